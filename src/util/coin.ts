@@ -1,0 +1,74 @@
+import { type Dec, formatDecShort, tryParseDec, tryParseInt } from "./decimal.ts";
+
+/** An amount in the smallest unit of one denomination. */
+export interface IntCoin {
+  readonly denom: string;
+  readonly amount: bigint;
+}
+
+/** A price: decimal amount (scaled 10^18) of one denomination. */
+export interface DecimalCoin {
+  readonly denom: string;
+  readonly amount: Dec;
+}
+
+const DENOM = "[a-zA-Z][a-zA-Z0-9/:._-]{2,127}";
+const DENOM_PATTERN = new RegExp(`^${DENOM}$`);
+const COIN_PATTERN = new RegExp(`^(\\d{1,78})\\s*(${DENOM})$`);
+const DEC_COIN_PATTERN = new RegExp(`^(\\d{1,78}(?:\\.\\d{1,18})?)\\s*(${DENOM})$`);
+
+export function isDenom(text: string): boolean {
+  return DENOM_PATTERN.test(text);
+}
+
+/** Parses `5000000utoken`. Throws one clear sentence. */
+export function parseCoin(text: string): IntCoin {
+  const match = COIN_PATTERN.exec(text.trim());
+  const amount = match?.[1] === undefined ? undefined : tryParseInt(match[1].replace(/^0+(?=\d)/, ""));
+  if (match?.[2] === undefined || amount === undefined) {
+    throw new Error(
+      `invalid coin "${text.slice(0, 80)}": write an integer amount and a denomination, for example 5000utoken`,
+    );
+  }
+  return { denom: match[2], amount };
+}
+
+/** Parses a comma-separated list; sorted by denomination, duplicates refused, empty text is the empty list. */
+export function parseCoins(text: string): IntCoin[] {
+  if (text.trim() === "") return [];
+  const coins = text.split(",").map(parseCoin);
+  coins.sort((a, b) => (a.denom < b.denom ? -1 : 1));
+  coins.forEach((coin, i) => {
+    if (i > 0 && coins[i - 1]?.denom === coin.denom)
+      throw new Error(`duplicate denomination ${coin.denom} in "${text}"`);
+  });
+  return coins;
+}
+
+/** Parses `0.0025utoken`. */
+export function parseDecCoin(text: string): DecimalCoin {
+  const match = DEC_COIN_PATTERN.exec(text.trim());
+  const amount = match?.[1] === undefined ? undefined : tryParseDec(match[1]);
+  if (match?.[2] === undefined || amount === undefined) {
+    throw new Error(
+      `invalid price "${text.slice(0, 80)}": write a decimal amount and a denomination, for example 0.025utoken`,
+    );
+  }
+  return { denom: match[2], amount };
+}
+
+export function parseDecCoins(text: string): DecimalCoin[] {
+  return text.trim() === "" ? [] : text.split(",").map(parseDecCoin);
+}
+
+export function formatCoin(coin: { denom: string; amount: bigint | string }): string {
+  return `${coin.amount}${coin.denom}`;
+}
+
+export function formatCoins(coins: readonly { denom: string; amount: bigint | string }[]): string {
+  return coins.map(formatCoin).join(",");
+}
+
+export function formatDecCoin(coin: DecimalCoin): string {
+  return `${formatDecShort(coin.amount)}${coin.denom}`;
+}

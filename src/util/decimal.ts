@@ -1,0 +1,73 @@
+/**
+ * Fixed-point decimals with 18 digits, held as integers scaled by 10^18. Exact and deterministic: used for prices and
+ * rates on the chain. Every division names its rounding.
+ */
+export type Dec = bigint;
+
+export const DEC_DIGITS = 18;
+export const DEC_ONE: Dec = 10n ** 18n;
+
+/** Amounts on the chain stay below 2^256. */
+export const MAX_AMOUNT = 2n ** 256n;
+
+const DEC_PATTERN = /^(-?)(\d{1,78})(?:\.(\d{1,18}))?$/;
+const INT_PATTERN = /^-?(0|[1-9]\d{0,77})$/;
+
+/** Parses `12`, `0.5`, `-1.25`; at most 18 decimals. Returns undefined where the text is no such number. */
+export function tryParseDec(text: string): Dec | undefined {
+  const match = DEC_PATTERN.exec(text);
+  if (match === null) return undefined;
+  const [, sign, whole = "0", fraction = ""] = match;
+  const value = BigInt(whole) * DEC_ONE + BigInt(fraction.padEnd(DEC_DIGITS, "0"));
+  return sign === "-" ? -value : value;
+}
+
+export function parseDec(text: string): Dec {
+  const value = tryParseDec(text);
+  if (value === undefined)
+    throw new Error(`invalid decimal "${text.slice(0, 80)}": write digits with at most 18 decimals`);
+  return value;
+}
+
+/** Always 18 decimals: `1.250000000000000000`. */
+export function formatDec(value: Dec): string {
+  const digits = (value < 0n ? -value : value).toString().padStart(DEC_DIGITS + 1, "0");
+  const split = digits.length - DEC_DIGITS;
+  return `${value < 0n ? "-" : ""}${digits.slice(0, split)}.${digits.slice(split)}`;
+}
+
+/** Without trailing zeros: `1.25`, `3`. For people, not for wire formats. */
+export function formatDecShort(value: Dec): string {
+  return formatDec(value).replace(/\.?0+$/, "");
+}
+
+/** Canonical decimal integer text within the range of amounts, else undefined. Length is capped before conversion. */
+export function tryParseInt(text: string): bigint | undefined {
+  if (!INT_PATTERN.test(text) || text === "-0") return undefined;
+  const value = BigInt(text);
+  return value < MAX_AMOUNT && value > -MAX_AMOUNT ? value : undefined;
+}
+
+export function decFromInt(value: bigint): Dec {
+  return value * DEC_ONE;
+}
+
+/** Product cut towards zero. */
+export function decMulTruncate(a: Dec, b: Dec): Dec {
+  return (a * b) / DEC_ONE;
+}
+
+/** Quotient cut towards zero. */
+export function decQuoTruncate(a: Dec, b: Dec): Dec {
+  return (a * DEC_ONE) / b;
+}
+
+/** Largest integer not above a non-negative decimal. */
+export function decFloor(value: Dec): bigint {
+  return value >= 0n ? value / DEC_ONE : -((-value + DEC_ONE - 1n) / DEC_ONE);
+}
+
+/** Smallest integer not below the decimal. */
+export function decCeil(value: Dec): bigint {
+  return -decFloor(-value);
+}

@@ -1,0 +1,5 @@
+export * from "./bytes.ts";
+export * from "./coin.ts";
+export * from "./decimal.ts";
+export * from "./errors.ts";
+export * from "./names.ts";

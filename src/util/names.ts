@@ -1,0 +1,28 @@
+/** Names and numbers of the network that users meet, in one place (architecture section 9). */
+
+export const BECH32_PREFIX = "svc";
+export const COIN_TYPE = 118;
+export const DEFAULT_HD_PATH = `m/44'/${COIN_TYPE}'/0'/0/0`;
+
+export const NATIVE_DENOM = "utoken";
+export const DISPLAY_DENOM = "TOKEN";
+/** 10^6 utoken = 1 TOKEN. */
+export const DISPLAY_EXPONENT = 6;
+
+export const ENV_PREFIX = "SVC_";
+
+/** Default ports; `--port-offset` shifts all of them. */
+export const PORTS = {
+  rpc: 26657,
+  p2p: 26656,
+  rest: 1317,
+  grpc: 9090,
+  nodeMetrics: 26660,
+  providerMetrics: 26661,
+  gateway: 8443,
+  ingressHttp: 8080,
+  ingressHttps: 8444,
+  net: 8000,
+} as const;
+
+export const EXIT = { done: 0, failed: 1, usage: 2, interrupted: 130 } as const;
