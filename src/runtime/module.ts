@@ -1,0 +1,96 @@
+import type { DescMessage, DescService, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
+import type { Context } from "./context.ts";
+
+/** One handler per rpc of a service: a missing rpc does not compile. */
+export type Handlers<S extends DescService> = {
+  readonly [K in keyof S["method"]]: (
+    ctx: Context,
+    request: MessageShape<S["method"][K]["input"]>,
+  ) => MessageInitShape<S["method"][K]["output"]>;
+};
+
+/** Stateless checks of messages: they run before fees are taken and need no state. */
+export type Validators<S extends DescService> = {
+  readonly [K in keyof S["method"]]?: (request: MessageShape<S["method"][K]["input"]>) => void;
+};
+
+/** A service with its handlers, type-erased for the router. */
+export interface BoundService {
+  readonly service: DescService;
+  readonly methods: ReadonlyMap<string, BoundMethod>;
+}
+
+export interface BoundMethod {
+  readonly input: DescMessage;
+  readonly output: DescMessage;
+  validate(request: MessageShape<DescMessage>): void;
+  handle(ctx: Context, request: MessageShape<DescMessage>): MessageInitShape<DescMessage>;
+}
+
+/** Binds handlers (and stateless validators) to a service; methods are keyed by their proto name. */
+export function bindService<S extends DescService>(
+  service: S,
+  handlers: Handlers<S>,
+  validators: Validators<S> = {},
+): BoundService {
+  type Handle = BoundMethod["handle"];
+  const handlerTable = handlers as Readonly<Record<string, Handle>>;
+  const validatorTable = validators as Readonly<Record<string, BoundMethod["validate"] | undefined>>;
+  const methods = new Map<string, BoundMethod>();
+  for (const method of service.methods) {
+    const handle = handlerTable[method.localName];
+    if (handle === undefined) throw new Error(`no handler for ${service.typeName}/${method.name}`);
+    const validate = validatorTable[method.localName] ?? (() => {});
+    methods.set(method.name, { input: method.input, output: method.output, validate, handle });
+  }
+  return { service, methods };
+}
+
+/** Genesis of a module: the proto JSON of `schema` stands under the module's name in `app_state`. */
+export interface GenesisPart {
+  readonly schema: DescMessage;
+  defaults(): MessageShape<DescMessage>;
+  init(ctx: Context, state: MessageShape<DescMessage>): void;
+  export(ctx: Context): MessageShape<DescMessage>;
+}
+
+/** Types a module's genesis by its message. */
+export function defineGenesis<D extends DescMessage>(part: {
+  readonly schema: D;
+  defaults(): MessageShape<D>;
+  init(ctx: Context, state: MessageShape<D>): void;
+  export(ctx: Context): MessageShape<D>;
+}): GenesisPart {
+  return part as unknown as GenesisPart;
+}
+
+/** A module account: holds coins under a name, with the permission to mint or burn where listed. */
+export interface ModuleAccountSpec {
+  readonly name: string;
+  readonly permissions: readonly ("minter" | "burner" | "staking")[];
+}
+
+/** One invariant: returns a sentence when it is broken. */
+export type Invariant = (ctx: Context) => string | undefined;
+
+/** The value every module's `index.ts` makes. */
+export interface Module {
+  readonly name: string;
+  readonly msg?: BoundService;
+  readonly query?: BoundService;
+  readonly genesis: GenesisPart;
+  readonly accounts?: readonly ModuleAccountSpec[];
+  /** Begin- and end-block items: each runs in its own sub-transaction; an error is reported, never a halt. */
+  readonly beginBlock?: (ctx: Context) => void;
+  readonly endBlock?: (ctx: Context) => void;
+  readonly invariants?: Readonly<Record<string, Invariant>>;
+  /**
+   * Fixed gas of a message by its short name ("MsgCreateBid"); a module that has it is not metered by store operation
+   * (architecture ruling 4).
+   */
+  readonly messageGas?: (ctx: Context, message: string) => bigint;
+}
+
+export function defineModule(module: Module): Module {
+  return module;
+}
