@@ -1,0 +1,36 @@
+import { createHash, hash } from "node:crypto";
+import { createRequire } from "node:module";
+
+const require = createRequire(import.meta.url);
+
+export function sha256(data: Uint8Array): Uint8Array {
+  return hash("sha256", data, "buffer");
+}
+
+/** RIPEMD-160. OpenSSL builds without its legacy digests lack it; the portable implementation gives the same bytes. */
+export function ripemd160(data: Uint8Array): Uint8Array {
+  return ripemd160Implementation(data);
+}
+
+type Digest = (data: Uint8Array) => Uint8Array;
+
+let ripemd160Implementation: Digest = (data) => {
+  ripemd160Implementation = chooseRipemd160();
+  return ripemd160Implementation(data);
+};
+
+function chooseRipemd160(): Digest {
+  const native: Digest = (data) => createHash("ripemd160").update(data).digest();
+  try {
+    native(new Uint8Array());
+    return native;
+  } catch {
+    return portableRipemd160();
+  }
+}
+
+/** The implementation that needs nothing of the platform. */
+export function portableRipemd160(): Digest {
+  const legacy: typeof import("@noble/hashes/legacy.js") = require("@noble/hashes/legacy.js");
+  return legacy.ripemd160;
+}

@@ -1,0 +1,96 @@
+import { describe, expect, test } from "vitest";
+import { toUtf8 } from "../util/index.ts";
+import { readTokenClaims, signToken, type TokenExpectation, verifyToken } from "./jwt.ts";
+import type { TokenClaims } from "./jwt-claims.ts";
+import { generatePrivateKey, publicKeyOf, signSecp256k1 } from "./secp256k1.ts";
+
+const key = generatePrivateKey();
+const now = 1_800_000_000;
+const claims: TokenClaims = {
+  version: "v1",
+  iss: "svc1tenant",
+  aud: "svc1provider",
+  iat: now,
+  nbf: now,
+  exp: now + 900,
+  jti: "1",
+  leases: { access: "full" },
+};
+const expected: TokenExpectation = { publicKey: publicKeyOf(key), issuer: claims.iss, audience: claims.aud, now };
+const sign = (bytes: Uint8Array): Uint8Array => signSecp256k1(key, bytes);
+
+/** A signed token of arbitrary texts, as an attacker who owns an account could make it. */
+function forge(header: string, payload: string): string {
+  const input = [header, payload].map((part) => Buffer.from(part).toString("base64url")).join(".");
+  return `${input}.${Buffer.from(sign(toUtf8(input))).toString("base64url")}`;
+}
+
+const HEADER = '{"alg":"ES256K","typ":"JWT"}';
+const forgeClaims = (change: object): string => forge(HEADER, JSON.stringify({ ...claims, ...change }));
+
+describe("tokens", () => {
+  test("a genuine token gives its claims", async () => {
+    const token = await signToken(claims, sign);
+    expect(await verifyToken(token, expected)).toEqual(claims);
+    expect(await readTokenClaims(token)).toEqual(claims);
+  });
+
+  test("leases of every form, with sequence numbers as text", async () => {
+    const deployments = [{ scope: ["logs"], dseq: 7, gseq: 1, oseq: 1, services: ["web"] }];
+    const leases = { access: "granular", permissions: [{ provider: "svc1provider", access: "granular", deployments }] };
+    const read = await verifyToken(forgeClaims({ leases }), expected);
+    expect(read.leases).toEqual({
+      access: "granular",
+      permissions: [{ provider: "svc1provider", access: "granular", deployments: [{ ...deployments[0], dseq: "7" }] }],
+    });
+    expect(await verifyToken(forgeClaims({ leases: { access: "scoped", scope: ["shell"] } }), expected)).toBeDefined();
+  });
+
+  test.each([
+    ["algorithm none", () => forge('{"alg":"none"}', JSON.stringify(claims)), 2],
+    ["algorithm HS256", () => forge('{"alg":"HS256"}', JSON.stringify(claims)), 2],
+    ["a key reference in the header", () => forge('{"alg":"ES256K","kid":"x"}', JSON.stringify(claims)), 1],
+    ["a claim twice", () => forge(HEADER, JSON.stringify(claims).replace("{", '{"exp":1,')), 1],
+    ["a claim twice by escape", () => forge(HEADER, JSON.stringify(claims).replace("{", '{"e\\u0078p":1,')), 1],
+    ["two parts", () => "a.b", 1],
+    ["no JSON", () => forge(HEADER, "claims"), 1],
+    ["1 MB", () => "x".repeat(1_000_000), 1],
+    ["an unknown claim", () => forgeClaims({ admin: true }), 3],
+    ["a missing expiry", () => forgeClaims({ exp: undefined }), 3],
+    ["a missing identifier", () => forgeClaims({ jti: undefined }), 3],
+    ["another version", () => forgeClaims({ version: "v2" }), 3],
+    ["an expiry that is no integer", () => forgeClaims({ exp: 1e300 }), 3],
+    ["a scoped access without scope", () => forgeClaims({ leases: { access: "scoped" } }), 3],
+    ["expiry before begin", () => forgeClaims({ exp: now - 1 }), 3],
+    ["another audience", () => forgeClaims({ aud: "svc1other" }), 5],
+    ["two hours of life", () => forgeClaims({ exp: now + 7200 }), 8],
+    ["two hours of life by an early begin", () => forgeClaims({ iat: now - 7000, nbf: now - 7000 }), 8],
+    ["the past", () => forgeClaims({ iat: now - 100, nbf: now - 100, exp: now - 30 }), 6],
+    ["the future", () => forgeClaims({ nbf: now + 31 }), 7],
+    ["another issuer", () => forgeClaims({ iss: "svc1other" }), 9],
+  ])("%s is refused", async (_, make, code) => {
+    await expect(verifyToken(make(), expected)).rejects.toMatchObject({ codespace: "jwt", code });
+  });
+
+  test("30 seconds of clock difference are forgiven", async () => {
+    expect(await verifyToken(forgeClaims({ iat: now + 30, nbf: now + 30 }), expected)).toBeDefined();
+    expect(await verifyToken(forgeClaims({ iat: now - 99, nbf: now - 99, exp: now - 29 }), expected)).toBeDefined();
+  });
+
+  test("a changed payload, another key and a second encoding of the signature are refused", async () => {
+    const token = await signToken(claims, sign);
+    const [header = "", payload = "", signature = ""] = token.split(".");
+    const changed = Buffer.from(JSON.stringify({ ...claims, jti: "2" })).toString("base64url");
+    await expect(verifyToken(`${header}.${changed}.${signature}`, expected)).rejects.toMatchObject({ code: 4 });
+    const other = { ...expected, publicKey: publicKeyOf(generatePrivateKey()) };
+    await expect(verifyToken(token, other)).rejects.toMatchObject({ code: 4 });
+    const last = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".indexOf(signature.at(-1) ?? "");
+    const twin = signature.slice(0, -1) + "BCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_A"[last];
+    await expect(verifyToken(`${header}.${payload}.${twin}`, expected)).rejects.toMatchObject({ code: 1 });
+  });
+
+  test("refusals do not show the token", async () => {
+    const token = forgeClaims({ aud: "svc1other" });
+    await expect(verifyToken(token, expected)).rejects.toThrow(/^token is for another provider$/);
+  });
+});

@@ -1,0 +1,120 @@
+import { defineErrors, errorText, fromUtf8, toUtf8 } from "../util/index.ts";
+import { hasDuplicateKeys } from "./json-keys.ts";
+import type { TokenClaims } from "./jwt-claims.ts";
+import { verifySecp256k1 } from "./secp256k1.ts";
+
+/** Why a token is refused. The texts carry the class of the reason alone, never the token. */
+export const jwtErrors = defineErrors("jwt", {
+  malformed: [1, "malformed token"],
+  algorithm: [2, "token algorithm is not ES256K"],
+  claims: [3, "token claims are not acceptable"],
+  signature: [4, "token signature is not valid"],
+  audience: [5, "token is for another provider"],
+  expired: [6, "token has expired", "make a new one; check that both clocks are right"],
+  early: [7, "token is not valid yet", "check that both clocks are right"],
+  lifetime: [8, "token lives longer than one hour", "make one with a shorter lifetime"],
+  issuer: [9, "token was issued by another account"],
+});
+
+/** Seconds. */
+export const TOKEN_MAX_LIFETIME = 3600;
+export const TOKEN_DEFAULT_LIFETIME = 900;
+export const TOKEN_LEEWAY = 30;
+
+const MAX_TOKEN = 16 * 1024;
+const HEADER = '{"alg":"ES256K","typ":"JWT"}';
+const SHAPE = /^([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)$/;
+
+/** Signs bytes with the account's key: 64 bytes R||S over their SHA-256. */
+export type TokenSigner = (bytes: Uint8Array) => Uint8Array | Promise<Uint8Array>;
+
+/** A compact JWS (RFC 7515) with algorithm ES256K (RFC 8812). */
+export async function signToken(claims: TokenClaims, sign: TokenSigner): Promise<string> {
+  const input = `${base64url(toUtf8(HEADER))}.${base64url(toUtf8(JSON.stringify(claims)))}`;
+  return `${input}.${base64url(await sign(toUtf8(input)))}`;
+}
+
+/** The claims of a token whose signature nobody has checked yet: to find out whose key is needed. */
+export async function readTokenClaims(token: string): Promise<TokenClaims> {
+  return (await parseToken(token)).claims;
+}
+
+/** What the verifier knows by itself. */
+export interface TokenExpectation {
+  /** The 33-byte key of the account. */
+  readonly publicKey: Uint8Array;
+  /** That account's address, which must be the issuer. */
+  readonly issuer: string;
+  /** The provider's own address. */
+  readonly audience: string;
+  /** Seconds since 1970. */
+  readonly now: number;
+}
+
+/** The claims of a token that is genuine, for this audience and in force now; throws one of `jwtErrors` otherwise. */
+export async function verifyToken(token: string, expected: TokenExpectation): Promise<TokenClaims> {
+  const { claims, input, signature } = await parseToken(token);
+  if (claims.iss !== expected.issuer) throw jwtErrors.issuer();
+  if (!verifySecp256k1(expected.publicKey, toUtf8(input), signature)) throw jwtErrors.signature();
+  if (claims.aud !== expected.audience) throw jwtErrors.audience();
+  checkTimes(claims, expected.now);
+  return claims;
+}
+
+function checkTimes({ iat, nbf, exp }: TokenClaims, now: number): void {
+  if (exp <= nbf || exp < iat) throw jwtErrors.claims("exp");
+  if (exp - Math.min(iat, nbf) > TOKEN_MAX_LIFETIME) throw jwtErrors.lifetime();
+  if (now >= exp + TOKEN_LEEWAY) throw jwtErrors.expired();
+  if (now + TOKEN_LEEWAY < Math.max(nbf, iat)) throw jwtErrors.early();
+}
+
+interface ParsedToken {
+  readonly claims: TokenClaims;
+  /** The signed text. */
+  readonly input: string;
+  readonly signature: Uint8Array;
+}
+
+async function parseToken(token: string): Promise<ParsedToken> {
+  if (token.length > MAX_TOKEN) throw jwtErrors.malformed("larger than 16 KiB");
+  const [, header, payload, signature] = SHAPE.exec(token) ?? [];
+  if (header === undefined || payload === undefined || signature === undefined) throw jwtErrors.malformed();
+  checkHeader(parseJson(header));
+  // Loaded at the first token, so that programs without tokens do not pay for the validation library.
+  const { parseTokenClaims } = await import("./jwt-claims.ts");
+  const claims = parseTokenClaims(parseJson(payload));
+  if (typeof claims === "string") throw jwtErrors.claims(claims);
+  return { claims, input: `${header}.${payload}`, signature: fromBase64url(signature) };
+}
+
+/** Headers that name keys elsewhere (`kid`, `jku`, `x5u`, ...) are refused with everything else that is not needed. */
+function checkHeader(header: unknown): void {
+  if (typeof header !== "object" || header === null || Array.isArray(header)) throw jwtErrors.malformed("header");
+  const { alg, typ = "JWT", ...rest } = header as Record<string, unknown>;
+  if (alg !== "ES256K") throw jwtErrors.algorithm();
+  if (typ !== "JWT" || Object.keys(rest).length > 0) throw jwtErrors.malformed("header");
+}
+
+function parseJson(part: string): unknown {
+  let text: string;
+  let value: unknown;
+  try {
+    text = fromUtf8(fromBase64url(part));
+    value = JSON.parse(text);
+  } catch (error) {
+    throw jwtErrors.malformed(undefined, { cause: errorText(error) });
+  }
+  if (hasDuplicateKeys(text)) throw jwtErrors.malformed("a name stands twice");
+  return value;
+}
+
+function base64url(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString("base64url");
+}
+
+/** Strict: the text must be the one encoding of its bytes, so that no second token reads the same. */
+function fromBase64url(text: string): Uint8Array {
+  const bytes = Buffer.from(text, "base64url");
+  if (bytes.toString("base64url") !== text) throw jwtErrors.malformed();
+  return bytes;
+}

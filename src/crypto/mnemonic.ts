@@ -1,0 +1,45 @@
+import { pbkdf2, randomBytes } from "node:crypto";
+import { promisify } from "node:util";
+import { parseHdPath } from "./hd-path.ts";
+
+const ROUNDS = 2048;
+const SEED_LENGTH = 64;
+const derive = promisify(pbkdf2);
+
+/** A fresh English BIP-39 phrase of 24 words (256 bits), or the phrase of the given 16 to 32 bytes of entropy. */
+export async function generateMnemonic(entropy: Uint8Array = randomBytes(32)): Promise<string> {
+  const [bip39, words] = await loadBip39();
+  return bip39.entropyToMnemonic(entropy, words);
+}
+
+/** Single spaces, lower case, NFKD: the form in which a phrase typed by a person is checked and used. */
+export function normalizeMnemonic(text: string): string {
+  return text.normalize("NFKD").trim().toLowerCase().split(/\s+/).join(" ");
+}
+
+/** Whether the phrase has 12, 15, 18, 21 or 24 known words and the right checksum. */
+export async function isMnemonic(text: string): Promise<boolean> {
+  const [bip39, words] = await loadBip39();
+  return bip39.validateMnemonic(normalizeMnemonic(text), words);
+}
+
+/** The 64-byte BIP-39 seed. Throws `invalid mnemonic` without showing the phrase. */
+export async function mnemonicToSeed(mnemonic: string, passphrase = ""): Promise<Uint8Array> {
+  if (!(await isMnemonic(mnemonic))) throw new Error("invalid mnemonic");
+  const salt = `mnemonic${passphrase.normalize("NFKD")}`;
+  return derive(normalizeMnemonic(mnemonic), salt, ROUNDS, SEED_LENGTH, "sha512");
+}
+
+/** The 32-byte BIP-32 private key at a path such as `m/44'/118'/0'/0/0`. */
+export async function derivePrivateKey(seed: Uint8Array, path: string): Promise<Uint8Array> {
+  const indexes = parseHdPath(path);
+  const { HDKey } = await import("@scure/bip32");
+  const key = indexes.reduce((parent, index) => parent.deriveChild(index), HDKey.fromMasterSeed(seed));
+  if (key.privateKey === null || key.privateKey === undefined) throw new Error("derivation gave no private key");
+  return key.privateKey;
+}
+
+async function loadBip39() {
+  const [bip39, english] = await Promise.all([import("@scure/bip39"), import("@scure/bip39/wordlists/english.js")]);
+  return [bip39, english.wordlist] as const;
+}
