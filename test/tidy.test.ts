@@ -1,0 +1,143 @@
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import { describe, expect, it } from "vitest";
+
+const ROOT = resolve(import.meta.dirname, "..");
+const SRC = join(ROOT, "src");
+
+/** What each folder may import, beside itself and whatever those folders may import (ARCHITECTURE.md). */
+const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  util: [],
+  crypto: ["util"],
+  wire: ["crypto"],
+  sdl: ["wire"],
+  store: ["wire"],
+  runtime: ["store"],
+  modules: ["runtime", "sdl"],
+  app: ["modules"],
+  engine: ["app"],
+  node: ["engine"],
+  client: ["sdl", "wire"],
+  keyring: ["crypto", "wire"],
+  provider: ["client", "keyring", "sdl"],
+  cli: ["node", "provider", "client", "keyring", "sdl", "app"],
+  testing: ["node", "provider", "client", "keyring", "sdl", "app"],
+};
+
+/** Folders whose code decides the state of the chain: nothing in them may depend on the machine or the moment. */
+const CONSENSUS = ["runtime", "modules", "app"];
+const BANNED_IN_CONSENSUS = [
+  /\bDate\b/,
+  /\bMath\.random\b/,
+  /\bsetTimeout\b/,
+  /\bprocess\./,
+  /\bfetch\(/,
+  /from "node:(fs|net|http|https|os|child_process)"/,
+  /\bparseFloat\b/,
+];
+
+const MAX_FILE_LINES = 700;
+
+interface SourceFile {
+  readonly path: string;
+  readonly text: string;
+  readonly folder: string;
+  readonly isTest: boolean;
+}
+
+function walk(dir: string): string[] {
+  return readdirSync(dir).flatMap((name) => {
+    const path = join(dir, name);
+    if (statSync(path).isDirectory()) return path === join(SRC, "wire", "gen") ? [] : walk(path);
+    return path.endsWith(".ts") ? [path] : [];
+  });
+}
+
+const files: SourceFile[] = walk(SRC).map((path) => ({
+  path: relative(ROOT, path),
+  text: readFileSync(path, "utf8"),
+  folder: relative(SRC, path).split("/")[0] ?? "",
+  isTest: path.endsWith(".test.ts"),
+}));
+
+function reachable(folder: string): Set<string> {
+  const seen = new Set<string>();
+  const visit = (name: string): void => {
+    if (seen.has(name)) return;
+    seen.add(name);
+    for (const next of MAY_IMPORT[name] ?? []) visit(next);
+  };
+  visit(folder);
+  return seen;
+}
+
+/** Relative imports of a file, as paths from the repository's root. */
+function imports(file: SourceFile): string[] {
+  const found = file.text.matchAll(/(?:from|import)\s*\(?\s*"(\.[^"]+)"/g);
+  return [...found].map(([, target = ""]) => relative(ROOT, resolve(ROOT, dirname(file.path), target)));
+}
+
+/** The folder behind whose door a path stands: `src/x`, or `src/modules/x`. */
+function doorOf(path: string): string {
+  const [, folder = "", second = ""] = path.split("/");
+  return folder === "modules" ? `src/modules/${second}` : `src/${folder}`;
+}
+
+function importFaults(file: SourceFile): string[] {
+  const allowed = reachable(file.folder);
+  return imports(file).flatMap((target) => {
+    const [top, folder = ""] = target.split("/");
+    if (top !== "src" || doorOf(target) === doorOf(file.path)) return [];
+    if (!allowed.has(folder)) return [`${file.path} imports ${target}: ${file.folder}/ may not import ${folder}/`];
+    if (target === `${doorOf(target)}/index.ts` || target.startsWith("src/wire/gen/")) return [];
+    return [`${file.path} imports ${target}: outsiders use ${doorOf(target)}/index.ts`];
+  });
+}
+
+describe("the source tree", () => {
+  it("has a row in the import table for every folder", () => {
+    const folders = [...new Set(files.map((file) => file.folder))].sort();
+    expect(folders.filter((folder) => MAY_IMPORT[folder] === undefined)).toEqual([]);
+  });
+
+  it("imports only downwards and through doors", () => {
+    expect(files.filter((file) => !file.isTest).flatMap(importFaults)).toEqual([]);
+  });
+
+  it("keeps the moment and the machine out of consensus code", () => {
+    const faults = files
+      .filter((file) => CONSENSUS.includes(file.folder) && !file.isTest)
+      .flatMap((file) =>
+        BANNED_IN_CONSENSUS.filter((banned) => banned.test(file.text)).map((b) => `${file.path}: ${b}`),
+      );
+    expect(faults).toEqual([]);
+  });
+
+  it("keeps files short and free of loose ends", () => {
+    const long = files.filter((file) => file.text.split("\n").length > MAX_FILE_LINES).map((file) => file.path);
+    const loose = files.filter((file) => /\b(TODO|FIXME|XXX)\b/.test(file.text)).map((file) => file.path);
+    expect([...long, ...loose]).toEqual([]);
+  });
+
+  it("gives every module the same files", () => {
+    const modules = readdirSync(join(SRC, "modules")).filter((name) =>
+      statSync(join(SRC, "modules", name)).isDirectory(),
+    );
+    const missing = modules.flatMap((name) => {
+      const present = readdirSync(join(SRC, "modules", name));
+      return ["index.ts", "keeper.ts", "msgs.ts", "queries.ts", "errors.ts", "README.md"]
+        .filter(
+          (file) => !present.includes(file) && !(name === "escrow" || name === "auth" ? file === "msgs.ts" : false),
+        )
+        .map((file) => `src/modules/${name}/${file} is missing`);
+    });
+    expect(missing).toEqual([]);
+  });
+
+  it("tells nothing of the machine it was written on", () => {
+    const faults = files
+      .filter((file) => /\/work\/|\/root\/main|registry\.npmjs/.test(file.text))
+      .map((file) => file.path);
+    expect(faults).toEqual([]);
+  });
+});

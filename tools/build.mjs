@@ -1,0 +1,72 @@
+// Bundles the command line into dist/: one entry, one chunk per lazily loaded part, so that `svc version` loads a few
+// kilobytes. Native and large packages stay outside the bundle and are loaded by the commands that need them.
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  unlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const dist = join(root, "dist");
+const started = new Date();
+const OLD_CHUNK_MS = 7 * 24 * 3600 * 1000;
+
+const EXTERNAL = [
+  "@peculiar/x509",
+  "dockerode",
+  "fastify",
+  "lmdb",
+  "pino",
+  "reflect-metadata",
+  "secp256k1",
+  "tar-stream",
+  "ws",
+];
+
+const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+
+const result = await build({
+  absWorkingDir: root,
+  entryPoints: { main: "src/cli/main.ts" },
+  outdir: "dist",
+  write: false,
+  bundle: true,
+  splitting: true,
+  format: "esm",
+  platform: "node",
+  target: "node20.19",
+  minifySyntax: true,
+  minifyWhitespace: true,
+  chunkNames: "chunks/[name]-[hash]",
+  external: EXTERNAL,
+  define: { SVC_VERSION: JSON.stringify(`v${version}`) },
+  banner: { js: 'import{createRequire as __cr}from"node:module";const require=__cr(import.meta.url);' },
+  logLevel: "warning",
+});
+
+// Chunks are written before the entry that names them, and old ones stay for a while: a node or provider that runs
+// from the previous build may still load one.
+mkdirSync(join(dist, "chunks"), { recursive: true });
+const files = result.outputFiles.toSorted(
+  (a, b) => Number(basename(a.path) === "main.js") - Number(basename(b.path) === "main.js"),
+);
+for (const file of files) {
+  writeFileSync(`${file.path}.tmp`, file.contents);
+  renameSync(`${file.path}.tmp`, file.path);
+}
+const current = new Set(files.map((file) => basename(file.path)));
+for (const name of readdirSync(join(dist, "chunks"))) {
+  const path = join(dist, "chunks", name);
+  if (!current.has(name) && started.getTime() - statSync(path).mtimeMs > OLD_CHUNK_MS) unlinkSync(path);
+}
+// The stamp carries the time at which the build began, so that a source saved meanwhile counts as newer.
+writeFileSync(join(dist, ".built"), "");
+utimesSync(join(dist, ".built"), started, started);
