@@ -1,0 +1,119 @@
+import { bech32 } from "@scure/base";
+import { BECH32_PREFIX, errorText, sdkErrors } from "../util/index.ts";
+
+/** What a bech32 text names; the `Pub` kinds hold amino-encoded public keys. */
+export type AddressKind = "account" | "valoper" | "valcons";
+export type PublicKeyKind = "accountPub" | "valoperPub" | "valconsPub";
+export type Bech32Kind = AddressKind | PublicKeyKind;
+
+const SUFFIXES: Readonly<Record<Bech32Kind, string>> = {
+  account: "",
+  accountPub: "pub",
+  valoper: "valoper",
+  valoperPub: "valoperpub",
+  valcons: "valcons",
+  valconsPub: "valconspub",
+};
+
+/** The ecosystem allows more than BIP-173's 90 characters, because keys of multisigs are longer. */
+const MAX_LENGTH = 1023;
+const CACHE_SIZE = 16_384;
+
+/** The human-readable part of a kind, for example `svcvaloper`. */
+export function bech32Prefix(kind: Bech32Kind, prefix: string = BECH32_PREFIX): string {
+  return prefix + SUFFIXES[kind];
+}
+
+/** The text of an address, for example `svc1...`. `prefix` is the one of the network. */
+export function encodeAddress(
+  bytes: Uint8Array,
+  kind: AddressKind = "account",
+  prefix: string = BECH32_PREFIX,
+): string {
+  if (!isAddressLength(bytes.length)) throw sdkErrors.invalidAddress(`address of ${bytes.length} bytes`);
+  return encodeBech32(bytes, bech32Prefix(kind, prefix));
+}
+
+/**
+ * The bytes of an address of the given kind and network: 20 of them, or 32 as newer networks' module accounts have.
+ * Throws `sdkErrors.invalidAddress`. The result is shared with other callers: do not write to it.
+ */
+export function decodeAddress(text: string, kind: AddressKind = "account", prefix: string = BECH32_PREFIX): Uint8Array {
+  const expected = bech32Prefix(kind, prefix);
+  if (!text.startsWith(expected)) throw wrongPrefix(text, expected);
+  const cached = cache.get(text);
+  // The separator check keeps `svcvaloper1...` from passing as `svc...` when it is in the cache.
+  if (cached !== undefined && text.lastIndexOf("1") === expected.length) return cached;
+  const bytes = decodeBech32(text, expected);
+  if (!isAddressLength(bytes.length))
+    throw sdkErrors.invalidAddress(`${quote(text)} holds ${bytes.length} bytes, not 20`);
+  remember(text, bytes);
+  return bytes;
+}
+
+/** Whether the text is a well-formed address of the kind and network. */
+export function isAddress(text: string, kind: AddressKind = "account", prefix: string = BECH32_PREFIX): boolean {
+  try {
+    decodeAddress(text, kind, prefix);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Bytes as bech32 with an arbitrary human-readable part. */
+export function encodeBech32(bytes: Uint8Array, humanPart: string): string {
+  return bech32.encode(humanPart, bech32.toWords(bytes), MAX_LENGTH);
+}
+
+/** The bytes of a bech32 text whose human-readable part must be the expected one. Throws `sdkErrors.invalidAddress`. */
+export function decodeBech32(text: string, expectedHumanPart: string): Uint8Array {
+  const { humanPart, bytes } = parseBech32(text);
+  if (humanPart !== expectedHumanPart) throw wrongPrefix(text, expectedHumanPart);
+  return bytes;
+}
+
+/** Both parts of any bech32 text, lower case only: an address has one spelling. Throws `sdkErrors.invalidAddress`. */
+export function parseBech32(text: string): { readonly humanPart: string; readonly bytes: Uint8Array } {
+  if (text === "") throw sdkErrors.invalidAddress("empty address string is not allowed");
+  if (text.length > MAX_LENGTH)
+    throw sdkErrors.invalidAddress(`${quote(text)} is longer than ${MAX_LENGTH} characters`);
+  if (text !== text.toLowerCase()) throw sdkErrors.invalidAddress(`${quote(text)} is not in lower case`);
+  try {
+    const { prefix, words } = bech32.decode(text as `${string}1${string}`, MAX_LENGTH);
+    return { humanPart: prefix, bytes: bech32.fromWords(words) };
+  } catch (cause) {
+    const reason = /checksum/i.test(errorText(cause))
+      ? "its checksum is wrong: is there a typing error?"
+      : "it is not bech32";
+    throw sdkErrors.invalidAddress(`decoding bech32 failed for ${quote(text)}, ${reason}`, { cause });
+  }
+}
+
+/** Decoded addresses by text. A node meets the same few thousand all the time; the oldest leave first. */
+const cache = new Map<string, Uint8Array>();
+
+function remember(text: string, bytes: Uint8Array): void {
+  if (cache.size >= CACHE_SIZE) {
+    for (const oldest of cache.keys()) {
+      cache.delete(oldest);
+      break;
+    }
+  }
+  cache.set(text, bytes);
+}
+
+function isAddressLength(length: number): boolean {
+  return length === 20 || length === 32;
+}
+
+function wrongPrefix(text: string, expected: string): Error {
+  const separator = text.lastIndexOf("1");
+  const found = separator > 0 ? `, got ${quote(text.slice(0, separator))}` : "";
+  if (text === "") return sdkErrors.invalidAddress("empty address string is not allowed");
+  return sdkErrors.invalidAddress(`invalid Bech32 prefix in ${quote(text)}; expected ${expected}${found}`);
+}
+
+function quote(text: string): string {
+  return JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}...` : text);
+}
