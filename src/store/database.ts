@@ -1,0 +1,49 @@
+import type { KVReader } from "./kv.ts";
+import type { MultiReader } from "./multistore.ts";
+
+/** One change to one table; a `null` value deletes. */
+export interface Write {
+  readonly table: string;
+  readonly key: Uint8Array;
+  readonly value: Uint8Array | null;
+}
+
+/** Tables as they were at one moment, whatever is written later. Must be closed: it holds old pages or values alive. */
+export interface DatabaseSnapshot {
+  table(name: string): KVReader;
+  close(): void;
+}
+
+/** A durable set of named tables with atomic writes. All methods are synchronous. */
+export interface Database {
+  /** A table's current content; a table that was never written is empty. */
+  table(name: string): KVReader;
+  /** One transaction over all tables: after the call everything is on disk, after a crash all of it or nothing. */
+  write(writes: readonly Write[]): void;
+  snapshot(): DatabaseSnapshot;
+  /** Frees the directory for other processes. Using the database afterwards throws. */
+  close(): void;
+}
+
+/** Named stores of a database's tables, `bank` in table `state/bank`. */
+export class TableStores implements MultiReader {
+  readonly #tables: Pick<Database, "table">;
+  readonly #names: ReadonlySet<string>;
+
+  constructor(tables: Pick<Database, "table">, names: Iterable<string>) {
+    this.#tables = tables;
+    this.#names = new Set(names);
+  }
+
+  store(name: string): KVReader {
+    if (!this.#names.has(name)) throw new Error(`there is no store "${name}"`);
+    return this.#tables.table(stateTable(name));
+  }
+}
+
+/** Prefix of the tables that hold consensus state. */
+export const STATE_TABLES = "state/";
+
+export function stateTable(store: string): string {
+  return STATE_TABLES + store;
+}

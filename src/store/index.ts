@@ -1,0 +1,39 @@
+export { CacheStore, type Change } from "./cache.ts";
+export {
+  Collection,
+  type CollectionSpec,
+  collection,
+  type Indexes,
+  type IndexSpecs,
+  Item,
+  type ItemSpec,
+  item,
+} from "./collections.ts";
+export { type Database, type DatabaseSnapshot, STATE_TABLES, stateTable, TableStores, type Write } from "./database.ts";
+export { Index, type IndexSpec, index } from "./indexes.ts";
+export * from "./keys.ts";
+export {
+  type Entry,
+  firstEntry,
+  type KVReader,
+  type KVStore,
+  MAX_KEY_BYTES,
+  prefixEnd,
+  prefixRange,
+  type Range,
+} from "./kv.ts";
+export { memoryDatabase } from "./memory.ts";
+export { CacheMultiStore, type MultiBranch, type MultiReader, type MultiStore } from "./multistore.ts";
+export {
+  DEFAULT_PAGE_LIMIT,
+  MAX_PAGE_LIMIT,
+  type Page,
+  type PageRequest,
+  type PageResponse,
+  type PageRow,
+  planPage,
+  takePage,
+} from "./pagination.ts";
+export { checkPrefixes, type Due, Queue, type QueueSpec, queue, Sequence, sequence } from "./queue.ts";
+export type { TypedRange } from "./ranges.ts";
+export * from "./values.ts";

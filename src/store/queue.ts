@@ -1,0 +1,123 @@
+import { bytesToUint64, uint64ToBytes } from "../util/index.ts";
+import { Collection, Item } from "./collections.ts";
+import { type KeyCodec, tupleKey, uint64Key } from "./keys.ts";
+import type { KVReader, KVStore } from "./kv.ts";
+import { emptyValue } from "./values.ts";
+
+export interface QueueSpec<K> {
+  readonly name: string;
+  readonly prefix: number;
+  /** Codec of what waits. */
+  readonly key: KeyCodec<K, unknown>;
+}
+
+/** Something that waits for a block height, or for any other unsigned 64-bit number such as a time. */
+export interface Due<K> {
+  readonly height: bigint;
+  readonly key: K;
+}
+
+/** Declares a queue ordered by height and then by key. */
+export function queue<K>(spec: QueueSpec<K>): Queue<K> {
+  return new Queue(spec);
+}
+
+export class Queue<K> {
+  readonly prefixes: readonly number[];
+  readonly #entries: Collection<[bigint, K], unknown, true>;
+
+  constructor(spec: QueueSpec<K>) {
+    this.prefixes = [spec.prefix];
+    this.#entries = new Collection({
+      name: spec.name,
+      prefix: spec.prefix,
+      key: tupleKey<[bigint, K]>(uint64Key, spec.key),
+      value: emptyValue,
+    });
+  }
+
+  push(store: KVStore, height: bigint, key: K): void {
+    this.#entries.set(store, [height, key], true);
+  }
+
+  has(store: KVReader, height: bigint, key: K): boolean {
+    return this.#entries.has(store, [height, key]);
+  }
+
+  /** Takes an entry out; nothing happens when it is not there. */
+  remove(store: KVStore, height: bigint, key: K): void {
+    this.#entries.delete(store, [height, key]);
+  }
+
+  /** The first entries with a height of at most `height`, at most `cap` of them. */
+  due(store: KVReader, height: bigint, cap: number): Due<K>[] {
+    const found: Due<K>[] = [];
+    if (cap <= 0) return found;
+    for (const [at, key] of this.#entries.keys(store)) {
+      if (at > height) break;
+      found.push({ height: at, key });
+      if (found.length === cap) break;
+    }
+    return found;
+  }
+
+  /** Like `due`, and takes the entries out; what is behind the cap stays for the next call. */
+  popDue(store: KVStore, height: bigint, cap: number): Due<K>[] {
+    const found = this.due(store, height, cap);
+    for (const { height: at, key } of found) this.remove(store, at, key);
+    return found;
+  }
+
+  /** All entries in order. */
+  *iterate(store: KVReader): IterableIterator<Due<K>> {
+    for (const [height, key] of this.#entries.keys(store)) yield { height, key };
+  }
+}
+
+/** Declares a counter of unsigned 64-bit numbers. */
+export function sequence(spec: { readonly name: string; readonly prefix: number; readonly first?: bigint }): Sequence {
+  return new Sequence(spec);
+}
+
+export class Sequence {
+  readonly prefixes: readonly number[];
+  readonly #first: bigint;
+  readonly #next: Item<bigint>;
+
+  constructor(spec: { readonly name: string; readonly prefix: number; readonly first?: bigint }) {
+    this.prefixes = [spec.prefix];
+    this.#first = spec.first ?? 0n;
+    this.#next = new Item({ ...spec, value: { encode: uint64ToBytes, decode: bytesToUint64 } });
+  }
+
+  /** The number that `next` would give. */
+  peek(store: KVReader): bigint {
+    return this.#next.get(store) ?? this.#first;
+  }
+
+  /** Gives a number and moves on. */
+  next(store: KVStore): bigint {
+    const value = this.peek(store);
+    this.#next.set(store, value + 1n);
+    return value;
+  }
+
+  /** Sets the next number (genesis import). */
+  set(store: KVStore, next: bigint): void {
+    this.#next.set(store, next);
+  }
+}
+
+/** Throws when two parts of a module's store begin with the same byte, or a byte is none. Call it where they are made. */
+export function checkPrefixes(parts: Readonly<Record<string, { readonly prefixes: readonly number[] }>>): void {
+  const owners = new Map<number, string>();
+  for (const [name, { prefixes }] of Object.entries(parts)) {
+    for (const prefix of prefixes) {
+      if (!Number.isInteger(prefix) || prefix < 0 || prefix > 255)
+        throw new Error(`${name}: prefix ${prefix} is no byte`);
+      const owner = owners.get(prefix);
+      if (owner !== undefined) throw new Error(`${owner} and ${name} both use the store prefix ${prefix}`);
+      owners.set(prefix, name);
+    }
+  }
+}

@@ -1,0 +1,50 @@
+import { encodeKey, type KeyCodec } from "./keys.ts";
+import { prefixEnd } from "./kv.ts";
+import type { PagePlan } from "./pagination.ts";
+
+/**
+ * A range of typed keys: within a prefix, from `start` (included) to `end` (excluded). For tuples start and end are
+ * whole keys.
+ */
+export interface TypedRange<K, P> {
+  readonly prefix?: P;
+  readonly start?: K;
+  readonly end?: K;
+  readonly reverse?: boolean;
+}
+
+/** A range with its bounds in store keys; `base` is the length of the bytes all its keys share. */
+export interface StoreRange {
+  readonly start: Uint8Array;
+  readonly end: Uint8Array | undefined;
+  readonly reverse: boolean;
+  readonly base: number;
+}
+
+/** The store range of a typed one, for keys that stand behind the byte `part`. */
+export function typedRange<K, P>(part: number, codec: KeyCodec<K, P>, range: TypedRange<K, P>): StoreRange {
+  const base = prefixed(part, range.prefix === undefined ? new Uint8Array(0) : codec.prefix(range.prefix));
+  return {
+    start: range.start === undefined ? base : prefixed(part, encodeKey(codec, range.start)),
+    end: range.end === undefined ? prefixEnd(base) : prefixed(part, encodeKey(codec, range.end)),
+    reverse: range.reverse === true,
+    base: base.length,
+  };
+}
+
+/** Narrows a range to what a page plan asks for. `skip` bytes of each store key are not part of the page key. */
+export function pageRange(whole: StoreRange, plan: PagePlan): { readonly range: StoreRange; readonly skip: number } {
+  const range = { ...whole, reverse: plan.reverse };
+  if (plan.key === undefined) return { range, skip: whole.base };
+  const from = Buffer.concat([whole.start.subarray(0, whole.base), plan.key]);
+  // Reading backwards the page key itself is the first row, so the excluded bound is the next possible key.
+  if (plan.reverse) return { range: { ...range, end: Buffer.concat([from, Uint8Array.of(0)]) }, skip: whole.base };
+  return { range: { ...range, start: from }, skip: whole.base };
+}
+
+export function prefixed(part: number, rest: Uint8Array): Uint8Array {
+  const out = new Uint8Array(1 + rest.length);
+  out[0] = part;
+  out.set(rest, 1);
+  return out;
+}
