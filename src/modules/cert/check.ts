@@ -1,0 +1,44 @@
+import { type AccountCertificate, isSelfSigned, parseCertificatePem, parsePublicKeyPem } from "../../crypto/index.ts";
+import { equalBytes, errorText } from "../../util/index.ts";
+import { decodeAddress } from "../../wire/index.ts";
+import { errors } from "./errors.ts";
+
+/** Largest PEM text of a certificate or key, in bytes. */
+const MAX_PEM = 8192;
+const MAX_SERIAL = 2n ** 160n;
+
+/**
+ * Reads and checks what an account wants to publish: one self-signed P-256 certificate of the owner, and the key in it.
+ * Dates are not looked at here: peers check them at every connection.
+ */
+export function checkCertificate(owner: string, cert: Uint8Array, pubkey: Uint8Array): AccountCertificate {
+  if (cert.length > MAX_PEM || pubkey.length > MAX_PEM) throw errors.invalidKeySize(`more than ${MAX_PEM} bytes`);
+  const key = read(errors.invalidPubkey, () => parsePublicKeyPem(pubkey));
+  const certificate = read(errors.invalidCertificate, () => parseCertificatePem(cert));
+  if (!equalBytes(decodeName(certificate.commonName), decodeAddress(owner, "account"))) {
+    throw errors.invalidCertificate(`common name ${certificate.commonName.slice(0, 128)} is not the owner ${owner}`);
+  }
+  if (!equalBytes(certificate.publicKey, key)) throw errors.invalidPubkey("it is not the key in the certificate");
+  if (!isSelfSigned(certificate)) throw errors.invalidCertificate("it is not signed by its own key");
+  parseSerial(certificate.serial);
+  return certificate;
+}
+
+/** Decimal text of a serial number above 0 and below 2^160. */
+export function parseSerial(text: string): bigint {
+  const serial = /^\d{1,49}$/.test(text) ? BigInt(text) : 0n;
+  if (serial <= 0n || serial >= MAX_SERIAL) throw errors.invalidSerial(`"${text.slice(0, 64)}"`);
+  return serial;
+}
+
+function decodeName(name: string): Uint8Array {
+  return read(errors.invalidCertificate, () => decodeAddress(name, "account"));
+}
+
+function read<T>(error: (detail: string) => Error, parse: () => T): T {
+  try {
+    return parse();
+  } catch (cause) {
+    throw error(errorText(cause));
+  }
+}

@@ -1,0 +1,42 @@
+import { type BoundService, bindService } from "../../runtime/index.ts";
+import { Msg } from "../../wire/gen/svc/cert/v1beta1/cert_pb.js";
+import { decodeAddress } from "../../wire/index.ts";
+import { checkCertificate, parseSerial } from "./check.ts";
+import { errors } from "./errors.ts";
+import type { CertKeeper } from "./keeper.ts";
+
+export function certMsgs(keeper: CertKeeper): BoundService {
+  return bindService(
+    Msg,
+    {
+      createCertificate: (ctx, { owner, cert, pubkey }) => {
+        const { serial } = checkCertificate(owner, cert, pubkey);
+        keeper.create(ctx, owner, parseSerial(serial), { cert, pubkey });
+        return { id: { owner, serial } };
+      },
+      revokeCertificate: (ctx, { id }) => {
+        if (id === undefined) throw errors.notFound();
+        keeper.revoke(ctx, id.owner, parseSerial(id.serial));
+        return {};
+      },
+    },
+    {
+      createCertificate: ({ owner, cert, pubkey }) => {
+        checkOwner(owner);
+        checkCertificate(owner, cert, pubkey);
+      },
+      revokeCertificate: ({ id }) => {
+        checkOwner(id?.owner ?? "");
+        parseSerial(id?.serial ?? "");
+      },
+    },
+  );
+}
+
+function checkOwner(owner: string): void {
+  try {
+    decodeAddress(owner, "account");
+  } catch (cause) {
+    throw errors.invalidAddress(owner.slice(0, 128), { cause });
+  }
+}

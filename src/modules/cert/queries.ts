@@ -1,0 +1,62 @@
+import { type BoundService, bindService, type Context } from "../../runtime/index.ts";
+import type { Page, PageRequest } from "../../store/index.ts";
+import {
+  type Certificate,
+  Certificate_State,
+  type CertificateFilter,
+  Query,
+} from "../../wire/gen/svc/cert/v1beta1/cert_pb.js";
+import { decodeAddress } from "../../wire/index.ts";
+import { parseSerial } from "./check.ts";
+import { errors } from "./errors.ts";
+import { type CertificateKey, type CertKeeper, certificateKey, STORE } from "./keeper.ts";
+
+type Row = readonly [CertificateKey, Certificate];
+
+export function certQueries(keeper: CertKeeper): BoundService {
+  return bindService(Query, {
+    certificates: (ctx, { filter, pagination }) => {
+      const { owner = "", serial = "", state = "" } = filter ?? {};
+      if (serial !== "") return { certificates: one(keeper, ctx, { owner, serial, state }).map(answer) };
+      const page = list(keeper, ctx, { owner, state }, pagination);
+      return { certificates: page.items.map(answer), pagination: page.pagination };
+    },
+  });
+}
+
+type Filter = Pick<CertificateFilter, "owner" | "state">;
+
+function list(keeper: CertKeeper, ctx: Context, filter: Filter, page?: PageRequest): Page<Row> {
+  const store = ctx.store(STORE);
+  const { certificates } = keeper;
+  const state = parseState(filter.state);
+  if (filter.owner === "") {
+    return state === undefined
+      ? certificates.paginate(store, page)
+      : certificates.by.state.paginate(store, page, { prefix: [state] });
+  }
+  const owner = decodeAddress(filter.owner, "account");
+  return state === undefined
+    ? certificates.paginate(store, page, { prefix: [owner] })
+    : certificates.by.ownerState.paginate(store, page, { prefix: [owner, state] });
+}
+
+function one(keeper: CertKeeper, ctx: Context, filter: Filter & { serial: string }): Row[] {
+  if (filter.owner === "") throw errors.invalidSerial("a serial number needs its owner");
+  const state = parseState(filter.state);
+  const key = certificateKey(filter.owner, parseSerial(filter.serial));
+  const certificate = keeper.certificates.get(ctx.store(STORE), key);
+  if (certificate === undefined) throw errors.notFound(`${filter.owner}/${filter.serial}`);
+  return state === undefined || state === certificate.state ? [[key, certificate]] : [];
+}
+
+function parseState(text: string): Certificate_State | undefined {
+  if (text === "") return undefined;
+  if (text === "valid") return Certificate_State.valid;
+  if (text === "revoked") return Certificate_State.revoked;
+  throw errors.invalidState(`"${text.slice(0, 64)}"`);
+}
+
+function answer([[, serial], certificate]: Row) {
+  return { certificate, serial: serial.toString() };
+}

@@ -1,0 +1,32 @@
+import type { Attribute } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
+
+/** Limits of one attribute list. */
+export const ATTRIBUTE_LIMITS = { entries: 256, valueBytes: 256 } as const;
+
+const KEY = /^[a-zA-Z][\w/.-]{1,126}$/;
+const REQUIRED_KEY = /^[a-zA-Z][\w/.-]{1,125}[\w/.*-]$/;
+
+/** A sentence about the first attribute that is not allowed; `required` lists may end a key in `*`. */
+export function attributeFault(attributes: readonly Attribute[], kind: "offered" | "required"): string | undefined {
+  if (attributes.length > ATTRIBUTE_LIMITS.entries) {
+    return `${attributes.length} attributes, at most ${ATTRIBUTE_LIMITS.entries} are allowed`;
+  }
+  const pattern = kind === "required" ? REQUIRED_KEY : KEY;
+  const seen = new Set<string>();
+  for (const { key, value } of attributes) {
+    if (!pattern.test(key)) return `invalid attribute key "${key.slice(0, 128)}"`;
+    if (Buffer.byteLength(value) > ATTRIBUTE_LIMITS.valueBytes) return `the value of attribute ${key} is too long`;
+    if (seen.has(key)) return `attribute ${key} is there twice`;
+    seen.add(key);
+  }
+  return undefined;
+}
+
+/** Whether every required pair is offered; a required key may be a pattern ending in `*`. */
+export function matchAttributes(required: readonly Attribute[], offered: readonly Attribute[]): boolean {
+  return required.every((want) => offered.some((have) => keyMatches(want.key, have.key) && want.value === have.value));
+}
+
+function keyMatches(pattern: string, key: string): boolean {
+  return pattern.endsWith("*") ? key.startsWith(pattern.slice(0, -1)) : pattern === key;
+}

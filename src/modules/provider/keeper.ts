@@ -1,0 +1,95 @@
+import type { Context } from "../../runtime/index.ts";
+import { addressKey, collection, item, protoValue } from "../../store/index.ts";
+import { type Attribute, Closed_Reason, type PlacementRequirements } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
+import { ParamsSchema, type Provider, ProviderSchema } from "../../wire/gen/svc/provider/v1beta1/provider_pb.js";
+import { decodeAddress } from "../../wire/index.ts";
+import { matchAttributes } from "./attributes.ts";
+import { errors } from "./errors.ts";
+
+export const STORE = "provider";
+
+/** Open bids that one delete may close: its gas is fixed. */
+const MAX_BIDS_CLOSED = 100;
+
+/** What providers need to know of the market. */
+export interface LeaseBook {
+  /** Requirements of the orders behind the provider's active leases. */
+  activeRequirements(ctx: Context, provider: string): Iterable<PlacementRequirements>;
+  hasActiveLease(ctx: Context, provider: string): boolean;
+  openBids(ctx: Context, provider: string): number;
+  closeOpenBids(ctx: Context, provider: string, reason: Closed_Reason): void;
+}
+
+/** Registered providers, by owner. */
+export class ProviderKeeper {
+  readonly params = item({ name: "provider params", prefix: 0x00, value: protoValue(ParamsSchema) });
+  readonly providers = collection({
+    name: "provider",
+    prefix: 0x01,
+    key: addressKey,
+    value: protoValue(ProviderSchema),
+    notFound: errors.notFound,
+  });
+  readonly #market: LeaseBook;
+
+  constructor(market: LeaseBook) {
+    this.#market = market;
+  }
+
+  get(ctx: Context, owner: string): Provider | undefined {
+    return this.providers.get(ctx.store(STORE), ownerBytes(owner));
+  }
+
+  require(ctx: Context, owner: string): Provider {
+    const provider = this.get(ctx, owner);
+    if (provider === undefined) throw errors.notFound(owner);
+    return provider;
+  }
+
+  exists(ctx: Context, owner: string): boolean {
+    return this.providers.has(ctx.store(STORE), ownerBytes(owner));
+  }
+
+  /** The provider's current attributes; empty when it is not registered. */
+  attributes(ctx: Context, owner: string): readonly Attribute[] {
+    return this.get(ctx, owner)?.attributes ?? [];
+  }
+
+  create(ctx: Context, provider: Provider): void {
+    if (this.exists(ctx, provider.owner)) throw errors.exists(provider.owner);
+    this.#save(ctx, { ...provider, createdAt: ctx.height, updatedAt: ctx.height });
+    emit(ctx, "provider-created", provider.owner);
+  }
+
+  /** Replaces the record; the attributes must still fit every active lease of the provider. */
+  update(ctx: Context, provider: Provider): void {
+    const before = this.require(ctx, provider.owner);
+    for (const { attributes } of this.#market.activeRequirements(ctx, provider.owner)) {
+      if (!matchAttributes(attributes, provider.attributes)) throw errors.attributesInUse(provider.owner);
+    }
+    this.#save(ctx, { ...provider, createdAt: before.createdAt, updatedAt: ctx.height });
+    emit(ctx, "provider-updated", provider.owner);
+  }
+
+  /** Removes a provider without active leases; its open bids are closed and their deposits go back. */
+  delete(ctx: Context, owner: string): void {
+    this.require(ctx, owner);
+    if (this.#market.hasActiveLease(ctx, owner)) throw errors.hasLeases(owner);
+    if (this.#market.openBids(ctx, owner) > MAX_BIDS_CLOSED) throw errors.tooManyBids(owner);
+    this.#market.closeOpenBids(ctx, owner, Closed_Reason.provider_deleted);
+    this.providers.delete(ctx.store(STORE), ownerBytes(owner));
+    emit(ctx, "provider-deleted", owner);
+  }
+
+  #save(ctx: Context, provider: Provider): void {
+    this.providers.set(ctx.store(STORE), ownerBytes(provider.owner), provider);
+  }
+}
+
+function ownerBytes(owner: string): Uint8Array {
+  return decodeAddress(owner, "account");
+}
+
+function emit(ctx: Context, action: string, owner: string): void {
+  ctx.events.emit("svc.v1", { module: "provider", action, owner });
+}
