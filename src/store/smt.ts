@@ -1,0 +1,214 @@
+import { HASH_BYTES, sha256Into } from "./hash.ts";
+import { hashOffset, Inners, Leaves } from "./nodes.ts";
+
+/**
+ * Compact sparse Merkle tree over (sha256 of key, sha256 of value), the form of the ICS23 `smt` proof specification:
+ *
+ *   leaf  = sha256(0x00 || sha256(key) || sha256(value))
+ *   inner = sha256(0x01 || left || right), left where the path bit is 0
+ *   empty = 32 zero bytes
+ *
+ * A subtree with one leaf is that leaf, so the shape depends on the keys alone and not on the order of writes.
+ * Updates copy the paths they touch and leave the tree as it is: several can be prepared over the same tree, one
+ * applied and the others dropped. Every new node is hashed once an update.
+ */
+export class SparseMerkleTree {
+  #root = EMPTY;
+  readonly #leaves = new Leaves();
+  readonly #inners = new Inners();
+  readonly #scratch = Buffer.alloc(1 + 2 * HASH_BYTES);
+
+  /** Number of keys, those of prepared updates included. */
+  get leafCount(): number {
+    return this.#leaves.used;
+  }
+
+  /** Number of inner nodes, those of prepared updates included. */
+  get innerCount(): number {
+    return this.#inners.used;
+  }
+
+  /** Root hash, 32 bytes. */
+  root(): Uint8Array {
+    return this.#hashOf(this.#root);
+  }
+
+  /** Prepares changes (`null` deletes; each key at most once). Must be applied or dropped. */
+  update(changes: Iterable<readonly [key: Uint8Array, value: Uint8Array | null]>): TreeUpdate {
+    const batch: number[] = [];
+    for (const [key, value] of changes) batch.push(this.#batchItem(key, value));
+    const work: Work = { batch, created: [], replaced: [] };
+    const node = this.#apply(work, this.#root, { low: 0, high: batch.length, depth: 0 });
+    return { base: this.#root, node, root: this.#hashOf(node), created: work.created, replaced: work.replaced };
+  }
+
+  /** Makes a prepared update the tree. Other updates prepared over the same tree can then only be dropped. */
+  apply(update: TreeUpdate): void {
+    if (update.base !== this.#root) throw new Error("the tree has changed since this update was prepared");
+    this.#root = update.node;
+    this.#free(update.replaced);
+  }
+
+  /** Frees what a prepared update holds. */
+  drop(update: TreeUpdate): void {
+    this.#free(update.created);
+  }
+
+  /** A leaf slot for a change: positive to set, negative to delete. */
+  #batchItem(key: Uint8Array, value: Uint8Array | null): number {
+    const slot = this.#leaves.take();
+    const paths = this.#leaves.paths.segment(slot);
+    const at = hashOffset(slot);
+    sha256Into(key, paths, at);
+    if (value === null) return -slot;
+    const scratch = this.#scratch;
+    scratch[0] = LEAF_PREFIX;
+    paths.copy(scratch, 1, at, at + HASH_BYTES);
+    sha256Into(value, scratch, 1 + HASH_BYTES);
+    sha256Into(scratch, this.#leaves.hashes.segment(slot), at);
+    return slot;
+  }
+
+  /** The node that stands in place of `node` once the batch items of `span` are in it. */
+  #apply(work: Work, node: number, span: Span): number {
+    const { low, high, depth } = span;
+    if (low === high) return node;
+    if (node === EMPTY) return this.#build(work, EMPTY, span);
+    if (isLeaf(node)) return this.#build(work, this.#meetLeaf(work, node, span), span);
+    const middle = this.#partition(work.batch, span);
+    const left = this.#inners.left(node);
+    const right = this.#inners.right(node);
+    const newLeft = this.#apply(work, left, { low, high: middle, depth: depth + 1 });
+    const newRight = this.#apply(work, right, { low: middle, high, depth: depth + 1 });
+    if (newLeft === left && newRight === right) return node;
+    work.replaced.push(node);
+    return this.#join(work, newLeft, newRight);
+  }
+
+  /** Settles an existing leaf with the batch: what is left of it to be built in beside the batch items. */
+  #meetLeaf(work: Work, node: number, { low, high }: Span): number {
+    const old = -node;
+    for (let i = low; i < high; i++) {
+      const item = work.batch[i] ?? 0;
+      if (!this.#leaves.samePath(Math.abs(item), old)) continue;
+      if (item > 0 && this.#leaves.sameHash(item, old)) {
+        // Nothing changed: the old leaf stays, and the item becomes a deletion of a key that is not there.
+        work.batch[i] = -item;
+        return node;
+      }
+      work.replaced.push(node);
+      return EMPTY;
+    }
+    return node;
+  }
+
+  /** Builds a subtree of batch items and at most one existing leaf, whose path differs from those set. */
+  #build(work: Work, leaf: number, { low, high, depth }: Span): number {
+    if (low === high) return leaf;
+    if (high - low === 1) {
+      const item = work.batch[low] ?? 0;
+      if (item < 0) {
+        this.#leaves.give(-item);
+        return leaf;
+      }
+      if (leaf === EMPTY) {
+        work.created.push(-item);
+        return -item;
+      }
+    }
+    const middle = this.#partition(work.batch, { low, high, depth });
+    const goesRight = leaf !== EMPTY && this.#leaves.bit(-leaf, depth) === 1;
+    const left = this.#build(work, goesRight ? EMPTY : leaf, { low, high: middle, depth: depth + 1 });
+    const right = this.#build(work, goesRight ? leaf : EMPTY, { low: middle, high, depth: depth + 1 });
+    return this.#join(work, left, right);
+  }
+
+  #join(work: Work, left: number, right: number): number {
+    if (left === EMPTY && !isInner(right)) return right;
+    if (right === EMPTY && !isInner(left)) return left;
+    const slot = this.#inners.take(left, right);
+    const scratch = this.#scratch;
+    scratch[0] = INNER_PREFIX;
+    this.#copyHash(left, scratch, 1);
+    this.#copyHash(right, scratch, 1 + HASH_BYTES);
+    sha256Into(scratch, this.#inners.hashes.segment(slot), hashOffset(slot));
+    work.created.push(slot);
+    return slot;
+  }
+
+  /** Moves items whose path bit is 0 to the front; gives the index of the first with bit 1. */
+  #partition(batch: number[], { low, high, depth }: Span): number {
+    let front = low;
+    let back = high;
+    while (front < back) {
+      const item = batch[front] ?? 0;
+      if (this.#leaves.bit(Math.abs(item), depth) === 0) {
+        front += 1;
+        continue;
+      }
+      back -= 1;
+      batch[front] = batch[back] ?? 0;
+      batch[back] = item;
+    }
+    return front;
+  }
+
+  #copyHash(node: number, out: Buffer, offset: number): void {
+    if (node === EMPTY) {
+      out.fill(0, offset, offset + HASH_BYTES);
+      return;
+    }
+    const column = isLeaf(node) ? this.#leaves.hashes : this.#inners.hashes;
+    const at = hashOffset(Math.abs(node));
+    column.segment(Math.abs(node)).copy(out, offset, at, at + HASH_BYTES);
+  }
+
+  #hashOf(node: number): Uint8Array {
+    const out = Buffer.alloc(HASH_BYTES);
+    this.#copyHash(node, out, 0);
+    return out;
+  }
+
+  #free(nodes: readonly number[]): void {
+    for (const node of nodes) {
+      if (isLeaf(node)) this.#leaves.give(-node);
+      else this.#inners.give(node);
+    }
+  }
+}
+
+/** A prepared change of a tree. */
+export interface TreeUpdate {
+  /** Root hash of the tree with the changes, 32 bytes. */
+  readonly root: Uint8Array;
+  readonly base: number;
+  readonly node: number;
+  readonly created: readonly number[];
+  readonly replaced: readonly number[];
+}
+
+/** Nodes are numbers: 0 is the empty subtree, positive an inner node's slot, negative a leaf's. */
+const EMPTY = 0;
+const LEAF_PREFIX = 0;
+const INNER_PREFIX = 1;
+
+interface Work {
+  readonly batch: number[];
+  readonly created: number[];
+  readonly replaced: number[];
+}
+
+/** Batch items from `low` up to `high` that share their first `depth` path bits. */
+interface Span {
+  readonly low: number;
+  readonly high: number;
+  readonly depth: number;
+}
+
+function isLeaf(node: number): boolean {
+  return node < 0;
+}
+
+function isInner(node: number): boolean {
+  return node > 0;
+}
