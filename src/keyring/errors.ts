@@ -1,0 +1,13 @@
+import { defineErrors } from "../util/index.ts";
+
+/** Errors of the keyring; a key that is not there is `sdkErrors.keyNotFound`, a wrong passphrase `sdkErrors.wrongPassword`. */
+export const keyringErrors = defineErrors("keyring", {
+  exists: [1, "key already exists", "choose another name, or delete the existing key first"],
+  attempts: [2, "too many failed passphrase attempts"],
+  permissions: [3, "refused because others could read or change it"],
+  backend: [4, "keyring backend not available", "use --keyring-backend file"],
+  damaged: [5, "cannot be read", "restore the file from a backup, or recover the key from its phrase"],
+  notLocal: [6, "only works on local private keys"],
+  invalidName: [7, "invalid key name", "use letters, digits, dots, dashes and underscores"],
+  passphrase: [8, "no usable keyring passphrase"],
+});

@@ -1,0 +1,155 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { errorText, fromBase64, fromUtf8, SvcError, toBase64, toUtf8 } from "../util/index.ts";
+import { keyringErrors } from "./errors.ts";
+import {
+  checkDirectory,
+  checkSecretFile,
+  createSecretFile,
+  isErrno,
+  prepareDirectory,
+  removeFile,
+  writeSecretFile,
+} from "./files.ts";
+import { decryptItem, encryptItem } from "./jwe.ts";
+import { askExisting, askNew, hashPassphrase, matchesHash, type PassphraseSource } from "./passphrase.ts";
+import type { ItemStore } from "./types.ts";
+
+const KEYHASH = "keyhash";
+/** The passphrase of the back end `test`, known to everybody. */
+const TEST_PASSPHRASE = "test";
+
+/** What is inside the encryption of an item file. */
+interface ItemJson {
+  readonly Key: string;
+  readonly Data: string;
+}
+
+/** Items as encrypted files of one directory, one file an item. */
+export class FileItems implements ItemStore {
+  readonly #dir: string;
+  readonly #unlock: () => Promise<string>;
+  #passphrase: Promise<string> | undefined;
+
+  /** Without a source of passphrases the directory is one of the back end `test`. */
+  constructor(dir: string, source?: PassphraseSource) {
+    this.#dir = dir;
+    this.#unlock = source === undefined ? async () => TEST_PASSPHRASE : () => this.#askPassphrase(source);
+  }
+
+  async keys(): Promise<string[]> {
+    await checkDirectory(this.#dir);
+    try {
+      const names = await readdir(this.#dir);
+      return names.filter((name) => !name.startsWith(".") && name !== KEYHASH).map(itemKey);
+    } catch (error) {
+      if (isErrno(error, "ENOENT")) return [];
+      throw error;
+    }
+  }
+
+  async read(key: string): Promise<Uint8Array | undefined> {
+    const path = this.#path(key);
+    if (!(await checkSecretFile(path))) return undefined;
+    const text = await readFile(path, "utf8");
+    return decodeItem(path, text, await this.#secret());
+  }
+
+  async create(key: string, data: Uint8Array): Promise<boolean> {
+    return createSecretFile(this.#path(key), await this.#encodeItem(key, data));
+  }
+
+  async write(key: string, data: Uint8Array): Promise<void> {
+    await writeSecretFile(this.#path(key), await this.#encodeItem(key, data));
+  }
+
+  async remove(key: string): Promise<void> {
+    await removeFile(this.#path(key));
+  }
+
+  #path(key: string): string {
+    return join(this.#dir, key.replaceAll("/", "%2F"));
+  }
+
+  /** The passphrase, asked for once; a failed attempt does not stick. */
+  #secret(): Promise<string> {
+    this.#passphrase ??= this.#unlock().catch((error: unknown) => {
+      this.#passphrase = undefined;
+      throw error;
+    });
+    return this.#passphrase;
+  }
+
+  async #encodeItem(key: string, data: Uint8Array): Promise<string> {
+    await prepareDirectory(this.#dir);
+    const passphrase = await this.#secret();
+    const item = {
+      Key: key,
+      Data: toBase64(data),
+      Label: "",
+      Description: "",
+      KeychainNotTrustApplication: false,
+      KeychainNotSynchronizable: false,
+    };
+    const created = `${new Date().toISOString().replace("T", " ").replace("Z", "")} +0000 UTC`;
+    return encryptItem(toUtf8(JSON.stringify(item)), passphrase, created);
+  }
+
+  async #askPassphrase(source: PassphraseSource): Promise<string> {
+    const path = join(this.#dir, KEYHASH);
+    const hash = await readHash(path);
+    if (hash !== undefined) return askExisting(source, (passphrase) => matchesHash(passphrase, hash));
+    const [item] = await this.keys();
+    if (item !== undefined) return this.#restoreHash(item, source);
+    const passphrase = await askNew(source);
+    await prepareDirectory(this.#dir);
+    if (await createSecretFile(path, await hashPassphrase(passphrase))) return passphrase;
+    // Another process was first: its passphrase holds.
+    return askExisting(source, async (answer) => matchesHash(answer, (await readHash(path)) ?? ""));
+  }
+
+  /** Items without their `keyhash`: a passphrase is right when it opens one of them. */
+  async #restoreHash(item: string, source: PassphraseSource): Promise<string> {
+    const text = await readFile(this.#path(item), "utf8");
+    const passphrase = await askExisting(source, async (answer) => opens(text, answer));
+    await createSecretFile(join(this.#dir, KEYHASH), await hashPassphrase(passphrase));
+    return passphrase;
+  }
+}
+
+/** The hash of a passphrase is no secret, and older tools leave it readable, so only its form is checked. */
+async function readHash(path: string): Promise<string | undefined> {
+  let hash: string;
+  try {
+    hash = (await readFile(path, "latin1")).trim();
+  } catch (error) {
+    if (isErrno(error, "ENOENT", "ENOTDIR")) return undefined;
+    throw error;
+  }
+  if (!/^\$2[aby]\$\d\d\$[./A-Za-z0-9]{53}$/.test(hash)) throw keyringErrors.damaged(path);
+  return hash;
+}
+
+async function opens(text: string, passphrase: string): Promise<boolean> {
+  try {
+    await decryptItem(text, passphrase);
+    return true;
+  } catch (error) {
+    if (error instanceof SvcError) return false;
+    throw error;
+  }
+}
+
+async function decodeItem(path: string, text: string, passphrase: string): Promise<Uint8Array> {
+  try {
+    const item: ItemJson = JSON.parse(fromUtf8(await decryptItem(text, passphrase)));
+    return fromBase64(item.Data);
+  } catch (error) {
+    if (error instanceof SvcError) throw error.wrap(`key file ${path} was written under another passphrase`);
+    throw keyringErrors.damaged(`key file ${path}: ${errorText(error)}`);
+  }
+}
+
+function itemKey(fileName: string): string {
+  return fileName.replaceAll(/%2F/gi, "/");
+}

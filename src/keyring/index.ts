@@ -1,0 +1,11 @@
+export { keyringErrors } from "./errors.ts";
+export { checkKeyName } from "./names.ts";
+export { KEYRING_BACKENDS, type KeyringOptions, openKeyring } from "./open.ts";
+export {
+  fixedPassphrase,
+  MIN_PASSPHRASE,
+  newPassphraseFault,
+  type PassphraseSource,
+  passphraseFile,
+} from "./passphrase.ts";
+export type { DevicePath, KeyInfo, KeyRecord, Keyring, KeyType } from "./types.ts";

@@ -1,0 +1,21 @@
+import { toUtf8 } from "../util/index.ts";
+import { keyringErrors } from "./errors.ts";
+
+/** A name becomes a file name with a suffix, and most file systems stop at 255 bytes. */
+const MAX_NAME_BYTES = 200;
+/** Control characters, path separators and the escape character of item file names. */
+const FORBIDDEN = /[\p{Cc}\p{Cf}/\\%]/u;
+/** Anything that reads like an address would hide the key of that address. */
+const LIKE_AN_ADDRESS = /^[a-z]+1[02-9ac-hj-np-z]{38,}$/;
+
+/** Throws unless the text can name a new key. */
+export function checkKeyName(name: string): void {
+  if (name.trim() === "")
+    throw keyringErrors.invalidName("the provided name is invalid or empty after trimming whitespace");
+  const shown = JSON.stringify(name.slice(0, 80));
+  if (name !== name.trim()) throw keyringErrors.invalidName(`${shown} begins or ends with a space`);
+  if (FORBIDDEN.test(name) || name.startsWith(".")) throw keyringErrors.invalidName(shown);
+  if (toUtf8(name).length > MAX_NAME_BYTES)
+    throw keyringErrors.invalidName(`${shown} is longer than ${MAX_NAME_BYTES} bytes`);
+  if (LIKE_AN_ADDRESS.test(name)) throw keyringErrors.invalidName(`${shown} looks like an address`);
+}
