@@ -1,0 +1,43 @@
+import { EXIT, type ErrorOptions, errorText, SvcError } from "../util/index.ts";
+
+/** The command line itself is wrong: exit code 2. */
+export class UsageError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "UsageError";
+  }
+}
+
+/** Ends the command with an exit code after it has said what there was to say. */
+export class ExitError extends Error {
+  readonly code: number;
+
+  constructor(code: number) {
+    super(`exit ${code}`);
+    this.name = "ExitError";
+    this.code = code;
+  }
+}
+
+/** Prints one sentence and the remedy where there is one; a stack only with `--trace`. Returns the exit code. */
+export function reportError(error: unknown, options: { trace: boolean; err: (text: string) => void }): number {
+  if (error instanceof ExitError) return error.code;
+  options.err(`Error: ${errorText(error)}`);
+  if (error instanceof SvcError && error.hint !== undefined) options.err(`Hint: ${error.hint}`);
+  if (options.trace && error instanceof Error && error.stack !== undefined) options.err(error.stack);
+  return error instanceof UsageError ? EXIT.usage : EXIT.failed;
+}
+
+/** A command that was understood and cannot be done. */
+export function commandError(text: string, options: ErrorOptions = {}): SvcError {
+  return new SvcError("cli", 1, text, options);
+}
+
+export function usageError(text: string): UsageError {
+  return new UsageError(text);
+}
+
+/** Ctrl-C at a prompt: nothing was done, exit code 130. */
+export function interrupted(): ExitError {
+  return new ExitError(EXIT.interrupted);
+}

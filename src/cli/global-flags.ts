@@ -1,0 +1,95 @@
+import type { FlagSpec } from "./spec.ts";
+
+export const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "panic"] as const;
+
+/** Flags of every command. */
+export const GLOBAL_FLAGS: readonly FlagSpec[] = [
+  { name: "chain-id", value: "<id>", summary: "network chain id" },
+  { name: "home", value: "<dir>", summary: "directory for configuration and data (default ~/.svc)" },
+  { name: "log_format", value: "<format>", summary: "log format", choices: ["plain", "json"], default: "plain" },
+  { name: "log_level", value: "<level>", summary: "lowest level logged", choices: LOG_LEVELS, default: "info" },
+  { name: "trace", summary: "print a full stack trace on errors" },
+];
+
+export const OUTPUT_FLAG: FlagSpec = {
+  name: "output",
+  short: "o",
+  value: "<format>",
+  summary: "output format",
+  choices: ["text", "json"],
+};
+
+export const NODE_FLAG: FlagSpec = {
+  name: "node",
+  value: "<host:port>",
+  summary: "RPC interface of a node",
+  default: "tcp://localhost:26657",
+};
+
+export const KEYRING_FLAGS: readonly FlagSpec[] = [
+  {
+    name: "keyring-backend",
+    value: "<name>",
+    summary: "where keys are kept",
+    choices: ["os", "file", "kwallet", "pass", "test", "memory"],
+    default: "os",
+  },
+  { name: "keyring-dir", value: "<dir>", summary: "directory of the keyring (default: the home)" },
+  {
+    name: "keyring-passphrase-file",
+    value: "<file>",
+    summary: "file with the passphrase of the file keyring, for unattended starts",
+  },
+];
+
+/** Flags of every `query` command. */
+export const QUERY_FLAGS: readonly FlagSpec[] = [
+  { name: "height", value: "<n>", summary: "state at a height; may fail where the node no longer has it" },
+  NODE_FLAG,
+  { ...OUTPUT_FLAG, default: "text" },
+];
+
+/** Flags of every list query. */
+export const PAGE_FLAGS: readonly FlagSpec[] = [
+  { name: "limit", value: "<n>", summary: "most rows to return", default: "100" },
+  { name: "offset", value: "<n>", summary: "rows to skip" },
+  { name: "page", value: "<n>", summary: "page number; skips (page - 1) x limit rows", default: "1" },
+  { name: "page-key", value: "<key>", summary: "next_key of the page before" },
+  { name: "count-total", summary: "count all rows" },
+  { name: "reverse", summary: "last rows first" },
+];
+
+/** Flags of every `tx` command. */
+export const TX_FLAGS: readonly FlagSpec[] = [
+  { name: "account-number", short: "a", value: "<n>", summary: "account number of the signer (offline mode only)" },
+  {
+    name: "broadcast-mode",
+    short: "b",
+    value: "<mode>",
+    summary: "how long to wait",
+    choices: ["sync", "async", "block"],
+    default: "sync",
+  },
+  { name: "dry-run", summary: "ignore --gas, simulate the transaction and do not broadcast it" },
+  { name: "fees", value: "<coins>", summary: "fee to pay, for example 5000utoken" },
+  { name: "from", value: "<key>", summary: "name or address of the key that signs" },
+  { name: "gas", value: "<n|auto>", summary: "gas limit; auto simulates first", default: "200000" },
+  {
+    name: "gas-adjustment",
+    value: "<factor>",
+    summary: "factor on the simulated gas; ignored when gas is set",
+    default: "1",
+  },
+  { name: "gas-prices", value: "<prices>", summary: "price per unit of gas, for example 0.0025utoken" },
+  { name: "generate-only", summary: "write the unsigned transaction to standard output" },
+  ...KEYRING_FLAGS,
+  { name: "ledger", summary: "sign with a connected hardware device" },
+  { name: "memo", value: "<text>", summary: "text sent with the transaction" },
+  NODE_FLAG,
+  { name: "offline", summary: "use no network; needs --account-number and --sequence" },
+  { ...OUTPUT_FLAG, default: "json" },
+  { name: "sequence", short: "s", value: "<n>", summary: "sequence of the signer (offline mode only)" },
+  { name: "sign-mode", value: "<mode>", summary: "what is signed", choices: ["direct", "amino-json"] },
+  { name: "timeout-height", value: "<n>", summary: "last block in which the transaction may commit" },
+  { name: "yes", short: "y", summary: "do not ask before broadcasting" },
+];

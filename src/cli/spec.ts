@@ -1,0 +1,44 @@
+import type { Flags } from "./flags.ts";
+
+/** One flag of a command. A flag with a `value` placeholder takes a value, one without is a switch. */
+export interface FlagSpec {
+  readonly name: string;
+  readonly short?: string;
+  /** Placeholder of the value in the help text: `<address>`. */
+  readonly value?: string;
+  readonly summary: string;
+  readonly default?: string;
+  readonly choices?: readonly string[];
+  /** May be given several times. */
+  readonly repeat?: boolean;
+  /** Another spelling of the same flag. */
+  readonly alias?: string;
+}
+
+export interface CommandInput {
+  /** Positional arguments; optional ones that were left out are missing. */
+  readonly args: readonly string[];
+  readonly flags: Flags;
+}
+
+/** Exit code of the process; nothing means 0. */
+export type Run = (input: CommandInput) => Promise<number | undefined>;
+
+/**
+ * One word of the command line: either a group with commands below it or a command that runs. Specs are light; what a
+ * command needs is imported by `load`, when it runs.
+ */
+export interface CommandSpec {
+  readonly name: string;
+  readonly aliases?: readonly string[];
+  readonly summary: string;
+  /** Positionals in usage form: `<file>`, `[address]`, `[words...]`. */
+  readonly args?: string;
+  readonly flags?: readonly FlagSpec[];
+  /** Shown in the help, one command a line. */
+  readonly example?: string;
+  readonly load?: () => Promise<Run>;
+  readonly commands?: () => Promise<readonly CommandSpec[]>;
+  /** Words behind the positionals belong to another program: flags among them are not ours. */
+  readonly passThrough?: boolean;
+}
