@@ -1,2 +1,15 @@
+/**
+ * The door of `wire`: everything between bytes, JSON and messages.
+ *
+ * Generated schemas and types are not exported again here. Import them from their own files, for example
+ * `import { MsgCreateBidSchema } from "../wire/gen/svc/market/v1beta1/tx_pb.js"`: `src/wire/gen/` belongs to this door.
+ */
 export * from "./address.ts";
+export * from "./any.ts";
+export { decodeMessage, encodeMessage, MAX_MESSAGE_DEPTH } from "./codec/index.ts";
+export { wireErrors } from "./errors.ts";
+export * from "./namespace.ts";
+export * from "./options.ts";
 export * from "./public-key.ts";
+export * from "./registry.ts";
+export * from "./strict.ts";

@@ -1,0 +1,41 @@
+import { create, type DescMessage, type MessageInitShape, type MessageShape } from "@bufbuild/protobuf";
+import { type Any, AnySchema } from "@bufbuild/protobuf/wkt";
+import { sdkErrors } from "../util/index.ts";
+import { decodeMessage, encodeMessage } from "./codec/index.ts";
+import type { Namespace } from "./namespace.ts";
+import { findTypeUrl, resolveTypeUrl, typeUrlOf } from "./registry.ts";
+
+export type { Any };
+
+/** A message together with its type. */
+export interface Unpacked {
+  readonly typeUrl: string;
+  readonly schema: DescMessage;
+  readonly value: MessageShape<DescMessage>;
+}
+
+/** An `Any` as the ecosystem writes it: the type URL is a slash and the full name, with nothing before it. */
+export function makeAny(typeUrl: string, value: Uint8Array): Any {
+  return create(AnySchema, { typeUrl, value });
+}
+
+/** Packs a message under its own type URL, or under the alias spelling. */
+export function packAny<D extends DescMessage>(
+  schema: D,
+  message: MessageInitShape<D>,
+  namespace: Namespace = "sdk",
+): Any {
+  return makeAny(typeUrlOf(schema, namespace), encodeMessage(schema, create(schema, message)));
+}
+
+/** The message of an `Any`, whatever its type. Throws `sdkErrors.unpackAny`. */
+export function unpackAny(any: Any): Unpacked {
+  const schema = resolveTypeUrl(any.typeUrl);
+  return { typeUrl: any.typeUrl, schema, value: decodeMessage(schema, any.value, sdkErrors.unpackAny) };
+}
+
+/** The message of an `Any` when it is of this type (in either spelling), else undefined. */
+export function unpackAs<D extends DescMessage>(schema: D, any: Any | undefined): MessageShape<D> | undefined {
+  if (any === undefined || findTypeUrl(any.typeUrl) !== schema) return undefined;
+  return decodeMessage(schema, any.value, sdkErrors.unpackAny);
+}

@@ -1,0 +1,175 @@
+import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
+import type { Any } from "@bufbuild/protobuf/wkt";
+import { type FieldPlan, type Fields, planFields, zeroValue } from "./fields.ts";
+import { LENGTH_DELIMITED, type WireReader } from "./reader.ts";
+
+/** Messages inside messages; far above every real message and below any stack limit. */
+export const MAX_MESSAGE_DEPTH = 64;
+
+/** What a caller may add to the reading of one message. */
+export interface DecodeRules {
+  /** Field numbers must not go down, and no singular field may be empty: the canonical form of the transaction envelope. */
+  readonly ordered?: boolean;
+  /** Says which unknown field numbers of the top level are passed over although the reader is strict. */
+  readonly tolerates?: (number: number) => boolean;
+  /** Sees every `Any` of the message. */
+  readonly onAny?: (any: Any) => void;
+}
+
+interface Decoder {
+  readonly schema: DescMessage;
+  /** Property values of an empty message; those of the next three lists are made afresh. */
+  readonly template: Fields;
+  readonly lists: readonly string[];
+  readonly oneofs: readonly string[];
+  readonly byteStrings: readonly string[];
+  /** By number; the first ones, which almost all fields have, by index. */
+  readonly small: readonly (FieldPlan | undefined)[];
+  readonly large: ReadonlyMap<number, FieldPlan>;
+}
+
+const ANY = "google.protobuf.Any";
+const SMALL = 32;
+const NO_RULES: DecodeRules = {};
+const decoders = new WeakMap<DescMessage, Decoder>();
+
+/** Reads the message that the reader holds. */
+export function readMessage<D extends DescMessage>(
+  reader: WireReader,
+  schema: D,
+  rules: DecodeRules = NO_RULES,
+): MessageShape<D> {
+  return new Run(reader, rules).message(decoderOf(schema)) as MessageShape<D>;
+}
+
+function decoderOf(schema: DescMessage): Decoder {
+  let decoder = decoders.get(schema);
+  if (decoder === undefined) {
+    decoder = compile(schema);
+    decoders.set(schema, decoder);
+  }
+  return decoder;
+}
+
+function compile(schema: DescMessage): Decoder {
+  const plans = planFields(schema);
+  const plain = plans.filter((plan) => !plan.repeated && !plan.inOneof);
+  return {
+    schema,
+    template: templateOf(schema, plans),
+    lists: plans.filter((plan) => plan.repeated).map((plan) => plan.property),
+    oneofs: schema.oneofs.map((oneof) => oneof.localName),
+    byteStrings: plain.filter((plan) => zeroValue(plan) instanceof Uint8Array).map((plan) => plan.property),
+    small: Array.from({ length: SMALL }, (_, number) => plans.find((plan) => plan.number === number)),
+    large: new Map(plans.filter((plan) => plan.number >= SMALL).map((plan) => [plan.number, plan])),
+  };
+}
+
+/** Properties in the order of the library's own constructor, so that the messages of a type share one shape. */
+function templateOf(schema: DescMessage, plans: readonly FieldPlan[]): Fields {
+  const template: Fields = { $typeName: schema.typeName };
+  for (const member of schema.members) {
+    const plan = plans.find((candidate) => candidate.property === member.localName);
+    const zero = plan === undefined || plan.repeated || plan.inOneof ? null : zeroValue(plan);
+    if (zero !== undefined) template[member.localName] = zero;
+  }
+  return template;
+}
+
+function emptyMessage(decoder: Decoder): Fields {
+  const message = { ...decoder.template };
+  for (const name of decoder.lists) message[name] = [];
+  for (const name of decoder.oneofs) message[name] = { case: undefined };
+  for (const name of decoder.byteStrings) message[name] = new Uint8Array();
+  return message;
+}
+
+/** One pass over one message and those inside it. */
+class Run {
+  readonly #reader: WireReader;
+  readonly #rules: DecodeRules;
+
+  constructor(reader: WireReader, rules: DecodeRules) {
+    this.#reader = reader;
+    this.#rules = rules;
+  }
+
+  message(decoder: Decoder): Fields {
+    const reader = this.#reader;
+    const message = emptyMessage(decoder);
+    const ordered = reader.depth === 0 && this.#rules.ordered === true;
+    let seen = 0;
+    let last = 0;
+    while (reader.position < reader.end) {
+      const tag = reader.tag();
+      const number = tag >>> 3;
+      if (ordered && number < last) reader.fail(`field ${number} stands behind field ${last}`);
+      last = number;
+      const plan = number < SMALL ? decoder.small[number] : decoder.large.get(number);
+      if (plan === undefined) {
+        this.#unknown(decoder, tag);
+        continue;
+      }
+      if (reader.strict && (seen & plan.bit) !== 0)
+        reader.fail(`duplicate field ${plan.name} in ${decoder.schema.name}`);
+      seen |= plan.bit;
+      this.#field(plan, tag & 7, message);
+      if (ordered && isEmptySingular(plan, message)) reader.fail(`empty field ${plan.name} in ${decoder.schema.name}`);
+    }
+    return message;
+  }
+
+  #field(plan: FieldPlan, wireType: number, message: Fields): void {
+    if (plan.packed && wireType === LENGTH_DELIMITED) {
+      this.#packed(plan, message);
+      return;
+    }
+    if (wireType !== plan.wireType || (plan.packed && this.#reader.strict)) {
+      this.#reader.fail(`wrong wire type ${wireType} of field ${plan.name}`);
+    }
+    const value = plan.message === undefined ? this.#scalar(plan) : this.#nested(plan.message);
+    if (plan.repeated) (message[plan.property] as unknown[]).push(value);
+    else message[plan.property] = plan.inOneof ? { case: plan.case, value } : value;
+  }
+
+  #packed(plan: FieldPlan, message: Fields): void {
+    const reader = this.#reader;
+    const list = message[plan.property] as unknown[];
+    const outer = reader.enter();
+    while (reader.position < reader.end) list.push(this.#scalar(plan));
+    reader.leave(outer);
+  }
+
+  #scalar(plan: FieldPlan): unknown {
+    const value = plan.scalar?.read(this.#reader);
+    if (plan.known !== undefined && this.#reader.strict && !plan.known.has(value as number)) {
+      this.#reader.fail(`unknown value ${value} of field ${plan.name}`);
+    }
+    return value;
+  }
+
+  #nested(schema: DescMessage): Fields {
+    const reader = this.#reader;
+    const outer = reader.enter();
+    reader.depth += 1;
+    if (reader.depth > MAX_MESSAGE_DEPTH) reader.fail("messages are nested too deeply");
+    const message = this.message(decoderOf(schema));
+    reader.depth -= 1;
+    reader.leave(outer);
+    if (schema.typeName === ANY) this.#rules.onAny?.(message as Fields & Any);
+    return message;
+  }
+
+  #unknown(decoder: Decoder, tag: number): void {
+    const reader = this.#reader;
+    const number = tag >>> 3;
+    if (reader.strict && !(reader.depth === 0 && this.#rules.tolerates?.(number) === true)) {
+      reader.fail(`unknown field ${number} in ${decoder.schema.name}`);
+    }
+    reader.skip(tag & 7);
+  }
+}
+
+function isEmptySingular(plan: FieldPlan, message: Fields): boolean {
+  return !plan.repeated && plan.scalar?.isDefault(message[plan.property]) === true;
+}

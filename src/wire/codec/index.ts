@@ -1,0 +1,34 @@
+import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
+import type { ErrorFactory } from "../../util/index.ts";
+import { wireErrors } from "../errors.ts";
+import { type DecodeRules, readMessage } from "./decode.ts";
+import { WireReader } from "./reader.ts";
+
+export { type DecodeRules, MAX_MESSAGE_DEPTH } from "./decode.ts";
+export { encodeMessage } from "./encode.ts";
+
+/**
+ * Reads a message as liberally as the format allows: unknown fields are passed over, the last value of a repeated
+ * singular field counts. For answers of nodes and for stored records, never for what is signed.
+ */
+export function decodeMessage<D extends DescMessage>(
+  schema: D,
+  bytes: Uint8Array,
+  error: ErrorFactory = wireErrors.malformed,
+): MessageShape<D> {
+  return readMessage(new WireReader(bytes, { strict: false, error, label: schema.name }), schema);
+}
+
+/**
+ * Reads a message of which every byte must be as the canonical writer would have it: known fields once each, right wire
+ * types, shortest varints, numbers in range, valid UTF-8. (Explicit defaults and the order of fields are left free, as
+ * in the ecosystem.)
+ */
+export function decodeStrictly<D extends DescMessage>(
+  schema: D,
+  bytes: Uint8Array,
+  error: ErrorFactory,
+  rules: DecodeRules = {},
+): MessageShape<D> {
+  return readMessage(new WireReader(bytes, { strict: true, error, label: schema.name }), schema, rules);
+}

@@ -1,0 +1,30 @@
+/**
+ * The two spellings of one thing. Ours is `sdk.*`; wallets, explorers and libraries of the ecosystem have `cosmos.*`
+ * built in. Both are accepted wherever a name comes in, received bytes are never rewritten, and an answer uses the
+ * spelling that was asked.
+ */
+export type Namespace = "sdk" | "cosmos";
+
+const OWN = "sdk";
+const ALIAS = "cosmos";
+
+/**
+ * Rewrites the first word of a proto name (`sdk.bank.v1beta1.MsgSend`), type URL, method path (`/sdk.x.Query/Y`) or
+ * REST path (`/sdk/bank/...`). Anything else, `svc.*` included, comes back unchanged.
+ */
+export function toNamespace(name: string, namespace: Namespace): string {
+  return rewrite(name, namespace === OWN ? ALIAS : OWN, namespace);
+}
+
+/** The spelling a name was written in; names of neither word count as ours. */
+export function namespaceOf(name: string): Namespace {
+  return rewrite(name, ALIAS, OWN) === name ? OWN : ALIAS;
+}
+
+function rewrite(name: string, from: string, to: string): string {
+  const start = name.startsWith("/") ? 1 : 0;
+  const end = start + from.length;
+  const separator = name[end];
+  if ((separator !== "." && separator !== "/") || !name.startsWith(from, start)) return name;
+  return name.slice(0, start) + to + name.slice(end);
+}

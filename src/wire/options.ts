@@ -1,0 +1,62 @@
+import {
+  type DescExtension,
+  type DescField,
+  type DescMessage,
+  type DescMethod,
+  getOption,
+  hasOption,
+} from "@bufbuild/protobuf";
+import { type HttpRule, http } from "./gen/google/api/annotations_pb.js";
+import {
+  action,
+  amino_keep_empty,
+  amino_name,
+  type Cli,
+  cli,
+  Scalar,
+  scalar,
+  signer,
+} from "./gen/svc/options/v1beta1/options_pb.js";
+
+export { type Cli, type HttpRule, Scalar };
+
+/** Path of the field that holds the signer, for example `id.owner`; undefined for what is no transaction message. */
+export const signerPath = remember((message: DescMessage) => textOption(message, signer));
+
+/** Name in amino JSON sign documents. */
+export const aminoName = remember((message: DescMessage) => textOption(message, amino_name));
+
+/** Value of the `message.action` event attribute. */
+export const messageAction = remember((message: DescMessage) => textOption(message, action));
+
+/** How the text or bytes of a field are to be read. */
+export const scalarOf = remember((field: DescField) => getOption(field, scalar));
+
+/** Whether amino JSON prints the field even when it is empty. */
+export const aminoKeepsEmpty = remember((field: DescField) => getOption(field, amino_keep_empty));
+
+/** The REST binding of an rpc. */
+export const httpRule = remember((method: DescMethod): HttpRule | undefined =>
+  hasOption(method, http) ? getOption(method, http) : undefined,
+);
+
+/** The command of an rpc. */
+export const cliOption = remember((method: DescMethod): Cli | undefined =>
+  hasOption(method, cli) ? getOption(method, cli) : undefined,
+);
+
+type TextOption = typeof signer;
+
+function textOption(message: DescMessage, option: TextOption): string | undefined {
+  return hasOption(message, option satisfies DescExtension) ? getOption(message, option) : undefined;
+}
+
+/** Options are decoded from descriptor bytes at every read; each is wanted again and again. */
+function remember<D extends object, T>(read: (descriptor: D) => T): (descriptor: D) => T {
+  const known = new WeakMap<D, { readonly value: T }>();
+  return (descriptor) => {
+    const entry = known.get(descriptor) ?? { value: read(descriptor) };
+    known.set(descriptor, entry);
+    return entry.value;
+  };
+}

@@ -1,0 +1,81 @@
+import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
+import { sdkErrors } from "../util/index.ts";
+import type { Any, Unpacked } from "./any.ts";
+import { type DecodeRules, decodeStrictly } from "./codec/index.ts";
+import {
+  type AuthInfo,
+  AuthInfoSchema,
+  type TxBody,
+  TxBodySchema,
+  type TxRaw,
+  TxRawSchema,
+} from "./gen/sdk/tx/v1beta1/tx_pb.js";
+import { findTypeUrl, unresolved } from "./registry.ts";
+
+/** Largest transaction in bytes. */
+export const MAX_TX_BYTES = 1 << 20;
+/** How many `Any` may stand inside one another, the outermost included. */
+export const MAX_ANY_DEPTH = 10;
+/** How many `Any` one message or one key may hold in all. */
+export const MAX_ANY_COUNT = 100;
+/** Field numbers with this bit may be unknown in a transaction body: extensions that are not critical. */
+const NON_CRITICAL_BIT = 1024;
+
+/** A transaction whose bytes have been checked. */
+export interface DecodedTx {
+  /** The parts as they were sent: signatures cover these bytes. */
+  readonly raw: TxRaw;
+  readonly body: TxBody;
+  readonly authInfo: AuthInfo;
+  readonly messages: readonly Unpacked[];
+  /** The body has fields that this version does not know; amino JSON cannot sign them. */
+  readonly hasUnknownFields: boolean;
+}
+
+/**
+ * Reads a transaction and refuses every encoding but the canonical one, so that all nodes read the same and nothing
+ * unsigned can be slipped in. Throws `sdkErrors.txDecode`, for too many bytes `sdkErrors.txTooLarge`, for bombs of
+ * nested `Any` `sdkErrors.unpackAny`.
+ */
+export function decodeTx(bytes: Uint8Array): DecodedTx {
+  if (bytes.length > MAX_TX_BYTES) throw sdkErrors.txTooLarge(`${bytes.length} > ${MAX_TX_BYTES} bytes`);
+  const raw = decodeStrictly(TxRawSchema, bytes, sdkErrors.txDecode, { ordered: true });
+  return { raw, ...decodeTxParts(raw.bodyBytes, raw.authInfoBytes) };
+}
+
+/** The same checks on the two signed parts, for transactions that have no signatures yet. */
+export function decodeTxParts(bodyBytes: Uint8Array, authInfoBytes: Uint8Array): Omit<DecodedTx, "raw"> {
+  let hasUnknownFields = false;
+  const tolerates = (number: number): boolean => {
+    hasUnknownFields ||= (number & NON_CRITICAL_BIT) !== 0;
+    return (number & NON_CRITICAL_BIT) !== 0;
+  };
+  const body = decodeStrictly(TxBodySchema, bodyBytes, sdkErrors.txDecode, { tolerates });
+  const authInfo = decodeChecked(AuthInfoSchema, authInfoBytes);
+  return { body, authInfo, messages: body.messages.map(unpackStrictly), hasUnknownFields };
+}
+
+/** The message of an `Any`, with the checks of `decodeTx` on its bytes. Throws `sdkErrors.txDecode`. */
+export function unpackStrictly(any: Any): Unpacked {
+  const schema = findTypeUrl(any.typeUrl);
+  if (schema === undefined) throw sdkErrors.txDecode(unresolved(any.typeUrl));
+  return { typeUrl: any.typeUrl, schema, value: decodeChecked(schema, any.value) };
+}
+
+/** Reads a message strictly, and every `Any` inside it as well. */
+function decodeChecked<D extends DescMessage>(schema: D, bytes: Uint8Array): MessageShape<D> {
+  let count = 0;
+  let depth = 1;
+  const onAny = (any: Any): void => {
+    count += 1;
+    depth += 1;
+    if (depth > MAX_ANY_DEPTH) throw sdkErrors.unpackAny(`max depth exceeded: more than ${MAX_ANY_DEPTH} nested`);
+    if (count > MAX_ANY_COUNT) throw sdkErrors.unpackAny(`call limit exceeded: more than ${MAX_ANY_COUNT}`);
+    const inner = findTypeUrl(any.typeUrl);
+    if (inner === undefined) throw sdkErrors.txDecode(unresolved(any.typeUrl));
+    decodeStrictly(inner, any.value, sdkErrors.txDecode, rules);
+    depth -= 1;
+  };
+  const rules: DecodeRules = { onAny };
+  return decodeStrictly(schema, bytes, sdkErrors.txDecode, rules);
+}
