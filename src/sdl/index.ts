@@ -1,1 +1,16 @@
+export { checkManifestAgainstGroup, checkManifestAgainstGroups } from "./check.ts";
+export { decodeManifest } from "./decode.ts";
+export type { SdlErrorKind, SdlIssue } from "./errors.ts";
+export { formatIssue, manifestErrors, SDL_CODES, SdlError } from "./errors.ts";
+export { DEFAULT_HTTP_OPTIONS } from "./expose.ts";
+export { MAX_FILE_BYTES } from "./guard.ts";
+export { manifestHash, manifestJson } from "./hash.ts";
+export type { SdlLimits } from "./limits.ts";
+export { DEFAULT_LIMITS, formatBytes } from "./limits.ts";
+export type { LoadedSdl, LoadOptions } from "./load.ts";
+export { loadSdl } from "./load.ts";
 export type * from "./manifest.ts";
+export { exposeEndpoints, isHttpExpose } from "./plan.ts";
+export type { PriceOverTime } from "./price.ts";
+export { formatPrice, groupPrice, priceOverTime } from "./price.ts";
+export { validateManifest } from "./validate.ts";

@@ -1,0 +1,59 @@
+import type { GroupSpec } from "../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
+import { deriveManifest } from "./derive.ts";
+import type { SdlIssue } from "./errors.ts";
+import { checkGroups } from "./group-rules.ts";
+import { deriveGroups } from "./groups.ts";
+import { manifestHash } from "./hash.ts";
+import { DEFAULT_LIMITS, type SdlLimits } from "./limits.ts";
+import type { Manifest } from "./manifest.ts";
+import type { SdlVersion } from "./model.ts";
+import { parseSdl } from "./parse.ts";
+import { planGroups } from "./plan.ts";
+import { checkReferences } from "./references.ts";
+import { Report } from "./report.ts";
+
+export interface LoadOptions {
+  /** Name of the file in errors. */
+  readonly file?: string;
+  /** Limits of the chain that the deployment is meant for; the default parameters where left out. */
+  readonly limits?: SdlLimits;
+}
+
+/** A deployment file in the forms that the chain and the provider take. */
+export interface LoadedSdl {
+  readonly version: SdlVersion;
+  readonly manifest: Manifest;
+  /** One per placement, sorted by name, as the groups of the manifest are. */
+  readonly groups: readonly GroupSpec[];
+  /** 32 bytes; the version of the deployment on the chain. */
+  readonly hash: Uint8Array;
+  /** Seconds; 0 where the file asks for none. */
+  readonly reclaimMinWindowSeconds: bigint;
+  /** What is probably not meant, in the order of the file. */
+  readonly warnings: readonly SdlIssue[];
+}
+
+/**
+ * Reads the text of a deployment file (version 2.0 or 2.1).
+ * @throws SdlError with every fault found, each with line, column, value and remedy
+ */
+export function loadSdl(text: string, options: LoadOptions = {}): LoadedSdl {
+  const limits = options.limits ?? DEFAULT_LIMITS;
+  const report = new Report(options.file ?? "deployment file");
+  const file = parseSdl(text, report, limits);
+  if (file !== undefined) checkReferences(file, report);
+  report.check();
+  if (file === undefined) throw new Error("a file without faults was not read");
+  const plan = planGroups(file);
+  checkGroups(file, plan, { report, limits });
+  report.check();
+  const manifest = deriveManifest(plan);
+  return {
+    version: file.version,
+    manifest,
+    groups: deriveGroups(plan),
+    hash: manifestHash(manifest),
+    reclaimMinWindowSeconds: file.reclaimMinWindowSeconds,
+    warnings: report.warnings,
+  };
+}

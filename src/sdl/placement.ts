@@ -1,0 +1,97 @@
+import type { Entry, Node } from "./document.ts";
+import { show } from "./errors.ts";
+import type { Reader, Want } from "./fields.ts";
+import type { SdlLimits } from "./limits.ts";
+import type { Attribute } from "./manifest.ts";
+import type { PlacementDecl, PriceDecl } from "./model.ts";
+import { mapWant } from "./quantity.ts";
+import { isAttributeKey, isGroupName, MAX_ATTRIBUTE_VALUE } from "./rules.ts";
+import { parseDenom, parsePrice } from "./units.ts";
+
+const PLACEMENT_WANT: Want = { what: "a placement", remedy: "write pricing: below the name" };
+const PRICING_WANT: Want = {
+  what: "a map of prices",
+  remedy: "write pricing: {PROFILE: {denom: utoken, amount: 100}}",
+};
+const PRICE_WANT: Want = { what: "a price", remedy: "write {denom: utoken, amount: 100}" };
+const TEXT_WANT: Want = { what: "text", remedy: "write one word or a text in quotes" };
+const AUDITOR_WANT: Want = { what: "a list of addresses", remedy: "write a list: [ADDRESS]" };
+
+/** `profiles.placement.<name>`: where a group may run and what it may cost. */
+export function readPlacement(reader: Reader, entry: Entry, limits: SdlLimits): PlacementDecl | undefined {
+  if (!isGroupName(entry.key)) {
+    const problem = `${show(entry.key)} is not a name for a placement`;
+    reader.report.error(entry.place, "value", { problem, remedy: "write a name of 1 to 64 visible characters" });
+  }
+  const fields = reader.fields(entry.value, { keys: ["attributes", "signedBy", "pricing"] }, PLACEMENT_WANT);
+  if (fields === undefined) return undefined;
+  const signers = fields.get("signedBy");
+  const signedBy =
+    signers && reader.fields(signers, { keys: ["anyOf", "allOf"] }, mapWant("signedBy", "anyOf: [ADDRESS]"));
+  return {
+    name: entry.key,
+    place: entry.place,
+    attributes: readAttributes(reader, fields.get("attributes")),
+    anyOf: readAuditors(reader, signedBy?.get("anyOf")),
+    allOf: readAuditors(reader, signedBy?.get("allOf")),
+    pricing: readPricing(reader, fields.require("pricing", PRICING_WANT.remedy), limits),
+  };
+}
+
+function readAttributes(reader: Reader, node: Node | undefined): readonly Attribute[] {
+  const attributes: Attribute[] = [];
+  const entries = reader.named(node, mapWant("attributes", "region: eu-west"));
+  for (const entry of entries?.values() ?? []) {
+    const value = reader.text(entry.value, TEXT_WANT);
+    if (!isAttributeKey(entry.key)) {
+      const remedy = "write letters, digits and _ - . /, beginning with a letter, for example region";
+      reader.report.error(entry.place, "value", {
+        problem: `${show(entry.key)} is not a name for an attribute`,
+        remedy,
+      });
+    }
+    if (value !== undefined) attributes.push({ key: entry.key, value: checkLength(reader, entry.value, value) });
+  }
+  return attributes.sort((a, b) => (a.key < b.key ? -1 : 1));
+}
+
+function checkLength(reader: Reader, node: Node, value: string): string {
+  if (new TextEncoder().encode(value).length > MAX_ATTRIBUTE_VALUE) {
+    const remedy = `write at most ${MAX_ATTRIBUTE_VALUE} bytes`;
+    reader.report.error(node.place, "range", { problem: `${show(value)} is too long`, remedy });
+  }
+  return value;
+}
+
+function readAuditors(reader: Reader, node: Node | undefined): readonly string[] {
+  return reader
+    .items(node, AUDITOR_WANT)
+    .flatMap(
+      (item) =>
+        reader.parsed(item, { what: "an address", remedy: "write the address of an auditor" }, (text) =>
+          /^[a-z0-9]{1,128}$/.test(text)
+            ? { value: text }
+            : { problem: `${show(text)} is not an address`, remedy: "write the address of an auditor" },
+        ) ?? [],
+    );
+}
+
+function readPricing(reader: Reader, node: Node | undefined, limits: SdlLimits): ReadonlyMap<string, PriceDecl> {
+  const pricing = new Map<string, PriceDecl>();
+  for (const entry of reader.named(node, PRICING_WANT)?.values() ?? []) {
+    pricing.set(entry.key, readPrice(reader, entry, limits));
+  }
+  return pricing;
+}
+
+function readPrice(reader: Reader, entry: Entry, limits: SdlLimits): PriceDecl {
+  const fields = reader.fields(entry.value, { keys: ["denom", "amount"] }, PRICE_WANT);
+  const denom = fields?.require("denom", "write denom: utoken");
+  const amount = fields?.require("amount", "write amount: 100, the highest price of one replica per block");
+  const price = amount && reader.parsed(amount, PRICE_WANT, (text) => parsePrice(text, limits.unitPriceMax));
+  return {
+    place: entry.place,
+    denom: (denom && reader.parsed(denom, PRICE_WANT, parseDenom)) ?? "",
+    amount: price ?? 0n,
+  };
+}
