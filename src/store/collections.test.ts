@@ -3,7 +3,6 @@ import { SvcError, toHex, toUtf8 } from "../util/index.ts";
 import {
   addressKey,
   bigintValue,
-  bytesKey,
   CacheStore,
   checkPrefixes,
   collection,
@@ -17,7 +16,6 @@ import {
   stringKey,
   tupleKey,
   uint8Key,
-  uint32Key,
   uint64Key,
   uint64Value,
   type ValueCodec,
@@ -217,16 +215,5 @@ describe("item, sequence, queue", () => {
     const a = item({ name: "a", prefix: 0x11, value: uint64Value });
     expect(() => checkPrefixes({ orders, a })).toThrow("orders and a both use the store prefix 17");
     expect(() => checkPrefixes({ orders, balances })).not.toThrow();
-  });
-});
-
-describe("key codecs", () => {
-  test("refuse what they cannot hold", () => {
-    expect(() => uint64Key.size(-1n)).toThrow("unsigned 64-bit");
-    expect(() => uint32Key.size(1.5)).toThrow("unsigned 32-bit");
-    expect(() => uint8Key.size(256)).toThrow("unsigned 8-bit");
-    expect(() => stringKey.size("a\0b")).toThrow("zero byte");
-    expect(() => addressKey.size(new Uint8Array(0))).toThrow("at least one byte");
-    expect(() => bytesKey.size(new Uint8Array(256))).toThrow("at most 255 bytes");
   });
 });

@@ -1,5 +1,4 @@
 import type { KVReader } from "./kv.ts";
-import type { MultiReader } from "./multistore.ts";
 
 /** One change to one table; a `null` value deletes. */
 export interface Write {
@@ -23,22 +22,6 @@ export interface Database {
   snapshot(): DatabaseSnapshot;
   /** Frees the directory for other processes. Using the database afterwards throws. */
   close(): void;
-}
-
-/** Named stores of a database's tables, `bank` in table `state/bank`. */
-export class TableStores implements MultiReader {
-  readonly #tables: Pick<Database, "table">;
-  readonly #names: ReadonlySet<string>;
-
-  constructor(tables: Pick<Database, "table">, names: Iterable<string>) {
-    this.#tables = tables;
-    this.#names = new Set(names);
-  }
-
-  store(name: string): KVReader {
-    if (!this.#names.has(name)) throw new Error(`there is no store "${name}"`);
-    return this.#tables.table(stateTable(name));
-  }
 }
 
 /** Prefix of the tables that hold consensus state. */

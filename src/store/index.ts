@@ -9,7 +9,9 @@ export {
   type ItemSpec,
   item,
 } from "./collections.ts";
-export { type Database, type DatabaseSnapshot, STATE_TABLES, stateTable, TableStores, type Write } from "./database.ts";
+export { type Database, type DatabaseSnapshot, STATE_TABLES, stateTable, type Write } from "./database.ts";
+export { storeErrors } from "./errors.ts";
+export { appHashOf, merkleRoot } from "./hash.ts";
 export { Index, type IndexSpec, index } from "./indexes.ts";
 export * from "./keys.ts";
 export {
@@ -22,6 +24,7 @@ export {
   prefixRange,
   type Range,
 } from "./kv.ts";
+export { openLmdb } from "./lmdb.ts";
 export { memoryDatabase } from "./memory.ts";
 export { CacheMultiStore, type MultiBranch, type MultiReader, type MultiStore } from "./multistore.ts";
 export {
@@ -36,4 +39,5 @@ export {
 } from "./pagination.ts";
 export { checkPrefixes, type Due, Queue, type QueueSpec, queue, Sequence, sequence } from "./queue.ts";
 export type { TypedRange } from "./ranges.ts";
+export { type PreparedState, StateBranch, type StateSnapshot, StateStore } from "./state.ts";
 export * from "./values.ts";

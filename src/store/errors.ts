@@ -1,0 +1,17 @@
+import { defineErrors } from "../util/index.ts";
+
+/** Errors of a node's own storage. They are met at start and never in a transaction's result. */
+export const storeErrors = defineErrors("store", {
+  inUse: [2, "the database is in use", "stop the other process, or choose another --home"],
+  stateMismatch: [
+    3,
+    "state does not match the last header",
+    "the data directory is damaged: restore it from a backup or a snapshot, or reset it and sync again",
+  ],
+  unknownStore: [
+    4,
+    "the data directory holds a store that this version does not know",
+    "start the version that wrote it",
+  ],
+  badMeta: [5, "the record of the last commit cannot be read", "start the version that wrote it, or restore a backup"],
+});

@@ -1,0 +1,175 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { build } from "esbuild";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openLmdb, StateStore, storeErrors } from "./index.ts";
+
+const scratch = mkdtempSync(join(tmpdir(), "svc-lmdb-"));
+const script = join(scratch, "child.mjs");
+const children = new Set<ChildProcess>();
+
+beforeAll(async () => {
+  writeFileSync(join(scratch, "child.ts"), CHILD);
+  await build({
+    entryPoints: [join(scratch, "child.ts")],
+    outfile: script,
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    alias: { store: join(import.meta.dirname, "index.ts"), lmdb: import.meta.resolve("lmdb") },
+    external: ["file:*"],
+  });
+});
+
+afterAll(() => {
+  for (const child of children) child.kill("SIGKILL");
+  rmSync(scratch, { recursive: true, force: true });
+});
+
+/**
+ * Commits blocks for ever. Block h sets the same 40 keys in two stores to h, and a key of its own; the caller's table
+ * gets the block in the same transaction. Each height is printed when its commit has returned.
+ */
+const CHILD = `
+import { writeSync } from "node:fs";
+import { openLmdb, StateStore } from "store";
+const [directory, hold] = process.argv.slice(2);
+try {
+  const database = openLmdb(directory);
+  const state = StateStore.open(database, ["auth", "bank"]);
+  writeSync(1, "open\\n");
+  if (hold === "hold") setInterval(() => {}, 1000);
+  else for (let height = state.height + 1n; ; height++) {
+    const branch = state.branch();
+    const value = Buffer.from(String(height));
+    for (const name of ["auth", "bank"]) {
+      const store = branch.store(name);
+      for (let i = 0; i < 40; i++) store.set(Buffer.from("key " + i), value);
+      store.set(Buffer.from("height " + height), value);
+      if (height > 5n) store.delete(Buffer.from("height " + (height - 5n)));
+    }
+    state.commit(height, state.workingHash(branch), [{ table: "blocks", key: value, value }]);
+    writeSync(1, height + "\\n");
+  }
+} catch (error) {
+  writeSync(1, "refused: " + error.message + "\\n");
+}
+`;
+
+function start(directory: string, hold: "hold" | "work"): { child: ChildProcess; output: () => string } {
+  const child = spawn(process.execPath, [script, directory, hold], { stdio: ["ignore", "pipe", "inherit"] });
+  children.add(child);
+  let output = "";
+  child.stdout?.on("data", (data: Buffer) => {
+    output += data.toString();
+  });
+  return { child, output: () => output };
+}
+
+async function until(condition: () => boolean, child: ChildProcess): Promise<void> {
+  while (!condition()) {
+    if (child.exitCode !== null || child.signalCode !== null) throw new Error("the child ended early");
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+}
+
+async function kill(child: ChildProcess): Promise<void> {
+  const closed = once(child, "close");
+  child.kill("SIGKILL");
+  await closed;
+  children.delete(child);
+}
+
+function heightsIn(output: string): bigint[] {
+  return [...output.matchAll(/^(\d+)$/gm)].map((match) => BigInt(match[1] ?? "0"));
+}
+
+/** Everything that must agree after a kill; gives the height found. */
+function checkWhole(directory: string): bigint {
+  const database = openLmdb(directory);
+  try {
+    const state = StateStore.open(database, ["auth", "bank"]);
+    const height = state.height;
+    const value = Buffer.from(String(height));
+    for (const name of ["auth", "bank"]) {
+      for (let i = 0; i < 40; i++)
+        expect(
+          state
+            .store(name)
+            .get(Buffer.from(`key ${i}`))
+            ?.toString(),
+        ).toBe(value.toString());
+      const own = [...state.store(name).iterate({ start: Buffer.from("height "), end: Buffer.from("height:") })];
+      expect(own).toHaveLength(Number(height < 5n ? height : 5n));
+    }
+    const blocks = database.table("blocks");
+    expect(blocks.has(value)).toBe(true);
+    expect(blocks.has(Buffer.from(String(height + 1n)))).toBe(false);
+    return height;
+  } finally {
+    database.close();
+  }
+}
+
+describe("an LMDB state killed at any moment", () => {
+  test("holds the last commit whole, and nothing of the next", async () => {
+    const directory = join(scratch, "killed");
+    let before = 0n;
+    for (let round = 0; round < 6; round++) {
+      const { child, output } = start(directory, "work");
+      const wanted = 1 + round * 7;
+      await until(() => heightsIn(output()).length >= wanted, child);
+      await kill(child);
+      const reported = heightsIn(output()).at(-1) ?? 0n;
+      const found = checkWhole(directory);
+      // A commit may have ended between the transaction and its report, or been reported and not read before the kill.
+      expect(found).toBeGreaterThanOrEqual(reported);
+      expect(found).toBeLessThanOrEqual(reported + 1n);
+      expect(found).toBeGreaterThan(before);
+      before = found;
+    }
+  });
+});
+
+describe("the lock of a database directory", () => {
+  test("keeps other processes out while one lives, and lets go when it is killed", async () => {
+    const directory = join(scratch, "locked");
+    const holder = start(directory, "hold");
+    await until(() => holder.output().includes("open\n"), holder.child);
+    expect(() => openLmdb(directory)).toThrow(
+      `process ${holder.child.pid} has ${directory} open: the database is in use`,
+    );
+    try {
+      openLmdb(directory);
+    } catch (error) {
+      expect(error).toMatchObject({
+        code: storeErrors.inUse.code,
+        hint: expect.stringContaining("stop the other process"),
+      });
+    }
+    await kill(holder.child);
+    openLmdb(directory).close();
+  });
+
+  test("holds after the owner's snapshots and writes", async () => {
+    const directory = join(scratch, "owned");
+    const database = openLmdb(directory);
+    try {
+      const snapshot = database.snapshot();
+      const entries = database.table("t").iterate();
+      database.write([{ table: "t", key: Buffer.from("a"), value: Buffer.from("1") }]);
+      entries.return?.();
+      snapshot.close();
+      database.write([{ table: "t", key: Buffer.from("a"), value: Buffer.from("2") }]);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      const other = start(directory, "hold");
+      await once(other.child, "close");
+      expect(other.output()).toContain(`refused: process ${process.pid} has`);
+    } finally {
+      database.close();
+    }
+  });
+});

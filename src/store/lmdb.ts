@@ -1,0 +1,188 @@
+import { mkdirSync, realpathSync } from "node:fs";
+import { type Database as Dbi, open, type RangeOptions, type RootDatabase, type Transaction } from "lmdb";
+import { fromUtf8 } from "../util/index.ts";
+import type { Database, DatabaseSnapshot, Write } from "./database.ts";
+import { type Entry, type KVReader, MAX_KEY_BYTES, type Range } from "./kv.ts";
+import { DatabaseLock } from "./lock.ts";
+import { checkKey } from "./text.ts";
+
+type Table = Dbi<Buffer, Uint8Array>;
+type Root = RootDatabase<Buffer, Uint8Array>;
+
+/** Upper bound of the number of tables; LMDB reserves a few bytes for each. */
+const MAX_TABLES = 128;
+/** Keys and values are plain bytes; our own caches stand above, so the library's is off. */
+const BINARY = { keyEncoding: "binary", encoding: "binary", cache: false } as const;
+
+/**
+ * Opens (or makes) the database in a directory of its own. Throws when another process has it open.
+ *
+ * Every write is one LMDB transaction that is on disk before `write` returns. LMDB never overwrites pages in use, so a
+ * process killed at any moment leaves the last complete transaction.
+ */
+export function openLmdb(directory: string): Database {
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const path = realpathSync(directory);
+  const lock = DatabaseLock.take(path);
+  try {
+    // Without overlapping sync a transaction is on disk when its commit returns. (The types do not know the file mode.)
+    const options = { ...BINARY, noSubdir: false, maxDbs: MAX_TABLES, overlappingSync: false, permissionsMode: 0o600 };
+    return new LmdbDatabase(open(path, options), lock);
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+class LmdbDatabase implements Database {
+  readonly #root: Root;
+  readonly #lock: DatabaseLock;
+  readonly #tables = new Map<string, Table>();
+  readonly #snapshots = new Set<LmdbSnapshot>();
+  #closed = false;
+
+  constructor(root: Root, lock: DatabaseLock) {
+    this.#root = root;
+    this.#lock = lock;
+    // All tables there are, so that one opened later is known to be missing from older snapshots. LMDB lists names with
+    // the zero byte that ends them.
+    for (const name of [...root.getKeys()]) this.#open(fromUtf8(name).replace(/\0$/, ""));
+  }
+
+  table(name: string): KVReader {
+    return new LmdbTable(this.#open(name), undefined);
+  }
+
+  write(writes: readonly Write[]): void {
+    for (const { key } of writes) checkKey(key);
+    // Tables are opened first: LMDB opens them in transactions of their own.
+    const resolved = writes.map((write) => ({ ...write, table: this.#open(write.table) }));
+    this.#root.transactionSync(() => {
+      for (const { table, key, value } of resolved) {
+        if (value === null) table.removeSync(key);
+        else table.putSync(key, asBuffer(value));
+      }
+    });
+  }
+
+  snapshot(): DatabaseSnapshot {
+    const snapshot = new LmdbSnapshot(this.#tables, this.#root.useReadTransaction(), this.#snapshots);
+    this.#snapshots.add(snapshot);
+    return snapshot;
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    for (const snapshot of this.#snapshots) snapshot.close();
+    void this.#root.close();
+    this.#lock.release();
+  }
+
+  #open(name: string): Table {
+    if (this.#closed) throw new Error("the database is closed");
+    const known = this.#tables.get(name);
+    if (known !== undefined) return known;
+    const table: Table = this.#root.openDB(name, BINARY);
+    this.#tables.set(name, table);
+    return table;
+  }
+}
+
+/** One table, at the last commit or within a read transaction. LMDB copies what it hands out. */
+class LmdbTable implements KVReader {
+  readonly #table: Table;
+  readonly #transaction: Transaction | undefined;
+
+  constructor(table: Table, transaction: Transaction | undefined) {
+    this.#table = table;
+    this.#transaction = transaction;
+  }
+
+  get(key: Uint8Array): Uint8Array | undefined {
+    if (key.length === 0 || key.length > MAX_KEY_BYTES) return undefined;
+    if (this.#transaction === undefined) return this.#table.getBinary(key);
+    return this.#table.get(key, { transaction: this.#transaction });
+  }
+
+  has(key: Uint8Array): boolean {
+    return this.get(key) !== undefined;
+  }
+
+  iterate(range: Range = {}): IterableIterator<Entry> {
+    const bounds = { start: lmdbBound(range.start), end: lmdbBound(range.end) };
+    return new LmdbIterator(this.#table.getRange({ ...lmdbRange(bounds, range.reverse === true), ...this.#options() }));
+  }
+
+  #options(): { transaction?: Transaction } {
+    return this.#transaction === undefined ? {} : { transaction: this.#transaction };
+  }
+}
+
+/** A bound as LMDB takes it. No key is longer than the limit, so cutting behind it moves no key across the bound. */
+function lmdbBound(bound: Uint8Array | undefined): Uint8Array | undefined {
+  return bound === undefined || bound.length === 0 ? undefined : bound.subarray(0, MAX_KEY_BYTES + 1);
+}
+
+/** LMDB names the bound it begins at `start`, also when it walks backwards. */
+function lmdbRange({ start, end }: Range, reverse: boolean): RangeOptions {
+  const lower = start === undefined ? {} : { [reverse ? "end" : "start"]: start };
+  const upper = end === undefined ? {} : { [reverse ? "start" : "end"]: end };
+  return { ...lower, ...upper, ...(reverse ? { reverse, exclusiveStart: end !== undefined, inclusiveEnd: true } : {}) };
+}
+
+class LmdbIterator implements IterableIterator<Entry> {
+  readonly #entries: Iterator<{ key: Uint8Array; value: Uint8Array }>;
+
+  constructor(entries: Iterable<{ key: Uint8Array; value: Uint8Array }>) {
+    this.#entries = entries[Symbol.iterator]();
+  }
+
+  [Symbol.iterator](): this {
+    return this;
+  }
+
+  next(): IteratorResult<Entry> {
+    const step = this.#entries.next();
+    return step.done === true
+      ? { done: true, value: undefined }
+      : { done: false, value: [step.value.key, step.value.value] };
+  }
+
+  return(): IteratorResult<Entry> {
+    this.#entries.return?.();
+    return { done: true, value: undefined };
+  }
+}
+
+class LmdbSnapshot implements DatabaseSnapshot {
+  readonly #tables: ReadonlyMap<string, Table>;
+  readonly #transaction: Transaction;
+  readonly #open: Set<LmdbSnapshot>;
+
+  constructor(tables: ReadonlyMap<string, Table>, transaction: Transaction, open: Set<LmdbSnapshot>) {
+    this.#tables = new Map(tables);
+    this.#transaction = transaction;
+    this.#open = open;
+  }
+
+  table(name: string): KVReader {
+    if (!this.#open.has(this)) throw new Error("the snapshot is closed");
+    const table = this.#tables.get(name);
+    return table === undefined ? emptyReader : new LmdbTable(table, this.#transaction);
+  }
+
+  close(): void {
+    if (this.#open.delete(this)) this.#transaction.done();
+  }
+}
+
+const emptyReader: KVReader = {
+  get: () => undefined,
+  has: () => false,
+  iterate: () => [].values(),
+};
+
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}

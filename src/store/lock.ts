@@ -1,0 +1,49 @@
+import { join } from "node:path";
+import { open, type RootDatabase } from "lmdb";
+import { storeErrors } from "./errors.ts";
+
+/** Directories open in this process. */
+const openHere = new Set<string>();
+
+/**
+ * Keeps a database directory to one process, by an LMDB environment of its own that nobody writes. LMDB's table of
+ * readers names every process that reads an environment and drops dead ones by a kernel lock: a kill leaves nothing
+ * stale behind, and no process id is guessed at. The one read transaction held for ever is what makes us such a reader.
+ * (In the database itself it would keep old pages alive.) Processes in containers must share the kernel for it to hold.
+ */
+export class DatabaseLock {
+  readonly #path: string;
+  readonly #environment: RootDatabase;
+
+  private constructor(path: string, environment: RootDatabase) {
+    this.#path = path;
+    this.#environment = environment;
+  }
+
+  /** Takes the directory, or throws `store/2` when this process or another living one has it. */
+  static take(path: string): DatabaseLock {
+    if (openHere.has(path)) throw storeErrors.inUse(`${path} is already open in this process`);
+    const options = { noSubdir: false, overlappingSync: false, permissionsMode: 0o600 };
+    const environment = open(join(path, "lock"), options);
+    // Being listed before looking means that of two processes starting together at least one sees the other.
+    environment.useReadTransaction();
+    environment.readerCheck();
+    const other = readerPids(environment.readerList()).find((pid) => pid !== process.pid);
+    if (other !== undefined) {
+      void environment.close();
+      throw storeErrors.inUse(`process ${other} has ${path} open`);
+    }
+    openHere.add(path);
+    return new DatabaseLock(path, environment);
+  }
+
+  release(): void {
+    openHere.delete(this.#path);
+    void this.#environment.close();
+  }
+}
+
+/** Process ids of LMDB's listing: a heading, then a line `pid thread transaction` for each reader. */
+function readerPids(listing: string): number[] {
+  return [...listing.matchAll(/^\s*(\d+)\s+[0-9a-f]+\s+\S+$/gm)].map((match) => Number(match[1]));
+}
