@@ -1,0 +1,35 @@
+import { type Keyring, openKeyring, type PassphraseSource, passphraseFile } from "../keyring/index.ts";
+import type { Io } from "./io.ts";
+
+/** The options of all commands that use keys. */
+export interface KeyringFlags {
+  readonly home: string;
+  /** `--keyring-backend`. */
+  readonly keyringBackend: string;
+  /** `--keyring-dir`; the home when it is left out. */
+  readonly keyringDir?: string;
+  /** `--keyring-passphrase-file`, for unattended starts. */
+  readonly keyringPassphraseFile?: string;
+  /** Bech32 prefix of the network, when it is not our own. */
+  readonly prefix?: string;
+}
+
+/** Tries that a user has at a passphrase. */
+const ATTEMPTS = 3;
+
+/** Opens the keyring of the flags; a passphrase is asked for when it is needed first. */
+export function cliKeyring(flags: KeyringFlags, io: Io): Keyring {
+  const { keyringPassphraseFile: file, prefix } = flags;
+  return openKeyring({
+    backend: flags.keyringBackend,
+    dir: flags.keyringDir ?? flags.home,
+    passphrase: file === undefined ? promptedPassphrase(io) : passphraseFile(file),
+    notify: (text) => io.err(`${text}\n`),
+    ...(prefix === undefined ? {} : { prefix }),
+  });
+}
+
+/** The passphrase as the user types it, or as lines of piped input. */
+export function promptedPassphrase(io: Io): PassphraseSource {
+  return { attempts: ATTEMPTS, ask: (prompt) => io.password(prompt), notify: (text) => io.err(`${text}\n`) };
+}

@@ -1,0 +1,195 @@
+import { readFile } from "node:fs/promises";
+import {
+  bip44Path,
+  derivePrivateKey,
+  generateMnemonic,
+  isMnemonic,
+  mnemonicToSeed,
+  parseHdPath,
+  publicKeyOf,
+} from "../crypto/index.ts";
+import { checkKeyName, type KeyInfo, type Keyring, keyringErrors } from "../keyring/index.ts";
+import { errorText, fromBase64, toHex } from "../util/index.ts";
+import {
+  decodePublicKey,
+  multisigPublicKey,
+  type PublicKey,
+  publicKeyAddress,
+  secp256k1PublicKey,
+  sortByAddress,
+} from "../wire/index.ts";
+import { commandError, usageError } from "./errors.ts";
+import type { Io } from "./io.ts";
+import { cliKeyring } from "./keyring.ts";
+import { findKey, type KeysFlags, memberKeys, printKey } from "./keys.ts";
+import { keyTexts } from "./keys-record.ts";
+
+/** `keys add NAME` and its flags. */
+export interface KeysAddOptions extends KeysFlags {
+  readonly name: string;
+  readonly recover?: boolean;
+  readonly interactive?: boolean;
+  /** `--source`: a file with the phrase to recover. */
+  readonly source?: string;
+  readonly noBackup?: boolean;
+  readonly dryRun?: boolean;
+  /** `--multisig`: names or addresses of the members. */
+  readonly multisig?: readonly string[];
+  readonly multisigThreshold?: number;
+  readonly nosort?: boolean;
+  /** `--pubkey`: bech32 text or JSON. */
+  readonly pubkey?: string;
+  readonly ledger?: boolean;
+  readonly algo?: string;
+  readonly account?: number;
+  readonly index?: number;
+  readonly coinType?: number;
+  readonly hdPath?: string;
+}
+
+/** A key that is about to be stored. */
+type NewKey =
+  | { readonly type: "local"; readonly privateKey: Uint8Array; readonly phraseToShow?: string }
+  | { readonly type: "offline" | "multi"; readonly publicKey: PublicKey };
+
+const IMPORTANT = `
+**Important** write this mnemonic phrase in a safe place.
+It is the only way to recover your account if you ever forget your password.
+
+`;
+
+/**
+ * Creates, recovers or registers a key and prints its record; the phrase of a new key goes to standard error, once.
+ * An existing key of the name is replaced only after a confirmation and when the new one is ready.
+ */
+export async function keysAdd(options: KeysAddOptions, io: Io): Promise<void> {
+  checkOptions(options);
+  const keyring = cliKeyring(options, io);
+  const existing = options.dryRun === true ? undefined : await keyring.find(options.name);
+  if (existing !== undefined && !(await io.confirm(`override the existing name ${options.name}`))) {
+    throw commandError("aborted");
+  }
+  const key = await makeKey(options, keyring, io);
+  const info = options.dryRun === true ? describe(options.name, key) : await store(options, keyring, { key, existing });
+  if (options.output !== "json") io.err("\n");
+  printKey(info, options, io);
+  if (key.type === "local" && key.phraseToShow !== undefined) io.err(`${IMPORTANT}${key.phraseToShow}\n`);
+}
+
+function checkOptions({ name, algo = "secp256k1", ledger, source, recover, hdPath }: KeysAddOptions): void {
+  checkKeyName(name);
+  if (algo !== "secp256k1") throw usageError(`provided algorithm "${algo}" is not supported`);
+  if (ledger === true && hdPath !== undefined) throw usageError("cannot set custom bip32 path with ledger");
+  if (ledger === true) throw commandError("hardware wallets are not supported yet", { hint: "leave out --ledger" });
+  if (source !== undefined && recover !== true) throw usageError("--source is used together with --recover");
+}
+
+async function makeKey(options: KeysAddOptions, keyring: Keyring, io: Io): Promise<NewKey> {
+  if (options.multisig !== undefined && options.multisig.length > 0)
+    return makeMultisig(options, options.multisig, keyring);
+  if (options.pubkey !== undefined)
+    return { type: "offline", publicKey: parsePublicKey(options.pubkey, options.prefix) };
+  return makeLocal(options, io);
+}
+
+async function makeMultisig(options: KeysAddOptions, names: readonly string[], keyring: Keyring): Promise<NewKey> {
+  const keys = memberKeys(await Promise.all(names.map((name) => findKey(keyring, name, options))));
+  const texts = keys.map((member) => toHex(member.key));
+  const duplicate = texts.findIndex((text, i) => texts.indexOf(text) < i);
+  if (duplicate >= 0) throw usageError(`duplicate multisig keys: ${names[duplicate] ?? ""}`);
+  const ordered = options.nosort === true ? keys : sortByAddress(keys);
+  return { type: "multi", publicKey: multisigPublicKey(options.multisigThreshold ?? 1, ordered) };
+}
+
+async function makeLocal(options: KeysAddOptions, io: Io): Promise<NewKey> {
+  const path = options.hdPath ?? bip44Path(options);
+  parseHdPath(path);
+  const { phrase, passphrase, isNew } = await obtainPhrase(options, io);
+  const privateKey = await derivePrivateKey(await mnemonicToSeed(phrase, passphrase), path);
+  const show = isNew && options.noBackup !== true;
+  return { type: "local", privateKey, ...(show ? { phraseToShow: phrase } : {}) };
+}
+
+interface Phrase {
+  readonly phrase: string;
+  readonly passphrase: string;
+  readonly isNew: boolean;
+}
+
+async function obtainPhrase(options: KeysAddOptions, io: Io): Promise<Phrase> {
+  const given = await givenPhrase(options, io);
+  if (given !== "" && !(await isMnemonic(given))) throw commandError("invalid mnemonic");
+  const passphrase = options.interactive === true ? await askSeedPassphrase(io) : "";
+  return given === ""
+    ? { phrase: await generateMnemonic(), passphrase, isNew: true }
+    : { phrase: given, passphrase, isNew: false };
+}
+
+/** The phrase to recover, empty when a new one is wanted. */
+async function givenPhrase({ recover, source, interactive }: KeysAddOptions, io: Io): Promise<string> {
+  if (recover === true) {
+    const phrase = source === undefined ? await io.ask("Enter your bip39 mnemonic") : await readFile(source, "utf8");
+    if (phrase.trim() === "") throw commandError("invalid mnemonic");
+    return phrase.trim();
+  }
+  if (interactive !== true) return "";
+  return (await io.ask("Enter your bip39 mnemonic, or hit enter to generate one.")).trim();
+}
+
+async function askSeedPassphrase(io: Io): Promise<string> {
+  const passphrase = await io.ask(
+    "Enter your bip39 passphrase. This is combined with the mnemonic to derive the seed. " +
+      'Most users should just hit enter to use the default, ""',
+  );
+  if (passphrase !== "" && (await io.ask("Repeat the passphrase:")) !== passphrase) {
+    throw commandError("passphrases don't match");
+  }
+  return passphrase;
+}
+
+/** A public key as bech32 text or in the JSON form with `@type` and `key`. */
+function parsePublicKey(text: string, prefix?: string): PublicKey {
+  if (!text.trimStart().startsWith("{")) return decodePublicKey(text.trim(), "accountPub", prefix);
+  let json: { "@type"?: unknown; key?: unknown };
+  try {
+    json = JSON.parse(text);
+  } catch (cause) {
+    throw usageError(`--pubkey: ${errorText(cause)}`);
+  }
+  if (!/^\/(cosmos|sdk)\.crypto\.secp256k1\.PubKey$/.test(String(json["@type"])) || typeof json.key !== "string") {
+    throw usageError('--pubkey: write {"@type":"/cosmos.crypto.secp256k1.PubKey","key":"<base64>"}');
+  }
+  return secp256k1PublicKey(fromBase64(json.key));
+}
+
+function publicKeyOfNew(key: NewKey): PublicKey {
+  return key.type === "local" ? secp256k1PublicKey(publicKeyOf(key.privateKey)) : key.publicKey;
+}
+
+function describe(name: string, key: NewKey): KeyInfo {
+  const publicKey = publicKeyOfNew(key);
+  return { name, type: key.type, publicKey, address: publicKeyAddress(publicKey) };
+}
+
+async function store(
+  { name, prefix }: KeysAddOptions,
+  keyring: Keyring,
+  { key, existing }: { key: NewKey; existing: KeyInfo | undefined },
+): Promise<KeyInfo> {
+  if (existing !== undefined) {
+    const { address } = keyTexts(publicKeyOfNew(key), prefix === undefined ? {} : { prefix });
+    const same = await keyring.find(address);
+    // Found out before the old key is gone.
+    if (same !== undefined && same.name !== name)
+      throw keyringErrors.exists(`the same key is stored as "${same.name}"`);
+    await keyring.delete(name);
+  }
+  switch (key.type) {
+    case "local":
+      return keyring.addLocal(name, key.privateKey);
+    case "offline":
+      return keyring.addOffline(name, key.publicKey);
+    case "multi":
+      return keyring.addMultisig(name, key.publicKey);
+  }
+}

@@ -1,0 +1,137 @@
+import { readFile } from "node:fs/promises";
+import { decryptKeyArmor, encryptKeyArmor, generateMnemonic, sha256 } from "../crypto/index.ts";
+import { MIN_PASSPHRASE } from "../keyring/index.ts";
+import { errorText, fromHex, SvcError, toHex, toHexUpper, toUtf8 } from "../util/index.ts";
+import { type Bech32Kind, bech32Prefix, encodeBech32, parseBech32 } from "../wire/index.ts";
+import { commandError, usageError } from "./errors.ts";
+import type { Io } from "./io.ts";
+import { cliKeyring } from "./keyring.ts";
+import type { KeysFlags } from "./keys.ts";
+import { yamlText } from "./keys-record.ts";
+
+/** Characters that 256 bits of entropy need in base 64. */
+const MIN_ENTROPY_TEXT = 43;
+
+export interface KeysExportOptions extends KeysFlags {
+  readonly name: string;
+  readonly unarmoredHex?: boolean;
+  readonly unsafe?: boolean;
+  readonly yes?: boolean;
+}
+
+/** `keys export NAME`: the private key, encrypted under a passphrase that is asked for. */
+export async function keysExport(options: KeysExportOptions, io: Io): Promise<void> {
+  if ((options.unarmoredHex === true) !== (options.unsafe === true)) {
+    throw usageError("the flags unsafe and unarmored-hex must be used together");
+  }
+  if (options.unarmoredHex === true) return exportHex(options, io);
+  const passphrase = await askPassphrase("Enter passphrase to encrypt the exported key:", io);
+  const privateKey = await cliKeyring(options, io).exportPrivateKey(options.name);
+  io.out(`${await encryptKeyArmor(privateKey, passphrase)}\n`);
+}
+
+async function exportHex(options: KeysExportOptions, io: Io): Promise<void> {
+  const warning =
+    "WARNING: The private key will be exported as an unarmored hexadecimal string. USE AT YOUR OWN RISK. Continue?";
+  if (options.yes !== true && !(await io.confirm(warning))) return;
+  io.out(`${toHex(await cliKeyring(options, io).exportPrivateKey(options.name))}\n`);
+}
+
+export interface KeysImportOptions extends KeysFlags {
+  readonly name: string;
+  /** Path of the armored text. */
+  readonly file: string;
+}
+
+/** `keys import NAME FILE`: prints nothing when all went well. */
+export async function keysImport(options: KeysImportOptions, io: Io): Promise<void> {
+  const { name, file } = options;
+  const armor = await readArmor(file);
+  const passphrase = await askPassphrase("Enter passphrase to decrypt your key:", io);
+  const privateKey = await decrypt(armor, passphrase, file);
+  const keyring = cliKeyring(options, io);
+  if ((await keyring.find(name)) !== undefined) {
+    throw commandError(`cannot overwrite key: ${name}`, { hint: "choose another name, or delete that key first" });
+  }
+  await keyring.addLocal(name, privateKey);
+}
+
+async function readArmor(file: string): Promise<string> {
+  try {
+    return await readFile(file, "utf8");
+  } catch (error) {
+    throw commandError(`key file: ${errorText(error)}`, { cause: error });
+  }
+}
+
+async function decrypt(armor: string, passphrase: string, file: string): Promise<Uint8Array> {
+  try {
+    return await decryptKeyArmor(armor, passphrase);
+  } catch (error) {
+    if (error instanceof SvcError) throw error.wrap("failed to decrypt private key");
+    throw commandError(`key file ${file}: ${errorText(error)}`, { cause: error });
+  }
+}
+
+async function askPassphrase(prompt: string, io: Io): Promise<string> {
+  const passphrase = await io.password(prompt);
+  if (passphrase.length < MIN_PASSPHRASE) throw commandError(`password must be at least ${MIN_PASSPHRASE} characters`);
+  return passphrase;
+}
+
+export interface KeysParseOptions {
+  /** Bech32 or hexadecimal. */
+  readonly text: string;
+  readonly output?: "text" | "json";
+  readonly prefix?: string;
+}
+
+const FORMATS: readonly Bech32Kind[] = ["account", "accountPub", "valoper", "valoperPub", "valcons", "valconsPub"];
+
+/** `keys parse TEXT`: the parts of a bech32 text, or all bech32 forms of hexadecimal bytes. */
+export function keysParse({ text, output = "text", prefix }: KeysParseOptions, io: Io): void {
+  const hex = /^(?:0x)?((?:[0-9a-fA-F]{2})+)$/.exec(text.trim())?.[1];
+  if (hex !== undefined) {
+    const formats = FORMATS.map((kind) => encodeBech32(fromHex(hex), bech32Prefix(kind, prefix)));
+    io.out(
+      output === "json" ? `${JSON.stringify({ formats })}\n` : `formats:\n${formats.map((f) => `- ${f}\n`).join("")}\n`,
+    );
+    return;
+  }
+  const { human, bytes } = parseAnyBech32(text.trim());
+  io.out(
+    output === "json"
+      ? `${JSON.stringify({ human, bytes })}\n`
+      : `human: ${yamlText(human)}\nbytes: ${hexScalar(bytes)}\n\n`,
+  );
+}
+
+function parseAnyBech32(text: string): { human: string; bytes: string } {
+  try {
+    const { humanPart, bytes } = parseBech32(text);
+    return { human: humanPart, bytes: toHexUpper(bytes) };
+  } catch (cause) {
+    throw commandError("couldn't find valid bech32 nor hex data", { cause });
+  }
+}
+
+/** Hexadecimal without letters, or with an E in the right place, would read as a number. */
+function hexScalar(hex: string): string {
+  return /^\d+(E\d+)?$/.test(hex) || hex === "" ? JSON.stringify(hex) : hex;
+}
+
+/** `keys mnemonic`: a fresh phrase of 24 words, or the one of entropy that the user enters. */
+export async function keysMnemonic({ unsafeEntropy }: { readonly unsafeEntropy?: boolean }, io: Io): Promise<void> {
+  if (unsafeEntropy !== true) {
+    io.out(`${await generateMnemonic()}\n`);
+    return;
+  }
+  const entropy = await io.ask("WARNING: Generate at least 256-bits of entropy and enter the results here:");
+  if (entropy.length < MIN_ENTROPY_TEXT) {
+    throw commandError(
+      `256-bits is 43 characters in Base-64, and 100 in Base-6. You entered ${entropy.length}, and probably want more`,
+    );
+  }
+  if (!(await io.confirm(`> Input length: ${entropy.length}`))) return;
+  io.out(`${await generateMnemonic(sha256(toUtf8(entropy)))}\n`);
+}

@@ -1,0 +1,140 @@
+import type { KeyInfo, Keyring } from "../keyring/index.ts";
+import { errorText, SvcError, sdkErrors } from "../util/index.ts";
+import { decodeAddress, multisigPublicKey, publicKeyAddress, type SinglePublicKey } from "../wire/index.ts";
+import { usageError } from "./errors.ts";
+import type { Io } from "./io.ts";
+import { cliKeyring, type KeyringFlags } from "./keyring.ts";
+import { type KeyStyle, keyOutput, keysYaml, keyTexts } from "./keys-record.ts";
+
+/** Flags of the group `keys`. */
+export interface KeysFlags extends KeyringFlags {
+  readonly output?: "text" | "json";
+}
+
+export interface KeysListOptions extends KeysFlags {
+  readonly listNames?: boolean;
+}
+
+/** `keys list`: all keys, by name. */
+export async function keysList(options: KeysListOptions, io: Io): Promise<void> {
+  const keys = await cliKeyring(options, io).list();
+  if (options.listNames === true) {
+    io.out(keys.map(({ name }) => `${name}\n`).join(""));
+    return;
+  }
+  const outputs = keys.map((key) => keyOutput(key, options));
+  io.out(options.output === "json" ? JSON.stringify(outputs) : keysYaml(outputs));
+}
+
+export interface KeysShowOptions extends KeysFlags {
+  /** Names or addresses; several of them show the multisig that they would make. */
+  readonly names: readonly string[];
+  /** `-a`: the address alone. */
+  readonly address?: boolean;
+  /** `-p`: the public key alone. */
+  readonly pubkey?: boolean;
+  /** `--bech`: `acc`, `val` or `cons`. */
+  readonly bech?: string;
+  readonly multisigThreshold?: number;
+  /** Whether `--output` was written by the user. */
+  readonly outputGiven?: boolean;
+}
+
+/** `keys show NAME_OR_ADDRESS...`. */
+export async function keysShow(options: KeysShowOptions, io: Io): Promise<void> {
+  const single = options.address === true || options.pubkey === true;
+  if (options.address === true && options.pubkey === true) {
+    throw usageError("cannot use both --address and --pubkey at once");
+  }
+  if (single && options.outputGiven === true) throw usageError("cannot use --output with --address or --pubkey");
+  const style: KeyStyle = options;
+  const keyring = cliKeyring(options, io);
+  const keys: KeyInfo[] = [];
+  // One after the other, because the first may ask for the passphrase.
+  for (const name of options.names) keys.push(await findKey(keyring, name, options));
+  const key = combine(keys, options.multisigThreshold ?? 1);
+  if (!single) {
+    printKey(key, options, io);
+    return;
+  }
+  const { address, pubkey } = keyTexts(key.publicKey, style);
+  io.out(`${options.address === true ? address : pubkey}\n`);
+}
+
+export interface KeysDeleteOptions extends KeysFlags {
+  readonly names: readonly string[];
+  readonly yes?: boolean;
+}
+
+/** `keys delete NAME...`: each after its own confirmation. */
+export async function keysDelete(options: KeysDeleteOptions, io: Io): Promise<void> {
+  const keyring = cliKeyring(options, io);
+  for (const name of options.names) {
+    const key = await keyring.get(name);
+    if (options.yes !== true && !(await io.confirm("Key reference will be deleted. Continue?"))) continue;
+    await keyring.delete(key.name);
+    const reference = key.type === "ledger" || key.type === "offline";
+    io.err(reference ? "Public key reference deleted\n" : "Key deleted forever (uh oh!)\n");
+  }
+}
+
+export interface KeysRenameOptions extends KeysFlags {
+  readonly name: string;
+  readonly newName: string;
+  readonly yes?: boolean;
+}
+
+/** `keys rename OLD NEW`. */
+export async function keysRename(options: KeysRenameOptions, io: Io): Promise<void> {
+  const { name, newName } = options;
+  const keyring = cliKeyring(options, io);
+  await keyring.get(name);
+  const question = `Key reference will be renamed from ${name} to ${newName}. Continue?`;
+  if (options.yes !== true && !(await io.confirm(question))) return;
+  await keyring.rename(name, newName);
+  io.err(`Key was successfully renamed from ${name} to ${newName}\n`);
+}
+
+/** Prints one key: a YAML list of one item, or a JSON object. */
+export function printKey(key: KeyInfo, options: KeysFlags & KeyStyle, io: Io): void {
+  const output = keyOutput(key, options);
+  io.out(options.output === "json" ? `${JSON.stringify(output)}\n` : keysYaml([output]));
+}
+
+/** The key of a name or address; the refusal says what was wrong with the text as an address. */
+export async function findKey(keyring: Keyring, nameOrAddress: string, { prefix }: KeysFlags): Promise<KeyInfo> {
+  try {
+    return await keyring.get(nameOrAddress);
+  } catch (error) {
+    if (!(error instanceof SvcError) || error.code !== sdkErrors.keyNotFound.code || error.codespace !== "sdk")
+      throw error;
+    const reason = addressFault(nameOrAddress, prefix) ?? error.message;
+    throw sdkErrors.keyNotFound(`${nameOrAddress} is not a valid name or address: ${reason}`);
+  }
+}
+
+function addressFault(text: string, prefix?: string): string | undefined {
+  try {
+    decodeAddress(text, "account", prefix);
+    return undefined;
+  } catch (error) {
+    return errorText(error);
+  }
+}
+
+/** The keys as members of a multisig, which must themselves be keys of one signer. */
+export function memberKeys(keys: readonly KeyInfo[]): SinglePublicKey[] {
+  return keys.map(({ name, publicKey }) => {
+    if (publicKey.type === "multisig")
+      throw usageError(`key "${name}" is a multisig and cannot be a member of another`);
+    return publicKey;
+  });
+}
+
+function combine(keys: readonly KeyInfo[], threshold: number): KeyInfo {
+  const [key] = keys;
+  if (key === undefined) throw usageError("name at least one key");
+  if (keys.length === 1) return key;
+  const publicKey = multisigPublicKey(threshold, memberKeys(keys));
+  return { name: "multi", type: "multi", publicKey, address: publicKeyAddress(publicKey) };
+}
