@@ -1,4 +1,5 @@
 import type { KVStore, MultiStore } from "../store/index.ts";
+import type { Namespace } from "../wire/index.ts";
 import { EventSink } from "./events.ts";
 import { type GasMeter, infiniteGas } from "./gas.ts";
 import { type GasCosts, meteredStore } from "./metered.ts";
@@ -18,6 +19,13 @@ export interface BlockInfo {
   readonly proposer: Uint8Array;
 }
 
+/** A begin- or end-block item that failed; for the operator, never part of the state. */
+export interface BlockProblem {
+  readonly item: string;
+  readonly height: bigint;
+  readonly error: unknown;
+}
+
 interface ContextParts {
   readonly block: BlockInfo;
   readonly mode: Mode;
@@ -26,6 +34,9 @@ interface ContextParts {
   readonly events?: EventSink;
   /** Store operations consume gas by these costs; absent = unmetered. */
   readonly costs?: GasCosts | undefined;
+  readonly namespace?: Namespace;
+  /** Told of problems that are contained; silent unless given. */
+  readonly report?: (problem: BlockProblem) => void;
 }
 
 /** Everything a handler may see or change: no clock, no randomness, no I/O beside it. */
@@ -34,6 +45,9 @@ export class Context {
   readonly mode: Mode;
   readonly gas: GasMeter;
   readonly events: EventSink;
+  /** The spelling in which a query was asked: type URLs in its answer use the same. */
+  readonly namespace: Namespace;
+  readonly report: (problem: BlockProblem) => void;
   readonly #stores: MultiStore;
   readonly #costs: GasCosts | undefined;
 
@@ -42,6 +56,8 @@ export class Context {
     this.mode = parts.mode;
     this.gas = parts.gas ?? infiniteGas();
     this.events = parts.events ?? new EventSink();
+    this.namespace = parts.namespace ?? "sdk";
+    this.report = parts.report ?? ignore;
     this.#stores = parts.stores;
     this.#costs = parts.costs;
   }
@@ -57,15 +73,7 @@ export class Context {
   }
 
   with(change: Partial<Omit<ContextParts, "stores">>): Context {
-    return new Context({
-      block: this.block,
-      mode: this.mode,
-      stores: this.#stores,
-      gas: this.gas,
-      events: this.events,
-      costs: this.#costs,
-      ...change,
-    });
+    return new Context({ ...this.#parts(), ...change });
   }
 
   /**
@@ -75,11 +83,24 @@ export class Context {
   attempt<T>(work: (ctx: Context) => T): T {
     const stores = this.#stores.branch();
     const events = new EventSink();
-    const result = work(
-      new Context({ block: this.block, mode: this.mode, stores, gas: this.gas, events, costs: this.#costs }),
-    );
+    const result = work(new Context({ ...this.#parts(), stores, events }));
     stores.flush();
     this.events.append(events.all());
     return result;
   }
+
+  #parts(): ContextParts {
+    return {
+      block: this.block,
+      mode: this.mode,
+      stores: this.#stores,
+      gas: this.gas,
+      events: this.events,
+      costs: this.#costs,
+      namespace: this.namespace,
+      report: this.report,
+    };
+  }
 }
+
+function ignore(): void {}

@@ -1,6 +1,21 @@
-export { type BlockInfo, Context, type Mode } from "./context.ts";
+export type { Account } from "./account.ts";
+export { runBlockItem } from "./blockitem.ts";
+export {
+  type CoinMessage,
+  coinMessage,
+  readCoin,
+  readCoins,
+  readPositiveCoin,
+  readSomeCoins,
+  sumCoins,
+} from "./coins.ts";
+export { type BlockInfo, type BlockProblem, Context, type Mode } from "./context.ts";
 export { type Event, type EventAttribute, EventSink } from "./events.ts";
+export { type Failure, failureOf, isPanic } from "./failure.ts";
 export { type GasMeter, infiniteGas, limitedGas } from "./gas.ts";
+export { brokenInvariants, InvariantBreach } from "./invariants.ts";
+export { publicKeyAny, readPublicKey } from "./keys.ts";
+export { type StoredAttribute, type StoredEvent, storedEvents } from "./logs.ts";
 export { type GasCosts, meteredStore } from "./metered.ts";
 export {
   type BoundMethod,
@@ -15,3 +30,5 @@ export {
   type ModuleAccountSpec,
   type Validators,
 } from "./module.ts";
+export { paramsItem, remembered } from "./params.ts";
+export { type MessageRoute, type QueryRoute, Router } from "./router.ts";

@@ -50,6 +50,8 @@ export function bindService<S extends DescService>(
 export interface GenesisPart {
   readonly schema: DescMessage;
   defaults(): MessageShape<DescMessage>;
+  /** What is wrong with a state, one sentence each; asked before anything is imported. */
+  validate?(state: MessageShape<DescMessage>): readonly string[];
   init(ctx: Context, state: MessageShape<DescMessage>): void;
   export(ctx: Context): MessageShape<DescMessage>;
 }
@@ -58,6 +60,7 @@ export interface GenesisPart {
 export function defineGenesis<D extends DescMessage>(part: {
   readonly schema: D;
   defaults(): MessageShape<D>;
+  validate?(state: MessageShape<D>): readonly string[];
   init(ctx: Context, state: MessageShape<D>): void;
   export(ctx: Context): MessageShape<D>;
 }): GenesisPart {

@@ -1,0 +1,36 @@
+import type { Any } from "@bufbuild/protobuf/wkt";
+import { type Account, publicKeyAny, readPublicKey } from "../../runtime/index.ts";
+import { equalBytes, sdkErrors } from "../../util/index.ts";
+import { type BaseAccount, BaseAccountSchema, ModuleAccountSchema } from "../../wire/gen/sdk/auth/v1beta1/auth_pb.js";
+import { decodeAddress, encodeAddress, type Namespace, packAny, publicKeyAddress, unpackAs } from "../../wire/index.ts";
+
+/** An account as clients read it: a `BaseAccount` or a `ModuleAccount`. */
+export function accountAny(account: Account, namespace: Namespace): Any {
+  const base = {
+    address: encodeAddress(account.address),
+    accountNumber: account.number,
+    sequence: account.sequence,
+    ...(account.publicKey === undefined ? {} : { pubKey: publicKeyAny(account.publicKey, namespace) }),
+  };
+  if (account.module === undefined) return packAny(BaseAccountSchema, base, namespace);
+  const { name, permissions } = account.module;
+  return packAny(ModuleAccountSchema, { baseAccount: base, name, permissions: [...permissions] }, namespace);
+}
+
+/** Reads an account of a genesis file. Throws one clear sentence. */
+export function readAccountAny(any: Any): Account {
+  const base = unpackAs(BaseAccountSchema, any);
+  if (base !== undefined) return readBase(base);
+  const module = unpackAs(ModuleAccountSchema, any);
+  if (module?.baseAccount === undefined)
+    throw sdkErrors.invalidType(`${JSON.stringify(any.typeUrl.slice(0, 100))} is no account`);
+  return { ...readBase(module.baseAccount), module: { name: module.name, permissions: module.permissions } };
+}
+
+function readBase({ address: text, accountNumber, sequence, pubKey }: BaseAccount): Account {
+  const address = decodeAddress(text);
+  const publicKey = pubKey === undefined ? undefined : readPublicKey(pubKey);
+  if (publicKey !== undefined && !equalBytes(publicKeyAddress(publicKey), address))
+    throw sdkErrors.invalidPubKey(`the public key is not the one of ${text}`);
+  return { address, number: accountNumber, sequence, publicKey };
+}

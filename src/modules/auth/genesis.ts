@@ -1,0 +1,104 @@
+import { create } from "@bufbuild/protobuf";
+import { type Account, type Context, defineGenesis, type GenesisPart } from "../../runtime/index.ts";
+import { errorText, toHex } from "../../util/index.ts";
+import {
+  type GenesisState,
+  GenesisStateSchema,
+  type Params,
+  ParamsSchema,
+} from "../../wire/gen/sdk/auth/v1beta1/auth_pb.js";
+import { accountAny, readAccountAny } from "./account-message.ts";
+import { type AuthKeeper, STORE } from "./keeper.ts";
+
+/**
+ * Store operations cost half of what the ecosystem's reference charges, so that the longest documented commands
+ * (redelegation, withdrawal with commission) stay within the default limit of 200,000.
+ */
+const DEFAULT_PARAMS = {
+  maxMemoCharacters: 256n,
+  txSigLimit: 7n,
+  txSizeCostPerByte: 10n,
+  sigVerifyCostEd25519: 590n,
+  sigVerifyCostSecp256k1: 1000n,
+  storeGas: {
+    has: 500n,
+    delete: 500n,
+    readFlat: 500n,
+    readByte: 2n,
+    writeFlat: 1000n,
+    writeByte: 15n,
+    iterateFlat: 20n,
+  },
+};
+
+/** Parameters beyond these would let one transaction hold up a block. */
+const MAX_MEMO = 65_536n;
+const MAX_SIGNATURES = 100n;
+
+export function authGenesis(keeper: AuthKeeper): GenesisPart {
+  return defineGenesis({
+    schema: GenesisStateSchema,
+    defaults: () => create(GenesisStateSchema, { params: DEFAULT_PARAMS }),
+    validate: (state) => [...paramProblems(state.params), ...accountProblems(keeper, state)],
+    init: (ctx, state) => importState(keeper, ctx, state),
+    export: (ctx) => exportState(keeper, ctx),
+  });
+}
+
+function importState(keeper: AuthKeeper, ctx: Context, state: GenesisState): void {
+  keeper.params.set(ctx.store(STORE), state.params ?? create(ParamsSchema, DEFAULT_PARAMS));
+  const accounts = state.accounts.map(readAccountAny);
+  // Numbers are given anew in the order of the old ones: an exported state comes back as it was.
+  accounts.sort((a, b) => (a.number < b.number ? -1 : a.number > b.number ? 1 : 0));
+  for (const account of accounts) keeper.add(ctx, account);
+  for (const { name, permissions, address } of keeper.modules.all()) {
+    if (keeper.has(ctx, address)) continue;
+    keeper.add(ctx, { address, sequence: 0n, publicKey: undefined, module: { name, permissions } });
+  }
+}
+
+function exportState(keeper: AuthKeeper, ctx: Context): GenesisState {
+  const accounts: Account[] = [...keeper.accounts.iterate(ctx.store(STORE))].map(([address, rest]) => ({
+    address,
+    ...rest,
+  }));
+  accounts.sort((a, b) => (a.number < b.number ? -1 : 1));
+  return create(GenesisStateSchema, {
+    params: keeper.getParams(ctx),
+    accounts: accounts.map((account) => accountAny(account, "sdk")),
+  });
+}
+
+function paramProblems(params: Params | undefined): string[] {
+  if (params === undefined) return [];
+  const { maxMemoCharacters, txSigLimit, sigVerifyCostSecp256k1 } = params;
+  const found: string[] = [];
+  if (maxMemoCharacters > MAX_MEMO) found.push(`params.max_memo_characters: must be at most ${MAX_MEMO}`);
+  if (txSigLimit === 0n || txSigLimit > MAX_SIGNATURES)
+    found.push(`params.tx_sig_limit: must be 1 to ${MAX_SIGNATURES}`);
+  if (sigVerifyCostSecp256k1 === 0n) found.push("params.sig_verify_cost_secp256k1: must be positive");
+  return found;
+}
+
+function accountProblems(keeper: AuthKeeper, { accounts }: GenesisState): string[] {
+  const seen = new Set<string>();
+  return accounts.flatMap((any, i) => {
+    try {
+      const account = readAccountAny(any);
+      const id = toHex(account.address);
+      if (seen.has(id)) return [`accounts[${i}]: the address is there twice`];
+      seen.add(id);
+      return moduleProblem(keeper, account).map((problem) => `accounts[${i}]: ${problem}`);
+    } catch (error) {
+      return [`accounts[${i}]: ${errorText(error)}`];
+    }
+  });
+}
+
+function moduleProblem(keeper: AuthKeeper, { address, module }: Account): string[] {
+  if (module === undefined)
+    return keeper.isModuleAccount(address) ? ["the address belongs to a module, use a module account"] : [];
+  const known = keeper.modules.all().find(({ name }) => name === module.name);
+  if (known === undefined) return [`there is no module account ${JSON.stringify(module.name)}`];
+  return toHex(known.address) === toHex(address) ? [] : [`the address is not the one of module ${module.name}`];
+}

@@ -1,0 +1,86 @@
+import { type Account, type Context, type GasCosts, paramsItem } from "../../runtime/index.ts";
+import { addressKey, type Collection, checkPrefixes, collection, type KVStore, sequence } from "../../store/index.ts";
+import { type Params, ParamsSchema } from "../../wire/gen/sdk/auth/v1beta1/auth_pb.js";
+import { encodeAddress } from "../../wire/index.ts";
+import { accountValue, type StoredAccount } from "./account-codec.ts";
+import { type ModuleAccount, ModuleAccounts } from "./module-accounts.ts";
+
+export const STORE = "auth";
+
+/** Accounts: numbers, sequences, public keys, and which of them belong to modules. */
+export class AuthKeeper {
+  readonly params = paramsItem({ prefix: 0x00, schema: ParamsSchema });
+  readonly accounts: Collection<Uint8Array, never, StoredAccount> = collection({
+    name: "account",
+    prefix: 0x01,
+    key: addressKey,
+    value: accountValue,
+    describe: (address) => encodeAddress(address),
+  });
+  readonly numbers = sequence({ name: "next account number", prefix: 0x02 });
+  readonly modules = new ModuleAccounts();
+  #costs: { readonly of: Params; readonly costs: GasCosts } | undefined;
+
+  constructor() {
+    checkPrefixes({ params: this.params, accounts: this.accounts, numbers: this.numbers });
+  }
+
+  getParams(ctx: Context): Params {
+    return this.params.require(store(ctx));
+  }
+
+  /** What store operations cost in modules that are metered. */
+  storeCosts(ctx: Context): GasCosts {
+    const params = this.getParams(ctx);
+    if (this.#costs?.of !== params) this.#costs = { of: params, costs: costsOf(params) };
+    return this.#costs.costs;
+  }
+
+  get(ctx: Context, address: Uint8Array): Account | undefined {
+    const stored = this.accounts.get(store(ctx), address);
+    return stored === undefined ? undefined : { address, ...stored };
+  }
+
+  has(ctx: Context, address: Uint8Array): boolean {
+    return this.accounts.has(store(ctx), address);
+  }
+
+  set(ctx: Context, account: Account): void {
+    this.accounts.set(store(ctx), account.address, account);
+  }
+
+  /** Creates the account with the next number unless it is there: whoever receives coins has one. */
+  ensure(ctx: Context, address: Uint8Array): void {
+    if (!this.has(ctx, address)) this.add(ctx, { address, sequence: 0n, publicKey: undefined });
+  }
+
+  /** Adds an account under the next number. */
+  add(ctx: Context, account: Omit<Account, "number">): void {
+    this.set(ctx, { ...account, number: this.numbers.next(store(ctx)) });
+  }
+
+  /** A module's account. Throws on a name that no module declared. */
+  moduleAccount(name: string): ModuleAccount {
+    return this.modules.require(name);
+  }
+
+  isModuleAccount(address: Uint8Array): boolean {
+    return this.modules.has(address);
+  }
+}
+
+function store(ctx: Context): KVStore {
+  return ctx.store(STORE);
+}
+
+function costsOf({ storeGas }: Params): GasCosts {
+  return {
+    has: storeGas?.has ?? 0n,
+    delete: storeGas?.delete ?? 0n,
+    readFlat: storeGas?.readFlat ?? 0n,
+    readByte: storeGas?.readByte ?? 0n,
+    writeFlat: storeGas?.writeFlat ?? 0n,
+    writeByte: storeGas?.writeByte ?? 0n,
+    iterateFlat: storeGas?.iterateFlat ?? 0n,
+  };
+}

@@ -1,0 +1,43 @@
+import { moduleAddress } from "../../crypto/index.ts";
+import type { ModuleAccountSpec } from "../../runtime/index.ts";
+import { toHex } from "../../util/index.ts";
+import { errors } from "./errors.ts";
+
+/** A module's account with its address. */
+export interface ModuleAccount extends ModuleAccountSpec {
+  readonly address: Uint8Array;
+}
+
+/**
+ * The accounts that belong to modules. Filled once, when the application is put together, from what each module
+ * declares; users can send nothing to them.
+ */
+export class ModuleAccounts {
+  readonly #byName = new Map<string, ModuleAccount>();
+  readonly #addresses = new Set<string>();
+
+  register(specs: readonly ModuleAccountSpec[]): void {
+    for (const spec of specs) {
+      if (this.#byName.has(spec.name)) throw new Error(`module account ${spec.name} is declared twice`);
+      const address = moduleAddress(spec.name);
+      this.#byName.set(spec.name, { ...spec, address });
+      this.#addresses.add(toHex(address));
+    }
+  }
+
+  /** Throws on a name that no module declared. */
+  require(name: string): ModuleAccount {
+    const found = this.#byName.get(name);
+    if (found === undefined) throw errors.unknownModuleAccount(name);
+    return found;
+  }
+
+  has(address: Uint8Array): boolean {
+    return this.#addresses.has(toHex(address));
+  }
+
+  /** All of them, by name. */
+  all(): ModuleAccount[] {
+    return [...this.#byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+}

@@ -1,0 +1,39 @@
+import { type Context, defineModule, type Module } from "../../runtime/index.ts";
+import { formatCoins } from "../../util/index.ts";
+import { bankGenesis } from "./genesis.ts";
+import { type Accounts, BankKeeper } from "./keeper.ts";
+import { bankMsgs } from "./msgs.ts";
+import { bankQueries } from "./queries.ts";
+
+export { type Accounts, BankKeeper } from "./keeper.ts";
+
+/** Makes the module and its keeper. */
+export function bankModule(accounts: Accounts): { readonly keeper: BankKeeper; readonly module: Module } {
+  const keeper = new BankKeeper(accounts);
+  const module = defineModule({
+    name: "bank",
+    msg: bankMsgs(keeper),
+    query: bankQueries(keeper),
+    genesis: bankGenesis(keeper, accounts),
+    invariants: {
+      supply: (ctx) => supplyIsSum(keeper, ctx),
+      positive: (ctx) => allPositive(keeper, ctx),
+    },
+  });
+  return { keeper, module };
+}
+
+function supplyIsSum(keeper: BankKeeper, ctx: Context): string | undefined {
+  const sum = formatCoins(keeper.sumOfBalances(ctx));
+  const supply = formatCoins(keeper.totalSupply(ctx));
+  return sum === supply
+    ? undefined
+    : `the balances add up to ${sum || "nothing"}, the supply is ${supply || "nothing"}`;
+}
+
+function allPositive(keeper: BankKeeper, ctx: Context): string | undefined {
+  for (const [[owner, denom], amount] of keeper.balances.iterate(ctx.store("bank"))) {
+    if (amount <= 0n) return `account ${Buffer.from(owner).toString("hex")} holds ${amount}${denom}`;
+  }
+  return undefined;
+}

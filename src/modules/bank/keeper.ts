@@ -1,0 +1,177 @@
+import { type Context, paramsItem, sumCoins } from "../../runtime/index.ts";
+import {
+  addressKey,
+  bigintValue,
+  checkPrefixes,
+  collection,
+  type KVStore,
+  protoValue,
+  stringKey,
+  tupleKey,
+} from "../../store/index.ts";
+import { formatCoin, formatCoins, type IntCoin, MAX_AMOUNT, sdkErrors } from "../../util/index.ts";
+import { MetadataSchema, type Params, ParamsSchema } from "../../wire/gen/sdk/bank/v1beta1/bank_pb.js";
+import { encodeAddress } from "../../wire/index.ts";
+import { errors } from "./errors.ts";
+
+export const STORE = "bank";
+
+/** What transfers need to know of accounts. */
+export interface Accounts {
+  ensure(ctx: Context, address: Uint8Array): void;
+  isModuleAccount(address: Uint8Array): boolean;
+  moduleAccount(name: string): { readonly address: Uint8Array; readonly permissions: readonly string[] };
+}
+
+/**
+ * Balances and supply. Amounts handed in are positive and sorted by denomination (`readCoins`). Every transfer tells of
+ * itself in the events `transfer` and `message`.
+ */
+export class BankKeeper {
+  readonly params = paramsItem({ prefix: 0x00, schema: ParamsSchema });
+  /** Only what is there: a balance of nothing has no record. */
+  readonly balances = collection({
+    name: "balance",
+    prefix: 0x01,
+    key: tupleKey(addressKey, stringKey),
+    value: bigintValue,
+  });
+  readonly supplies = collection({ name: "supply", prefix: 0x02, key: stringKey, value: bigintValue });
+  readonly metadata = collection({
+    name: "denomination metadata",
+    prefix: 0x03,
+    key: stringKey,
+    value: protoValue(MetadataSchema),
+    notFound: errors.metadataNotFound,
+  });
+  readonly #accounts: Accounts;
+
+  constructor(accounts: Accounts) {
+    this.#accounts = accounts;
+    checkPrefixes({ params: this.params, balances: this.balances, supplies: this.supplies, metadata: this.metadata });
+  }
+
+  getParams(ctx: Context): Params {
+    return this.params.require(store(ctx));
+  }
+
+  balance(ctx: Context, address: Uint8Array, denom: string): bigint {
+    return this.balances.get(store(ctx), [address, denom]) ?? 0n;
+  }
+
+  /** All balances of an account, sorted by denomination. */
+  allBalances(ctx: Context, address: Uint8Array): IntCoin[] {
+    const found = this.balances.iterate(store(ctx), { prefix: [address] });
+    return [...found].map(([[, denom], amount]) => ({ denom, amount }));
+  }
+
+  /** What a module's account holds of one denomination. */
+  moduleBalance(ctx: Context, module: string, denom: string): bigint {
+    return this.balance(ctx, this.#accounts.moduleAccount(module).address, denom);
+  }
+
+  supply(ctx: Context, denom: string): bigint {
+    return this.supplies.get(store(ctx), denom) ?? 0n;
+  }
+
+  /** Moves coins between any two accounts; the receiver's comes into being. Throws `sdk/5`. */
+  send(ctx: Context, from: Uint8Array, to: Uint8Array, coins: readonly IntCoin[]): void {
+    const [recipient, sender, amount] = [encodeAddress(to), encodeAddress(from), formatCoins(coins)];
+    ctx.events.emit("transfer", { recipient, sender, amount });
+    ctx.events.emit("message", { sender });
+    this.subtract(ctx, from, coins);
+    this.add(ctx, to, coins);
+  }
+
+  /** Pays out of a module's account. */
+  sendFromModule(ctx: Context, module: string, to: Uint8Array, coins: readonly IntCoin[]): void {
+    this.send(ctx, this.#accounts.moduleAccount(module).address, to, coins);
+  }
+
+  /** Pays into a module's account. */
+  sendToModule(ctx: Context, from: Uint8Array, module: string, coins: readonly IntCoin[]): void {
+    this.send(ctx, from, this.#accounts.moduleAccount(module).address, coins);
+  }
+
+  sendModuleToModule(ctx: Context, from: string, to: string, coins: readonly IntCoin[]): void {
+    this.sendFromModule(ctx, from, this.#accounts.moduleAccount(to).address, coins);
+  }
+
+  /** Creates coins in the account of a module with the permission `minter`. */
+  mint(ctx: Context, module: string, coins: readonly IntCoin[]): void {
+    this.add(ctx, this.#permitted(module, "minter"), coins);
+    for (const { denom, amount } of coins) this.setSupply(ctx, denom, this.supply(ctx, denom) + amount);
+  }
+
+  /** Destroys coins of the account of a module with the permission `burner`. */
+  burn(ctx: Context, module: string, coins: readonly IntCoin[]): void {
+    this.subtract(ctx, this.#permitted(module, "burner"), coins);
+    for (const { denom, amount } of coins) this.setSupply(ctx, denom, this.supply(ctx, denom) - amount);
+  }
+
+  /** Whether users may send nothing to this address. */
+  isBlocked(address: Uint8Array): boolean {
+    return this.#accounts.isModuleAccount(address);
+  }
+
+  /** Throws `bank/5` when one of the denominations may not be sent by users. */
+  checkSendEnabled(ctx: Context, coins: readonly IntCoin[]): void {
+    const { sendEnabled, defaultSendEnabled } = this.getParams(ctx);
+    for (const { denom } of coins) {
+      const enabled = sendEnabled.find((each) => each.denom === denom)?.enabled ?? defaultSendEnabled;
+      if (!enabled) throw errors.sendDisabled(`${denom} transfers are currently disabled`);
+    }
+  }
+
+  add(ctx: Context, address: Uint8Array, coins: readonly IntCoin[]): void {
+    this.#accounts.ensure(ctx, address);
+    for (const { denom, amount } of coins)
+      this.setBalance(ctx, address, { denom, amount: this.balance(ctx, address, denom) + amount });
+  }
+
+  subtract(ctx: Context, address: Uint8Array, coins: readonly IntCoin[]): void {
+    for (const { denom, amount } of coins) {
+      const held = this.balance(ctx, address, denom);
+      if (held < amount)
+        throw sdkErrors.insufficientFunds(
+          `${formatCoin({ denom, amount: held })} is smaller than ${formatCoin({ denom, amount })}`,
+        );
+      this.setBalance(ctx, address, { denom, amount: held - amount });
+    }
+  }
+
+  setBalance(ctx: Context, address: Uint8Array, { denom, amount }: IntCoin): void {
+    if (amount >= MAX_AMOUNT) throw errors.overflow(`balance of ${denom}`);
+    if (amount === 0n) this.balances.delete(store(ctx), [address, denom]);
+    else this.balances.set(store(ctx), [address, denom], amount);
+  }
+
+  setSupply(ctx: Context, denom: string, amount: bigint): void {
+    if (amount >= MAX_AMOUNT) throw errors.overflow(`supply of ${denom}`);
+    if (amount === 0n) this.supplies.delete(store(ctx), denom);
+    else this.supplies.set(store(ctx), denom, amount);
+  }
+
+  /** The sum of all balances by denomination, by walking them. */
+  sumOfBalances(ctx: Context): IntCoin[] {
+    const sums = new Map<string, bigint>();
+    for (const [[, denom], amount] of this.balances.iterate(store(ctx))) {
+      sums.set(denom, (sums.get(denom) ?? 0n) + amount);
+    }
+    return sumCoins([...sums].map(([denom, amount]) => ({ denom, amount })));
+  }
+
+  totalSupply(ctx: Context): IntCoin[] {
+    return [...this.supplies.iterate(store(ctx))].map(([denom, amount]) => ({ denom, amount }));
+  }
+
+  #permitted(module: string, permission: string): Uint8Array {
+    const account = this.#accounts.moduleAccount(module);
+    if (!account.permissions.includes(permission)) throw errors.noPermission(`${module} is no ${permission}`);
+    return account.address;
+  }
+}
+
+function store(ctx: Context): KVStore {
+  return ctx.store(STORE);
+}

@@ -1,0 +1,79 @@
+import { type BoundService, bindService, type Context, readSomeCoins, sumCoins } from "../../runtime/index.ts";
+import { formatCoins, type IntCoin, sdkErrors } from "../../util/index.ts";
+import {
+  type Input,
+  Msg,
+  type MsgMultiSend,
+  type MsgSend,
+  type Output,
+} from "../../wire/gen/sdk/bank/v1beta1/tx_pb.js";
+import { decodeAddress } from "../../wire/index.ts";
+import { errors } from "./errors.ts";
+import type { BankKeeper } from "./keeper.ts";
+
+/** Most senders and most receivers of one MsgMultiSend. */
+const MAX_PARTIES = 500;
+
+export function bankMsgs(keeper: BankKeeper): BoundService {
+  return bindService(
+    Msg,
+    {
+      send: (ctx, msg) => send(keeper, ctx, msg),
+      multiSend: (ctx, msg) => multiSend(keeper, ctx, msg),
+    },
+    { send: checkSend, multiSend: checkMultiSend },
+  );
+}
+
+function send(keeper: BankKeeper, ctx: Context, msg: MsgSend): object {
+  const coins = readSomeCoins(msg.amount);
+  const to = decodeAddress(msg.toAddress);
+  keeper.checkSendEnabled(ctx, coins);
+  if (keeper.isBlocked(to)) throw sdkErrors.unauthorized(`${msg.toAddress} is not allowed to receive funds`);
+  keeper.send(ctx, decodeAddress(msg.fromAddress), to, coins);
+  ctx.events.emit("message", { module: "bank" });
+  return {};
+}
+
+function multiSend(keeper: BankKeeper, ctx: Context, msg: MsgMultiSend): object {
+  for (const { coins } of msg.inputs) keeper.checkSendEnabled(ctx, readSomeCoins(coins));
+  for (const { address } of msg.outputs) {
+    if (keeper.isBlocked(decodeAddress(address)))
+      throw sdkErrors.unauthorized(`${address} is not allowed to receive funds`);
+  }
+  for (const { address, coins } of msg.inputs) {
+    ctx.events.emit("message", { sender: address });
+    keeper.subtract(ctx, decodeAddress(address), readSomeCoins(coins));
+  }
+  for (const { address, coins } of msg.outputs) {
+    const read = readSomeCoins(coins);
+    ctx.events.emit("transfer", { recipient: address, amount: formatCoins(read) });
+    keeper.add(ctx, decodeAddress(address), read);
+  }
+  ctx.events.emit("message", { module: "bank" });
+  return {};
+}
+
+function checkSend(msg: MsgSend): void {
+  decodeAddress(msg.fromAddress);
+  decodeAddress(msg.toAddress);
+  readSomeCoins(msg.amount);
+}
+
+function checkMultiSend({ inputs, outputs }: MsgMultiSend): void {
+  if (inputs.length === 0) throw errors.noInputs();
+  if (outputs.length === 0) throw errors.noOutputs();
+  if (inputs.length > MAX_PARTIES || outputs.length > MAX_PARTIES)
+    throw sdkErrors.invalidRequest(`more than ${MAX_PARTIES} inputs or outputs`);
+  const given = sumOf(inputs);
+  const taken = sumOf(outputs);
+  if (formatCoins(given) !== formatCoins(taken)) throw errors.unequalSums();
+}
+
+function sumOf(parties: readonly (Input | Output)[]): IntCoin[] {
+  const lists = parties.map(({ address, coins }) => {
+    decodeAddress(address);
+    return readSomeCoins(coins);
+  });
+  return sumCoins(...lists);
+}

@@ -1,0 +1,40 @@
+import { type BoundService, bindService, type Context, coinMessage } from "../../runtime/index.ts";
+import type { PageRequest } from "../../store/index.ts";
+import { isDenom, sdkErrors } from "../../util/index.ts";
+import { Query } from "../../wire/gen/sdk/bank/v1beta1/query_pb.js";
+import { decodeAddress } from "../../wire/index.ts";
+import { type BankKeeper, STORE } from "./keeper.ts";
+
+export function bankQueries(keeper: BankKeeper): BoundService {
+  const balances = (ctx: Context, address: string, page: PageRequest | undefined) => {
+    const prefix = [decodeAddress(address)] as const;
+    const { items, pagination } = keeper.balances.paginate(ctx.store(STORE), page, { prefix });
+    return { balances: items.map(([[, denom], amount]) => coinMessage({ denom, amount })), pagination };
+  };
+  return bindService(Query, {
+    balance: (ctx, { address, denom }) => {
+      const account = decodeAddress(address);
+      return { balance: coinMessage({ denom: checkDenom(denom), amount: keeper.balance(ctx, account, denom) }) };
+    },
+    allBalances: (ctx, { address, pagination }) => balances(ctx, address, pagination),
+    spendableBalances: (ctx, { address, pagination }) => balances(ctx, address, pagination),
+    totalSupply: (ctx, { pagination: page }) => {
+      const { items, pagination } = keeper.supplies.paginate(ctx.store(STORE), page);
+      return { supply: items.map(([denom, amount]) => coinMessage({ denom, amount })), pagination };
+    },
+    supplyOf: (ctx, { denom }) => ({
+      amount: coinMessage({ denom: checkDenom(denom), amount: keeper.supply(ctx, denom) }),
+    }),
+    params: (ctx) => ({ params: keeper.getParams(ctx) }),
+    denomMetadata: (ctx, { denom }) => ({ metadata: keeper.metadata.require(ctx.store(STORE), checkDenom(denom)) }),
+    denomsMetadata: (ctx, { pagination: page }) => {
+      const { items, pagination } = keeper.metadata.paginate(ctx.store(STORE), page);
+      return { metadatas: items.map(([, metadata]) => metadata), pagination };
+    },
+  });
+}
+
+function checkDenom(denom: string): string {
+  if (!isDenom(denom)) throw sdkErrors.invalidRequest(`invalid denomination ${JSON.stringify(denom.slice(0, 80))}`);
+  return denom;
+}

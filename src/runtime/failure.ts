@@ -1,0 +1,22 @@
+import { PANIC_ERROR, SvcError } from "../util/index.ts";
+
+/** A failure as it enters results: the same on every node. */
+export interface Failure {
+  readonly codespace: string;
+  readonly code: number;
+  readonly log: string;
+}
+
+/** What the network is told of a programming error; the text thrown may differ between machines and stays local. */
+const PANIC_TEXT = "internal error while executing, see the log of the node: panic";
+
+/** Turns anything thrown into a result. Only the product's own errors show their text. */
+export function failureOf(error: unknown): Failure {
+  if (error instanceof SvcError) return { codespace: error.codespace, code: error.code, log: error.message };
+  return { ...PANIC_ERROR, log: PANIC_TEXT };
+}
+
+/** Whether a thrown value is a programming error that the operator should see. */
+export function isPanic(error: unknown): boolean {
+  return !(error instanceof SvcError);
+}

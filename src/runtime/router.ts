@@ -1,0 +1,61 @@
+import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
+import { messageAction, type Namespace, namespaceOf, toNamespace } from "../wire/index.ts";
+import type { BoundMethod, Module } from "./module.ts";
+import { signersOf } from "./signers.ts";
+
+/** Where a message goes. */
+export interface MessageRoute {
+  readonly module: Module;
+  readonly method: BoundMethod;
+  /** `MsgSend`: the name by which modules price their messages. */
+  readonly message: string;
+  /** Value of the event attribute `message.action`. */
+  readonly action: string;
+  /** Whether the events of the fee belong to the log of this message (the marketplace's messages). */
+  readonly logsFee: boolean;
+  /** Addresses that must sign, as written in the message. */
+  signers(message: MessageShape<DescMessage>): string[];
+}
+
+/** Where a query goes, and the spelling in which it was asked. */
+export interface QueryRoute {
+  readonly method: BoundMethod;
+  readonly namespace: Namespace;
+}
+
+/** Finds the handler of a message by its proto name and of a query by its method path, in either spelling. */
+export class Router {
+  readonly #messages = new Map<string, MessageRoute>();
+  readonly #queries = new Map<string, BoundMethod>();
+
+  constructor(modules: readonly Module[]) {
+    for (const module of modules) {
+      for (const method of module.msg?.methods.values() ?? []) this.#addMessage(module, method);
+      for (const [name, method] of module.query?.methods ?? [])
+        this.#queries.set(`/${module.query?.service.typeName}/${name}`, method);
+    }
+  }
+
+  message(schema: DescMessage): MessageRoute | undefined {
+    return this.#messages.get(schema.typeName);
+  }
+
+  query(path: string): QueryRoute | undefined {
+    const method = this.#queries.get(toNamespace(path, "sdk"));
+    return method === undefined ? undefined : { method, namespace: namespaceOf(path) };
+  }
+
+  #addMessage(module: Module, method: BoundMethod): void {
+    const { typeName, name } = method.input;
+    if (this.#messages.has(typeName)) throw new Error(`${typeName} has two handlers`);
+    const action = messageAction(method.input) ?? `/${typeName}`;
+    this.#messages.set(typeName, {
+      module,
+      method,
+      message: name,
+      action,
+      logsFee: typeName.startsWith("svc."),
+      signers: signersOf(method.input),
+    });
+  }
+}

@@ -1,0 +1,123 @@
+import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
+import type { Any } from "@bufbuild/protobuf/wkt";
+import { sha256 } from "../crypto/index.ts";
+import { formatCoins, type IntCoin, sdkErrors, toHex } from "../util/index.ts";
+import {
+  type DecodedTx,
+  decodeAddress,
+  decodeTx,
+  encodeAddress,
+  type Namespace,
+  namespaceOf,
+  type PublicKey,
+  type Unpacked,
+} from "../wire/index.ts";
+import { readCoins } from "./coins.ts";
+import { readPublicKey } from "./keys.ts";
+import type { MessageRoute, Router } from "./router.ts";
+
+/** A message with the way to its handler. */
+export interface RoutedMessage {
+  readonly route: MessageRoute;
+  readonly value: MessageShape<DescMessage>;
+  /** Spelling of the message's type URL; its response is given the same. */
+  readonly namespace: Namespace;
+}
+
+/** One who must sign. */
+export interface TxSigner {
+  readonly address: Uint8Array;
+  readonly text: string;
+  /** The key that came with the transaction. */
+  readonly publicKey: PublicKey | undefined;
+}
+
+/** A transaction with everything that follows from its bytes alone. */
+export interface PreparedTx {
+  /** SHA-256 of the bytes. */
+  readonly hash: Uint8Array;
+  readonly size: number;
+  readonly decoded: DecodedTx;
+  readonly messages: readonly RoutedMessage[];
+  /** Signers of the messages in order, each once, then the fee payer when it is none of them. */
+  readonly signers: readonly TxSigner[];
+  readonly feePayer: Uint8Array;
+  readonly fee: readonly IntCoin[];
+  readonly gasLimit: bigint;
+}
+
+const MAX_GAS = 2n ** 63n - 1n;
+
+/** Decodes a transaction strictly, once, and makes all checks that need no state. */
+export function prepareTx(bytes: Uint8Array, router: Router, mode: "signed" | "simulated" = "signed"): PreparedTx {
+  const decoded = decodeTx(bytes);
+  const { body, authInfo, raw } = decoded;
+  if (body.extensionOptions.length > 0) throw sdkErrors.unknownExtension();
+  const messages = decoded.messages.map((message) => routeMessage(message, router));
+  if (messages.length === 0) throw sdkErrors.invalidRequest("must contain at least one message");
+  const gasLimit = authInfo.fee?.gasLimit ?? 0n;
+  if (gasLimit > MAX_GAS) throw sdkErrors.invalidRequest(`invalid gas supplied; ${gasLimit} > ${MAX_GAS}`);
+  const fee = readFee(decoded);
+  for (const { route, value } of messages) route.method.validate(value);
+  const addresses = requiredSigners(messages, authInfo.fee?.payer ?? "");
+  if (mode === "signed") checkCounts(addresses.length, authInfo.signerInfos.length, raw.signatures);
+  const signers = addresses.map((address, i) => signer(address, authInfo.signerInfos[i]?.publicKey, { i, mode }));
+  return {
+    hash: sha256(bytes),
+    size: bytes.length,
+    decoded,
+    messages,
+    signers,
+    feePayer: feePayer(decoded, signers),
+    fee,
+    gasLimit,
+  };
+}
+
+function routeMessage({ typeUrl, schema, value }: Unpacked, router: Router): RoutedMessage {
+  const route = router.message(schema);
+  if (route === undefined) throw sdkErrors.unknownRequest(`no handler for ${JSON.stringify(typeUrl.slice(0, 128))}`);
+  return { route, value, namespace: namespaceOf(typeUrl) };
+}
+
+function readFee({ authInfo }: DecodedTx): IntCoin[] {
+  const amount = authInfo.fee?.amount ?? [];
+  try {
+    return readCoins(amount);
+  } catch (cause) {
+    throw sdkErrors.insufficientFee(`invalid fee amount: ${formatCoins(amount).slice(0, 200)}`, { cause });
+  }
+}
+
+function requiredSigners(messages: readonly RoutedMessage[], payer: string): Uint8Array[] {
+  const texts = messages.flatMap(({ route, value }) => route.signers(value));
+  if (payer !== "") texts.push(payer);
+  const unique = new Map<string, Uint8Array>();
+  for (const text of texts) {
+    const address = decodeAddress(text);
+    const id = toHex(address);
+    if (!unique.has(id)) unique.set(id, address);
+  }
+  return [...unique.values()];
+}
+
+function checkCounts(signers: number, infos: number, signatures: readonly Uint8Array[]): void {
+  if (signatures.length === 0) throw sdkErrors.noSignatures();
+  if (signatures.length !== signers)
+    throw sdkErrors.unauthorized(`wrong number of signers; expected ${signers}, got ${signatures.length}`);
+  if (infos !== signers)
+    throw sdkErrors.unauthorized(`wrong number of signer infos; expected ${signers}, got ${infos}`);
+}
+
+function signer(address: Uint8Array, key: Any | undefined, at: { i: number; mode: "signed" | "simulated" }): TxSigner {
+  const text = encodeAddress(address);
+  // Clients that only ask for the gas send a key without content.
+  if (key === undefined || (at.mode === "simulated" && key.value.length === 0))
+    return { address, text, publicKey: undefined };
+  return { address, text, publicKey: readPublicKey(key) };
+}
+
+function feePayer({ authInfo }: DecodedTx, signers: readonly TxSigner[]): Uint8Array {
+  const payer = authInfo.fee?.payer ?? "";
+  return payer === "" ? (signers[0]?.address ?? new Uint8Array(0)) : decodeAddress(payer);
+}
