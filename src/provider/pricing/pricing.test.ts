@@ -1,0 +1,95 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { DEC_ONE, parseDec } from "../../util/index.ts";
+import type { RowNeed } from "../resources.ts";
+import { parseScales, randomRangePricing, scalePricing, scriptPricing } from "./index.ts";
+
+const dir = mkdtempSync(join(tmpdir(), "svc-pricing-"));
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+const MIB = 1n << 20n;
+const row: RowNeed = {
+  id: 1,
+  count: 2n,
+  cpu: 100n,
+  memory: 64n * MIB,
+  gpu: 0n,
+  volumes: [{ bytes: 128n * MIB, class: "", persistent: false }],
+  endpoints: 1,
+  ports: 0,
+  leasedIps: [],
+};
+const request = { owner: "svc1x", rows: [row], denom: "utoken", maxPrice: 1000n * DEC_ONE };
+const flags = { cpu: "0.01", memory: "0.001", storage: "0.0001,beta2=0.002", endpoint: "0.5", ip: "7" };
+
+describe("scale pricing", () => {
+  it("adds what each resource costs, replicas counted, endpoints once", async () => {
+    const price = await scalePricing(parseScales(flags)).price(request);
+    // 0.01 x 200 + 0.001 x 128 + 0.0001 x 256 + 0.5 x 1
+    expect(price).toBe(parseDec("2.6536"));
+  });
+
+  it("prices persistent volumes by class and a shared address once", async () => {
+    const rows = [{ ...row, volumes: [{ bytes: MIB, class: "beta2", persistent: true }], leasedIps: [1, 1] }];
+    expect(await scalePricing(parseScales(flags)).price({ ...request, rows })).toBe(parseDec("9.632"));
+  });
+
+  it("rounds up at the last decimal", async () => {
+    const only = { cpu: "0", memory: "0.000000000000000001", storage: "", endpoint: "0", ip: "0" };
+    expect(await scalePricing(parseScales(only)).price({ ...request, rows: [{ ...row, memory: 1n, count: 1n }] })).toBe(
+      1n,
+    );
+  });
+
+  it.each([
+    [{ ...flags, cpu: "-1" }, /--bid-price-cpu-scale/],
+    [{ ...flags, storage: "beta1=x" }, /--bid-price-storage-scale/],
+    [{ cpu: "0", memory: "", storage: "0", endpoint: "0", ip: "0" }, /at least one bid price/],
+  ])("refuses %o", (bad, text) => {
+    expect(() => parseScales(bad)).toThrow(text);
+  });
+
+  it("has no price for a class nobody configured", async () => {
+    const rows = [{ ...row, volumes: [{ bytes: MIB, class: "beta3", persistent: true }] }];
+    await expect(scalePricing(parseScales(flags)).price({ ...request, rows })).rejects.toThrow('storage class "beta3"');
+  });
+});
+
+describe("random pricing", () => {
+  it("stays between its bounds", async () => {
+    const low = await randomRangePricing(() => 0n).price(request);
+    const high = await randomRangePricing(() => (1n << 64n) - 1n).price(request);
+    expect(low).toBe(parseDec("6.25"));
+    expect(high <= request.maxPrice && high > low).toBe(true);
+  });
+});
+
+describe("script pricing", () => {
+  const script = (body: string): string => {
+    const path = join(dir, `price-${Math.abs(body.length)}-${body.charCodeAt(0)}.sh`);
+    writeFileSync(path, `#!/bin/sh\n${body}\n`);
+    chmodSync(path, 0o755);
+    return path;
+  };
+  const run = (body: string, timeoutMs = 5000) =>
+    scriptPricing({ path: script(body), processLimit: 2, timeoutMs }).price(request);
+
+  it("hands over the order and takes the number printed", async () => {
+    expect(await run("grep -q '\"cpu\":100,' && echo 1.5")).toBe(parseDec("1.5"));
+    expect(await run('test "$SVC_OWNER$SVC_DENOM" = svc1xutoken && echo 3')).toBe(parseDec("3"));
+  });
+
+  it("has no price when the script fails, prints nonsense or hangs", async () => {
+    await expect(run("exit 3")).rejects.toThrow("code 3");
+    await expect(run("echo cheap")).rejects.toThrow("not a price");
+    await expect(run("sleep 30", 200)).rejects.toThrow("signal SIGKILL");
+  });
+
+  it("refuses a path that cannot run", () => {
+    expect(() => scriptPricing({ path: join(dir, "none"), processLimit: 1, timeoutMs: 1 })).toThrow(
+      "not an executable",
+    );
+  });
+});

@@ -1,0 +1,32 @@
+import { randomBytes } from "node:crypto";
+import { DEC_ONE, toHex } from "../../util/index.ts";
+import type { PricingStrategy } from "./strategy.ts";
+
+const GIB = 1n << 30n;
+const MIN_PER_GIB = 50n;
+const MAX_PER_GIB = 1_048_576n;
+
+/** A price between two bounds that follow from the memory asked for; for trials of a market, not for business. */
+export function randomRangePricing(random: () => bigint = randomUint64): PricingStrategy {
+  return {
+    description: "randomRange: between 50 and 1048576 per GiB of memory, at most the tenant's price",
+    async price({ rows, maxPrice }) {
+      const memory = rows.reduce((sum, row) => sum + row.memory * row.count, 0n);
+      const low = atLeastOne((memory * MIN_PER_GIB * DEC_ONE) / GIB);
+      const high = atLeastOne(smaller((memory * MAX_PER_GIB * DEC_ONE) / GIB, maxPrice));
+      return high <= low ? low : low + ((high - low) * random()) / (1n << 64n);
+    },
+  };
+}
+
+function randomUint64(): bigint {
+  return BigInt(`0x${toHex(randomBytes(8))}`);
+}
+
+function smaller(a: bigint, b: bigint): bigint {
+  return a < b ? a : b;
+}
+
+function atLeastOne(value: bigint): bigint {
+  return value < DEC_ONE ? DEC_ONE : value;
+}

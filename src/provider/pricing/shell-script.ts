@@ -1,0 +1,102 @@
+import { spawn } from "node:child_process";
+import { accessSync, constants } from "node:fs";
+import { DEC_ONE, type Dec, decFloor, formatDec, tryParseDec } from "../../util/index.ts";
+import type { PriceRequest, PricingStrategy } from "./strategy.ts";
+
+export interface ScriptOptions {
+  readonly path: string;
+  /** Scripts that may run at the same time. */
+  readonly processLimit: number;
+  readonly timeoutMs: number;
+}
+
+const MAX_OUTPUT = 4096;
+
+/** Asks an executable: the order as JSON on its standard input, the price per block on its standard output. */
+export function scriptPricing(options: ScriptOptions): PricingStrategy {
+  try {
+    accessSync(options.path, constants.X_OK);
+  } catch {
+    throw new Error(`--bid-price-script-path: ${options.path || "(empty)"} is not an executable file`);
+  }
+  let running = 0;
+  const waiting: (() => void)[] = [];
+  const enter = async (): Promise<void> => {
+    while (running >= options.processLimit) await new Promise<void>((resolve) => waiting.push(resolve));
+    running += 1;
+  };
+  const leave = (): void => {
+    running -= 1;
+    waiting.shift()?.();
+  };
+  return {
+    description: `shellScript: ${options.path}`,
+    async price(request) {
+      await enter();
+      try {
+        return parsePrice(await runScript(options, request));
+      } finally {
+        leave();
+      }
+    },
+  };
+}
+
+function parsePrice(output: string): Dec {
+  const price = tryParseDec(output.trim());
+  if (price === undefined || price <= 0n)
+    throw new Error(`the price script printed "${output.trim().slice(0, 80)}", not a price`);
+  return price;
+}
+
+/** The script runs in a process group of its own, so that what it started ends with it. */
+function runScript({ path, timeoutMs }: ScriptOptions, request: PriceRequest): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const env = { ...process.env, SVC_OWNER: request.owner, SVC_DENOM: request.denom };
+    const child = spawn(path, [], { stdio: ["pipe", "pipe", "ignore"], detached: true, env });
+    const kill = () => killGroup(child.pid);
+    const timer = setTimeout(kill, timeoutMs);
+    let output = "";
+    child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
+      output += chunk;
+      if (output.length > MAX_OUTPUT) kill();
+    });
+    child.on("error", (error) => reject(new Error(`the price script did not start: ${error.message}`)));
+    child.on("close", (code, signal) => {
+      clearTimeout(timer);
+      if (code === 0) resolve(output);
+      else reject(new Error(`the price script ended with ${signal === null ? `code ${code}` : `signal ${signal}`}`));
+    });
+    // A script that does not read its input is no error.
+    child.stdin.on("error", () => {});
+    child.stdin.end(JSON.stringify(scriptInput(request)));
+  });
+}
+
+function killGroup(pid: number | undefined): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, "SIGKILL");
+  } catch {
+    // The group has ended by itself.
+  }
+}
+
+/** Amounts that fit are numbers: scripts do arithmetic with them. */
+function scriptInput({ rows, denom, maxPrice }: PriceRequest): object {
+  return {
+    resources: rows.map((row) => ({
+      memory: Number(row.memory),
+      cpu: Number(row.cpu),
+      gpu: { units: Number(row.gpu) },
+      storage: row.volumes.map((volume) => ({
+        class: volume.persistent ? volume.class : "ephemeral",
+        size: Number(volume.bytes),
+      })),
+      count: Number(row.count),
+      endpoint_quantity: row.endpoints,
+      ip_lease_quantity: row.leasedIps.length,
+    })),
+    price: { denom, amount: maxPrice % DEC_ONE === 0n ? decFloor(maxPrice).toString() : formatDec(maxPrice) },
+    price_precision: 6,
+  };
+}

@@ -1,0 +1,18 @@
+import type { Dec } from "../../util/index.ts";
+import type { RowNeed } from "../resources.ts";
+
+/** What a strategy prices: the rows of an order, its tenant and the most that the tenant pays. */
+export interface PriceRequest {
+  readonly owner: string;
+  readonly rows: readonly RowNeed[];
+  readonly denom: string;
+  /** Highest price per block for the whole group, scaled 10^18. */
+  readonly maxPrice: Dec;
+}
+
+/** Prices an order per block for the whole group, scaled 10^18. Rejects with one sentence where it has no price. */
+export interface PricingStrategy {
+  /** One line for the start of the log. */
+  readonly description: string;
+  price(request: PriceRequest): Promise<Dec>;
+}
