@@ -1,5 +1,6 @@
-import { type DescMessage, fromBinary, type MessageShape, toBinary } from "@bufbuild/protobuf";
+import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import { bytesToUint64, uint64ToBytes } from "../util/index.ts";
+import { decodeMessage, encodeMessage } from "../wire/index.ts";
 
 /** Turns a typed value into the bytes that are stored and hashed, always the same for equal values. */
 export interface ValueCodec<V> {
@@ -7,14 +8,11 @@ export interface ValueCodec<V> {
   decode(bytes: Uint8Array): V;
 }
 
-/**
- * A protobuf message. Fields are written in the order of their numbers, unknown fields are left out. Byte fields of a
- * decoded message are views of the stored bytes and must not be changed.
- */
+/** A protobuf message in its canonical bytes; unknown fields are left out. */
 export function protoValue<D extends DescMessage>(schema: D): ValueCodec<MessageShape<D>> {
   return {
-    encode: (message) => toBinary(schema, message, { writeUnknownFields: false }),
-    decode: (bytes) => fromBinary(schema, bytes, { readUnknownFields: false }),
+    encode: (message) => encodeMessage(schema, message),
+    decode: (bytes) => decodeMessage(schema, bytes),
   };
 }
 
