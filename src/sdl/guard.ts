@@ -36,7 +36,7 @@ function guardCharacters(text: string, lines: TextLines, report: Report): boolea
   const bytes = new TextEncoder().encode(text).length;
   if (bytes > MAX_FILE_BYTES) {
     report.error(lines.at(0), "size", {
-      problem: `the file has ${bytes} bytes, more than ${MAX_FILE_BYTES}`,
+      problem: `the file is larger than ${MAX_FILE_BYTES} bytes`,
       remedy: "put large contents into the image or fetch them at start",
     });
     return false;
