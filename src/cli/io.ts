@@ -55,10 +55,10 @@ export function createIo(streams: IoStreams = PROCESS_STREAMS): Io {
   const prompt = (text: string): void => {
     if (isTTY()) err(text);
   };
-  const readLine = async (hidden = false): Promise<string> => {
-    const line = await reader().next(hidden);
-    if (line === undefined) throw commandError("standard input ended where an answer was expected");
-    return line;
+  const answer = async (line: Promise<string | undefined>): Promise<string> => {
+    const text = await line;
+    if (text === undefined) throw commandError("standard input ended where an answer was expected");
+    return text;
   };
   return {
     get isTTY() {
@@ -66,16 +66,15 @@ export function createIo(streams: IoStreams = PROCESS_STREAMS): Io {
     },
     out: (text) => void streams.output.write(text),
     err,
-    readLine: () => readLine(),
+    readLine: () => answer(reader().next()),
     readAll: () => reader().rest(),
     ask(text) {
       prompt(`> ${text}\n`);
-      return readLine();
+      return answer(reader().next());
     },
     async password(text) {
-      prompt(text);
       try {
-        return await readLine(true);
+        return await answer(reader().nextHidden(() => prompt(text)));
       } finally {
         // The line end that the user typed was not shown either.
         prompt("\n");
@@ -83,8 +82,8 @@ export function createIo(streams: IoStreams = PROCESS_STREAMS): Io {
     },
     async confirm(text) {
       prompt(`${text} [y/N]: `);
-      const answer = await reader().next();
-      return answer?.trim().toLowerCase() === "y";
+      const line = await reader().next();
+      return line?.trim().toLowerCase() === "y";
     },
   };
 }

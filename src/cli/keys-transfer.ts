@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { decryptKeyArmor, encryptKeyArmor, generateMnemonic, sha256 } from "../crypto/index.ts";
 import { MIN_PASSPHRASE } from "../keyring/index.ts";
 import { errorText, fromHex, SvcError, toHex, toHexUpper, toUtf8 } from "../util/index.ts";
@@ -11,6 +11,7 @@ import { yamlText } from "./keys-record.ts";
 
 /** Characters that 256 bits of entropy need in base 64. */
 const MIN_ENTROPY_TEXT = 43;
+const MAX_ARMOR_FILE = 64 * 1024;
 
 export interface KeysExportOptions extends KeysFlags {
   readonly name: string;
@@ -58,6 +59,7 @@ export async function keysImport(options: KeysImportOptions, io: Io): Promise<vo
 
 async function readArmor(file: string): Promise<string> {
   try {
+    if ((await stat(file)).size > MAX_ARMOR_FILE) throw new Error(`${file} is larger than 64 KiB`);
     return await readFile(file, "utf8");
   } catch (error) {
     throw commandError(`key file: ${errorText(error)}`, { cause: error });

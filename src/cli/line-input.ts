@@ -47,11 +47,17 @@ export class LineInput {
     stream.pause();
   }
 
-  /** The next line, undefined at the end. A last line without a line end counts. `hidden` keeps a terminal from echoing. */
-  async next(hidden = false): Promise<string | undefined> {
-    const raw = hidden && this.#stream.isTTY === true && this.#stream.setRawMode !== undefined;
+  /** The next line, undefined at the end. A last line without a line end counts. */
+  next(): Promise<string | undefined> {
+    return this.#nextLine(false);
+  }
+
+  /** Like `next`, on a terminal without echo. The prompt is shown by `announce` once nothing typed can be seen any more. */
+  async nextHidden(announce: () => void): Promise<string | undefined> {
+    const raw = this.#stream.isTTY === true && this.#stream.setRawMode !== undefined;
     if (raw) this.#stream.setRawMode?.(true);
     try {
+      announce();
       return await this.#nextLine(raw);
     } finally {
       if (raw) this.#stream.setRawMode?.(false);
