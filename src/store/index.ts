@@ -37,7 +37,9 @@ export {
   planPage,
   takePage,
 } from "./pagination.ts";
-export { checkPrefixes, type Due, Queue, type QueueSpec, queue, Sequence, sequence } from "./queue.ts";
+export { checkPrefixes } from "./prefixes.ts";
+export { type Due, Queue, type QueueSpec, queue } from "./queue.ts";
 export type { TypedRange } from "./ranges.ts";
+export { Sequence, sequence } from "./sequence.ts";
 export { type PreparedState, StateBranch, type StateSnapshot, StateStore } from "./state.ts";
 export * from "./values.ts";

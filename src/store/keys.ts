@@ -1,5 +1,3 @@
-import { MAX_KEY_BYTES } from "./kv.ts";
-
 /** A place in bytes being decoded. */
 export interface KeyCursor {
   readonly bytes: Uint8Array;
@@ -190,11 +188,6 @@ export function mappedKey<K, T extends AnyKey, P>(
     read: (cursor) => convert.from(codec.read(cursor)),
     prefix: (prefix) => codec.prefix(prefix),
   };
-}
-
-/** Refuses a key too long for the store before anything is written. */
-export function checkKeySize(size: number): void {
-  if (size > MAX_KEY_BYTES) throw new Error(`a store key has at most ${MAX_KEY_BYTES} bytes, not ${size}`);
 }
 
 function asBuffer(bytes: Uint8Array): Buffer {

@@ -1,5 +1,4 @@
-import { bytesToUint64, uint64ToBytes } from "../util/index.ts";
-import { Collection, Item } from "./collections.ts";
+import { Collection } from "./collections.ts";
 import { type KeyCodec, tupleKey, uint64Key } from "./keys.ts";
 import type { KVReader, KVStore } from "./kv.ts";
 import { emptyValue } from "./values.ts";
@@ -71,53 +70,5 @@ export class Queue<K> {
   /** All entries in order. */
   *iterate(store: KVReader): IterableIterator<Due<K>> {
     for (const [height, key] of this.#entries.keys(store)) yield { height, key };
-  }
-}
-
-/** Declares a counter of unsigned 64-bit numbers. */
-export function sequence(spec: { readonly name: string; readonly prefix: number; readonly first?: bigint }): Sequence {
-  return new Sequence(spec);
-}
-
-export class Sequence {
-  readonly prefixes: readonly number[];
-  readonly #first: bigint;
-  readonly #next: Item<bigint>;
-
-  constructor(spec: { readonly name: string; readonly prefix: number; readonly first?: bigint }) {
-    this.prefixes = [spec.prefix];
-    this.#first = spec.first ?? 0n;
-    this.#next = new Item({ ...spec, value: { encode: uint64ToBytes, decode: bytesToUint64 } });
-  }
-
-  /** The number that `next` would give. */
-  peek(store: KVReader): bigint {
-    return this.#next.get(store) ?? this.#first;
-  }
-
-  /** Gives a number and moves on. */
-  next(store: KVStore): bigint {
-    const value = this.peek(store);
-    this.#next.set(store, value + 1n);
-    return value;
-  }
-
-  /** Sets the next number (genesis import). */
-  set(store: KVStore, next: bigint): void {
-    this.#next.set(store, next);
-  }
-}
-
-/** Throws when two parts of a module's store begin with the same byte, or a byte is none. Call it where they are made. */
-export function checkPrefixes(parts: Readonly<Record<string, { readonly prefixes: readonly number[] }>>): void {
-  const owners = new Map<number, string>();
-  for (const [name, { prefixes }] of Object.entries(parts)) {
-    for (const prefix of prefixes) {
-      if (!Number.isInteger(prefix) || prefix < 0 || prefix > 255)
-        throw new Error(`${name}: prefix ${prefix} is no byte`);
-      const owner = owners.get(prefix);
-      if (owner !== undefined) throw new Error(`${owner} and ${name} both use the store prefix ${prefix}`);
-      owners.set(prefix, name);
-    }
   }
 }
