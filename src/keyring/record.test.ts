@@ -1,8 +1,10 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import vectors from "../../test/vectors/keyring-dirs.json" with { type: "json" };
 import { generatePrivateKey, publicKeyOf } from "../crypto/index.ts";
 import { concatBytes, fromHex, toHex, toUtf8 } from "../util/index.ts";
 import { encodeAminoPublicKey, multisigPublicKey, secp256k1PublicKey } from "../wire/index.ts";
+import { decryptItem } from "./jwe.ts";
 import { decodeAminoRecord } from "./record-amino.ts";
 import { decodeRecord, encodeRecord } from "./record-proto.ts";
 import type { KeyRecord } from "./types.ts";
@@ -20,6 +22,13 @@ const records: readonly KeyRecord[] = [
     publicKey: multisigPublicKey(2, [publicKey, secp256k1PublicKey(publicKeyOf(generatePrivateKey()))]),
   },
 ];
+
+const ITEM_FLAGS = {
+  Label: "",
+  Description: "",
+  KeychainNotTrustApplication: false,
+  KeychainNotSynchronizable: false,
+};
 
 /** Plain arrays instead of views, so that contents are compared. */
 const plain = (record: KeyRecord | undefined): unknown =>
@@ -40,6 +49,16 @@ test("a local record has the recorded layout", () => {
   const [record] = records;
   if (record !== undefined) expect(toHex(encodeRecord(record))).toBe(expected);
 });
+
+test.each(Object.entries(vectors.proto.test.files).filter(([name]) => name.endsWith(".info")))(
+  "the recorded %s of another tool is written byte by byte",
+  async (name, text) => {
+    const item = JSON.parse(Buffer.from(await decryptItem(text, "test")).toString());
+    const data = Buffer.from(item.Data, "base64");
+    expect(toHex(encodeRecord(decodeRecord(data)))).toBe(toHex(data));
+    expect(item).toEqual({ ...ITEM_FLAGS, Key: name, Data: item.Data });
+  },
+);
 
 test("hardware, offline and multisig records of older tools", () => {
   const bytes = (field: number, content: Uint8Array): Uint8Array =>
