@@ -1,0 +1,32 @@
+import { execFile } from "node:child_process";
+
+/** Administration tools live outside of an ordinary user's path. */
+const PATH = `${process.env.PATH ?? ""}:/usr/sbin:/sbin:/usr/bin:/bin`;
+const TIMEOUT_MS = 30_000;
+
+/** A host tool that failed; the message holds its own words. */
+export class CommandError extends Error {
+  readonly code: number | undefined;
+
+  constructor(tool: string, text: string, code: number | undefined) {
+    super(`${tool}: ${text.replaceAll(/\s+/g, " ").trim().slice(0, 300)}`);
+    this.name = "CommandError";
+    this.code = code;
+  }
+}
+
+/** Runs a host tool without a shell; resolves with its standard output. */
+export function run(tool: string, args: readonly string[], input?: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const options = { env: { PATH, LC_ALL: "C" }, timeout: TIMEOUT_MS, maxBuffer: 1 << 20 };
+    const child = execFile(tool, args, options, (error, stdout, stderr) => {
+      if (error === null) return resolve(stdout);
+      const missing = error.code === "ENOENT";
+      const text = missing ? "not installed" : stderr.trim() === "" ? error.message : stderr;
+      reject(new CommandError(tool, text, typeof error.code === "number" ? error.code : undefined));
+    });
+    // A tool that ends without reading its input is judged by its exit code alone.
+    child.stdin?.on("error", () => {});
+    child.stdin?.end(input);
+  });
+}

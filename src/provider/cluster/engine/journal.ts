@@ -1,0 +1,121 @@
+import { mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { errorText } from "../../../util/index.ts";
+import type { LeaseSpec } from "../driver.ts";
+import type { Logger } from "../logger.ts";
+import { leaseNamespace } from "../names.ts";
+
+/** What must survive a crash about one lease. */
+export interface LeaseRecord {
+  readonly spec: LeaseSpec;
+  /** Content id of the image per service, as pulled for this lease. */
+  readonly images: Readonly<Record<string, ImagePin>>;
+  /** Configuration per service whose roll-out failed and was undone. */
+  readonly failed: Readonly<Record<string, FailedRollout>>;
+  /** Set before the first thing of the lease is removed. */
+  readonly closing: boolean;
+}
+
+export interface ImagePin {
+  readonly reference: string;
+  readonly imageId: string;
+  /** Generation it was pulled for. */
+  readonly generation: number;
+}
+
+export interface FailedRollout {
+  readonly config: string;
+  readonly error: string;
+}
+
+const FORMAT = 1;
+
+/**
+ * One JSON file per lease, replaced atomically and flushed to disk before a call that changed it returns. A file
+ * that cannot be read is left where it is and reported: its workloads go on, nobody acts on a guess.
+ */
+export class Journal {
+  readonly #folder: string;
+  readonly #log: Logger;
+
+  constructor(folder: string, log: Logger) {
+    this.#folder = folder;
+    this.#log = log;
+  }
+
+  async load(): Promise<LeaseRecord[]> {
+    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+    const records: LeaseRecord[] = [];
+    for (const name of await readdir(this.#folder)) {
+      if (!name.endsWith(".json")) continue;
+      try {
+        records.push(decode(await readFile(join(this.#folder, name), "utf8")));
+      } catch (error) {
+        this.#log.error("journal of a lease cannot be read, its workload is left alone", {
+          file: name,
+          err: errorText(error),
+        });
+      }
+    }
+    return records;
+  }
+
+  async save(record: LeaseRecord): Promise<void> {
+    const path = this.#path(leaseNamespace(record.spec.id));
+    const file = await open(`${path}.new`, "w", 0o600);
+    try {
+      await file.writeFile(encode(record));
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(`${path}.new`, path);
+    await this.#syncFolder();
+  }
+
+  async remove(namespace: string): Promise<void> {
+    await rm(this.#path(namespace), { force: true });
+    await this.#syncFolder();
+  }
+
+  #path(namespace: string): string {
+    return join(this.#folder, `${namespace}.json`);
+  }
+
+  /** A new name is durable once its folder is. */
+  async #syncFolder(): Promise<void> {
+    const folder = await open(this.#folder, "r");
+    try {
+      await folder.sync();
+    } finally {
+      await folder.close();
+    }
+  }
+}
+
+export function encode(record: LeaseRecord): string {
+  const { spec } = record;
+  return JSON.stringify({
+    format: FORMAT,
+    ...record,
+    spec: { ...spec, id: { ...spec.id, dseq: spec.id.dseq.toString() }, hosts: [...spec.hosts] },
+  });
+}
+
+interface StoredSpec extends Omit<LeaseSpec, "id" | "hosts"> {
+  readonly id: Omit<LeaseSpec["id"], "dseq"> & { readonly dseq: string };
+  readonly hosts: readonly (readonly [string, readonly string[]])[];
+}
+
+export function decode(text: string): LeaseRecord {
+  // The driver alone writes these files; a torn one fails in `JSON.parse`, another format in the check below.
+  const stored = JSON.parse(text) as Omit<LeaseRecord, "spec"> & { format: number; spec: StoredSpec };
+  if (stored.format !== FORMAT) throw new Error(`unknown journal format ${stored.format}`);
+  const { spec, images, failed, closing } = stored;
+  return {
+    spec: { ...spec, id: { ...spec.id, dseq: BigInt(spec.id.dseq) }, hosts: new Map(spec.hosts) },
+    images,
+    failed,
+    closing,
+  };
+}

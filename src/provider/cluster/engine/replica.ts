@@ -1,0 +1,82 @@
+import type { ContainerState } from "./api.ts";
+import { type BackoffPolicy, restartDelay } from "./backoff.ts";
+
+/** What is remembered about one replica in one configuration, over the containers that were made for it. */
+export class ReplicaHistory {
+  readonly #policy: BackoffPolicy;
+  #failures = 0;
+  #accounted = "";
+  #nextStart = 0;
+
+  /** Starts after the first one. */
+  restarts = 0;
+  /** Last fault, for the tenant; cleared when the replica becomes ready. */
+  error: string | undefined;
+  /** The driver stopped it itself; it may be started again at once. */
+  stopped = false;
+  /** Somebody sent it a signal from outside the container. */
+  killed = false;
+  ready = false;
+  reason: string | undefined;
+  /** Set by the driver when it takes a container away for using too much disk. */
+  evicted = false;
+
+  constructor(policy: BackoffPolicy) {
+    this.#policy = policy;
+  }
+
+  get failures(): number {
+    return this.#failures;
+  }
+
+  /** Time of the next start, milliseconds since the epoch. */
+  get nextStart(): number {
+    return this.#nextStart;
+  }
+
+  /** Whether this end of the container is news. */
+  isNewExit(state: ContainerState): boolean {
+    return !state.running && state.status !== "created" && state.finishedAt !== this.#accounted;
+  }
+
+  /** Counts an end; returns the wait in milliseconds before the next start. */
+  countExit(state: ContainerState, now: number): number {
+    this.#accounted = state.finishedAt;
+    const ran = Date.parse(state.finishedAt) - state.startedAt;
+    if (ran >= this.#policy.resetAfter) this.#failures = 0;
+    return this.countFailure(now);
+  }
+
+  /** Counts a start that did not succeed. */
+  countFailure(now: number): number {
+    this.#failures++;
+    const delay = restartDelay(this.#failures, this.#policy);
+    this.#nextStart = now + delay;
+    return delay;
+  }
+}
+
+/** The reason code and the sentence for an end that the driver did not cause. */
+export function explainExit(
+  state: ContainerState,
+  memory: bigint,
+  killed: boolean,
+): { readonly reason: string; readonly text: string } {
+  const { exitCode } = state;
+  if (killed && !state.oomKilled) return { reason: "Killed", text: `killed on the host (exit code ${exitCode})` };
+  // Engines do not always tell; 137 is KILL, which inside a container only the memory limit sends to its first process.
+  if (state.oomKilled || exitCode === 137) {
+    return {
+      reason: "OOMKilled",
+      text: `killed for reaching the memory limit of ${formatBytes(memory)} (exit code 137)`,
+    };
+  }
+  if (exitCode === 0)
+    return { reason: "Completed", text: "the program ended (exit code 0); services are kept running" };
+  return { reason: "Error", text: `the program ended with exit code ${exitCode}` };
+}
+
+export function formatBytes(bytes: bigint): string {
+  const mebibytes = Number(bytes) / (1 << 20);
+  return mebibytes >= 1 ? `${Math.round(mebibytes * 10) / 10} MiB` : `${bytes} bytes`;
+}
