@@ -1,4 +1,4 @@
-import { EXIT, type ErrorOptions, errorText, SvcError } from "../util/index.ts";
+import { type ErrorOptions, EXIT, errorText, SvcError } from "../util/index.ts";
 
 /** The command line itself is wrong: exit code 2. */
 export class UsageError extends Error {
