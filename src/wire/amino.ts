@@ -1,0 +1,117 @@
+import type { DescField, DescMessage, MessageShape } from "@bufbuild/protobuf";
+import { isMessage, ScalarType } from "@bufbuild/protobuf";
+import { type Any, AnySchema, DurationSchema, TimestampSchema } from "@bufbuild/protobuf/wkt";
+import { sdkErrors, toBase64, toUtf8 } from "../util/index.ts";
+import { type Unpacked, unpackAny } from "./any.ts";
+import type { Fee } from "./gen/sdk/tx/v1beta1/tx_pb.js";
+import { formatTimestamp, type JsonObject, type JsonValue, printJson, sortJson, toNanos } from "./json/index.ts";
+import { printScalar } from "./json/scalars.ts";
+import { publicKeyFromAny } from "./keys-any.ts";
+import { aminoKeepsEmpty, aminoName } from "./options.ts";
+import type { PublicKey } from "./public-key.ts";
+import type { DecodedTx } from "./strict.ts";
+
+const SECP256K1_NAME = "tendermint/PubKeySecp256k1";
+const ED25519_NAME = "tendermint/PubKeyEd25519";
+const MULTISIG_NAME = "tendermint/PubKeyMultisigThreshold";
+const KEY_NAMES = [SECP256K1_NAME, ED25519_NAME, MULTISIG_NAME];
+
+/** What a signature binds beside the transaction itself. */
+export interface SignerData {
+  readonly chainId: string;
+  readonly accountNumber: bigint;
+  readonly sequence: bigint;
+}
+
+/** The parts of a transaction that an amino JSON signature covers. */
+export type AminoSignable = Pick<DecodedTx, "body" | "authInfo" | "messages" | "hasUnknownFields">;
+
+/**
+ * What `SIGN_MODE_LEGACY_AMINO_JSON` signs: one line of JSON with all keys in order. It is always built anew from the
+ * decoded transaction. Throws `sdkErrors.invalidRequest` where amino JSON could not show all that is signed.
+ */
+export function aminoSignBytes(tx: AminoSignable, signer: SignerData): Uint8Array {
+  if (tx.hasUnknownFields) throw sdkErrors.invalidRequest("amino JSON cannot sign unknown fields of the transaction");
+  if (tx.body.extensionOptions.length + tx.body.nonCriticalExtensionOptions.length > 0) {
+    throw sdkErrors.invalidRequest("SIGN_MODE_LEGACY_AMINO_JSON does not support protobuf extension options");
+  }
+  const doc: JsonObject = {
+    account_number: signer.accountNumber.toString(),
+    chain_id: signer.chainId,
+    fee: aminoFee(tx.authInfo.fee),
+    memo: tx.body.memo,
+    msgs: tx.messages.map(aminoMessage),
+    sequence: signer.sequence.toString(),
+    ...(tx.body.timeoutHeight === 0n ? {} : { timeout_height: tx.body.timeoutHeight.toString() }),
+  };
+  return toUtf8(printJson(sortJson(doc)));
+}
+
+/** `{"type": <amino name>, "value": {...}}`, the value in the order of the proto file. */
+export function aminoMessage({ schema, value }: Pick<Unpacked, "schema" | "value">): JsonObject {
+  const type = aminoName(schema);
+  if (type === undefined) throw sdkErrors.invalidType(`${schema.typeName} has no amino name`);
+  return { type, value: aminoJson(schema, value) };
+}
+
+/** The amino JSON of a public key: `{"type":"tendermint/PubKeySecp256k1","value":"..."}`. */
+export function aminoPublicKey(publicKey: PublicKey): JsonObject {
+  if (publicKey.type === "multisig") {
+    const value = { threshold: String(publicKey.threshold), pubkeys: publicKey.keys.map(aminoPublicKey) };
+    return { type: MULTISIG_NAME, value };
+  }
+  return { type: publicKey.type === "secp256k1" ? SECP256K1_NAME : ED25519_NAME, value: toBase64(publicKey.key) };
+}
+
+export function aminoFee(fee: Fee | undefined): JsonObject {
+  return {
+    amount: (fee?.amount ?? []).map(({ denom, amount }) => ({ denom, amount })),
+    gas: (fee?.gasLimit ?? 0n).toString(),
+    ...(fee === undefined || fee.granter === "" ? {} : { granter: fee.granter }),
+    ...(fee === undefined || fee.payer === "" ? {} : { payer: fee.payer }),
+  };
+}
+
+function aminoJson(schema: DescMessage, message: MessageShape<DescMessage>): JsonValue {
+  if (isMessage(message, TimestampSchema)) return formatTimestamp(message);
+  if (isMessage(message, DurationSchema)) return toNanos(message).toString();
+  if (isMessage(message, AnySchema)) return aminoAny(message);
+  const json: Record<string, JsonValue> = {};
+  for (const field of schema.fields) {
+    const value = fieldValue(field, message as Readonly<Record<string, unknown>>);
+    if (!isOmitted(field, value)) json[field.name] = aminoField(field, value);
+  }
+  return json;
+}
+
+function fieldValue(field: DescField, message: Readonly<Record<string, unknown>>): unknown {
+  if (field.oneof === undefined) return message[field.localName];
+  const chosen = message[field.oneof.localName] as { case?: string; value?: unknown } | undefined;
+  return chosen?.case === field.localName ? chosen.value : undefined;
+}
+
+function isOmitted(field: DescField, value: unknown): boolean {
+  if (value === undefined) return true;
+  if (field.fieldKind === "message" || aminoKeepsEmpty(field)) return false;
+  if (value instanceof Uint8Array || Array.isArray(value)) return value.length === 0;
+  return value === "" || value === 0 || value === 0n || value === false;
+}
+
+function aminoField(field: DescField, value: unknown): JsonValue {
+  if (field.fieldKind === "list") return (value as readonly unknown[]).map((item) => aminoValue(field, item));
+  return aminoValue(field, value);
+}
+
+function aminoValue(field: DescField, value: unknown): JsonValue {
+  if (field.message !== undefined) return aminoJson(field.message, value as MessageShape<DescMessage>);
+  if (field.enum !== undefined) return value as number;
+  if (field.scalar === ScalarType.BYTES && value instanceof Uint8Array && value.length === 0) return "";
+  return printScalar(field, value);
+}
+
+function aminoAny(any: Any): JsonValue {
+  const content = unpackAny(any);
+  return KEY_NAMES.includes(aminoName(content.schema) ?? "")
+    ? aminoPublicKey(publicKeyFromAny(any))
+    : aminoMessage(content);
+}

@@ -1,0 +1,22 @@
+export { fromJson } from "./parse.ts";
+export { type JsonOptions, toJson } from "./print.ts";
+export {
+  isArray,
+  isObject,
+  type JsonObject,
+  type JsonValue,
+  MAX_JSON_DEPTH,
+  type PrintOptions,
+  printJson,
+  readJson,
+  sortJson,
+} from "./text.ts";
+export {
+  formatDuration,
+  formatTimestamp,
+  fromNanos,
+  type Instant,
+  parseDuration,
+  parseTimestamp,
+  toNanos,
+} from "./time.ts";

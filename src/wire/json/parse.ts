@@ -1,0 +1,132 @@
+import { create, type DescField, type DescMessage, type MessageShape } from "@bufbuild/protobuf";
+import { AnySchema, DurationSchema, TimestampSchema } from "@bufbuild/protobuf/wkt";
+import { errorText, sdkErrors } from "../../util/index.ts";
+import { makeAny } from "../any.ts";
+import { encodeMessage } from "../codec/index.ts";
+import { findTypeUrl, unresolved } from "../registry.ts";
+import { kindOf, parseEnum, parseScalar, Refusal } from "./scalars.ts";
+import { isArray, isObject, type JsonObject, type JsonValue } from "./text.ts";
+import { parseDuration, parseTimestamp } from "./time.ts";
+
+const MAX_ANY_DEPTH = 10;
+
+/**
+ * The message of proto JSON: names of the proto file or in camel case, 64-bit numbers as text or as safe numbers, null
+ * for absent. Type URLs stay as they were written. Throws `sdkErrors.jsonUnmarshal` naming the place, for an unknown
+ * field as well.
+ */
+export function fromJson<D extends DescMessage>(schema: D, json: JsonValue): MessageShape<D> {
+  return parseMessage(schema, json, { path: "", anyDepth: 0 }) as MessageShape<D>;
+}
+
+/** Where the parser stands. */
+interface Place {
+  readonly path: string;
+  readonly anyDepth: number;
+}
+
+type Fields = Record<string, unknown>;
+
+function parseMessage(schema: DescMessage, json: JsonValue, place: Place): unknown {
+  if (schema.typeName === AnySchema.typeName) return parseAny(json, place);
+  if (schema.typeName === TimestampSchema.typeName) return parseWith(TimestampSchema, parseTimestamp, json, place);
+  if (schema.typeName === DurationSchema.typeName) return parseWith(DurationSchema, parseDuration, json, place);
+  if (!isObject(json)) fail(place, `an object was expected, not ${kindOf(json)}`);
+  const message = create(schema) as Fields;
+  const seen = new Set<string>();
+  for (const [key, value] of Object.entries(json)) {
+    const field = fieldNames(schema).get(key);
+    if (field === undefined) fail(place, `unknown field ${JSON.stringify(key.slice(0, 64))} in ${schema.typeName}`);
+    const slot = field.oneof?.name ?? field.name;
+    if (value === null) continue;
+    const inner = { ...place, path: place.path === "" ? key : `${place.path}.${key}` };
+    if (seen.has(slot)) fail(inner, `the field ${slot} is given twice`);
+    seen.add(slot);
+    setField(message, field, parseField(field, value, inner));
+  }
+  return message;
+}
+
+function setField(message: Fields, field: DescField, value: unknown): void {
+  if (field.oneof === undefined) message[field.localName] = value;
+  else message[field.oneof.localName] = { case: field.localName, value };
+}
+
+function parseField(field: DescField, json: JsonValue, place: Place): unknown {
+  if (field.fieldKind !== "list") return parseValue(field, json, place);
+  if (!isArray(json)) fail(place, `a list was expected, not ${kindOf(json)}`);
+  return json.map((item, i) => parseValue(field, item, { ...place, path: `${place.path}[${i}]` }));
+}
+
+function parseValue(field: DescField, json: JsonValue, place: Place): unknown {
+  if (field.message !== undefined) return parseMessage(field.message, json, place);
+  if (field.enum !== undefined) return accepted(parseEnum(field.enum, json), place);
+  if (field.scalar !== undefined) return accepted(parseScalar(field, field.scalar, json), place);
+  return fail(place, "maps are not supported");
+}
+
+function parseAny(json: JsonValue, place: Place): unknown {
+  if (!isObject(json)) fail(place, `an object with "@type" was expected, not ${kindOf(json)}`);
+  const { "@type": typeUrl, ...rest } = json;
+  if (typeof typeUrl !== "string") fail(place, 'the field "@type" is missing');
+  if (place.anyDepth >= MAX_ANY_DEPTH) fail(place, "messages are nested too deeply");
+  const schema = findTypeUrl(typeUrl);
+  if (schema === undefined) fail(place, unresolved(typeUrl));
+  const content = isSpecial(schema) ? onlyValue(rest, place) : rest;
+  const message = parseMessage(schema, content, { ...place, anyDepth: place.anyDepth + 1 });
+  try {
+    return makeAny(typeUrl, encodeMessage(schema, message as MessageShape<DescMessage>));
+  } catch (cause) {
+    return fail(place, errorText(cause));
+  }
+}
+
+/** Types whose JSON is not an object of their fields; inside an `Any` it stands under `value`. */
+function isSpecial(schema: DescMessage): boolean {
+  return schema.file.proto.package === "google.protobuf";
+}
+
+function onlyValue(rest: JsonObject, place: Place): JsonValue {
+  const { value = null, ...others } = rest;
+  const [unknown] = Object.keys(others);
+  if (unknown !== undefined) fail(place, `unknown field ${JSON.stringify(unknown)}`);
+  return value;
+}
+
+function parseWith<D extends DescMessage>(
+  schema: D,
+  parse: (text: string) => object | undefined,
+  json: JsonValue,
+  place: Place,
+): unknown {
+  const parts = typeof json === "string" ? parse(json) : undefined;
+  if (parts === undefined) {
+    const example = schema.typeName === TimestampSchema.typeName ? "2026-01-31T12:00:00Z" : "3600s";
+    fail(place, `write it as ${JSON.stringify(example)}`);
+  }
+  return Object.assign(create(schema), parts);
+}
+
+const names = new WeakMap<DescMessage, ReadonlyMap<string, DescField>>();
+
+function fieldNames(schema: DescMessage): ReadonlyMap<string, DescField> {
+  let table = names.get(schema);
+  if (table === undefined) {
+    table = new Map(
+      schema.fields.flatMap((field) => [
+        [field.jsonName, field],
+        [field.name, field],
+      ]),
+    );
+    names.set(schema, table);
+  }
+  return table;
+}
+
+function accepted(value: unknown, place: Place): unknown {
+  return value instanceof Refusal ? fail(place, value.why) : value;
+}
+
+function fail(place: Place, why: string): never {
+  throw sdkErrors.jsonUnmarshal(place.path === "" ? why : `${place.path}: ${why}`);
+}

@@ -1,0 +1,120 @@
+import type { DescEnum, DescField } from "@bufbuild/protobuf";
+import { ScalarType } from "@bufbuild/protobuf";
+import { formatDec, fromBase64, fromUtf8, toBase64, toUtf8, tryParseDec } from "../../util/index.ts";
+import { Scalar, scalarOf } from "../options.ts";
+import type { JsonValue } from "./text.ts";
+
+/** Digits of a scaled decimal or an integer in the one spelling that survives a round trip. */
+const CANONICAL_DIGITS = /^-?(?:0|[1-9]\d{0,95})$/;
+/** Marks text that is not what its field promises; no parser takes it for a number. */
+const MALFORMED = "malformed:";
+
+const INTEGER_RANGES: ReadonlyMap<ScalarType, readonly [bigint, bigint]> = new Map([
+  [ScalarType.INT32, [-(1n << 31n), (1n << 31n) - 1n]],
+  [ScalarType.UINT32, [0n, (1n << 32n) - 1n]],
+  [ScalarType.FIXED32, [0n, (1n << 32n) - 1n]],
+  [ScalarType.INT64, [-(1n << 63n), (1n << 63n) - 1n]],
+  [ScalarType.SFIXED64, [-(1n << 63n), (1n << 63n) - 1n]],
+  [ScalarType.UINT64, [0n, (1n << 64n) - 1n]],
+  [ScalarType.FIXED64, [0n, (1n << 64n) - 1n]],
+]);
+
+/** A scalar value as JSON: 64-bit numbers as text, bytes as base64, decimals with 18 places. */
+export function printScalar(field: DescField, value: unknown): JsonValue {
+  if (value instanceof Uint8Array) return printBytes(field, value);
+  if (typeof value === "bigint") return value.toString();
+  if (typeof value === "string") return printText(field, value);
+  return value as JsonValue;
+}
+
+function printBytes(field: DescField, value: Uint8Array): JsonValue {
+  if (scalarOf(field) !== Scalar.INT_BYTES)
+    return value.length === 0 && field.fieldKind !== "list" ? null : toBase64(value);
+  if (value.length === 0) return "0";
+  const text = latin(value);
+  return CANONICAL_DIGITS.test(text) ? text : MALFORMED + toBase64(value);
+}
+
+function printText(field: DescField, value: string): string {
+  const scalar = scalarOf(field);
+  if (scalar === Scalar.INT) return value === "" ? "0" : value;
+  if (scalar !== Scalar.DEC) return value;
+  if (value === "") return formatDec(0n);
+  return CANONICAL_DIGITS.test(value) && value !== "-0" ? formatDec(BigInt(value)) : MALFORMED + value;
+}
+
+export function printEnum(type: DescEnum, value: unknown): JsonValue {
+  return type.value[value as number]?.name ?? (value as number);
+}
+
+/** What a parser answers instead of throwing: the place is known to its caller. */
+export class Refusal {
+  readonly why: string;
+
+  constructor(why: string) {
+    this.why = why;
+  }
+}
+
+/** The value of a scalar field, or why the JSON is none. */
+export function parseScalar(field: DescField, type: ScalarType, json: JsonValue): unknown {
+  const range = INTEGER_RANGES.get(type);
+  if (range !== undefined) return parseInteger(type, range, json);
+  if (type === ScalarType.BOOL) return typeof json === "boolean" ? json : new Refusal("true or false was expected");
+  if (typeof json !== "string") return new Refusal(`a text was expected, not ${kindOf(json)}`);
+  return type === ScalarType.BYTES ? parseBytes(field, json) : parseText(field, json);
+}
+
+function parseInteger(type: ScalarType, [low, high]: readonly [bigint, bigint], json: JsonValue): unknown {
+  const digits = typeof json === "number" && Number.isSafeInteger(json) ? json.toString() : json;
+  if (typeof digits !== "string" || !/^-?(?:0|[1-9]\d{0,19})$/.test(digits)) {
+    return new Refusal(`an integer was expected, not ${show(json)}`);
+  }
+  const value = BigInt(digits);
+  if (value < low || value > high) return new Refusal(`${digits} is not between ${low} and ${high}`);
+  const wide = type === ScalarType.INT64 || type === ScalarType.UINT64;
+  return wide || type === ScalarType.FIXED64 || type === ScalarType.SFIXED64 ? value : Number(value);
+}
+
+function parseText(field: DescField, text: string): unknown {
+  if (scalarOf(field) !== Scalar.DEC) return text;
+  const value = tryParseDec(text);
+  return value === undefined ? new Refusal(`${show(text)} is no number with at most 18 decimals`) : value.toString();
+}
+
+function parseBytes(field: DescField, text: string): unknown {
+  if (scalarOf(field) === Scalar.INT_BYTES) {
+    return CANONICAL_DIGITS.test(text) ? toUtf8(text) : new Refusal(`${show(text)} is no integer`);
+  }
+  try {
+    const bytes = new Uint8Array(fromBase64(text));
+    if (toBase64(bytes) === text) return bytes;
+  } catch {
+    // Told below.
+  }
+  return new Refusal("base64 with padding was expected");
+}
+
+export function parseEnum(type: DescEnum, json: JsonValue): unknown {
+  const found = type.values.find((value) => value.name === json || value.number === json);
+  if (found !== undefined) return found.number;
+  const names = type.values.map((value) => value.name).join(", ");
+  return new Refusal(`unknown value ${show(json)} for enum ${type.typeName}, allowed: ${names}`);
+}
+
+export function show(json: JsonValue): string {
+  return (JSON.stringify(json) ?? "nothing").slice(0, 64);
+}
+
+export function kindOf(json: JsonValue): string {
+  if (json === null) return "null";
+  return Array.isArray(json) ? "a list" : typeof json === "object" ? "an object" : `a ${typeof json}`;
+}
+
+function latin(bytes: Uint8Array): string {
+  try {
+    return fromUtf8(bytes);
+  } catch {
+    return "";
+  }
+}

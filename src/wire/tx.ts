@@ -1,0 +1,111 @@
+import { create } from "@bufbuild/protobuf";
+import { sha256 } from "../crypto/index.ts";
+import { type IntCoin, sdkErrors, toHexUpper } from "../util/index.ts";
+import { type AminoSignable, aminoSignBytes, type SignerData } from "./amino.ts";
+import type { Any } from "./any.ts";
+import { encodeMessage } from "./codec/index.ts";
+import type { Coin } from "./gen/sdk/base/v1beta1/coin_pb.js";
+import { SignMode } from "./gen/sdk/tx/signing/v1beta1/signing_pb.js";
+import {
+  AuthInfoSchema,
+  type ModeInfo,
+  ModeInfoSchema,
+  SignDocSchema,
+  TxBodySchema,
+  TxRawSchema,
+} from "./gen/sdk/tx/v1beta1/tx_pb.js";
+import { makeBitArray } from "./multisig.ts";
+import { decodeTxParts } from "./strict.ts";
+
+export { SignMode };
+
+export interface TxBodyInit {
+  readonly messages: readonly Any[];
+  readonly memo?: string;
+  /** Last height at which the transaction may commit; 0 for none. */
+  readonly timeoutHeight?: bigint;
+}
+
+export interface FeeInit {
+  readonly amount: readonly (IntCoin | Pick<Coin, "denom" | "amount">)[];
+  readonly gasLimit: bigint;
+  readonly payer?: string;
+  readonly granter?: string;
+}
+
+export interface SignerInit {
+  /** May be left out once the account's key is on the chain. */
+  readonly publicKey?: Any | undefined;
+  readonly mode: SignMode | ModeInfo;
+  readonly sequence: bigint;
+}
+
+/** Bytes of a transaction's body. */
+export function encodeTxBody(body: TxBodyInit): Uint8Array {
+  const { messages, memo = "", timeoutHeight = 0n } = body;
+  return encodeMessage(TxBodySchema, create(TxBodySchema, { messages: [...messages], memo, timeoutHeight }));
+}
+
+/** Bytes of a transaction's fee and signers; no signers for one that is still to be signed. */
+export function encodeAuthInfo(fee: FeeInit, signers: readonly SignerInit[]): Uint8Array {
+  const amount = fee.amount.map((coin) => ({ denom: coin.denom, amount: coin.amount.toString() }));
+  const { gasLimit, payer = "", granter = "" } = fee;
+  const signerInfos = signers.map(({ publicKey, mode, sequence }) => ({
+    ...(publicKey === undefined ? {} : { publicKey }),
+    modeInfo: typeof mode === "number" ? singleMode(mode) : mode,
+    sequence,
+  }));
+  return encodeMessage(
+    AuthInfoSchema,
+    create(AuthInfoSchema, { signerInfos, fee: { amount, gasLimit, payer, granter } }),
+  );
+}
+
+export function singleMode(mode: SignMode): ModeInfo {
+  return create(ModeInfoSchema, { sum: { case: "single", value: { mode } } });
+}
+
+/** Mode of a multisig signer: one flag for each member, and the mode of those that signed. */
+export function multiMode(signed: readonly boolean[], mode: SignMode = SignMode.LEGACY_AMINO_JSON): ModeInfo {
+  const modeInfos = signed.filter(Boolean).map(() => singleMode(mode));
+  return create(ModeInfoSchema, { sum: { case: "multi", value: { bitarray: makeBitArray(signed), modeInfos } } });
+}
+
+/** What `SIGN_MODE_DIRECT` signs. The parts go in as the bytes that are sent. */
+export function directSignBytes(
+  parts: { readonly bodyBytes: Uint8Array; readonly authInfoBytes: Uint8Array },
+  signer: Omit<SignerData, "sequence">,
+): Uint8Array {
+  const { chainId, accountNumber } = signer;
+  const { bodyBytes, authInfoBytes } = parts;
+  return encodeMessage(SignDocSchema, create(SignDocSchema, { bodyBytes, authInfoBytes, chainId, accountNumber }));
+}
+
+/** A transaction's signed parts, and what amino JSON needs of them when they are decoded already. */
+export interface SignableTx {
+  readonly bodyBytes: Uint8Array;
+  readonly authInfoBytes: Uint8Array;
+  readonly decoded?: AminoSignable;
+}
+
+/** What a signer of the given mode signs. Throws `sdkErrors.unauthorized` for a mode that is not supported. */
+export function signBytes(mode: SignMode, tx: SignableTx, signer: SignerData): Uint8Array {
+  if (mode === SignMode.DIRECT) return directSignBytes(tx, signer);
+  if (mode !== SignMode.LEGACY_AMINO_JSON)
+    throw sdkErrors.unauthorized(`unsupported sign mode ${SignMode[mode] ?? mode}`);
+  return aminoSignBytes(tx.decoded ?? decodeTxParts(tx.bodyBytes, tx.authInfoBytes), signer);
+}
+
+/** The transaction as it is broadcast, hashed and stored. */
+export function encodeTx(
+  parts: { readonly bodyBytes: Uint8Array; readonly authInfoBytes: Uint8Array },
+  signatures: readonly Uint8Array[],
+): Uint8Array {
+  const { bodyBytes, authInfoBytes } = parts;
+  return encodeMessage(TxRawSchema, create(TxRawSchema, { bodyBytes, authInfoBytes, signatures: [...signatures] }));
+}
+
+/** The name of a transaction: SHA-256 of its bytes in upper-case hex. */
+export function txHash(bytes: Uint8Array): string {
+  return toHexUpper(sha256(bytes));
+}
