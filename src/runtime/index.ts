@@ -1,4 +1,5 @@
 export type { Account } from "./account.ts";
+export type { AnteAccounts, AnteBank, AnteOptions, AnteParams } from "./ante.ts";
 export { runBlockItem } from "./blockitem.ts";
 export {
   type CoinMessage,
@@ -10,11 +11,17 @@ export {
   sumCoins,
 } from "./coins.ts";
 export { type BlockInfo, type BlockProblem, Context, type Mode } from "./context.ts";
+export {
+  type CheckOutcome,
+  type TxEnvironment,
+  type TxOutcome,
+  TxRunner,
+  type TxRunnerOptions,
+} from "./deliver.ts";
 export { type Event, type EventAttribute, EventSink } from "./events.ts";
 export { type Failure, failureOf, isPanic } from "./failure.ts";
 export { type GasMeter, infiniteGas, limitedGas } from "./gas.ts";
 export { brokenInvariants, InvariantBreach } from "./invariants.ts";
-export { publicKeyAny, readPublicKey } from "./keys.ts";
 export { type StoredAttribute, type StoredEvent, storedEvents } from "./logs.ts";
 export { type GasCosts, meteredStore } from "./metered.ts";
 export {

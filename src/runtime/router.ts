@@ -1,7 +1,6 @@
-import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
+import type { DescMessage } from "@bufbuild/protobuf";
 import { messageAction, type Namespace, namespaceOf, toNamespace } from "../wire/index.ts";
 import type { BoundMethod, Module } from "./module.ts";
-import { signersOf } from "./signers.ts";
 
 /** Where a message goes. */
 export interface MessageRoute {
@@ -13,8 +12,6 @@ export interface MessageRoute {
   readonly action: string;
   /** Whether the events of the fee belong to the log of this message (the marketplace's messages). */
   readonly logsFee: boolean;
-  /** Addresses that must sign, as written in the message. */
-  signers(message: MessageShape<DescMessage>): string[];
 }
 
 /** Where a query goes, and the spelling in which it was asked. */
@@ -55,7 +52,6 @@ export class Router {
       message: name,
       action,
       logsFee: typeName.startsWith("svc."),
-      signers: signersOf(method.input),
     });
   }
 }

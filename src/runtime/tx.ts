@@ -1,19 +1,20 @@
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import type { Any } from "@bufbuild/protobuf/wkt";
 import { sha256 } from "../crypto/index.ts";
-import { formatCoins, type IntCoin, sdkErrors, toHex } from "../util/index.ts";
+import { formatCoins, type IntCoin, sdkErrors } from "../util/index.ts";
 import {
   type DecodedTx,
   decodeAddress,
   decodeTx,
-  encodeAddress,
+  feePayer,
   type Namespace,
   namespaceOf,
   type PublicKey,
+  publicKeyFromAny,
+  txSigners,
   type Unpacked,
 } from "../wire/index.ts";
 import { readCoins } from "./coins.ts";
-import { readPublicKey } from "./keys.ts";
 import type { MessageRoute, Router } from "./router.ts";
 
 /** A message with the way to its handler. */
@@ -59,16 +60,16 @@ export function prepareTx(bytes: Uint8Array, router: Router, mode: "signed" | "s
   if (gasLimit > MAX_GAS) throw sdkErrors.invalidRequest(`invalid gas supplied; ${gasLimit} > ${MAX_GAS}`);
   const fee = readFee(decoded);
   for (const { route, value } of messages) route.method.validate(value);
-  const addresses = requiredSigners(messages, authInfo.fee?.payer ?? "");
-  if (mode === "signed") checkCounts(addresses.length, authInfo.signerInfos.length, raw.signatures);
-  const signers = addresses.map((address, i) => signer(address, authInfo.signerInfos[i]?.publicKey, { i, mode }));
+  const texts = txSigners(decoded.messages, authInfo.fee);
+  if (mode === "signed") checkCounts(texts.length, authInfo.signerInfos.length, raw.signatures);
+  const signers = texts.map((text, i) => signer(text, authInfo.signerInfos[i]?.publicKey, mode));
   return {
     hash: sha256(bytes),
     size: bytes.length,
     decoded,
     messages,
     signers,
-    feePayer: feePayer(decoded, signers),
+    feePayer: payerOf(decoded, signers),
     fee,
     gasLimit,
   };
@@ -89,18 +90,6 @@ function readFee({ authInfo }: DecodedTx): IntCoin[] {
   }
 }
 
-function requiredSigners(messages: readonly RoutedMessage[], payer: string): Uint8Array[] {
-  const texts = messages.flatMap(({ route, value }) => route.signers(value));
-  if (payer !== "") texts.push(payer);
-  const unique = new Map<string, Uint8Array>();
-  for (const text of texts) {
-    const address = decodeAddress(text);
-    const id = toHex(address);
-    if (!unique.has(id)) unique.set(id, address);
-  }
-  return [...unique.values()];
-}
-
 function checkCounts(signers: number, infos: number, signatures: readonly Uint8Array[]): void {
   if (signatures.length === 0) throw sdkErrors.noSignatures();
   if (signatures.length !== signers)
@@ -109,15 +98,24 @@ function checkCounts(signers: number, infos: number, signatures: readonly Uint8A
     throw sdkErrors.unauthorized(`wrong number of signer infos; expected ${signers}, got ${infos}`);
 }
 
-function signer(address: Uint8Array, key: Any | undefined, at: { i: number; mode: "signed" | "simulated" }): TxSigner {
-  const text = encodeAddress(address);
+function signer(text: string, key: Any | undefined, mode: "signed" | "simulated"): TxSigner {
+  const address = decodeAddress(text);
   // Clients that only ask for the gas send a key without content.
-  if (key === undefined || (at.mode === "simulated" && key.value.length === 0))
+  if (key === undefined || (mode === "simulated" && key.value.length === 0))
     return { address, text, publicKey: undefined };
-  return { address, text, publicKey: readPublicKey(key) };
+  const publicKey = publicKeyFromAny(key);
+  const members = publicKey.type === "multisig" ? publicKey.keys : [publicKey];
+  if (members.some(({ type }) => type !== "secp256k1"))
+    throw sdkErrors.invalidPubKey("ed25519 keys belong to validators and sign no transactions");
+  return { address, text, publicKey };
 }
 
-function feePayer({ authInfo }: DecodedTx, signers: readonly TxSigner[]): Uint8Array {
-  const payer = authInfo.fee?.payer ?? "";
-  return payer === "" ? (signers[0]?.address ?? new Uint8Array(0)) : decodeAddress(payer);
+function payerOf({ authInfo }: DecodedTx, signers: readonly TxSigner[]): Uint8Array {
+  const text = feePayer(
+    signers.map((each) => each.text),
+    authInfo.fee,
+  );
+  const payer = signers.find((each) => each.text === text);
+  if (payer === undefined) throw sdkErrors.noSignatures("nobody signs this transaction");
+  return payer.address;
 }

@@ -1,8 +1,17 @@
 import type { Any } from "@bufbuild/protobuf/wkt";
-import { type Account, publicKeyAny, readPublicKey } from "../../runtime/index.ts";
+import type { Account } from "../../runtime/index.ts";
 import { equalBytes, sdkErrors } from "../../util/index.ts";
 import { type BaseAccount, BaseAccountSchema, ModuleAccountSchema } from "../../wire/gen/sdk/auth/v1beta1/auth_pb.js";
-import { decodeAddress, encodeAddress, type Namespace, packAny, publicKeyAddress, unpackAs } from "../../wire/index.ts";
+import {
+  decodeAddress,
+  encodeAddress,
+  type Namespace,
+  packAny,
+  publicKeyAddress,
+  publicKeyFromAny,
+  publicKeyToAny,
+  unpackAs,
+} from "../../wire/index.ts";
 
 /** An account as clients read it: a `BaseAccount` or a `ModuleAccount`. */
 export function accountAny(account: Account, namespace: Namespace): Any {
@@ -10,7 +19,7 @@ export function accountAny(account: Account, namespace: Namespace): Any {
     address: encodeAddress(account.address),
     accountNumber: account.number,
     sequence: account.sequence,
-    ...(account.publicKey === undefined ? {} : { pubKey: publicKeyAny(account.publicKey, namespace) }),
+    ...(account.publicKey === undefined ? {} : { pubKey: publicKeyToAny(account.publicKey, namespace) }),
   };
   if (account.module === undefined) return packAny(BaseAccountSchema, base, namespace);
   const { name, permissions } = account.module;
@@ -29,7 +38,7 @@ export function readAccountAny(any: Any): Account {
 
 function readBase({ address: text, accountNumber, sequence, pubKey }: BaseAccount): Account {
   const address = decodeAddress(text);
-  const publicKey = pubKey === undefined ? undefined : readPublicKey(pubKey);
+  const publicKey = pubKey === undefined ? undefined : publicKeyFromAny(pubKey);
   if (publicKey !== undefined && !equalBytes(publicKeyAddress(publicKey), address))
     throw sdkErrors.invalidPubKey(`the public key is not the one of ${text}`);
   return { address, number: accountNumber, sequence, publicKey };

@@ -1,0 +1,204 @@
+import { create } from "@bufbuild/protobuf";
+import { sha256 } from "../crypto/index.ts";
+import type { MultiStore } from "../store/index.ts";
+import { TxMsgDataSchema } from "../wire/gen/sdk/base/abci/v1beta1/abci_pb.js";
+import { encodeMessage } from "../wire/index.ts";
+import { type AnteOptions, runAnte } from "./ante.ts";
+import { type BlockInfo, type BlockProblem, Context, type Mode } from "./context.ts";
+import { type Event, EventSink } from "./events.ts";
+import { failureOf, isPanic } from "./failure.ts";
+import { type GasMeter, infiniteGas, limitedGas } from "./gas.ts";
+import { type StoredEvent, storedEvents, storedMessageEvents, successLog } from "./logs.ts";
+import { type MessageResult, runMessages } from "./messages.ts";
+import type { Router } from "./router.ts";
+import type { VerifiedSignatures } from "./signatures.ts";
+import { type PreparedTx, prepareTx } from "./tx.ts";
+import { TxCache } from "./txcache.ts";
+
+/** Result of a transaction, in the fields of `ExecTxResult`. */
+export interface TxOutcome {
+  readonly code: number;
+  readonly codespace: string;
+  /** `TxMsgData` with the responses. */
+  readonly data: Uint8Array;
+  /** JSON of the logs, or the text of the error. */
+  readonly log: string;
+  readonly gasWanted: bigint;
+  readonly gasUsed: bigint;
+  readonly events: readonly StoredEvent[];
+}
+
+/** Outcome of the checks, with what the mempool orders transactions by. */
+export interface CheckOutcome extends TxOutcome {
+  /** First signer; empty when the transaction could not be read. */
+  readonly sender: string;
+  readonly sequence: bigint;
+}
+
+/** The state a transaction runs on. Changes that are kept are flushed into `stores`. */
+export interface TxEnvironment {
+  readonly block: BlockInfo;
+  readonly stores: MultiStore;
+}
+
+export interface TxRunnerOptions {
+  readonly router: Router;
+  readonly ante: AnteOptions;
+  /** Bytes of checked transactions whose decoded form and verified signatures are remembered. */
+  readonly cacheBytes: number;
+  /** Told of programming errors. */
+  readonly report?: (problem: BlockProblem) => void;
+}
+
+const NOTHING = new Uint8Array(0);
+
+/** Runs transactions: checks them for the mempool, executes them in blocks, simulates them. */
+export class TxRunner {
+  readonly #router: Router;
+  readonly #ante: AnteOptions;
+  readonly #cache: TxCache;
+  readonly #report: (problem: BlockProblem) => void;
+
+  constructor({ router, ante, cacheBytes, report }: TxRunnerOptions) {
+    this.#router = router;
+    this.#ante = ante;
+    this.#cache = new TxCache(cacheBytes);
+    this.#report = report ?? (() => {});
+  }
+
+  /** Runs the ante checks alone. `recheck` is for transactions that passed before: it verifies no signature again. */
+  check(env: TxEnvironment, bytes: Uint8Array, mode: "check" | "recheck"): CheckOutcome {
+    const run = new Run(env, mode);
+    try {
+      const known = this.#cache.get(sha256(bytes));
+      const tx = run.begin(known?.tx ?? prepareTx(bytes, this.#router), "limited");
+      const verified: VerifiedSignatures = known?.verified ?? new Set();
+      run.ante(tx, this.#ante, verified);
+      if (known === undefined) this.#cache.add(tx, verified);
+      return { ...run.succeed([]), log: "[]", ...senderOf(tx) };
+    } catch (error) {
+      return { ...this.#fail(run, error), ...senderOf(run.tx) };
+    }
+  }
+
+  /** Executes a transaction of a block. The fee and the sequence are kept even when a message fails. */
+  deliver(env: TxEnvironment, bytes: Uint8Array): TxOutcome {
+    const run = new Run(env, "deliver");
+    try {
+      const hash = sha256(bytes);
+      const known = this.#cache.get(hash);
+      this.#cache.delete(hash);
+      const tx = run.begin(known?.tx ?? prepareTx(bytes, this.#router), "limited");
+      run.ante(tx, this.#ante, known?.verified ?? new Set());
+      return run.succeed(run.messages(tx, this.#ante));
+    } catch (error) {
+      return this.#fail(run, error);
+    }
+  }
+
+  /** Runs a transaction without signatures or gas limit and forgets its changes. Throws what `deliver` would report. */
+  simulate(env: TxEnvironment, bytes: Uint8Array): { readonly outcome: TxOutcome; readonly results: MessageResult[] } {
+    const run = new Run({ ...env, stores: env.stores.branch() }, "simulate");
+    const tx = run.begin(prepareTx(bytes, this.#router, "simulated"), "unlimited");
+    run.ante(tx, this.#ante, new Set());
+    const results = run.messages(tx, this.#ante);
+    return { outcome: run.succeed(results), results };
+  }
+
+  /** Whether the bytes are a transaction that this application can read; costs no state. */
+  isReadable(bytes: Uint8Array): boolean {
+    try {
+      if (this.#cache.get(sha256(bytes)) === undefined) prepareTx(bytes, this.#router);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  #fail(run: Run, error: unknown): TxOutcome {
+    if (isPanic(error)) this.#report({ item: "transaction", height: run.height, error });
+    return run.fail(error);
+  }
+}
+
+/** One run of one transaction. */
+class Run {
+  tx: PreparedTx | undefined;
+  readonly #env: TxEnvironment;
+  readonly #mode: Mode;
+  #gas: GasMeter = infiniteGas();
+  #anteEvents: readonly Event[] = [];
+
+  constructor(env: TxEnvironment, mode: Mode) {
+    this.#env = env;
+    this.#mode = mode;
+  }
+
+  get height(): bigint {
+    return this.#env.block.height;
+  }
+
+  begin(tx: PreparedTx, gas: "limited" | "unlimited"): PreparedTx {
+    this.tx = tx;
+    this.#gas = gas === "limited" ? limitedGas(tx.gasLimit) : infiniteGas();
+    return tx;
+  }
+
+  ante(tx: PreparedTx, options: AnteOptions, verified: VerifiedSignatures): void {
+    this.#anteEvents = this.#onBranch((ctx) => {
+      runAnte(ctx, tx, options, verified);
+      return ctx.events.all();
+    });
+  }
+
+  messages(tx: PreparedTx, { accounts }: AnteOptions): MessageResult[] {
+    return this.#onBranch((ctx) => runMessages(ctx, tx.messages, accounts.storeCosts(ctx)));
+  }
+
+  succeed(results: readonly MessageResult[]): TxOutcome {
+    const perMessage = results.map(({ events }) => events);
+    const data = create(TxMsgDataSchema, { msgResponses: results.map(({ response }) => response) });
+    return {
+      code: 0,
+      codespace: "",
+      data: results.length === 0 ? NOTHING : encodeMessage(TxMsgDataSchema, data),
+      log: successLog(this.#withFee(perMessage)),
+      gasWanted: this.tx?.gasLimit ?? 0n,
+      gasUsed: this.#gas.used,
+      events: [
+        ...storedEvents(this.#anteEvents),
+        ...perMessage.flatMap((events, index) => storedMessageEvents(events, index)),
+      ],
+    };
+  }
+
+  /** The events of the ante checks stay: the fee was taken. Those of failed messages never come out. */
+  fail(error: unknown): TxOutcome {
+    const { codespace, code, log } = failureOf(error);
+    const gasWanted = this.tx?.gasLimit ?? 0n;
+    const events = storedEvents(this.#anteEvents);
+    return { code, codespace, data: NOTHING, log, gasWanted, gasUsed: this.#gas.used, events };
+  }
+
+  /** The fee's transfer belongs to the log of the first message when that is one of the marketplace. */
+  #withFee(perMessage: readonly (readonly Event[])[]): (readonly Event[])[] {
+    const [first, ...rest] = perMessage;
+    if (first === undefined || this.tx?.messages[0]?.route.logsFee !== true) return [...perMessage];
+    const fee = this.#anteEvents.filter(({ type }) => type === "transfer" || type === "message");
+    const [action, ...own] = first;
+    return [action === undefined ? fee : [action, ...fee, ...own], ...rest];
+  }
+
+  #onBranch<T>(work: (ctx: Context) => T): T {
+    const stores = this.#env.stores.branch();
+    const events = new EventSink();
+    const result = work(new Context({ block: this.#env.block, mode: this.#mode, stores, gas: this.#gas, events }));
+    stores.flush();
+    return result;
+  }
+}
+
+function senderOf(tx: PreparedTx | undefined): Pick<CheckOutcome, "sender" | "sequence"> {
+  const sequence = tx?.decoded.authInfo.signerInfos[0]?.sequence ?? 0n;
+  return { sender: tx?.signers[0]?.text ?? "", sequence };
+}

@@ -1,0 +1,102 @@
+import { verifySecp256k1 } from "../crypto/index.ts";
+import { equalBytes, sdkErrors, toHex } from "../util/index.ts";
+import type { ModeInfo, SignerInfo } from "../wire/gen/sdk/tx/v1beta1/tx_pb.js";
+import {
+  bitAt,
+  encodeAddress,
+  encodeAminoPublicKey,
+  memberSignatures,
+  type PublicKey,
+  publicKeyAddress,
+  type SignerData,
+  SignMode,
+  signBytes,
+} from "../wire/index.ts";
+import type { Account } from "./account.ts";
+import type { Context } from "./context.ts";
+import type { PreparedTx } from "./tx.ts";
+
+/** One signer with what is known of it on the chain and what the transaction says. */
+export interface SignedBy {
+  readonly index: number;
+  readonly account: Account;
+  /** The account's key, or the one that came with the transaction; unknown in simulations only. */
+  readonly publicKey: PublicKey | undefined;
+  readonly info: SignerInfo | undefined;
+  readonly signature: Uint8Array | undefined;
+}
+
+/** Signatures of one transaction known to be valid, by everything that their validity depends on beside its bytes. */
+export type VerifiedSignatures = Set<string>;
+
+/** How many signatures a key counts for: each member of a threshold key, whether it signs or not. */
+export function signatureCount(key: PublicKey | undefined): number {
+  return key?.type === "multisig" ? key.keys.length : 1;
+}
+
+/** Takes the gas before the work: one price for every signature that will be verified. */
+export function consumeSignatureGas(ctx: Context, { publicKey, info }: SignedBy, cost: bigint): void {
+  const count = publicKey?.type === "multisig" ? signingMembers(publicKey.keys.length, info?.modeInfo) : 1;
+  ctx.gas.consume(cost * BigInt(count), "ante verify: secp256k1");
+}
+
+function signingMembers(members: number, modeInfo: ModeInfo | undefined): number {
+  const bits = modeInfo?.sum.case === "multi" ? modeInfo.sum.value.bitarray : undefined;
+  if (bits === undefined) return members;
+  return Array.from({ length: members }, (_, i) => bitAt(bits, i)).filter(Boolean).length;
+}
+
+/** Checks that the key belongs to the account, the sequence, and the signature itself. */
+export function checkSignature(ctx: Context, tx: PreparedTx, signed: SignedBy, verified: VerifiedSignatures): void {
+  const { account, publicKey, info, signature, index } = signed;
+  if (publicKey === undefined || info === undefined || signature === undefined) throw sdkErrors.noSignatures();
+  checkKeyOwner(signed, publicKey);
+  const { sequence } = account;
+  if (info.sequence !== sequence)
+    throw sdkErrors.wrongSequence(`account sequence mismatch, expected ${sequence}, got ${info.sequence}`);
+  if (ctx.mode === "recheck") return;
+  const signer = { chainId: ctx.block.chainId, accountNumber: account.number, sequence };
+  const id = `${index}/${signer.chainId}/${signer.accountNumber}/${sequence}/${keyText(publicKey)}`;
+  if (verified.has(id)) return;
+  if (!isValid(tx, publicKey, { modeInfo: info.modeInfo, signature, signer })) throw badSignature(info, signer);
+  verified.add(id);
+}
+
+/** A stored key was checked when it was stored; one that came along must hash to the address. */
+function checkKeyOwner({ account, index }: SignedBy, publicKey: PublicKey): void {
+  if (account.publicKey !== undefined || equalBytes(publicKeyAddress(publicKey), account.address)) return;
+  throw sdkErrors.invalidPubKey(
+    `pubKey does not match signer address ${encodeAddress(account.address)} with signer index: ${index}`,
+  );
+}
+
+function keyText(key: PublicKey): string {
+  return toHex(key.type === "multisig" ? encodeAminoPublicKey(key) : key.key);
+}
+
+interface Signed {
+  readonly modeInfo: ModeInfo | undefined;
+  readonly signature: Uint8Array;
+  readonly signer: SignerData;
+}
+
+function isValid({ decoded }: PreparedTx, key: PublicKey, { modeInfo, signature, signer }: Signed): boolean {
+  const signable = { ...decoded.raw, decoded };
+  const verify = (publicKey: Uint8Array, mode: SignMode, bytes: Uint8Array): boolean =>
+    verifySecp256k1(publicKey, signBytes(mode, signable, signer), bytes);
+  if (key.type !== "multisig") {
+    if (modeInfo?.sum.case !== "single") throw sdkErrors.unauthorized("a single signature is needed here");
+    return verify(key.key, modeInfo.sum.value.mode, signature);
+  }
+  if (modeInfo?.sum.case !== "multi") throw sdkErrors.unauthorized("a multisignature is needed here");
+  const members = memberSignatures(key, modeInfo.sum.value, signature);
+  return members.every((member) => verify(member.publicKey.key, member.mode, member.signature));
+}
+
+function badSignature({ modeInfo }: SignerInfo, { accountNumber, sequence, chainId }: SignerData): Error {
+  const isDirect = modeInfo?.sum.case === "single" && modeInfo.sum.value.mode === SignMode.DIRECT;
+  const numbers = isDirect
+    ? `account number (${accountNumber}) and chain-id (${chainId})`
+    : `account number (${accountNumber}), sequence (${sequence}) and chain-id (${chainId})`;
+  return sdkErrors.unauthorized(`signature verification failed; please verify ${numbers}`);
+}
