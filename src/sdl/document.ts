@@ -47,7 +47,9 @@ export function parseDocumentText(source: string, report: Report): Node | undefi
   const lines = new TextLines(text);
   if (!guardText(text, lines, report)) return undefined;
   const document = parseDocument(text, { schema: "failsafe", uniqueKeys: false, prettyErrors: false, version: "1.2" });
-  for (const error of document.errors.slice(0, MAX_SYNTAX_ERRORS)) {
+  const error = document.errors[0];
+  if (error !== undefined) {
+    // Only the first: what follows is mostly its consequence.
     report.error(lines.at(error.pos[0]), "syntax", {
       problem: error.message.replace(/;.*$/s, ""),
       remedy: SYNTAX_REMEDIES[error.code] ?? "correct the spelling of the YAML here",
@@ -57,9 +59,6 @@ export function parseDocumentText(source: string, report: Report): Node | undefi
   const root = new TreeBuilder(lines, report).node(document.contents, lines.at(0));
   return report.failed ? undefined : root;
 }
-
-/** The faults after the first few mostly follow from them. */
-const MAX_SYNTAX_ERRORS = 3;
 
 const SYNTAX_REMEDIES: Readonly<Record<string, string>> = {
   BAD_INDENT: "line it up with the entries that belong to the same list or map",

@@ -14,7 +14,7 @@ const TO_WANT: Want = {
   what: "a list of who may connect",
   remedy: "write to: [{global: true}] or to: [{service: NAME}]",
 };
-const TARGET_WANT: Want = { what: "who may connect", remedy: "write global: true or service: NAME" };
+const TARGET_WANT: Want = { what: "a map of who may connect", remedy: "write global: true or service: NAME" };
 const TO_SHAPE = { keys: ["global", "service", "ip"], habits: TO_HABITS };
 
 const ACCEPT_WANT: Want = { what: "a list of host names", remedy: "write accept: [shop.example.com]" };

@@ -82,9 +82,8 @@ export class Reader {
   oneOf<T extends string>(node: Node, allowed: readonly T[], what: string): T | undefined {
     const found = node.kind === "scalar" ? allowed.find((item) => item === node.text) : undefined;
     if (found !== undefined) return found;
-    const close = node.kind === "scalar" ? nearest(node.text, allowed) : undefined;
     const choice = allowed.length === 1 ? allowed.join("") : `one of ${allowed.join(", ")}`;
-    return this.wrong(node, { what, remedy: close === undefined ? `write ${choice}` : `did you mean "${close}"?` });
+    return this.wrong(node, { what, remedy: `write ${choice}` });
   }
 
   /** Items of a list; nothing where the value is empty or no list. */

@@ -99,7 +99,7 @@ class TokenScan {
     if (kind === "doc-start" && this.#content) {
       this.#refuse("a second document begins here", "write one deployment per file");
     }
-    if (!isFiller(kind) && kind !== "doc-start") this.#content = true;
+    if (!isFiller(kind) && kind !== "doc-start" && kind !== "directive-line") this.#content = true;
   }
 
   #refuse(problem: string, remedy: string): void {

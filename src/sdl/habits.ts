@@ -17,7 +17,7 @@ function wrong(remedy: string, replaces?: string): Habit {
   return { harmless: false, remedy, ...(replaces === undefined ? {} : { replaces }) };
 }
 
-const START_ORDER = harmless("services start together; let the program retry its connections");
+const START_ORDER = harmless("remove it: services start together, so let the program retry its connections");
 const IMAGE_SETTING = wrong("not supported: set it in the image");
 const OWN_NETWORK = harmless("remove it: the services of a deployment share a network and find each other by name");
 const NO_EFFECT = harmless("remove it: it has no effect here");

@@ -147,7 +147,7 @@ function readEndpoints(reader: Reader, node: Node | undefined): ReadonlyMap<stri
 }
 
 const DEPLOYMENT_WANT: Want = {
-  what: "where the service runs",
+  what: "a map of placements",
   remedy: "write PLACEMENT: {profile: PROFILE, count: 1} below the service",
 };
 const COUNT_WANT: Want = { what: "a deployment", remedy: "write {profile: PROFILE, count: 1}" };

@@ -123,7 +123,7 @@ class ReferenceChecker {
     }
     const first = expose.hosts[0];
     if (first !== undefined && !isIngress(expose)) {
-      const problem = `host names are for HTTP on port 80, but this port is ${expose.externalPort || expose.port}`;
+      const problem = "host names have no effect here: they are for HTTP on port 80 that is open to everybody";
       this.#report.warn(first.place, "value", {
         problem,
         remedy: "write as: 80 and to: [{global: true}], or remove accept:",

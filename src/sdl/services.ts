@@ -22,7 +22,7 @@ export function readService(reader: Reader, entry: Entry, version: SdlVersion): 
   }
   const fields = reader.fields(entry.value, SERVICE_SHAPE, SERVICE_WANT);
   if (fields === undefined) return undefined;
-  const image = fields.require("image", `write image: and ${IMAGE_WANT.remedy.replace("write ", "")}`);
+  const image = fields.require("image", "write image: and its name, for example docker.io/library/nginx:1.27");
   readDependencies(reader, fields.get("dependencies"));
   return {
     name: entry.key,

@@ -31,7 +31,7 @@ function refuseDuplicates(reader: Reader, volumes: readonly VolumeDecl[]): void 
   for (const { name, place } of volumes) {
     if (seen.has(name)) {
       const problem = `there are two volumes named ${show(name)}`;
-      reader.report.error(place, "conflict", { problem, remedy: "give each volume its own name:" });
+      reader.report.error(place, "conflict", { problem, remedy: "give each volume a name: of its own" });
     }
     seen.add(name);
   }
@@ -61,7 +61,9 @@ function readName(reader: Reader, fields: Fields, single: boolean): string {
   const name = reader.parsed(node, { what: "a name for a volume", remedy }, (text) =>
     isVolumeName(text) ? { value: text } : { problem: `${show(text)} is not a name for a volume`, remedy },
   );
-  if (!single || name === undefined || name === DEFAULT_VOLUME) return name ?? DEFAULT_VOLUME;
+  // A refused name still tells volumes apart.
+  if (name === undefined) return node.kind === "scalar" ? node.text : DEFAULT_VOLUME;
+  if (!single || name === DEFAULT_VOLUME) return name;
   reader.report.warn(node.place, "value", {
     problem: `a single storage is named "default", not ${show(name)}`,
     remedy: "write a list: storage: [{name: ..., size: ...}]",
@@ -77,9 +79,12 @@ function readAttributes(reader: Reader, node: Node | undefined): StorageAttribut
   const classNode = fields?.get("class");
   const switchNode = fields?.get("persistent");
   if (classNode === undefined && switchNode === undefined) return { attributes: [], persistent: false, ram: false };
-  const persistent = switchNode === undefined ? false : readPersistent(reader, switchNode);
+  const switched = switchNode === undefined ? false : readPersistent(reader, switchNode);
   const named = classNode && reader.oneOf(classNode, STORAGE_CLASSES, "a storage class");
-  if (classNode !== undefined && named !== undefined) checkClass(reader, classNode, { named, persistent });
+  if (classNode !== undefined && named !== undefined && switched !== undefined) {
+    checkClass(reader, classNode, { named, persistent: switched });
+  }
+  const persistent = switched === true;
   const storageClass = named ?? (persistent ? "default" : undefined);
   const attributes = [{ key: "persistent", value: String(persistent) }];
   if (storageClass !== undefined) attributes.unshift({ key: "class", value: storageClass });
@@ -87,8 +92,8 @@ function readAttributes(reader: Reader, node: Node | undefined): StorageAttribut
 }
 
 /** The one switch that may also be written in quotes, because it becomes the text of an attribute. */
-function readPersistent(reader: Reader, node: Node): boolean {
-  return reader.flag(node.kind === "scalar" ? { ...node, plain: true } : node) ?? false;
+function readPersistent(reader: Reader, node: Node): boolean | undefined {
+  return reader.flag(node.kind === "scalar" ? { ...node, plain: true } : node);
 }
 
 function checkClass(
