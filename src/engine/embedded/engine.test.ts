@@ -1,0 +1,206 @@
+import { describe, expect, it } from "vitest";
+import { equalBytes, fromUtf8, toHexUpper } from "../../util/index.ts";
+import { KvApplication } from "../testing/kv-app.ts";
+import { KvNetwork, kvTx } from "../testing/network.ts";
+import { encodeBlock } from "./codec.ts";
+import type { EmbeddedEngine } from "./engine.ts";
+import type { CommittedBlock } from "./events.ts";
+import { blockIdFor, commitHash, dataHash, resultsHash, txHash, validatorsHash } from "./hashes.ts";
+import { formatRfc3339 } from "./time.ts";
+import type { Block, BlockId } from "./types.ts";
+import { verifyCommit } from "./vote.ts";
+
+/** What a verifying client checks between two blocks. */
+function checkChain(engine: EmbeddedEngine): void {
+  let before: Block | undefined;
+  for (let height = engine.blocks.base; height <= engine.blocks.height; height++) {
+    const record = engine.blocks.record(height);
+    const block = engine.blocks.block(height);
+    if (record === undefined || block === undefined) throw new Error(`no block ${height}`);
+    const { header, commit } = record;
+    expect(idText(blockIdFor(header, encodeBlock(block)))).toBe(idText(commit.blockId));
+    expect(verifyCommit(header.chainId, commit, engine.validators)).toBe(true);
+    expect(toHexUpper(header.validatorsHash)).toBe(toHexUpper(validatorsHash(engine.validators)));
+    expect(toHexUpper(header.dataHash)).toBe(toHexUpper(dataHash(block.txs.map(txHash))));
+    expect(toHexUpper(header.lastCommitHash)).toBe(toHexUpper(commitHash(block.lastCommit)));
+    if (before !== undefined) {
+      const previous = engine.blocks.record(height - 1n);
+      const results = engine.blocks.txs(height - 1n).map(({ result }) => result);
+      expect(header.time > before.header.time).toBe(true);
+      expect(header.time).toBe(block.lastCommit.signatures[0]?.timestamp);
+      expect(toHexUpper(header.lastBlockId.hash)).toBe(toHexUpper(previous?.commit.blockId.hash ?? new Uint8Array()));
+      expect(toHexUpper(header.appHash)).toBe(toHexUpper(previous?.appHash ?? new Uint8Array()));
+      expect(toHexUpper(header.lastResultsHash)).toBe(toHexUpper(resultsHash(results)));
+    }
+    before = block;
+  }
+}
+
+function idText({ hash, parts }: BlockId): string {
+  return `${toHexUpper(hash)}:${parts.total}:${toHexUpper(parts.hash)}`;
+}
+
+function run(engine: EmbeddedEngine, ...blocks: string[][]): CommittedBlock[] {
+  return blocks.map((txs) => {
+    for (const tx of txs) engine.mempool.add(kvTx(tx));
+    return engine.produceBlock();
+  });
+}
+
+describe("the embedded engine", () => {
+  it("makes blocks that a verifying client accepts", () => {
+    const network = new KvNetwork();
+    const engine = network.engine();
+    run(
+      engine,
+      ["a=1", "b=2"],
+      [],
+      ["bad=3"],
+      Array.from({ length: 70 }, (_, i) => `k${i}=${i}`),
+    );
+    checkChain(engine);
+    expect(engine.blocks.height).toBe(4n);
+    expect(formatRfc3339(engine.blocks.record(1n)?.header.time ?? 0n)).toBe("2026-11-21T09:00:00Z");
+    expect(engine.blocks.txs(4n)).toHaveLength(70);
+    expect(fromUtf8(engine.blocks.tx(4n, 69)?.result.data ?? new Uint8Array())).toBe("69");
+    expect(engine.blocks.tx(4n, 70)).toBeUndefined();
+    expect(engine.blocks.tx(3n, 0)?.result).toMatchObject({ code: 1, log: "bad key", codespace: "kv" });
+  });
+
+  it("keeps times strictly increasing when the clock stands still or goes back", () => {
+    const network = new KvNetwork();
+    const engine = network.engine();
+    run(engine, [], [], []);
+    network.clock.skip(-3_600_000);
+    run(engine, [], []);
+    checkChain(engine);
+  });
+
+  it("goes on after a restart with every block", () => {
+    const network = new KvNetwork();
+    run(network.engine(), ["a=1"], ["b=2", "c=3"]);
+    const engine = network.engine();
+    expect(engine.blocks.height).toBe(2n);
+    run(engine, ["d=4"]);
+    checkChain(engine);
+    expect(engine.index.tx(txHash(kvTx("c=3")))).toMatchObject({ height: 2n, index: 1 });
+    expect(engine.index.tx(txHash(kvTx("d=4")))).toMatchObject({ height: 3n, index: 0 });
+    expect(engine.index.tx(txHash(kvTx("x=4")))).toBeUndefined();
+    const hash = engine.blocks.record(2n)?.commit.blockId.hash ?? new Uint8Array();
+    expect(engine.index.blockHeight(hash)).toBe(2n);
+    expect(engine.index.blockHeight(hash.map((byte) => byte ^ 1))).toBeUndefined();
+  });
+
+  it("votes in the next round when a vote for the height may be out already", () => {
+    const network = new KvNetwork();
+    run(network.engine(), ["a=1"]);
+    const app = new KvApplication(network.database);
+    app.commit = () => {
+      throw new Error("no space left on device");
+    };
+    const errors: unknown[] = [];
+    const failing = network.engine({ app, onEnd: (error) => errors.push(error) });
+    expect(() => run(failing, ["b=2"])).toThrow("no space left on device");
+    expect(errors).toHaveLength(1);
+    expect(() => failing.produceBlock()).toThrow("the engine has stopped");
+    const engine = network.engine();
+    expect(engine.blocks.height).toBe(1n);
+    run(engine, ["b=2"]);
+    expect(engine.blocks.record(2n)?.commit.round).toBe(1);
+    run(engine, []);
+    expect(engine.blocks.record(3n)?.commit.round).toBe(0);
+    checkChain(engine);
+  });
+
+  it("refuses data, genesis and key that do not belong together", () => {
+    const network = new KvNetwork();
+    run(network.engine(), [], []);
+    const other = new KvNetwork();
+    expect(() => other.engine({ database: network.database })).toThrow(
+      "the state is at height 0 but the last block is 2",
+    );
+    expect(() => network.engine({ genesis: { ...network.genesis, chainId: "kv-2" } })).toThrow("of chain kv-1 but");
+    expect(() => new KvNetwork().engine({ genesis: network.genesis })).toThrow("its only validator");
+    network.signState.save({ height: 9n, round: 0 });
+    expect(() => network.engine()).toThrow("already signed height 9 but the next block here is 3");
+  });
+
+  it("ends at the halt height", () => {
+    const network = new KvNetwork();
+    const ends: unknown[] = [];
+    const engine = network.engine({ haltHeight: 2n, onEnd: (error) => ends.push(error) });
+    run(engine, [], []);
+    expect(ends).toEqual([undefined]);
+    expect(() => engine.produceBlock()).toThrow("stopped");
+    const again = network.engine({ haltHeight: 2n, onEnd: (error) => ends.push(error) });
+    again.start();
+    expect(ends).toEqual([undefined, undefined]);
+  });
+
+  it("makes full or empty blocks at the interval, whatever it did in between", () => {
+    const network = new KvNetwork();
+    const engine = network.engine({ blockInterval: 100 });
+    const heights: string[] = [];
+    engine.bus.listen(({ block }) => heights.push(`${block.header.height}/${block.txs.length}`));
+    engine.start();
+    network.clock.advance(99);
+    expect(heights).toEqual([]);
+    network.clock.advance(1);
+    engine.mempool.add(kvTx("a=1"));
+    network.clock.advance(230);
+    expect(heights).toEqual(["1/0", "2/1", "3/0"]);
+    network.clock.skip(1000);
+    network.clock.advance(0);
+    expect(heights).toEqual(["1/0", "2/1", "3/0", "4/0"]);
+    network.clock.advance(70);
+    expect(heights).toHaveLength(5);
+    void engine.stop();
+    network.clock.advance(1000);
+    expect(heights).toHaveLength(5);
+  });
+
+  it("waits for the genesis time", () => {
+    const network = new KvNetwork();
+    const time = network.clock.now() + 5_000_000_000n;
+    const engine = network.engine({ blockInterval: 100, genesis: { ...network.genesis, time } });
+    engine.start();
+    network.clock.advance(4999);
+    expect(engine.blocks.height).toBe(0n);
+    network.clock.advance(101);
+    expect(engine.blocks.height).toBe(2n);
+    checkChain(engine);
+  });
+
+  it("begins at the initial height of the genesis file", () => {
+    const network = new KvNetwork();
+    const engine = network.engine({ genesis: { ...network.genesis, initialHeight: 50n } });
+    run(engine, ["a=1"], []);
+    expect(engine.blocks.base).toBe(50n);
+    expect(engine.blocks.height).toBe(51n);
+    checkChain(engine);
+  });
+
+  it("changes the power of its own key two blocks later, and of no other", () => {
+    const network = new KvNetwork();
+    const [own] = network.genesis.validators;
+    if (own === undefined) throw new Error("no validator");
+    const app = new KvApplication(network.database);
+    const finalize = app.finalizeBlock.bind(app);
+    app.finalizeBlock = (request) => {
+      const validatorUpdates = request.height === 1n ? [{ pubKey: own.pubKey, power: 77n }] : [];
+      return { ...finalize(request), validatorUpdates };
+    };
+    const engine = network.engine({ app });
+    run(engine, [], []);
+    expect(engine.validators[0]?.power).toBe(77n);
+    expect(network.engine().validators[0]?.power).toBe(77n);
+    expect([1n, 2n, 3n].map((height) => engine.blocks.validators(height)?.[0]?.power)).toEqual([10n, 10n, 77n]);
+    const second = engine.blocks.record(2n)?.header;
+    expect(equalBytes(second?.validatorsHash ?? own.pubKey, second?.nextValidatorsHash ?? own.pubKey)).toBe(false);
+    app.finalizeBlock = (request) => ({
+      ...finalize(request),
+      validatorUpdates: [{ pubKey: new Uint8Array(32), power: 1n }],
+    });
+    expect(() => engine.produceBlock()).toThrow("the embedded engine runs one validator");
+  });
+});

@@ -1,0 +1,182 @@
+import type { Application } from "../../app/index.ts";
+import type { Database } from "../../store/index.ts";
+import { equalBytes, SvcError } from "../../util/index.ts";
+import type { Engine } from "../engine.ts";
+import type { Genesis } from "../genesis.ts";
+import { BlockStore } from "./blockstore.ts";
+import { type Clock, systemClock } from "./clock.ts";
+import { BlockBus, type CommittedBlock } from "./events.ts";
+import { DEFAULT_MEMPOOL_LIMITS, Mempool, type MempoolLimits } from "./mempool.ts";
+import { Producer } from "./producer.ts";
+import { Schedule } from "./schedule.ts";
+import type { Signer } from "./signer.ts";
+import { TxIndex } from "./txindex.ts";
+import type { Validator } from "./types.ts";
+
+export interface EmbeddedEngineOptions {
+  readonly app: Application;
+  /** The database that the application commits to: blocks and state are written together. */
+  readonly database: Pick<Database, "table">;
+  readonly genesis: Genesis;
+  readonly signer: Signer;
+  /** Time from block to block in milliseconds; 0 = blocks are only made by `produceBlock`. */
+  readonly blockInterval: number;
+  readonly clock?: Clock;
+  readonly mempool?: Partial<MempoolLimits>;
+  /** Make no block above this height; 0 = no end. */
+  readonly haltHeight?: bigint;
+  /** Runs after every commit, before anybody is told of the block; what it throws stops the engine. */
+  readonly afterCommit?: (block: CommittedBlock) => void;
+  /** Called once when blocks can be made no more: without an error at the halt height. */
+  readonly onEnd?: (error: unknown) => void;
+}
+
+const MIN_BLOCK_INTERVAL = 10;
+
+/** The largest part of the interval that executing a block may take, so that requests are still answered. */
+const BUSY_SHARE = 0.6;
+const FIRST_TX_COST_MS = 0.3;
+
+/** A real single validator in this process: mempool, blocks, votes, index. */
+export class EmbeddedEngine implements Engine {
+  readonly app: Application;
+  readonly genesis: Genesis;
+  readonly blocks: BlockStore;
+  readonly index: TxIndex;
+  readonly mempool: Mempool;
+  readonly bus = new BlockBus();
+  /** The validator's key and address. */
+  readonly validator: Pick<Signer, "publicKey" | "address">;
+  readonly #options: EmbeddedEngineOptions;
+  readonly #clock: Clock;
+  readonly #producer: Producer;
+  readonly #schedule: Schedule | undefined;
+  /** Milliseconds a transaction takes from proposal to commit, smoothed. */
+  #txCost = FIRST_TX_COST_MS;
+  #ended = false;
+
+  /** Throws when database, application, genesis and key do not belong together. */
+  constructor(options: EmbeddedEngineOptions) {
+    const { app, database, genesis, signer, clock = systemClock } = options;
+    this.app = app;
+    this.genesis = genesis;
+    this.validator = signer;
+    this.#options = options;
+    this.#clock = clock;
+    this.blocks = new BlockStore(database);
+    checkBelongTogether(this.blocks, options);
+    this.index = new TxIndex(database, this.blocks);
+    this.mempool = new Mempool(app, { ...DEFAULT_MEMPOOL_LIMITS, ...options.mempool });
+    const { blocks, index, mempool } = this;
+    this.#producer = new Producer({ app, blocks, index, mempool, signer, genesis, clock });
+    checkSingleValidator(this.#producer.validators, signer);
+    this.#schedule = scheduleFor(clock, options.blockInterval, () => this.#tick());
+  }
+
+  /** Voters of the next block. */
+  get validators(): readonly Validator[] {
+    return this.#producer.validators;
+  }
+
+  /** Begins to make blocks, not before the genesis time. */
+  start(): void {
+    if (this.#atHaltHeight()) this.#end(undefined);
+    else this.#schedule?.start(this.genesis.time);
+  }
+
+  stop(): Promise<void> {
+    this.#ended = true;
+    this.#schedule?.stop();
+    return Promise.resolve();
+  }
+
+  /** Makes the next block now. Throws when the engine has ended. */
+  produceBlock(): CommittedBlock {
+    if (this.#ended) throw new Error("the engine has stopped");
+    try {
+      const block = this.#timed(() => this.#producer.produce(this.#maxTxs()));
+      this.#options.afterCommit?.(block);
+      this.bus.publish(block);
+      if (this.#atHaltHeight()) this.#end(undefined);
+      return block;
+    } catch (error) {
+      this.#end(error);
+      throw error;
+    }
+  }
+
+  #tick(): void {
+    try {
+      this.produceBlock();
+    } catch {
+      // `onEnd` has the error.
+    }
+  }
+
+  #maxTxs(): number {
+    const { blockInterval } = this.#options;
+    if (blockInterval === 0) return Number.MAX_SAFE_INTEGER;
+    return Math.max(1, Math.floor((blockInterval * BUSY_SHARE) / this.#txCost));
+  }
+
+  #timed(produce: () => CommittedBlock): CommittedBlock {
+    const started = this.#clock.now();
+    const block = produce();
+    const count = block.block.txs.length;
+    const milliseconds = Number(this.#clock.now() - started) / 1e6;
+    // Small blocks say little of the cost of one transaction.
+    if (count >= 20) this.#txCost = Math.max(0.01, this.#txCost * 0.7 + (milliseconds / count) * 0.3);
+    return block;
+  }
+
+  #atHaltHeight(): boolean {
+    const { haltHeight = 0n } = this.#options;
+    return haltHeight > 0n && this.blocks.height >= haltHeight;
+  }
+
+  #end(error: unknown): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#schedule?.stop();
+    this.#options.onEnd?.(error);
+  }
+}
+
+function scheduleFor(clock: Clock, interval: number, run: () => void): Schedule | undefined {
+  if (interval === 0) return undefined;
+  if (!Number.isInteger(interval) || interval < MIN_BLOCK_INTERVAL) {
+    throw new SvcError("engine", 3, `block interval ${interval} ms: at least ${MIN_BLOCK_INTERVAL} ms are needed`);
+  }
+  return new Schedule(clock, interval, run);
+}
+
+function checkBelongTogether(blocks: BlockStore, { app, genesis, signer }: EmbeddedEngineOptions): void {
+  const { lastBlockHeight, lastBlockAppHash } = app.info();
+  const { last } = blocks;
+  if (lastBlockHeight !== blocks.height) {
+    throw damaged(`the state is at height ${lastBlockHeight} but the last block is ${blocks.height}`);
+  }
+  if (last !== undefined && !equalBytes(last.appHash, lastBlockAppHash)) {
+    throw damaged(`the state is not that of block ${blocks.height}`);
+  }
+  if (last !== undefined && last.header.chainId !== genesis.chainId) {
+    throw damaged(`the data is of chain ${last.header.chainId} but the genesis file is of chain ${genesis.chainId}`);
+  }
+  // A vote above the next block means that the data is older than the key's use.
+  const next = last === undefined ? genesis.initialHeight : blocks.height + 1n;
+  if (signer.height > next) {
+    throw damaged(`the validator has already signed height ${signer.height} but the next block here is ${next}`);
+  }
+}
+
+function damaged(text: string): SvcError {
+  return new SvcError("engine", 1, text, { hint: "restore the whole data directory from one backup" });
+}
+
+function checkSingleValidator(validators: readonly Validator[], signer: Signer): void {
+  const [only] = validators;
+  if (validators.length === 1 && only !== undefined && equalBytes(only.pubKey, signer.publicKey)) return;
+  throw new SvcError("engine", 4, "the genesis file does not name this node's validator key as its only validator", {
+    hint: "run svc init, or start the node with the validator key that the genesis file names",
+  });
+}

@@ -1,0 +1,69 @@
+import type { ValidatorUpdate } from "../../app/index.ts";
+import type { ExecutedBlock } from "./blockstore.ts";
+import type { Attributes } from "./query.ts";
+import { attributesOf, txAttributes } from "./search.ts";
+import type { FoundTx } from "./txindex.ts";
+
+/** A block that has just become durable. */
+export interface CommittedBlock extends ExecutedBlock {
+  readonly txHashes: readonly Uint8Array[];
+}
+
+/** What subscribers are told of a block, in this order. */
+export type EngineEvent =
+  | { readonly type: "NewBlock"; readonly block: CommittedBlock }
+  | { readonly type: "NewBlockHeader"; readonly block: CommittedBlock }
+  | { readonly type: "NewBlockEvents"; readonly block: CommittedBlock }
+  | { readonly type: "Tx"; readonly tx: FoundTx }
+  | { readonly type: "ValidatorSetUpdates"; readonly updates: readonly ValidatorUpdate[] };
+
+/** An event with what queries can ask of it. */
+export interface PublishedEvent {
+  readonly event: EngineEvent;
+  readonly attributes: Attributes;
+}
+
+export type BlockListener = (block: CommittedBlock) => void;
+
+/** Tells listeners of every block after its commit, in the order they came; a listener must not throw. */
+export class BlockBus {
+  readonly #listeners = new Set<BlockListener>();
+
+  /** Returns what ends the subscription. */
+  listen(listener: BlockListener): () => void {
+    this.#listeners.add(listener);
+    return () => {
+      this.#listeners.delete(listener);
+    };
+  }
+
+  publish(block: CommittedBlock): void {
+    for (const listener of [...this.#listeners]) listener(block);
+  }
+}
+
+/** The events of a block for subscribers. */
+export function* eventsOf(block: CommittedBlock): Generator<PublishedEvent> {
+  for (const type of ["NewBlock", "NewBlockHeader", "NewBlockEvents"] as const) {
+    yield { event: { type, block }, attributes: blockAttributes(type, block) };
+  }
+  for (const tx of txsOf(block)) yield { event: { type: "Tx", tx }, attributes: txAttributes(tx) };
+  const updates = block.validatorUpdates;
+  if (updates.length > 0) {
+    const type = "ValidatorSetUpdates";
+    yield { event: { type, updates }, attributes: attributesOf([], [["tm.event", type]]) };
+  }
+}
+
+function* txsOf({ block, txHashes, txResults }: CommittedBlock): Generator<FoundTx> {
+  for (const [index, tx] of block.txs.entries()) {
+    const hash = txHashes[index];
+    const result = txResults[index];
+    if (hash !== undefined && result !== undefined) yield { tx, hash, result, height: block.header.height, index };
+  }
+}
+
+function blockAttributes(type: string, { block, events }: CommittedBlock): Attributes {
+  const height: [string, string] = ["block.height", block.header.height.toString()];
+  return attributesOf(events, [["tm.event", type], height]);
+}

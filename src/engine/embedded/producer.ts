@@ -1,0 +1,232 @@
+import type { Application, FinalizeBlockResult, ValidatorUpdate } from "../../app/index.ts";
+import { consensusAddress } from "../../crypto/index.ts";
+import type { Write } from "../../store/index.ts";
+import type { Genesis } from "../genesis.ts";
+import { type BlockStore, blockWrites, type ExecutedBlock, validatorsWrite } from "./blockstore.ts";
+import type { Clock } from "./clock.ts";
+import { encodeBlock } from "./codec.ts";
+import type { CommittedBlock } from "./events.ts";
+import {
+  blockIdFor,
+  commitHash,
+  consensusParamsHash,
+  dataHash,
+  evidenceHash,
+  resultsHash,
+  txHash,
+  validatorsHash,
+} from "./hashes.ts";
+import type { Mempool } from "./mempool.ts";
+import type { Signer } from "./signer.ts";
+import type { TxIndex } from "./txindex.ts";
+import { type Block, type BlockId, type Commit, type Header, NO_BLOCK_ID, NO_COMMIT, type Validator } from "./types.ts";
+
+export interface ProducerParts {
+  readonly app: Application;
+  readonly blocks: BlockStore;
+  readonly index: TxIndex;
+  readonly mempool: Mempool;
+  readonly signer: Signer;
+  readonly genesis: Genesis;
+  readonly clock: Clock;
+}
+
+/** What the next block builds on. */
+interface Tip {
+  readonly height: bigint;
+  readonly time: bigint;
+  readonly blockId: BlockId;
+  readonly commit: Commit;
+  readonly appHash: Uint8Array;
+  readonly resultsHash: Uint8Array;
+}
+
+const MILLISECOND = 1_000_000n;
+/** Room kept free in a block for everything that is not a transaction. */
+const BLOCK_OVERHEAD = 2_048;
+const MAX_BLOCK_BYTES = 104_857_600;
+/** Places of transactions in the index leave no room for more. */
+const MAX_BLOCK_TXS = 100_000;
+
+/** Makes blocks, one call each; every block is durable when the call returns. */
+export class Producer {
+  readonly #parts: ProducerParts;
+  #tip: Tip;
+  /** Voters of the next block and of the one after it. */
+  #validators: readonly Validator[];
+  #nextValidators: readonly Validator[];
+  #unsavedValidators = false;
+
+  constructor(parts: ProducerParts) {
+    this.#parts = parts;
+    const { blocks } = parts;
+    const last = blocks.last;
+    if (last === undefined) {
+      const { tip, validators } = this.#initChain();
+      this.#tip = tip;
+      this.#validators = validators;
+      this.#nextValidators = validators;
+      this.#unsavedValidators = true;
+    } else {
+      const { header, commit, appHash } = last;
+      const results = resultsHash(blocks.txs(header.height).map(({ result }) => result));
+      this.#tip = {
+        height: header.height,
+        time: voteTime(commit),
+        blockId: commit.blockId,
+        commit,
+        appHash,
+        resultsHash: results,
+      };
+      this.#validators = this.#storedValidators(header.height + 1n);
+      this.#nextValidators = this.#storedValidators(header.height + 2n);
+    }
+  }
+
+  /** Voters of the next block. */
+  get validators(): readonly Validator[] {
+    return this.#validators;
+  }
+
+  /** Proposes, signs, executes and commits the next block with at most `maxTxs` transactions. */
+  produce(maxTxs: number): CommittedBlock {
+    const { app, blocks, index, mempool } = this.#parts;
+    const { block, txHashes } = this.#propose(maxTxs);
+    const encoded = encodeBlock(block);
+    const commit = this.#sign(block.header, blockIdFor(block.header, encoded));
+    const result = this.#execute(block, commit.blockId);
+    const { txResults, events, validatorUpdates, appHash } = result;
+    const executed = { block, commit, size: encoded.length, txResults, events, validatorUpdates, appHash };
+    const validators = this.#applyUpdates(result);
+    app.commit([
+      ...blockWrites(executed),
+      ...index.writes(executed, txHashes),
+      ...this.#validatorWrites(executed, validators),
+    ]);
+    blocks.committed(executed);
+    this.#advance(executed, validators);
+    mempool.committed(txHashes, txResults);
+    return { ...executed, txHashes };
+  }
+
+  #initChain(): { tip: Tip; validators: readonly Validator[] } {
+    const { app, genesis } = this.#parts;
+    const { chainId, time, initialHeight, appState } = genesis;
+    const result = app.initChain({ chainId, time, initialHeight, validators: genesis.validators, appState });
+    const nothing = { blockId: NO_BLOCK_ID, commit: NO_COMMIT, resultsHash: resultsHash([]) };
+    const validators = result.validators.length === 0 ? genesis.validators : result.validators.map(validatorOf);
+    return { tip: { height: initialHeight - 1n, time, appHash: result.appHash, ...nothing }, validators };
+  }
+
+  #storedValidators(height: bigint): readonly Validator[] {
+    const validators = this.#parts.blocks.validators(height);
+    if (validators === undefined) throw new Error("the stored blocks lack their validators");
+    return validators;
+  }
+
+  #propose(maxTxs: number): { block: Block; txHashes: Uint8Array[] } {
+    const { app, mempool, genesis } = this.#parts;
+    const height = this.#tip.height + 1n;
+    const { time } = this.#tip;
+    const limit = genesis.consensusParams.block;
+    const blockBytes = limit.maxBytes === -1n ? MAX_BLOCK_BYTES : Number(limit.maxBytes);
+    const maxBytes = Math.max(0, blockBytes - BLOCK_OVERHEAD);
+    const reaped = mempool.reap({ maxTxs: Math.min(maxTxs, MAX_BLOCK_TXS), maxBytes, maxGas: limit.maxGas });
+    const known = new Map(reaped.map(({ tx, hash }) => [tx, hash]));
+    const txs = app.prepareProposal({ txs: reaped.map(({ tx }) => tx), maxBytes, height, time });
+    if (!app.processProposal({ txs, height, time })) throw new Error(`the application refuses its own block ${height}`);
+    const txHashes = txs.map((tx) => known.get(tx) ?? txHash(tx));
+    return { block: { header: this.#header(txHashes), txs, lastCommit: this.#tip.commit }, txHashes };
+  }
+
+  #header(txHashes: readonly Uint8Array[]): Header {
+    const { genesis, signer } = this.#parts;
+    const { height, time, blockId, commit, appHash } = this.#tip;
+    return {
+      chainId: genesis.chainId,
+      height: height + 1n,
+      time,
+      lastBlockId: blockId,
+      lastCommitHash: commitHash(commit),
+      dataHash: dataHash(txHashes),
+      validatorsHash: validatorsHash(this.#validators),
+      nextValidatorsHash: validatorsHash(this.#nextValidators),
+      consensusHash: consensusParamsHash(genesis.consensusParams),
+      appHash,
+      lastResultsHash: this.#tip.resultsHash,
+      evidenceHash: evidenceHash(),
+      proposerAddress: signer.address,
+    };
+  }
+
+  /** The vote is later than the block; its time becomes the next block's, so times strictly increase. */
+  #sign({ chainId, height, time }: Header, blockId: BlockId): Commit {
+    const { signer, clock } = this.#parts;
+    const round = signer.roundFor(height);
+    const now = clock.now();
+    const timestamp = now > time ? now : time + MILLISECOND;
+    const signature = signer.sign({ chainId, height, round, blockId, timestamp });
+    return {
+      height,
+      round,
+      blockId,
+      signatures: [{ flag: 2, validatorAddress: signer.address, timestamp, signature }],
+    };
+  }
+
+  #execute(block: Block, blockId: BlockId): FinalizeBlockResult {
+    const { height, time, proposerAddress } = block.header;
+    const request = { txs: block.txs, height, time, proposer: proposerAddress, hash: blockId.hash };
+    const result = this.#parts.app.finalizeBlock(request);
+    if (result.txResults.length !== block.txs.length) {
+      throw new Error(`the application gave ${result.txResults.length} results for ${block.txs.length} transactions`);
+    }
+    return result;
+  }
+
+  /** The voters of the block after the next; only this validator's power can change. */
+  #applyUpdates({ validatorUpdates }: FinalizeBlockResult): readonly Validator[] {
+    if (validatorUpdates.length === 0) return this.#nextValidators;
+    return this.#nextValidators.map((validator) => {
+      const own = validatorUpdates.every(({ pubKey }) => Buffer.compare(pubKey, validator.pubKey) === 0);
+      const power = validatorUpdates.at(-1)?.power ?? 0n;
+      if (!own || power <= 0n) {
+        throw new Error("the embedded engine runs one validator; a network of several needs the external engine");
+      }
+      return { ...validator, power };
+    });
+  }
+
+  #validatorWrites({ block }: ExecutedBlock, validators: readonly Validator[]): Write[] {
+    const { height } = block.header;
+    const writes = this.#unsavedValidators ? [validatorsWrite(height, this.#validators)] : [];
+    if (validators !== this.#nextValidators) writes.push(validatorsWrite(height + 2n, validators));
+    return writes;
+  }
+
+  #advance({ block, commit, appHash, txResults }: ExecutedBlock, validators: readonly Validator[]): void {
+    const { height } = block.header;
+    this.#tip = {
+      height,
+      time: voteTime(commit),
+      blockId: commit.blockId,
+      commit,
+      appHash,
+      resultsHash: resultsHash(txResults),
+    };
+    this.#validators = this.#nextValidators;
+    this.#nextValidators = validators;
+    this.#unsavedValidators = false;
+  }
+}
+
+function validatorOf({ pubKey, power }: ValidatorUpdate): Validator {
+  return { address: consensusAddress(pubKey), pubKey, power };
+}
+
+/** The time of the block after a commit: that of its only vote. */
+function voteTime({ signatures }: Commit): bigint {
+  const [vote] = signatures;
+  if (vote === undefined) throw new Error("a stored commit has no vote");
+  return vote.timestamp;
+}

@@ -1,0 +1,52 @@
+import type { Clock } from "./clock.ts";
+
+const MILLISECOND = 1_000_000n;
+
+/**
+ * Calls `run` at a fixed interval counted from the first call, so that late calls do not shift the later ones; slots
+ * that were missed are left out.
+ */
+export class Schedule {
+  readonly #clock: Clock;
+  readonly #interval: bigint;
+  readonly #run: () => void;
+  #next = 0n;
+  #timer: { cancel(): void } | undefined;
+
+  constructor(clock: Clock, intervalMilliseconds: number, run: () => void) {
+    this.#clock = clock;
+    this.#interval = BigInt(intervalMilliseconds) * MILLISECOND;
+    this.#run = run;
+  }
+
+  /** The first call comes at `first` (nanoseconds since 1970), or one interval from now when that is past. */
+  start(first: bigint): void {
+    const now = this.#clock.now();
+    this.#next = first > now ? first : now + this.#interval;
+    this.#arm();
+  }
+
+  stop(): void {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+  }
+
+  #arm(): void {
+    const wait = this.#next - this.#clock.now();
+    this.#timer = this.#clock.after(wait > 0n ? Number((wait + MILLISECOND - 1n) / MILLISECOND) : 0, () =>
+      this.#fire(),
+    );
+  }
+
+  #fire(): void {
+    if (this.#timer === undefined) return;
+    if (this.#clock.now() >= this.#next) this.#call();
+    if (this.#timer !== undefined) this.#arm();
+  }
+
+  #call(): void {
+    this.#run();
+    const late = this.#clock.now() - this.#next;
+    this.#next += this.#interval * (late > 0n ? late / this.#interval + 1n : 1n);
+  }
+}

@@ -1,0 +1,173 @@
+import { consensusAddress } from "../crypto/index.ts";
+import { errorText, fromBase64, fromHex, SvcError, toBase64, toHexUpper } from "../util/index.ts";
+import { formatRfc3339, parseRfc3339 } from "./embedded/time.ts";
+import type { ConsensusParams, Validator } from "./embedded/types.ts";
+
+/** The first state of a chain, as its genesis file tells it. */
+export interface Genesis {
+  /** Nanoseconds since 1970. */
+  readonly time: bigint;
+  readonly chainId: string;
+  readonly initialHeight: bigint;
+  readonly consensusParams: ConsensusParams;
+  readonly validators: readonly GenesisValidator[];
+  readonly appState: Readonly<Record<string, unknown>>;
+}
+
+export interface GenesisValidator extends Validator {
+  readonly name: string;
+}
+
+export const DEFAULT_CONSENSUS_PARAMS: ConsensusParams = {
+  block: { maxBytes: 22_020_096n, maxGas: -1n },
+  evidence: { maxAgeNumBlocks: 100_000n, maxAgeDuration: 172_800_000_000_000n, maxBytes: 1_048_576n },
+  validator: { pubKeyTypes: ["ed25519"] },
+};
+
+/** Upper bound of a block's size in bytes, whatever the genesis says. */
+export const MAX_BLOCK_BYTES = 104_857_600n;
+
+const MAX_CHAIN_ID_LENGTH = 50;
+const MAX_VOTING_POWER = 2n ** 60n;
+
+/** Key types as the engine's JSON names them. */
+export const PUBLIC_KEY_TYPE = "tendermint/PubKeyEd25519";
+export const PRIVATE_KEY_TYPE = "tendermint/PrivKeyEd25519";
+
+/** The genesis file's JSON, in the reference engine's form. */
+export function genesisToJson(genesis: Genesis): Record<string, unknown> {
+  return {
+    genesis_time: formatRfc3339(genesis.time),
+    chain_id: genesis.chainId,
+    initial_height: genesis.initialHeight.toString(),
+    consensus_params: consensusParamsToJson(genesis.consensusParams),
+    validators: genesis.validators.map(({ address, pubKey, power, name }) => ({
+      address: toHexUpper(address),
+      pub_key: { type: PUBLIC_KEY_TYPE, value: toBase64(pubKey) },
+      power: power.toString(),
+      name,
+    })),
+    app_hash: "",
+    app_state: genesis.appState,
+  };
+}
+
+export function consensusParamsToJson({ block, evidence, validator }: ConsensusParams): Record<string, unknown> {
+  return {
+    block: { max_bytes: block.maxBytes.toString(), max_gas: block.maxGas.toString() },
+    evidence: {
+      max_age_num_blocks: evidence.maxAgeNumBlocks.toString(),
+      max_age_duration: evidence.maxAgeDuration.toString(),
+      max_bytes: evidence.maxBytes.toString(),
+    },
+    validator: { pub_key_types: validator.pubKeyTypes },
+    version: {},
+    abci: { vote_extensions_enable_height: "0" },
+  };
+}
+
+/** Reads a genesis file. Throws one sentence that names the field at fault. */
+export function parseGenesis(text: string): Genesis {
+  try {
+    return genesisFromJson(new Fields(JSON.parse(text), ""));
+  } catch (error) {
+    throw new SvcError("genesis", 1, `invalid genesis: ${errorText(error)}`, { cause: error });
+  }
+}
+
+function genesisFromJson(fields: Fields): Genesis {
+  const chainId = fields.text("chain_id");
+  if (!/^[\x21-\x7e]+$/.test(chainId) || chainId.length > MAX_CHAIN_ID_LENGTH) {
+    throw new Error(`chain_id must have 1 to ${MAX_CHAIN_ID_LENGTH} characters and no spaces`);
+  }
+  const initialHeight = fields.has("initial_height") ? fields.integer("initial_height") : 1n;
+  if (initialHeight < 0n) throw new Error("initial_height must not be negative");
+  return {
+    time: parseRfc3339(fields.text("genesis_time")),
+    chainId,
+    initialHeight: initialHeight === 0n ? 1n : initialHeight,
+    consensusParams: fields.has("consensus_params")
+      ? consensusParamsFromJson(fields.object("consensus_params"))
+      : DEFAULT_CONSENSUS_PARAMS,
+    validators: fields.list("validators").map(validatorFromJson),
+    appState: fields.object("app_state").value,
+  };
+}
+
+function consensusParamsFromJson(fields: Fields): ConsensusParams {
+  const block = fields.object("block");
+  const evidence = fields.object("evidence");
+  const maxBytes = block.integer("max_bytes");
+  const maxGas = block.integer("max_gas");
+  if (maxBytes !== -1n && (maxBytes <= 0n || maxBytes > MAX_BLOCK_BYTES)) {
+    throw new Error(`consensus_params.block.max_bytes must be -1 or from 1 to ${MAX_BLOCK_BYTES}`);
+  }
+  if (maxGas < -1n) throw new Error("consensus_params.block.max_gas must be -1 or more");
+  return {
+    block: { maxBytes, maxGas },
+    evidence: {
+      maxAgeNumBlocks: evidence.integer("max_age_num_blocks"),
+      maxAgeDuration: evidence.integer("max_age_duration"),
+      maxBytes: evidence.integer("max_bytes"),
+    },
+    validator: { pubKeyTypes: ["ed25519"] },
+  };
+}
+
+function validatorFromJson(fields: Fields): GenesisValidator {
+  const key = fields.object("pub_key");
+  if (key.text("type") !== PUBLIC_KEY_TYPE) throw new Error(`validator keys have the type ${PUBLIC_KEY_TYPE}`);
+  const pubKey = fromBase64(key.text("value"));
+  if (pubKey.length !== 32) throw new Error("a validator's pub_key must have 32 bytes");
+  const address = consensusAddress(pubKey);
+  if (fields.has("address") && toHexUpper(fromHex(fields.text("address"))) !== toHexUpper(address)) {
+    throw new Error(`a validator's address must be ${toHexUpper(address)}, the address of its pub_key`);
+  }
+  const power = fields.integer("power");
+  if (power <= 0n || power > MAX_VOTING_POWER) throw new Error("a validator's power must be positive and at most 2^60");
+  return { address, pubKey, power, name: fields.has("name") ? fields.text("name", true) : "" };
+}
+
+/** The fields of a JSON object; faults are told with the path of the field. */
+class Fields {
+  readonly value: Readonly<Record<string, unknown>>;
+  readonly #path: string;
+
+  constructor(value: unknown, path: string) {
+    if (typeof value !== "object" || value === null || Array.isArray(value)) {
+      throw new Error(`${path === "" ? "the file" : path} must be a JSON object`);
+    }
+    this.value = Object.fromEntries(Object.entries(value));
+    this.#path = path === "" ? "" : `${path}.`;
+  }
+
+  has(name: string): boolean {
+    return this.value[name] !== undefined && this.value[name] !== null;
+  }
+
+  text(name: string, maybeEmpty = false): string {
+    const value = this.value[name];
+    if (typeof value !== "string" || (value === "" && !maybeEmpty))
+      throw new Error(`${this.#path}${name} must be a text`);
+    return value;
+  }
+
+  /** A 64-bit number, written as a text or a plain number. */
+  integer(name: string): bigint {
+    const value = this.value[name];
+    const text = typeof value === "number" && Number.isSafeInteger(value) ? value.toString() : value;
+    if (typeof text !== "string" || !/^-?\d{1,19}$/.test(text))
+      throw new Error(`${this.#path}${name} must be a whole number`);
+    return BigInt(text);
+  }
+
+  object(name: string): Fields {
+    return new Fields(this.value[name], `${this.#path}${name}`);
+  }
+
+  list(name: string): Fields[] {
+    const value = this.value[name] ?? [];
+    if (!Array.isArray(value)) throw new Error(`${this.#path}${name} must be a list`);
+    return value.map((item, i) => new Fields(item, `${this.#path}${name}[${i}]`));
+  }
+}

@@ -1,0 +1,41 @@
+export type { BlockRecord, BlockStore, ExecutedBlock, ExecutedTx } from "./embedded/blockstore.ts";
+export { type Clock, systemClock } from "./embedded/clock.ts";
+export { encodeBlock } from "./embedded/codec.ts";
+export { EmbeddedEngine, type EmbeddedEngineOptions } from "./embedded/engine.ts";
+export {
+  type BlockBus,
+  type BlockListener,
+  type CommittedBlock,
+  type EngineEvent,
+  eventsOf,
+  type PublishedEvent,
+} from "./embedded/events.ts";
+export { headerHash, txHash, validatorsHash } from "./embedded/hashes.ts";
+export { type CheckedTx, DEFAULT_MEMPOOL_LIMITS, type Mempool, type MempoolLimits } from "./embedded/mempool.ts";
+export { type MerkleProof, merkleProof, merkleRoot, merkleRootOfProof } from "./embedded/merkle.ts";
+export { type Attributes, matches, parseQuery, type Query } from "./embedded/query.ts";
+export { type SearchPage, type SearchResult, searchBlocks, searchTxs } from "./embedded/search.ts";
+export { fileSignState, memorySignState, Signer, type SignStateStore, signStateText } from "./embedded/signer.ts";
+export { formatRfc3339, formatSeconds, parseRfc3339 } from "./embedded/time.ts";
+export type { FoundTx, TxIndex } from "./embedded/txindex.ts";
+export {
+  BLOCK_PROTOCOL,
+  type Block,
+  type BlockId,
+  type Commit,
+  type ConsensusParams,
+  type Header,
+  type Validator,
+} from "./embedded/types.ts";
+export { verifyCommit } from "./embedded/vote.ts";
+export type { Engine } from "./engine.ts";
+export {
+  consensusParamsToJson,
+  DEFAULT_CONSENSUS_PARAMS,
+  type Genesis,
+  type GenesisValidator,
+  genesisToJson,
+  PRIVATE_KEY_TYPE,
+  PUBLIC_KEY_TYPE,
+  parseGenesis,
+} from "./genesis.ts";
