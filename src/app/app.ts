@@ -1,0 +1,40 @@
+import { type AuthKeeper, authModule, FEE_COLLECTOR } from "../modules/auth/index.ts";
+import { type BankKeeper, bankModule } from "../modules/bank/index.ts";
+import type { AnteOptions, Module } from "../runtime/index.ts";
+import { type ApplicationOptions, SvcApplication } from "./application.ts";
+
+/** Modules in the order of genesis and of begin-block, with what the checks of transactions need of them. */
+export interface ModuleSet {
+  readonly modules: readonly Module[];
+  /** The order of end-block; that of `modules` unless given. */
+  readonly endBlockers?: readonly Module[];
+  readonly ante: Omit<AnteOptions, "minGasPrices">;
+}
+
+/** Keepers that other modules build on. */
+export interface BaseKeepers {
+  readonly auth: AuthKeeper;
+  readonly bank: BankKeeper;
+}
+
+/**
+ * Puts a set of modules together: accounts and transfers first, then those that `more` makes. Module accounts become
+ * known here, from what each module declares.
+ */
+export function moduleSet(more: (base: BaseKeepers) => readonly Module[]): ModuleSet {
+  const auth = authModule();
+  const bank = bankModule(auth.keeper);
+  const modules = [auth.module, bank.module, ...more({ auth: auth.keeper, bank: bank.keeper })];
+  for (const { accounts } of modules) auth.keeper.modules.register(accounts ?? []);
+  return { modules, ante: { accounts: auth.keeper, bank: bank.keeper, feeCollector: FEE_COLLECTOR } };
+}
+
+/** The modules of the chain. A new module is one line here, behind those it builds on. */
+export function standardModules(): ModuleSet {
+  return moduleSet(() => []);
+}
+
+/** The application with the modules of the chain. */
+export function createApp(options: Omit<ApplicationOptions, "set"> & { readonly set?: ModuleSet }): SvcApplication {
+  return new SvcApplication({ ...options, set: options.set ?? standardModules() });
+}

@@ -1,0 +1,229 @@
+import {
+  type BlockInfo,
+  type BlockProblem,
+  brokenInvariants,
+  Context,
+  EventSink,
+  InvariantBreach,
+  type Module,
+  Router,
+  runBlockItem,
+  storedEvents,
+  type TxEnvironment,
+  TxRunner,
+} from "../runtime/index.ts";
+import {
+  CacheMultiStore,
+  type Database,
+  type PreparedState,
+  type StateBranch,
+  StateStore,
+  type Write,
+} from "../store/index.ts";
+import { assert, type DecimalCoin } from "../util/index.ts";
+import type { JsonObject } from "../wire/index.ts";
+import type {
+  AppInfo,
+  Application,
+  AppQuery,
+  AppQueryResult,
+  CheckTx,
+  CheckTxResult,
+  FinalizeBlock,
+  FinalizeBlockResult,
+  InitChain,
+  InitChainResult,
+  PrepareProposal,
+  ProcessProposal,
+} from "./abci.ts";
+import type { ModuleSet } from "./app.ts";
+import { exportModules, importGenesis, parseGenesis } from "./genesis.ts";
+import { lastBlockWrite, readLastBlock } from "./lastblock.ts";
+import { fillBlock } from "./proposal.ts";
+import { answerQuery } from "./query.ts";
+import { simulate } from "./simulate.ts";
+
+export interface ApplicationOptions {
+  readonly database: Database;
+  readonly set: ModuleSet;
+  /** What this node asks of a transaction before it relays it: one of these prices. None = free. */
+  readonly minGasPrices?: readonly DecimalCoin[];
+  /** Runs all invariants after every block and throws `InvariantBreach` when one is broken. */
+  readonly checkInvariants?: boolean;
+  /** Told of programming errors and of block items that failed; they are contained all the same. */
+  readonly report?: (problem: BlockProblem) => void;
+  readonly version?: string;
+}
+
+/** Bytes of checked transactions whose decoded form is kept until they come in a block. */
+const TX_CACHE_BYTES = 32 << 20;
+const NO_PROPOSER = new Uint8Array(20);
+
+/** A block that was executed and waits for its commit. */
+interface Finalized {
+  readonly block: BlockInfo;
+  readonly prepared: PreparedState;
+}
+
+/** The state machine behind either engine: modules over a state store. */
+export class SvcApplication implements Application {
+  readonly modules: readonly Module[];
+  readonly #endBlockers: readonly Module[];
+  readonly #state: StateStore;
+  readonly #router: Router;
+  readonly #runner: TxRunner;
+  readonly #options: ApplicationOptions;
+  /** The last committed block; at first the one that genesis describes. */
+  #last: BlockInfo | undefined;
+  #committed: boolean;
+  /** What the mempool's transactions have changed, over the last commit. */
+  #check: CacheMultiStore;
+  /** State of genesis, until the first block is executed on it. */
+  #genesis: StateBranch | undefined;
+  #finalized: Finalized | undefined;
+
+  constructor(options: ApplicationOptions) {
+    const { set, database } = options;
+    this.#options = options;
+    this.modules = set.modules;
+    this.#endBlockers = set.endBlockers ?? set.modules;
+    this.#state = StateStore.open(
+      database,
+      set.modules.map(({ name }) => name),
+    );
+    this.#router = new Router(set.modules);
+    this.#runner = new TxRunner({
+      router: this.#router,
+      ante: { ...set.ante, minGasPrices: options.minGasPrices ?? [] },
+      cacheBytes: TX_CACHE_BYTES,
+      report: (problem) => this.#report(problem),
+    });
+    this.#last = readLastBlock(database);
+    this.#committed = this.#last !== undefined;
+    this.#check = new CacheMultiStore(this.#state);
+  }
+
+  /** The state store, for snapshots and proofs. */
+  get state(): StateStore {
+    return this.#state;
+  }
+
+  info(): AppInfo {
+    const isEmpty = this.#state.isEmpty;
+    return {
+      version: this.#version,
+      lastBlockHeight: this.#state.height,
+      lastBlockAppHash: isEmpty ? new Uint8Array(0) : this.#state.appHash,
+    };
+  }
+
+  initChain(request: InitChain): InitChainResult {
+    if (!this.#state.isEmpty) throw new Error("the chain is initialised already");
+    const states = parseGenesis(this.modules, request.appState);
+    const { chainId, time, initialHeight } = request;
+    // The state of genesis is that before the first block.
+    const block = { chainId, time, height: initialHeight - 1n, proposer: NO_PROPOSER };
+    const branch = this.#state.branch();
+    importGenesis(new Context({ block, mode: "genesis", stores: branch, report: this.#report }), states);
+    this.#genesis = branch;
+    this.#last = block;
+    this.#check = new CacheMultiStore(branch);
+    const prepared = this.#state.workingHash(branch);
+    this.#state.release(prepared);
+    return { validators: [], appHash: prepared.appHash };
+  }
+
+  checkTx({ tx, kind }: CheckTx): CheckTxResult {
+    return this.#runner.check(this.#checkEnvironment(), tx, kind === "new" ? "check" : "recheck");
+  }
+
+  prepareProposal({ txs, maxBytes }: PrepareProposal): readonly Uint8Array[] {
+    const readable = txs.filter((tx) => this.#runner.isReadable(tx));
+    return fillBlock(readable, maxBytes);
+  }
+
+  processProposal({ txs }: ProcessProposal): boolean {
+    return txs.every((tx) => this.#runner.isReadable(tx));
+  }
+
+  finalizeBlock({ txs, height, time, proposer }: FinalizeBlock): FinalizeBlockResult {
+    const last = this.#requireLast();
+    if (this.#finalized !== undefined) throw new Error("the last finalized block was not committed");
+    if (height !== last.height + 1n) throw new Error(`block ${height} does not follow height ${last.height}`);
+    const block = { chainId: last.chainId, height, time, proposer };
+    const stores = this.#genesis ?? this.#state.branch();
+    const events = new EventSink();
+    const ctx = new Context({ block, mode: "block", stores, events, report: this.#report });
+    for (const { name, beginBlock } of this.modules)
+      if (beginBlock) runBlockItem(ctx, `${name}/begin_block`, beginBlock);
+    const env = { block, stores };
+    const txResults = txs.map((tx) => this.#runner.deliver(env, tx));
+    for (const { name, endBlock } of this.#endBlockers) if (endBlock) runBlockItem(ctx, `${name}/end_block`, endBlock);
+    if (this.#options.checkInvariants === true) this.#checkInvariants(ctx);
+    const prepared = this.#state.workingHash(stores);
+    this.#finalized = { block, prepared };
+    return { events: storedEvents(events.all()), txResults, validatorUpdates: [], appHash: prepared.appHash };
+  }
+
+  commit(alongside: readonly Write[] = []): void {
+    const finalized = this.#finalized;
+    assert(finalized !== undefined, "a block is finalized before it is committed");
+    const { block, prepared } = finalized;
+    this.#state.commit(block.height, prepared, [...alongside, lastBlockWrite(block)]);
+    this.#finalized = undefined;
+    this.#genesis = undefined;
+    this.#last = block;
+    this.#committed = true;
+    this.#check = new CacheMultiStore(this.#state);
+  }
+
+  query(query: AppQuery): AppQueryResult {
+    return answerQuery(
+      {
+        router: this.#router,
+        state: this.#state,
+        storeNames: this.modules.map(({ name }) => name),
+        version: this.#version,
+        block: this.#committed ? this.#last : undefined,
+        simulate: (request) => simulate(this.#runner, this.#checkEnvironment(), request),
+      },
+      query,
+    );
+  }
+
+  /** The `app_state` of the last committed height. */
+  exportGenesis(): JsonObject {
+    return exportModules(this.#readContext(), this.modules);
+  }
+
+  /** The sentences of the invariants that do not hold at the last committed height. */
+  brokenInvariants(): string[] {
+    return brokenInvariants(this.modules, this.#readContext());
+  }
+
+  get #version(): string {
+    return this.#options.version ?? "dev";
+  }
+
+  readonly #report = (problem: BlockProblem): void => this.#options.report?.(problem);
+
+  /** Transactions are checked for the block they can come in. */
+  #checkEnvironment(): TxEnvironment {
+    const last = this.#requireLast();
+    return { block: { ...last, height: last.height + 1n }, stores: this.#check };
+  }
+
+  #readContext(): Context {
+    return new Context({ block: this.#requireLast(), mode: "query", stores: new CacheMultiStore(this.#state) });
+  }
+
+  #requireLast(): BlockInfo {
+    assert(this.#last !== undefined, "the chain is initialised before it is used");
+    return this.#last;
+  }
+
+  #checkInvariants(ctx: Context): void {
+    const broken = brokenInvariants(this.modules, ctx);
+    if (broken.length > 0) throw new InvariantBreach(ctx.height, broken);
+  }
+}

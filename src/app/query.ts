@@ -1,0 +1,81 @@
+import { create, type DescMessage, type MessageInitShape } from "@bufbuild/protobuf";
+import { type BlockInfo, Context, failureOf, type Router } from "../runtime/index.ts";
+import { CacheMultiStore, type StateStore } from "../store/index.ts";
+import { sdkErrors, toUtf8 } from "../util/index.ts";
+import { decodeMessage, encodeMessage, toNamespace } from "../wire/index.ts";
+import type { AppQuery, AppQueryResult } from "./abci.ts";
+
+/** What queries are answered from. */
+export interface QuerySources {
+  readonly router: Router;
+  readonly state: StateStore;
+  /** Names of the stores that can be read raw. */
+  readonly storeNames: readonly string[];
+  readonly version: string;
+  /** The last committed block; undefined before the first. */
+  readonly block: BlockInfo | undefined;
+  /** Runs the transaction of a simulate request. */
+  simulate(request: Uint8Array): Uint8Array;
+}
+
+const NOTHING = new Uint8Array(0);
+const SIMULATE = "/sdk.tx.v1beta1.Service/Simulate";
+
+/** Answers a query from the last committed state; every error becomes a result. */
+export function answerQuery(sources: QuerySources, query: AppQuery): AppQueryResult {
+  const height = sources.block?.height ?? 0n;
+  const base = { code: 0, codespace: "", log: "", key: NOTHING, height };
+  try {
+    return {
+      ...base,
+      value: findAnswer(sources, query),
+      ...(query.path.startsWith("/store/") ? { key: query.data } : {}),
+    };
+  } catch (error) {
+    return { ...base, value: NOTHING, ...failureOf(error) };
+  }
+}
+
+function findAnswer(sources: QuerySources, query: AppQuery): Uint8Array {
+  if (query.path === "/app/version") return toUtf8(sources.version);
+  if (toNamespace(query.path, "sdk") === SIMULATE) return sources.simulate(query.data);
+  const block = checkHeight(sources, query.height);
+  if (query.path.startsWith("/store/")) return readRaw(sources, query);
+  const route = sources.router.query(query.path);
+  if (route === undefined) throw sdkErrors.unknownRequest(`unknown query path ${quote(query.path)}`);
+  const { method, namespace } = route;
+  const request = decodeMessage(method.input, query.data, sdkErrors.invalidRequest);
+  const stores = new CacheMultiStore(sources.state.committed());
+  const answer = method.handle(new Context({ block, mode: "query", stores, namespace }), request);
+  return encode(method.output, answer);
+}
+
+function encode(schema: DescMessage, answer: MessageInitShape<DescMessage>): Uint8Array {
+  return encodeMessage(schema, create(schema, answer));
+}
+
+/** Only the last committed state is kept. */
+function checkHeight({ block }: QuerySources, asked: bigint): BlockInfo {
+  if (block === undefined) throw sdkErrors.invalidHeight("there is no state yet, the first block is still to come");
+  if (asked === 0n || asked === block.height) return block;
+  if (asked < 0n) throw sdkErrors.invalidHeight("cannot query with a negative height");
+  if (asked > block.height)
+    throw sdkErrors.invalidHeight("cannot query with height in the future; please provide a valid height");
+  throw sdkErrors.invalidRequest(
+    `failed to load state at height ${asked}; version does not exist (latest height: ${block.height})`,
+    { hint: "this node keeps the latest state only: leave the height out" },
+  );
+}
+
+/** `/store/<name>/key`: the bytes stored under the key in the data. */
+function readRaw({ state, storeNames }: QuerySources, { path, data, prove }: AppQuery): Uint8Array {
+  const [, , name = "", kind] = path.split("/");
+  if (kind !== "key") throw sdkErrors.unknownRequest(`unknown query path ${quote(path)}`);
+  if (prove) throw sdkErrors.notSupported("proofs of stored values");
+  if (!storeNames.includes(name)) throw sdkErrors.unknownRequest(`there is no store ${quote(name)}`);
+  return state.store(name).get(data) ?? NOTHING;
+}
+
+function quote(text: string): string {
+  return JSON.stringify(text.slice(0, 100));
+}

@@ -1,0 +1,239 @@
+import {
+  create,
+  type DescMessage,
+  type DescMethod,
+  type MessageInitShape,
+  type MessageShape,
+} from "@bufbuild/protobuf";
+import {
+  type BaseKeepers,
+  createApp,
+  moduleSet,
+  type SvcApplication,
+  standardModules,
+  type TxResult,
+} from "../app/index.ts";
+import type { BlockProblem, Module } from "../runtime/index.ts";
+import { memoryDatabase } from "../store/index.ts";
+import { assert, NATIVE_DENOM, parseDecCoins, SvcError } from "../util/index.ts";
+import { Query as AuthQuery, BaseAccountSchema } from "../wire/gen/sdk/auth/v1beta1/auth_pb.js";
+import { Query as BankQuery } from "../wire/gen/sdk/bank/v1beta1/query_pb.js";
+import { TxMsgDataSchema } from "../wire/gen/sdk/base/abci/v1beta1/abci_pb.js";
+import { decodeMessage, encodeMessage, methodPath, unpackAs } from "../wire/index.ts";
+import { type TestKey, testKey } from "./keys.ts";
+import { signTx, type TestMessage, type TxSettings } from "./signed.ts";
+
+export interface TestChainOptions {
+  /** Names of the accounts that have coins from the start; `alice`, `bob`, `carol`, `dave` unless given. */
+  readonly accounts?: readonly string[];
+  /** What each of them holds: amounts by denomination; 10^12 `utoken` unless given. */
+  readonly coins?: Readonly<Record<string, bigint>>;
+  /** Modules beside accounts and transfers, in place of those of the real chain. */
+  readonly modules?: (base: BaseKeepers) => readonly Module[];
+  /** `app_state` of modules in proto JSON. */
+  readonly genesis?: Readonly<Record<string, unknown>>;
+  /** For example `0.0025utoken`; free unless given. */
+  readonly minGasPrices?: string;
+  /** Lets failing block items pass; otherwise they fail the test. */
+  readonly tolerateProblems?: boolean;
+}
+
+export interface SendSettings extends TxSettings {
+  readonly from: TestKey;
+  /** Further signers, in the order in which the messages need them. */
+  readonly with?: readonly TestKey[];
+}
+
+/** Result of a sent transaction with its readable parts. */
+export interface SentTx extends TxResult {
+  readonly height: bigint;
+  /** Entries of the log: for each message its events, merged by type. */
+  readonly logs: readonly { readonly events: readonly LoggedEvent[] }[];
+  /** The response of the message at `index`, which must be of this type. */
+  response<D extends DescMessage>(schema: D, index?: number): MessageShape<D>;
+}
+
+export interface LoggedEvent {
+  readonly type: string;
+  readonly attributes: readonly { readonly key: string; readonly value: string }[];
+}
+
+const CHAIN_ID = "test-1";
+const SECOND = 1_000_000_000n;
+/** 2025-01-01T00:00:00Z. */
+const START = 1_735_689_600n * SECOND;
+const BLOCK_SECONDS = 6n;
+const PROPOSER = new Uint8Array(20).fill(7);
+const MAX_BLOCK_BYTES = 4 << 20;
+
+/**
+ * A chain in memory for tests of modules: the real application, real signatures, a block when the test says so, a
+ * clock of six seconds a block. All invariants are checked after every block.
+ */
+export function testChain(options: TestChainOptions = {}): TestChain {
+  return new TestChain(options);
+}
+
+export class TestChain {
+  readonly app: SvcApplication;
+  readonly chainId = CHAIN_ID;
+  readonly keys: ReadonlyMap<string, TestKey>;
+  /** What was reported: failed block items, programming errors. */
+  readonly problems: BlockProblem[] = [];
+  readonly #tolerant: boolean;
+  #height = 0n;
+
+  constructor(options: TestChainOptions) {
+    const { modules, minGasPrices = "", tolerateProblems = false } = options;
+    this.#tolerant = tolerateProblems;
+    this.app = createApp({
+      database: memoryDatabase(),
+      set: modules === undefined ? standardModules() : moduleSet(modules),
+      minGasPrices: parseDecCoins(minGasPrices),
+      checkInvariants: true,
+      report: (problem) => this.problems.push(problem),
+    });
+    const names = options.accounts ?? ["alice", "bob", "carol", "dave"];
+    this.keys = new Map(names.map((name) => [name, testKey(name)]));
+    const appState = { bank: bankState([...this.keys.values()], options.coins), ...options.genesis };
+    this.app.initChain({ chainId: CHAIN_ID, time: START, initialHeight: 1n, validators: [], appState });
+    this.nextBlock();
+  }
+
+  /** Height of the last block. */
+  get height(): bigint {
+    return this.#height;
+  }
+
+  /** Time of the last block in nanoseconds. */
+  get time(): bigint {
+    return timeAt(this.#height);
+  }
+
+  /** A funded key by its name. */
+  key(name: string): TestKey {
+    const found = this.keys.get(name);
+    assert(found !== undefined, `the test chain was made without the account ${name}`);
+    return found;
+  }
+
+  /** Runs a block with these transactions; the results are in their order. */
+  block(txs: readonly Uint8Array[]): TxResult[] {
+    this.#height += 1n;
+    const { txResults } = this.app.finalizeBlock({
+      txs,
+      height: this.#height,
+      time: timeAt(this.#height),
+      proposer: PROPOSER,
+      hash: new Uint8Array(32),
+    });
+    this.app.commit();
+    this.#failOnProblems();
+    return [...txResults];
+  }
+
+  /** Runs empty blocks. */
+  nextBlock(count = 1): void {
+    for (let i = 0; i < count; i++) this.block([]);
+  }
+
+  /** Signs messages and runs them in a block of their own, through the checks of the mempool first. */
+  send(messages: readonly TestMessage[] | TestMessage, settings: SendSettings): SentTx {
+    const tx = this.sign(messages, settings);
+    const check = this.app.checkTx({ tx, kind: "new" });
+    const result = check.code === 0 ? this.block([tx])[0] : check;
+    assert(result !== undefined, "a block gives a result for each transaction");
+    return sentTx(result, this.#height);
+  }
+
+  /** Like `send`; throws with the text of the chain when the transaction fails. */
+  mustSend(messages: readonly TestMessage[] | TestMessage, settings: SendSettings): SentTx {
+    const sent = this.send(messages, settings);
+    if (sent.code !== 0) throw new SvcError(sent.codespace, sent.code, sent.log);
+    return sent;
+  }
+
+  /** The signed bytes of a transaction; account numbers and sequences are those of the last block. */
+  sign(
+    messages: readonly TestMessage[] | TestMessage,
+    { from, with: others = [], ...settings }: SendSettings,
+  ): Uint8Array {
+    const list = Array.isArray(messages) ? messages : [messages];
+    const signers = [from, ...others].map((key) => ({ key, ...this.account(key.address) }));
+    return signTx(CHAIN_ID, list, signers, settings);
+  }
+
+  /** Asks a query as clients do, through its encoded form. Throws what the chain answers when it refuses. */
+  query<M extends DescMethod>(method: M, request: MessageInitShape<M["input"]>): MessageShape<M["output"]> {
+    const data = encodeMessage(method.input, create(method.input, request));
+    const { code, codespace, log, value } = this.app.query({
+      path: methodPath(method),
+      data,
+      height: 0n,
+      prove: false,
+    });
+    if (code !== 0) throw new SvcError(codespace, code, log);
+    return decodeMessage<M["output"]>(method.output, value);
+  }
+
+  account(address: string): { readonly accountNumber: bigint; readonly sequence: bigint } {
+    const { account } = this.query(AuthQuery.method.account, { address });
+    const base = unpackAs(BaseAccountSchema, account);
+    assert(base !== undefined, `${address} is no account of a user`);
+    return { accountNumber: base.accountNumber, sequence: base.sequence };
+  }
+
+  /** Balance of an address (bech32), of the chain's own token unless a denomination is given. */
+  balance(address: string, denom: string = NATIVE_DENOM): bigint {
+    return BigInt(this.query(BankQuery.method.balance, { address, denom }).balance?.amount ?? "0");
+  }
+
+  /** Exports the state, imports it into a new chain and exports again: the two `app_state`s. */
+  exportTwice(again: SvcApplication): readonly [object, object] {
+    const first = this.app.exportGenesis();
+    again.initChain({ chainId: CHAIN_ID, time: this.time, initialHeight: 1n, validators: [], appState: first });
+    again.finalizeBlock({ txs: [], height: 1n, time: this.time, proposer: PROPOSER, hash: new Uint8Array(32) });
+    again.commit();
+    return [first, again.exportGenesis()];
+  }
+
+  /** What a proposer would put in the next block. */
+  propose(txs: readonly Uint8Array[], maxBytes = MAX_BLOCK_BYTES): readonly Uint8Array[] {
+    return this.app.prepareProposal({ txs, maxBytes, height: this.#height + 1n, time: timeAt(this.#height + 1n) });
+  }
+
+  #failOnProblems(): void {
+    const [first] = this.problems;
+    if (first === undefined || this.#tolerant) return;
+    throw new Error(`${first.item} failed at height ${first.height}`, { cause: first.error });
+  }
+}
+
+function timeAt(height: bigint): bigint {
+  return START + height * BLOCK_SECONDS * SECOND;
+}
+
+function bankState(keys: readonly TestKey[], coins: Readonly<Record<string, bigint>> = { [NATIVE_DENOM]: 10n ** 12n }) {
+  const held = Object.entries(coins)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([denom, amount]) => ({ denom, amount: amount.toString() }));
+  return {
+    params: { default_send_enabled: true },
+    balances: keys.map(({ address }) => ({ address, coins: held })),
+  };
+}
+
+function sentTx(result: TxResult, height: bigint): SentTx {
+  const logs: SentTx["logs"] = result.code === 0 ? JSON.parse(result.log) : [];
+  return {
+    ...result,
+    height,
+    logs,
+    response(schema, index = 0) {
+      const { msgResponses } = decodeMessage(TxMsgDataSchema, result.data);
+      const response = unpackAs(schema, msgResponses[index]);
+      assert(response !== undefined, `message ${index} has no response ${schema.typeName}`);
+      return response;
+    },
+  };
+}

@@ -1,0 +1,10 @@
+export {
+  type LoggedEvent,
+  type SendSettings,
+  type SentTx,
+  TestChain,
+  type TestChainOptions,
+  testChain,
+} from "./chain.ts";
+export { type TestKey, testKey } from "./keys.ts";
+export { signTx, type TestMessage, type TestSigner, type TxSettings, toAny } from "./signed.ts";
