@@ -1,0 +1,164 @@
+import { readdirSync } from "node:fs";
+import { create } from "@bufbuild/protobuf";
+import { describe, expect, it } from "vitest";
+import { makeAny, packAny, unpackAny, unpackAs } from "./any.ts";
+import { MsgSendSchema } from "./gen/sdk/bank/v1beta1/tx_pb.js";
+import { CoinSchema } from "./gen/sdk/base/v1beta1/coin_pb.js";
+import { MsgCreateBidSchema } from "./gen/svc/market/v1beta1/tx_pb.js";
+import { namespaceOf, toNamespace } from "./namespace.ts";
+import { aminoName, messageAction, signerPath } from "./options.ts";
+import { PROTO_FILES } from "./proto-files.ts";
+import {
+  allMsgs,
+  findMessage,
+  findMethod,
+  findService,
+  findTypeUrl,
+  methodPath,
+  resolveTypeUrl,
+  typeUrlOf,
+} from "./registry.ts";
+
+const SEND = { fromAddress: "a", toAddress: "b", amount: [] };
+
+describe("the registry", () => {
+  it("holds every generated file", () => {
+    const files = readdirSync(new URL("gen", import.meta.url), { recursive: true, encoding: "utf8" });
+    const generated = files.filter((name) => name.endsWith("_pb.js")).map((name) => name.replace("_pb.js", ""));
+    const listed = PROTO_FILES.map((file) => file.name).filter((name) => !name.startsWith("google/protobuf/"));
+    expect(listed).toEqual(generated.sort());
+  });
+
+  it("finds names in both spellings", () => {
+    expect(findTypeUrl("/sdk.bank.v1beta1.MsgSend")).toBe(MsgSendSchema);
+    expect(findTypeUrl("/cosmos.bank.v1beta1.MsgSend")).toBe(MsgSendSchema);
+    expect(findMessage("cosmos.base.v1beta1.Coin")).toBe(CoinSchema);
+    expect(findService("cosmos.bank.v1beta1.Query")?.typeName).toBe("sdk.bank.v1beta1.Query");
+    expect(findMethod("/cosmos.bank.v1beta1.Query/Balance")).toBe(findMethod("/sdk.bank.v1beta1.Query/Balance"));
+    expect(findTypeUrl("/svc.market.v1beta1.MsgCreateBid")).toBe(MsgCreateBidSchema);
+  });
+
+  it.each([
+    "sdk.bank.v1beta1.MsgSend",
+    "/cosmos.svc.market.v1beta1.MsgCreateBid",
+    "/SDK.bank.v1beta1.MsgSend",
+    "/sdk.bank.v1beta1.MsgSend/",
+    "type.googleapis.com/sdk.bank.v1beta1.MsgSend",
+    "",
+    "/",
+  ])("knows no %j", (url) => {
+    expect(findTypeUrl(url)).toBeUndefined();
+    expect(() => resolveTypeUrl(url)).toThrow(/unable to resolve type URL/);
+  });
+
+  it("writes names in the spelling that is asked for", () => {
+    expect(typeUrlOf(MsgSendSchema)).toBe("/sdk.bank.v1beta1.MsgSend");
+    expect(typeUrlOf(MsgSendSchema, "cosmos")).toBe("/cosmos.bank.v1beta1.MsgSend");
+    expect(typeUrlOf(MsgCreateBidSchema, "cosmos")).toBe("/svc.market.v1beta1.MsgCreateBid");
+    const method = findMethod("/sdk.bank.v1beta1.Query/Balance");
+    expect(method && methodPath(method, "cosmos")).toBe("/cosmos.bank.v1beta1.Query/Balance");
+  });
+
+  it.each([
+    ["/sdk/bank/v1beta1/balances/x", "/cosmos/bank/v1beta1/balances/x"],
+    ["sdk.bank.v1beta1.Query", "cosmos.bank.v1beta1.Query"],
+    ["/sdk.tx.v1beta1.Service/Simulate", "/cosmos.tx.v1beta1.Service/Simulate"],
+  ])("turns %s into %s and back", (own, alias) => {
+    expect(toNamespace(own, "cosmos")).toBe(alias);
+    expect(toNamespace(alias, "sdk")).toBe(own);
+    expect(toNamespace(alias, "cosmos")).toBe(alias);
+    expect([namespaceOf(own), namespaceOf(alias)]).toEqual(["sdk", "cosmos"]);
+  });
+
+  it.each(["/svc.market.v1beta1.Query", "sdkx.bank", "/sdkfoo/bar", "sdk", "", "/"])("leaves %j alone", (name) => {
+    expect(toNamespace(name, "cosmos")).toBe(name);
+    expect(namespaceOf(name)).toBe("sdk");
+  });
+});
+
+describe("Any", () => {
+  it("carries the bare type URL and unpacks from both spellings", () => {
+    const any = packAny(MsgSendSchema, SEND);
+    expect(any.typeUrl).toBe("/sdk.bank.v1beta1.MsgSend");
+    const alias = packAny(MsgSendSchema, SEND, "cosmos");
+    expect(alias.typeUrl).toBe("/cosmos.bank.v1beta1.MsgSend");
+    expect(alias.value).toEqual(any.value);
+    for (const each of [any, alias]) {
+      expect(unpackAny(each)).toEqual({
+        typeUrl: each.typeUrl,
+        schema: MsgSendSchema,
+        value: create(MsgSendSchema, SEND),
+      });
+      expect(unpackAs(MsgSendSchema, each)?.toAddress).toBe("b");
+      expect(unpackAs(CoinSchema, each)).toBeUndefined();
+    }
+  });
+
+  it("tells of a type or content that cannot be read", () => {
+    expect(() => unpackAny(makeAny("/no.Such", new Uint8Array()))).toThrow(
+      "unable to resolve type URL /no.Such: failed unpacking protobuf message from Any",
+    );
+    expect(() => unpackAny(makeAny("/sdk.bank.v1beta1.MsgSend", new Uint8Array([255])))).toThrow(
+      "invalid length: failed unpacking protobuf message from Any",
+    );
+  });
+});
+
+/** Frozen: signatures of hardware wallets and multisigs depend on these names, logs and explorers on the actions. */
+const MESSAGES: readonly (readonly [type: string, amino: string, action: string, signer: string])[] = [
+  ["sdk.bank.v1beta1.MsgSend", "cosmos-sdk/MsgSend", "send", "from_address"],
+  ["sdk.bank.v1beta1.MsgMultiSend", "cosmos-sdk/MsgMultiSend", "multisend", "inputs.address"],
+  [
+    "svc.audit.v1beta1.MsgSignProviderAttributes",
+    "svc/MsgSignProviderAttributes",
+    "audit-sign-provider-attributes",
+    "auditor",
+  ],
+  [
+    "svc.audit.v1beta1.MsgDeleteProviderAttributes",
+    "svc/MsgDeleteProviderAttributes",
+    "audit-delete-provider-attributes",
+    "auditor",
+  ],
+  ["svc.cert.v1beta1.MsgCreateCertificate", "svc/MsgCreateCertificate", "cert-create-certificate", "owner"],
+  ["svc.cert.v1beta1.MsgRevokeCertificate", "svc/MsgRevokeCertificate", "cert-revoke-certificate", "id.owner"],
+  ["svc.deployment.v1beta1.MsgCreateDeployment", "svc/MsgCreateDeployment", "create-deployment", "id.owner"],
+  [
+    "svc.deployment.v1beta1.MsgDepositDeployment",
+    "svc/MsgDepositDeployment",
+    "deposit-deployment",
+    "depositor|id.owner",
+  ],
+  ["svc.deployment.v1beta1.MsgUpdateDeployment", "svc/MsgUpdateDeployment", "update-deployment", "id.owner"],
+  ["svc.deployment.v1beta1.MsgCloseDeployment", "svc/MsgCloseDeployment", "close-deployment", "id.owner"],
+  ["svc.deployment.v1beta1.MsgCloseGroup", "svc/MsgCloseGroup", "close-group", "id.owner"],
+  ["svc.deployment.v1beta1.MsgPauseGroup", "svc/MsgPauseGroup", "pause-group", "id.owner"],
+  ["svc.deployment.v1beta1.MsgStartGroup", "svc/MsgStartGroup", "start-group", "id.owner"],
+  ["svc.market.v1beta1.MsgCreateBid", "svc/MsgCreateBid", "create-bid", "provider"],
+  ["svc.market.v1beta1.MsgCloseBid", "svc/MsgCloseBid", "close-bid", "bid_id.provider"],
+  ["svc.market.v1beta1.MsgCreateLease", "svc/MsgCreateLease", "create-lease", "bid_id.owner"],
+  ["svc.market.v1beta1.MsgCloseLease", "svc/MsgCloseLease", "close-lease", "lease_id.owner"],
+  ["svc.market.v1beta1.MsgWithdrawLease", "svc/MsgWithdrawLease", "withdraw-lease", "bid_id.provider"],
+  ["svc.market.v1beta1.MsgWithdrawLeases", "svc/MsgWithdrawLeases", "withdraw-leases", "provider"],
+  ["svc.provider.v1beta1.MsgCreateProvider", "svc/MsgCreateProvider", "create-provider", "owner"],
+  ["svc.provider.v1beta1.MsgUpdateProvider", "svc/MsgUpdateProvider", "update-provider", "owner"],
+  ["svc.provider.v1beta1.MsgDeleteProvider", "svc/MsgDeleteProvider", "delete-provider", "owner"],
+];
+
+describe("messages of transactions", () => {
+  it("have the names, actions and signers that were published", () => {
+    const found = allMsgs().map((schema) => [
+      schema.typeName,
+      aminoName(schema),
+      messageAction(schema),
+      signerPath(schema),
+    ]);
+    expect(found.sort()).toEqual([...MESSAGES].map((row) => [...row]).sort());
+  });
+
+  it("have amino names that hardware wallets accept, each its own", () => {
+    const names = MESSAGES.map(([, name]) => name);
+    expect(names.filter((name) => name.length > 39)).toEqual([]);
+    expect(new Set(names).size).toBe(names.length);
+  });
+});
