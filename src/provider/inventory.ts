@@ -1,4 +1,4 @@
-import type { NodeCapacity } from "./cluster/index.ts";
+import type { NodeCapacity } from "./cluster/driver.ts";
 import type { RowNeed } from "./resources.ts";
 
 /** A reservation is pending while a bid waits for its answer and active once the lease is ours. */
