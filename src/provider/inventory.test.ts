@@ -47,7 +47,7 @@ describe("the inventory", () => {
     inventory.reserve("o1", [row({ count: 6n })]);
     inventory.release("o1");
     inventory.reserve("o2", [row({ count: 6n })]);
-    inventory.activate("o2", [row({ count: 6n })]);
+    inventory.promote("o2");
     expect(inventory.all().map(({ order, state }) => `${order} ${state}`)).toEqual(["o2 active"]);
   });
 
@@ -72,7 +72,7 @@ describe("the inventory", () => {
   it("takes a running lease over even where the cluster has shrunk", () => {
     const inventory = make();
     inventory.observe([node("a", 1n)]);
-    inventory.activate("o1", [row({ cpu: 3000n })]);
+    inventory.hold("o1", [row({ cpu: 3000n })], "active");
     expect(inventory.available()[0]?.cpu).toBe(-2000n);
   });
 

@@ -68,11 +68,16 @@ export class Inventory {
     this.#put({ order, state, rows, placement: this.#place(rows) });
   }
 
-  /** Marks a reservation as belonging to a running lease; made without asking for room when there is none. */
-  activate(order: string, rows: readonly RowNeed[]): void {
+  /** Takes a reservation over as it is, with or without room for it: a bid or a workload of before a restart. */
+  hold(order: string, rows: readonly RowNeed[], state: ReservationState): void {
     const before = this.#reservations.get(order);
-    const placement = before?.placement ?? this.#placeAnyway(rows);
-    this.#put({ order, state: "active", rows, placement });
+    this.#put({ order, state, rows, placement: before?.placement ?? this.#placeAnyway(rows) });
+  }
+
+  /** The bid of a reservation has won. */
+  promote(order: string): void {
+    const before = this.#reservations.get(order);
+    if (before !== undefined) this.#put({ ...before, state: "active" });
   }
 
   release(order: string): void {

@@ -1,3 +1,4 @@
+export { ATTRIBUTE_LIMITS, attributeFault, matchAttributes } from "./attributes.ts";
 export { checkManifestAgainstGroup, checkManifestAgainstGroups } from "./check.ts";
 export { decodeManifest } from "./decode.ts";
 export type { SdlErrorKind, SdlIssue } from "./errors.ts";
@@ -10,6 +11,7 @@ export { DEFAULT_LIMITS, formatBytes } from "./limits.ts";
 export type { LoadedSdl, LoadOptions } from "./load.ts";
 export { loadSdl } from "./load.ts";
 export type * from "./manifest.ts";
+export { type Candidate, hasCapabilities, meetsRequirements } from "./matching.ts";
 export { exposeEndpoints, isHttpExpose } from "./plan.ts";
 export type { PriceOverTime } from "./price.ts";
 export { formatPrice, groupPrice, priceOverTime } from "./price.ts";

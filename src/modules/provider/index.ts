@@ -7,7 +7,7 @@ import { type LeaseBook, ProviderKeeper, STORE } from "./keeper.ts";
 import { providerMsgs } from "./msgs.ts";
 import { providerQueries } from "./queries.ts";
 
-export { ATTRIBUTE_LIMITS, attributeFault, matchAttributes } from "./attributes.ts";
+export { ATTRIBUTE_LIMITS, attributeFault, matchAttributes } from "../../sdl/index.ts";
 export { type LeaseBook, ProviderKeeper } from "./keeper.ts";
 
 const DEFAULT_GAS = { MsgCreateProvider: 60_000n, MsgUpdateProvider: 80_000n, MsgDeleteProvider: 100_000n };

@@ -1,9 +1,9 @@
 import type { Context } from "../../runtime/index.ts";
+import { matchAttributes } from "../../sdl/index.ts";
 import { addressKey, collection, item, protoValue } from "../../store/index.ts";
 import { type Attribute, Closed_Reason, type PlacementRequirements } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
 import { ParamsSchema, type Provider, ProviderSchema } from "../../wire/gen/svc/provider/v1beta1/provider_pb.js";
 import { decodeAddress } from "../../wire/index.ts";
-import { matchAttributes } from "./attributes.ts";
 import { errors } from "./errors.ts";
 
 export const STORE = "provider";

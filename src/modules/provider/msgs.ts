@@ -1,5 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { type BoundService, bindService } from "../../runtime/index.ts";
+import { attributeFault } from "../../sdl/index.ts";
 import {
   Msg,
   type MsgCreateProvider,
@@ -9,7 +10,6 @@ import {
   ProviderSchema,
 } from "../../wire/gen/svc/provider/v1beta1/provider_pb.js";
 import { decodeAddress } from "../../wire/index.ts";
-import { attributeFault } from "./attributes.ts";
 import { errors } from "./errors.ts";
 import type { ProviderKeeper } from "./keeper.ts";
 

@@ -1,4 +1,4 @@
-import type { Attribute } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
+import type { Attribute } from "../wire/gen/svc/base/v1beta1/base_pb.js";
 
 /** Limits of one attribute list. */
 export const ATTRIBUTE_LIMITS = { entries: 256, valueBytes: 256 } as const;

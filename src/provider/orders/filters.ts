@@ -1,0 +1,52 @@
+import { hasCapabilities, matchAttributes, meetsRequirements } from "../../sdl/index.ts";
+import type { Dec } from "../../util/index.ts";
+import type { Attribute } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
+import type { GroupSpec } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
+import { groupNeeds } from "../resources.ts";
+
+/** Volumes that one service may have. */
+const MAX_VOLUMES = 4;
+
+/** What the provider is and offers when it looks at an order. */
+export interface Offer {
+  readonly attributes: readonly Attribute[];
+  signedBy(auditor: string): readonly Attribute[];
+  /** Attributes that an order must ask for before the provider bids on it. */
+  readonly tenantAttributes: readonly Attribute[];
+  /** Kinds of service that the cluster has none of. */
+  readonly gpus: boolean;
+  readonly leasedIps: boolean;
+}
+
+/** Why the provider does not want the order, in one sentence, or undefined. */
+export function refusal(spec: GroupSpec, offer: Offer): string | undefined {
+  const required = spec.requirements?.attributes ?? [];
+  const missing = required.find((each) => !matchAttributes([each], offer.attributes));
+  if (missing !== undefined)
+    return `the order requires attribute ${missing.key}=${missing.value}, this provider does not have it`;
+  if (!meetsRequirements(spec.requirements, offer))
+    return "the order requires the signature of an auditor that this provider does not have";
+  const unasked = offer.tenantAttributes.find((each) => !matchAttributes([each], required));
+  if (unasked !== undefined) return `this provider serves only orders that ask for ${unasked.key}=${unasked.value}`;
+  return resourceRefusal(spec, offer);
+}
+
+function resourceRefusal(spec: GroupSpec, offer: Offer): string | undefined {
+  const rows = groupNeeds(spec);
+  if (rows.some((row) => row.gpu > 0n) && !offer.gpus) return "the order asks for a gpu, this provider has none";
+  if (rows.some((row) => row.leasedIps.length > 0) && !offer.leasedIps)
+    return "the order asks for a leased ip, this provider has none";
+  if (rows.some((row) => row.volumes.length > MAX_VOLUMES))
+    return `a service of the order has more than ${MAX_VOLUMES} volumes`;
+  if (!hasCapabilities(spec, offer.attributes))
+    return "the order asks for a storage or gpu class that this provider does not offer";
+  return undefined;
+}
+
+/** Most that the tenant pays per block for the whole group, and the denomination. */
+export function highestPrice(spec: GroupSpec): { readonly denom: string; readonly amount: Dec } {
+  const denom = spec.resources[0]?.price?.denom ?? "";
+  // On the wire a decimal is the digits of its value times 10^18.
+  const amount = spec.resources.reduce((sum, row) => sum + BigInt(row.price?.amount ?? "0") * BigInt(row.count), 0n);
+  return { denom, amount };
+}

@@ -1,0 +1,32 @@
+import type { Dec } from "../../util/index.ts";
+import type { OrderKey } from "../../wire/index.ts";
+
+/**
+ * Life of an order at this provider:
+ * checking -> refused, or bidding -> open -> won | lost | closed. A refused order is looked at again when what stood in
+ * the way may be gone.
+ */
+export type OrderPhase = "checking" | "refused" | "bidding" | "open" | "won" | "lost" | "closed";
+
+export interface OrderStatus {
+  readonly id: OrderKey;
+  readonly phase: OrderPhase;
+  /** Why it was refused, lost or closed. */
+  readonly reason?: string;
+  /** Price of our bid, per block. */
+  readonly price?: Dec;
+}
+
+/** Which refusals may end by themselves. */
+export type Obstacle = "final" | "capacity" | "moment";
+
+/** Thrown inside the machine: the order is refused for a reason that can be told. */
+export class Refusal extends Error {
+  readonly obstacle: Obstacle;
+
+  constructor(reason: string, obstacle: Obstacle) {
+    super(reason);
+    this.name = "Refusal";
+    this.obstacle = obstacle;
+  }
+}

@@ -1,0 +1,313 @@
+import { create, toBinary } from "@bufbuild/protobuf";
+import { type Dec, errorText, formatDecShort, type IntCoin } from "../../util/index.ts";
+import type { Order } from "../../wire/gen/svc/market/v1beta1/market_pb.js";
+import { MsgCloseBidSchema, MsgCreateBidSchema } from "../../wire/gen/svc/market/v1beta1/tx_pb.js";
+import { formatOrderId, type OrderKey } from "../../wire/index.ts";
+import type { Logger } from "../cluster/logger.ts";
+import type { Inventory } from "../inventory.ts";
+import type { OutMessage } from "../outbox.ts";
+import { Rejected } from "../outbox.ts";
+import type { PricingStrategy } from "../pricing/index.ts";
+import { groupNeeds } from "../resources.ts";
+import type { MarketEvent } from "./events.ts";
+import { highestPrice, type Offer, refusal } from "./filters.ts";
+import { type Obstacle, type OrderPhase, type OrderStatus, Refusal } from "./order.ts";
+
+export type OwnBidState = "open" | "active" | "lost" | "closed";
+
+/** What the orders ask of the chain. Calls reject when it cannot be asked; undefined is a definite "there is none". */
+export interface MarketView {
+  openOrders(): Promise<readonly Order[]>;
+  order(id: OrderKey): Promise<Order | undefined>;
+  ownBid(id: OrderKey): Promise<{ readonly state: OwnBidState; readonly price: Dec } | undefined>;
+  openBids(id: OrderKey): Promise<number>;
+  maxBids(): Promise<number>;
+  /** What we are now; auditors' signatures are asked for the auditors named. */
+  offer(auditors: readonly string[]): Promise<Offer>;
+  balance(denom: string): Promise<bigint>;
+}
+
+export interface OrderOptions {
+  readonly provider: string;
+  readonly chain: MarketView;
+  readonly inventory: Inventory;
+  readonly pricing: PricingStrategy;
+  readonly send: (message: OutMessage, label: string) => Promise<bigint>;
+  readonly log: Logger;
+  readonly deposit: IntCoin;
+  /** Fee of one bid, kept free beside the deposit. */
+  readonly fee: IntCoin;
+  /** A bid that nobody takes is withdrawn after this time. */
+  readonly bidTimeoutMs: number;
+  readonly retryMs: number;
+  /** The lease is ours: called once, after the reservation is marked. */
+  readonly onWon: (id: OrderKey) => void;
+}
+
+interface Tracked {
+  readonly id: OrderKey;
+  readonly text: string;
+  phase: OrderPhase;
+  reason?: string;
+  obstacle?: Obstacle;
+  price?: Dec;
+  timer?: NodeJS.Timeout;
+}
+
+/** Refusals and ends that are remembered for those who ask. */
+const MAX_REMEMBERED = 1000;
+const BID_EXISTS = 21;
+const ENDED: ReadonlySet<OrderPhase> = new Set(["won", "lost", "closed"]);
+
+/** Watches the orders of the market and bids on those that fit. */
+export class OrderService {
+  readonly #options: OrderOptions;
+  readonly #orders = new Map<string, Tracked>();
+  #stopped = false;
+
+  constructor(options: OrderOptions) {
+    this.#options = options;
+  }
+
+  /** Looks at every open order once, as after a restart. */
+  async catchUp(): Promise<void> {
+    const { chain, log } = this.#options;
+    const orders = await chain.openOrders();
+    log.info("found orders", { module: "bidengine-service", count: orders.length });
+    for (const { orderId } of orders) {
+      if (orderId === undefined || this.#orders.has(formatOrderId(orderId))) continue;
+      log.info("creating catchup order", { module: "bidengine-service", order: `order/${formatOrderId(orderId)}` });
+      this.#begin(orderId);
+    }
+  }
+
+  /** Takes what a followed block says of the market. */
+  onEvent({ action, id }: MarketEvent): void {
+    const own = id.provider === this.#options.provider;
+    if (action === "order-created") this.#detected(id);
+    else if (action === "lease-created") this.#leased(id, own);
+    else if (action === "order-closed") this.#end(id, "closed", "order closed");
+    else if ((action === "bid-closed" || action === "bid-lost") && own) this.#end(id, "lost", action.replace("-", " "));
+  }
+
+  /** Gives capacity back and looks again at orders that found none. */
+  release(id: OrderKey): void {
+    this.#options.inventory.release(formatOrderId(id));
+    for (const tracked of this.#orders.values()) {
+      if (tracked.phase === "refused" && tracked.obstacle === "capacity") this.#check(tracked);
+    }
+  }
+
+  /** Orders known, the latest last; with the reason for every refusal. */
+  status(): OrderStatus[] {
+    return [...this.#orders.values()].map(({ id, phase, reason, price }) => ({
+      id,
+      phase,
+      ...(reason === undefined ? {} : { reason }),
+      ...(price === undefined ? {} : { price }),
+    }));
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    for (const { timer } of this.#orders.values()) clearTimeout(timer);
+  }
+
+  #detected(id: OrderKey): void {
+    if (this.#orders.has(formatOrderId(id))) return;
+    this.#options.log.info("order detected", { module: "bidengine-service", order: `order/${formatOrderId(id)}` });
+    this.#begin(id);
+  }
+
+  #begin(id: OrderKey): void {
+    const { owner, dseq, gseq, oseq } = id;
+    const tracked: Tracked = { id: { owner, dseq, gseq, oseq }, text: formatOrderId(id), phase: "checking" };
+    this.#orders.set(tracked.text, tracked);
+    this.#forgetOldest();
+    this.#check(tracked);
+  }
+
+  #check(tracked: Tracked): void {
+    tracked.phase = "checking";
+    this.#consider(tracked).catch((error: unknown) => {
+      if (tracked.phase === "checking" || tracked.phase === "bidding") this.#refuse(tracked, error);
+    });
+  }
+
+  /** From the first look to the confirmed bid. Throws the reason for not bidding. */
+  async #consider(tracked: Tracked): Promise<void> {
+    const { chain, inventory, log } = this.#options;
+    const order = await chain.order(tracked.id);
+    if (order?.spec === undefined) throw new Refusal("the order is not on the chain", "final");
+    log.debug("group fetched", { order: tracked.text });
+    const rows = groupNeeds(order.spec);
+    const own = await chain.ownBid(tracked.id);
+    if (own !== undefined) return this.#resume(tracked, own, () => inventory.hold(tracked.text, rows, "pending"));
+    await this.#filter(order);
+    if (this.#left(tracked)) return;
+    log.info("requesting reservation", { order: tracked.text });
+    this.#reserve(tracked, rows);
+    tracked.phase = "bidding";
+    const price = await this.#price(tracked, order);
+    if (this.#left(tracked)) return;
+    await this.#bid(tracked, price, highestPrice(order.spec).denom);
+  }
+
+  /** A bid of before the restart. */
+  #resume(tracked: Tracked, bid: { state: OwnBidState; price: Dec }, hold: () => void): void {
+    tracked.price = bid.price;
+    if (bid.state === "open") {
+      this.#options.log.info("found existing bid", { order: tracked.text });
+      hold();
+      this.#open(tracked);
+    } else if (bid.state === "active") {
+      tracked.phase = "won";
+    } else {
+      tracked.phase = "lost";
+      tracked.reason = `bid ${bid.state}`;
+      this.#options.inventory.release(tracked.text);
+    }
+  }
+
+  async #filter(order: Order): Promise<void> {
+    const { chain } = this.#options;
+    if (order.spec === undefined || order.orderId === undefined) return;
+    const { allOf = [], anyOf = [] } = order.spec.requirements?.signedBy ?? {};
+    const reason = refusal(order.spec, await chain.offer([...allOf, ...anyOf]));
+    if (reason !== undefined) throw new Refusal(reason, "final");
+    const [bids, max] = await Promise.all([chain.openBids(order.orderId), chain.maxBids()]);
+    if (bids >= max) throw new Refusal(`the order has ${bids} open bids already, ${max} is the most`, "moment");
+  }
+
+  #reserve(tracked: Tracked, rows: ReturnType<typeof groupNeeds>): void {
+    try {
+      this.#options.inventory.reserve(tracked.text, rows);
+    } catch (error) {
+      throw new Refusal(errorText(error), "capacity");
+    }
+    this.#options.log.info("Reservation fulfilled", { order: tracked.text });
+  }
+
+  async #price(tracked: Tracked, { spec }: Order): Promise<Dec> {
+    if (spec === undefined) throw new Refusal("the order has no group", "final");
+    const max = highestPrice(spec);
+    const request = { owner: tracked.id.owner, rows: groupNeeds(spec), denom: max.denom, maxPrice: max.amount };
+    const price = await this.#options.pricing.price(request).catch((error: unknown) => {
+      throw new Refusal(`no price: ${errorText(error)}`, "moment");
+    });
+    if (price > max.amount) {
+      const [ours, theirs] = [formatDecShort(price), formatDecShort(max.amount)];
+      throw new Refusal(`our price ${ours}${max.denom} per block is above the order's ${theirs}${max.denom}`, "final");
+    }
+    return price;
+  }
+
+  async #bid(tracked: Tracked, price: Dec, denom: string): Promise<void> {
+    const { deposit, provider, send, log } = this.#options;
+    await this.#checkBalance();
+    const message = create(MsgCreateBidSchema, {
+      order: { $typeName: "svc.market.v1beta1.OrderID", ...tracked.id },
+      provider,
+      price: { $typeName: "sdk.base.v1beta1.DecCoin", denom, amount: price.toString() },
+      deposit: { $typeName: "sdk.base.v1beta1.Coin", denom: deposit.denom, amount: deposit.amount.toString() },
+    });
+    log.info("submitting fulfillment", { order: tracked.text, price: `${formatDecShort(price)}${denom}` });
+    tracked.price = price;
+    const value = toBinary(MsgCreateBidSchema, message);
+    try {
+      await send({ typeUrl: "/svc.market.v1beta1.MsgCreateBid", value }, `bid ${tracked.text}`);
+    } catch (error) {
+      if (!(error instanceof Rejected && error.codespace === "market" && error.code === BID_EXISTS)) {
+        throw error instanceof Rejected ? new Refusal(`the chain refused the bid: ${error.message}`, "final") : error;
+      }
+    }
+    log.info("bid complete", { order: tracked.text });
+    if (tracked.phase === "bidding") this.#open(tracked);
+    else if (tracked.phase !== "won") this.#withdraw(tracked);
+  }
+
+  /** One deposit and the fee, not more: an account with just over five tokens bids. */
+  async #checkBalance(): Promise<void> {
+    const { chain, deposit, fee } = this.#options;
+    const balance = await chain.balance(deposit.denom);
+    const need = deposit.amount + (fee.denom === deposit.denom ? fee.amount : 0n);
+    if (balance >= need) return;
+    throw new Refusal(
+      `balance ${balance}${deposit.denom} is below deposit and fee of ${need}${deposit.denom}: fund the provider's account`,
+      "moment",
+    );
+  }
+
+  #open(tracked: Tracked): void {
+    tracked.phase = "open";
+    tracked.timer = setTimeout(() => {
+      this.#options.log.info("bid timeout, closing bid", { order: tracked.text });
+      this.#withdraw(tracked);
+    }, this.#options.bidTimeoutMs);
+  }
+
+  /** Takes the bid back; the chain returns the deposit. */
+  #withdraw(tracked: Tracked): void {
+    const { provider, send, log } = this.#options;
+    const bidId = { $typeName: "svc.market.v1beta1.BidID" as const, ...tracked.id, provider };
+    const value = toBinary(MsgCloseBidSchema, create(MsgCloseBidSchema, { bidId }));
+    this.#finish(tracked, "closed", tracked.reason ?? "bid timeout");
+    send({ typeUrl: "/svc.market.v1beta1.MsgCloseBid", value }, `close bid ${tracked.text}`).catch((error: unknown) => {
+      log.debug("bid was closed already", { order: tracked.text, err: errorText(error) });
+    });
+  }
+
+  #leased(id: OrderKey, own: boolean): void {
+    const text = formatOrderId(id);
+    const tracked = this.#orders.get(text);
+    if (!own) return this.#end(id, "lost", "lease lost");
+    this.#options.log.info("lease won", { module: "bidengine-order", order: `order/${text}` });
+    if (tracked !== undefined) {
+      clearTimeout(tracked.timer);
+      tracked.phase = "won";
+    }
+    this.#options.inventory.promote(text);
+    this.#options.onWon(id);
+  }
+
+  #end(id: OrderKey, phase: "lost" | "closed", reason: string): void {
+    const tracked = this.#orders.get(formatOrderId(id));
+    if (tracked === undefined || ENDED.has(tracked.phase)) return;
+    if (tracked.phase === "open") this.#options.log.info(reason, { order: tracked.text });
+    this.#finish(tracked, phase, reason);
+  }
+
+  #finish(tracked: Tracked, phase: "lost" | "closed", reason: string): void {
+    clearTimeout(tracked.timer);
+    tracked.phase = phase;
+    tracked.reason = reason;
+    this.release(tracked.id);
+  }
+
+  /** Says why, once, and looks again later where the reason may pass. */
+  #refuse(tracked: Tracked, error: unknown): void {
+    const { inventory, log, retryMs } = this.#options;
+    inventory.release(tracked.text);
+    const reason = errorText(error);
+    if (tracked.reason !== reason) log.info("declined to bid", { order: tracked.text, reason });
+    tracked.phase = "refused";
+    tracked.reason = reason;
+    tracked.obstacle = error instanceof Refusal ? error.obstacle : "moment";
+    if (tracked.obstacle !== "moment" || this.#stopped) return;
+    tracked.timer = setTimeout(() => this.#check(tracked), retryMs);
+  }
+
+  /** The order ended while we were looking at it. */
+  #left(tracked: Tracked): boolean {
+    if (!ENDED.has(tracked.phase)) return this.#stopped;
+    this.#options.inventory.release(tracked.text);
+    return true;
+  }
+
+  #forgetOldest(): void {
+    for (const [text, { phase }] of this.#orders) {
+      if (this.#orders.size <= MAX_REMEMBERED) return;
+      if (ENDED.has(phase) || phase === "refused") this.#orders.delete(text);
+    }
+  }
+}
