@@ -47,7 +47,7 @@ describe.skipIf("skip" in engine)("engine driver", () => {
     createEngineDriver({ ...options, ...overrides });
 
   for (const { name, run } of clusterConformance) {
-    it(name, () => run({ open, image, freePort }));
+    it(name, () => run({ open, image, missingImage: "localhost/svc-no-such-image:1", freePort }));
   }
 });
 

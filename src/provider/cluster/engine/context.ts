@@ -1,9 +1,9 @@
 import type { ClusterEvent, LeaseSpec } from "../driver.ts";
+import type { EventLog } from "../eventlog.ts";
 import type { Logger } from "../logger.ts";
 import { leaseNamespace } from "../names.ts";
 import type { EngineApi } from "./api.ts";
 import type { EngineHealth } from "./enginehealth.ts";
-import type { EventLog } from "./eventlog.ts";
 import type { Firewall } from "./firewall.ts";
 import type { Images } from "./images.ts";
 import type { Journal } from "./journal.ts";

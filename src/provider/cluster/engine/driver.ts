@@ -1,6 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { errorText } from "../../../util/index.ts";
+import { checkSpec } from "../check-spec.ts";
 import {
   type AdoptedLease,
   type ClusterDriver,
@@ -16,14 +17,14 @@ import {
   type StreamOptions,
 } from "../driver.ts";
 import { clusterErrors } from "../errors.ts";
+import { streamEvents } from "../event-stream.ts";
+import { EventLog } from "../eventlog.ts";
 import { leaseNamespace } from "../names.ts";
 import { type ContainerEvent, EngineApi } from "./api.ts";
 import { hostCapacity } from "./capacity.ts";
 import type { DriverContext } from "./context.ts";
 import { engineKind } from "./discover.ts";
 import { EngineHealth } from "./enginehealth.ts";
-import { streamEvents } from "./event-stream.ts";
-import { EventLog } from "./eventlog.ts";
 import { openExec } from "./exec.ts";
 import { ignoreNotFound, publicError } from "./failure.ts";
 import { Firewall } from "./firewall.ts";
@@ -34,7 +35,7 @@ import { Lease } from "./lease.ts";
 import { followLogs, pastLogs } from "./log-stream.ts";
 import { Mutex, Semaphore } from "./mutex.ts";
 import { type EngineDriverOptions, settingsOf } from "./options.ts";
-import { checkSpec, planService } from "./plan.ts";
+import { planService } from "./plan.ts";
 import { Volumes } from "./volumes.ts";
 import { EngineWatch } from "./watch.ts";
 

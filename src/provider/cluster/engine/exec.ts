@@ -2,12 +2,12 @@ import { readlink } from "node:fs/promises";
 import type { ExecRequest, ExecSession } from "../driver.ts";
 import { clusterErrors } from "../errors.ts";
 import { replicaName } from "../names.ts";
+import { LineQueue } from "../queue.ts";
 import type { ExecHandle } from "./api.ts";
 import type { DriverContext } from "./context.ts";
 import { FrameReader } from "./frames.ts";
 import type { Lease } from "./lease.ts";
 import type { Observed } from "./observe.ts";
-import { LineQueue } from "./queue.ts";
 
 type Output = { readonly stream: "stdout" | "stderr"; readonly data: Uint8Array };
 

@@ -1,11 +1,11 @@
 import type { Readable } from "node:stream";
 import type { ManifestCredentials } from "../../../sdl/index.ts";
 import { clusterErrors } from "../errors.ts";
+import { type ImageReference, isRegistryHost, parseReference } from "../reference.ts";
 import type { EngineApi, RegistryAuth } from "./api.ts";
 import { EngineFailure, isNotFound } from "./failure.ts";
 import { Semaphore } from "./mutex.ts";
 import type { EngineSettings } from "./options.ts";
-import { type ImageReference, isRegistryHost, parseReference } from "./reference.ts";
 
 /** Fetches images for leases. Nothing that lies on the engine is used for a lease that did not pull it itself. */
 export class Images {

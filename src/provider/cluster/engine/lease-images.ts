@@ -1,10 +1,10 @@
 import { errorText } from "../../../util/index.ts";
-import { restartDelay } from "./backoff.ts";
+import { restartDelay } from "../backoff.ts";
+import { parseReference } from "../reference.ts";
 import { EngineFailure, isUnreachable } from "./failure.ts";
 import type { ImagePin, LeaseRecord } from "./journal.ts";
 import type { LeaseState } from "./lease-state.ts";
 import type { ServicePlan } from "./plan.ts";
-import { parseReference } from "./reference.ts";
 
 /** The pin of a service's image, where it is the one that the wanted generation asks for. */
 export function validPin(record: LeaseRecord, plan: ServicePlan): ImagePin | undefined {

@@ -1,11 +1,11 @@
 import type { LogLine, StreamOptions } from "../driver.ts";
 import { replicaName } from "../names.ts";
+import { LineQueue } from "../queue.ts";
 import type { DriverContext } from "./context.ts";
 import { isNotFound } from "./failure.ts";
 import type { Lease } from "./lease.ts";
 import { LineReader, readLines, type TimedLine } from "./logs.ts";
 import type { Observed } from "./observe.ts";
-import { LineQueue } from "./queue.ts";
 
 /** Wait before a log stream that the engine cut off is opened again. */
 const REOPEN_MS = 1_000;

@@ -1,7 +1,7 @@
 import { errorText } from "../../../util/index.ts";
 import type { PortAssignment } from "../driver.ts";
+import { type PortProxy, tcpProxy, udpProxy } from "../port-proxy.ts";
 import type { LeaseState } from "./lease-state.ts";
-import { type PortProxy, tcpProxy, udpProxy } from "./port-proxy.ts";
 import { readyPort } from "./status.ts";
 
 interface OpenPort {

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { resolve } from "node:path";
+import { type BackoffPolicy, DEFAULT_BACKOFF } from "../backoff.ts";
 import { type Logger, silentLogger } from "../logger.ts";
-import { type BackoffPolicy, DEFAULT_BACKOFF } from "./backoff.ts";
 
 /** `loop`: every volume is a sized file system image. `none`: plain folders, for machines without loop devices. */
 export type VolumeSizeEnforcement = "loop" | "none";

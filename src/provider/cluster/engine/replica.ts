@@ -1,5 +1,5 @@
+import { type BackoffPolicy, restartDelay } from "../backoff.ts";
 import type { ContainerState } from "./api.ts";
-import { type BackoffPolicy, restartDelay } from "./backoff.ts";
 
 /** What is remembered about one replica in one configuration, over the containers that were made for it. */
 export class ReplicaHistory {

@@ -1,4 +1,4 @@
-import type { ClusterEvent, StreamOptions } from "../driver.ts";
+import type { ClusterEvent, StreamOptions } from "./driver.ts";
 import type { EventLog } from "./eventlog.ts";
 import { LineQueue } from "./queue.ts";
 

@@ -1,9 +1,9 @@
 import { EventEmitter } from "node:events";
 import { appendFileSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { errorText } from "../../../util/index.ts";
-import type { ClusterEvent } from "../driver.ts";
-import type { Logger } from "../logger.ts";
+import { errorText } from "../../util/index.ts";
+import type { ClusterEvent } from "./driver.ts";
+import type { Logger } from "./logger.ts";
 
 /** Events kept per lease; the oldest go first. */
 const KEPT = 500;

@@ -1,4 +1,4 @@
-import { clusterErrors } from "../errors.ts";
+import { clusterErrors } from "./errors.ts";
 
 /** An image name, fully qualified. */
 export interface ImageReference {

@@ -1,0 +1,62 @@
+import { createServer } from "node:net";
+import { describe, expect, it } from "vitest";
+import { clusterConformance, sampleService, sampleSpec, untilHealth, untilOk } from "../conformance.ts";
+import { MemoryCluster } from "./index.ts";
+
+const MISSING = "localhost/svc-no-such-image:1";
+
+describe("memory driver", () => {
+  for (const { name, run } of clusterConformance) {
+    it(name, async () => {
+      const cluster = new MemoryCluster({ hasImage: (image) => image !== MISSING });
+      try {
+        await run({
+          open: async () => cluster.open(),
+          image: "localhost/svc-sample:1",
+          missingImage: MISSING,
+          freePort,
+        });
+      } finally {
+        await cluster.destroy();
+      }
+    });
+  }
+
+  it("plays a cluster that is away: unknown health, refused calls, and all as before when it is back", async () => {
+    const cluster = new MemoryCluster();
+    const driver = cluster.open();
+    const spec = sampleSpec([sampleService("localhost/svc-sample:1")]);
+    await driver.deploy(spec);
+    await untilOk(driver, spec.id);
+    cluster.reachable = false;
+    expect((await driver.status(spec.id)).health).toBe("unknown");
+    await expect(driver.teardown(spec.id)).rejects.toThrow(/does not answer/);
+    await expect(driver.deploy(spec)).rejects.toThrow(/does not answer/);
+    cluster.reachable = true;
+    expect((await driver.status(spec.id)).health).toBe("ok");
+    await cluster.destroy();
+  });
+
+  it("plays a crash", async () => {
+    const cluster = new MemoryCluster({ backoff: { first: 20, initial: 20, max: 20, resetAfter: 1000 } });
+    const driver = cluster.open();
+    const spec = sampleSpec([sampleService("localhost/svc-sample:1", { count: 2 })]);
+    await driver.deploy(spec);
+    await untilOk(driver, spec.id);
+    cluster.crash(spec.id, "web", 1, 9);
+    expect(driver.backends(spec.id, "web", 80)).toHaveLength(1);
+    const back = await untilHealth(driver, spec.id, (health) => health.health === "ok", "the restart");
+    expect(back.services[0]?.replicas.map((replica) => replica.restarts)).toEqual([0, 1]);
+    await cluster.destroy();
+  });
+});
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer().once("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
+    });
+  });
+}

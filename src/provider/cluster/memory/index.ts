@@ -1,0 +1,1 @@
+export { MemoryCluster, type MemoryClusterOptions } from "./driver.ts";

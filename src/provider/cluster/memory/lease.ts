@@ -1,0 +1,160 @@
+import type { BackoffPolicy } from "../backoff.ts";
+import type { ClusterEvent, LeaseHealth, LeaseSpec, LogLine, ServiceStatus } from "../driver.ts";
+import { leaseNamespace } from "../names.ts";
+import { type PortProxy, tcpProxy, udpProxy } from "../port-proxy.ts";
+import { MemoryReplica } from "./replica.ts";
+
+export interface LeaseWorld {
+  readonly policy: BackoffPolicy;
+  readonly nodePortAddress: string;
+  readonly hasImage: (image: string) => boolean;
+  readonly event: (namespace: string, event: ClusterEvent) => void;
+}
+
+/** One lease of the memory cluster. */
+export class MemoryLease {
+  readonly namespace: string;
+  readonly listeners = new Set<(line: LogLine | undefined) => void>();
+  readonly #world: LeaseWorld;
+  readonly #errors = new Map<string, string>();
+  readonly #proxies = new Map<string, PortProxy>();
+  #replicas: MemoryReplica[] = [];
+  #work: Promise<void> = Promise.resolve();
+  #written: { readonly line: LogLine; readonly replica: () => MemoryReplica }[] = [];
+  #turn = 0;
+  spec: LeaseSpec;
+
+  constructor(spec: LeaseSpec, world: LeaseWorld) {
+    this.spec = spec;
+    this.#world = world;
+    this.namespace = leaseNamespace(spec.id);
+  }
+
+  deploy(spec: LeaseSpec): void {
+    this.spec = spec;
+    this.#work = this.#work.then(() => this.#converge());
+  }
+
+  async close(): Promise<void> {
+    await this.#work;
+    for (const proxy of this.#proxies.values()) proxy.close();
+    for (const replica of this.#replicas) replica.remove();
+    this.#replicas = [];
+    for (const listener of this.listeners) listener(undefined);
+  }
+
+  /** What the replicas that are there now have written. */
+  get lines(): LogLine[] {
+    return this.#written.filter((entry) => this.#replicas.includes(entry.replica())).map((entry) => entry.line);
+  }
+
+  replica(service: string, index: number): MemoryReplica | undefined {
+    return this.#replicas.find((entry) => entry.service.name === service && entry.index === index);
+  }
+
+  backends(service: string, port: number): string[] {
+    return this.#replicas.filter((entry) => entry.service.name === service).flatMap((entry) => entry.address(port));
+  }
+
+  status(): LeaseHealth {
+    const services = this.spec.group.services.map((service): ServiceStatus => {
+      const mine = this.#replicas.filter((entry) => entry.service.name === service.name);
+      const config = JSON.stringify(service);
+      const error = this.#errors.get(service.name) ?? mine.find((entry) => entry.error !== undefined)?.error;
+      return {
+        name: service.name,
+        total: service.count,
+        available: mine.filter((entry) => entry.ready).length,
+        generation: this.spec.generation,
+        updated: mine.filter((entry) => entry.ready && entry.config === config).length,
+        replicas: mine.map(({ name, index, ready, restarts, state }) => ({ name, index, ready, restarts, state })),
+        ...(error === undefined ? {} : { error }),
+      };
+    });
+    const ok = services.every((service) => service.available >= service.total);
+    return { health: ok ? "ok" : "bad", services };
+  }
+
+  /** New beside old, the old goes when the new one is there; without an image nothing is touched. */
+  async #converge(): Promise<void> {
+    for (const service of this.spec.group.services) {
+      if (!this.#pull(service.name, service.image)) continue;
+      for (let index = 0; index < service.count; index++) {
+        const old = this.replica(service.name, index);
+        if (old?.config === JSON.stringify(service)) continue;
+        const fresh = this.#newReplica(service, index);
+        await fresh.start();
+        this.#replicas = [...this.#replicas.filter((entry) => entry !== old), fresh];
+        old?.remove();
+      }
+      this.#removeReplicas((entry) => entry.service.name === service.name && entry.index >= service.count);
+    }
+    const names = new Set(this.spec.group.services.map((service) => service.name));
+    this.#removeReplicas((entry) => !names.has(entry.service.name));
+    await this.#openPorts();
+  }
+
+  #pull(service: string, image: string): boolean {
+    this.#event(service, undefined, ["Normal", "Pulling", `pulling image ${image}`]);
+    if (this.#world.hasImage(image)) {
+      this.#event(service, undefined, ["Normal", "Pulled", `image ${image} is here`]);
+      this.#errors.delete(service);
+      return true;
+    }
+    const text = `image ${image} does not exist`;
+    this.#errors.set(service, text);
+    this.#event(service, undefined, ["Warning", "Failed", text]);
+    return false;
+  }
+
+  #newReplica(service: LeaseSpec["group"]["services"][number], index: number): MemoryReplica {
+    const name = `${service.name}-${index}`;
+    const callbacks = {
+      event: (...event: EventText) => this.#event(service.name, name, event),
+      log: (message: string) => this.#line({ name, message }, () => replica),
+    };
+    const options = { config: JSON.stringify(service), policy: this.#world.policy, callbacks };
+    const replica: MemoryReplica = new MemoryReplica(service, index, options);
+    return replica;
+  }
+
+  #removeReplicas(gone: (replica: MemoryReplica) => boolean): void {
+    for (const replica of this.#replicas.filter(gone)) replica.remove();
+    this.#replicas = this.#replicas.filter((replica) => !gone(replica));
+  }
+
+  async #openPorts(): Promise<void> {
+    for (const { service, port, proto, hostPort } of this.spec.ports) {
+      const key = `${hostPort}/${proto}`;
+      if (this.#proxies.has(key)) continue;
+      const next = () => {
+        const addresses = this.backends(service, port);
+        return addresses[this.#turn++ % Math.max(addresses.length, 1)];
+      };
+      const listen = proto === "UDP" ? udpProxy : tcpProxy;
+      this.#proxies.set(key, await listen({ host: this.#world.nodePortAddress, port: hostPort }, next));
+    }
+  }
+
+  #line(line: LogLine, replica: () => MemoryReplica): void {
+    this.#written.push({ line, replica });
+    for (const listener of this.listeners) listener(line);
+  }
+
+  #event(service: string, replica: string | undefined, [type, reason, note]: EventText): void {
+    this.#world.event(this.namespace, {
+      type,
+      reason,
+      note,
+      object: {
+        kind: replica === undefined ? "Deployment" : "Pod",
+        namespace: this.namespace,
+        name: replica ?? service,
+      },
+      service,
+      time: new Date().toISOString(),
+    });
+  }
+}
+
+type EventText = [type: "Normal" | "Warning", reason: string, note: string];
