@@ -36,7 +36,6 @@ describe("recorded deployment files", () => {
   });
 });
 
-/** The hash that the ecosystem's tools publish for a protected machine: the type of protection enters it. */
 describe("params.tee", () => {
   it("enters the canonical JSON in its long form and is read back from it", () => {
     const text = read("web.yaml").replace("    expose:", "    params: {tee: cpu}\n    expose:");
