@@ -2,6 +2,7 @@ import { type AuthKeeper, authModule, FEE_COLLECTOR } from "../modules/auth/inde
 import { type BankKeeper, bankModule } from "../modules/bank/index.ts";
 import type { AnteOptions, Module } from "../runtime/index.ts";
 import { type ApplicationOptions, SvcApplication } from "./application.ts";
+import { marketplaceModules } from "./marketplace.ts";
 
 /** Modules in the order of genesis and of begin-block, with what the checks of transactions need of them. */
 export interface ModuleSet {
@@ -31,7 +32,7 @@ export function moduleSet(more: (base: BaseKeepers) => readonly Module[]): Modul
 
 /** The modules of the chain. A new module is one line here, behind those it builds on. */
 export function standardModules(): ModuleSet {
-  return moduleSet(() => []);
+  return moduleSet(marketplaceModules);
 }
 
 /** The application with the modules of the chain. */

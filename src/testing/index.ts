@@ -7,4 +7,17 @@ export {
   testChain,
 } from "./chain.ts";
 export { type TestKey, testKey } from "./keys.ts";
+export {
+  actionsOf,
+  amount,
+  coin,
+  type GroupInit,
+  groupSpec,
+  MIN_DEPOSIT,
+  marketEvents,
+  orderOf,
+  price,
+  resourceRow,
+  TestMarket,
+} from "./marketplace.ts";
 export { signTx, type TestMessage, type TestSigner, type TxSettings, toAny } from "./signed.ts";

@@ -1,0 +1,40 @@
+import { auditModule } from "../modules/audit/index.ts";
+import { certModule } from "../modules/cert/index.ts";
+import { deploymentModule } from "../modules/deployment/index.ts";
+import { escrowModule } from "../modules/escrow/index.ts";
+import { marketModule } from "../modules/market/index.ts";
+import { providerModule } from "../modules/provider/index.ts";
+import type { Module } from "../runtime/index.ts";
+import { parseDeploymentId } from "../wire/index.ts";
+import type { BaseKeepers } from "./app.ts";
+
+/**
+ * The modules of the marketplace. They know of each other in circles (money ends, so a lease ends, so a group stops), so
+ * some functions reach a keeper that is made further down; they are called when all are there. Escrow's end-block item
+ * comes before the market's.
+ */
+export function marketplaceModules({ bank }: BaseKeepers): Module[] {
+  const cert = certModule();
+  const escrow = escrowModule(bank, {
+    exhausted: (ctx, { id }) => deployment.keeper.exhausted(ctx, parseDeploymentId(id.xid)),
+    lowBalance: (ctx, { id }, blocks) => deployment.keeper.lowBalance(ctx, parseDeploymentId(id.xid), blocks),
+  });
+  const deployment = deploymentModule(escrow.keeper, {
+    openOrder: (ctx, group, spec) => market.keeper.openOrder(ctx, group, spec),
+    closeGroup: (ctx, group, reason) => market.keeper.closeGroup(ctx, group, reason),
+  });
+  const provider = providerModule({
+    activeRequirements: (ctx, owner) => market.keeper.activeRequirements(ctx, owner),
+    hasActiveLease: (ctx, owner) => market.keeper.hasActiveLease(ctx, owner),
+    openBids: (ctx, owner) => market.keeper.openBids(ctx, owner),
+    closeOpenBids: (ctx, owner, reason) => market.keeper.closeOpenBids(ctx, owner, reason),
+  });
+  const audit = auditModule(provider.keeper);
+  const market = marketModule({
+    escrow: escrow.keeper,
+    groups: deployment.keeper,
+    providers: provider.keeper,
+    audits: audit.keeper,
+  });
+  return [cert, provider, audit, escrow, deployment, market].map(({ module }) => module);
+}

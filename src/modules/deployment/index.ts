@@ -1,0 +1,32 @@
+import { defineModule, type Module } from "../../runtime/index.ts";
+import type { EscrowKeeper } from "../escrow/index.ts";
+import { errors } from "./errors.ts";
+import { deploymentGenesis } from "./genesis.ts";
+import { deploymentInvariants } from "./invariants.ts";
+import { DeploymentKeeper, type GroupMarket } from "./keeper.ts";
+import { deploymentMsgs } from "./msgs.ts";
+import { deploymentQueries } from "./queries.ts";
+
+export { errors as deploymentErrors } from "./errors.ts";
+export { DeploymentKeeper, escrowId, type GroupMarket, idOf } from "./keeper.ts";
+
+/** Makes the module and its keeper. */
+export function deploymentModule(
+  escrow: EscrowKeeper,
+  market: GroupMarket,
+): { readonly keeper: DeploymentKeeper; readonly module: Module } {
+  const keeper = new DeploymentKeeper(escrow, market);
+  const module = defineModule({
+    name: "deployment",
+    msg: deploymentMsgs(keeper),
+    query: deploymentQueries(keeper, escrow),
+    genesis: deploymentGenesis(keeper),
+    invariants: deploymentInvariants(keeper, escrow),
+    messageGas: (ctx, message) => {
+      const row = keeper.getParams(ctx).messageGas.find((each) => each.message === message);
+      if (row === undefined) throw errors.internal(`no gas for ${message}`);
+      return row.gas;
+    },
+  });
+  return { keeper, module };
+}

@@ -1,0 +1,316 @@
+import { create } from "@bufbuild/protobuf";
+import { type Context, paramsItem } from "../../runtime/index.ts";
+import { groupPrice } from "../../sdl/index.ts";
+import {
+  addressKey,
+  checkPrefixes,
+  collection,
+  index,
+  type KVStore,
+  protoValue,
+  tupleKey,
+  uint8Key,
+  uint32Key,
+  uint64Key,
+} from "../../store/index.ts";
+import { equalBytes, formatCoin, type IntCoin, tryParseInt } from "../../util/index.ts";
+import { Closed_Reason } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
+import {
+  type Deployment,
+  Deployment_State,
+  DeploymentSchema,
+  type Group,
+  Group_State,
+  GroupSchema,
+  type GroupSpec,
+  type Params,
+  ParamsSchema,
+} from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
+import {
+  type DeploymentKey,
+  decodeAddress,
+  formatDeploymentId,
+  formatGroupId,
+  type GroupKey,
+} from "../../wire/index.ts";
+import type { AccountId, EscrowKeeper } from "../escrow/index.ts";
+import { errors } from "./errors.ts";
+import { emitDeployment, emitGroup } from "./events.ts";
+import { checkGroups } from "./group-spec.ts";
+
+export const STORE = "deployment";
+
+/** What deployments need of the market. */
+export interface GroupMarket {
+  /** Opens the next order of a group and returns its sequence number. */
+  openOrder(ctx: Context, group: GroupKey, spec: GroupSpec): number;
+  /** Ends what the group has on the market: its order with bids, lease and payment. */
+  closeGroup(ctx: Context, group: GroupKey, reason: Closed_Reason): void;
+}
+
+export interface NewDeployment {
+  readonly id: DeploymentKey;
+  readonly groups: readonly GroupSpec[];
+  readonly version: Uint8Array;
+  readonly deposit: IntCoin;
+}
+
+/** A stored group's states in which it can be started again. */
+const STARTABLE: readonly Group_State[] = [Group_State.paused, Group_State.insufficient_funds];
+
+/** Deployments and their groups. */
+export class DeploymentKeeper {
+  readonly params = paramsItem({ prefix: 0x00, schema: ParamsSchema });
+  readonly deployments = collection({
+    name: "deployment",
+    prefix: 0x01,
+    key: tupleKey(addressKey, uint64Key),
+    value: protoValue(DeploymentSchema),
+    indexes: {
+      owner: index({
+        prefix: 0x02,
+        key: tupleKey(addressKey, uint8Key),
+        of: ({ state }: Deployment, [owner]: readonly [Uint8Array, bigint]) => [owner, state] as const,
+      }),
+      state: index({
+        prefix: 0x03,
+        key: tupleKey(uint8Key),
+        of: ({ state }: Deployment) => [state] as const,
+      }),
+      dseq: index({
+        prefix: 0x04,
+        key: tupleKey(uint64Key),
+        of: (_: Deployment, [, dseq]: readonly [Uint8Array, bigint]) => [dseq] as const,
+      }),
+    },
+  });
+  readonly groups = collection({
+    name: "group",
+    prefix: 0x05,
+    key: tupleKey(addressKey, uint64Key, uint32Key),
+    value: protoValue(GroupSchema),
+  });
+  readonly #escrow: EscrowKeeper;
+  readonly #market: GroupMarket;
+
+  constructor(escrow: EscrowKeeper, market: GroupMarket) {
+    this.#escrow = escrow;
+    this.#market = market;
+    checkPrefixes({ params: this.params, deployments: this.deployments, groups: this.groups });
+  }
+
+  getParams(ctx: Context): Params {
+    return this.params.require(store(ctx));
+  }
+
+  deployment(ctx: Context, id: DeploymentKey): Deployment {
+    const found = this.deployments.get(store(ctx), deploymentKey(id));
+    if (found === undefined) throw errors.notFound(formatDeploymentId(id));
+    return found;
+  }
+
+  findGroup(ctx: Context, id: GroupKey): Group | undefined {
+    return this.groups.get(store(ctx), groupKey(id));
+  }
+
+  group(ctx: Context, id: GroupKey): Group {
+    const found = this.findGroup(ctx, id);
+    if (found === undefined) throw errors.groupNotFound(formatGroupId(id));
+    return found;
+  }
+
+  groupsOf(ctx: Context, id: DeploymentKey): Group[] {
+    return [...this.groups.values(store(ctx), { prefix: deploymentKey(id) })];
+  }
+
+  create(ctx: Context, { id, groups, version, deposit }: NewDeployment): void {
+    const key = deploymentKey(id);
+    if (this.deployments.has(store(ctx), key)) throw errors.exists(formatDeploymentId(id));
+    this.#checkDeposit(ctx, deposit);
+    checkGroups(groups, this.#limits(ctx), deposit.denom);
+    const record = { deploymentId: id, state: Deployment_State.active, version, createdAt: ctx.height };
+    this.deployments.set(store(ctx), key, create(DeploymentSchema, record));
+    this.#escrow.openAccount(ctx, { id: escrowId(id), owner: id.owner, depositor: id.owner, deposit });
+    emitDeployment(ctx, "deployment-created", id, { version });
+    groups.forEach((groupSpec, i) => {
+      const groupId = { ...id, gseq: i + 1 };
+      const group = { groupId, state: Group_State.open, groupSpec, createdAt: ctx.height };
+      this.groups.set(store(ctx), groupKey(groupId), create(GroupSchema, group));
+      this.#market.openOrder(ctx, groupId, groupSpec);
+    });
+  }
+
+  /** Adds money of anybody to an active deployment. */
+  deposit(ctx: Context, id: DeploymentKey, from: { readonly depositor: string; readonly amount: IntCoin }): void {
+    this.#active(ctx, id);
+    const { denom } = this.#escrow.account(ctx, escrowId(id));
+    if (from.amount.denom !== denom)
+      throw errors.invalidDeposit(`${formatCoin(from.amount)}: the deployment is paid in ${denom}`);
+    const balance = this.#escrow.deposit(ctx, escrowId(id), from);
+    emitDeployment(ctx, "deployment-deposited", id, {
+      more: { depositor: from.depositor, amount: formatCoin(from.amount), balance: formatCoin(balance) },
+    });
+  }
+
+  update(ctx: Context, id: DeploymentKey, version: Uint8Array): void {
+    const deployment = this.#active(ctx, id);
+    if (equalBytes(deployment.version, version))
+      throw errors.invalidVersion("the deployment already has this version: the manifest has not changed");
+    this.#save(ctx, { ...deployment, version });
+    emitDeployment(ctx, "deployment-updated", id, { version });
+  }
+
+  /** Ends everything of a deployment, pays what is due and returns the rest to the depositors. */
+  close(ctx: Context, id: DeploymentKey, reason: Closed_Reason): void {
+    const deployment = this.#active(ctx, id);
+    for (const group of this.groupsOf(ctx, id)) {
+      if (group.state !== Group_State.closed) this.#endGroup(ctx, group, { state: Group_State.closed, reason });
+    }
+    this.#escrow.closeAccount(ctx, escrowId(id));
+    const closed = { state: Deployment_State.closed, closedOn: ctx.height, closeReason: reason };
+    this.#save(ctx, { ...deployment, ...closed });
+    emitDeployment(ctx, "deployment-closed", id, { reason });
+  }
+
+  /** Ends a group for good; with the last one the deployment closes. */
+  closeGroup(ctx: Context, id: GroupKey): void {
+    const group = this.#groupOfActive(ctx, id);
+    if (group.state === Group_State.closed) throw errors.groupClosed(formatGroupId(id));
+    this.#endGroup(ctx, group, { state: Group_State.closed, reason: Closed_Reason.owner });
+    const isLast = this.groupsOf(ctx, id).every(({ state }) => state === Group_State.closed);
+    if (isLast) this.close(ctx, id, Closed_Reason.owner);
+  }
+
+  /** Ends the group's lease and keeps its money; `startGroup` opens a new order. */
+  pauseGroup(ctx: Context, id: GroupKey): void {
+    const group = this.#groupOfActive(ctx, id);
+    if (group.state === Group_State.closed) throw errors.groupClosed(formatGroupId(id));
+    if (group.state === Group_State.paused) throw errors.groupPaused(formatGroupId(id));
+    if (group.state !== Group_State.open) throw errors.groupNotOpen(formatGroupId(id));
+    this.#endGroup(ctx, group, { state: Group_State.paused, reason: Closed_Reason.owner });
+  }
+
+  /** Opens a new order for a group that is paused or ran out of funds. Returns the order's sequence number. */
+  startGroup(ctx: Context, id: GroupKey): number {
+    const group = this.#groupOfActive(ctx, id);
+    if (group.state === Group_State.closed) throw errors.groupClosed(formatGroupId(id));
+    if (!STARTABLE.includes(group.state)) throw errors.groupOpen(formatGroupId(id));
+    this.#saveGroup(ctx, { ...group, state: Group_State.open, closedOn: 0n, closeReason: Closed_Reason.invalid });
+    emitGroup(ctx, "group-started", id);
+    return this.reopenGroup(ctx, id);
+  }
+
+  /** Opens the next order of an open group whose lease ended; the money must last for a new one. */
+  reopenGroup(ctx: Context, id: GroupKey): number {
+    const { groupSpec } = this.group(ctx, id);
+    if (groupSpec === undefined) throw errors.invalidGroupSpec(formatGroupId(id));
+    const need = { rate: groupPrice(groupSpec), blocks: this.getParams(ctx).minStartBlocks };
+    this.#escrow.checkFunds(ctx, escrowId(id), need);
+    return this.#market.openOrder(ctx, id, groupSpec);
+  }
+
+  /** The market has ended what an open group had there; the group waits for its owner. */
+  marketEnded(ctx: Context, id: GroupKey, reason: Closed_Reason): void {
+    this.#markGroup(ctx, this.group(ctx, id), { state: Group_State.paused, reason });
+  }
+
+  /** The deployment's money ended: its groups stop, it stays active for a top-up. */
+  exhausted(ctx: Context, id: DeploymentKey): void {
+    for (const group of this.groupsOf(ctx, id)) {
+      if (group.state !== Group_State.open && group.state !== Group_State.paused) continue;
+      this.#endGroup(ctx, group, { state: Group_State.insufficient_funds, reason: Closed_Reason.insufficient_funds });
+    }
+  }
+
+  /** Tells that the deployment's money ends in so many blocks. */
+  lowBalance(ctx: Context, id: DeploymentKey, blocks: bigint): void {
+    emitDeployment(ctx, "deployment-low-balance", id, { more: { "blocks-remaining": blocks.toString() } });
+  }
+
+  #active(ctx: Context, id: DeploymentKey): Deployment {
+    const deployment = this.deployment(ctx, id);
+    if (deployment.state !== Deployment_State.active) throw errors.closed(formatDeploymentId(id));
+    this.#escrow.bringUpToDate(ctx, escrowId(id));
+    return deployment;
+  }
+
+  #groupOfActive(ctx: Context, id: GroupKey): Group {
+    this.group(ctx, id);
+    this.#active(ctx, id);
+    // Bringing the escrow account up to date may have changed the group.
+    return this.group(ctx, id);
+  }
+
+  #endGroup(ctx: Context, group: Group, end: GroupEnd): void {
+    this.#market.closeGroup(ctx, idOf(group), end.reason);
+    this.#markGroup(ctx, group, end);
+  }
+
+  #markGroup(ctx: Context, group: Group, { state, reason }: GroupEnd): void {
+    this.#saveGroup(ctx, { ...group, state, closedOn: ctx.height, closeReason: reason });
+    emitGroup(ctx, END_ACTIONS[state], idOf(group), reason);
+  }
+
+  #limits(ctx: Context) {
+    const { limits } = this.getParams(ctx);
+    if (limits === undefined) throw errors.invalidParams("limits are missing");
+    return limits;
+  }
+
+  #checkDeposit(ctx: Context, deposit: IntCoin): void {
+    const { minDeposits } = this.getParams(ctx);
+    const minimum = minDeposits.find(({ denom }) => denom === deposit.denom);
+    if (minimum === undefined) {
+      const denoms = minDeposits.map(({ denom }) => denom).join(" or ");
+      throw errors.invalidDeposit(`${formatCoin(deposit)}: deployments are paid in ${denoms}`);
+    }
+    if (deposit.amount < (tryParseInt(minimum.amount) ?? 0n))
+      throw errors.invalidDeposit(`${formatCoin(deposit)}: the minimum is ${formatCoin(minimum)}`);
+  }
+
+  #save(ctx: Context, deployment: Deployment): void {
+    this.deployments.set(store(ctx), deploymentKey(deployment.deploymentId ?? NO_ID), deployment);
+  }
+
+  #saveGroup(ctx: Context, group: Group): void {
+    this.groups.set(store(ctx), groupKey(idOf(group)), group);
+  }
+}
+
+interface GroupEnd {
+  readonly state: EndState;
+  readonly reason: Closed_Reason;
+}
+
+type EndState = Group_State.paused | Group_State.insufficient_funds | Group_State.closed;
+
+const END_ACTIONS: Readonly<Record<EndState, string>> = {
+  [Group_State.paused]: "group-paused",
+  [Group_State.insufficient_funds]: "group-insufficient-funds",
+  [Group_State.closed]: "group-closed",
+};
+
+const NO_ID = { owner: "", dseq: 0n, gseq: 0 };
+
+/** The id of a stored group: it always has one. */
+export function idOf(group: Group): GroupKey {
+  const { owner, dseq, gseq } = group.groupId ?? NO_ID;
+  return { owner, dseq, gseq };
+}
+
+/** The escrow account of a deployment. */
+export function escrowId(id: DeploymentKey): AccountId {
+  return { scope: "deployment", xid: formatDeploymentId(id) };
+}
+
+export function deploymentKey({ owner, dseq }: DeploymentKey): [Uint8Array, bigint] {
+  return [decodeAddress(owner), dseq];
+}
+
+export function groupKey({ owner, dseq, gseq }: GroupKey): [Uint8Array, bigint, number] {
+  return [decodeAddress(owner), dseq, gseq];
+}
+
+function store(ctx: Context): KVStore {
+  return ctx.store(STORE);
+}

@@ -1,0 +1,93 @@
+import { type BoundService, bindService, readCoin, readPositiveCoin } from "../../runtime/index.ts";
+import { Closed_Reason } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
+import type { DeploymentID, GroupID } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
+import { Msg } from "../../wire/gen/svc/deployment/v1beta1/tx_pb.js";
+import { type DeploymentKey, type GroupKey, isAddress } from "../../wire/index.ts";
+import { errors } from "./errors.ts";
+import type { DeploymentKeeper } from "./keeper.ts";
+
+const VERSION_BYTES = 32;
+
+export function deploymentMsgs(keeper: DeploymentKeeper): BoundService {
+  return bindService(
+    Msg,
+    {
+      createDeployment: (ctx, msg) => {
+        const id = readId(msg.id);
+        keeper.create(ctx, { id, groups: msg.groups, version: msg.version, deposit: readPositiveCoin(msg.deposit) });
+        return { id };
+      },
+      depositDeployment: (ctx, msg) => {
+        const id = readId(msg.id);
+        const depositor = msg.depositor === "" ? id.owner : msg.depositor;
+        keeper.deposit(ctx, id, { depositor, amount: readPositiveCoin(msg.amount) });
+        return {};
+      },
+      updateDeployment: (ctx, msg) => {
+        keeper.update(ctx, readId(msg.id), msg.version);
+        return {};
+      },
+      closeDeployment: (ctx, msg) => {
+        keeper.close(ctx, readId(msg.id), Closed_Reason.owner);
+        return {};
+      },
+      closeGroup: (ctx, msg) => {
+        keeper.closeGroup(ctx, readGroupId(msg.id));
+        return {};
+      },
+      pauseGroup: (ctx, msg) => {
+        keeper.pauseGroup(ctx, readGroupId(msg.id));
+        return {};
+      },
+      startGroup: (ctx, msg) => ({ oseq: keeper.startGroup(ctx, readGroupId(msg.id)) }),
+    },
+    {
+      createDeployment: (msg) => {
+        const id = readId(msg.id);
+        checkVersion(msg.version);
+        if (msg.groups.length === 0) throw errors.invalidGroups("a deployment needs at least one group");
+        readCoin(msg.deposit);
+        if (msg.depositor !== "" && msg.depositor !== id.owner)
+          throw errors.invalidDepositor("only the owner can pay for a new deployment", {
+            hint: "create it with the owner's money and let others add to it: svc tx deployment deposit",
+          });
+      },
+      depositDeployment: (msg) => {
+        readId(msg.id);
+        readPositiveCoin(msg.amount);
+        if (msg.depositor !== "" && !isAddress(msg.depositor))
+          throw errors.invalidDepositor(`"${msg.depositor.slice(0, 100)}" is no account address`);
+      },
+      updateDeployment: (msg) => {
+        readId(msg.id);
+        checkVersion(msg.version);
+      },
+      closeDeployment: (msg) => void readId(msg.id),
+      closeGroup: (msg) => void readGroupId(msg.id),
+      pauseGroup: (msg) => void readGroupId(msg.id),
+      startGroup: (msg) => void readGroupId(msg.id),
+    },
+  );
+}
+
+/** A complete deployment id. Throws `deployment/8`. */
+export function readId(id: DeploymentID | undefined): DeploymentKey {
+  const { owner = "", dseq = 0n } = id ?? {};
+  if (!isAddress(owner)) throw errors.invalidId(`owner "${owner.slice(0, 100)}" is no account address`);
+  if (dseq === 0n) throw errors.invalidId("dseq must not be 0");
+  return { owner, dseq };
+}
+
+/** A complete group id. Throws `deployment/13`. */
+export function readGroupId(id: GroupID | undefined): GroupKey {
+  const { owner = "", dseq = 0n, gseq = 0 } = id ?? {};
+  if (!isAddress(owner)) throw errors.invalidGroupId(`owner "${owner.slice(0, 100)}" is no account address`);
+  if (dseq === 0n || gseq === 0) throw errors.invalidGroupId("dseq and gseq must not be 0");
+  return { owner, dseq, gseq };
+}
+
+function checkVersion(version: Uint8Array): void {
+  if (version.length === 0) throw errors.emptyVersion();
+  if (version.length !== VERSION_BYTES)
+    throw errors.invalidVersion(`version has ${version.length} bytes, a sha256 has ${VERSION_BYTES}`);
+}

@@ -1,0 +1,43 @@
+import { create } from "@bufbuild/protobuf";
+import { DEFAULT_LIMITS } from "../../sdl/index.ts";
+import { isDenom, NATIVE_DENOM, tryParseInt } from "../../util/index.ts";
+import { type Params, ParamsSchema } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
+import { errors } from "./errors.ts";
+
+const MIN_DEPOSIT = "5000000";
+const MIN_START_BLOCKS = 100n;
+
+/**
+ * Fixed gas of each message. Together with ten a byte, every message of ordinary size stays below the 200,000 that a
+ * transaction has by default, a deployment of a hundred resource rows included.
+ */
+const MESSAGE_GAS = {
+  MsgCreateDeployment: 30_000n,
+  MsgDepositDeployment: 30_000n,
+  MsgUpdateDeployment: 15_000n,
+  MsgCloseDeployment: 80_000n,
+  MsgCloseGroup: 50_000n,
+  MsgPauseGroup: 50_000n,
+  MsgStartGroup: 40_000n,
+};
+
+export function defaultParams(): Params {
+  return create(ParamsSchema, {
+    minDeposits: [{ denom: NATIVE_DENOM, amount: MIN_DEPOSIT }],
+    limits: { ...DEFAULT_LIMITS },
+    minStartBlocks: MIN_START_BLOCKS,
+    messageGas: Object.entries(MESSAGE_GAS).map(([message, gas]) => ({ message, gas })),
+  });
+}
+
+/** Refuses parameters with which the module could not work. Throws `deployment/22`. */
+export function checkParams(params: Params): Params {
+  if (params.minDeposits.length === 0) throw errors.invalidParams("min_deposits names no denomination");
+  for (const { denom, amount } of params.minDeposits) {
+    if (!isDenom(denom) || (tryParseInt(amount) ?? 0n) <= 0n)
+      throw errors.invalidParams(`min_deposits: "${amount}${denom}" is no positive amount`);
+  }
+  if (params.limits === undefined) throw errors.invalidParams("limits are missing");
+  if (params.minStartBlocks < 1n) throw errors.invalidParams("min_start_blocks must be at least 1");
+  return params;
+}

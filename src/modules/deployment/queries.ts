@@ -1,0 +1,56 @@
+import { type BoundService, bindService, type Context } from "../../runtime/index.ts";
+import type { Page } from "../../store/index.ts";
+import { sdkErrors } from "../../util/index.ts";
+import { type Deployment, Deployment_State } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
+import { Query, type QueryDeploymentsRequest } from "../../wire/gen/svc/deployment/v1beta1/query_pb.js";
+import { decodeAddress } from "../../wire/index.ts";
+import { accountMessage, type EscrowKeeper } from "../escrow/index.ts";
+import { type DeploymentKeeper, escrowId, STORE } from "./keeper.ts";
+import { readGroupId, readId } from "./msgs.ts";
+
+type Row = Page<[readonly [Uint8Array, bigint], Deployment]>;
+
+export function deploymentQueries(keeper: DeploymentKeeper, escrow: EscrowKeeper): BoundService {
+  const withDetails = (ctx: Context, deployment: Deployment) => {
+    const id = readId(deployment.deploymentId);
+    return {
+      deployment,
+      groups: keeper.groupsOf(ctx, id),
+      escrowAccount: accountMessage(escrow.account(ctx, escrowId(id))),
+    };
+  };
+  return bindService(Query, {
+    deployments: (ctx, request) => {
+      const { items, pagination } = page(keeper, ctx, request);
+      return { deployments: items.map(([, deployment]) => withDetails(ctx, deployment)), pagination };
+    },
+    deployment: (ctx, { id }) => withDetails(ctx, keeper.deployment(ctx, readId(id))),
+    group: (ctx, { id }) => ({ group: keeper.group(ctx, readGroupId(id)) }),
+    params: (ctx) => ({ params: keeper.getParams(ctx) }),
+  });
+}
+
+/** One page through the narrowest index. */
+function page(keeper: DeploymentKeeper, ctx: Context, { filters, pagination }: QueryDeploymentsRequest): Row {
+  const { owner = "", dseq = 0n } = filters ?? {};
+  const state = readState(filters?.state ?? "");
+  const store = ctx.store(STORE);
+  const { deployments } = keeper;
+  const filter = ({ state: stored }: Deployment): boolean => state === undefined || stored === state;
+  if (owner !== "") {
+    const address = decodeAddress(owner);
+    if (dseq !== 0n) return deployments.paginate(store, pagination, { prefix: [address, dseq], filter });
+    if (state === undefined) return deployments.paginate(store, pagination, { prefix: [address] });
+    return deployments.by.owner.paginate(store, pagination, { prefix: [address, state] });
+  }
+  if (dseq !== 0n) return deployments.by.dseq.paginate(store, pagination, { prefix: [dseq], filter });
+  if (state === undefined) return deployments.paginate(store, pagination);
+  return deployments.by.state.paginate(store, pagination, { prefix: [state] });
+}
+
+function readState(text: string): Deployment_State | undefined {
+  if (text === "") return undefined;
+  if (text === "active") return Deployment_State.active;
+  if (text === "closed") return Deployment_State.closed;
+  throw sdkErrors.invalidRequest(`unknown state "${text.slice(0, 40)}": write active or closed`);
+}

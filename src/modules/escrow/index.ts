@@ -1,0 +1,35 @@
+import { defineModule, type Module } from "../../runtime/index.ts";
+import { escrowGenesis } from "./genesis.ts";
+import { escrowInvariants } from "./invariants.ts";
+import { ESCROW_ACCOUNT, type EscrowBank, type EscrowHooks, EscrowKeeper } from "./keeper.ts";
+import { escrowQueries } from "./queries.ts";
+
+export { errors as escrowErrors } from "./errors.ts";
+export { ESCROW_ACCOUNT, type EscrowBank, type EscrowHooks, EscrowKeeper } from "./keeper.ts";
+export {
+  type Account,
+  type AccountId,
+  accountMessage,
+  balanceCoin,
+  type Payment,
+  paymentMessage,
+  rateCoin,
+} from "./records.ts";
+export { costOf, earnedBy, exhaustionHeight } from "./settlement.ts";
+
+/** Makes the module and its keeper. Its end-block item must run before that of the market. */
+export function escrowModule(
+  bank: EscrowBank,
+  hooks: EscrowHooks,
+): { readonly keeper: EscrowKeeper; readonly module: Module } {
+  const keeper = new EscrowKeeper(bank, hooks);
+  const module = defineModule({
+    name: "escrow",
+    query: escrowQueries(keeper),
+    genesis: escrowGenesis(keeper),
+    accounts: [{ name: ESCROW_ACCOUNT, permissions: [] }],
+    endBlock: (ctx) => keeper.endBlock(ctx),
+    invariants: escrowInvariants(keeper),
+  });
+  return { keeper, module };
+}

@@ -1,0 +1,391 @@
+import { type Context, paramsItem, runBlockItem } from "../../runtime/index.ts";
+import {
+  addressKey,
+  checkPrefixes,
+  collection,
+  index,
+  type KVReader,
+  type KVStore,
+  queue,
+  stringKey,
+  tupleKey,
+  uint8Key,
+} from "../../store/index.ts";
+import { assert, type Dec, type DecimalCoin, formatCoin, formatDecCoin, type IntCoin } from "../../util/index.ts";
+import { type Params, ParamsSchema } from "../../wire/gen/svc/escrow/v1beta1/escrow_pb.js";
+import { decodeAddress } from "../../wire/index.ts";
+import { errors } from "./errors.ts";
+import { accountKey, pathKey, paymentKey } from "./keys.ts";
+import { type Account, type AccountId, accountValue, type Payment, paymentValue } from "./records.ts";
+import {
+  addDeposit,
+  addPayment,
+  costOf,
+  isOverdue,
+  type Ledger,
+  NEVER,
+  refunds,
+  removePayment,
+  settle,
+  withPayments,
+} from "./settlement.ts";
+
+export const STORE = "escrow";
+/** The module account that holds all the money. */
+export const ESCROW_ACCOUNT = "escrow";
+
+/** Index values of states. */
+export const OPEN = 1;
+export const CLOSED = 2;
+
+/** Depositors beside the owner that an account takes at a time, so that strangers cannot make it long. */
+const MAX_FOREIGN_DEPOSITS = 100;
+/** An account whose exhaustion failed is tried again after this many blocks; others do not wait behind it. */
+const RETRY_BLOCKS = 100n;
+
+/** What escrow needs of the bank. */
+export interface EscrowBank {
+  sendToModule(ctx: Context, from: Uint8Array, module: string, coins: readonly IntCoin[]): void;
+  sendFromModule(ctx: Context, module: string, to: Uint8Array, coins: readonly IntCoin[]): void;
+  moduleBalance(ctx: Context, module: string, denom: string): bigint;
+}
+
+/** Whom escrow tells what happened at the end of a block. */
+export interface EscrowHooks {
+  /** The money ended: all payments are paid and closed; the account stays open with what was too little for a block. */
+  exhausted(ctx: Context, account: Account): void;
+  /** The money ends in so many blocks. Told once per crossing of the limit. */
+  lowBalance(ctx: Context, account: Account, blocks: bigint): void;
+}
+
+export interface NewAccount {
+  readonly id: AccountId;
+  readonly owner: string;
+  readonly depositor: string;
+  readonly deposit: IntCoin;
+}
+
+export interface NewPayment {
+  readonly id: string;
+  readonly owner: string;
+  readonly rate: DecimalCoin;
+  /** Blocks that the account must be able to pay for. */
+  readonly minBlocks: bigint;
+}
+
+type AccountLedger = Ledger<Account, Payment>;
+
+/** Accounts, their payments, and the queues that end payments at the block their money ends. */
+export class EscrowKeeper {
+  readonly params = paramsItem({ prefix: 0x00, schema: ParamsSchema });
+  readonly accounts = collection({
+    name: "escrow account",
+    prefix: 0x01,
+    key: pathKey,
+    value: accountValue,
+    notFound: errors.accountNotFound,
+    describe: (key) => key.slice(0, -1),
+    indexes: {
+      owner: index({
+        prefix: 0x02,
+        key: tupleKey(addressKey, uint8Key),
+        of: (account: Account) => [decodeAddress(account.owner), stateOf(account)] as const,
+      }),
+      state: index({
+        prefix: 0x03,
+        key: tupleKey(uint8Key, stringKey),
+        of: (account: Account) => [stateOf(account), account.id.scope] as const,
+      }),
+    },
+  });
+  readonly payments = collection({
+    name: "payment",
+    prefix: 0x04,
+    key: pathKey,
+    value: paymentValue,
+    notFound: errors.paymentNotFound,
+    describe: (key) => key.slice(0, -1),
+    indexes: {
+      owner: index({
+        prefix: 0x05,
+        key: tupleKey(addressKey, uint8Key),
+        of: (payment: Payment) => [decodeAddress(payment.owner), stateOf(payment)] as const,
+      }),
+      state: index({
+        prefix: 0x06,
+        key: tupleKey(uint8Key, stringKey),
+        of: (payment: Payment) => [stateOf(payment), accountKey(payment.account)] as const,
+      }),
+    },
+  });
+  /** Accounts by the last block that their money covers. */
+  readonly exhaustion = queue({ name: "exhaustion", prefix: 0x07, key: pathKey });
+  /** Accounts that were not yet told of a low balance, by the height at which they are. */
+  readonly notices = queue({ name: "low balance notices", prefix: 0x08, key: pathKey });
+  readonly #bank: EscrowBank;
+  readonly #hooks: EscrowHooks;
+
+  constructor(bank: EscrowBank, hooks: EscrowHooks) {
+    this.#bank = bank;
+    this.#hooks = hooks;
+    const { params, accounts, payments, exhaustion, notices } = this;
+    checkPrefixes({ params, accounts, payments, exhaustion, notices });
+  }
+
+  getParams(ctx: Context): Params {
+    return this.params.require(store(ctx));
+  }
+
+  /** Accounts or orders that the end of one block may close. */
+  maxRecords(ctx: Context): number {
+    return this.getParams(ctx).maxEndblockRecords;
+  }
+
+  account(ctx: Context, id: AccountId): Account {
+    return this.accounts.require(store(ctx), accountKey(id));
+  }
+
+  findPayment(ctx: Context, account: AccountId, id: string): Payment | undefined {
+    return this.payments.get(store(ctx), paymentKey(account, id));
+  }
+
+  /** Open payments of an account, in the order of their ids. */
+  openPayments(reader: KVReader, id: AccountId): Payment[] {
+    const found = this.payments.by.state.iterate(reader, { prefix: [OPEN, accountKey(id)] });
+    return [...found].map(([, payment]) => payment);
+  }
+
+  moduleBalance(ctx: Context, denom: string): bigint {
+    return this.#bank.moduleBalance(ctx, ESCROW_ACCOUNT, denom);
+  }
+
+  openAccount(ctx: Context, { id, owner, depositor, deposit }: NewAccount): void {
+    const key = accountKey(id);
+    if (this.accounts.has(store(ctx), key)) throw errors.accountExists(key.slice(0, -1));
+    const { denom, amount } = deposit;
+    const empty = { balance: 0n, transferred: 0n, deposits: [], rateTotal: 0n, exhaustsAt: NEVER };
+    const account: Account = { ...empty, id, owner, open: true, denom, settledAt: ctx.height };
+    const entry = { depositor, height: ctx.height, remaining: amount, fromGrant: false };
+    this.#bank.sendToModule(ctx, decodeAddress(depositor), ESCROW_ACCOUNT, [deposit]);
+    this.#save(ctx, addDeposit({ account, payments: [] }, entry), NEVER);
+  }
+
+  /** Adds money from anybody. Returns the account's new balance. */
+  deposit(ctx: Context, id: AccountId, from: { readonly depositor: string; readonly amount: IntCoin }): IntCoin {
+    const ledger = this.#settled(ctx, id);
+    const { denom, amount } = from.amount;
+    if (denom !== ledger.account.denom)
+      throw errors.invalidDenomination(`${formatCoin(from.amount)} to an account of ${ledger.account.denom}`);
+    const entry = { depositor: from.depositor, height: ctx.height, remaining: amount, fromGrant: false };
+    this.#checkLength(ledger.account, entry.depositor);
+    this.#bank.sendToModule(ctx, decodeAddress(entry.depositor), ESCROW_ACCOUNT, [from.amount]);
+    const after = addDeposit(ledger, entry);
+    this.#save(ctx, after, ledger.account.exhaustsAt);
+    return { denom, amount: after.account.balance };
+  }
+
+  /** Throws `escrow/4` unless the account can pay a rate for a number of blocks. */
+  checkFunds(ctx: Context, id: AccountId, need: { readonly rate: DecimalCoin; readonly blocks: bigint }): void {
+    this.#checkCovers(this.#settled(ctx, id).account, need.rate.amount, need.blocks);
+  }
+
+  openPayment(ctx: Context, id: AccountId, terms: NewPayment): void {
+    const ledger = this.#settled(ctx, id);
+    const key = paymentKey(id, terms.id);
+    if (terms.rate.denom !== ledger.account.denom)
+      throw errors.invalidDenomination(`${formatDecCoin(terms.rate)} from an account of ${ledger.account.denom}`);
+    if (terms.rate.amount <= 0n) throw errors.paymentRateZero(key.slice(0, -1));
+    if (this.payments.has(store(ctx), key)) throw errors.paymentExists(key.slice(0, -1));
+    this.#checkCovers(ledger.account, terms.rate.amount, terms.minBlocks);
+    const payment: Payment = {
+      account: id,
+      id: terms.id,
+      owner: terms.owner,
+      open: true,
+      denom: terms.rate.denom,
+      rate: terms.rate.amount,
+      startedAt: ctx.height,
+      closedAt: 0n,
+      balance: 0n,
+      withdrawn: 0n,
+    };
+    const after = addPayment(ledger, payment);
+    // The blocks already promised to others may leave less than one block for all of them.
+    if (after.account.exhaustsAt <= ctx.height) throw errors.accountOverdrawn(key.slice(0, -1));
+    this.#save(ctx, after, ledger.account.exhaustsAt);
+  }
+
+  /** Pays out what a payment has earned. */
+  withdraw(ctx: Context, id: AccountId, paymentId: string): IntCoin {
+    const ledger = this.#settled(ctx, id);
+    const payment = find(ledger, paymentId);
+    const paid = this.#payOut(ctx, payment);
+    const payments = ledger.payments.map((each) => (each === payment ? paid : each));
+    this.#save(ctx, { account: ledger.account, payments }, ledger.account.exhaustsAt);
+    return { denom: payment.denom, amount: payment.balance };
+  }
+
+  /** Ends a payment at this block and pays it out. */
+  closePayment(ctx: Context, id: AccountId, paymentId: string): void {
+    const ledger = this.#settled(ctx, id);
+    const payment = find(ledger, paymentId);
+    this.#close(ctx, payment, ctx.height);
+    this.#save(ctx, removePayment(ledger, payment), ledger.account.exhaustsAt);
+  }
+
+  /** Ends and pays all payments, returns what remains to the depositors, and closes the account. */
+  closeAccount(ctx: Context, id: AccountId): void {
+    const { account, payments } = this.#settled(ctx, id);
+    for (const payment of payments) this.#close(ctx, payment, ctx.height);
+    for (const { depositor, amount } of refunds(account.deposits)) {
+      const coin = { denom: account.denom, amount };
+      this.#bank.sendFromModule(ctx, ESCROW_ACCOUNT, decodeAddress(depositor), [coin]);
+    }
+    const closed = withPayments({ ...account, open: false, balance: 0n, deposits: [] }, []);
+    this.#save(ctx, closed, account.exhaustsAt);
+  }
+
+  /**
+   * Ends the payments of an account whose money ended in an earlier block but whose turn has not come yet, because the
+   * end of a block closes a limited number of accounts. Whatever changes an account calls this first.
+   */
+  bringUpToDate(ctx: Context, id: AccountId): void {
+    if (isOverdue(this.account(ctx, id), ctx.height)) this.#exhaust(ctx, accountKey(id));
+  }
+
+  /** Earned and not paid out at this height. */
+  accrued(ctx: Context, payment: Payment): bigint {
+    if (!payment.open) return payment.balance;
+    const ledger = { account: this.account(ctx, payment.account), payments: [payment] };
+    return settle(ledger, ctx.height).payments[0]?.balance ?? 0n;
+  }
+
+  /** Ends payments whose money ends with this block, and tells of balances that run low. */
+  endBlock(ctx: Context): void {
+    const cap = this.maxRecords(ctx);
+    for (const { key } of this.exhaustion.popDue(store(ctx), ctx.height, cap)) {
+      const done = runBlockItem(ctx, `escrow exhaustion ${key}`, (inner) => this.#exhaust(inner, key));
+      if (!done) this.exhaustion.push(store(ctx), ctx.height + RETRY_BLOCKS, key);
+    }
+    for (const { key } of this.notices.popDue(store(ctx), ctx.height, cap)) {
+      runBlockItem(ctx, `escrow notice ${key}`, (inner) => this.#tell(inner, key));
+    }
+  }
+
+  /** Writes an account as it was exported, with its queue entries; a notice that was due was given before. */
+  restore(ctx: Context, account: Account): void {
+    const key = accountKey(account.id);
+    this.accounts.set(store(ctx), key, account);
+    if (account.exhaustsAt === NEVER) return;
+    this.exhaustion.push(store(ctx), account.exhaustsAt, key);
+    const notice = this.noticeHeight(ctx, account.exhaustsAt);
+    if (notice > ctx.height) this.notices.push(store(ctx), notice, key);
+  }
+
+  restorePayment(ctx: Context, payment: Payment): void {
+    this.#setPayment(ctx, payment);
+  }
+
+  /** Height of an account's notice when its money ends at `exhaustsAt`. */
+  noticeHeight(ctx: Context, exhaustsAt: bigint): bigint {
+    const height = exhaustsAt - this.getParams(ctx).lowBalanceBlocks;
+    return height > 0n ? height : 0n;
+  }
+
+  #exhaust(ctx: Context, key: string): void {
+    const ledger = this.#ledger(ctx, key);
+    const end = ledger.account.exhaustsAt;
+    // An entry that had failed and waited may be out of date.
+    if (end === NEVER || end > ctx.height) return;
+    const { account, payments } = settle(ledger, end);
+    for (const payment of payments) this.#close(ctx, payment, end);
+    const after = withPayments(account, []);
+    this.#save(ctx, after, end);
+    this.#hooks.exhausted(ctx, after.account);
+  }
+
+  #tell(ctx: Context, key: string): void {
+    const account = this.accounts.require(store(ctx), key);
+    this.#hooks.lowBalance(ctx, account, account.exhaustsAt - ctx.height);
+  }
+
+  /** An open account with its open payments, settled to this block. */
+  #settled(ctx: Context, id: AccountId): AccountLedger {
+    const ledger = this.#ledger(ctx, accountKey(id));
+    if (!ledger.account.open) throw errors.accountClosed(accountKey(id).slice(0, -1));
+    assert(!isOverdue(ledger.account, ctx.height), "an overdue escrow account is brought up to date first");
+    return settle(ledger, ctx.height);
+  }
+
+  #ledger(ctx: Context, key: string): AccountLedger {
+    const account = this.accounts.require(store(ctx), key);
+    return { account, payments: account.rateTotal === 0n ? [] : this.openPayments(store(ctx), account.id) };
+  }
+
+  /** Writes a ledger; `before` is the exhaustion height for which the queues hold entries. */
+  #save(ctx: Context, { account, payments }: AccountLedger, before: bigint): void {
+    this.accounts.set(store(ctx), accountKey(account.id), account);
+    for (const payment of payments) this.#setPayment(ctx, payment);
+    if (account.exhaustsAt !== before) this.#queueUp(ctx, account, before);
+  }
+
+  #setPayment(ctx: Context, payment: Payment): void {
+    this.payments.set(store(ctx), paymentKey(payment.account, payment.id), payment);
+  }
+
+  /** Moves the queue entries of an account. A notice that was given is not given again before the end has moved away. */
+  #queueUp(ctx: Context, { id, exhaustsAt }: Account, before: bigint): void {
+    const key = accountKey(id);
+    const noticeBefore = this.noticeHeight(ctx, before);
+    const told = before !== NEVER && !this.notices.has(store(ctx), noticeBefore, key);
+    if (before !== NEVER) {
+      this.exhaustion.remove(store(ctx), before, key);
+      this.notices.remove(store(ctx), noticeBefore, key);
+    }
+    if (exhaustsAt === NEVER) return;
+    this.exhaustion.push(store(ctx), exhaustsAt, key);
+    const notice = this.noticeHeight(ctx, exhaustsAt);
+    if (!told || notice > ctx.height) this.notices.push(store(ctx), notice, key);
+  }
+
+  #close(ctx: Context, payment: Payment, closedAt: bigint): void {
+    this.#setPayment(ctx, { ...this.#payOut(ctx, payment), open: false, closedAt });
+  }
+
+  #payOut(ctx: Context, payment: Payment): Payment {
+    const { denom, balance: amount, owner } = payment;
+    if (amount > 0n) this.#bank.sendFromModule(ctx, ESCROW_ACCOUNT, decodeAddress(owner), [{ denom, amount }]);
+    return { ...payment, balance: 0n, withdrawn: payment.withdrawn + amount };
+  }
+
+  #checkCovers(account: Account, rate: Dec, blocks: bigint): void {
+    const need = costOf(rate, blocks);
+    if (account.balance >= need) return;
+    const { denom, balance, id } = account;
+    throw errors.accountOverdrawn(
+      `${id.scope} ${id.xid} needs ${formatCoin({ denom, amount: need })} for ${blocks} blocks at ` +
+        `${formatDecCoin({ denom, amount: rate })} a block and holds ${formatCoin({ denom, amount: balance })}`,
+    );
+  }
+
+  #checkLength({ owner, deposits }: Account, depositor: string): void {
+    if (depositor === owner || deposits.at(-1)?.depositor === depositor) return;
+    const foreign = deposits.filter((each) => each.depositor !== owner).length;
+    if (foreign >= MAX_FOREIGN_DEPOSITS)
+      throw errors.invalidDeposit(`the account already has ${foreign} deposits of others than its owner`);
+  }
+}
+
+function find({ payments }: AccountLedger, id: string): Payment {
+  const payment = payments.find((each) => each.id === id);
+  if (payment === undefined) throw errors.paymentClosed(id);
+  return payment;
+}
+
+function stateOf({ open }: { readonly open: boolean }): number {
+  return open ? OPEN : CLOSED;
+}
+
+function store(ctx: Context): KVStore {
+  return ctx.store(STORE);
+}

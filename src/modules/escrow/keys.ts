@@ -1,0 +1,30 @@
+import type { KeyCodec } from "../../store/index.ts";
+import { fromUtf8, toUtf8 } from "../../util/index.ts";
+import type { AccountId } from "./records.ts";
+
+/**
+ * Keys are the texts people meet, each part with a slash behind it: `deployment/svc1.../12/`. So a text cut at a slash
+ * is the beginning of exactly the keys below it.
+ */
+export const pathKey: KeyCodec<string, string> = {
+  size: (path) => Buffer.byteLength(path),
+  write(path, out, offset) {
+    const bytes = toUtf8(path);
+    out.set(bytes, offset);
+    return offset + bytes.length;
+  },
+  read(cursor) {
+    const text = fromUtf8(cursor.bytes.subarray(cursor.offset));
+    cursor.offset = cursor.bytes.length;
+    return text;
+  },
+  prefix: (path) => toUtf8(path),
+};
+
+export function accountKey({ scope, xid }: AccountId): string {
+  return `${scope}/${xid}/`;
+}
+
+export function paymentKey(account: AccountId, payment: string): string {
+  return `${accountKey(account)}${payment}/`;
+}

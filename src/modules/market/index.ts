@@ -1,0 +1,38 @@
+import type { Context, Module } from "../../runtime/index.ts";
+import { defineModule } from "../../runtime/index.ts";
+import { errors } from "./errors.ts";
+import { marketGenesis } from "./genesis.ts";
+import { marketInvariants } from "./invariants.ts";
+import { type MarketDeps, MarketKeeper } from "./keeper.ts";
+import { marketMsgs } from "./msgs.ts";
+import { marketQueries } from "./queries.ts";
+
+export { errors as marketErrors } from "./errors.ts";
+export {
+  type MarketAudits,
+  type MarketDeps,
+  type MarketGroups,
+  MarketKeeper,
+  type MarketProviders,
+} from "./keeper.ts";
+export { type Candidate, hasCapabilities, meetsRequirements } from "./matching.ts";
+
+/** Makes the module and its keeper. */
+export function marketModule(deps: MarketDeps): { readonly keeper: MarketKeeper; readonly module: Module } {
+  const keeper = new MarketKeeper(deps);
+  const { book } = keeper;
+  const module = defineModule({
+    name: "market",
+    msg: marketMsgs(keeper),
+    query: marketQueries(book, deps.escrow),
+    genesis: marketGenesis(book),
+    endBlock: (ctx) => keeper.endBlock(ctx),
+    invariants: marketInvariants({ book, escrow: deps.escrow, groups: deps.groups }),
+    messageGas: (ctx: Context, message: string) => {
+      const row = book.getParams(ctx).messageGas.find((each) => each.message === message);
+      if (row === undefined) throw errors.internal(`no gas for ${message}`);
+      return row.gas;
+    },
+  });
+  return { keeper, module };
+}

@@ -1,0 +1,371 @@
+import { create } from "@bufbuild/protobuf";
+import { type Context, runBlockItem } from "../../runtime/index.ts";
+import { groupPrice } from "../../sdl/index.ts";
+import { type DecimalCoin, formatCoin, formatDecCoin, type IntCoin, sdkErrors, tryParseInt } from "../../util/index.ts";
+import { type Attribute, Closed_Reason, type PlacementRequirements } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
+import {
+  type Deployment,
+  type Group,
+  Group_State,
+  type GroupSpec,
+} from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
+import {
+  type Bid,
+  Bid_State,
+  BidSchema,
+  type Lease,
+  Lease_State,
+  LeaseSchema,
+  type Order,
+  Order_State,
+  OrderSchema,
+} from "../../wire/gen/svc/market/v1beta1/market_pb.js";
+import {
+  type BidKey,
+  type DeploymentKey,
+  formatBidId,
+  formatGroupId,
+  formatLeaseId,
+  formatOrderId,
+  formatPaymentId,
+  type GroupKey,
+  type OrderKey,
+} from "../../wire/index.ts";
+import { escrowId } from "../deployment/index.ts";
+import type { EscrowKeeper } from "../escrow/index.ts";
+import { isOpenOrder, MarketBook, storeOf } from "./book.ts";
+import { errors } from "./errors.ts";
+import { emitBid, emitOrder } from "./events.ts";
+import { hasCapabilities, meetsRequirements } from "./matching.ts";
+import { bidEscrowId, bidIdOf, leaseIdOf, orderIdOf, orderOfPath, priceOf } from "./records.ts";
+
+/** An order whose expiry failed is tried again after this many blocks; others do not wait behind it. */
+const RETRY_BLOCKS = 100n;
+
+/** What the market needs of deployments. */
+export interface MarketGroups {
+  getParams(ctx: Context): { readonly minStartBlocks: bigint };
+  deployment(ctx: Context, id: DeploymentKey): Deployment;
+  findGroup(ctx: Context, id: GroupKey): Group | undefined;
+  /** Opens the group's next order, if its money lasts for a new lease. */
+  reopenGroup(ctx: Context, id: GroupKey): number;
+  /** The market ended what the open group had there. */
+  marketEnded(ctx: Context, id: GroupKey, reason: Closed_Reason): void;
+}
+
+/** What the market needs of providers. */
+export interface MarketProviders {
+  exists(ctx: Context, owner: string): boolean;
+  attributes(ctx: Context, owner: string): readonly Attribute[];
+}
+
+/** What the market needs of auditors. */
+export interface MarketAudits {
+  signedAttributes(ctx: Context, owner: string, auditor: string): readonly Attribute[];
+}
+
+export interface MarketDeps {
+  readonly escrow: EscrowKeeper;
+  readonly groups: MarketGroups;
+  readonly providers: MarketProviders;
+  readonly audits: MarketAudits;
+}
+
+export interface NewBid {
+  readonly order: OrderKey;
+  readonly provider: string;
+  readonly price: DecimalCoin;
+  readonly deposit: IntCoin;
+}
+
+/** Orders, bids and leases: an order is opened for a group, providers bid, the owner takes a bid, a lease runs. */
+export class MarketKeeper {
+  readonly book = new MarketBook();
+  readonly #escrow: EscrowKeeper;
+  readonly #groups: MarketGroups;
+  readonly #providers: MarketProviders;
+  readonly #audits: MarketAudits;
+
+  constructor({ escrow, groups, providers, audits }: MarketDeps) {
+    this.#escrow = escrow;
+    this.#groups = groups;
+    this.#providers = providers;
+    this.#audits = audits;
+  }
+
+  /** Opens the next order of a group and returns its sequence number. */
+  openOrder(ctx: Context, group: GroupKey, spec: GroupSpec): number {
+    const last = this.book.lastOrder(ctx, group);
+    if (last !== undefined && last.state !== Order_State.closed)
+      throw errors.orderExists(formatOrderId(orderIdOf(last)));
+    const oseq = last === undefined ? 1 : orderIdOf(last).oseq + 1;
+    const order = create(OrderSchema, {
+      orderId: { ...group, oseq },
+      state: Order_State.open,
+      spec,
+      createdAt: ctx.height,
+      expiresAt: ctx.height + this.book.getParams(ctx).orderMaxOpenBlocks,
+    });
+    this.book.saveOrder(ctx, order);
+    this.book.awaitExpiry(ctx, order);
+    emitOrder(ctx, "order-created", orderIdOf(order));
+    return oseq;
+  }
+
+  /** Ends what a group has on the market: its open order with all bids, or its lease. */
+  closeGroup(ctx: Context, group: GroupKey, reason: Closed_Reason): void {
+    const order = this.book.lastOrder(ctx, group);
+    if (order?.state === Order_State.open) this.#endOrder(ctx, order, reason);
+    if (order?.state === Order_State.active) this.#endLease(ctx, this.#leaseOf(ctx, order), reason);
+  }
+
+  createBid(ctx: Context, { order: orderId, provider, price, deposit }: NewBid): BidKey {
+    const id = { ...orderId, provider };
+    this.#checkDeposit(ctx, deposit);
+    const order = this.book.order(ctx, orderId);
+    if (order.state === Order_State.active) throw errors.orderActive(formatOrderId(orderId));
+    if (order.state !== Order_State.open) throw errors.orderClosed(formatOrderId(orderId));
+    const { orderMaxBids } = this.book.getParams(ctx);
+    if (this.book.openBidCount(ctx, orderId) >= orderMaxBids)
+      throw errors.tooManyBids(`${formatOrderId(orderId)} has ${orderMaxBids} open bids`);
+    checkPrice(order, price);
+    this.#checkProvider(ctx, order, provider);
+    if (this.book.findBid(ctx, id) !== undefined) throw errors.bidExists(formatBidId(id));
+    const bid = { bidId: id, state: Bid_State.open, price: wirePrice(price), createdAt: ctx.height };
+    this.book.saveBid(ctx, create(BidSchema, bid));
+    this.#escrow.openAccount(ctx, { id: bidEscrowId(id), owner: provider, depositor: provider, deposit });
+    emitBid(ctx, "bid-created", id, { price });
+    return id;
+  }
+
+  /** The provider withdraws an open bid, or ends the lease that its bid won; the group then waits for its owner. */
+  closeBid(ctx: Context, id: BidKey, reason: Closed_Reason): void {
+    const known = this.book.findBid(ctx, id);
+    if (known === undefined) throw errors.unknownBid(formatBidId(id));
+    if (this.book.findOrder(ctx, id) === undefined) throw errors.noOrderForBid(formatBidId(id));
+    if (known.state === Bid_State.active) this.#escrow.bringUpToDate(ctx, escrowId(id));
+    const bid = this.book.bid(ctx, id);
+    if (bid.state === Bid_State.open) {
+      this.#endBid(ctx, bid, { state: Bid_State.closed, reason });
+      return;
+    }
+    if (bid.state !== Bid_State.active) throw errors.bidNotOpen(`${formatBidId(id)} is ${Bid_State[bid.state]}`);
+    const lease = this.book.findLease(ctx, id);
+    if (lease === undefined) throw errors.noLeaseForBid(formatBidId(id));
+    if (lease.state !== Lease_State.active) throw errors.leaseNotActive(formatLeaseId(id));
+    this.#endLease(ctx, lease, reason);
+    this.#groups.marketEnded(ctx, id, reason);
+  }
+
+  /** The owner takes an open bid. All deposits of the order's bids go back at once; the lease is paid from escrow. */
+  createLease(ctx: Context, id: BidKey): void {
+    const bid = this.book.bid(ctx, id);
+    if (bid.state !== Bid_State.open) throw errors.bidNotOpen(`${formatBidId(id)} is ${Bid_State[bid.state]}`);
+    this.#escrow.bringUpToDate(ctx, escrowId(id));
+    const order = this.book.order(ctx, id);
+    if (!isOpenOrder(order)) throw errors.orderNotOpen(formatOrderId(id));
+    const group = this.#groups.findGroup(ctx, id);
+    if (group === undefined) throw errors.groupNotFound(formatGroupId(id));
+    if (group.state !== Group_State.open) throw errors.groupNotOpen(formatGroupId(id));
+    this.#checkProvider(ctx, order, id.provider);
+    const price = priceOf(bid.price);
+    const { minStartBlocks: minBlocks } = this.#groups.getParams(ctx);
+    const payment = { id: formatPaymentId(id), owner: id.provider, rate: price, minBlocks };
+    this.#escrow.openPayment(ctx, escrowId(id), payment);
+    const lease = { leaseId: id, state: Lease_State.active, price: wirePrice(price), createdAt: ctx.height };
+    this.book.saveLease(ctx, create(LeaseSchema, lease));
+    this.book.saveNotOpen(ctx, { ...order, state: Order_State.active });
+    emitBid(ctx, "lease-created", id, { price });
+    emitOrder(ctx, "order-matched", orderIdOf(order));
+    this.#settleBids(ctx, order, id.provider);
+  }
+
+  /** The owner ends a lease; with `reopen` a new order opens at once, otherwise the group is paused. */
+  closeLease(ctx: Context, id: BidKey, { reopen }: { readonly reopen: boolean }): void {
+    const known = this.book.order(ctx, id);
+    if (isOpenOrder(known)) throw errors.noLeaseForOrder(formatOrderId(id));
+    this.book.lease(ctx, id);
+    if (known.state === Order_State.active) this.#escrow.bringUpToDate(ctx, escrowId(id));
+    const order = this.book.order(ctx, id);
+    if (order.state !== Order_State.active) throw errors.orderClosed(formatOrderId(id));
+    const lease = this.book.lease(ctx, id);
+    if (lease.state !== Lease_State.active) throw errors.leaseNotActive(formatLeaseId(id));
+    this.#endLease(ctx, lease, Closed_Reason.owner);
+    if (reopen) this.#groups.reopenGroup(ctx, id);
+    else this.#groups.marketEnded(ctx, id, Closed_Reason.owner);
+  }
+
+  /** Pays the provider what a lease has earned so far. */
+  withdraw(ctx: Context, id: BidKey): IntCoin {
+    const lease = this.book.findLease(ctx, id);
+    if (lease === undefined) throw errors.unknownLease(formatLeaseId(id));
+    if (lease.state !== Lease_State.active) throw errors.leaseNotActive(formatLeaseId(id));
+    const amount = this.#collect(ctx, id);
+    emitBid(ctx, "lease-withdrawn", id, { amount });
+    return amount;
+  }
+
+  /** Pays the provider what the named leases have earned, or all its active ones up to the end-block cap. */
+  withdrawAll(ctx: Context, provider: string, ids: readonly BidKey[]): IntCoin[] {
+    const cap = this.#escrow.maxRecords(ctx);
+    if (ids.length > cap)
+      throw sdkErrors.invalidRequest(`${ids.length} leases, at most ${cap} can be collected from at a time`);
+    if (ids.length > 0) return ids.map((id) => this.withdraw(ctx, id));
+    const found: BidKey[] = [];
+    for (const lease of this.book.activeLeasesOf(ctx, provider)) {
+      found.push(leaseIdOf(lease));
+      if (found.length === cap) break;
+    }
+    return found.map((id) => {
+      // A lease before it may have ended this one: two leases of one deployment whose money had run out.
+      const isActive = this.book.lease(ctx, id).state === Lease_State.active;
+      return isActive ? this.withdraw(ctx, id) : { denom: "", amount: 0n };
+    });
+  }
+
+  /** Closes orders that nobody took; their groups wait for their owners. */
+  endBlock(ctx: Context): void {
+    const store = storeOf(ctx);
+    for (const { key } of this.book.expiry.popDue(store, ctx.height, this.#escrow.maxRecords(ctx))) {
+      const id = orderOfPath(key);
+      const done = runBlockItem(ctx, `market expiry ${formatOrderId(id)}`, (inner) => this.#expire(inner, id));
+      if (!done) this.book.expiry.push(store, ctx.height + RETRY_BLOCKS, key);
+    }
+  }
+
+  activeLeasesOf(ctx: Context, provider: string): Lease[] {
+    return [...this.book.activeLeasesOf(ctx, provider)];
+  }
+
+  /** Requirements of the orders behind the provider's active leases. */
+  *activeRequirements(ctx: Context, provider: string): IterableIterator<PlacementRequirements> {
+    for (const lease of this.book.activeLeasesOf(ctx, provider)) {
+      const { spec } = this.book.order(ctx, leaseIdOf(lease));
+      if (spec?.requirements !== undefined) yield spec.requirements;
+    }
+  }
+
+  hasActiveLease(ctx: Context, provider: string): boolean {
+    for (const _ of this.book.activeLeasesOf(ctx, provider)) return true;
+    return false;
+  }
+
+  openBids(ctx: Context, provider: string): number {
+    return this.book.openBidCountOf(ctx, provider);
+  }
+
+  closeOpenBids(ctx: Context, provider: string, reason: Closed_Reason): void {
+    for (const bid of [...this.book.openBidsOf(ctx, provider)]) {
+      this.#endBid(ctx, bid, { state: Bid_State.closed, reason });
+    }
+  }
+
+  /** The one way in which a lease ends: its payment, bid and order end with it. The group is the caller's affair. */
+  #endLease(ctx: Context, lease: Lease, reason: Closed_Reason): void {
+    const id = leaseIdOf(lease);
+    const payment = this.#payment(ctx, id);
+    // Where the money ended, escrow has closed the payment already, at the block that was the last one paid.
+    if (payment.open) this.#escrow.closePayment(ctx, escrowId(id), payment.id);
+    const end = { closedOn: payment.open ? ctx.height : payment.closedAt, closeReason: reason };
+    const isExhausted = reason === Closed_Reason.insufficient_funds;
+    const state = isExhausted ? Lease_State.insufficient_funds : Lease_State.closed;
+    this.book.saveLease(ctx, { ...lease, ...end, state });
+    this.book.saveBid(ctx, { ...this.book.bid(ctx, id), ...end, state: Bid_State.closed });
+    this.book.saveOrder(ctx, { ...this.book.order(ctx, id), ...end, state: Order_State.closed });
+    const price = priceOf(lease.price);
+    emitBid(ctx, "lease-closed", id, { price, reason });
+    emitBid(ctx, "bid-closed", id, { price, reason });
+    emitOrder(ctx, "order-closed", id, reason);
+  }
+
+  /** Ends an order that nobody has taken, with all its bids. */
+  #endOrder(ctx: Context, order: Order, reason: Closed_Reason): void {
+    const id = orderIdOf(order);
+    for (const bid of this.book.openBids(ctx, id)) this.#endBid(ctx, bid, { state: Bid_State.closed, reason });
+    this.book.saveNotOpen(ctx, { ...order, state: Order_State.closed, closedOn: ctx.height, closeReason: reason });
+    emitOrder(ctx, "order-closed", id, reason);
+  }
+
+  /** Ends an open bid and returns its deposit. */
+  #endBid(ctx: Context, bid: Bid, { state, reason }: BidEnd): void {
+    const id = bidIdOf(bid);
+    this.book.saveBid(ctx, { ...bid, state, closedOn: ctx.height, closeReason: reason });
+    this.#escrow.closeAccount(ctx, bidEscrowId(id));
+    emitBid(ctx, state === Bid_State.lost ? "bid-lost" : "bid-closed", id, { price: priceOf(bid.price), reason });
+  }
+
+  /** The winner's bid becomes active, all others are lost; every deposit goes back. */
+  #settleBids(ctx: Context, order: Order, winner: string): void {
+    for (const bid of this.book.openBids(ctx, orderIdOf(order))) {
+      const id = bidIdOf(bid);
+      if (id.provider !== winner) {
+        this.#endBid(ctx, bid, { state: Bid_State.lost, reason: Closed_Reason.lease_lost });
+        continue;
+      }
+      this.book.saveBid(ctx, { ...bid, state: Bid_State.active });
+      this.#escrow.closeAccount(ctx, bidEscrowId(id));
+    }
+  }
+
+  #expire(ctx: Context, id: OrderKey): void {
+    const order = this.book.order(ctx, id);
+    if (!isOpenOrder(order)) return;
+    this.#endOrder(ctx, order, Closed_Reason.order_expired);
+    this.#groups.marketEnded(ctx, id, Closed_Reason.order_expired);
+  }
+
+  /** Pays out a lease and tells how much it was; the money may have ended before this block. */
+  #collect(ctx: Context, id: BidKey): IntCoin {
+    const { denom, withdrawn } = this.#payment(ctx, id);
+    this.#escrow.bringUpToDate(ctx, escrowId(id));
+    if (this.#payment(ctx, id).open) this.#escrow.withdraw(ctx, escrowId(id), formatPaymentId(id));
+    return { denom, amount: this.#payment(ctx, id).withdrawn - withdrawn };
+  }
+
+  #payment(ctx: Context, id: BidKey) {
+    const payment = this.#escrow.findPayment(ctx, escrowId(id), formatPaymentId(id));
+    if (payment === undefined) throw errors.internal(`${formatLeaseId(id)} has no payment`);
+    return payment;
+  }
+
+  #leaseOf(ctx: Context, order: Order): Lease {
+    const lease = this.book.activeLease(ctx, orderIdOf(order));
+    if (lease === undefined) throw errors.noLeaseForOrder(formatOrderId(orderIdOf(order)));
+    return lease;
+  }
+
+  #checkDeposit(ctx: Context, deposit: IntCoin): void {
+    const { bidMinDeposits } = this.book.getParams(ctx);
+    const minimum = bidMinDeposits.find(({ denom }) => denom === deposit.denom);
+    if (minimum === undefined) {
+      const denoms = bidMinDeposits.map(({ denom }) => denom).join(" or ");
+      throw errors.invalidDeposit(`${formatCoin(deposit)}: deposits of bids are in ${denoms}`);
+    }
+    if (deposit.amount < (tryParseInt(minimum.amount) ?? 0n))
+      throw errors.invalidDeposit(`${formatCoin(deposit)}: the minimum is ${formatCoin(minimum)}`);
+  }
+
+  #checkProvider(ctx: Context, { spec }: Order, provider: string): void {
+    if (!this.#providers.exists(ctx, provider)) throw errors.unknownProvider(provider);
+    const attributes = this.#providers.attributes(ctx, provider);
+    const signedBy = (auditor: string) => this.#audits.signedAttributes(ctx, provider, auditor);
+    if (!meetsRequirements(spec?.requirements, { attributes, signedBy })) throw errors.attributeMismatch(provider);
+    if (spec !== undefined && !hasCapabilities(spec, attributes)) throw errors.capabilitiesMismatch(provider);
+  }
+}
+
+interface BidEnd {
+  readonly state: Bid_State.lost | Bid_State.closed;
+  readonly reason: Closed_Reason;
+}
+
+function checkPrice({ spec }: Order, price: DecimalCoin): void {
+  const most = spec === undefined ? { denom: "", amount: 0n } : groupPrice(spec);
+  if (price.denom !== most.denom)
+    throw errors.invalidPrice(`${formatDecCoin(price)}: the order is in ${most.denom}, bid in the same denomination`);
+  if (price.amount > most.amount) throw errors.overMaxPrice(`${formatDecCoin(price)}, at most ${formatDecCoin(most)}`);
+}
+
+function wirePrice({ denom, amount }: DecimalCoin) {
+  return { $typeName: "sdk.base.v1beta1.DecCoin" as const, denom, amount: amount.toString() };
+}

@@ -1,0 +1,105 @@
+import { type BoundService, bindService, coinMessage, readCoin, sumCoins } from "../../runtime/index.ts";
+import { type DecimalCoin, isDenom, sdkErrors, tryParseInt } from "../../util/index.ts";
+import type { DecCoin } from "../../wire/gen/sdk/base/v1beta1/coin_pb.js";
+import { Closed_Reason } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
+import { Msg } from "../../wire/gen/svc/market/v1beta1/tx_pb.js";
+import { type BidKey, isAddress, type OrderKey } from "../../wire/index.ts";
+import { errors } from "./errors.ts";
+import type { MarketKeeper } from "./keeper.ts";
+
+export function marketMsgs(keeper: MarketKeeper): BoundService {
+  return bindService(
+    Msg,
+    {
+      createBid: (ctx, msg) => {
+        const { provider } = msg;
+        const order = readOrderId(msg.order);
+        const bid = { order, provider, price: readPrice(msg.price), deposit: readCoin(msg.deposit) };
+        return { id: keeper.createBid(ctx, bid) };
+      },
+      closeBid: (ctx, msg) => {
+        keeper.closeBid(ctx, readBidId(msg.bidId), readReason(msg.reason));
+        return {};
+      },
+      createLease: (ctx, msg) => {
+        const id = readBidId(msg.bidId);
+        keeper.createLease(ctx, id);
+        return { id };
+      },
+      closeLease: (ctx, msg) => {
+        keeper.closeLease(ctx, readBidId(msg.leaseId), { reopen: msg.reopen });
+        return {};
+      },
+      withdrawLease: (ctx, msg) => ({ amount: coinMessage(keeper.withdraw(ctx, readBidId(msg.bidId))) }),
+      withdrawLeases: (ctx, msg) => {
+        const paid = keeper.withdrawAll(ctx, msg.provider, msg.ids.map(readBidId));
+        return { amount: sumCoins(paid).map(coinMessage) };
+      },
+    },
+    {
+      createBid: (msg) => {
+        checkProvider(readOrderId(msg.order).owner, msg.provider);
+        if (readPrice(msg.price).amount === 0n) throw errors.zeroPrice();
+        readCoin(msg.deposit);
+      },
+      closeBid: (msg) => {
+        readBidId(msg.bidId);
+        readReason(msg.reason);
+      },
+      createLease: (msg) => void readBidId(msg.bidId),
+      closeLease: (msg) => void readBidId(msg.leaseId),
+      withdrawLease: (msg) => void readBidId(msg.bidId),
+      withdrawLeases: (msg) => {
+        checkAddress("provider", msg.provider);
+        const foreign = msg.ids.map(readBidId).find(({ provider }) => provider !== msg.provider);
+        if (foreign !== undefined)
+          throw sdkErrors.unauthorized(`a lease of ${foreign.provider} is not yours to collect`);
+      },
+    },
+  );
+}
+
+/** A complete order id. Throws `sdk/7` or `sdk/18`. */
+export function readOrderId(id: OrderKey | undefined): OrderKey {
+  const { owner = "", dseq = 0n, gseq = 0, oseq = 0 } = id ?? {};
+  checkAddress("owner", owner);
+  if (dseq === 0n || gseq === 0 || oseq === 0)
+    throw sdkErrors.invalidRequest(`dseq ${dseq}, gseq ${gseq}, oseq ${oseq}: none of them may be 0`);
+  return { owner, dseq, gseq, oseq };
+}
+
+/** A complete bid or lease id. Throws `sdk/7`, `sdk/18`, `market/1` or `market/2`. */
+export function readBidId(id: BidKey | undefined): BidKey {
+  const { provider = "" } = id ?? {};
+  const order = readOrderId(id);
+  checkProvider(order.owner, provider);
+  return { ...order, provider };
+}
+
+function checkProvider(owner: string, provider: string): void {
+  if (provider === "") throw errors.emptyProvider();
+  checkAddress("provider", provider);
+  if (owner === provider) throw errors.sameAccount(owner);
+}
+
+function checkAddress(field: string, text: string): void {
+  if (!isAddress(text)) throw sdkErrors.invalidAddress(`${field} "${text.slice(0, 100)}" is no account address`);
+}
+
+/** A price of 0 or more, scaled 10^18. Throws `market/22`. */
+function readPrice(coin: DecCoin | undefined): DecimalCoin {
+  const amount = tryParseInt(coin?.amount ?? "");
+  if (coin === undefined || amount === undefined || amount < 0n || !isDenom(coin.denom))
+    throw errors.invalidPrice(`"${(coin?.amount ?? "").slice(0, 80)}" is no decimal amount with a denomination`);
+  return { denom: coin.denom, amount };
+}
+
+/** Why a provider ends a bid or lease; unspecified unless given. Throws `market/33`. */
+function readReason(reason: Closed_Reason): Closed_Reason {
+  if (reason === Closed_Reason.invalid) return Closed_Reason.unspecified;
+  if (reason < 10_000 || reason > 19_999 || Closed_Reason[reason] === undefined)
+    throw errors.invalidReason(`${reason} is no reason of a provider`, {
+      hint: "give unstable, decommission, unspecified or manifest_timeout",
+    });
+  return reason;
+}

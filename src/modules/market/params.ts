@@ -1,0 +1,43 @@
+import { create } from "@bufbuild/protobuf";
+import { isDenom, NATIVE_DENOM, tryParseInt } from "../../util/index.ts";
+import { type Params, ParamsSchema } from "../../wire/gen/svc/market/v1beta1/market_pb.js";
+import { errors } from "./errors.ts";
+
+const BID_MIN_DEPOSIT = "5000000";
+const ORDER_MAX_BIDS = 20;
+/** About one day at six seconds a block. */
+const ORDER_MAX_OPEN_BLOCKS = 14_400n;
+/** Bounds of `order_max_bids`: what ends an order touches all its open bids. */
+const MAX_BIDS_CAP = 500;
+
+/** Fixed gas of each message; refunds of losing bids are part of the lease's. */
+const MESSAGE_GAS = {
+  MsgCreateBid: 40_000n,
+  MsgCloseBid: 40_000n,
+  MsgCreateLease: 90_000n,
+  MsgCloseLease: 50_000n,
+  MsgWithdrawLease: 30_000n,
+  MsgWithdrawLeases: 120_000n,
+};
+
+export function defaultParams(): Params {
+  return create(ParamsSchema, {
+    orderMaxBids: ORDER_MAX_BIDS,
+    bidMinDeposits: [{ denom: NATIVE_DENOM, amount: BID_MIN_DEPOSIT }],
+    orderMaxOpenBlocks: ORDER_MAX_OPEN_BLOCKS,
+    messageGas: Object.entries(MESSAGE_GAS).map(([message, gas]) => ({ message, gas })),
+  });
+}
+
+/** Refuses parameters with which the module could not work. Throws `market/29`. */
+export function checkParams(params: Params): Params {
+  if (params.bidMinDeposits.length === 0) throw errors.invalidParams("bid_min_deposits names no denomination");
+  for (const { denom, amount } of params.bidMinDeposits) {
+    if (!isDenom(denom) || (tryParseInt(amount) ?? 0n) <= 0n)
+      throw errors.invalidParams(`bid_min_deposits: "${amount}${denom}" is no positive amount`);
+  }
+  if (params.orderMaxBids < 1 || params.orderMaxBids > MAX_BIDS_CAP)
+    throw errors.invalidParams(`order_max_bids is ${params.orderMaxBids}, allowed are 1 to ${MAX_BIDS_CAP}`);
+  if (params.orderMaxOpenBlocks < 1n) throw errors.invalidParams("order_max_open_blocks must be at least 1");
+  return params;
+}
