@@ -2,4 +2,5 @@ export * from "./bytes.ts";
 export * from "./coin.ts";
 export * from "./decimal.ts";
 export * from "./errors.ts";
+export * from "./log.ts";
 export * from "./names.ts";
