@@ -1,5 +1,4 @@
 import { type DecimalCoin, decCeil, formatCoins, type IntCoin, sdkErrors, toBase64 } from "../util/index.ts";
-import { encodeAddress } from "../wire/index.ts";
 import type { Account } from "./account.ts";
 import type { Context } from "./context.ts";
 import type { GasCosts } from "./metered.ts";
@@ -104,7 +103,7 @@ function loadSigners(ctx: Context, tx: PreparedTx, accounts: AnteAccounts): Sign
   const { authInfo, raw } = tx.decoded;
   return tx.signers.map(({ address, text, publicKey: sent }, index) => {
     const account = accounts.get(ctx, address);
-    if (account === undefined) throw sdkErrors.unknownAddress(unknownText(tx, address, text));
+    if (account === undefined) throw sdkErrors.unknownAddress(unknownText(tx, text));
     const publicKey = account.publicKey ?? sent;
     if (publicKey === undefined && ctx.mode !== "simulate")
       throw sdkErrors.invalidPubKey(`the account ${text} has no public key yet and the transaction brings none`);
@@ -112,8 +111,8 @@ function loadSigners(ctx: Context, tx: PreparedTx, accounts: AnteAccounts): Sign
   });
 }
 
-function unknownText(tx: PreparedTx, address: Uint8Array, text: string): string {
-  return address === tx.feePayer ? `fee payer address: ${text} does not exist` : `account ${text} does not exist`;
+function unknownText({ feePayer }: PreparedTx, text: string): string {
+  return text === feePayer.text ? `fee payer address: ${text} does not exist` : `account ${text} does not exist`;
 }
 
 function checkSignatureCount(signed: readonly SignedBy[], { txSigLimit }: AnteParams): void {
@@ -129,6 +128,6 @@ function emitSignatures(ctx: Context, { signers, decoded }: PreparedTx): void {
 }
 
 function deductFee(ctx: Context, { feePayer, fee }: PreparedTx, { bank, feeCollector }: AnteOptions): void {
-  if (fee.length > 0) bank.sendToModule(ctx, feePayer, feeCollector, fee);
-  ctx.events.emit("tx", { fee: formatCoins(fee), fee_payer: encodeAddress(feePayer) });
+  if (fee.length > 0) bank.sendToModule(ctx, feePayer.address, feeCollector, fee);
+  ctx.events.emit("tx", { fee: formatCoins(fee), fee_payer: feePayer.text });
 }

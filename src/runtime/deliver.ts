@@ -75,7 +75,7 @@ export class TxRunner {
       const verified: VerifiedSignatures = known?.verified ?? new Set();
       run.ante(tx, this.#ante, verified);
       if (known === undefined) this.#cache.add(tx, verified);
-      return { ...run.succeed([]), log: "[]", ...senderOf(tx) };
+      return { ...run.succeed([]), ...senderOf(tx) };
     } catch (error) {
       return { ...this.#fail(run, error), ...senderOf(run.tx) };
     }

@@ -42,7 +42,7 @@ export interface PreparedTx {
   readonly messages: readonly RoutedMessage[];
   /** Signers of the messages in order, each once, then the fee payer when it is none of them. */
   readonly signers: readonly TxSigner[];
-  readonly feePayer: Uint8Array;
+  readonly feePayer: TxSigner;
   readonly fee: readonly IntCoin[];
   readonly gasLimit: bigint;
 }
@@ -51,6 +51,7 @@ const MAX_GAS = 2n ** 63n - 1n;
 
 /** Decodes a transaction strictly, once, and makes all checks that need no state. */
 export function prepareTx(bytes: Uint8Array, router: Router, mode: "signed" | "simulated" = "signed"): PreparedTx {
+  if (bytes.length === 0) throw sdkErrors.txDecode("tx bytes are empty");
   const decoded = decodeTx(bytes);
   const { body, authInfo, raw } = decoded;
   if (body.extensionOptions.length > 0) throw sdkErrors.unknownExtension();
@@ -110,12 +111,12 @@ function signer(text: string, key: Any | undefined, mode: "signed" | "simulated"
   return { address, text, publicKey };
 }
 
-function payerOf({ authInfo }: DecodedTx, signers: readonly TxSigner[]): Uint8Array {
+function payerOf({ authInfo }: DecodedTx, signers: readonly TxSigner[]): TxSigner {
   const text = feePayer(
     signers.map((each) => each.text),
     authInfo.fee,
   );
   const payer = signers.find((each) => each.text === text);
   if (payer === undefined) throw sdkErrors.noSignatures("nobody signs this transaction");
-  return payer.address;
+  return payer;
 }

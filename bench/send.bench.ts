@@ -1,0 +1,99 @@
+/**
+ * CPU time of bank transfers through the whole application: checkTx, finalizeBlock, commit.
+ *
+ *   npx esbuild bench/send.bench.ts --bundle --platform=node --format=esm --external:lmdb --external:secp256k1 --outfile=node_modules/.cache/send.bench.mjs
+ *   node node_modules/.cache/send.bench.mjs [accounts] [sends] [sends a block]
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { create } from "@bufbuild/protobuf";
+import { createApp, type SvcApplication } from "../src/app/index.ts";
+import { type Database, memoryDatabase, openLmdb } from "../src/store/index.ts";
+import { signTx, type TestKey, testKey } from "../src/testing/index.ts";
+import { MsgSendSchema } from "../src/wire/gen/sdk/bank/v1beta1/tx_pb.js";
+
+const CHAIN_ID = "bench-1";
+const [accounts = 10_000, sends = 20_000, perBlock = 2000] = process.argv.slice(2).map(Number);
+
+class Meter {
+  readonly #totals = new Map<string, number>();
+
+  run<T>(name: string, work: () => T): T {
+    const before = process.cpuUsage();
+    const result = work();
+    const { user, system } = process.cpuUsage(before);
+    this.#totals.set(name, (this.#totals.get(name) ?? 0) + user + system);
+    return result;
+  }
+
+  print(title: string, count: number): void {
+    let sum = 0;
+    for (const [name, total] of this.#totals) {
+      sum += total;
+      console.log(`${title.padEnd(8)} ${name.padEnd(14)} ${(total / count).toFixed(1).padStart(8)} us cpu a send`);
+    }
+    console.log(`${title.padEnd(8)} ${"total".padEnd(14)} ${(sum / count).toFixed(1).padStart(8)} us cpu a send`);
+  }
+}
+
+function bench(title: string, database: Database, keys: readonly TestKey[], txs: readonly Uint8Array[]): void {
+  const app = createApp({ database });
+  const balances = keys.map(({ address }) => ({ address, coins: [{ denom: "utoken", amount: "1000000000" }] }));
+  app.initChain({ chainId: CHAIN_ID, time: 1n, initialHeight: 1n, validators: [], appState: { bank: { balances } } });
+  block(app, 1n, [], new Meter());
+  const meter = new Meter();
+  let height = 1n;
+  for (let at = 0; at < txs.length; at += perBlock) {
+    const batch = txs.slice(at, at + perBlock);
+    meter.run("checkTx", () => {
+      for (const tx of batch) must(app.checkTx({ tx, kind: "new" }));
+    });
+    height += 1n;
+    block(app, height, batch, meter);
+  }
+  meter.print(title, txs.length);
+}
+
+function block(app: SvcApplication, height: bigint, txs: readonly Uint8Array[], meter: Meter): void {
+  const request = { txs, height, time: height, proposer: new Uint8Array(20), hash: new Uint8Array(32) };
+  const { txResults } = meter.run("finalizeBlock", () => app.finalizeBlock(request));
+  for (const result of txResults) must(result);
+  meter.run("commit", () => app.commit());
+}
+
+function must({ code, log }: { code: number; log: string }): void {
+  if (code !== 0) throw new Error(log);
+}
+
+/** Every account sends in turn to another one. */
+function transfers(keys: readonly TestKey[]): Uint8Array[] {
+  return Array.from({ length: sends }, (_, i) => {
+    const from = keys[i % keys.length];
+    const to = keys[(i * 7919 + 1) % keys.length];
+    if (from === undefined || to === undefined) throw new Error("no accounts");
+    const message = create(MsgSendSchema, {
+      fromAddress: from.address,
+      toAddress: to.address,
+      amount: [{ denom: "utoken", amount: "1" }],
+    });
+    const sequence = BigInt(Math.floor(i / keys.length));
+    const signer = { key: from, accountNumber: numbers.get(from.address) ?? 0n, sequence };
+    return signTx(CHAIN_ID, [message], [signer], { gas: 200_000n, fee: [{ denom: "utoken", amount: 500n }] });
+  });
+}
+
+const keys = Array.from({ length: accounts }, (_, i) => testKey(`bench ${i}`));
+/** Accounts come into being in the order of the balances; module accounts before them. */
+const numbers = new Map(keys.map(({ address }, i) => [address, BigInt(i + 1)]));
+const txs = transfers(keys);
+
+bench("memory", memoryDatabase(), keys, txs);
+const directory = mkdtempSync(join(tmpdir(), "svc-bench-"));
+try {
+  const database = openLmdb(directory);
+  bench("lmdb", database, keys, txs);
+  database.close();
+} finally {
+  rmSync(directory, { recursive: true, force: true });
+}
