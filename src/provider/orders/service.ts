@@ -1,8 +1,8 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { type Dec, errorText, formatDecShort, type IntCoin } from "../../util/index.ts";
-import type { Order } from "../../wire/gen/svc/market/v1beta1/market_pb.js";
 import { MsgCloseBidSchema, MsgCreateBidSchema } from "../../wire/gen/svc/market/v1beta1/tx_pb.js";
 import { formatOrderId, type OrderKey } from "../../wire/index.ts";
+import type { ChainOrder, ChainView } from "../chain.ts";
 import type { Logger } from "../cluster/logger.ts";
 import type { Inventory } from "../inventory.ts";
 import type { OutMessage } from "../outbox.ts";
@@ -13,19 +13,14 @@ import type { MarketEvent } from "./events.ts";
 import { highestPrice, type Offer, refusal } from "./filters.ts";
 import { type Obstacle, type OrderPhase, type OrderStatus, Refusal } from "./order.ts";
 
-export type OwnBidState = "open" | "active" | "lost" | "closed";
-
 /** What the orders ask of the chain. Calls reject when it cannot be asked; undefined is a definite "there is none". */
-export interface MarketView {
-  openOrders(): Promise<readonly Order[]>;
-  order(id: OrderKey): Promise<Order | undefined>;
-  ownBid(id: OrderKey): Promise<{ readonly state: OwnBidState; readonly price: Dec } | undefined>;
-  openBids(id: OrderKey): Promise<number>;
-  maxBids(): Promise<number>;
+export interface MarketView extends Pick<ChainView, "openOrders" | "order" | "bid" | "openBidCount" | "marketParams"> {
   /** What we are now; auditors' signatures are asked for the auditors named. */
   offer(auditors: readonly string[]): Promise<Offer>;
   balance(denom: string): Promise<bigint>;
 }
+
+type OwnBidState = "open" | "active" | "lost" | "closed";
 
 export interface OrderOptions {
   readonly provider: string;
@@ -74,10 +69,10 @@ export class OrderService {
     const { chain, log } = this.#options;
     const orders = await chain.openOrders();
     log.info("found orders", { module: "bidengine-service", count: orders.length });
-    for (const { orderId } of orders) {
-      if (orderId === undefined || this.#orders.has(formatOrderId(orderId))) continue;
-      log.info("creating catchup order", { module: "bidengine-service", order: `order/${formatOrderId(orderId)}` });
-      this.#begin(orderId);
+    for (const { id } of orders) {
+      if (this.#orders.has(formatOrderId(id))) continue;
+      log.info("creating catchup order", { module: "bidengine-service", order: `order/${formatOrderId(id)}` });
+      this.#begin(id);
     }
   }
 
@@ -136,13 +131,17 @@ export class OrderService {
 
   /** From the first look to the confirmed bid. Throws the reason for not bidding. */
   async #consider(tracked: Tracked): Promise<void> {
-    const { chain, inventory, log } = this.#options;
+    const { chain, inventory, log, provider } = this.#options;
     const order = await chain.order(tracked.id);
-    if (order?.spec === undefined) throw new Refusal("the order is not on the chain", "final");
+    if (order === undefined) throw new Refusal("the order is not on the chain", "final");
+    if (order.state !== "open") throw new Refusal(`the order is ${order.state}`, "final");
     log.debug("group fetched", { order: tracked.text });
     const rows = groupNeeds(order.spec);
-    const own = await chain.ownBid(tracked.id);
-    if (own !== undefined) return this.#resume(tracked, own, () => inventory.hold(tracked.text, rows, "pending"));
+    const own = await chain.bid({ ...tracked.id, provider });
+    if (own !== undefined)
+      return this.#resume(tracked, { state: own.state, price: own.price.amount }, () =>
+        inventory.hold(tracked.text, rows, "pending"),
+      );
     await this.#filter(order);
     if (this.#left(tracked)) return;
     log.info("requesting reservation", { order: tracked.text });
@@ -169,13 +168,12 @@ export class OrderService {
     }
   }
 
-  async #filter(order: Order): Promise<void> {
+  async #filter({ id, spec }: ChainOrder): Promise<void> {
     const { chain } = this.#options;
-    if (order.spec === undefined || order.orderId === undefined) return;
-    const { allOf = [], anyOf = [] } = order.spec.requirements?.signedBy ?? {};
-    const reason = refusal(order.spec, await chain.offer([...allOf, ...anyOf]));
+    const { allOf = [], anyOf = [] } = spec.requirements?.signedBy ?? {};
+    const reason = refusal(spec, await chain.offer([...allOf, ...anyOf]));
     if (reason !== undefined) throw new Refusal(reason, "final");
-    const [bids, max] = await Promise.all([chain.openBids(order.orderId), chain.maxBids()]);
+    const [bids, { orderMaxBids: max }] = await Promise.all([chain.openBidCount(id), chain.marketParams()]);
     if (bids >= max) throw new Refusal(`the order has ${bids} open bids already, ${max} is the most`, "moment");
   }
 
@@ -188,8 +186,7 @@ export class OrderService {
     this.#options.log.info("Reservation fulfilled", { order: tracked.text });
   }
 
-  async #price(tracked: Tracked, { spec }: Order): Promise<Dec> {
-    if (spec === undefined) throw new Refusal("the order has no group", "final");
+  async #price(tracked: Tracked, { spec }: ChainOrder): Promise<Dec> {
     const max = highestPrice(spec);
     const request = { owner: tracked.id.owner, rows: groupNeeds(spec), denom: max.denom, maxPrice: max.amount };
     const price = await this.#options.pricing.price(request).catch((error: unknown) => {

@@ -1,0 +1,150 @@
+import { spawn, spawnSync } from "node:child_process";
+import { accessSync, constants, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { discoverEngine, type FoundEngine } from "../../provider/index.ts";
+import { errorText } from "../../util/index.ts";
+import { commandError } from "../errors.ts";
+import type { Child } from "./processes.ts";
+import { supervise } from "./processes.ts";
+
+/** A container engine, and the service process where this command started it. */
+export interface Engine extends FoundEngine {
+  readonly service?: Child;
+}
+
+export interface EngineRequest {
+  /** A socket the user named; then nothing is installed or started. */
+  readonly socket: string;
+  /** Folder for the socket and log of a service that is started here. */
+  readonly runDir: string;
+  readonly say: (text: string) => void;
+}
+
+const PACKAGES = [
+  "podman",
+  "runc",
+  "netavark",
+  "aardvark-dns",
+  "iptables",
+  "busybox-static",
+  "e2fsprogs",
+  "ca-certificates",
+];
+const START_TIMEOUT_MS = 30_000;
+const POLL_MS = 50;
+
+/**
+ * Settings under which Podman also works on constrained hosts: `crun` refuses hybrid control groups, and raising limits
+ * needs a capability that such hosts lack. Written only where there is no configuration yet.
+ */
+const CONTAINERS_CONF = `[engine]
+runtime = "runc"
+cgroup_manager = "cgroupfs"
+events_logger = "file"
+
+[containers]
+default_ulimits = ["nofile=1024:1024", "nproc=1024:1024"]
+log_driver = "k8s-file"
+
+[network]
+network_backend = "netavark"
+`;
+const POLICY = '{"default":[{"type":"insecureAcceptAnything"}]}\n';
+
+/** Finds a running engine, else starts Podman, else installs it where that is possible (Debian or Ubuntu, as root). */
+export async function ensureEngine(request: EngineRequest): Promise<Engine> {
+  try {
+    return await discoverEngine(request.socket);
+  } catch (error) {
+    if (request.socket !== "" || process.platform !== "linux") throw error;
+  }
+  if (!isInstalled("podman")) install(request.say);
+  if (!isInstalled("podman")) throw missing();
+  return startPodman(request);
+}
+
+/** The static BusyBox of which the sample image is made. */
+export function ensureBusybox(say: (text: string) => void): void {
+  if (existsSync("/bin/busybox") || existsSync("/usr/bin/busybox") || !canInstall()) return;
+  say("installing busybox-static for the sample image ...");
+  aptGet("install", "-y", "-qq", "--no-install-recommends", "busybox-static");
+}
+
+function install(say: (text: string) => void): void {
+  if (!canInstall()) throw missing();
+  say("installing Podman from the distribution's packages (once; about a minute) ...");
+  aptGet("update", "-qq");
+  aptGet("install", "-y", "-qq", "--no-install-recommends", ...PACKAGES);
+  writeMissing("/etc/containers/containers.conf", CONTAINERS_CONF);
+  writeMissing("/etc/containers/policy.json", POLICY);
+}
+
+function canInstall(): boolean {
+  return process.platform === "linux" && process.getuid?.() === 0 && isInstalled("apt-get");
+}
+
+function aptGet(...args: readonly string[]): void {
+  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
+  const { status, stderr } = spawnSync("apt-get", args, { env, encoding: "utf8", stdio: ["ignore", "ignore", "pipe"] });
+  if (status === 0) return;
+  const last = stderr.trim().split("\n").at(-1) ?? "";
+  throw commandError(`apt-get ${args[0]} failed: ${last}`, { hint: "install podman by hand and start again" });
+}
+
+function writeMissing(path: string, text: string): void {
+  if (existsSync(path)) return;
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+}
+
+function missing(): Error {
+  const hint =
+    process.platform === "linux"
+      ? "on Debian or Ubuntu, as root: apt-get install podman runc netavark aardvark-dns iptables busybox-static; run as root once and this command installs them itself"
+      : "install and start Podman Desktop or Docker Desktop";
+  return commandError("no container engine answers, and Podman is not installed", { hint });
+}
+
+async function startPodman({ runDir, say }: EngineRequest): Promise<Engine> {
+  const socket = join(runDir, "podman.sock");
+  say("starting the container engine ...");
+  mkdirSync(runDir, { recursive: true, mode: 0o700 });
+  const log = join(runDir, "podman.log");
+  const child = spawn("podman", ["system", "service", "--time=0", `unix://${socket}`], podmanOptions());
+  const service = supervise("podman", child, log);
+  const deadline = Date.now() + START_TIMEOUT_MS;
+  for (;;) {
+    try {
+      return { ...(await discoverEngine(socket)), service };
+    } catch (error) {
+      if (service.exited !== undefined || Date.now() > deadline) {
+        await service.stop();
+        throw commandError(`Podman did not start: ${lastLine(log) || errorText(error)}`, { hint: `see ${log}` });
+      }
+    }
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+}
+
+/** Its own process group: Ctrl-C in the terminal reaches this command alone, which then stops things in order. */
+function podmanOptions() {
+  return { stdio: ["ignore", "pipe", "pipe"] as ["ignore", "pipe", "pipe"], detached: true };
+}
+
+function lastLine(path: string): string {
+  return existsSync(path) ? (readFileSync(path, "utf8").trim().split("\n").at(-1) ?? "") : "";
+}
+
+function isInstalled(program: string): boolean {
+  const folders = `${process.env.PATH ?? ""}:/usr/sbin:/sbin`.split(":");
+  return folders.some((folder) => isExecutable(join(folder, program)));
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

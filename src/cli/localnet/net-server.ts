@@ -1,0 +1,39 @@
+import { createServer } from "node:http";
+
+/** The published files of a network: version, chain id and RPC nodes. */
+export interface NetFiles {
+  readonly version: string;
+  readonly chainId: string;
+  readonly rpcNodes: readonly string[];
+}
+
+export interface NetServer {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** Serves `version.txt`, `chain-id.txt` and `rpc-nodes.txt` on loopback. */
+export async function startNetServer(port: number, files: NetFiles): Promise<NetServer> {
+  const pages = new Map([
+    ["/version.txt", `${files.version}\n`],
+    ["/chain-id.txt", `${files.chainId}\n`],
+    ["/rpc-nodes.txt", `${files.rpcNodes.join("\n")}\n`],
+  ]);
+  const server = createServer((request, response) => {
+    const page = pages.get(new URL(request.url ?? "/", "http://localhost").pathname);
+    response.writeHead(page === undefined ? 404 : 200, { "content-type": "text/plain; charset=utf-8" });
+    response.end(page ?? "not found\n");
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, "127.0.0.1", resolve);
+  });
+  return {
+    url: `http://127.0.0.1:${port}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.closeAllConnections();
+        server.close(() => resolve());
+      }),
+  };
+}

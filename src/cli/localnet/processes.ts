@@ -1,0 +1,88 @@
+import type { ChildProcess } from "node:child_process";
+import { createWriteStream } from "node:fs";
+
+/** A process of the localnet. */
+export interface Child {
+  readonly name: string;
+  readonly pid: number;
+  /** Set once it has ended: its exit code or signal. */
+  readonly exited: string | undefined;
+  /** Asks it to end, waits, and kills it when it does not. */
+  stop(): Promise<void>;
+  /** Resolves when it has ended by itself or was stopped. */
+  readonly ended: Promise<string>;
+  /** Resolves when a line of its output matches; rejects when it ends first. */
+  waitFor(pattern: RegExp): Promise<string>;
+}
+
+const STOP_TIMEOUT_MS = 15_000;
+
+interface Waiter {
+  readonly pattern: RegExp;
+  readonly resolve: (line: string) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** Keeps the output of a process in a log file and watches its end. */
+export function supervise(name: string, child: ChildProcess, logFile: string): Child {
+  const log = createWriteStream(logFile, { flags: "a", mode: 0o600 });
+  const waiters = new Set<Waiter>();
+  let exited: string | undefined;
+  let lastLine = "";
+  const onLine = (line: string): void => {
+    if (line.trim() !== "") lastLine = line;
+    for (const waiter of waiters) {
+      if (!waiter.pattern.test(line)) continue;
+      waiters.delete(waiter);
+      waiter.resolve(line);
+    }
+  };
+  for (const stream of [child.stdout, child.stderr]) watchLines(stream, log, onLine);
+  const ended = new Promise<string>((resolve) => {
+    const end = (text: string): void => {
+      exited = text;
+      log.end();
+      for (const { reject } of waiters) reject(new Error(`${name} ended (${text}): ${lastLine}`));
+      waiters.clear();
+      resolve(text);
+    };
+    child.once("error", (error) => end(error.message));
+    child.once("close", (code, signal) => end(signal ?? `exit code ${code}`));
+  });
+  return {
+    name,
+    pid: child.pid ?? 0,
+    get exited() {
+      return exited;
+    },
+    ended,
+    stop: () => stop(child, ended),
+    waitFor(pattern) {
+      if (exited !== undefined) return Promise.reject(new Error(`${name} ended (${exited}): ${lastLine}`));
+      return new Promise((resolve, reject) => waiters.add({ pattern, resolve, reject }));
+    },
+  };
+}
+
+function watchLines(
+  stream: NodeJS.ReadableStream | null,
+  log: NodeJS.WritableStream,
+  onLine: (line: string) => void,
+): void {
+  let rest = "";
+  stream?.setEncoding("utf8");
+  stream?.on("data", (chunk: string) => {
+    log.write(chunk);
+    const lines = (rest + chunk).split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) onLine(line);
+  });
+}
+
+async function stop(child: ChildProcess, ended: Promise<string>): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill("SIGTERM");
+  const timer = setTimeout(() => child.kill("SIGKILL"), STOP_TIMEOUT_MS);
+  await ended;
+  clearTimeout(timer);
+}

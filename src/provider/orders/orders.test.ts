@@ -1,0 +1,216 @@
+import { create } from "@bufbuild/protobuf";
+import { describe, expect, it } from "vitest";
+import { DEC_ONE, parseDec, toUtf8 } from "../../util/index.ts";
+import { Endpoint_Kind } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
+import { type GroupSpec, GroupSpecSchema } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
+import type { OrderKey } from "../../wire/index.ts";
+import { silentLogger } from "../cluster/logger.ts";
+import { Inventory } from "../inventory.ts";
+import { Rejected } from "../outbox.ts";
+import { parseScales, scalePricing } from "../pricing/index.ts";
+import { marketEvents } from "./events.ts";
+import { type MarketView, OrderService } from "./service.ts";
+
+const US = "svc1provider";
+const id: OrderKey = { owner: "svc1tenant", dseq: 5n, gseq: 1, oseq: 1 };
+const val = (amount: bigint) => ({ val: toUtf8(amount.toString()) });
+
+function spec(change: { cpu?: bigint; price?: string; required?: string } = {}): GroupSpec {
+  return create(GroupSpecSchema, {
+    name: "g",
+    requirements: { attributes: change.required === undefined ? [] : [{ key: change.required, value: "x" }] },
+    resources: [
+      {
+        resources: {
+          id: 1,
+          cpu: { units: val(change.cpu ?? 100n) },
+          memory: { quantity: val(1n << 26n) },
+          storage: [{ name: "default", quantity: val(1n << 26n) }],
+          gpu: { units: val(0n) },
+          endpoints: [{ kind: Endpoint_Kind.SHARED_HTTP }],
+        },
+        count: 1,
+        price: { denom: "utoken", amount: parseDec(change.price ?? "10").toString() },
+      },
+    ],
+  });
+}
+
+interface World {
+  state: string;
+  group: GroupSpec;
+  bid: { state: "open" | "active" | "lost" | "closed" } | undefined;
+  bids: number;
+  balance: bigint;
+  fail: Error | undefined;
+  refuse: Rejected | undefined;
+}
+
+function setUp(change: Partial<World> = {}) {
+  const world: World = {
+    state: "open",
+    group: spec(),
+    bid: undefined,
+    bids: 0,
+    balance: 6_000_000n,
+    fail: undefined,
+    refuse: undefined,
+    ...change,
+  };
+  const sent: string[] = [];
+  const won: OrderKey[] = [];
+  const price = { denom: "utoken", amount: DEC_ONE };
+  const order = () => ({ id, spec: world.group, createdAt: 1n, expiresAt: 100n, state: world.state });
+  const chain: MarketView = {
+    openOrders: async () => (world.state === "open" ? [order()] : []),
+    order: async () => {
+      if (world.fail !== undefined) throw world.fail;
+      return order();
+    },
+    bid: async () => (world.bid === undefined ? undefined : { state: world.bid.state, price, createdAt: 1n }),
+    openBidCount: async () => world.bids,
+    marketParams: async () => ({ orderMaxBids: 20, bidMinDeposits: [] }),
+    offer: async () => ({ attributes: [], signedBy: () => [], tenantAttributes: [], gpus: false, leasedIps: false }),
+    balance: async () => world.balance,
+  };
+  const inventory = new Inventory({ overcommit: { cpu: 0, memory: 0, storage: 0 }, portQuantity: 10, save: () => {} });
+  inventory.observe([{ name: "host", cpu: 1000n, memory: 1n << 30n, storage: 1n << 30n, gpu: 0n }]);
+  const service = new OrderService({
+    provider: US,
+    chain,
+    inventory,
+    pricing: scalePricing(parseScales({ cpu: "0.01", memory: "0", storage: "0", endpoint: "0", ip: "0" })),
+    send: async (_, label) => {
+      sent.push(label);
+      if (world.refuse !== undefined) throw world.refuse;
+      return 2n;
+    },
+    log: silentLogger,
+    deposit: { denom: "utoken", amount: 5_000_000n },
+    fee: { denom: "utoken", amount: 1000n },
+    bidTimeoutMs: 60_000,
+    retryMs: 5,
+    onWon: (each) => won.push(each),
+  });
+  return { world, service, inventory, sent, won };
+}
+
+const settled = (ms = 20) => new Promise((resolve) => setTimeout(resolve, ms));
+const created = { action: "order-created", id, attributes: new Map() };
+const text = "svc1tenant/5/1/1";
+
+describe("orders", () => {
+  it("bids on an order that fits, and keeps the reservation when the lease is won", async () => {
+    const { service, sent, won, inventory } = setUp();
+    service.onEvent(created);
+    await settled();
+    expect(sent).toEqual([`bid ${text}`]);
+    expect(service.status()).toMatchObject([{ phase: "open", price: DEC_ONE }]);
+    service.onEvent({ action: "lease-created", id: { ...id, provider: US }, attributes: new Map() });
+    expect(won).toEqual([{ ...id, provider: US }]);
+    expect(inventory.all()).toMatchObject([{ order: text, state: "active" }]);
+    service.onEvent({ action: "order-closed", id, attributes: new Map() });
+    expect(inventory.has(text)).toBe(true);
+    service.stop();
+  });
+
+  it.each([
+    ["lease-created", { ...id, provider: "svc1other" }, "lost"],
+    ["bid-lost", { ...id, provider: US }, "lost"],
+    ["order-closed", id, "closed"],
+  ] as const)("gives the reservation back on %s", async (action, each, phase) => {
+    const { service, inventory } = setUp();
+    service.onEvent(created);
+    await settled();
+    service.onEvent({ action, id: each, attributes: new Map() });
+    expect(service.status()[0]?.phase).toBe(phase);
+    expect(inventory.has(text)).toBe(false);
+  });
+
+  it.each([
+    [{ group: spec({ required: "region" }) }, "requires attribute region=x"],
+    [{ group: spec({ cpu: 2000n }) }, "insufficient capacity: cpu 2000"],
+    [{ group: spec({ price: "0.5" }) }, "our price 1utoken per block is above the order's 0.5utoken"],
+    [{ bids: 20 }, "20 open bids already"],
+    [{ balance: 5_000_000n }, "balance 5000000utoken is below deposit and fee of 5001000utoken"],
+    [{ state: "active" }, "the order is active"],
+    [
+      { refuse: new Rejected({ code: 5, codespace: "market", log: "attribute mismatch" }) },
+      "the chain refused the bid: attribute mismatch",
+    ],
+  ])("says why it does not bid: %o", async (change, reason) => {
+    const { service, inventory } = setUp(change);
+    service.onEvent(created);
+    await settled();
+    expect(service.status()).toMatchObject([{ phase: "refused", reason: expect.stringContaining(reason) }]);
+    expect(inventory.has(text)).toBe(false);
+    service.stop();
+  });
+
+  it("asks again when the chain did not answer", async () => {
+    const { service, world, sent } = setUp({ fail: new Error("connection refused") });
+    service.onEvent(created);
+    await settled();
+    expect(sent).toEqual([]);
+    world.fail = undefined;
+    await settled(40);
+    expect(sent).toEqual([`bid ${text}`]);
+    service.stop();
+  });
+
+  it("bids once room is free again", async () => {
+    const { service, inventory, sent } = setUp({ group: spec({ cpu: 500n, price: "100" }) });
+    inventory.reserve("other", [
+      { id: 1, count: 1n, cpu: 900n, memory: 0n, gpu: 0n, volumes: [], endpoints: 0, ports: 0, leasedIps: [] },
+    ]);
+    service.onEvent(created);
+    await settled();
+    expect(service.status()[0]?.phase).toBe("refused");
+    service.release({ ...id, owner: "nobody" });
+    inventory.release("other");
+    service.release(id);
+    await settled();
+    expect(sent).toEqual([`bid ${text}`]);
+    service.stop();
+  });
+
+  it("takes up its bids after a restart instead of bidding twice", async () => {
+    const { service, sent, inventory } = setUp({ bid: { state: "open" } });
+    await service.catchUp();
+    await settled();
+    expect(service.status()[0]?.phase).toBe("open");
+    expect([sent, inventory.has(text)]).toEqual([[], true]);
+    service.stop();
+  });
+
+  it("withdraws a bid whose order ended while the bid was on its way", async () => {
+    const { service, sent } = setUp();
+    service.onEvent(created);
+    service.onEvent({ action: "order-closed", id, attributes: new Map() });
+    await settled();
+    expect(sent.filter((label) => label.startsWith("bid"))).toEqual([]);
+  });
+});
+
+describe("market events", () => {
+  it("reads ids and leaves other events alone", () => {
+    const attributes = Object.entries({
+      module: "market",
+      action: "bid-created",
+      owner: "o",
+      dseq: "7",
+      gseq: "1",
+      oseq: "2",
+      provider: "p",
+    });
+    const event = { type: "svc.v1", attributes: attributes.map(([key, value]) => ({ key, value })) };
+    const found = marketEvents([
+      event,
+      { type: "transfer", attributes: [] },
+      { type: "svc.v1", attributes: [{ key: "module", value: "cert" }] },
+    ]);
+    expect(found).toMatchObject([
+      { action: "bid-created", id: { owner: "o", dseq: 7n, gseq: 1, oseq: 2, provider: "p" } },
+    ]);
+  });
+});
