@@ -1,0 +1,31 @@
+import { createHash } from "node:crypto";
+import { base32hexnopad } from "@scure/base";
+import { type LeaseId, leaseText } from "../cluster/index.ts";
+
+/** RFC 4122 appendix C: the name space of domain names. */
+const DNS_NAMESPACE = Buffer.from("6ba7b8109dad11d180b400c04fd430c8", "hex");
+
+/** Host name of a service under the provider's domain: the same for every update of the lease. */
+export function generatedHost(id: LeaseId, service: string, domain: string): string {
+  return `${base32hexnopad.encode(uuidV5(DNS_NAMESPACE, `${leaseText(id)}${service}`)).toLowerCase()}.${domain}`;
+}
+
+/** RFC 4122 section 4.3: 16 bytes from SHA-1 of name space and name. */
+export function uuidV5(namespace: Uint8Array, name: string): Uint8Array {
+  const bytes = createHash("sha1").update(namespace).update(name).digest().subarray(0, 16);
+  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x50, 6);
+  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
+  return bytes;
+}
+
+const LABEL = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?";
+const HOST_PATTERN = new RegExp(`^${LABEL}(?:\\.${LABEL})*$`);
+
+/** Lower case, without port and final dot; undefined where it is no host name. */
+export function normalHost(text: string): string | undefined {
+  const host = text
+    .toLowerCase()
+    .replace(/:\d{1,5}$/, "")
+    .replace(/\.$/, "");
+  return host.length <= 253 && HOST_PATTERN.test(host) ? host : undefined;
+}

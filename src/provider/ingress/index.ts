@@ -1,0 +1,5 @@
+export { ingressErrors } from "./errors.ts";
+export { generatedHost, normalHost } from "./hostname.ts";
+export { type HostClaim, HostRegistry, type HostRules } from "./hosts.ts";
+export { Routes, type RouteTarget } from "./routes.ts";
+export { Ingress, type IngressOptions } from "./server.ts";

@@ -1,0 +1,45 @@
+import type { HttpOptions } from "../../sdl/index.ts";
+import { type LeaseId, leaseText } from "../cluster/index.ts";
+import { normalHost } from "./hostname.ts";
+
+/** Where requests for a host go. */
+export interface RouteTarget {
+  readonly lease: LeaseId;
+  readonly service: string;
+  /** Port inside the container. */
+  readonly port: number;
+  readonly options: HttpOptions;
+}
+
+/** Host name to service. The last `set` of a host wins; who may set it is the registry's matter. */
+export class Routes {
+  readonly #targets = new Map<string, RouteTarget>();
+
+  set(host: string, target: RouteTarget): void {
+    this.#targets.set(normalHost(host) ?? host.toLowerCase(), target);
+  }
+
+  remove(host: string): void {
+    this.#targets.delete(normalHost(host) ?? host.toLowerCase());
+  }
+
+  removeLease(id: LeaseId): void {
+    const text = leaseText(id);
+    for (const [host, target] of this.#targets) if (leaseText(target.lease) === text) this.#targets.delete(host);
+  }
+
+  /** Takes a Host header as it came. */
+  find(header: string | undefined): RouteTarget | undefined {
+    const host = header === undefined ? undefined : normalHost(header);
+    return host === undefined ? undefined : this.#targets.get(host);
+  }
+
+  hosts(): string[] {
+    return [...this.#targets.keys()];
+  }
+}
+
+/** Text that names a target whatever its options. */
+export function targetKey(target: RouteTarget): string {
+  return `${leaseText(target.lease)}/${target.service}/${target.port}`;
+}

@@ -1,0 +1,141 @@
+import { createServer, type Server } from "node:http";
+import { Socket } from "node:net";
+import { type ClusterDriver, type LeaseId, type Logger, leaseText, silentLogger } from "../cluster/index.ts";
+import { Forwarder } from "./forward.ts";
+import { sendPage, writePage } from "./pages.ts";
+import { Routes, type RouteTarget, targetKey } from "./routes.ts";
+import { forwardUpgrade } from "./upgrade.ts";
+
+export interface IngressOptions {
+  readonly driver: Pick<ClusterDriver, "backends">;
+  /** Default 0.0.0.0. */
+  readonly host?: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  readonly log?: Logger;
+  /** Open client connections over all hosts. */
+  readonly maxConnections?: number;
+}
+
+/** Clients that are slow on purpose are cut off here; milliseconds and bytes. */
+const LIMITS = {
+  headersTimeout: 10_000,
+  requestTimeout: 300_000,
+  keepAliveTimeout: 5_000,
+  connectionsCheckingInterval: 2_000,
+  maxHeaderSize: 16 << 10,
+  maxRequestsPerSocket: 1_000,
+  /** No byte in either direction; longer than any read timeout a deployment can ask for. */
+  idle: 75_000,
+} as const;
+
+type FindTarget = (host: string | undefined) => RouteTarget | undefined;
+
+interface ServicePort {
+  target: RouteTarget;
+  readonly server: Server;
+  readonly port: number;
+}
+
+/** HTTP reverse proxy in front of the leases: by host name on one port, and per service on loopback ports. */
+export class Ingress {
+  readonly routes = new Routes();
+  readonly #options: IngressOptions;
+  readonly #forwarder: Forwarder;
+  readonly #server: Server;
+  readonly #servicePorts = new Map<string, ServicePort>();
+  readonly #sockets = new Map<Server, Set<Socket>>();
+
+  constructor(options: IngressOptions) {
+    this.#options = options;
+    this.#forwarder = new Forwarder((target) => options.driver.backends(target.lease, target.service, target.port));
+    this.#server = this.#makeServer((host) => this.routes.find(host));
+  }
+
+  /** Resolves with the port it listens on; rejects where the port is taken. */
+  async listen(): Promise<number> {
+    const port = await listen(this.#server, this.#options.port, this.#options.host ?? "0.0.0.0");
+    (this.#options.log ?? silentLogger).info("ingress listens", { port });
+    return port;
+  }
+
+  /**
+   * Gives the service a loopback port of its own that needs no Host header; calling again returns the same port.
+   * `preferred` is taken when it is free, so that URLs outlive a restart.
+   */
+  async exposeService(target: RouteTarget, preferred = 0): Promise<number> {
+    const key = targetKey(target);
+    const known = this.#servicePorts.get(key);
+    if (known !== undefined) {
+      known.target = target;
+      return known.port;
+    }
+    const server = this.#makeServer(() => this.#servicePorts.get(key)?.target);
+    const port = await listen(server, preferred, "127.0.0.1").catch(() => listen(server, 0, "127.0.0.1"));
+    this.#servicePorts.set(key, { target, server, port });
+    return port;
+  }
+
+  /** Takes routes and loopback ports of the lease away. */
+  async removeLease(id: LeaseId): Promise<void> {
+    this.routes.removeLease(id);
+    const text = leaseText(id);
+    for (const [key, { target, server }] of this.#servicePorts) {
+      if (leaseText(target.lease) !== text) continue;
+      this.#servicePorts.delete(key);
+      await this.#closeServer(server);
+    }
+  }
+
+  async close(): Promise<void> {
+    const servers = [this.#server, ...[...this.#servicePorts.values()].map((entry) => entry.server)];
+    await Promise.all(servers.map((server) => this.#closeServer(server)));
+    this.#servicePorts.clear();
+    this.#forwarder.close();
+  }
+
+  #makeServer(find: FindTarget): Server {
+    const server = createServer(LIMITS, (request, response) => {
+      const target = find(request.headers.host);
+      if (target === undefined) return sendPage(response, request.headers.host === undefined ? 400 : 404);
+      void this.#forwarder.forward(request, response, target);
+    });
+    server.maxRequestsPerSocket = LIMITS.maxRequestsPerSocket;
+    server.maxConnections = this.#options.maxConnections ?? 4_096;
+    server.timeout = LIMITS.idle;
+    const sockets = new Set<Socket>();
+    this.#sockets.set(server, sockets);
+    server.on("connection", (socket) => {
+      sockets.add(socket);
+      socket.once("close", () => sockets.delete(socket));
+    });
+    server.on("upgrade", (request, socket, head) => {
+      if (!(socket instanceof Socket)) return socket.destroy();
+      const target = find(request.headers.host);
+      if (target === undefined) return writePage(socket, 404);
+      forwardUpgrade(this.#forwarder, target, { request, socket, head });
+    });
+    return server;
+  }
+
+  /** Connections are cut rather than waited for, upgraded ones too, which the server itself loses sight of. */
+  async #closeServer(server: Server): Promise<void> {
+    const sockets = this.#sockets.get(server) ?? [];
+    this.#sockets.delete(server);
+    await new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      for (const socket of sockets) socket.destroy();
+    });
+  }
+}
+
+function listen(server: Server, port: number, host: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, () => {
+      server.off("error", reject);
+      const address = server.address();
+      resolve(typeof address === "object" && address !== null ? address.port : port);
+    });
+  });
+}
