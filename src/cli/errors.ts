@@ -1,10 +1,15 @@
 import { type ErrorOptions, EXIT, errorText, SvcError } from "../util/index.ts";
+import { printable } from "./printable.ts";
 
 /** The command line itself is wrong: exit code 2. */
 export class UsageError extends Error {
-  constructor(message: string) {
+  /** What to write instead. */
+  readonly hint: string | undefined;
+
+  constructor(message: string, hint?: string) {
     super(message);
     this.name = "UsageError";
+    this.hint = hint;
   }
 }
 
@@ -22,8 +27,9 @@ export class ExitError extends Error {
 /** Prints one sentence and the remedy where there is one; a stack only with `--trace`. Returns the exit code. */
 export function reportError(error: unknown, options: { trace: boolean; err: (text: string) => void }): number {
   if (error instanceof ExitError) return error.code;
-  options.err(`Error: ${errorText(error)}`);
-  if (error instanceof SvcError && error.hint !== undefined) options.err(`Hint: ${error.hint}`);
+  options.err(`Error: ${printable(errorText(error))}`);
+  const hint = error instanceof SvcError || error instanceof UsageError ? error.hint : undefined;
+  if (hint !== undefined) options.err(`Hint: ${printable(hint)}`);
   if (options.trace && error instanceof Error && error.stack !== undefined) options.err(error.stack);
   return error instanceof UsageError ? EXIT.usage : EXIT.failed;
 }
@@ -33,8 +39,8 @@ export function commandError(text: string, options: ErrorOptions = {}): SvcError
   return new SvcError("cli", 1, text, options);
 }
 
-export function usageError(text: string): UsageError {
-  return new UsageError(text);
+export function usageError(text: string, hint?: string): UsageError {
+  return new UsageError(text, hint);
 }
 
 /** Ctrl-C at a prompt: nothing was done, exit code 130. */

@@ -23,6 +23,11 @@ export class Flags {
     this.#values = values;
   }
 
+  /** Whether it stands on the command line. */
+  typed(name: string): boolean {
+    return this.#values.get(name)?.source === "flag";
+  }
+
   /** Whether the user gave it, as a flag or in the environment. */
   given(name: string): boolean {
     const source = this.#values.get(name)?.source;
@@ -35,9 +40,23 @@ export class Flags {
     return typeof value === "string" ? value : "";
   }
 
+  /** Text of a flag, undefined when it is empty. */
+  optional(name: string): string | undefined {
+    const text = this.text(name);
+    return text === "" ? undefined : text;
+  }
+
   list(name: string): readonly string[] {
     const value = this.#values.get(name)?.value;
     return Array.isArray(value) ? (value as readonly string[]) : [];
+  }
+
+  /** Words of a flag whose value has commas between them. */
+  words(name: string): readonly string[] {
+    return this.text(name)
+      .split(",")
+      .map((word) => word.trim())
+      .filter((word) => word !== "");
   }
 
   bool(name: string): boolean {
@@ -75,7 +94,7 @@ export class Flags {
   }
 }
 
-type Environment = Readonly<Record<string, string | undefined>>;
+export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Resolves a command's flags from what was parsed, the environment and the defaults. */
 export function resolveFlags(

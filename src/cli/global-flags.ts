@@ -1,15 +1,24 @@
 import type { FlagSpec } from "./spec.ts";
 
+export const GLOBAL_HEADING = "Global flags:";
+const KEYRING = "Keyring flags:";
+const PAGE = "Page flags:";
+const TX = "Transaction flags:";
+
 export const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "panic"] as const;
 
+function grouped(group: string, flags: readonly FlagSpec[]): readonly FlagSpec[] {
+  return flags.map((flag) => ({ ...flag, group }));
+}
+
 /** Flags of every command. */
-export const GLOBAL_FLAGS: readonly FlagSpec[] = [
+export const GLOBAL_FLAGS: readonly FlagSpec[] = grouped(GLOBAL_HEADING, [
   { name: "chain-id", value: "<id>", summary: "network chain id" },
   { name: "home", value: "<dir>", summary: "directory for configuration and data (default ~/.svc)" },
   { name: "log_format", value: "<format>", summary: "log format", choices: ["plain", "json"], default: "plain" },
   { name: "log_level", value: "<level>", summary: "lowest level logged", choices: LOG_LEVELS, default: "info" },
   { name: "trace", summary: "print a full stack trace on errors" },
-];
+]);
 
 export const OUTPUT_FLAG: FlagSpec = {
   name: "output",
@@ -26,7 +35,7 @@ export const NODE_FLAG: FlagSpec = {
   default: "tcp://localhost:26657",
 };
 
-export const KEYRING_FLAGS: readonly FlagSpec[] = [
+export const KEYRING_FLAGS: readonly FlagSpec[] = grouped(KEYRING, [
   {
     name: "keyring-backend",
     value: "<name>",
@@ -40,7 +49,7 @@ export const KEYRING_FLAGS: readonly FlagSpec[] = [
     value: "<file>",
     summary: "file with the passphrase of the file keyring, for unattended starts",
   },
-];
+]);
 
 /** Flags of every `query` command. */
 export const QUERY_FLAGS: readonly FlagSpec[] = [
@@ -50,46 +59,54 @@ export const QUERY_FLAGS: readonly FlagSpec[] = [
 ];
 
 /** Flags of every list query. */
-export const PAGE_FLAGS: readonly FlagSpec[] = [
+export const PAGE_FLAGS: readonly FlagSpec[] = grouped(PAGE, [
   { name: "limit", value: "<n>", summary: "most rows to return", default: "100" },
   { name: "offset", value: "<n>", summary: "rows to skip" },
   { name: "page", value: "<n>", summary: "page number; skips (page - 1) x limit rows", default: "1" },
   { name: "page-key", value: "<key>", summary: "next_key of the page before" },
   { name: "count-total", summary: "count all rows" },
   { name: "reverse", summary: "last rows first" },
-];
+]);
 
 /** Flags of every `tx` command. */
 export const TX_FLAGS: readonly FlagSpec[] = [
-  { name: "account-number", short: "a", value: "<n>", summary: "account number of the signer (offline mode only)" },
-  {
-    name: "broadcast-mode",
-    short: "b",
-    value: "<mode>",
-    summary: "how long to wait",
-    choices: ["sync", "async", "block"],
-    default: "sync",
-  },
-  { name: "dry-run", summary: "ignore --gas, simulate the transaction and do not broadcast it" },
-  { name: "fees", value: "<coins>", summary: "fee to pay, for example 5000utoken" },
-  { name: "from", value: "<key>", summary: "name or address of the key that signs" },
-  { name: "gas", value: "<n|auto>", summary: "gas limit; auto simulates first", default: "200000" },
-  {
-    name: "gas-adjustment",
-    value: "<factor>",
-    summary: "factor on the simulated gas; ignored when gas is set",
-    default: "1",
-  },
-  { name: "gas-prices", value: "<prices>", summary: "price per unit of gas, for example 0.0025utoken" },
-  { name: "generate-only", summary: "write the unsigned transaction to standard output" },
+  ...grouped(TX, [
+    { name: "from", value: "<key>", summary: "name or address of the key that signs" },
+    { name: "fees", value: "<coins>", summary: "fee to pay, for example 5000utoken" },
+    { name: "gas", value: "<n|auto>", summary: "gas limit; auto simulates first", default: "200000" },
+    {
+      name: "gas-adjustment",
+      value: "<factor>",
+      summary: "factor on the simulated gas; ignored when gas is set",
+      default: "1",
+    },
+    { name: "gas-prices", value: "<prices>", summary: "price per unit of gas, for example 0.0025utoken" },
+    { name: "memo", value: "<text>", summary: "text sent with the transaction" },
+    { name: "timeout-height", value: "<n>", summary: "last block in which the transaction may commit" },
+    {
+      name: "broadcast-mode",
+      short: "b",
+      value: "<mode>",
+      summary: "how long to wait",
+      choices: ["sync", "async", "block"],
+      default: "sync",
+    },
+    { name: "yes", short: "y", summary: "do not ask before broadcasting" },
+    { name: "dry-run", summary: "ignore --gas, simulate the transaction and do not broadcast it" },
+    { name: "generate-only", summary: "write the unsigned transaction to standard output" },
+    { name: "offline", summary: "use no network; needs --account-number and --sequence" },
+    { name: "account-number", short: "a", value: "<n>", summary: "account number of the signer (offline mode only)" },
+    { name: "sequence", short: "s", value: "<n>", summary: "sequence of the signer (offline mode only)" },
+    {
+      name: "sign-mode",
+      value: "<mode>",
+      summary: "what is signed",
+      choices: ["direct", "amino-json"],
+      default: "direct",
+    },
+    { name: "ledger", summary: "sign with a connected hardware device" },
+    NODE_FLAG,
+    { ...OUTPUT_FLAG, default: "json" },
+  ]),
   ...KEYRING_FLAGS,
-  { name: "ledger", summary: "sign with a connected hardware device" },
-  { name: "memo", value: "<text>", summary: "text sent with the transaction" },
-  NODE_FLAG,
-  { name: "offline", summary: "use no network; needs --account-number and --sequence" },
-  { ...OUTPUT_FLAG, default: "json" },
-  { name: "sequence", short: "s", value: "<n>", summary: "sequence of the signer (offline mode only)" },
-  { name: "sign-mode", value: "<mode>", summary: "what is signed", choices: ["direct", "amino-json"] },
-  { name: "timeout-height", value: "<n>", summary: "last block in which the transaction may commit" },
-  { name: "yes", short: "y", summary: "do not ask before broadcasting" },
 ];

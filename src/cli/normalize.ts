@@ -50,10 +50,15 @@ export const SWITCHES: ReadonlySet<string> = new Set([
   "--yes",
 ]);
 
+/** Flags that are a switch for some commands and take a value for others. */
+export const AMBIGUOUS: ReadonlySet<string> = new Set(["-a", "-p"]);
+
 /** Words that name a command, the command found, and the rest of the command line with early flags moved behind. */
 export interface Resolved {
   readonly path: readonly CommandSpec[];
   readonly rest: readonly string[];
+  /** The word that the group at the end of the path does not know. */
+  readonly unknown?: string;
 }
 
 /**
@@ -65,24 +70,34 @@ export async function resolveCommand(root: CommandSpec, argv: readonly string[])
   const early: string[] = [];
   let at = 0;
   let children = await root.commands?.();
+  let unknown: string | undefined;
   while (at < argv.length && children !== undefined) {
     const word = argv[at] ?? "";
     if (word === "--") break;
     if (word.startsWith("-") && word !== "-") {
-      const size = takesNext(word) ? 2 : 1;
+      const size = takesNext(word, argv[at + 1], children) ? 2 : 1;
       early.push(...argv.slice(at, at + size));
       at += size;
       continue;
     }
-    const next = children.find((each) => each.name === word || each.aliases?.includes(word) === true);
-    if (next === undefined) break;
+    const next = childOf(children, word);
+    if (next === undefined) {
+      unknown = word;
+      break;
+    }
     path.push(next);
     children = await next.commands?.();
     at += 1;
   }
-  return { path, rest: [...early, ...argv.slice(at)] };
+  return { path, rest: [...early, ...argv.slice(at)], ...(unknown === undefined ? {} : { unknown }) };
 }
 
-function takesNext(flag: string): boolean {
-  return !flag.includes("=") && !SWITCHES.has(flag);
+function childOf(children: readonly CommandSpec[], word: string): CommandSpec | undefined {
+  return children.find((each) => each.name === word || each.aliases?.includes(word) === true);
+}
+
+/** Whether the word behind a flag is its value. One that may be a switch takes no word that names a command. */
+function takesNext(flag: string, next: string | undefined, children: readonly CommandSpec[]): boolean {
+  if (flag.includes("=") || SWITCHES.has(flag)) return false;
+  return !AMBIGUOUS.has(flag) || next === undefined || childOf(children, next) === undefined;
 }

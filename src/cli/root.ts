@@ -9,6 +9,16 @@ export const ROOT: CommandSpec = {
   summary: "A marketplace for container capacity on its own blockchain: node, client and provider in one command.",
   example: "svc localnet --deploy examples/web.yaml",
   commands: async () => [
+    {
+      name: "keys",
+      summary: "Manage the keys of your accounts",
+      commands: async () => (await import("./keys-commands.ts")).KEYS_COMMANDS,
+    },
+    {
+      name: "sdl",
+      summary: "Check deployment files",
+      commands: async () => (await import("./sdl-commands.ts")).SDL_COMMANDS,
+    },
     { name: "version", summary: "Print the version", load: async () => (await import("./version.ts")).version },
   ],
 };

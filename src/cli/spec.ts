@@ -1,4 +1,5 @@
 import type { Flags } from "./flags.ts";
+import type { Io } from "./io.ts";
 
 /** One flag of a command. A flag with a `value` placeholder takes a value, one without is a switch. */
 export interface FlagSpec {
@@ -13,16 +14,19 @@ export interface FlagSpec {
   readonly repeat?: boolean;
   /** Another spelling of the same flag. */
   readonly alias?: string;
+  /** Heading of the help under which it stands; the command's own flags have none. */
+  readonly group?: string;
 }
 
 export interface CommandInput {
   /** Positional arguments; optional ones that were left out are missing. */
   readonly args: readonly string[];
   readonly flags: Flags;
+  readonly io: Io;
 }
 
 /** Exit code of the process; nothing means 0. */
-export type Run = (input: CommandInput) => Promise<number | undefined>;
+export type Run = (input: CommandInput) => Promise<number | undefined> | Promise<void>;
 
 /**
  * One word of the command line: either a group with commands below it or a command that runs. Specs are light; what a

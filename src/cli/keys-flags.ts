@@ -1,0 +1,26 @@
+import { homeOf } from "./home.ts";
+import type { CommandInput } from "./spec.ts";
+
+/** The object without its undefined properties. */
+export function defined<T extends object>(object: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  const entries = Object.entries(object).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as { [K in keyof T]?: Exclude<T[K], undefined> };
+}
+
+/** Where the keys are, from the flags that all commands with keys share. */
+export function keyringOptions({ flags }: Pick<CommandInput, "flags">) {
+  return {
+    home: homeOf(flags),
+    keyringBackend: flags.text("keyring-backend"),
+    ...defined({
+      keyringDir: flags.optional("keyring-dir"),
+      keyringPassphraseFile: flags.optional("keyring-passphrase-file"),
+    }),
+  };
+}
+
+/** The same with the output format of the group `keys`. */
+export function keysOptions(input: Pick<CommandInput, "flags">) {
+  const output = input.flags.text("output") === "json" ? ("json" as const) : ("text" as const);
+  return { ...keyringOptions(input), output };
+}
