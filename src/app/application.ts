@@ -55,8 +55,8 @@ export interface ApplicationOptions {
   readonly version?: string;
 }
 
-/** Bytes of checked transactions whose decoded form is kept until they come in a block. */
-const TX_CACHE_BYTES = 32 << 20;
+/** Bytes of checked transactions whose decoded form, some twenty times as large, is kept until they come in a block. */
+const TX_CACHE_BYTES = 4 << 20;
 const NO_PROPOSER = new Uint8Array(20);
 
 /** A block that was executed and waits for its commit. */
@@ -96,7 +96,7 @@ export class SvcApplication implements Application {
       router: this.#router,
       ante: { ...set.ante, minGasPrices: options.minGasPrices ?? [] },
       cacheBytes: TX_CACHE_BYTES,
-      report: (problem) => this.#report(problem),
+      report: this.#report,
     });
     this.#last = readLastBlock(database);
     this.#committed = this.#last !== undefined;
@@ -185,6 +185,7 @@ export class SvcApplication implements Application {
         storeNames: this.modules.map(({ name }) => name),
         version: this.#version,
         block: this.#committed ? this.#last : undefined,
+        report: this.#report,
         simulate: (request) => simulate(this.#runner, this.#checkEnvironment(), request),
       },
       query,

@@ -1,5 +1,5 @@
 import { create, type DescMessage, type MessageInitShape } from "@bufbuild/protobuf";
-import { type BlockInfo, Context, failureOf, type Router } from "../runtime/index.ts";
+import { type BlockInfo, type BlockProblem, Context, failureOf, isPanic, type Router } from "../runtime/index.ts";
 import { CacheMultiStore, type StateStore } from "../store/index.ts";
 import { sdkErrors, toUtf8 } from "../util/index.ts";
 import { decodeMessage, encodeMessage, toNamespace } from "../wire/index.ts";
@@ -14,6 +14,8 @@ export interface QuerySources {
   readonly version: string;
   /** The last committed block; undefined before the first. */
   readonly block: BlockInfo | undefined;
+  /** Told of programming errors. */
+  report(problem: BlockProblem): void;
   /** Runs the transaction of a simulate request. */
   simulate(request: Uint8Array): Uint8Array;
 }
@@ -32,6 +34,7 @@ export function answerQuery(sources: QuerySources, query: AppQuery): AppQueryRes
       ...(query.path.startsWith("/store/") ? { key: query.data } : {}),
     };
   } catch (error) {
+    if (isPanic(error)) sources.report({ item: `query ${query.path}`, height, error });
     return { ...base, value: NOTHING, ...failureOf(error) };
   }
 }
