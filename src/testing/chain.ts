@@ -80,6 +80,8 @@ export class TestChain {
   readonly keys: ReadonlyMap<string, TestKey>;
   /** What was reported: failed block items, programming errors. */
   readonly problems: BlockProblem[] = [];
+  /** Events of the last block's begin and end. */
+  blockEvents: TxResult["events"] = [];
   readonly #tolerant: boolean;
   #height = 0n;
 
@@ -120,7 +122,7 @@ export class TestChain {
   /** Runs a block with these transactions; the results are in their order. */
   block(txs: readonly Uint8Array[]): TxResult[] {
     this.#height += 1n;
-    const { txResults } = this.app.finalizeBlock({
+    const { txResults, events } = this.app.finalizeBlock({
       txs,
       height: this.#height,
       time: timeAt(this.#height),
@@ -128,6 +130,7 @@ export class TestChain {
       hash: new Uint8Array(32),
     });
     this.app.commit();
+    this.blockEvents = events;
     this.#failOnProblems();
     return [...txResults];
   }

@@ -13,6 +13,7 @@ export {
   coin,
   type GroupInit,
   groupSpec,
+  type Init,
   MIN_DEPOSIT,
   marketEvents,
   orderOf,

@@ -1,4 +1,4 @@
-import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import { create, type DescMessage, type MessageInitShape } from "@bufbuild/protobuf";
 import { type IntCoin, NATIVE_DENOM, parseDec, toUtf8 } from "../util/index.ts";
 import {
   Deployment_State,
@@ -27,7 +27,9 @@ import { type BidKey, type DeploymentKey, formatBidId, formatDeploymentId, type 
 import type { SentTx, TestChain } from "./chain.ts";
 import type { TestKey } from "./keys.ts";
 
-export type GroupInit = MessageInitShape<typeof GroupSpecSchema>;
+/** The plain form of what `create` takes, without finished messages. */
+export type Init<D extends DescMessage> = Exclude<MessageInitShape<D>, { readonly $typeName: string }>;
+export type GroupInit = Init<typeof GroupSpecSchema>;
 
 interface RowOptions {
   /** Per replica and block, in whole and decimal units: `1.25`. */
@@ -55,7 +57,7 @@ export function coin(value: bigint, denom: string = NATIVE_DENOM): { denom: stri
 }
 
 /** One row of small replicas. */
-export function resourceRow(options: RowOptions = {}): MessageInitShape<typeof ResourceSchema> {
+export function resourceRow(options: RowOptions = {}): Init<typeof ResourceSchema> {
   const { price: text = "1", denom = NATIVE_DENOM, count = 1, id = 1 } = options;
   return {
     resources: {

@@ -1,15 +1,547 @@
+import { create } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
-import { orderOf, TestMarket, testChain } from "../../testing/index.ts";
+import {
+  actionsOf,
+  coin,
+  type GroupInit,
+  groupSpec,
+  type Init,
+  MIN_DEPOSIT,
+  marketEvents,
+  orderOf,
+  price,
+  type TestKey,
+  TestMarket,
+  testChain,
+} from "../../testing/index.ts";
+import { MsgSignProviderAttributesSchema } from "../../wire/gen/svc/audit/v1beta1/audit_pb.js";
+import { Closed_Reason } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
+import { Group_State } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
+import { MsgPauseGroupSchema } from "../../wire/gen/svc/deployment/v1beta1/tx_pb.js";
+import {
+  Bid_State,
+  GenesisStateSchema,
+  Lease_State,
+  Order_State,
+} from "../../wire/gen/svc/market/v1beta1/market_pb.js";
+import { Query } from "../../wire/gen/svc/market/v1beta1/query_pb.js";
+import {
+  MsgCloseBidSchema,
+  MsgCreateBidResponseSchema,
+  MsgCreateBidSchema,
+  MsgCreateLeaseSchema,
+  MsgWithdrawLeaseResponseSchema,
+  MsgWithdrawLeaseSchema,
+  MsgWithdrawLeasesResponseSchema,
+  MsgWithdrawLeasesSchema,
+} from "../../wire/gen/svc/market/v1beta1/tx_pb.js";
+import { MsgDeleteProviderSchema, MsgUpdateProviderSchema } from "../../wire/gen/svc/provider/v1beta1/provider_pb.js";
+import { type OrderKey, toJson } from "../../wire/index.ts";
+import { defaultParams } from "./params.ts";
+
+interface Options {
+  readonly accounts?: readonly string[];
+  readonly groups?: GroupInit[];
+  readonly maxBids?: number;
+  readonly maxOpenBlocks?: bigint;
+}
+
+/** A chain with one deployment of alice's; everybody else is a provider. */
+function setUp(options: Options = {}) {
+  const { accounts = ["alice", "bob", "carol", "dave"], groups } = options;
+  const defaults = defaultParams();
+  const { maxBids: orderMaxBids = defaults.orderMaxBids, maxOpenBlocks = defaults.orderMaxOpenBlocks } = options;
+  const params = { ...defaults, orderMaxBids, orderMaxOpenBlocks: maxOpenBlocks };
+  const genesis = { market: toJson(GenesisStateSchema, create(GenesisStateSchema, { params })) };
+  const chain = testChain({ accounts, genesis });
+  const market = new TestMarket(chain);
+  const [alice, bob, carol] = [chain.key("alice"), chain.key("bob"), chain.key(accounts[2] ?? "bob")];
+  market.register(...accounts.slice(1).map((name) => chain.key(name)));
+  const id = market.deploy(alice, { dseq: 1n, ...(groups === undefined ? {} : { groups }) });
+  return { chain, market, alice, bob, carol, id, order: orderOf(id) };
+}
+
+type Parts = ReturnType<typeof setUp>;
+
+function setAttributes({ chain }: Parts, from: TestKey, attributes: Readonly<Record<string, string>>): void {
+  const list = Object.entries(attributes).map(([key, value]) => ({ key, value }));
+  const message = { owner: from.address, hostUri: "https://provider.test:8443", attributes: list };
+  chain.mustSend(create(MsgUpdateProviderSchema, message), { from });
+}
+
+function sign({ chain }: Parts, auditor: TestKey, owner: string, attributes: Readonly<Record<string, string>>): void {
+  const list = Object.entries(attributes).map(([key, value]) => ({ key, value }));
+  const message = { owner, auditor: auditor.address, attributes: list };
+  chain.mustSend(create(MsgSignProviderAttributesSchema, message), { from: auditor });
+}
+
+describe("a bid", () => {
+  const send = ({ chain, bob, order }: Parts, change: Init<typeof MsgCreateBidSchema> = {}, from = bob) => {
+    const bid = { order, provider: from.address, price: price("0.5"), deposit: coin(MIN_DEPOSIT) };
+    return chain.send(create(MsgCreateBidSchema, { ...bid, ...change }), { from });
+  };
+
+  it("locks the deposit and tells of itself", () => {
+    const parts = setUp();
+    const { chain, market, alice, bob, order } = parts;
+    const before = chain.balance(bob.address);
+    const sent = send(parts);
+    const id = { ...order, provider: bob.address };
+    expect(sent.response(MsgCreateBidResponseSchema).id).toMatchObject(id);
+    expect(chain.balance(bob.address)).toBe(before - MIN_DEPOSIT);
+    expect(market.bidAccount(id)).toMatchObject({ owner: bob.address, state: 1, balance: coin(MIN_DEPOSIT) });
+    const [event] = marketEvents(sent);
+    expect(event).toMatchObject({
+      module: "market",
+      action: "bid-created",
+      owner: alice.address,
+      dseq: "1",
+      gseq: "1",
+      oseq: "1",
+      provider: bob.address,
+      "price-denom": "utoken",
+      "price-amount": "0.500000000000000000",
+    });
+  });
+
+  it.each<[string, string, number, Init<typeof MsgCreateBidSchema>]>([
+    ["a price of 0", "market", 19, { price: price("0") }],
+    ["no price", "market", 22, { price: { denom: "utoken", amount: "" } }],
+    ["a price in another denomination", "market", 22, { price: price("0.5", "stake") }],
+    ["a price above the order's", "market", 4, { price: price("1.000000000000000001") }],
+    ["a deposit below the minimum", "market", 28, { deposit: coin(MIN_DEPOSIT - 1n) }],
+    ["a deposit in another denomination", "market", 28, { deposit: coin(MIN_DEPOSIT, "stake") }],
+    ["a deposit it does not have", "sdk", 5, { deposit: coin(10n ** 13n) }],
+    ["an order without a number", "sdk", 18, { order: { owner: "alice", dseq: 1n, gseq: 1, oseq: 0 } }],
+    ["an unknown order", "market", 15, { order: { owner: "alice", dseq: 1n, gseq: 1, oseq: 2 } }],
+  ])("with %s is refused with %s/%d", (_, codespace, code, change) => {
+    const parts = setUp();
+    const order = change.order === undefined ? {} : { order: { ...change.order, owner: parts.alice.address } };
+    const sent = send(parts, { ...change, ...order });
+    expect([sent.codespace, sent.code]).toEqual([codespace, code]);
+  });
+
+  it("of the tenant, of a stranger, or a second one is refused", () => {
+    const parts = setUp({ accounts: ["alice", "bob", "carol"] });
+    const { chain, alice, bob } = parts;
+    expect(send(parts, {}, alice)).toMatchObject({ codespace: "market", code: 2 });
+    chain.mustSend(create(MsgDeleteProviderSchema, { owner: bob.address }), { from: bob });
+    expect(send(parts)).toMatchObject({ codespace: "market", code: 30 });
+    const { carol } = parts;
+    expect(send(parts, {}, carol).code).toBe(0);
+    expect(send(parts, {}, carol)).toMatchObject({ codespace: "market", code: 21 });
+    parts.market.closeBid(carol, parts.order);
+    expect(send(parts, {}, carol)).toMatchObject({ codespace: "market", code: 21 });
+  });
+
+  it("on an order that is taken or closed is refused", () => {
+    const parts = setUp();
+    const { chain, market, alice, bob, carol, order, id } = parts;
+    market.leased(alice, order, { provider: bob, price: "1" });
+    expect(send(parts, {}, carol)).toMatchObject({ codespace: "market", code: 23 });
+    chain.mustSend(create(MsgPauseGroupSchema, { id: { ...id, gseq: 1 } }), { from: alice });
+    expect(send(parts, {}, carol)).toMatchObject({ codespace: "market", code: 24 });
+  });
+
+  it("counts while it is open, up to the maximum and no further", () => {
+    const accounts = ["alice", "bob", "carol", "dave", "erin"];
+    const parts = setUp({ accounts, maxBids: 3 });
+    const { chain, market, order } = parts;
+    const [bob, carol, dave, erin] = accounts.slice(1).map((name) => chain.key(name)) as [
+      TestKey,
+      TestKey,
+      TestKey,
+      TestKey,
+    ];
+    expect([bob, carol, dave].map((from) => send(parts, {}, from).code)).toEqual([0, 0, 0]);
+    expect(send(parts, {}, erin)).toMatchObject({ codespace: "market", code: 31 });
+    expect(send(parts, {}, erin).log).toContain("order has the maximum number of open bids");
+    market.closeBid(bob, order);
+    expect(send(parts, {}, erin).code).toBe(0);
+  });
+
+  it("is withdrawn with its deposit, once, for a reason of providers", () => {
+    const parts = setUp();
+    const { chain, market, bob, order } = parts;
+    const before = chain.balance(bob.address);
+    send(parts);
+    const id = { ...order, provider: bob.address };
+    for (const reason of [Closed_Reason.owner, Closed_Reason.insufficient_funds, Closed_Reason.order_expired])
+      expect(market.closeBid(bob, order, reason)).toMatchObject({ codespace: "market", code: 33 });
+    const sent = market.closeBid(bob, order, Closed_Reason.decommission);
+    expect(marketEvents(sent)).toMatchObject([{ action: "bid-closed", reason: "decommission" }]);
+    expect(market.bidOf(id)).toMatchObject({ state: Bid_State.closed, closedOn: sent.height, closeReason: 10_001 });
+    expect(chain.balance(bob.address)).toBe(before);
+    expect(market.closeBid(bob, order)).toMatchObject({ codespace: "market", code: 12 });
+    expect(market.closeBid(parts.carol, order)).toMatchObject({ codespace: "market", code: 6 });
+  });
+});
+
+describe("matching", () => {
+  const eu: GroupInit = { ...groupSpec("web"), requirements: { attributes: [{ key: "region", value: "eu" }] } };
+
+  it("asks for the attributes of the group", () => {
+    const parts = setUp({ groups: [eu] });
+    const { market, bob, order } = parts;
+    expect(market.bid(bob, order, "1")).toMatchObject({ codespace: "market", code: 5 });
+    setAttributes(parts, bob, { region: "us" });
+    expect(market.bid(bob, order, "1").code).toBe(5);
+    setAttributes(parts, bob, { region: "eu", tier: "home" });
+    expect(market.bid(bob, order, "1").code).toBe(0);
+  });
+
+  it("takes a pattern at the end of a key", () => {
+    const requirements = { attributes: [{ key: "feature/*", value: "true" }] };
+    const parts = setUp({ groups: [{ ...groupSpec("web"), requirements }] });
+    const { market, bob, order } = parts;
+    setAttributes(parts, bob, { features: "true" });
+    expect(market.bid(bob, order, "1").code).toBe(5);
+    setAttributes(parts, bob, { "feature/ipv6": "true" });
+    expect(market.bid(bob, order, "1").code).toBe(0);
+  });
+
+  it("asks for signatures over attributes that are still the provider's own", () => {
+    const accounts = ["alice", "bob", "carol", "dave", "erin"];
+    const [all, any1, any2] = ["carol", "dave", "erin"];
+    const plain = testChain({ accounts });
+    const address = (name: string | undefined) => plain.key(name ?? "").address;
+    const signedBy = { allOf: [address(all)], anyOf: [address(any1), address(any2)] };
+    const requirements = { signedBy, attributes: [{ key: "region", value: "eu" }] };
+    const parts = setUp({ accounts, groups: [{ ...groupSpec("web"), requirements }] });
+    const { chain, market, bob, order } = parts;
+    const code = () => market.bid(bob, order, "1").code;
+    setAttributes(parts, bob, { region: "eu" });
+    expect(code()).toBe(5);
+    sign(parts, chain.key("carol"), bob.address, { region: "eu" });
+    expect(code()).toBe(5);
+    sign(parts, chain.key("erin"), bob.address, { region: "us" });
+    expect(code()).toBe(5);
+    sign(parts, chain.key("erin"), bob.address, { region: "eu" });
+    setAttributes(parts, bob, { region: "us" });
+    expect(code()).toBe(5);
+    setAttributes(parts, bob, { region: "eu" });
+    expect(code()).toBe(0);
+    // What was true for the bid must be true when it is taken.
+    setAttributes(parts, bob, { region: "us" });
+    expect(market.lease(parts.alice, order, bob)).toMatchObject({ codespace: "market", code: 5 });
+    setAttributes(parts, bob, { region: "eu" });
+    expect(market.lease(parts.alice, order, bob).code).toBe(0);
+  });
+
+  it("asks for capabilities of persistent volumes and graphics processors", () => {
+    const base = groupSpec("web");
+    const [row] = base.resources ?? [];
+    const withUnits = (change: object): GroupInit => ({
+      ...base,
+      resources: [{ ...row, resources: { ...row?.resources, ...change } }] as never,
+    });
+    const volume = { name: "data", quantity: row?.resources?.memory?.quantity };
+    const persistent = [
+      { key: "class", value: "beta2" },
+      { key: "persistent", value: "true" },
+    ];
+    const storage = setUp({ groups: [withUnits({ storage: [{ ...volume, attributes: persistent }] })] });
+    expect(storage.market.bid(storage.bob, storage.order, "1")).toMatchObject({ codespace: "market", code: 32 });
+    setAttributes(storage, storage.bob, {
+      "capabilities/storage/1/class": "beta2",
+      "capabilities/storage/2/persistent": "true",
+    });
+    expect(storage.market.bid(storage.bob, storage.order, "1").code).toBe(32);
+    setAttributes(storage, storage.bob, {
+      "capabilities/storage/1/class": "beta2",
+      "capabilities/storage/1/persistent": "true",
+    });
+    expect(storage.market.bid(storage.bob, storage.order, "1").code).toBe(0);
+
+    const ram = [
+      { key: "class", value: "ram" },
+      { key: "persistent", value: "false" },
+    ];
+    const memory = setUp({ groups: [withUnits({ storage: [{ ...volume, attributes: ram }] })] });
+    expect(memory.market.bid(memory.bob, memory.order, "1").code).toBe(0);
+
+    const units = row?.resources?.gpu?.units;
+    const models = ["vendor/nvidia/model/a100", "vendor/amd/model/*"].map((key) => ({ key, value: "true" }));
+    const gpu = setUp({
+      groups: [withUnits({ gpu: { units: { val: Uint8Array.from([0x31]) }, attributes: models } })],
+    });
+    expect(units).toBeDefined();
+    setAttributes(gpu, gpu.bob, { "capabilities/gpu/vendor/nvidia/model/t4": "true" });
+    expect(gpu.market.bid(gpu.bob, gpu.order, "1").code).toBe(32);
+    setAttributes(gpu, gpu.bob, { "capabilities/gpu/vendor/amd/model/mi300": "true" });
+    expect(gpu.market.bid(gpu.bob, gpu.order, "1").code).toBe(0);
+  });
+});
 
 describe("a lease", () => {
-  it("is paid by the block", () => {
-    const chain = testChain();
-    const market = new TestMarket(chain);
-    const [alice, bob] = [chain.key("alice"), chain.key("bob")];
-    market.register(bob);
-    const id = market.deploy(alice, { dseq: 1n });
-    const lease = market.leased(alice, orderOf(id), { provider: bob, price: "0.5" });
+  it("takes any open bid and returns the deposits of winner and losers in its block", () => {
+    const { chain, market, alice, order } = setUp();
+    const providers = ["bob", "carol", "dave"].map((name) => chain.key(name));
+    const before = providers.map(({ address }) => chain.balance(address));
+    for (const [i, from] of providers.entries()) market.bid(from, order, `0.${9 - i}`);
+    const [, winner] = providers as [TestKey, TestKey];
+    const sent = market.lease(alice, order, winner);
+    expect(actionsOf(sent).sort()).toEqual(["bid-lost", "bid-lost", "lease-created", "order-matched"]);
+    expect(actionsOf(sent)[0]).toBe("lease-created");
+    expect(providers.map(({ address }) => chain.balance(address))).toEqual(before);
+    const states = providers.map(({ address }) => market.bidOf({ ...order, provider: address }).state);
+    expect(states).toEqual([Bid_State.lost, Bid_State.active, Bid_State.lost]);
+    expect(market.order(order).state).toBe(Order_State.active);
+    const id = { ...order, provider: winner.address };
+    expect(market.payment(id)).toMatchObject({ rate: price("0.8"), startedAt: sent.height, state: 1 });
+    expect(market.bidAccount(id)).toMatchObject({ state: 2, balance: coin(0n) });
+  });
+
+  it("is refused for unknown, lost and withdrawn bids, a second time, and to strangers", () => {
+    const { chain, market, alice, bob, carol, order } = setUp();
+    expect(market.lease(alice, order, bob)).toMatchObject({ codespace: "market", code: 18 });
+    market.bid(bob, order, "1");
+    market.bid(carol, order, "1");
+    const stolen = create(MsgCreateLeaseSchema, { bidId: { ...order, provider: bob.address } });
+    expect(chain.send(stolen, { from: carol }).code).not.toBe(0);
+    expect(market.lease(alice, order, bob).code).toBe(0);
+    expect(market.lease(alice, order, carol)).toMatchObject({ codespace: "market", code: 12 });
+    expect(market.lease(alice, order, bob)).toMatchObject({ codespace: "market", code: 12 });
+  });
+
+  it("comes once for an order, also from two messages in a block", () => {
+    const { chain, market, alice, bob, carol, order } = setUp();
+    market.bid(bob, order, "1");
+    market.bid(carol, order, "1");
+    const take = (provider: TestKey) =>
+      create(MsgCreateLeaseSchema, { bidId: { ...order, provider: provider.address } });
+    expect(chain.send([take(bob), take(carol)], { from: alice })).toMatchObject({ codespace: "market", code: 12 });
+    expect(market.order(order).state).toBe(Order_State.open);
+  });
+
+  it("needs money for its first blocks", () => {
+    const { chain, market, alice, bob, order, id } = setUp({ groups: [groupSpec("web", { price: "60000" })] });
+    market.bid(bob, order, "50000.01");
+    expect(market.lease(alice, order, bob)).toMatchObject({ codespace: "escrow", code: 4 });
+    expect(chain.balance(bob.address)).toBe(10n ** 12n - MIN_DEPOSIT);
+    market.deposit(alice, id, 1n);
+    expect(market.lease(alice, order, bob).code).toBe(0);
+  });
+
+  it("ended by the owner pauses the group, or with reopen brings a new order", () => {
+    const { market, alice, bob, carol, order, id } = setUp();
+    const lease = market.leased(alice, order, { provider: bob, price: "1" });
+    const ended = market.closeLease(alice, order, { provider: bob });
+    expect(actionsOf(ended)).toEqual(["lease-closed", "bid-closed", "order-closed", "group-paused"]);
+    expect(marketEvents(ended)[0]).toMatchObject({ reason: "owner", "price-amount": "1.000000000000000000" });
+    expect(market.leaseOf(lease)).toMatchObject({ state: Lease_State.closed, closedOn: ended.height, closeReason: 1 });
+    expect(market.deployment(id).groups[0]?.state).toBe(Group_State.paused);
+    expect(market.closeLease(alice, order, { provider: bob })).toMatchObject({ codespace: "market", code: 24 });
+    expect(market.closeLease(alice, order, { provider: carol })).toMatchObject({ codespace: "market", code: 20 });
+    const other = setUp();
+    other.market.leased(other.alice, other.order, { provider: other.bob, price: "1" });
+    const reopened = other.market.closeLease(other.alice, other.order, { provider: other.bob, reopen: true });
+    expect(actionsOf(reopened)).toEqual(["lease-closed", "bid-closed", "order-closed", "order-created"]);
+    expect(other.market.order(orderOf(other.id, 1, 2)).state).toBe(Order_State.open);
+    expect(other.market.deployment(other.id).groups[0]?.state).toBe(Group_State.open);
+    const open = orderOf(other.id, 1, 2);
+    expect(other.market.closeLease(other.alice, open, { provider: other.bob })).toMatchObject({ code: 14 });
+  });
+
+  it("ended by the provider is paid to the block and pauses the group", () => {
+    const { chain, market, alice, bob, order, id } = setUp();
+    const before = chain.balance(bob.address);
+    const lease = market.leased(alice, order, { provider: bob, price: "0.3" });
+    chain.nextBlock(8);
+    const ended = market.closeBid(bob, order, Closed_Reason.unstable);
+    expect(actionsOf(ended)).toEqual(["lease-closed", "bid-closed", "order-closed", "group-paused"]);
+    expect(market.leaseOf(lease)).toMatchObject({ closeReason: Closed_Reason.unstable });
+    expect(market.deployment(id).groups[0]).toMatchObject({ state: 2, closeReason: Closed_Reason.unstable });
+    // Nine blocks at 0.3 are 2.7.
+    expect(chain.balance(bob.address)).toBe(before + 2n);
+    expect(market.closeBid(bob, order)).toMatchObject({ codespace: "market", code: 12 });
+  });
+});
+
+describe("collecting", () => {
+  it("pays what was earned, also twice in a block and when there is nothing", () => {
+    const { chain, market, alice, bob, carol, order } = setUp();
+    const lease = market.leased(alice, order, { provider: bob, price: "0.4" });
+    const start = chain.height;
+    chain.nextBlock(9);
+    const bidId = lease;
+    const message = create(MsgWithdrawLeaseSchema, { bidId });
+    const sent = chain.mustSend([message, message], { from: bob });
+    expect(sent.response(MsgWithdrawLeaseResponseSchema).amount).toMatchObject(coin(4n));
+    expect(sent.response(MsgWithdrawLeaseResponseSchema, 1).amount).toMatchObject(coin(0n));
+    expect(marketEvents(sent).map(({ action, amount }) => [action, amount])).toEqual([
+      ["lease-withdrawn", "4utoken"],
+      ["lease-withdrawn", "0utoken"],
+    ]);
+    for (let i = 0; i < 10; i++) market.withdraw(bob, order);
+    expect(market.payment(lease).withdrawn).toMatchObject(coin(((chain.height - start) * 4n) / 10n));
+    expect(market.withdraw(carol, order)).toMatchObject({ codespace: "market", code: 7 });
+    market.closeLease(alice, order, { provider: bob });
+    expect(market.withdraw(bob, order)).toMatchObject({ codespace: "market", code: 10 });
+  });
+
+  it("takes all leases of a provider in one message, or the named ones", () => {
+    const groups = ["a", "b", "c"].map((name) => groupSpec(name, { price: "5" }));
+    const { chain, market, alice, bob, carol, id } = setUp({ groups });
+    const leases = [1, 2, 3].map((gseq) => {
+      return market.leased(alice, orderOf(id, gseq), { provider: bob, price: `${gseq}` });
+    });
+    chain.nextBlock(5);
+    const all = chain.mustSend(create(MsgWithdrawLeasesSchema, { provider: bob.address }), { from: bob });
+    const blocks = leases.map((lease) => all.height - market.leaseOf(lease).createdAt);
+    const due = blocks.reduce((sum, each, i) => sum + each * BigInt(i + 1), 0n);
+    expect(all.response(MsgWithdrawLeasesResponseSchema).amount).toMatchObject([coin(due)]);
+    const ids = leases.slice(2);
+    const some = chain.mustSend(create(MsgWithdrawLeasesSchema, { provider: bob.address, ids }), { from: bob });
+    expect(some.response(MsgWithdrawLeasesResponseSchema).amount).toMatchObject([coin(3n)]);
+    const foreign = create(MsgWithdrawLeasesSchema, { provider: carol.address, ids });
+    expect(chain.send(foreign, { from: carol })).toMatchObject({ codespace: "sdk", code: 4 });
+    const nothing = chain.mustSend(create(MsgWithdrawLeasesSchema, { provider: carol.address }), { from: carol });
+    expect(nothing.response(MsgWithdrawLeasesResponseSchema).amount).toEqual([]);
+  });
+});
+
+describe("an order", () => {
+  it("that nobody takes expires, returns the deposits and pauses the group", () => {
+    const { chain, market, bob, order, id } = setUp({ maxOpenBlocks: 5n });
+    const before = chain.balance(bob.address);
+    market.bid(bob, order, "1");
+    const { expiresAt } = market.order(order);
+    while (chain.height < expiresAt - 1n) chain.nextBlock();
+    expect(market.order(order).state).toBe(Order_State.open);
+    chain.nextBlock();
+    const events = marketEvents({ events: chain.blockEvents });
+    expect(events.map(({ action }) => action)).toEqual(["bid-closed", "order-closed", "group-paused"]);
+    expect(events.map(({ reason }) => reason)).toEqual(["order_expired", "order_expired", "order_expired"]);
+    expect(market.order(order)).toMatchObject({ closedOn: expiresAt, closeReason: Closed_Reason.order_expired });
+    expect(market.deployment(id)).toMatchObject({ isActive: true, groups: [{ state: Group_State.paused }] });
+    expect(chain.balance(bob.address)).toBe(before);
+  });
+
+  it("that is taken does not expire", () => {
+    const { chain, market, alice, bob, order } = setUp({ maxOpenBlocks: 5n });
+    market.leased(alice, order, { provider: bob, price: "1" });
     chain.nextBlock(10);
-    expect(market.payment(lease).accrued?.amount).toBe("5");
+    expect(market.order(order).state).toBe(Order_State.active);
+  });
+});
+
+describe("a provider that leaves", () => {
+  it("gets its deposits back, but cannot leave a lease behind", () => {
+    const { chain, market, alice, bob, carol, order } = setUp();
+    const before = chain.balance(carol.address);
+    market.bid(bob, order, "1");
+    market.bid(carol, order, "1");
+    const leave = (from: TestKey) => chain.send(create(MsgDeleteProviderSchema, { owner: from.address }), { from });
+    expect(actionsOf(leave(carol))).toEqual(["bid-closed", "provider-deleted"]);
+    expect(chain.balance(carol.address)).toBe(before);
+    expect(market.bidOf({ ...order, provider: carol.address }).closeReason).toBe(Closed_Reason.provider_deleted);
+    market.lease(alice, order, bob);
+    expect(leave(bob).code).not.toBe(0);
+  });
+});
+
+describe("queries", () => {
+  it("find orders, bids and leases by each filter", () => {
+    const groups = [groupSpec("a"), groupSpec("b")];
+    const { chain, market, alice, bob, carol, id } = setUp({ groups });
+    const second = market.deploy(carol, { dseq: 7n });
+    for (const from of [bob, carol]) market.bid(from, orderOf(id, 1), "1");
+    market.bid(bob, orderOf(id, 2), "1");
+    market.bid(bob, orderOf(second), "1");
+    market.lease(alice, orderOf(id, 1), bob);
+    market.closeLease(alice, orderOf(id, 1), { provider: bob, reopen: true });
+    market.lease(carol, orderOf(second), bob);
+    const names = new Map([
+      [alice.address, "alice"],
+      [bob.address, "bob"],
+      [carol.address, "carol"],
+    ]);
+    const short = (key: OrderKey & { provider?: string } = { owner: "", dseq: 0n, gseq: 0, oseq: 0 }) =>
+      [
+        names.get(key.owner),
+        key.dseq,
+        key.gseq,
+        key.oseq,
+        ...(key.provider === undefined ? [] : [names.get(key.provider)]),
+      ].join("/");
+    const orders = (filters: object) =>
+      chain.query(Query.method.orders, { filters }).orders.map((each) => short(each.orderId));
+    const bids = (filters: object) =>
+      chain.query(Query.method.bids, { filters }).bids.map(({ bid }) => short(bid?.bidId));
+    const leases = (filters: object) =>
+      chain.query(Query.method.leases, { filters }).leases.map(({ lease }) => short(lease?.leaseId));
+    const owner = alice.address;
+    expect(orders({}).sort()).toEqual(["alice/1/1/1", "alice/1/1/2", "alice/1/2/1", "carol/7/1/1"]);
+    expect(orders({ state: "open" }).sort()).toEqual(["alice/1/1/2", "alice/1/2/1"]);
+    expect(orders({ state: "active" })).toEqual(["carol/7/1/1"]);
+    expect(orders({ owner, state: "open" })).toEqual(["alice/1/1/2", "alice/1/2/1"]);
+    expect(orders({ owner, dseq: 1n, gseq: 1, state: "open" })).toEqual(["alice/1/1/2"]);
+    expect(orders({ owner, dseq: 1n, gseq: 1 })).toEqual(["alice/1/1/1", "alice/1/1/2"]);
+    expect(orders({ owner, oseq: 2 })).toEqual(["alice/1/1/2"]);
+    expect(orders({ dseq: 7n })).toEqual(["carol/7/1/1"]);
+    expect(orders({ gseq: 2 })).toEqual(["alice/1/2/1"]);
+    expect(bids({ provider: bob.address }).sort()).toEqual(["alice/1/1/1/bob", "alice/1/2/1/bob", "carol/7/1/1/bob"]);
+    expect(bids({ provider: bob.address, state: "open" })).toEqual(["alice/1/2/1/bob"]);
+    expect(bids({ provider: bob.address, dseq: 7n })).toEqual(["carol/7/1/1/bob"]);
+    expect(bids({ owner, provider: bob.address, state: "closed" })).toEqual(["alice/1/1/1/bob"]);
+    expect(bids({ owner, dseq: 1n, gseq: 1, oseq: 1, state: "lost" })).toEqual(["alice/1/1/1/carol"]);
+    expect(bids({ state: "active" })).toEqual(["carol/7/1/1/bob"]);
+    expect(bids({ dseq: 7n, state: "open" })).toEqual([]);
+    expect(leases({ provider: bob.address, state: "active" })).toEqual(["carol/7/1/1/bob"]);
+    expect(leases({ owner })).toEqual(["alice/1/1/1/bob"]);
+    expect(leases({ owner, state: "insufficient_funds" })).toEqual([]);
+    expect(() => leases({ state: "matched" })).toThrow(/write one of active, insufficient_funds, closed/);
+    expect(() => orders({ state: "invalid" })).toThrow(/write one of open, active, closed/);
+    expect(() => orders({ owner: "alice" })).toThrow(/invalid/);
+    expect(() => chain.query(Query.method.order, { id: orderOf(id, 9) })).toThrow(/order not found/);
+    const {
+      bids: [withDeposit],
+    } = chain.query(Query.method.bids, { filters: { provider: bob.address, state: "open" } });
+    expect(withDeposit?.escrowAccount).toMatchObject({ balance: coin(MIN_DEPOSIT), id: { scope: "bid" } });
+  });
+
+  it("walk pages by key and by offset alike", () => {
+    const accounts = ["alice", ...Array.from({ length: 12 }, (_, i) => `p${i}`)];
+    const { chain, market, order } = setUp({ accounts: ["alice", "bob", ...accounts.slice(1)] });
+    for (const name of accounts.slice(1)) market.bid(chain.key(name), order, "1");
+    const page = (pagination: object) => {
+      const found = chain.query(Query.method.bids, { filters: { state: "open" }, pagination });
+      return { ids: found.bids.map(({ bid }) => bid?.bidId?.provider), ...found.pagination };
+    };
+    const whole = page({ countTotal: true });
+    expect(whole.total).toBe(12n);
+    const byKey: unknown[] = [];
+    let key: Uint8Array = new Uint8Array(0);
+    do {
+      const { ids, nextKey = new Uint8Array(0) } = page({ key, limit: 5n });
+      byKey.push(...ids);
+      key = nextKey;
+    } while (key.length > 0);
+    const byOffset = [0n, 5n, 10n].flatMap((offset) => page({ offset, limit: 5n }).ids);
+    expect([byKey, byOffset]).toEqual([whole.ids, whole.ids]);
+  });
+});
+
+describe("the gas of messages", () => {
+  it("fits the default of a transaction and does not depend on the state", () => {
+    const accounts = ["alice", "bob", ...Array.from({ length: 18 }, (_, i) => `p${i}`)];
+    const parts = setUp({ accounts });
+    const { chain, market, alice, bob, order } = parts;
+    const limits = { gas: 200_000n, fee: [{ denom: "utoken", amount: 1000n }] };
+    const bid = (provider: string) =>
+      create(MsgCreateBidSchema, { order, provider, price: price("1"), deposit: coin(MIN_DEPOSIT) });
+    const used = accounts.slice(1).map((name) => {
+      const from = chain.key(name);
+      return chain.mustSend(bid(from.address), { from, ...limits }).gasUsed;
+    });
+    const spread = used.map((each) => Number(each - (used[0] ?? 0n)));
+    // The first transaction of an account carries the same bytes as any other; only varints differ.
+    expect(Math.max(...spread.map(Math.abs))).toBeLessThanOrEqual(20);
+    const lease = create(MsgCreateLeaseSchema, { bidId: { ...order, provider: bob.address } });
+    expect(chain.mustSend(lease, { from: alice, ...limits }).gasUsed).toBeLessThan(200_000n);
+    const close = create(MsgCloseBidSchema, { bidId: { ...order, provider: bob.address } });
+    expect(chain.mustSend(close, { from: bob, ...limits }).gasUsed).toBeLessThan(200_000n);
+    expect(market.order(order).state).toBe(Order_State.closed);
   });
 });
