@@ -1,0 +1,86 @@
+import { SvcError, sdkErrors } from "../util/index.ts";
+import { txHash } from "../wire/index.ts";
+import type { ChainClient } from "./chain.ts";
+import { clientErrors, RpcError } from "./errors.ts";
+import type { BroadcastResult, CommittedTx } from "./node.ts";
+import { broadcastResponse, committedResponse, type TxResponse } from "./tx-response.ts";
+import { Wake } from "./wake.ts";
+
+/** `async` waits for nothing, `sync` for the mempool's check, `block` for the commit. */
+export type BroadcastMode = "sync" | "async" | "block";
+
+const MODES: readonly BroadcastMode[] = ["sync", "async", "block"];
+
+export function parseBroadcastMode(text: string): BroadcastMode {
+  const mode = MODES.find((candidate) => candidate === text);
+  if (mode !== undefined) return mode;
+  throw sdkErrors.invalidRequest(`unsupported return type ${text.slice(0, 40)}; supported types: ${MODES.join(", ")}`);
+}
+
+export interface WaitOptions {
+  /** Longest wait for the commit in milliseconds; default 60 s. */
+  readonly timeoutMs?: number;
+  /** Pause between two questions in milliseconds; default 250. */
+  readonly pollMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+const DEFAULT_WAIT_MS = 60_000;
+const DEFAULT_POLL_MS = 250;
+
+/**
+ * Hands in a signed transaction. A refusal is no exception: it is told by the response's code. Rejects with
+ * `clientErrors.timeout` when mode `block` has waited in vain; the transaction may still be included then.
+ */
+export async function broadcastTx(
+  chain: ChainClient,
+  tx: Uint8Array,
+  mode: BroadcastMode = "sync",
+  wait: WaitOptions = {},
+): Promise<TxResponse> {
+  const result = await handIn(chain, tx, mode === "async" ? "async" : "sync");
+  const response = broadcastResponse(result);
+  if (mode !== "block" || response.code !== 0) return response;
+  return committedResponse(await waitForTx(chain, response.txhash, wait));
+}
+
+/** Answers of the mempool that come as errors of the call, and the codes they stand for. */
+const MEMPOOL_REFUSALS: readonly (readonly [text: string, error: typeof sdkErrors.txInMempool])[] = [
+  ["tx already exists in cache", sdkErrors.txInMempool],
+  ["mempool is full", sdkErrors.mempoolFull],
+  ["tx too large", sdkErrors.txTooLarge],
+];
+
+async function handIn(chain: ChainClient, tx: Uint8Array, mode: "sync" | "async"): Promise<BroadcastResult> {
+  try {
+    return await chain.node.broadcast(tx, mode);
+  } catch (error) {
+    const words = error instanceof RpcError ? error.message.toLowerCase() : "";
+    const refusal = MEMPOOL_REFUSALS.find(([text]) => words.includes(text))?.[1];
+    if (refusal === undefined) throw error;
+    return { hash: txHash(tx), code: refusal.code, codespace: "sdk", log: "", data: new Uint8Array() };
+  }
+}
+
+/** Waits until a transaction is committed. Rejects with `clientErrors.timeout`; a lost connection does not end the wait. */
+export async function waitForTx(chain: ChainClient, hash: string, options: WaitOptions = {}): Promise<CommittedTx> {
+  const { timeoutMs = DEFAULT_WAIT_MS, pollMs = DEFAULT_POLL_MS, signal } = options;
+  const deadline = performance.now() + timeoutMs;
+  const pause = new Wake();
+  let problem: unknown;
+  while (signal?.aborted !== true) {
+    try {
+      const found = await chain.node.tx(hash);
+      if (found !== undefined) return found;
+      problem = undefined;
+    } catch (error) {
+      if (!(error instanceof SvcError) || error.code !== clientErrors.unreachable.code) throw error;
+      problem = error;
+    }
+    if (performance.now() + pollMs > deadline) break;
+    await pause.sleep(pollMs, signal);
+  }
+  if (problem instanceof Error) throw problem;
+  const waited = `transaction ${hash} was in no block after ${timeoutMs / 1000} s`;
+  throw clientErrors.timeout(waited, { hint: `it may still be included: svc query tx ${hash}` });
+}

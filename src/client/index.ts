@@ -1,0 +1,31 @@
+/** The client library: everything that is asked of a chain or sent to it, for the command line, the provider and others. */
+export { type AccountInfo, accountInfo } from "./account.ts";
+export { type FollowOptions, followBlocks } from "./blocks.ts";
+export { type BroadcastMode, broadcastTx, parseBroadcastMode, type WaitOptions, waitForTx } from "./broadcast.ts";
+export { ChainClient, type ChainOptions } from "./chain.ts";
+export { type Endpoint, parseNodeAddress } from "./endpoint.ts";
+export { clientErrors, RpcError } from "./errors.ts";
+export * from "./gas.ts";
+export * from "./node.ts";
+export {
+  type QueryAnswer,
+  type QueryClient,
+  type QueryFault,
+  type QueryOptions,
+  queryClient,
+  queryFault,
+  type ServiceClient,
+} from "./query.ts";
+export { type RpcCall, RpcClient, type RpcOptions } from "./rpc.ts";
+export { eventsQuery, queryTx, searchTxs, type TxPage } from "./search.ts";
+export type { Transport } from "./transport.ts";
+export * from "./tx.ts";
+export {
+  broadcastResponse,
+  committedResponse,
+  parseLogs,
+  queriedResponse,
+  type TxResponse,
+  TxResponseSchema,
+} from "./tx-response.ts";
+export { RpcSocket, type SocketOptions, type Subscription, type SubscriptionItem } from "./websocket.ts";

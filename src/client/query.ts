@@ -1,0 +1,81 @@
+import {
+  create,
+  type DescMethod,
+  type DescMethodUnary,
+  type DescService,
+  type MessageInitShape,
+  type MessageShape,
+} from "@bufbuild/protobuf";
+import { SvcError } from "../util/index.ts";
+import { decodeMessage, encodeMessage, methodPath, type Namespace } from "../wire/index.ts";
+import { clientErrors } from "./errors.ts";
+import type { NodeApi } from "./node.ts";
+
+export interface QueryOptions {
+  /** Height to ask about; 0 or absent for the latest. */
+  readonly height?: bigint | undefined;
+}
+
+export interface QueryAnswer<T> {
+  readonly value: T;
+  /** Height that the answer is about. */
+  readonly height: bigint;
+}
+
+/** One function for each rpc of a service. */
+export type ServiceClient<S extends DescService> = {
+  readonly [K in keyof S["method"]]: S["method"][K] extends DescMethodUnary<infer I, infer O>
+    ? (request?: MessageInitShape<I>, options?: QueryOptions) => Promise<MessageShape<O>>
+    : never;
+};
+
+/** Asks a node's application. Errors of the application come as `SvcError` with its codespace and code. */
+export interface QueryClient {
+  call<M extends DescMethod>(
+    method: M,
+    request: MessageInitShape<M["input"]>,
+    options?: QueryOptions,
+  ): Promise<MessageShape<M["output"]>>;
+  callAt<M extends DescMethod>(
+    method: M,
+    request: MessageInitShape<M["input"]>,
+    options?: QueryOptions,
+  ): Promise<QueryAnswer<MessageShape<M["output"]>>>;
+  service<S extends DescService>(service: S): ServiceClient<S>;
+}
+
+/** A client for any rpc of any service, over `abci_query`. `namespace` is the spelling of names that the node knows. */
+export function queryClient(node: NodeApi, namespace: Namespace = "sdk"): QueryClient {
+  const callAt = async <M extends DescMethod>(
+    method: M,
+    request: MessageInitShape<M["input"]>,
+    options: QueryOptions = {},
+  ): Promise<QueryAnswer<MessageShape<M["output"]>>> => {
+    const input: M["input"] = method.input;
+    const output: M["output"] = method.output;
+    const data = encodeMessage(input, create(input, request));
+    const answer = await node.abciQuery(methodPath(method, namespace), data, { height: options.height });
+    if (answer.code !== 0) throw new SvcError(answer.codespace, answer.code, answer.log);
+    return { value: decodeMessage(output, answer.value, clientErrors.badAnswer), height: answer.height };
+  };
+  const call: QueryClient["call"] = async (method, request, options) => (await callAt(method, request, options)).value;
+  return { call, callAt, service: (service) => serviceClient(service, call) };
+}
+
+function serviceClient<S extends DescService>(service: S, call: QueryClient["call"]): ServiceClient<S> {
+  const functions = service.methods.map((method) => [
+    method.localName,
+    (request: MessageInitShape<DescMethod["input"]> = {}, options?: QueryOptions) => call(method, request, options),
+  ]);
+  return Object.fromEntries(functions) as ServiceClient<S>;
+}
+
+/** Status words of gRPC for errors of queries, as the ecosystem's clients tell them. */
+export type QueryFault = "InvalidArgument" | "Unauthenticated" | "NotFound" | "Unknown";
+
+const FAULTS: Readonly<Record<number, QueryFault>> = { 18: "InvalidArgument", 4: "Unauthenticated", 22: "NotFound" };
+
+/** What kind of refusal an error of a query is. */
+export function queryFault(error: unknown): QueryFault {
+  return (error instanceof SvcError && error.codespace === "sdk" ? FAULTS[error.code] : undefined) ?? "Unknown";
+}

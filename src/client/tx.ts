@@ -1,0 +1,159 @@
+import type { DecimalCoin, IntCoin } from "../util/index.ts";
+import { type Dec, sdkErrors } from "../util/index.ts";
+import { Service } from "../wire/gen/sdk/tx/v1beta1/service_pb.js";
+import {
+  type Any,
+  encodeAuthInfo,
+  encodeTx,
+  encodeTxBody,
+  type FeeInit,
+  makeAny,
+  type Namespace,
+  type PublicKey,
+  publicKeyToAny,
+  type SignerData,
+  SignMode,
+  signBytes,
+  toNamespace,
+} from "../wire/index.ts";
+import { accountInfo } from "./account.ts";
+import { type BroadcastMode, broadcastTx, type WaitOptions } from "./broadcast.ts";
+import type { ChainClient } from "./chain.ts";
+import { clientErrors } from "./errors.ts";
+import { adjustGas, DEFAULT_GAS, DEFAULT_GAS_ADJUSTMENT, feesFromPrices, type GasSetting } from "./gas.ts";
+import type { TxResponse } from "./tx-response.ts";
+
+/** Who signs, without the private key leaving its place. */
+export interface TxSigner {
+  readonly address: string;
+  readonly publicKey: PublicKey;
+  /** 64 bytes over SHA-256 of the bytes; the mode tells a hardware device what it is shown. */
+  sign(bytes: Uint8Array, mode: SignMode): Promise<Uint8Array>;
+}
+
+export interface FeeOptions {
+  /** Default 200000. */
+  readonly gas?: GasSetting;
+  /** What an estimate is multiplied with; default 1. */
+  readonly gasAdjustment?: Dec;
+  /** Either fees or prices. */
+  readonly fees?: readonly IntCoin[];
+  readonly gasPrices?: readonly DecimalCoin[];
+  readonly feePayer?: string;
+  readonly feeGranter?: string;
+}
+
+export interface TxOptions extends FeeOptions {
+  readonly memo?: string;
+  readonly timeoutHeight?: bigint;
+  readonly signMode?: SignMode;
+  /** Instead of the chain's answer. With both no account is looked up. */
+  readonly accountNumber?: bigint;
+  readonly sequence?: bigint;
+  /** Told of the gas limit that a simulation gave. */
+  readonly onGasEstimate?: (gas: bigint) => void;
+}
+
+/** A transaction with everything settled but the signature. */
+export interface PreparedTx {
+  readonly bodyBytes: Uint8Array;
+  readonly fee: FeeInit;
+  readonly signMode: SignMode;
+  readonly signer: SignerData;
+  readonly namespace: Namespace;
+}
+
+/** A signature of the length that real ones have, so that a simulation sees the size of the real transaction. */
+const DUMMY_SIGNATURE = new Uint8Array(64);
+
+/** The fee for a gas limit. Throws when both fees and prices are given. */
+export function feeFor(gasLimit: bigint, options: FeeOptions): FeeInit {
+  const { fees = [], gasPrices = [], feePayer = "", feeGranter = "" } = options;
+  if (fees.length > 0 && gasPrices.length > 0) {
+    throw sdkErrors.invalidRequest("cannot provide both fees and gas prices");
+  }
+  const amount = gasPrices.length > 0 ? feesFromPrices(gasPrices, gasLimit) : fees;
+  return { amount, gasLimit, payer: feePayer, granter: feeGranter };
+}
+
+/** The body of a transaction; message types are spelled as the chain knows them. */
+export function bodyFor(messages: readonly Any[], options: TxOptions, namespace: Namespace): Uint8Array {
+  const { memo = "", timeoutHeight = 0n } = options;
+  const spelled = messages.map((any) => makeAny(toNamespace(any.typeUrl, namespace), any.value));
+  return encodeTxBody({ messages: spelled, memo, timeoutHeight });
+}
+
+/**
+ * Settles account number, sequence, gas and fee of a transaction. Rejects with `sdk/22` when the account does not exist
+ * and with the chain's own error when the simulation fails.
+ */
+export async function prepareTx(
+  chain: ChainClient,
+  signer: Pick<TxSigner, "address" | "publicKey">,
+  messages: readonly Any[],
+  options: TxOptions = {},
+): Promise<PreparedTx> {
+  const { gas = DEFAULT_GAS, gasAdjustment = DEFAULT_GAS_ADJUSTMENT, signMode = SignMode.DIRECT } = options;
+  const draft = {
+    bodyBytes: bodyFor(messages, options, chain.namespace),
+    fee: feeFor(gas === "auto" ? 0n : gas, options),
+    signMode,
+    signer: { chainId: await chain.chainId(), ...(await signerNumbers(chain, signer.address, options)) },
+    namespace: chain.namespace,
+  };
+  if (gas !== "auto") return draft;
+  const estimate = async (tx: PreparedTx): Promise<bigint> =>
+    adjustGas(await simulateGas(chain, tx, signer.publicKey), gasAdjustment);
+  // Gas limit and fee are bytes of the transaction, which cost gas: the second run has them.
+  const gasLimit = await estimate({ ...draft, fee: feeFor(await estimate(draft), options) });
+  options.onGasEstimate?.(gasLimit);
+  return { ...draft, fee: feeFor(gasLimit, options) };
+}
+
+async function signerNumbers(
+  chain: ChainClient,
+  address: string,
+  { accountNumber, sequence }: TxOptions,
+): Promise<Pick<SignerData, "accountNumber" | "sequence">> {
+  if (accountNumber !== undefined && sequence !== undefined) return { accountNumber, sequence };
+  const account = await accountInfo(chain.query, address);
+  return { accountNumber: accountNumber ?? account.accountNumber, sequence: sequence ?? account.sequence };
+}
+
+/** The gas that a transaction would use now. */
+export async function simulateGas(chain: ChainClient, tx: PreparedTx, publicKey: PublicKey): Promise<bigint> {
+  const txBytes = encodeTx({ bodyBytes: tx.bodyBytes, authInfoBytes: authInfoOf(tx, publicKey) }, [DUMMY_SIGNATURE]);
+  const { gasInfo } = await chain.query.call(Service.method.simulate, { txBytes });
+  if (gasInfo === undefined) throw clientErrors.badAnswer("the simulation tells no gas");
+  return gasInfo.gasUsed;
+}
+
+/** Signs a prepared transaction; the bytes are ready for broadcast. */
+export async function signTx(tx: PreparedTx, signer: TxSigner): Promise<Uint8Array> {
+  const parts = { bodyBytes: tx.bodyBytes, authInfoBytes: authInfoOf(tx, signer.publicKey) };
+  const signature = await signer.sign(signBytes(tx.signMode, parts, tx.signer), tx.signMode);
+  if (signature.length !== DUMMY_SIGNATURE.length)
+    throw clientErrors.signing(`the signature has ${signature.length} bytes`);
+  return encodeTx(parts, [signature]);
+}
+
+export interface SendOptions extends TxOptions {
+  readonly mode?: BroadcastMode;
+  readonly wait?: WaitOptions;
+}
+
+/** Prepares, signs and broadcasts messages: the short way for programs. */
+export async function sendTx(
+  chain: ChainClient,
+  signer: TxSigner,
+  messages: readonly Any[],
+  options: SendOptions = {},
+): Promise<TxResponse> {
+  const prepared = await prepareTx(chain, signer, messages, options);
+  return broadcastTx(chain, await signTx(prepared, signer), options.mode ?? "block", options.wait);
+}
+
+function authInfoOf(tx: PreparedTx, publicKey: PublicKey): Uint8Array {
+  const key = publicKeyToAny(publicKey, tx.namespace);
+  return encodeAuthInfo(tx.fee, [{ publicKey: key, mode: tx.signMode, sequence: tx.signer.sequence }]);
+}
