@@ -1,4 +1,4 @@
-import type { DescMessage, DescMethodUnary, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
+import type { DescMethod, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
 import { type Dec, SvcError } from "../util/index.ts";
 import { Query as AuthQuery, BaseAccountSchema } from "../wire/gen/sdk/auth/v1beta1/auth_pb.js";
 import type { PageResponse } from "../wire/gen/sdk/base/query/v1beta1/pagination_pb.js";
@@ -143,10 +143,7 @@ export interface ChainView {
 
 /** What is needed of a query client: rejects with the chain's codespace and code, or with anything when it got no answer. */
 export interface ChainQuery {
-  unary<I extends DescMessage, O extends DescMessage>(
-    method: DescMethodUnary<I, O>,
-    request: MessageInitShape<I>,
-  ): Promise<MessageShape<O>>;
+  call<M extends DescMethod>(method: M, request: MessageInitShape<M["input"]>): Promise<MessageShape<M["output"]>>;
 }
 
 /** Rows asked for at once. */
@@ -174,18 +171,18 @@ export function chainView(client: ChainQuery): ChainView {
   const market = MarketQuery.method;
   return {
     async lease(id) {
-      const answer = await found(client.unary(market.lease, { id }));
+      const answer = await found(client.call(market.lease, { id }));
       return answer?.lease === undefined ? undefined : readLease(answer.lease);
     },
     async activeLeases({ provider, owner = "", dseq = 0n }) {
       const filters = { provider, owner, dseq, state: "active" };
-      const rows = await pages((pagination) => client.unary(market.leases, { filters, pagination }));
+      const rows = await pages((pagination) => client.call(market.leases, { filters, pagination }));
       return rows.flatMap(({ leases }) =>
         leases.flatMap(({ lease }) => (lease === undefined ? [] : [readLease(lease)])),
       );
     },
     async deployment(id) {
-      const answer = await found(client.unary(DeploymentQuery.method.deployment, { id }));
+      const answer = await found(client.call(DeploymentQuery.method.deployment, { id }));
       if (answer?.deployment === undefined) return undefined;
       const { deployment, groups, escrowAccount } = answer;
       return {
@@ -196,50 +193,50 @@ export function chainView(client: ChainQuery): ChainView {
       };
     },
     async group(id) {
-      const answer = await found(client.unary(DeploymentQuery.method.group, { id }));
+      const answer = await found(client.call(DeploymentQuery.method.group, { id }));
       return answer?.group === undefined ? undefined : readGroup(answer.group);
     },
     async payment(id) {
-      const answer = await found(client.unary(market.lease, { id }));
+      const answer = await found(client.call(market.lease, { id }));
       return answer?.escrowPayment === undefined ? undefined : readPayment(answer.escrowPayment);
     },
     async certificate(owner, serial) {
-      const answer = await found(client.unary(CertQuery.method.certificates, { filter: { owner, serial } }));
+      const answer = await found(client.call(CertQuery.method.certificates, { filter: { owner, serial } }));
       const row = answer?.certificates.find((each) => each.serial === serial)?.certificate;
       if (row === undefined) return undefined;
       return { state: row.state === Certificate_State.valid ? "valid" : "revoked", pem: row.cert };
     },
     async publicKey(address) {
-      const answer = await found(client.unary(AuthQuery.method.account, { address }));
+      const answer = await found(client.call(AuthQuery.method.account, { address }));
       const key = answer?.account && unpackAs(BaseAccountSchema, answer.account)?.pubKey;
       return key === undefined ? undefined : publicKeyFromAny(key);
     },
     async provider(address) {
-      return (await found(client.unary(ProviderQuery.method.provider, { owner: address })))?.provider;
+      return (await found(client.call(ProviderQuery.method.provider, { owner: address })))?.provider;
     },
     async auditedAttributes(provider) {
       const method = AuditQuery.method.providerAttributes;
-      const rows = await found(pages((pagination) => client.unary(method, { owner: provider, pagination })));
+      const rows = await found(pages((pagination) => client.call(method, { owner: provider, pagination })));
       return (rows ?? []).flatMap(({ providers }) => providers);
     },
     async openOrders() {
       const filters = { state: "open" };
-      const rows = await pages((pagination) => client.unary(market.orders, { filters, pagination }));
+      const rows = await pages((pagination) => client.call(market.orders, { filters, pagination }));
       return rows.flatMap(({ orders }) => orders.map(readOrder));
     },
     async order(id) {
-      const answer = await found(client.unary(market.order, { id }));
+      const answer = await found(client.call(market.order, { id }));
       if (answer?.order === undefined) return undefined;
       return { ...readOrder(answer.order), state: Order_State[answer.order.state] };
     },
     async bid(id) {
-      const bid = (await found(client.unary(market.bid, { id })))?.bid;
+      const bid = (await found(client.call(market.bid, { id })))?.bid;
       if (bid === undefined) return undefined;
       return { state: bidState(bid.state), price: readPrice(bid.price), createdAt: bid.createdAt };
     },
     async openBids(provider) {
       const filters = { provider, state: "open" };
-      const rows = await pages((pagination) => client.unary(market.bids, { filters, pagination }));
+      const rows = await pages((pagination) => client.call(market.bids, { filters, pagination }));
       const bids = rows.flatMap((page) => page.bids.flatMap(({ bid }) => (bid === undefined ? [] : [bid])));
       return bids.map(({ bidId, state, price, createdAt }) => ({
         id: needId(bidId),
@@ -250,11 +247,11 @@ export function chainView(client: ChainQuery): ChainView {
     },
     async openBidCount({ owner, dseq, gseq, oseq }) {
       const filters = { owner, dseq, gseq, oseq, state: "open" };
-      const rows = await pages((pagination) => client.unary(market.bids, { filters, pagination }));
+      const rows = await pages((pagination) => client.call(market.bids, { filters, pagination }));
       return rows.reduce((sum, page) => sum + page.bids.length, 0);
     },
     async marketParams() {
-      const { params } = await client.unary(market.params, {});
+      const { params } = await client.call(market.params, {});
       return {
         orderMaxBids: params?.orderMaxBids ?? 0,
         bidMinDeposits: (params?.bidMinDeposits ?? []).map(readCoin),

@@ -1,0 +1,17 @@
+import { defineErrors } from "../../util/index.ts";
+
+/** Refusals of manifests and requests for leases; the detail in front says what exactly. */
+export const leaseErrors = defineErrors("lease", {
+  notFound: [2, "there is no active lease of yours with these numbers at this provider"],
+  noManifest: [3, "the lease has no manifest yet", "send it with: svc provider send-manifest FILE --dseq NUMBER"],
+  busy: [4, "another manifest of this deployment is being taken in", "try again in a moment"],
+  versionMismatch: [
+    5,
+    "the manifest is not the one that the deployment on the chain names",
+    "send the file that the deployment was created with, or update the deployment first: svc tx deployment update FILE --dseq NUMBER",
+  ],
+  hostMissing: [8, "an HTTP service must have a hostname on this provider", "add a name of your own under accept"],
+  noPorts: [9, "no host port is left", "deploy with fewer global ports, or at another provider"],
+  unknownService: [10, "the lease has no such service"],
+  closing: [11, "the lease is being closed"],
+});

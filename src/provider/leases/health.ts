@@ -1,0 +1,32 @@
+import type { Health } from "../cluster/index.ts";
+
+/** When a lease that does not work is given up. */
+export interface HealthLimits {
+  /** Bad looks in a row that it takes at least. */
+  readonly retries: number;
+  /** Milliseconds that it must have been bad for, not counting times in which nobody could look. */
+  readonly graceMs: number;
+}
+
+/** What successive looks at a lease have added up to. */
+export interface HealthCount {
+  readonly bad: number;
+  readonly badMs: number;
+  /** Time of the last look if it was bad. */
+  readonly lastBad: number | undefined;
+}
+
+export const HEALTHY: HealthCount = { bad: 0, badMs: 0, lastBad: undefined };
+
+/** Takes one look into account. `unknown` proves nothing: neither it nor the time around it counts. */
+export function countHealth(count: HealthCount, health: Health, now: number): HealthCount {
+  if (health === "ok") return HEALTHY;
+  if (health === "unknown") return { ...count, lastBad: undefined };
+  const since = count.lastBad === undefined ? 0 : Math.max(0, now - count.lastBad);
+  return { bad: count.bad + 1, badMs: count.badMs + since, lastBad: now };
+}
+
+/** Whether the lease has been bad often and long enough. */
+export function isGivenUp(count: HealthCount, limits: HealthLimits): boolean {
+  return count.bad > limits.retries && count.badMs >= limits.graceMs;
+}

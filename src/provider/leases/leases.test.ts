@@ -1,0 +1,389 @@
+import { readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import { untilHealth, untilOk } from "../cluster/conformance.ts";
+import { clusterErrors, leaseNamespace, leaseText } from "../cluster/index.ts";
+import { onChain, sampleDeployment } from "../testing/deployment.ts";
+import { type HarnessOptions, LeaseHarness, leaseOf, STRANGER, TENANT } from "../testing/leases.ts";
+
+let harness: LeaseHarness | undefined;
+
+function open(options: HarnessOptions = {}): LeaseHarness {
+  harness = new LeaseHarness(options);
+  return harness;
+}
+
+afterEach(async () => {
+  await harness?.close();
+  harness = undefined;
+});
+
+/** A lease of the sample deployment that runs. */
+async function running(world: LeaseHarness, dseq = 1n, options: Parameters<typeof sampleDeployment>[0] = {}) {
+  const id = leaseOf(dseq);
+  const loaded = sampleDeployment(options);
+  world.chain.win(id, onChain(loaded));
+  world.service.leaseWon(id);
+  await world.service.manifestReceived(id.owner, dseq, loaded.manifest);
+  await untilOk(world.driver, id);
+  await world.pass(5_000);
+  return { id, loaded };
+}
+
+describe("life of a lease", () => {
+  it("goes from the manifest to running, and at its end nothing is left", async () => {
+    const world = open();
+    const { id } = await running(world);
+    expect(world.service.find(id)?.phase).toBe("running");
+    expect(world.ingress.routes.hosts()).toHaveLength(1);
+    await world.service.leaseClosed(id, 12n);
+    await world.pass(0);
+    expect(world.service.find(id)).toBeUndefined();
+    expect(await world.driver.adopt()).toEqual([]);
+    expect(world.ingress.routes.hosts()).toEqual([]);
+    expect(readdirSync(join(world.folder, "leases"))).toEqual([]);
+    expect(world.gone.map(leaseText)).toEqual([leaseText(id)]);
+  });
+
+  it("gives the program the variables of its lease and leaves those the tenant set", async () => {
+    const world = open();
+    const { id } = await running(world, 1n, { env: ["SVC_OWNER=mine"] });
+    const env = world.cluster.leases.get(leaseNamespace(id))?.spec.group.services[0]?.env ?? [];
+    expect(env).toContain("SVC_OWNER=mine");
+    expect(env).toContain("SVC_DEPLOYMENT_SEQUENCE=1");
+    expect(env).toContain("SVC_CLUSTER_PUBLIC_HOSTNAME=cluster.example.com");
+    expect(env.filter((entry) => entry.startsWith("SVC_OWNER"))).toHaveLength(1);
+  });
+
+  it("closes the bid when no manifest comes, counting from the time it learned of the lease", async () => {
+    const world = open();
+    const id = leaseOf(1n);
+    world.chain.win(id, onChain(sampleDeployment()));
+    world.service.leaseWon(id);
+    await world.pass(200_000);
+    await world.restart();
+    expect(world.closed).toEqual([]);
+    await world.pass(100_000);
+    expect(world.closed).toEqual([{ id, reason: "manifest_timeout" }]);
+  });
+
+  it("answers the status with names, ports and replicas", async () => {
+    const world = open({ settings: { loopbackPorts: true } });
+    const { id } = await running(world, 1n, { nodePorts: [9000], hosts: ["www.example.org"] });
+    const view = await world.service.status(id);
+    const [host] = view.services.web?.uris ?? [];
+    expect(view.state).toBe("running");
+    expect(view.services.web).toMatchObject({ available: 1, total: 1, ready_replicas: 1, updated_replicas: 1 });
+    expect(host).toMatch(/^[a-z0-9]{26}\.apps\.example\.com$/);
+    expect(view.services.web?.uris).toContain("www.example.org");
+    expect(view.services.web?.urls).toEqual(["http://127.0.0.1:41000/", `http://${host}/`, "http://www.example.org/"]);
+    expect(view.forwarded_ports.web).toEqual([
+      { host: "cluster.example.com", port: 80, externalPort: 30_000, proto: "TCP", name: "web" },
+    ]);
+  });
+});
+
+describe("manifests", () => {
+  it("are refused when they are not the one the chain names, and nothing changes", async () => {
+    const world = open();
+    const { id } = await running(world);
+    const other = sampleDeployment({ image: "registry.example.com/web:2" });
+    await expect(world.service.manifestReceived(TENANT, 1n, other.manifest)).rejects.toThrow(/chain has [0-9a-f]{64}/);
+    expect(world.service.find(id)?.generation).toBe(1);
+  });
+
+  it("are refused without an active lease of the sender", async () => {
+    const world = open();
+    const { id, loaded } = await running(world);
+    await expect(world.service.manifestReceived(STRANGER, 1n, loaded.manifest)).rejects.toThrow(/no active lease/);
+    world.chain.end(id);
+    await expect(world.service.manifestReceived(TENANT, 1n, loaded.manifest)).rejects.toThrow(/no active lease/);
+  });
+
+  it("are put in force once when two arrive together", async () => {
+    const world = open();
+    const id = leaseOf(1n);
+    const { manifest, ...loaded } = sampleDeployment();
+    world.chain.win(id, onChain({ ...loaded, manifest }));
+    const results = await Promise.allSettled([1, 2].map(() => world.service.manifestReceived(TENANT, 1n, manifest)));
+    expect(results.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+    expect(world.service.find(id)?.generation).toBe(1);
+  });
+
+  it("update a lease with a new generation and keep its ports", async () => {
+    const world = open();
+    const { id } = await running(world, 1n, { nodePorts: [9000] });
+    const ports = world.service.find(id)?.ports;
+    const next = sampleDeployment({ image: "registry.example.com/web:2", nodePorts: [9000] });
+    world.chain.win(id, onChain(next));
+    await world.service.manifestReceived(TENANT, 1n, next.manifest);
+    expect(world.service.find(id)).toMatchObject({ generation: 2, phase: "deploying", ports });
+    await world.pass(30_000);
+    expect(world.service.find(id)?.phase).toBe("running");
+  });
+
+  it("that the cluster can never run are refused, and the old version stays", async () => {
+    const world = open();
+    const { id, loaded } = await running(world);
+    const before = world.service.find(id);
+    const bad = sampleDeployment({
+      image: "registry.example.com/web:2",
+      nodePorts: [9000],
+      hosts: ["www.example.org"],
+    });
+    world.chain.win(id, onChain(bad));
+    const { deploy } = world.driver;
+    world.driver.deploy = () => Promise.reject(clusterErrors.unsupported('service "web": no'));
+    await expect(world.service.manifestReceived(TENANT, 1n, bad.manifest)).rejects.toThrow(/cannot run/);
+    world.driver.deploy = deploy;
+    expect(world.service.find(id)).toEqual(before);
+    expect(world.registry.heldBy(id)).toEqual([]);
+    world.chain.win(id, onChain(loaded));
+    await world.service.manifestReceived(TENANT, 1n, loaded.manifest);
+    expect((await world.driver.status(id)).health).toBe("ok");
+  });
+
+  it("that the cluster cannot run now are kept, told of, and tried again", async () => {
+    const world = open();
+    const { id } = await running(world);
+    const next = sampleDeployment({ image: "registry.example.com/web:2" });
+    world.chain.win(id, onChain(next));
+    const { deploy } = world.driver;
+    world.driver.deploy = () => Promise.reject(new Error("the disk is full"));
+    await world.service.manifestReceived(TENANT, 1n, next.manifest);
+    expect((await world.service.status(id)).error).toBe("the disk is full");
+    world.driver.deploy = deploy;
+    await world.pass(60_000);
+    expect(await world.service.status(id)).toMatchObject({ state: "running", generation: 2 });
+    expect((await world.service.status(id)).error).toBeUndefined();
+  });
+});
+
+describe("host names", () => {
+  it("belong to the first owner, are withheld from another deployment of his, and move on", async () => {
+    const world = open();
+    const first = await running(world, 1n, { hosts: ["www.example.org"] });
+    const second = await running(world, 2n, { hosts: ["www.example.org"], count: 2 });
+    expect(world.service.find(second.id)?.withheld).toEqual(["www.example.org"]);
+    const thief = leaseOf(3n, STRANGER);
+    const stolen = sampleDeployment({ hosts: ["www.example.org"] });
+    world.chain.win(thief, onChain(stolen));
+    await expect(world.service.manifestReceived(STRANGER, 3n, stolen.manifest)).rejects.toThrow(/in use/);
+    expect(world.service.find(thief)?.phase).toBe("awaiting");
+    await world.service.leaseClosed(first.id, 9n);
+    await world.pass(0);
+    expect(world.service.find(second.id)).toMatchObject({
+      withheld: [],
+      hosts: { web: [expect.any(String), "www.example.org"] },
+    });
+    expect(world.ingress.routes.find("www.example.org")?.lease.dseq).toBe(2n);
+  });
+
+  it("must be given where the provider makes none", async () => {
+    const world = open({ settings: { staticHosts: false } });
+    const id = leaseOf(1n);
+    const loaded = sampleDeployment();
+    world.chain.win(id, onChain(loaded));
+    await expect(world.service.manifestReceived(TENANT, 1n, loaded.manifest)).rejects.toThrow(/must have a hostname/);
+  });
+});
+
+describe("ports", () => {
+  it("are those of the lease over restarts, and nobody else's", async () => {
+    const world = open();
+    const one = await running(world, 1n, { nodePorts: [9000, 9001] });
+    await world.restart();
+    const two = await running(world, 2n, { nodePorts: [9000], count: 2 });
+    const ports = [one, two].flatMap(({ id }) => world.service.find(id)?.ports.map(({ hostPort }) => hostPort));
+    expect(ports).toEqual([30_000, 30_001, 30_002]);
+  });
+
+  it("run out with a clear refusal that takes nothing", async () => {
+    const world = open({ options: { portRange: { first: 40_000, last: 40_000 } } });
+    const id = leaseOf(1n);
+    const loaded = sampleDeployment({ nodePorts: [9000, 9001] });
+    world.chain.win(id, onChain(loaded));
+    await expect(world.service.manifestReceived(TENANT, 1n, loaded.manifest)).rejects.toThrow(/no host port/);
+    const fits = await running(world, 2n, { nodePorts: [9000] });
+    expect(world.service.find(fits.id)?.ports[0]?.hostPort).toBe(40_000);
+  });
+});
+
+describe("what ends a workload", () => {
+  it("is never a chain that is down, forgetful or empty", async () => {
+    const world = open();
+    const { id } = await running(world);
+    world.chain.down = true;
+    await world.service.reconcile();
+    await world.pass(600_000);
+    world.chain.down = false;
+    world.chain.leases.clear();
+    await world.service.reconcile();
+    await world.pass(600_000);
+    expect(world.service.find(id)?.phase).toBe("running");
+    expect((await world.driver.status(id)).health).toBe("ok");
+    expect(world.closed).toEqual([]);
+  });
+
+  it("is the chain's word that the lease has ended, also when that happened while the daemon was down", async () => {
+    const world = open();
+    const { id } = await running(world);
+    const other = await running(world, 2n);
+    await world.service.stop();
+    world.chain.end(id, 44n);
+    await world.restart();
+    await world.pass(0);
+    expect((await world.driver.adopt()).map((lease) => lease.id.dseq)).toEqual([2n]);
+    expect(world.service.find(other.id)?.phase).toBe("running");
+  });
+
+  it("is repeated until it is done, over restarts too", async () => {
+    const world = open();
+    const { id } = await running(world);
+    world.cluster.reachable = false;
+    world.chain.end(id, 12n);
+    await world.service.leaseClosed(id, 12n);
+    await world.pass(120_000);
+    expect(world.service.find(id)?.phase).toBe("closing");
+    await world.restart();
+    world.cluster.reachable = true;
+    await world.pass(120_000);
+    expect(await world.driver.adopt()).toEqual([]);
+    expect(world.service.find(id)).toBeUndefined();
+  });
+});
+
+describe("start", () => {
+  it("leaves running workloads alone and routes to them again", async () => {
+    const world = open();
+    const { id } = await running(world);
+    const before = world.driver.backends(id, "web", 80);
+    world.chain.down = true;
+    await world.restart();
+    await world.pass(60_000);
+    expect(world.driver.backends(id, "web", 80)).toEqual(before);
+    expect(world.ingress.routes.hosts()).toHaveLength(1);
+  });
+
+  it("keeps a workload whose record is damaged, reports it, and takes its manifest again", async () => {
+    const world = open();
+    const { id, loaded } = await running(world);
+    await world.service.stop();
+    writeFileSync(join(world.folder, "leases", `${leaseNamespace(id)}.json`), "{half");
+    const service = await world.restart();
+    expect(world.logs.some(({ message }) => message === "workload without a stored manifest stays")).toBe(true);
+    await world.pass(1_000_000);
+    expect(world.closed).toEqual([]);
+    expect((await world.driver.status(id)).health).toBe("ok");
+    await expect(service.status(id)).rejects.toThrow(/no manifest/);
+    await service.manifestReceived(TENANT, 1n, loaded.manifest);
+    expect(service.find(id)?.generation).toBe(2);
+    await world.pass(30_000);
+    expect(service.find(id)?.phase).toBe("running");
+  });
+
+  it("removes a workload without record only when its lease has ended", async () => {
+    const world = open();
+    const { id } = await running(world);
+    await world.service.stop();
+    writeFileSync(join(world.folder, "leases", `${leaseNamespace(id)}.json`), "");
+    world.chain.end(id);
+    await world.restart();
+    await world.pass(0);
+    expect(await world.driver.adopt()).toEqual([]);
+  });
+
+  it("puts back what the cluster lost", async () => {
+    const world = open();
+    const { id } = await running(world);
+    await world.service.stop();
+    await world.driver.teardown(id);
+    await world.restart();
+    await world.pass(0);
+    await untilOk(world.driver, id);
+  });
+
+  it("takes up leases that were won while it was down, but not while the cluster cannot be asked", async () => {
+    const world = open();
+    const id = leaseOf(1n);
+    world.chain.win(id, onChain(sampleDeployment()));
+    world.cluster.reachable = false;
+    await world.restart();
+    expect(world.service.find(id)).toBeUndefined();
+    world.cluster.reachable = true;
+    await world.pass(60_000);
+    expect(world.service.find(id)?.phase).toBe("awaiting");
+  });
+
+  it("says what it found", async () => {
+    const world = open();
+    await running(world);
+    world.logs.length = 0;
+    await world.restart();
+    const lines = world.logs
+      .filter(({ level }) => level === "I")
+      .map(({ message, fields }) => ({ message, ...fields }));
+    expect(lines).toEqual([
+      { message: "found existing leases", module: "provider-manifest", count: 1 },
+      { message: "found leases", module: "provider-cluster", cmp: "service", "num-active": 1 },
+      { message: "found deployments", module: "provider-cluster", cmp: "service", "num-active": 1, "num-skipped": 0 },
+    ]);
+  });
+});
+
+describe("the monitor", () => {
+  const events = async (world: LeaseHarness, id: ReturnType<typeof leaseOf>) => {
+    const options = { services: [], follow: false, tail: -1, signal: new AbortController().signal };
+    const found: string[] = [];
+    for await (const event of world.service.events(id, options)) found.push(event.reason);
+    return found;
+  };
+
+  async function broken(world: LeaseHarness) {
+    const { id } = await running(world, 1n, { job: "sleep 1000" });
+    world.driver.status = async () => ({
+      health: world.cluster.reachable ? "bad" : "unknown",
+      services: [
+        { name: "job", total: 1, available: 0, generation: 1, updated: 0, replicas: [], error: "exit code 1" },
+      ],
+    });
+    return id;
+  }
+
+  it("keeps a lease that crashes for ten minutes and tells the tenant", async () => {
+    const world = open();
+    const id = await broken(world);
+    await world.pass(600_000);
+    expect(world.closed).toEqual([]);
+    expect(await events(world, id)).toContain("Unhealthy");
+  });
+
+  it("closes a lease that never works after the grace time, once, with a warning before", async () => {
+    const world = open();
+    const id = await broken(world);
+    await world.pass(4_000_000);
+    expect(world.closed).toEqual([]);
+    expect(await events(world, id)).toContain("Closing");
+    await world.pass(3_400_000);
+    expect(world.closed).toEqual([{ id, reason: "unstable" }]);
+    expect(world.service.find(id)?.phase).not.toBe("closing");
+  });
+
+  it("never closes a lease that nobody can look at", async () => {
+    const world = open();
+    await broken(world);
+    await world.pass(3_000_000);
+    world.cluster.reachable = false;
+    await world.pass(20_000_000);
+    expect(world.closed).toEqual([]);
+  });
+
+  it("is satisfied again by a replica that comes back", async () => {
+    const world = open();
+    const { id } = await running(world);
+    world.cluster.crash(id, "web", 0);
+    await untilHealth(world.driver, id, ({ health }) => health === "ok", "the replica back");
+    await world.pass(10_000_000);
+    expect(world.closed).toEqual([]);
+  });
+});

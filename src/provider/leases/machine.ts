@@ -1,0 +1,336 @@
+import type { ManifestGroup } from "../../sdl/index.ts";
+import { errorText, SvcError } from "../../util/index.ts";
+import { clusterErrors, type LeaseHealth, type LeaseId, leaseNamespace, leaseText } from "../cluster/index.ts";
+import { leaseErrors } from "./errors.ts";
+import { countHealth, HEALTHY, type HealthCount, isGivenUp } from "./health.ts";
+import { claimHosts, routeTargets } from "./hosts.ts";
+import { advance, type CloseProof, type LeaseRecord } from "./record.ts";
+import { Serial } from "./serial.ts";
+import { leaseSpec } from "./spec.ts";
+import { type GiveUpReason, type LeaseWorld, leaseEvent } from "./world.ts";
+
+/** Waits in milliseconds: between calls of a cluster that fails, and before the chain is asked again to end a lease. */
+const RETRY = { first: 1_000, most: 60_000 };
+const ASK_AGAIN_MS = 600_000;
+
+/** Refusals of a manifest that the same manifest will always meet. */
+const PERMANENT = new Set([
+  clusterErrors.unsupported.code,
+  clusterErrors.imageRefused.code,
+  clusterErrors.staleGeneration.code,
+]);
+
+/**
+ * One lease: awaiting manifest -> deploying -> running -> closing -> gone. Every step runs alone; what the record says is
+ * durable before the cluster is asked for it. Only `close` ends a workload, and it wants the proof.
+ */
+export class LeaseMachine {
+  readonly id: LeaseId;
+  readonly #world: LeaseWorld;
+  readonly #serial = new Serial();
+  #record: LeaseRecord;
+  #health: HealthCount = HEALTHY;
+  #deployed = 0;
+  #deployError: string | undefined;
+  #failures = 0;
+  #askedAt: number | undefined;
+  #warned = false;
+  #cancel: () => void = () => {};
+  #stopped = false;
+
+  constructor(world: LeaseWorld, record: LeaseRecord) {
+    this.id = record.id;
+    this.#world = world;
+    this.#record = record;
+  }
+
+  get record(): LeaseRecord {
+    return this.#record;
+  }
+
+  /** Last refusal of the cluster, for the tenant. */
+  get error(): string | undefined {
+    return this.#deployError;
+  }
+
+  /** Takes the lease up where the record left it. */
+  start(): void {
+    this.#schedule(0);
+  }
+
+  /** Ends the machine, not the workload. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#cancel();
+    await this.#serial.run(() => {});
+  }
+
+  /** Puts the manifest in force, durably, or throws and leaves what was. The same version again changes nothing. */
+  accept(group: ManifestGroup, version: string): Promise<void> {
+    return this.#serial.run(() => this.#accept(group, version));
+  }
+
+  /** Begins the end of the lease, durably; the rest is repeated until nothing is left. */
+  close(proof: CloseProof): Promise<void> {
+    return this.#serial.run(() => {
+      if (this.#record.phase === "closing") return;
+      this.#save(advance(this.#record, "closing", { proof }));
+      const note = `the lease ended at height ${proof.height}; its workload is removed`;
+      leaseEvent(this.#world, this.id, { type: "Normal", reason: "Closing", note });
+      this.#world.log.info("lease closed, removing workload", {
+        module: "provider-cluster",
+        lease: leaseText(this.id),
+        height: String(proof.height),
+        proof: proof.source,
+      });
+      this.#failures = 0;
+      this.#schedule(0);
+    });
+  }
+
+  /** Tries again to get host names that were withheld. */
+  reclaim(): void {
+    void this.#serial
+      .run(() => this.#reclaim())
+      .catch((error) => {
+        this.#world.log.warn("host names could not be taken", { lease: leaseText(this.id), err: errorText(error) });
+      });
+  }
+
+  async #reclaim(): Promise<void> {
+    const { registry, settings } = this.#world;
+    const { group, withheld, phase } = this.#record;
+    if (group === null || phase === "closing" || withheld.length === 0 || this.#stopped) return;
+    const hosts = claimHosts(registry, { id: this.id, group }, settings);
+    if (hosts.withheld.length === withheld.length) return;
+    this.#save({ ...this.#record, ...hosts });
+    await this.#publish();
+  }
+
+  async #accept(group: ManifestGroup, version: string): Promise<void> {
+    const before = this.#record;
+    if (before.phase === "closing" || this.#stopped) throw leaseErrors.closing();
+    if (before.group !== null && before.version === version) return this.#schedule(0);
+    const world = this.#world;
+    this.#save(await this.#prepare(group, version));
+    try {
+      await this.#deploy();
+    } catch (error) {
+      if (!isPermanent(error)) return this.#deployLater(error);
+      this.#save(before);
+      throw error;
+    } finally {
+      world.registry.retain(this.id, world.claimed(this.id));
+      world.ports.hold(this.id, this.#record.ports);
+    }
+    this.#tellAccepted();
+    this.#schedule(0);
+  }
+
+  #tellAccepted(): void {
+    const { version, withheld } = this.#record;
+    const note = `manifest ${version.slice(0, 16)} is in force`;
+    leaseEvent(this.#world, this.id, { type: "Normal", reason: "ManifestReceived", note });
+    if (withheld.length === 0) return;
+    const held = `${withheld.join(", ")} still belongs to another deployment of yours; it moves when that one closes`;
+    leaseEvent(this.#world, this.id, { type: "Warning", reason: "HostnameWithheld", note: held });
+  }
+
+  /** The next record, with host names and ports taken; on a refusal nothing is taken. */
+  async #prepare(group: ManifestGroup, version: string): Promise<LeaseRecord> {
+    const { registry, ports, settings } = this.#world;
+    const before = this.#record;
+    try {
+      const hosts = claimHosts(registry, { id: this.id, group }, settings);
+      const assigned = await ports.assign(this.id, group);
+      const generation = before.generation + 1;
+      return advance(before, "deploying", { group, version, generation, ports: assigned, ...hosts });
+    } catch (error) {
+      registry.retain(this.id, this.#world.claimed(this.id));
+      ports.hold(this.id, before.ports);
+      throw error;
+    }
+  }
+
+  async #deploy(): Promise<void> {
+    const { driver, settings } = this.#world;
+    const spec = leaseSpec(this.#record, settings.publicHostname);
+    if (spec === undefined) return;
+    await driver.deploy(spec);
+    await this.#publish();
+    this.#deployed = spec.generation;
+    this.#deployError = undefined;
+    this.#failures = 0;
+  }
+
+  /** Makes the ingress route the lease's host names. */
+  async #publish(): Promise<void> {
+    const { ingress, settings } = this.#world;
+    const { id, group, hosts, loopback } = this.#record;
+    if (ingress === undefined || group === null) return;
+    ingress.routes.removeLease(id);
+    const ports: Record<string, number> = {};
+    for (const [service, target] of routeTargets(id, group)) {
+      for (const host of hosts[service] ?? []) ingress.routes.set(host, target);
+      if (settings.loopbackPorts) ports[service] = await ingress.exposeService(target, loopback[service]);
+    }
+    if (JSON.stringify(ports) !== JSON.stringify(loopback)) this.#save({ ...this.#record, loopback: ports });
+  }
+
+  #deployLater(error: unknown): void {
+    this.#deployError = errorText(error);
+    this.#world.log.warn("deploy failed, trying again", { lease: leaseText(this.id), err: this.#deployError });
+    this.#schedule(this.#retryDelay());
+  }
+
+  async #step(): Promise<void> {
+    const { phase } = this.#record;
+    if (this.#stopped) return;
+    if (phase === "awaiting") return this.#await();
+    if (phase === "closing") return this.#teardown();
+    if (this.#deployed < this.#record.generation) {
+      try {
+        await this.#deploy();
+      } catch (error) {
+        return this.#deployLater(error);
+      }
+    }
+    await this.#observe();
+  }
+
+  async #await(): Promise<void> {
+    const { clock, settings, log } = this.#world;
+    if (this.#record.adopted) return;
+    const left = this.#record.firstSeen + settings.manifestTimeoutMs - clock.now();
+    if (left > 0) return this.#schedule(left);
+    log.info("watchdog: no manifest, closing bid", { module: "provider-manifest", lease: leaseText(this.id) });
+    await this.#giveUp("manifest_timeout");
+    this.#schedule(RETRY.most);
+  }
+
+  async #observe(): Promise<void> {
+    const { clock, settings, log } = this.#world;
+    const status = await this.#look();
+    this.#health = countHealth(this.#health, status.health, clock.now());
+    log.debug("check result", { lease: leaseText(this.id), health: status.health, attempt: this.#health.bad });
+    if (status.health === "ok") this.#healthy(status);
+    if (status.health === "bad") await this.#unhealthy(status);
+    const { periodMs, periodJitterMs, retryMs, retryJitterMs } = settings.monitor;
+    const calm = status.health === "ok" && this.#record.phase === "running";
+    const [wait, jitter] = calm ? [periodMs, periodJitterMs] : [retryMs, retryJitterMs];
+    this.#schedule(wait + Math.floor(jitter * clock.random()));
+  }
+
+  async #look(): Promise<LeaseHealth> {
+    try {
+      return await this.#world.driver.status(this.id);
+    } catch (error) {
+      this.#world.log.warn("the cluster cannot be asked", { lease: leaseText(this.id), err: errorText(error) });
+      return { health: "unknown", services: [] };
+    }
+  }
+
+  #healthy({ services }: LeaseHealth): void {
+    this.#warned = false;
+    this.#askedAt = undefined;
+    const updated = services.every((service) => service.updated >= service.total);
+    if (this.#record.phase !== "deploying" || !updated) return;
+    this.#save(advance(this.#record, "running"));
+    this.#world.log.info("deploy complete", { module: "provider-cluster", lease: leaseText(this.id) });
+  }
+
+  async #unhealthy(status: LeaseHealth): Promise<void> {
+    const { monitor } = this.#world.settings;
+    const reason = describeBad(status);
+    if (this.#health.bad === 1) {
+      leaseEvent(this.#world, this.id, { type: "Warning", reason: "Unhealthy", note: reason });
+    }
+    if (!this.#warned && this.#health.badMs * 2 >= monitor.graceMs && this.#health.bad * 2 > monitor.retries) {
+      this.#warned = true;
+      const note = `${reason}; the lease is closed unless it works within ${minutes(monitor.graceMs - this.#health.badMs)}`;
+      leaseEvent(this.#world, this.id, { type: "Warning", reason: "Closing", note });
+    }
+    if (!isGivenUp(this.#health, monitor)) return;
+    this.#world.log.error("deployment failed.  closing lease.", { lease: leaseText(this.id), err: reason });
+    await this.#giveUp("unstable");
+  }
+
+  /** Asks the chain to end the lease. The workload stays until the end is proven. */
+  async #giveUp(reason: GiveUpReason): Promise<void> {
+    const { clock, log, closeBid } = this.#world;
+    if (this.#askedAt !== undefined && clock.now() - this.#askedAt < ASK_AGAIN_MS) return;
+    this.#askedAt = clock.now();
+    const note = `the provider closes the lease: ${reason}`;
+    leaseEvent(this.#world, this.id, { type: "Warning", reason: "Closing", note });
+    // Not awaited: the block that closes the lease must not find this machine waiting for it.
+    closeBid(this.id, reason).catch((error) => {
+      this.#askedAt = undefined;
+      log.error("bid could not be closed, trying again", { lease: leaseText(this.id), err: errorText(error) });
+    });
+  }
+
+  async #teardown(): Promise<void> {
+    const { driver, ingress, log } = this.#world;
+    try {
+      await ingress?.removeLease(this.id);
+      await driver.teardown(this.id);
+    } catch (error) {
+      log.warn("teardown failed, trying again", { lease: leaseText(this.id), err: errorText(error) });
+      return this.#schedule(this.#retryDelay());
+    }
+    this.#forget();
+  }
+
+  #forget(): void {
+    const { store, ports, registry, events, gone, log, claimed } = this.#world;
+    this.#stopped = true;
+    this.#cancel();
+    store.remove(this.id);
+    ports.release(this.id);
+    events.remove(leaseNamespace(this.id));
+    gone(this.id);
+    registry.retain(this.id, claimed(this.id));
+    log.info("teardown complete", { module: "provider-cluster", lease: leaseText(this.id) });
+  }
+
+  #save(record: LeaseRecord): void {
+    this.#world.store.save(record);
+    this.#record = record;
+  }
+
+  #retryDelay(): number {
+    return Math.min(RETRY.most, RETRY.first * 2 ** Math.min(this.#failures++, 16));
+  }
+
+  /** The next step replaces the one that was planned. */
+  #schedule(milliseconds: number): void {
+    this.#cancel();
+    if (this.#stopped) return;
+    this.#cancel = this.#world.clock.after(milliseconds, () => {
+      this.#serial
+        .run(() => this.#step())
+        .catch((error) => {
+          this.#world.log.error("lease step failed", { lease: leaseText(this.id), err: errorText(error) });
+          this.#schedule(this.#retryDelay());
+        });
+    });
+  }
+}
+
+function isPermanent(error: unknown): boolean {
+  return error instanceof SvcError && error.codespace === "cluster" && PERMANENT.has(error.code);
+}
+
+function describeBad({ services }: LeaseHealth): string {
+  const short = services.filter((service) => service.available < service.total);
+  const texts = short.map(({ name, available, total, error }) => {
+    const why = error === undefined ? "" : ` (${error})`;
+    return `service ${name} has ${available} of ${total} replicas${why}`;
+  });
+  return texts.join("; ") || "the lease does not work";
+}
+
+function minutes(milliseconds: number): string {
+  const count = Math.max(1, Math.ceil(milliseconds / 60_000));
+  return count === 1 ? "1 minute" : `${count} minutes`;
+}

@@ -1,0 +1,104 @@
+import { createSocket } from "node:dgram";
+import { createServer } from "node:net";
+import type { ManifestGroup } from "../../sdl/index.ts";
+import { externalPort, isNodePortExpose, type LeaseId, leaseText, type PortAssignment } from "../cluster/index.ts";
+import { leaseErrors } from "./errors.ts";
+
+export interface PortRange {
+  readonly first: number;
+  readonly last: number;
+}
+
+export const DEFAULT_PORT_RANGE: PortRange = { first: 30_000, last: 32_767 };
+
+/** Whether nobody else on this host has the port. */
+export type PortProbe = (port: number, proto: "TCP" | "UDP") => Promise<boolean>;
+
+/**
+ * Gives ports of the host to leases. A lease keeps its ports over updates; a port that was given back is given out
+ * again last, so that clients of the old lease do not meet the new one.
+ */
+export class PortAllocator {
+  readonly #range: PortRange;
+  readonly #probe: PortProbe;
+  readonly #held = new Map<string, readonly PortAssignment[]>();
+  #next: number;
+
+  constructor(range: PortRange, probe: PortProbe = isPortFree) {
+    this.#range = range;
+    this.#probe = probe;
+    this.#next = range.first;
+  }
+
+  /** Takes note of ports that a stored lease has. */
+  hold(id: LeaseId, ports: readonly PortAssignment[]): void {
+    this.#held.set(leaseText(id), ports);
+    for (const { hostPort } of ports) if (hostPort >= this.#next) this.#next = hostPort + 1;
+  }
+
+  release(id: LeaseId): void {
+    this.#held.delete(leaseText(id));
+  }
+
+  /** Ports for all node-port exposes of the group; those that the lease has already stay. Throws `noPorts`. */
+  async assign(id: LeaseId, group: ManifestGroup): Promise<readonly PortAssignment[]> {
+    const before = this.#held.get(leaseText(id)) ?? [];
+    const ports: PortAssignment[] = [];
+    for (const wanted of wantedPorts(group)) {
+      const kept = before.find((each) => portKey(each) === portKey(wanted));
+      const taken = new Set([...this.#taken(), ...ports.map((each) => each.hostPort)]);
+      ports.push(kept ?? { ...wanted, hostPort: await this.#free(taken, wanted.proto) });
+    }
+    // Held together with the old ones until the caller has decided: nobody else gets them meanwhile.
+    this.#held.set(leaseText(id), [...before, ...ports.filter((each) => !before.includes(each))]);
+    return ports;
+  }
+
+  #taken(): Set<number> {
+    return new Set([...this.#held.values()].flat().map((each) => each.hostPort));
+  }
+
+  async #free(taken: ReadonlySet<number>, proto: "TCP" | "UDP"): Promise<number> {
+    const { first, last } = this.#range;
+    const size = last - first + 1;
+    for (let tried = 0; tried < size; tried++) {
+      const port = this.#next > last || this.#next < first ? first : this.#next;
+      this.#next = port + 1;
+      if (!taken.has(port) && (await this.#probe(port, proto))) return port;
+    }
+    throw leaseErrors.noPorts(`all of ${first} to ${last} are taken`);
+  }
+}
+
+type WantedPort = Omit<PortAssignment, "hostPort">;
+
+function wantedPorts(group: ManifestGroup): WantedPort[] {
+  const wanted = new Map<string, WantedPort>();
+  for (const service of group.services) {
+    for (const expose of service.expose.filter(isNodePortExpose)) {
+      const { port, proto } = expose;
+      const entry = { service: service.name, port, externalPort: externalPort(expose), proto };
+      wanted.set(portKey(entry), entry);
+    }
+  }
+  return [...wanted.values()];
+}
+
+function portKey({ service, port, externalPort: outside, proto }: WantedPort): string {
+  return `${service}/${port}/${outside}/${proto}`;
+}
+
+/** Tries to listen on the port for a moment. */
+export function isPortFree(port: number, proto: "TCP" | "UDP"): Promise<boolean> {
+  return new Promise((resolve) => {
+    if (proto === "UDP") {
+      const socket = createSocket("udp4");
+      socket.once("error", () => resolve(false));
+      socket.bind(port, () => socket.close(() => resolve(true)));
+      return;
+    }
+    const server = createServer();
+    server.once("error", () => resolve(false));
+    server.listen(port, () => server.close(() => resolve(true)));
+  });
+}

@@ -1,0 +1,121 @@
+import { errorText } from "../../util/index.ts";
+import type { ChainView } from "../chain.ts";
+import { type ClusterDriver, type LeaseId, type Logger, leaseText } from "../cluster/index.ts";
+import type { CloseProof, LeaseRecord } from "./record.ts";
+
+/** What a comparison of store, cluster and chain found. */
+export interface ReconcileReport {
+  /** Active leases by the chain; undefined where it could not be asked. */
+  readonly active: number | undefined;
+  /** Stored leases that are in force, and those that are not on the chain's list of active ones. */
+  readonly deployments: number;
+  readonly skipped: number;
+  /** Workloads on the cluster without a record. */
+  readonly orphans: readonly string[];
+}
+
+/** The leases as the comparison sees them. */
+export interface ReconciledLeases {
+  records(): readonly LeaseRecord[];
+  leaseWon(id: LeaseId): void;
+  leaseAdopted(id: LeaseId, generation: number): void;
+  closeWithProof(id: LeaseId, proof: CloseProof): Promise<void>;
+}
+
+export interface ReconcileOptions {
+  readonly chain: ChainView;
+  readonly driver: ClusterDriver;
+  readonly log: Logger;
+  readonly provider: string;
+  readonly leases: ReconciledLeases;
+}
+
+/** Never rejects: what could not be asked stays as it is until the next time. */
+export async function reconcile(options: ReconcileOptions): Promise<ReconcileReport> {
+  const active = await activeLeases(options);
+  const known = new Set(active?.map(leaseText));
+  // A lease whose workload may run is not taken for one that waits for its first manifest.
+  const orphans = await adoptOrphans(options);
+  if (orphans !== undefined) for (const id of active ?? []) options.leases.leaseWon(id);
+  const stored = options.leases.records().filter(({ phase }) => phase !== "closing");
+  const doubtful = active === undefined ? [] : stored.filter(({ id }) => !known.has(leaseText(id)));
+  for (const { id } of doubtful) await closeIfProven(id, options);
+  const deployments = stored.length - doubtful.length;
+  report(options.log, { active, stored, deployments, skipped: doubtful.length });
+  return { active: active?.length, deployments, skipped: doubtful.length, orphans: orphans ?? [] };
+}
+
+interface Counts {
+  readonly active: readonly LeaseId[] | undefined;
+  readonly stored: readonly LeaseRecord[];
+  readonly deployments: number;
+  readonly skipped: number;
+}
+
+function report(log: Logger, { active, stored, deployments, skipped }: Counts): void {
+  if (active === undefined) return;
+  log.debug("leases compared", { "num-active": active.length, "num-stored": stored.length, deployments, skipped });
+}
+
+async function activeLeases({ chain, provider, log }: ReconcileOptions): Promise<readonly LeaseId[] | undefined> {
+  try {
+    return (await chain.activeLeases({ provider })).map(({ id }) => id);
+  } catch (error) {
+    log.warn("the chain cannot be asked for leases; nothing is removed", { err: errorText(error) });
+    return undefined;
+  }
+}
+
+/**
+ * Workloads of leases without record: removed when the chain says the lease has ended, else kept and told of. Undefined
+ * where the cluster could not be asked.
+ */
+async function adoptOrphans(options: ReconcileOptions): Promise<string[] | undefined> {
+  const { driver, leases, log } = options;
+  try {
+    const found = await driver.adopt();
+    const known = new Set(leases.records().map(({ id }) => leaseText(id)));
+    const orphans = found.filter(({ id }) => !known.has(leaseText(id)));
+    for (const { id, generation } of orphans) {
+      log.warn("workload without a stored manifest stays", { lease: leaseText(id), generation });
+      if (await isNotOver(id, options)) leases.leaseAdopted(id, generation);
+    }
+    return orphans.map(({ id }) => leaseText(id));
+  } catch (error) {
+    log.warn("the cluster cannot be asked for its leases", { err: errorText(error) });
+    return undefined;
+  }
+}
+
+/** Whether the lease may still be in force; where the chain says it has ended, its workload is removed. */
+async function isNotOver(id: LeaseId, options: ReconcileOptions): Promise<boolean> {
+  const proof = await closeProof(id, options);
+  if (proof === undefined) return true;
+  // The record makes the removal durable and repeated until it is done.
+  options.leases.leaseAdopted(id, 0);
+  await options.leases.closeWithProof(id, proof);
+  return false;
+}
+
+async function closeIfProven(id: LeaseId, options: ReconcileOptions): Promise<void> {
+  const proof = await closeProof(id, options);
+  if (proof !== undefined) await options.leases.closeWithProof(id, proof);
+}
+
+/** The chain's word that this lease has ended. No answer, an error or "no such lease" is none. */
+async function closeProof(id: LeaseId, { chain, log }: ReconcileOptions): Promise<CloseProof | undefined> {
+  try {
+    const lease = await chain.lease(id);
+    if (lease === undefined) {
+      log.warn("the chain does not know the lease; its workload stays", { lease: leaseText(id) });
+      return undefined;
+    }
+    return lease.state === "active" || lease.closedOn <= 0n ? undefined : { source: "query", height: lease.closedOn };
+  } catch (error) {
+    log.warn("the chain cannot be asked about the lease; its workload stays", {
+      lease: leaseText(id),
+      err: errorText(error),
+    });
+    return undefined;
+  }
+}

@@ -1,0 +1,264 @@
+import { join } from "node:path";
+import { type Manifest, type ManifestGroup, manifestHash } from "../../sdl/index.ts";
+import { errorText, toHex } from "../../util/index.ts";
+import type { ChainView } from "../chain.ts";
+import { streamEvents } from "../cluster/event-stream.ts";
+import { EventLog } from "../cluster/eventlog.ts";
+import {
+  type ClusterDriver,
+  type ClusterEvent,
+  type ExecRequest,
+  type ExecSession,
+  type LeaseHealth,
+  type LeaseId,
+  type Logger,
+  type LogLine,
+  leaseNamespace,
+  leaseText,
+  type StreamOptions,
+} from "../cluster/index.ts";
+import type { HostRegistry } from "../ingress/index.ts";
+import { type Clock, systemClock } from "./clock.ts";
+import { leaseErrors } from "./errors.ts";
+import { mergeEvents } from "./events.ts";
+import { claimedHosts } from "./hosts.ts";
+import { LeaseMachine } from "./machine.ts";
+import { matchManifest } from "./manifests.ts";
+import { DEFAULT_PORT_RANGE, PortAllocator, type PortProbe, type PortRange } from "./ports.ts";
+import { type ReconcileReport, reconcile } from "./reconcile.ts";
+import { type CloseProof, type LeaseRecord, newRecord } from "./record.ts";
+import { type LeaseView, leaseView } from "./status.ts";
+import { LeaseStore } from "./store.ts";
+import type { GiveUpReason, LeaseIngress, LeaseSettings, LeaseWorld } from "./world.ts";
+
+export interface LeaseServiceOptions {
+  /** Folder of its own for records and events. */
+  readonly folder: string;
+  readonly settings: LeaseSettings;
+  readonly chain: ChainView;
+  readonly driver: ClusterDriver;
+  readonly registry: HostRegistry;
+  readonly ingress?: LeaseIngress;
+  readonly log: Logger;
+  /** Sends the message that closes the bid, and with it the lease; resolves when it is in a block. */
+  readonly closeBid: (id: LeaseId, reason: GiveUpReason) => Promise<void>;
+  /** Called when nothing of a lease is left: its reservation may go. */
+  readonly onGone?: (id: LeaseId) => void;
+  readonly hostUrl?: (host: string) => string;
+  readonly portRange?: PortRange;
+  readonly portProbe?: PortProbe;
+  readonly clock?: Clock;
+  /** Waits before a manifest that does not fit the chain is refused; milliseconds. */
+  readonly settleMs?: readonly number[];
+  /** Milliseconds between comparisons of store, cluster and chain. */
+  readonly reconcileMs?: number;
+}
+
+const SETTLE_MS = [1_000, 2_000];
+const RECONCILE_MS = 60_000;
+
+/** All leases of the provider. A restart, an error or an empty answer never ends a workload; only `CloseProof` does. */
+export class LeaseService {
+  readonly #options: LeaseServiceOptions;
+  readonly #clock: Clock;
+  readonly #world: LeaseWorld;
+  readonly #machines = new Map<string, LeaseMachine>();
+  readonly #taking = new Set<string>();
+  #cancel: () => void = () => {};
+  #stopped = false;
+
+  constructor(options: LeaseServiceOptions) {
+    const { settings, driver, log, registry, folder } = options;
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+    this.#world = {
+      settings,
+      driver,
+      registry,
+      log,
+      ingress: options.ingress,
+      clock: this.#clock,
+      store: new LeaseStore(join(folder, "leases"), log),
+      ports: new PortAllocator(options.portRange ?? DEFAULT_PORT_RANGE, options.portProbe),
+      events: new EventLog(join(folder, "events"), log),
+      closeBid: options.closeBid,
+      gone: (id) => this.#gone(id),
+      claimed: (id) => claimedHosts(this.#ofGroup(id)),
+    };
+  }
+
+  /** Takes up the stored leases, then compares them with cluster and chain. Works without either. */
+  async start(): Promise<ReconcileReport> {
+    const records = this.#world.store.load();
+    for (const record of records) this.#take(record);
+    this.#world.log.info("found existing leases", { module: "provider-manifest", count: records.length });
+    for (const machine of this.#machines.values()) machine.start();
+    const report = await this.reconcile();
+    this.#tellStart(report);
+    return report;
+  }
+
+  #tellStart({ active, deployments, skipped }: ReconcileReport): void {
+    const { log } = this.#world;
+    const where = { module: "provider-cluster", cmp: "service" };
+    if (active !== undefined) log.info("found leases", { ...where, "num-active": active });
+    for (const { id, group } of this.records()) {
+      log.debug("deployment", { ...where, lease: leaseText(id), mgroup: group?.name ?? "" });
+    }
+    log.info("found deployments", { ...where, "num-active": deployments, "num-skipped": skipped });
+  }
+
+  /** Compares store, cluster and chain, now and then again and again. */
+  async reconcile(): Promise<ReconcileReport> {
+    this.#cancel();
+    const { chain, settings, driver, log, reconcileMs = RECONCILE_MS } = this.#options;
+    const report = await reconcile({ chain, driver, log, provider: settings.provider, leases: this });
+    if (!this.#stopped) {
+      this.#cancel();
+      this.#cancel = this.#clock.after(reconcileMs, () => void this.reconcile());
+    }
+    return report;
+  }
+
+  /** Ends the work here; workloads go on. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#cancel();
+    await Promise.all([...this.#machines.values()].map((machine) => machine.stop()));
+  }
+
+  /** A bid of ours has become a lease: the wait for its manifest begins. Known leases stay as they are. */
+  leaseWon(id: LeaseId): void {
+    this.#open(newRecord(id, this.#clock.now()));
+  }
+
+  /** A workload was found whose manifest is lost; it runs on, and the tenant may send the manifest again. */
+  leaseAdopted(id: LeaseId, generation: number): void {
+    this.#open(newRecord(id, this.#clock.now(), generation));
+  }
+
+  /** A block that the provider followed ended the lease. */
+  leaseClosed(id: LeaseId, height: bigint): Promise<void> {
+    return this.closeWithProof(id, { source: "block", height });
+  }
+
+  async closeWithProof(id: LeaseId, proof: CloseProof): Promise<void> {
+    if (proof.height <= 0n) throw new Error("a lease ends at a height");
+    await this.#machines.get(leaseText(id))?.close(proof);
+  }
+
+  /** Takes a manifest in for all leases of the deployment at this provider; durable when it resolves. */
+  async manifestReceived(owner: string, dseq: bigint, manifest: Manifest): Promise<void> {
+    const key = `${owner}/${dseq}`;
+    if (this.#taking.has(key)) throw leaseErrors.busy();
+    this.#taking.add(key);
+    try {
+      const { chain, settings, log, settleMs = SETTLE_MS } = this.#options;
+      log.info("manifest received", { module: "provider-manifest", deployment: key });
+      const check = { chain, provider: settings.provider, clock: this.#clock, settleMs };
+      const matched = await matchManifest({ owner, dseq, manifest }, check);
+      const version = toHex(manifestHash(manifest));
+      for (const { id, group } of matched) {
+        this.leaseWon(id);
+        await this.#machines.get(leaseText(id))?.accept(group, version);
+      }
+      this.#reclaim(owner);
+    } finally {
+      this.#taking.delete(key);
+    }
+  }
+
+  records(): readonly LeaseRecord[] {
+    return [...this.#machines.values()].map((machine) => machine.record);
+  }
+
+  find(id: LeaseId): LeaseRecord | undefined {
+    return this.#machines.get(leaseText(id))?.record;
+  }
+
+  /** The group that is in force. Throws `noManifest`. */
+  group(id: LeaseId): ManifestGroup {
+    const group = this.find(id)?.group;
+    if (group === undefined || group === null) throw leaseErrors.noManifest();
+    return group;
+  }
+
+  /** What the tenant is told. Throws `noManifest`. */
+  async status(id: LeaseId): Promise<LeaseView> {
+    this.group(id);
+    const machine = this.#machines.get(leaseText(id));
+    if (machine === undefined) throw leaseErrors.notFound();
+    const health = await this.#look(id);
+    const { settings, hostUrl = (host: string) => `http://${host}/` } = this.#options;
+    const { publicHostname } = settings;
+    return leaseView(machine.record, health, { publicHostname, hostUrl, error: machine.error });
+  }
+
+  logs(id: LeaseId, options: StreamOptions): AsyncIterable<LogLine> {
+    this.#checkServices(id, options.services);
+    return this.#options.driver.logs(id, options);
+  }
+
+  /** Events of the cluster and of the provider, by time. */
+  events(id: LeaseId, options: StreamOptions): AsyncIterable<ClusterEvent> {
+    this.#checkServices(id, options.services);
+    const own = streamEvents(this.#world.events, leaseNamespace(id), options);
+    return mergeEvents([own, this.#options.driver.events(id, options)]);
+  }
+
+  exec(id: LeaseId, request: ExecRequest): Promise<ExecSession> {
+    this.#checkServices(id, [request.service]);
+    return this.#options.driver.exec(id, request);
+  }
+
+  #checkServices(id: LeaseId, wanted: readonly string[]): void {
+    const names = this.group(id).services.map((service) => service.name);
+    const unknown = wanted.find((name) => !names.includes(name));
+    if (unknown !== undefined) throw leaseErrors.unknownService(`"${unknown}" (it has ${names.join(", ")})`);
+  }
+
+  async #look(id: LeaseId): Promise<LeaseHealth> {
+    try {
+      return await this.#options.driver.status(id);
+    } catch (error) {
+      this.#world.log.warn("the cluster cannot be asked", { lease: leaseText(id), err: errorText(error) });
+      return { health: "unknown", services: [] };
+    }
+  }
+
+  #open(record: LeaseRecord): void {
+    if (this.#machines.has(leaseText(record.id)) || this.#stopped) return;
+    this.#world.store.save(record);
+    this.#take(record).start();
+  }
+
+  #take(record: LeaseRecord): LeaseMachine {
+    const { registry, ports } = this.#world;
+    const machine = new LeaseMachine(this.#world, record);
+    this.#machines.set(leaseText(record.id), machine);
+    ports.hold(record.id, record.ports);
+    const names = claimedHosts([record]).filter((host) => !record.withheld.includes(host));
+    try {
+      registry.claim(record.id, names);
+    } catch (error) {
+      this.#world.log.warn("a stored host name is no longer allowed", { err: errorText(error) });
+    }
+    return machine;
+  }
+
+  #gone(id: LeaseId): void {
+    this.#machines.delete(leaseText(id));
+    this.#options.onGone?.(id);
+    this.#reclaim(id.owner);
+  }
+
+  /** Host names that one deployment of an owner gave up go to the one that waits for them. */
+  #reclaim(owner: string): void {
+    const waiting = [...this.#machines.values()].filter(({ record }) => record.withheld.length > 0);
+    for (const machine of waiting) if (machine.id.owner === owner) machine.reclaim();
+  }
+
+  #ofGroup({ owner, dseq, gseq }: LeaseId): LeaseRecord[] {
+    return this.records().filter(({ id }) => id.owner === owner && id.dseq === dseq && id.gseq === gseq);
+  }
+}

@@ -1,0 +1,69 @@
+import type { EventLog } from "../cluster/eventlog.ts";
+import type { ClusterDriver, ClusterEvent, LeaseId, Logger } from "../cluster/index.ts";
+import { leaseNamespace } from "../cluster/index.ts";
+import type { HostRegistry, Routes, RouteTarget } from "../ingress/index.ts";
+import type { Clock } from "./clock.ts";
+import type { HealthLimits } from "./health.ts";
+import type { HostOptions } from "./hosts.ts";
+import type { PortAllocator } from "./ports.ts";
+import type { LeaseStore } from "./store.ts";
+
+/** Reasons with which a provider gives up a lease on the chain. */
+export type GiveUpReason = "manifest_timeout" | "unstable";
+
+/** The part of the ingress that leases need; where there is none, a cluster routes by itself. */
+export interface LeaseIngress {
+  readonly routes: Pick<Routes, "set" | "remove" | "removeLease">;
+  exposeService(target: RouteTarget, preferred?: number): Promise<number>;
+  removeLease(id: LeaseId): Promise<void>;
+}
+
+/** Milliseconds between looks at a lease; jitter spreads the leases over time. */
+export interface MonitorTimes {
+  readonly periodMs: number;
+  readonly periodJitterMs: number;
+  readonly retryMs: number;
+  readonly retryJitterMs: number;
+}
+
+export interface LeaseSettings extends HostOptions {
+  /** The provider's own address. */
+  readonly provider: string;
+  readonly publicHostname: string;
+  readonly manifestTimeoutMs: number;
+  readonly monitor: MonitorTimes & HealthLimits;
+  /** Whether every HTTP service also gets a port on loopback. */
+  readonly loopbackPorts: boolean;
+}
+
+/** What all lease machines share. */
+export interface LeaseWorld {
+  readonly settings: LeaseSettings;
+  readonly driver: ClusterDriver;
+  readonly store: LeaseStore;
+  readonly ports: PortAllocator;
+  readonly registry: HostRegistry;
+  readonly ingress: LeaseIngress | undefined;
+  readonly events: EventLog;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Gives the lease up on the chain; resolves when that is in a block. */
+  closeBid(id: LeaseId, reason: GiveUpReason): Promise<void>;
+  /** The lease has left nothing behind. */
+  gone(id: LeaseId): void;
+  /** Host names that all records of the same group claim, the given one included. */
+  claimed(id: LeaseId): readonly string[];
+}
+
+type EventText = Pick<ClusterEvent, "type" | "reason" | "note">;
+
+/** Tells the tenant what the provider does with the lease. */
+export function leaseEvent(world: LeaseWorld, id: LeaseId, event: EventText): void {
+  const namespace = leaseNamespace(id);
+  world.events.add(namespace, {
+    ...event,
+    object: { kind: "Lease", namespace, name: namespace },
+    service: "",
+    time: new Date(world.clock.now()).toISOString(),
+  });
+}

@@ -1,0 +1,125 @@
+import type { AuditedAttributes } from "../../wire/gen/svc/audit/v1beta1/audit_pb.js";
+import type { Provider } from "../../wire/gen/svc/provider/v1beta1/provider_pb.js";
+import {
+  type DeploymentKey,
+  formatBidId,
+  formatDeploymentId,
+  type LeaseKey,
+  type PublicKey,
+} from "../../wire/index.ts";
+import type {
+  ChainBid,
+  ChainCertificate,
+  ChainDeployment,
+  ChainGroup,
+  ChainLease,
+  ChainOrder,
+  ChainPayment,
+  ChainView,
+  LeaseFilter,
+  MarketParams,
+} from "../chain.ts";
+
+/** A chain whose records a test writes. While it is down every call rejects. */
+export class FakeChain implements ChainView {
+  down = false;
+  readonly leases = new Map<string, ChainLease>();
+  readonly deployments = new Map<string, ChainDeployment>();
+  readonly certificates = new Map<string, ChainCertificate>();
+  readonly publicKeys = new Map<string, PublicKey>();
+
+  /** Makes an active lease, with its deployment. */
+  win(id: LeaseKey, deployment: ChainDeployment): void {
+    const price = { denom: "utoken", amount: 10n ** 18n };
+    this.leases.set(formatBidId(id), { id, state: "active", price, createdAt: 5n, closedOn: 0n, closeReason: "" });
+    this.deployments.set(formatDeploymentId(id), deployment);
+  }
+
+  end(id: LeaseKey, closedOn = 9n): void {
+    const lease = this.leases.get(formatBidId(id));
+    if (lease !== undefined) this.leases.set(formatBidId(id), { ...lease, state: "closed", closedOn });
+  }
+
+  async lease(id: LeaseKey): Promise<ChainLease | undefined> {
+    this.#ask();
+    return this.leases.get(formatBidId(id));
+  }
+
+  async activeLeases({ provider, owner, dseq }: LeaseFilter): Promise<readonly ChainLease[]> {
+    this.#ask();
+    return [...this.leases.values()].filter(
+      ({ id, state }) =>
+        state === "active" &&
+        id.provider === provider &&
+        (owner === undefined || id.owner === owner) &&
+        (dseq === undefined || id.dseq === dseq),
+    );
+  }
+
+  async deployment(id: DeploymentKey): Promise<ChainDeployment | undefined> {
+    this.#ask();
+    return this.deployments.get(formatDeploymentId(id));
+  }
+
+  async group(id: DeploymentKey & { readonly gseq: number }): Promise<ChainGroup | undefined> {
+    return (await this.deployment(id))?.groups.find((group) => group.gseq === id.gseq);
+  }
+
+  async payment(): Promise<ChainPayment | undefined> {
+    this.#ask();
+    return undefined;
+  }
+
+  async certificate(owner: string, serial: string): Promise<ChainCertificate | undefined> {
+    this.#ask();
+    return this.certificates.get(`${owner}/${serial}`);
+  }
+
+  async publicKey(address: string): Promise<PublicKey | undefined> {
+    this.#ask();
+    return this.publicKeys.get(address);
+  }
+
+  async provider(): Promise<Provider | undefined> {
+    this.#ask();
+    return undefined;
+  }
+
+  async auditedAttributes(): Promise<readonly AuditedAttributes[]> {
+    this.#ask();
+    return [];
+  }
+
+  async openOrders(): Promise<readonly ChainOrder[]> {
+    this.#ask();
+    return [];
+  }
+
+  async order(): Promise<undefined> {
+    this.#ask();
+  }
+
+  async bid(): Promise<ChainBid | undefined> {
+    this.#ask();
+    return undefined;
+  }
+
+  async openBids(): Promise<readonly []> {
+    this.#ask();
+    return [];
+  }
+
+  async openBidCount(): Promise<number> {
+    this.#ask();
+    return 0;
+  }
+
+  async marketParams(): Promise<MarketParams> {
+    this.#ask();
+    return { orderMaxBids: 20, bidMinDeposits: [] };
+  }
+
+  #ask(): void {
+    if (this.down) throw new Error("connection refused");
+  }
+}

@@ -1,0 +1,130 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { encodeAddress, type LeaseKey } from "../../wire/index.ts";
+import { type ClusterDriver, type LogFields, type Logger, silentLogger } from "../cluster/index.ts";
+import { MemoryCluster, type MemoryClusterOptions } from "../cluster/memory/index.ts";
+import { HostRegistry, type HostRules, Routes, type RouteTarget } from "../ingress/index.ts";
+import { DEFAULT_MONITOR, LeaseService, type LeaseServiceOptions, type LeaseSettings } from "../leases/index.ts";
+import { FakeChain } from "./chain.ts";
+import { ManualClock, settle } from "./clock.ts";
+
+export const PROVIDER = encodeAddress(new Uint8Array(20).fill(7));
+export const TENANT = encodeAddress(new Uint8Array(20).fill(1));
+export const STRANGER = encodeAddress(new Uint8Array(20).fill(2));
+
+export function leaseOf(dseq: bigint, owner = TENANT): LeaseKey {
+  return { owner, dseq, gseq: 1, oseq: 1, provider: PROVIDER };
+}
+
+/** The part of the ingress that leases use, without sockets. */
+export class FakeIngress {
+  readonly routes = new Routes();
+  readonly loopback = new Map<string, number>();
+
+  async exposeService(target: RouteTarget, preferred = 0): Promise<number> {
+    const port = preferred === 0 ? 41_000 + this.loopback.size : preferred;
+    this.loopback.set(target.service, port);
+    return port;
+  }
+
+  async removeLease(id: LeaseKey): Promise<void> {
+    this.routes.removeLease(id);
+  }
+}
+
+export interface HarnessOptions {
+  readonly settings?: Partial<LeaseSettings>;
+  readonly rules?: HostRules;
+  readonly cluster?: MemoryClusterOptions;
+  readonly options?: Partial<LeaseServiceOptions>;
+}
+
+export interface LogEntry {
+  readonly level: string;
+  readonly message: string;
+  readonly fields: LogFields;
+}
+
+/** A lease service on the memory cluster with a chain, a clock and a folder of its own; `restart` is a new process. */
+export class LeaseHarness {
+  readonly chain = new FakeChain();
+  readonly clock = new ManualClock();
+  readonly cluster: MemoryCluster;
+  readonly closed: { readonly id: LeaseKey; readonly reason: string }[] = [];
+  readonly gone: LeaseKey[] = [];
+  readonly logs: LogEntry[] = [];
+  readonly folder = mkdtempSync(join(tmpdir(), "svc-leases-"));
+  registry: HostRegistry;
+  ingress = new FakeIngress();
+  driver: ClusterDriver;
+  service: LeaseService;
+  readonly #options: HarnessOptions;
+
+  constructor(options: HarnessOptions = {}) {
+    this.#options = options;
+    this.cluster = new MemoryCluster(options.cluster);
+    this.driver = this.cluster.open();
+    this.registry = new HostRegistry(options.rules);
+    this.service = this.#open();
+  }
+
+  /** Ends the daemon without a word to anybody and starts another one on the same folder and cluster. */
+  async restart(): Promise<LeaseService> {
+    await this.service.stop();
+    this.driver = this.cluster.open();
+    this.registry = new HostRegistry(this.#options.rules);
+    this.ingress = new FakeIngress();
+    this.service = this.#open();
+    await this.service.start();
+    return this.service;
+  }
+
+  /** Moves the clock and gives containers time to start. */
+  async pass(milliseconds: number): Promise<void> {
+    await this.clock.advance(milliseconds);
+    await settle();
+  }
+
+  async close(): Promise<void> {
+    await this.service.stop();
+    await this.cluster.destroy();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  #open(): LeaseService {
+    const { settings, options } = this.#options;
+    return new LeaseService({
+      folder: this.folder,
+      settings: {
+        provider: PROVIDER,
+        publicHostname: "cluster.example.com",
+        domain: "apps.example.com",
+        staticHosts: true,
+        manifestTimeoutMs: 300_000,
+        monitor: DEFAULT_MONITOR,
+        loopbackPorts: false,
+        ...settings,
+      },
+      chain: this.chain,
+      driver: this.driver,
+      registry: this.registry,
+      ingress: this.ingress,
+      log: this.#logger(),
+      clock: this.clock,
+      settleMs: [],
+      portProbe: async () => true,
+      closeBid: async (id, reason) => void this.closed.push({ id, reason }),
+      onGone: (id) => void this.gone.push(id),
+      ...options,
+    });
+  }
+
+  #logger(): Logger {
+    const add =
+      (level: string) =>
+      (message: string, fields: LogFields = {}) =>
+        void this.logs.push({ level, message, fields });
+    return { ...silentLogger, debug: add("D"), info: add("I"), warn: add("W"), error: add("E") };
+  }
+}
