@@ -3,7 +3,7 @@ import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import type { AppEvent, TxResult, ValidatorUpdate } from "../../app/index.ts";
 import { consensusAddress } from "../../crypto/index.ts";
 import type { Database, Write } from "../../store/index.ts";
-import { bytesToUint64, concatBytes, uint64ToBytes } from "../../util/index.ts";
+import { bytesToUint64, uint64ToBytes } from "../../util/index.ts";
 import { BlockResultsSchema } from "../../wire/gen/comet/v1/types_pb.js";
 import {
   decodeCommit,
@@ -212,18 +212,13 @@ function decodeRecord(bytes: Uint8Array): BlockRecord {
 }
 
 function encodeGroup(txs: readonly Uint8Array[], results: readonly TxResult[]): Uint8Array {
-  const parts: Uint8Array[] = [];
+  const writer = new BinaryWriter();
   for (const [i, tx] of txs.entries()) {
     const result = results[i];
     if (result === undefined) throw new Error(`transaction ${i} has no result`);
-    parts.push(sized(tx), sized(encodeTxResult(result)));
+    writer.bytes(tx).bytes(encodeTxResult(result));
   }
-  return concatBytes(...parts);
-}
-
-function sized(bytes: Uint8Array): Uint8Array {
-  const writer = new BinaryWriter();
-  return writer.bytes(bytes).finish();
+  return writer.finish();
 }
 
 function splitGroup(bytes: Uint8Array): [tx: Uint8Array, result: Uint8Array][] {

@@ -27,6 +27,8 @@ export interface EmbeddedEngineOptions {
   readonly haltHeight?: bigint;
   /** Runs after every commit, before anybody is told of the block; what it throws stops the engine. */
   readonly afterCommit?: (block: CommittedBlock) => void;
+  /** Told of what listeners of blocks throw. */
+  readonly report?: (error: unknown) => void;
   /** Called once when blocks can be made no more: without an error at the halt height. */
   readonly onEnd?: (error: unknown) => void;
 }
@@ -44,7 +46,7 @@ export class EmbeddedEngine implements Engine {
   readonly blocks: BlockStore;
   readonly index: TxIndex;
   readonly mempool: Mempool;
-  readonly bus = new BlockBus();
+  readonly bus: BlockBus;
   /** The validator's key and address. */
   readonly validator: Pick<Signer, "publicKey" | "address">;
   readonly #options: EmbeddedEngineOptions;
@@ -63,6 +65,7 @@ export class EmbeddedEngine implements Engine {
     this.validator = signer;
     this.#options = options;
     this.#clock = clock;
+    this.bus = new BlockBus(options.report);
     this.blocks = new BlockStore(database);
     checkBelongTogether(this.blocks, options);
     this.index = new TxIndex(database, this.blocks);

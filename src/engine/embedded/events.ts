@@ -25,9 +25,14 @@ export interface PublishedEvent {
 
 export type BlockListener = (block: CommittedBlock) => void;
 
-/** Tells listeners of every block after its commit, in the order they came; a listener must not throw. */
+/** Tells listeners of every block after its commit, in the order they came; what one throws harms nobody else. */
 export class BlockBus {
   readonly #listeners = new Set<BlockListener>();
+  readonly #report: (error: unknown) => void;
+
+  constructor(report: (error: unknown) => void = () => {}) {
+    this.#report = report;
+  }
 
   /** Returns what ends the subscription. */
   listen(listener: BlockListener): () => void {
@@ -38,7 +43,13 @@ export class BlockBus {
   }
 
   publish(block: CommittedBlock): void {
-    for (const listener of [...this.#listeners]) listener(block);
+    for (const listener of [...this.#listeners]) {
+      try {
+        listener(block);
+      } catch (error) {
+        this.#report(error);
+      }
+    }
   }
 }
 

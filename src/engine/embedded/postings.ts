@@ -1,4 +1,4 @@
-import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import { BinaryReader } from "@bufbuild/protobuf/wire";
 import { sha256 } from "../../crypto/index.ts";
 import type { Database, Range, Write } from "../../store/index.ts";
 import { bytesToUint64, toUtf8, uint64ToBytes } from "../../util/index.ts";
@@ -118,13 +118,15 @@ function uint32ToBytes(value: number): Uint8Array {
 }
 
 function encodeIndexes(indexes: readonly number[]): Uint8Array {
-  const writer = new BinaryWriter();
+  const bytes: number[] = [];
   let before = 0;
   for (const index of indexes) {
-    writer.uint32(index - before);
+    let rest = index - before;
+    for (; rest > 0x7f; rest >>>= 7) bytes.push((rest & 0x7f) | 0x80);
+    bytes.push(rest);
     before = index;
   }
-  return writer.finish();
+  return Uint8Array.from(bytes);
 }
 
 function decodeIndexes(bytes: Uint8Array): number[] {

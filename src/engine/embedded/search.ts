@@ -1,4 +1,4 @@
-import { fromHex, sdkErrors, toHexUpper } from "../../util/index.ts";
+import { fromHex, SvcError, toHexUpper } from "../../util/index.ts";
 import type { BlockStore } from "./blockstore.ts";
 import { type Heights, type TermKind, termText } from "./postings.ts";
 import { type Attributes, type Condition, matches, type Query } from "./query.ts";
@@ -116,7 +116,7 @@ function planSearch(at: Searchable, query: Query, kind: TermKind): Plan {
 
 function narrow({ from, to }: Heights, { operator, operand }: Condition): Heights {
   if (operand.kind !== "number" || !Number.isSafeInteger(operand.value)) {
-    throw sdkErrors.invalidRequest("heights are whole numbers");
+    throw refuse("heights are whole numbers");
   }
   const bound = BigInt(operand.value);
   const low = operator === "=" || operator === ">=" ? bound : operator === ">" ? bound + 1n : from;
@@ -165,9 +165,11 @@ function readable(places: readonly number[]): readonly number[] {
 }
 
 function tooMany(limit: number): Error {
-  return sdkErrors.invalidRequest(
-    `the query has to look at more than ${limit} entries; narrow it, for example with tx.height > N`,
-  );
+  return refuse(`the query has to look at more than ${limit} entries; narrow it, for example with tx.height > N`);
+}
+
+function refuse(text: string): SvcError {
+  return new SvcError("sdk", 18, text);
 }
 
 /** Numbers that are in all lists, each ascending. */
@@ -179,8 +181,7 @@ function intersect(lists: readonly (readonly number[])[]): number[] {
 
 function takePage<T>(places: number[], page: SearchPage, load: (place: number) => readonly T[]): SearchResult<T> {
   const pages = Math.max(1, Math.ceil(places.length / page.perPage));
-  if (page.page > pages)
-    throw sdkErrors.invalidRequest(`page should be within [1, ${pages}] range, given ${page.page}`);
+  if (page.page > pages) throw refuse(`page should be within [1, ${pages}] range, given ${page.page}`);
   if (page.descending) places.reverse();
   const start = (page.page - 1) * page.perPage;
   return { total: places.length, found: places.slice(start, start + page.perPage).flatMap(load) };

@@ -1,4 +1,3 @@
-import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import type { AppEvent } from "../../app/index.ts";
 import type { Database, Write } from "../../store/index.ts";
 import { equalBytes } from "../../util/index.ts";
@@ -101,11 +100,15 @@ function shortHash(hash: Uint8Array): Uint8Array {
   return hash.subarray(0, HASH_BYTES);
 }
 
+/** Height (8 bytes), index (4 bytes). */
 function encodePlace(height: bigint, index: number): Uint8Array {
-  return new BinaryWriter().uint64(height).uint32(index).finish();
+  const place = Buffer.allocUnsafe(12);
+  place.writeBigUInt64BE(height);
+  place.writeUInt32BE(index, 8);
+  return place;
 }
 
 function decodePlace(bytes: Uint8Array): [height: bigint, index: number] {
-  const reader = new BinaryReader(bytes);
-  return [BigInt(reader.uint64()), reader.uint32()];
+  const place = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  return [place.readBigUInt64BE(), place.readUInt32BE(8)];
 }

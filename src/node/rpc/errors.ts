@@ -1,0 +1,52 @@
+/** Errors of JSON-RPC 2.0 with the engine's texts; `data` says what is wrong. */
+export class RpcError extends Error {
+  readonly code: number;
+  readonly data: string | undefined;
+
+  constructor(code: number, message: string, data?: string) {
+    super(message);
+    this.name = "RpcError";
+    this.code = code;
+    this.data = data;
+  }
+}
+
+const PARSE_ERROR = -32700;
+const INVALID_REQUEST = -32600;
+const METHOD_NOT_FOUND = -32601;
+const INVALID_PARAMS = -32602;
+const INTERNAL_ERROR = -32603;
+const SERVER_ERROR = -32000;
+
+export function parseError(data: string): RpcError {
+  return new RpcError(PARSE_ERROR, "Parse error. Invalid JSON", data);
+}
+
+export function invalidRequest(data: string): RpcError {
+  return new RpcError(INVALID_REQUEST, "Invalid Request", data);
+}
+
+export function methodNotFound(): RpcError {
+  return new RpcError(METHOD_NOT_FOUND, "Method not found");
+}
+
+export function invalidParams(data: string): RpcError {
+  return new RpcError(INVALID_PARAMS, "Invalid params", data);
+}
+
+/** Any refusal of a method, including those that are the caller's mistake: the engine's clients expect this code. */
+export function internalError(data: string): RpcError {
+  return new RpcError(INTERNAL_ERROR, "Internal error", data);
+}
+
+export function serverError(data: string): RpcError {
+  return new RpcError(SERVER_ERROR, "Server error", data);
+}
+
+/** The HTTP status of an error answer to a GET; a mistake of the caller is never a 5xx. */
+export function httpStatus(error: RpcError): number {
+  if (error.code === METHOD_NOT_FOUND) return 404;
+  if (error.code === SERVER_ERROR) return 503;
+  if (error.code === INTERNAL_ERROR && error.cause !== undefined) return 500;
+  return 400;
+}

@@ -1,0 +1,41 @@
+import type { BlockRecord, EmbeddedEngine } from "../../engine/index.ts";
+import { refuse } from "./method.ts";
+
+/** The height a call means: the one given, within what is stored, or the latest. */
+export function heightOr(
+  engine: EmbeddedEngine,
+  height: bigint | undefined,
+  latest: bigint = engine.blocks.height,
+): bigint {
+  if (height === undefined) return latest;
+  const { base } = engine.blocks;
+  if (height <= 0n) throw refuse(`height must be greater than 0, but got ${height}`);
+  if (height > latest) {
+    throw refuse(`height ${height} must be less than or equal to the current blockchain height ${latest}`);
+  }
+  if (height < base) throw refuse(`height ${height} is not available, lowest height is ${base}`);
+  return height;
+}
+
+export function recordAt(engine: EmbeddedEngine, height: bigint | undefined): BlockRecord {
+  const wanted = heightOr(engine, height);
+  const record = engine.blocks.record(wanted);
+  if (record === undefined) throw refuse(`there is no block yet; the first one comes within a block interval`);
+  return record;
+}
+
+const DEFAULT_PER_PAGE = 30;
+const MAX_PER_PAGE = 100;
+
+/** Page size of a call; like the reference, too large is the most. */
+export function perPageOf(value: bigint | undefined): number {
+  if (value === undefined || value < 1n) return DEFAULT_PER_PAGE;
+  return value > BigInt(MAX_PER_PAGE) ? MAX_PER_PAGE : Number(value);
+}
+
+/** Page number of a call, from 1. */
+export function pageOf(value: bigint | undefined): number {
+  if (value === undefined) return 1;
+  if (value < 1n || value > 1_000_000n) throw refuse(`page should be within [1, 1000000] range, given ${value}`);
+  return Number(value);
+}

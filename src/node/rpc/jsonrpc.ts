@@ -1,0 +1,119 @@
+import { errorText } from "../../util/index.ts";
+import { invalidParams, invalidRequest, methodNotFound, parseError, type RpcError } from "./errors.ts";
+import { type RpcEnvironment, type RpcMethod, rpcErrorOf } from "./method.ts";
+
+/** JSON-RPC 2.0 over any transport: from the text of a request to the text of its answer. */
+
+/** What answers repeat: a text or a whole number; -1 for requests by GET. */
+export type RequestId = string | number;
+
+export interface RpcCall {
+  /** Undefined for a notification, which is not answered. */
+  readonly id: RequestId | undefined;
+  readonly method: string;
+  readonly params: unknown;
+}
+
+export interface DispatchOptions {
+  readonly methods: ReadonlyMap<string, RpcMethod>;
+  readonly maxBatch: number;
+  /** Methods of the connection itself, with the id of the call; undefined when it has no such method. */
+  readonly local?: (call: RpcCall, id: RequestId) => unknown;
+}
+
+export function resultText(id: RequestId, result: unknown): string {
+  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${JSON.stringify(result)}}`;
+}
+
+export function errorAnswer(id: RequestId, { code, message, data }: RpcError): string {
+  return JSON.stringify({ jsonrpc: "2.0", id, error: { code, message, ...(data === undefined ? {} : { data }) } });
+}
+
+/** The id of answers to requests that were not understood. */
+const UNKNOWN_ID = -1;
+
+/** Answers a request or a batch; undefined when there is nothing to answer. Never rejects. */
+export async function answerText(
+  env: RpcEnvironment,
+  text: string,
+  options: DispatchOptions,
+): Promise<string | undefined> {
+  const request = parseJson(text);
+  if (request.error !== undefined) return errorAnswer(UNKNOWN_ID, request.error);
+  if (!Array.isArray(request.value)) return answerOne(env, request.value, options);
+  const batch: readonly unknown[] = request.value;
+  const refusal = batchRefusal(batch, options.maxBatch);
+  if (refusal !== undefined) return errorAnswer(UNKNOWN_ID, refusal);
+  const answers = await Promise.all(batch.map((one) => answerOne(env, one, options)));
+  const given = answers.filter((answer) => answer !== undefined);
+  return given.length === 0 ? undefined : `[${given.join(",")}]`;
+}
+
+function parseJson(text: string): { value?: unknown; error?: RpcError } {
+  try {
+    return { value: JSON.parse(text) };
+  } catch (error) {
+    return { error: parseError(`error unmarshaling request: ${errorText(error)}`) };
+  }
+}
+
+function batchRefusal(batch: readonly unknown[], maximum: number): RpcError | undefined {
+  if (batch.length === 0) return invalidRequest("an empty batch");
+  if (batch.length <= maximum) return undefined;
+  return invalidRequest(`batch request exceeds maximum (${maximum}) allowed number of requests`);
+}
+
+async function answerOne(env: RpcEnvironment, request: unknown, options: DispatchOptions): Promise<string | undefined> {
+  const call = readCall(request);
+  if ("error" in call) return errorAnswer(call.id, call.error);
+  const { id } = call;
+  if (id === undefined) return undefined;
+  try {
+    const result = options.local?.(call, id) ?? callMethod(env, call, options.methods);
+    return resultText(id, result instanceof Promise ? await result : result);
+  } catch (error) {
+    return errorAnswer(id, rpcErrorOf(error));
+  }
+}
+
+/** Reads the envelope of a request. */
+function readCall(request: unknown): RpcCall | { id: RequestId; error: RpcError } {
+  if (typeof request !== "object" || request === null || Array.isArray(request)) {
+    return { id: UNKNOWN_ID, error: invalidRequest("a request must be a JSON object") };
+  }
+  const { jsonrpc, id, method, params }: { jsonrpc?: unknown; id?: unknown; method?: unknown; params?: unknown } =
+    request;
+  if (id !== undefined && id !== null && typeof id !== "string" && !Number.isSafeInteger(id)) {
+    return { id: UNKNOWN_ID, error: invalidRequest("the id must be a text or a whole number") };
+  }
+  const known = typeof id === "string" || typeof id === "number" ? id : undefined;
+  if (jsonrpc !== "2.0") return { id: known ?? UNKNOWN_ID, error: invalidRequest('jsonrpc must be "2.0"') };
+  if (typeof method !== "string")
+    return { id: known ?? UNKNOWN_ID, error: invalidRequest("the method must be a text") };
+  return { id: known, method, params };
+}
+
+/** Runs a method with named or positional parameters. Throws. */
+function callMethod(env: RpcEnvironment, call: RpcCall, methods: ReadonlyMap<string, RpcMethod>): unknown {
+  const method = methods.get(call.method);
+  if (method === undefined) throw methodNotFound();
+  return method.call(env, paramReader(method, call.params), "json");
+}
+
+/** Reads the parameters of a call by name. Throws. */
+export function paramReader(method: Pick<RpcMethod, "params">, params: unknown): (name: string) => unknown {
+  if (params === undefined || params === null) return () => undefined;
+  if (Array.isArray(params)) return positional(method, params);
+  if (typeof params !== "object") throw invalidParams("params must be an object or an array");
+  const named = new Map<string, unknown>(Object.entries(params));
+  return (name) => named.get(name);
+}
+
+function positional(method: Pick<RpcMethod, "params">, values: readonly unknown[]): (name: string) => unknown {
+  if (values.length > 0 && values.length !== method.params.length) {
+    throw invalidParams(
+      `expected ${method.params.length} parameters (${method.params.join(", ")}), got ${values.length}`,
+    );
+  }
+  return (name) => values[method.params.indexOf(name)];
+}

@@ -1,0 +1,84 @@
+import type { AppQuery, AppQueryResult } from "../../app/index.ts";
+import { type EmbeddedEngine, parseQuery, type Query } from "../../engine/index.ts";
+import { errorText, SvcError } from "../../util/index.ts";
+import type { CommitWaiters } from "./commit-waiters.ts";
+import { internalError, invalidParams, RpcError } from "./errors.ts";
+import type { Param, ParamSource } from "./params.ts";
+
+/** Who this node says it is. */
+export interface NodeInfo {
+  /** Hex of the node key's address. */
+  readonly id: string;
+  readonly moniker: string;
+  /** Where JSON-RPC listens, as `tcp://host:port`. */
+  readonly rpcAddress: string;
+  /** Our own version; the engine's dialect is told as `version`. */
+  readonly applicationVersion: string;
+}
+
+/** What the methods work on. */
+export interface RpcEnvironment {
+  readonly engine: EmbeddedEngine;
+  readonly waiters: CommitWaiters;
+  nodeInfo(): NodeInfo;
+  /** JSON of the genesis file. */
+  genesisText(): string;
+  /** ABCI queries, the node's own services included. */
+  query(query: AppQuery): AppQueryResult;
+}
+
+/** A method of the RPC with its parameters in positional order. */
+export interface RpcMethod {
+  readonly params: readonly string[];
+  call(env: RpcEnvironment, values: (name: string) => unknown, source: ParamSource): unknown;
+}
+
+type Values<P> = { readonly [K in keyof P]: P[K] extends Param<infer T> ? T : never };
+
+/** Defines a method; its parameters are read and checked before `call` runs. */
+export function defineMethod<P extends Readonly<Record<string, Param<unknown>>>>(
+  params: P,
+  call: (env: RpcEnvironment, values: Values<P>) => unknown,
+): RpcMethod {
+  const entries = Object.entries(params);
+  return {
+    params: entries.map(([name]) => name),
+    call(env, values, source) {
+      const read = entries.map(([name, param]) => [name, readParam(param, { name, value: values(name), source })]);
+      // The entries are exactly the names and results of `params`.
+      return call(env, Object.fromEntries(read) as Values<P>);
+    },
+  };
+}
+
+function readParam(param: Param<unknown>, from: { name: string; value: unknown; source: ParamSource }): unknown {
+  try {
+    return param(from.value, from.source);
+  } catch (error) {
+    const kind = from.source === "uri" ? "http" : "json";
+    throw invalidParams(`error converting ${kind} params to arguments: ${from.name}: ${errorText(error)}`);
+  }
+}
+
+/** The error a client sees of anything thrown by a method. */
+export function rpcErrorOf(error: unknown): RpcError {
+  if (error instanceof RpcError) return error;
+  const shown = internalError(errorText(error));
+  // What is not one of our own refusals is a fault of the node.
+  if (!(error instanceof SvcError)) shown.cause = error;
+  return shown;
+}
+
+/** A refusal that is the caller's to mend. */
+export function refuse(text: string): SvcError {
+  return new SvcError("rpc", 1, text);
+}
+
+/** A bad query is the caller's to mend. */
+export function parseQueryText(query: string): Query {
+  try {
+    return parseQuery(query);
+  } catch (error) {
+    throw refuse(errorText(error));
+  }
+}

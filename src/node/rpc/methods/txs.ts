@@ -1,0 +1,107 @@
+import type { CheckTxResult } from "../../../app/index.ts";
+import { type FoundTx, merkleProof, merkleRoot, searchTxs, txHash } from "../../../engine/index.ts";
+import { toBase64, toHexUpper } from "../../../util/index.ts";
+import { pageOf, perPageOf } from "../heights.ts";
+import { foundTxJson, NO_TX_RESULT, proofJson, txResultJson } from "../json.ts";
+import { defineMethod, parseQueryText, type RpcEnvironment, refuse } from "../method.ts";
+import { bool, bytes, hexBytes, int64, required, text } from "../params.ts";
+import { orderOf } from "./order.ts";
+
+const COMMIT_TIMEOUT_MS = 10_000;
+
+export const txMethods = {
+  broadcast_tx_sync: defineMethod({ tx: required(bytes) }, ({ engine }, { tx }) => {
+    const { hash, result } = engine.mempool.add(tx);
+    return broadcastJson(hash, result);
+  }),
+
+  broadcast_tx_async: defineMethod({ tx: required(bytes) }, ({ engine }, { tx }) => {
+    setImmediate(() => {
+      try {
+        engine.mempool.add(tx);
+      } catch {
+        // The caller asked not to be told.
+      }
+    });
+    return broadcastJson(txHash(tx), { code: 0, data: new Uint8Array(), log: "", codespace: "" });
+  }),
+
+  broadcast_tx_commit: defineMethod({ tx: required(bytes) }, async (env, { tx }) => {
+    const waiting = env.waiters.wait(txHash(tx), COMMIT_TIMEOUT_MS);
+    try {
+      const { hash, result } = env.engine.mempool.add(tx);
+      const answer = { check_tx: txResultJson(result), tx_result: NO_TX_RESULT, hash: toHexUpper(hash), height: "0" };
+      if (result.code !== 0) return answer;
+      const committed = await waiting.committed;
+      return { ...answer, tx_result: txResultJson(committed.result), height: committed.height.toString() };
+    } finally {
+      waiting.cancel();
+    }
+  }),
+
+  check_tx: defineMethod({ tx: required(bytes) }, ({ engine }, { tx }) =>
+    txResultJson(engine.app.checkTx({ tx, kind: "new" })),
+  ),
+
+  tx: defineMethod({ hash: required(bytes), prove: bool }, ({ engine }, { hash, prove = false }) => {
+    const found = hash.length === 32 ? engine.index.tx(hash) : undefined;
+    if (found === undefined) throw refuse(`tx (${toHexUpper(hash)}) not found`);
+    return withProof({ engine }, found, prove);
+  }),
+
+  tx_search: defineMethod(
+    { query: required(text), prove: bool, page: int64, per_page: int64, order_by: text },
+    ({ engine }, { query, prove = false, page, per_page, order_by }) => {
+      const parsed = parseQueryText(query);
+      const wanted = {
+        page: pageOf(page),
+        perPage: perPageOf(per_page),
+        descending: orderOf(order_by, "asc") === "desc",
+      };
+      const { total, found } = searchTxs(engine, { query: parsed, ...wanted });
+      return { txs: found.map((tx) => withProof({ engine }, tx, prove)), total_count: total.toString() };
+    },
+  ),
+
+  abci_query: defineMethod(
+    { path: text, data: hexBytes, height: int64, prove: bool },
+    (env, { path = "", data = new Uint8Array(), height = 0n, prove = false }) => {
+      const answer = env.query({ path, data, height, prove });
+      const bytesOf = (value: Uint8Array) => (answer.code !== 0 && value.length === 0 ? null : toBase64(value));
+      return {
+        response: {
+          code: answer.code,
+          log: answer.log,
+          info: "",
+          index: "0",
+          key: answer.key.length === 0 ? null : toBase64(answer.key),
+          value: bytesOf(answer.value),
+          proofOps: null,
+          height: answer.height.toString(),
+          codespace: answer.codespace,
+        },
+      };
+    },
+  ),
+};
+
+function broadcastJson(hash: Uint8Array, result: Pick<CheckTxResult, "code" | "data" | "log" | "codespace">) {
+  return {
+    code: result.code,
+    data: toHexUpper(result.data),
+    log: result.log,
+    codespace: result.codespace,
+    hash: toHexUpper(hash),
+  };
+}
+
+function withProof({ engine }: Pick<RpcEnvironment, "engine">, found: FoundTx, prove: boolean) {
+  if (!prove) return foundTxJson(found);
+  const hashes = engine.blocks.txs(found.height).map(({ tx }) => txHash(tx));
+  const proof = {
+    root_hash: toHexUpper(merkleRoot(hashes)),
+    data: toBase64(found.tx),
+    proof: proofJson(merkleProof(hashes, found.index)),
+  };
+  return { ...foundTxJson(found), proof };
+}

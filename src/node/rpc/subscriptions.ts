@@ -1,0 +1,92 @@
+import { type CommittedBlock, eventsOf, matches, type Query } from "../../engine/index.ts";
+import { type EventFrame, eventFrame } from "./event-json.ts";
+import type { RequestId } from "./jsonrpc.ts";
+import { parseQueryText, refuse } from "./method.ts";
+
+/** Where a subscriber's frames go. */
+export interface Sink {
+  send(frame: string): void;
+  /** Whether frames are taken as fast as they come; a reader that is not ready when a block comes is dropped. */
+  isReady(): boolean;
+  drop(reason: string): void;
+}
+
+export interface SubscriptionLimits {
+  readonly maxClients: number;
+  readonly maxPerClient: number;
+}
+
+interface Subscription {
+  readonly id: RequestId;
+  readonly text: string;
+  readonly query: Query;
+}
+
+/** The subscriptions of all clients. Telling them of a block never waits for any of them. */
+export class Subscriptions {
+  readonly #limits: SubscriptionLimits;
+  readonly #clients = new Map<Sink, Map<string, Subscription>>();
+
+  constructor(limits: SubscriptionLimits) {
+    this.#limits = limits;
+  }
+
+  /** Throws when the query is bad, is there already, or a limit is reached. */
+  subscribe(sink: Sink, text: string, id: RequestId): void {
+    const { maxClients, maxPerClient } = this.#limits;
+    const query = parseQueryText(text);
+    const own = this.#clients.get(sink);
+    if (own === undefined && this.#clients.size >= maxClients)
+      throw refuse(`max_subscription_clients ${maxClients} reached`);
+    if (own !== undefined && own.size >= maxPerClient)
+      throw refuse(`max_subscriptions_per_client ${maxPerClient} reached`);
+    if (own?.has(text)) throw refuse("already subscribed");
+    const subscription = { id, text, query };
+    if (own === undefined) this.#clients.set(sink, new Map([[text, subscription]]));
+    else own.set(text, subscription);
+  }
+
+  unsubscribe(sink: Sink, text: string): void {
+    const own = this.#clients.get(sink);
+    if (own?.delete(text) !== true) throw refuse("subscription not found");
+    if (own.size === 0) this.#clients.delete(sink);
+  }
+
+  unsubscribeAll(sink: Sink): void {
+    if (!this.#clients.delete(sink)) throw refuse("subscription not found");
+  }
+
+  /** Forgets a client that has gone. */
+  leave(sink: Sink): void {
+    this.#clients.delete(sink);
+  }
+
+  /** Tells all subscribers of a block's events. */
+  publish(block: CommittedBlock): void {
+    this.#dropSlow();
+    if (this.#clients.size === 0) return;
+    for (const published of eventsOf(block)) {
+      let frame: EventFrame | undefined;
+      for (const [sink, own] of this.#clients) {
+        for (const { id, text, query } of own.values()) {
+          if (!matches(query, published.attributes)) continue;
+          frame ??= eventFrame(published);
+          sink.send(frameText(id, text, frame));
+        }
+      }
+    }
+  }
+
+  #dropSlow(): void {
+    for (const sink of [...this.#clients.keys()]) {
+      if (sink.isReady()) continue;
+      this.#clients.delete(sink);
+      sink.drop("client is not pulling messages fast enough");
+    }
+  }
+}
+
+function frameText(id: RequestId, query: string, { data, events }: EventFrame): string {
+  const head = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{"query":${JSON.stringify(query)}`;
+  return `${head},"data":${data},"events":${events}}}`;
+}

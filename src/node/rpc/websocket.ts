@@ -1,0 +1,119 @@
+import type { IncomingMessage } from "node:http";
+import type { Duplex } from "node:stream";
+import { type WebSocket, WebSocketServer } from "ws";
+import { answerText, type DispatchOptions, paramReader, type RequestId, type RpcCall } from "./jsonrpc.ts";
+import { type RpcEnvironment, refuse } from "./method.ts";
+import type { Sink, Subscriptions } from "./subscriptions.ts";
+
+export interface WebSocketOptions extends DispatchOptions {
+  readonly maxBodyBytes: number;
+  readonly maxClients: number;
+}
+
+const PING_EVERY_MS = 27_000;
+/** Bytes that may wait for a reader when the next block comes. */
+const MAX_WAITING_BYTES = 8 * 1024 * 1024;
+/** Requests of one connection that may be under way. */
+const MAX_PENDING = 64;
+const DROP_AFTER_MS = 5_000;
+const POLICY_VIOLATION = 1008;
+const TRY_AGAIN_LATER = 1013;
+
+/** JSON-RPC with subscriptions over websockets. */
+export class WebSocketRpc {
+  readonly #env: RpcEnvironment;
+  readonly #options: WebSocketOptions;
+  readonly #subscriptions: Subscriptions;
+  readonly #server: WebSocketServer;
+  readonly #ping: NodeJS.Timeout;
+  readonly #alive = new WeakSet<WebSocket>();
+
+  constructor(env: RpcEnvironment, subscriptions: Subscriptions, options: WebSocketOptions) {
+    this.#env = env;
+    this.#options = options;
+    this.#subscriptions = subscriptions;
+    this.#server = new WebSocketServer({ noServer: true, maxPayload: options.maxBodyBytes, perMessageDeflate: false });
+    this.#ping = setInterval(() => this.#pingAll(), PING_EVERY_MS);
+    this.#ping.unref();
+  }
+
+  /** Takes over a connection that asks to become a websocket. */
+  accept(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    this.#server.handleUpgrade(request, socket, head, (websocket) => this.#serve(websocket));
+  }
+
+  close(): void {
+    clearInterval(this.#ping);
+    for (const websocket of this.#server.clients) websocket.terminate();
+    this.#server.close();
+  }
+
+  #serve(websocket: WebSocket): void {
+    if (this.#server.clients.size > this.#options.maxClients) {
+      websocket.close(TRY_AGAIN_LATER, `${this.#options.maxClients} clients are connected already`);
+      return;
+    }
+    const sink = sinkOf(websocket);
+    let pending = 0;
+    this.#alive.add(websocket);
+    websocket.on("pong", () => this.#alive.add(websocket));
+    websocket.on("error", () => websocket.terminate());
+    websocket.on("close", () => this.#subscriptions.leave(sink));
+    websocket.on("message", (data, isBinary) => {
+      if (isBinary || pending >= MAX_PENDING) {
+        websocket.close(
+          POLICY_VIOLATION,
+          isBinary ? "requests are text" : `more than ${MAX_PENDING} requests under way`,
+        );
+        return;
+      }
+      pending += 1;
+      const local = (call: RpcCall, id: RequestId) => this.#subscribe(sink, call, id);
+      void answerText(this.#env, data.toString(), { ...this.#options, local }).then((text) => {
+        pending -= 1;
+        if (text !== undefined) sink.send(text);
+      });
+    });
+  }
+
+  #subscribe(sink: Sink, call: RpcCall, id: RequestId): Record<string, never> | undefined {
+    if (call.method === "unsubscribe_all") this.#subscriptions.unsubscribeAll(sink);
+    else if (call.method === "unsubscribe") this.#subscriptions.unsubscribe(sink, queryOf(call));
+    else if (call.method === "subscribe") this.#subscriptions.subscribe(sink, queryOf(call), id);
+    else return undefined;
+    return {};
+  }
+
+  #pingAll(): void {
+    for (const websocket of this.#server.clients) {
+      if (!this.#alive.has(websocket)) {
+        websocket.terminate();
+        continue;
+      }
+      this.#alive.delete(websocket);
+      websocket.ping();
+    }
+  }
+}
+
+const QUERY = { params: ["query"] };
+
+function queryOf({ params }: RpcCall): string {
+  const query = paramReader(QUERY, params)("query");
+  if (typeof query !== "string") throw refuse("the query is missing");
+  return query;
+}
+
+function sinkOf(websocket: WebSocket): Sink {
+  return {
+    send: (frame) => {
+      if (websocket.readyState === websocket.OPEN) websocket.send(frame);
+    },
+    isReady: () => websocket.bufferedAmount <= MAX_WAITING_BYTES,
+    drop(reason) {
+      websocket.close(POLICY_VIOLATION, reason);
+      // A reader that does not read does not answer the closing either.
+      setTimeout(() => websocket.terminate(), DROP_AFTER_MS).unref();
+    },
+  };
+}
