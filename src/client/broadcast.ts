@@ -62,7 +62,7 @@ async function handIn(chain: ChainClient, tx: Uint8Array, mode: "sync" | "async"
   }
 }
 
-/** Waits until a transaction is committed. Rejects with `clientErrors.timeout`; a lost connection does not end the wait. */
+/** Waits until a transaction is committed. Rejects with `clientErrors.timeout`, or `closed` when told to stop. */
 export async function waitForTx(chain: ChainClient, hash: string, options: WaitOptions = {}): Promise<CommittedTx> {
   const { timeoutMs = DEFAULT_WAIT_MS, pollMs = DEFAULT_POLL_MS, signal } = options;
   const deadline = performance.now() + timeoutMs;
@@ -80,6 +80,7 @@ export async function waitForTx(chain: ChainClient, hash: string, options: WaitO
     if (performance.now() + pollMs > deadline) break;
     await pause.sleep(pollMs, signal);
   }
+  if (signal?.aborted === true) throw clientErrors.closed(`no longer waiting for transaction ${hash}`);
   if (problem instanceof Error) throw problem;
   const waited = `transaction ${hash} was in no block after ${timeoutMs / 1000} s`;
   throw clientErrors.timeout(waited, { hint: `it may still be included: svc query tx ${hash}` });
