@@ -1,4 +1,7 @@
-import type { CommandSpec } from "./spec.ts";
+import { NODE_FLAG, OUTPUT_FLAG } from "./global-flags.ts";
+import type { CommandSpec, FlagSpec } from "./spec.ts";
+
+const STATUS_FLAGS: readonly FlagSpec[] = [NODE_FLAG, { ...OUTPUT_FLAG, default: "json" }];
 
 /**
  * The first words of the command line. Each group's table is loaded when its word is met, so that a command never pays
@@ -9,6 +12,24 @@ export const ROOT: CommandSpec = {
   summary: "A marketplace for container capacity on its own blockchain: node, client and provider in one command.",
   example: "svc localnet --deploy examples/web.yaml",
   commands: async () => [
+    {
+      name: "query",
+      aliases: ["q"],
+      summary: "Ask a node about the chain",
+      commands: async () => (await import("./query/commands.ts")).QUERY_COMMANDS,
+    },
+    {
+      name: "tx",
+      summary: "Build, sign and send transactions",
+      commands: async () => (await import("./tx/commands.ts")).TX_COMMANDS,
+    },
+    {
+      name: "status",
+      summary: "Show what a node says of itself and its chain",
+      flags: STATUS_FLAGS,
+      example: "svc status --node tcp://localhost:26657",
+      load: async () => (await import("./status.ts")).status,
+    },
     {
       name: "keys",
       summary: "Manage the keys of your accounts",

@@ -1,0 +1,57 @@
+import type { ChainClient } from "../client/index.ts";
+import type { Keyring } from "../keyring/index.ts";
+import type { Flags } from "./flags.ts";
+import { homeOf } from "./home.ts";
+import type { Io } from "./io.ts";
+import type { KeyringFlags } from "./keyring.ts";
+import { keyringOptions } from "./keys-flags.ts";
+import type { OutputFormat } from "./output.ts";
+import type { CommandInput } from "./spec.ts";
+
+/** What commands share: each part is made when it is asked for first, so that a command pays for what it uses. */
+export interface CliContext {
+  readonly io: Io;
+  readonly flags: Flags;
+  /** Directory of configuration, data and keys. */
+  readonly home: string;
+  readonly output: OutputFormat;
+  /** Where the keys are. */
+  readonly keys: KeyringFlags;
+  /** The keyring of the flags, opened once; it asks for its passphrase at the first use of a key. */
+  keyring(): Promise<Keyring>;
+  /** The chain as the node of `--node` shows it. Nothing is sent before the first call. */
+  chain(): Promise<ChainClient>;
+  /** `--chain-id`, else what the node says. */
+  chainId(): Promise<string>;
+  /** `--height` of a query; undefined for the latest. */
+  height(): bigint | undefined;
+}
+
+/** The shared parts of a command, from its flags. */
+export function createContext({ flags, io }: Pick<CommandInput, "flags" | "io">): CliContext {
+  const keys = keyringOptions({ flags });
+  const chain = once(async () => {
+    const { ChainClient } = await import("../client/index.ts");
+    const chainId = flags.optional("chain-id");
+    return new ChainClient(flags.text("node"), chainId === undefined ? {} : { chainId });
+  });
+  return {
+    io,
+    flags,
+    home: homeOf(flags),
+    output: flags.text("output") === "json" ? "json" : "text",
+    keys,
+    keyring: once(async () => (await import("./keyring.ts")).cliKeyring(keys, io)),
+    chain,
+    chainId: once(async () => flags.optional("chain-id") ?? (await chain()).chainId()),
+    height: () => (flags.uint("height") === 0n ? undefined : flags.uint("height")),
+  };
+}
+
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}

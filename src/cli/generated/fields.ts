@@ -1,0 +1,111 @@
+import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
+import { assert } from "../../util/index.ts";
+import { Scalar, scalarOf } from "../../wire/index.ts";
+import type { FlagSpec } from "../spec.ts";
+
+/** A value of a message that a flag of the same name sets. */
+export interface FieldFlag {
+  readonly flag: FlagSpec;
+  /** Names of fields that lead to it, in the message. */
+  readonly path: readonly string[];
+  readonly field: DescField;
+}
+
+const COIN = "sdk.base.v1beta1.Coin";
+const DEC_COIN = "sdk.base.v1beta1.DecCoin";
+const PAGE_REQUEST = "sdk.base.query.v1beta1.PageRequest";
+
+/** Messages that name something by an owner and numbers, with the word in front of their text form. */
+export const ID_KINDS: ReadonlyMap<string, string> = new Map([
+  ["svc.deployment.v1beta1.DeploymentID", "deployment"],
+  ["svc.deployment.v1beta1.GroupID", "group"],
+  ["svc.market.v1beta1.OrderID", "order"],
+  ["svc.market.v1beta1.BidID", "bid"],
+  ["svc.market.v1beta1.LeaseID", "lease"],
+  ["svc.cert.v1beta1.CertificateID", "certificate"],
+]);
+
+/** What flags say in the help; a name means the same everywhere. */
+const SUMMARIES: Readonly<Record<string, string>> = {
+  owner: "account that owns it",
+  dseq: "number of the deployment",
+  gseq: "number of the group in the deployment",
+  oseq: "number of the order of the group",
+  provider: "account of the provider",
+  auditor: "account of the auditor",
+  state: "state it is in",
+  serial: "serial number of the certificate",
+  scope: "what the account is for: deployment or bid",
+  xid: "id in its scope, or the beginning of it up to a slash",
+  id: "id of the payment",
+  price: "price per block for the whole group, for example 0.5utoken",
+  deposit: "deposit, for example 5000000utoken (default: the least that the chain takes)",
+  reason: "why",
+  reopen: "open a new order for the group at once",
+  ids: "leases; all active ones when left out",
+  denom: "denomination",
+};
+
+export function isPageRequest(field: DescField): boolean {
+  return field.message?.typeName === PAGE_REQUEST;
+}
+
+/** The field that names one thing by its id, if the message has one. */
+export function idField(schema: DescMessage): DescField | undefined {
+  return schema.fields.find(
+    (field) => field.fieldKind === "message" && field.message !== undefined && ID_KINDS.has(field.message.typeName),
+  );
+}
+
+/**
+ * The flags of a message: one for each value, in the order of the proto file. Filters and ids are taken apart. `except`
+ * lists paths that are set in another way.
+ */
+export function fieldFlags(schema: DescMessage, except: readonly string[] = []): FieldFlag[] {
+  const found = schema.fields.filter((field) => !isPageRequest(field)).flatMap((field) => flagsOf(field));
+  const flags = found.filter(({ path }) => !except.includes(path.join(".")));
+  const names = flags.map(({ flag }) => flag.name);
+  assert(new Set(names).size === names.length, `${schema.typeName}: two flags of one name among ${names.join(", ")}`);
+  return flags;
+}
+
+function flagsOf(field: DescField): FieldFlag[] {
+  const inner = field.fieldKind === "message" ? field.message : undefined;
+  if (inner === undefined || isCoin(inner)) return [fieldFlag(field, [field.name])];
+  return inner.fields.map((each) => fieldFlag(each, [field.name, each.name]));
+}
+
+function isCoin(schema: DescMessage): boolean {
+  return schema.typeName === COIN || schema.typeName === DEC_COIN;
+}
+
+function fieldFlag(field: DescField, path: readonly string[]): FieldFlag {
+  const value = placeholder(field);
+  const flag: FlagSpec = {
+    name: field.name.replaceAll("_", "-"),
+    summary: SUMMARIES[field.name] ?? field.name.replaceAll("_", " "),
+    ...(value === undefined ? {} : { value }),
+    ...(field.fieldKind === "list" ? { repeat: true } : {}),
+    ...(field.enum === undefined ? {} : { choices: enumNames(field) }),
+  };
+  return { flag, path, field };
+}
+
+/** The first value of an enum means that nothing was said. */
+function enumNames(field: DescField): string[] {
+  return (field.enum?.values ?? []).filter(({ number }) => number !== 0).map(({ name }) => name);
+}
+
+function placeholder(field: DescField): string | undefined {
+  const schema = field.message;
+  if (schema !== undefined) {
+    const kind = ID_KINDS.get(schema.typeName);
+    assert(kind !== undefined || isCoin(schema), `${field.parent.typeName}.${field.name}: no flag can hold it`);
+    return kind === undefined ? (schema.typeName === COIN ? "<coin>" : "<price>") : `<${kind}>`;
+  }
+  if (field.enum !== undefined) return "<name>";
+  if (field.scalar === ScalarType.BOOL) return undefined;
+  if (field.scalar !== ScalarType.STRING) return "<n>";
+  const scalar = scalarOf(field);
+  return scalar === Scalar.ADDRESS || scalar === Scalar.VALIDATOR_ADDRESS ? "<address>" : "<text>";
+}

@@ -1,0 +1,21 @@
+import { Query } from "../../wire/gen/svc/audit/v1beta1/audit_pb.js";
+import { createContext } from "../context.ts";
+import { printResult } from "../output.ts";
+import { pageRequest } from "../page.ts";
+import type { CommandInput } from "../spec.ts";
+import { addressArgument, ask } from "./ask.ts";
+
+/** `query audit get OWNER [AUDITOR]`: what all auditors, or one, have signed of a provider. */
+export async function queryAudit(input: CommandInput): Promise<void> {
+  const [ownerText = "", auditorText] = input.args;
+  const owner = addressArgument(ownerText, "owner");
+  const context = createContext(input);
+  const answer =
+    auditorText === undefined
+      ? await ask(context, Query.method.providerAttributes, { owner, pagination: pageRequest(input.flags) })
+      : await ask(context, Query.method.providerAuditorAttributes, {
+          owner,
+          auditor: addressArgument(auditorText, "auditor"),
+        });
+  printResult(answer, context.output, input.io);
+}

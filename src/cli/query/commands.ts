@@ -1,0 +1,100 @@
+import { OUTPUT_FLAG, PAGE_FLAGS, QUERY_FLAGS } from "../global-flags.ts";
+import type { CommandSpec, FlagSpec } from "../spec.ts";
+
+/** A module's queries: those written by hand, then those of its rpcs. */
+function moduleGroup(name: string, summary: string, own: readonly CommandSpec[] = []): CommandSpec {
+  const commands = async () => [...own, ...(await import("../generated/query.ts")).queryCommands(name)];
+  return { name, summary, commands };
+}
+
+const JSON_OUTPUT: FlagSpec = { ...OUTPUT_FLAG, default: "json" };
+const NODE_AND_JSON: readonly FlagSpec[] = QUERY_FLAGS.filter(({ name }) => name === "node").concat(JSON_OUTPUT);
+const NODE_AND_TEXT: readonly FlagSpec[] = QUERY_FLAGS.filter(({ name }) => name !== "height");
+
+const BALANCES: CommandSpec = {
+  name: "balances",
+  args: "<address>",
+  summary: "Show what an account holds",
+  flags: [{ name: "denom", value: "<denom>", summary: "this denomination alone" }, ...PAGE_FLAGS, ...QUERY_FLAGS],
+  example: "svc query bank balances $SVC_ACCOUNT_ADDRESS\nsvc query bank balances $SVC_ACCOUNT_ADDRESS --denom utoken",
+  load: async () => (await import("./bank.ts")).queryBalances,
+};
+
+const AUDIT_GET: CommandSpec = {
+  name: "get",
+  args: "<owner> [auditor]",
+  summary: "Show the audited attributes of a provider",
+  flags: [...PAGE_FLAGS, ...QUERY_FLAGS],
+  example: "svc query audit get $PROVIDER\nsvc query audit get $PROVIDER $AUDITOR",
+  load: async () => (await import("./audit.ts")).queryAudit,
+};
+
+const BLOCKS_REMAINING: CommandSpec = {
+  name: "blocks-remaining",
+  args: "[id]",
+  summary: "Tell how long the money of a deployment lasts",
+  flags: [
+    { name: "owner", value: "<address>", summary: "account that owns the deployment" },
+    { name: "dseq", value: "<n>", summary: "number of the deployment" },
+    ...QUERY_FLAGS,
+  ],
+  example: "svc query escrow blocks-remaining --owner $ADDRESS --dseq 1234",
+  load: async () => (await import("./blocks-remaining.ts")).queryBlocksRemaining,
+};
+
+const TX: CommandSpec = {
+  name: "tx",
+  args: "<hash>",
+  summary: "Show a committed transaction",
+  flags: NODE_AND_TEXT,
+  example: "svc query tx $TXHASH -o json",
+  load: async () => (await import("./txs.ts")).queryTxCommand,
+};
+
+const TXS: CommandSpec = {
+  name: "txs",
+  summary: "Find committed transactions by their events",
+  flags: [
+    { name: "events", value: "<events>", summary: "type.attribute=value, several with & between" },
+    { name: "query", value: "<query>", summary: "the same in the words of the engine, for example tx.height>5" },
+    { name: "order-by", value: "<order>", summary: "order of heights", choices: ["asc", "desc"], default: "asc" },
+    ...PAGE_FLAGS.filter(({ name }) => name === "page" || name === "limit"),
+    ...NODE_AND_TEXT,
+  ],
+  example: "svc query txs --events 'message.action=send&transfer.recipient=$ADDRESS' --limit 10",
+  load: async () => (await import("./txs.ts")).queryTxsCommand,
+};
+
+const BLOCK: CommandSpec = {
+  name: "block",
+  args: "[height]",
+  summary: "Show a block; the latest when no height is given",
+  flags: NODE_AND_JSON,
+  example: "svc query block 100",
+  load: async () => (await import("./block.ts")).queryBlock,
+};
+
+const ACCOUNT: CommandSpec = {
+  name: "account",
+  args: "<address>",
+  summary: "Show an account's number, sequence and public key",
+  flags: QUERY_FLAGS,
+  example: "svc query account $ADDRESS",
+  load: async () => (await import("./bank.ts")).queryAccount,
+};
+
+/** Commands of the group `query`. */
+export const QUERY_COMMANDS: readonly CommandSpec[] = [
+  ACCOUNT,
+  TX,
+  TXS,
+  BLOCK,
+  moduleGroup("auth", "Accounts"),
+  moduleGroup("bank", "Balances and supply", [BALANCES]),
+  moduleGroup("cert", "Certificates"),
+  moduleGroup("provider", "Providers"),
+  moduleGroup("audit", "Audited attributes of providers", [AUDIT_GET]),
+  moduleGroup("deployment", "Deployments and their groups"),
+  moduleGroup("market", "Orders, bids and leases"),
+  moduleGroup("escrow", "Deposits and payments", [BLOCKS_REMAINING]),
+];

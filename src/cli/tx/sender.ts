@@ -1,0 +1,53 @@
+import type { TxSigner } from "../../client/index.ts";
+import type { KeyInfo } from "../../keyring/index.ts";
+import { errorText } from "../../util/index.ts";
+import { decodeAddress, encodeAddress, isAddress, type PublicKey } from "../../wire/index.ts";
+import type { CliContext } from "../context.ts";
+import { commandError, usageError } from "../errors.ts";
+import type { TxSettings } from "./settings.ts";
+
+/** The account that a transaction is sent from. */
+export interface Sender {
+  readonly address: string;
+  /** The key in the keyring; absent where only the address is needed. */
+  readonly key?: KeyInfo;
+}
+
+/**
+ * The account of `--from` or of an argument: the name of a key or an address. The keyring is opened unless the
+ * transaction is only printed or estimated for an address.
+ */
+export async function resolveSender(context: CliContext, settings: TxSettings, from: string): Promise<Sender> {
+  if (from === "") throw usageError("required flag --from is not set (or SVC_FROM)", "name a key: svc keys list");
+  if (settings.purpose === "generate") return { address: requireAddress(from) };
+  if (settings.purpose === "estimate" && isAddress(from)) return { address: from };
+  const { findKey } = await import("../keys.ts");
+  const key = await findKey(await context.keyring(), from, context.keys);
+  return { address: encodeAddress(key.address), key };
+}
+
+function requireAddress(from: string): string {
+  try {
+    decodeAddress(from);
+    return from;
+  } catch (error) {
+    const text = `must provide a valid Bech32 address in generate-only mode: ${errorText(error)}`;
+    throw usageError(text, "--generate-only does not open the keyring: svc keys show <name> -a prints the address");
+  }
+}
+
+/** The sender as one that signs. */
+export async function signerOf(context: CliContext, { address, key }: Sender): Promise<TxSigner> {
+  if (key === undefined) throw usageError(`${address} cannot sign: it was given as an address alone`);
+  if (key.type === "multi") {
+    const hint = "print it with --generate-only, and let each member sign it with: svc tx sign --multisig";
+    throw commandError(`key "${key.name}" is a multisig and cannot sign by itself`, { hint });
+  }
+  const keyring = await context.keyring();
+  return { address, publicKey: key.publicKey, sign: (bytes) => keyring.sign(key.name, bytes) };
+}
+
+/** The public key of the sender where it is known without asking. */
+export function publicKeyOf({ key }: Sender): PublicKey | undefined {
+  return key?.publicKey;
+}

@@ -1,0 +1,182 @@
+import {
+  accountInfo,
+  adjustGas,
+  type BroadcastMode,
+  bodyFor,
+  broadcastTx,
+  type ChainClient,
+  clientErrors,
+  DEFAULT_GAS,
+  feeFor,
+  gasEstimateText,
+  type PreparedTx,
+  prepareTx,
+  signTx,
+  type TxOptions,
+  type TxResponse,
+} from "../../client/index.ts";
+import { SvcError, sdkErrors } from "../../util/index.ts";
+import { Service } from "../../wire/gen/sdk/tx/v1beta1/service_pb.js";
+import { type Any, encodeAuthInfo, encodeTx, publicKeyToAny } from "../../wire/index.ts";
+import type { CliContext } from "../context.ts";
+import { commandError } from "../errors.ts";
+import { printable } from "../printable.ts";
+import { txJson } from "./json.ts";
+import { resolveSender, type Sender, signerOf } from "./sender.ts";
+import { readTxSettings, type TxSettings } from "./settings.ts";
+
+const SIGNATURE_LENGTH = 64;
+
+/** A command's way to transactions: who sends them, how, and over which node. */
+export interface TxSession {
+  readonly context: CliContext;
+  readonly settings: TxSettings;
+  readonly sender: Sender;
+  /** The node, for what must be asked of the chain. Throws with `--offline`. */
+  chain(): Promise<ChainClient>;
+  /** Counts the transactions sent, for a sequence given on the command line. */
+  sent: number;
+}
+
+/**
+ * Reads the transaction flags and resolves the sender; the passphrase of a keyring is asked for here. `from` stands for
+ * `--from` where a command takes the sender as an argument.
+ */
+export async function openTx(context: CliContext, from: string = context.flags.text("from")): Promise<TxSession> {
+  const settings = readTxSettings(context.flags);
+  const sender = await resolveSender(context, settings, from);
+  const chain = async (): Promise<ChainClient> => {
+    if (settings.offline) {
+      throw commandError("this command has to ask a node", {
+        hint: "leave out --offline, or give all flags it asks for",
+      });
+    }
+    return context.chain();
+  };
+  return { context, settings, sender, chain, sent: 0 };
+}
+
+export interface SendSettings {
+  /** Instead of `--broadcast-mode`. */
+  readonly mode?: BroadcastMode;
+  /** Whether the user is asked first; as `--yes` says when left out. */
+  readonly ask?: boolean;
+}
+
+/**
+ * Signs and broadcasts messages, after the user's confirmation unless `--yes` was given. Undefined when the user
+ * refused. A transaction that the chain refused is told by the response's code.
+ */
+export async function send(
+  session: TxSession,
+  messages: readonly Any[],
+  { mode = session.settings.mode, ask = !session.settings.yes }: SendSettings = {},
+): Promise<TxResponse | undefined> {
+  const prepared = await prepare(session, messages);
+  if (ask && !(await confirm(session, prepared))) return undefined;
+  const bytes = await sign(session, prepared);
+  session.sent += 1;
+  return broadcastTx(await session.chain(), bytes, mode);
+}
+
+/** Settles account number, sequence, gas and fee. The account is known to exist afterwards, unless offline. */
+export async function prepare(session: TxSession, messages: readonly Any[]): Promise<PreparedTx> {
+  const { context, settings, sender } = session;
+  if (settings.offline) return prepareOffline(session, messages);
+  const chain = await session.chain();
+  await checkChain(context, chain);
+  const signer = await signerOf(context, sender);
+  try {
+    return await prepareTx(chain, signer, messages, txOptions(session));
+  } catch (error) {
+    throw accountFault(error, sender);
+  }
+}
+
+async function prepareOffline(session: TxSession, messages: readonly Any[]): Promise<PreparedTx> {
+  const { context, settings } = session;
+  const { gas, signMode, accountNumber = 0n, sequence = 0n } = settings;
+  const options = txOptions(session);
+  return {
+    bodyBytes: bodyFor(messages, options, "sdk"),
+    fee: feeFor(gas === "auto" ? DEFAULT_GAS : gas, options),
+    signMode,
+    signer: { chainId: await context.chainId(), accountNumber, sequence: sequence + BigInt(session.sent) },
+    namespace: "sdk",
+  };
+}
+
+/** The options of the client library that the flags stand for. */
+export function txOptions({ context, settings, sent }: TxSession): TxOptions {
+  const { accountNumber, sequence } = settings;
+  return {
+    gas: settings.gas,
+    gasAdjustment: settings.gasAdjustment,
+    fees: settings.fees,
+    gasPrices: settings.gasPrices,
+    memo: settings.memo,
+    timeoutHeight: settings.timeoutHeight,
+    signMode: settings.signMode,
+    ...(accountNumber === undefined ? {} : { accountNumber }),
+    ...(sequence === undefined ? {} : { sequence: sequence + BigInt(sent) }),
+    onGasEstimate: (gas) => context.io.err(`${gasEstimateText(gas)}\n`),
+  };
+}
+
+/** A chain id given by the user must be the node's: signatures for another chain are worth nothing here. */
+async function checkChain(context: CliContext, chain: ChainClient): Promise<void> {
+  const given = context.flags.optional("chain-id");
+  if (given === undefined) return;
+  const { chainId } = await chain.node.status();
+  if (chainId !== given) throw clientErrors.wrongChain(`the node serves ${chainId}, --chain-id says ${given}`);
+}
+
+function accountFault(error: unknown, { address }: Sender): unknown {
+  if (!(error instanceof SvcError) || error.codespace !== "sdk" || error.code !== sdkErrors.keyNotFound.code)
+    return error;
+  return new SvcError(error.codespace, error.code, error.message, {
+    hint: `the chain has no account ${address} until it receives coins: send it some first`,
+    cause: error,
+  });
+}
+
+/** The unsigned transaction, fee included. */
+export function unsignedJson({ bodyBytes, fee }: Pick<PreparedTx, "bodyBytes" | "fee">): string {
+  return txJson({ bodyBytes, authInfoBytes: encodeAuthInfo(fee, []) });
+}
+
+/** Shows what is about to be signed and asks. */
+export async function confirm({ context }: TxSession, prepared: PreparedTx): Promise<boolean> {
+  context.io.err(`${printable(unsignedJson(prepared))}\n\n`);
+  if (await context.io.confirm("confirm transaction before signing and broadcasting")) return true;
+  context.io.err("cancelled transaction\n");
+  return false;
+}
+
+export async function sign({ context, sender }: TxSession, prepared: PreparedTx): Promise<Uint8Array> {
+  return signTx(prepared, await signerOf(context, sender));
+}
+
+/** The gas that messages would use, adjusted; the sender may be an address alone. */
+export async function estimateGas(session: TxSession, messages: readonly Any[]): Promise<bigint> {
+  const { settings, sender } = session;
+  const chain = await session.chain();
+  const options = txOptions(session);
+  const account = await accountInfo(chain.query, sender.address).catch((error: unknown) => {
+    throw accountFault(error, sender);
+  });
+  const publicKey = sender.key?.publicKey ?? account.publicKey;
+  const parts = {
+    bodyBytes: bodyFor(messages, options, chain.namespace),
+    authInfoBytes: encodeAuthInfo(feeFor(settings.gas === "auto" ? 0n : settings.gas, options), [
+      {
+        ...(publicKey === undefined ? {} : { publicKey: publicKeyToAny(publicKey, chain.namespace) }),
+        mode: settings.signMode,
+        sequence: options.sequence ?? account.sequence,
+      },
+    ]),
+  };
+  const txBytes = encodeTx(parts, [new Uint8Array(SIGNATURE_LENGTH)]);
+  const { gasInfo } = await chain.query.call(Service.method.simulate, { txBytes });
+  return adjustGas(gasInfo?.gasUsed ?? 0n, settings.gasAdjustment);
+}

@@ -1,0 +1,92 @@
+import {
+  type BroadcastMode,
+  type GasSetting,
+  parseBroadcastMode,
+  parseGas,
+  parseGasAdjustment,
+} from "../../client/index.ts";
+import { type Dec, type DecimalCoin, errorText, type IntCoin, parseCoins, parseDecCoins } from "../../util/index.ts";
+import { SignMode } from "../../wire/index.ts";
+import { commandError, UsageError, usageError } from "../errors.ts";
+import type { Flags } from "../flags.ts";
+
+/** What becomes of a transaction: it is sent, printed unsigned, printed signed, or only its gas is told. */
+export type TxPurpose = "send" | "generate" | "sign" | "estimate";
+
+/** The transaction flags, read and checked against each other. */
+export interface TxSettings {
+  readonly purpose: TxPurpose;
+  readonly offline: boolean;
+  /** No question before broadcasting. */
+  readonly yes: boolean;
+  readonly mode: BroadcastMode;
+  readonly gas: GasSetting;
+  readonly gasAdjustment: Dec;
+  readonly fees: readonly IntCoin[];
+  readonly gasPrices: readonly DecimalCoin[];
+  readonly memo: string;
+  readonly timeoutHeight: bigint;
+  readonly signMode: SignMode;
+  readonly accountNumber: bigint | undefined;
+  readonly sequence: bigint | undefined;
+}
+
+/** Reads the transaction flags. Nothing is asked of anybody before they fit together. */
+export function readTxSettings(flags: Flags): TxSettings {
+  const settings: TxSettings = {
+    purpose: purposeOf(flags),
+    offline: flags.bool("offline"),
+    yes: flags.bool("yes"),
+    mode: parseBroadcastMode(flags.text("broadcast-mode")),
+    gas: inFlag("gas", () => parseGas(flags.text("gas"))),
+    gasAdjustment: inFlag("gas-adjustment", () => parseGasAdjustment(flags.text("gas-adjustment"))),
+    fees: inFlag("fees", () => parseCoins(flags.text("fees"))).filter(({ amount }) => amount > 0n),
+    gasPrices: inFlag("gas-prices", () => parseDecCoins(flags.text("gas-prices"))),
+    memo: flags.text("memo"),
+    timeoutHeight: flags.uint("timeout-height"),
+    signMode: flags.text("sign-mode") === "amino-json" ? SignMode.LEGACY_AMINO_JSON : SignMode.DIRECT,
+    accountNumber: optionalUint(flags, "account-number"),
+    sequence: optionalUint(flags, "sequence"),
+  };
+  checkTogether(settings, flags);
+  return settings;
+}
+
+function purposeOf(flags: Flags): TxPurpose {
+  const [generate, dryRun] = [flags.bool("generate-only"), flags.bool("dry-run")];
+  if (generate && dryRun) throw usageError("--generate-only and --dry-run cannot be used together");
+  if (flags.bool("ledger")) {
+    throw commandError("hardware wallets are not supported yet", { hint: "leave out --ledger" });
+  }
+  if (dryRun) return "estimate";
+  return generate ? "generate" : flags.bool("offline") ? "sign" : "send";
+}
+
+function checkTogether(settings: TxSettings, flags: Flags): void {
+  const { purpose, offline, gas, fees, gasPrices } = settings;
+  if (fees.length > 0 && gasPrices.length > 0) throw usageError("cannot provide both fees and gas prices");
+  if (!offline) return;
+  if (purpose === "estimate") throw usageError("--dry-run asks a node and cannot be used with --offline");
+  if (gas === "auto") throw usageError("cannot estimate gas in offline mode", "give --gas as a number");
+  if (purpose === "sign") requireOffline(flags);
+}
+
+/** What a node would have told is needed on the command line. */
+export function requireOffline(flags: Flags): void {
+  for (const name of ["account-number", "sequence", "chain-id"]) {
+    if (!flags.given(name)) throw usageError(`required flag --${name} is not set: --offline asks no node for it`);
+  }
+}
+
+function optionalUint(flags: Flags, name: string): bigint | undefined {
+  return flags.given(name) ? flags.uint(name) : undefined;
+}
+
+/** Runs a parser; what it says is told of the flag. */
+function inFlag<T>(name: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw error instanceof UsageError ? error : usageError(`--${name}: ${errorText(error)}`);
+  }
+}
