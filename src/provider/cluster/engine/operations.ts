@@ -123,12 +123,21 @@ export function accountExit(state: LeaseState, unit: Observed, memory: bigint): 
 /** TERM, grace, KILL; a program that does not handle TERM is not waited for. */
 export async function stopContainer(state: LeaseState, unit: Observed): Promise<void> {
   const { context } = state;
-  state.historyOf(unit).stopped = true;
+  const history = state.historyOf(unit);
+  history.stopped = true;
+  // Routing leaves it before it is told to stop.
+  history.ready = false;
   if (!unit.running) return;
   const replica = replicaName(unit.service, unit.index);
   state.event({ type: "Normal", reason: "Killing", note: `stopping ${replica}`, service: unit.service, replica });
   const grace = (await handlesTerm(unit.pid)) ? context.settings.timing.stopGrace / 1000 : 0;
-  await context.api.stop(unit.id, Math.ceil(grace)).catch(ignoreNotFound);
+  try {
+    await context.api.stop(unit.id, Math.ceil(grace)).catch(ignoreNotFound);
+  } catch (error) {
+    // It still runs, and is needed until the call succeeds.
+    history.stopped = false;
+    throw error;
+  }
 }
 
 /** Stops and removes a container with the volumes that do not outlive it. */

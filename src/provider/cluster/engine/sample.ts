@@ -15,7 +15,7 @@ const CALL_TIMEOUT_MS = 60_000;
 const APPLETS = [
   "sh ash httpd nc wget nslookup ping ls cat echo printf env sleep date id ps kill top df du free head tail wc grep sed awk",
   "sort uniq tr cut tee find xargs touch mkdir rm rmdir mv cp ln chmod chown stat dd vi test true false seq uname hostname",
-  "ip ifconfig netstat timeout md5sum sha256sum tar gzip gunzip stty tty yes",
+  "su ip ifconfig netstat timeout md5sum sha256sum tar gzip gunzip stty tty yes",
 ]
   .join(" ")
   .split(" ");

@@ -1,0 +1,426 @@
+import { execFileSync } from "node:child_process";
+import { createSocket } from "node:dgram";
+import { existsSync } from "node:fs";
+import { createServer, type Server } from "node:net";
+import { networkInterfaces } from "node:os";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import {
+  execute,
+  httpOver,
+  sampleExpose,
+  sampleLease,
+  sampleService,
+  sampleSpec,
+  scriptService,
+  untilHealth,
+  untilOk,
+  untilUpdated,
+} from "../../src/provider/cluster/conformance.ts";
+import type {
+  ClusterEvent,
+  EngineDriver,
+  EngineDriverOptions,
+  LeaseId,
+  LeaseSpec,
+} from "../../src/provider/cluster/index.ts";
+import type { ManifestService } from "../../src/sdl/index.ts";
+import { freePort, TestEngine } from "./engine.ts";
+
+const missing = await TestEngine.missing();
+if (missing !== undefined) console.warn(`engine host tests skipped: ${missing}`);
+
+const MEBIBYTE = 1 << 20;
+
+describe.skipIf(missing !== undefined)("engine driver on the host", () => {
+  let engine: TestEngine;
+  let driver: EngineDriver;
+  const leases: LeaseId[] = [];
+
+  beforeAll(async () => {
+    engine = await TestEngine.start();
+  });
+
+  afterAll(() => engine.destroy("provider", "other"));
+
+  afterEach(async () => {
+    for (const id of leases.splice(0)) await driver.teardown(id);
+    await driver.close();
+  });
+
+  async function open(overrides: Partial<EngineDriverOptions> = {}): Promise<void> {
+    driver = await engine.driver("provider", overrides);
+  }
+
+  async function deploy(services: readonly ManifestService[], overrides: Partial<LeaseSpec> = {}): Promise<LeaseSpec> {
+    const spec = sampleSpec(services, overrides);
+    leases.push(spec.id);
+    await driver.deploy(spec);
+    return spec;
+  }
+
+  const sh = (id: LeaseId, service: string, script: string) =>
+    execute(driver, id, { service, command: ["sh", "-c", script] });
+
+  async function eventsOf(id: LeaseId): Promise<ClusterEvent[]> {
+    const options = { services: [], follow: false, tail: -1, signal: new AbortController().signal };
+    const events: ClusterEvent[] = [];
+    for await (const event of driver.events(id, options)) events.push(event);
+    return events;
+  }
+
+  /** The driver's containers, newest last, by podman's own account. */
+  async function containers(format: string): Promise<string[]> {
+    return (await engine.podman("ps", "--all", "--sort", "created", "--format", format)).split("\n").filter(Boolean);
+  }
+
+  describe("networks", () => {
+    let listener: Server;
+    let port: number;
+
+    beforeAll(async () => {
+      listener = createServer((socket) => socket.resume().end("reached the host\n"));
+      await new Promise<void>((resolve) => listener.listen(0, "::", resolve));
+      const address = listener.address();
+      port = typeof address === "object" && address !== null ? address.port : 0;
+    });
+
+    afterAll(() => new Promise((resolve) => listener.close(resolve)));
+
+    it("keep tenants off every address of the host, whoever runs the program", async () => {
+      await open();
+      const { id } = await deploy([scriptService(engine.image, "sleep 1000")]);
+      await untilOk(driver, id);
+      const route = await sh(id, "web", "ip route");
+      const gateway = /default via (\S+)/.exec(route.stdout)?.[1] ?? "";
+      expect(gateway).toMatch(/^\d+\./);
+      const bridge = execFileSync("ip", ["-o", "-6", "addr"], { encoding: "utf8" });
+      const linkLocal = [...bridge.matchAll(/\ss[0-9a-f]{6}\S+\s+inet6 (fe80\S+)\//g)].map(
+        (match) => `${match[1]}%eth0`,
+      );
+      const own = Object.values(networkInterfaces()).flat();
+      const targets = [gateway, ...linkLocal, ...own.map((entry) => entry?.address ?? "")].filter(
+        (address) => address !== "127.0.0.1" && address !== "::1" && address !== "",
+      );
+      expect(targets.length).toBeGreaterThan(2);
+      const script = targets.map((address) => `timeout 1 nc -w 1 ${address} ${port} </dev/null`).join("; ");
+      expect((await sh(id, "web", script)).stdout).not.toContain("reached");
+      const asUser = await sh(id, "web", `su user -c 'id -u; ${script}'`);
+      expect(asUser.stdout).toBe("1000\n");
+      // Without the rules all but IPv6 is reached: it is they that keep the tenant off.
+      const chain =
+        /SVC-[0-9a-f]+/.exec(execFileSync("iptables", ["-t", "mangle", "-S"], { encoding: "utf8" }))?.[0] ?? "";
+      execFileSync("iptables", ["-t", "mangle", "-F", chain]);
+      expect((await sh(id, "web", script)).stdout).toContain("reached");
+    });
+
+    it("keep leases apart, also over the other's node port and published port", async () => {
+      await open({ nodePortAddress: "0.0.0.0" });
+      const hostPort = await freePort();
+      const expose = [sampleExpose({ externalPort: 9000 })];
+      const ports = [{ service: "web", port: 80, externalPort: 9000, proto: "TCP" as const, hostPort }];
+      const one = await deploy([sampleService(engine.image, { expose })], { ports });
+      const two = await deploy([scriptService(engine.image, "sleep 1000")]);
+      await untilOk(driver, one.id);
+      await untilOk(driver, two.id);
+      const address = (await sh(one.id, "web", "hostname -i")).stdout.trim();
+      const published = driver.backends(one.id, "web", 80)[0]?.split(":")[1] ?? "";
+      const gateway = /default via (\S+)/.exec((await sh(two.id, "web", "ip route")).stdout)?.[1] ?? "";
+      const hostAddress = Object.values(networkInterfaces())
+        .flat()
+        .find((entry) => entry?.family === "IPv4" && !entry.internal)?.address;
+      const urls = [`${address}:80`, `${gateway}:${hostPort}`, `${gateway}:${published}`, `${hostAddress}:${hostPort}`];
+      const script = urls.map((url) => `timeout 1 wget -qO- http://${url}/`).join("; ");
+      expect((await sh(two.id, "web", script)).stdout).toBe("");
+      expect((await sh(two.id, "web", "nslookup web")).stdout).not.toContain(address);
+      expect(await httpOver(hostPort)).toContain("200 OK");
+    });
+
+    it("join the services of a lease by name and the port in `as`", async () => {
+      await open();
+      const api = sampleService(engine.image, {
+        name: "api",
+        count: 2,
+        expose: [
+          sampleExpose({ global: false, port: 80, externalPort: 8080 }),
+          sampleExpose({ global: false, port: 9999, externalPort: 80 }),
+        ],
+      });
+      const { id } = await deploy([api, scriptService(engine.image, "sleep 1000")]);
+      await untilOk(driver, id);
+      expect((await sh(id, "web", "wget -qO- http://api:8080/")).stdout).toContain("Hello from a container");
+      expect((await sh(id, "api", "wget -qO- http://api:8080/")).stdout).toContain("Hello from a container");
+      // Port 80 outside is 9999 inside, where nothing listens.
+      expect((await sh(id, "web", "wget -qO- http://api:80/")).code).not.toBe(0);
+      expect((await sh(id, "web", "nslookup api | grep -c 'Address: 10'")).stdout.trim()).toBe("2");
+    });
+
+    it("carry UDP node ports", async () => {
+      await open();
+      const hostPort = await freePort();
+      const expose = [sampleExpose({ proto: "UDP", port: 5000, externalPort: 5000 })];
+      const ports = [{ service: "web", port: 5000, externalPort: 5000, proto: "UDP" as const, hostPort }];
+      const program =
+        'socket(S,2,2,17);bind(S,pack("S n N x8",2,5000,0));while($a=recv(S,$m,1500,0)){send(S,"echo $m",0,$a)}';
+      const image = await engine.programImage("/usr/bin/perl");
+      const echo = sampleService(image, { command: ["/usr/bin/perl", "-e", program], expose });
+      const { id } = await deploy([echo], { ports });
+      await untilOk(driver, id);
+      const socket = createSocket("udp4");
+      const answer = new Promise<string>((resolve) => socket.once("message", (data) => resolve(String(data))));
+      socket.send("hello", hostPort, "127.0.0.1");
+      expect(await answer).toBe("echo hello");
+      socket.close();
+    });
+
+    it("leave no rule behind", async () => {
+      await open();
+      const { id } = await deploy([scriptService(engine.image, "sleep 1000")]);
+      await untilOk(driver, id);
+      const rules = () => execFileSync("iptables", ["-t", "mangle", "-S"], { encoding: "utf8" });
+      expect(rules()).toContain("SVC-");
+      await driver.purge();
+      expect(rules()).not.toContain("SVC-");
+    });
+  });
+
+  describe("limits", () => {
+    it("hold: memory, processes, capabilities, privileges, environment", async () => {
+      await open({ publicHostname: "provider.test" });
+      const service = scriptService(engine.image, "sleep 1000", { env: ["OWN=1", "EMPTY", "SVC_OWNER=mine"] });
+      const { id } = await deploy([service]);
+      await untilOk(driver, id);
+      const status = (await sh(id, "web", "cat /proc/self/status; ulimit -n")).stdout;
+      expect(status).toMatch(/NoNewPrivs:\s+1/);
+      expect(status).toMatch(/Seccomp:\s+2/);
+      // CHOWN, DAC_OVERRIDE, FOWNER, FSETID, KILL, SETGID, SETUID, NET_BIND_SERVICE and no other.
+      expect(status).toMatch(/CapBnd:\s+00000000000004fb/);
+      expect(status.trim().split("\n").at(-1)).toBe("1024");
+      const env = (await sh(id, "web", "env")).stdout.split("\n");
+      expect(env).toEqual(expect.arrayContaining(["OWN=1", "EMPTY=", "SVC_OWNER=mine", "SVC_GROUP_SEQUENCE=1"]));
+      expect(env).toContain("SVC_CLUSTER_PUBLIC_HOSTNAME=provider.test");
+      const [name = ""] = await containers("{{.Names}}");
+      const format =
+        "{{.HostConfig.Memory}} {{.HostConfig.MemorySwap}} {{.HostConfig.NanoCpus}} {{.HostConfig.PidsLimit}} {{.HostConfig.Privileged}}";
+      const made = await engine.podman("inspect", name, "--format", format);
+      expect(made.trim()).toBe(`${64 * MEBIBYTE} ${64 * MEBIBYTE} 100000000 1024 false`);
+    });
+
+    it("tell a memory kill from an exit", async () => {
+      await open();
+      const { id } = await deploy([scriptService(engine.image, "exec tail /dev/zero")]);
+      const told = await untilHealth(driver, id, (health) => health.services[0]?.error !== undefined, "an error");
+      expect(told.services[0]?.error).toMatch(/memory limit of 64 MiB/);
+      expect((await eventsOf(id)).map((event) => event.reason)).toContain("OOMKilled");
+    });
+
+    it("take a container away that outgrew its ephemeral storage, and start afresh", async () => {
+      await open({ timing: { layerCheck: 300 } });
+      const service = scriptService(engine.image, "[ -e /marker ] && exit 9; sleep 1000");
+      const resources = { ...service.resources, storage: [{ name: "default", size: { val: String(MEBIBYTE) } }] };
+      const { id } = await deploy([{ ...service, resources }]);
+      await untilOk(driver, id);
+      await sh(id, "web", "touch /marker; dd if=/dev/zero of=/big bs=1M count=3");
+      let reasons: string[] = [];
+      while (!reasons.includes("Evicted")) {
+        await new Promise((resolve) => setTimeout(resolve, 100));
+        reasons = (await eventsOf(id)).map((event) => event.reason);
+      }
+      await untilOk(driver, id);
+      expect((await sh(id, "web", "ls /marker")).code).not.toBe(0);
+    });
+  });
+
+  describe("volumes", () => {
+    const withVolume = (
+      script: string,
+      storage: { size: number; persistent?: boolean; ram?: boolean },
+    ): ManifestService => {
+      const service = scriptService(engine.image, script, { name: "db" });
+      const attributes = [
+        { key: "persistent", value: String(storage.persistent ?? false) },
+        ...(storage.ram === true ? [{ key: "class", value: "ram" }] : []),
+      ];
+      const volume = { name: "data", size: { val: String(storage.size) }, attributes };
+      return {
+        ...service,
+        resources: { ...service.resources, storage: [...service.resources.storage, volume] },
+        params: { storage: [{ name: "data", mount: "/data", readOnly: false }] },
+      };
+    };
+
+    it("persist over updates and restarts, hold their size, and go with the lease", async () => {
+      await open();
+      const id = sampleLease();
+      await deploy([withVolume("sleep 1000", { size: 8 * MEBIBYTE, persistent: true })], { id });
+      await untilOk(driver, id);
+      expect((await sh(id, "db", "ls -A /data; echo kept > /data/file; id -u")).stdout.trim()).toBe("0");
+      await deploy([withVolume("sleep 2000", { size: 8 * MEBIBYTE, persistent: true })], { id, generation: 2 });
+      await untilUpdated(driver, id, 2);
+      expect((await sh(id, "db", "cat /data/file")).stdout.trim()).toBe("kept");
+      const full = await sh(id, "db", "dd if=/dev/zero of=/data/big bs=1M count=20");
+      expect(full.code).not.toBe(0);
+      expect(full.stderr).toMatch(/No space left/);
+      const mounts = () => execFileSync("mount", { encoding: "utf8" }).split("\n");
+      const mine = () => mounts().filter((line) => line.includes(engine.folder) && line.includes("db-0.data.mnt"));
+      expect(mine().length).toBeGreaterThan(0);
+      await driver.teardown(id);
+      expect(mine()).toEqual([]);
+    });
+
+    it("in memory are gone with the replica and have their size", async () => {
+      await open();
+      const { id } = await deploy([withVolume("sleep 1000", { size: 2 * MEBIBYTE, ram: true })]);
+      await untilOk(driver, id);
+      expect((await sh(id, "db", "mount | grep /data")).stdout).toMatch(/tmpfs.*size=2048k/);
+      expect((await sh(id, "db", "dd if=/dev/zero of=/data/x bs=1M count=3")).stderr).toMatch(/No space left/);
+    });
+
+    it("go back to the old replica when the new one fails", async () => {
+      await open();
+      const id = sampleLease();
+      await deploy([withVolume("sleep 1000", { size: 8 * MEBIBYTE, persistent: true })], { id });
+      await untilOk(driver, id);
+      const bad = withVolume("echo no such setting; exit 4", { size: 8 * MEBIBYTE, persistent: true });
+      await deploy([bad], { id, generation: 2 });
+      const undone = await untilHealth(
+        driver,
+        id,
+        (health) => /undone/.test(health.services[0]?.error ?? ""),
+        "the undoing",
+      );
+      expect(undone.services[0]?.error).toMatch(/generation 2 failed.*exit code 4/);
+      const back = await untilOk(driver, id);
+      expect(back.services[0]).toMatchObject({ available: 1, updated: 0 });
+      const event = (await eventsOf(id)).find((entry) => entry.reason === "UpdateFailed");
+      expect(event?.note).toContain("no such setting");
+      // A restarted daemon remembers, and does not try the same again.
+      await driver.close();
+      await open();
+      await untilOk(driver, id);
+      expect((await eventsOf(id)).filter((entry) => entry.reason === "UpdateFailed")).toHaveLength(1);
+      leases.push(id);
+    });
+  });
+
+  describe("faults", () => {
+    it("health is unknown while the engine is away, and nothing was lost when it is back", async () => {
+      await open();
+      const { id } = await deploy([sampleService(engine.image)]);
+      await untilOk(driver, id);
+      const before = driver.backends(id, "web", 80);
+      await engine.stopService();
+      try {
+        await untilHealth(driver, id, (health) => health.health === "unknown", "unknown");
+        await expect(driver.teardown(id)).rejects.toThrow(/does not answer/);
+        await expect(driver.deploy(sampleSpec([sampleService(engine.image)]))).rejects.toThrow(/does not answer/);
+        await expect(driver.adopt()).rejects.toThrow(/does not answer/);
+        expect((await fetch(`http://${before[0]}/`)).status).toBe(200);
+      } finally {
+        await engine.startService();
+      }
+      const health = await untilOk(driver, id);
+      expect(health.services[0]?.replicas[0]?.restarts).toBe(0);
+      expect(driver.backends(id, "web", 80)).toEqual(before);
+    });
+
+    it("a killed container is started again, a removed one made again", async () => {
+      await open();
+      const { id } = await deploy([sampleService(engine.image)]);
+      await untilOk(driver, id);
+      const [name = ""] = await containers("{{.Names}}");
+      await engine.podman("kill", name);
+      const again = await untilHealth(
+        driver,
+        id,
+        (health) => health.health === "ok" && health.services[0]?.replicas[0]?.restarts === 1,
+        "the restart",
+      );
+      expect(again.services[0]?.available).toBe(1);
+      expect((await eventsOf(id)).some((event) => /killed on the host/.test(event.note))).toBe(true);
+      await engine.podman("rm", "--force", "--time", "0", name);
+      await untilHealth(driver, id, (health) => health.health === "bad", "the loss");
+      await untilOk(driver, id);
+    });
+
+    it("what crashed while the daemon was away runs again after it is back", async () => {
+      await open();
+      const { id } = await deploy([sampleService(engine.image, { count: 2 })]);
+      await untilOk(driver, id);
+      await driver.close();
+      const [one = ""] = await containers("{{.Names}}");
+      await engine.podman("kill", one);
+      await open();
+      await untilHealth(driver, id, (health) => health.services[0]?.available === 2, "both replicas");
+    });
+
+    it("a lease whose record is lost is told with unknown health, kept, and taken over by its next manifest", async () => {
+      await open();
+      const spec = await deploy([sampleService(engine.image)], { generation: 3 });
+      await untilOk(driver, spec.id);
+      const before = driver.backends(spec.id, "web", 80);
+      await driver.close();
+      execFileSync("sh", ["-c", `rm ${engine.folder}/provider/leases/*.json`]);
+      await open();
+      expect((await driver.status(spec.id)).health).toBe("unknown");
+      expect(await driver.adopt()).toEqual([{ id: spec.id, version: spec.version, generation: 3 }]);
+      expect((await fetch(`http://${before[0]}/`)).status).toBe(200);
+      await driver.deploy(spec);
+      await untilOk(driver, spec.id);
+      expect(driver.backends(spec.id, "web", 80)).toEqual(before);
+    });
+
+    it("two providers on one machine do not touch each other", async () => {
+      await open();
+      const { id } = await deploy([sampleService(engine.image)]);
+      await untilOk(driver, id);
+      const other = await engine.driver("other");
+      expect(await other.adopt()).toEqual([]);
+      await other.teardown(id);
+      await other.purge();
+      await other.close();
+      expect((await driver.status(id)).health).toBe("ok");
+      expect((await fetch(`http://${driver.backends(id, "web", 80)[0]}/`)).status).toBe(200);
+      expect(execFileSync("iptables", ["-t", "mangle", "-S"], { encoding: "utf8" })).toContain("SVC-");
+    });
+
+    it("a command that does not exist is reported, and images of this machine are refused where they are not allowed", async () => {
+      await open({ allowLocalImages: false });
+      await expect(driver.deploy(sampleSpec([sampleService(engine.image)]))).rejects.toThrow(
+        /provider's machine alone/,
+      );
+      await driver.close();
+      await open();
+      const { id } = await deploy([scriptService(engine.image, "", { command: ["/no/such/program"], args: null })]);
+      const told = await untilHealth(driver, id, (health) => health.services[0]?.error !== undefined, "an error");
+      expect(told.services[0]?.error).toMatch(/could not be started.*no such file/i);
+    });
+
+    it("teardown removes containers, networks, volumes and records", async () => {
+      await open();
+      const { id } = await deploy([sampleService(engine.image, { count: 2 })]);
+      await untilOk(driver, id);
+      await driver.teardown(id);
+      expect(await containers("{{.Names}}")).toEqual([]);
+      expect(await engine.podman("network", "ls", "--format", "{{.Name}}")).not.toMatch(/svc-/);
+      expect(existsSync(`${engine.folder}/provider/leases`)).toBe(true);
+      expect(execFileSync("find", [`${engine.folder}/provider`, "-type", "f"], { encoding: "utf8" })).toBe("");
+    });
+  });
+
+  describe("terminals", () => {
+    it("have the size that was asked for and end with the command", async () => {
+      await open();
+      const { id } = await deploy([sampleService(engine.image)]);
+      await untilOk(driver, id);
+      const request = { service: "web", replica: 0, command: ["sh"], tty: true, stdin: true };
+      const session = await driver.exec(id, request);
+      await session.resize(99, 33);
+      session.write(Buffer.from("stty size; tty; exit 5\n"));
+      let text = "";
+      for await (const { data } of session.output) text += Buffer.from(data).toString("utf8");
+      expect(text).toContain("33 99");
+      expect(text).toContain("/dev/pts/");
+      expect(await session.exitCode).toBe(5);
+    });
+  });
+});

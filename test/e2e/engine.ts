@@ -1,0 +1,127 @@
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { promisify } from "node:util";
+import {
+  createEngineDriver,
+  discoverEngine,
+  type EngineDriver,
+  type EngineDriverOptions,
+  ensureSampleImage,
+} from "../../src/provider/cluster/index.ts";
+
+const run = promisify(execFile);
+
+/** A container engine of the tests' own: Podman's service on storage in a temporary folder. */
+export class TestEngine {
+  readonly folder = mkdtempSync(join(tmpdir(), "svc-engine-"));
+  readonly socket = join(this.folder, "podman.sock");
+  readonly #env: NodeJS.ProcessEnv;
+  readonly #drivers: EngineDriver[] = [];
+  #service: ChildProcess | undefined;
+  image = "";
+
+  private constructor(env: NodeJS.ProcessEnv) {
+    this.#env = env;
+  }
+
+  /** Why there can be none on this machine, or undefined. */
+  static async missing(): Promise<string | undefined> {
+    if (process.getuid?.() !== 0) return "not root, so network rules cannot be set";
+    return run("podman", ["--version"]).then(
+      () => undefined,
+      () => "podman is not installed",
+    );
+  }
+
+  /** Starts it, with the sample image. `env` is added to the service's environment. */
+  static async start(env: NodeJS.ProcessEnv = {}): Promise<TestEngine> {
+    const engine = new TestEngine({ ...process.env, ...env });
+    await engine.startService();
+    engine.image = await ensureSampleImage(engine.socket);
+    return engine;
+  }
+
+  async startService(): Promise<void> {
+    const args = [...this.#storage(), "system", "service", "--time=0", `unix://${this.socket}`];
+    this.#service = spawn("podman", args, { env: this.#env, stdio: "ignore" });
+    for (let attempt = 0; ; attempt++) {
+      const found = await discoverEngine(this.socket).catch((error) => error as Error);
+      if (!(found instanceof Error)) return;
+      if (attempt === 200) throw found;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+
+  /** Ends the service; containers go on. */
+  async stopService(): Promise<void> {
+    const service = this.#service;
+    if (service === undefined) return;
+    this.#service = undefined;
+    service.kill("SIGKILL");
+    await once(service, "exit");
+    rmSync(this.socket, { force: true });
+  }
+
+  /** Runs podman on the same storage. */
+  async podman(...args: string[]): Promise<string> {
+    return (await run("podman", [...this.#storage(), ...args], { env: this.#env })).stdout;
+  }
+
+  /** An image of one dynamically linked program of this machine with its libraries. */
+  async programImage(path: string): Promise<string> {
+    const { stdout } = await run("ldd", [path]);
+    const libraries = [...stdout.matchAll(/\/\S+(?= \(0x)/g)].map((match) => match[0]);
+    const name = `localhost/svc-program-${basename(path)}:latest`;
+    const archive = join(this.folder, "program.tar");
+    await run("tar", ["--dereference", "--absolute-names", "-cf", archive, path, ...libraries]);
+    await this.podman("import", archive, name);
+    rmSync(archive);
+    return name;
+  }
+
+  /** A driver on a state folder of its own name; the same name is the same provider. */
+  async driver(name: string, overrides: Partial<EngineDriverOptions> = {}): Promise<EngineDriver> {
+    const driver = await createEngineDriver({
+      socket: this.socket,
+      stateDir: join(this.folder, name),
+      allowLocalImages: true,
+      nodePortAddress: "127.0.0.1",
+      ...overrides,
+    });
+    this.#drivers.push(driver);
+    return driver;
+  }
+
+  /** Removes what the named providers left, and the engine itself. */
+  async destroy(...names: string[]): Promise<void> {
+    for (const driver of this.#drivers) await driver.close();
+    for (const name of names) {
+      const driver = await this.driver(name);
+      await driver.purge();
+      await driver.close();
+    }
+    await this.podman("rm", "--all", "--force", "--time", "0");
+    await this.stopService();
+    // Podman keeps the storage mounted on itself.
+    await run("umount", [join(this.folder, "storage", "overlay")]).catch(() => {});
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  #storage(): string[] {
+    return ["--root", join(this.folder, "storage"), "--runroot", join(this.folder, "run")];
+  }
+}
+
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer().once("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
+    });
+  });
+}
