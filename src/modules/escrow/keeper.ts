@@ -211,7 +211,8 @@ export class EscrowKeeper {
     };
     const after = addPayment(ledger, payment);
     // The blocks already promised to others may leave less than one block for all of them.
-    if (after.account.exhaustsAt <= ctx.height) throw errors.accountOverdrawn(key.slice(0, -1));
+    if (after.account.exhaustsAt <= ctx.height)
+      throw errors.accountOverdrawn(`the money of ${id.scope} ${id.xid} ends with this block`);
     this.#save(ctx, after, ledger.account.exhaustsAt);
   }
 

@@ -26,7 +26,8 @@ export function marketGenesis(book: MarketBook): GenesisPart {
         book.saveBid(ctx, bid);
       }
       for (const lease of state.leases) {
-        readBidId(lease.leaseId);
+        const id = readBidId(lease.leaseId);
+        if (book.findLease(ctx, id) !== undefined) throw errors.bidExists(`lease ${formatBidId(id)}`);
         book.saveLease(ctx, lease);
       }
     },

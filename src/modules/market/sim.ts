@@ -1,0 +1,285 @@
+import { create, type DescMethod, type Message, type MessageInitShape, type MessageShape } from "@bufbuild/protobuf";
+import { DEC_ONE, NATIVE_DENOM, toUtf8 } from "../../util/index.ts";
+import { type Deployment, Deployment_State, Group_State } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
+import { Query as DeploymentQuery } from "../../wire/gen/svc/deployment/v1beta1/query_pb.js";
+import {
+  MsgCloseDeploymentSchema,
+  MsgCloseGroupSchema,
+  MsgCreateDeploymentSchema,
+  MsgDepositDeploymentSchema,
+  MsgPauseGroupSchema,
+  MsgStartGroupSchema,
+  MsgUpdateDeploymentSchema,
+} from "../../wire/gen/svc/deployment/v1beta1/tx_pb.js";
+import { Query } from "../../wire/gen/svc/market/v1beta1/query_pb.js";
+import {
+  MsgCloseBidSchema,
+  MsgCloseLeaseSchema,
+  MsgCreateBidSchema,
+  MsgCreateLeaseSchema,
+  MsgWithdrawLeaseSchema,
+  MsgWithdrawLeasesSchema,
+} from "../../wire/gen/svc/market/v1beta1/tx_pb.js";
+import {
+  MsgCreateProviderSchema,
+  MsgDeleteProviderSchema,
+  MsgUpdateProviderSchema,
+} from "../../wire/gen/svc/provider/v1beta1/provider_pb.js";
+import type { BidKey, DeploymentKey } from "../../wire/index.ts";
+
+/** Numbers from a seed: the same seed gives the same run. */
+export interface SimRandom {
+  /** From 0 up to and without `below`. */
+  int(below: number): number;
+  pick<T>(list: readonly T[]): T | undefined;
+}
+
+/** What operations see of the chain. */
+export interface SimWorld {
+  readonly random: SimRandom;
+  readonly tenants: readonly string[];
+  readonly providers: readonly string[];
+  query<M extends DescMethod>(method: M, request: MessageInitShape<M["input"]>): MessageShape<M["output"]>;
+}
+
+/** A message that an operation wants sent. It may be one that the chain refuses. */
+export interface SimAction {
+  readonly signer: string;
+  readonly message: Message;
+}
+
+/** One kind of thing that people do; `build` is undefined where there is nothing to do it to. */
+export interface SimOperation {
+  readonly name: string;
+  readonly weight: number;
+  build(world: SimWorld): SimAction | undefined;
+}
+
+/** A generator of 32-bit numbers (splitmix32). */
+export function simRandom(seed: number): SimRandom {
+  let state = seed >>> 0;
+  const next = (): number => {
+    state = (state + 0x9e3779b9) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 16), 0x21f0aaad);
+    mixed = Math.imul(mixed ^ (mixed >>> 15), 0x735a2d97);
+    return (mixed ^ (mixed >>> 15)) >>> 0;
+  };
+  const int = (below: number): number => next() % below;
+  return { int, pick: (list) => (list.length === 0 ? undefined : list[int(list.length)]) };
+}
+
+/** Draws an operation by its weight. */
+export function pickOperation(operations: readonly SimOperation[], random: SimRandom): SimOperation | undefined {
+  let left = random.int(operations.reduce((sum, { weight }) => sum + weight, 0));
+  return operations.find(({ weight }) => {
+    left -= weight;
+    return left < 0;
+  });
+}
+
+/** Everything tenants and providers do, mostly sensible, now and then not. */
+export const marketOperations: readonly SimOperation[] = [
+  { name: "create-provider", weight: 6, build: createProvider },
+  { name: "update-provider", weight: 2, build: updateProvider },
+  { name: "delete-provider", weight: 2, build: deleteProvider },
+  { name: "create-deployment", weight: 14, build: createDeployment },
+  { name: "deposit-deployment", weight: 8, build: depositDeployment },
+  { name: "update-deployment", weight: 2, build: updateDeployment },
+  { name: "close-deployment", weight: 3, build: closeDeployment },
+  { name: "close-group", weight: 2, build: (world) => groupAction(world, MsgCloseGroupSchema) },
+  { name: "pause-group", weight: 3, build: (world) => groupAction(world, MsgPauseGroupSchema) },
+  { name: "start-group", weight: 8, build: startGroup },
+  { name: "create-bid", weight: 26, build: createBid },
+  { name: "close-bid", weight: 5, build: closeBid },
+  { name: "create-lease", weight: 20, build: createLease },
+  { name: "close-lease", weight: 4, build: closeLease },
+  { name: "withdraw-lease", weight: 6, build: withdrawLease },
+  { name: "withdraw-leases", weight: 3, build: withdrawLeases },
+];
+
+/** Prices per block as digits of value x 10^18: from a thousandth of a unit to 60 units. */
+const PRICES = [DEC_ONE / 1000n, (DEC_ONE * 4n) / 10n, (DEC_ONE * 5n) / 4n, (DEC_ONE * 13n) / 5n, DEC_ONE * 60n];
+const DEPOSITS = [1n, 3n, 40n, 1000n, 25_000n];
+const REGIONS = ["eu", "us"];
+/** Deployment numbers are few, so that they meet. */
+const DSEQS = 40;
+
+function createProvider({ random, providers }: SimWorld): SimAction | undefined {
+  return providerAction(random, random.pick(providers), MsgCreateProviderSchema);
+}
+
+function updateProvider({ random, providers }: SimWorld): SimAction | undefined {
+  return providerAction(random, random.pick(providers), MsgUpdateProviderSchema);
+}
+
+function providerAction(
+  random: SimRandom,
+  owner: string | undefined,
+  schema: typeof MsgCreateProviderSchema | typeof MsgUpdateProviderSchema,
+): SimAction | undefined {
+  if (owner === undefined) return undefined;
+  const attributes = [{ key: "region", value: random.pick(REGIONS) ?? "" }];
+  const message = { owner, hostUri: "https://provider.test:8443", attributes };
+  return {
+    signer: owner,
+    message: create<typeof MsgCreateProviderSchema | typeof MsgUpdateProviderSchema>(schema, message),
+  };
+}
+
+function deleteProvider({ random, providers }: SimWorld): SimAction | undefined {
+  const owner = random.pick(providers);
+  return owner === undefined ? undefined : { signer: owner, message: create(MsgDeleteProviderSchema, { owner }) };
+}
+
+function createDeployment({ random, tenants }: SimWorld): SimAction | undefined {
+  const owner = random.pick(tenants);
+  if (owner === undefined) return undefined;
+  const groups = Array.from({ length: 1 + random.int(3) }, (_, i) => group(random, `group-${i}`));
+  const message = create(MsgCreateDeploymentSchema, {
+    id: { owner, dseq: BigInt(1 + random.int(DSEQS)) },
+    groups,
+    version: new Uint8Array(32).fill(random.int(256)),
+    deposit: money(random.pick(DEPOSITS) ?? 1n),
+  });
+  return { signer: owner, message };
+}
+
+function group(random: SimRandom, name: string) {
+  const val = (digits: string) => ({ val: new Uint8Array(toUtf8(digits)) });
+  const units = {
+    id: 1,
+    cpu: { units: val("100") },
+    memory: { quantity: val("67108864") },
+    storage: [{ name: "default", quantity: val("67108864") }],
+  };
+  const amount = (random.pick(PRICES) ?? DEC_ONE).toString();
+  const isChoosy = random.int(4) === 0;
+  return {
+    name,
+    requirements: { attributes: isChoosy ? [{ key: "region", value: random.pick(REGIONS) ?? "" }] : [] },
+    resources: [{ resources: units, count: 1 + random.int(3), price: { denom: NATIVE_DENOM, amount } }],
+  };
+}
+
+function depositDeployment(world: SimWorld): SimAction | undefined {
+  const { random, tenants, providers } = world;
+  const id = anyDeployment(world);
+  const signer = random.int(3) === 0 ? random.pick([...tenants, ...providers]) : id?.owner;
+  if (id === undefined || signer === undefined) return undefined;
+  const amount = money(random.pick(DEPOSITS) ?? 1n);
+  return { signer, message: create(MsgDepositDeploymentSchema, { id, amount, depositor: signer }) };
+}
+
+function updateDeployment(world: SimWorld): SimAction | undefined {
+  const id = anyDeployment(world);
+  if (id === undefined) return undefined;
+  const version = new Uint8Array(32).fill(world.random.int(256));
+  return { signer: id.owner, message: create(MsgUpdateDeploymentSchema, { id, version }) };
+}
+
+function closeDeployment(world: SimWorld): SimAction | undefined {
+  const id = anyDeployment(world);
+  return id === undefined ? undefined : { signer: id.owner, message: create(MsgCloseDeploymentSchema, { id }) };
+}
+
+function groupAction(
+  world: SimWorld,
+  schema: typeof MsgCloseGroupSchema | typeof MsgPauseGroupSchema,
+): SimAction | undefined {
+  const id = anyDeployment(world);
+  if (id === undefined) return undefined;
+  const message = { id: { ...id, gseq: 1 + world.random.int(3) } };
+  return {
+    signer: id.owner,
+    message: create<typeof MsgCloseGroupSchema | typeof MsgPauseGroupSchema>(schema, message),
+  };
+}
+
+/** Mostly a group that waits to be started. */
+function startGroup(world: SimWorld): SimAction | undefined {
+  const { deployments } = world.query(DeploymentQuery.method.deployments, { filters: { state: "active" } });
+  const waiting = deployments
+    .flatMap(({ groups }) => groups)
+    .filter(({ state }) => world.random.int(10) === 0 || state !== Group_State.open);
+  const id = world.random.pick(waiting)?.groupId;
+  return id === undefined ? undefined : { signer: id.owner, message: create(MsgStartGroupSchema, { id }) };
+}
+
+function createBid(world: SimWorld): SimAction | undefined {
+  const { random } = world;
+  const state = random.int(10) === 0 ? "" : "open";
+  const order = random.pick(world.query(Query.method.orders, { filters: { state } }).orders);
+  const provider = random.int(30) === 0 ? order?.orderId?.owner : random.pick(world.providers);
+  if (order?.orderId === undefined || provider === undefined) return undefined;
+  const [row] = order.spec?.resources ?? [];
+  const most = BigInt(row?.price?.amount ?? "0") * BigInt(row?.count ?? 1);
+  const amount = (most * BigInt(1 + random.int(21))) / 20n;
+  const message = create(MsgCreateBidSchema, {
+    order: order.orderId,
+    provider,
+    price: { denom: NATIVE_DENOM, amount: amount.toString() },
+    deposit: money(5_000_000n - (random.int(20) === 0 ? 1n : 0n)),
+  });
+  return { signer: provider, message };
+}
+
+function closeBid(world: SimWorld): SimAction | undefined {
+  const bidId = anyBid(world, world.random.pick(["open", "open", "active", ""]) ?? "");
+  if (bidId === undefined) return undefined;
+  const reason = world.random.pick([0, 10_000, 10_001, 10_003, 1]) ?? 0;
+  return { signer: bidId.provider, message: create(MsgCloseBidSchema, { bidId, reason }) };
+}
+
+function createLease(world: SimWorld): SimAction | undefined {
+  const bidId = anyBid(world, world.random.int(10) === 0 ? "" : "open");
+  return bidId === undefined ? undefined : { signer: bidId.owner, message: create(MsgCreateLeaseSchema, { bidId }) };
+}
+
+function closeLease(world: SimWorld): SimAction | undefined {
+  const leaseId = anyLease(world);
+  if (leaseId === undefined) return undefined;
+  const reopen = world.random.int(2) === 0;
+  return { signer: leaseId.owner, message: create(MsgCloseLeaseSchema, { leaseId, reopen }) };
+}
+
+function withdrawLease(world: SimWorld): SimAction | undefined {
+  const bidId = anyLease(world);
+  if (bidId === undefined) return undefined;
+  return { signer: bidId.provider, message: create(MsgWithdrawLeaseSchema, { bidId }) };
+}
+
+function withdrawLeases({ random, providers }: SimWorld): SimAction | undefined {
+  const provider = random.pick(providers);
+  if (provider === undefined) return undefined;
+  return { signer: provider, message: create(MsgWithdrawLeasesSchema, { provider }) };
+}
+
+/** Mostly one that is active. */
+function anyDeployment({ random, query }: SimWorld): DeploymentKey | undefined {
+  const { deployments } = query(DeploymentQuery.method.deployments, {});
+  const isWanted = (deployment: Deployment | undefined) =>
+    deployment?.state === Deployment_State.active || random.int(10) === 0;
+  return random.pick(deployments.filter(({ deployment }) => isWanted(deployment)))?.deployment?.deploymentId;
+}
+
+function anyBid({ random, query }: SimWorld, state: string): BidKey | undefined {
+  return random.pick(query(Query.method.bids, { filters: { state } }).bids)?.bid?.bidId;
+}
+
+function anyLease({ random, query }: SimWorld): BidKey | undefined {
+  const state = random.int(10) === 0 ? "" : "active";
+  return random.pick(query(Query.method.leases, { filters: { state } }).leases)?.lease?.leaseId;
+}
+
+function money(amount: bigint): { denom: string; amount: string } {
+  return { denom: NATIVE_DENOM, amount: amount.toString() };
+}
+
+/** What closes everything there is: every deployment, every open bid. */
+export function closeEverything({ query }: Pick<SimWorld, "query">): SimAction[] {
+  const { deployments } = query(DeploymentQuery.method.deployments, { filters: { state: "active" } });
+  return deployments.flatMap(({ deployment }) => {
+    const id = deployment?.deploymentId;
+    return id === undefined ? [] : [{ signer: id.owner, message: create(MsgCloseDeploymentSchema, { id }) }];
+  });
+}
