@@ -18,6 +18,7 @@ export {
   TxRunner,
   type TxRunnerOptions,
 } from "./deliver.ts";
+export { entryProblems } from "./entries.ts";
 export { type Event, type EventAttribute, EventSink } from "./events.ts";
 export { type Failure, failureOf, isPanic } from "./failure.ts";
 export { type GasMeter, infiniteGas, limitedGas } from "./gas.ts";

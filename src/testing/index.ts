@@ -1,3 +1,4 @@
+export { type ForgedCertificate, forgeCertificate, newP256Key } from "./certificate.ts";
 export {
   type LoggedEvent,
   type SendSettings,

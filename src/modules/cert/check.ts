@@ -1,5 +1,6 @@
 import { type AccountCertificate, isSelfSigned, parseCertificatePem, parsePublicKeyPem } from "../../crypto/index.ts";
 import { equalBytes, errorText } from "../../util/index.ts";
+import type { Certificate } from "../../wire/gen/svc/cert/v1beta1/cert_pb.js";
 import { decodeAddress } from "../../wire/index.ts";
 import { errors } from "./errors.ts";
 
@@ -11,7 +12,10 @@ const MAX_SERIAL = 2n ** 160n;
  * Reads and checks what an account wants to publish: one self-signed P-256 certificate of the owner, and the key in it.
  * Dates are not looked at here: peers check them at every connection.
  */
-export function checkCertificate(owner: string, cert: Uint8Array, pubkey: Uint8Array): AccountCertificate {
+export function checkCertificate(
+  owner: string,
+  { cert, pubkey }: Pick<Certificate, "cert" | "pubkey">,
+): AccountCertificate {
   if (cert.length > MAX_PEM || pubkey.length > MAX_PEM) throw errors.invalidKeySize(`more than ${MAX_PEM} bytes`);
   const key = read(errors.invalidPubkey, () => parsePublicKeyPem(pubkey));
   const certificate = read(errors.invalidCertificate, () => parseCertificatePem(cert));
@@ -22,6 +26,15 @@ export function checkCertificate(owner: string, cert: Uint8Array, pubkey: Uint8A
   if (!isSelfSigned(certificate)) throw errors.invalidCertificate("it is not signed by its own key");
   parseSerial(certificate.serial);
   return certificate;
+}
+
+/** Throws `cert/2` unless the text is the address of an account. */
+export function checkOwner(owner: string): void {
+  try {
+    decodeAddress(owner, "account");
+  } catch (cause) {
+    throw errors.invalidAddress(owner.slice(0, 128), { cause });
+  }
 }
 
 /** Decimal text of a serial number above 0 and below 2^160. */

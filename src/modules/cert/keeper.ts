@@ -1,11 +1,11 @@
 import { create } from "@bufbuild/protobuf";
-import type { Context } from "../../runtime/index.ts";
+import { type Context, paramsItem } from "../../runtime/index.ts";
 import {
   addressKey,
   bytesKey,
+  checkPrefixes,
   collection,
   index,
-  item,
   type KeyCodec,
   mappedKey,
   protoValue,
@@ -35,7 +35,7 @@ const serialKey: KeyCodec<bigint> = mappedKey(bytesKey, {
 
 /** Certificates of accounts, by owner and serial number. */
 export class CertKeeper {
-  readonly params = item({ name: "cert params", prefix: 0x00, value: protoValue(ParamsSchema) });
+  readonly params = paramsItem({ prefix: 0x00, schema: ParamsSchema });
   readonly certificates = collection({
     name: "certificate",
     prefix: 0x01,
@@ -52,6 +52,10 @@ export class CertKeeper {
       }),
     },
   });
+
+  constructor() {
+    checkPrefixes({ params: this.params, certificates: this.certificates });
+  }
 
   create(ctx: Context, owner: string, serial: bigint, pem: Pick<Certificate, "cert" | "pubkey">): void {
     const store = ctx.store(STORE);

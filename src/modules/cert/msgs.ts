@@ -1,7 +1,6 @@
 import { type BoundService, bindService } from "../../runtime/index.ts";
 import { Msg } from "../../wire/gen/svc/cert/v1beta1/cert_pb.js";
-import { decodeAddress } from "../../wire/index.ts";
-import { checkCertificate, parseSerial } from "./check.ts";
+import { checkCertificate, checkOwner, parseSerial } from "./check.ts";
 import { errors } from "./errors.ts";
 import type { CertKeeper } from "./keeper.ts";
 
@@ -10,7 +9,7 @@ export function certMsgs(keeper: CertKeeper): BoundService {
     Msg,
     {
       createCertificate: (ctx, { owner, cert, pubkey }) => {
-        const { serial } = checkCertificate(owner, cert, pubkey);
+        const { serial } = checkCertificate(owner, { cert, pubkey });
         keeper.create(ctx, owner, parseSerial(serial), { cert, pubkey });
         return { id: { owner, serial } };
       },
@@ -21,9 +20,9 @@ export function certMsgs(keeper: CertKeeper): BoundService {
       },
     },
     {
-      createCertificate: ({ owner, cert, pubkey }) => {
-        checkOwner(owner);
-        checkCertificate(owner, cert, pubkey);
+      createCertificate: (msg) => {
+        checkOwner(msg.owner);
+        checkCertificate(msg.owner, msg);
       },
       revokeCertificate: ({ id }) => {
         checkOwner(id?.owner ?? "");
@@ -31,12 +30,4 @@ export function certMsgs(keeper: CertKeeper): BoundService {
       },
     },
   );
-}
-
-function checkOwner(owner: string): void {
-  try {
-    decodeAddress(owner, "account");
-  } catch (cause) {
-    throw errors.invalidAddress(owner.slice(0, 128), { cause });
-  }
 }

@@ -1,0 +1,61 @@
+import { create } from "@bufbuild/protobuf";
+import { defineGenesis, entryProblems, type GenesisPart } from "../../runtime/index.ts";
+import {
+  type Certificate,
+  Certificate_State,
+  CertificateSchema,
+  type GenesisCertificate,
+  GenesisStateSchema,
+  type Params,
+  ParamsSchema,
+} from "../../wire/gen/svc/cert/v1beta1/cert_pb.js";
+import { encodeAddress } from "../../wire/index.ts";
+import { checkCertificate, checkOwner, parseSerial } from "./check.ts";
+import { errors } from "./errors.ts";
+import { type CertKeeper, certificateKey, STORE } from "./keeper.ts";
+
+const DEFAULT_GAS = { MsgCreateCertificate: 80_000n, MsgRevokeCertificate: 40_000n };
+
+export function certGenesis(keeper: CertKeeper): GenesisPart {
+  return defineGenesis({
+    schema: GenesisStateSchema,
+    defaults: () => create(GenesisStateSchema, { params: defaultParams() }),
+    validate: ({ certificates }) => entryProblems("certificates", certificates, identify),
+    init(ctx, { params, certificates }) {
+      const store = ctx.store(STORE);
+      keeper.params.set(store, params ?? defaultParams());
+      for (const entry of certificates) {
+        const certificate = certificateOf(entry);
+        const { serial } = checkCertificate(entry.owner, certificate);
+        keeper.certificates.set(store, certificateKey(entry.owner, parseSerial(serial)), certificate);
+      }
+    },
+    export(ctx) {
+      const store = ctx.store(STORE);
+      const certificates = [...keeper.certificates.iterate(store)].map(([[owner], certificate]) => ({
+        owner: encodeAddress(owner, "account"),
+        certificate,
+      }));
+      return create(GenesisStateSchema, { certificates, params: keeper.params.require(store) });
+    },
+  });
+}
+
+function defaultParams(): Params {
+  return create(ParamsSchema, { messageGas: Object.entries(DEFAULT_GAS).map(([message, gas]) => ({ message, gas })) });
+}
+
+/** Checks an entry as if its owner had just published it. The text is the certificate's id. */
+function identify(entry: GenesisCertificate): string {
+  const certificate = certificateOf(entry);
+  checkOwner(entry.owner);
+  const { serial } = checkCertificate(entry.owner, certificate);
+  if (certificate.state !== Certificate_State.valid && certificate.state !== Certificate_State.revoked) {
+    throw errors.invalidState(`${entry.owner}/${serial}`);
+  }
+  return `${entry.owner}/${serial}`;
+}
+
+function certificateOf({ certificate }: GenesisCertificate): Certificate {
+  return certificate ?? create(CertificateSchema);
+}

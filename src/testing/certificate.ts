@@ -1,0 +1,63 @@
+import { createPublicKey, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
+import { encodePem } from "../crypto/index.ts";
+import { concatBytes, fromHex, toUtf8 } from "../util/index.ts";
+
+/** What a forged certificate says; everything else is as it should be. */
+export interface ForgedCertificate {
+  /** Common name of subject and issuer. */
+  readonly name: string;
+  /** Content octets of the serial number in hex, so that zero and negative numbers can be written. */
+  readonly serial?: string;
+  /** The key in the certificate; a new P-256 key unless given. */
+  readonly key?: KeyObject;
+  /** The key that signs; that of the certificate unless given. */
+  readonly signer?: KeyObject;
+}
+
+const ECDSA_WITH_SHA256 = "06082a8648ce3d040302";
+const COMMON_NAME = "0603550403";
+
+/** PEM blocks of an X.509 certificate that no decent program would make, and of its public key. */
+export function forgeCertificate(forged: ForgedCertificate): {
+  readonly cert: Uint8Array;
+  readonly pubkey: Uint8Array;
+} {
+  const { name, serial = "05", key = newP256Key() } = forged;
+  const { signer = key } = forged;
+  const algorithm = der(0x30, fromHex(ECDSA_WITH_SHA256));
+  const subject = der(0x30, der(0x31, der(0x30, fromHex(COMMON_NAME), der(0x0c, toUtf8(name)))));
+  const spki = createPublicKey(key).export({ type: "spki", format: "der" });
+  const signedPart = der(
+    0x30,
+    der(0xa0, fromHex("020102")),
+    der(0x02, fromHex(serial)),
+    algorithm,
+    subject,
+    der(0x30, time("260101000000Z"), time("360101000000Z")),
+    subject,
+    spki,
+  );
+  const signature = sign("sha256", signedPart, signer);
+  const certificate = der(0x30, signedPart, algorithm, der(0x03, Uint8Array.of(0), signature));
+  return { cert: pem("CERTIFICATE", certificate), pubkey: pem("EC PUBLIC KEY", spki) };
+}
+
+export function newP256Key(): KeyObject {
+  return generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey;
+}
+
+function pem(type: string, bytes: Uint8Array): Uint8Array {
+  return toUtf8(encodePem(type, bytes));
+}
+
+function time(text: string): Uint8Array {
+  return der(0x17, toUtf8(text));
+}
+
+/** An element with a tag of one byte and at most 65,535 bytes of content (X.690). */
+function der(tag: number, ...parts: readonly Uint8Array[]): Uint8Array {
+  const content = concatBytes(...parts);
+  const { length } = content;
+  const long = length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff];
+  return concatBytes(Uint8Array.of(tag, ...(length < 0x80 ? [length] : long)), content);
+}
