@@ -1,5 +1,6 @@
-import { consensusAddress } from "../crypto/index.ts";
-import { errorText, fromBase64, fromHex, SvcError, toBase64, toHexUpper } from "../util/index.ts";
+import { consensusAddress, sha256 } from "../crypto/index.ts";
+import { errorText, fromBase64, fromHex, SvcError, toBase64, toHexUpper, toUtf8 } from "../util/index.ts";
+import { type JsonValue, printJson, sortJson } from "../wire/index.ts";
 import { formatRfc3339, parseRfc3339 } from "./embedded/time.ts";
 import type { ConsensusParams, Validator } from "./embedded/types.ts";
 
@@ -64,6 +65,13 @@ export function consensusParamsToJson({ block, evidence, validator }: ConsensusP
     version: {},
     abci: { vote_extensions_enable_height: "0" },
   };
+}
+
+/** Hash of a genesis file's content, whatever its spacing and the order of its keys. */
+export function genesisHash(genesis: Genesis): Uint8Array {
+  // Made from JSON of the file and of texts, so it is JSON.
+  const json: JsonValue = JSON.parse(JSON.stringify(genesisToJson(genesis)));
+  return sha256(toUtf8(printJson(sortJson(json))));
 }
 
 /** Reads a genesis file. Throws one sentence that names the field at fault. */

@@ -1,4 +1,4 @@
-export type { BlockRecord, BlockStore, ExecutedBlock, ExecutedTx } from "./embedded/blockstore.ts";
+export { type BlockRecord, BlockStore, type ExecutedBlock, type ExecutedTx } from "./embedded/blockstore.ts";
 export { type Clock, systemClock } from "./embedded/clock.ts";
 export { encodeBlock } from "./embedded/codec.ts";
 export { EmbeddedEngine, type EmbeddedEngineOptions } from "./embedded/engine.ts";
@@ -34,6 +34,7 @@ export {
   DEFAULT_CONSENSUS_PARAMS,
   type Genesis,
   type GenesisValidator,
+  genesisHash,
   genesisToJson,
   PRIVATE_KEY_TYPE,
   PUBLIC_KEY_TYPE,

@@ -3,7 +3,7 @@ import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import type { AppEvent, TxResult, ValidatorUpdate } from "../../app/index.ts";
 import { consensusAddress } from "../../crypto/index.ts";
 import type { Database, Write } from "../../store/index.ts";
-import { bytesToUint64, uint64ToBytes } from "../../util/index.ts";
+import { bytesToUint64, toUtf8, uint64ToBytes } from "../../util/index.ts";
 import { BlockResultsSchema } from "../../wire/gen/comet/v1/types_pb.js";
 import {
   decodeCommit,
@@ -23,6 +23,10 @@ const BLOCKS = "engine/blocks";
 const TXS = "engine/txs";
 /** Height (8 bytes) -> the validators from this height on; written where they change. */
 const VALIDATORS = "engine/validators";
+
+/** `genesis` -> hash of the genesis file that the chain began with. */
+const META = "engine/meta";
+const GENESIS = toUtf8("genesis");
 
 const GROUP = 32;
 
@@ -121,6 +125,11 @@ export class BlockStore {
     return tx === undefined || result === undefined ? undefined : { tx, result: decodeTxResult(result) };
   }
 
+  /** Hash of the genesis file that the first block was made from. */
+  get genesisHash(): Uint8Array | undefined {
+    return this.#tables.table(META).get(GENESIS);
+  }
+
   /** The validators that vote on the block of a height. */
   validators(height: bigint): Validator[] | undefined {
     for (const [, value] of this.#tables
@@ -142,6 +151,11 @@ export function blockWrites(executed: ExecutedBlock): Write[] {
     writes.push({ table: TXS, key: txGroupKey(height, from / GROUP), value });
   }
   return writes;
+}
+
+/** Remembers the genesis file of the chain. */
+export function genesisWrite(hash: Uint8Array): Write {
+  return { table: META, key: GENESIS, value: hash };
 }
 
 /** Sets the validators from a height on. */

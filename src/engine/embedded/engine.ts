@@ -2,7 +2,7 @@ import type { Application } from "../../app/index.ts";
 import type { Database } from "../../store/index.ts";
 import { equalBytes, SvcError } from "../../util/index.ts";
 import type { Engine } from "../engine.ts";
-import type { Genesis } from "../genesis.ts";
+import { type Genesis, genesisHash } from "../genesis.ts";
 import { BlockStore } from "./blockstore.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import { BlockBus, type CommittedBlock } from "./events.ts";
@@ -164,6 +164,12 @@ function checkBelongTogether(blocks: BlockStore, { app, genesis, signer }: Embed
   }
   if (last !== undefined && last.header.chainId !== genesis.chainId) {
     throw damaged(`the data is of chain ${last.header.chainId} but the genesis file is of chain ${genesis.chainId}`);
+  }
+  const begun = blocks.genesisHash;
+  if (begun !== undefined && !equalBytes(begun, genesisHash(genesis))) {
+    throw new SvcError("engine", 5, "the genesis file is not the one that this chain began with", {
+      hint: "restore the genesis file, or begin a new chain in another --home",
+    });
   }
   // A vote above the next block means that the data is older than the key's use.
   const next = last === undefined ? genesis.initialHeight : blocks.height + 1n;

@@ -1,8 +1,8 @@
 import type { Application, FinalizeBlockResult, ValidatorUpdate } from "../../app/index.ts";
 import { consensusAddress } from "../../crypto/index.ts";
 import type { Write } from "../../store/index.ts";
-import type { Genesis } from "../genesis.ts";
-import { type BlockStore, blockWrites, type ExecutedBlock, validatorsWrite } from "./blockstore.ts";
+import { type Genesis, genesisHash } from "../genesis.ts";
+import { type BlockStore, blockWrites, type ExecutedBlock, genesisWrite, validatorsWrite } from "./blockstore.ts";
 import type { Clock } from "./clock.ts";
 import { encodeBlock } from "./codec.ts";
 import type { CommittedBlock } from "./events.ts";
@@ -55,7 +55,8 @@ export class Producer {
   /** Voters of the next block and of the one after it. */
   #validators: readonly Validator[];
   #nextValidators: readonly Validator[];
-  #unsavedValidators = false;
+  /** Nothing is stored yet. */
+  #isFirst = false;
 
   constructor(parts: ProducerParts) {
     this.#parts = parts;
@@ -66,7 +67,7 @@ export class Producer {
       this.#tip = tip;
       this.#validators = validators;
       this.#nextValidators = validators;
-      this.#unsavedValidators = true;
+      this.#isFirst = true;
     } else {
       const { header, commit, appHash } = last;
       const results = resultsHash(blocks.txs(header.height).map(({ result }) => result));
@@ -101,7 +102,7 @@ export class Producer {
     app.commit([
       ...blockWrites(executed),
       ...index.writes(executed, txHashes),
-      ...this.#validatorWrites(executed, validators),
+      ...this.#chainWrites(executed, validators),
     ]);
     blocks.committed(executed);
     this.#advance(executed, validators);
@@ -197,9 +198,13 @@ export class Producer {
     });
   }
 
-  #validatorWrites({ block }: ExecutedBlock, validators: readonly Validator[]): Write[] {
+  /** What changes seldom: the genesis, and voters from a height on. */
+  #chainWrites({ block }: ExecutedBlock, validators: readonly Validator[]): Write[] {
     const { height } = block.header;
-    const writes = this.#unsavedValidators ? [validatorsWrite(height, this.#validators)] : [];
+    const writes: Write[] = [];
+    if (this.#isFirst) {
+      writes.push(genesisWrite(genesisHash(this.#parts.genesis)), validatorsWrite(height, this.#validators));
+    }
     if (validators !== this.#nextValidators) writes.push(validatorsWrite(height + 2n, validators));
     return writes;
   }
@@ -216,7 +221,7 @@ export class Producer {
     };
     this.#validators = this.#nextValidators;
     this.#nextValidators = validators;
-    this.#unsavedValidators = false;
+    this.#isFirst = false;
   }
 }
 

@@ -1,0 +1,118 @@
+import {
+  addGenesisAccounts,
+  exportGenesis,
+  type GivenOptions,
+  homePaths,
+  initHome,
+  NODE_OPTIONS,
+  type Node,
+  nodeConfig,
+  readGenesisText,
+  startNode,
+  validateGenesis,
+} from "../node/index.ts";
+import { createLogger, EXIT, errorText, isLogFormat, isLogLevel, parseCoins } from "../util/index.ts";
+import { encodeAddress, isAddress, type JsonValue, printJson, sortJson } from "../wire/index.ts";
+import { usageError } from "./errors.ts";
+import type { Flags } from "./flags.ts";
+import { homeOf } from "./home.ts";
+import { cliKeyring } from "./keyring.ts";
+import { keyringOptions } from "./keys-flags.ts";
+import type { CommandInput, Run } from "./spec.ts";
+import { VERSION } from "./version.ts";
+
+/** `init <moniker>`: makes a node's home and tells what is in it on standard error. */
+export const init: Run = async ({ args: [moniker = ""], flags, io }) => {
+  const { app_message, ...summary } = initHome({
+    home: homeOf(flags),
+    moniker,
+    chainId: flags.optional("chain-id"),
+    overwrite: flags.bool("overwrite"),
+  });
+  const json: JsonValue = { ...summary, app_message };
+  io.err(`${printJson(sortJson(json))}\n`);
+};
+
+/** `add-genesis-account <address_or_key> <coins>`: gives an account tokens in the first state. Says nothing. */
+export const addGenesisAccount: Run = async (input) => {
+  const [account = "", coins = ""] = input.args;
+  const parsed = readCoins(coins);
+  const address = isAddress(account) ? account : await keyAddress(input, account);
+  addGenesisAccounts(homeOf(input.flags), [{ address, coins: parsed }]);
+};
+
+/** `validate-genesis [file]`: checks a genesis file as the start of a node does. */
+export const validateGenesisFile: Run = async ({ flags, io }) => {
+  const home = homeOf(flags);
+  validateGenesis(readGenesisText(home));
+  io.out(`File at ${homePaths(home).genesis} is a valid genesis file\n`);
+};
+
+/** `export`: the present state as a genesis file, on standard output. */
+export const exportState: Run = async ({ flags, io }) => {
+  io.out(`${exportGenesis(homeOf(flags))}\n`);
+};
+
+/** `start`: runs a node until it is told to stop. */
+export const start: Run = async ({ flags, io }) => {
+  const config = nodeConfig(givenOptions(flags));
+  const logger = createLogger(logOptions(flags));
+  const node = await startNode({ home: homeOf(flags), config, logger, version: VERSION });
+  const stopped = stopSignal();
+  io.out(`node ready: chain ${node.engine.genesis.chainId}, height ${node.engine.blocks.height}, RPC ${node.rpcUrl}\n`);
+  const error = await endOf(node, stopped.received);
+  logger.info("exiting...");
+  await node.stop();
+  stopped.forget();
+  if (error === undefined) return EXIT.done;
+  io.err(`Error: the node stopped: ${errorText(error)}\n`);
+  return EXIT.failed;
+};
+
+/** Resolves when the node is told to stop, or with the error when it ends by itself. */
+async function endOf(node: Node, signal: Promise<void>): Promise<unknown> {
+  return Promise.race([signal.then(() => undefined), node.ended.then(({ error }) => error)]);
+}
+
+/** The first Ctrl-C or termination ends the node in order, the second at once. */
+function stopSignal(): { received: Promise<void>; forget(): void } {
+  let count = 0;
+  let resolve = (): void => {};
+  const received = new Promise<void>((done) => {
+    resolve = done;
+  });
+  const onSignal = (): void => {
+    count += 1;
+    if (count > 1) process.exit(EXIT.interrupted);
+    resolve();
+  };
+  process.on("SIGINT", onSignal).on("SIGTERM", onSignal);
+  return { received, forget: () => void process.off("SIGINT", onSignal).off("SIGTERM", onSignal) };
+}
+
+function givenOptions(flags: Flags): GivenOptions {
+  const texts = NODE_OPTIONS.map((option) => {
+    const isSwitch = !("value" in option);
+    return [option.name, isSwitch ? String(flags.bool(option.name)) : flags.optional(option.name)] as const;
+  });
+  return Object.fromEntries(texts);
+}
+
+function logOptions(flags: Flags) {
+  const level = flags.text("log_level") === "" ? "info" : flags.text("log_level");
+  const format = flags.text("log_format") === "" ? "plain" : flags.text("log_format");
+  if (!isLogLevel(level)) throw usageError(`--log_level does not know "${level}"`);
+  if (!isLogFormat(format)) throw usageError(`--log_format does not know "${format}"`);
+  return { level, format };
+}
+
+function readCoins(text: string) {
+  const coins = parseCoins(text);
+  if (coins.length === 0) throw usageError("write the coins of the account, for example 1000000utoken");
+  return coins;
+}
+
+async function keyAddress({ flags, io }: CommandInput, name: string): Promise<string> {
+  const { address } = await cliKeyring(keyringOptions({ flags }), io).get(name);
+  return encodeAddress(address);
+}

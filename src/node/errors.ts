@@ -1,0 +1,24 @@
+import { defineErrors } from "../util/index.ts";
+
+/** Errors of a node's home and start. */
+export const nodeErrors = defineErrors("node", {
+  badKey: [1, "the key file cannot be used"],
+  openKey: [2, "others can read the key file"],
+  noGenesis: [3, "there is no genesis file", "run svc init <moniker> first"],
+  accountExists: [4, "the account is there already"],
+  started: [5, "the chain has started", "send tokens with svc tx bank send"],
+  invalidGenesis: [6, "invalid genesis file"],
+  genesisExists: [
+    7,
+    "the home is initialised already",
+    "use another --home, or --overwrite to write a new genesis file",
+  ],
+  badChainId: [8, "invalid chain id", "write 3 to 50 letters, digits, dots, dashes or underscores, such as svc-1"],
+  badMoniker: [9, "invalid moniker", "write a name of 1 to 70 characters"],
+  noSignState: [
+    10,
+    "the record of the validator's last vote is missing",
+    "restore it from the backup the data came from; without it the validator could sign twice",
+  ],
+  noState: [11, "there is no state to export", "start the node first, and let it make a block"],
+});

@@ -1,0 +1,106 @@
+import { existsSync, readFileSync } from "node:fs";
+import { create } from "@bufbuild/protobuf";
+import { genesisProblems, standardModules } from "../app/index.ts";
+import { BlockStore, type Genesis, parseGenesis } from "../engine/index.ts";
+import { openLmdb } from "../store/index.ts";
+import type { IntCoin } from "../util/index.ts";
+import {
+  type GenesisState as AuthState,
+  GenesisStateSchema as AuthStateSchema,
+  BaseAccountSchema,
+} from "../wire/gen/sdk/auth/v1beta1/auth_pb.js";
+import {
+  BalanceSchema,
+  type GenesisState as BankState,
+  GenesisStateSchema as BankStateSchema,
+} from "../wire/gen/sdk/bank/v1beta1/bank_pb.js";
+import { CoinSchema } from "../wire/gen/sdk/base/v1beta1/coin_pb.js";
+import {
+  decodeAddress,
+  decodeMessage,
+  encodeAddress,
+  fromJson,
+  type JsonObject,
+  type JsonValue,
+  packAny,
+  toJson,
+} from "../wire/index.ts";
+import { nodeErrors } from "./errors.ts";
+import { homePaths, writeWhole } from "./home.ts";
+
+const GENESIS_MODE = 0o644;
+
+/** The `app_state` of a new chain: the defaults of every module. */
+export function defaultAppState(): Record<string, JsonValue> {
+  return Object.fromEntries(
+    standardModules().modules.map(({ name, genesis }) => [name, toJson(genesis.schema, genesis.defaults())]),
+  );
+}
+
+/** Text of the home's genesis file. */
+export function readGenesisText(home: string): string {
+  const { genesis } = homePaths(home);
+  if (!existsSync(genesis)) throw nodeErrors.noGenesis(genesis);
+  return readFileSync(genesis, "utf8");
+}
+
+/** Reads a genesis file whole and checks it as the start of a node does. Throws one error that names every problem. */
+export function validateGenesis(text: string): Genesis {
+  const genesis = parseGenesis(text);
+  const problems = genesisProblems(standardModules().modules, genesis.appState);
+  if (problems.length > 0) throw nodeErrors.invalidGenesis(problems.join("; "));
+  return genesis;
+}
+
+export interface GenesisAccount {
+  /** bech32 */
+  readonly address: string;
+  readonly coins: readonly IntCoin[];
+}
+
+/** Adds accounts with their tokens to the home's genesis file; all of them, or none when one is refused. */
+export function addGenesisAccounts(home: string, accounts: readonly GenesisAccount[]): void {
+  const paths = homePaths(home);
+  const text = readGenesisText(home);
+  if (hasBlocks(paths.database)) throw nodeErrors.started(`${paths.database} holds its blocks`);
+  validateGenesis(text);
+  const json: JsonObject & { app_state: JsonObject } = JSON.parse(text);
+  const auth = fromJson(AuthStateSchema, json.app_state.auth ?? {});
+  const bank = fromJson(BankStateSchema, json.app_state.bank ?? {});
+  for (const account of accounts) addAccount(auth, bank, account);
+  const app_state = { ...json.app_state, auth: toJson(AuthStateSchema, auth), bank: toJson(BankStateSchema, bank) };
+  writeGenesis(home, { ...json, app_state });
+}
+
+function hasBlocks(directory: string): boolean {
+  if (!existsSync(directory)) return false;
+  const database = openLmdb(directory);
+  try {
+    return new BlockStore(database).last !== undefined;
+  } finally {
+    database.close();
+  }
+}
+
+export function writeGenesis(home: string, json: unknown): void {
+  writeWhole(homePaths(home).genesis, `${JSON.stringify(json, null, 2)}\n`, GENESIS_MODE);
+}
+
+function addAccount(auth: AuthState, bank: BankState, { address, coins }: GenesisAccount): void {
+  const text = encodeAddress(decodeAddress(address));
+  if (isThere(auth, bank, text)) throw nodeErrors.accountExists(`cannot add account at existing address ${text}`);
+  auth.accounts.push(packAny(BaseAccountSchema, { address: text, accountNumber: BigInt(auth.accounts.length) }));
+  const messages = coins.map(({ denom, amount }) => create(CoinSchema, { denom, amount: amount.toString() }));
+  bank.balances.push(create(BalanceSchema, { address: text, coins: messages }));
+  for (const { denom, amount } of coins) {
+    const supply = bank.supply.find((coin) => coin.denom === denom);
+    if (supply === undefined) bank.supply.push(create(CoinSchema, { denom, amount: amount.toString() }));
+    else supply.amount = (BigInt(supply.amount) + amount).toString();
+  }
+  bank.supply.sort((a, b) => (a.denom < b.denom ? -1 : 1));
+}
+
+function isThere(auth: AuthState, bank: BankState, address: string): boolean {
+  if (bank.balances.some((balance) => balance.address === address)) return true;
+  return auth.accounts.some((any) => decodeMessage(BaseAccountSchema, any.value).address === address);
+}

@@ -1,0 +1,47 @@
+import { chmodSync, closeSync, fsyncSync, mkdirSync, openSync, renameSync, writeSync } from "node:fs";
+import { dirname, join } from "node:path";
+
+/** Where a node keeps its files. */
+export interface HomePaths {
+  readonly home: string;
+  readonly genesis: string;
+  readonly nodeKey: string;
+  readonly validatorKey: string;
+  /** The last vote of the validator. */
+  readonly validatorState: string;
+  /** Directory of state, blocks and index. */
+  readonly database: string;
+}
+
+export function homePaths(home: string): HomePaths {
+  const config = join(home, "config");
+  const data = join(home, "data");
+  return {
+    home,
+    genesis: join(config, "genesis.json"),
+    nodeKey: join(config, "node_key.json"),
+    validatorKey: join(config, "priv_validator_key.json"),
+    validatorState: join(data, "priv_validator_state.json"),
+    database: join(data, "chain"),
+  };
+}
+
+/** Makes a directory for its owner alone. */
+export function makePrivateDirectory(path: string): void {
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+}
+
+/** Writes a file as a whole: after a crash the old text is there or the new one. */
+export function writeWhole(path: string, text: string, mode: number): void {
+  makePrivateDirectory(dirname(path));
+  const temporary = `${path}.new`;
+  const file = openSync(temporary, "w", mode);
+  try {
+    writeSync(file, text);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  chmodSync(temporary, mode);
+  renameSync(temporary, path);
+}

@@ -1,0 +1,65 @@
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { consensusAddress, ed25519PublicKey, generateEd25519Seed } from "../crypto/index.ts";
+import { PRIVATE_KEY_TYPE, PUBLIC_KEY_TYPE } from "../engine/index.ts";
+import { concatBytes, equalBytes, fromBase64, toBase64, toHex, toHexUpper } from "../util/index.ts";
+import { nodeErrors } from "./errors.ts";
+import { writeWhole } from "./home.ts";
+
+const SECRET_MODE = 0o600;
+const SEED_BYTES = 32;
+
+/** The seed in a key file, made when there is none. */
+export function loadOrMakeKey(path: string, write: (path: string, seed: Uint8Array) => void): Uint8Array {
+  if (existsSync(path)) return readKeyFile(path);
+  const seed = generateEd25519Seed();
+  write(path, seed);
+  return seed;
+}
+
+/** Writes `priv_validator_key.json` in the reference engine's form. */
+export function writeValidatorKey(path: string, seed: Uint8Array): void {
+  const publicKey = ed25519PublicKey(seed);
+  const json = {
+    address: toHexUpper(consensusAddress(publicKey)),
+    pub_key: { type: PUBLIC_KEY_TYPE, value: toBase64(publicKey) },
+    priv_key: privateKeyJson(seed, publicKey),
+  };
+  writeWhole(path, `${JSON.stringify(json, null, 2)}\n`, SECRET_MODE);
+}
+
+/** Writes `node_key.json` in the reference engine's form. */
+export function writeNodeKey(path: string, seed: Uint8Array): void {
+  const json = { priv_key: privateKeyJson(seed, ed25519PublicKey(seed)) };
+  writeWhole(path, `${JSON.stringify(json)}\n`, SECRET_MODE);
+}
+
+/** The name of a node in its network: lower-case hex of its key's address. */
+export function nodeId(seed: Uint8Array): string {
+  return toHex(consensusAddress(ed25519PublicKey(seed)));
+}
+
+function privateKeyJson(seed: Uint8Array, publicKey: Uint8Array) {
+  return { type: PRIVATE_KEY_TYPE, value: toBase64(concatBytes(seed, publicKey)) };
+}
+
+/** The seed in a key file of either kind. Throws when others can read the file, or when it holds no ed25519 key. */
+export function readKeyFile(path: string): Uint8Array {
+  if (!existsSync(path)) throw nodeErrors.badKey(`there is no ${path}`, { hint: "run svc init, or restore the file" });
+  if ((statSync(path).mode & 0o077) !== 0) throw nodeErrors.openKey(path, { hint: `run chmod 600 ${path}` });
+  const seed = parseKey(readFileSync(path, "utf8"));
+  if (seed === undefined) throw nodeErrors.badKey(path, { hint: "restore the file from a backup" });
+  return seed;
+}
+
+function parseKey(text: string): Uint8Array | undefined {
+  try {
+    const { priv_key }: { priv_key?: { type?: unknown; value?: unknown } } = JSON.parse(text);
+    if (priv_key?.type !== PRIVATE_KEY_TYPE || typeof priv_key.value !== "string") return undefined;
+    const bytes = fromBase64(priv_key.value);
+    const seed = bytes.subarray(0, SEED_BYTES);
+    return bytes.length === 64 && equalBytes(ed25519PublicKey(seed), bytes.subarray(SEED_BYTES)) ? seed : undefined;
+  } catch {
+    // The text of a JSON error would show a piece of the file.
+    return undefined;
+  }
+}

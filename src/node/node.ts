@@ -1,0 +1,170 @@
+import { existsSync } from "node:fs";
+import { type ApplicationOptions, createApp } from "../app/index.ts";
+import {
+  type CommittedBlock,
+  EmbeddedEngine,
+  fileSignState,
+  type Genesis,
+  parseGenesis,
+  Signer,
+} from "../engine/index.ts";
+import { type Database, openLmdb } from "../store/index.ts";
+import { equalBytes, type Logger, toHexUpper } from "../util/index.ts";
+import type { NodeConfig } from "./config.ts";
+import { nodeErrors } from "./errors.ts";
+import { readGenesisText } from "./genesis.ts";
+import { homePaths, makePrivateDirectory } from "./home.ts";
+import { nodeId, readKeyFile } from "./keys.ts";
+import { RpcServer } from "./rpc/index.ts";
+import { answerTxService } from "./tx-service.ts";
+
+export interface NodeOptions {
+  readonly home: string;
+  readonly config: NodeConfig;
+  readonly logger: Logger;
+  /** Our own version, `v1.2.3`. */
+  readonly version: string;
+}
+
+/** Why a node has ended by itself: a fault, or the halt height. */
+export interface NodeEnd {
+  readonly error: unknown;
+}
+
+/** A running node: application, engine and servers over one database. */
+export class Node {
+  readonly engine: EmbeddedEngine;
+  /** Where JSON-RPC is, as `http://host:port`. */
+  readonly rpcUrl: string;
+  /** Resolves when the node ends by itself; it must then be stopped. */
+  readonly ended: Promise<NodeEnd>;
+  readonly #stop: () => Promise<void>;
+  #stopped: Promise<void> | undefined;
+
+  constructor(parts: { engine: EmbeddedEngine; rpcUrl: string; ended: Promise<NodeEnd>; stop: () => Promise<void> }) {
+    this.engine = parts.engine;
+    this.rpcUrl = parts.rpcUrl;
+    this.ended = parts.ended;
+    this.#stop = parts.stop;
+  }
+
+  /** Stops serving and making blocks, and frees the home for other processes. */
+  stop(): Promise<void> {
+    this.#stopped ??= this.#stop();
+    return this.#stopped;
+  }
+}
+
+/** Starts a node; returns when it serves. Throws one sentence when it cannot, with nothing left open. */
+export async function startNode(options: NodeOptions): Promise<Node> {
+  const { home, logger } = options;
+  const paths = homePaths(home);
+  const genesis = parseGenesis(readGenesisText(home));
+  const nodeSeed = readKeyFile(paths.nodeKey);
+  const validatorSeed = readKeyFile(paths.validatorKey);
+  if (!existsSync(paths.validatorState)) throw nodeErrors.noSignState(paths.validatorState);
+  makePrivateDirectory(paths.database);
+  const database = openLmdb(paths.database);
+  try {
+    const signer = new Signer(validatorSeed, fileSignState(paths.validatorState));
+    const { engine, ended } = makeEngine({ ...options, database, genesis, signer });
+    const rpc = makeRpc(engine, options, nodeId(nodeSeed));
+    const address = await rpc.listen();
+    engine.start();
+    logger.info("RPC server listening", { module: "rpc", address });
+    const stop = async (): Promise<void> => {
+      await rpc.server.close();
+      await engine.stop();
+      database.close();
+    };
+    return new Node({ engine, ended, rpcUrl: address.replace("tcp://", "http://"), stop });
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+function makeEngine(parts: NodeOptions & { database: Database; genesis: Genesis; signer: Signer }) {
+  const { config, database, genesis, signer } = parts;
+  const logger = parts.logger.child({ module: "engine" });
+  const app = createApp(appOptions(parts, database));
+  let end: (end: NodeEnd) => void = () => {};
+  const ended = new Promise<NodeEnd>((resolve) => {
+    end = resolve;
+  });
+  const engine = new EmbeddedEngine({
+    app,
+    database,
+    genesis,
+    signer,
+    blockInterval: config.blockInterval,
+    mempool: config.mempool,
+    haltHeight: config.haltHeight,
+    afterCommit: (block) => logBlock(logger, block),
+    report: (error) => logger.error("a subscriber failed", { error }),
+    onEnd: (error) => {
+      if (error === undefined) logger.info("halt height reached", { height: engine.blocks.height });
+      else logger.error("no more blocks are made", { error, height: engine.blocks.height });
+      end({ error });
+    },
+  });
+  return { engine, ended };
+}
+
+/** What the application is told; also used to open the state without a running node. */
+export function appOptions(
+  { config, logger, version }: Pick<NodeOptions, "config" | "logger" | "version">,
+  database: Database,
+): Omit<ApplicationOptions, "set"> {
+  const log = logger.child({ module: "app" });
+  return {
+    database,
+    version,
+    minGasPrices: config.minGasPrices,
+    checkInvariants: config.checkInvariants,
+    report: (problem) => log.error("a contained failure", { ...problem }),
+  };
+}
+
+function logBlock(logger: Logger, { block, commit, txResults, appHash }: CommittedBlock): void {
+  const failed = txResults.filter(({ code }) => code !== 0).length;
+  logger.info("committed block", {
+    height: block.header.height,
+    txs: block.txs.length,
+    ...(failed === 0 ? {} : { failed }),
+    hash: toHexUpper(commit.blockId.hash),
+    "app-hash": toHexUpper(appHash),
+  });
+}
+
+function makeRpc(
+  engine: EmbeddedEngine,
+  options: NodeOptions,
+  id: string,
+): { server: RpcServer; listen(): Promise<string> } {
+  const { home, config, version } = options;
+  let rpcAddress = `tcp://${urlHost(config.rpc.host)}:${config.rpc.port}`;
+  const named = engine.genesis.validators.find(({ pubKey }) => equalBytes(pubKey, engine.validator.publicKey))?.name;
+  const moniker = config.moniker ?? (named === undefined || named === "" ? "node" : named);
+  const server = new RpcServer(
+    {
+      engine,
+      nodeInfo: () => ({ id, moniker, rpcAddress, applicationVersion: version }),
+      genesisText: () => readGenesisText(home),
+      query: (query) => answerTxService(engine, query) ?? engine.app.query(query),
+    },
+    config.rpc,
+  );
+  const listen = async (): Promise<string> => {
+    const { host, port } = await server.listen();
+    rpcAddress = `tcp://${urlHost(host)}:${port}`;
+    return rpcAddress;
+  };
+  return { server, listen };
+}
+
+/** An address as it stands in a URL; "everywhere" is told as this machine. */
+function urlHost(host: string): string {
+  if (host === "0.0.0.0" || host === "::") return "127.0.0.1";
+  return host.includes(":") ? `[${host}]` : host;
+}
