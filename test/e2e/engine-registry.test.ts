@@ -1,0 +1,127 @@
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import bcrypt from "bcryptjs";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { sampleService, sampleSpec, untilHealth, untilOk } from "../../src/provider/cluster/conformance.ts";
+import type { EngineDriver, LeaseId } from "../../src/provider/cluster/index.ts";
+import type { ManifestCredentials } from "../../src/sdl/index.ts";
+import { freePort, TestEngine } from "./engine.ts";
+
+const PASSWORD = "correct horse";
+
+function missingRegistry(): string | undefined {
+  try {
+    execFileSync("docker-registry", ["--version"], { stdio: "ignore" });
+    return undefined;
+  } catch {
+    return "docker-registry is not installed";
+  }
+}
+
+const missing = (await TestEngine.missing()) ?? missingRegistry();
+if (missing !== undefined) console.warn(`registry tests skipped: ${missing}`);
+
+describe.skipIf(missing !== undefined)("engine driver and a registry with a password", () => {
+  const folder = mkdtempSync(join(tmpdir(), "svc-registry-"));
+  const leases: LeaseId[] = [];
+  let registry: ChildProcess;
+  let host: string;
+  let engine: TestEngine;
+  let driver: EngineDriver;
+
+  beforeAll(async () => {
+    host = `127.0.0.1:${await freePort()}`;
+    registry = startRegistry(folder, host);
+    await untilAnswers(host);
+    const config = join(folder, "registries.conf");
+    writeFileSync(config, `[[registry]]\nlocation = "${host}"\ninsecure = true\n`);
+    engine = await TestEngine.start({ CONTAINERS_REGISTRIES_CONF: config });
+    await engine.podman("tag", engine.image, `${host}/team/app:1`);
+    await engine.podman("push", "--quiet", "--creds", `tenant:${PASSWORD}`, `${host}/team/app:1`);
+    driver = await engine.driver("provider", { allowLocalImages: false, timing: { pullTimeout: 20_000 } });
+  });
+
+  afterEach(async () => {
+    for (const id of leases.splice(0)) await driver.teardown(id);
+  });
+
+  afterAll(async () => {
+    await engine.destroy("provider");
+    registry.kill();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const credentials = (overrides: Partial<ManifestCredentials> = {}): ManifestCredentials => ({
+    host,
+    email: "",
+    username: "tenant",
+    password: PASSWORD,
+    ...overrides,
+  });
+
+  async function deploy(image: string, given: ManifestCredentials | null): Promise<LeaseId> {
+    const spec = sampleSpec([sampleService(image, { credentials: given })]);
+    leases.push(spec.id);
+    await driver.deploy(spec);
+    return spec.id;
+  }
+
+  async function refusal(image: string, given: ManifestCredentials | null): Promise<string> {
+    const id = await deploy(image, given);
+    const told = await untilHealth(driver, id, (health) => health.services[0]?.error !== undefined, "an error");
+    expect(told.health).toBe("bad");
+    return told.services[0]?.error ?? "";
+  }
+
+  it("pulls with the tenant's credentials", async () => {
+    const id = await deploy(`${host}/team/app:1`, credentials());
+    await untilOk(driver, id);
+    expect((await fetch(`http://${driver.backends(id, "web", 80)[0]}/`)).status).toBe(200);
+  });
+
+  it("does not lend the image to a lease without credentials, though it lies on the engine", async () => {
+    await untilOk(driver, await deploy(`${host}/team/app:1`, credentials()));
+    expect(await refusal(`${host}/team/app:1`, null)).toMatch(/does not exist or needs credentials/);
+  });
+
+  it("tells wrong credentials, and credentials for another registry, without showing them", async () => {
+    const wrong = await refusal(`${host}/team/app:1`, credentials({ password: "battery staple" }));
+    expect(wrong).toMatch(/refused the credentials.*check user name and password/);
+    expect(wrong).not.toContain("battery");
+    const other = await refusal(`${host}/team/app:1`, credentials({ host: "other.example.com" }));
+    expect(other).toMatch(new RegExp(`needs credentials for ${host}.*other.example.com`));
+  });
+
+  it("tells a tag that does not exist and a registry that does not answer", async () => {
+    expect(await refusal(`${host}/team/app:2`, credentials())).toMatch(/does not exist in the registry/);
+    const closed = `127.0.0.1:${await freePort()}`;
+    expect(await refusal(`${closed}/team/app:1`, null)).toMatch(/cannot be reached/);
+  });
+});
+
+function startRegistry(folder: string, host: string): ChildProcess {
+  writeFileSync(join(folder, "htpasswd"), `tenant:${bcrypt.hashSync(PASSWORD, 4)}\n`);
+  const config = {
+    version: 0.1,
+    log: { level: "error" },
+    storage: { filesystem: { rootdirectory: join(folder, "images") } },
+    auth: { htpasswd: { realm: "test", path: join(folder, "htpasswd") } },
+    http: { addr: host },
+  };
+  writeFileSync(join(folder, "config.yml"), JSON.stringify(config));
+  return spawn("docker-registry", ["serve", join(folder, "config.yml")], { stdio: "ignore" });
+}
+
+async function untilAnswers(host: string): Promise<void> {
+  for (let attempt = 0; attempt < 200; attempt++) {
+    const status = await fetch(`http://${host}/v2/`).then(
+      (response) => response.status,
+      () => 0,
+    );
+    if (status === 401) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error("the registry does not answer");
+}
