@@ -160,6 +160,17 @@ describe("money that ends", () => {
     expect(market.account(large.id)).toMatchObject({ balance: coin(4n), transferred: coin(996n) });
   });
 
+  it("leaves nothing for a lease that would not last a block", () => {
+    const { market, alice, bob, deploy } = setUp();
+    const id = deploy(1n, 150n, [groupSpec("a", { price: "100" }), groupSpec("b", { price: "1" })]);
+    market.bid(bob, orderOf(id, 1), "100");
+    market.bid(bob, orderOf(id, 2), "0.4");
+    market.lease(alice, orderOf(id, 1), bob);
+    const late = market.lease(alice, orderOf(id, 2), bob);
+    expect(late).toMatchObject({ codespace: "escrow", code: 4 });
+    expect(late.log).toContain("ends with this block");
+  });
+
   it("is pushed back by a deposit in its last block", () => {
     const { chain, market, alice, bob, deploy } = setUp();
     const id = deploy(1n, 200n);
@@ -247,25 +258,34 @@ describe("the notice of a low balance", () => {
     market.leased(alice, orderOf(id), { provider: bob, price: "100" });
     const start = chain.height;
     const told: [bigint, string][] = [];
+    const note = () => {
+      for (const event of marketEvents({ events: chain.blockEvents })) {
+        if (event.action === "deployment-low-balance")
+          told.push([chain.height - start, event["blocks-remaining"] ?? ""]);
+      }
+    };
     const run = (blocks: number) => {
       for (let i = 0; i < blocks; i++) {
         chain.nextBlock();
-        for (const event of marketEvents({ events: chain.blockEvents })) {
-          if (event.action === "deployment-low-balance")
-            told.push([chain.height - start, event["blocks-remaining"] ?? ""]);
-        }
+        note();
       }
     };
     run(6);
     expect(told).toEqual([[5n, "5"]]);
-    market.deposit(alice, id, 50n);
-    market.deposit(alice, id, 350n);
-    run(3);
+    // One block more is still low; four more are not.
+    market.deposit(alice, id, 120n);
+    note();
+    expect(market.account(id).exhaustsAt).toBe(start + 11n);
+    market.deposit(alice, id, 280n);
+    note();
+    expect(told).toHaveLength(1);
+    run(1);
     expect(told).toEqual([
       [5n, "5"],
       [9n, "5"],
     ]);
     market.withdraw(bob, orderOf(id));
+    note();
     run(1);
     expect(told).toHaveLength(2);
   });
