@@ -1,0 +1,46 @@
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { SvcRequest } from "./run-svc.ts";
+import { SvcProcess } from "./svc-process.ts";
+
+/** Everything that a test has made, so that it can be unmade in the opposite order. Nothing else is touched. */
+export class Fixture {
+  /** Temporary folder of this test; `SVC_TEST_KEEP=1` leaves it for a look at homes and logs. */
+  readonly folder = mkdtempSync(join(tmpdir(), "svc-test-"));
+  readonly #closers: (() => unknown)[] = [];
+
+  /** A new private home. */
+  tempHome(name = `home-${this.#closers.length}`): string {
+    const home = join(this.folder, name);
+    mkdirSync(home, { mode: 0o700 });
+    return home;
+  }
+
+  /** Runs at the end, before whatever was deferred earlier. */
+  defer(closer: () => unknown): void {
+    this.#closers.push(closer);
+  }
+
+  /** Starts a long-running command that ends with the test at the latest. */
+  async start(name: string, args: readonly string[], request: SvcRequest = {}): Promise<SvcProcess> {
+    const process = await SvcProcess.start(args, { ...request, log: join(this.folder, `${name}.log`) });
+    this.defer(() => process.kill());
+    return process;
+  }
+
+  /** Unmakes everything; the first fault is thrown when all is done. */
+  async close(): Promise<void> {
+    const faults: unknown[] = [];
+    for (const closer of this.#closers.splice(0).reverse()) {
+      try {
+        await closer();
+      } catch (error) {
+        faults.push(error);
+      }
+    }
+    if (process.env.SVC_TEST_KEEP === "1") console.warn(`kept: ${this.folder}`);
+    else rmSync(this.folder, { recursive: true, force: true });
+    if (faults.length > 0) throw faults[0];
+  }
+}

@@ -1,0 +1,86 @@
+import { ChainClient } from "../../src/client/index.ts";
+import { addGenesisAccounts, type GenesisAccount } from "../../src/node/index.ts";
+import type { Fixture } from "./fixture.ts";
+import { freePorts } from "./ports.ts";
+import { svcOk } from "./run-svc.ts";
+import type { SvcProcess } from "./svc-process.ts";
+import { waitFor } from "./wait.ts";
+
+export interface NodeRequest {
+  readonly chainId?: string;
+  /** Default 200. */
+  readonly blockIntervalMs?: number;
+  /** Default on; benchmarks switch it off. */
+  readonly checkInvariants?: boolean;
+  /** Default 0, as in a localnet. */
+  readonly minGasPrices?: string;
+  readonly accounts?: readonly GenesisAccount[];
+  readonly flags?: readonly string[];
+}
+
+/** A node in a process of its own, on a home and a port that stay over restarts. */
+export class TestNode {
+  readonly home: string;
+  readonly chainId: string;
+  /** As `--node` takes it. */
+  readonly address: string;
+  readonly #fixture: Fixture;
+  readonly #args: readonly string[];
+  #process: SvcProcess | undefined;
+
+  constructor(fixture: Fixture, parts: { home: string; chainId: string; port: number; args: readonly string[] }) {
+    this.#fixture = fixture;
+    this.home = parts.home;
+    this.chainId = parts.chainId;
+    this.address = `tcp://127.0.0.1:${parts.port}`;
+    this.#args = parts.args;
+  }
+
+  get process(): SvcProcess {
+    if (this.#process === undefined) throw new Error("the node was not started");
+    return this.#process;
+  }
+
+  /** Starts the process and waits until it has made a block; the height of that block. */
+  async start(): Promise<bigint> {
+    this.#process = await this.#fixture.start("node", this.#args, { home: this.home });
+    const client = this.client();
+    try {
+      return await waitFor(
+        async () => {
+          if (!this.process.running) throw new Error(`the node ended: ${this.process.output}`);
+          const { latestHeight } = await client.node.status();
+          return latestHeight > 0n && latestHeight;
+        },
+        "the node's first block",
+        { pollMs: 20, timeoutMs: 30_000 },
+      );
+    } finally {
+      client.close();
+    }
+  }
+
+  /** A client of this node; whoever asks closes it. */
+  client(): ChainClient {
+    return new ChainClient(this.address, { chainId: this.chainId });
+  }
+}
+
+/** Makes a home for a chain of its own with `svc init`, and starts the node. */
+export async function startNode(fixture: Fixture, request: NodeRequest = {}): Promise<TestNode> {
+  const { chainId = "svc-test-1", blockIntervalMs = 200, checkInvariants = true, minGasPrices = "0utoken" } = request;
+  const home = fixture.tempHome("node");
+  await svcOk(["init", "validator", "--chain-id", chainId, "--home", home]);
+  if (request.accounts !== undefined) addGenesisAccounts(home, request.accounts);
+  const [port = 0] = await freePorts(1);
+  const args = [
+    "start",
+    ...["--home", home, "--rpc.laddr", `tcp://127.0.0.1:${port}`],
+    ...["--block-interval", `${blockIntervalMs}ms`, "--minimum-gas-prices", minGasPrices],
+    ...(checkInvariants ? ["--check-invariants"] : []),
+    ...(request.flags ?? []),
+  ];
+  const node = new TestNode(fixture, { home, chainId, port, args });
+  await node.start();
+  return node;
+}
