@@ -1,4 +1,5 @@
 export { keyringErrors } from "./errors.ts";
+export { checkSecretFile, prepareDirectory, removeFile, writeSecretFile } from "./files.ts";
 export { checkKeyName } from "./names.ts";
 export { KEYRING_BACKENDS, type KeyringOptions, openKeyring } from "./open.ts";
 export {

@@ -1,9 +1,11 @@
 export { ATTRIBUTE_LIMITS, attributeFault, matchAttributes } from "./attributes.ts";
 export { checkManifestAgainstGroup, checkManifestAgainstGroups } from "./check.ts";
 export { decodeManifest } from "./decode.ts";
+export { parseDocumentText } from "./document.ts";
 export type { SdlErrorKind, SdlIssue } from "./errors.ts";
 export { formatIssue, manifestErrors, SDL_CODES, SdlError } from "./errors.ts";
 export { DEFAULT_HTTP_OPTIONS } from "./expose.ts";
+export { type Parsed, Reader, type Want } from "./fields.ts";
 export { MAX_FILE_BYTES } from "./guard.ts";
 export { manifestHash, manifestJson } from "./hash.ts";
 export type { SdlLimits } from "./limits.ts";
@@ -15,4 +17,5 @@ export { type Candidate, hasCapabilities, meetsRequirements } from "./matching.t
 export { exposeEndpoints, isHttpExpose } from "./plan.ts";
 export type { PriceOverTime } from "./price.ts";
 export { formatPrice, groupPrice, priceOverTime } from "./price.ts";
+export { Report } from "./report.ts";
 export { validateManifest } from "./validate.ts";

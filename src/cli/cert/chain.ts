@@ -1,0 +1,21 @@
+import type { ChainClient } from "../../client/index.ts";
+import { fromUtf8 } from "../../util/index.ts";
+import { Certificate_State, type CertificateResponse, Query } from "../../wire/gen/svc/cert/v1beta1/cert_pb.js";
+import type { CertificateFile } from "./file.ts";
+import type { ChainRecord } from "./plan.ts";
+
+/** What the chain knows of the certificate in a file. */
+export async function chainRecord(chain: ChainClient, owner: string, file: CertificateFile): Promise<ChainRecord> {
+  const { serial } = file.details;
+  const { certificates } = await chain.query.call(Query.method.certificates, { filter: { owner, serial } });
+  const found = certificates[0]?.certificate;
+  if (found === undefined) return "missing";
+  if (found.state !== Certificate_State.valid) return "revoked";
+  return fromUtf8(found.cert) === file.certificate ? "valid" : "other";
+}
+
+/** All valid certificates of an account. */
+export async function validCertificates(chain: ChainClient, owner: string): Promise<readonly CertificateResponse[]> {
+  const filter = { owner, state: "valid" };
+  return (await chain.query.call(Query.method.certificates, { filter, pagination: { limit: 1000n } })).certificates;
+}
