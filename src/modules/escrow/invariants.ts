@@ -123,7 +123,7 @@ function paymentsHaveAccounts(keeper: EscrowKeeper, ctx: Context): string | unde
   return undefined;
 }
 
-/** Every paying account stands in the exhaustion queue at its height and nowhere else. */
+/** Every paying account stands in the exhaustion queue at its height, unless that failed and is tried again. */
 function queuesMatch(keeper: EscrowKeeper, ctx: Context): string | undefined {
   const store = ctx.store(STORE);
   const expected = new Map<string, bigint>();
@@ -139,6 +139,7 @@ function queuesMatch(keeper: EscrowKeeper, ctx: Context): string | undefined {
     expected.delete(key);
     if (height <= ctx.height) overdue += 1;
   }
+  for (const { key } of keeper.retries.iterate(store)) expected.delete(key);
   for (const key of expected.keys()) return `${key} is missing in the exhaustion queue`;
   // Fewer accounts than one block may close leave no excuse for being late.
   if (overdue > 0 && deployments <= keeper.maxRecords(ctx)) return `${overdue} accounts are overdue`;

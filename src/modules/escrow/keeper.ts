@@ -122,14 +122,16 @@ export class EscrowKeeper {
   readonly exhaustion = queue({ name: "exhaustion", prefix: 0x07, key: pathKey });
   /** Accounts that were not yet told of a low balance, by the height at which they are. */
   readonly notices = queue({ name: "low balance notices", prefix: 0x08, key: pathKey });
+  /** Accounts whose exhaustion failed, by the height at which it is tried again. */
+  readonly retries = queue({ name: "exhaustion retries", prefix: 0x09, key: pathKey });
   readonly #bank: EscrowBank;
   readonly #hooks: EscrowHooks;
 
   constructor(bank: EscrowBank, hooks: EscrowHooks) {
     this.#bank = bank;
     this.#hooks = hooks;
-    const { params, accounts, payments, exhaustion, notices } = this;
-    checkPrefixes({ params, accounts, payments, exhaustion, notices });
+    const { params, accounts, payments, exhaustion, notices, retries } = this;
+    checkPrefixes({ params, accounts, payments, exhaustion, notices, retries });
   }
 
   getParams(ctx: Context): Params {
@@ -264,9 +266,11 @@ export class EscrowKeeper {
   /** Ends payments whose money ends with this block, and tells of balances that run low. */
   endBlock(ctx: Context): void {
     const cap = this.maxRecords(ctx);
-    for (const { key } of this.exhaustion.popDue(store(ctx), ctx.height, cap)) {
+    const due = this.exhaustion.popDue(store(ctx), ctx.height, cap);
+    due.push(...this.retries.popDue(store(ctx), ctx.height, cap - due.length));
+    for (const { key } of due) {
       const done = runBlockItem(ctx, `escrow exhaustion ${key}`, (inner) => this.#exhaust(inner, key));
-      if (!done) this.exhaustion.push(store(ctx), ctx.height + RETRY_BLOCKS, key);
+      if (!done) this.retries.push(store(ctx), ctx.height + RETRY_BLOCKS, key);
     }
     for (const { key } of this.notices.popDue(store(ctx), ctx.height, cap)) {
       runBlockItem(ctx, `escrow notice ${key}`, (inner) => this.#tell(inner, key));
@@ -296,7 +300,7 @@ export class EscrowKeeper {
   #exhaust(ctx: Context, key: string): void {
     const ledger = this.#ledger(ctx, key);
     const end = ledger.account.exhaustsAt;
-    // An entry that had failed and waited may be out of date.
+    // What is tried again may have been ended by something else meanwhile.
     if (end === NEVER || end > ctx.height) return;
     const { account, payments } = settle(ledger, end);
     for (const payment of payments) this.#close(ctx, payment, end);

@@ -43,10 +43,12 @@ export class MarketBook {
   readonly leases = leaseRecords();
   /** Open orders by the height at which they expire. */
   readonly expiry = queue({ name: "order expiry", prefix: 0x40, key: orderPath });
+  /** Orders whose expiry failed, by the height at which it is tried again. */
+  readonly retries = queue({ name: "expiry retries", prefix: 0x41, key: orderPath });
 
   constructor() {
-    const { params, orders, bids, leases, expiry } = this;
-    checkPrefixes({ params, orders, bids, leases, expiry });
+    const { params, orders, bids, leases, expiry, retries } = this;
+    checkPrefixes({ params, orders, bids, leases, expiry, retries });
   }
 
   getParams(ctx: Context): Params {

@@ -25,7 +25,7 @@ import {
 import { escrowId } from "../deployment/index.ts";
 import type { EscrowKeeper } from "../escrow/index.ts";
 import { isOpenOrder, type MarketBook, storeOf } from "./book.ts";
-import { bidEscrowId, bidIdOf, leaseIdOf, orderIdOf, pathOf, priceOf } from "./records.ts";
+import { bidEscrowId, bidIdOf, leaseIdOf, orderIdOf, orderOfPath, pathOf, priceOf } from "./records.ts";
 
 /** What the invariants read of other modules. */
 export interface MarketNeighbours {
@@ -165,15 +165,18 @@ function pricesAgree({ book, escrow }: MarketNeighbours, ctx: Context, lease: Le
   return most !== undefined && price.amount <= most.amount ? undefined : `lease ${formatBidId(id)} is above its order`;
 }
 
-/** The expiry queue holds exactly the open orders. */
+/** The expiry queue holds exactly the open orders, but for those whose expiry failed and is tried again. */
 function expiryMatches(book: MarketBook, ctx: Context): string | undefined {
   const store = storeOf(ctx);
-  let queued = 0;
+  const waiting = new Set<string>();
   for (const { height, key } of book.expiry.iterate(store)) {
-    queued += 1;
     const order = book.orders.get(store, key);
     if (order === undefined || !isOpenOrder(order) || order.expiresAt !== height) return `a stray entry at ${height}`;
+    waiting.add(formatOrderId(orderIdOf(order)));
   }
-  const open = book.orders.by.state.count(store, { prefix: [Order_State.open] });
-  return open === queued ? undefined : `${open} open orders, ${queued} expire`;
+  for (const { key } of book.retries.iterate(store)) waiting.add(formatOrderId(orderOfPath(key)));
+  for (const [, order] of book.orders.by.state.iterate(store, { prefix: [Order_State.open] })) {
+    if (!waiting.has(formatOrderId(orderIdOf(order)))) return `${formatOrderId(orderIdOf(order))} never expires`;
+  }
+  return undefined;
 }

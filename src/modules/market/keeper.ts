@@ -226,10 +226,13 @@ export class MarketKeeper {
   /** Closes orders that nobody took; their groups wait for their owners. */
   endBlock(ctx: Context): void {
     const store = storeOf(ctx);
-    for (const { key } of this.book.expiry.popDue(store, ctx.height, this.#escrow.maxRecords(ctx))) {
+    const cap = this.#escrow.maxRecords(ctx);
+    const due = this.book.expiry.popDue(store, ctx.height, cap);
+    due.push(...this.book.retries.popDue(store, ctx.height, cap - due.length));
+    for (const { key } of due) {
       const id = orderOfPath(key);
       const done = runBlockItem(ctx, `market expiry ${formatOrderId(id)}`, (inner) => this.#expire(inner, id));
-      if (!done) this.book.expiry.push(store, ctx.height + RETRY_BLOCKS, key);
+      if (!done) this.book.retries.push(store, ctx.height + RETRY_BLOCKS, key);
     }
   }
 
