@@ -1,0 +1,64 @@
+import { describe, expect, it } from "vitest";
+import { nodeConfig } from "./config.ts";
+
+describe("the settings of a node", () => {
+  it("have defaults", () => {
+    expect(nodeConfig({})).toEqual({
+      moniker: undefined,
+      blockInterval: 6000,
+      minGasPrices: [{ denom: "utoken", amount: 2_500_000_000_000_000n }],
+      haltHeight: 0n,
+      checkInvariants: false,
+      rpc: {
+        host: "127.0.0.1",
+        port: 26657,
+        corsOrigins: [],
+        hosts: [],
+        maxBodyBytes: 1_000_000,
+        maxBatch: 10,
+        maxOpenConnections: 900,
+        maxSubscriptionClients: 100,
+        maxSubscriptionsPerClient: 5,
+      },
+      mempool: { maxTxs: 50_000, maxBytes: 67_108_864, maxTxBytes: 1_048_576, cacheSize: 100_000 },
+    });
+  });
+
+  it("come from flags before variables", () => {
+    const env = {
+      SVC_BLOCK_INTERVAL: "2s",
+      SVC_RPC_LADDR: "tcp://0.0.0.0:1",
+      SVC_CHECK_INVARIANTS: "true",
+      SVC_MONIKER: "",
+    };
+    const config = nodeConfig({ "block-interval": "500ms", "minimum-gas-prices": "0utoken" }, env);
+    expect(config).toMatchObject({ blockInterval: 500, minGasPrices: [], checkInvariants: true, moniker: undefined });
+    expect(config.rpc).toMatchObject({ host: "0.0.0.0", port: 1 });
+  });
+
+  it.each([
+    ["block-interval", "1.5s", { blockInterval: 1500 }],
+    ["block-interval", "1m", { blockInterval: 60_000 }],
+    ["rpc.laddr", "localhost:5", { rpc: { host: "127.0.0.1", port: 5 } }],
+    ["rpc.laddr", "tcp://:5", { rpc: { host: "0.0.0.0", port: 5 } }],
+    ["rpc.laddr", "tcp://[::1]:5", { rpc: { host: "::1", port: 5 } }],
+    ["rpc.cors-allowed-origins", "https://a, https://b", { rpc: { corsOrigins: ["https://a", "https://b"] } }],
+    ["halt-height", "7", { haltHeight: 7n }],
+  ] as const)("%s %s", (name, text, expected) => {
+    expect(nodeConfig({ [name]: text })).toMatchObject(expected);
+  });
+
+  it.each([
+    ["block-interval", "50ms", '--block-interval "50ms": write a time from 100ms to 60m, for example 6s or 500ms'],
+    ["block-interval", "6", "write a time"],
+    ["block-interval", "-1s", "write a time"],
+    ["rpc.laddr", "26657", '--rpc.laddr "26657": write an address such as tcp://127.0.0.1:26657'],
+    ["rpc.laddr", "tcp://a:99999", "write an address"],
+    ["minimum-gas-prices", "cheap", "--minimum-gas-prices"],
+    ["halt-height", "-1", "write a whole number"],
+    ["mempool.size", "0", "write a whole number from 1"],
+    ["check-invariants", "maybe", "write true or false"],
+  ] as const)("refuse %s %s", (name, text, error) => {
+    expect(() => nodeConfig({ [name]: text })).toThrow(error);
+  });
+});

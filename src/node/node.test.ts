@@ -1,0 +1,267 @@
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { silentLogger } from "../util/index.ts";
+import { encodeAddress } from "../wire/index.ts";
+import { nodeConfig } from "./config.ts";
+import { exportGenesis } from "./export.ts";
+import { addGenesisAccounts, readGenesisText, validateGenesis } from "./genesis.ts";
+import { homePaths } from "./home.ts";
+import { initHome } from "./init.ts";
+import { type Node, startNode } from "./node.ts";
+import type { GivenOptions } from "./options.ts";
+
+let home = "";
+const nodes: Node[] = [];
+
+beforeEach(() => {
+  home = join(mkdtempSync(join(tmpdir(), "svc-node-")), "home");
+});
+
+afterEach(async () => {
+  for (const node of nodes.splice(0)) await node.stop();
+  rmSync(join(home, ".."), { recursive: true });
+});
+
+const ALICE = encodeAddress(new Uint8Array(20).fill(1));
+const BOB = encodeAddress(new Uint8Array(20).fill(2));
+
+function init(): void {
+  initHome({ home, moniker: "tester", chainId: "svc-test-1" });
+  addGenesisAccounts(home, [{ address: ALICE, coins: [{ denom: "utoken", amount: 5_000_000n }] }]);
+}
+
+async function start(given: GivenOptions = {}): Promise<Node> {
+  const config = nodeConfig({ "rpc.laddr": "tcp://127.0.0.1:0", "block-interval": "100ms", ...given });
+  const node = await startNode({ home, config, logger: silentLogger, version: "v9.9.9" });
+  nodes.push(node);
+  return node;
+}
+
+async function call(node: Node, path: string): Promise<Record<string, unknown>> {
+  const { result }: { result: Record<string, unknown> } = JSON.parse(
+    await (await fetch(`${node.rpcUrl}/${path}`)).text(),
+  );
+  return result;
+}
+
+describe("init", () => {
+  it("makes keys for the owner alone, the genesis file and empty data", () => {
+    const summary = initHome({ home, moniker: "tester", chainId: "svc-test-1" });
+    const paths = homePaths(home);
+    expect(summary).toMatchObject({ chain_id: "svc-test-1", moniker: "tester", gentxs_dir: "" });
+    expect(summary.node_id).toMatch(/^[0-9a-f]{40}$/);
+    const modes = [paths.nodeKey, paths.validatorKey, paths.validatorState, paths.genesis].map(
+      (path) => statSync(path).mode & 0o777,
+    );
+    expect(modes).toEqual([0o600, 0o600, 0o600, 0o644]);
+    expect(statSync(home).mode & 0o777).toBe(0o700);
+    const genesis = validateGenesis(readGenesisText(home));
+    expect(genesis).toMatchObject({
+      chainId: "svc-test-1",
+      initialHeight: 1n,
+      validators: [{ power: 10n, name: "tester" }],
+    });
+    expect(JSON.parse(readFileSync(paths.validatorState, "utf8"))).toEqual({ height: "0", round: 0, step: 0 });
+  });
+
+  it("keeps the genesis file that is there, unless told otherwise, and the keys always", () => {
+    const first = initHome({ home, moniker: "tester" });
+    expect(first.chain_id).toMatch(/^test-chain-[0-9A-Za-z]{6}$/);
+    expect(() => initHome({ home, moniker: "other" })).toThrow(
+      `genesis.json file already exists: ${homePaths(home).genesis}`,
+    );
+    const second = initHome({ home, moniker: "other", chainId: "svc-2", overwrite: true });
+    expect(second.node_id).toBe(first.node_id);
+    expect(validateGenesis(readGenesisText(home))).toMatchObject({ chainId: "svc-2", validators: [{ name: "other" }] });
+  });
+
+  it.each([
+    [{ chainId: "a b" }, "invalid chain id"],
+    [{ chainId: "x" }, "invalid chain id"],
+    [{ moniker: "" }, "invalid moniker"],
+    [{ moniker: "a\nb" }, "invalid moniker"],
+  ])("refuses %o and makes nothing", (wrong, text) => {
+    expect(() => initHome({ home, moniker: "m", ...wrong })).toThrow(text);
+    expect(existsSync(home)).toBe(false);
+  });
+});
+
+describe("add-genesis-account", () => {
+  it("adds account, balance and supply", () => {
+    init();
+    addGenesisAccounts(home, [
+      {
+        address: BOB,
+        coins: [
+          { denom: "stake", amount: 7n },
+          { denom: "utoken", amount: 1n },
+        ],
+      },
+    ]);
+    const { appState } = validateGenesis(readGenesisText(home));
+    expect(appState).toMatchObject({
+      auth: {
+        accounts: [
+          { "@type": "/sdk.auth.v1beta1.BaseAccount", address: ALICE, account_number: "0" },
+          { address: BOB, account_number: "1" },
+        ],
+      },
+      bank: {
+        balances: [{ address: ALICE, coins: [{ denom: "utoken", amount: "5000000" }] }, { address: BOB }],
+        supply: [
+          { denom: "stake", amount: "7" },
+          { denom: "utoken", amount: "5000001" },
+        ],
+      },
+    });
+  });
+
+  it("refuses an account that is there, a bad address and a started chain, and changes nothing", async () => {
+    init();
+    const before = readGenesisText(home);
+    const coins = [{ denom: "utoken", amount: 1n }];
+    expect(() =>
+      addGenesisAccounts(home, [
+        { address: BOB, coins },
+        { address: ALICE, coins },
+      ]),
+    ).toThrow(`cannot add account at existing address ${ALICE}`);
+    expect(() => addGenesisAccounts(home, [{ address: "svc1nonsense", coins }])).toThrow();
+    expect(() => addGenesisAccounts(join(home, "nowhere"), [{ address: BOB, coins }])).toThrow(
+      "there is no genesis file",
+    );
+    const node = await start();
+    node.engine.produceBlock();
+    await node.stop();
+    expect(() => addGenesisAccounts(home, [{ address: BOB, coins }])).toThrow("the chain has started");
+    expect(readGenesisText(home)).toBe(before);
+  });
+});
+
+describe("a node", () => {
+  it("serves, makes blocks, stops, and goes on where it stopped", async () => {
+    init();
+    const node = await start({ "check-invariants": "true" });
+    await expect.poll(() => node.engine.blocks.height, { timeout: 10_000 }).toBeGreaterThan(2n);
+    expect(await call(node, "status")).toMatchObject({
+      node_info: { network: "svc-test-1", moniker: "tester", listen_addr: node.rpcUrl.replace("http", "tcp") },
+      application_version: { version: "v9.9.9" },
+    });
+    await node.stop();
+    const { height } = node.engine.blocks;
+    await expect(fetch(`${node.rpcUrl}/health`)).rejects.toThrow();
+    const again = await start();
+    expect(again.engine.blocks.height).toBe(height);
+    await expect.poll(() => again.engine.blocks.height, { timeout: 10_000 }).toBeGreaterThan(height);
+    const { rpcUrl } = again;
+    expect(rpcUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+  });
+
+  it("answers queries of the modules and of the transaction service, in both namespaces", async () => {
+    init();
+    const node = await start({ "block-interval": "60m" });
+    node.engine.produceBlock();
+    const data = `0x0a${ALICE.length.toString(16)}${Buffer.from(ALICE).toString("hex")}`;
+    for (const namespace of ["sdk", "cosmos"]) {
+      const balances = await call(node, `abci_query?path="/${namespace}.bank.v1beta1.Query/AllBalances"&data=${data}`);
+      expect(balances).toMatchObject({ response: { code: 0, height: "1" } });
+      const hash = Buffer.from(`\n@${"AB".repeat(32)}`).toString("hex");
+      const missing = await call(node, `abci_query?path="/${namespace}.tx.v1beta1.Service/GetTx"&data=0x${hash}`);
+      expect(missing).toMatchObject({ response: { code: 22, log: `tx not found: ${"AB".repeat(32)}: key not found` } });
+      const bad = await call(node, `abci_query?path="/${namespace}.tx.v1beta1.Service/GetTxsEvent"&data=0x3203626164`);
+      expect(bad).toMatchObject({ response: { code: 18, log: expect.stringContaining("failed to parse query") } });
+    }
+  });
+
+  it("keeps other processes out of its home and says so", async () => {
+    init();
+    const node = await start();
+    await expect(start()).rejects.toThrow("is already open in this process");
+    await node.stop();
+    await start();
+  });
+
+  it("says when the port is in use, and leaves the home free", async () => {
+    init();
+    const server = createServer();
+    const port = await new Promise<number>((resolve) => {
+      server.listen(0, "127.0.0.1", () => {
+        const address = server.address();
+        resolve(typeof address === "object" && address !== null ? address.port : 0);
+      });
+    });
+    const laddr = `tcp://127.0.0.1:${port}`;
+    await expect(start({ "rpc.laddr": laddr })).rejects.toThrow(
+      `cannot listen on 127.0.0.1:${port}: another program uses the port`,
+    );
+    await new Promise((resolve) => server.close(resolve));
+    expect((await start({ "rpc.laddr": laddr })).rpcUrl).toBe(`http://127.0.0.1:${port}`);
+  });
+
+  it("ends at the halt height", async () => {
+    init();
+    const node = await start({ "halt-height": "2" });
+    expect(await node.ended).toEqual({ error: undefined });
+    await node.stop();
+    expect(node.engine.blocks.height).toBe(2n);
+    expect(await (await start({ "halt-height": "2" })).ended).toEqual({ error: undefined });
+  });
+
+  it("refuses a home that is not whole", async () => {
+    await expect(start()).rejects.toThrow("there is no genesis file");
+    init();
+    const paths = homePaths(home);
+    const whole = readGenesisText(home);
+    const node = await start();
+    node.engine.produceBlock();
+    await node.stop();
+    writeFileSync(paths.genesis, whole.replace('"5000000"', '"6000000"').replace('"5000000"', '"6000000"'));
+    await expect(start()).rejects.toThrow("the genesis file is not the one that this chain began with");
+    writeFileSync(paths.genesis, JSON.stringify(JSON.parse(whole)));
+    await (await start()).stop();
+    chmodSync(paths.validatorKey, 0o644);
+    await expect(start()).rejects.toThrow("others can read the key file");
+    chmodSync(paths.validatorKey, 0o600);
+    writeFileSync(paths.nodeKey, "{}");
+    await expect(start()).rejects.toThrow("the key file cannot be used");
+    rmSync(paths.nodeKey);
+    await expect(start()).rejects.toThrow(`there is no ${paths.nodeKey}`);
+    expect(readGenesisText(home)).not.toBe("");
+  });
+
+  it("refuses to vote without the record of its last vote", async () => {
+    init();
+    rmSync(homePaths(home).validatorState);
+    await expect(start()).rejects.toThrow("the record of the validator's last vote is missing");
+  });
+});
+
+describe("export", () => {
+  it("gives a genesis file from which a new chain goes on and exports the same", async () => {
+    init();
+    expect(() => exportGenesis(home)).toThrow("there is no state to export");
+    const node = await start({ "block-interval": "60m" });
+    for (let i = 0; i < 3; i++) node.engine.produceBlock();
+    expect(() => exportGenesis(home)).toThrow("already open");
+    await node.stop();
+    const text = exportGenesis(home);
+    const exported = JSON.parse(text);
+    expect(exported).toMatchObject({
+      initial_height: "4",
+      chain_id: "svc-test-1",
+      validators: [{ name: "tester", power: "10" }],
+    });
+    expect(Object.keys(exported)).toEqual(Object.keys(exported).sort());
+    rmSync(homePaths(home).database, { recursive: true });
+    writeFileSync(homePaths(home).genesis, text);
+    validateGenesis(text);
+    const next = await start({ "block-interval": "60m" });
+    next.engine.produceBlock();
+    expect(next.engine.blocks.height).toBe(4n);
+    await next.stop();
+    expect(JSON.parse(exportGenesis(home)).app_state).toEqual(exported.app_state);
+  });
+});
