@@ -1,21 +1,26 @@
+import { toUtf8 } from "../util/index.ts";
 import type { Attribute } from "../wire/gen/svc/base/v1beta1/base_pb.js";
 
 /** Limits of one attribute list. */
 export const ATTRIBUTE_LIMITS = { entries: 256, valueBytes: 256 } as const;
 
 const KEY = /^[a-zA-Z][\w/.-]{1,126}$/;
-const REQUIRED_KEY = /^[a-zA-Z][\w/.-]{1,125}[\w/.*-]$/;
+const REQUIRED_KEY = /^[a-zA-Z][\w/.-]{1,126}\*?$/;
+
+/** Whether a key may be offered by a provider, or asked for: then it may end in `*`. */
+export function isAttributeKey(key: string, kind: "offered" | "required"): boolean {
+  return (kind === "required" ? REQUIRED_KEY : KEY).test(key);
+}
 
 /** A sentence about the first attribute that is not allowed; `required` lists may end a key in `*`. */
 export function attributeFault(attributes: readonly Attribute[], kind: "offered" | "required"): string | undefined {
   if (attributes.length > ATTRIBUTE_LIMITS.entries) {
     return `${attributes.length} attributes, at most ${ATTRIBUTE_LIMITS.entries} are allowed`;
   }
-  const pattern = kind === "required" ? REQUIRED_KEY : KEY;
   const seen = new Set<string>();
   for (const { key, value } of attributes) {
-    if (!pattern.test(key)) return `invalid attribute key "${key.slice(0, 128)}"`;
-    if (Buffer.byteLength(value) > ATTRIBUTE_LIMITS.valueBytes) return `the value of attribute ${key} is too long`;
+    if (!isAttributeKey(key, kind)) return `invalid attribute key "${key.slice(0, 128)}"`;
+    if (toUtf8(value).length > ATTRIBUTE_LIMITS.valueBytes) return `the value of attribute ${key} is too long`;
     if (seen.has(key)) return `attribute ${key} is there twice`;
     seen.add(key);
   }

@@ -1,3 +1,4 @@
+import { isAttributeKey } from "./attributes.ts";
 import type { Node } from "./document.ts";
 import { show } from "./errors.ts";
 import type { Fields, Reader, Want } from "./fields.ts";
@@ -6,7 +7,6 @@ import type { SdlLimits } from "./limits.ts";
 import type { Attribute } from "./manifest.ts";
 import type { ComputeDecl } from "./model.ts";
 import { mapWant } from "./quantity.ts";
-import { isAttributeKey } from "./rules.ts";
 import { parseGpuRam } from "./units.ts";
 
 const RAM_WANT: Want = { what: "the memory of a GPU", remedy: "write for example ram: 80Gi" };
@@ -82,7 +82,7 @@ function readModel(reader: Reader, node: Node): string | undefined {
   const rest = [size && `/ram/${size}`, link && `/interface/${link}`].filter((part) => part !== undefined).join("");
   return reader.parsed(model, { what: "a model", remedy: MODEL_REMEDY }, (name) => {
     const key = modelKey(name + rest);
-    const known = !name.includes("/") && isAttributeKey(key);
+    const known = !name.includes("/") && isAttributeKey(key, "required");
     return known ? { value: key } : { problem: `${show(name)} is not a model here`, remedy: MODEL_REMEDY };
   });
 }

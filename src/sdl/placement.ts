@@ -1,3 +1,5 @@
+import { toUtf8 } from "../util/index.ts";
+import { ATTRIBUTE_LIMITS, isAttributeKey } from "./attributes.ts";
 import type { Entry, Node } from "./document.ts";
 import { show } from "./errors.ts";
 import type { Reader, Want } from "./fields.ts";
@@ -5,7 +7,7 @@ import type { SdlLimits } from "./limits.ts";
 import type { Attribute } from "./manifest.ts";
 import type { PlacementDecl, PriceDecl } from "./model.ts";
 import { mapWant } from "./quantity.ts";
-import { isAttributeKey, isGroupName, MAX_ATTRIBUTE_VALUE } from "./rules.ts";
+import { isGroupName } from "./rules.ts";
 import { parseDenom, parsePrice } from "./units.ts";
 
 const PLACEMENT_WANT: Want = { what: "a placement", remedy: "write pricing: below the name" };
@@ -43,7 +45,7 @@ function readAttributes(reader: Reader, node: Node | undefined): readonly Attrib
   const entries = reader.named(node, mapWant("attributes", "region: eu-west"));
   for (const entry of entries?.values() ?? []) {
     const value = reader.text(entry.value, TEXT_WANT);
-    if (!isAttributeKey(entry.key)) {
+    if (!isAttributeKey(entry.key, "required")) {
       const remedy = "write letters, digits and _ - . /, beginning with a letter, for example region";
       reader.report.error(entry.place, "value", {
         problem: `${show(entry.key)} is not a name for an attribute`,
@@ -56,8 +58,9 @@ function readAttributes(reader: Reader, node: Node | undefined): readonly Attrib
 }
 
 function checkLength(reader: Reader, node: Node, value: string): string {
-  if (new TextEncoder().encode(value).length > MAX_ATTRIBUTE_VALUE) {
-    const remedy = `write at most ${MAX_ATTRIBUTE_VALUE} bytes`;
+  const { valueBytes } = ATTRIBUTE_LIMITS;
+  if (toUtf8(value).length > valueBytes) {
+    const remedy = `write at most ${valueBytes} bytes`;
     reader.report.error(node.place, "range", { problem: `${show(value)} is too long`, remedy });
   }
   return value;

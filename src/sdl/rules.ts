@@ -22,13 +22,6 @@ export function isEndpointName(text: string): boolean {
   return text.length <= 63 && /^[a-z]+[a-z_0-9-]+$/.test(text);
 }
 
-/** Names of attributes; those that are asked for may end in `*`. */
-export function isAttributeKey(text: string): boolean {
-  return text.length <= 128 && /^[a-zA-Z][\w/.-]{1,126}[\w*]?$/.test(text);
-}
-
-export const MAX_ATTRIBUTE_VALUE = 256;
-
 const IMAGE_EXAMPLE = "write [registry/]name[:version], for example docker.io/library/nginx:1.27";
 const IMAGE_HOST = /^[a-zA-Z0-9]([a-zA-Z0-9.-]*[a-zA-Z0-9])?(:\d{1,5})?$/;
 const IMAGE_PART = /^[a-z0-9]+(([._]|__|-+)[a-z0-9]+)*$/;

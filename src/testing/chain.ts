@@ -191,11 +191,13 @@ export class TestChain {
     return BigInt(this.query(BankQuery.method.balance, { address, denom }).balance?.amount ?? "0");
   }
 
-  /** Exports the state, imports it into a new chain and exports again: the two `app_state`s. */
+  /** Exports the state, goes on with it on a new chain and exports again after a block: the two `app_state`s. */
   exportTwice(again: SvcApplication): readonly [object, object] {
     const first = this.app.exportGenesis();
-    again.initChain({ chainId: CHAIN_ID, time: this.time, initialHeight: 1n, validators: [], appState: first });
-    again.finalizeBlock({ txs: [], height: 1n, time: this.time, proposer: PROPOSER, hash: new Uint8Array(32) });
+    const height = this.#height + 1n;
+    const time = timeAt(height);
+    again.initChain({ chainId: CHAIN_ID, time, initialHeight: height, validators: [], appState: first });
+    again.finalizeBlock({ txs: [], height, time, proposer: PROPOSER, hash: new Uint8Array(32) });
     again.commit();
     return [first, again.exportGenesis()];
   }

@@ -1,16 +1,13 @@
-import { create } from "@bufbuild/protobuf";
-import { defineGenesis, defineModule, type Module } from "../../runtime/index.ts";
-import { GenesisStateSchema, ParamsSchema } from "../../wire/gen/svc/provider/v1beta1/provider_pb.js";
-import { decodeAddress } from "../../wire/index.ts";
+import { type Context, defineModule, type Module } from "../../runtime/index.ts";
+import { encodeAddress } from "../../wire/index.ts";
 import { errors } from "./errors.ts";
+import { providerGenesis } from "./genesis.ts";
 import { type LeaseBook, ProviderKeeper, STORE } from "./keeper.ts";
 import { providerMsgs } from "./msgs.ts";
 import { providerQueries } from "./queries.ts";
 
 export { ATTRIBUTE_LIMITS, attributeFault, matchAttributes } from "../../sdl/index.ts";
 export { type LeaseBook, ProviderKeeper } from "./keeper.ts";
-
-const DEFAULT_GAS = { MsgCreateProvider: 60_000n, MsgUpdateProvider: 80_000n, MsgDeleteProvider: 100_000n };
 
 /** Makes the module and its keeper. */
 export function providerModule(market: LeaseBook): { readonly keeper: ProviderKeeper; readonly module: Module } {
@@ -19,7 +16,8 @@ export function providerModule(market: LeaseBook): { readonly keeper: ProviderKe
     name: "provider",
     msg: providerMsgs(keeper),
     query: providerQueries(keeper),
-    genesis: genesis(keeper),
+    genesis: providerGenesis(keeper),
+    invariants: { owners: (ctx) => misplacedRecord(keeper, ctx) },
     messageGas: (ctx, message) => {
       const { messageGas } = keeper.params.require(ctx.store(STORE));
       const row = messageGas.find((each) => each.message === message);
@@ -30,26 +28,10 @@ export function providerModule(market: LeaseBook): { readonly keeper: ProviderKe
   return { keeper, module };
 }
 
-function genesis(keeper: ProviderKeeper) {
-  return defineGenesis({
-    schema: GenesisStateSchema,
-    defaults: () => create(GenesisStateSchema, { params: { messageGas: gasRows() } }),
-    init(ctx, state) {
-      const store = ctx.store(STORE);
-      keeper.params.set(store, state.params ?? create(ParamsSchema, { messageGas: gasRows() }));
-      for (const provider of state.providers) {
-        if (keeper.exists(ctx, provider.owner)) throw errors.exists(provider.owner);
-        keeper.providers.set(store, decodeAddress(provider.owner, "account"), provider);
-      }
-    },
-    export(ctx) {
-      const store = ctx.store(STORE);
-      const providers = [...keeper.providers.values(store)];
-      return create(GenesisStateSchema, { providers, params: keeper.params.require(store) });
-    },
-  });
-}
-
-function gasRows(): { message: string; gas: bigint }[] {
-  return Object.entries(DEFAULT_GAS).map(([message, gas]) => ({ message, gas }));
+function misplacedRecord(keeper: ProviderKeeper, ctx: Context): string | undefined {
+  for (const [bytes, { owner }] of keeper.providers.iterate(ctx.store(STORE))) {
+    const address = encodeAddress(bytes, "account");
+    if (address !== owner) return `the record of ${address} names ${owner}`;
+  }
+  return undefined;
 }

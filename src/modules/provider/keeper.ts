@@ -1,6 +1,6 @@
-import type { Context } from "../../runtime/index.ts";
+import { type Context, paramsItem } from "../../runtime/index.ts";
 import { matchAttributes } from "../../sdl/index.ts";
-import { addressKey, collection, item, protoValue } from "../../store/index.ts";
+import { addressKey, checkPrefixes, collection, protoValue } from "../../store/index.ts";
 import { type Attribute, Closed_Reason, type PlacementRequirements } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
 import { ParamsSchema, type Provider, ProviderSchema } from "../../wire/gen/svc/provider/v1beta1/provider_pb.js";
 import { decodeAddress } from "../../wire/index.ts";
@@ -22,7 +22,7 @@ export interface LeaseBook {
 
 /** Registered providers, by owner. */
 export class ProviderKeeper {
-  readonly params = item({ name: "provider params", prefix: 0x00, value: protoValue(ParamsSchema) });
+  readonly params = paramsItem({ prefix: 0x00, schema: ParamsSchema });
   readonly providers = collection({
     name: "provider",
     prefix: 0x01,
@@ -34,6 +34,7 @@ export class ProviderKeeper {
 
   constructor(market: LeaseBook) {
     this.#market = market;
+    checkPrefixes({ params: this.params, providers: this.providers });
   }
 
   get(ctx: Context, owner: string): Provider | undefined {
@@ -57,17 +58,15 @@ export class ProviderKeeper {
 
   create(ctx: Context, provider: Provider): void {
     if (this.exists(ctx, provider.owner)) throw errors.exists(provider.owner);
-    this.#save(ctx, { ...provider, createdAt: ctx.height, updatedAt: ctx.height });
+    this.restore(ctx, { ...provider, createdAt: ctx.height, updatedAt: ctx.height });
     emit(ctx, "provider-created", provider.owner);
   }
 
   /** Replaces the record; the attributes must still fit every active lease of the provider. */
   update(ctx: Context, provider: Provider): void {
     const before = this.require(ctx, provider.owner);
-    for (const { attributes } of this.#market.activeRequirements(ctx, provider.owner)) {
-      if (!matchAttributes(attributes, provider.attributes)) throw errors.attributesInUse(provider.owner);
-    }
-    this.#save(ctx, { ...provider, createdAt: before.createdAt, updatedAt: ctx.height });
+    if (!hasAll(provider.attributes, before.attributes)) this.#checkLeases(ctx, provider);
+    this.restore(ctx, { ...provider, createdAt: before.createdAt, updatedAt: ctx.height });
     emit(ctx, "provider-updated", provider.owner);
   }
 
@@ -81,9 +80,22 @@ export class ProviderKeeper {
     emit(ctx, "provider-deleted", owner);
   }
 
-  #save(ctx: Context, provider: Provider): void {
+  /** Sets a record as it is. */
+  restore(ctx: Context, provider: Provider): void {
     this.providers.set(ctx.store(STORE), ownerBytes(provider.owner), provider);
   }
+
+  /** Where no attribute is lost this need not be asked: the walk over the leases is as long as they are many. */
+  #checkLeases(ctx: Context, { owner, attributes }: Provider): void {
+    for (const { attributes: required } of this.#market.activeRequirements(ctx, owner)) {
+      if (!matchAttributes(required, attributes)) throw errors.attributesInUse(owner);
+    }
+  }
+}
+
+function hasAll(attributes: readonly Attribute[], wanted: readonly Attribute[]): boolean {
+  const values = new Map(attributes.map(({ key, value }) => [key, value]));
+  return wanted.every(({ key, value }) => values.get(key) === value);
 }
 
 function ownerBytes(owner: string): Uint8Array {

@@ -1,0 +1,61 @@
+import { attributeFault } from "../../sdl/index.ts";
+import type { Provider } from "../../wire/gen/svc/provider/v1beta1/provider_pb.js";
+import { decodeAddress } from "../../wire/index.ts";
+import { errors } from "./errors.ts";
+
+/** Longest texts of a provider's record. */
+const MAX_URI = 512;
+const MAX_INFO = 256;
+
+/*
+ * Addresses are read by these patterns, not by a URL library: what libraries accept differs between their versions, and
+ * all nodes must accept the same. Names outside ASCII are written in their `xn--` form.
+ */
+const LABEL = "[a-zA-Z0-9_](?:[a-zA-Z0-9_-]{0,61}[a-zA-Z0-9])?";
+const HOST = `(?:${LABEL}(?:\\.${LABEL})*|\\[[0-9a-fA-F:.]{2,45}\\])`;
+const HOST_PORT = `${HOST}(?::(?<port>[1-9][0-9]{0,4}))?`;
+const HOST_URI = new RegExp(`^https://${HOST_PORT}$`);
+const WEBSITE = new RegExp(`^(?:https?://)?${HOST_PORT}(?:[/?#][!-~]*)?$`);
+const EMAIL = new RegExp(`^[!-?A-~]{1,64}@${HOST}$`);
+const SCHEME = /^[a-zA-Z][a-zA-Z0-9+.-]*:\/\//;
+const MAX_PORT = 65_535n;
+
+/** Checks what a provider says of itself. Throws the numbered errors of the module. */
+export function checkProvider({
+  owner,
+  hostUri,
+  attributes,
+  info,
+}: Pick<Provider, "owner" | "hostUri" | "attributes" | "info">): void {
+  checkOwner(owner);
+  checkHostUri(hostUri);
+  const fault = attributeFault(attributes, "offered");
+  if (fault !== undefined) throw errors.attributes(fault);
+  const { email = "", website = "" } = info ?? {};
+  if (email !== "" && !fits(email, EMAIL, MAX_INFO)) throw errors.invalidEmail(quote(email));
+  if (website !== "" && !fits(website, WEBSITE, MAX_INFO)) throw errors.invalidWebsite(quote(website));
+}
+
+/** Throws `provider/5` unless the text is the address of an account. */
+export function checkOwner(owner: string): void {
+  try {
+    decodeAddress(owner, "account");
+  } catch (cause) {
+    throw errors.invalidAddress(quote(owner), { cause });
+  }
+}
+
+/** Scheme exactly https, a host, perhaps a port, nothing else. */
+function checkHostUri(uri: string): void {
+  if (!SCHEME.test(uri)) throw errors.notAbsoluteHostUri(quote(uri));
+  if (!fits(uri, HOST_URI, MAX_URI)) throw errors.invalidHostUri(quote(uri));
+}
+
+function fits(text: string, pattern: RegExp, maxLength: number): boolean {
+  const match = text.length <= maxLength ? pattern.exec(text) : null;
+  return match !== null && BigInt(match.groups?.port ?? "0") <= MAX_PORT;
+}
+
+function quote(text: string): string {
+  return JSON.stringify(text.slice(0, 128));
+}
