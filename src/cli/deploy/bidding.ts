@@ -1,0 +1,146 @@
+import { formatDecCoin } from "../../util/index.ts";
+import { bidTable, type Offer } from "./bid-table.ts";
+import { type BidPolicy, bidsByGroup, isAcceptable, rankBids } from "./bids.ts";
+import { unlessInterrupted } from "./clock.ts";
+import { deployErrors } from "./errors.ts";
+import { lowest } from "./lowest.ts";
+import type { BidRecord, GroupRecord, OrderRecord, ProviderRecord } from "./market.ts";
+import { offersOf } from "./offers.ts";
+import { askSilence, NO_PROVIDERS, orderNames, silenceText } from "./refusals.ts";
+import { nextHeight, type Session } from "./session.ts";
+import { bidWindow } from "./window.ts";
+
+/** Blocks without a bid after which the providers are asked why. */
+const PATIENCE_BLOCKS = 3n;
+
+/** Collects bids for groups of a deployment until the window has closed, and takes one for each. */
+export async function takeBids(
+  session: Session,
+  dseq: bigint,
+  groups: readonly GroupRecord[],
+): Promise<readonly BidRecord[]> {
+  const { market, request, progress } = session;
+  const gseqs = groups.map(({ gseq }) => gseq);
+  const ranked = bidsByGroup(gseqs, await collectBids(session, dseq, gseqs));
+  const blockSeconds = await market.blockSeconds();
+  const taken: BidRecord[] = [];
+  for (const { gseq, spec } of groups) {
+    const offers = await offersOf(session, ranked.get(gseq) ?? []);
+    const heading = groups.length > 1 ? `group ${spec.name}:\n` : "";
+    progress.note(heading + bidTable(offers, blockSeconds));
+    taken.push(await choose(session, spec.name, offers));
+  }
+  const prices = taken.map(({ id, price }) => `${formatDecCoin(price)} per block from ${id.provider}`).join(", ");
+  const kind = request.policy.choice.kind === "cheapest" ? "cheapest of" : "taken of";
+  const count = [...ranked.values()].reduce((sum, bids) => sum + bids.length, 0);
+  progress.done("bid", `${kind} ${count} bid${count === 1 ? "" : "s"}: ${prices}`);
+  return taken;
+}
+
+async function choose({ request }: Session, group: string, offers: readonly Offer[]): Promise<BidRecord> {
+  const acceptable = offers.filter(({ bid }) => isAcceptable(bid, request.policy));
+  const [best] = acceptable;
+  if (best === undefined) throw deployErrors.noBids(`group ${group}`);
+  const { choose: ask } = request.questions ?? {};
+  if (request.policy.choice.kind !== "ask" || ask === undefined) return best.bid;
+  return unlessInterrupted(ask(group, acceptable), request.signal);
+}
+
+/** Bids for these groups, those that the policy refuses included, once each group has one to take. */
+async function collectBids(session: Session, dseq: bigint, gseqs: readonly number[]): Promise<readonly BidRecord[]> {
+  const { market, request, clock } = session;
+  const deadline = clock.now() + request.timeoutMs;
+  const watch = new BidWatch(session);
+  for (let height = await market.height(); ; ) {
+    const [bids, orders, providers] = await Promise.all([
+      market.openBids(dseq),
+      market.openOrders(dseq),
+      market.providers(),
+    ]);
+    const wanted = bids.filter(({ id }) => gseqs.includes(id.gseq));
+    const ordered = orders.filter(({ id }) => gseqs.includes(id.gseq));
+    requireOrders(dseq, gseqs, ordered);
+    const acceptable = wanted.filter((bid) => isAcceptable(bid, request.policy));
+    const { choice } = request.policy;
+    const bidders = choice.kind === "provider" ? 1 : providers.length;
+    const state = bidWindow({ height, groups: gseqs, bids: acceptable, blocks: request.bidWindow, bidders });
+    if (state.kind === "closed") return wanted;
+    if (state.kind === "empty") {
+      const missing = ordered.filter(({ id }) => state.groups.includes(id.gseq));
+      await watch.empty({ height, orders: missing, bids: wanted, providers });
+    } else watch.open(state.until, acceptable.length);
+    const left = deadline - clock.now();
+    if (left <= 0) throw timedOut(session, dseq, wanted);
+    height = (await nextHeight(session, height, left)) ?? height;
+  }
+}
+
+function requireOrders(dseq: bigint, gseqs: readonly number[], orders: readonly OrderRecord[]): void {
+  const gone = gseqs.find((gseq) => !orders.some(({ id }) => id.gseq === gseq));
+  if (gone === undefined) return;
+  const hint = "run the same command again: it opens a new order";
+  throw deployErrors.noBids(`the order of deployment ${dseq}, group ${gone} has closed`, { hint });
+}
+
+function timedOut({ request }: Session, dseq: bigint, bids: readonly BidRecord[]): Error {
+  const waited = `waited ${Math.round(request.timeoutMs / 1000)} s`;
+  const hint = `svc deploy ${request.file} waits on, svc deploy close --dseq ${dseq} returns the deposit`;
+  return deployErrors.noBids(`${waited}, ${unacceptableText(bids, request.policy) ?? "nobody has bid"}`, { hint });
+}
+
+/** What is wrong with the bids that there are. */
+export function unacceptableText(bids: readonly BidRecord[], { choice, maxPrice }: BidPolicy): string | undefined {
+  const [cheapest] = rankBids(bids);
+  if (cheapest === undefined) return undefined;
+  const count = bids.length === 1 ? "there is one bid" : `there are ${bids.length} bids`;
+  if (choice.kind === "provider" && !bids.some(({ id }) => id.provider === choice.address)) {
+    return `${count}, none of ${choice.address}`;
+  }
+  const limit = maxPrice === undefined ? "" : `, above --max-price ${formatDecCoin(maxPrice)}`;
+  return `${count}, the cheapest at ${formatDecCoin(cheapest.price)} per block${limit}`;
+}
+
+interface EmptyMarket {
+  readonly height: bigint;
+  /** Orders without a bid to take. */
+  readonly orders: readonly OrderRecord[];
+  readonly bids: readonly BidRecord[];
+  readonly providers: readonly ProviderRecord[];
+}
+
+/** Says what is waited for, and why nobody bids; nothing twice. */
+class BidWatch {
+  readonly #session: Session;
+  readonly #told = new Set<string>();
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  open(until: bigint, bids: number): void {
+    const count = bids === 1 ? "one so far" : `${bids} so far`;
+    this.#session.progress.waiting(`more bids until block ${until}, ${count}`);
+  }
+
+  async empty({ height, orders, bids, providers }: EmptyMarket): Promise<void> {
+    const { progress, request } = this.#session;
+    progress.waiting(`a bid on ${orderNames(orders)}, block ${height}`);
+    const reason = unacceptableText(bids, request.policy);
+    if (reason !== undefined) return this.#tell(`${reason}\n`);
+    const since = lowest(
+      height,
+      orders.map(({ createdAt }) => createdAt),
+    );
+    if (providers.length === 0) this.#tell(NO_PROVIDERS);
+    else if (height >= since + PATIENCE_BLOCKS) {
+      const silences = await unlessInterrupted(askSilence(this.#session, providers, orders), request.signal);
+      this.#tell(`nobody has bid on ${orderNames(orders)} yet:\n${silenceText(silences)}`);
+    }
+  }
+
+  #tell(text: string): void {
+    if (this.#told.has(text)) return;
+    this.#told.add(text);
+    this.#session.progress.note(text);
+  }
+}

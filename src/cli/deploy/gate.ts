@@ -1,0 +1,67 @@
+import type { LeaseKey, OrderKey } from "../../wire/index.ts";
+import type { ProviderRecord } from "./market.ts";
+
+export interface ServiceState {
+  readonly name: string;
+  readonly available: number;
+  readonly total: number;
+  /** Replicas that run the manifest sent last. */
+  readonly updated: number;
+  /** HTTP addresses as a browser takes them. */
+  readonly urls: readonly string[];
+  /** What keeps it from running, in the provider's words. */
+  readonly error?: string;
+}
+
+export interface PortState {
+  readonly service: string;
+  readonly host: string;
+  /** Port on that host. */
+  readonly port: number;
+  /** Port that the deployment file names. */
+  readonly externalPort: number;
+  readonly proto: "TCP" | "UDP";
+}
+
+/** A lease as its provider sees it. */
+export interface LeaseState {
+  /** Hash of the manifest in force, lower-case hex. */
+  readonly version: string;
+  /** What keeps all of it from running, in the provider's words. */
+  readonly error?: string;
+  readonly services: readonly ServiceState[];
+  readonly ports: readonly PortState[];
+}
+
+/** What became of a manifest: taken, refused for good, or to be sent again. */
+export type ManifestOutcome =
+  | { readonly kind: "taken" }
+  | { readonly kind: "refused" | "later"; readonly reason: string };
+
+export interface LogRequest {
+  /** Services to read; empty for all. */
+  readonly services: readonly string[];
+  readonly follow: boolean;
+  /** Lines from the end; -1 for all. */
+  readonly tail: number;
+  readonly signal: AbortSignal;
+}
+
+export interface LogLine {
+  /** Replica, for example `web-0`. */
+  readonly name: string;
+  readonly message: string;
+}
+
+/** The gateway of one provider, as the tenant uses it. */
+export interface Gate {
+  sendManifest(lease: LeaseKey, manifestJson: string): Promise<ManifestOutcome>;
+  /** Undefined while the provider has no manifest for the lease. Rejects when the provider cannot be asked. */
+  status(lease: LeaseKey): Promise<LeaseState | undefined>;
+  /** Why the provider does not bid on an order, where it says so. */
+  refusal(order: OrderKey): Promise<string | undefined>;
+  logs(lease: LeaseKey, request: LogRequest): AsyncIterable<LogLine>;
+}
+
+/** Opens the gateway of a provider. */
+export type OpenGate = (provider: ProviderRecord) => Gate;

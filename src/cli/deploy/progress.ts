@@ -1,0 +1,59 @@
+import type { Clock } from "./clock.ts";
+
+/** The parts of a deployment's way that are timed. */
+export type StepName = "certificate" | "order" | "bid" | "lease" | "manifest" | "ready" | "first-200";
+
+export interface StepTime {
+  readonly name: StepName;
+  readonly ms: number;
+}
+
+/** Who is told how a deployment comes on. */
+export interface DeployReporter {
+  /** A step is done. `ms` is what it took, `at` the time since the start, both in milliseconds. */
+  step(step: StepTime & { readonly at: number }, text: string): void;
+  /** What is waited for from now on, for when nothing else happens. */
+  waiting(text: string): void;
+  /** Anything else worth knowing: tables, refusals, what is continued. May have several lines. */
+  note(text: string): void;
+}
+
+/** Measures steps and passes them on. */
+export class Progress {
+  readonly #clock: Clock;
+  readonly #reporter: DeployReporter;
+  readonly #start: number;
+  readonly #steps: StepTime[] = [];
+  #begun: number;
+
+  constructor(clock: Clock, reporter: DeployReporter) {
+    this.#clock = clock;
+    this.#reporter = reporter;
+    this.#start = clock.now();
+    this.#begun = this.#start;
+  }
+
+  get steps(): readonly StepTime[] {
+    return this.#steps;
+  }
+
+  /** A step is done; the next one begins. */
+  done(name: StepName, text: string): void {
+    const now = this.#clock.now();
+    const step = { name, ms: Math.round(now - this.#begun) };
+    this.#begun = now;
+    this.#steps.push(step);
+    this.#reporter.step({ ...step, at: Math.round(now - this.#start) }, text);
+  }
+
+  waiting(text: string): void {
+    this.#reporter.waiting(text);
+  }
+
+  note(text: string): void {
+    this.#reporter.note(text);
+  }
+}
+
+/** A reporter that nobody listens to. */
+export const SILENT: DeployReporter = { step: () => {}, waiting: () => {}, note: () => {} };

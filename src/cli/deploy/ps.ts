@@ -1,0 +1,137 @@
+import { formatPrice, priceOverTime } from "../../sdl/index.ts";
+import { errorText, formatCoin, formatDecShort } from "../../util/index.ts";
+import type { LeaseState, OpenGate } from "./gate.ts";
+import { activeLeases, type DeploymentRecord, type LeaseRecord, type Market } from "./market.ts";
+import { totalPrice } from "./order.ts";
+import { textTable } from "./text-table.ts";
+
+/** A deployment as `deploy ps` shows it; also its JSON form. */
+export interface DeploymentLine {
+  readonly dseq: string;
+  readonly state: string;
+  readonly services: readonly { readonly name: string; readonly available: number; readonly total: number }[];
+  readonly uris: readonly string[];
+  readonly ports: readonly string[];
+  /** Per block, a decimal; empty while nothing is paid. */
+  readonly price: { readonly denom: string; readonly amount: string };
+  readonly price_per_month: string;
+  readonly balance: { readonly denom: string; readonly amount: string };
+  /** Blocks until the money ends at this price; 0 while nothing is paid. */
+  readonly blocks_left: string;
+  /** When that is, RFC 3339; empty while nothing is paid. */
+  readonly until: string;
+  /** Why a provider could not be asked. */
+  readonly problems: readonly string[];
+}
+
+export interface PsParts {
+  readonly market: Market;
+  readonly gate: OpenGate;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+}
+
+/** The active deployments of the account with what their providers say of them. */
+export async function listDeployments(parts: PsParts): Promise<readonly DeploymentLine[]> {
+  const { market } = parts;
+  const deployments = await market.deployments("active");
+  if (deployments.length === 0) return [];
+  const [height, blockSeconds] = await Promise.all([market.height(), market.blockSeconds()]);
+  return Promise.all(deployments.map((each) => deploymentLine(parts, each, { height, blockSeconds })));
+}
+
+interface ChainTime {
+  readonly height: bigint;
+  readonly blockSeconds: number;
+}
+
+async function deploymentLine(parts: PsParts, deployment: DeploymentRecord, time: ChainTime): Promise<DeploymentLine> {
+  const all = await parts.market.leases(deployment.dseq);
+  const leases = activeLeases(all);
+  const looks = await Promise.all(leases.map((lease) => look(parts, lease)));
+  const states = looks.flatMap(({ state }) => state ?? []);
+  const price = totalPrice(leases.map((lease) => lease.price));
+  return {
+    dseq: deployment.dseq.toString(),
+    state: stateText(deployment, leases),
+    services: states.flatMap(({ services }) =>
+      services.map(({ name, available, total }) => ({ name, available, total })),
+    ),
+    uris: states.flatMap(({ services }) => services.flatMap(({ urls }) => urls)),
+    ports: states.flatMap(({ ports }) =>
+      ports.map(({ proto, host, port }) => `${proto.toLowerCase()}://${host}:${port}`),
+    ),
+    price: { denom: price.denom, amount: leases.length === 0 ? "" : formatDecShort(price.amount) },
+    price_per_month: leases.length === 0 ? "" : perMonth(price, time),
+    ...moneyLeft(deployment, all, { ...time, now: parts.now() }),
+    problems: looks.flatMap(({ problem }) => problem ?? []),
+  };
+}
+
+function perMonth(price: { readonly denom: string; readonly amount: bigint }, { blockSeconds }: ChainTime): string {
+  return formatPrice({ denom: price.denom, amount: priceOverTime(price, blockSeconds).perMonth });
+}
+
+/** `active`, or what its groups wait for. */
+function stateText({ groups }: DeploymentRecord, leases: readonly LeaseRecord[]): string {
+  const states = groups.map(({ gseq, state }) => {
+    if (state !== "open") return state;
+    return leases.some(({ id }) => id.gseq === gseq) ? "active" : "waiting for bids";
+  });
+  return [...new Set(states)].join(", ");
+}
+
+interface Look {
+  readonly state?: LeaseState;
+  readonly problem?: string;
+}
+
+async function look({ market, gate }: PsParts, lease: LeaseRecord): Promise<Look> {
+  const { provider: address } = lease.id;
+  try {
+    const provider = await market.provider(address);
+    if (provider === undefined) return { problem: `${address} is not registered any more` };
+    const state = await gate(provider).status(lease.id);
+    return state === undefined ? { problem: `${address} has no manifest` } : { state };
+  } catch (error) {
+    return { problem: `${address} does not answer: ${errorText(error)}` };
+  }
+}
+
+/** The balance at this height, not that of the last settlement. */
+function moneyLeft(
+  { escrow }: DeploymentRecord,
+  leases: readonly LeaseRecord[],
+  { height, blockSeconds, now }: ChainTime & { readonly now: number },
+): Pick<DeploymentLine, "balance" | "blocks_left" | "until"> {
+  const earned = leases.reduce((sum, { accrued, settled }) => sum + accrued - settled, 0n);
+  const balance = { denom: escrow?.denom ?? "", amount: ((escrow?.balance ?? 0n) - earned).toString() };
+  const end = escrow?.exhaustsAt ?? 0n;
+  if (end === 0n) return { balance, blocks_left: "0", until: "" };
+  const blocks = end > height ? end - height : 0n;
+  const until = new Date(Math.min(now + Number(blocks) * blockSeconds * 1000, MAX_TIME));
+  return { balance, blocks_left: blocks.toString(), until: until.toISOString().replace(/\.\d+Z$/, "Z") };
+}
+
+/** 9999-12-31, the last day of RFC 3339. */
+const MAX_TIME = 253_402_300_799_000;
+
+const HEADINGS = ["DSEQ", "STATE", "SERVICES", "PER BLOCK", "PER MONTH", "BALANCE", "UNTIL", "ADDRESSES"] as const;
+
+export function psTable(lines: readonly DeploymentLine[]): string {
+  return textTable([HEADINGS, ...lines.map(psRow)]);
+}
+
+function psRow(line: DeploymentLine): string[] {
+  const services = line.services.map(({ name, available, total }) => `${name} ${available}/${total}`);
+  return [
+    line.dseq,
+    line.state,
+    services.join(" ") || "-",
+    line.price.amount === "" ? "-" : line.price.amount + line.price.denom,
+    line.price_per_month || "-",
+    formatCoin(line.balance),
+    line.until || "-",
+    [...line.uris, ...line.ports].join(" ") || "-",
+  ];
+}

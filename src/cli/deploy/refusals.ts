@@ -1,0 +1,73 @@
+import { errorText } from "../../util/index.ts";
+import { formatOrderId } from "../../wire/index.ts";
+import { hostOf } from "./bid-table.ts";
+import type { OrderRecord, ProviderRecord } from "./market.ts";
+import type { Session } from "./session.ts";
+
+/** Why a provider has not bid, and what the tenant can do about it. */
+export interface Silence {
+  readonly provider: ProviderRecord;
+  readonly reason: string;
+  readonly remedy?: string;
+}
+
+/** More are not asked: their owners may have gone, and each is waited for. */
+const MAX_ASKED = 20;
+
+/** Asks the registered providers why they do not bid on the orders. */
+export async function askSilence(
+  { gate }: Session,
+  providers: readonly ProviderRecord[],
+  orders: readonly OrderRecord[],
+): Promise<readonly Silence[]> {
+  const asked = providers.slice(0, MAX_ASKED).map(async (provider): Promise<Silence[]> => {
+    try {
+      const reasons = await Promise.all(orders.map(({ id }) => gate(provider).refusal(id)));
+      return [...new Set(reasons)].map((reason) => silence(provider, reason));
+    } catch (error) {
+      return [{ provider, reason: `its gateway does not answer: ${errorText(error)}` }];
+    }
+  });
+  return (await Promise.all(asked)).flat();
+}
+
+function silence(provider: ProviderRecord, reason: string | undefined): Silence {
+  if (reason === undefined) return { provider, reason: "it has said nothing about the order yet" };
+  const remedy = remedyFor(reason);
+  return { provider, reason, ...(remedy === undefined ? {} : { remedy }) };
+}
+
+const REMEDIES: readonly (readonly [pattern: RegExp, remedy: string])[] = [
+  [/price .*above/i, "raise the amount under pricing in the deployment file and run the same command again"],
+  [/insufficient capacity/i, "ask for less cpu, memory, storage or fewer replicas, or wait until others have ended"],
+  [/node port/i, "expose fewer ports other than 80"],
+  [/requires attribute/i, "change or remove the attribute under placement in the deployment file"],
+  [/serves only orders/i, "add that attribute under placement in the deployment file"],
+  [/auditor|signature/i, "change or remove signedBy under placement in the deployment file"],
+  [/gpu|leased ip|class/i, "ask for what this provider has, or wait for another provider"],
+  [/volumes/i, "use fewer volumes for one service"],
+  [/balance|deposit/i, "the provider's operator has to fund its account"],
+];
+
+/** What the tenant can do about a provider's reason. */
+export function remedyFor(reason: string): string | undefined {
+  return REMEDIES.find(([pattern]) => pattern.test(reason))?.[1];
+}
+
+/** One or two lines for each provider. */
+export function silenceText(silences: readonly Silence[]): string {
+  return silences
+    .map(({ provider, reason, remedy }) => {
+      const advice = remedy === undefined ? "" : `\n    -> ${remedy}`;
+      return `  ${provider.address} (${hostOf(provider.hostUri)}): ${reason}${advice}\n`;
+    })
+    .join("");
+}
+
+/** What to say when nobody could bid at all. */
+export const NO_PROVIDERS =
+  "no provider is registered on this chain: start one with svc provider run, or use svc localnet, which has one\n";
+
+export function orderNames(orders: readonly OrderRecord[]): string {
+  return orders.map(({ id }) => `order/${formatOrderId(id)}`).join(", ");
+}

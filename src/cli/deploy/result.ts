@@ -1,0 +1,106 @@
+import { formatDecShort } from "../../util/index.ts";
+import type { Running } from "./addresses.ts";
+import { hostOf } from "./bid-table.ts";
+import type { DeploymentRecord } from "./market.ts";
+import type { StepTime } from "./progress.ts";
+
+/** A deployment that runs. This is also the form of `-o json`; amounts and 64-bit numbers are texts. */
+export interface DeployResult {
+  readonly dseq: string;
+  readonly owner: string;
+  readonly groups: readonly { readonly gseq: number; readonly name: string; readonly state: string }[];
+  readonly leases: readonly LeaseResult[];
+  readonly services: readonly ServiceResult[];
+  /** HTTP addresses that answered. */
+  readonly uris: readonly string[];
+  readonly ports: readonly PortResult[];
+  /** In the order in which they were done, milliseconds. */
+  readonly steps: readonly StepTime[];
+}
+
+export interface LeaseResult {
+  readonly gseq: number;
+  readonly oseq: number;
+  readonly provider: string;
+  /** `host:port` of the provider's gateway. */
+  readonly host: string;
+  /** Per block, a decimal. */
+  readonly price: { readonly denom: string; readonly amount: string };
+}
+
+export interface ServiceResult {
+  readonly name: string;
+  readonly gseq: number;
+  readonly provider: string;
+  readonly available: number;
+  readonly total: number;
+  /** Every HTTP address, those that do not lead here yet included. */
+  readonly uris: readonly string[];
+}
+
+export interface PortResult {
+  readonly service: string;
+  readonly host: string;
+  readonly port: number;
+  readonly external_port: number;
+  readonly proto: string;
+}
+
+interface Ended {
+  readonly owner: string;
+  readonly deployment: DeploymentRecord;
+  readonly running: readonly Running[];
+  readonly steps: readonly StepTime[];
+}
+
+export function deployResult({ owner, deployment, running, steps }: Ended): DeployResult {
+  return {
+    dseq: deployment.dseq.toString(),
+    owner,
+    groups: deployment.groups.map(({ gseq, state, spec }) => ({ gseq, name: spec.name, state })),
+    leases: running.map(leaseResult),
+    services: running.flatMap(serviceResults),
+    uris: running.flatMap(({ open }) => [...open.values()].flat()),
+    ports: running.flatMap(portResults),
+    steps,
+  };
+}
+
+function leaseResult({ lease, provider }: Running): LeaseResult {
+  const { id, price } = lease;
+  return {
+    gseq: id.gseq,
+    oseq: id.oseq,
+    provider: id.provider,
+    host: hostOf(provider.hostUri),
+    price: { denom: price.denom, amount: formatDecShort(price.amount) },
+  };
+}
+
+function serviceResults({ lease, state }: Running): ServiceResult[] {
+  const { gseq, provider } = lease.id;
+  return state.services.map(({ name, available, total, urls }) => ({
+    name,
+    gseq,
+    provider,
+    available,
+    total,
+    uris: urls,
+  }));
+}
+
+function portResults({ state }: Running): PortResult[] {
+  return state.ports.map(({ service, host, port, externalPort, proto }) => ({
+    service,
+    host,
+    port,
+    external_port: externalPort,
+    proto,
+  }));
+}
+
+/** Addresses one a line, for standard output: `http://...`, `tcp://host:port`. */
+export function addressLines({ uris, ports }: Pick<DeployResult, "uris" | "ports">): string {
+  const lines = [...uris, ...ports.map(({ host, port, proto }) => `${proto.toLowerCase()}://${host}:${port}`)];
+  return lines.map((line) => `${line}\n`).join("");
+}

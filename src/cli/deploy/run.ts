@@ -1,0 +1,36 @@
+import { ensureLeases, needActive } from "./lease.ts";
+import { sendManifests, withProviders } from "./manifest.ts";
+import { ensureOrder } from "./order.ts";
+import { type DeployReporter, Progress } from "./progress.ts";
+import { waitReady } from "./ready.ts";
+import { type DeployResult, deployResult } from "./result.ts";
+import { type DeployParts, type DeployRequest, fingerprintOf, type Session } from "./session.ts";
+
+/**
+ * Takes a deployment file to running services. Each step first looks at what is there, so that a run after an
+ * interruption goes on where the one before it stopped. Undefined when the user did not want to pay for it.
+ */
+export async function runDeploy(
+  parts: DeployParts,
+  request: DeployRequest,
+  reporter: DeployReporter,
+): Promise<DeployResult | undefined> {
+  const progress = new Progress(parts.clock, reporter);
+  const session: Session = { ...parts, request, progress, fingerprint: fingerprintOf(request.sdl) };
+  progress.waiting("the node");
+  const placed = await ensureOrder(session);
+  if (placed === undefined) return undefined;
+  const { entry } = placed;
+  const leases = await ensureLeases(session, placed);
+  const chosen = leases.map(({ id }) => ({ gseq: id.gseq, provider: id.provider }));
+  const leased = await withProviders(session, leases);
+  parts.journal.save({ ...entry, step: "manifest", chosen });
+  await sendManifests(session, leased, {
+    onlyMissing: entry.step === "manifest" || entry.step === "ready" || entry.step === "done",
+  });
+  parts.journal.save({ ...entry, step: "ready", chosen });
+  const running = await waitReady(session, entry.dseq, leased);
+  parts.journal.save({ ...entry, step: "done", chosen });
+  const deployment = await needActive(session, entry.dseq);
+  return deployResult({ owner: parts.market.owner, deployment, running, steps: progress.steps });
+}

@@ -1,0 +1,49 @@
+import { printable } from "../printable.ts";
+import type { DeployReporter } from "./progress.ts";
+
+/** After so much silence the terminal says what is waited for. */
+const SILENCE_MS = 8_000;
+const TICK_MS = 500;
+const NAME_WIDTH = 12;
+
+export interface TerminalReporter extends DeployReporter {
+  /** Ends the reminders. */
+  stop(): void;
+}
+
+/** Lines on standard error: one for each step with the time since the start, and a reminder in every long silence. */
+export function terminalReporter(
+  write: (text: string) => void,
+  now: () => number = () => performance.now(),
+): TerminalReporter {
+  const start = now();
+  let spoke = start;
+  let awaited = "";
+  const line = (text: string, at = now() - start): void => {
+    spoke = now();
+    write(`[${seconds(at)}] ${printable(text)}\n`);
+  };
+  const timer = setInterval(() => {
+    if (awaited !== "" && now() - spoke >= SILENCE_MS) line(`still waiting for ${awaited}`);
+  }, TICK_MS);
+  timer.unref();
+  return {
+    step({ name, at }, text) {
+      awaited = "";
+      line(`${name.padEnd(NAME_WIDTH)} ${text}`, at);
+    },
+    waiting(text) {
+      awaited = text;
+    },
+    note(text) {
+      spoke = now();
+      write(`${printable(text.replace(/\n$/, ""))}\n`);
+    },
+    stop: () => clearInterval(timer),
+  };
+}
+
+/** ` 12.3s`, wide enough for the first quarter of an hour. */
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(1).padStart(5)}s`;
+}

@@ -1,0 +1,88 @@
+import { equalBytes } from "../../util/index.ts";
+import { unlessInterrupted } from "./clock.ts";
+import { deployErrors } from "./errors.ts";
+import { groupDifferences } from "./groups.ts";
+import { sendManifests, withProviders } from "./manifest.ts";
+import { activeLeases, type DeploymentRecord, type LeaseRecord } from "./market.ts";
+import { updateDeployment } from "./messages.ts";
+import { pickDeployment } from "./pick.ts";
+import { type DeployReporter, Progress } from "./progress.ts";
+import { waitReady } from "./ready.ts";
+import { type DeployResult, deployResult } from "./result.ts";
+import { type DeployParts, type DeployRequest, fingerprintOf, type Session } from "./session.ts";
+
+/** What is told of an update beside its file: the deployment, else the one made from the file, else the only one. */
+export interface UpdateRequest extends DeployRequest {
+  readonly dseq?: bigint;
+}
+
+/**
+ * Gives a deployment a new manifest: its hash to the chain, the manifest to the providers. Groups stay as they were
+ * ordered; a file that changes them is refused. Undefined when the user did not want to.
+ */
+export async function runUpdate(
+  parts: DeployParts,
+  request: UpdateRequest,
+  reporter: DeployReporter,
+): Promise<DeployResult | undefined> {
+  const progress = new Progress(parts.clock, reporter);
+  const session: Session = { ...parts, request, progress, fingerprint: fingerprintOf(request.sdl) };
+  progress.waiting("the node");
+  const deployment = await pickDeployment(parts.market, request.dseq ?? (await madeFrom(session)));
+  checkGroups(session, deployment);
+  const leases = await needLeases(session, deployment);
+  if (!(await putHash(session, deployment))) return undefined;
+  const leased = await withProviders(session, leases);
+  await sendManifests(session, leased, { onlyMissing: false });
+  const running = await waitReady(session, deployment.dseq, leased);
+  record(session, deployment, leases);
+  return deployResult({ owner: parts.market.owner, deployment, running, steps: progress.steps });
+}
+
+/** The active deployment that was made from this file, where there is exactly one. */
+async function madeFrom({ market, journal, request }: Session): Promise<bigint | undefined> {
+  const entries = journal.entries(market.owner, market.chainId).filter(({ file }) => file === request.file);
+  const found = await Promise.all(entries.map(({ dseq }) => market.deployment(dseq)));
+  const active = found.filter((each) => each?.state === "active");
+  return active.length === 1 ? active[0]?.dseq : undefined;
+}
+
+function checkGroups({ request }: Session, { dseq, groups }: DeploymentRecord): void {
+  const before = groups.map(({ spec }) => spec);
+  const changes = groupDifferences(before, request.sdl.groups);
+  if (changes.length === 0) return;
+  const hint =
+    `image, command, args, env and hosts can be changed; for the rest make a new deployment: ` +
+    `svc deploy close --dseq ${dseq} and svc deploy ${request.file}`;
+  throw deployErrors.groupsChanged(`deployment ${dseq}: ${changes.join("; ")}`, { hint });
+}
+
+async function needLeases({ market, request }: Session, { dseq }: DeploymentRecord): Promise<readonly LeaseRecord[]> {
+  const leases = activeLeases(await market.leases(dseq));
+  if (leases.length > 0) return leases;
+  throw deployErrors.noLease(`deployment ${dseq}`, { hint: `svc deploy ${request.file} goes on until it has one` });
+}
+
+/** Puts the new hash on the chain; false when the user refused. */
+async function putHash({ market, request, progress }: Session, deployment: DeploymentRecord): Promise<boolean> {
+  const { dseq, version } = deployment;
+  if (equalBytes(version, request.sdl.hash)) {
+    progress.note(`deployment ${dseq} has this manifest already; it is sent to the providers again`);
+    return true;
+  }
+  const ask = request.questions?.confirm;
+  const agreed = ask === undefined || (await unlessInterrupted(ask(`update deployment ${dseq}`), request.signal));
+  if (!agreed) return false;
+  progress.waiting("the block with the new manifest hash");
+  const message = updateDeployment({ owner: market.owner, dseq }, request.sdl.hash);
+  const { height } = await unlessInterrupted(market.send([message]), request.signal);
+  progress.done("order", `manifest hash of deployment ${dseq} changed in block ${height}`);
+  return true;
+}
+
+function record(session: Session, { dseq }: DeploymentRecord, leases: readonly LeaseRecord[]): void {
+  const { journal, market, request, fingerprint } = session;
+  const chosen = leases.map(({ id }) => ({ gseq: id.gseq, provider: id.provider }));
+  const { owner, chainId } = market;
+  journal.save({ dseq, owner, chainId, file: request.file, fingerprint, step: "done", chosen });
+}
