@@ -184,10 +184,11 @@ class Driver implements EngineDriver {
     const namespaces = [...this.#leases.values()].map((lease) => this.teardown(lease.spec.id));
     await Promise.all(namespaces);
     await answer(async () => {
-      const { api, naming, firewall } = this.#context;
+      const { api, naming, firewall, volumes } = this.#context;
       const home = { [LABEL.home]: naming.prefix };
       for (const { id } of await api.listContainers(home)) await api.remove(id).catch(ignoreNotFound);
       for (const { name } of await api.listNetworks(home)) await api.removeNetwork(name).catch(ignoreNotFound);
+      await volumes.removeAll();
       await firewall.clear();
     });
   }
@@ -248,7 +249,11 @@ class Driver implements EngineDriver {
   }
 
   async #checkLayers(): Promise<void> {
-    for (const lease of this.#leases.values()) await lease.checkLayers();
+    for (const lease of this.#leases.values()) {
+      if (lease.closing) continue;
+      // A container may go while it is measured; the next round looks at what is there then.
+      await lease.checkLayers().catch((error) => this.#context.health.observe(error));
+    }
   }
 
   #every(milliseconds: number, task: () => Promise<void>): void {

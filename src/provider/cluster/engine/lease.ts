@@ -39,7 +39,7 @@ export class Lease {
   #probeTimer: NodeJS.Timeout | undefined;
   #redirected = false;
   #closed: Promise<void> | undefined;
-  #resolveClosed: () => void = () => {};
+  #settleClosed: (error?: Error) => void = () => {};
 
   constructor(context: DriverContext, record: LeaseRecord) {
     this.#context = context;
@@ -67,8 +67,8 @@ export class Lease {
   /** Removes the lease; resolves when nothing is left. A failure is retried in the background and thrown here. */
   async close(): Promise<void> {
     if (!this.closing) await this.state.update((record) => ({ ...record, closing: true }));
-    this.#closed ??= new Promise((resolve) => {
-      this.#resolveClosed = resolve;
+    this.#closed ??= new Promise((resolve, reject) => {
+      this.#settleClosed = (error) => (error === undefined ? resolve() : reject(error));
     });
     this.poke();
     await this.#closed;
@@ -88,6 +88,8 @@ export class Lease {
     clearTimeout(this.#probeTimer);
     this.#ports.close();
     this.#changes.emit("change");
+    // Whoever still waits for a removal is told; the next start goes on with it.
+    this.#settleClosed(new Error("the driver was closed while the lease was being removed"));
   }
 
   get stopped(): boolean {
@@ -266,8 +268,8 @@ export class Lease {
     await firewall.forget(state.namespace);
     await volumes.removeLease(state.namespace);
     await state.retire();
+    this.#settleClosed();
     this.stop();
-    this.#resolveClosed();
     return Number.POSITIVE_INFINITY;
   }
 }

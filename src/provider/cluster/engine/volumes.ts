@@ -57,6 +57,10 @@ export class Volumes {
     return this.#remove(namespace, () => true);
   }
 
+  async removeAll(): Promise<void> {
+    for (const namespace of await list(this.#root)) await this.removeLease(namespace);
+  }
+
   /** Unmounts and deletes the volumes of one replica. */
   removeReplica(namespace: string, replica: string): Promise<void> {
     return this.#remove(namespace, (name) => name.startsWith(`${replica}.`));
