@@ -1,9 +1,10 @@
 import { execFile } from "node:child_process";
-import { join, resolve } from "node:path";
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 
-/** The checkout. */
-export const ROOT = resolve(import.meta.dirname, "..", "..");
+/** The checkout. Benchmarks run this code from a bundle below it. */
+export const ROOT = checkoutAbove(import.meta.dirname);
 
 /** What a checkout runs once it is built. */
 export const MAIN = join(ROOT, "dist", "main.js");
@@ -14,4 +15,11 @@ let built: Promise<void> | undefined;
 export function buildOnce(): Promise<void> {
   built ??= promisify(execFile)(process.execPath, [join(ROOT, "tools", "build.mjs")]).then(() => undefined);
   return built;
+}
+
+function checkoutAbove(folder: string): string {
+  if (existsSync(join(folder, "tools", "build.mjs"))) return folder;
+  const above = dirname(folder);
+  if (above === folder) throw new Error("this code runs inside a checkout only");
+  return checkoutAbove(above);
 }

@@ -1,0 +1,22 @@
+import { type Fixture, freePorts, svcOk, TestNode } from "../../test/support/index.ts";
+import { fundAccounts } from "./load-accounts.ts";
+
+/** Settings of the node under load: a block a second, durable commits, application hash, quiet log. */
+const FLAGS = ["--block-interval", "1s", "--minimum-gas-prices", "0utoken", "--log_level", "error"];
+
+/** A fresh chain in a process of its own with funded accounts. */
+export async function startBenchNode(
+  fixture: Fixture,
+  addresses: readonly string[],
+  flags: readonly string[] = [],
+): Promise<TestNode & { readonly port: number }> {
+  const home = fixture.tempHome();
+  const chainId = "svc-bench-1";
+  await svcOk(["init", "validator", "--chain-id", chainId, "--home", home]);
+  fundAccounts(home, addresses);
+  const [port = 0] = await freePorts(1);
+  const args = ["start", "--home", home, "--rpc.laddr", `tcp://127.0.0.1:${port}`, ...FLAGS, ...flags];
+  const node = new TestNode(fixture, { home, chainId, port, args });
+  await node.start();
+  return Object.assign(node, { port });
+}
