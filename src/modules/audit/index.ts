@@ -1,14 +1,12 @@
-import { create } from "@bufbuild/protobuf";
-import { defineGenesis, defineModule, type Module } from "../../runtime/index.ts";
-import { GenesisStateSchema, ParamsSchema } from "../../wire/gen/svc/audit/v1beta1/audit_pb.js";
+import { type Context, defineModule, type Module } from "../../runtime/index.ts";
+import { encodeAddress } from "../../wire/index.ts";
 import { errors } from "./errors.ts";
-import { AuditKeeper, type ProviderBook, recordKey, STORE } from "./keeper.ts";
+import { auditGenesis } from "./genesis.ts";
+import { AuditKeeper, type ProviderBook, STORE } from "./keeper.ts";
 import { auditMsgs } from "./msgs.ts";
 import { auditQueries } from "./queries.ts";
 
 export { AuditKeeper } from "./keeper.ts";
-
-const DEFAULT_GAS = { MsgSignProviderAttributes: 60_000n, MsgDeleteProviderAttributes: 40_000n };
 
 /** Makes the module and its keeper. */
 export function auditModule(providers: ProviderBook): { readonly keeper: AuditKeeper; readonly module: Module } {
@@ -17,7 +15,7 @@ export function auditModule(providers: ProviderBook): { readonly keeper: AuditKe
     name: "audit",
     msg: auditMsgs(keeper),
     query: auditQueries(keeper),
-    genesis: genesis(keeper),
+    genesis: auditGenesis(keeper),
     messageGas: (ctx, message) => {
       const row = keeper.params.require(ctx.store(STORE)).messageGas.find((each) => each.message === message);
       if (row === undefined) throw errors.internal(`no gas for ${message}`);
@@ -25,28 +23,21 @@ export function auditModule(providers: ProviderBook): { readonly keeper: AuditKe
     },
     invariants: {
       "index-auditor": (ctx) => keeper.records.verifyIndexes(ctx.store(STORE))[0],
+      records: (ctx) => brokenRecord(keeper, ctx),
     },
   });
   return { keeper, module };
 }
 
-function genesis(keeper: AuditKeeper) {
-  return defineGenesis({
-    schema: GenesisStateSchema,
-    defaults: () => create(GenesisStateSchema, { params: { messageGas: gasRows() } }),
-    init(ctx, state) {
-      const store = ctx.store(STORE);
-      keeper.params.set(store, state.params ?? create(ParamsSchema, { messageGas: gasRows() }));
-      for (const record of state.attributes) keeper.records.set(store, recordKey(record.owner, record.auditor), record);
-    },
-    export(ctx) {
-      const store = ctx.store(STORE);
-      const attributes = [...keeper.records.values(store)];
-      return create(GenesisStateSchema, { attributes, params: keeper.params.require(store) });
-    },
-  });
-}
-
-function gasRows(): { message: string; gas: bigint }[] {
-  return Object.entries(DEFAULT_GAS).map(([message, gas]) => ({ message, gas }));
+/** A record stands under the two addresses in it and holds attributes, each key once and in order. */
+function brokenRecord(keeper: AuditKeeper, ctx: Context): string | undefined {
+  for (const [key, { owner, auditor, attributes, staleKeys }] of keeper.records.iterate(ctx.store(STORE))) {
+    const id = `the signature of ${auditor} over ${owner}`;
+    const [provider, signer] = key.map((bytes) => encodeAddress(bytes, "account"));
+    if (provider !== owner || signer !== auditor) return `${id} stands under ${provider} and ${signer}`;
+    const keys = attributes.map((each) => each.key);
+    const inOrder = keys.every((each, i) => i === 0 || (keys[i - 1] ?? "") < each);
+    if (keys.length === 0 || !inOrder || staleKeys.length > 0) return `${id} is not in its stored form`;
+  }
+  return undefined;
 }

@@ -1,14 +1,14 @@
 import { create } from "@bufbuild/protobuf";
-import type { Context } from "../../runtime/index.ts";
-import { addressKey, collection, index, item, protoValue, tupleKey } from "../../store/index.ts";
+import { type Context, paramsItem } from "../../runtime/index.ts";
+import { ATTRIBUTE_LIMITS } from "../../sdl/index.ts";
+import { addressKey, checkPrefixes, collection, index, protoValue, tupleKey } from "../../store/index.ts";
 import {
   type AuditedAttributes,
   AuditedAttributesSchema,
   ParamsSchema,
 } from "../../wire/gen/svc/audit/v1beta1/audit_pb.js";
 import type { Attribute } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
-import { decodeAddress } from "../../wire/index.ts";
-import { ATTRIBUTE_LIMITS } from "../provider/index.ts";
+import { decodeAddress, encodeAddress } from "../../wire/index.ts";
 import { errors } from "./errors.ts";
 
 export const STORE = "audit";
@@ -21,13 +21,14 @@ export interface ProviderBook {
 
 /** Attributes that auditors have signed, by provider and auditor. */
 export class AuditKeeper {
-  readonly params = item({ name: "audit params", prefix: 0x00, value: protoValue(ParamsSchema) });
+  readonly params = paramsItem({ prefix: 0x00, schema: ParamsSchema });
   readonly records = collection({
     name: "audited attributes",
     prefix: 0x01,
     key: tupleKey(addressKey, addressKey),
     value: protoValue(AuditedAttributesSchema),
     notFound: errors.notFound,
+    describe: ([owner, auditor]) => `of ${encodeAddress(owner)} signed by ${encodeAddress(auditor)}`,
     indexes: {
       auditor: index({
         prefix: 0x02,
@@ -40,15 +41,16 @@ export class AuditKeeper {
 
   constructor(providers: ProviderBook) {
     this.#providers = providers;
+    checkPrefixes({ params: this.params, records: this.records });
   }
 
-  get(ctx: Context, owner: string, auditor: string): AuditedAttributes | undefined {
-    return this.records.get(ctx.store(STORE), recordKey(owner, auditor));
+  require(ctx: Context, owner: string, auditor: string): AuditedAttributes {
+    return this.records.require(ctx.store(STORE), recordKey(owner, auditor));
   }
 
   /** What the auditor has signed of the provider; empty when nothing. */
   signedAttributes(ctx: Context, owner: string, auditor: string): readonly Attribute[] {
-    return this.get(ctx, owner, auditor)?.attributes ?? [];
+    return this.records.get(ctx.store(STORE), recordKey(owner, auditor))?.attributes ?? [];
   }
 
   /** Merges the attributes by key into the record, sorted by key. */
@@ -59,18 +61,18 @@ export class AuditKeeper {
     for (const attribute of request.attributes) merged.set(attribute.key, attribute);
     if (merged.size > ATTRIBUTE_LIMITS.entries)
       throw errors.attributes(`more than ${ATTRIBUTE_LIMITS.entries} attributes`);
-    this.#save(ctx, { owner, auditor, attributes: [...merged.values()] });
+    this.restore(ctx, { owner, auditor, attributes: [...merged.values()], signedAt: ctx.height });
     emit(ctx, "audit-trusted-auditor-created", owner, auditor);
   }
 
   /** Removes the named keys, or the whole record when none is named or none is left. */
   delete(ctx: Context, owner: string, auditor: string, keys: readonly string[]): void {
-    const record = this.records.require(ctx.store(STORE), recordKey(owner, auditor));
+    const record = this.require(ctx, owner, auditor);
     const unknown = keys.find((key) => !record.attributes.some((each) => each.key === key));
-    if (unknown !== undefined) throw errors.attributeNotFound(unknown);
+    if (unknown !== undefined) throw errors.attributeNotFound(JSON.stringify(unknown.slice(0, 128)));
     const left = keys.length === 0 ? [] : record.attributes.filter((each) => !keys.includes(each.key));
     if (left.length === 0) this.records.delete(ctx.store(STORE), recordKey(owner, auditor));
-    else this.#save(ctx, { owner, auditor, attributes: left });
+    else this.restore(ctx, { ...record, attributes: left });
     emit(ctx, "audit-trusted-auditor-deleted", owner, auditor);
   }
 
@@ -83,14 +85,16 @@ export class AuditKeeper {
     return { ...record, staleKeys };
   }
 
-  #save(ctx: Context, record: Pick<AuditedAttributes, "owner" | "auditor" | "attributes">): void {
+  /** Sets a record in its stored form: sorted by key, nothing computed in it. */
+  restore(ctx: Context, record: Omit<AuditedAttributes, "$typeName" | "staleKeys">): void {
+    const { owner, auditor, signedAt } = record;
     const attributes = record.attributes.toSorted((a, b) => (a.key < b.key ? -1 : 1));
-    const value = create(AuditedAttributesSchema, { ...record, attributes, signedAt: ctx.height });
-    this.records.set(ctx.store(STORE), recordKey(record.owner, record.auditor), value);
+    const value = create(AuditedAttributesSchema, { owner, auditor, attributes, signedAt });
+    this.records.set(ctx.store(STORE), recordKey(owner, auditor), value);
   }
 }
 
-export function recordKey(owner: string, auditor: string): [Uint8Array, Uint8Array] {
+function recordKey(owner: string, auditor: string): [Uint8Array, Uint8Array] {
   return [decodeAddress(owner, "account"), decodeAddress(auditor, "account")];
 }
 

@@ -2,7 +2,6 @@ import { type BoundService, bindService, type Context } from "../../runtime/inde
 import type { Page } from "../../store/index.ts";
 import { type AuditedAttributes, Query } from "../../wire/gen/svc/audit/v1beta1/audit_pb.js";
 import { decodeAddress } from "../../wire/index.ts";
-import { errors } from "./errors.ts";
 import { type AuditKeeper, STORE } from "./keeper.ts";
 
 export function auditQueries(keeper: AuditKeeper): BoundService {
@@ -16,11 +15,9 @@ export function auditQueries(keeper: AuditKeeper): BoundService {
       const prefix = [decodeAddress(owner, "account")] as const;
       return answer(ctx, keeper.records.paginate(ctx.store(STORE), pagination, { prefix }));
     },
-    providerAuditorAttributes: (ctx, { owner, auditor }) => {
-      const record = keeper.get(ctx, owner, auditor);
-      if (record === undefined) throw errors.notFound(`${owner} has no attributes signed by ${auditor}`);
-      return { providers: [keeper.withStaleKeys(ctx, record)] };
-    },
+    providerAuditorAttributes: (ctx, { owner, auditor }) => ({
+      providers: [keeper.withStaleKeys(ctx, keeper.require(ctx, owner, auditor))],
+    }),
     auditorAttributes: (ctx, { auditor, pagination }) => {
       const prefix = [decodeAddress(auditor, "account")] as const;
       return answer(ctx, keeper.records.by.auditor.paginate(ctx.store(STORE), pagination, { prefix }));

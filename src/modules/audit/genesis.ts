@@ -1,0 +1,40 @@
+import { create } from "@bufbuild/protobuf";
+import { defineGenesis, entryProblems, type GenesisPart } from "../../runtime/index.ts";
+import {
+  type AuditedAttributes,
+  GenesisStateSchema,
+  type Params,
+  ParamsSchema,
+} from "../../wire/gen/svc/audit/v1beta1/audit_pb.js";
+import { checkAddresses, checkAttributes } from "./check.ts";
+import { type AuditKeeper, STORE } from "./keeper.ts";
+
+const DEFAULT_GAS = { MsgSignProviderAttributes: 60_000n, MsgDeleteProviderAttributes: 40_000n };
+
+export function auditGenesis(keeper: AuditKeeper): GenesisPart {
+  return defineGenesis({
+    schema: GenesisStateSchema,
+    defaults: () => create(GenesisStateSchema, { params: defaultParams() }),
+    validate: ({ attributes }) => entryProblems("attributes", attributes, identify),
+    init(ctx, { params, attributes }) {
+      keeper.params.set(ctx.store(STORE), params ?? defaultParams());
+      for (const record of attributes) keeper.restore(ctx, record);
+    },
+    export(ctx) {
+      const store = ctx.store(STORE);
+      const attributes = [...keeper.records.values(store)];
+      return create(GenesisStateSchema, { attributes, params: keeper.params.require(store) });
+    },
+  });
+}
+
+function defaultParams(): Params {
+  return create(ParamsSchema, { messageGas: Object.entries(DEFAULT_GAS).map(([message, gas]) => ({ message, gas })) });
+}
+
+/** The provider need not be there: signatures outlive it, as stale ones. */
+function identify({ owner, auditor, attributes }: AuditedAttributes): string {
+  checkAddresses(owner, auditor);
+  checkAttributes(attributes);
+  return `${owner} audited by ${auditor}`;
+}
