@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, wri
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { silentLogger } from "../util/index.ts";
 import { encodeAddress } from "../wire/index.ts";
 import { nodeConfig } from "./config.ts";
@@ -37,6 +37,13 @@ async function start(given: GivenOptions = {}): Promise<Node> {
   const config = nodeConfig({ "rpc.laddr": "tcp://127.0.0.1:0", "block-interval": "100ms", ...given });
   const node = await startNode({ home, config, logger: silentLogger, version: "v9.9.9" });
   nodes.push(node);
+  return node;
+}
+
+/** A node with its first block, and hours until the next. */
+async function startOnce(): Promise<Node> {
+  const node = await start({ "block-interval": "60m" });
+  await vi.waitUntil(() => node.engine.blocks.height > 0n);
   return node;
 }
 
@@ -133,9 +140,7 @@ describe("add-genesis-account", () => {
     expect(() => addGenesisAccounts(join(home, "nowhere"), [{ address: BOB, coins }])).toThrow(
       "there is no genesis file",
     );
-    const node = await start();
-    node.engine.produceBlock();
-    await node.stop();
+    await (await startOnce()).stop();
     expect(() => addGenesisAccounts(home, [{ address: BOB, coins }])).toThrow("the chain has started");
     expect(readGenesisText(home)).toBe(before);
   });
@@ -162,8 +167,7 @@ describe("a node", () => {
 
   it("answers queries of the modules and of the transaction service, in both namespaces", async () => {
     init();
-    const node = await start({ "block-interval": "60m" });
-    node.engine.produceBlock();
+    const node = await startOnce();
     const data = `0x0a${ALICE.length.toString(16)}${Buffer.from(ALICE).toString("hex")}`;
     for (const namespace of ["sdk", "cosmos"]) {
       const balances = await call(node, `abci_query?path="/${namespace}.bank.v1beta1.Query/AllBalances"&data=${data}`);
@@ -215,9 +219,7 @@ describe("a node", () => {
     init();
     const paths = homePaths(home);
     const whole = readGenesisText(home);
-    const node = await start();
-    node.engine.produceBlock();
-    await node.stop();
+    await (await startOnce()).stop();
     writeFileSync(paths.genesis, whole.replace('"5000000"', '"6000000"').replace('"5000000"', '"6000000"'));
     await expect(start()).rejects.toThrow("the genesis file is not the one that this chain began with");
     writeFileSync(paths.genesis, JSON.stringify(JSON.parse(whole)));
@@ -243,8 +245,8 @@ describe("export", () => {
   it("gives a genesis file from which a new chain goes on and exports the same", async () => {
     init();
     expect(() => exportGenesis(home)).toThrow("there is no state to export");
-    const node = await start({ "block-interval": "60m" });
-    for (let i = 0; i < 3; i++) node.engine.produceBlock();
+    const node = await startOnce();
+    for (let i = 0; i < 2; i++) node.engine.produceBlock();
     expect(() => exportGenesis(home)).toThrow("already open");
     await node.stop();
     const text = exportGenesis(home);
@@ -258,8 +260,7 @@ describe("export", () => {
     rmSync(homePaths(home).database, { recursive: true });
     writeFileSync(homePaths(home).genesis, text);
     validateGenesis(text);
-    const next = await start({ "block-interval": "60m" });
-    next.engine.produceBlock();
+    const next = await startOnce();
     expect(next.engine.blocks.height).toBe(4n);
     await next.stop();
     expect(JSON.parse(exportGenesis(home)).app_state).toEqual(exported.app_state);

@@ -143,20 +143,37 @@ describe("the embedded engine", () => {
     const heights: string[] = [];
     engine.bus.listen(({ block }) => heights.push(`${block.header.height}/${block.txs.length}`));
     engine.start();
-    network.clock.advance(99);
     expect(heights).toEqual([]);
-    network.clock.advance(1);
+    network.clock.advance(0);
+    expect(heights).toEqual(["1/0"]);
+    network.clock.advance(99);
     engine.mempool.add(kvTx("a=1"));
-    network.clock.advance(230);
+    network.clock.advance(101);
     expect(heights).toEqual(["1/0", "2/1", "3/0"]);
-    network.clock.skip(1000);
+    network.clock.skip(1030);
     network.clock.advance(0);
     expect(heights).toEqual(["1/0", "2/1", "3/0", "4/0"]);
-    network.clock.advance(70);
+    network.clock.advance(69);
+    expect(heights).toHaveLength(4);
+    network.clock.advance(1);
     expect(heights).toHaveLength(5);
     void engine.stop();
     network.clock.advance(1000);
     expect(heights).toHaveLength(5);
+  });
+
+  it("keeps the interval over a restart", () => {
+    const network = new KvNetwork();
+    const engine = network.engine({ blockInterval: 100 });
+    engine.start();
+    network.clock.advance(130);
+    void engine.stop();
+    const again = network.engine({ blockInterval: 100 });
+    again.start();
+    network.clock.advance(69);
+    expect(again.blocks.height).toBe(2n);
+    network.clock.advance(1);
+    expect(again.blocks.height).toBe(3n);
   });
 
   it("waits for the genesis time", () => {

@@ -34,6 +34,7 @@ export interface EmbeddedEngineOptions {
 }
 
 const MIN_BLOCK_INTERVAL = 10;
+const MILLISECOND = 1_000_000n;
 
 /** The largest part of the interval that executing a block may take, so that requests are still answered. */
 const BUSY_SHARE = 0.6;
@@ -81,10 +82,13 @@ export class EmbeddedEngine implements Engine {
     return this.#producer.validators;
   }
 
-  /** Begins to make blocks, not before the genesis time. */
+  /**
+   * Begins to make blocks: the first of a chain at its genesis time, the others an interval behind the last one. What
+   * is due already comes at once.
+   */
   start(): void {
     if (this.#atHaltHeight()) this.#end(undefined);
-    else this.#schedule?.start(this.genesis.time);
+    else this.#schedule?.start(this.#dueTime());
   }
 
   stop(): Promise<void> {
@@ -130,6 +134,11 @@ export class EmbeddedEngine implements Engine {
     // Small blocks say little of the cost of one transaction.
     if (count >= 20) this.#txCost = Math.max(0.01, this.#txCost * 0.7 + (milliseconds / count) * 0.3);
     return block;
+  }
+
+  #dueTime(): bigint {
+    const made = this.blocks.last?.commit.signatures[0]?.timestamp;
+    return made === undefined ? this.genesis.time : made + BigInt(this.#options.blockInterval) * MILLISECOND;
   }
 
   #atHaltHeight(): boolean {

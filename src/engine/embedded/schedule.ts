@@ -19,10 +19,10 @@ export class Schedule {
     this.#run = run;
   }
 
-  /** The first call comes at `first` (nanoseconds since 1970), or one interval from now when that is past. */
+  /** The first call comes at `first` (nanoseconds since 1970), or at once when that is past. */
   start(first: bigint): void {
     const now = this.#clock.now();
-    this.#next = first > now ? first : now + this.#interval;
+    this.#next = first > now ? first : now;
     this.#arm();
   }
 
