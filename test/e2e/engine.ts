@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
@@ -25,7 +25,9 @@ export class TestEngine {
   image = "";
 
   private constructor(env: NodeJS.ProcessEnv) {
-    this.#env = env;
+    const config = join(this.folder, "containers.conf");
+    writeFileSync(config, engineConfig());
+    this.#env = { ...env, CONTAINERS_CONF: config };
   }
 
   /** Why there can be none on this machine, or undefined. */
@@ -106,14 +108,40 @@ export class TestEngine {
     }
     await this.podman("rm", "--all", "--force", "--time", "0");
     await this.stopService();
+    while (this.#processes() > 0) await new Promise((resolve) => setTimeout(resolve, 100));
     // Podman keeps the storage mounted on itself.
     await run("umount", [join(this.folder, "storage", "overlay")]).catch(() => {});
     rmSync(this.folder, { recursive: true, force: true });
   }
 
+  /** How many processes work on the folder. */
+  #processes(): number {
+    const commands = readdirSync("/proc")
+      .filter((name) => /^\d+$/.test(name))
+      .map((pid) => {
+        try {
+          return readFileSync(`/proc/${pid}/cmdline`, "utf8");
+        } catch {
+          return "";
+        }
+      });
+    return commands.filter((command) => command.includes(this.folder)).length;
+  }
+
   #storage(): string[] {
     return ["--root", join(this.folder, "storage"), "--runroot", join(this.folder, "run")];
   }
+}
+
+/**
+ * The machine's own settings, but Podman keeps a process per finished exec for two seconds instead of five minutes: it must be
+ * gone before the folder is removed, because at its end it would make the storage anew.
+ */
+function engineConfig(): string {
+  const path = "/etc/containers/containers.conf";
+  const own = existsSync(path) ? readFileSync(path, "utf8") : "";
+  const setting = "[engine]\nexit_command_delay = 2\n";
+  return own.includes("[engine]\n") ? own.replace("[engine]\n", setting) : `${own}\n${setting}`;
 }
 
 export function freePort(): Promise<number> {
