@@ -51,7 +51,7 @@ export const SWITCHES: ReadonlySet<string> = new Set([
 ]);
 
 /** Flags that are a switch for some commands and take a value for others. */
-export const AMBIGUOUS: ReadonlySet<string> = new Set(["-a", "-p"]);
+export const AMBIGUOUS: ReadonlySet<string> = new Set(["-a", "-o", "-p"]);
 
 /** Words that name a command, the command found, and the rest of the command line with early flags moved behind. */
 export interface Resolved {

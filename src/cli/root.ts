@@ -12,6 +12,13 @@ export const ROOT: CommandSpec = {
   summary: "A marketplace for container capacity on its own blockchain: node, client and provider in one command.",
   example: "svc localnet --deploy examples/web.yaml",
   commands: async () => [
+    ...(await import("./node-commands.ts")).NODE_COMMANDS,
+    {
+      name: "provider",
+      summary: "Run a provider, or talk to the one that holds your lease",
+      commands: async () => (await import("./provider-commands.ts")).PROVIDER_COMMANDS,
+    },
+    ...(await import("./localnet/specs.ts")).LOCALNET_COMMANDS,
     {
       name: "query",
       aliases: ["q"],

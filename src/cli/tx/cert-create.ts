@@ -3,10 +3,11 @@ import { isIP } from "node:net";
 import type { TxResponse } from "../../client/index.ts";
 import type { NewCertificate } from "../../crypto/index.ts";
 import { newPassphraseFault, removeFile } from "../../keyring/index.ts";
-import { EXIT, toUtf8 } from "../../util/index.ts";
-import { MsgCreateCertificateSchema, MsgRevokeCertificateSchema } from "../../wire/gen/svc/cert/v1beta1/cert_pb.js";
+import { EXIT } from "../../util/index.ts";
+import { MsgRevokeCertificateSchema } from "../../wire/gen/svc/cert/v1beta1/cert_pb.js";
 import { type Any, packAny } from "../../wire/index.ts";
 import { chainRecord } from "../cert/chain.ts";
+import { publishMessage } from "../cert/ensure.ts";
 import {
   type CertificateFile,
   type CertificateKind,
@@ -113,7 +114,7 @@ function certificateMessages(
   plan: CertificatePlan,
   { certificate, publicKey }: CertificateParts,
 ): Any[] {
-  const create = packAny(MsgCreateCertificateSchema, { owner, cert: toUtf8(certificate), pubkey: toUtf8(publicKey) });
+  const create = publishMessage(owner, { certificate, publicKey });
   const serial = plan.kind === "new" ? plan.revoke : undefined;
   return serial === undefined ? [create] : [packAny(MsgRevokeCertificateSchema, { id: { owner, serial } }), create];
 }

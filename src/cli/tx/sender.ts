@@ -1,7 +1,7 @@
 import type { TxSigner } from "../../client/index.ts";
 import type { KeyInfo } from "../../keyring/index.ts";
 import { errorText } from "../../util/index.ts";
-import { decodeAddress, encodeAddress, isAddress, type PublicKey } from "../../wire/index.ts";
+import { decodeAddress, encodeAddress, isAddress } from "../../wire/index.ts";
 import type { CliContext } from "../context.ts";
 import { commandError, usageError } from "../errors.ts";
 import type { TxSettings } from "./settings.ts";
@@ -18,12 +18,22 @@ export interface Sender {
  * transaction is only printed or estimated for an address.
  */
 export async function resolveSender(context: CliContext, settings: TxSettings, from: string): Promise<Sender> {
-  if (from === "") throw usageError("required flag --from is not set (or SVC_FROM)", "name a key: svc keys list");
+  if (from === "") throw fromMissing();
   if (settings.purpose === "generate") return { address: requireAddress(from) };
   if (settings.purpose === "estimate" && isAddress(from)) return { address: from };
+  return requireSigningKey(context, from);
+}
+
+/** The key of a name or an address, from the keyring. */
+export async function requireSigningKey(context: CliContext, from: string): Promise<Required<Sender>> {
+  if (from === "") throw fromMissing();
   const { findKey } = await import("../keys.ts");
   const key = await findKey(await context.keyring(), from, context.keys);
   return { address: encodeAddress(key.address), key };
+}
+
+function fromMissing(): Error {
+  return usageError("required flag --from is not set (or SVC_FROM)", "name a key: svc keys list");
 }
 
 function requireAddress(from: string): string {
@@ -45,9 +55,4 @@ export async function signerOf(context: CliContext, { address, key }: Sender): P
   }
   const keyring = await context.keyring();
   return { address, publicKey: key.publicKey, sign: (bytes) => keyring.sign(key.name, bytes) };
-}
-
-/** The public key of the sender where it is known without asking. */
-export function publicKeyOf({ key }: Sender): PublicKey | undefined {
-  return key?.publicKey;
 }

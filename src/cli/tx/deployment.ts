@@ -1,0 +1,191 @@
+import type { ChainClient, TxResponse } from "../../client/index.ts";
+import { checkManifestAgainstGroups, groupPrice, type LoadedSdl } from "../../sdl/index.ts";
+import { errorText, formatCoin, type IntCoin, parseCoin } from "../../util/index.ts";
+import { Query } from "../../wire/gen/svc/deployment/v1beta1/query_pb.js";
+import {
+  MsgCreateDeploymentSchema,
+  MsgDepositDeploymentSchema,
+  MsgUpdateDeploymentSchema,
+} from "../../wire/gen/svc/deployment/v1beta1/tx_pb.js";
+import { type Any, type DeploymentKey, packAny } from "../../wire/index.ts";
+import { ensureClientCertificate, hasValidCertificate } from "../cert/ensure.ts";
+import { createContext } from "../context.ts";
+import { commandError, usageError } from "../errors.ts";
+import type { Flags } from "../flags.ts";
+import { addressArgument } from "../query/ask.ts";
+import { loadSdlFile, printWarnings } from "../sdl.ts";
+import type { CommandInput } from "../spec.ts";
+import { finishTx, runTx } from "./run.ts";
+import { signerOf } from "./sender.ts";
+import { openTx, type TxSession } from "./session.ts";
+
+/** How often another number is tried when somebody took the chosen one in the same block. */
+const ATTEMPTS = 3;
+
+/** `tx deployment create FILE`. */
+export async function deploymentCreate(input: CommandInput): Promise<number> {
+  const { flags, io } = input;
+  const sdl = loadSdlFile(input.args[0] ?? "");
+  printWarnings(sdl.warnings, io);
+  const given = flags.given("dseq") ? requireDseq(flags) : undefined;
+  const deposit = readDeposit(flags);
+  const session = await openTx(createContext(input));
+  checkOwner(flags, session);
+  const certificate = await certificateFirst(session);
+  const amount = deposit ?? (await leastDeposit(session, sdl));
+  const order = { sdl, amount, before: certificate === undefined ? [] : [certificate] };
+  let dseq = given ?? (await nextDseq(session));
+  for (let attempt = 1; ; attempt++) {
+    io.err(`deployment sequence (dseq): ${dseq}\n`);
+    let exists = false;
+    const onAnswer = async (response: TxResponse): Promise<void> => {
+      exists = response.codespace === "deployment" && response.code === EXISTS;
+    };
+    const code = await finishTx(session, createMessages(session, order, dseq), { onAnswer });
+    if (!exists || given !== undefined || attempt === ATTEMPTS) return code;
+    dseq += 1n;
+    io.err("the number was taken in the same block; trying the next one\n");
+  }
+}
+
+/** `deployment/3`: the number is in use. */
+const EXISTS = 3;
+
+interface Order {
+  readonly sdl: LoadedSdl;
+  readonly amount: IntCoin;
+  /** Messages that go first. */
+  readonly before: readonly Any[];
+}
+
+function createMessages({ sender }: TxSession, { sdl, amount, before }: Order, dseq: bigint): Any[] {
+  const create = packAny(MsgCreateDeploymentSchema, {
+    id: { owner: sender.address, dseq },
+    groups: [...sdl.groups],
+    version: sdl.hash,
+    deposit: wireCoin(amount),
+  });
+  return [...before, create];
+}
+
+/**
+ * A deployment without a client certificate could never be given its manifest: where a person sits at the terminal it is
+ * made in the same transaction, elsewhere the deployment is refused with the command that makes one.
+ */
+async function certificateFirst(session: TxSession): Promise<Any | undefined> {
+  const { context, settings, sender } = session;
+  if (settings.offline) return undefined;
+  const chain = await session.chain();
+  if (await hasValidCertificate(chain, sender.address)) return undefined;
+  const from = sender.key?.name ?? sender.address;
+  const problem = `account ${sender.address} has no valid certificate on the chain`;
+  const refusal = commandError(problem, { hint: `make one first: svc tx cert create client --from ${from}` });
+  if (sender.key === undefined || settings.purpose !== "send" || settings.yes || !context.io.isTTY) throw refusal;
+  context.io.err(`${problem}\n`);
+  if (!(await context.io.confirm("create a client certificate in the same transaction?"))) throw refusal;
+  const say = (text: string) => context.io.err(`${text}\n`);
+  return ensureClientCertificate({ chain, home: context.home, signer: await signerOf(context, sender), say });
+}
+
+/** The latest height, or one more than the last number used, if that is more. */
+async function nextDseq(session: TxSession): Promise<bigint> {
+  if (session.settings.offline) throw usageError("required flag --dseq is not set: --offline asks no node for it");
+  const { node, query } = await session.chain();
+  const { latestHeight } = await node.status();
+  const { deployments } = await query.call(Query.method.deployments, {
+    filters: { owner: session.sender.address },
+    pagination: { limit: 1n, reverse: true },
+  });
+  const last = deployments[0]?.deployment?.deploymentId?.dseq ?? 0n;
+  return latestHeight > last ? latestHeight : last + 1n;
+}
+
+/** The least deposit of the chain in the denomination of the file's prices. */
+async function leastDeposit(session: TxSession, { groups }: LoadedSdl): Promise<IntCoin> {
+  if (session.settings.offline) throw usageError("required flag --deposit is not set: --offline asks no node for it");
+  const { params } = await (await session.chain()).query.call(Query.method.params, {});
+  const [group] = groups;
+  const denom = group === undefined ? undefined : groupPrice(group).denom;
+  const coin = params?.minDeposits.find((each) => each.denom === denom);
+  if (coin === undefined) {
+    const known = (params?.minDeposits ?? []).map((each) => each.denom).join(", ");
+    throw commandError(`the chain takes no deposits in ${denom ?? "this denomination"}`, {
+      hint: `use prices in ${known}`,
+    });
+  }
+  return parseCoin(formatCoin(coin));
+}
+
+/** `tx deployment update FILE --dseq N`: a new manifest for the same groups. */
+export async function deploymentUpdate(input: CommandInput): Promise<number> {
+  const sdl = loadSdlFile(input.args[0] ?? "");
+  printWarnings(sdl.warnings, input.io);
+  const dseq = requireDseq(input.flags);
+  return runTx(input, async (session) => {
+    checkOwner(input.flags, session);
+    const id = { owner: session.sender.address, dseq };
+    if (!session.settings.offline) await checkGroups(await session.chain(), id, sdl);
+    return [packAny(MsgUpdateDeploymentSchema, { id, version: sdl.hash })];
+  });
+}
+
+/** Groups stay as they were ordered and paid for; providers would refuse a manifest that does not fit them. */
+async function checkGroups({ query }: ChainClient, id: DeploymentKey, sdl: LoadedSdl): Promise<void> {
+  const { groups } = await query.call(Query.method.deployment, { id });
+  const specs = groups.flatMap(({ groupSpec }) => (groupSpec === undefined ? [] : [groupSpec]));
+  try {
+    checkManifestAgainstGroups(sdl.manifest, specs);
+  } catch (cause) {
+    const hint = "resources cannot change: close the deployment and create a new one, or keep the file's resources";
+    throw commandError(`the file does not fit deployment ${id.dseq}: ${errorText(cause)}`, { hint, cause });
+  }
+}
+
+/** `tx deployment deposit AMOUNT --dseq N`: anybody may pay for a deployment. */
+export async function deploymentDeposit(input: CommandInput): Promise<number> {
+  const { args, flags } = input;
+  const coin = readAmount(args[0] ?? "", "<amount>");
+  const dseq = requireDseq(flags);
+  const given = flags.optional("owner");
+  const owner = given === undefined ? undefined : addressArgument(given, "owner");
+  return runTx(input, ({ sender }) => {
+    const id = { owner: owner ?? sender.address, dseq };
+    const depositor = id.owner === sender.address ? "" : sender.address;
+    return [packAny(MsgDepositDeploymentSchema, { id, amount: wireCoin(coin), depositor })];
+  });
+}
+
+function wireCoin({ denom, amount }: IntCoin) {
+  return { denom, amount: amount.toString() };
+}
+
+function readDeposit(flags: Flags): IntCoin | undefined {
+  const text = flags.optional("deposit");
+  return text === undefined ? undefined : readAmount(text, "--deposit");
+}
+
+function readAmount(text: string, name: string): IntCoin {
+  try {
+    const coin = parseCoin(text);
+    if (coin.amount > 0n) return coin;
+  } catch (error) {
+    throw usageError(`${name}: ${errorText(error)}`);
+  }
+  throw usageError(`${name}: write an amount above zero, for example 5000000utoken`);
+}
+
+const MAX_DSEQ = (1n << 64n) - 1n;
+
+function requireDseq(flags: Flags): bigint {
+  flags.need("dseq");
+  const dseq = flags.uint("dseq");
+  if (dseq > 0n && dseq <= MAX_DSEQ) return dseq;
+  throw usageError(`--dseq takes a whole number from 1 to ${MAX_DSEQ}, not "${flags.text("dseq").slice(0, 64)}"`);
+}
+
+/** `--owner` is there for scripts that give it everywhere; whoever signs is the owner. */
+function checkOwner(flags: Flags, { sender }: TxSession): void {
+  const owner = flags.optional("owner");
+  if (owner === undefined || owner === sender.address) return;
+  throw usageError(`the owner ${owner} has to sign, not ${sender.address}`, "give --from the key of the owner");
+}

@@ -1,0 +1,41 @@
+import { create } from "@bufbuild/protobuf";
+import { SvcError } from "../../util/index.ts";
+import { AuthInfoSchema, type Tx, TxBodySchema, TxSchema } from "../../wire/gen/sdk/tx/v1beta1/tx_pb.js";
+import { encodeMessage, encodeTx, fromJson, MAX_TX_BYTES, readJson } from "../../wire/index.ts";
+import { commandError } from "../errors.ts";
+import { readTextFile } from "../files.ts";
+import type { Io } from "../io.ts";
+import type { TxParts } from "./json.ts";
+
+const HINT = "give a file with a transaction in JSON, as --generate-only and tx sign print it";
+/** JSON takes more room than the bytes that are sent. */
+const MAX_BYTES = 8 * MAX_TX_BYTES;
+
+/** The transaction in a file, or in standard input when the file is `-`. Names and spelling of types stay as they are. */
+export async function readTxFile(path: string, io: Pick<Io, "readAll">): Promise<Tx> {
+  const text =
+    path === "-"
+      ? await io.readAll()
+      : readTextFile(path, { what: "transaction file", maxBytes: MAX_BYTES, hint: HINT });
+  try {
+    const tx = fromJson(TxSchema, readJson(text));
+    if (tx.body === undefined || tx.body.messages.length === 0) throw commandError("it has no messages");
+    return tx;
+  } catch (error) {
+    if (!(error instanceof SvcError)) throw error;
+    throw commandError(`transaction file ${path}: ${error.message}`, { hint: HINT, cause: error });
+  }
+}
+
+/** The bytes of the two signed parts. */
+export function txParts(tx: Tx): TxParts {
+  return {
+    bodyBytes: encodeMessage(TxBodySchema, tx.body ?? create(TxBodySchema)),
+    authInfoBytes: encodeMessage(AuthInfoSchema, tx.authInfo ?? create(AuthInfoSchema)),
+  };
+}
+
+/** The transaction as it is broadcast. */
+export function txBytes(tx: Tx): Uint8Array {
+  return encodeTx(txParts(tx), tx.signatures);
+}

@@ -1,0 +1,30 @@
+import { PassThrough } from "node:stream";
+import { createIo } from "../../src/cli/io.ts";
+import { runProgram } from "../../src/cli/program.ts";
+
+/** What a command line did. */
+export interface Ran {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+export interface RunOptions {
+  /** Standard input; it ends behind this text. */
+  readonly input?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** Runs a command line in this process, with its own streams and environment. */
+export async function runCli(argv: readonly string[], { input = "", env = {} }: RunOptions = {}): Promise<Ran> {
+  const written = { out: "", err: "" };
+  const stream = new PassThrough();
+  stream.end(input);
+  const io = createIo({
+    input: stream,
+    output: { write: (text: string) => (written.out += text) },
+    error: { write: (text: string) => (written.err += text) },
+  });
+  const code = await runProgram(argv, { io, env });
+  return { code, ...written };
+}
