@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type AccountData, coins, DirectSecp256k1HdWallet } from "@cosmjs/proto-signing";
-import { GasPrice, SigningStargateClient, StargateClient } from "@cosmjs/stargate";
+import { GasPrice, QueryClient, SigningStargateClient, StargateClient, setupTxExtension } from "@cosmjs/stargate";
 import { Comet38Client, connectComet, WebsocketClient } from "@cosmjs/tendermint-rpc";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { addGenesisAccounts, initHome, type Node, nodeConfig, startNode } from "../../src/node/index.ts";
@@ -81,6 +81,13 @@ describe("CosmJS", () => {
     const byPairs = await client.searchTx([{ key: "message.action", value: "/cosmos.bank.v1beta1.MsgSend" }]);
     expect(byPairs).toEqual([]);
     expect(await client.getTx("AA".repeat(32))).toBeNull();
+    const { tx } = QueryClient.withExtensions(await connectComet(node.rpcUrl), setupTxExtension);
+    const served = await tx.getTx(sent.transactionHash);
+    expect(served.tx?.body?.memo).toBe("from a browser");
+    expect(served.txResponse).toMatchObject({ txhash: sent.transactionHash, code: 0, gasUsed: sent.gasUsed });
+    expect(served.txResponse?.tx?.typeUrl).toBe("/cosmos.tx.v1beta1.Tx");
+    expect(served.txResponse?.logs[0]?.events.map(({ type }) => type)).toContain("transfer");
+    expect(served.txResponse?.timestamp).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
     client.disconnect();
   });
 

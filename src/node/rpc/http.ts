@@ -12,59 +12,72 @@ export interface HttpOptions extends DispatchOptions, GuardOptions {
 const URI_ID = -1;
 const JSON_TYPE = "application/json";
 
-/** Answers one HTTP request: POST / with JSON-RPC, or GET /<method>?<parameters>. Never rejects. */
-export async function answerHttp(
-  env: RpcEnvironment,
-  request: IncomingMessage,
-  response: ServerResponse,
-  options: HttpOptions,
-): Promise<void> {
-  const refused = refusal({ headers: request.headers, isLocal: isLoopback(request.socket.localAddress) }, options);
-  if (refused !== undefined) return sendText(response, 403, `${refused}\n`);
-  const cors = corsHeaders(request.headers.origin, options);
-  const url = request.url ?? "/";
-  const split = url.indexOf("?");
-  const path = split < 0 ? url : url.slice(0, split);
-  if (request.method === "OPTIONS") return sendEmpty(response, 204, { ...cors, ...PREFLIGHT_HEADERS });
-  if (request.method === "POST" && (path === "/" || path === ""))
-    return answerPost(env, request, response, { ...options, cors });
-  if (request.method !== "GET" && request.method !== "HEAD") {
-    return sendText(response, 405, "405 use POST / with JSON-RPC, or GET /<method>\n", {
-      Allow: "GET, HEAD, POST, OPTIONS",
-    });
+/** JSON-RPC over HTTP: POST / with calls, or GET /<method>?<parameters>. */
+export class HttpRpc {
+  readonly #env: RpcEnvironment;
+  readonly #options: HttpOptions;
+
+  constructor(env: RpcEnvironment, options: HttpOptions) {
+    this.#env = env;
+    this.#options = options;
   }
-  const method = options.methods.get(path.slice(1));
-  if (path === "/") return sendText(response, 200, endpointList(options));
-  if (method === undefined) return sendText(response, 404, "404 page not found\n");
-  const parameters = new URLSearchParams(split < 0 ? "" : url.slice(split + 1));
-  try {
-    const result = await method.call(env, (name) => parameters.get(name) ?? undefined, "uri");
-    sendJson(response, 200, resultText(URI_ID, result), cors);
-  } catch (error) {
-    const shown = rpcErrorOf(error);
-    sendJson(response, httpStatus(shown), errorAnswer(URI_ID, shown), cors);
+
+  /** Answers one request. Never rejects. */
+  async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const isLocal = isLoopback(request.socket.localAddress);
+    const refused = refusal({ headers: request.headers, isLocal }, this.#options);
+    if (refused !== undefined) return sendText(response, 403, `${refused}\n`);
+    for (const [name, value] of Object.entries(corsHeaders(request.headers.origin, this.#options))) {
+      if (value !== undefined) response.setHeader(name, value);
+    }
+    const [path = "/", parameters = ""] = splitUrl(request.url ?? "/");
+    if (request.method === "OPTIONS") return sendEmpty(response, 204, PREFLIGHT_HEADERS);
+    if (request.method === "POST" && path === "/") return this.#answerPost(request, response);
+    if (request.method === "GET" || request.method === "HEAD") return this.#answerGet(path, parameters, response);
+    const text = "405 use POST / with JSON-RPC, or GET /<method>\n";
+    sendText(response, 405, text, { Allow: "GET, HEAD, POST, OPTIONS" });
+  }
+
+  async #answerGet(path: string, query: string, response: ServerResponse): Promise<void> {
+    if (path === "/") return sendText(response, 200, endpointList(this.#options));
+    const method = this.#options.methods.get(path.slice(1));
+    if (method === undefined) return sendText(response, 404, "404 page not found\n");
+    const parameters = new URLSearchParams(query);
+    try {
+      const result = await method.call(this.#env, (name) => parameters.get(name) ?? undefined, "uri");
+      sendJson(response, 200, resultText(URI_ID, result));
+    } catch (error) {
+      const shown = rpcErrorOf(error);
+      sendJson(response, httpStatus(shown), errorAnswer(URI_ID, shown));
+    }
+  }
+
+  async #answerPost(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { maxBodyBytes } = this.#options;
+    const encoding = request.headers["content-encoding"];
+    if (encoding !== undefined && encoding !== "identity") {
+      return sendText(
+        response,
+        415,
+        `415 content encoding ${JSON.stringify(encoding.slice(0, 40))} is not supported\n`,
+      );
+    }
+    const body = await readBody(request, maxBodyBytes);
+    if (body === undefined) {
+      // The rest of the body is not read.
+      response.once("finish", () => request.destroy());
+      const text = `413 the request body is larger than ${maxBodyBytes} bytes\n`;
+      return sendText(response, 413, text, { Connection: "close" });
+    }
+    const text = await answerText(this.#env, body, this.#options);
+    if (text === undefined) sendEmpty(response, 200);
+    else sendJson(response, 200, text);
   }
 }
 
-interface PostOptions extends HttpOptions {
-  readonly cors: OutgoingHttpHeaders;
-}
-
-async function answerPost(
-  env: RpcEnvironment,
-  request: IncomingMessage,
-  response: ServerResponse,
-  options: PostOptions,
-): Promise<void> {
-  const encoding = request.headers["content-encoding"];
-  if (encoding !== undefined && encoding !== "identity") {
-    return sendText(response, 415, `415 content encoding ${JSON.stringify(encoding.slice(0, 40))} is not supported\n`);
-  }
-  const body = await readBody(request, options.maxBodyBytes);
-  if (body === undefined) return tooLarge(request, response, options);
-  const text = await answerText(env, body, options);
-  if (text === undefined) sendEmpty(response, 200, options.cors);
-  else sendJson(response, 200, text, options.cors);
+function splitUrl(url: string): string[] {
+  const at = url.indexOf("?");
+  return at < 0 ? [url] : [url.slice(0, at), url.slice(at + 1)];
 }
 
 /** The body's text; undefined when it is too large or the client has gone. */
@@ -86,25 +99,19 @@ function readBody(request: IncomingMessage, limit: number): Promise<string | und
   });
 }
 
-/** Refuses a body, and does not read the rest of it. */
-function tooLarge(request: IncomingMessage, response: ServerResponse, { maxBodyBytes }: HttpOptions): void {
-  response.once("finish", () => request.destroy());
-  sendText(response, 413, `413 the request body is larger than ${maxBodyBytes} bytes\n`, { Connection: "close" });
-}
-
 function endpointList({ methods }: DispatchOptions): string {
-  const lines = [...methods].map(
-    ([name, { params }]) => `/${name}${params.length === 0 ? "" : `?${params.map((param) => `${param}=_`).join("&")}`}`,
-  );
+  const lines = [...methods].map(([name, { params }]) => {
+    const query = params.map((param) => `${param}=_`).join("&");
+    return `/${name}${query === "" ? "" : `?${query}`}`;
+  });
   return `Available endpoints:\n\n${lines.sort().join("\n")}\n/websocket (subscribe, unsubscribe, unsubscribe_all)\n`;
 }
 
-function sendJson(response: ServerResponse, status: number, text: string, headers: OutgoingHttpHeaders): void {
+function sendJson(response: ServerResponse, status: number, text: string): void {
   response.writeHead(status, {
     "Content-Type": JSON_TYPE,
     "Content-Length": Buffer.byteLength(text),
     "X-Server-Time": Math.floor(Date.now() / 1000),
-    ...headers,
   });
   response.end(text);
 }
@@ -115,7 +122,7 @@ function sendText(response: ServerResponse, status: number, text: string, header
   response.end(text);
 }
 
-function sendEmpty(response: ServerResponse, status: number, headers: OutgoingHttpHeaders): void {
+function sendEmpty(response: ServerResponse, status: number, headers: OutgoingHttpHeaders = {}): void {
   response.writeHead(status, { ...headers, "Content-Length": 0 });
   response.end();
 }
