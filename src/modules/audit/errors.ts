@@ -6,5 +6,4 @@ export const errors = defineErrors("audit", {
   attributeNotFound: [3, "attribute not found"],
   attributes: [4, "attribute specification error"],
   unknownProvider: [5, "provider is not registered"],
-  internal: [6, "internal"],
 });

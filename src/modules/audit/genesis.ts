@@ -1,8 +1,9 @@
 import { create } from "@bufbuild/protobuf";
-import { defineGenesis, entryProblems, type GenesisPart } from "../../runtime/index.ts";
+import { defineGenesis, entryProblems, type GenesisPart, gasTable, gasTableProblems } from "../../runtime/index.ts";
 import {
   type AuditedAttributes,
   GenesisStateSchema,
+  Msg,
   type Params,
   ParamsSchema,
 } from "../../wire/gen/svc/audit/v1beta1/audit_pb.js";
@@ -15,7 +16,10 @@ export function auditGenesis(keeper: AuditKeeper): GenesisPart {
   return defineGenesis({
     schema: GenesisStateSchema,
     defaults: () => create(GenesisStateSchema, { params: defaultParams() }),
-    validate: ({ attributes }) => entryProblems("attributes", attributes, identify),
+    validate: ({ params = defaultParams(), attributes }) => [
+      ...gasTableProblems(Msg, params.messageGas),
+      ...entryProblems("attributes", attributes, identify),
+    ],
     init(ctx, { params, attributes }) {
       keeper.params.set(ctx.store(STORE), params ?? defaultParams());
       for (const record of attributes) keeper.restore(ctx, record);
@@ -29,7 +33,7 @@ export function auditGenesis(keeper: AuditKeeper): GenesisPart {
 }
 
 function defaultParams(): Params {
-  return create(ParamsSchema, { messageGas: Object.entries(DEFAULT_GAS).map(([message, gas]) => ({ message, gas })) });
+  return create(ParamsSchema, { messageGas: gasTable(DEFAULT_GAS) });
 }
 
 /** The provider need not be there: signatures outlive it, as stale ones. */

@@ -1,6 +1,5 @@
-import { type Context, defineModule, type Module } from "../../runtime/index.ts";
+import { type Context, defineModule, fixedGas, type Module } from "../../runtime/index.ts";
 import { encodeAddress } from "../../wire/index.ts";
-import { errors } from "./errors.ts";
 import { auditGenesis } from "./genesis.ts";
 import { AuditKeeper, type ProviderBook, STORE } from "./keeper.ts";
 import { auditMsgs } from "./msgs.ts";
@@ -16,11 +15,7 @@ export function auditModule(providers: ProviderBook): { readonly keeper: AuditKe
     msg: auditMsgs(keeper),
     query: auditQueries(keeper),
     genesis: auditGenesis(keeper),
-    messageGas: (ctx, message) => {
-      const row = keeper.params.require(ctx.store(STORE)).messageGas.find((each) => each.message === message);
-      if (row === undefined) throw errors.internal(`no gas for ${message}`);
-      return row.gas;
-    },
+    messageGas: (ctx, message) => fixedGas(keeper.params.require(ctx.store(STORE)).messageGas, message),
     invariants: {
       "index-auditor": (ctx) => keeper.records.verifyIndexes(ctx.store(STORE))[0],
       records: (ctx) => brokenRecord(keeper, ctx),

@@ -10,5 +10,4 @@ export const errors = defineErrors("cert", {
   invalidPubkey: [7, "invalid pubkey value"],
   invalidState: [8, "invalid state", 'write "valid" or "revoked"'],
   invalidKeySize: [9, "invalid key size"],
-  internal: [10, "internal"],
 });

@@ -1,11 +1,12 @@
 import { create } from "@bufbuild/protobuf";
-import { defineGenesis, entryProblems, type GenesisPart } from "../../runtime/index.ts";
+import { defineGenesis, entryProblems, type GenesisPart, gasTable, gasTableProblems } from "../../runtime/index.ts";
 import {
   type Certificate,
   Certificate_State,
   CertificateSchema,
   type GenesisCertificate,
   GenesisStateSchema,
+  Msg,
   type Params,
   ParamsSchema,
 } from "../../wire/gen/svc/cert/v1beta1/cert_pb.js";
@@ -20,7 +21,10 @@ export function certGenesis(keeper: CertKeeper): GenesisPart {
   return defineGenesis({
     schema: GenesisStateSchema,
     defaults: () => create(GenesisStateSchema, { params: defaultParams() }),
-    validate: ({ certificates }) => entryProblems("certificates", certificates, identify),
+    validate: ({ params = defaultParams(), certificates }) => [
+      ...gasTableProblems(Msg, params.messageGas),
+      ...entryProblems("certificates", certificates, identify),
+    ],
     init(ctx, { params, certificates }) {
       const store = ctx.store(STORE);
       keeper.params.set(store, params ?? defaultParams());
@@ -42,7 +46,7 @@ export function certGenesis(keeper: CertKeeper): GenesisPart {
 }
 
 function defaultParams(): Params {
-  return create(ParamsSchema, { messageGas: Object.entries(DEFAULT_GAS).map(([message, gas]) => ({ message, gas })) });
+  return create(ParamsSchema, { messageGas: gasTable(DEFAULT_GAS) });
 }
 
 /** Checks an entry as if its owner had just published it. The text is the certificate's id. */

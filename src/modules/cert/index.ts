@@ -1,5 +1,4 @@
-import { defineModule, type Module } from "../../runtime/index.ts";
-import { errors } from "./errors.ts";
+import { defineModule, fixedGas, type Module } from "../../runtime/index.ts";
 import { certGenesis } from "./genesis.ts";
 import { certInvariants } from "./invariants.ts";
 import { CertKeeper, STORE } from "./keeper.ts";
@@ -17,11 +16,7 @@ export function certModule(): { readonly keeper: CertKeeper; readonly module: Mo
     query: certQueries(keeper),
     genesis: certGenesis(keeper),
     invariants: certInvariants(keeper),
-    messageGas: (ctx, message) => {
-      const row = keeper.params.require(ctx.store(STORE)).messageGas.find((each) => each.message === message);
-      if (row === undefined) throw errors.internal(`no gas for ${message}`);
-      return row.gas;
-    },
+    messageGas: (ctx, message) => fixedGas(keeper.params.require(ctx.store(STORE)).messageGas, message),
   });
   return { keeper, module };
 }

@@ -1,6 +1,5 @@
-import { defineModule, type Module } from "../../runtime/index.ts";
+import { defineModule, fixedGas, type Module } from "../../runtime/index.ts";
 import type { EscrowKeeper } from "../escrow/index.ts";
-import { errors } from "./errors.ts";
 import { deploymentGenesis } from "./genesis.ts";
 import { deploymentInvariants } from "./invariants.ts";
 import { DeploymentKeeper, type GroupMarket } from "./keeper.ts";
@@ -22,11 +21,7 @@ export function deploymentModule(
     query: deploymentQueries(keeper, escrow),
     genesis: deploymentGenesis(keeper),
     invariants: deploymentInvariants(keeper, escrow),
-    messageGas: (ctx, message) => {
-      const row = keeper.getParams(ctx).messageGas.find((each) => each.message === message);
-      if (row === undefined) throw errors.internal(`no gas for ${message}`);
-      return row.gas;
-    },
+    messageGas: (ctx, message) => fixedGas(keeper.getParams(ctx).messageGas, message),
   });
   return { keeper, module };
 }

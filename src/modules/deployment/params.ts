@@ -1,7 +1,9 @@
 import { create } from "@bufbuild/protobuf";
+import { gasTable, gasTableProblems } from "../../runtime/index.ts";
 import { DEFAULT_LIMITS } from "../../sdl/index.ts";
 import { isDenom, NATIVE_DENOM, tryParseInt } from "../../util/index.ts";
 import { type Params, ParamsSchema } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
+import { Msg } from "../../wire/gen/svc/deployment/v1beta1/tx_pb.js";
 import { errors } from "./errors.ts";
 
 const MIN_DEPOSIT = "5000000";
@@ -26,7 +28,7 @@ export function defaultParams(): Params {
     minDeposits: [{ denom: NATIVE_DENOM, amount: MIN_DEPOSIT }],
     limits: { ...DEFAULT_LIMITS },
     minStartBlocks: MIN_START_BLOCKS,
-    messageGas: Object.entries(MESSAGE_GAS).map(([message, gas]) => ({ message, gas })),
+    messageGas: gasTable(MESSAGE_GAS),
   });
 }
 
@@ -39,5 +41,7 @@ export function checkParams(params: Params): Params {
   }
   if (params.limits === undefined) throw errors.invalidParams("limits are missing");
   if (params.minStartBlocks < 1n) throw errors.invalidParams("min_start_blocks must be at least 1");
+  const [problem] = gasTableProblems(Msg, params.messageGas);
+  if (problem !== undefined) throw errors.invalidParams(problem);
   return params;
 }

@@ -1,6 +1,4 @@
-import type { Context, Module } from "../../runtime/index.ts";
-import { defineModule } from "../../runtime/index.ts";
-import { errors } from "./errors.ts";
+import { defineModule, fixedGas, type Module } from "../../runtime/index.ts";
 import { marketGenesis } from "./genesis.ts";
 import { marketInvariants } from "./invariants.ts";
 import { type MarketDeps, MarketKeeper } from "./keeper.ts";
@@ -28,11 +26,7 @@ export function marketModule(deps: MarketDeps): { readonly keeper: MarketKeeper;
     genesis: marketGenesis(book),
     endBlock: (ctx) => keeper.endBlock(ctx),
     invariants: marketInvariants({ book, escrow: deps.escrow, groups: deps.groups }),
-    messageGas: (ctx: Context, message: string) => {
-      const row = book.getParams(ctx).messageGas.find((each) => each.message === message);
-      if (row === undefined) throw errors.internal(`no gas for ${message}`);
-      return row.gas;
-    },
+    messageGas: (ctx, message) => fixedGas(book.getParams(ctx).messageGas, message),
   });
   return { keeper, module };
 }

@@ -1,6 +1,8 @@
 import { create } from "@bufbuild/protobuf";
+import { gasTable, gasTableProblems } from "../../runtime/index.ts";
 import { isDenom, NATIVE_DENOM, tryParseInt } from "../../util/index.ts";
 import { type Params, ParamsSchema } from "../../wire/gen/svc/market/v1beta1/market_pb.js";
+import { Msg } from "../../wire/gen/svc/market/v1beta1/tx_pb.js";
 import { errors } from "./errors.ts";
 
 const BID_MIN_DEPOSIT = "5000000";
@@ -25,7 +27,7 @@ export function defaultParams(): Params {
     orderMaxBids: ORDER_MAX_BIDS,
     bidMinDeposits: [{ denom: NATIVE_DENOM, amount: BID_MIN_DEPOSIT }],
     orderMaxOpenBlocks: ORDER_MAX_OPEN_BLOCKS,
-    messageGas: Object.entries(MESSAGE_GAS).map(([message, gas]) => ({ message, gas })),
+    messageGas: gasTable(MESSAGE_GAS),
   });
 }
 
@@ -39,5 +41,7 @@ export function checkParams(params: Params): Params {
   if (params.orderMaxBids < 1 || params.orderMaxBids > MAX_BIDS_CAP)
     throw errors.invalidParams(`order_max_bids is ${params.orderMaxBids}, allowed are 1 to ${MAX_BIDS_CAP}`);
   if (params.orderMaxOpenBlocks < 1n) throw errors.invalidParams("order_max_open_blocks must be at least 1");
+  const [problem] = gasTableProblems(Msg, params.messageGas);
+  if (problem !== undefined) throw errors.invalidParams(problem);
   return params;
 }

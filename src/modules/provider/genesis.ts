@@ -1,6 +1,12 @@
 import { create } from "@bufbuild/protobuf";
-import { defineGenesis, entryProblems, type GenesisPart } from "../../runtime/index.ts";
-import { GenesisStateSchema, type Params, ParamsSchema } from "../../wire/gen/svc/provider/v1beta1/provider_pb.js";
+import { defineGenesis, entryProblems, type GenesisPart, gasTable, gasTableProblems } from "../../runtime/index.ts";
+import {
+  GenesisStateSchema,
+  Msg,
+  type Params,
+  ParamsSchema,
+  type Provider,
+} from "../../wire/gen/svc/provider/v1beta1/provider_pb.js";
 import { checkProvider } from "./check.ts";
 import { type ProviderKeeper, STORE } from "./keeper.ts";
 
@@ -10,11 +16,10 @@ export function providerGenesis(keeper: ProviderKeeper): GenesisPart {
   return defineGenesis({
     schema: GenesisStateSchema,
     defaults: () => create(GenesisStateSchema, { params: defaultParams() }),
-    validate: ({ providers }) =>
-      entryProblems("providers", providers, (provider) => {
-        checkProvider(provider);
-        return provider.owner;
-      }),
+    validate: ({ params = defaultParams(), providers }) => [
+      ...gasTableProblems(Msg, params.messageGas),
+      ...entryProblems("providers", providers, identify),
+    ],
     init(ctx, { params, providers }) {
       keeper.params.set(ctx.store(STORE), params ?? defaultParams());
       for (const provider of providers) keeper.restore(ctx, provider);
@@ -28,5 +33,10 @@ export function providerGenesis(keeper: ProviderKeeper): GenesisPart {
 }
 
 function defaultParams(): Params {
-  return create(ParamsSchema, { messageGas: Object.entries(DEFAULT_GAS).map(([message, gas]) => ({ message, gas })) });
+  return create(ParamsSchema, { messageGas: gasTable(DEFAULT_GAS) });
+}
+
+function identify(provider: Provider): string {
+  checkProvider(provider);
+  return provider.owner;
 }

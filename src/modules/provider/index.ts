@@ -1,6 +1,5 @@
-import { type Context, defineModule, type Module } from "../../runtime/index.ts";
+import { type Context, defineModule, fixedGas, type Module } from "../../runtime/index.ts";
 import { encodeAddress } from "../../wire/index.ts";
-import { errors } from "./errors.ts";
 import { providerGenesis } from "./genesis.ts";
 import { type LeaseBook, ProviderKeeper, STORE } from "./keeper.ts";
 import { providerMsgs } from "./msgs.ts";
@@ -18,12 +17,7 @@ export function providerModule(market: LeaseBook): { readonly keeper: ProviderKe
     query: providerQueries(keeper),
     genesis: providerGenesis(keeper),
     invariants: { owners: (ctx) => misplacedRecord(keeper, ctx) },
-    messageGas: (ctx, message) => {
-      const { messageGas } = keeper.params.require(ctx.store(STORE));
-      const row = messageGas.find((each) => each.message === message);
-      if (row === undefined) throw errors.internal(`no gas for ${message}`);
-      return row.gas;
-    },
+    messageGas: (ctx, message) => fixedGas(keeper.params.require(ctx.store(STORE)).messageGas, message),
   });
   return { keeper, module };
 }

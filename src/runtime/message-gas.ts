@@ -1,0 +1,32 @@
+import type { DescService } from "@bufbuild/protobuf";
+import { assert } from "../util/index.ts";
+
+/** A row of the parameter `message_gas`: the short name of a message ("MsgCreateBid") and its fixed gas. */
+export interface GasRow {
+  readonly message: string;
+  readonly gas: bigint;
+}
+
+/** Prices by message as rows of the parameter. */
+export function gasTable(prices: Readonly<Record<string, bigint>>): GasRow[] {
+  return Object.entries(prices).map(([message, gas]) => ({ message, gas }));
+}
+
+/** The fixed gas of a message. Genesis takes only tables that price every message. */
+export function fixedGas(table: readonly GasRow[], message: string): bigint {
+  const row = table.find((each) => each.message === message);
+  assert(row !== undefined, `message_gas has no row for ${message}`);
+  return row.gas;
+}
+
+/** What is wrong with a table: every message of the service has one row, and nothing else has. */
+export function gasTableProblems(service: DescService, table: readonly GasRow[]): string[] {
+  const names = service.methods.map(({ input }) => input.name);
+  const rows = table.map(({ message }) => message);
+  const unknown = rows.filter((name, i) => !names.includes(name) || rows.indexOf(name) !== i);
+  const missing = names.filter((name) => !rows.includes(name));
+  return [
+    ...unknown.map((name) => `params.message_gas: ${JSON.stringify(name)} is there twice or names no message`),
+    ...missing.map((name) => `params.message_gas: there is no row for ${name}`),
+  ];
+}
