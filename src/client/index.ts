@@ -6,6 +6,7 @@ export { ChainClient, type ChainOptions } from "./chain.ts";
 export { type Endpoint, parseNodeAddress } from "./endpoint.ts";
 export { clientErrors, RpcError } from "./errors.ts";
 export * from "./gas.ts";
+export * from "./gateway/index.ts";
 export * from "./node.ts";
 export {
   type QueryAnswer,

@@ -110,7 +110,7 @@ export class LeaseHarness {
       driver: this.driver,
       registry: this.registry,
       ingress: this.ingress,
-      log: this.#logger(),
+      log: this.log,
       clock: this.clock,
       settleMs: [],
       portProbe: async () => true,
@@ -120,7 +120,7 @@ export class LeaseHarness {
     });
   }
 
-  #logger(): Logger {
+  get log(): Logger {
     const add =
       (level: string) =>
       (message: string, fields: LogFields = {}) =>

@@ -1,0 +1,84 @@
+import * as v from "valibot";
+import { gatewayClientErrors } from "./errors.ts";
+
+/** Answers come from a stranger: only what is read is taken over, and it must be of its type. */
+
+const count = v.optional(v.number(), 0);
+const texts = v.nullish(v.array(v.string()), []);
+
+const pod = v.object({
+  name: v.string(),
+  ready: v.boolean(),
+  restarts: v.number(),
+  state: v.string(),
+  reason: v.exactOptional(v.string()),
+});
+
+const service = v.object({
+  name: v.string(),
+  available: count,
+  total: count,
+  uris: texts,
+  observed_generation: count,
+  replicas: count,
+  updated_replicas: count,
+  ready_replicas: count,
+  available_replicas: count,
+  urls: texts,
+  error: v.exactOptional(v.string()),
+  pods: v.optional(v.array(pod), []),
+});
+
+const port = v.object({
+  host: v.optional(v.string(), ""),
+  port: v.number(),
+  externalPort: v.number(),
+  proto: v.string(),
+  name: v.string(),
+});
+
+const lease = v.object({
+  services: v.record(v.string(), service),
+  forwarded_ports: v.nullish(v.record(v.string(), v.array(port)), {}),
+  state: v.optional(v.string(), ""),
+  health: v.optional(v.string(), ""),
+  version: v.optional(v.string(), ""),
+  generation: count,
+  withheld_hosts: texts,
+  error: v.exactOptional(v.string()),
+});
+
+const order = v.object({ phase: v.string(), reason: v.exactOptional(v.string()) });
+const logLine = v.object({ name: v.string(), message: v.string() });
+
+const event = v.object({
+  type: v.string(),
+  reason: v.string(),
+  note: v.string(),
+  object: v.object({ kind: v.string(), namespace: v.string(), name: v.string() }),
+  service: v.optional(v.string(), ""),
+  time: v.optional(v.string(), ""),
+});
+
+/** A service of a lease. `uris` are host names, `urls` addresses that open as printed. */
+export type ServiceStatus = v.InferOutput<typeof service>;
+/** A lease as its provider sees it. `forwarded_ports[].externalPort` is the port on `host`. */
+export type LeaseStatus = v.InferOutput<typeof lease>;
+export type OrderStatus = v.InferOutput<typeof order>;
+export type GatewayLogLine = v.InferOutput<typeof logLine>;
+export type GatewayEvent = v.InferOutput<typeof event>;
+
+function reader<T extends v.GenericSchema>(schema: T, what: string): (value: unknown) => v.InferOutput<T> {
+  return (value) => {
+    const result = v.safeParse(schema, value);
+    if (result.success) return result.output;
+    const path = result.issues[0].path?.map(({ key }) => String(key)).join(".") ?? "";
+    throw gatewayClientErrors.badAnswer(`${what}${path === "" ? "" : `, field ${path}`}`);
+  };
+}
+
+export const readServiceStatus = reader(service, "status of a service");
+export const readLeaseStatus = reader(lease, "status of a lease");
+export const readOrderStatus = reader(order, "status of an order");
+export const readLogLine = reader(logLine, "log line");
+export const readEvent = reader(event, "event");

@@ -1,0 +1,229 @@
+import type { TLSSocket } from "node:tls";
+import type { WebSocket } from "ws";
+import type { TokenScope } from "../../crypto/index.ts";
+import { type Manifest, manifestJson } from "../../sdl/index.ts";
+import type { LeaseKey, OrderKey } from "../../wire/index.ts";
+import {
+  type GatewayEvent,
+  type GatewayLogLine,
+  type LeaseStatus,
+  type OrderStatus,
+  readEvent,
+  readLeaseStatus,
+  readLogLine,
+  readOrderStatus,
+  readServiceStatus,
+  type ServiceStatus,
+} from "./answers.ts";
+import { connectGateway, type GatewayTarget, gatewayAddress } from "./connect.ts";
+import { type GatewayCredential, makeToken } from "./credential.ts";
+import { Feed } from "./feed.ts";
+import { followLogs } from "./follow.ts";
+import { exchange } from "./request.ts";
+import { ShellSession } from "./shell.ts";
+import { openSocket } from "./socket.ts";
+
+export interface GatewayClientOptions extends GatewayTarget {
+  /** Not needed for what the provider tells everybody. */
+  readonly credential?: GatewayCredential;
+  /** Milliseconds for a connection and for an answer; a manifest may take longer. */
+  readonly timeoutMs?: number;
+  /** Milliseconds since 1970. */
+  readonly now?: () => number;
+}
+
+export interface StreamRequest {
+  /** Services to read; empty for all. */
+  readonly services: readonly string[];
+  readonly follow: boolean;
+  /** Entries from the end, of each replica; -1 for all. */
+  readonly tail: number;
+  readonly signal: AbortSignal;
+}
+
+export interface LogRequest extends StreamRequest {
+  /** Told when a followed stream broke and is sought again. */
+  readonly onRetry?: (reason: Error) => void;
+}
+
+export interface ShellRequest {
+  readonly service: string;
+  readonly replica: number;
+  readonly command: readonly string[];
+  readonly tty: boolean;
+  readonly stdin: boolean;
+}
+
+const TIMEOUT_MS = 15_000;
+const MANIFEST_TIMEOUT_MS = 120_000;
+/** Seconds; what stays open for long ends with its token. */
+const STREAM_LIFETIME = 3_600;
+
+/** What a token must allow for a call. */
+interface Purpose {
+  readonly scope: TokenScope;
+  readonly id: Pick<LeaseKey, "dseq"> & Partial<Pick<LeaseKey, "gseq" | "oseq">>;
+  readonly lifetime?: number;
+}
+
+/** A provider's gateway, for a tenant. Each call opens a connection of its own and sends nothing before it knows the server. */
+export class GatewayClient {
+  readonly #options: GatewayClientOptions;
+  readonly #timeoutMs: number;
+
+  constructor(options: GatewayClientOptions) {
+    this.#options = options;
+    this.#timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
+  }
+
+  /** `/status`: leases, capacity, orders. */
+  status(): Promise<unknown> {
+    return this.#get("/status");
+  }
+
+  version(): Promise<unknown> {
+    return this.#get("/version");
+  }
+
+  /** Hands the manifest over; resolves when the provider has stored it. */
+  async sendManifest(dseq: bigint, manifest: Manifest): Promise<void> {
+    const purpose: Purpose = { scope: "send-manifest", id: { dseq } };
+    const path = `/deployment/${dseq}/manifest`;
+    const body = manifestJson(manifest);
+    await this.#exchange({ method: "PUT", path, body, timeoutMs: MANIFEST_TIMEOUT_MS }, purpose);
+  }
+
+  /** The part of the manifest that is in force for the lease, as JSON. */
+  getManifest(lease: LeaseKey): Promise<unknown> {
+    return this.#get(`${leasePath(lease)}/manifest`, { scope: "get-manifest", id: lease });
+  }
+
+  async leaseStatus(lease: LeaseKey): Promise<LeaseStatus> {
+    return readLeaseStatus(await this.#get(`${leasePath(lease)}/status`, { scope: "status", id: lease }));
+  }
+
+  async serviceStatus(lease: LeaseKey, service: string): Promise<ServiceStatus> {
+    const path = `${leasePath(lease)}/service/${encodeURIComponent(service)}/status`;
+    return readServiceStatus(await this.#get(path, { scope: "status", id: lease }));
+  }
+
+  /** What the provider makes of an order of ours: why it does not bid. */
+  async orderStatus({ dseq, gseq, oseq }: OrderKey): Promise<OrderStatus> {
+    const path = `/order/${dseq}/${gseq}/${oseq}`;
+    return readOrderStatus(await this.#get(path, { scope: "status", id: { dseq } }));
+  }
+
+  /** Lines of all replicas; with `follow` for as long as the lease lives, over breaks of the connection. */
+  logs(lease: LeaseKey, request: LogRequest): AsyncIterable<GatewayLogLine> {
+    const open = (tail: number) =>
+      this.#feed({ lease, kind: "logs", scope: "logs" }, { ...request, tail }, readLogLine);
+    const { tail, signal, onRetry } = request;
+    return request.follow ? followLogs({ tail, signal, open, onRetry }) : flatten(open(tail));
+  }
+
+  events(lease: LeaseKey, request: StreamRequest): AsyncIterable<GatewayEvent> {
+    return flatten(this.#feed({ lease, kind: "kubeevents", scope: "events" }, request, readEvent));
+  }
+
+  /** Runs a command in a replica. */
+  async shell(lease: LeaseKey, request: ShellRequest): Promise<ShellSession> {
+    const { service, replica, command, tty, stdin } = request;
+    const query = new URLSearchParams({ service, podIndex: String(replica), tty: bit(tty), stdin: bit(stdin) });
+    for (const [index, word] of command.entries()) query.set(`cmd${index}`, word);
+    const purpose: Purpose = { scope: "shell", id: lease, lifetime: STREAM_LIFETIME };
+    let session: ShellSession | undefined;
+    await this.#socket(`${leasePath(lease)}/shell?${query}`, purpose, (socket) => {
+      session = new ShellSession(socket);
+    });
+    if (session === undefined) throw new Error("a socket was opened without a session");
+    return session;
+  }
+
+  async #feed<T>(
+    { lease, kind, scope }: { readonly lease: LeaseKey; readonly kind: string; readonly scope: TokenScope },
+    { services, follow, tail, signal }: StreamRequest,
+    parse: (value: unknown) => T,
+  ): Promise<AsyncIterable<T>> {
+    const query = new URLSearchParams({ follow: bit(follow), tail: String(tail) });
+    if (services.length > 0) query.set("service", services.join(","));
+    const purpose: Purpose = { scope, id: lease, lifetime: STREAM_LIFETIME };
+    let feed: Feed | undefined;
+    const socket = await this.#socket(`${leasePath(lease)}/${kind}?${query}`, purpose, (opened) => {
+      feed = new Feed(opened);
+    });
+    return readFeed(socket, feed, { parse, signal });
+  }
+
+  #get(path: string, purpose?: Purpose): Promise<unknown> {
+    return this.#exchange({ method: "GET", path, timeoutMs: this.#timeoutMs }, purpose);
+  }
+
+  async #exchange(
+    request: {
+      readonly method: "GET" | "PUT";
+      readonly path: string;
+      readonly body?: string;
+      readonly timeoutMs: number;
+    },
+    purpose: Purpose | undefined,
+  ): Promise<unknown> {
+    const socket = await this.#connect(purpose !== undefined);
+    const host = gatewayAddress(this.#options.hostUri).header;
+    return exchange(socket, { ...request, host, token: await this.#token(purpose) });
+  }
+
+  async #socket(path: string, purpose: Purpose, attach: (socket: WebSocket) => void): Promise<WebSocket> {
+    const connection = await this.#connect(true);
+    const host = gatewayAddress(this.#options.hostUri).header;
+    return openSocket(
+      connection,
+      { path, host, token: await this.#token(purpose), timeoutMs: this.#timeoutMs },
+      attach,
+    );
+  }
+
+  #connect(identified: boolean): Promise<TLSSocket> {
+    const { credential, now = Date.now } = this.#options;
+    const timeoutMs = this.#timeoutMs;
+    return connectGateway(this.#options, { credential: identified ? credential : undefined, timeoutMs, now: now() });
+  }
+
+  /** A fresh token for every call, that allows only that call. */
+  async #token(purpose: Purpose | undefined): Promise<string | undefined> {
+    const { credential, provider, now = Date.now } = this.#options;
+    if (purpose === undefined || credential?.kind !== "token") return undefined;
+    const { scope, id, lifetime } = purpose;
+    return makeToken(credential, { ...id, provider, scope, ...(lifetime === undefined ? {} : { lifetime }) }, now());
+  }
+}
+
+function leasePath({ dseq, gseq, oseq }: LeaseKey): string {
+  return `/lease/${dseq}/${gseq}/${oseq}`;
+}
+
+function bit(value: boolean): string {
+  return value ? "1" : "0";
+}
+
+async function* flatten<T>(items: Promise<AsyncIterable<T>>): AsyncGenerator<T> {
+  yield* await items;
+}
+
+/** Closes the socket when the reader stops, by itself or by the signal. */
+async function* readFeed<T>(
+  socket: WebSocket,
+  feed: Feed | undefined,
+  { parse, signal }: { readonly parse: (value: unknown) => T; readonly signal: AbortSignal },
+): AsyncGenerator<T> {
+  const stop = () => socket.terminate();
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    if (feed === undefined || signal.aborted) return;
+    yield* feed.read(parse);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  } finally {
+    signal.removeEventListener("abort", stop);
+    stop();
+  }
+}

@@ -1,0 +1,131 @@
+import { X509Certificate } from "node:crypto";
+import { isIP } from "node:net";
+import { connect, type TLSSocket } from "node:tls";
+import { CERTIFICATE_BLOCK, decodePem, parseCertificate } from "../../crypto/index.ts";
+import { equalBytes, errorText } from "../../util/index.ts";
+import type { GatewayCredential } from "./credential.ts";
+import { gatewayClientErrors } from "./errors.ts";
+
+/** A certificate as the chain has it. */
+export interface PublishedCertificate {
+  readonly state: "valid" | "revoked";
+  readonly pem: Uint8Array;
+}
+
+/** A provider and how to know it. */
+export interface GatewayTarget {
+  /** The provider's account. */
+  readonly provider: string;
+  /** `https://host:port`, as the provider published it. */
+  readonly hostUri: string;
+  /** Asks the chain. */
+  readonly certificateOf: (owner: string, serial: string) => Promise<PublishedCertificate | undefined>;
+}
+
+export interface ConnectOptions {
+  readonly credential: GatewayCredential | undefined;
+  readonly timeoutMs: number;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+}
+
+const SERVER_AUTH = "1.3.6.1.5.5.7.3.1";
+
+/** A connection to the provider itself: its certificate is byte for byte the one on the chain, or nothing is sent. */
+export async function connectGateway(target: GatewayTarget, options: ConnectOptions): Promise<TLSSocket> {
+  const socket = await openSocket(target, options);
+  try {
+    await checkServer(socket, target, options.now);
+    return socket;
+  } catch (error) {
+    socket.destroy();
+    throw error;
+  }
+}
+
+/** Host and port of the address that a provider published. */
+export function gatewayAddress(hostUri: string): {
+  readonly host: string;
+  readonly port: number;
+  readonly header: string;
+} {
+  const url = URL.canParse(hostUri) ? new URL(hostUri) : undefined;
+  if (url?.protocol !== "https:" || url.hostname === "")
+    throw gatewayClientErrors.badAddress(JSON.stringify(hostUri.slice(0, 200)));
+  const host = url.hostname.replace(/^\[|\]$/g, "");
+  return { host, port: url.port === "" ? 443 : Number(url.port), header: url.host };
+}
+
+function openSocket({ hostUri }: GatewayTarget, { credential, timeoutMs }: ConnectOptions): Promise<TLSSocket> {
+  const { host, port } = gatewayAddress(hostUri);
+  const own = credential?.kind === "certificate" ? { cert: credential.certificate, key: credential.privateKey } : {};
+  return new Promise((resolve, reject) => {
+    const socket = connect({
+      host,
+      port,
+      ...own,
+      ...(isIP(host) === 0 ? { servername: host } : {}),
+      minVersion: "TLSv1.3",
+      // No authority vouches for the certificate: the chain does, see `checkServer`.
+      rejectUnauthorized: false,
+      timeout: timeoutMs,
+    });
+    const fail = (cause: Error) => {
+      socket.destroy();
+      reject(gatewayClientErrors.unreachable(`${hostUri}: ${reasonOf(cause)}`, { cause }));
+    };
+    socket.once("error", fail);
+    socket.once("timeout", () => fail(new Error("no connection in time")));
+    socket.once("secureConnect", () => {
+      socket.off("error", fail);
+      // Whoever uses the socket listens for its errors; until then they must not end the process.
+      socket.on("error", () => {});
+      socket.removeAllListeners("timeout").setTimeout(0);
+      resolve(socket);
+    });
+  });
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "connection refused",
+  ECONNRESET: "connection reset",
+  ENOTFOUND: "unknown host name",
+  EAI_AGAIN: "the host name cannot be looked up now",
+  ETIMEDOUT: "connection timed out",
+};
+
+function reasonOf(error: Error & { readonly code?: string }): string {
+  return REASONS[error.code ?? ""] ?? errorText(error);
+}
+
+async function checkServer(socket: TLSSocket, { provider, certificateOf }: GatewayTarget, now: number): Promise<void> {
+  const shown = socket.getPeerX509Certificate();
+  if (shown === undefined) throw gatewayClientErrors.wrongServer("it shows no certificate");
+  const certificate = readCertificate(shown.raw);
+  if (certificate === undefined || certificate.commonName !== provider) {
+    throw gatewayClientErrors.wrongServer(`its certificate is not one of ${provider}`);
+  }
+  const record = await certificateOf(provider, certificate.serial);
+  if (record === undefined) throw gatewayClientErrors.wrongServer("its certificate is not published on the chain");
+  if (record.state !== "valid") throw gatewayClientErrors.wrongServer("its certificate was revoked");
+  if (!equalBytes(decodePem(CERTIFICATE_BLOCK, record.pem), shown.raw)) {
+    throw gatewayClientErrors.wrongServer("its certificate is not the one that is published on the chain");
+  }
+  if (now < certificate.notBefore * 1000 || now >= certificate.notAfter * 1000) {
+    throw gatewayClientErrors.wrongServer("its certificate is not valid at this time");
+  }
+  if (!usagesOf(shown.raw).includes(SERVER_AUTH))
+    throw gatewayClientErrors.wrongServer("its certificate is not one for servers");
+}
+
+function readCertificate(der: Uint8Array): ReturnType<typeof parseCertificate> | undefined {
+  try {
+    return parseCertificate(der);
+  } catch {
+    return undefined;
+  }
+}
+
+function usagesOf(der: Uint8Array): readonly string[] {
+  return new X509Certificate(der).keyUsage ?? [];
+}

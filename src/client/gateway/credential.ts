@@ -1,0 +1,38 @@
+import { randomUUID } from "node:crypto";
+import { signToken, TOKEN_DEFAULT_LIFETIME, type TokenScope, type TokenSigner } from "../../crypto/index.ts";
+
+/** How a tenant proves who he is: with the certificate he published, or with tokens signed by his account's key. */
+export type GatewayCredential =
+  | { readonly kind: "certificate"; readonly certificate: string; readonly privateKey: string }
+  | { readonly kind: "token"; readonly account: string; readonly sign: TokenSigner };
+
+/** What one token is for; it allows nothing else. */
+export interface TokenPurpose {
+  readonly provider: string;
+  readonly scope: TokenScope;
+  readonly dseq: bigint;
+  readonly gseq?: number;
+  readonly oseq?: number;
+  /** Seconds; 15 minutes where it is left out. */
+  readonly lifetime?: number;
+}
+
+/** Makes a token for one purpose. `now`: milliseconds since 1970. */
+export function makeToken(
+  { account, sign }: Extract<GatewayCredential, { kind: "token" }>,
+  purpose: TokenPurpose,
+  now: number,
+): Promise<string> {
+  const { provider, scope, dseq, gseq, oseq, lifetime = TOKEN_DEFAULT_LIFETIME } = purpose;
+  const iat = Math.floor(now / 1000);
+  const deployment = {
+    dseq: dseq.toString(),
+    scope: [scope],
+    ...(gseq === undefined ? {} : { gseq }),
+    ...(oseq === undefined ? {} : { oseq }),
+  };
+  const permission = { provider, access: "granular" as const, deployments: [deployment] };
+  const leases = { access: "granular" as const, permissions: [permission] };
+  const times = { iat, nbf: iat, exp: iat + lifetime };
+  return signToken({ version: "v1", iss: account, aud: provider, ...times, jti: randomUUID(), leases }, sign);
+}

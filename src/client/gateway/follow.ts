@@ -1,0 +1,108 @@
+import { setTimeout as pause } from "node:timers/promises";
+import type { GatewayLogLine } from "./answers.ts";
+import { GatewayRefusal, gatewayClientErrors, StreamEnd } from "./errors.ts";
+import { Overlap } from "./overlap.ts";
+
+/** Lines asked for again per replica after a break, and as many are remembered. */
+const OVERLAP = 200;
+/** Silence after which the past of a new stream is held to be over; milliseconds. */
+const QUIET_MS = 300;
+const RETRY_MS = { first: 250, most: 5_000 };
+
+const LEASE_ENDED = 4001;
+
+export interface FollowOptions {
+  readonly tail: number;
+  readonly signal: AbortSignal;
+  /** Opens the stream with this many lines of each replica from the past. */
+  readonly open: (tail: number) => Promise<AsyncIterable<GatewayLogLine>>;
+  /** Told when the connection was lost and is sought again. */
+  readonly onRetry?: ((reason: Error) => void) | undefined;
+}
+
+/** Log lines for as long as the lease lives, over breaks of the connection and without saying anything twice. */
+export async function* followLogs(options: FollowOptions): AsyncGenerator<GatewayLogLine> {
+  const { signal, open, onRetry } = options;
+  const past = new Map<string, string[]>();
+  let tail = options.tail;
+  let wait = RETRY_MS.first;
+  let connected = false;
+  while (!signal.aborted) {
+    try {
+      const lines = await open(tail);
+      connected = true;
+      for await (const line of joined(lines, past)) {
+        wait = RETRY_MS.first;
+        yield line;
+      }
+      return;
+    } catch (error) {
+      if (signal.aborted) return;
+      if (!connected || !isPassing(error)) throw error;
+      onRetry?.(error);
+    }
+    tail = OVERLAP;
+    await pause(wait, undefined, { signal }).catch(() => {});
+    wait = Math.min(RETRY_MS.most, wait * 2);
+  }
+}
+
+/** The first stream as it is, later ones without what is known already. */
+async function* joined(
+  lines: AsyncIterable<GatewayLogLine>,
+  past: Map<string, string[]>,
+): AsyncGenerator<GatewayLogLine> {
+  const overlaps = new Map([...past].map(([name, kept]) => [name, new Overlap([...kept])]));
+  for await (const line of withQuiet(lines, () => overlaps.size > 0)) {
+    const fresh = line === undefined ? flushAll(overlaps) : resolveLine(line, overlaps);
+    for (const each of fresh) {
+      remember(past, each);
+      yield each;
+    }
+  }
+  for (const each of flushAll(overlaps)) yield each;
+}
+
+function resolveLine(line: GatewayLogLine, overlaps: Map<string, Overlap>): readonly GatewayLogLine[] {
+  const overlap = overlaps.get(line.name);
+  if (overlap === undefined) return [line];
+  const fresh = overlap.push(line.message);
+  if (fresh === undefined) return [];
+  overlaps.delete(line.name);
+  return fresh.map((message) => ({ name: line.name, message }));
+}
+
+function flushAll(overlaps: Map<string, Overlap>): GatewayLogLine[] {
+  const fresh = [...overlaps].flatMap(([name, overlap]) => overlap.flush().map((message) => ({ name, message })));
+  overlaps.clear();
+  return fresh;
+}
+
+function remember(past: Map<string, string[]>, { name, message }: GatewayLogLine): void {
+  const kept = past.get(name) ?? [];
+  kept.push(message);
+  past.set(name, kept.slice(-OVERLAP));
+}
+
+/** The lines, and `undefined` where for a while none came although somebody waits for it. */
+async function* withQuiet<T>(lines: AsyncIterable<T>, waits: () => boolean): AsyncGenerator<T | undefined> {
+  const iterator = lines[Symbol.asyncIterator]();
+  try {
+    let next = iterator.next();
+    for (;;) {
+      const result = waits() ? await Promise.race([next, pause(QUIET_MS, undefined)]) : await next;
+      if (result?.done === true) return;
+      yield result?.value;
+      if (result !== undefined) next = iterator.next();
+    }
+  } finally {
+    void iterator.return?.();
+  }
+}
+
+/** Whether trying again may help: the connection broke, or the provider is away for a moment. */
+function isPassing(error: unknown): error is Error {
+  if (error instanceof StreamEnd) return error.closeCode !== LEASE_ENDED;
+  if (error instanceof GatewayRefusal) return error.status >= 500 || error.status === 429;
+  return error instanceof Error && "code" in error && error.code === gatewayClientErrors.unreachable.code;
+}

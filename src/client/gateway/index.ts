@@ -1,0 +1,12 @@
+export type { GatewayEvent, GatewayLogLine, LeaseStatus, OrderStatus, ServiceStatus } from "./answers.ts";
+export {
+  GatewayClient,
+  type GatewayClientOptions,
+  type LogRequest,
+  type ShellRequest,
+  type StreamRequest,
+} from "./client.ts";
+export type { GatewayTarget, PublishedCertificate } from "./connect.ts";
+export { type GatewayCredential, makeToken, type TokenPurpose } from "./credential.ts";
+export { GatewayRefusal, gatewayClientErrors, StreamEnd } from "./errors.ts";
+export { type ShellOutput, type ShellResult, ShellSession } from "./shell.ts";

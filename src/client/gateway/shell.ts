@@ -1,0 +1,92 @@
+import { on } from "node:events";
+import * as v from "valibot";
+import type { WebSocket } from "ws";
+import { concatBytes, fromUtf8 } from "../../util/index.ts";
+import { gatewayClientErrors, StreamEnd } from "./errors.ts";
+
+/** First byte of the binary messages of a shell. */
+const FRAME = { stdout: 100, stderr: 101, result: 102, failure: 103, stdin: 104, resize: 105 } as const;
+
+/** Input goes in pieces that the provider takes. */
+const MAX_INPUT = 32 << 10;
+
+export interface ShellOutput {
+  readonly stream: "stdout" | "stderr";
+  readonly data: Uint8Array;
+}
+
+export interface ShellResult {
+  readonly exitCode: number;
+  /** Why the command could not be run; empty where it was. */
+  readonly message: string;
+}
+
+const resultSchema = v.object({ exit_code: v.pipe(v.number(), v.integer()), message: v.optional(v.string(), "") });
+
+/** A command that runs in a replica. Output must be read to its end before the result is there. */
+export class ShellSession {
+  readonly #socket: WebSocket;
+  readonly #messages: AsyncIterableIterator<unknown[]>;
+  #result: ShellResult | undefined;
+  #end: StreamEnd | undefined;
+
+  constructor(socket: WebSocket) {
+    this.#socket = socket;
+    this.#messages = on(socket, "message", { close: ["close"] });
+    socket.on("close", (code, reason) => {
+      this.#end = new StreamEnd(code, reason.toString("utf8"));
+    });
+  }
+
+  /** What the command writes, until it ends. */
+  async *output(): AsyncGenerator<ShellOutput> {
+    for await (const [message] of this.#messages) {
+      if (!(message instanceof Buffer)) continue;
+      const data = message.subarray(1);
+      if (message[0] === FRAME.stdout) yield { stream: "stdout", data };
+      if (message[0] === FRAME.stderr) yield { stream: "stderr", data };
+      if (message[0] === FRAME.result) this.#result = readResult(data);
+    }
+  }
+
+  /** How the command ended; throws where the provider did not say. */
+  result(): ShellResult {
+    if (this.#result !== undefined) return this.#result;
+    throw this.#end ?? gatewayClientErrors.ended("the command still runs");
+  }
+
+  write(data: Uint8Array): void {
+    for (let at = 0; at < data.length; at += MAX_INPUT) this.#send(FRAME.stdin, data.subarray(at, at + MAX_INPUT));
+  }
+
+  /** Tells the command that no more input comes. */
+  endInput(): void {
+    this.#send(FRAME.stdin, new Uint8Array());
+  }
+
+  /** Size of the terminal in characters. */
+  resize(width: number, height: number): void {
+    const size = Buffer.alloc(4);
+    size.writeUInt16BE(Math.min(width, 0xffff), 0);
+    size.writeUInt16BE(Math.min(height, 0xffff), 2);
+    this.#send(FRAME.resize, size);
+  }
+
+  /** Ends the command. */
+  close(): void {
+    this.#socket.close();
+  }
+
+  #send(type: number, data: Uint8Array): void {
+    if (this.#socket.readyState === this.#socket.OPEN) this.#socket.send(concatBytes(Uint8Array.of(type), data));
+  }
+}
+
+function readResult(data: Uint8Array): ShellResult {
+  try {
+    const { exit_code: exitCode, message } = v.parse(resultSchema, JSON.parse(fromUtf8(data)));
+    return { exitCode, message };
+  } catch (cause) {
+    throw gatewayClientErrors.badAnswer("result of the command", { cause });
+  }
+}

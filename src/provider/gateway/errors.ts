@@ -1,0 +1,102 @@
+import { manifestErrors } from "../../sdl/index.ts";
+import { defineErrors, type ErrorFactory, SvcError } from "../../util/index.ts";
+import { clusterErrors } from "../cluster/index.ts";
+import { ingressErrors } from "../ingress/index.ts";
+import { leaseErrors } from "../leases/index.ts";
+
+/** Refusals of the gateway itself. Texts never repeat a credential. */
+export const gatewayErrors = defineErrors("gateway", {
+  badRequest: [2, "bad request"],
+  ambiguous: [3, "both a client certificate and a token were given", "give one of them"],
+  noCredential: [
+    4,
+    "this needs a client certificate or a token of the lease's owner",
+    "svc provider commands take the one or make the other by themselves; a certificate is made with: svc tx cert create client",
+  ],
+  certificate: [5, "client certificate refused", "make a new one: svc tx cert create client"],
+  token: [6, "token refused", "make a new one, signed by the account's key, for this provider"],
+  scope: [7, "the token does not allow this", "make one with the scope and the services that you need"],
+  notFound: [8, "not found"],
+  chainUnreachable: [9, "the provider cannot ask the chain now", "nothing was changed; try again in a moment"],
+  tooMany: [10, "too many requests", "wait a moment"],
+  tooLarge: [11, "the request is too large"],
+  upgrade: [12, "this is a stream", "open it as a websocket"],
+  replayed: [13, "token was used before", "make a new one for every shell"],
+  origin: [14, "web pages may not use a client certificate here", "use a token"],
+  body: [15, "the body is not what was expected"],
+  timeout: [16, "the request took too long"],
+  noPrice: [17, "this provider would not bid"],
+});
+
+/** An error as it is sent: HTTP status and the JSON body. */
+export interface Failure {
+  readonly status: number;
+  readonly body: { readonly code: string; readonly message: string; readonly hint?: string };
+}
+
+type Row = readonly [error: ErrorFactory, status: number, code: string];
+
+const ROWS: Readonly<Record<string, readonly Row[]>> = {
+  gateway: [
+    [gatewayErrors.badRequest, 400, "bad_request"],
+    [gatewayErrors.ambiguous, 400, "ambiguous_credentials"],
+    [gatewayErrors.noCredential, 401, "unauthorized"],
+    [gatewayErrors.certificate, 401, "certificate_refused"],
+    [gatewayErrors.token, 401, "token_refused"],
+    [gatewayErrors.scope, 403, "forbidden"],
+    [gatewayErrors.notFound, 404, "not_found"],
+    [gatewayErrors.chainUnreachable, 503, "chain_unreachable"],
+    [gatewayErrors.tooMany, 429, "too_many_requests"],
+    [gatewayErrors.tooLarge, 413, "too_large"],
+    [gatewayErrors.upgrade, 426, "websocket_expected"],
+    [gatewayErrors.replayed, 401, "token_replayed"],
+    [gatewayErrors.origin, 403, "origin_refused"],
+    [gatewayErrors.body, 422, "invalid_body"],
+    [gatewayErrors.timeout, 408, "timeout"],
+    [gatewayErrors.noPrice, 422, "no_bid"],
+  ],
+  lease: [
+    [leaseErrors.notFound, 404, "lease_not_found"],
+    [leaseErrors.noManifest, 404, "no_manifest"],
+    [leaseErrors.busy, 409, "manifest_busy"],
+    [leaseErrors.versionMismatch, 422, "version_mismatch"],
+    [leaseErrors.hostMissing, 422, "hostname_missing"],
+    [leaseErrors.noPorts, 422, "no_ports_left"],
+    [leaseErrors.unknownService, 404, "service_not_found"],
+    [leaseErrors.closing, 409, "lease_closing"],
+  ],
+  sdl: [
+    [manifestErrors.invalid, 422, "invalid_manifest"],
+    [manifestErrors.mismatch, 422, "manifest_mismatch"],
+  ],
+  ingress: [
+    [ingressErrors.invalidHost, 422, "invalid_hostname"],
+    [ingressErrors.blockedHost, 422, "hostname_blocked"],
+    [ingressErrors.ownDomain, 422, "hostname_blocked"],
+    [ingressErrors.hostInUse, 422, "hostname_in_use"],
+  ],
+  cluster: [
+    [clusterErrors.unreachable, 503, "cluster_unreachable"],
+    [clusterErrors.engineRefused, 503, "cluster_refused"],
+    [clusterErrors.unsupported, 422, "cannot_run"],
+    [clusterErrors.imageRefused, 422, "image_refused"],
+    [clusterErrors.staleGeneration, 409, "stale_manifest"],
+    [clusterErrors.unknownLease, 503, "not_deployed_yet"],
+    [clusterErrors.noReplica, 503, "no_running_replica"],
+    [clusterErrors.closing, 409, "lease_closing"],
+  ],
+};
+
+const INTERNAL: Failure = {
+  status: 500,
+  body: { code: "internal", message: "the provider failed to answer; its log says why" },
+};
+
+/** What the tenant is told of anything thrown. Only known errors carry their text outside. */
+export function toFailure(error: unknown): Failure {
+  if (!(error instanceof SvcError)) return INTERNAL;
+  const row = ROWS[error.codespace]?.find(([factory]) => factory.code === error.code);
+  if (row === undefined) return INTERNAL;
+  const hint = error.hint === undefined ? {} : { hint: error.hint };
+  return { status: row[1], body: { code: row[2], message: error.message, ...hint } };
+}

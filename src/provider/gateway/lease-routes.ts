@@ -1,0 +1,158 @@
+import type { TokenScope } from "../../crypto/index.ts";
+import { decodeManifest, type Manifest, manifestJson } from "../../sdl/index.ts";
+import { errorText, fromUtf8, SvcError } from "../../util/index.ts";
+import { type LeaseKey, readJson } from "../../wire/index.ts";
+import { type LeaseService, leaseErrors } from "../leases/index.ts";
+import type { Access, Grant } from "./authorizer.ts";
+import { gatewayErrors } from "./errors.ts";
+import { sendEvents, sendLogs } from "./feeds.ts";
+import { readShellParameters, readStreamParameters } from "./parameters.ts";
+import { type PathIds, readIds } from "./paths.ts";
+import { runShell } from "./shell.ts";
+import type { GatewaySources } from "./sources.ts";
+import type { GatewayStream } from "./stream.ts";
+
+/** What handlers of tenants' requests work with. */
+export interface TenantWorld {
+  readonly leases: LeaseService;
+  readonly sources: GatewaySources;
+}
+
+/** A request after its path was read. */
+export interface TenantRequest {
+  readonly grant: Grant;
+  readonly ids: PathIds;
+  readonly service: string;
+  /** The address with its query. */
+  readonly url: string;
+  readonly body: Uint8Array;
+}
+
+/** JSON text, a value to be printed as JSON, or nothing. */
+export type TenantAnswer = string | object | undefined;
+
+interface TenantRoute {
+  readonly method: "GET" | "PUT";
+  readonly path: string;
+  readonly scope: TokenScope;
+  answer(request: TenantRequest, world: TenantWorld): Promise<TenantAnswer>;
+}
+
+const LEASE = "/lease/:dseq/:gseq/:oseq";
+
+/** Every request of a tenant that is answered at once, with the scope that a token needs for it. */
+export const TENANT_ROUTES: readonly TenantRoute[] = [
+  {
+    method: "PUT",
+    path: "/deployment/:dseq/manifest",
+    scope: "send-manifest",
+    async answer({ grant, ids, body }, { leases }) {
+      await leases.manifestReceived(grant.owner, ids.dseq, readManifest(body));
+      return undefined;
+    },
+  },
+  {
+    method: "GET",
+    path: `${LEASE}/status`,
+    scope: "status",
+    answer: ({ grant }, { leases }) => leases.status(needLease(grant)),
+  },
+  {
+    method: "GET",
+    path: `${LEASE}/service/:service/status`,
+    scope: "status",
+    async answer({ grant, service }, { leases }) {
+      const { services } = await leases.status(needLease(grant));
+      const found = Object.hasOwn(services, service) ? services[service] : undefined;
+      if (found === undefined) throw leaseErrors.unknownService(`it has ${Object.keys(services).join(", ")}`);
+      return found;
+    },
+  },
+  {
+    method: "GET",
+    path: `${LEASE}/manifest`,
+    scope: "get-manifest",
+    answer: async ({ grant }, { leases }) => manifestJson([leases.group(needLease(grant))]),
+  },
+  {
+    method: "GET",
+    path: "/order/:dseq/:gseq/:oseq",
+    scope: "status",
+    async answer({ grant, ids }, { sources }) {
+      const { dseq, gseq = 0, oseq = 0 } = ids;
+      const answer = sources.order({ owner: grant.owner, dseq, gseq, oseq });
+      if (answer === undefined) throw gatewayErrors.notFound("the order");
+      return answer;
+    },
+  },
+];
+
+/** A kind of stream: who may open it, and what runs over it. */
+interface StreamRoute {
+  readonly scope: TokenScope;
+  readonly once: boolean;
+  /** Reads the address before anything else is done; the services it is about decide the access. */
+  open(url: string): { readonly services: readonly string[]; readonly run: StreamRun };
+}
+
+type StreamRun = (stream: GatewayStream, lease: LeaseKey, leases: LeaseService) => Promise<void>;
+
+/** Every stream, by the last word of its path. */
+export const STREAM_ROUTES: Readonly<Record<string, StreamRoute>> = {
+  logs: {
+    scope: "logs",
+    once: false,
+    open(url) {
+      const parameters = readStreamParameters(url);
+      const run: StreamRun = (stream, lease, leases) => sendLogs(stream, leases, { lease, parameters });
+      return { services: parameters.services, run };
+    },
+  },
+  kubeevents: {
+    scope: "events",
+    once: false,
+    open(url) {
+      const parameters = readStreamParameters(url);
+      const run: StreamRun = (stream, lease, leases) => sendEvents(stream, leases, { lease, parameters });
+      return { services: parameters.services, run };
+    },
+  },
+  shell: {
+    scope: "shell",
+    once: true,
+    open(url) {
+      const parameters = readShellParameters(url);
+      const run: StreamRun = (stream, lease, leases) => runShell(stream, leases, { lease, parameters });
+      return { services: [parameters.service], run };
+    },
+  },
+};
+
+const STREAM_PATH = /^\/lease\/([^/]+)\/([^/]+)\/([^/]+)\/([a-z]+)$/;
+
+/** The stream that a path names, with what it takes to open it. */
+export function findStream(
+  path: string,
+  url: string,
+): { readonly access: Access; readonly run: StreamRun } | undefined {
+  const [, dseq = "", gseq = "", oseq = "", kind = ""] = STREAM_PATH.exec(path) ?? [];
+  const route = Object.hasOwn(STREAM_ROUTES, kind) ? STREAM_ROUTES[kind] : undefined;
+  if (route === undefined) return undefined;
+  const ids = readIds({ dseq, gseq, oseq });
+  const { services, run } = route.open(url);
+  return { access: { ...ids, scope: route.scope, once: route.once, services }, run };
+}
+
+function needLease({ lease }: Grant): LeaseKey {
+  if (lease === undefined) throw leaseErrors.notFound();
+  return lease;
+}
+
+function readManifest(body: Uint8Array): Manifest {
+  try {
+    return decodeManifest(readJson(fromUtf8(body)));
+  } catch (error) {
+    if (error instanceof SvcError && error.codespace === "sdl") throw error;
+    throw gatewayErrors.body(`the manifest is not readable JSON: ${errorText(error)}`, { cause: error });
+  }
+}

@@ -1,0 +1,48 @@
+/** Bounds of the gateway; times in milliseconds, sizes in bytes. */
+export interface GatewayLimits {
+  readonly headersTimeout: number;
+  readonly requestTimeout: number;
+  readonly keepAliveTimeout: number;
+  readonly handshakeTimeout: number;
+  readonly connections: number;
+  readonly connectionsPerAddress: number;
+  readonly requestsPerConnection: number;
+  readonly body: number;
+  /** Websockets of one tenant. */
+  readonly streamsPerTenant: number;
+  /** One message of a tenant's websocket. */
+  readonly message: number;
+  /** Requests of one tenant at once, and refilled per second. */
+  readonly burst: number;
+  readonly perSecond: number;
+  readonly ping: number;
+  readonly pongWait: number;
+  /** An open stream is authorised again this often; while the chain is away it lives on for `recheckGrace`. */
+  readonly recheck: number;
+  readonly recheckGrace: number;
+  /** Waiting to be sent before the reader is held to be gone. */
+  readonly sendBuffer: number;
+  /** Facts of the chain are used again for this long. */
+  readonly chainAge: number;
+}
+
+export const DEFAULT_LIMITS: GatewayLimits = {
+  headersTimeout: 5_000,
+  requestTimeout: 15_000,
+  keepAliveTimeout: 5_000,
+  handshakeTimeout: 5_000,
+  connections: 1_024,
+  connectionsPerAddress: 64,
+  requestsPerConnection: 1_000,
+  body: 1 << 20,
+  streamsPerTenant: 16,
+  message: 64 << 10,
+  burst: 100,
+  perSecond: 20,
+  ping: 10_000,
+  pongWait: 15_000,
+  recheck: 10_000,
+  recheckGrace: 30_000,
+  sendBuffer: 1 << 20,
+  chainAge: 1_000,
+};

@@ -1,0 +1,68 @@
+import { errorText, fromUtf8 } from "../../util/index.ts";
+import type { GroupSpec } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
+import { GroupSpecSchema } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
+import { fromJson, readJson } from "../../wire/index.ts";
+import type { ClusterDriver } from "../cluster/index.ts";
+import type { LeaseService } from "../leases/index.ts";
+import { gatewayErrors, toFailure } from "./errors.ts";
+import type { GatewaySources } from "./sources.ts";
+
+export interface PublicOptions {
+  readonly provider: string;
+  readonly publicHostname: string;
+  readonly version: string;
+  readonly driver: ClusterDriver;
+  readonly leases: LeaseService;
+  readonly sources: GatewaySources;
+}
+
+/** `/status`: figures alone, nothing that names a tenant. */
+export async function statusAnswer({ provider, publicHostname, leases, sources }: PublicOptions): Promise<object> {
+  const records = leases.records();
+  const inventory = await sources.inventory();
+  return {
+    address: provider,
+    cluster: {
+      leases: records.filter(({ phase }) => phase !== "closing").length,
+      inventory: {
+        active: inventory.active,
+        pending: inventory.pending,
+        available: { nodes: inventory.available },
+        ...(inventory.error === undefined ? {} : { error: inventory.error }),
+      },
+    },
+    bidengine: { orders: sources.orderCount(), refusals: sources.refusals() },
+    manifest: { deployments: records.filter(({ group }) => group !== null).length },
+    broadcaster: { pending: sources.outboxDepth() },
+    cluster_public_hostname: publicHostname,
+  };
+}
+
+/** `/version`. A cluster that cannot be asked does not hide our own version. */
+export async function versionAnswer({ version, driver }: PublicOptions): Promise<object> {
+  const svc = { version, node: process.version };
+  try {
+    return { svc, cluster: { driver: driver.name, ...(await driver.version()) } };
+  } catch (error) {
+    return { svc, cluster: { driver: driver.name, error: toFailure(error).body.message } };
+  }
+}
+
+/** `/validate`: the price that would be bid for a group. */
+export async function priceAnswer(body: Uint8Array, { sources }: PublicOptions): Promise<object> {
+  const group = readGroup(body);
+  try {
+    return { min_bid_price: await sources.price(group) };
+  } catch (cause) {
+    throw gatewayErrors.noPrice(errorText(cause), { cause });
+  }
+}
+
+function readGroup(body: Uint8Array): GroupSpec {
+  try {
+    return fromJson(GroupSpecSchema, readJson(fromUtf8(body)));
+  } catch (cause) {
+    const hint = 'send the group as the chain prints it: {"name":...,"requirements":...,"resources":[...]}';
+    throw gatewayErrors.body(errorText(cause), { hint, cause });
+  }
+}

@@ -1,0 +1,252 @@
+import { constants } from "node:crypto";
+import { createServer, type Server } from "node:https";
+import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
+import { errorText } from "../../util/index.ts";
+import type { ChainView } from "../chain.ts";
+import type { Logger } from "../cluster/index.ts";
+import { Authorizer } from "./authorizer.ts";
+import { limitConnections } from "./connections.ts";
+import { type Failure, gatewayErrors, toFailure } from "./errors.ts";
+import { STREAM_ROUTES, TENANT_ROUTES } from "./lease-routes.ts";
+import { DEFAULT_LIMITS, type GatewayLimits } from "./limits.ts";
+import { readParameters } from "./parameters.ts";
+import { readIds, readPath } from "./paths.ts";
+import { type PublicOptions, priceAnswer, statusAnswer, versionAnswer } from "./public-routes.ts";
+import { StreamServer } from "./upgrade.ts";
+
+export interface GatewayOptions extends PublicOptions {
+  /** Address to listen on; default 0.0.0.0. */
+  readonly host?: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  /** The provider's server certificate as it is on the chain, and its key in the clear; both PEM. */
+  readonly certificate: string;
+  readonly privateKey: string;
+  readonly chain: ChainView;
+  readonly log: Logger;
+  readonly limits?: Partial<GatewayLimits>;
+  /** Milliseconds since 1970. */
+  readonly now?: () => number;
+}
+
+/** The provider's HTTPS interface for tenants. */
+export class Gateway {
+  readonly #options: GatewayOptions;
+  readonly #limits: GatewayLimits;
+  readonly #authorizer: Authorizer;
+  readonly #streams: StreamServer;
+  readonly #app: FastifyInstance<Server>;
+
+  constructor(options: GatewayOptions) {
+    const { provider, chain, leases, log, now = Date.now } = options;
+    const limits = { ...DEFAULT_LIMITS, ...options.limits };
+    this.#options = options;
+    this.#limits = limits;
+    this.#authorizer = new Authorizer({ provider, chain, limits, now });
+    this.#streams = new StreamServer({ authorizer: this.#authorizer, leases, limits, now, log });
+    this.#app = this.#makeApp();
+  }
+
+  /** Resolves with the port it listens on; rejects where the port is taken. */
+  async listen(): Promise<number> {
+    const { host = "0.0.0.0", port, log } = this.#options;
+    await this.#app.listen({ host, port });
+    const address = this.#app.server.address();
+    const taken = typeof address === "object" && address !== null ? address.port : port;
+    log.info("gateway listens", { host, port: taken });
+    return taken;
+  }
+
+  async close(): Promise<void> {
+    this.#streams.close();
+    this.#app.server.closeAllConnections();
+    await this.#app.close();
+  }
+
+  #makeApp(): FastifyInstance<Server> {
+    const limits = this.#limits;
+    const app = fastify<Server>({
+      serverFactory: (handler) => this.#makeServer(handler),
+      bodyLimit: limits.body,
+      exposeHeadRoutes: false,
+      logger: false,
+      routerOptions: { caseSensitive: true, ignoreTrailingSlash: false, ignoreDuplicateSlashes: false },
+      clientErrorHandler: refuseMalformed,
+    });
+    app.removeAllContentTypeParsers();
+    app.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
+    app.addHttpMethod("GET", { hasBody: true, overrideExisting: true });
+    app.addHook("onRequest", async (request) => checkShape(request));
+    app.addHook("onResponse", async (request, reply) => this.#logAccess(request, reply));
+    app.setErrorHandler((error, request, reply) => this.#sendFailure(error, request, reply));
+    app.setNotFoundHandler((request, reply) => this.#sendFailure(gatewayErrors.notFound(), request, reply));
+    this.#addPublicRoutes(app);
+    this.#addTenantRoutes(app);
+    return app;
+  }
+
+  /**
+   * TLS 1.3 alone. Every client is asked for a certificate and judged request by request, so no ticket may stand in for it
+   * later.
+   */
+  #makeServer(handler: Parameters<typeof createServer>[1]): Server {
+    const { certificate, privateKey } = this.#options;
+    const limits = this.#limits;
+    const server = createServer(
+      {
+        cert: certificate,
+        key: privateKey,
+        minVersion: "TLSv1.3",
+        requestCert: true,
+        rejectUnauthorized: false,
+        secureOptions: constants.SSL_OP_NO_TICKET,
+        ALPNProtocols: ["http/1.1"],
+        handshakeTimeout: limits.handshakeTimeout,
+        headersTimeout: limits.headersTimeout,
+        requestTimeout: limits.requestTimeout,
+        keepAliveTimeout: limits.keepAliveTimeout,
+        connectionsCheckingInterval: Math.min(2_000, limits.headersTimeout),
+      },
+      handler,
+    );
+    server.maxConnections = limits.connections;
+    server.maxRequestsPerSocket = limits.requestsPerConnection;
+    limitConnections(server, limits.connectionsPerAddress);
+    server.on("upgrade", (request, socket, head) => this.#streams.upgrade(request, socket, head));
+    return server;
+  }
+
+  #addPublicRoutes(app: FastifyInstance<Server>): void {
+    const options = this.#options;
+    app.get("/status", (_request, reply) => sendJson(reply, statusAnswer(options)));
+    app.get("/version", (_request, reply) => sendJson(reply, versionAnswer(options)));
+    app.get("/address", (_request, reply) => sendJson(reply, { address: options.provider }));
+    const validate = (request: FastifyRequest, reply: FastifyReply) =>
+      sendJson(reply, priceAnswer(bodyOf(request), options));
+    app.get("/validate", validate);
+    app.post("/validate", validate);
+  }
+
+  #addTenantRoutes(app: FastifyInstance<Server>): void {
+    for (const { method, path, scope, answer } of TENANT_ROUTES) {
+      app.route({
+        method,
+        url: path,
+        // Nobody's body is read before he may send it.
+        onRequest: async (request) => {
+          readParameters(request.url, []);
+          const { service } = readParams(request);
+          const ids = readIds(readParams(request));
+          const lease = path.startsWith("/lease/") ? ids : { dseq: ids.dseq };
+          const access = { ...lease, scope, services: service === undefined ? [] : [service] };
+          request.grant = await this.#authorizer.authorize(request.raw, access);
+        },
+        handler: async (request, reply) => {
+          const { grant } = request;
+          if (grant === undefined) throw gatewayErrors.noCredential();
+          const { service = "" } = readParams(request);
+          const ids = readIds(readParams(request));
+          const given = { grant, ids, service, url: request.url, body: bodyOf(request) };
+          return sendJson(reply, answer(given, this.#options));
+        },
+      });
+    }
+    for (const kind of Object.keys(STREAM_ROUTES)) {
+      app.get(`/lease/:dseq/:gseq/:oseq/${kind}`, async () => {
+        throw gatewayErrors.upgrade();
+      });
+    }
+  }
+
+  #sendFailure(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+    const failure = fastifyFailure(error) ?? toFailure(error);
+    if (failure.status >= 500) {
+      const cause = error instanceof Error && error.cause !== undefined ? `: ${errorText(error.cause)}` : "";
+      const route = request.routeOptions.url ?? "";
+      this.#options.log.warn("gateway request failed", { route, err: errorText(error) + cause });
+    }
+    if (failure.status === 401) reply.header("www-authenticate", "Bearer");
+    // A body that was not read would be taken for the next request.
+    if (failure.status === 413 || request.headers["content-length"] !== undefined) reply.header("connection", "close");
+    return reply.code(failure.status).type("application/json").send(JSON.stringify(failure.body));
+  }
+
+  /** Route and outcome alone: no address with its query, no header. */
+  #logAccess(request: FastifyRequest, reply: FastifyReply): void {
+    this.#options.log.debug("gateway request", {
+      method: request.method,
+      route: request.routeOptions.url ?? "",
+      status: reply.statusCode,
+      owner: request.grant?.owner ?? "",
+      peer: request.ip,
+      ms: Math.round(reply.elapsedTime),
+    });
+  }
+}
+
+declare module "fastify" {
+  interface FastifyRequest {
+    grant?: import("./authorizer.ts").Grant;
+  }
+}
+
+interface PathTexts {
+  readonly dseq: string;
+  readonly gseq?: string;
+  readonly oseq?: string;
+  readonly service?: string;
+}
+
+function readParams(request: FastifyRequest): PathTexts {
+  return request.params as PathTexts;
+}
+
+/** What no honest client sends: paths in disguise, two hosts, packed bodies. */
+function checkShape({ raw }: FastifyRequest): void {
+  readPath(raw.url ?? "");
+  const hosts = raw.rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === "host");
+  if (hosts.length !== 1 || raw.headers.host === "")
+    throw gatewayErrors.badRequest("exactly one Host header is needed");
+  if (raw.headers["content-encoding"] !== undefined) throw gatewayErrors.badRequest("send the body unpacked");
+}
+
+function bodyOf({ body }: FastifyRequest): Uint8Array {
+  return body instanceof Uint8Array ? body : new Uint8Array();
+}
+
+async function sendJson(reply: FastifyReply, answer: unknown): Promise<FastifyReply> {
+  const value = await answer;
+  if (value === undefined) return reply.code(200).send();
+  const text = typeof value === "string" ? value : JSON.stringify(value, plainNumbers);
+  return reply.type("application/json").send(text);
+}
+
+/** Quantities are numbers in the ecosystem's answers; what a double cannot hold is text. */
+function plainNumbers(_: string, value: unknown): unknown {
+  if (typeof value !== "bigint") return value;
+  const number = Number(value);
+  return Number.isSafeInteger(number) ? number : value.toString();
+}
+
+const FASTIFY_FAILURES: Readonly<Record<string, () => Error>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: () => gatewayErrors.tooLarge(),
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: () => gatewayErrors.badRequest("the body has another length than announced"),
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: () => gatewayErrors.badRequest("the media type is not readable"),
+  FST_ERR_BAD_URL: () => gatewayErrors.notFound(),
+};
+
+function fastifyFailure(error: unknown): Failure | undefined {
+  if (!(error instanceof Error) || !("code" in error) || typeof error.code !== "string") return undefined;
+  const make = FASTIFY_FAILURES[error.code];
+  return make === undefined ? undefined : toFailure(make());
+}
+
+/** Bytes that are no HTTP request. */
+function refuseMalformed(error: Error & { readonly code?: string }, socket: import("node:net").Socket): void {
+  if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
+  const slow = error.code === "ERR_HTTP_REQUEST_TIMEOUT";
+  const { status, body } = toFailure(slow ? gatewayErrors.timeout() : gatewayErrors.badRequest("not an HTTP request"));
+  const text = JSON.stringify(body);
+  const head = `HTTP/1.1 ${status} ${slow ? "Request Timeout" : "Bad Request"}\r\nconnection: close\r\n`;
+  socket.end(`${head}content-type: application/json\r\ncontent-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`);
+}

@@ -1,0 +1,41 @@
+import type { GroupSpec } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
+import type { OrderKey } from "../../wire/index.ts";
+
+/** Cpu in thousandths of a core, gpu in pieces, the others in bytes. */
+export interface ResourceSum {
+  readonly cpu: bigint;
+  readonly memory: bigint;
+  readonly storage: bigint;
+  readonly gpu: bigint;
+}
+
+export interface InventoryStatus {
+  /** One entry per reservation that belongs to a lease, and per one that waits for a bid's answer. */
+  readonly active: readonly ResourceSum[];
+  readonly pending: readonly ResourceSum[];
+  /** What is left, by node. */
+  readonly available: readonly (ResourceSum & { readonly name: string })[];
+  readonly error?: string;
+}
+
+/** An order as the provider sees it. */
+export interface OrderAnswer {
+  readonly phase: string;
+  /** Why it was refused, lost or closed. */
+  readonly reason?: string;
+}
+
+/** What the gateway asks of the rest of the provider. Nothing of it names a tenant. */
+export interface GatewaySources {
+  inventory(): InventoryStatus | Promise<InventoryStatus>;
+  /** Orders at work. */
+  orderCount(): number;
+  /** How many orders were refused, by reason. */
+  refusals(): Readonly<Record<string, number>>;
+  /** What became of one order; undefined where it is not known. */
+  order(id: OrderKey): OrderAnswer | undefined;
+  /** Messages of the provider that are not yet in a block. */
+  outboxDepth(): number;
+  /** The price per block that would be bid for the group; rejects with the reason where none would. */
+  price(group: GroupSpec): Promise<{ readonly denom: string; readonly amount: string }>;
+}
