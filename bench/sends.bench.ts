@@ -74,7 +74,7 @@ async function measureOnce(load: Omit<Load, "port">): Promise<RunResult> {
   const fixture = new Fixture();
   try {
     const addresses = loadKeys(load.accounts).map(({ address }) => address);
-    const node = await startBenchNode(fixture, addresses, profileFlags());
+    const node = await startBenchNode(fixture, addresses);
     const child = fork(fileURLToPath(import.meta.url), [JSON.stringify({ ...load, port: node.port })]);
     await once(child, "message");
     const cpuBefore = cpuOfProcess(node.process.pid);
@@ -82,7 +82,6 @@ async function measureOnce(load: Omit<Load, "port">): Promise<RunResult> {
     const [result] = (await once(child, "message")) as [LoadResult];
     const tps = await committedRate(node, load.txs);
     const nodeCpuMs = cpuOfProcess(node.process.pid) - cpuBefore;
-    child.disconnect();
     await node.process.stop();
     console.log(
       `  ${tps.toFixed(0)} committed/s, accepted in ${result.seconds.toFixed(2)} s, node ${(nodeCpuMs / load.txs).toFixed(3)} ms CPU a send`,
@@ -91,10 +90,6 @@ async function measureOnce(load: Omit<Load, "port">): Promise<RunResult> {
   } finally {
     await fixture.close();
   }
-}
-
-function profileFlags(): string[] {
-  return [];
 }
 
 /** Waits until all are in blocks; their number over the time that those blocks took. */

@@ -4,6 +4,12 @@ import { fundAccounts } from "./load-accounts.ts";
 /** Settings of the node under load: a block a second, durable commits, application hash, quiet log. */
 const FLAGS = ["--block-interval", "1s", "--minimum-gas-prices", "0utoken", "--log_level", "error"];
 
+/** `BENCH_PROFILE=<folder>` leaves a CPU profile of each node there. */
+function profiling(): string[] {
+  const folder = process.env.BENCH_PROFILE;
+  return folder === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${folder}`];
+}
+
 /** A fresh chain in a process of its own with funded accounts. */
 export async function startBenchNode(
   fixture: Fixture,
@@ -16,7 +22,7 @@ export async function startBenchNode(
   fundAccounts(home, addresses);
   const [port = 0] = await freePorts(1);
   const args = ["start", "--home", home, "--rpc.laddr", `tcp://127.0.0.1:${port}`, ...FLAGS, ...flags];
-  const node = new TestNode(fixture, { home, chainId, port, args });
+  const node = new TestNode(fixture, { home, chainId, port, args, nodeFlags: profiling() });
   await node.start();
   return Object.assign(node, { port });
 }

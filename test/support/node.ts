@@ -18,6 +18,17 @@ export interface NodeRequest {
   readonly flags?: readonly string[];
 }
 
+export interface NodeParts {
+  readonly home: string;
+  readonly chainId: string;
+  readonly port: number;
+  readonly args: readonly string[];
+  /** Flags of Node.js itself. */
+  readonly nodeFlags?: readonly string[];
+}
+
+const FIRST_BLOCK = { pollMs: 20, timeoutMs: 30_000 };
+
 /** A node in a process of its own, on a home and a port that stay over restarts. */
 export class TestNode {
   readonly home: string;
@@ -25,15 +36,15 @@ export class TestNode {
   /** As `--node` takes it. */
   readonly address: string;
   readonly #fixture: Fixture;
-  readonly #args: readonly string[];
+  readonly #parts: NodeParts;
   #process: SvcProcess | undefined;
 
-  constructor(fixture: Fixture, parts: { home: string; chainId: string; port: number; args: readonly string[] }) {
+  constructor(fixture: Fixture, parts: NodeParts) {
     this.#fixture = fixture;
     this.home = parts.home;
     this.chainId = parts.chainId;
     this.address = `tcp://127.0.0.1:${parts.port}`;
-    this.#args = parts.args;
+    this.#parts = parts;
   }
 
   get process(): SvcProcess {
@@ -43,21 +54,22 @@ export class TestNode {
 
   /** Starts the process and waits until it has made a block; the height of that block. */
   async start(): Promise<bigint> {
-    this.#process = await this.#fixture.start("node", this.#args, { home: this.home });
+    const { args, nodeFlags = [] } = this.#parts;
+    this.#process = await this.#fixture.start("node", args, { home: this.home, nodeFlags });
     const client = this.client();
     try {
-      return await waitFor(
-        async () => {
-          if (!this.process.running) throw new Error(`the node ended: ${this.process.output}`);
-          const { latestHeight } = await client.node.status();
-          return latestHeight > 0n && latestHeight;
-        },
-        "the node's first block",
-        { pollMs: 20, timeoutMs: 30_000 },
-      );
+      const height = await waitFor(() => this.#firstHeight(client), "the node's first block", FIRST_BLOCK);
+      if (height === "ended") throw new Error(`the node ended: ${this.process.output}`);
+      return height;
     } finally {
       client.close();
     }
+  }
+
+  async #firstHeight(client: ChainClient): Promise<bigint | "ended" | undefined> {
+    if (!this.process.running) return "ended";
+    const { latestHeight } = await client.node.status();
+    return latestHeight > 0n ? latestHeight : undefined;
   }
 
   /** A client of this node; whoever asks closes it. */

@@ -36,8 +36,8 @@ export class SvcProcess {
 
   static async start(args: readonly string[], request: StartRequest): Promise<SvcProcess> {
     await buildOnce();
-    const { input, cwd, log } = request;
-    const child = spawn(process.execPath, [MAIN, ...args], {
+    const { input, cwd, log, nodeFlags = [] } = request;
+    const child = spawn(process.execPath, [...nodeFlags, MAIN, ...args], {
       env: environment(request),
       stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
       ...(cwd === undefined ? {} : { cwd }),
