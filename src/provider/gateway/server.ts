@@ -57,6 +57,11 @@ export class Gateway {
     return taken;
   }
 
+  /** Breaks off what streams are open; their clients come back. */
+  dropStreams(): void {
+    this.#streams.drop();
+  }
+
   async close(): Promise<void> {
     this.#streams.close();
     this.#app.server.closeAllConnections();

@@ -101,6 +101,7 @@ const CODES: Readonly<Record<string, number>> = {
   cluster_refused: CLOSE.unavailable,
   not_deployed_yet: CLOSE.unavailable,
   no_running_replica: CLOSE.unavailable,
+  service_not_found: CLOSE.unavailable,
   no_manifest: CLOSE.leaseNotFound,
 };
 

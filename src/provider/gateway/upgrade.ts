@@ -43,9 +43,13 @@ export class StreamServer {
     });
   }
 
-  /** Ends all streams. */
-  close(): void {
+  drop(): void {
     for (const client of this.#server.clients) client.terminate();
+  }
+
+  /** Ends all streams, and takes no more. */
+  close(): void {
+    this.drop();
     this.#server.close();
   }
 

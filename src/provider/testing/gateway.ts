@@ -13,6 +13,8 @@ export interface RawAnswer {
   readonly text: string;
 }
 
+type Method = "lease" | "client" | "request" | "close" | "credential" | "run" | "dropStreams";
+
 /** A provider's gateway in the process, a tenant with certificate and key, and one lease of his. */
 export class GatewayHarness {
   readonly world: LeaseHarness;
@@ -23,7 +25,7 @@ export class GatewayHarness {
   /** Milliseconds that the gateway's clock is ahead. */
   readonly skew: { ms: number };
 
-  private constructor(parts: Omit<GatewayHarness, "lease" | "client" | "request" | "close" | "credential" | "run">) {
+  private constructor(parts: Omit<GatewayHarness, Method>) {
     this.world = parts.world;
     this.tenant = parts.tenant;
     this.certificate = parts.certificate;
@@ -107,6 +109,11 @@ export class GatewayHarness {
       request.on("error", reject);
       request.end(body);
     });
+  }
+
+  /** Breaks all connections off. */
+  dropStreams(): void {
+    this.gateway.dropStreams();
   }
 
   async close(): Promise<void> {
