@@ -19,7 +19,7 @@ export function meetsRequirements(requirements: PlacementRequirements | undefine
   const required = requirements?.attributes ?? [];
   const { allOf = [], anyOf = [] } = requirements?.signedBy ?? {};
   const vouched = (auditor: string): boolean => {
-    const current = candidate.signedBy(auditor).filter((signed) => includes(candidate.attributes, signed));
+    const current = candidate.signedBy(auditor).filter((signed) => matchAttributes([signed], candidate.attributes));
     return current.length > 0 && matchAttributes(required, current);
   };
   if (!matchAttributes(required, candidate.attributes)) return false;
@@ -66,8 +66,4 @@ function hasGpu({ gpu }: ResourceUnits, attributes: readonly Attribute[]): boole
 
 function asAttribute(key: string, value: string): Attribute {
   return { $typeName: "svc.base.v1beta1.Attribute", key, value };
-}
-
-function includes(attributes: readonly Attribute[], wanted: Attribute): boolean {
-  return attributes.some(({ key, value }) => key === wanted.key && value === wanted.value);
 }

@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { type Context, paramsItem } from "../../runtime/index.ts";
-import { ATTRIBUTE_LIMITS } from "../../sdl/index.ts";
+import { ATTRIBUTE_LIMITS, matchAttributes } from "../../sdl/index.ts";
 import { addressKey, checkPrefixes, collection, index, protoValue, tupleKey } from "../../store/index.ts";
 import {
   type AuditedAttributes,
@@ -79,10 +79,8 @@ export class AuditKeeper {
   /** The record with the keys whose signed value is no longer the provider's own. */
   withStaleKeys(ctx: Context, record: AuditedAttributes): AuditedAttributes {
     const current = this.#providers.attributes(ctx, record.owner);
-    const isCurrent = (signed: Attribute) =>
-      current.some((own) => own.key === signed.key && own.value === signed.value);
-    const staleKeys = record.attributes.filter((signed) => !isCurrent(signed)).map((signed) => signed.key);
-    return { ...record, staleKeys };
+    const stale = record.attributes.filter((signed) => !matchAttributes([signed], current));
+    return { ...record, staleKeys: stale.map(({ key }) => key) };
   }
 
   /** Sets a record in its stored form: sorted by key, nothing computed in it. */

@@ -1,8 +1,8 @@
+import { attributeFault } from "../../sdl/index.ts";
 import { DEC_ONE, isDenom, tryParseInt } from "../../util/index.ts";
 import type { Attribute, ResourceUnits, ResourceValue } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
 import type { GroupSpec, Limits, Resource } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
 import { isAddress } from "../../wire/index.ts";
-import { attributeFault } from "../provider/index.ts";
 import { errors } from "./errors.ts";
 
 const MAX_NAME_LENGTH = 64;

@@ -13,7 +13,6 @@ export {
   MarketKeeper,
   type MarketProviders,
 } from "./keeper.ts";
-export { type Candidate, hasCapabilities, meetsRequirements } from "./matching.ts";
 
 /** Makes the module and its keeper. */
 export function marketModule(deps: MarketDeps): { readonly keeper: MarketKeeper; readonly module: Module } {

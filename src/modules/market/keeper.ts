@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { type Context, runBlockItem } from "../../runtime/index.ts";
-import { groupPrice } from "../../sdl/index.ts";
+import { groupPrice, hasCapabilities, meetsRequirements } from "../../sdl/index.ts";
 import { type DecimalCoin, formatCoin, formatDecCoin, type IntCoin, sdkErrors, tryParseInt } from "../../util/index.ts";
 import { type Attribute, Closed_Reason, type PlacementRequirements } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
 import {
@@ -36,7 +36,6 @@ import type { EscrowKeeper } from "../escrow/index.ts";
 import { isOpenOrder, MarketBook, storeOf } from "./book.ts";
 import { errors } from "./errors.ts";
 import { emitBid, emitOrder } from "./events.ts";
-import { hasCapabilities, meetsRequirements } from "./matching.ts";
 import { bidEscrowId, bidIdOf, leaseIdOf, orderIdOf, orderOfPath, priceOf } from "./records.ts";
 
 /** An order whose expiry failed is tried again after this many blocks; others do not wait behind it. */

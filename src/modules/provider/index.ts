@@ -5,7 +5,6 @@ import { type LeaseBook, ProviderKeeper, STORE } from "./keeper.ts";
 import { providerMsgs } from "./msgs.ts";
 import { providerQueries } from "./queries.ts";
 
-export { ATTRIBUTE_LIMITS, attributeFault, matchAttributes } from "../../sdl/index.ts";
 export { type LeaseBook, ProviderKeeper } from "./keeper.ts";
 
 /** Makes the module and its keeper. */

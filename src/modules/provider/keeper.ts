@@ -65,7 +65,7 @@ export class ProviderKeeper {
   /** Replaces the record; the attributes must still fit every active lease of the provider. */
   update(ctx: Context, provider: Provider): void {
     const before = this.require(ctx, provider.owner);
-    if (!hasAll(provider.attributes, before.attributes)) this.#checkLeases(ctx, provider);
+    if (!matchAttributes(before.attributes, provider.attributes)) this.#checkLeases(ctx, provider);
     this.restore(ctx, { ...provider, createdAt: before.createdAt, updatedAt: ctx.height });
     emit(ctx, "provider-updated", provider.owner);
   }
@@ -91,11 +91,6 @@ export class ProviderKeeper {
       if (!matchAttributes(required, attributes)) throw errors.attributesInUse(owner);
     }
   }
-}
-
-function hasAll(attributes: readonly Attribute[], wanted: readonly Attribute[]): boolean {
-  const values = new Map(attributes.map(({ key, value }) => [key, value]));
-  return wanted.every(({ key, value }) => values.get(key) === value);
 }
 
 function ownerBytes(owner: string): Uint8Array {
