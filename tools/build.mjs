@@ -13,6 +13,7 @@ import {
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { directImports } from "./direct-imports.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const dist = join(root, "dist");
@@ -49,6 +50,7 @@ const result = await build({
   external: EXTERNAL,
   define: { SVC_VERSION: JSON.stringify(`v${version}`) },
   banner: { js: 'import{createRequire as __cr}from"node:module";const require=__cr(import.meta.url);' },
+  plugins: [directImports],
   logLevel: "warning",
 });
 

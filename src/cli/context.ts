@@ -30,11 +30,9 @@ export interface CliContext {
 /** The shared parts of a command, from its flags. */
 export function createContext({ flags, io }: Pick<CommandInput, "flags" | "io">): CliContext {
   const keys = keyringOptions({ flags });
-  const chain = once(async () => {
-    const { ChainClient } = await import("../client/index.ts");
-    const chainId = flags.optional("chain-id");
-    return new ChainClient(flags.text("node"), chainId === undefined ? {} : { chainId });
-  });
+  const chain = once(async () =>
+    (await import("./chain.ts")).openChain(flags.text("node"), flags.optional("chain-id")),
+  );
   return {
     io,
     flags,

@@ -144,7 +144,7 @@ async function signerData({ context, settings, account }: Signing): Promise<Sign
   const { accountNumber, sequence } = settings;
   const chainId = await context.chainId();
   if (accountNumber !== undefined && sequence !== undefined) return { chainId, accountNumber, sequence };
-  const { accountInfo } = await import("../../client/index.ts");
+  const { accountInfo } = await import("./account.ts");
   const info = await accountInfo((await context.chain()).query, account);
   return { chainId, accountNumber: accountNumber ?? info.accountNumber, sequence: sequence ?? info.sequence };
 }
