@@ -27,6 +27,17 @@ describe("addresses", () => {
     );
   });
 
+  test("what was written is written again, also when its bytes have changed since", () => {
+    const bytes = Uint8Array.from(BYTES);
+    const before = encodeAddress(bytes);
+    bytes[0] = 0;
+    expect(encodeAddress(bytes)).not.toBe(before);
+    expect(encodeAddress(BYTES)).toBe(before);
+    const texts = KINDS.flatMap((kind) => [encodeAddress(BYTES, kind), encodeAddress(BYTES, kind, "cosmos")]);
+    expect(new Set(texts).size).toBe(6);
+    expect(KINDS.flatMap((kind) => [encodeAddress(BYTES, kind), encodeAddress(BYTES, kind, "cosmos")])).toEqual(texts);
+  });
+
   test("one changed character is always noticed", () => {
     const text = encodeAddress(BYTES);
     const letters = fc.constantFrom(..."qpzry9x8gf2tvdw0s3jn54khce6mua7l");
@@ -38,13 +49,15 @@ describe("addresses", () => {
     );
   });
 
-  test("the cache keeps working when it is full", () => {
-    const texts = Array.from({ length: 17_000 }, (_, i) => {
+  test("the caches keep working when they are full", () => {
+    const numbered = (i: number) => {
       const bytes = Buffer.alloc(20);
       bytes.writeUInt32BE(i);
-      return encodeAddress(bytes);
-    });
+      return bytes;
+    };
+    const texts = Array.from({ length: 17_000 }, (_, i) => encodeAddress(numbered(i)));
     for (const text of texts) decodeAddress(text);
+    expect([3, 16_999].map((i) => encodeAddress(numbered(i)))).toEqual([texts[3], texts[16_999]]);
     expect(Buffer.from(decodeAddress(texts[3] ?? "")).readUInt32BE()).toBe(3);
     expect(Buffer.from(decodeAddress(texts[16_999] ?? "")).readUInt32BE()).toBe(16_999);
   });

@@ -1,5 +1,5 @@
 import { bech32 } from "@scure/base";
-import { BECH32_PREFIX, errorText, sdkErrors } from "../util/index.ts";
+import { BECH32_PREFIX, errorText, sdkErrors, toHex } from "../util/index.ts";
 
 /** What a bech32 text names; the `Pub` kinds hold amino-encoded public keys. */
 export type AddressKind = "account" | "valoper" | "valcons";
@@ -30,8 +30,14 @@ export function encodeAddress(
   kind: AddressKind = "account",
   prefix: string = BECH32_PREFIX,
 ): string {
+  const humanPart = bech32Prefix(kind, prefix);
+  const key = `${humanPart}:${toHex(bytes)}`;
+  const cached = encoded.get(key);
+  if (cached !== undefined) return cached;
   if (!isAddressLength(bytes.length)) throw sdkErrors.invalidAddress(`address of ${bytes.length} bytes`);
-  return encodeBech32(bytes, bech32Prefix(kind, prefix));
+  const text = encodeBech32(bytes, humanPart);
+  remember(encoded, key, text);
+  return text;
 }
 
 /**
@@ -41,13 +47,13 @@ export function encodeAddress(
 export function decodeAddress(text: string, kind: AddressKind = "account", prefix: string = BECH32_PREFIX): Uint8Array {
   const expected = bech32Prefix(kind, prefix);
   if (!text.startsWith(expected)) throw wrongPrefix(text, expected);
-  const cached = cache.get(text);
+  const cached = decoded.get(text);
   // The separator check keeps `svcvaloper1...` from passing as `svc...` when it is in the cache.
   if (cached !== undefined && text.lastIndexOf("1") === expected.length) return cached;
   const bytes = decodeBech32(text, expected);
   if (!isAddressLength(bytes.length))
     throw sdkErrors.invalidAddress(`${quote(text)} holds ${bytes.length} bytes, not 20`);
-  remember(text, bytes);
+  remember(decoded, text, bytes);
   return bytes;
 }
 
@@ -90,17 +96,21 @@ export function parseBech32(text: string): { readonly humanPart: string; readonl
   }
 }
 
-/** Decoded addresses by text. A node meets the same few thousand all the time; the oldest leave first. */
-const cache = new Map<string, Uint8Array>();
+/* A node meets the same few thousand addresses all the time; the oldest leave first. */
 
-function remember(text: string, bytes: Uint8Array): void {
+/** Addresses by text. */
+const decoded = new Map<string, Uint8Array>();
+/** Texts by human-readable part and address. */
+const encoded = new Map<string, string>();
+
+function remember<V>(cache: Map<string, V>, key: string, value: V): void {
   if (cache.size >= CACHE_SIZE) {
     for (const oldest of cache.keys()) {
       cache.delete(oldest);
       break;
     }
   }
-  cache.set(text, bytes);
+  cache.set(key, value);
 }
 
 function isAddressLength(length: number): boolean {
