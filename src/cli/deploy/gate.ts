@@ -1,3 +1,4 @@
+import type { Manifest } from "../../sdl/index.ts";
 import type { LeaseKey, OrderKey } from "../../wire/index.ts";
 import type { ProviderRecord } from "./market.ts";
 
@@ -18,8 +19,7 @@ export interface PortState {
   readonly host: string;
   /** Port on that host. */
   readonly port: number;
-  /** Port that the deployment file names. */
-  readonly externalPort: number;
+  readonly containerPort: number;
   readonly proto: "TCP" | "UDP";
 }
 
@@ -38,29 +38,13 @@ export type ManifestOutcome =
   | { readonly kind: "taken" }
   | { readonly kind: "refused" | "later"; readonly reason: string };
 
-export interface LogRequest {
-  /** Services to read; empty for all. */
-  readonly services: readonly string[];
-  readonly follow: boolean;
-  /** Lines from the end; -1 for all. */
-  readonly tail: number;
-  readonly signal: AbortSignal;
-}
-
-export interface LogLine {
-  /** Replica, for example `web-0`. */
-  readonly name: string;
-  readonly message: string;
-}
-
 /** The gateway of one provider, as the tenant uses it. */
 export interface Gate {
-  sendManifest(lease: LeaseKey, manifestJson: string): Promise<ManifestOutcome>;
+  sendManifest(dseq: bigint, manifest: Manifest): Promise<ManifestOutcome>;
   /** Undefined while the provider has no manifest for the lease. Rejects when the provider cannot be asked. */
   status(lease: LeaseKey): Promise<LeaseState | undefined>;
   /** Why the provider does not bid on an order, where it says so. */
   refusal(order: OrderKey): Promise<string | undefined>;
-  logs(lease: LeaseKey, request: LogRequest): AsyncIterable<LogLine>;
 }
 
 /** Opens the gateway of a provider. */

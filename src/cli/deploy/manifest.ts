@@ -1,4 +1,3 @@
-import { manifestJson } from "../../sdl/index.ts";
 import { toHex } from "../../util/index.ts";
 import { checkInterrupted, unlessInterrupted } from "./clock.ts";
 import { deployErrors } from "./errors.ts";
@@ -46,10 +45,10 @@ async function sendManifest(session: Session, { lease, provider }: Leased, onlyM
   const deadline = clock.now() + request.timeoutMs;
   const door = gate(provider);
   if (onlyMissing && (await hasManifest(session, { lease, provider }))) return false;
-  const text = manifestJson(request.sdl.manifest);
+  const { manifest } = request.sdl;
   progress.waiting(`${provider.hostUri} to take the manifest`);
   for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, MAX_PAUSE_MS)) {
-    const outcome = await unlessInterrupted(door.sendManifest(lease.id, text), request.signal);
+    const outcome = await unlessInterrupted(door.sendManifest(lease.id.dseq, manifest), request.signal);
     if (outcome.kind === "taken") return true;
     if (outcome.kind === "refused" || clock.now() + pause > deadline) throw notTaken(session, provider, outcome);
     progress.waiting(`${provider.hostUri} to take the manifest: ${outcome.reason}`);

@@ -1,6 +1,8 @@
+import type { Manifest } from "../../sdl/index.ts";
 import { formatDecShort } from "../../util/index.ts";
 import type { Running } from "./addresses.ts";
 import { hostOf } from "./bid-table.ts";
+import type { PortState } from "./gate.ts";
 import type { DeploymentRecord } from "./market.ts";
 import type { StepTime } from "./progress.ts";
 
@@ -41,7 +43,9 @@ export interface ServiceResult {
 export interface PortResult {
   readonly service: string;
   readonly host: string;
+  /** Port on that host. */
   readonly port: number;
+  /** Port that the deployment file names. */
   readonly external_port: number;
   readonly proto: string;
 }
@@ -49,11 +53,12 @@ export interface PortResult {
 interface Ended {
   readonly owner: string;
   readonly deployment: DeploymentRecord;
+  readonly manifest: Manifest;
   readonly running: readonly Running[];
   readonly steps: readonly StepTime[];
 }
 
-export function deployResult({ owner, deployment, running, steps }: Ended): DeployResult {
+export function deployResult({ owner, deployment, manifest, running, steps }: Ended): DeployResult {
   return {
     dseq: deployment.dseq.toString(),
     owner,
@@ -61,7 +66,7 @@ export function deployResult({ owner, deployment, running, steps }: Ended): Depl
     leases: running.map(leaseResult),
     services: running.flatMap(serviceResults),
     uris: running.flatMap(({ open }) => [...open.values()].flat()),
-    ports: running.flatMap(portResults),
+    ports: running.flatMap((each) => portResults(each, manifest)),
     steps,
   };
 }
@@ -89,14 +94,26 @@ function serviceResults({ lease, state }: Running): ServiceResult[] {
   }));
 }
 
-function portResults({ state }: Running): PortResult[] {
-  return state.ports.map(({ service, host, port, externalPort, proto }) => ({
+function portResults({ state }: Running, manifest: Manifest): PortResult[] {
+  return state.ports.map(({ service, host, port, containerPort, proto }) => ({
     service,
     host,
     port,
-    external_port: externalPort,
+    external_port: namedPort(manifest, { service, containerPort, proto }),
     proto,
   }));
+}
+
+/** The port in `as` of an expose entry, or the container's own. */
+function namedPort(
+  manifest: Manifest,
+  { service, containerPort, proto }: Pick<PortState, "service" | "containerPort" | "proto">,
+): number {
+  const services = manifest.flatMap((group) => group.services).filter(({ name }) => name === service);
+  const found = services
+    .flatMap(({ expose }) => expose)
+    .find((expose) => expose.port === containerPort && expose.proto === proto && expose.global);
+  return found?.externalPort || containerPort;
 }
 
 /** Addresses one a line, for standard output: `http://...`, `tcp://host:port`. */

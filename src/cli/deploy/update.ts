@@ -36,7 +36,13 @@ export async function runUpdate(
   await sendManifests(session, leased, { onlyMissing: false });
   const running = await waitReady(session, deployment.dseq, leased);
   record(session, deployment, leases);
-  return deployResult({ owner: parts.market.owner, deployment, running, steps: progress.steps });
+  return deployResult({
+    owner: parts.market.owner,
+    deployment,
+    manifest: request.sdl.manifest,
+    running,
+    steps: progress.steps,
+  });
 }
 
 /** The active deployment that was made from this file, where there is exactly one. */

@@ -95,12 +95,13 @@ export class OrderService {
 
   /** Orders known, the latest last; with the reason for every refusal. */
   status(): OrderStatus[] {
-    return [...this.#orders.values()].map(({ id, phase, reason, price }) => ({
-      id,
-      phase,
-      ...(reason === undefined ? {} : { reason }),
-      ...(price === undefined ? {} : { price }),
-    }));
+    return [...this.#orders.values()].map(statusOf);
+  }
+
+  /** What became of one order; undefined where it is not known. */
+  find(id: OrderKey): OrderStatus | undefined {
+    const tracked = this.#orders.get(formatOrderId(id));
+    return tracked === undefined ? undefined : statusOf(tracked);
   }
 
   stop(): void {
@@ -257,7 +258,10 @@ export class OrderService {
   #leased(id: OrderKey, own: boolean): void {
     const text = formatOrderId(id);
     const tracked = this.#orders.get(text);
-    if (!own) return this.#end(id, "lost", "lease lost");
+    if (!own) {
+      this.#end(id, "lost", "lease lost");
+      return;
+    }
     this.#options.log.info("lease won", { module: "bidengine-order", order: `order/${text}` });
     if (tracked !== undefined) {
       clearTimeout(tracked.timer);
@@ -307,4 +311,8 @@ export class OrderService {
       if (ENDED.has(phase) || phase === "refused") this.#orders.delete(text);
     }
   }
+}
+
+function statusOf({ id, phase, reason, price }: Tracked): OrderStatus {
+  return { id, phase, ...(reason === undefined ? {} : { reason }), ...(price === undefined ? {} : { price }) };
 }

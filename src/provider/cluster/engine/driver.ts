@@ -45,6 +45,8 @@ const FIREWALL_REFRESH_MS = 30_000;
 export interface EngineDriver extends ClusterDriver {
   /** Removes every lease, container, network, volume and firewall rule under this driver's name prefix. */
   purge(): Promise<void>;
+  /** Ends all workloads and keeps their volumes: what is deployed starts again when a driver opens the folder next. */
+  suspend(): Promise<void>;
 }
 
 /**
@@ -183,12 +185,23 @@ class Driver implements EngineDriver {
   async purge(): Promise<void> {
     const namespaces = [...this.#leases.values()].map((lease) => this.teardown(lease.spec.id));
     await Promise.all(namespaces);
-    await answer(async () => {
-      const { api, naming, firewall, volumes } = this.#context;
+    await this.#removeObjects();
+    await answer(() => this.#context.volumes.removeAll());
+  }
+
+  async suspend(): Promise<void> {
+    await this.close();
+    await this.#removeObjects();
+    await answer(() => this.#context.volumes.unmountAll());
+  }
+
+  /** Containers, networks and rules, whatever lease they are of. */
+  #removeObjects(): Promise<void> {
+    return answer(async () => {
+      const { api, naming, firewall } = this.#context;
       const home = { [LABEL.home]: naming.prefix };
       for (const { id } of await api.listContainers(home)) await api.remove(id).catch(ignoreNotFound);
       for (const { name } of await api.listNetworks(home)) await api.removeNetwork(name).catch(ignoreNotFound);
-      await volumes.removeAll();
       await firewall.clear();
     });
   }

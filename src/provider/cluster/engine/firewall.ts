@@ -59,10 +59,13 @@ export class Firewall {
     });
   }
 
-  /** Takes a lease's line away; with the last one everything goes. */
+  /** Takes a lease's line away, after its network is gone; with the last one everything goes. */
   forget(namespace: string): Promise<void> {
     return this.#mutex.run(async () => {
-      if (!this.#networks.delete(namespace)) return;
+      const network = this.#networks.get(namespace);
+      if (network === undefined) return;
+      this.#networks.delete(namespace);
+      await removeEngineLeftovers(network.bridge);
       if (this.#networks.size > 0) await this.#install([...this.#networks.values()]);
       else await this.#uninstall();
     });
@@ -126,6 +129,16 @@ export class Firewall {
   #table(action: string): string[] {
     return ["-w", "10", "-t", "mangle", action, this.#chain];
   }
+}
+
+/** Podman now and then leaves the two isolation rules of a removed bridge behind; they would add up for ever. */
+async function removeEngineLeftovers(bridge: string): Promise<void> {
+  const rules = [
+    ["NETAVARK_ISOLATION_1", "-i", bridge, "!", "-o", bridge, "-j", "NETAVARK_ISOLATION_2"],
+    ["NETAVARK_ISOLATION_2", "-o", bridge, "-j", "DROP"],
+  ];
+  // There is nothing to delete as a rule, and with other engines never.
+  for (const rule of rules) await run("iptables", ["-w", "10", "-D", ...rule]).catch(() => {});
 }
 
 export function rulesV4(chain: string, networks: readonly LeaseNetwork[]): string {

@@ -61,6 +61,18 @@ export class Volumes {
     for (const namespace of await list(this.#root)) await this.removeLease(namespace);
   }
 
+  /** Takes all mounts away and keeps the data. */
+  unmountAll(): Promise<void> {
+    return this.#mutex.run(async () => {
+      for (const lease of await list(this.#root)) {
+        const mounts = (await list(join(this.#root, lease))).filter((name) => name.endsWith(".mnt"));
+        for (const mount of mounts.map((name) => join(this.#root, lease, name))) {
+          if (await isMounted(mount)) await unmount(mount);
+        }
+      }
+    });
+  }
+
   /** Unmounts and deletes the volumes of one replica. */
   removeReplica(namespace: string, replica: string): Promise<void> {
     return this.#remove(namespace, (name) => name.startsWith(`${replica}.`));

@@ -1,0 +1,132 @@
+import {
+  type ChainClient,
+  GatewayClient,
+  type GatewayCredential,
+  GatewayRefusal,
+  type LeaseStatus,
+  type PublishedCertificate,
+} from "../../client/index.ts";
+import { errorText } from "../../util/index.ts";
+import { Certificate_State, Query } from "../../wire/gen/svc/cert/v1beta1/cert_pb.js";
+import type { Gate, LeaseState, ManifestOutcome, PortState, ServiceState } from "./gate.ts";
+import type { ProviderRecord } from "./market.ts";
+
+export interface GateOptions {
+  readonly chain: ChainClient;
+  /** Asked for when it is needed first. */
+  readonly credential: () => Promise<GatewayCredential>;
+}
+
+/** The client of a provider's gateway, with the tenant's credential. */
+export async function gatewayOf(
+  { chain, credential }: GateOptions,
+  { address, hostUri }: ProviderRecord,
+): Promise<GatewayClient> {
+  const certificateOf = (owner: string, serial: string) => publishedCertificate(chain, owner, serial);
+  return new GatewayClient({ provider: address, hostUri, certificateOf, credential: await credential() });
+}
+
+async function publishedCertificate(
+  chain: ChainClient,
+  owner: string,
+  serial: string,
+): Promise<PublishedCertificate | undefined> {
+  const { certificates } = await chain.query.call(Query.method.certificates, { filter: { owner, serial } });
+  const found = certificates.find((each) => each.serial === serial)?.certificate;
+  if (found === undefined) return undefined;
+  return { state: found.state === Certificate_State.valid ? "valid" : "revoked", pem: found.cert };
+}
+
+/** A provider's gateway over the network. */
+export function liveGate(options: GateOptions, provider: ProviderRecord): Gate {
+  return {
+    async sendManifest(dseq, manifest) {
+      try {
+        await (await gatewayOf(options, provider)).sendManifest(dseq, manifest);
+        return { kind: "taken" };
+      } catch (error) {
+        return manifestOutcome(error);
+      }
+    },
+    async status(lease) {
+      try {
+        return readState(await (await gatewayOf(options, provider)).leaseStatus(lease));
+      } catch (error) {
+        if (error instanceof GatewayRefusal && error.status === 404) return undefined;
+        throw error;
+      }
+    },
+    async refusal(order) {
+      try {
+        const { phase, reason } = await (await gatewayOf(options, provider)).orderStatus(order);
+        return reason ?? (phase === "refused" ? "it refused the order without a reason" : undefined);
+      } catch (error) {
+        if (error instanceof GatewayRefusal && error.status === 404) return undefined;
+        throw error;
+      }
+    },
+  };
+}
+
+/** A lease that the provider has not seen yet, and a provider that is away or busy, are tried again. */
+const PASSING = new Set([404, 408, 409, 429]);
+
+function manifestOutcome(error: unknown): ManifestOutcome {
+  const reason = errorText(error);
+  if (!(error instanceof GatewayRefusal)) return { kind: "later", reason };
+  return { kind: error.status >= 500 || PASSING.has(error.status) ? "later" : "refused", reason };
+}
+
+/** The provider's answer in our terms. */
+export function readState(status: LeaseStatus): LeaseState {
+  return {
+    version: status.version,
+    services: Object.values(status.services).map((service) => readService(service, status.generation)),
+    ports: Object.entries(status.forwarded_ports ?? {}).flatMap(([name, ports]) =>
+      ports.map((port) => readPort(name, port)),
+    ),
+    ...(status.error === undefined ? {} : { error: status.error }),
+  };
+}
+
+function readService(service: LeaseStatus["services"][string], generation: number): ServiceState {
+  const {
+    name,
+    available,
+    total,
+    observed_generation: observed,
+    updated_replicas: updated,
+    urls,
+    uris,
+    error,
+  } = service;
+  return {
+    name,
+    available,
+    total,
+    // Replicas of before the last manifest say nothing about it.
+    updated: observed < generation ? 0 : updated,
+    urls:
+      addresses(urls ?? []).length > 0
+        ? addresses(urls ?? [])
+        : addresses((uris ?? []).map((host) => `http://${host}`)),
+    ...(error === undefined ? {} : { error }),
+  };
+}
+
+/** What a browser could open; a stranger's answer may hold anything. */
+function addresses(urls: readonly string[]): readonly string[] {
+  return urls.filter((url) => /^https?:\/\//.test(url) && URL.canParse(url));
+}
+
+type WirePort = NonNullable<LeaseStatus["forwarded_ports"]>[string][number];
+
+function readPort(service: string, { host, port, externalPort, proto }: WirePort): PortState {
+  return {
+    service,
+    host,
+    port: externalPort,
+    containerPort: port,
+    proto: proto.toUpperCase() === "UDP" ? "UDP" : "TCP",
+  };
+}

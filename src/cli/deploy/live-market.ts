@@ -1,0 +1,70 @@
+import {
+  type ChainClient,
+  DEFAULT_GAS,
+  followBlocks,
+  sendTx,
+  type TxOptions,
+  type TxSigner,
+} from "../../client/index.ts";
+import { SvcError } from "../../util/index.ts";
+import type { Any } from "../../wire/index.ts";
+import { blockSeconds } from "../block-time.ts";
+import { txError } from "../tx/result.ts";
+import { chainMarket } from "./chain-market.ts";
+import { deployErrors } from "./errors.ts";
+import type { CommittedMessages, Market } from "./market.ts";
+
+/** How transactions are made: the client library's options, those of the command line among them. */
+export type MarketTxOptions = Pick<TxOptions, "gas" | "gasAdjustment" | "fees" | "gasPrices" | "memo" | "signMode">;
+
+export interface LiveMarketOptions {
+  readonly chain: ChainClient;
+  readonly signer: TxSigner;
+  readonly tx: MarketTxOptions;
+}
+
+const MAX_TRIES = 3;
+const COMMIT_TIMEOUT_MS = 120_000;
+/** A transaction of ours that the mempool still holds has the sequence that the chain tells. */
+const SEQUENCE_TAKEN = new Set(["sdk/3", "sdk/32"]);
+
+/** The marketplace over a node, for one tenant. */
+export async function liveMarket(options: LiveMarketOptions): Promise<Market> {
+  const { chain, signer } = options;
+  const height = async (): Promise<bigint> => (await chain.node.status()).latestHeight;
+  return chainMarket(chain.query, {
+    owner: signer.address,
+    chainId: await chain.chainId(),
+    height,
+    nextBlock: (after, signal) => nextBlock(chain, after, signal),
+    blockSeconds: () => blockSeconds(chain),
+    send: (messages) => sendCommitted(options, messages),
+  });
+}
+
+async function nextBlock(chain: ChainClient, after: bigint, signal: AbortSignal): Promise<bigint> {
+  for await (const block of followBlocks(chain, { from: after + 1n, signal })) return block.height;
+  throw deployErrors.interrupted();
+}
+
+/** Sends messages until they are in a block; waits for an earlier transaction of the account where that is in the way. */
+async function sendCommitted(
+  { chain, signer, tx }: LiveMarketOptions,
+  messages: readonly Any[],
+): Promise<CommittedMessages> {
+  const gas = tx.gas ?? DEFAULT_GAS * BigInt(messages.length);
+  const wait = { timeoutMs: COMMIT_TIMEOUT_MS };
+  for (let tries = 1; ; tries++) {
+    const response = await sendTx(chain, signer, messages, { ...tx, gas, mode: "block", wait });
+    if (response.code === 0) return { hash: response.txhash, height: response.height };
+    const isTaken = SEQUENCE_TAKEN.has(`${response.codespace}/${response.code}`);
+    if (!isTaken || tries >= MAX_TRIES) throw await txError(response);
+    const { latestHeight } = await chain.node.status();
+    await nextBlock(chain, latestHeight, AbortSignal.timeout(COMMIT_TIMEOUT_MS));
+  }
+}
+
+/** Whether an error says that the account does not exist on the chain. */
+export function isUnknownAccount(error: unknown): boolean {
+  return error instanceof SvcError && error.codespace === "sdk" && error.code === 22;
+}

@@ -1,0 +1,28 @@
+import { parseDuration } from "../duration.ts";
+import { usageError } from "../errors.ts";
+import { stopRequested } from "../signals.ts";
+import type { CommandInput } from "../spec.ts";
+import { Localnet } from "./localnet.ts";
+
+const MIN_INTERVAL_MS = 100;
+
+/** `svc localnet`. */
+export async function localnet({ flags, io }: CommandInput): Promise<number> {
+  const blockIntervalMs = parseDuration("block-interval", flags.text("block-interval"));
+  if (blockIntervalMs < MIN_INTERVAL_MS) throw usageError(`--block-interval is at least ${MIN_INTERVAL_MS}ms`);
+  const stop = new AbortController();
+  void stopRequested().then(() => stop.abort());
+  const home = flags.optional("home");
+  const deploy = flags.optional("deploy");
+  const options = {
+    portOffset: flags.count("port-offset"),
+    blockIntervalMs,
+    keep: flags.bool("keep"),
+    engineSocket: flags.text("cluster-engine"),
+    json: flags.text("output") === "json",
+    signal: stop.signal,
+    ...(home === undefined ? {} : { home }),
+    ...(deploy === undefined ? {} : { deploy }),
+  };
+  return new Localnet(options, io).run();
+}

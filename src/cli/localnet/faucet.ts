@@ -1,0 +1,34 @@
+import { ChainClient, sendTx } from "../../client/index.ts";
+import { formatCoins, NATIVE_DENOM, parseCoins } from "../../util/index.ts";
+import { MsgSendSchema } from "../../wire/gen/sdk/bank/v1beta1/tx_pb.js";
+import { decodeAddress, encodeAddress, packAny } from "../../wire/index.ts";
+import { commandError } from "../errors.ts";
+import type { CommandInput } from "../spec.ts";
+import { defaultLocalnetHome, localnetKeyring, readState } from "./home.ts";
+import { keySigner } from "./signer.ts";
+
+const DEFAULT_AMOUNT = `100000000${NATIVE_DENOM}`;
+
+/** `svc faucet ADDRESS [AMOUNT]`: tokens from a running localnet. */
+export async function faucet({ args, flags, io }: CommandInput): Promise<number> {
+  const [address = "", text = DEFAULT_AMOUNT] = args;
+  decodeAddress(address);
+  const amount = parseCoins(text).map((coin) => ({ denom: coin.denom, amount: coin.amount.toString() }));
+  const home = flags.optional("home") ?? defaultLocalnetHome(flags.count("port-offset"));
+  const client = new ChainClient(readState(home).rpc);
+  try {
+    const signer = await keySigner(localnetKeyring(home), "faucet");
+    const message = packAny(MsgSendSchema, {
+      fromAddress: signer.address,
+      toAddress: encodeAddress(decodeAddress(address)),
+      amount,
+    });
+    const { code, rawLog, txhash, height } = await sendTx(client, signer, [message]);
+    if (code !== 0) throw commandError(`the faucet could not send: ${rawLog}`);
+    if (flags.text("output") === "json") io.out(`${JSON.stringify({ txhash, height: height.toString(), amount })}\n`);
+    else io.out(`sent ${formatCoins(amount)} to ${address} in block ${height} (${txhash})\n`);
+    return 0;
+  } finally {
+    client.close();
+  }
+}

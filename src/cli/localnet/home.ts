@@ -1,0 +1,107 @@
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { derivePrivateKey, generateMnemonic, mnemonicToSeed } from "../../crypto/index.ts";
+import { type Keyring, openKeyring, passphraseFile } from "../../keyring/index.ts";
+import { addGenesisAccounts, defaultAppState, initHome } from "../../node/index.ts";
+import { DEFAULT_HD_PATH, NATIVE_DENOM } from "../../util/index.ts";
+import { encodeAddress, type JsonObject, type JsonValue } from "../../wire/index.ts";
+import { commandError } from "../errors.ts";
+
+export const LOCALNET_CHAIN_ID = "svc-local-1";
+
+/** The accounts of a localnet and what each starts with, in the smallest unit. */
+export const ACCOUNTS: Readonly<Record<"faucet" | "alice" | "bob" | "provider", bigint>> = {
+  faucet: 1_000_000_000_000_000n,
+  alice: 1_000_000_000n,
+  bob: 1_000_000_000n,
+  provider: 1_000_000_000n,
+};
+
+/** A file that says: this folder was made by this command and may be removed by it. */
+const MARKER = "localnet.json";
+const DEFAULT_INTERVAL_MS = 6000;
+
+/** What other commands find in the home of a running localnet. */
+export interface LocalnetState {
+  readonly chainId: string;
+  readonly rpc: string;
+  readonly netUrl: string;
+}
+
+/** `~/.svc/localnet`, or with an offset a folder beside it. */
+export function defaultLocalnetHome(offset: number): string {
+  return join(homedir(), ".svc", offset === 0 ? "localnet" : `localnet-${offset}`);
+}
+
+export function writeState(home: string, state: LocalnetState): void {
+  writeFileSync(join(home, MARKER), `${JSON.stringify(state, null, 2)}\n`, { mode: 0o600 });
+}
+
+export function readState(home: string): LocalnetState {
+  try {
+    return JSON.parse(readFileSync(join(home, MARKER), "utf8")) as LocalnetState;
+  } catch {
+    throw commandError(`no localnet in ${home}`, {
+      hint: "start one with: svc localnet, or name its home with --home",
+    });
+  }
+}
+
+/** Removes a localnet's home. A folder that this command did not make is refused. */
+export function removeHome(home: string): void {
+  if (!existsSync(home)) return;
+  if (!existsSync(join(home, MARKER))) {
+    throw commandError(`${home} is there and was not made by svc localnet`, {
+      hint: "name another folder with --home",
+    });
+  }
+  rmSync(home, { recursive: true, force: true });
+}
+
+export function localnetKeyring(home: string): Keyring {
+  return openKeyring({ backend: "test", dir: home, passphrase: passphraseFile(""), notify: () => {} });
+}
+
+/** Makes keys and chain: every account funded, block-counted parameters scaled to the interval. */
+export async function makeHome(home: string, intervalMs: number): Promise<void> {
+  mkdirSync(home, { recursive: true, mode: 0o700 });
+  writeFileSync(join(home, MARKER), "{}\n", { mode: 0o600 });
+  initHome({
+    home,
+    moniker: "localnet",
+    chainId: LOCALNET_CHAIN_ID,
+    appState: scaleParams(defaultAppState(), intervalMs),
+  });
+  const keyring = localnetKeyring(home);
+  const accounts = [];
+  for (const [name, amount] of Object.entries(ACCOUNTS)) {
+    const seed = await mnemonicToSeed(await generateMnemonic());
+    const { address } = await keyring.addLocal(name, await derivePrivateKey(seed, DEFAULT_HD_PATH));
+    accounts.push({ address: encodeAddress(address), coins: [{ denom: NATIVE_DENOM, amount }] });
+  }
+  addGenesisAccounts(home, accounts);
+}
+
+const BLOCK_COUNTED: readonly (readonly [module: string, param: string])[] = [
+  ["deployment", "min_start_blocks"],
+  ["market", "order_max_open_blocks"],
+  ["escrow", "low_balance_blocks"],
+];
+
+/** Times that are counted in blocks stay the same times when blocks come faster. */
+function scaleParams(appState: JsonObject, intervalMs: number): JsonObject {
+  const state: Record<string, JsonValue> = { ...appState };
+  for (const [module, name] of BLOCK_COUNTED) {
+    const genesis = state[module];
+    const params = isObject(genesis) ? genesis.params : undefined;
+    if (!isObject(genesis) || !isObject(params)) continue;
+    const blocks = Math.round((Number(params[name] ?? 0) * DEFAULT_INTERVAL_MS) / intervalMs);
+    state[module] = { ...genesis, params: { ...params, [name]: String(blocks) } };
+  }
+  return state;
+}
+
+function isObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,252 @@
+import { spawn } from "node:child_process";
+import { existsSync, mkdirSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { ChainClient } from "../../client/index.ts";
+import { createEngineDriver, ensureSampleImage } from "../../provider/index.ts";
+import { errorText } from "../../util/index.ts";
+import { commandError, ExitError } from "../errors.ts";
+import type { Io } from "../io.ts";
+import { engineStateDir } from "../provider-run/config.ts";
+import { VERSION } from "../version.ts";
+import { deployFile, type LocalnetDeployment } from "./deployment.ts";
+import { type Engine, ensureBusybox, ensureEngine } from "./engine-setup.ts";
+import { defaultLocalnetHome, LOCALNET_CHAIN_ID, localnetKeyring, makeHome, removeHome, writeState } from "./home.ts";
+import { type NetServer, startNetServer } from "./net-server.ts";
+import { type LocalnetPorts, localnetPorts } from "./ports.ts";
+import { type Child, supervise } from "./processes.ts";
+import { registerProvider } from "./register.ts";
+import { keySigner } from "./signer.ts";
+import { Steps } from "./steps.ts";
+
+export interface LocalnetOptions {
+  /** Default: a folder in the user's home that belongs to the offset. */
+  readonly home?: string;
+  readonly portOffset: number;
+  readonly blockIntervalMs: number;
+  /** Keep chain, keys and volumes for the next start. */
+  readonly keep: boolean;
+  readonly deploy?: string;
+  readonly engineSocket: string;
+  readonly json: boolean;
+  readonly signal: AbortSignal;
+}
+
+const POLL_MS = 25;
+const NODE_START_MS = 30_000;
+
+/** A chain, a provider and whatever they need, on this machine, until it is told to stop. */
+export class Localnet {
+  readonly #options: LocalnetOptions;
+  readonly #io: Pick<Io, "out" | "err">;
+  readonly #home: string;
+  readonly #ports: LocalnetPorts;
+  readonly #steps: Steps;
+  /** Undoes what was started, the last first. */
+  readonly #cleanups: { readonly what: string; readonly run: () => Promise<void> }[] = [];
+  #children: Child[] = [];
+  #engine: Engine | undefined;
+  #client: ChainClient | undefined;
+  #net: NetServer | undefined;
+  #deployments: LocalnetDeployment[] = [];
+
+  constructor(options: LocalnetOptions, io: Pick<Io, "out" | "err">) {
+    this.#options = options;
+    this.#io = io;
+    this.#home = resolve(options.home ?? defaultLocalnetHome(options.portOffset));
+    this.#ports = localnetPorts(options.portOffset);
+    this.#steps = new Steps({
+      json: options.json,
+      out: (line) => io.out(`${line}\n`),
+      err: (line) => io.err(`${line}\n`),
+    });
+  }
+
+  /** Starts everything, tells the result and waits for the signal or for a process that ends by itself. */
+  async run(): Promise<number> {
+    try {
+      await this.#start();
+      this.#tellReady();
+      await this.#untilStopped();
+      return 0;
+    } catch (error) {
+      if (this.#options.signal.aborted) throw new ExitError(130);
+      throw error;
+    } finally {
+      await this.#stop();
+    }
+  }
+
+  async #start(): Promise<void> {
+    const { signal } = this.#options;
+    const stages: readonly (readonly [name: string, stage: () => Promise<void>])[] = [
+      ["container engine ready", () => this.#startEngine()],
+      ["chain home made", () => this.#makeHome()],
+      ["node up", () => this.#startNode()],
+      ["provider registered", () => this.#register()],
+      ["provider up", () => this.#startProvider()],
+      ["network files served", () => this.#startNet()],
+    ];
+    for (const [name, stage] of stages) {
+      signal.throwIfAborted();
+      await this.#steps.run(name, stage);
+    }
+    if (this.#options.deploy !== undefined) await this.#deploy(this.#options.deploy);
+  }
+
+  async #startEngine(): Promise<void> {
+    const say = (text: string) => this.#steps.say(text);
+    const runDir = `${this.#home}-run`;
+    mkdirSync(runDir, { recursive: true, mode: 0o700 });
+    this.#engine = await ensureEngine({ socket: this.#options.engineSocket, runDir, say });
+    const { service } = this.#engine;
+    if (service !== undefined) this.#onStop("container engine", () => service.stop());
+    ensureBusybox(say);
+    await ensureSampleImage(this.#engine.socket);
+  }
+
+  async #makeHome(): Promise<void> {
+    if (existsSync(this.#home)) {
+      await this.#purgeContainers("data");
+      if (this.#options.keep) return;
+      removeHome(this.#home);
+    }
+    if (!existsSync(join(this.#home, "config"))) await makeHome(this.#home, this.#options.blockIntervalMs);
+    if (!this.#options.keep) this.#onStop("home", async () => removeHome(this.#home));
+  }
+
+  async #startNode(): Promise<void> {
+    const node = this.#spawn("node", [
+      ...["start", "--home", this.#home, "--rpc.laddr", `tcp://127.0.0.1:${this.#ports.rpc}`],
+      ...["--block-interval", `${this.#options.blockIntervalMs}ms`, "--minimum-gas-prices", "0utoken"],
+    ]);
+    const client = new ChainClient(this.#rpcUrl);
+    this.#client = client;
+    this.#onStop("client", async () => client.close());
+    const deadline = Date.now() + NODE_START_MS;
+    while ((await client.node.status().catch(() => undefined))?.latestHeight === undefined) {
+      if (node.exited !== undefined) await node.waitFor(/$^/);
+      if (Date.now() > deadline)
+        throw commandError("the node did not start in time", { hint: `see ${this.#logFile("node")}` });
+      await sleep(POLL_MS);
+    }
+    // Transactions need the first block: accounts exist from then on.
+    while ((await client.node.status()).latestHeight < 1n) await sleep(POLL_MS);
+  }
+
+  async #register(): Promise<void> {
+    const signer = await keySigner(localnetKeyring(this.#home), "provider");
+    const hostUri = `https://localhost:${this.#ports.gateway}`;
+    await registerProvider({ client: this.#needClient(), signer, home: this.#home, hostUri });
+  }
+
+  async #startProvider(): Promise<void> {
+    this.#onStop("containers", () => this.#purgeContainers(this.#options.keep ? "containers" : "data"));
+    const ports = this.#ports;
+    const child = this.#spawn("provider", [
+      ...["provider", "run", "--home", this.#home, "--chain-id", LOCALNET_CHAIN_ID, "--node", this.#rpcUrl],
+      ...["--keyring-backend", "test", "--from", "provider", "--cluster-engine", this.#needEngine().socket],
+      ...["--cluster-public-hostname", "localhost", "--cluster-local-images", "--ingress-loopback-ports"],
+      ...["--cluster-node-port-range", `${ports.nodePortFirst}-${ports.nodePortLast}`],
+      ...["--cluster-volume-sizes", process.getuid?.() === 0 ? "loop" : "none"],
+      ...["--deployment-ingress-domain", "localhost", "--ingress-listen-address", `127.0.0.1:${ports.ingressHttp}`],
+      ...["--gateway-listen-address", `127.0.0.1:${ports.gateway}`],
+    ]);
+    await child.waitFor(/provider started/);
+  }
+
+  async #startNet(): Promise<void> {
+    const files = { version: VERSION, chainId: LOCALNET_CHAIN_ID, rpcNodes: [this.#rpcUrl] };
+    const net = await startNetServer(this.#ports.net, files);
+    this.#net = net;
+    this.#onStop("network files", () => net.close());
+    writeState(this.#home, { chainId: LOCALNET_CHAIN_ID, rpc: this.#rpcUrl, netUrl: net.url });
+  }
+
+  async #deploy(file: string): Promise<void> {
+    const { signal } = this.#options;
+    this.#deployments = [await deployFile({ file, home: this.#home, node: this.#rpcUrl, signal, steps: this.#steps })];
+  }
+
+  #tellReady(): void {
+    const { json } = this.#options;
+    const ready = { rpc: this.#rpcUrl, rest: null, grpc: null, net_url: this.#net?.url ?? null, home: this.#home };
+    if (json) this.#io.out(`${JSON.stringify({ type: "ready", ...ready, deployments: this.#deployments })}\n`);
+    else this.#steps.summary({ ...ready, deployments: this.#deployments });
+  }
+
+  /** A node or provider that ends by itself ends the localnet with an error. */
+  async #untilStopped(): Promise<void> {
+    const { signal } = this.#options;
+    const stopped = new Promise<undefined>((resolve) => {
+      if (signal.aborted) resolve(undefined);
+      signal.addEventListener("abort", () => resolve(undefined), { once: true });
+    });
+    const ends = this.#children.map(async (child) => ({ child, how: await child.ended }));
+    const end = await Promise.race([stopped, ...ends]);
+    if (end === undefined) return;
+    throw commandError(`the ${end.child.name} ended by itself (${end.how})`, {
+      hint: `see ${this.#logFile(end.child.name)}`,
+    });
+  }
+
+  /** Stops in reverse order; a step that fails is told and does not keep the others from running. */
+  async #stop(): Promise<void> {
+    if (this.#cleanups.length > 0) this.#steps.say("stopping ...");
+    for (const { what, run } of this.#cleanups.toReversed()) {
+      await run().catch((error: unknown) => this.#steps.say(`${what} not stopped: ${errorText(error)}`));
+    }
+  }
+
+  /** Removes containers, networks and rules of this home; with `data` also volumes and what is known of the leases. */
+  async #purgeContainers(what: "containers" | "data"): Promise<void> {
+    const stateDir = engineStateDir(this.#home);
+    if (!existsSync(stateDir)) return;
+    const driver = await createEngineDriver({ socket: this.#needEngine().socket, stateDir });
+    try {
+      await (what === "containers" ? driver.suspend() : driver.purge());
+    } finally {
+      await driver.close();
+    }
+  }
+
+  #spawn(name: string, args: readonly string[]): Child {
+    const main = process.argv[1] ?? "";
+    const child = spawn(process.execPath, [main, ...args], {
+      stdio: ["ignore", "pipe", "pipe", "ipc"],
+      detached: true,
+    });
+    const supervised = supervise(name, child, this.#logFile(name));
+    this.#children.push(supervised);
+    this.#onStop(name, () => {
+      this.#children = this.#children.filter((each) => each !== supervised);
+      return supervised.stop();
+    });
+    return supervised;
+  }
+
+  #onStop(what: string, run: () => Promise<void>): void {
+    this.#cleanups.push({ what, run });
+  }
+
+  #logFile(name: string): string {
+    return join(this.#home, `${name}.log`);
+  }
+
+  get #rpcUrl(): string {
+    return `http://127.0.0.1:${this.#ports.rpc}`;
+  }
+
+  #needClient(): ChainClient {
+    if (this.#client === undefined) throw new Error("the node is not up");
+    return this.#client;
+  }
+
+  #needEngine(): Engine {
+    if (this.#engine === undefined) throw new Error("the container engine is not up");
+    return this.#engine;
+  }
+}
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

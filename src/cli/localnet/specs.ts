@@ -1,0 +1,47 @@
+import type { CommandSpec } from "../spec.ts";
+
+const OFFSET_FLAG = {
+  name: "port-offset",
+  value: "<n>",
+  summary: "added to every port, a multiple of 100: a second localnet beside the first",
+  default: "0",
+} as const;
+
+const OUTPUT_FLAG = {
+  name: "output",
+  short: "o",
+  value: "<format>",
+  summary: "output format",
+  choices: ["text", "json"],
+  default: "text",
+} as const;
+
+const LOCALNET: CommandSpec = {
+  name: "localnet",
+  summary: "Run a chain and a provider on this machine, until Ctrl-C",
+  flags: [
+    { name: "deploy", value: "<file>", summary: "deploy this file when all is up" },
+    OFFSET_FLAG,
+    { name: "block-interval", value: "<duration>", summary: "time between blocks", default: "1s" },
+    { name: "keep", summary: "keep chain, keys and volumes for the next start" },
+    {
+      name: "cluster-engine",
+      value: "<socket>",
+      summary: "socket of the container engine (default: found, started or installed)",
+    },
+    OUTPUT_FLAG,
+  ],
+  example: "svc localnet --deploy examples/web.yaml",
+  load: async () => (await import("./command.ts")).localnet,
+};
+
+const FAUCET: CommandSpec = {
+  name: "faucet",
+  summary: "Send tokens of a running localnet to an address",
+  args: "<address> [amount]",
+  flags: [OFFSET_FLAG, OUTPUT_FLAG],
+  example: "svc faucet $ADDRESS 100000000utoken",
+  load: async () => (await import("./faucet.ts")).faucet,
+};
+
+export const LOCALNET_COMMANDS: readonly CommandSpec[] = [LOCALNET, FAUCET];

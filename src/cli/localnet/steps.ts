@@ -1,0 +1,73 @@
+import { DISPLAY_DENOM } from "../../util/index.ts";
+import type { LocalnetDeployment } from "./deployment.ts";
+
+export interface StepsOptions {
+  readonly json: boolean;
+  readonly out: (line: string) => void;
+  readonly err: (line: string) => void;
+}
+
+export interface Summary {
+  readonly rpc: string;
+  readonly net_url: string | null;
+  readonly home: string;
+  readonly deployments: readonly LocalnetDeployment[];
+}
+
+const WAITING_MS = 10_000;
+
+/** Tells what is done and how long it took: lines for people on standard error, JSON lines on standard output. */
+export class Steps {
+  readonly #options: StepsOptions;
+  readonly #begun = performance.now();
+  readonly #done: { readonly name: string; readonly ms: number }[] = [];
+
+  constructor(options: StepsOptions) {
+    this.#options = options;
+  }
+
+  say(text: string): void {
+    this.#options.err(text);
+  }
+
+  /** Runs a step; one that takes long says what it is waiting for. */
+  async run(name: string, work: () => Promise<void>): Promise<void> {
+    const begun = performance.now();
+    const timer = setInterval(() => this.say(`waiting for: ${name} ...`), WAITING_MS);
+    try {
+      await work();
+    } finally {
+      clearInterval(timer);
+    }
+    this.note(name, performance.now() - begun);
+  }
+
+  /** A step that was measured elsewhere. */
+  note(name: string, ms: number): void {
+    const rounded = Math.round(ms);
+    this.#done.push({ name, ms: rounded });
+    if (this.#options.json) this.#options.out(JSON.stringify({ type: "step", name, ms: rounded }));
+    else this.say(`${name.padEnd(28)} ${(rounded / 1000).toFixed(2).padStart(6)} s`);
+  }
+
+  /** What a person needs to go on. */
+  summary({ rpc, net_url: netUrl, home, deployments }: Summary): void {
+    const { out } = this.#options;
+    const total = (performance.now() - this.#begun) / 1000;
+    this.say(`${"all up".padEnd(28)} ${total.toFixed(2).padStart(6)} s`);
+    out("");
+    out(`RPC      ${rpc}`);
+    out(`Network  ${netUrl}`);
+    out(`Home     ${home}   (keys faucet, alice, bob, provider; --keyring-backend test)`);
+    out(`Tokens   svc faucet <address> 100000000utoken   (100 ${DISPLAY_DENOM})`);
+    for (const deployment of deployments) {
+      out(`Deployed dseq ${deployment.dseq} at ${deployment.provider}`);
+      for (const uri of deployment.uris) out(`         ${uri}`);
+      for (const { host, external_port: port, proto, service } of deployment.ports) {
+        out(`         ${service}: ${proto.toLowerCase()}://${host}:${port}`);
+      }
+    }
+    out("");
+    out("Ctrl-C stops everything.");
+  }
+}

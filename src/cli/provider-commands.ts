@@ -1,0 +1,5 @@
+import { PROVIDER_RUN } from "./provider-run/spec.ts";
+import type { CommandSpec } from "./spec.ts";
+
+/** `svc provider`: the daemon, and what tenants ask of a provider. */
+export const PROVIDER_COMMANDS: readonly CommandSpec[] = [PROVIDER_RUN];

@@ -1,0 +1,137 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import * as v from "valibot";
+import { parse } from "yaml";
+import type { ClusterDriver, ProviderConfig } from "../../provider/index.ts";
+import {
+  type PricingStrategy,
+  parseScales,
+  randomRangePricing,
+  scalePricing,
+  scriptPricing,
+} from "../../provider/index.ts";
+import { errorText, parseCoin, parseDecCoin } from "../../util/index.ts";
+import type { Attribute } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
+import { parseDuration } from "../duration.ts";
+import { commandError, usageError } from "../errors.ts";
+import type { Flags } from "../flags.ts";
+import { homeOf } from "../home.ts";
+
+/** Folder of the daemon in the home. */
+export function stateDirOf(flags: Flags): string {
+  return join(homeOf(flags), "provider");
+}
+
+/** Where the container-engine driver keeps what it knows, in the home of a provider. */
+export function engineStateDir(home: string): string {
+  return join(home, "provider", "engine");
+}
+
+/** Everything the flags say of the provider, beside the cluster that was opened from them. */
+export function readConfig(flags: Flags, driver: ClusterDriver): ProviderConfig {
+  const fee = parseCoin(flags.text("fees"));
+  const deposit = flags.optional("bid-deposit");
+  const duration = (name: string) => parseDuration(name, flags.text(name));
+  return {
+    stateDir: stateDirOf(flags),
+    driver,
+    pricing: readPricing(flags),
+    fee,
+    gasPrice: readGasPrice(flags, fee.denom),
+    ...(deposit === undefined ? {} : { bidDeposit: parseCoin(deposit) }),
+    bidTimeoutMs: duration("bid-timeout"),
+    manifestTimeoutMs: duration("manifest-timeout"),
+    withdrawalPeriodMs: duration("withdrawal-period"),
+    tenantAttributes: readTenantAttributes(flags.text("provider-config")),
+    overcommit: {
+      cpu: flags.decimal("overcommit-pct-cpu"),
+      memory: flags.decimal("overcommit-pct-mem"),
+      storage: flags.decimal("overcommit-pct-storage"),
+    },
+    nodePorts: { quantity: flags.count("cluster-node-port-quantity"), ...readPortRange(flags) },
+    monitor: {
+      retries: flags.count("monitor-max-retries"),
+      retryMs: duration("monitor-retry-period"),
+      retryJitterMs: duration("monitor-retry-period-jitter"),
+      periodMs: duration("monitor-healthcheck-period"),
+      periodJitterMs: duration("monitor-healthcheck-period-jitter"),
+    },
+    inventoryPollMs: duration("inventory-resource-poll-period"),
+    publicHostname: flags.text("cluster-public-hostname"),
+    ingress: {
+      domain: flags.text("deployment-ingress-domain"),
+      staticHosts: flags.given("deployment-ingress-static-hosts")
+        ? flags.bool("deployment-ingress-static-hosts")
+        : true,
+      ...readListen(flags, "ingress-listen-address"),
+      blockedHosts: flags.words("deployment-blocked-hostnames"),
+      loopbackPorts: flags.bool("ingress-loopback-ports"),
+    },
+    gateway: readListen(flags, "gateway-listen-address"),
+  };
+}
+
+function readPricing(flags: Flags): PricingStrategy {
+  const strategy = flags.text("bid-price-strategy");
+  if (strategy === "randomRange") return randomRangePricing();
+  if (strategy === "shellScript") {
+    return scriptPricing({
+      path: flags.text("bid-price-script-path"),
+      processLimit: flags.count("bid-price-script-process-limit"),
+      timeoutMs: parseDuration("bid-price-script-timeout", flags.text("bid-price-script-timeout")),
+    });
+  }
+  const scale = (name: string) => flags.text(`bid-price-${name}-scale`);
+  return scalePricing(
+    parseScales({
+      cpu: scale("cpu"),
+      memory: scale("memory"),
+      storage: scale("storage"),
+      endpoint: scale("endpoint"),
+      ip: scale("ip"),
+    }),
+  );
+}
+
+/** A price in another denomination than the fee's says nothing about the fee. */
+function readGasPrice(flags: Flags, denom: string): bigint {
+  const text = flags.text("gas-prices");
+  if (text === "" || text === "0") return 0n;
+  const price = parseDecCoin(text);
+  return price.denom === denom ? price.amount : 0n;
+}
+
+function readPortRange(flags: Flags): { readonly first: number; readonly last: number } {
+  const text = flags.text("cluster-node-port-range");
+  const [first = 0, last = 0] = text.split("-").map(Number);
+  if (!/^\d{1,5}-\d{1,5}$/.test(text) || first < 1 || last > 65_535 || first > last) {
+    throw usageError(`--cluster-node-port-range takes two ports such as 30000-32767, not "${text}"`);
+  }
+  return { first, last };
+}
+
+function readListen(flags: Flags, name: string): { readonly host: string; readonly port: number } {
+  const text = flags.text(name);
+  const match = /^(.*):(\d{1,5})$/.exec(text);
+  const port = Number(match?.[2] ?? Number.NaN);
+  if (match === null || !(port <= 65_535))
+    throw usageError(`--${name} takes <host>:<port> such as 0.0.0.0:8443, not "${text}"`);
+  return { host: match[1] === "" || match[1] === undefined ? "0.0.0.0" : match[1], port };
+}
+
+const TenantFile = v.strictObject({
+  attributes: v.array(v.strictObject({ key: v.string(), value: v.string() })),
+});
+
+/** `attributes: [{key, value}]` of a YAML file. */
+function readTenantAttributes(path: string): Attribute[] {
+  if (path === "") return [];
+  try {
+    const { attributes } = v.parse(TenantFile, parse(readFileSync(path, "utf8")));
+    return attributes.map(({ key, value }) => ({ $typeName: "svc.base.v1beta1.Attribute", key, value }));
+  } catch (error) {
+    throw commandError(`--provider-config: ${path}: ${errorText(error)}`, {
+      hint: "write attributes: [{key: ..., value: ...}]",
+    });
+  }
+}

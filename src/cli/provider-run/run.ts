@@ -1,0 +1,65 @@
+import { createEngineDriver, discoverEngine, type EngineDriver, runProvider } from "../../provider/index.ts";
+import { createLogger, EXIT, isLogFormat, isLogLevel, type Logger } from "../../util/index.ts";
+import { encodeAddress } from "../../wire/index.ts";
+import { openCertificate } from "../cert/issue.ts";
+import { createContext } from "../context.ts";
+import { commandError, usageError } from "../errors.ts";
+import type { Flags } from "../flags.ts";
+import { homeOf } from "../home.ts";
+import { findKey } from "../keys.ts";
+import { stopRequested } from "../signals.ts";
+import type { CommandInput } from "../spec.ts";
+import { signerOf } from "../tx/sender.ts";
+import { VERSION } from "../version.ts";
+import { engineStateDir, readConfig } from "./config.ts";
+
+/** `svc provider run`. */
+export async function providerRun(input: CommandInput): Promise<number> {
+  const { flags } = input;
+  if (flags.bool("cluster-orch") || flags.given("clusterconfig")) {
+    throw commandError("this release runs containers on a container engine, not on an orchestrator", {
+      hint: "leave out --cluster-orch (--cluster-k8s) and --clusterconfig (--kubeconfig)",
+    });
+  }
+  const log = createLogger(logOptions(flags));
+  const context = createContext(input);
+  const key = await findKey(await context.keyring(), flags.need("from"), context.keys);
+  const signer = await signerOf(context, { address: encodeAddress(key.address), key });
+  const identity = await openCertificate({ home: homeOf(flags), kind: "server", signer });
+  const driver = await openDriver(flags, log);
+  const config = readConfig(flags, driver);
+  const stop = stopRequested();
+  const provider = await runProvider({
+    config,
+    client: await context.chain(),
+    signer,
+    identity,
+    version: VERSION,
+    log,
+  });
+  const why = await stop;
+  log.info("stopping", { why });
+  await provider.stop();
+  return EXIT.done;
+}
+
+async function openDriver(flags: Flags, log: Logger): Promise<EngineDriver> {
+  const { socket, kind, version } = await discoverEngine(flags.optional("cluster-engine"));
+  log.info("container engine found", { kind, version, socket });
+  return createEngineDriver({
+    socket,
+    stateDir: engineStateDir(homeOf(flags)),
+    allowLocalImages: flags.bool("cluster-local-images"),
+    publicHostname: flags.text("cluster-public-hostname"),
+    volumeSizeEnforcement: flags.text("cluster-volume-sizes") === "none" ? "none" : "loop",
+    log: log.child({ module: "provider-cluster" }),
+  });
+}
+
+function logOptions(flags: Flags) {
+  const level = flags.text("log_level");
+  const format = flags.text("log_format");
+  if (!isLogLevel(level) || !isLogFormat(format))
+    throw usageError(`--log_level ${level} --log_format ${format}: unknown`);
+  return { level, format };
+}

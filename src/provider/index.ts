@@ -1,0 +1,15 @@
+/** The provider daemon, and the parts of it that commands use. */
+export { type ChainView, chainView } from "./chain.ts";
+export {
+  type ClusterDriver,
+  createEngineDriver,
+  discoverEngine,
+  type EngineDriver,
+  type EngineDriverOptions,
+  ensureSampleImage,
+  type FoundEngine,
+  SAMPLE_IMAGE,
+} from "./cluster/index.ts";
+export type { IngressConfig, ProviderConfig } from "./config.ts";
+export * from "./pricing/index.ts";
+export { type GatewayIdentity, type ProviderRequest, type RunningProvider, runProvider } from "./run.ts";

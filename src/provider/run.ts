@@ -1,0 +1,392 @@
+import { create, toBinary } from "@bufbuild/protobuf";
+import { type Block, type ChainClient, followBlocks, type TxSigner } from "../client/index.ts";
+import { errorText, formatDec, type IntCoin, type Logger } from "../util/index.ts";
+import { Query as BankQuery } from "../wire/gen/sdk/bank/v1beta1/query_pb.js";
+import { Closed_Reason } from "../wire/gen/svc/base/v1beta1/base_pb.js";
+import { MsgCloseBidSchema, MsgWithdrawLeasesSchema } from "../wire/gen/svc/market/v1beta1/tx_pb.js";
+import { formatLeaseId, formatOrderId, type LeaseKey } from "../wire/index.ts";
+import { type ChainView, chainView } from "./chain.ts";
+import type { ProviderConfig } from "./config.ts";
+import { Gateway, type GatewaySources, type ResourceSum } from "./gateway/index.ts";
+import { HostRegistry, Ingress } from "./ingress/index.ts";
+import type { Inventory, ReservationState } from "./inventory.ts";
+import { DEFAULT_MONITOR, type GiveUpReason, LeaseService } from "./leases/index.ts";
+import { marketView } from "./market-view.ts";
+import { highestPrice, marketEvents, type OrderPhase, OrderService, type OrderStatus } from "./orders/index.ts";
+import { Outbox, type OutMessage, type TxVerdict } from "./outbox.ts";
+import { outboxChain } from "./outbox-chain.ts";
+import { openInventory, reconcileReservations } from "./reservations.ts";
+import { groupNeeds, type RowNeed } from "./resources.ts";
+
+/** Blocks until which a transaction of the provider must be in one. */
+const TIMEOUT_BLOCKS = 20n;
+const MAX_BATCH = 20;
+const RETRY_MS = 10_000;
+const SYNC_MS = 10_000;
+const PAUSE_MS = 500;
+const MAX_PAUSE_MS = 10_000;
+
+/** The server certificate as it is on the chain, and its key in the clear; both PEM. */
+export interface GatewayIdentity {
+  readonly certificate: string;
+  readonly privateKey: string;
+}
+
+export interface ProviderRequest {
+  readonly config: ProviderConfig;
+  readonly client: ChainClient;
+  readonly signer: TxSigner;
+  readonly identity: GatewayIdentity;
+  /** Our own version, `v1.2.3`. */
+  readonly version: string;
+  readonly log: Logger;
+}
+
+export interface RunningProvider {
+  /** Stops the daemon; workloads go on. */
+  stop(): Promise<void>;
+}
+
+/** Starts the provider: what was here before first, then the orders of the market. Rejects with one sentence. */
+export async function runProvider(request: ProviderRequest): Promise<RunningProvider> {
+  const provider = new ProviderDaemon(request, await askDeposit(request));
+  try {
+    await provider.start();
+  } catch (error) {
+    await provider.stop();
+    throw error;
+  }
+  return provider;
+}
+
+/** The deposit of a bid: as configured, or the least that the chain takes. */
+async function askDeposit({ config, client, log }: ProviderRequest): Promise<IntCoin> {
+  if (config.bidDeposit !== undefined) return config.bidDeposit;
+  const { bidMinDeposits } = await untilAnswered(() => chainView(client.query).marketParams(), log);
+  const [first] = bidMinDeposits;
+  if (first === undefined) throw new Error("the chain names no deposit for bids: give one with --bid-deposit");
+  return first;
+}
+
+class ProviderDaemon implements RunningProvider {
+  readonly #request: ProviderRequest;
+  readonly #chain: ChainView;
+  readonly #inventory: Inventory;
+  readonly #outbox: Outbox;
+  readonly #orders: OrderService;
+  readonly #leases: LeaseService;
+  readonly #ingress: Ingress;
+  readonly #stop = new AbortController();
+  readonly #timers: NodeJS.Timeout[] = [];
+  #gateway: Gateway | undefined;
+  #following: Promise<void> = Promise.resolve();
+
+  constructor(request: ProviderRequest, deposit: IntCoin) {
+    const { config, client, signer, log } = request;
+    this.#request = request;
+    this.#chain = chainView(client.query);
+    this.#inventory = openInventory(config.stateDir, {
+      overcommit: config.overcommit,
+      portQuantity: config.nodePorts.quantity,
+    });
+    this.#outbox = new Outbox({
+      chain: outboxChain({ client, signer, fee: config.fee, gasPrice: config.gasPrice }),
+      log: log.child({ cmp: "client/broadcaster" }),
+      timeoutBlocks: TIMEOUT_BLOCKS,
+      batch: MAX_BATCH,
+      pause: (attempt) => sleep(Math.min(PAUSE_MS * 2 ** attempt, MAX_PAUSE_MS), this.#stop.signal),
+    });
+    this.#orders = this.#makeOrders(deposit);
+    const { host, port, domain, blockedHosts } = config.ingress;
+    this.#ingress = new Ingress({ driver: config.driver, host, port, log: log.child({ module: "ingress" }) });
+    this.#leases = this.#makeLeases(new HostRegistry({ blocked: blockedHosts, domain }));
+  }
+
+  async start(): Promise<void> {
+    const { client, log } = this.#request;
+    await untilAnswered(() => client.chainId(), log);
+    await this.#checkRegistered();
+    await this.#observeNodes();
+    await this.#ingress.listen();
+    await this.#leases.start();
+    await this.#syncSequence("info");
+    // Blocks are followed from before the first look at the orders, so that none falls between.
+    const from = (await client.node.status()).latestHeight + 1n;
+    await this.#reconcileReservations();
+    await this.#orders.catchUp();
+    this.#following = this.#follow(from);
+    this.#gateway = this.#makeGateway();
+    const port = await this.#gateway.listen();
+    this.#schedule();
+    log.info("provider started", { provider: this.#address, gateway: port });
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    for (const timer of this.#timers) clearInterval(timer);
+    this.#orders.stop();
+    this.#outbox.stop();
+    await this.#gateway?.close();
+    await this.#following;
+    await this.#leases.stop();
+    await this.#ingress.close();
+    await this.#request.config.driver.close();
+    this.#request.client.close();
+    this.#request.log.info("shutdown complete");
+  }
+
+  get #address(): string {
+    return this.#request.signer.address;
+  }
+
+  async #checkRegistered(): Promise<void> {
+    const record = await untilAnswered(() => this.#chain.provider(this.#address), this.#request.log);
+    if (record !== undefined) return;
+    throw new Error(
+      `${this.#address} is not registered as a provider: svc tx provider create <file> --from <key> --fees 5000utoken`,
+    );
+  }
+
+  async #observeNodes(): Promise<void> {
+    const { config, log } = this.#request;
+    const nodes = await config.driver.nodes();
+    this.#inventory.observe(nodes);
+    log.info("inventory fetched", { module: "provider-cluster", nodes: nodes.length });
+    for (const { name, cpu, memory, storage } of this.#inventory.available()) {
+      const left = { "available-cpu": cpu, "available-memory": memory, "available-storage": storage };
+      log.info("node resources", { module: "provider-cluster", "node-id": name, ...left });
+    }
+    log.info("pricing", { strategy: config.pricing.description });
+  }
+
+  /** A poll that fails changes nothing: the last look stays valid. */
+  async #pollNodes(): Promise<void> {
+    const { config, log } = this.#request;
+    try {
+      this.#inventory.observe(await config.driver.nodes());
+    } catch (error) {
+      log.warn("inventory not refreshed", { err: errorText(error) });
+    }
+  }
+
+  async #syncSequence(level: "info" | "debug"): Promise<void> {
+    const { log } = this.#request;
+    try {
+      const { local, remote } = await this.#outbox.sync();
+      log[level]("syncing sequence", { cmp: "client/broadcaster", local, remote });
+    } catch (error) {
+      log.warn("sequence not synced", { cmp: "client/broadcaster", err: errorText(error) });
+    }
+  }
+
+  async #reconcileReservations(): Promise<void> {
+    const inUse = new Set(this.#leases.records().map(({ id }) => formatOrderId(id)));
+    const { log } = this.#request;
+    await reconcileReservations({
+      inventory: this.#inventory,
+      chain: this.#chain,
+      provider: this.#address,
+      inUse,
+      log,
+    });
+  }
+
+  async #follow(from: bigint): Promise<void> {
+    const { client, log } = this.#request;
+    const onProblem = (error: Error) => log.warn("node does not answer", { err: error.message });
+    try {
+      for await (const block of followBlocks(client, { from, signal: this.#stop.signal, onProblem }))
+        this.#onBlock(block);
+    } catch (error) {
+      log.error("blocks can no longer be followed: restart the provider with a node that keeps them", {
+        err: errorText(error),
+      });
+    }
+  }
+
+  #onBlock(block: Block): void {
+    const txs = new Map<string, TxVerdict>(
+      block.txs.map(({ hash, code, codespace, log }) => [hash, { code, codespace, log }]),
+    );
+    this.#outbox.onBlock({ height: block.height, txs });
+    const events = block.txs.flatMap((tx) => (tx.code === 0 ? tx.events : []));
+    for (const event of marketEvents([...events, ...block.events])) {
+      this.#orders.onEvent(event);
+      if (event.action === "lease-closed" && event.id.provider === this.#address) {
+        this.#leaseClosed({ ...event.id, provider: this.#address }, block.height);
+      }
+    }
+  }
+
+  /** A block that we followed is the proof on which a workload may be torn down. */
+  #leaseClosed(id: LeaseKey, height: bigint): void {
+    const { log } = this.#request;
+    log.info("lease closed", { lease: formatLeaseId(id), height });
+    this.#leases.leaseClosed(id, height).catch((error: unknown) => {
+      log.error("teardown not finished, going on with it", { lease: formatLeaseId(id), err: errorText(error) });
+    });
+  }
+
+  #makeOrders(deposit: IntCoin): OrderService {
+    const { config, client, log } = this.#request;
+    const provider = this.#address;
+    const balance = async (denom: string): Promise<bigint> => {
+      const answer = await client.query.call(BankQuery.method.balance, { address: provider, denom });
+      return BigInt(answer.balance?.amount ?? "0");
+    };
+    return new OrderService({
+      provider,
+      chain: marketView({ chain: this.#chain, provider, tenantAttributes: config.tenantAttributes, balance }),
+      inventory: this.#inventory,
+      pricing: config.pricing,
+      send: (message, label) => this.#send(message, label),
+      log: log.child({ module: "bidengine-order" }),
+      deposit,
+      fee: config.fee,
+      bidTimeoutMs: config.bidTimeoutMs,
+      retryMs: RETRY_MS,
+      onWon: (id) => this.#leases.leaseWon({ ...id, provider }),
+    });
+  }
+
+  #makeLeases(registry: HostRegistry): LeaseService {
+    const { config, log } = this.#request;
+    const { domain, staticHosts, loopbackPorts, port } = config.ingress;
+    return new LeaseService({
+      folder: config.stateDir,
+      settings: {
+        provider: this.#address,
+        publicHostname: config.publicHostname,
+        manifestTimeoutMs: config.manifestTimeoutMs,
+        monitor: { ...DEFAULT_MONITOR, ...config.monitor },
+        domain,
+        staticHosts,
+        loopbackPorts,
+      },
+      chain: this.#chain,
+      driver: config.driver,
+      registry,
+      ingress: this.#ingress,
+      log: log.child({ module: "provider-manifest" }),
+      closeBid: async (id, reason) => void (await this.#closeBid(id, reason)),
+      onGone: (id) => this.#orders.release(id),
+      hostUrl: (host) => `http://${host}${port === 80 ? "" : `:${port}`}/`,
+      portRange: { first: config.nodePorts.first, last: config.nodePorts.last },
+    });
+  }
+
+  #makeGateway(): Gateway {
+    const { config, identity, version, log } = this.#request;
+    return new Gateway({
+      ...config.gateway,
+      ...identity,
+      provider: this.#address,
+      version,
+      publicHostname: config.publicHostname,
+      driver: config.driver,
+      leases: this.#leases,
+      chain: this.#chain,
+      sources: this.#sources(),
+      log: log.child({ module: "gateway" }),
+    });
+  }
+
+  #sources(): GatewaySources {
+    const reserved = (state: ReservationState) =>
+      this.#inventory
+        .all()
+        .filter((each) => each.state === state)
+        .map((each) => totalOf(each.rows));
+    return {
+      inventory: () => ({
+        active: reserved("active"),
+        pending: reserved("pending"),
+        available: this.#inventory.available(),
+      }),
+      orderCount: () => this.#orders.status().filter(({ phase }) => !ENDED.has(phase)).length,
+      refusals: () => countReasons(this.#orders.status()),
+      order: (id) => this.#orders.find(id),
+      outboxDepth: () => this.#outbox.depth,
+      price: async (group) => {
+        const { denom, amount: maxPrice } = highestPrice(group);
+        const price = await this.#request.config.pricing.price({ owner: "", rows: groupNeeds(group), denom, maxPrice });
+        return { denom, amount: formatDec(price) };
+      },
+    };
+  }
+
+  #schedule(): void {
+    const { config } = this.#request;
+    const every = (ms: number, work: () => Promise<void>) => this.#timers.push(setInterval(() => void work(), ms));
+    every(config.inventoryPollMs, () => this.#pollNodes());
+    every(SYNC_MS, () => this.#syncSequence("debug"));
+    every(config.withdrawalPeriodMs, () => this.#withdraw());
+  }
+
+  /** Collects what all leases have earned, in one message. */
+  async #withdraw(): Promise<void> {
+    if (this.#leases.records().length === 0) return;
+    const message = create(MsgWithdrawLeasesSchema, { provider: this.#address });
+    const value = toBinary(MsgWithdrawLeasesSchema, message);
+    try {
+      await this.#send({ typeUrl: "/svc.market.v1beta1.MsgWithdrawLeases", value }, "withdraw");
+    } catch (error) {
+      this.#request.log.warn("earnings not withdrawn", { err: errorText(error) });
+    }
+  }
+
+  #closeBid(id: LeaseKey, why: GiveUpReason): Promise<bigint> {
+    const reason = why === "manifest_timeout" ? Closed_Reason.manifest_timeout : Closed_Reason.unstable;
+    const bidId = { $typeName: "svc.market.v1beta1.BidID" as const, ...id };
+    const value = toBinary(MsgCloseBidSchema, create(MsgCloseBidSchema, { bidId, reason }));
+    return this.#send({ typeUrl: "/svc.market.v1beta1.MsgCloseBid", value }, `close ${formatLeaseId(id)}`);
+  }
+
+  #send(message: OutMessage, label: string): Promise<bigint> {
+    return this.#outbox.send(message, label);
+  }
+}
+
+const ENDED: ReadonlySet<OrderPhase> = new Set(["won", "lost", "closed", "refused"]);
+
+/** How many orders were refused, by reason. */
+function countReasons(orders: readonly OrderStatus[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { phase, reason } of orders) {
+    if (phase === "refused" && reason !== undefined) counts[reason] = (counts[reason] ?? 0) + 1;
+  }
+  return counts;
+}
+
+function totalOf(rows: readonly RowNeed[]): ResourceSum {
+  const sum = (of: (row: RowNeed) => bigint) => rows.reduce((total, row) => total + of(row) * row.count, 0n);
+  const bytes = (row: RowNeed) => row.volumes.reduce((total, volume) => total + volume.bytes, 0n);
+  return {
+    cpu: sum((row) => row.cpu),
+    memory: sum((row) => row.memory),
+    storage: sum(bytes),
+    gpu: sum((row) => row.gpu),
+  };
+}
+
+/** Repeats a call until the node answers; the first start may come before the node is up. */
+async function untilAnswered<T>(call: () => Promise<T>, log: Logger): Promise<T> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await call();
+    } catch (error) {
+      log.warn("waiting for the node", { err: errorText(error) });
+      await sleep(Math.min(PAUSE_MS * 2 ** attempt, MAX_PAUSE_MS));
+    }
+  }
+}
+
+function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal?.addEventListener("abort", () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}
