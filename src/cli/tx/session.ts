@@ -1,7 +1,6 @@
 import {
   accountInfo,
   adjustGas,
-  type BroadcastMode,
   bodyFor,
   broadcastTx,
   type ChainClient,
@@ -15,14 +14,13 @@ import {
   type TxOptions,
   type TxResponse,
 } from "../../client/index.ts";
-import { assert, SvcError, sdkErrors } from "../../util/index.ts";
+import { SvcError, sdkErrors } from "../../util/index.ts";
 import { Service } from "../../wire/gen/sdk/tx/v1beta1/service_pb.js";
 import { type Any, encodeAuthInfo, encodeTx, publicKeyToAny } from "../../wire/index.ts";
 import type { CliContext } from "../context.ts";
 import { commandError } from "../errors.ts";
 import { printable } from "../printable.ts";
 import { txJson } from "./json.ts";
-import { txError } from "./result.ts";
 import { resolveSender, type Sender, signerOf } from "./sender.ts";
 import { readTxSettings, type TxSettings } from "./settings.ts";
 
@@ -58,10 +56,6 @@ export async function openTx(context: CliContext, from: string = context.flags.t
 }
 
 export interface SendSettings {
-  /** Instead of `--broadcast-mode`. */
-  readonly mode?: BroadcastMode;
-  /** Whether the user is asked first; as `--yes` says when left out. */
-  readonly ask?: boolean;
   /** Runs when the transaction is settled, confirmed and signed, before anything is sent. */
   readonly onSigned?: (() => Promise<void>) | undefined;
 }
@@ -73,14 +67,14 @@ export interface SendSettings {
 export async function send(
   session: TxSession,
   messages: readonly Any[],
-  { mode = session.settings.mode, ask = !session.settings.yes, onSigned }: SendSettings = {},
+  { onSigned }: SendSettings = {},
 ): Promise<TxResponse | undefined> {
   const prepared = await prepare(session, messages);
-  if (ask && !(await confirm(session, prepared))) return undefined;
+  if (!session.settings.yes && !(await confirm(session, prepared))) return undefined;
   const bytes = await sign(session, prepared);
   await onSigned?.();
   session.sent += 1;
-  return broadcastTx(await session.chain(), bytes, mode);
+  return broadcastTx(await session.chain(), bytes, session.settings.mode);
 }
 
 /** Settles account number, sequence, gas and fee. The account is known to exist afterwards, unless offline. */
@@ -183,15 +177,4 @@ export async function estimateGas(session: TxSession, messages: readonly Any[]):
   const txBytes = encodeTx(parts, [new Uint8Array(SIGNATURE_LENGTH)]);
   const { gasInfo } = await chain.query.call(Service.method.simulate, { txBytes });
   return adjustGas(gasInfo?.gasUsed ?? 0n, settings.gasAdjustment);
-}
-
-/**
- * Signs and broadcasts messages without a question and waits for the block that holds them, for commands that go on
- * from there. Rejects with the chain's codespace and code, and the remedy, when it refused.
- */
-export async function commitMessages(session: TxSession, messages: readonly Any[]): Promise<TxResponse> {
-  const response = await send(session, messages, { mode: "block", ask: false });
-  assert(response !== undefined, "nothing was asked, so nothing was refused");
-  if (response.code !== 0) throw await txError(response);
-  return response;
 }
