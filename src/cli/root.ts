@@ -3,6 +3,44 @@ import type { CommandSpec, FlagSpec } from "./spec.ts";
 
 const STATUS_FLAGS: readonly FlagSpec[] = [NODE_FLAG, { ...OUTPUT_FLAG, default: "json" }];
 
+/** Words that need nothing but their own table. */
+const GROUPS: readonly CommandSpec[] = [
+  {
+    name: "query",
+    aliases: ["q"],
+    summary: "Ask a node about the chain",
+    commands: async () => (await import("./query/commands.ts")).QUERY_COMMANDS,
+  },
+  {
+    name: "tx",
+    summary: "Build, sign and send transactions",
+    commands: async () => (await import("./tx/commands.ts")).TX_COMMANDS,
+  },
+  {
+    name: "keys",
+    summary: "Manage the keys of your accounts",
+    commands: async () => (await import("./keys-commands.ts")).KEYS_COMMANDS,
+  },
+  {
+    name: "provider",
+    summary: "Run a provider; talk to the provider of a lease",
+    commands: async () => (await import("./provider-commands.ts")).PROVIDER_COMMANDS,
+  },
+  {
+    name: "sdl",
+    summary: "Check deployment files",
+    commands: async () => (await import("./sdl-commands.ts")).SDL_COMMANDS,
+  },
+  {
+    name: "status",
+    summary: "Show what a node says of itself and its chain",
+    flags: STATUS_FLAGS,
+    example: "svc status --node tcp://localhost:26657",
+    load: async () => (await import("./status.ts")).status,
+  },
+  { name: "version", summary: "Print the version", load: async () => (await import("./version.ts")).version },
+];
+
 /**
  * The first words of the command line. Each group's table is loaded when its word is met, so that a command never pays
  * for the others.
@@ -11,42 +49,11 @@ export const ROOT: CommandSpec = {
   name: "svc",
   summary: "A marketplace for container capacity on its own blockchain: node, client and provider in one command.",
   example: "svc localnet --deploy examples/web.yaml",
-  commands: async () => [
-    ...(await import("./node-commands.ts")).NODE_COMMANDS,
-    {
-      name: "provider",
-      summary: "Run a provider, or talk to the one that holds your lease",
-      commands: async () => (await import("./provider-commands.ts")).PROVIDER_COMMANDS,
-    },
-    ...(await import("./localnet/specs.ts")).LOCALNET_COMMANDS,
-    {
-      name: "query",
-      aliases: ["q"],
-      summary: "Ask a node about the chain",
-      commands: async () => (await import("./query/commands.ts")).QUERY_COMMANDS,
-    },
-    {
-      name: "tx",
-      summary: "Build, sign and send transactions",
-      commands: async () => (await import("./tx/commands.ts")).TX_COMMANDS,
-    },
-    {
-      name: "status",
-      summary: "Show what a node says of itself and its chain",
-      flags: STATUS_FLAGS,
-      example: "svc status --node tcp://localhost:26657",
-      load: async () => (await import("./status.ts")).status,
-    },
-    {
-      name: "keys",
-      summary: "Manage the keys of your accounts",
-      commands: async () => (await import("./keys-commands.ts")).KEYS_COMMANDS,
-    },
-    {
-      name: "sdl",
-      summary: "Check deployment files",
-      commands: async () => (await import("./sdl-commands.ts")).SDL_COMMANDS,
-    },
-    { name: "version", summary: "Print the version", load: async () => (await import("./version.ts")).version },
-  ],
+  commands: async () => {
+    const [{ LOCALNET_COMMANDS }, { NODE_COMMANDS }] = await Promise.all([
+      import("./localnet/specs.ts"),
+      import("./node-commands.ts"),
+    ]);
+    return [...LOCALNET_COMMANDS, ...GROUPS, ...NODE_COMMANDS];
+  },
 };

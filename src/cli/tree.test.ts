@@ -1,0 +1,118 @@
+import { describe, expect, test } from "vitest";
+import { runCli } from "../../test/cli/run.ts";
+import { GLOBAL_FLAGS } from "./global-flags.ts";
+import { AMBIGUOUS, SWITCHES } from "./normalize.ts";
+import { ROOT } from "./root.ts";
+import type { CommandSpec, FlagSpec } from "./spec.ts";
+
+interface Leaf {
+  /** Words behind `svc`. */
+  readonly path: string;
+  readonly spec: CommandSpec;
+}
+
+async function leaves(spec: CommandSpec, words: readonly string[] = []): Promise<Leaf[]> {
+  const children = await spec.commands?.();
+  if (children === undefined) return [{ path: words.join(" "), spec }];
+  const found = await Promise.all(children.map((child) => leaves(child, [...words, child.name])));
+  const own = spec.load === undefined ? [] : [{ path: words.join(" "), spec }];
+  return [...own, ...found.flat()];
+}
+
+async function groups(spec: CommandSpec, words: readonly string[] = []): Promise<Leaf[]> {
+  const children = await spec.commands?.();
+  if (children === undefined) return [];
+  const found = await Promise.all(children.map((child) => groups(child, [...words, child.name])));
+  return [{ path: words.join(" "), spec }, ...found.flat()];
+}
+
+const commands = await leaves(ROOT);
+const allGroups = await groups(ROOT);
+const flagsOf = ({ flags = [] }: CommandSpec): readonly FlagSpec[] => [...flags, ...GLOBAL_FLAGS];
+const spellings = ({ name, short, alias }: FlagSpec): string[] => [
+  `--${name}`,
+  ...(short === undefined ? [] : [`-${short}`]),
+  ...(alias === undefined ? [] : [`--${alias}`]),
+];
+
+describe("the command tree", () => {
+  test("has no two children of one name", () => {
+    expect(allGroups.length).toBeGreaterThan(10);
+    return Promise.all(
+      allGroups.map(async ({ spec, path }) => {
+        const names = ((await spec.commands?.()) ?? []).flatMap(({ name, aliases = [] }) => [name, ...aliases]);
+        expect({ path, names: new Set(names).size }).toEqual({ path, names: names.length });
+      }),
+    );
+  });
+
+  test("knows which flags take no value before it knows the command", () => {
+    const all = commands.flatMap(({ spec }) => flagsOf(spec));
+    const words = (wanted: readonly FlagSpec[]) => new Set(wanted.flatMap(spellings));
+    const switches = words(all.filter(({ value }) => value === undefined))
+      .add("--help")
+      .add("-h");
+    const valued = words(all.filter(({ value }) => value !== undefined));
+    const ambiguous = [...switches].filter((word) => valued.has(word));
+    expect([...AMBIGUOUS].sort()).toEqual(ambiguous.sort());
+    if(process.env.SHOW) (await import("node:fs")).writeFileSync("/tmp/switches.json", JSON.stringify([...switches].filter((word) => !AMBIGUOUS.has(word)).sort()));
+    expect([...SWITCHES].sort()).toEqual([...switches].filter((word) => !AMBIGUOUS.has(word)).sort());
+  });
+
+  test.each(commands)("$path has flags of its own names, and loads", async ({ spec }) => {
+    const words = flagsOf(spec).flatMap(spellings);
+    expect(words.filter((word, i) => words.indexOf(word) < i)).toEqual([]);
+    expect(typeof (await spec.load?.())).toBe("function");
+  });
+
+  test.each(commands)("$path has a help with an example that it understands", async ({ path, spec }) => {
+    const { code, out, err } = await runCli([...path.split(" "), "--help"]);
+    expect({ code, err }).toEqual({ code: 0, err: "" });
+    expect(out).toContain(`Usage: svc ${path}`);
+    expect(out).toContain(spec.summary);
+    const takesNothing = spec.args === undefined && (spec.flags ?? []).length === 0;
+    if (takesNothing) return;
+    expect(spec.example, "an example").toBeDefined();
+    expect(spec.example).toContain(`svc ${path}`);
+    const known = new Set([...flagsOf(spec).flatMap(spellings), "--help"]);
+    const used = (spec.example ?? "").match(/(?<=\s)--?[a-zA-Z][\w.-]*/g) ?? [];
+    expect(used.filter((word) => !known.has(word))).toEqual([]);
+  });
+
+  test.each(allGroups.filter(({ spec }) => spec.load === undefined))("svc $path alone prints its help", async ({ path }) => {
+    const { code, out, err } = await runCli(path === "" ? [] : path.split(" "));
+    expect({ code, err }).toEqual({ code: 0, err: "" });
+    expect(out).toContain("Commands:");
+  });
+});
+
+const parse = ["keys", "parse", "00"];
+const expected = (await runCli([...parse, "-o", "json"])).out;
+
+describe("flags", () => {
+  test.each([
+    [["-o", "json", ...parse]],
+    [["keys", "-o", "json", "parse", "00"]],
+    [["keys", "parse", "-o", "json", "00"]],
+    [["--log_level", "debug", "keys", "--output=json", "--trace", "parse", "00"]],
+    [["--trace", "-o", "json", "keys", "--home", "parse", "parse", "00"]],
+  ])("stand anywhere: svc %j", async (argv) => {
+    expect(await runCli(argv)).toEqual({ code: 0, out: expected, err: "" });
+  });
+
+  test("come from the environment when they are not written", async () => {
+    expect((await runCli(parse, { env: { SVC_OUTPUT: "json" } })).out).toBe(expected);
+    expect((await runCli([...parse, "-o", "text"], { env: { SVC_OUTPUT: "json" } })).out).not.toBe(expected);
+  });
+
+  test("of other programs are nobody's business", async () => {
+    const env = { SVC_OUTPUT: "json", SVC_NET: "http://x", SVC_KEY_NAME: "k", SVC_ACCOUNT_ADDRESS: "a" };
+    expect((await runCli(parse, { env })).code).toBe(0);
+  });
+
+  test("a stack is printed with --trace alone", async () => {
+    const wrong = ["keys", "parse", "zz"];
+    expect((await runCli(wrong)).err).not.toContain("    at ");
+    expect((await runCli([...wrong, "--trace"])).err).toContain("    at ");
+  });
+});
