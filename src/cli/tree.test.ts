@@ -55,7 +55,6 @@ describe("the command tree", () => {
     const valued = words(all.filter(({ value }) => value !== undefined));
     const ambiguous = [...switches].filter((word) => valued.has(word));
     expect([...AMBIGUOUS].sort()).toEqual(ambiguous.sort());
-    if(process.env.SHOW) (await import("node:fs")).writeFileSync("/tmp/switches.json", JSON.stringify([...switches].filter((word) => !AMBIGUOUS.has(word)).sort()));
     expect([...SWITCHES].sort()).toEqual([...switches].filter((word) => !AMBIGUOUS.has(word)).sort());
   });
 
@@ -79,11 +78,14 @@ describe("the command tree", () => {
     expect(used.filter((word) => !known.has(word))).toEqual([]);
   });
 
-  test.each(allGroups.filter(({ spec }) => spec.load === undefined))("svc $path alone prints its help", async ({ path }) => {
-    const { code, out, err } = await runCli(path === "" ? [] : path.split(" "));
-    expect({ code, err }).toEqual({ code: 0, err: "" });
-    expect(out).toContain("Commands:");
-  });
+  test.each(allGroups.filter(({ spec }) => spec.load === undefined))(
+    "svc $path alone prints its help",
+    async ({ path }) => {
+      const { code, out, err } = await runCli(path === "" ? [] : path.split(" "));
+      expect({ code, err }).toEqual({ code: 0, err: "" });
+      expect(out).toContain("Commands:");
+    },
+  );
 });
 
 const parse = ["keys", "parse", "00"];
