@@ -1,9 +1,11 @@
-/** What tests with real processes share: homes, ports, commands, nodes, load, container engines. */
+/** What tests with real processes share: homes, ports, commands, nodes, providers, tenants, container engines. */
 export { buildOnce, ROOT } from "./build.ts";
+export { type WebFile, webFile } from "./files.ts";
 export { Fixture } from "./fixture.ts";
-export { type NodeRequest, startNode, TestNode } from "./node.ts";
+export { type NodeParts, type NodeRequest, startNode, TestNode } from "./node.ts";
 export { freePorts } from "./ports.ts";
 export { Rng, seedFrom } from "./rng.ts";
 export { runSvc, type SvcRequest, type SvcResult, svcOk } from "./run-svc.ts";
+export { balanceOf, mustSend, signerOf, transfer } from "./signer.ts";
 export { type LogLine, SvcProcess } from "./svc-process.ts";
-export { pause, waitFor } from "./wait.ts";
+export { pause, type WaitSettings, waitFor } from "./wait.ts";

@@ -1,0 +1,21 @@
+import { describe } from "vitest";
+import { TestEngine } from "../e2e/engine.ts";
+import type { Fixture } from "./fixture.ts";
+
+const missing = await TestEngine.missing();
+if (missing !== undefined) {
+  const text = `tests with containers cannot run: ${missing}; on Debian, as root: apt-get install podman runc netavark aardvark-dns iptables busybox-static`;
+  // Where tests must prove something, what cannot run is a failure.
+  if (process.env.CI === "true") throw new Error(text);
+  process.stderr.write(`${text}\n`);
+}
+
+/** `describe` where containers can run; skipped elsewhere, which is told on standard error. */
+export const describeWithEngine = describe.skipIf(missing !== undefined);
+
+/** A container engine of the test's own, on storage of its own; it goes with the test. */
+export async function startEngine(fixture: Fixture): Promise<TestEngine> {
+  const engine = await TestEngine.start();
+  fixture.defer(() => engine.destroy());
+  return engine;
+}

@@ -1,0 +1,135 @@
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createEngineDriver } from "../../src/provider/index.ts";
+import type { TestKey } from "../../src/testing/index.ts";
+import type { TestEngine } from "../e2e/engine.ts";
+import type { Fixture } from "./fixture.ts";
+import type { TestNode } from "./node.ts";
+import { freePorts } from "./ports.ts";
+import { svcOk } from "./run-svc.ts";
+import { mustSend, transfer } from "./signer.ts";
+import type { SvcProcess } from "./svc-process.ts";
+
+export interface ProviderRequest {
+  readonly name: string;
+  readonly node: TestNode;
+  readonly engine: TestEngine;
+  /** Pays for everything. */
+  readonly faucet: TestKey;
+  readonly funds?: bigint;
+  /** Utoken per block and thousandth of a core: what makes one provider cheaper than another. */
+  readonly cpuScale?: string;
+  readonly flags?: readonly string[];
+}
+
+const FUNDS = 1_000_000_000n;
+const KEYRING = ["--keyring-backend", "test"];
+/** Node ports of each provider in this process; ranges of parallel test runs start elsewhere. */
+const NODE_PORTS = 100;
+let nextNodePort = 20_000 + (process.pid % 300) * NODE_PORTS;
+
+/** A provider in a process of its own, on a home of its own that stays over restarts. */
+export class TestProvider {
+  readonly home: string;
+  readonly address: string;
+  readonly #fixture: Fixture;
+  readonly #request: ProviderRequest;
+  readonly #args: readonly string[];
+  #process: SvcProcess | undefined;
+
+  constructor(
+    fixture: Fixture,
+    request: ProviderRequest,
+    parts: { home: string; address: string; args: readonly string[] },
+  ) {
+    this.#fixture = fixture;
+    this.#request = request;
+    this.home = parts.home;
+    this.address = parts.address;
+    this.#args = parts.args;
+  }
+
+  get process(): SvcProcess {
+    if (this.#process === undefined) throw new Error("the provider was not started");
+    return this.#process;
+  }
+
+  /** Starts the process and waits until it takes part in the market. */
+  async start(): Promise<void> {
+    await this.launch();
+    await this.process.line(/provider started/);
+  }
+
+  /** Starts the process and does not wait. */
+  async launch(): Promise<void> {
+    this.#process = await this.#fixture.start(this.#request.name, this.#args, { home: this.home });
+  }
+
+  /** Ids of its containers, running or not, by lease and replica. */
+  async containers(): Promise<Map<string, string>> {
+    const format =
+      '{{.ID}} {{index .Labels "svc.lease.dseq"}}/{{index .Labels "svc.service"}}/{{index .Labels "svc.replica"}}';
+    const text = await this.#podman("ps", "--all", "--no-trunc", ...this.#mine(), "--format", format);
+    return new Map(lines(text).map((line) => [line.split(" ")[1] ?? "", line.split(" ")[0] ?? ""]));
+  }
+
+  /** Names of its containers and networks on the engine. */
+  async leftovers(): Promise<string[]> {
+    const containers = await this.#podman("ps", "--all", ...this.#mine(), "--format", "{{.Names}}");
+    const networks = await this.#podman("network", "ls", ...this.#mine(), "--format", "{{.Name}}");
+    return [...lines(containers), ...lines(networks)];
+  }
+
+  /** Removes what it has on the engine. */
+  async purge(): Promise<void> {
+    const stateDir = join(this.home, "provider", "engine");
+    if (!existsSync(stateDir)) return;
+    const driver = await createEngineDriver({ socket: this.#request.engine.socket, stateDir });
+    await driver.purge();
+    await driver.close();
+  }
+
+  #podman(...args: readonly string[]): Promise<string> {
+    return this.#request.engine.podman(...args);
+  }
+
+  /** The engine belongs to the test; the owner of an object is told by the provider's address. */
+  #mine(): string[] {
+    return ["--filter", `label=svc.lease.provider=${this.address}`];
+  }
+}
+
+/** Makes a provider's home, key, registration and certificate with the commands of the guide, and starts it. */
+export async function startProvider(fixture: Fixture, request: ProviderRequest): Promise<TestProvider> {
+  const { name, node, faucet, engine, funds = FUNDS, cpuScale = "0.01" } = request;
+  const home = fixture.tempHome(name);
+  await svcOk(["keys", "add", name, "--home", home, ...KEYRING]);
+  const address = (await svcOk(["keys", "show", name, "-a", "--home", home, ...KEYRING])).trim();
+  const client = node.client();
+  await mustSend(client, faucet, transfer(faucet.address, address, funds)).finally(() => client.close());
+  const [gateway = 0, ingress = 0] = await freePorts(2);
+  const file = join(home, "provider.yaml");
+  writeFileSync(file, `host: https://localhost:${gateway}\nattributes:\n  - key: host\n    value: ${name}\n`);
+  const chain = ["--home", home, "--chain-id", node.chainId, "--node", node.address, "--from", name, ...KEYRING];
+  const block = ["--fees", "5000utoken", "-b", "block", "-y"];
+  await svcOk(["tx", "provider", "create", file, ...chain, ...block]);
+  await svcOk(["tx", "cert", "create", "server", "localhost", ...chain, ...block]);
+  const firstPort = nextNodePort;
+  nextNodePort += NODE_PORTS;
+  const args = [
+    ...["provider", "run", ...chain, "--fees", "1000utoken", "--cluster-engine", engine.socket],
+    ...["--cluster-public-hostname", "localhost", "--cluster-local-images", "--ingress-loopback-ports"],
+    ...["--cluster-node-port-range", `${firstPort}-${firstPort + NODE_PORTS - 1}`],
+    ...["--deployment-ingress-domain", "localhost", "--ingress-listen-address", `127.0.0.1:${ingress}`],
+    ...["--gateway-listen-address", `127.0.0.1:${gateway}`, "--bid-price-cpu-scale", cpuScale],
+    ...(request.flags ?? []),
+  ];
+  const provider = new TestProvider(fixture, request, { home, address, args });
+  fixture.defer(() => provider.purge());
+  await provider.start();
+  return provider;
+}
+
+function lines(text: string): string[] {
+  return text.split("\n").filter((line) => line !== "");
+}
