@@ -9,4 +9,5 @@ export {
 export type { GatewayTarget, PublishedCertificate } from "./connect.ts";
 export { type GatewayCredential, makeToken, type TokenPurpose } from "./credential.ts";
 export { GatewayRefusal, gatewayClientErrors, StreamEnd } from "./errors.ts";
+export { publishedCertificates } from "./published.ts";
 export { type ShellOutput, type ShellResult, ShellSession } from "./shell.ts";

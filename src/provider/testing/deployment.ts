@@ -15,6 +15,11 @@ export interface SampleOptions {
 
 /** A deployment file with the HTTP service `web` and, where asked for, the service `job` that runs a script. */
 export function sampleDeployment(options: SampleOptions = {}): LoadedSdl {
+  return loadSdl(sampleFile(options));
+}
+
+/** Its text. */
+export function sampleFile(options: SampleOptions = {}): string {
   const { image = "registry.example.com/web:1", env = [], hosts = [], nodePorts = [], count = 1, job } = options;
   const services = job === undefined ? ["web"] : ["web", "job"];
   const document = {
@@ -37,7 +42,7 @@ export function sampleDeployment(options: SampleOptions = {}): LoadedSdl {
     deployment: Object.fromEntries(services.map((name) => [name, { here: { profile: "small", count } }])),
   };
   // JSON is YAML.
-  return loadSdl(JSON.stringify(document, undefined, 1));
+  return JSON.stringify(document, undefined, 1);
 }
 
 /** The deployment as the chain holds it. */

@@ -55,6 +55,7 @@ export function publish(
 /** An account with a key that can sign tokens. */
 export interface TestAccount {
   readonly address: string;
+  readonly privateKey: Uint8Array;
   readonly publicKey: Uint8Array;
   sign(bytes: Uint8Array): Uint8Array;
 }
@@ -65,5 +66,5 @@ export function testAccount(chain: FakeChain): TestAccount {
   const publicKey = publicKeyOf(key);
   const address = encodeAddress(publicKeyAddress(secp256k1PublicKey(publicKey)));
   chain.publicKeys.set(address, secp256k1PublicKey(publicKey));
-  return { address, publicKey, sign: (bytes) => signSecp256k1(key, bytes) };
+  return { address, privateKey: key, publicKey, sign: (bytes) => signSecp256k1(key, bytes) };
 }

@@ -1,0 +1,113 @@
+import { type ChainClient, type GatewayClient, type GatewayCredential, queryFault } from "../../client/index.ts";
+import { SvcError } from "../../util/index.ts";
+import { type Lease, Lease_State } from "../../wire/gen/svc/market/v1beta1/market_pb.js";
+import { Query as MarketQuery } from "../../wire/gen/svc/market/v1beta1/query_pb.js";
+import { Query as ProviderQuery } from "../../wire/gen/svc/provider/v1beta1/provider_pb.js";
+import { decodeAddress, formatLeaseId, type LeaseKey, SignMode } from "../../wire/index.ts";
+import { openCertificate } from "../cert/issue.ts";
+import { type CliContext, createContext } from "../context.ts";
+import { tenantCredential } from "../deploy/certificate.ts";
+import { gatewayOf } from "../deploy/live-gate.ts";
+import { commandError } from "../errors.ts";
+import type { CommandInput } from "../spec.ts";
+import { requireSigningKey, signerOf } from "../tx/sender.ts";
+
+/** A tenant at the command line. */
+export interface TenantSession {
+  readonly context: CliContext;
+  readonly owner: string;
+  readonly chain: ChainClient;
+  /** The gateway of a provider, with the tenant's credential. */
+  gateway(provider: string): Promise<GatewayClient>;
+}
+
+/** Opens the key of `--from` and the way to the chain. */
+export async function openTenant(input: CommandInput): Promise<TenantSession> {
+  const context = createContext(input);
+  const sender = await requireSigningKey(context, input.flags.text("from"));
+  const signer = await signerOf(context, sender);
+  const chain = await context.chain();
+  const { home } = context;
+  let made: Promise<GatewayCredential> | undefined;
+  const credential = (): Promise<GatewayCredential> => {
+    made ??= chooseCredential();
+    return made;
+  };
+  const chooseCredential = async (): Promise<GatewayCredential> => {
+    const kind = input.flags.text("auth-type");
+    if (kind === "") return tenantCredential({ home, chain, signer });
+    if (kind === "mtls") return { kind: "certificate", ...(await openCertificate({ home, kind: "client", signer })) };
+    return { kind: "token", account: signer.address, sign: (bytes) => signer.sign(bytes, SignMode.DIRECT) };
+  };
+  return {
+    context,
+    owner: sender.address,
+    chain,
+    gateway: async (provider) => gatewayOf({ chain, credential }, await findProvider(chain, provider)),
+  };
+}
+
+/** A provider by its address. Throws with the remedy where the chain has none. */
+export async function findProvider(chain: ChainClient, address: string) {
+  decodeAddress(address);
+  const hint = "see which there are: svc query provider list";
+  try {
+    const { provider } = await chain.query.call(ProviderQuery.method.provider, { owner: address });
+    if (provider !== undefined) return { address, hostUri: provider.hostUri, attributes: provider.attributes };
+  } catch (error) {
+    const missing = error instanceof SvcError && error.codespace === "provider" && error.code === 3;
+    if (!missing && queryFault(error) !== "NotFound") throw error;
+  }
+  throw commandError(`${address} is not a provider`, { hint });
+}
+
+/** Active leases of the owner that fit the flags `--dseq`, `--gseq`, `--oseq` and `--provider`. */
+export async function activeLeases({ chain, owner, context }: TenantSession): Promise<readonly LeaseKey[]> {
+  const { flags } = context;
+  flags.need("dseq");
+  const filters = {
+    owner,
+    dseq: flags.uint("dseq"),
+    gseq: flags.count("gseq"),
+    oseq: flags.count("oseq"),
+    provider: flags.text("provider"),
+    state: "active",
+  };
+  const { leases } = await chain.query.call(MarketQuery.method.leases, { filters, pagination: { limit: 1000n } });
+  const found = leases.flatMap(({ lease }) => keyOf(lease));
+  if (found.length > 0) return found;
+  throw commandError(`deployment ${flags.text("dseq")} of ${owner} has no active lease`, {
+    hint: "take a bid first: svc query market bid list --owner ADDRESS --dseq NUMBER, then svc tx market lease create",
+  });
+}
+
+function keyOf(lease: Lease | undefined): LeaseKey[] {
+  const id = lease?.leaseId;
+  if (id === undefined || lease?.state !== Lease_State.active) return [];
+  const { owner, dseq, gseq, oseq, provider } = id;
+  return [{ owner, dseq, gseq, oseq, provider }];
+}
+
+/** The one active lease that the flags mean, with its gateway. */
+export async function openLease(
+  input: CommandInput,
+): Promise<{ readonly session: TenantSession; readonly lease: LeaseKey; readonly gateway: GatewayClient }> {
+  const session = await openTenant(input);
+  const [lease, ...others] = await activeLeases(session);
+  if (lease === undefined || others.length > 0) {
+    const names = [lease, ...others].flatMap((each) => (each === undefined ? [] : [formatLeaseId(each)]));
+    throw commandError(`the deployment has ${names.length} active leases: ${names.join(", ")}`, {
+      hint: "name one with --gseq, --oseq or --provider",
+    });
+  }
+  return { session, lease, gateway: await session.gateway(lease.provider) };
+}
+
+/** Runs and closes the connections to the node whatever happens. */
+export async function withSession<T>(chain: ChainClient, run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } finally {
+    chain.close();
+  }
+}
