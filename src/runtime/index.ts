@@ -40,4 +40,5 @@ export {
   type Validators,
 } from "./module.ts";
 export { paramsItem, remembered } from "./params.ts";
+export { checkAddress, minimumsProblems, readState } from "./requests.ts";
 export { type MessageRoute, type QueryRoute, Router } from "./router.ts";

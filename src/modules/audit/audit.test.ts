@@ -139,7 +139,7 @@ describe("MsgSignProviderAttributes", () => {
     expect(sign(chain, "bob", { region: "eu" })).toMatchObject({
       codespace: "audit",
       code: 2,
-      log: '"bob": invalid address',
+      log: 'owner "bob" is no account address: invalid address',
     });
     const send = (auditor: string) => {
       const message = { owner: bob.address, auditor, attributes: attributes({ region: "eu" }) };
@@ -315,7 +315,7 @@ describe("genesis", () => {
       good,
     ];
     expect(genesisProblems(modules, { audit: { attributes: list } })).toEqual([
-      'audit: attributes[1]: "carol": invalid address',
+      'audit: attributes[1]: auditor "carol" is no account address: invalid address',
       "audit: attributes[2]: no attribute to sign: attribute specification error",
       'audit: attributes[3]: invalid attribute key "x": attribute specification error',
       `audit: attributes[4]: ${owner} audited by ${auditor} is there twice`,

@@ -1,17 +1,13 @@
+import { checkAddress } from "../../runtime/index.ts";
 import { attributeFault } from "../../sdl/index.ts";
+import type { AuditedAttributes } from "../../wire/gen/svc/audit/v1beta1/audit_pb.js";
 import type { Attribute } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
-import { decodeAddress } from "../../wire/index.ts";
 import { errors } from "./errors.ts";
 
-/** Throws `audit/2` unless all texts are addresses of accounts. */
-export function checkAddresses(...addresses: readonly string[]): void {
-  for (const address of addresses) {
-    try {
-      decodeAddress(address, "account");
-    } catch (cause) {
-      throw errors.invalidAddress(JSON.stringify(address.slice(0, 128)), { cause });
-    }
-  }
+/** Throws `audit/2` unless both are addresses of accounts. */
+export function checkParties({ owner, auditor }: Pick<AuditedAttributes, "owner" | "auditor">): void {
+  checkAddress("owner", owner, errors.invalidAddress);
+  checkAddress("auditor", auditor, errors.invalidAddress);
 }
 
 /** Throws `audit/4` unless this is something that can be signed. */

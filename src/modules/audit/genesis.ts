@@ -7,7 +7,7 @@ import {
   type Params,
   ParamsSchema,
 } from "../../wire/gen/svc/audit/v1beta1/audit_pb.js";
-import { checkAddresses, checkAttributes } from "./check.ts";
+import { checkAttributes, checkParties } from "./check.ts";
 import { type AuditKeeper, STORE } from "./keeper.ts";
 
 const DEFAULT_GAS = { MsgSignProviderAttributes: 60_000n, MsgDeleteProviderAttributes: 40_000n };
@@ -37,8 +37,8 @@ function defaultParams(): Params {
 }
 
 /** The provider need not be there: signatures outlive it, as stale ones. */
-function identify({ owner, auditor, attributes }: AuditedAttributes): string {
-  checkAddresses(owner, auditor);
-  checkAttributes(attributes);
-  return `${owner} audited by ${auditor}`;
+function identify(record: AuditedAttributes): string {
+  checkParties(record);
+  checkAttributes(record.attributes);
+  return `${record.owner} audited by ${record.auditor}`;
 }

@@ -1,6 +1,6 @@
 import { type BoundService, bindService } from "../../runtime/index.ts";
 import { Msg } from "../../wire/gen/svc/audit/v1beta1/audit_pb.js";
-import { checkAddresses, checkAttributes } from "./check.ts";
+import { checkAttributes, checkParties } from "./check.ts";
 import type { AuditKeeper } from "./keeper.ts";
 
 export function auditMsgs(keeper: AuditKeeper): BoundService {
@@ -17,11 +17,11 @@ export function auditMsgs(keeper: AuditKeeper): BoundService {
       },
     },
     {
-      signProviderAttributes: ({ owner, auditor, attributes }) => {
-        checkAddresses(owner, auditor);
-        checkAttributes(attributes);
+      signProviderAttributes: (msg) => {
+        checkParties(msg);
+        checkAttributes(msg.attributes);
       },
-      deleteProviderAttributes: ({ owner, auditor }) => checkAddresses(owner, auditor),
+      deleteProviderAttributes: checkParties,
     },
   );
 }

@@ -243,8 +243,8 @@ describe("the query of certificates", () => {
     [{ owner, serial: "6" }, /certificate not found/],
     [{ serial: "5" }, /a serial number needs its owner: invalid serial number/],
     [{ owner, serial: "five" }, /"five": invalid serial number/],
-    [{ state: "expired" }, /"expired": invalid state/],
-    [{ owner, serial: "5", state: "expired" }, /"expired": invalid state/],
+    [{ state: "expired" }, /"expired": write valid or revoked: invalid state/],
+    [{ owner, serial: "5", state: "expired" }, /"expired": write valid or revoked: invalid state/],
     [{ owner: "alice" }, /invalid address/],
     [{ owner: "alice", serial: "5" }, /invalid address/],
   ])("refuses %j", (filter, text) => {
@@ -303,7 +303,7 @@ describe("genesis", () => {
     ];
     const endings = [
       /^cert: certificates\[1\]: common name .* is not the owner .*: invalid certificate value$/,
-      /^cert: certificates\[2\]: bob: invalid address$/,
+      /^cert: certificates\[2\]: owner "bob" is no account address: invalid address$/,
       /^cert: certificates\[3\]: .*\/128: invalid state$/,
       /^cert: certificates\[4\]: .*: invalid pubkey value$/,
       /^cert: certificates\[5\]: .*\/1767225600123456789 is there twice$/,

@@ -28,15 +28,6 @@ export function checkCertificate(
   return certificate;
 }
 
-/** Throws `cert/2` unless the text is the address of an account. */
-export function checkOwner(owner: string): void {
-  try {
-    decodeAddress(owner, "account");
-  } catch (cause) {
-    throw errors.invalidAddress(owner.slice(0, 128), { cause });
-  }
-}
-
 /** Decimal text of a serial number above 0 and below 2^160. */
 export function parseSerial(text: string): bigint {
   const serial = /^\d{1,49}$/.test(text) ? BigInt(text) : 0n;

@@ -8,6 +8,6 @@ export const errors = defineErrors("cert", {
   invalidSerial: [5, "invalid serial number"],
   invalidCertificate: [6, "invalid certificate value", "make it with: svc tx cert create client|server"],
   invalidPubkey: [7, "invalid pubkey value"],
-  invalidState: [8, "invalid state", 'write "valid" or "revoked"'],
+  invalidState: [8, "invalid state"],
   invalidKeySize: [9, "invalid key size"],
 });

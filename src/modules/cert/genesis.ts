@@ -1,5 +1,12 @@
 import { create } from "@bufbuild/protobuf";
-import { defineGenesis, entryProblems, type GenesisPart, gasTable, gasTableProblems } from "../../runtime/index.ts";
+import {
+  checkAddress,
+  defineGenesis,
+  entryProblems,
+  type GenesisPart,
+  gasTable,
+  gasTableProblems,
+} from "../../runtime/index.ts";
 import {
   type Certificate,
   Certificate_State,
@@ -11,7 +18,7 @@ import {
   ParamsSchema,
 } from "../../wire/gen/svc/cert/v1beta1/cert_pb.js";
 import { encodeAddress } from "../../wire/index.ts";
-import { checkCertificate, checkOwner, parseSerial } from "./check.ts";
+import { checkCertificate, parseSerial } from "./check.ts";
 import { errors } from "./errors.ts";
 import { type CertKeeper, certificateKey, STORE } from "./keeper.ts";
 
@@ -52,7 +59,7 @@ function defaultParams(): Params {
 /** Checks an entry as if its owner had just published it. The text is the certificate's id. */
 function identify(entry: GenesisCertificate): string {
   const certificate = certificateOf(entry);
-  checkOwner(entry.owner);
+  checkAddress("owner", entry.owner, errors.invalidAddress);
   const { serial } = checkCertificate(entry.owner, certificate);
   if (certificate.state !== Certificate_State.valid && certificate.state !== Certificate_State.revoked) {
     throw errors.invalidState(`${entry.owner}/${serial}`);

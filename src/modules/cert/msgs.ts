@@ -1,6 +1,6 @@
-import { type BoundService, bindService } from "../../runtime/index.ts";
+import { type BoundService, bindService, checkAddress } from "../../runtime/index.ts";
 import { Msg } from "../../wire/gen/svc/cert/v1beta1/cert_pb.js";
-import { checkCertificate, checkOwner, parseSerial } from "./check.ts";
+import { checkCertificate, parseSerial } from "./check.ts";
 import { errors } from "./errors.ts";
 import type { CertKeeper } from "./keeper.ts";
 
@@ -21,11 +21,11 @@ export function certMsgs(keeper: CertKeeper): BoundService {
     },
     {
       createCertificate: (msg) => {
-        checkOwner(msg.owner);
+        checkAddress("owner", msg.owner, errors.invalidAddress);
         checkCertificate(msg.owner, msg);
       },
       revokeCertificate: ({ id }) => {
-        checkOwner(id?.owner ?? "");
+        checkAddress("owner", id?.owner ?? "", errors.invalidAddress);
         parseSerial(id?.serial ?? "");
       },
     },

@@ -1,4 +1,4 @@
-import { type BoundService, bindService, type Context } from "../../runtime/index.ts";
+import { type BoundService, bindService, type Context, readState } from "../../runtime/index.ts";
 import type { Page, PageRequest } from "../../store/index.ts";
 import {
   type Certificate,
@@ -29,7 +29,7 @@ type Filter = Pick<CertificateFilter, "owner" | "state">;
 function list(keeper: CertKeeper, ctx: Context, filter: Filter, page?: PageRequest): Page<Row> {
   const store = ctx.store(STORE);
   const { certificates } = keeper;
-  const state = parseState(filter.state);
+  const state = stateOf(filter.state);
   if (filter.owner === "") {
     return state === undefined
       ? certificates.paginate(store, page)
@@ -43,18 +43,15 @@ function list(keeper: CertKeeper, ctx: Context, filter: Filter, page?: PageReque
 
 function one(keeper: CertKeeper, ctx: Context, filter: Filter & { serial: string }): Row[] {
   if (filter.owner === "") throw errors.invalidSerial("a serial number needs its owner");
-  const state = parseState(filter.state);
+  const state = stateOf(filter.state);
   const key = certificateKey(filter.owner, parseSerial(filter.serial));
   const certificate = keeper.certificates.get(ctx.store(STORE), key);
   if (certificate === undefined) throw errors.notFound(`${filter.owner}/${filter.serial}`);
   return state === undefined || state === certificate.state ? [[key, certificate]] : [];
 }
 
-function parseState(text: string): Certificate_State | undefined {
-  if (text === "") return undefined;
-  if (text === "valid") return Certificate_State.valid;
-  if (text === "revoked") return Certificate_State.revoked;
-  throw errors.invalidState(`"${text.slice(0, 64)}"`);
+function stateOf(text: string): Certificate_State | undefined {
+  return readState(text, Certificate_State, errors.invalidState);
 }
 
 function answer([[, serial], certificate]: Row) {

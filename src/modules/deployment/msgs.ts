@@ -1,8 +1,8 @@
-import { type BoundService, bindService, readCoin, readPositiveCoin } from "../../runtime/index.ts";
+import { type BoundService, bindService, checkAddress, readCoin, readPositiveCoin } from "../../runtime/index.ts";
 import { Closed_Reason } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
 import type { DeploymentID, GroupID } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
 import { Msg } from "../../wire/gen/svc/deployment/v1beta1/tx_pb.js";
-import { type DeploymentKey, type GroupKey, isAddress } from "../../wire/index.ts";
+import type { DeploymentKey, GroupKey } from "../../wire/index.ts";
 import { errors } from "./errors.ts";
 import type { DeploymentKeeper } from "./keeper.ts";
 
@@ -55,8 +55,7 @@ export function deploymentMsgs(keeper: DeploymentKeeper): BoundService {
       depositDeployment: (msg) => {
         readId(msg.id);
         readPositiveCoin(msg.amount);
-        if (msg.depositor !== "" && !isAddress(msg.depositor))
-          throw errors.invalidDepositor(`"${msg.depositor.slice(0, 100)}" is no account address`);
+        if (msg.depositor !== "") checkAddress("depositor", msg.depositor, errors.invalidDepositor);
       },
       updateDeployment: (msg) => {
         readId(msg.id);
@@ -73,7 +72,7 @@ export function deploymentMsgs(keeper: DeploymentKeeper): BoundService {
 /** A complete deployment id. Throws `deployment/8`. */
 export function readId(id: DeploymentID | undefined): DeploymentKey {
   const { owner = "", dseq = 0n } = id ?? {};
-  if (!isAddress(owner)) throw errors.invalidId(`owner "${owner.slice(0, 100)}" is no account address`);
+  checkAddress("owner", owner, errors.invalidId);
   if (dseq === 0n) throw errors.invalidId("dseq must not be 0");
   return { owner, dseq };
 }
@@ -81,7 +80,7 @@ export function readId(id: DeploymentID | undefined): DeploymentKey {
 /** A complete group id. Throws `deployment/13`. */
 export function readGroupId(id: GroupID | undefined): GroupKey {
   const { owner = "", dseq = 0n, gseq = 0 } = id ?? {};
-  if (!isAddress(owner)) throw errors.invalidGroupId(`owner "${owner.slice(0, 100)}" is no account address`);
+  checkAddress("owner", owner, errors.invalidGroupId);
   if (dseq === 0n || gseq === 0) throw errors.invalidGroupId("dseq and gseq must not be 0");
   return { owner, dseq, gseq };
 }

@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
-import { gasTable, gasTableProblems } from "../../runtime/index.ts";
+import { gasTable, gasTableProblems, minimumsProblems } from "../../runtime/index.ts";
 import { DEFAULT_LIMITS } from "../../sdl/index.ts";
-import { isDenom, NATIVE_DENOM, tryParseInt } from "../../util/index.ts";
+import { NATIVE_DENOM } from "../../util/index.ts";
 import { type Params, ParamsSchema } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
 import { Msg } from "../../wire/gen/svc/deployment/v1beta1/tx_pb.js";
 import { errors } from "./errors.ts";
@@ -34,14 +34,12 @@ export function defaultParams(): Params {
 
 /** Refuses parameters with which the module could not work. Throws `deployment/22`. */
 export function checkParams(params: Params): Params {
-  if (params.minDeposits.length === 0) throw errors.invalidParams("min_deposits names no denomination");
-  for (const { denom, amount } of params.minDeposits) {
-    if (!isDenom(denom) || (tryParseInt(amount) ?? 0n) <= 0n)
-      throw errors.invalidParams(`min_deposits: "${amount}${denom}" is no positive amount`);
-  }
   if (params.limits === undefined) throw errors.invalidParams("limits are missing");
   if (params.minStartBlocks < 1n) throw errors.invalidParams("min_start_blocks must be at least 1");
-  const [problem] = gasTableProblems(Msg, params.messageGas);
+  const [problem] = [
+    ...minimumsProblems("min_deposits", params.minDeposits),
+    ...gasTableProblems(Msg, params.messageGas),
+  ];
   if (problem !== undefined) throw errors.invalidParams(problem);
   return params;
 }

@@ -1,6 +1,5 @@
-import { type BoundService, bindService, type Context } from "../../runtime/index.ts";
+import { type BoundService, bindService, type Context, readState } from "../../runtime/index.ts";
 import type { Page } from "../../store/index.ts";
-import { sdkErrors } from "../../util/index.ts";
 import { type Deployment, Deployment_State } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
 import { Query, type QueryDeploymentsRequest } from "../../wire/gen/svc/deployment/v1beta1/query_pb.js";
 import { decodeAddress } from "../../wire/index.ts";
@@ -33,7 +32,7 @@ export function deploymentQueries(keeper: DeploymentKeeper, escrow: EscrowKeeper
 /** One page through the narrowest index. */
 function page(keeper: DeploymentKeeper, ctx: Context, { filters, pagination }: QueryDeploymentsRequest): Row {
   const { owner = "", dseq = 0n } = filters ?? {};
-  const state = readState(filters?.state ?? "");
+  const state = readState(filters?.state ?? "", Deployment_State);
   const store = ctx.store(STORE);
   const { deployments } = keeper;
   const filter = ({ state: stored }: Deployment): boolean => state === undefined || stored === state;
@@ -46,11 +45,4 @@ function page(keeper: DeploymentKeeper, ctx: Context, { filters, pagination }: Q
   if (dseq !== 0n) return deployments.by.dseq.paginate(store, pagination, { prefix: [dseq], filter });
   if (state === undefined) return deployments.paginate(store, pagination);
   return deployments.by.state.paginate(store, pagination, { prefix: [state] });
-}
-
-function readState(text: string): Deployment_State | undefined {
-  if (text === "") return undefined;
-  if (text === "active") return Deployment_State.active;
-  if (text === "closed") return Deployment_State.closed;
-  throw sdkErrors.invalidRequest(`unknown state "${text.slice(0, 40)}": write active or closed`);
 }

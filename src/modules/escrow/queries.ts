@@ -1,4 +1,4 @@
-import { type BoundService, bindService, type Context } from "../../runtime/index.ts";
+import { type BoundService, bindService, type Context, readState } from "../../runtime/index.ts";
 import type { Page } from "../../store/index.ts";
 import { sdkErrors } from "../../util/index.ts";
 import {
@@ -9,6 +9,8 @@ import {
 import { decodeAddress } from "../../wire/index.ts";
 import { CLOSED, type EscrowKeeper, OPEN, STORE } from "./keeper.ts";
 import { type Account, accountMessage, isScope, type Payment, paymentMessage } from "./records.ts";
+
+const STATES = { open: OPEN, closed: CLOSED };
 
 export function escrowQueries(keeper: EscrowKeeper): BoundService {
   return bindService(Query, {
@@ -28,7 +30,7 @@ export function escrowQueries(keeper: EscrowKeeper): BoundService {
 /** One page through the narrowest index; what it does not cover is left out row by row. */
 function accountPage(keeper: EscrowKeeper, ctx: Context, request: QueryAccountsRequest): Page<[string, Account]> {
   const { scope, xid, owner, pagination } = request;
-  const state = readState(request.state);
+  const state = readState(request.state, STATES);
   const start = pathStart(scope, xid);
   const matches = (account: Account, key: string): boolean =>
     key.startsWith(start) &&
@@ -48,7 +50,7 @@ function accountPage(keeper: EscrowKeeper, ctx: Context, request: QueryAccountsR
 
 function paymentPage(keeper: EscrowKeeper, ctx: Context, request: QueryPaymentsRequest): Page<[string, Payment]> {
   const { scope, xid, id, owner, pagination } = request;
-  const state = readState(request.state);
+  const state = readState(request.state, STATES);
   if (id !== "" && xid === "")
     throw sdkErrors.invalidRequest("a payment id needs the account's scope and xid beside it");
   const start = pathStart(scope, xid);
@@ -78,11 +80,4 @@ function pathStart(scope: string, xid: string): string {
   if (xid === "") return scope === "" ? "" : `${scope}/`;
   if (scope === "") throw sdkErrors.invalidRequest("an xid needs its scope: deployment or bid");
   return `${scope}/${xid.replace(/\/+$/, "")}/`;
-}
-
-function readState(text: string): number | undefined {
-  if (text === "") return undefined;
-  if (text === "open") return OPEN;
-  if (text === "closed") return CLOSED;
-  throw sdkErrors.invalidRequest(`unknown state "${text.slice(0, 40)}": write open or closed`);
 }

@@ -1,9 +1,9 @@
-import { type BoundService, bindService, coinMessage, readCoin, sumCoins } from "../../runtime/index.ts";
+import { type BoundService, bindService, checkAddress, coinMessage, readCoin, sumCoins } from "../../runtime/index.ts";
 import { type DecimalCoin, isDenom, sdkErrors, tryParseInt } from "../../util/index.ts";
 import type { DecCoin } from "../../wire/gen/sdk/base/v1beta1/coin_pb.js";
 import { Closed_Reason } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
 import { Msg } from "../../wire/gen/svc/market/v1beta1/tx_pb.js";
-import { type BidKey, isAddress, type OrderKey } from "../../wire/index.ts";
+import type { BidKey, OrderKey } from "../../wire/index.ts";
 import { errors } from "./errors.ts";
 import type { MarketKeeper } from "./keeper.ts";
 
@@ -80,10 +80,6 @@ function checkProvider(owner: string, provider: string): void {
   if (provider === "") throw errors.emptyProvider();
   checkAddress("provider", provider);
   if (owner === provider) throw errors.sameAccount(owner);
-}
-
-function checkAddress(field: string, text: string): void {
-  if (!isAddress(text)) throw sdkErrors.invalidAddress(`${field} "${text.slice(0, 100)}" is no account address`);
 }
 
 /** A price of 0 or more, scaled 10^18. Throws `market/22`. */

@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
-import { gasTable, gasTableProblems } from "../../runtime/index.ts";
-import { isDenom, NATIVE_DENOM, tryParseInt } from "../../util/index.ts";
+import { gasTable, gasTableProblems, minimumsProblems } from "../../runtime/index.ts";
+import { NATIVE_DENOM } from "../../util/index.ts";
 import { type Params, ParamsSchema } from "../../wire/gen/svc/market/v1beta1/market_pb.js";
 import { Msg } from "../../wire/gen/svc/market/v1beta1/tx_pb.js";
 import { errors } from "./errors.ts";
@@ -33,15 +33,13 @@ export function defaultParams(): Params {
 
 /** Refuses parameters with which the module could not work. Throws `market/29`. */
 export function checkParams(params: Params): Params {
-  if (params.bidMinDeposits.length === 0) throw errors.invalidParams("bid_min_deposits names no denomination");
-  for (const { denom, amount } of params.bidMinDeposits) {
-    if (!isDenom(denom) || (tryParseInt(amount) ?? 0n) <= 0n)
-      throw errors.invalidParams(`bid_min_deposits: "${amount}${denom}" is no positive amount`);
-  }
   if (params.orderMaxBids < 1 || params.orderMaxBids > MAX_BIDS_CAP)
     throw errors.invalidParams(`order_max_bids is ${params.orderMaxBids}, allowed are 1 to ${MAX_BIDS_CAP}`);
   if (params.orderMaxOpenBlocks < 1n) throw errors.invalidParams("order_max_open_blocks must be at least 1");
-  const [problem] = gasTableProblems(Msg, params.messageGas);
+  const [problem] = [
+    ...minimumsProblems("bid_min_deposits", params.bidMinDeposits),
+    ...gasTableProblems(Msg, params.messageGas),
+  ];
   if (problem !== undefined) throw errors.invalidParams(problem);
   return params;
 }

@@ -1,4 +1,4 @@
-import type { Context } from "../../runtime/index.ts";
+import { type Context, readState } from "../../runtime/index.ts";
 import type { Page, PageRequest } from "../../store/index.ts";
 import { sdkErrors } from "../../util/index.ts";
 import type { Order } from "../../wire/gen/svc/market/v1beta1/market_pb.js";
@@ -30,7 +30,7 @@ interface Wanted {
 }
 
 /** Reads filters; `states` is the enumeration that names the states. Throws `sdk/7` or `sdk/18`. */
-export function readFilters(filters: Filters | undefined, states: Readonly<Record<string, unknown>>): Wanted {
+export function readFilters(filters: Filters | undefined, states: Readonly<Record<string, number | string>>): Wanted {
   const { owner = "", dseq = 0n, gseq = 0, oseq = 0, provider = "", state = "" } = filters ?? {};
   return {
     owner: owner === "" ? undefined : decodeAddress(owner),
@@ -38,16 +38,8 @@ export function readFilters(filters: Filters | undefined, states: Readonly<Recor
     dseq,
     gseq,
     oseq,
-    state: state === "" ? undefined : readState(state, states),
+    state: readState(state, states),
   };
-}
-
-function readState(text: string, states: Readonly<Record<string, unknown>>): number {
-  const found = states[text];
-  if (typeof found === "number" && found !== 0) return found;
-  const names = Object.entries(states).filter(([, value]) => typeof value === "number" && value !== 0);
-  const list = names.map(([name]) => name).join(", ");
-  throw sdkErrors.invalidRequest(`unknown state "${text.slice(0, 40)}": write one of ${list}`);
 }
 
 /** One page of orders through the narrowest index. */

@@ -1,6 +1,6 @@
+import { checkAddress } from "../../runtime/index.ts";
 import { attributeFault } from "../../sdl/index.ts";
 import type { Provider } from "../../wire/gen/svc/provider/v1beta1/provider_pb.js";
-import { decodeAddress } from "../../wire/index.ts";
 import { errors } from "./errors.ts";
 
 /** Longest texts of a provider's record. */
@@ -27,22 +27,13 @@ export function checkProvider({
   attributes,
   info,
 }: Pick<Provider, "owner" | "hostUri" | "attributes" | "info">): void {
-  checkOwner(owner);
+  checkAddress("owner", owner, errors.invalidAddress);
   checkHostUri(hostUri);
   const fault = attributeFault(attributes, "offered");
   if (fault !== undefined) throw errors.attributes(fault);
   const { email = "", website = "" } = info ?? {};
   if (email !== "" && !fits(email, EMAIL, MAX_INFO)) throw errors.invalidEmail(quote(email));
   if (website !== "" && !fits(website, WEBSITE, MAX_INFO)) throw errors.invalidWebsite(quote(website));
-}
-
-/** Throws `provider/5` unless the text is the address of an account. */
-export function checkOwner(owner: string): void {
-  try {
-    decodeAddress(owner, "account");
-  } catch (cause) {
-    throw errors.invalidAddress(quote(owner), { cause });
-  }
 }
 
 /** Scheme exactly https, a host, perhaps a port, nothing else. */

@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { type BoundService, bindService } from "../../runtime/index.ts";
+import { type BoundService, bindService, checkAddress } from "../../runtime/index.ts";
 import {
   Msg,
   type MsgCreateProvider,
@@ -8,7 +8,8 @@ import {
   ProviderInfoSchema,
   ProviderSchema,
 } from "../../wire/gen/svc/provider/v1beta1/provider_pb.js";
-import { checkOwner, checkProvider } from "./check.ts";
+import { checkProvider } from "./check.ts";
+import { errors } from "./errors.ts";
 import type { ProviderKeeper } from "./keeper.ts";
 
 export function providerMsgs(keeper: ProviderKeeper): BoundService {
@@ -31,7 +32,7 @@ export function providerMsgs(keeper: ProviderKeeper): BoundService {
     {
       createProvider: checkProvider,
       updateProvider: checkProvider,
-      deleteProvider: ({ owner }) => checkOwner(owner),
+      deleteProvider: ({ owner }) => checkAddress("owner", owner, errors.invalidAddress),
     },
   );
 }

@@ -63,8 +63,8 @@ function list(chain: TestChain, pagination: MessageInitShape<typeof Query.method
 
 /** What is wrong with what a provider says of itself, with the number of its error. */
 const BAD: readonly [string, Change, number, RegExp][] = [
-  ["no owner", { owner: "" }, 5, /"": invalid address/],
-  ["an owner that is no address", { owner: "bob" }, 5, /"bob": invalid address/],
+  ["no owner", { owner: "" }, 5, /owner "" is no account address: invalid address/],
+  ["an owner that is no address", { owner: "bob" }, 5, /owner "bob" is no account address: invalid address/],
   ["an owner of another network", { owner: "cosmos1vqekc49ukm8gu5xsn7dwsdduqan5rjw0mzh4y6" }, 5, /invalid address/],
   ["no host", { hostUri: "" }, 2, /"": not absolute host uri/],
   ["a host without scheme", { hostUri: "provider.example.com:8443" }, 2, /not absolute host uri/],
@@ -379,7 +379,7 @@ describe("genesis", () => {
       { owner, host_uri: HOST },
     ];
     expect(genesisProblems(modules, { provider: { providers } })).toEqual([
-      'provider: providers[1]: "bob": invalid address',
+      'provider: providers[1]: owner "bob" is no account address: invalid address',
       'provider: providers[2]: "https://": invalid host uri',
       'provider: providers[3]: invalid attribute key "x": attribute specification error',
       `provider: providers[4]: ${owner} is there twice`,

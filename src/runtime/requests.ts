@@ -1,0 +1,33 @@
+import { type ErrorFactory, sdkErrors } from "../util/index.ts";
+import { isAddress } from "../wire/index.ts";
+import { type CoinMessage, readPositiveCoin } from "./coins.ts";
+import { entryProblems } from "./entries.ts";
+
+/** Throws the given error unless the text is the address of an account; `field` is where it stands. */
+export function checkAddress(field: string, text: string, refuse: ErrorFactory = sdkErrors.invalidAddress): void {
+  if (!isAddress(text)) throw refuse(`${field} ${JSON.stringify(text.slice(0, 100))} is no account address`);
+}
+
+/**
+ * The state that a filter names, by an enumeration whose value 0 is none; undefined for the empty text. Throws the given
+ * error with the names there are.
+ */
+export function readState<S extends number>(
+  text: string,
+  states: Readonly<Record<string, S | string>>,
+  refuse: ErrorFactory = sdkErrors.invalidRequest,
+): S | undefined {
+  if (text === "") return undefined;
+  const found = states[text];
+  if (typeof found === "number" && found !== 0) return found;
+  const named = Object.entries(states).filter(([, value]) => typeof value === "number" && value !== 0);
+  const names = named.map(([name]) => name);
+  const list = `${names.slice(0, -1).join(", ")} or ${names.at(-1)}`;
+  throw refuse(`unknown state ${JSON.stringify(text.slice(0, 40))}: write ${list}`);
+}
+
+/** What is wrong with a parameter that lists minimum amounts, one for each denomination that is taken. */
+export function minimumsProblems(name: string, coins: readonly CoinMessage[]): string[] {
+  if (coins.length === 0) return [`${name}: there must be at least one`];
+  return entryProblems(name, coins, (coin) => readPositiveCoin(coin).denom);
+}
