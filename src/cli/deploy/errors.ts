@@ -15,5 +15,6 @@ export const deployErrors = defineErrors("deploy", {
   closed: [11, "the deployment is closed"],
   interrupted: [12, "interrupted"],
   journal: [13, "unreadable record of a deployment"],
+  cancelled: [15, "cancelled"],
   noLease: [14, "the deployment has no lease"],
 });

@@ -4,10 +4,9 @@ import {
   type GatewayCredential,
   GatewayRefusal,
   type LeaseStatus,
-  type PublishedCertificate,
+  publishedCertificates,
 } from "../../client/index.ts";
 import { errorText } from "../../util/index.ts";
-import { Certificate_State, Query } from "../../wire/gen/svc/cert/v1beta1/cert_pb.js";
 import type { Gate, LeaseState, ManifestOutcome, PortState, ServiceState } from "./gate.ts";
 import type { ProviderRecord } from "./market.ts";
 
@@ -22,19 +21,8 @@ export async function gatewayOf(
   { chain, credential }: GateOptions,
   { address, hostUri }: ProviderRecord,
 ): Promise<GatewayClient> {
-  const certificateOf = (owner: string, serial: string) => publishedCertificate(chain, owner, serial);
+  const certificateOf = publishedCertificates(chain.query);
   return new GatewayClient({ provider: address, hostUri, certificateOf, credential: await credential() });
-}
-
-async function publishedCertificate(
-  chain: ChainClient,
-  owner: string,
-  serial: string,
-): Promise<PublishedCertificate | undefined> {
-  const { certificates } = await chain.query.call(Query.method.certificates, { filter: { owner, serial } });
-  const found = certificates.find((each) => each.serial === serial)?.certificate;
-  if (found === undefined) return undefined;
-  return { state: found.state === Certificate_State.valid ? "valid" : "revoked", pem: found.cert };
 }
 
 /** A provider's gateway over the network. */

@@ -6,7 +6,6 @@ import {
   type TxOptions,
   type TxSigner,
 } from "../../client/index.ts";
-import { SvcError } from "../../util/index.ts";
 import type { Any } from "../../wire/index.ts";
 import { blockSeconds } from "../block-time.ts";
 import { txError } from "../tx/result.ts";
@@ -15,12 +14,17 @@ import { deployErrors } from "./errors.ts";
 import type { CommittedMessages, Market } from "./market.ts";
 
 /** How transactions are made: the client library's options, those of the command line among them. */
-export type MarketTxOptions = Pick<TxOptions, "gas" | "gasAdjustment" | "fees" | "gasPrices" | "memo" | "signMode">;
+export type MarketTxOptions = Pick<
+  TxOptions,
+  "gas" | "gasAdjustment" | "fees" | "gasPrices" | "memo" | "timeoutHeight" | "signMode"
+>;
 
 export interface LiveMarketOptions {
   readonly chain: ChainClient;
   readonly signer: TxSigner;
   readonly tx: MarketTxOptions;
+  /** Ends the wait for a transaction. */
+  readonly signal: AbortSignal;
 }
 
 const MAX_TRIES = 3;
@@ -49,22 +53,17 @@ async function nextBlock(chain: ChainClient, after: bigint, signal: AbortSignal)
 
 /** Sends messages until they are in a block; waits for an earlier transaction of the account where that is in the way. */
 async function sendCommitted(
-  { chain, signer, tx }: LiveMarketOptions,
+  { chain, signer, tx, signal }: LiveMarketOptions,
   messages: readonly Any[],
 ): Promise<CommittedMessages> {
   const gas = tx.gas ?? DEFAULT_GAS * BigInt(messages.length);
-  const wait = { timeoutMs: COMMIT_TIMEOUT_MS };
+  const wait = { timeoutMs: COMMIT_TIMEOUT_MS, signal };
   for (let tries = 1; ; tries++) {
     const response = await sendTx(chain, signer, messages, { ...tx, gas, mode: "block", wait });
     if (response.code === 0) return { hash: response.txhash, height: response.height };
     const isTaken = SEQUENCE_TAKEN.has(`${response.codespace}/${response.code}`);
     if (!isTaken || tries >= MAX_TRIES) throw await txError(response);
     const { latestHeight } = await chain.node.status();
-    await nextBlock(chain, latestHeight, AbortSignal.timeout(COMMIT_TIMEOUT_MS));
+    await nextBlock(chain, latestHeight, AbortSignal.any([signal, AbortSignal.timeout(COMMIT_TIMEOUT_MS)]));
   }
-}
-
-/** Whether an error says that the account does not exist on the chain. */
-export function isUnknownAccount(error: unknown): boolean {
-  return error instanceof SvcError && error.codespace === "sdk" && error.code === 22;
 }

@@ -27,8 +27,8 @@ const MAX_NUMBERS = 50;
 const MAX_COLLISIONS = 5;
 const DEPLOYMENT_EXISTS = 3;
 
-/** Sees to it that the file's deployment is on the chain. Undefined when the user did not want to pay for it. */
-export async function ensureOrder(session: Session): Promise<Placed | undefined> {
+/** Sees to it that the file's deployment is on the chain. Rejects with `deployErrors.cancelled` when the user does not want to pay. */
+export async function ensureOrder(session: Session): Promise<Placed> {
   const resumption = await findResumption(session);
   const { begun } = resumption;
   if (begun !== undefined) tellResumption(session, begun);
@@ -51,10 +51,10 @@ async function ensureCertificate({ publishCertificate, market, progress }: Sessi
   progress.done("certificate", message === undefined ? "valid on the chain" : "created and published");
 }
 
-async function placeOrder(session: Session, { begun, superseded }: Resumption): Promise<Placed | undefined> {
+async function placeOrder(session: Session, { begun, superseded }: Resumption): Promise<Placed> {
   const { publishCertificate, progress, market, request } = session;
   const deposit = await depositFor(session);
-  if (!(await confirmed(session, deposit, superseded))) return undefined;
+  await confirm(session, deposit, superseded);
   const certificate = await publishCertificate();
   progress.done("certificate", certificate === undefined ? "valid on the chain" : "created, published with the order");
   const old = superseded === undefined ? [] : [closeDeployment({ owner: market.owner, dseq: superseded })];
@@ -73,12 +73,12 @@ function forget({ journal, progress }: Session, dseq: bigint): void {
   progress.note(`deployment ${dseq}, made from an earlier version of the file, is closed and its deposit returned`);
 }
 
-async function confirmed(session: Session, deposit: IntCoin, superseded: bigint | undefined): Promise<boolean> {
-  const { request, market } = session;
-  if (request.questions?.confirm === undefined) return true;
+async function confirm({ request, market }: Session, deposit: IntCoin, superseded: bigint | undefined): Promise<void> {
+  const ask = request.questions?.confirm;
+  if (ask === undefined) return;
   const old = superseded === undefined ? "" : ` after closing deployment ${superseded} of an earlier version`;
   const text = `create a deployment of ${request.file}${old}, with a deposit of ${formatCoin(deposit)} from ${market.owner}`;
-  return unlessInterrupted(request.questions.confirm(text), request.signal);
+  if (!(await unlessInterrupted(ask(text), request.signal))) throw deployErrors.cancelled("nothing was sent");
 }
 
 interface OrderPlan {

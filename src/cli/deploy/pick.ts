@@ -1,5 +1,6 @@
 import { deployErrors } from "./errors.ts";
-import type { DeploymentRecord, Market } from "./market.ts";
+import type { OpenGate } from "./gate.ts";
+import { activeLeases, type DeploymentRecord, type LeaseRecord, type Market, type ProviderRecord } from "./market.ts";
 
 /** The deployment of a number, or the only active one. */
 export async function pickDeployment(market: Market, dseq: bigint | undefined): Promise<DeploymentRecord> {
@@ -25,4 +26,38 @@ async function byNumber(market: Market, dseq: bigint): Promise<DeploymentRecord>
 
 function describe({ dseq, groups }: DeploymentRecord): string {
   return `${dseq} (${groups.map(({ spec }) => spec.name).join(", ")})`;
+}
+
+/** A running lease with its provider. */
+export interface ServiceLease {
+  readonly lease: LeaseRecord;
+  readonly provider: ProviderRecord;
+}
+
+/** The running leases of a deployment that have the service, or all of them; at least one. */
+export async function serviceLeases(
+  { market, gate }: { readonly market: Market; readonly gate: OpenGate },
+  dseq: bigint | undefined,
+  service: string | undefined,
+): Promise<readonly ServiceLease[]> {
+  const deployment = await pickDeployment(market, dseq);
+  const found = await Promise.all(activeLeases(await market.leases(deployment.dseq)).map(withProvider));
+  const leases = found.flat();
+  const what = `deployment ${deployment.dseq}`;
+  if (leases.length === 0) throw deployErrors.noLease(what, { hint: "see its state: svc deploy ps" });
+  if (service === undefined) return leases;
+  const named = await Promise.all(leases.map(async (each) => ({ each, names: await serviceNames(each) })));
+  const having = named.filter(({ names }) => names.includes(service)).map(({ each }) => each);
+  if (having.length > 0) return having;
+  const names = named.flatMap((each) => each.names).join(", ");
+  throw deployErrors.noService(`${what} has ${names || "no service yet"}, not ${service}`);
+
+  async function withProvider(lease: LeaseRecord): Promise<ServiceLease[]> {
+    const provider = await market.provider(lease.id.provider);
+    return provider === undefined ? [] : [{ lease, provider }];
+  }
+
+  async function serviceNames({ lease, provider }: ServiceLease): Promise<readonly string[]> {
+    return (await gate(provider).status(lease.id))?.services.map(({ name }) => name) ?? [];
+  }
 }

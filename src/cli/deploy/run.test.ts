@@ -299,10 +299,8 @@ class World {
     note: (text) => void this.notes.push(text),
   };
 
-  async deploy(options: Partial<DeployRequest> = {}): Promise<DeployResult> {
-    const result = await runDeploy(this.parts(), this.request(options), this.reporter);
-    if (result === undefined) throw new Error("the deployment was cancelled");
-    return result;
+  deploy(options: Partial<DeployRequest> = {}): Promise<DeployResult> {
+    return runDeploy(this.parts(), this.request(options), this.reporter);
   }
 
   /** The object with every method a place where the process may be killed. */
@@ -463,7 +461,7 @@ describe("a deployment", () => {
   test("nothing is sent when the user does not confirm", async () => {
     open();
     const questions = { confirm: async () => false };
-    expect(await runDeploy(world.parts(), world.request({ questions }), world.reporter)).toBeUndefined();
+    await expect(world.deploy({ questions })).rejects.toThrow("nothing was sent: cancelled");
     expect(await world.all()).toEqual([]);
   });
 
@@ -627,7 +625,7 @@ describe("short forms", () => {
     const { dseq } = await world.deploy();
     world.write({ env: "A=2" });
     const result = await update();
-    expect(result?.dseq).toBe(dseq);
+    expect(result.dseq).toBe(dseq);
     expect([...world.manifests.values()][0]).toHaveLength(2);
     // The updated file is the deployment's file from now on.
     expect((await world.deploy()).dseq).toBe(dseq);

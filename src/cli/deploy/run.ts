@@ -8,18 +8,18 @@ import { type DeployParts, type DeployRequest, fingerprintOf, type Session } fro
 
 /**
  * Takes a deployment file to running services. Each step first looks at what is there, so that a run after an
- * interruption goes on where the one before it stopped. Undefined when the user did not want to pay for it.
+ * interruption goes on where the one before it stopped. Rejects with one of `deployErrors`, `cancelled` and `interrupted`
+ * among them, or with what the chain or a provider said.
  */
 export async function runDeploy(
   parts: DeployParts,
   request: DeployRequest,
   reporter: DeployReporter,
-): Promise<DeployResult | undefined> {
+): Promise<DeployResult> {
   const progress = new Progress(parts.clock, reporter);
   const session: Session = { ...parts, request, progress, fingerprint: fingerprintOf(request.sdl) };
   progress.waiting("the node");
   const placed = await ensureOrder(session);
-  if (placed === undefined) return undefined;
   const { entry } = placed;
   const leases = await ensureLeases(session, placed);
   const chosen = leases.map(({ id }) => ({ gseq: id.gseq, provider: id.provider }));

@@ -18,20 +18,20 @@ export interface UpdateRequest extends DeployRequest {
 
 /**
  * Gives a deployment a new manifest: its hash to the chain, the manifest to the providers. Groups stay as they were
- * ordered; a file that changes them is refused. Undefined when the user did not want to.
+ * ordered; a file that changes them is refused.
  */
 export async function runUpdate(
   parts: DeployParts,
   request: UpdateRequest,
   reporter: DeployReporter,
-): Promise<DeployResult | undefined> {
+): Promise<DeployResult> {
   const progress = new Progress(parts.clock, reporter);
   const session: Session = { ...parts, request, progress, fingerprint: fingerprintOf(request.sdl) };
   progress.waiting("the node");
   const deployment = await pickDeployment(parts.market, request.dseq ?? (await madeFrom(session)));
   checkGroups(session, deployment);
   const leases = await needLeases(session, deployment);
-  if (!(await putHash(session, deployment))) return undefined;
+  await putHash(session, deployment);
   const leased = await withProviders(session, leases);
   await sendManifests(session, leased, { onlyMissing: false });
   const running = await waitReady(session, deployment.dseq, leased);
@@ -69,21 +69,20 @@ async function needLeases({ market, request }: Session, { dseq }: DeploymentReco
   throw deployErrors.noLease(`deployment ${dseq}`, { hint: `svc deploy ${request.file} goes on until it has one` });
 }
 
-/** Puts the new hash on the chain; false when the user refused. */
-async function putHash({ market, request, progress }: Session, deployment: DeploymentRecord): Promise<boolean> {
+/** Puts the new hash on the chain. Rejects with `deployErrors.cancelled` when the user does not want to. */
+async function putHash({ market, request, progress }: Session, deployment: DeploymentRecord): Promise<void> {
   const { dseq, version } = deployment;
   if (equalBytes(version, request.sdl.hash)) {
     progress.note(`deployment ${dseq} has this manifest already; it is sent to the providers again`);
-    return true;
+    return;
   }
   const ask = request.questions?.confirm;
   const agreed = ask === undefined || (await unlessInterrupted(ask(`update deployment ${dseq}`), request.signal));
-  if (!agreed) return false;
+  if (!agreed) throw deployErrors.cancelled("nothing was sent");
   progress.waiting("the block with the new manifest hash");
   const message = updateDeployment({ owner: market.owner, dseq }, request.sdl.hash);
   const { height } = await unlessInterrupted(market.send([message]), request.signal);
   progress.done("order", `manifest hash of deployment ${dseq} changed in block ${height}`);
-  return true;
 }
 
 function record(session: Session, { dseq }: DeploymentRecord, leases: readonly LeaseRecord[]): void {

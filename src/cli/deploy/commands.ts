@@ -1,0 +1,119 @@
+import { printWarnings } from "../sdl.ts";
+import type { CommandInput } from "../spec.ts";
+import { unlessInterrupted } from "./clock.ts";
+import { closeAndSettle, closeJson, closeText } from "./close.ts";
+import { is, runToEnd } from "./ending.ts";
+import { deployErrors } from "./errors.ts";
+import { deployRequest } from "./index.ts";
+import { Journal } from "./journal.ts";
+import { pickDeployment } from "./pick.ts";
+import { readDseq, readRequest, readTimeout } from "./policy.ts";
+import type { DeployReporter } from "./progress.ts";
+import { listDeployments, psTable } from "./ps.ts";
+import { terminalQuestions } from "./questions.ts";
+import { addressLines, type DeployResult } from "./result.ts";
+import { runDeploy } from "./run.ts";
+import type { DeployParts, DeployRequest, Questions } from "./session.ts";
+import { asTenant, marketTx, sendSettings, type Tenant } from "./tenant.ts";
+import { terminalReporter } from "./terminal-reporter.ts";
+import { runUpdate } from "./update.ts";
+
+/** `svc deploy FILE`. */
+export function deployCommand(input: CommandInput): Promise<number> {
+  const { args, flags, io } = input;
+  const isAsked = io.isTTY && !sendSettings(input).yes;
+  const options = { file: args[0] ?? "", ...readRequest(flags, isAsked), ...questionsOf(input) };
+  return runFile(input, (signal) => deployRequest(options, signal), runDeploy);
+}
+
+/** `svc deploy update FILE`. */
+export function updateCommand(input: CommandInput): Promise<number> {
+  const { args, flags } = input;
+  const dseq = readDseq(flags);
+  const options = { file: args[0] ?? "", timeoutMs: readTimeout(flags), ...questionsOf(input) };
+  const target = dseq === undefined ? {} : { dseq };
+  return runFile(input, (signal) => ({ ...deployRequest(options, signal), ...target }), runUpdate);
+}
+
+function questionsOf(input: CommandInput): { readonly questions?: Questions } {
+  return sendSettings(input).yes ? {} : { questions: terminalQuestions(input.io) };
+}
+
+type Runner<R> = (parts: DeployParts, request: R, reporter: DeployReporter) => Promise<DeployResult>;
+
+/** Runs what takes a file to running services, tells how it goes and prints where the services are. */
+function runFile<R extends DeployRequest>(
+  input: CommandInput,
+  makeRequest: (signal: AbortSignal) => R,
+  run: Runner<R>,
+): Promise<number> {
+  const { io } = input;
+  return runToEnd(input, async (signal) => {
+    const request = makeRequest(signal);
+    printWarnings(request.sdl.warnings, io);
+    await asTenant(input, { tx: marketTx(input), signal }, async (tenant) => {
+      const reporter = terminalReporter((text) => io.err(text));
+      try {
+        printDeployed(input, await run(tenant.parts, request, reporter));
+      } catch (error) {
+        throw is(error, "interrupted") ? whatStays(tenant, request) : error;
+      } finally {
+        reporter.stop();
+      }
+    });
+  });
+}
+
+function printDeployed({ flags, io }: CommandInput, result: DeployResult): void {
+  if (flags.text("output") === "json") {
+    io.out(`${JSON.stringify(result)}\n`);
+    return;
+  }
+  const total = result.steps.reduce((sum, { ms }) => sum + ms, 0);
+  io.err(`deployment ${result.dseq} runs, after ${(total / 1000).toFixed(1)} s\n`);
+  io.out(addressLines(result));
+}
+
+/** An interruption, with what can be done next. */
+function whatStays({ home, parts }: Tenant, { file }: DeployRequest): Error {
+  const { owner, chainId } = parts.market;
+  const entries = new Journal(home).entries(owner, chainId).filter((entry) => entry.file === file);
+  const dseq = entries.at(-1)?.dseq;
+  if (dseq === undefined) return deployErrors.interrupted("nothing was sent");
+  const hint = `svc deploy ${file} goes on with it, svc deploy close --dseq ${dseq} ends it and returns its money`;
+  return deployErrors.interrupted(`deployment ${dseq} stays as it is`, { hint });
+}
+
+/** `svc deploy close`. */
+export function closeCommand(input: CommandInput): Promise<number> {
+  const { flags, io } = input;
+  const { yes } = sendSettings(input);
+  const dseq = readDseq(flags);
+  return runToEnd(input, (signal) =>
+    asTenant(input, { tx: marketTx(input), signal }, async ({ parts }) => {
+      const deployment = await pickDeployment(parts.market, dseq);
+      const names = deployment.groups.map(({ spec }) => spec.name).join(", ");
+      const question = `close deployment ${deployment.dseq} (${names}) and remove its containers and volumes`;
+      if (!yes && !(await unlessInterrupted(io.confirm(question), signal))) throw deployErrors.cancelled();
+      const result = await unlessInterrupted(closeAndSettle(parts, deployment), signal);
+      io.out(flags.text("output") === "json" ? `${JSON.stringify(closeJson(result))}\n` : closeText(result));
+    }),
+  );
+}
+
+/** `svc deploy ps`. */
+export function psCommand(input: CommandInput): Promise<number> {
+  const { flags, io } = input;
+  return runToEnd(input, (signal) =>
+    asTenant(input, { tx: {}, signal }, async ({ parts }) => {
+      const lines = await unlessInterrupted(listDeployments({ ...parts, now: Date.now }), signal);
+      if (flags.text("output") === "json") {
+        io.out(`${JSON.stringify({ deployments: lines })}\n`);
+        return;
+      }
+      for (const { dseq, problems } of lines) for (const each of problems) io.err(`deployment ${dseq}: ${each}\n`);
+      if (lines.length === 0) io.err("no active deployment; make one: svc deploy FILE\n");
+      else io.out(psTable(lines));
+    }),
+  );
+}

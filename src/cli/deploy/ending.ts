@@ -1,0 +1,38 @@
+import { EXIT, errorText, SvcError } from "../../util/index.ts";
+import { ExitError } from "../errors.ts";
+import type { CommandInput } from "../spec.ts";
+import { deployErrors } from "./errors.ts";
+import { interruptible } from "./interrupts.ts";
+
+/** Runs a command that can be interrupted and cancelled; returns its exit code. Other errors are told by the program. */
+export async function runToEnd(input: CommandInput, work: (signal: AbortSignal) => Promise<void>): Promise<number> {
+  try {
+    await interruptible(work);
+    return EXIT.done;
+  } catch (error) {
+    return ending(input, error);
+  }
+}
+
+function ending({ flags, io }: CommandInput, error: unknown): number {
+  if (is(error, "cancelled")) {
+    io.err("cancelled: nothing was sent (-y asks no questions)\n");
+    return EXIT.done;
+  }
+  if (flags.text("output") === "json" && !(error instanceof ExitError)) io.out(`${JSON.stringify(errorJson(error))}\n`);
+  if (!is(error, "interrupted")) throw error;
+  io.err(`\n${error.message}\n`);
+  if (error.hint !== undefined) io.err(`${error.hint}\n`);
+  return EXIT.interrupted;
+}
+
+export function is(error: unknown, name: "interrupted" | "cancelled"): error is SvcError {
+  return error instanceof SvcError && error.codespace === "deploy" && error.code === deployErrors[name].code;
+}
+
+/** What `-o json` prints instead of a result. */
+export function errorJson(error: unknown): object {
+  const hint = error instanceof Error && "hint" in error && typeof error.hint === "string" ? { hint: error.hint } : {};
+  const known = error instanceof SvcError ? { codespace: error.codespace, code: error.code } : {};
+  return { error: { message: errorText(error), ...hint, ...known } };
+}

@@ -1,0 +1,41 @@
+import type { ChainClient, GatewayCredential, TxSigner } from "../../client/index.ts";
+import { publishClientCertificate, tenantCredential } from "./certificate.ts";
+import { systemClock } from "./clock.ts";
+import { Journal } from "./journal.ts";
+import { liveGate } from "./live-gate.ts";
+import { liveMarket, type MarketTxOptions } from "./live-market.ts";
+import { networkProbe } from "./probe.ts";
+import type { DeployParts } from "./session.ts";
+
+export interface LiveOptions {
+  readonly home: string;
+  readonly chain: ChainClient;
+  readonly signer: TxSigner;
+  readonly tx: MarketTxOptions;
+  readonly signal: AbortSignal;
+}
+
+/** The parts of a deployment over the network. */
+export async function liveParts(options: LiveOptions): Promise<DeployParts> {
+  const { home, chain } = options;
+  const credential = credentialOnce(options);
+  return {
+    market: await liveMarket(options),
+    gate: (provider) => liveGate({ chain, credential }, provider),
+    journal: new Journal(home),
+    probe: networkProbe,
+    clock: systemClock,
+    publishCertificate: () => publishClientCertificate(options),
+  };
+}
+
+/** The tenant's credential, read when a provider is asked for the first time: the certificate may be new by then. */
+export function credentialOnce(
+  options: Pick<LiveOptions, "home" | "chain" | "signer">,
+): () => Promise<GatewayCredential> {
+  let made: Promise<GatewayCredential> | undefined;
+  return () => {
+    made ??= tenantCredential(options);
+    return made;
+  };
+}

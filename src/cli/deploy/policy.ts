@@ -1,0 +1,57 @@
+import { errorText, parseCoin, parseDecCoin } from "../../util/index.ts";
+import { isAddress } from "../../wire/index.ts";
+import { parseDuration } from "../duration.ts";
+import { usageError } from "../errors.ts";
+import type { Flags } from "../flags.ts";
+import type { BidChoice, BidPolicy } from "./bids.ts";
+import type { DeployRequest } from "./session.ts";
+
+/** The flags of `svc deploy` that say what to buy, and how long to wait. */
+export function readRequest(
+  flags: Flags,
+  isAsked: boolean,
+): Pick<DeployRequest, "policy" | "bidWindow" | "timeoutMs" | "fresh" | "deposit"> {
+  const deposit = flags.optional("deposit");
+  return {
+    policy: readPolicy(flags, isAsked),
+    bidWindow: flags.uint("bid-window"),
+    timeoutMs: readTimeout(flags),
+    fresh: flags.bool("new"),
+    ...(deposit === undefined ? {} : { deposit: inFlag("deposit", () => parseCoin(deposit)) }),
+  };
+}
+
+export function readTimeout(flags: Flags): number {
+  return parseDuration("timeout", flags.text("timeout"));
+}
+
+/** `--bid` and `--max-price`, which may end in `/block`. */
+function readPolicy(flags: Flags, isAsked: boolean): BidPolicy {
+  const choice = readChoice(flags.optional("bid"), isAsked);
+  const maxPrice = flags.optional("max-price")?.replace(/\/block$/, "");
+  return maxPrice === undefined ? { choice } : { choice, maxPrice: inFlag("max-price", () => parseDecCoin(maxPrice)) };
+}
+
+function readChoice(bid: string | undefined, isAsked: boolean): BidChoice {
+  if (bid === undefined) return { kind: isAsked ? "ask" : "cheapest" };
+  if (bid === "cheapest") return { kind: "cheapest" };
+  if (isAddress(bid)) return { kind: "provider", address: bid };
+  const hint = "see which there are: svc query provider list";
+  throw usageError(`--bid takes cheapest or the address of a provider, not "${bid.slice(0, 80)}"`, hint);
+}
+
+/** `--dseq`; undefined where it was left out. */
+export function readDseq(flags: Flags): bigint | undefined {
+  if (!flags.given("dseq")) return undefined;
+  const dseq = flags.uint("dseq");
+  if (dseq === 0n) throw usageError("--dseq takes the number of a deployment, from 1 on");
+  return dseq;
+}
+
+function inFlag<T>(name: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw usageError(`--${name}: ${errorText(error)}`);
+  }
+}

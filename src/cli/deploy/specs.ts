@@ -1,0 +1,102 @@
+import { KEYRING_FLAGS, NODE_FLAG, OUTPUT_FLAG, TX_FLAGS } from "../global-flags.ts";
+import type { CommandSpec, FlagSpec } from "../spec.ts";
+
+const DSEQ_FLAG: FlagSpec = {
+  name: "dseq",
+  value: "<n>",
+  summary: "number of the deployment (default: the only active one)",
+};
+
+const TIMEOUT_FLAG: FlagSpec = {
+  name: "timeout",
+  value: "<duration>",
+  summary: "longest wait for bids, and again for the services to be ready",
+  default: "5m",
+};
+
+/** The flags of all transactions; results are texts unless asked for otherwise. */
+const SEND_FLAGS: readonly FlagSpec[] = TX_FLAGS.map((flag) =>
+  flag.name === "output" ? { ...flag, default: "text" } : flag,
+);
+
+const ASK_FLAGS: readonly FlagSpec[] = [
+  { name: "from", value: "<key>", summary: "name or address of your key (default: the only one)" },
+  NODE_FLAG,
+  { ...OUTPUT_FLAG, default: "text" },
+  ...KEYRING_FLAGS,
+];
+
+const SHORT_FORMS: readonly CommandSpec[] = [
+  {
+    name: "update",
+    summary: "Change images, commands, environment or hosts of a deployment",
+    args: "<file>",
+    flags: [DSEQ_FLAG, TIMEOUT_FLAG, ...SEND_FLAGS],
+    example: "svc deploy update app.yaml --from alice",
+    load: async () => (await import("./commands.ts")).updateCommand,
+  },
+  {
+    name: "close",
+    summary: "End a deployment: pay what is due, return the rest",
+    flags: [DSEQ_FLAG, ...SEND_FLAGS],
+    example: "svc deploy close --dseq 1234 --from alice",
+    load: async () => (await import("./commands.ts")).closeCommand,
+  },
+  {
+    name: "ps",
+    summary: "List deployments with services, addresses, price and money left",
+    flags: ASK_FLAGS,
+    example: "svc deploy ps --from alice",
+    load: async () => (await import("./commands.ts")).psCommand,
+  },
+  {
+    name: "logs",
+    summary: "Show what the containers write",
+    args: "[service]",
+    flags: [
+      DSEQ_FLAG,
+      { name: "follow", short: "f", summary: "go on with new lines" },
+      { name: "tail", value: "<n>", summary: "lines from the end of each replica (default: all)" },
+      ...ASK_FLAGS,
+    ],
+    example: "svc deploy logs web -f --from alice",
+    load: async () => (await import("./logs.ts")).logsCommand,
+  },
+  {
+    name: "shell",
+    summary: "Run a command in a container",
+    args: "<service> [command...]",
+    flags: [
+      DSEQ_FLAG,
+      { name: "replica-index", value: "<n>", summary: "which replica", default: "0" },
+      { name: "tty", short: "t", summary: "give the command a terminal" },
+      { name: "stdin", summary: "pass standard input on" },
+      ...ASK_FLAGS,
+    ],
+    example: "svc deploy shell web -t --from alice -- sh",
+    load: async () => (await import("./shell.ts")).shellCommand,
+  },
+];
+
+/** `svc deploy FILE` and its short forms. A file with the name of one of them is written `./update`. */
+export const DEPLOY: CommandSpec = {
+  name: "deploy",
+  summary: "Run a deployment file: order, lease, manifest, until its addresses answer",
+  args: "<file>",
+  flags: [
+    {
+      name: "bid",
+      value: "<cheapest|provider>",
+      summary: "bid to take (default: ask; cheapest where nobody is asked)",
+    },
+    { name: "max-price", value: "<price>", summary: "highest price of a group per block, for example 10utoken" },
+    { name: "bid-window", value: "<blocks>", summary: "blocks to wait after the first bid", default: "2" },
+    { name: "deposit", value: "<coin>", summary: "money to begin with (default: the least that the chain takes)" },
+    { name: "new", summary: "make another deployment of a file that has one" },
+    TIMEOUT_FLAG,
+    ...SEND_FLAGS,
+  ],
+  example: "svc deploy examples/web.yaml --from alice\nsvc deploy web.yaml --from alice --bid cheapest -y -o json",
+  load: async () => (await import("./commands.ts")).deployCommand,
+  commands: async () => SHORT_FORMS,
+};

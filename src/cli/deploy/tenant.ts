@@ -1,0 +1,69 @@
+import type { ChainClient, GatewayClient, TxSigner } from "../../client/index.ts";
+import { type CliContext, createContext } from "../context.ts";
+import { usageError } from "../errors.ts";
+import type { CommandInput } from "../spec.ts";
+import { requireSigningKey, signerOf } from "../tx/sender.ts";
+import { readTxSettings, type TxSettings } from "../tx/settings.ts";
+import { credentialOnce, type LiveOptions, liveParts } from "./live.ts";
+import { gatewayOf } from "./live-gate.ts";
+import type { MarketTxOptions } from "./live-market.ts";
+import type { ProviderRecord } from "./market.ts";
+import type { DeployParts } from "./session.ts";
+
+/** Who deploys, over which node. */
+export interface Tenant extends LiveOptions {
+  readonly chain: ChainClient;
+  readonly signer: TxSigner;
+  readonly parts: DeployParts;
+  /** The client of a provider's gateway, with the tenant's credential. */
+  gateway(provider: ProviderRecord): Promise<GatewayClient>;
+}
+
+/** Runs work as the tenant of `--from`, or of the keyring's only key; ends the connections to the node behind it. */
+export async function asTenant<T>(
+  input: CommandInput,
+  { tx, signal }: Pick<LiveOptions, "tx" | "signal">,
+  work: (tenant: Tenant) => Promise<T>,
+): Promise<T> {
+  const context = createContext(input);
+  const from = context.flags.optional("from") ?? (await onlyKey(context));
+  const signer = await signerOf(context, await requireSigningKey(context, from));
+  const chain = await context.chain();
+  const options = { home: context.home, chain, signer, tx, signal };
+  try {
+    const credential = credentialOnce(options);
+    const gateway = (provider: ProviderRecord): Promise<GatewayClient> => gatewayOf({ chain, credential }, provider);
+    return await work({ ...options, gateway, parts: await liveParts(options) });
+  } finally {
+    chain.close();
+  }
+}
+
+async function onlyKey(context: CliContext): Promise<string> {
+  const keys = (await (await context.keyring()).list()).filter(({ type }) => type === "local");
+  const [only, ...others] = keys.map(({ name }) => name);
+  if (only === undefined) throw usageError("the keyring has no key", "make one: svc keys add <name>");
+  if (others.length === 0) return only;
+  const names = [only, ...others].join(", ");
+  throw usageError("required flag --from is not set (or SVC_FROM)", `the keyring has ${names}`);
+}
+
+/** Flags that say how one single transaction is made or printed: here there are several, one after the other. */
+const SINGLE = ["generate-only", "offline", "dry-run", "account-number", "sequence"] as const;
+
+/** The transaction flags, as far as a command that sends several transactions can follow them. */
+export function sendSettings({ flags }: CommandInput): TxSettings {
+  const single = SINGLE.find((name) => flags.bool(name) || flags.text(name) !== "");
+  if (single !== undefined) {
+    const hint = "build each transaction by itself: svc tx deployment create --help, svc tx market lease create --help";
+    throw usageError(`--${single} cannot be used with svc deploy, which sends transactions and waits for them`, hint);
+  }
+  return readTxSettings(flags);
+}
+
+/** What the flags say of transactions; the gas is left to the number of messages unless it was given. */
+export function marketTx(input: CommandInput): MarketTxOptions {
+  const { gas, gasAdjustment, fees, gasPrices, memo, timeoutHeight, signMode } = sendSettings(input);
+  const options = { gasAdjustment, fees, gasPrices, memo, timeoutHeight, signMode };
+  return input.flags.given("gas") ? { ...options, gas } : options;
+}
