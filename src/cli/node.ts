@@ -11,13 +11,15 @@ import {
   startNode,
   validateGenesis,
 } from "../node/index.ts";
-import { createLogger, EXIT, errorText, isLogFormat, isLogLevel, parseCoins } from "../util/index.ts";
+import { createLogger, EXIT, errorText, parseCoins } from "../util/index.ts";
 import { encodeAddress, isAddress, type JsonValue, printJson, sortJson } from "../wire/index.ts";
 import { usageError } from "./errors.ts";
 import type { Flags } from "./flags.ts";
 import { homeOf } from "./home.ts";
 import { cliKeyring } from "./keyring.ts";
 import { keyringOptions } from "./keys-flags.ts";
+import { logOptions } from "./log-options.ts";
+import { stopRequested } from "./signals.ts";
 import type { CommandInput, Run } from "./spec.ts";
 import { VERSION } from "./version.ts";
 
@@ -58,7 +60,7 @@ export const start: Run = async ({ flags, io }) => {
   const config = nodeConfig(givenOptions(flags));
   const logger = createLogger(logOptions(flags));
   const node = await startNode({ home: homeOf(flags), config, logger, version: VERSION });
-  const stopped = stopSignal();
+  const stopped = stopRequested();
   io.out(`node ready: chain ${node.engine.genesis.chainId}, height ${node.engine.blocks.height}, RPC ${node.rpcUrl}\n`);
   const error = await endOf(node, stopped.received);
   logger.info("exiting...");
@@ -70,24 +72,8 @@ export const start: Run = async ({ flags, io }) => {
 };
 
 /** Resolves when the node is told to stop, or with the error when it ends by itself. */
-async function endOf(node: Node, signal: Promise<void>): Promise<unknown> {
+async function endOf(node: Node, signal: Promise<unknown>): Promise<unknown> {
   return Promise.race([signal.then(() => undefined), node.ended.then(({ error }) => error)]);
-}
-
-/** The first Ctrl-C or termination ends the node in order, the second at once. */
-function stopSignal(): { received: Promise<void>; forget(): void } {
-  let count = 0;
-  let resolve = (): void => {};
-  const received = new Promise<void>((done) => {
-    resolve = done;
-  });
-  const onSignal = (): void => {
-    count += 1;
-    if (count > 1) process.exit(EXIT.interrupted);
-    resolve();
-  };
-  process.on("SIGINT", onSignal).on("SIGTERM", onSignal);
-  return { received, forget: () => void process.off("SIGINT", onSignal).off("SIGTERM", onSignal) };
 }
 
 function givenOptions(flags: Flags): GivenOptions {
@@ -96,14 +82,6 @@ function givenOptions(flags: Flags): GivenOptions {
     return [option.name, isSwitch ? String(flags.bool(option.name)) : flags.optional(option.name)] as const;
   });
   return Object.fromEntries(texts);
-}
-
-function logOptions(flags: Flags) {
-  const level = flags.text("log_level") === "" ? "info" : flags.text("log_level");
-  const format = flags.text("log_format") === "" ? "plain" : flags.text("log_format");
-  if (!isLogLevel(level)) throw usageError(`--log_level does not know "${level}"`);
-  if (!isLogFormat(format)) throw usageError(`--log_format does not know "${format}"`);
-  return { level, format };
 }
 
 function readCoins(text: string) {

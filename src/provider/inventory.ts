@@ -63,9 +63,8 @@ export class Inventory {
   /** Reserves first fit, replica by replica. Throws one sentence where the order does not fit. */
   reserve(order: string, rows: readonly RowNeed[], state: ReservationState = "pending"): void {
     const before = this.#reservations.get(order);
-    if (before !== undefined) return this.#put({ ...before, state });
-    this.#checkPorts(rows);
-    this.#put({ order, state, rows, placement: this.#place(rows) });
+    if (before === undefined) this.#checkPorts(rows);
+    this.#put(before === undefined ? { order, state, rows, placement: this.#place(rows) } : { ...before, state });
   }
 
   /** Takes a reservation over as it is, with or without room for it: a bid or a workload of before a restart. */

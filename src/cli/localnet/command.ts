@@ -11,7 +11,8 @@ export async function localnet({ flags, io }: CommandInput): Promise<number> {
   const blockIntervalMs = parseDuration("block-interval", flags.text("block-interval"));
   if (blockIntervalMs < MIN_INTERVAL_MS) throw usageError(`--block-interval is at least ${MIN_INTERVAL_MS}ms`);
   const stop = new AbortController();
-  void stopRequested().then(() => stop.abort());
+  const wish = stopRequested();
+  void wish.received.then(() => stop.abort());
   const home = flags.optional("home");
   const deploy = flags.optional("deploy");
   const options = {
@@ -24,5 +25,9 @@ export async function localnet({ flags, io }: CommandInput): Promise<number> {
     ...(home === undefined ? {} : { home }),
     ...(deploy === undefined ? {} : { deploy }),
   };
-  return new Localnet(options, io).run();
+  try {
+    return await new Localnet(options, io).run();
+  } finally {
+    wish.forget();
+  }
 }

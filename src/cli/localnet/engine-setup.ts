@@ -30,6 +30,7 @@ const PACKAGES = [
   "e2fsprogs",
   "ca-certificates",
 ];
+const SYSTEM_CONF = "/etc/containers/containers.conf";
 const START_TIMEOUT_MS = 30_000;
 const POLL_MS = 50;
 
@@ -41,6 +42,7 @@ const CONTAINERS_CONF = `[engine]
 runtime = "runc"
 cgroup_manager = "cgroupfs"
 events_logger = "file"
+exit_command_delay = 2
 
 [containers]
 default_ulimits = ["nofile=1024:1024", "nproc=1024:1024"]
@@ -75,7 +77,7 @@ function install(say: (text: string) => void): void {
   say("installing Podman from the distribution's packages (once; about a minute) ...");
   aptGet("update", "-qq");
   aptGet("install", "-y", "-qq", "--no-install-recommends", ...PACKAGES);
-  writeMissing("/etc/containers/containers.conf", CONTAINERS_CONF);
+  writeMissing(SYSTEM_CONF, CONTAINERS_CONF);
   writeMissing("/etc/containers/policy.json", POLICY);
 }
 
@@ -110,7 +112,7 @@ async function startPodman({ runDir, say }: EngineRequest): Promise<Engine> {
   say("starting the container engine ...");
   mkdirSync(runDir, { recursive: true, mode: 0o700 });
   const log = join(runDir, "podman.log");
-  const child = spawn("podman", ["system", "service", "--time=0", `unix://${socket}`], podmanOptions());
+  const child = spawn("podman", ["system", "service", "--time=0", `unix://${socket}`], podmanOptions(runDir));
   const service = supervise("podman", child, log);
   const deadline = Date.now() + START_TIMEOUT_MS;
   for (;;) {
@@ -126,9 +128,28 @@ async function startPodman({ runDir, say }: EngineRequest): Promise<Engine> {
   }
 }
 
-/** Its own process group: Ctrl-C in the terminal reaches this command alone, which then stops things in order. */
-function podmanOptions() {
-  return { stdio: ["ignore", "pipe", "pipe"] as ["ignore", "pipe", "pipe"], detached: true };
+/**
+ * Its own process group: Ctrl-C in the terminal reaches this command alone, which then stops things in order. It works in
+ * the run folder, where its helpers leave their files.
+ */
+function podmanOptions(runDir: string) {
+  const env = { ...process.env, CONTAINERS_CONF: writeServiceConf(runDir) };
+  return { stdio: ["ignore", "pipe", "pipe"] as ["ignore", "pipe", "pipe"], detached: true, cwd: runDir, env };
+}
+
+/**
+ * The machine's configuration with one change: the monitor of a command run inside a container ends two seconds after the
+ * command, not five minutes after.
+ */
+function writeServiceConf(runDir: string): string {
+  const text = existsSync(SYSTEM_CONF) ? readFileSync(SYSTEM_CONF, "utf8") : CONTAINERS_CONF;
+  const path = join(runDir, "containers.conf");
+  const delayed = /^\s*exit_command_delay/m.test(text);
+  const changed = /^\[engine\]$/m.test(text)
+    ? text.replace(/^\[engine\]$/m, "[engine]\nexit_command_delay = 2")
+    : `${text}\n[engine]\nexit_command_delay = 2\n`;
+  writeFileSync(path, delayed ? text : changed);
+  return path;
 }
 
 function lastLine(path: string): string {

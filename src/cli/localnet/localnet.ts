@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { ChainClient } from "../../client/index.ts";
 import { createEngineDriver, ensureSampleImage } from "../../provider/index.ts";
@@ -97,6 +97,7 @@ export class Localnet {
     const say = (text: string) => this.#steps.say(text);
     const runDir = `${this.#home}-run`;
     mkdirSync(runDir, { recursive: true, mode: 0o700 });
+    this.#onStop("run folder", async () => rmSync(runDir, { recursive: true, force: true }));
     this.#engine = await ensureEngine({ socket: this.#options.engineSocket, runDir, say });
     const { service } = this.#engine;
     if (service !== undefined) this.#onStop("container engine", () => service.stop());

@@ -1,12 +1,13 @@
 import { createEngineDriver, discoverEngine, type EngineDriver, runProvider } from "../../provider/index.ts";
-import { createLogger, EXIT, isLogFormat, isLogLevel, type Logger } from "../../util/index.ts";
+import { createLogger, EXIT, type Logger } from "../../util/index.ts";
 import { encodeAddress } from "../../wire/index.ts";
 import { openCertificate } from "../cert/issue.ts";
 import { createContext } from "../context.ts";
-import { commandError, usageError } from "../errors.ts";
+import { commandError } from "../errors.ts";
 import type { Flags } from "../flags.ts";
 import { homeOf } from "../home.ts";
 import { findKey } from "../keys.ts";
+import { logOptions } from "../log-options.ts";
 import { stopRequested } from "../signals.ts";
 import type { CommandInput } from "../spec.ts";
 import { signerOf } from "../tx/sender.ts";
@@ -37,9 +38,9 @@ export async function providerRun(input: CommandInput): Promise<number> {
     version: VERSION,
     log,
   });
-  const why = await stop;
-  log.info("stopping", { why });
+  log.info("stopping", { why: await stop.received });
   await provider.stop();
+  stop.forget();
   return EXIT.done;
 }
 
@@ -54,12 +55,4 @@ async function openDriver(flags: Flags, log: Logger): Promise<EngineDriver> {
     volumeSizeEnforcement: flags.text("cluster-volume-sizes") === "none" ? "none" : "loop",
     log: log.child({ module: "provider-cluster" }),
   });
-}
-
-function logOptions(flags: Flags) {
-  const level = flags.text("log_level");
-  const format = flags.text("log_format");
-  if (!isLogLevel(level) || !isLogFormat(format))
-    throw usageError(`--log_level ${level} --log_format ${format}: unknown`);
-  return { level, format };
 }
