@@ -6,6 +6,14 @@ import type { CommandSpec } from "./spec.ts";
  * compares the list with the command tree.
  */
 export const SWITCHES: ReadonlySet<string> = new Set([
+  "-f",
+  "-h",
+  "-i",
+  "-n",
+  "-p",
+  "-t",
+  "-x",
+  "-y",
   "--address",
   "--amino",
   "--check-invariants",
@@ -15,6 +23,7 @@ export const SWITCHES: ReadonlySet<string> = new Set([
   "--count-total",
   "--deployment-ingress-static-hosts",
   "--dry-run",
+  "--follow",
   "--force",
   "--generate-only",
   "--help",
@@ -24,6 +33,7 @@ export const SWITCHES: ReadonlySet<string> = new Set([
   "--keep",
   "--ledger",
   "--list-names",
+  "--new",
   "--no-backup",
   "--nosort",
   "--offline",
@@ -33,19 +43,14 @@ export const SWITCHES: ReadonlySet<string> = new Set([
   "--reverse",
   "--rie",
   "--signature-only",
+  "--stdin",
   "--to-genesis",
   "--trace",
+  "--tty",
   "--unarmored-hex",
   "--unsafe",
   "--unsafe-entropy",
   "--yes",
-  "-f",
-  "-h",
-  "-i",
-  "-n",
-  "-p",
-  "-x",
-  "-y",
 ]);
 
 /** Flags that are a switch for some commands and take a value for others. */

@@ -94,7 +94,8 @@ async function toCommand(path: readonly CommandSpec[], io: Io): Promise<Command>
     const shown = child.aliases === undefined ? child.summary : `${child.summary} (also: ${child.aliases.join(", ")})`;
     command.addCommand(new Command(child.name).description(shown).helpOption(false));
   }
-  command.usage(children.length > 0 ? "<command> [flags]" : [spec.args, "[flags]"].filter(Boolean).join(" "));
+  const form = spec.load === undefined ? "<command>" : spec.args;
+  command.usage([form, "[flags]"].filter(Boolean).join(" "));
   if (spec.example !== undefined) {
     command.addHelpText("after", `\nExample:\n  ${spec.example.replaceAll("\n", "\n  ")}`);
   }

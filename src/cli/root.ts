@@ -50,10 +50,11 @@ export const ROOT: CommandSpec = {
   summary: "A marketplace for container capacity on its own blockchain: node, client and provider in one command.",
   example: "svc localnet --deploy examples/web.yaml",
   commands: async () => {
-    const [{ LOCALNET_COMMANDS }, { NODE_COMMANDS }] = await Promise.all([
+    const [{ LOCALNET_COMMANDS }, { DEPLOY }, { NODE_COMMANDS }] = await Promise.all([
       import("./localnet/specs.ts"),
+      import("./deploy/specs.ts"),
       import("./node-commands.ts"),
     ]);
-    return [...LOCALNET_COMMANDS, ...GROUPS, ...NODE_COMMANDS];
+    return [...LOCALNET_COMMANDS, DEPLOY, ...GROUPS, ...NODE_COMMANDS];
   },
 };
