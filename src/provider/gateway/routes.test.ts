@@ -223,6 +223,34 @@ describe("bad requests", () => {
     expect(refused.sort()).toEqual([...Array(3).fill("lease_not_found"), ...Array(2).fill("too_many_requests")]);
   });
 
+  it("that come too slowly are ended", async () => {
+    const gateway = await open({ headersTimeout: 100, requestTimeout: 300 });
+    const { certificate, privateKey } = gateway.certificate;
+    const send = (text: string) =>
+      new Promise<string>((resolve, reject) => {
+        const options = { port: gateway.port, host: "127.0.0.1", rejectUnauthorized: false };
+        const socket = connect({ ...options, cert: certificate, key: privateKey }, () => socket.write(text));
+        let answer = "";
+        socket.on("data", (chunk) => {
+          answer += String(chunk);
+        });
+        socket.on("close", () => resolve(answer));
+        socket.on("error", reject);
+      });
+    expect(await send("GET /status HTTP/1.1\r\nHost: a\r\n")).toMatch(/^HTTP\/1\.1 408 .*timeout/s);
+    const put =
+      "PUT /deployment/1/manifest HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 10\r\n";
+    expect(await send(`${put}\r\n[`)).toMatch(/^HTTP\/1\.1 408 /);
+  });
+
+  it("over too many connections of one address are not answered", async () => {
+    const gateway = await open({ connectionsPerAddress: 1 });
+    const first = connect({ port: gateway.port, host: "127.0.0.1", rejectUnauthorized: false });
+    await new Promise((resolve) => first.once("secureConnect", resolve));
+    await expect(gateway.request("/status")).rejects.toThrow();
+    first.destroy();
+  });
+
   it("over older TLS are refused", async () => {
     const gateway = await open();
     await expect(gateway.request("/status", { maxVersion: "TLSv1.2" })).rejects.toThrow();

@@ -53,8 +53,15 @@ export class LeaseMachine {
     return this.#deployError;
   }
 
-  /** Takes the lease up where the record left it. */
+  /** Takes the lease up where the record left it. Its routes come first: what runs is reachable before the cluster answers. */
   start(): void {
+    if (this.#record.phase !== "closing") {
+      this.#serial
+        .run(() => this.#publish())
+        .catch((error) => {
+          this.#world.log.warn("lease not routed yet", { lease: leaseText(this.id), err: errorText(error) });
+        });
+    }
     this.#schedule(0);
   }
 

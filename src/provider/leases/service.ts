@@ -112,12 +112,16 @@ export class LeaseService {
   async reconcile(): Promise<ReconcileReport> {
     this.#cancel();
     const { chain, settings, driver, log, reconcileMs = RECONCILE_MS } = this.#options;
-    const report = await reconcile({ chain, driver, log, provider: settings.provider, leases: this });
-    if (!this.#stopped) {
+    try {
+      return await reconcile({ chain, driver, log, provider: settings.provider, leases: this });
+    } finally {
       this.#cancel();
-      this.#cancel = this.#clock.after(reconcileMs, () => void this.reconcile());
+      if (!this.#stopped) this.#cancel = this.#clock.after(reconcileMs, () => this.#reconcileAgain());
     }
-    return report;
+  }
+
+  #reconcileAgain(): void {
+    this.reconcile().catch((error) => this.#world.log.error("leases were not compared", { err: errorText(error) }));
   }
 
   /** Ends the work here; workloads go on. */

@@ -1,0 +1,139 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { orderOf, type TestKey, TestMarket, testChain } from "../testing/index.ts";
+import { DEC_ONE, SvcError } from "../util/index.ts";
+import { type BidKey, encodeAddress, formatBidId } from "../wire/index.ts";
+import { type ChainQuery, type ChainView, chainView } from "./chain.ts";
+import { testCertificate } from "./testing/identities.ts";
+
+let market: TestMarket;
+let view: ChainView;
+let tenant: TestKey;
+let provider: TestKey;
+
+beforeEach(() => {
+  const chain = testChain();
+  market = new TestMarket(chain);
+  [tenant, provider] = [chain.key("alice"), chain.key("bob")];
+  market.register(provider);
+  const client: ChainQuery = { call: async (method, request) => chain.query(method, request) };
+  view = chainView(client);
+});
+
+function leased(dseq = 1n): BidKey {
+  const order = orderOf(market.deploy(tenant, { dseq }));
+  return market.leased(tenant, order, { provider, price: "0.5" });
+}
+
+describe("the chain as the provider sees it", () => {
+  it("tells leases with price and end", async () => {
+    const id = leased();
+    expect(await view.lease(id)).toMatchObject({
+      id,
+      state: "active",
+      price: { denom: "utoken", amount: DEC_ONE / 2n },
+      closedOn: 0n,
+    });
+    expect((await view.activeLeases({ provider: provider.address })).map((lease) => formatBidId(lease.id))).toEqual([
+      formatBidId(id),
+    ]);
+    expect(await view.activeLeases({ provider: provider.address, owner: tenant.address, dseq: 9n })).toEqual([]);
+    expect(await view.payment(id)).toMatchObject({ rate: { amount: DEC_ONE / 2n } });
+    market.closeLease(tenant, id, { provider });
+    expect(await view.lease(id)).toMatchObject({
+      state: "closed",
+      closedOn: market.chain.height,
+      closeReason: "owner",
+    });
+    expect(await view.activeLeases({ provider: provider.address })).toEqual([]);
+  });
+
+  it("tells deployments with version, groups and money", async () => {
+    const id = leased();
+    const deployment = await view.deployment(id);
+    expect(deployment).toMatchObject({ state: "active", groups: [{ gseq: 1, state: "open", spec: { name: "web" } }] });
+    expect(deployment?.version).toEqual(new Uint8Array(32).fill(1));
+    expect(deployment?.escrow?.exhaustsAt).toBeGreaterThan(market.chain.height);
+    expect((await view.group(id))?.spec.name).toBe("web");
+    market.closeDeployment(tenant, id);
+    expect(await view.deployment(id)).toMatchObject({ state: "closed", groups: [{ state: "closed" }] });
+  });
+
+  it("tells orders and bids", async () => {
+    const order = orderOf(market.deploy(tenant, { dseq: 1n }));
+    expect((await view.openOrders()).map(({ id }) => id.dseq)).toEqual([1n]);
+    const mine = { ...order, provider: provider.address };
+    expect(await view.bid(mine)).toBeUndefined();
+    market.bid(provider, order, "0.25");
+    expect(await view.bid(mine)).toMatchObject({ state: "open", price: { amount: DEC_ONE / 4n } });
+    expect((await view.openBids(provider.address)).map(({ id }) => formatBidId(id))).toEqual([formatBidId(mine)]);
+    expect(await view.openBidCount(order)).toBe(1);
+    expect(await view.order(order)).toMatchObject({ state: "open" });
+    market.closeDeployment(tenant, order);
+    expect(await view.order(order)).toMatchObject({ state: "closed" });
+    expect(await view.openOrders()).toEqual([]);
+    expect(await view.marketParams()).toMatchObject({ orderMaxBids: 20, bidMinDeposits: [{ amount: 5_000_000n }] });
+  });
+
+  it("tells accounts' keys and providers", async () => {
+    expect(await view.publicKey(tenant.address)).toBeUndefined();
+    market.deploy(tenant, { dseq: 1n });
+    expect(await view.publicKey(tenant.address)).toMatchObject({ type: "secp256k1" });
+    expect((await view.provider(provider.address))?.hostUri).toBe("https://provider.test:8443");
+    expect(await view.auditedAttributes(provider.address)).toEqual([]);
+  });
+
+  it("has no record where the chain says so", async () => {
+    const id = { owner: tenant.address, dseq: 9n, gseq: 1, oseq: 1, provider: provider.address };
+    const stranger = market.chain.key("dave").address;
+    const { serial } = await testCertificate({ address: stranger });
+    const answers = [
+      view.lease(id),
+      view.deployment(id),
+      view.group(id),
+      view.payment(id),
+      view.order(id),
+      view.bid(id),
+      view.certificate(stranger, serial),
+      view.provider(stranger),
+      view.publicKey(encodeAddress(new Uint8Array(20).fill(9))),
+    ];
+    expect(await Promise.all(answers)).toEqual(answers.map(() => undefined));
+  });
+});
+
+describe("a chain that cannot be asked", () => {
+  it("rejects every question, whatever went wrong", async () => {
+    const id = { owner: tenant.address, dseq: 1n, gseq: 1, oseq: 1, provider: provider.address };
+    for (const error of [
+      new Error("connection refused"),
+      new SvcError("sdk", 35, "internal"),
+      new SvcError("market", 1, "x"),
+    ]) {
+      const broken = chainView({ call: () => Promise.reject(error) });
+      await expect(broken.lease(id)).rejects.toBe(error);
+      await expect(broken.activeLeases({ provider: provider.address })).rejects.toBe(error);
+      await expect(broken.deployment(id)).rejects.toBe(error);
+      await expect(broken.certificate(id.owner, "1")).rejects.toBe(error);
+    }
+  });
+
+  it("is not believed when it speaks of an unknown state", async () => {
+    const leaseId = { owner: tenant.address, dseq: 1n, gseq: 1, oseq: 1, provider: provider.address };
+    const id = leased();
+    const lease = { ...market.leaseOf(id), state: 9 };
+    const odd = chainView({ call: async () => ({ lease }) as never });
+    await expect(odd.lease(leaseId)).rejects.toThrow(/unknown lease state/);
+  });
+
+  it("is read page by page to the end, over empty pages too", async () => {
+    const [one, two] = [leased(1n), leased(2n)].map((id) => ({ lease: market.leaseOf(id) }));
+    const pages = [
+      { leases: [one], pagination: { nextKey: Uint8Array.of(1), total: 0n } },
+      { leases: [], pagination: { nextKey: Uint8Array.of(2), total: 0n } },
+      { leases: [two], pagination: { nextKey: new Uint8Array(), total: 0n } },
+    ];
+    const paged = chainView({ call: async () => pages.shift() as never });
+    const found = await paged.activeLeases({ provider: provider.address });
+    expect(found.map(({ id }) => id.dseq)).toEqual([1n, 2n]);
+  });
+});
