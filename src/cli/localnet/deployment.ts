@@ -1,3 +1,7 @@
+import { DEC_ONE } from "../../util/index.ts";
+import { type DeployReporter, deploy, type PortResult } from "../deploy/index.ts";
+import { localnetKeyring } from "./home.ts";
+import { keySigner } from "./signer.ts";
 import type { Steps } from "./steps.ts";
 
 /** What runs after `--deploy`. */
@@ -5,13 +9,7 @@ export interface LocalnetDeployment {
   readonly dseq: string;
   readonly provider: string;
   readonly uris: readonly string[];
-  readonly ports: readonly {
-    readonly service: string;
-    readonly host: string;
-    readonly port: number;
-    readonly external_port: number;
-    readonly proto: string;
-  }[];
+  readonly ports: readonly PortResult[];
 }
 
 export interface DeployFileRequest {
@@ -22,7 +20,35 @@ export interface DeployFileRequest {
   readonly steps: Steps;
 }
 
-/** Deploys a file as alice. */
-export async function deployFile(_request: DeployFileRequest): Promise<LocalnetDeployment> {
-  throw new Error("deploy is not wired yet");
+/** Gas is free in a localnet; the estimate gets a margin, as blocks come while it is made. */
+const TX_OPTIONS = { gas: "auto", gasAdjustment: DEC_ONE + DEC_ONE / 2n } as const;
+
+/** Deploys a file as alice and waits until it answers. */
+export async function deployFile({ file, home, node, signal, steps }: DeployFileRequest): Promise<LocalnetDeployment> {
+  const signer = await keySigner(localnetKeyring(home), "alice");
+  const result = await deploy({ file, home, node, signer, signal, bidWindow: 1n, tx: TX_OPTIONS }, reporterOf(steps));
+  return {
+    dseq: result.dseq,
+    provider: result.leases[0]?.provider ?? "",
+    uris: result.uris,
+    ports: result.ports,
+  };
+}
+
+const NAMES: Readonly<Record<string, string>> = {
+  certificate: "tenant certificate",
+  order: "order on the chain",
+  bid: "bid received",
+  lease: "lease made",
+  manifest: "manifest accepted",
+  ready: "services ready",
+  "first-200": "first 200",
+};
+
+function reporterOf(steps: Steps): DeployReporter {
+  return {
+    step: ({ name, ms }) => steps.note(NAMES[name] ?? name, ms),
+    waiting: () => {},
+    note: (text) => steps.say(text),
+  };
 }
