@@ -13,12 +13,17 @@ export interface RunOptions {
   /** Standard input; it ends behind this text. */
   readonly input?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** Whether somebody seems to sit at the input: prompts are shown then. */
+  readonly isTTY?: boolean;
 }
 
 /** Runs a command line in this process, with its own streams and environment. */
-export async function runCli(argv: readonly string[], { input = "", env = {} }: RunOptions = {}): Promise<Ran> {
+export async function runCli(
+  argv: readonly string[],
+  { input = "", env = {}, isTTY = false }: RunOptions = {},
+): Promise<Ran> {
   const written = { out: "", err: "" };
-  const stream = new PassThrough();
+  const stream = Object.assign(new PassThrough(), { isTTY });
   stream.end(input);
   const io = createIo({
     input: stream,
