@@ -32,6 +32,8 @@ export interface LocalnetOptions {
 }
 
 const POLL_MS = 25;
+/** Containers of a localnet hold nothing worth a long good-bye. */
+const STOP_GRACE_MS = 1000;
 const NODE_START_MS = 30_000;
 
 /** A chain, a provider and whatever they need, on this machine, until it is told to stop. */
@@ -147,6 +149,7 @@ export class Localnet {
       ...["provider", "run", "--home", this.#home, "--chain-id", LOCALNET_CHAIN_ID, "--node", this.#rpcUrl],
       ...["--keyring-backend", "test", "--from", "provider", "--cluster-engine", this.#needEngine().socket],
       ...["--cluster-public-hostname", "localhost", "--cluster-local-images", "--ingress-loopback-ports"],
+      ...["--cluster-stop-grace", `${STOP_GRACE_MS}ms`],
       ...["--cluster-node-port-range", `${ports.nodePortFirst}-${ports.nodePortLast}`],
       ...["--cluster-volume-sizes", process.getuid?.() === 0 ? "loop" : "none"],
       ...["--deployment-ingress-domain", "localhost", "--ingress-listen-address", `127.0.0.1:${ports.ingressHttp}`],
@@ -202,7 +205,8 @@ export class Localnet {
   async #purgeContainers(what: "containers" | "data"): Promise<void> {
     const stateDir = engineStateDir(this.#home);
     if (!existsSync(stateDir)) return;
-    const driver = await createEngineDriver({ socket: this.#needEngine().socket, stateDir });
+    const { socket } = this.#needEngine();
+    const driver = await createEngineDriver({ socket, stateDir, timing: { stopGrace: STOP_GRACE_MS } });
     try {
       await (what === "containers" ? driver.suspend() : driver.purge());
     } finally {

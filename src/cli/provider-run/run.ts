@@ -3,6 +3,7 @@ import { createLogger, EXIT, type Logger } from "../../util/index.ts";
 import { encodeAddress } from "../../wire/index.ts";
 import { openCertificate } from "../cert/issue.ts";
 import { createContext } from "../context.ts";
+import { parseDuration } from "../duration.ts";
 import { commandError } from "../errors.ts";
 import type { Flags } from "../flags.ts";
 import { homeOf } from "../home.ts";
@@ -53,6 +54,7 @@ async function openDriver(flags: Flags, log: Logger): Promise<EngineDriver> {
     allowLocalImages: flags.bool("cluster-local-images"),
     publicHostname: flags.text("cluster-public-hostname"),
     volumeSizeEnforcement: flags.text("cluster-volume-sizes") === "none" ? "none" : "loop",
+    timing: { stopGrace: parseDuration("cluster-stop-grace", flags.text("cluster-stop-grace")) },
     log: log.child({ module: "provider-cluster" }),
   });
 }

@@ -30,6 +30,12 @@ const CLUSTER_FLAGS: readonly FlagSpec[] = [
     choices: ["loop", "none"],
     default: "loop",
   },
+  {
+    name: "cluster-stop-grace",
+    value: "<duration>",
+    summary: "time a container has from the request to end until it is killed",
+    default: "30s",
+  },
   { name: "cluster-local-images", summary: "let leases use images named localhost/... of this engine" },
   { name: "overcommit-pct-cpu", value: "<percent>", summary: "cpu promised beyond what is there", default: "0" },
   { name: "overcommit-pct-mem", value: "<percent>", summary: "memory promised beyond what is there", default: "0" },
