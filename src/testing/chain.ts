@@ -15,7 +15,7 @@ import {
 } from "../app/index.ts";
 import type { BlockProblem, Module } from "../runtime/index.ts";
 import { memoryDatabase } from "../store/index.ts";
-import { assert, NATIVE_DENOM, parseDecCoins, SvcError } from "../util/index.ts";
+import { assert, equalBytes, NATIVE_DENOM, parseDecCoins, SvcError } from "../util/index.ts";
 import { Query as AuthQuery, BaseAccountSchema } from "../wire/gen/sdk/auth/v1beta1/auth_pb.js";
 import { Query as BankQuery } from "../wire/gen/sdk/bank/v1beta1/query_pb.js";
 import { TxMsgDataSchema } from "../wire/gen/sdk/base/abci/v1beta1/abci_pb.js";
@@ -191,12 +191,22 @@ export class TestChain {
     return BigInt(this.query(BankQuery.method.balance, { address, denom }).balance?.amount ?? "0");
   }
 
-  /** Exports the state, goes on with it on a new chain and exports again after a block: the two `app_state`s. */
-  exportTwice(again: SvcApplication): readonly [object, object] {
+  /**
+   * Exports the state, goes on with it on a new chain and exports again after a block: the two `app_state`s. The imported
+   * state must have the same hash.
+   */
+  exportTwice(
+    again: SvcApplication = createApp({ database: memoryDatabase(), checkInvariants: true }),
+  ): readonly [object, object] {
     const first = this.app.exportGenesis();
     const height = this.#height + 1n;
     const time = timeAt(height);
-    again.initChain({ chainId: CHAIN_ID, time, initialHeight: height, validators: [], appState: first });
+    const genesis = { chainId: CHAIN_ID, time, initialHeight: height, validators: [], appState: first };
+    const { appHash } = again.initChain(genesis);
+    assert(
+      equalBytes(appHash, this.app.info().lastBlockAppHash),
+      "the imported state has the hash of the exported one",
+    );
     again.finalizeBlock({ txs: [], height, time, proposer: PROPOSER, hash: new Uint8Array(32) });
     again.commit();
     return [first, again.exportGenesis()];

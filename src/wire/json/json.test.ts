@@ -49,6 +49,20 @@ describe("printing proto JSON", () => {
     expect(toJson(TxResponseSchema, create(TxResponseSchema))).toMatchObject({ tx: null, logs: [], timestamp: "" });
   });
 
+  it("leaves out what is missing on demand, so that the same bytes come back", () => {
+    const bare = create(ProviderSchema, { owner: "p" });
+    const full = create(ProviderSchema, { owner: "p", info: {} });
+    const roundTrip = (provider: typeof bare, omitAbsent: boolean) => {
+      const read = fromJson(ProviderSchema, toJson(ProviderSchema, provider, { omitAbsent }));
+      return Buffer.from(encodeMessage(ProviderSchema, read)).toString("hex");
+    };
+    expect(roundTrip(bare, true)).toBe(Buffer.from(encodeMessage(ProviderSchema, bare)).toString("hex"));
+    expect(roundTrip(bare, false)).toBe(roundTrip(full, true));
+    expect(roundTrip(full, true)).not.toBe(roundTrip(bare, true));
+    const account = toJson(BaseAccountSchema, create(BaseAccountSchema), { omitAbsent: true });
+    expect(account).toMatchObject({ pub_key: null });
+  });
+
   it("puts @type first and leaves or rewrites its spelling", () => {
     const body = create(TxBodySchema, { messages: [packAny(MsgSendSchema, { fromAddress: "a" }, "cosmos")] });
     const expected = (word: string) =>

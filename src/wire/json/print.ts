@@ -11,6 +11,8 @@ import { formatDuration, formatTimestamp } from "./time.ts";
 export interface JsonOptions {
   /** Spelling of type URLs in the answer; left as they are by default. */
   readonly namespace?: Namespace;
+  /** Leaves missing sub-messages out instead of printing them empty: what is read back then has the same bytes. */
+  readonly omitAbsent?: boolean;
 }
 
 /** Sub-messages of these packages and types may be missing, which prints as null; all others print with empty fields. */
@@ -72,10 +74,10 @@ function printValue(field: DescField, value: unknown, options: JsonOptions): Jso
   return printScalar(field, value);
 }
 
-function printAbsent(field: DescField, options: JsonOptions): JsonValue {
+function printAbsent(field: DescField, options: JsonOptions): JsonValue | undefined {
   const schema = field.message;
   if (schema === undefined || NULLABLE.some((prefix) => schema.typeName.startsWith(prefix))) return null;
-  return toJson(schema, create(schema), options);
+  return options.omitAbsent === true ? undefined : toJson(schema, create(schema), options);
 }
 
 /** Contents that cannot be read are shown as base64, so that a transaction of another chain can be looked at. */
