@@ -7,6 +7,7 @@ export {
   type TestChainOptions,
   testChain,
 } from "./chain.ts";
+export { emptyContext } from "./context.ts";
 export { type TestKey, testKey } from "./keys.ts";
 export {
   actionsOf,
@@ -22,4 +23,5 @@ export {
   resourceRow,
   TestMarket,
 } from "./marketplace.ts";
+export { walkPages } from "./pages.ts";
 export { signTx, type TestMessage, type TestSigner, type TxSettings, toAny } from "./signed.ts";

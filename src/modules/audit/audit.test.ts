@@ -1,9 +1,9 @@
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
-import { createApp, genesisProblems, standardModules } from "../../app/index.ts";
-import { brokenInvariants, Context } from "../../runtime/index.ts";
-import { memoryDatabase, StateStore } from "../../store/index.ts";
+import { genesisProblems, standardModules } from "../../app/index.ts";
+import { brokenInvariants } from "../../runtime/index.ts";
 import {
+  emptyContext,
   type Init,
   marketEvents,
   type TestChain,
@@ -11,6 +11,7 @@ import {
   TestMarket,
   testChain,
   testKey,
+  walkPages,
 } from "../../testing/index.ts";
 import type { PageRequestSchema } from "../../wire/gen/sdk/base/query/v1beta1/pagination_pb.js";
 import {
@@ -234,15 +235,9 @@ describe("queries", () => {
 
   const pages = (ask: (pagination: Init<typeof PageRequestSchema>) => QueryProvidersResponse) => {
     const whole = ask({});
-    const walked: string[] = [];
-    let key = new Uint8Array();
-    do {
-      const page = ask({ key, limit: 1n });
-      walked.push(...short(page));
-      key = Uint8Array.from(page.pagination?.nextKey ?? []);
-    } while (key.length > 0);
+    const walked = walkPages(ask, short);
     expect(walked).toEqual(short(whole));
-    expect(short(ask({ reverse: true }))).toEqual(walked.toReversed());
+    expect(walkPages(ask, short, { reverse: true })).toEqual(walked.toReversed());
     expect(whole.pagination?.total).toBe(BigInt(walked.length));
     return walked;
   };
@@ -283,8 +278,7 @@ describe("genesis", () => {
     sign(chain, bob.address, { tier: "home", region: "eu" });
     sign(chain, alice.address, { region: "eu" }, dave);
     chain.mustSend(create(MsgDeleteProviderSchema, { owner: alice.address }), { from: alice });
-    const again = createApp({ database: memoryDatabase(), set: standardModules(), checkInvariants: true });
-    const [before, after] = chain.exportTwice(again);
+    const [before, after] = chain.exportTwice();
     expect(JSON.stringify(after)).toBe(JSON.stringify(before));
     expect(before).toMatchObject({ audit: { attributes: { length: 2 } } });
   });
@@ -325,9 +319,7 @@ describe("genesis", () => {
 
 test("records out of place or out of form are noticed", () => {
   const { keeper, module } = auditModule({ exists: () => true, attributes: () => [] });
-  const stores = StateStore.open(memoryDatabase(), ["audit"]).branch();
-  const block = { chainId: "test-1", height: 1n, time: 0n, proposer: new Uint8Array(20) };
-  const ctx = new Context({ block, mode: "block", stores });
+  const ctx = emptyContext("audit");
   const base = { owner: bob.address, auditor: carol.address };
   const id = `the signature of ${carol.address} over ${bob.address}`;
   const set = (change: Init<typeof AuditedAttributesSchema>, key = [bob.address, carol.address]) => {

@@ -3,9 +3,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { genesisProblems, moduleSet } from "../../app/index.ts";
 import { moduleAddress } from "../../crypto/index.ts";
-import { brokenInvariants, Context } from "../../runtime/index.ts";
-import { memoryDatabase, StateStore } from "../../store/index.ts";
-import { type TestChain, type TestChainOptions, testChain, testKey } from "../../testing/index.ts";
+import { brokenInvariants } from "../../runtime/index.ts";
+import { emptyContext, type TestChain, type TestChainOptions, testChain, testKey } from "../../testing/index.ts";
 import { Query } from "../../wire/gen/sdk/bank/v1beta1/query_pb.js";
 import { MsgMultiSendSchema, MsgSendSchema } from "../../wire/gen/sdk/bank/v1beta1/tx_pb.js";
 import { encodeAddress } from "../../wire/index.ts";
@@ -240,10 +239,7 @@ describe("what other modules can do", () => {
       { name: "mint", permissions: ["minter"] },
       { name: "burn", permissions: ["burner"] },
     ]);
-    const stores = StateStore.open(memoryDatabase(), ["auth", "bank"]).branch();
-    const block = { chainId: "test-1", height: 1n, time: 0n, proposer: new Uint8Array(20) };
-    const ctx = new Context({ block, mode: "block", stores });
-    return { auth: auth.keeper, bank: bank.keeper, module: bank.module, ctx };
+    return { auth: auth.keeper, bank: bank.keeper, module: bank.module, ctx: emptyContext("auth", "bank") };
   }
 
   test("mint and burn with permission, move between modules, and the supply follows", () => {

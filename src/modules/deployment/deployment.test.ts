@@ -14,11 +14,12 @@ import {
   resourceRow,
   TestMarket,
   testChain,
+  walkPages,
 } from "../../testing/index.ts";
 import { toHex } from "../../util/index.ts";
 import { Closed_Reason } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
 import { Group_State } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
-import { Query } from "../../wire/gen/svc/deployment/v1beta1/query_pb.js";
+import { Query, type QueryDeploymentsResponse } from "../../wire/gen/svc/deployment/v1beta1/query_pb.js";
 import {
   MsgCloseDeploymentSchema,
   MsgCloseGroupSchema,
@@ -387,30 +388,22 @@ describe("queries", () => {
     for (const dseq of [3n, 1n, 2n]) market.deploy(alice, { dseq });
     market.deploy(bob, { dseq: 2n });
     market.closeDeployment(alice, { owner: alice.address, dseq: 1n });
-    const list = (filters: object, pagination: object = {}) => {
-      const page = chain.query(Query.method.deployments, { filters, pagination });
-      const name = (owner: string) => (owner === alice.address ? "alice" : "bob");
-      return {
-        names: page.deployments.map(({ deployment }) => {
-          return `${name(deployment?.deploymentId?.owner ?? "")}/${deployment?.deploymentId?.dseq}`;
-        }),
-        next: page.pagination?.nextKey ?? new Uint8Array(0),
-      };
-    };
-    expect(list({ owner: alice.address }).names).toEqual(["alice/1", "alice/2", "alice/3"]);
-    expect(list({ owner: alice.address, state: "active" }).names).toEqual(["alice/2", "alice/3"]);
-    expect(list({ owner: alice.address, dseq: 1n, state: "active" }).names).toEqual([]);
-    expect(list({ state: "closed" }).names).toEqual(["alice/1"]);
-    expect(list({ dseq: 2n }).names.sort()).toEqual(["alice/2", "bob/2"]);
-    expect(list({ dseq: 1n, state: "closed" }).names).toEqual(["alice/1"]);
-    const seen: string[] = [];
-    for (let key: Uint8Array = new Uint8Array(0); ; ) {
-      const { names, next } = list({}, { key, limit: 1n });
-      seen.push(...names);
-      if (next.length === 0) break;
-      key = next;
-    }
-    expect(seen).toEqual(list({}).names);
+    const ask = (filters: object, pagination: object = {}) =>
+      chain.query(Query.method.deployments, { filters, pagination });
+    const namesOf = ({ deployments }: QueryDeploymentsResponse) =>
+      deployments.map(({ deployment }) => {
+        const { owner, dseq } = deployment?.deploymentId ?? {};
+        return `${owner === alice.address ? "alice" : "bob"}/${dseq}`;
+      });
+    const list = (filters: object) => namesOf(ask(filters));
+    expect(list({ owner: alice.address })).toEqual(["alice/1", "alice/2", "alice/3"]);
+    expect(list({ owner: alice.address, state: "active" })).toEqual(["alice/2", "alice/3"]);
+    expect(list({ owner: alice.address, dseq: 1n, state: "active" })).toEqual([]);
+    expect(list({ state: "closed" })).toEqual(["alice/1"]);
+    expect(list({ dseq: 2n }).sort()).toEqual(["alice/2", "bob/2"]);
+    expect(list({ dseq: 1n, state: "closed" })).toEqual(["alice/1"]);
+    const seen = walkPages((pagination) => ask({}, pagination), namesOf);
+    expect(seen).toEqual(list({}));
     expect(seen).toHaveLength(4);
     expect(() => list({ state: "paused" })).toThrow(/write active or closed/);
     expect(() => chain.query(Query.method.deployment, { id: { owner: alice.address, dseq: 9n } })).toThrow(/not found/);

@@ -13,6 +13,7 @@ import {
   type TestKey,
   TestMarket,
   testChain,
+  walkPages,
 } from "../../testing/index.ts";
 import { MsgSignProviderAttributesSchema } from "../../wire/gen/svc/audit/v1beta1/audit_pb.js";
 import { Closed_Reason } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
@@ -24,7 +25,7 @@ import {
   Lease_State,
   Order_State,
 } from "../../wire/gen/svc/market/v1beta1/market_pb.js";
-import { Query } from "../../wire/gen/svc/market/v1beta1/query_pb.js";
+import { Query, type QueryBidsResponse } from "../../wire/gen/svc/market/v1beta1/query_pb.js";
 import {
   MsgCloseBidSchema,
   MsgCreateBidResponseSchema,
@@ -505,21 +506,13 @@ describe("queries", () => {
     const accounts = ["alice", ...Array.from({ length: 12 }, (_, i) => `p${i}`)];
     const { chain, market, order } = setUp({ accounts: ["alice", "bob", ...accounts.slice(1)] });
     for (const name of accounts.slice(1)) market.bid(chain.key(name), order, "1");
-    const page = (pagination: object) => {
-      const found = chain.query(Query.method.bids, { filters: { state: "open" }, pagination });
-      return { ids: found.bids.map(({ bid }) => bid?.bidId?.provider), ...found.pagination };
-    };
-    const whole = page({ countTotal: true });
-    expect(whole.total).toBe(12n);
-    const byKey: unknown[] = [];
-    let key: Uint8Array = new Uint8Array(0);
-    do {
-      const { ids, nextKey = new Uint8Array(0) } = page({ key, limit: 5n });
-      byKey.push(...ids);
-      key = nextKey;
-    } while (key.length > 0);
-    const byOffset = [0n, 5n, 10n].flatMap((offset) => page({ offset, limit: 5n }).ids);
-    expect([byKey, byOffset]).toEqual([whole.ids, whole.ids]);
+    const ask = (pagination: object) => chain.query(Query.method.bids, { filters: { state: "open" }, pagination });
+    const idsOf = ({ bids }: QueryBidsResponse) => bids.map(({ bid }) => bid?.bidId?.provider);
+    const whole = ask({ countTotal: true });
+    expect(whole.pagination?.total).toBe(12n);
+    const byKey = walkPages(ask, idsOf, { limit: 5n });
+    const byOffset = [0n, 5n, 10n].flatMap((offset) => idsOf(ask({ offset, limit: 5n })));
+    expect([byKey, byOffset]).toEqual([idsOf(whole), idsOf(whole)]);
   });
 });
 
