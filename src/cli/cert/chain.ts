@@ -1,17 +1,34 @@
 import type { ChainClient } from "../../client/index.ts";
-import { fromUtf8 } from "../../util/index.ts";
-import { Certificate_State, type CertificateResponse, Query } from "../../wire/gen/svc/cert/v1beta1/cert_pb.js";
+import { fromUtf8, SvcError } from "../../util/index.ts";
+import {
+  type Certificate,
+  Certificate_State,
+  type CertificateResponse,
+  Query,
+} from "../../wire/gen/svc/cert/v1beta1/cert_pb.js";
 import type { CertificateFile } from "./file.ts";
 import type { ChainRecord } from "./plan.ts";
 
 /** What the chain knows of the certificate in a file. */
 export async function chainRecord(chain: ChainClient, owner: string, file: CertificateFile): Promise<ChainRecord> {
   const { serial } = file.details;
-  const { certificates } = await chain.query.call(Query.method.certificates, { filter: { owner, serial } });
-  const found = certificates[0]?.certificate;
+  const found = await findCertificate(chain, owner, serial);
   if (found === undefined) return "missing";
   if (found.state !== Certificate_State.valid) return "revoked";
   return fromUtf8(found.cert) === file.certificate ? "valid" : "other";
+}
+
+/** `cert/1`: what the chain answers when it has no certificate of the number. */
+const NOT_FOUND = 1;
+
+async function findCertificate(chain: ChainClient, owner: string, serial: string): Promise<Certificate | undefined> {
+  try {
+    const { certificates } = await chain.query.call(Query.method.certificates, { filter: { owner, serial } });
+    return certificates[0]?.certificate;
+  } catch (error) {
+    if (error instanceof SvcError && error.codespace === "cert" && error.code === NOT_FOUND) return undefined;
+    throw error;
+  }
 }
 
 /** All valid certificates of an account. */
