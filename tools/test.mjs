@@ -1,0 +1,133 @@
+// The whole test run: installs what the end-to-end tests need where that is possible (Debian or Ubuntu, as root), then
+// lint, types, unit tests, build and end-to-end tests, and a closing line with the sum of all tests.
+import { spawnSync } from "node:child_process";
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const reports = mkdtempSync(join(tmpdir(), "svc-tests-"));
+
+/** Programs of the end-to-end tests and the packages they come from. */
+const NEEDED = {
+  podman: ["podman", "runc", "netavark", "aardvark-dns"],
+  iptables: ["iptables"],
+  busybox: ["busybox-static"],
+  "mkfs.ext4": ["e2fsprogs"],
+  "docker-registry": ["docker-registry"],
+  ip: ["iproute2"],
+  nsenter: ["util-linux"],
+};
+
+/** Settings under which Podman works on constrained hosts too; written only where there are none. */
+const CONFIG = {
+  "/etc/containers/containers.conf": `[engine]
+runtime = "runc"
+cgroup_manager = "cgroupfs"
+events_logger = "file"
+exit_command_delay = 2
+
+[containers]
+default_ulimits = ["nofile=1024:1024", "nproc=1024:1024"]
+log_driver = "k8s-file"
+
+[network]
+network_backend = "netavark"
+`,
+  "/etc/containers/policy.json": '{"default":[{"type":"insecureAcceptAnything"}]}\n',
+};
+
+function installed(program) {
+  return `${process.env.PATH}:/usr/sbin:/sbin`.split(":").some((folder) => {
+    try {
+      accessSync(join(folder, program), constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}
+
+function run(command, args, env = {}) {
+  const { status } = spawnSync(command, args, {
+    cwd: root,
+    stdio: ["ignore", "inherit", "inherit"],
+    env: { ...process.env, ...env },
+  });
+  return status === 0;
+}
+
+function installNeeded() {
+  const packages = Object.entries(NEEDED).flatMap(([program, names]) => (installed(program) ? [] : names));
+  const able = process.platform === "linux" && process.getuid?.() === 0 && installed("apt-get");
+  if (packages.length > 0 && able) {
+    console.log(`installing ${packages.join(" ")} ...`);
+    const env = { DEBIAN_FRONTEND: "noninteractive" };
+    run("apt-get", ["update", "-qq"], env);
+    if (!run("apt-get", ["install", "-y", "-qq", "--no-install-recommends", "-o", "Dpkg::Use-Pty=0", ...packages], env))
+      process.exit(1);
+  } else if (packages.length > 0) {
+    console.log(
+      `some end-to-end tests will be skipped: ${packages.join(" ")} not installed (as root on Debian this command installs them)`,
+    );
+  }
+  if (!able) return;
+  for (const [path, text] of Object.entries(CONFIG)) {
+    if (existsSync(path)) continue;
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text);
+  }
+}
+
+/** Runs one vitest project; returns its counts. */
+function tests(project) {
+  const report = join(reports, `${project}.json`);
+  const vitest = join(root, "node_modules", "vitest", "vitest.mjs");
+  const args = [
+    vitest,
+    "run",
+    "--project",
+    project,
+    "--reporter=default",
+    "--reporter=json",
+    `--outputFile.json=${report}`,
+  ];
+  const ok = run(process.execPath, args);
+  if (!existsSync(report)) return { passed: 0, failed: 1, skipped: 0 };
+  const result = JSON.parse(readFileSync(report, "utf8"));
+  const failed = result.numFailedTests + (ok || result.numFailedTests > 0 ? 0 : 1);
+  return { passed: result.numPassedTests, failed, skipped: result.numPendingTests };
+}
+
+/** A check without tests of its own counts as one. */
+function check(name, command, args) {
+  console.log(`\n== ${name}`);
+  return run(command, args) ? { passed: 1, failed: 0, skipped: 0 } : { passed: 0, failed: 1, skipped: 0 };
+}
+
+installNeeded();
+const bin = (name, script) => [process.execPath, [join(root, "node_modules", name, script)]];
+const [node, biome] = bin("@biomejs/biome", "bin/biome");
+const [, tsc] = bin("typescript", "bin/tsc");
+const counts = [
+  check("lint", node, [...biome, "check"]),
+  check("types", node, [...tsc, "--noEmit"]),
+  check("build", node, [join(root, "tools", "build.mjs")]),
+  tests("unit"),
+  tests("e2e"),
+];
+rmSync(reports, { recursive: true, force: true });
+const sum = (key) => counts.reduce((total, each) => total + each[key], 0);
+const skipped = sum("skipped");
+console.log(`\n${sum("passed")} passed, ${sum("failed")} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`);
+process.exit(sum("failed") === 0 ? 0 : 1);
