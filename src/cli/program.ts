@@ -1,5 +1,5 @@
 import { Command, CommanderError, Option } from "commander";
-import { EXIT } from "../util/index.ts";
+import { EXIT, SvcError } from "../util/index.ts";
 import { reportError, UsageError } from "./errors.ts";
 import { type Environment, type Flags, resolveFlags } from "./flags.ts";
 import { GLOBAL_FLAGS, GLOBAL_HEADING } from "./global-flags.ts";
@@ -31,8 +31,24 @@ export async function runProgram(argv: readonly string[], options: ProgramOption
   try {
     return await runCommand(await resolveCommand(ROOT, argv), { io, env });
   } catch (error) {
-    return reportError(error, { trace: argv.includes("--trace"), err: (text) => io.err(`${text}\n`) });
+    return reportError(await withRemedy(error), {
+      trace: argv.includes("--trace"),
+      err: (text) => io.err(`${text}\n`),
+    });
   }
+}
+
+/** Codespaces of errors that the chain tells without the remedy. */
+const CHAIN_ERRORS = new Set(["sdk", "audit", "bank", "cert", "deployment", "escrow", "market", "provider"]);
+
+async function withRemedy(error: unknown): Promise<unknown> {
+  if (!(error instanceof SvcError) || error.hint !== undefined || !CHAIN_ERRORS.has(error.codespace)) return error;
+  const { codespace, code, message } = error;
+  const hint = (await import("./remedies.ts")).remedyOf(codespace, code);
+  if (hint === undefined) return error;
+  const remedied = new SvcError(codespace, code, message, { hint, cause: error });
+  if (error.stack !== undefined) remedied.stack = error.stack;
+  return remedied;
 }
 
 async function runCommand({ path, rest, unknown }: Resolved, world: World): Promise<number> {

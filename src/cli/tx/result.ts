@@ -17,7 +17,7 @@ export async function printTxResult(context: CliContext, response: TxResponse): 
 
 /** The refusal of a transaction as an error with its remedy, for commands that go on only when it succeeded. */
 export async function txError({ codespace, code, rawLog }: TxResponse): Promise<SvcError> {
-  const { remedyOf } = await import("./remedies.ts");
+  const { remedyOf } = await import("../remedies.ts");
   const hint = remedyOf(codespace, code);
   const text = `transaction failed with code ${code} of ${codespace}: ${rawLog}`;
   return new SvcError(codespace, code, text, hint === undefined ? {} : { hint });

@@ -1,0 +1,37 @@
+import { auditErrors } from "../modules/audit/index.ts";
+import { bankErrors } from "../modules/bank/index.ts";
+import { certErrors } from "../modules/cert/index.ts";
+import { deploymentErrors } from "../modules/deployment/index.ts";
+import { escrowErrors } from "../modules/escrow/index.ts";
+import { marketErrors } from "../modules/market/index.ts";
+import { providerErrors } from "../modules/provider/index.ts";
+import { type ErrorFactory, sdkErrors } from "../util/index.ts";
+
+type ErrorTable = Readonly<Record<string, ErrorFactory>>;
+
+const TABLES: ReadonlyMap<string, ErrorTable> = new Map<string, ErrorTable>([
+  ["sdk", sdkErrors],
+  ["audit", auditErrors],
+  ["bank", bankErrors],
+  ["cert", certErrors],
+  ["deployment", deploymentErrors],
+  ["escrow", escrowErrors],
+  ["market", marketErrors],
+  ["provider", providerErrors],
+]);
+
+/** What somebody at a command line can do about errors that the chain shares with all who speak to it. */
+const AT_THE_COMMAND_LINE: ReadonlyMap<number, string> = new Map([
+  [sdkErrors.unauthorized.code, "check --from, --chain-id, --account-number and --sequence"],
+  [sdkErrors.insufficientFunds.code, "look at the account: svc query bank balances <address>"],
+  [sdkErrors.txInMempool.code, "it is waiting for a block already"],
+  [sdkErrors.mempoolFull.code, "try again after the next blocks"],
+  [sdkErrors.txTimeoutHeight.code, "give a later --timeout-height"],
+  [sdkErrors.wrongSequence.code, "another transaction of this account is on its way: try again after the next block"],
+]);
+
+/** What the error tables advise for a code of the chain. */
+export function remedyOf(codespace: string, code: number): string | undefined {
+  const row = Object.values(TABLES.get(codespace) ?? {}).find((factory) => factory.code === code);
+  return row?.().hint ?? (codespace === "sdk" ? AT_THE_COMMAND_LINE.get(code) : undefined);
+}
