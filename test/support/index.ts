@@ -2,6 +2,7 @@
 export { buildOnce, ROOT } from "./build.ts";
 export { type WebFile, webFile } from "./files.ts";
 export { Fixture } from "./fixture.ts";
+export { fetchPage } from "./http.ts";
 export { type NodeParts, type NodeRequest, startNode, TestNode } from "./node.ts";
 export { freePorts } from "./ports.ts";
 export { Rng, seedFrom } from "./rng.ts";
