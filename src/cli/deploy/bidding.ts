@@ -37,12 +37,13 @@ export async function takeBids(
   return taken;
 }
 
-async function choose({ request }: Session, group: string, offers: readonly Offer[]): Promise<BidRecord> {
+async function choose({ request, progress }: Session, group: string, offers: readonly Offer[]): Promise<BidRecord> {
   const acceptable = offers.filter(({ bid }) => isAcceptable(bid, request.policy));
   const [best] = acceptable;
   if (best === undefined) throw deployErrors.noBids(`group ${group}`);
   const { choose: ask } = request.questions ?? {};
   if (request.policy.choice.kind !== "ask" || ask === undefined) return best.bid;
+  progress.waiting("");
   return unlessInterrupted(ask(group, acceptable), request.signal);
 }
 

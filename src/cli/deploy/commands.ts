@@ -88,10 +88,10 @@ function whatStays({ home, parts }: Tenant, { file }: DeployRequest): Error {
 export function closeCommand(input: CommandInput): Promise<number> {
   const { flags, io } = input;
   const { yes } = sendSettings(input);
-  const dseq = readDseq(flags);
+  const dseq = readDseq(flags, input.args[0]);
   return runToEnd(input, (signal) =>
     asTenant(input, { tx: marketTx(input), signal }, async ({ parts }) => {
-      const deployment = await pickDeployment(parts.market, dseq);
+      const deployment = await pickDeployment(parts, dseq);
       const names = deployment.groups.map(({ spec }) => spec.name).join(", ");
       const question = `close deployment ${deployment.dseq} (${names}) and remove its containers and volumes`;
       if (!yes && !(await unlessInterrupted(io.confirm(question), signal))) throw deployErrors.cancelled();

@@ -4,24 +4,31 @@ import type { Attribute, ResourceUnits, ResourceValue } from "../../wire/gen/svc
 import { type GroupSpec, GroupSpecSchema, type Resource } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
 import { encodeMessage } from "../../wire/index.ts";
 
+/** Names of the services in a resource of a group; empty where they are not known. */
+export type ServiceNames = (group: string, resource: number) => string;
+
 /**
  * What differs between the groups of a deployment and those of a file, one sentence each; empty when they are equal.
  * The chain keeps the groups of a deployment as they were ordered.
  */
-export function groupDifferences(before: readonly GroupSpec[], after: readonly GroupSpec[]): string[] {
+export function groupDifferences(
+  before: readonly GroupSpec[],
+  after: readonly GroupSpec[],
+  services: ServiceNames = () => "",
+): string[] {
   const names = [...new Set([...before, ...after].map(({ name }) => name))];
   return names.flatMap((name) => {
     const old = before.find((group) => group.name === name);
     const now = after.find((group) => group.name === name);
     if (now === undefined) return [`group ${name} is missing in the file`];
     if (old === undefined) return [`group ${name} is new in the file`];
-    return differences(old, now).map((text) => `group ${name}: ${text}`);
+    return differences(old, now, (resource) => services(name, resource)).map((text) => `group ${name}: ${text}`);
   });
 }
 
-function differences(old: GroupSpec, now: GroupSpec): string[] {
+function differences(old: GroupSpec, now: GroupSpec, services: (resource: number) => string): string[] {
   if (equalBytes(encodeMessage(GroupSpecSchema, old), encodeMessage(GroupSpecSchema, now))) return [];
-  const [fields, other] = [groupFields(old), groupFields(now)];
+  const [fields, other] = [groupFields(old, services), groupFields(now, services)];
   const keys = [...new Set([...fields.keys(), ...other.keys()])];
   const changed = keys.flatMap((key) => change(key, fields.get(key), other.get(key)));
   return changed.length === 0 ? ["its resources are described differently"] : changed;
@@ -34,19 +41,27 @@ function change(key: string, old: string | undefined, now: string | undefined): 
 }
 
 /** Everything a group says as named texts. */
-function groupFields({ requirements, resources }: GroupSpec): Map<string, string> {
+function groupFields(
+  { requirements, resources }: GroupSpec,
+  services: (resource: number) => string,
+): Map<string, string> {
   const { allOf = [], anyOf = [] } = requirements?.signedBy ?? {};
   const fields = new Map<string, string>();
   for (const { key, value } of requirements?.attributes ?? []) fields.set(`attribute ${key}`, value);
   if (allOf.length > 0) fields.set("signedBy allOf", allOf.join(" "));
   if (anyOf.length > 0) fields.set("signedBy anyOf", anyOf.join(" "));
-  for (const row of resources) addRow(fields, row);
+  for (const row of resources) addRow(fields, row, rowName(row, services));
   return fields;
 }
 
-/** Resources of a group are numbered in the order of its services. */
-function addRow(fields: Map<string, string>, { resources, count, price }: Resource): void {
-  const name = `resource ${resources?.id ?? 0}`;
+/** The services in a row, else its number. */
+function rowName({ resources }: Resource, services: (resource: number) => string): string {
+  const id = resources?.id ?? 0;
+  const names = services(id);
+  return names === "" ? `resource ${id}` : names;
+}
+
+function addRow(fields: Map<string, string>, { resources, count, price }: Resource, name: string): void {
   fields.set(`${name} count`, `${count}`);
   fields.set(`${name} price`, `${formatDecShort(BigInt(price?.amount ?? "0"))} ${price?.denom ?? ""}`);
   if (resources !== undefined) addUnits(fields, name, resources);

@@ -73,9 +73,14 @@ function forget({ journal, progress }: Session, dseq: bigint): void {
   progress.note(`deployment ${dseq}, made from an earlier version of the file, is closed and its deposit returned`);
 }
 
-async function confirm({ request, market }: Session, deposit: IntCoin, superseded: bigint | undefined): Promise<void> {
+async function confirm(
+  { request, market, progress }: Session,
+  deposit: IntCoin,
+  superseded: bigint | undefined,
+): Promise<void> {
   const ask = request.questions?.confirm;
   if (ask === undefined) return;
+  progress.waiting("");
   const old = superseded === undefined ? "" : ` after closing deployment ${superseded} of an earlier version`;
   const text = `create a deployment of ${request.file}${old}, with a deposit of ${formatCoin(deposit)} from ${market.owner}`;
   if (!(await unlessInterrupted(ask(text), request.signal))) throw deployErrors.cancelled("nothing was sent");

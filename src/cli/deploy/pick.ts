@@ -1,9 +1,14 @@
+import { basename } from "node:path";
 import { deployErrors } from "./errors.ts";
 import type { OpenGate } from "./gate.ts";
+import type { Journal } from "./journal.ts";
 import { activeLeases, type DeploymentRecord, type LeaseRecord, type Market, type ProviderRecord } from "./market.ts";
 
 /** The deployment of a number, or the only active one. */
-export async function pickDeployment(market: Market, dseq: bigint | undefined): Promise<DeploymentRecord> {
+export async function pickDeployment(
+  { market, journal }: { readonly market: Market; readonly journal: Journal },
+  dseq: bigint | undefined,
+): Promise<DeploymentRecord> {
   if (dseq !== undefined) return byNumber(market, dseq);
   const active = await market.deployments("active");
   const [only, ...others] = active;
@@ -11,7 +16,8 @@ export async function pickDeployment(market: Market, dseq: bigint | undefined): 
     throw deployErrors.noDeployment(`${market.owner} has no active deployment`, { hint: "make one: svc deploy FILE" });
   }
   if (others.length === 0) return only;
-  throw deployErrors.severalDeployments(active.map(describe).join(", "));
+  const files = new Map(journal.entries(market.owner, market.chainId).map((entry) => [entry.dseq, entry.file]));
+  throw deployErrors.severalDeployments(active.map((each) => describe(each, files.get(each.dseq))).join(", "));
 }
 
 async function byNumber(market: Market, dseq: bigint): Promise<DeploymentRecord> {
@@ -24,8 +30,8 @@ async function byNumber(market: Market, dseq: bigint): Promise<DeploymentRecord>
   return found;
 }
 
-function describe({ dseq, groups }: DeploymentRecord): string {
-  return `${dseq} (${groups.map(({ spec }) => spec.name).join(", ")})`;
+function describe({ dseq, groups }: DeploymentRecord, file: string | undefined): string {
+  return `${dseq} (${file === undefined ? groups.map(({ spec }) => spec.name).join(", ") : basename(file)})`;
 }
 
 /** A running lease with its provider. */
@@ -36,11 +42,11 @@ export interface ServiceLease {
 
 /** The running leases of a deployment that have the service, or all of them; at least one. */
 export async function serviceLeases(
-  { market, gate }: { readonly market: Market; readonly gate: OpenGate },
+  { market, gate, journal }: { readonly market: Market; readonly gate: OpenGate; readonly journal: Journal },
   dseq: bigint | undefined,
   service: string | undefined,
 ): Promise<readonly ServiceLease[]> {
-  const deployment = await pickDeployment(market, dseq);
+  const deployment = await pickDeployment({ market, journal }, dseq);
   const found = await Promise.all(activeLeases(await market.leases(deployment.dseq)).map(withProvider));
   const leases = found.flat();
   const what = `deployment ${deployment.dseq}`;

@@ -1,4 +1,4 @@
-import { errorText, parseCoin, parseDecCoin } from "../../util/index.ts";
+import { errorText, parseCoin, parseDecCoin, tryParseInt } from "../../util/index.ts";
 import { isAddress } from "../../wire/index.ts";
 import { parseDuration } from "../duration.ts";
 import { usageError } from "../errors.ts";
@@ -40,11 +40,14 @@ function readChoice(bid: string | undefined, isAsked: boolean): BidChoice {
   throw usageError(`--bid takes cheapest or the address of a provider, not "${bid.slice(0, 80)}"`, hint);
 }
 
-/** `--dseq`; undefined where it was left out. */
-export function readDseq(flags: Flags): bigint | undefined {
-  if (!flags.given("dseq")) return undefined;
-  const dseq = flags.uint("dseq");
-  if (dseq === 0n) throw usageError("--dseq takes the number of a deployment, from 1 on");
+/** `--dseq`, or the number given as an argument; undefined where both were left out. */
+export function readDseq(flags: Flags, argument?: string): bigint | undefined {
+  if (argument === undefined && !flags.given("dseq")) return undefined;
+  const dseq = argument === undefined ? flags.uint("dseq") : (tryParseInt(argument) ?? 0n);
+  if (dseq <= 0n) throw usageError("a deployment has a number, from 1 on", "see yours: svc deploy ps");
+  if (argument !== undefined && flags.given("dseq") && dseq !== flags.uint("dseq")) {
+    throw usageError(`the argument says deployment ${dseq}, --dseq says ${flags.uint("dseq")}`);
+  }
   return dseq;
 }
 

@@ -1,7 +1,7 @@
 import type { Clock } from "./clock.ts";
 
 /** The parts of a deployment's way that are timed. */
-export type StepName = "certificate" | "order" | "bid" | "lease" | "manifest" | "ready" | "first-200";
+export type StepName = "certificate" | "order" | "bid" | "lease" | "update" | "manifest" | "ready" | "first-200";
 
 export interface StepTime {
   readonly name: StepName;
@@ -12,7 +12,7 @@ export interface StepTime {
 export interface DeployReporter {
   /** A step is done. `ms` is what it took, `at` the time since the start, both in milliseconds. */
   step(step: StepTime & { readonly at: number }, text: string): void;
-  /** What is waited for from now on, for when nothing else happens. */
+  /** What is waited for from now on, for when nothing else happens; empty while a person is asked. */
   waiting(text: string): void;
   /** Anything else worth knowing: tables, refusals, what is continued. May have several lines. */
   note(text: string): void;

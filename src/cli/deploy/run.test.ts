@@ -638,7 +638,7 @@ describe("short forms", () => {
     const { dseq } = await world.deploy();
     world.write({ count: 2 });
     await expect(update()).rejects.toMatchObject({
-      message: `deployment ${dseq}: group anywhere: resource 1 count was 1 and is 2: groups cannot be changed`,
+      message: `deployment ${dseq}: group anywhere: web count was 1 and is 2: groups cannot be changed`,
       hint: expect.stringContaining(`svc deploy close --dseq ${dseq}`),
     });
     expect([...world.manifests.values()][0]).toHaveLength(1);
@@ -648,7 +648,7 @@ describe("short forms", () => {
     open();
     await world.deploy();
     world.chain.nextBlock(9);
-    const before = await pickDeployment(world.tenantMarket(), undefined);
+    const before = await pickDeployment(world.parts(), undefined);
     const held = world.chain.balance(world.tenant);
     const earned = world.chain.balance(world.key("p1").address);
     const result = await closeAndSettle({ market: world.tenantMarket(), journal: new Journal(world.home) }, before);
@@ -663,20 +663,20 @@ describe("short forms", () => {
     expect(closeText(result)).toContain(`returned  ${returned}utoken\n`);
     expect(closeJson(result)).toMatchObject({ returned: { denom: "utoken", amount: `${returned}` } });
     expect(new Journal(world.home).entries(world.tenant, world.chain.chainId)).toEqual([]);
-    await expect(pickDeployment(world.tenantMarket(), before.dseq)).rejects.toThrow("the deployment is closed");
-    await expect(pickDeployment(world.tenantMarket(), undefined)).rejects.toThrow("has no active deployment");
+    await expect(pickDeployment(world.parts(), before.dseq)).rejects.toThrow("the deployment is closed");
+    await expect(pickDeployment(world.parts(), undefined)).rejects.toThrow("has no active deployment");
   });
 
   test("one of several deployments has to be named", async () => {
     open();
     const first = await world.deploy();
     const second = await world.deploy({ fresh: true });
-    await expect(pickDeployment(world.tenantMarket(), undefined)).rejects.toMatchObject({
-      message: `${first.dseq} (anywhere), ${second.dseq} (anywhere): several deployments are active`,
+    await expect(pickDeployment(world.parts(), undefined)).rejects.toMatchObject({
+      message: `${first.dseq} (web.yaml), ${second.dseq} (web.yaml): several deployments are active`,
       hint: "say which one with --dseq",
     });
-    expect((await pickDeployment(world.tenantMarket(), BigInt(second.dseq))).dseq).toBe(BigInt(second.dseq));
-    await expect(pickDeployment(world.tenantMarket(), 999n)).rejects.toThrow("has no deployment 999");
+    expect((await pickDeployment(world.parts(), BigInt(second.dseq))).dseq).toBe(BigInt(second.dseq));
+    await expect(pickDeployment(world.parts(), 999n)).rejects.toThrow("has no deployment 999");
   });
 
   test("the list shows the balance of now and when it ends", async () => {

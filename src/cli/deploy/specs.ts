@@ -38,8 +38,9 @@ const SHORT_FORMS: readonly CommandSpec[] = [
   {
     name: "close",
     summary: "End a deployment: pay what is due, return the rest",
+    args: "[dseq]",
     flags: [DSEQ_FLAG, ...SEND_FLAGS],
-    example: "svc deploy close --dseq 1234 --from alice",
+    example: "svc deploy close 1234 --from alice",
     load: async () => (await import("./commands.ts")).closeCommand,
   },
   {

@@ -1,3 +1,4 @@
+import type { Manifest } from "../../sdl/index.ts";
 import { equalBytes } from "../../util/index.ts";
 import { unlessInterrupted } from "./clock.ts";
 import { deployErrors } from "./errors.ts";
@@ -28,7 +29,7 @@ export async function runUpdate(
   const progress = new Progress(parts.clock, reporter);
   const session: Session = { ...parts, request, progress, fingerprint: fingerprintOf(request.sdl) };
   progress.waiting("the node");
-  const deployment = await pickDeployment(parts.market, request.dseq ?? (await madeFrom(session)));
+  const deployment = await pickDeployment(parts, request.dseq ?? (await madeFrom(session)));
   checkGroups(session, deployment);
   const leases = await needLeases(session, deployment);
   await putHash(session, deployment);
@@ -55,12 +56,23 @@ async function madeFrom({ market, journal, request }: Session): Promise<bigint |
 
 function checkGroups({ request }: Session, { dseq, groups }: DeploymentRecord): void {
   const before = groups.map(({ spec }) => spec);
-  const changes = groupDifferences(before, request.sdl.groups);
+  const changes = groupDifferences(before, request.sdl.groups, serviceNames(request.sdl.manifest));
   if (changes.length === 0) return;
   const hint =
     `image, command, args, env and hosts can be changed; for the rest make a new deployment: ` +
     `svc deploy close --dseq ${dseq} and svc deploy ${request.file}`;
   throw deployErrors.groupsChanged(`deployment ${dseq}: ${changes.join("; ")}`, { hint });
+}
+
+/** What runs in a resource of a group. */
+function serviceNames(manifest: Manifest): (group: string, resource: number) => string {
+  return (group, resource) => {
+    const services = manifest.find(({ name }) => name === group)?.services ?? [];
+    return services
+      .filter(({ resources }) => resources.id === resource)
+      .map(({ name }) => name)
+      .join(", ");
+  };
 }
 
 async function needLeases({ market, request }: Session, { dseq }: DeploymentRecord): Promise<readonly LeaseRecord[]> {
@@ -77,12 +89,13 @@ async function putHash({ market, request, progress }: Session, deployment: Deplo
     return;
   }
   const ask = request.questions?.confirm;
+  progress.waiting("");
   const agreed = ask === undefined || (await unlessInterrupted(ask(`update deployment ${dseq}`), request.signal));
   if (!agreed) throw deployErrors.cancelled("nothing was sent");
   progress.waiting("the block with the new manifest hash");
   const message = updateDeployment({ owner: market.owner, dseq }, request.sdl.hash);
   const { height } = await unlessInterrupted(market.send([message]), request.signal);
-  progress.done("order", `manifest hash of deployment ${dseq} changed in block ${height}`);
+  progress.done("update", `manifest hash of deployment ${dseq} changed in block ${height}`);
 }
 
 function record(session: Session, { dseq }: DeploymentRecord, leases: readonly LeaseRecord[]): void {
