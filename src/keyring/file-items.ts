@@ -81,8 +81,10 @@ export class FileItems implements ItemStore {
   }
 
   async #encodeItem(key: string, data: Uint8Array): Promise<string> {
-    await prepareDirectory(this.#dir);
+    // Nothing is made before there is a passphrase.
+    await checkDirectory(this.#dir);
     const passphrase = await this.#secret();
+    await prepareDirectory(this.#dir);
     const item = {
       Key: key,
       Data: toBase64(data),
