@@ -103,14 +103,16 @@ export class RpcSocket {
     this.#connecting = true;
     clearTimeout(this.#retryTimer);
     import("ws").then(
-      (library) => this.#open(new library.WebSocket(this.#url, { maxPayload: MAX_MESSAGE_BYTES })),
+      (library) => this.#open(library),
       (error) => this.#lost(error),
     );
   }
 
-  #open(socket: WebSocket): void {
-    this.#socket = socket;
+  #open(library: typeof import("ws")): void {
     this.#connecting = false;
+    if (this.#closed || this.#subscriptions.size === 0) return;
+    const socket = new library.WebSocket(this.#url, { maxPayload: MAX_MESSAGE_BYTES });
+    this.#socket = socket;
     let problem: Error | undefined;
     socket.on("open", () => {
       this.#stayAlive(socket);
@@ -128,6 +130,8 @@ export class RpcSocket {
 
   /** Silence of the connection is broken by a ping half-way and ends it when that stays unanswered. */
   #stayAlive(socket: WebSocket): void {
+    // What still arrives on a connection that was given up must not keep the process.
+    if (this.#socket !== socket) return;
     const half = (this.#options.silenceMs ?? DEFAULT_SILENCE_MS) / 2;
     clearTimeout(this.#aliveTimer);
     this.#aliveTimer = setTimeout(() => {
