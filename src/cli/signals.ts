@@ -3,6 +3,9 @@ import { EXIT } from "../util/index.ts";
 /** Why a process is to end. */
 export type StopReason = "SIGINT" | "SIGTERM" | "disconnect";
 
+/** Set in the environment of processes that end with the one that started them. */
+export const SUPERVISED = "SVC_SUPERVISED";
+
 /** The wish that this process ends. */
 export interface StopWish {
   readonly received: Promise<StopReason>;
@@ -27,11 +30,12 @@ export function stopRequested(): StopWish {
   };
   const onDisconnect = (): void => resolve("disconnect");
   process.on("SIGINT", onSignal).on("SIGTERM", onSignal);
-  if (process.channel !== undefined) process.once("disconnect", onDisconnect);
+  const supervised = process.env[SUPERVISED] === "1" && process.connected;
+  if (supervised) process.once("disconnect", onDisconnect);
   const forget = (): void => {
     process.off("SIGINT", onSignal).off("SIGTERM", onSignal).off("disconnect", onDisconnect);
     // An open channel would keep the process alive.
-    if (process.connected) process.disconnect();
+    if (supervised && process.connected) process.disconnect();
   };
   return { received, forget };
 }

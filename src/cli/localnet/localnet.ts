@@ -7,6 +7,7 @@ import { errorText } from "../../util/index.ts";
 import { commandError, ExitError } from "../errors.ts";
 import type { Io } from "../io.ts";
 import { engineStateDir } from "../provider-run/config.ts";
+import { SUPERVISED } from "../signals.ts";
 import { VERSION } from "../version.ts";
 import { deployFile, type LocalnetDeployment } from "./deployment.ts";
 import { type Engine, ensureBusybox, ensureEngine } from "./engine-setup.ts";
@@ -219,6 +220,7 @@ export class Localnet {
     const child = spawn(process.execPath, [main, ...args], {
       stdio: ["ignore", "pipe", "pipe", "ipc"],
       detached: true,
+      env: { ...process.env, [SUPERVISED]: "1" },
     });
     const supervised = supervise(name, child, this.#logFile(name));
     this.#children.push(supervised);
