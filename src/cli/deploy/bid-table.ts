@@ -1,7 +1,6 @@
 import { formatPrice, priceOverTime } from "../../sdl/index.ts";
-import type { Attribute } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
 import { printable } from "../printable.ts";
-import type { BidRecord } from "./market.ts";
+import type { BidRecord, ProviderAttribute } from "./market.ts";
 import { textTable } from "./text-table.ts";
 
 /** A bid with what is worth knowing of its provider. */
@@ -9,7 +8,7 @@ export interface Offer {
   readonly bid: BidRecord;
   /** Host of the provider's gateway. */
   readonly host: string;
-  readonly attributes: readonly Attribute[];
+  readonly attributes: readonly ProviderAttribute[];
   /** Accounts that have signed attributes of the provider. */
   readonly auditors: readonly string[];
 }
@@ -31,7 +30,7 @@ function offerRow({ bid, host, attributes, auditors }: Offer, number: number, bl
 }
 
 /** What a provider says of itself; lists of capabilities are for machines. */
-export function attributeText(attributes: readonly Attribute[]): string {
+export function attributeText(attributes: readonly ProviderAttribute[]): string {
   const shown = attributes.filter(({ key }) => !key.startsWith("capabilities/"));
   if (shown.length === 0) return "-";
   const more = shown.length > MAX_ATTRIBUTES ? ` +${shown.length - MAX_ATTRIBUTES}` : "";

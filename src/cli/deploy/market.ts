@@ -58,11 +58,14 @@ export interface LeaseRecord {
   readonly settled: bigint;
 }
 
+/** What a provider says of itself. */
+export type ProviderAttribute = Pick<Attribute, "key" | "value">;
+
 export interface ProviderRecord {
   readonly address: string;
   /** `https://host:port` of its gateway. */
   readonly hostUri: string;
-  readonly attributes: readonly Attribute[];
+  readonly attributes: readonly ProviderAttribute[];
 }
 
 /** What the chain asks of the money behind a deployment. */

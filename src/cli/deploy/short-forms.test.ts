@@ -1,0 +1,104 @@
+import { describe, expect, test } from "vitest";
+import { BLOCK_MS, openWorld, type ProviderPlan, type World } from "../../../test/cli/deploy-world.ts";
+import { MIN_DEPOSIT } from "../../testing/index.ts";
+import { closeAndSettle, closeJson, closeText } from "./close.ts";
+import { Journal } from "./journal.ts";
+import { pickDeployment } from "./pick.ts";
+import { listDeployments, psTable } from "./ps.ts";
+import { runUpdate, type UpdateRequest } from "./update.ts";
+
+let world: World;
+
+function open(plans?: Readonly<Record<string, ProviderPlan>>): World {
+  world = openWorld(plans);
+  return world;
+}
+
+describe("short forms", () => {
+  const update = (options: Partial<UpdateRequest> = {}) =>
+    runUpdate(world.parts(), { ...world.request(), ...options }, world.reporter);
+
+  test("an update changes the hash and sends the manifest", async () => {
+    open();
+    const { dseq } = await world.deploy();
+    world.write({ env: "A=2" });
+    const result = await update();
+    expect(result.dseq).toBe(dseq);
+    expect([...world.manifests.values()][0]).toHaveLength(2);
+    // The updated file is the deployment's file from now on.
+    expect((await world.deploy()).dseq).toBe(dseq);
+    await update();
+    expect(world.notes.join("")).toContain("has this manifest already");
+  });
+
+  test("an update that changes groups names what changed, and changes nothing", async () => {
+    open();
+    const { dseq } = await world.deploy();
+    world.write({ count: 2 });
+    await expect(update()).rejects.toMatchObject({
+      message: `deployment ${dseq}: group anywhere: web count was 1 and is 2: groups cannot be changed`,
+      hint: expect.stringContaining(`svc deploy close --dseq ${dseq}`),
+    });
+    expect([...world.manifests.values()][0]).toHaveLength(1);
+  });
+
+  test("closing tells who was paid what and what came back", async () => {
+    open();
+    await world.deploy();
+    world.chain.nextBlock(9);
+    const before = await pickDeployment(world.parts(), undefined);
+    const held = world.chain.balance(world.tenant);
+    const earned = world.chain.balance(world.key("p1").address);
+    const result = await closeAndSettle({ market: world.tenantMarket(), journal: new Journal(world.home) }, before);
+    const paid = world.chain.balance(world.key("p1").address) - earned;
+    const returned = world.chain.balance(world.tenant) - held;
+    expect(paid).toBeGreaterThan(0n);
+    expect(paid + returned).toBe(MIN_DEPOSIT);
+    expect(result).toMatchObject({
+      paid: [{ provider: world.key("p1").address, amount: { denom: "utoken", amount: paid } }],
+      returned: { denom: "utoken", amount: returned },
+    });
+    expect(closeText(result)).toContain(`returned  ${returned}utoken\n`);
+    expect(closeJson(result)).toMatchObject({ returned: { denom: "utoken", amount: `${returned}` } });
+    expect(new Journal(world.home).entries(world.tenant, world.chain.chainId)).toEqual([]);
+    await expect(pickDeployment(world.parts(), before.dseq)).rejects.toThrow("the deployment is closed");
+    await expect(pickDeployment(world.parts(), undefined)).rejects.toThrow("has no active deployment");
+  });
+
+  test("one of several deployments has to be named", async () => {
+    open();
+    const first = await world.deploy();
+    const second = await world.deploy({ fresh: true });
+    await expect(pickDeployment(world.parts(), undefined)).rejects.toMatchObject({
+      message: `${first.dseq} (web.yaml), ${second.dseq} (web.yaml): several deployments are active`,
+      hint: "say which one with --dseq",
+    });
+    expect((await pickDeployment(world.parts(), BigInt(second.dseq))).dseq).toBe(BigInt(second.dseq));
+    await expect(pickDeployment(world.parts(), 999n)).rejects.toThrow("has no deployment 999");
+  });
+
+  test("the list shows the balance of now and when it ends", async () => {
+    open();
+    await world.deploy();
+    const leasedAt = world.chain.height;
+    world.chain.nextBlock(100);
+    const { market, gate } = world.parts();
+    const now = Date.UTC(2025, 5, 1);
+    const [line] = await listDeployments({ market, gate, now: () => now });
+    // Ten a block since the block of the lease.
+    const spent = 10n * (world.chain.height - leasedAt);
+    expect(line).toMatchObject({
+      state: "active",
+      services: [{ name: "web", available: 1, total: 1 }],
+      uris: ["http://web-1.example:8080/"],
+      ports: ["tcp://localhost:30001"],
+      price: { denom: "utoken", amount: "10" },
+      balance: { denom: "utoken", amount: `${MIN_DEPOSIT - spent}` },
+      problems: [],
+    });
+    const blocks = BigInt(line?.blocks_left ?? "0");
+    expect(blocks).toBe((MIN_DEPOSIT - spent) / 10n);
+    expect(line?.until).toBe(new Date(now + Number(blocks) * BLOCK_MS).toISOString().replace(".000Z", "Z"));
+    expect(psTable(line === undefined ? [] : [line])).toContain("web 1/1");
+  });
+});

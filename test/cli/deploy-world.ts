@@ -1,0 +1,358 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { DescMethod, MessageInitShape } from "@bufbuild/protobuf";
+import { afterEach } from "vitest";
+import type { BidPolicy } from "../../src/cli/deploy/bids.ts";
+import { chainMarket } from "../../src/cli/deploy/chain-market.ts";
+import type { Clock } from "../../src/cli/deploy/clock.ts";
+import { deployErrors } from "../../src/cli/deploy/errors.ts";
+import type { Gate, LeaseState, ManifestOutcome } from "../../src/cli/deploy/gate.ts";
+import { Journal } from "../../src/cli/deploy/journal.ts";
+import type { Market, ProviderRecord } from "../../src/cli/deploy/market.ts";
+import type { Probe } from "../../src/cli/deploy/probe.ts";
+import type { DeployReporter } from "../../src/cli/deploy/progress.ts";
+import type { DeployResult } from "../../src/cli/deploy/result.ts";
+import { runDeploy } from "../../src/cli/deploy/run.ts";
+import type { DeployParts, DeployRequest } from "../../src/cli/deploy/session.ts";
+import type { QueryClient } from "../../src/client/index.ts";
+import { createCertificate, type NewCertificate } from "../../src/crypto/index.ts";
+import { loadSdl, type Manifest, manifestHash } from "../../src/sdl/index.ts";
+import {
+  coin,
+  MIN_DEPOSIT,
+  price as priceOf,
+  type TestChain,
+  type TestKey,
+  TestMarket,
+  testChain,
+  testKey,
+} from "../../src/testing/index.ts";
+import { toHex, toUtf8 } from "../../src/util/index.ts";
+import { Query as CertQuery, MsgCreateCertificateSchema } from "../../src/wire/gen/svc/cert/v1beta1/cert_pb.js";
+import type { Order } from "../../src/wire/gen/svc/market/v1beta1/market_pb.js";
+import { Query as MarketQuery } from "../../src/wire/gen/svc/market/v1beta1/query_pb.js";
+import { MsgCreateBidSchema } from "../../src/wire/gen/svc/market/v1beta1/tx_pb.js";
+import { type Any, type LeaseKey, type OrderKey, packAny } from "../../src/wire/index.ts";
+
+export const BLOCK_MS = 6000;
+
+export interface FileOptions {
+  readonly price?: number;
+  readonly env?: string;
+  readonly count?: number;
+  readonly groups?: readonly string[];
+}
+
+/** A deployment file of one web service in each group. */
+function sdlText({ price = 1000, env = "A=1", count = 1, groups = ["anywhere"] }: FileOptions = {}): string {
+  const pricing = groups.map((name) => `    ${name}: { pricing: { small: { denom: utoken, amount: ${price} } } }`);
+  const places = groups.map((name) => `    ${name}: { profile: small, count: ${count} }`);
+  return [
+    'version: "2.0"',
+    "services:",
+    `  web: { image: "localhost/sample:1", env: ["${env}"], expose: [{ port: 80, as: 8080, to: [{ global: true }] }] }`,
+    "profiles:",
+    "  compute:",
+    "    small: { resources: { cpu: { units: 0.1 }, memory: { size: 32Mi }, storage: { size: 64Mi } } }",
+    "  placement:",
+    ...pricing,
+    "deployment:",
+    "  web:",
+    ...places,
+    "",
+  ].join("\n");
+}
+
+/** Time that passes only when everybody sleeps; the earliest sleeper is woken first. */
+export class VirtualClock implements Clock {
+  #now = 0;
+  #sleepers: { readonly at: number; readonly wake: () => void }[] = [];
+  #ticking = false;
+
+  now(): number {
+    return this.#now;
+  }
+
+  sleep(ms: number, signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return Promise.reject(deployErrors.interrupted());
+    return new Promise((resolve, reject) => {
+      const sleeper = { at: this.#now + ms, wake: resolve };
+      this.#sleepers.push(sleeper);
+      signal.addEventListener("abort", () => {
+        this.#sleepers = this.#sleepers.filter((each) => each !== sleeper);
+        reject(deployErrors.interrupted());
+      });
+      this.#tick();
+    });
+  }
+
+  #tick(): void {
+    if (this.#ticking) return;
+    this.#ticking = true;
+    setImmediate(() => {
+      this.#ticking = false;
+      const [first] = this.#sleepers.sort((a, b) => a.at - b.at);
+      if (first === undefined) return;
+      this.#sleepers = this.#sleepers.filter((each) => each !== first);
+      this.#now = Math.max(this.#now, first.at);
+      first.wake();
+      if (this.#sleepers.length > 0) this.#tick();
+    });
+  }
+}
+
+export interface ProviderPlan {
+  readonly price: string;
+  /** Blocks after the order in which it bids; never when left out. */
+  readonly delay?: number;
+  readonly refusal?: string;
+}
+
+function bidMessage(order: OrderKey, from: TestKey, price: string): Any {
+  const deposit = coin(MIN_DEPOSIT);
+  return packAny(MsgCreateBidSchema, { order, provider: from.address, price: priceOf(price), deposit });
+}
+
+export class Killed extends Error {}
+
+/** A real chain in memory with providers that bid, their gateways, and a way to stop everything at any call. */
+export class World {
+  readonly chain: TestChain;
+  readonly market: TestMarket;
+  readonly clock = new VirtualClock();
+  readonly home = mkdtempSync(join(tmpdir(), "svc-deploy-"));
+  readonly file = join(this.home, "web.yaml");
+  readonly notes: string[] = [];
+  readonly steps: string[] = [];
+  /** Manifests taken, by deployment and provider. */
+  readonly manifests = new Map<string, Manifest[]>();
+  readonly plans = new Map<string, ProviderPlan>();
+  /** The certificate in the tenant's home. */
+  hasCertificate = false;
+  probes = 0;
+  calls = 0;
+  /** The call at which the process is killed, before or after it has its effect. */
+  kill: { readonly call: number; readonly when: "before" | "after" } | undefined;
+  outcome: ManifestOutcome = { kind: "taken" };
+
+  constructor(plans: Readonly<Record<string, ProviderPlan>> = { p1: { price: "10", delay: 1 } }) {
+    this.chain = testChain({ accounts: ["alice", "p1", "p2"] });
+    this.market = new TestMarket(this.chain);
+    this.market.register(...Object.keys(plans).map((name) => this.key(name)));
+    for (const [name, plan] of Object.entries(plans)) this.plans.set(name, plan);
+    this.write();
+  }
+
+  key(name: string): TestKey {
+    return this.chain.key(name);
+  }
+
+  get tenant(): string {
+    return this.key("alice").address;
+  }
+
+  write(options: FileOptions = {}): void {
+    writeFileSync(this.file, sdlText(options));
+  }
+
+  close(): void {
+    rmSync(this.home, { recursive: true, force: true });
+  }
+
+  /** A block, with the bids that are due in it. */
+  block(): bigint {
+    const next = this.chain.height + 1n;
+    const txs = [...this.plans].flatMap(([name, plan]) => {
+      const from = this.key(name);
+      const { delay } = plan;
+      if (delay === undefined) return [];
+      const due = this.orders().filter(({ createdAt }) => next >= createdAt + BigInt(delay));
+      const fresh = due.flatMap(({ orderId }) => orderId ?? []).filter((order) => !this.hasBid(order, from));
+      const messages = fresh.map((order) => bidMessage(order, from, plan.price));
+      return messages.length === 0 ? [] : [this.chain.sign(messages, { from })];
+    });
+    this.chain.block(txs);
+    return this.chain.height;
+  }
+
+  hasBid(order: OrderKey, { address }: TestKey): boolean {
+    const { owner, dseq, gseq, oseq } = order;
+    const filters = { owner, dseq, gseq, oseq, provider: address };
+    return this.chain.query(MarketQuery.method.bids, { filters }).bids.length > 0;
+  }
+
+  /** Open orders of the tenant. */
+  orders(): readonly Order[] {
+    const filters = { owner: this.tenant, state: "open" };
+    return this.chain.query(MarketQuery.method.orders, { filters }).orders;
+  }
+
+  /** Every deployment that was ever made. */
+  async all(): Promise<readonly bigint[]> {
+    return (await this.tenantMarket().deployments("")).map(({ dseq }) => dseq);
+  }
+
+  async active(): Promise<readonly bigint[]> {
+    return (await this.tenantMarket().deployments("active")).map(({ dseq }) => dseq);
+  }
+
+  tenantMarket(): Market {
+    const { chain, clock } = this;
+    const query: Pick<QueryClient, "call"> = {
+      call: async <M extends DescMethod>(method: M, request: MessageInitShape<M["input"]>) =>
+        chain.query(method, request),
+    };
+    return chainMarket(query, {
+      owner: this.tenant,
+      chainId: chain.chainId,
+      height: async () => chain.height,
+      nextBlock: async (after, signal) => {
+        if (chain.height > after) return chain.height;
+        await clock.sleep(BLOCK_MS, signal);
+        return this.block();
+      },
+      blockSeconds: async () => BLOCK_MS / 1000,
+      send: async (messages) => {
+        const { height } = chain.mustSend(messages, { from: this.key("alice") });
+        return { hash: "AB", height };
+      },
+    });
+  }
+
+  gate({ address }: ProviderRecord): Gate {
+    const name = [...this.chain.keys.values()].find((key) => key.address === address)?.name ?? "";
+    return {
+      sendManifest: async (dseq, manifest) => {
+        if (this.outcome.kind !== "taken") return this.outcome;
+        const key = `${dseq}/${address}`;
+        this.manifests.set(key, [...(this.manifests.get(key) ?? []), manifest]);
+        return { kind: "taken" };
+      },
+      status: async (lease) => this.status(lease),
+      refusal: async () => this.plans.get(name)?.refusal,
+    };
+  }
+
+  status(lease: LeaseKey): LeaseState | undefined {
+    const manifest = this.manifests.get(`${lease.dseq}/${lease.provider}`)?.at(-1);
+    const [service] = manifest?.[lease.gseq - 1]?.services ?? [];
+    if (manifest === undefined || service === undefined) return undefined;
+    const { name, count } = service;
+    const urls = [`http://${name}-${lease.gseq}.example:8080/`];
+    return {
+      version: toHex(manifestHash(manifest)),
+      services: [{ name, available: count, total: count, updated: count, urls }],
+      ports: [{ service: name, host: "localhost", port: 30_001, containerPort: 80, proto: "TCP" }],
+    };
+  }
+
+  readonly probe: Probe = {
+    http: async () => {
+      this.probes += 1;
+      // The ingress knows the host a moment later than the provider says so.
+      return { status: this.probes === 1 ? 503 : 200, start: "", isPlain: true };
+    },
+    tcp: async () => {},
+  };
+
+  async publishCertificate() {
+    const filter = { owner: this.tenant, state: "valid" };
+    const { certificates } = this.chain.query(CertQuery.method.certificates, { filter });
+    if (this.hasCertificate && certificates.length > 0) return undefined;
+    this.hasCertificate = true;
+    const made = await tenantCertificate();
+    const cert = new Uint8Array(toUtf8(made.certificate));
+    const pubkey = new Uint8Array(toUtf8(made.publicKey));
+    return packAny(MsgCreateCertificateSchema, { owner: this.tenant, cert, pubkey });
+  }
+
+  parts(): DeployParts {
+    return {
+      market: this.#killable(this.tenantMarket()),
+      gate: (provider) => this.#killable(this.gate(provider)),
+      journal: this.#killable(new Journal(this.home)),
+      probe: this.#killable(this.probe),
+      clock: this.clock,
+      publishCertificate: () => this.#call(() => this.publishCertificate()),
+    };
+  }
+
+  request(options: Partial<DeployRequest> & { readonly policy?: BidPolicy } = {}): DeployRequest {
+    return {
+      file: this.file,
+      sdl: loadSdl(readFileSync(this.file, "utf8"), { file: this.file }),
+      policy: { choice: { kind: "cheapest" } },
+      bidWindow: 2n,
+      timeoutMs: 120_000,
+      fresh: false,
+      signal: new AbortController().signal,
+      ...options,
+    };
+  }
+
+  readonly reporter: DeployReporter = {
+    step: ({ name }, text) => void this.steps.push(`${name}: ${text}`),
+    waiting: () => {},
+    note: (text) => void this.notes.push(text),
+  };
+
+  deploy(options: Partial<DeployRequest> = {}): Promise<DeployResult> {
+    return runDeploy(this.parts(), this.request(options), this.reporter);
+  }
+
+  /** The object with every method a place where the process may be killed. */
+  #killable<T extends object>(object: T): T {
+    return new Proxy(object, {
+      get: (target, name) => {
+        const value: unknown = Reflect.get(target, name, target);
+        if (typeof value !== "function") return value;
+        return (...args: unknown[]) => this.#call(() => value.apply(target, args), !(target instanceof Journal));
+      },
+    });
+  }
+
+  #call<T>(work: () => T, isAsync = true): T {
+    this.calls += 1;
+    const { call = 0, when } = this.kill ?? {};
+    if (this.calls < call || this.kill === undefined) return work();
+    if (this.calls === call && when === "after") work();
+    this.#die();
+    if (!isAsync) throw new Killed();
+    // A killed process hears of nothing any more.
+    return new Promise(() => {}) as T;
+  }
+
+  /** Runs `deploy` until it is killed. */
+  async deployUntilKilled(): Promise<"killed" | "done"> {
+    const killed = new Promise<"killed">((resolve) => {
+      this.#die = () => resolve("killed");
+    });
+    return Promise.race([killed, this.deploy().then(() => "done" as const)]);
+  }
+
+  #die: () => void = () => {};
+}
+
+let certificate: NewCertificate | undefined;
+
+/** One certificate serves all worlds: the tenant's key is the same in each. */
+async function tenantCertificate(): Promise<NewCertificate> {
+  const { address } = testKey("alice");
+  const times = { notBefore: Date.UTC(2020, 0, 1), notAfter: Date.UTC(2090, 0, 1) };
+  certificate ??= await createCertificate({ address, serial: 1n, hosts: [], ...times }, "test");
+  return certificate;
+}
+
+const worlds: World[] = [];
+
+/** A world that is gone after the test. */
+export function openWorld(plans?: Readonly<Record<string, ProviderPlan>>): World {
+  const world = new World(plans);
+  worlds.push(world);
+  return world;
+}
+
+afterEach(() => {
+  for (const each of worlds.splice(0)) each.close();
+});
