@@ -123,6 +123,8 @@ export class Localnet {
       ...["start", "--home", this.#home, "--rpc.laddr", `tcp://127.0.0.1:${this.#ports.rpc}`],
       ...["--block-interval", `${this.#options.blockIntervalMs}ms`, "--minimum-gas-prices", "0utoken"],
     ]);
+    // Our own node's word alone counts: where the port is taken, somebody else's would answer.
+    await node.waitFor(/^node ready/);
     const client = new ChainClient(this.#rpcUrl);
     this.#client = client;
     this.#onStop("client", async () => client.close());
