@@ -63,7 +63,7 @@ export class Steps {
     for (const deployment of deployments) {
       out(`Deployed dseq ${deployment.dseq} at ${deployment.provider}`);
       for (const uri of deployment.uris) out(`         ${uri}`);
-      for (const { host, external_port: port, proto, service } of deployment.ports) {
+      for (const { host, port, proto, service } of deployment.ports) {
         out(`         ${service}: ${proto.toLowerCase()}://${host}:${port}`);
       }
     }
