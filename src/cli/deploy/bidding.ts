@@ -1,4 +1,5 @@
-import { formatDecCoin } from "../../util/index.ts";
+import { clientErrors } from "../../client/index.ts";
+import { formatDecCoin, SvcError } from "../../util/index.ts";
 import { bidTable, type Offer } from "./bid-table.ts";
 import { type BidPolicy, bidsByGroup, isAcceptable, rankBids } from "./bids.ts";
 import { unlessInterrupted } from "./clock.ts";
@@ -10,6 +11,9 @@ import { askSilence, NO_PROVIDERS, orderNames, silenceText } from "./refusals.ts
 import { nextHeight, type Session } from "./session.ts";
 import { bidWindow } from "./window.ts";
 
+const RETRY_MS = 1_000;
+/** Errors of the way to the node. */
+const AWAY: ReadonlySet<number> = new Set([clientErrors.unreachable.code, clientErrors.timeout.code]);
 /** Blocks without a bid after which the providers are asked why. */
 const PATIENCE_BLOCKS = 3n;
 
@@ -53,11 +57,9 @@ async function collectBids(session: Session, dseq: bigint, gseqs: readonly numbe
   const deadline = clock.now() + request.timeoutMs;
   const watch = new BidWatch(session);
   for (let height = await market.height(); ; ) {
-    const [bids, orders, providers] = await Promise.all([
-      market.openBids(dseq),
-      market.openOrders(dseq),
-      market.providers(),
-    ]);
+    const [bids, orders, providers] = await patiently(session, deadline, () =>
+      Promise.all([market.openBids(dseq), market.openOrders(dseq), market.providers()]),
+    );
     const wanted = bids.filter(({ id }) => gseqs.includes(id.gseq));
     const ordered = orders.filter(({ id }) => gseqs.includes(id.gseq));
     requireOrders(dseq, gseqs, ordered);
@@ -73,6 +75,24 @@ async function collectBids(session: Session, dseq: bigint, gseqs: readonly numbe
     const left = deadline - clock.now();
     if (left <= 0) throw timedOut(session, dseq, wanted);
     height = (await nextHeight(session, height, left)) ?? height;
+  }
+}
+
+/** Asks again while the node is away, for as long as bids are waited for. */
+async function patiently<T>(
+  { clock, request, progress }: Session,
+  deadline: number,
+  ask: () => Promise<T>,
+): Promise<T> {
+  for (;;) {
+    try {
+      return await unlessInterrupted(ask(), request.signal);
+    } catch (error) {
+      const isAway = error instanceof SvcError && error.codespace === "client" && AWAY.has(error.code);
+      if (!isAway || clock.now() >= deadline) throw error;
+      progress.waiting(`the node (${error.message})`);
+      await clock.sleep(RETRY_MS, request.signal);
+    }
   }
 }
 

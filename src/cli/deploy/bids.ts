@@ -1,4 +1,4 @@
-import { type DecimalCoin, decFromInt } from "../../util/index.ts";
+import type { DecimalCoin } from "../../util/index.ts";
 import type { BidRecord } from "./market.ts";
 
 /** How a bid is chosen: the cheapest, one provider's, or by the person at the terminal. */
@@ -41,10 +41,4 @@ export function bidsByGroup(
 ): ReadonlyMap<number, readonly BidRecord[]> {
   const ranked = rankBids(bids);
   return new Map(groups.map((gseq) => [gseq, ranked.filter(({ id }) => id.gseq === gseq)]));
-}
-
-/** The least that an account must hold before the chain makes a lease at this price. */
-export function fundsForStart(price: DecimalCoin, blocks: bigint): bigint {
-  const unit = decFromInt(1n);
-  return (price.amount * blocks + unit - 1n) / unit;
 }

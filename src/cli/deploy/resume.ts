@@ -31,9 +31,10 @@ export async function findResumption(session: Session): Promise<Resumption> {
   for (const entry of entries.reverse()) alive.push(...(await settle(session, entry)));
   const same = alive.filter(({ entry }) => entry.fingerprint === fingerprint);
   const begun = same.find(({ entry }) => entry.step !== "done") ?? same[0];
-  if (begun !== undefined) return { begun };
-  const [other] = alive;
-  return other === undefined ? {} : { superseded: await superseded(session, other) };
+  if (begun?.deployment !== undefined) return { begun };
+  const old = alive.find(({ entry }) => entry.fingerprint !== fingerprint);
+  const number = old === undefined ? undefined : await superseded(session, old, begun !== undefined);
+  return { ...(begun === undefined ? {} : { begun }), ...(number === undefined ? {} : { superseded: number }) };
 }
 
 /** What an entry still stands for on the chain; one that stands for nothing is forgotten. */
@@ -64,10 +65,18 @@ async function arrived(session: Session, entry: JournalEntry): Promise<Deploymen
   return found;
 }
 
-/** The number of an unfinished deployment that nothing runs in. */
-async function superseded({ market, request }: Session, { entry, deployment }: Begun): Promise<bigint> {
+/**
+ * The number of an unfinished deployment that nothing runs in. One that runs is left alone when the user has asked for
+ * another one before, and is in the way otherwise.
+ */
+async function superseded(
+  { market, request }: Session,
+  { entry, deployment }: Begun,
+  isAnother: boolean,
+): Promise<bigint | undefined> {
   const running = deployment === undefined ? [] : activeLeases(await market.leases(entry.dseq));
   if (entry.step !== "done" && running.length === 0) return entry.dseq;
+  if (isAnother) return undefined;
   const hint =
     `svc deploy update ${request.file} --dseq ${entry.dseq} changes it, ` +
     `svc deploy close --dseq ${entry.dseq} ends it, --new makes a second one`;

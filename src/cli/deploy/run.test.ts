@@ -2,11 +2,13 @@ import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { openWorld, type ProviderPlan, type World } from "../../../test/cli/deploy-world.ts";
+import { clientErrors } from "../../client/index.ts";
 import { parseDec, parseDecCoin } from "../../util/index.ts";
 import type { LeaseKey } from "../../wire/index.ts";
 import type { BidPolicy } from "./bids.ts";
 import { deployErrors } from "./errors.ts";
 import { addressLines } from "./result.ts";
+import { runDeploy } from "./run.ts";
 import type { DeployRequest } from "./session.ts";
 
 let world: World;
@@ -160,6 +162,20 @@ describe("what can go wrong", () => {
     expect(told).toHaveLength(1);
     expect(told[0]).toContain(`${world.key("p1").address} (provider.test:8443): ${refusal}\n    -> raise the amount`);
     expect(told[0]).toContain("it has said nothing about the order yet");
+  });
+
+  test("a node that is away for a while is waited for", async () => {
+    open();
+    const parts = world.parts();
+    let failures = 3;
+    const openBids: typeof parts.market.openBids = (dseq) => {
+      failures -= 1;
+      return failures >= 0 ? Promise.reject(clientErrors.unreachable("node")) : parts.market.openBids(dseq);
+    };
+    const market = { ...world.tenantMarket(), openBids };
+    const result = await runDeploy({ ...parts, market }, world.request(), world.reporter);
+    expect(result.leases).toHaveLength(1);
+    expect(failures).toBeLessThan(0);
   });
 
   test("no provider at all", async () => {
