@@ -1,22 +1,20 @@
-import { create, toBinary } from "@bufbuild/protobuf";
 import { type Block, type ChainClient, followBlocks, type TxSigner } from "../client/index.ts";
-import { errorText, formatDec, type IntCoin, type Logger } from "../util/index.ts";
+import { errorText, type IntCoin, type Logger } from "../util/index.ts";
 import { Query as BankQuery } from "../wire/gen/sdk/bank/v1beta1/query_pb.js";
-import { Closed_Reason } from "../wire/gen/svc/base/v1beta1/base_pb.js";
-import { MsgCloseBidSchema, MsgWithdrawLeasesSchema } from "../wire/gen/svc/market/v1beta1/tx_pb.js";
 import { formatLeaseId, formatOrderId, type LeaseKey } from "../wire/index.ts";
 import { type ChainView, chainView } from "./chain.ts";
 import type { ProviderConfig } from "./config.ts";
-import { Gateway, type GatewaySources, type ResourceSum } from "./gateway/index.ts";
+import { Gateway } from "./gateway/index.ts";
+import { gatewaySources } from "./gateway-sources.ts";
 import { HostRegistry, Ingress } from "./ingress/index.ts";
-import type { Inventory, ReservationState } from "./inventory.ts";
-import { DEFAULT_MONITOR, type GiveUpReason, LeaseService } from "./leases/index.ts";
+import type { Inventory } from "./inventory.ts";
+import { DEFAULT_MONITOR, LeaseService } from "./leases/index.ts";
 import { marketView } from "./market-view.ts";
-import { highestPrice, marketEvents, type OrderPhase, OrderService, type OrderStatus } from "./orders/index.ts";
-import { Outbox, type OutMessage, type TxVerdict } from "./outbox.ts";
+import { closeBidMessage, withdrawMessage } from "./messages.ts";
+import { marketEvents, OrderService } from "./orders/index.ts";
+import { Outbox, type TxVerdict } from "./outbox.ts";
 import { outboxChain } from "./outbox-chain.ts";
 import { openInventory, reconcileReservations } from "./reservations.ts";
-import { groupNeeds, type RowNeed } from "./resources.ts";
 
 /** Blocks until which a transaction of the provider must be in one. */
 const TIMEOUT_BLOCKS = 20n;
@@ -239,7 +237,7 @@ class ProviderDaemon implements RunningProvider {
       chain: marketView({ chain: this.#chain, provider, tenantAttributes: config.tenantAttributes, balance }),
       inventory: this.#inventory,
       pricing: config.pricing,
-      send: (message, label) => this.#send(message, label),
+      send: (message, label) => this.#outbox.send(message, label),
       log: log.child({ module: "bidengine-order" }),
       deposit,
       fee: config.fee,
@@ -268,7 +266,9 @@ class ProviderDaemon implements RunningProvider {
       registry,
       ingress: this.#ingress,
       log: log.child({ module: "provider-manifest" }),
-      closeBid: async (id, reason) => void (await this.#closeBid(id, reason)),
+      closeBid: async (id, reason) => {
+        await this.#outbox.send(closeBidMessage(id, reason), `close ${formatLeaseId(id)}`);
+      },
       onGone: (id) => this.#orders.release(id),
       hostUrl: (host) => `http://${host}${port === 80 ? "" : `:${port}`}/`,
       portRange: { first: config.nodePorts.first, last: config.nodePorts.last },
@@ -286,33 +286,14 @@ class ProviderDaemon implements RunningProvider {
       driver: config.driver,
       leases: this.#leases,
       chain: this.#chain,
-      sources: this.#sources(),
+      sources: gatewaySources({
+        inventory: this.#inventory,
+        orders: this.#orders,
+        outbox: this.#outbox,
+        pricing: config.pricing,
+      }),
       log: log.child({ module: "gateway" }),
     });
-  }
-
-  #sources(): GatewaySources {
-    const reserved = (state: ReservationState) =>
-      this.#inventory
-        .all()
-        .filter((each) => each.state === state)
-        .map((each) => totalOf(each.rows));
-    return {
-      inventory: () => ({
-        active: reserved("active"),
-        pending: reserved("pending"),
-        available: this.#inventory.available(),
-      }),
-      orderCount: () => this.#orders.status().filter(({ phase }) => !ENDED.has(phase)).length,
-      refusals: () => countReasons(this.#orders.status()),
-      order: (id) => this.#orders.find(id),
-      outboxDepth: () => this.#outbox.depth,
-      price: async (group) => {
-        const { denom, amount: maxPrice } = highestPrice(group);
-        const price = await this.#request.config.pricing.price({ owner: "", rows: groupNeeds(group), denom, maxPrice });
-        return { denom, amount: formatDec(price) };
-      },
-    };
   }
 
   #schedule(): void {
@@ -326,47 +307,12 @@ class ProviderDaemon implements RunningProvider {
   /** Collects what all leases have earned, in one message. */
   async #withdraw(): Promise<void> {
     if (this.#leases.records().length === 0) return;
-    const message = create(MsgWithdrawLeasesSchema, { provider: this.#address });
-    const value = toBinary(MsgWithdrawLeasesSchema, message);
     try {
-      await this.#send({ typeUrl: "/svc.market.v1beta1.MsgWithdrawLeases", value }, "withdraw");
+      await this.#outbox.send(withdrawMessage(this.#address), "withdraw");
     } catch (error) {
       this.#request.log.warn("earnings not withdrawn", { err: errorText(error) });
     }
   }
-
-  #closeBid(id: LeaseKey, why: GiveUpReason): Promise<bigint> {
-    const reason = why === "manifest_timeout" ? Closed_Reason.manifest_timeout : Closed_Reason.unstable;
-    const bidId = { $typeName: "svc.market.v1beta1.BidID" as const, ...id };
-    const value = toBinary(MsgCloseBidSchema, create(MsgCloseBidSchema, { bidId, reason }));
-    return this.#send({ typeUrl: "/svc.market.v1beta1.MsgCloseBid", value }, `close ${formatLeaseId(id)}`);
-  }
-
-  #send(message: OutMessage, label: string): Promise<bigint> {
-    return this.#outbox.send(message, label);
-  }
-}
-
-const ENDED: ReadonlySet<OrderPhase> = new Set(["won", "lost", "closed", "refused"]);
-
-/** How many orders were refused, by reason. */
-function countReasons(orders: readonly OrderStatus[]): Record<string, number> {
-  const counts: Record<string, number> = {};
-  for (const { phase, reason } of orders) {
-    if (phase === "refused" && reason !== undefined) counts[reason] = (counts[reason] ?? 0) + 1;
-  }
-  return counts;
-}
-
-function totalOf(rows: readonly RowNeed[]): ResourceSum {
-  const sum = (of: (row: RowNeed) => bigint) => rows.reduce((total, row) => total + of(row) * row.count, 0n);
-  const bytes = (row: RowNeed) => row.volumes.reduce((total, volume) => total + volume.bytes, 0n);
-  return {
-    cpu: sum((row) => row.cpu),
-    memory: sum((row) => row.memory),
-    storage: sum(bytes),
-    gpu: sum((row) => row.gpu),
-  };
 }
 
 /** Repeats a call until the node answers; the first start may come before the node is up. */

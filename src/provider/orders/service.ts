@@ -1,12 +1,10 @@
-import { create, toBinary } from "@bufbuild/protobuf";
 import { type Dec, errorText, formatDecShort, type IntCoin } from "../../util/index.ts";
-import { MsgCloseBidSchema, MsgCreateBidSchema } from "../../wire/gen/svc/market/v1beta1/tx_pb.js";
 import { formatOrderId, type OrderKey } from "../../wire/index.ts";
 import type { ChainOrder, ChainView } from "../chain.ts";
 import type { Logger } from "../cluster/logger.ts";
 import type { Inventory } from "../inventory.ts";
-import type { OutMessage } from "../outbox.ts";
-import { Rejected } from "../outbox.ts";
+import { bidMessage, closeBidMessage } from "../messages.ts";
+import { type OutMessage, Rejected } from "../outbox.ts";
 import type { PricingStrategy } from "../pricing/index.ts";
 import { groupNeeds } from "../resources.ts";
 import type { MarketEvent } from "./events.ts";
@@ -203,17 +201,11 @@ export class OrderService {
   async #bid(tracked: Tracked, price: Dec, denom: string): Promise<void> {
     const { deposit, provider, send, log } = this.#options;
     await this.#checkBalance();
-    const message = create(MsgCreateBidSchema, {
-      order: { $typeName: "svc.market.v1beta1.OrderID", ...tracked.id },
-      provider,
-      price: { $typeName: "sdk.base.v1beta1.DecCoin", denom, amount: price.toString() },
-      deposit: { $typeName: "sdk.base.v1beta1.Coin", denom: deposit.denom, amount: deposit.amount.toString() },
-    });
     log.info("submitting fulfillment", { order: tracked.text, price: `${formatDecShort(price)}${denom}` });
     tracked.price = price;
-    const value = toBinary(MsgCreateBidSchema, message);
+    const message = bidMessage(tracked.id, { provider, price: { denom, amount: price }, deposit });
     try {
-      await send({ typeUrl: "/svc.market.v1beta1.MsgCreateBid", value }, `bid ${tracked.text}`);
+      await send(message, `bid ${tracked.text}`);
     } catch (error) {
       if (!(error instanceof Rejected && error.codespace === "market" && error.code === BID_EXISTS)) {
         throw error instanceof Rejected ? new Refusal(`the chain refused the bid: ${error.message}`, "final") : error;
@@ -247,10 +239,9 @@ export class OrderService {
   /** Takes the bid back; the chain returns the deposit. */
   #withdraw(tracked: Tracked): void {
     const { provider, send, log } = this.#options;
-    const bidId = { $typeName: "svc.market.v1beta1.BidID" as const, ...tracked.id, provider };
-    const value = toBinary(MsgCloseBidSchema, create(MsgCloseBidSchema, { bidId }));
+    const message = closeBidMessage({ ...tracked.id, provider });
     this.#finish(tracked, "closed", tracked.reason ?? "bid timeout");
-    send({ typeUrl: "/svc.market.v1beta1.MsgCloseBid", value }, `close bid ${tracked.text}`).catch((error: unknown) => {
+    send(message, `close bid ${tracked.text}`).catch((error: unknown) => {
       log.debug("bid was closed already", { order: tracked.text, err: errorText(error) });
     });
   }
