@@ -54,11 +54,34 @@ const result = await build({
   logLevel: "warning",
 });
 
+// What is started first is one small CommonJS file; everything else is the module beside it.
+const entry = await build({
+  absWorkingDir: root,
+  entryPoints: { svc: "src/cli/entry.ts" },
+  outdir: "dist",
+  outExtension: { ".js": ".cjs" },
+  write: false,
+  bundle: true,
+  format: "cjs",
+  platform: "node",
+  target: "node20.19",
+  minifySyntax: true,
+  define: { SVC_VERSION: JSON.stringify(`v${version}`) },
+  plugins: [
+    {
+      name: "main-stays-a-module",
+      setup: ({ onResolve }) => onResolve({ filter: /^\.\/main\.ts$/ }, () => ({ path: "./main.js", external: true })),
+    },
+  ],
+  logLevel: "warning",
+});
+
 // Chunks are written before the entry that names them, and old ones stay for a while: a node or provider that runs
 // from the previous build may still load one.
 mkdirSync(join(dist, "chunks"), { recursive: true });
-const files = result.outputFiles.toSorted(
-  (a, b) => Number(basename(a.path) === "main.js") - Number(basename(b.path) === "main.js"),
+const last = ["main.js", "svc.cjs"];
+const files = [...result.outputFiles, ...entry.outputFiles].toSorted(
+  (a, b) => last.indexOf(basename(a.path)) - last.indexOf(basename(b.path)),
 );
 for (const file of files) {
   writeFileSync(`${file.path}.tmp`, file.contents);

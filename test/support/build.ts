@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 export const ROOT = checkoutAbove(import.meta.dirname);
 
 /** What a checkout runs once it is built. */
-export const MAIN = join(ROOT, "dist", "main.js");
+export const MAIN = join(ROOT, "dist", "svc.cjs");
 
 let built: Promise<void> | undefined;
 
