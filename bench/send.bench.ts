@@ -1,8 +1,7 @@
 /**
  * CPU time of bank transfers through the whole application: checkTx, finalizeBlock, commit.
  *
- *   npx esbuild bench/send.bench.ts --bundle --platform=node --format=esm --external:lmdb --external:secp256k1 --outfile=node_modules/.cache/send.bench.mjs
- *   node node_modules/.cache/send.bench.mjs [accounts] [sends] [sends a block]
+ *   npm run bench -- send [accounts] [sends] [sends a block]
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

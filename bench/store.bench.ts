@@ -1,8 +1,7 @@
 /**
  * Costs of the state store, as CPU time (user and system), which other work on the machine disturbs less than wall time.
  *
- *   npx esbuild bench/store.bench.ts --bundle --platform=node --format=esm --external:lmdb --outfile=node_modules/.cache/store.bench.mjs
- *   node --expose-gc node_modules/.cache/store.bench.mjs [keys ...]
+ *   npm run bench -- store [keys ...]
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -16,7 +16,10 @@ export interface Figure {
 
 const LINE = 60;
 
-/** Prints figures and writes them to `results/<name>.json` with the machine and the time they were taken on. */
+/**
+ * Prints figures and writes them to `results/<name>.json` with the machine and the time they were taken on;
+ * `BENCH_CONDITIONS` says what else was special, for example "own scheduling group at nice -18, other work beside it".
+ */
 export class Report {
   readonly #name: string;
   readonly #method: string;
@@ -43,6 +46,7 @@ export class Report {
       method: this.#method,
       date: new Date().toISOString(),
       commit: commit(),
+      conditions: process.env.BENCH_CONDITIONS ?? "as started",
       machine: {
         cpu: cpus()[0]?.model ?? "unknown",
         cores: cpus().length,
