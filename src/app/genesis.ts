@@ -3,7 +3,7 @@ import { brokenInvariants, type Context, InvariantBreach, type Module } from "..
 import { defineErrors, errorText } from "../util/index.ts";
 import { fromJson, type JsonObject, type JsonValue, toJson } from "../wire/index.ts";
 
-const errors = defineErrors("genesis", {
+export const genesisErrors = defineErrors("genesis", {
   invalid: [2, "invalid genesis state", "correct the entries named in the genesis file"],
 });
 
@@ -18,7 +18,7 @@ export function genesisProblems(modules: readonly Module[], appState: Readonly<R
 /** Reads an `app_state`. Throws one error that names every problem. Modules without an entry get their defaults. */
 export function parseGenesis(modules: readonly Module[], appState: Readonly<Record<string, unknown>>): GenesisStates {
   const { states, problems } = readGenesis(modules, appState);
-  if (problems.length > 0) throw errors.invalid(problems.join("; "));
+  if (problems.length > 0) throw genesisErrors.invalid(problems.join("; "));
   return states;
 }
 
@@ -51,7 +51,7 @@ export function importGenesis(ctx: Context, states: GenesisStates): void {
     try {
       module.genesis.init(ctx, state);
     } catch (error) {
-      throw errors.invalid(`${module.name}: ${errorText(error)}`, { cause: error });
+      throw genesisErrors.invalid(`${module.name}: ${errorText(error)}`, { cause: error });
     }
   }
   const broken = brokenInvariants([...states.keys()], ctx);

@@ -8,6 +8,8 @@ import { type Ran, type RunOptions, runCli } from "./run.ts";
 /** A running chain with a home that holds the keys of its accounts, and the command line on both. */
 export interface CliChain {
   readonly home: string;
+  /** Address of the node. */
+  readonly node: string;
   /** Addresses by name of the key. */
   readonly addresses: Readonly<Record<string, string>>;
   /** Runs a command with this home, keyring and node. */
@@ -50,6 +52,7 @@ export async function cliChain(...names: readonly string[]): Promise<CliChain> {
   };
   return {
     home,
+    node: node.rpcUrl,
     addresses,
     run,
     query: (...words) => json(["query", ...words, "-o", "json"]),

@@ -1,0 +1,13 @@
+// Prints what an account holds: node tools/run.mjs docs/examples/balances.ts <address>
+import { ChainClient } from "../../src/client/index.ts";
+import { Query } from "../../src/wire/gen/sdk/bank/v1beta1/query_pb.js";
+
+const [address = ""] = process.argv.slice(2);
+const chain = new ChainClient(process.env.SVC_NODE ?? "tcp://localhost:26657");
+
+// One typed function for each rpc of the service.
+const bank = chain.query.service(Query);
+const { balances } = await bank.allBalances({ address });
+for (const { denom, amount } of balances) console.log(`${amount}${denom}`);
+
+chain.close();

@@ -1,0 +1,19 @@
+// A chain in memory for tests: the real application, a block when you say so, invariants checked after each.
+
+import { testChain } from "../../src/testing/index.ts";
+import { MsgSendSchema } from "../../src/wire/gen/sdk/bank/v1beta1/tx_pb.js";
+import { packAny } from "../../src/wire/index.ts";
+
+const chain = testChain();
+const [alice, bob] = [chain.key("alice"), chain.key("bob")];
+const before = chain.balance(bob.address);
+
+const sent = chain.mustSend(
+  packAny(MsgSendSchema, {
+    fromAddress: alice.address,
+    toAddress: bob.address,
+    amount: [{ denom: "utoken", amount: "5" }],
+  }),
+  { from: alice },
+);
+console.log(`in block ${sent.height}, ${sent.gasUsed} gas; bob has ${chain.balance(bob.address) - before}utoken more`);
