@@ -1,0 +1,41 @@
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { describeWithEngine, TestWorld } from "../support/containers.ts";
+import { mustSend, ROOT, svcOk, transfer } from "../support/index.ts";
+
+const FILE = join(ROOT, "examples", "env-command-args.yaml");
+
+describeWithEngine("the examples of the developer's guide", () => {
+  let world: TestWorld;
+  let home: string;
+
+  beforeAll(async () => {
+    world = await TestWorld.start();
+    await world.provider({ name: "provider" });
+    home = world.fixture.tempHome("tenant");
+    const keyring = ["--home", home, "--keyring-backend", "test"];
+    await svcOk(["keys", "add", "tenant", ...keyring]);
+    const address = (await svcOk(["keys", "show", "tenant", "-a", ...keyring])).trim();
+    await mustSend(world.tenant.client, world.faucet, transfer(world.faucet.address, address, 1_000_000_000n));
+  });
+  afterAll(() => world?.close());
+
+  async function run(name: string, ...args: readonly string[]): Promise<string> {
+    const env = { ...process.env, SVC_HOME: home, SVC_NODE: world.node.address };
+    const command = [join(ROOT, "tools", "run.mjs"), join(ROOT, "docs", "examples", `${name}.ts`), ...args];
+    return (await promisify(execFile)(process.execPath, command, { env })).stdout;
+  }
+
+  it("deploy a file, go on with it when run again, and talk to its provider", async () => {
+    const deployed = await run("deploy", FILE, "tenant");
+    const [, dseq = ""] = /^deployment (\d+)$/m.exec(deployed) ?? [];
+    const [uri = ""] = /^http:.*$/m.exec(deployed) ?? [];
+    expect((await fetch(uri)).status, deployed).toBe(200);
+    expect(await run("deploy", FILE, "tenant")).toContain(`deployment ${dseq}\n`);
+    const lease = await run("lease", "tenant", dseq);
+    expect(lease).toContain("greeter: 1 of 1 replicas ready\n");
+    expect(lease).toContain("greeter-0: serving on port 8080\n");
+  });
+});
