@@ -1,5 +1,6 @@
 import { clientErrors } from "../../client/index.ts";
 import { formatDecCoin, SvcError } from "../../util/index.ts";
+import { shellWord } from "../shell-word.ts";
 import { bidTable, type Offer } from "./bid-table.ts";
 import { type BidPolicy, bidsByGroup, isAcceptable, rankBids } from "./bids.ts";
 import { unlessInterrupted } from "./clock.ts";
@@ -48,7 +49,7 @@ async function choose({ request, progress }: Session, group: string, offers: rea
   const { choose: ask } = request.questions ?? {};
   if (request.policy.choice.kind !== "ask" || ask === undefined) return best.bid;
   progress.waiting("");
-  return unlessInterrupted(ask(group, acceptable), request.signal);
+  return unlessInterrupted(() => ask(group, acceptable), request.signal);
 }
 
 /** Bids for these groups, those that the policy refuses included, once each group has one to take. */
@@ -86,7 +87,7 @@ async function patiently<T>(
 ): Promise<T> {
   for (;;) {
     try {
-      return await unlessInterrupted(ask(), request.signal);
+      return await unlessInterrupted(ask, request.signal);
     } catch (error) {
       const isAway = error instanceof SvcError && error.codespace === "client" && AWAY.has(error.code);
       if (!isAway || clock.now() >= deadline) throw error;
@@ -105,7 +106,7 @@ function requireOrders(dseq: bigint, gseqs: readonly number[], orders: readonly 
 
 function timedOut({ request }: Session, dseq: bigint, bids: readonly BidRecord[]): Error {
   const waited = `waited ${Math.round(request.timeoutMs / 1000)} s`;
-  const hint = `svc deploy ${request.file} waits on, svc deploy close --dseq ${dseq} returns the deposit`;
+  const hint = `svc deploy ${shellWord(request.file)} waits on, svc deploy close --dseq ${dseq} returns the deposit`;
   return deployErrors.noBids(`${waited}, ${unacceptableText(bids, request.policy) ?? "nobody has bid"}`, { hint });
 }
 
@@ -154,7 +155,7 @@ class BidWatch {
     );
     if (providers.length === 0) this.#tell(NO_PROVIDERS);
     else if (height >= since + PATIENCE_BLOCKS) {
-      const silences = await unlessInterrupted(askSilence(this.#session, providers, orders), request.signal);
+      const silences = await unlessInterrupted(() => askSilence(this.#session, providers, orders), request.signal);
       this.#tell(`nobody has bid on ${orderNames(orders)} yet:\n${silenceText(silences)}`);
     }
   }

@@ -21,8 +21,11 @@ export function checkInterrupted(signal: AbortSignal): void {
   if (signal.aborted) throw deployErrors.interrupted();
 }
 
-/** The answer of some work, or the interruption where that comes first. The work itself goes on unheard. */
-export async function unlessInterrupted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+/**
+ * The answer of some work, or the interruption where that comes first. Work that has begun goes on unheard; after the
+ * interruption none begins.
+ */
+export async function unlessInterrupted<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
   checkInterrupted(signal);
   let stop = (): void => {};
   const interruption = new Promise<never>((_, reject) => {
@@ -30,7 +33,7 @@ export async function unlessInterrupted<T>(work: Promise<T>, signal: AbortSignal
     signal.addEventListener("abort", stop, { once: true });
   });
   try {
-    return await Promise.race([work, interruption]);
+    return await Promise.race([work(), interruption]);
   } finally {
     signal.removeEventListener("abort", stop);
   }

@@ -1,4 +1,5 @@
 import { printWarnings } from "../sdl.ts";
+import { shellWord } from "../shell-word.ts";
 import type { CommandInput } from "../spec.ts";
 import { unlessInterrupted } from "./clock.ts";
 import { closeAndSettle, closeJson, closeText } from "./close.ts";
@@ -80,7 +81,7 @@ function whatStays({ home, parts }: Tenant, { file }: DeployRequest): Error {
   const entries = new Journal(home).entries(owner, chainId).filter((entry) => entry.file === file);
   const dseq = entries.at(-1)?.dseq;
   if (dseq === undefined) return deployErrors.interrupted("nothing was sent");
-  const hint = `svc deploy ${file} goes on with it, svc deploy close --dseq ${dseq} ends it and returns its money`;
+  const hint = `svc deploy ${shellWord(file)} goes on with it, svc deploy close --dseq ${dseq} ends it and returns its money`;
   return deployErrors.interrupted(`deployment ${dseq} stays as it is`, { hint });
 }
 
@@ -94,8 +95,8 @@ export function closeCommand(input: CommandInput): Promise<number> {
       const deployment = await pickDeployment(parts, dseq);
       const names = deployment.groups.map(({ spec }) => spec.name).join(", ");
       const question = `close deployment ${deployment.dseq} (${names}) and remove its containers and volumes`;
-      if (!yes && !(await unlessInterrupted(io.confirm(question), signal))) throw deployErrors.cancelled();
-      const result = await unlessInterrupted(closeAndSettle(parts, deployment), signal);
+      if (!yes && !(await unlessInterrupted(() => io.confirm(question), signal))) throw deployErrors.cancelled();
+      const result = await unlessInterrupted(() => closeAndSettle(parts, deployment), signal);
       io.out(flags.text("output") === "json" ? `${JSON.stringify(closeJson(result))}\n` : closeText(result));
     }),
   );
@@ -106,7 +107,7 @@ export function psCommand(input: CommandInput): Promise<number> {
   const { flags, io } = input;
   return runToEnd(input, (signal) =>
     asTenant(input, { tx: {}, signal }, async ({ parts }) => {
-      const lines = await unlessInterrupted(listDeployments({ ...parts, now: Date.now }), signal);
+      const lines = await unlessInterrupted(() => listDeployments({ ...parts, now: Date.now }), signal);
       if (flags.text("output") === "json") {
         io.out(`${JSON.stringify({ deployments: lines })}\n`);
         return;

@@ -1,4 +1,5 @@
 import { formatDecCoin, SvcError } from "../../util/index.ts";
+import { shellWord } from "../shell-word.ts";
 import { takeBids } from "./bidding.ts";
 import { unlessInterrupted } from "./clock.ts";
 import { deployErrors } from "./errors.ts";
@@ -42,7 +43,7 @@ function inOrder(leases: readonly LeaseRecord[]): readonly LeaseRecord[] {
 export async function needActive({ market, request }: Session, dseq: bigint): Promise<DeploymentRecord> {
   const deployment = await market.deployment(dseq);
   if (deployment?.state === "active") return deployment;
-  const hint = `svc deploy ${request.file} makes a new one`;
+  const hint = `svc deploy ${shellWord(request.file)} makes a new one`;
   throw deployErrors.closed(`deployment ${dseq}`, { hint });
 }
 
@@ -51,7 +52,7 @@ async function startStopped(session: Session, dseq: bigint, groups: readonly Gro
   const { market, progress, request } = session;
   const closed = groups.find(({ state }) => state === "closed");
   if (closed !== undefined) {
-    const hint = `svc deploy close --dseq ${dseq} ends the rest, svc deploy ${request.file} --new makes a new deployment`;
+    const hint = `svc deploy close --dseq ${dseq} ends the rest, svc deploy ${shellWord(request.file)} --new makes a new deployment`;
     throw deployErrors.closed(`group ${closed.spec.name} of deployment ${dseq}`, { hint });
   }
   const stopped = groups.filter(({ state }) => state !== "open");
@@ -59,7 +60,7 @@ async function startStopped(session: Session, dseq: bigint, groups: readonly Gro
   const names = stopped.map(({ spec, closeReason }) => `${spec.name} (stopped: ${closeReason})`).join(", ");
   progress.note(`opening a new order for ${names}`);
   const messages = stopped.map(({ gseq }) => startGroup({ owner: market.owner, dseq, gseq }));
-  await unlessInterrupted(market.send(messages), request.signal);
+  await unlessInterrupted(() => market.send(messages), request.signal);
 }
 
 /** One lease for each group, all in one transaction. */
@@ -69,7 +70,7 @@ async function leaseGroups(session: Session, entry: JournalEntry, groups: readon
   const chosen = bids.map(({ id }) => ({ gseq: id.gseq, provider: id.provider }));
   journal.save({ ...entry, step: "lease", chosen });
   progress.waiting("the block with the lease");
-  const { height } = await unlessInterrupted(market.send(bids.map(({ id }) => createLease(id))), request.signal);
+  const { height } = await unlessInterrupted(() => market.send(bids.map(({ id }) => createLease(id))), request.signal);
   const prices = bids.map(({ id, price }) => `${id.provider} for ${formatDecCoin(price)} per block`).join(", ");
   progress.done("lease", `in block ${height}: ${prices}`);
 }

@@ -1,4 +1,5 @@
 import { toHex } from "../../util/index.ts";
+import { shellWord } from "../shell-word.ts";
 import { checkInterrupted, unlessInterrupted } from "./clock.ts";
 import { deployErrors } from "./errors.ts";
 import type { ManifestOutcome } from "./gate.ts";
@@ -48,7 +49,7 @@ async function sendManifest(session: Session, { lease, provider }: Leased, onlyM
   const { manifest } = request.sdl;
   progress.waiting(`${provider.hostUri} to take the manifest`);
   for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, MAX_PAUSE_MS)) {
-    const outcome = await unlessInterrupted(door.sendManifest(lease.id.dseq, manifest), request.signal);
+    const outcome = await unlessInterrupted(() => door.sendManifest(lease.id.dseq, manifest), request.signal);
     if (outcome.kind === "taken") return true;
     if (outcome.kind === "refused" || clock.now() + pause > deadline) throw notTaken(session, provider, outcome);
     progress.waiting(`${provider.hostUri} to take the manifest: ${outcome.reason}`);
@@ -58,7 +59,7 @@ async function sendManifest(session: Session, { lease, provider }: Leased, onlyM
 
 async function hasManifest({ gate, request }: Session, { lease, provider }: Leased): Promise<boolean> {
   try {
-    const state = await unlessInterrupted(gate(provider).status(lease.id), request.signal);
+    const state = await unlessInterrupted(() => gate(provider).status(lease.id), request.signal);
     return state?.version === toHex(request.sdl.hash);
   } catch {
     checkInterrupted(request.signal);
@@ -68,6 +69,6 @@ async function hasManifest({ gate, request }: Session, { lease, provider }: Leas
 
 function notTaken({ request }: Session, { address, hostUri }: ProviderRecord, outcome: ManifestOutcome): Error {
   const reason = outcome.kind === "taken" ? "" : outcome.reason;
-  const again = `svc deploy ${request.file} tries again; the lease ends by itself when no manifest comes`;
+  const again = `svc deploy ${shellWord(request.file)} tries again; the lease ends by itself when no manifest comes`;
   return deployErrors.manifest(`${address} at ${hostUri}: ${reason}`, { hint: again });
 }

@@ -9,7 +9,7 @@ import {
   SvcError,
 } from "../../util/index.ts";
 import type { Any } from "../../wire/index.ts";
-import { unlessInterrupted } from "./clock.ts";
+import { checkInterrupted, unlessInterrupted } from "./clock.ts";
 import { deployErrors } from "./errors.ts";
 import type { JournalEntry } from "./journal.ts";
 import type { DeploymentRecord } from "./market.ts";
@@ -83,7 +83,7 @@ async function confirm(
   progress.waiting("");
   const old = superseded === undefined ? "" : ` after closing deployment ${superseded} of an earlier version`;
   const text = `create a deployment of ${request.file}${old}, with a deposit of ${formatCoin(deposit)} from ${market.owner}`;
-  if (!(await unlessInterrupted(ask(text), request.signal))) throw deployErrors.cancelled("nothing was sent");
+  if (!(await unlessInterrupted(() => ask(text), request.signal))) throw deployErrors.cancelled("nothing was sent");
 }
 
 interface OrderPlan {
@@ -108,7 +108,7 @@ async function sendOrder(session: Session, plan: OrderPlan): Promise<Placed> {
     progress.waiting(`the block with the order of deployment ${entry.dseq}`);
     try {
       const order = createDeployment({ id, groups, version: hash, deposit: plan.deposit });
-      await unlessInterrupted(market.send([...plan.first, order]), request.signal);
+      await unlessInterrupted(() => market.send([...plan.first, order]), request.signal);
     } catch (error) {
       if (!isChainRefusal(error)) throw error;
       const isTaken = error.codespace === "deployment" && error.code === DEPLOYMENT_EXISTS;
@@ -150,6 +150,8 @@ async function newEntry({ market, journal, request, fingerprint }: Session): Pro
   const height = await market.height();
   for (let dseq = height; dseq < height + BigInt(MAX_NUMBERS); dseq++) {
     if ((await market.deployment(dseq)) !== undefined) continue;
+    // From here to the sending of the order nothing waits: a record is never made for an order that is not sent.
+    checkInterrupted(request.signal);
     const entry: JournalEntry = { dseq, owner, chainId, file, fingerprint, step: "order", chosen: [] };
     if (journal.create(entry)) return entry;
   }

@@ -104,7 +104,7 @@ export class ReadyWatch {
   async until<T extends object | number | true>(look: () => Promise<T | string>): Promise<T> {
     const { clock, request, progress } = this.#session;
     for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, MAX_PAUSE_MS)) {
-      const found = await unlessInterrupted(this.#tryLook(look), request.signal);
+      const found = await unlessInterrupted(() => this.#tryLook(look), request.signal);
       if (typeof found !== "string") return found;
       progress.waiting(found);
       if (clock.now() + pause > this.#deadline) throw this.#late(found);

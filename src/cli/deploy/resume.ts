@@ -1,4 +1,5 @@
 import { equalBytes } from "../../util/index.ts";
+import { shellWord } from "../shell-word.ts";
 import { deployErrors } from "./errors.ts";
 import type { JournalEntry } from "./journal.ts";
 import { activeLeases, type DeploymentRecord } from "./market.ts";
@@ -78,7 +79,7 @@ async function superseded(
   if (entry.step !== "done" && running.length === 0) return entry.dseq;
   if (isAnother) return undefined;
   const hint =
-    `svc deploy update ${request.file} --dseq ${entry.dseq} changes it, ` +
+    `svc deploy update ${shellWord(request.file)} --dseq ${entry.dseq} changes it, ` +
     `svc deploy close --dseq ${entry.dseq} ends it, --new makes a second one`;
   throw deployErrors.changed(`deployment ${entry.dseq} of ${request.file} is active`, { hint });
 }

@@ -7,6 +7,7 @@ import { parseDec, parseDecCoin } from "../../util/index.ts";
 import type { LeaseKey } from "../../wire/index.ts";
 import type { BidPolicy } from "./bids.ts";
 import { deployErrors } from "./errors.ts";
+import { Journal } from "./journal.ts";
 import { addressLines } from "./result.ts";
 import { runDeploy } from "./run.ts";
 import type { DeployRequest } from "./session.ts";
@@ -246,6 +247,20 @@ describe("what can go wrong", () => {
     const again = await world.deploy();
     expect(again.leases[0]?.oseq).toBe(2);
     expect(await world.all()).toHaveLength(1);
+  });
+
+  test("an interruption before the order leaves neither an order nor a record", async () => {
+    open({ p1: { price: "10" } });
+    const stop = new AbortController();
+    const publish = world.publishCertificate.bind(world);
+    world.publishCertificate = async () => {
+      stop.abort();
+      return publish();
+    };
+    const running = world.deploy({ signal: stop.signal });
+    await expect(running).rejects.toMatchObject({ codespace: "deploy", code: deployErrors.interrupted.code });
+    expect(await world.all()).toHaveLength(0);
+    expect(new Journal(world.home).entries(world.tenant, world.tenantMarket().chainId)).toHaveLength(0);
   });
 
   test("an interruption says so and the next run goes on", async () => {

@@ -1,5 +1,6 @@
 import type { Manifest } from "../../sdl/index.ts";
 import { equalBytes } from "../../util/index.ts";
+import { shellWord } from "../shell-word.ts";
 import { unlessInterrupted } from "./clock.ts";
 import { deployErrors } from "./errors.ts";
 import { groupDifferences } from "./groups.ts";
@@ -60,7 +61,7 @@ function checkGroups({ request }: Session, { dseq, groups }: DeploymentRecord): 
   if (changes.length === 0) return;
   const hint =
     `image, command, args, env and hosts can be changed; for the rest make a new deployment: ` +
-    `svc deploy close --dseq ${dseq} and svc deploy ${request.file}`;
+    `svc deploy close --dseq ${dseq} and svc deploy ${shellWord(request.file)}`;
   throw deployErrors.groupsChanged(`deployment ${dseq}: ${changes.join("; ")}`, { hint });
 }
 
@@ -78,7 +79,9 @@ function serviceNames(manifest: Manifest): (group: string, resource: number) => 
 async function needLeases({ market, request }: Session, { dseq }: DeploymentRecord): Promise<readonly LeaseRecord[]> {
   const leases = activeLeases(await market.leases(dseq));
   if (leases.length > 0) return leases;
-  throw deployErrors.noLease(`deployment ${dseq}`, { hint: `svc deploy ${request.file} goes on until it has one` });
+  throw deployErrors.noLease(`deployment ${dseq}`, {
+    hint: `svc deploy ${shellWord(request.file)} goes on until it has one`,
+  });
 }
 
 /** Puts the new hash on the chain. Rejects with `deployErrors.cancelled` when the user does not want to. */
@@ -90,11 +93,11 @@ async function putHash({ market, request, progress }: Session, deployment: Deplo
   }
   const ask = request.questions?.confirm;
   progress.waiting("");
-  const agreed = ask === undefined || (await unlessInterrupted(ask(`update deployment ${dseq}`), request.signal));
+  const agreed = ask === undefined || (await unlessInterrupted(() => ask(`update deployment ${dseq}`), request.signal));
   if (!agreed) throw deployErrors.cancelled("nothing was sent");
   progress.waiting("the block with the new manifest hash");
   const message = updateDeployment({ owner: market.owner, dseq }, request.sdl.hash);
-  const { height } = await unlessInterrupted(market.send([message]), request.signal);
+  const { height } = await unlessInterrupted(() => market.send([message]), request.signal);
   progress.done("update", `manifest hash of deployment ${dseq} changed in block ${height}`);
 }
 
