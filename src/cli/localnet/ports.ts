@@ -9,9 +9,10 @@ export type LocalnetPorts = Readonly<Record<keyof typeof PORTS, number>> & {
 };
 
 const STEP = 100;
-const MAX_OFFSET = 20_000;
 const NODE_PORT_FIRST = 30_000;
 const NODE_PORTS = 1000;
+/** Above it no node ports are left. */
+const MAX_OFFSET = Math.floor((65_536 - NODE_PORT_FIRST) / NODE_PORTS - 1) * STEP;
 
 /** The default ports shifted by the offset; each localnet also has a range of node ports to itself. */
 export function localnetPorts(offset: number): LocalnetPorts {
@@ -20,7 +21,6 @@ export function localnetPorts(offset: number): LocalnetPorts {
   }
   const shifted = Object.fromEntries(Object.entries(PORTS).map(([name, port]) => [name, port + offset]));
   const nodePortFirst = NODE_PORT_FIRST + (offset / STEP) * NODE_PORTS;
-  if (nodePortFirst + NODE_PORTS > 65_536) throw usageError(`--port-offset ${offset} leaves no room for node ports`);
   return {
     ...(shifted as Record<keyof typeof PORTS, number>),
     nodePortFirst,

@@ -29,8 +29,11 @@ export function supervise(name: string, child: ChildProcess, logFile: string): C
   const waiters = new Set<Waiter>();
   let exited: string | undefined;
   let lastLine = "";
+  let errorLine = "";
+  const ending = () => new Error(`the ${name} ended (${exited}): ${errorLine === "" ? lastLine : errorLine}`);
   const onLine = (line: string): void => {
     if (line.trim() !== "") lastLine = line;
+    if (line.startsWith("Error: ")) errorLine = line.slice("Error: ".length);
     for (const waiter of waiters) {
       if (!waiter.pattern.test(line)) continue;
       waiters.delete(waiter);
@@ -42,7 +45,7 @@ export function supervise(name: string, child: ChildProcess, logFile: string): C
     const end = (text: string): void => {
       exited = text;
       log.end();
-      for (const { reject } of waiters) reject(new Error(`${name} ended (${text}): ${lastLine}`));
+      for (const { reject } of waiters) reject(ending());
       waiters.clear();
       resolve(text);
     };
@@ -58,7 +61,7 @@ export function supervise(name: string, child: ChildProcess, logFile: string): C
     ended,
     stop: () => stop(child, ended),
     waitFor(pattern) {
-      if (exited !== undefined) return Promise.reject(new Error(`${name} ended (${exited}): ${lastLine}`));
+      if (exited !== undefined) return Promise.reject(ending());
       return new Promise((resolve, reject) => waiters.add({ pattern, resolve, reject }));
     },
   };
