@@ -1,16 +1,14 @@
-import { verifySecp256k1 } from "../crypto/index.ts";
 import { equalBytes, sdkErrors, toHex } from "../util/index.ts";
 import type { ModeInfo, SignerInfo } from "../wire/gen/sdk/tx/v1beta1/tx_pb.js";
 import {
   bitAt,
   encodeAddress,
   encodeAminoPublicKey,
-  memberSignatures,
   type PublicKey,
   publicKeyAddress,
   type SignerData,
   SignMode,
-  signBytes,
+  verifySignature,
 } from "../wire/index.ts";
 import type { Account } from "./account.ts";
 import type { Context } from "./context.ts";
@@ -58,7 +56,9 @@ export function checkSignature(ctx: Context, tx: PreparedTx, signed: SignedBy, v
   const signer = { chainId: ctx.block.chainId, accountNumber: account.number, sequence };
   const id = `${index}/${signer.chainId}/${signer.accountNumber}/${sequence}/${keyText(publicKey)}`;
   if (verified.has(id)) return;
-  if (!isValid(tx, publicKey, { modeInfo: info.modeInfo, signature, signer })) throw badSignature(info, signer);
+  const signable = { ...tx.decoded.raw, decoded: tx.decoded };
+  if (!verifySignature(signable, publicKey, { modeInfo: info.modeInfo, signature, signer }))
+    throw badSignature(info, signer);
   verified.add(id);
 }
 
@@ -72,25 +72,6 @@ function checkKeyOwner({ account, index }: SignedBy, publicKey: PublicKey): void
 
 function keyText(key: PublicKey): string {
   return toHex(key.type === "multisig" ? encodeAminoPublicKey(key) : key.key);
-}
-
-interface Signed {
-  readonly modeInfo: ModeInfo | undefined;
-  readonly signature: Uint8Array;
-  readonly signer: SignerData;
-}
-
-function isValid({ decoded }: PreparedTx, key: PublicKey, { modeInfo, signature, signer }: Signed): boolean {
-  const signable = { ...decoded.raw, decoded };
-  const verify = (publicKey: Uint8Array, mode: SignMode, bytes: Uint8Array): boolean =>
-    verifySecp256k1(publicKey, signBytes(mode, signable, signer), bytes);
-  if (key.type !== "multisig") {
-    if (modeInfo?.sum.case !== "single") throw sdkErrors.unauthorized("a single signature is needed here");
-    return verify(key.key, modeInfo.sum.value.mode, signature);
-  }
-  if (modeInfo?.sum.case !== "multi") throw sdkErrors.unauthorized("a multisignature is needed here");
-  const members = memberSignatures(key, modeInfo.sum.value, signature);
-  return members.every((member) => verify(member.publicKey.key, member.mode, member.signature));
 }
 
 function badSignature({ modeInfo }: SignerInfo, { accountNumber, sequence, chainId }: SignerData): Error {

@@ -111,7 +111,10 @@ function aminoValue(field: DescField, value: unknown): JsonValue {
 
 function aminoAny(any: Any): JsonValue {
   const content = unpackAny(any);
-  return KEY_NAMES.includes(aminoName(content.schema) ?? "")
-    ? aminoPublicKey(publicKeyFromAny(any))
-    : aminoMessage(content);
+  return isKeyType(content.schema) ? aminoPublicKey(publicKeyFromAny(any)) : aminoMessage(content);
+}
+
+/** Whether a message is a public key, which amino writes in a form of its own. */
+export function isKeyType(schema: DescMessage): boolean {
+  return KEY_NAMES.includes(aminoName(schema) ?? "");
 }

@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
-import { sdkErrors } from "../util/index.ts";
+import { equalBytes, sdkErrors } from "../util/index.ts";
 import { decodeStrictly, encodeMessage } from "./codec/index.ts";
 import {
   type CompactBitArray,
@@ -8,7 +8,7 @@ import {
   MultiSignatureSchema,
 } from "./gen/sdk/crypto/multisig/v1beta1/multisig_pb.js";
 import type { SignMode } from "./gen/sdk/tx/signing/v1beta1/signing_pb.js";
-import type { ModeInfo_Multi } from "./gen/sdk/tx/v1beta1/tx_pb.js";
+import { type ModeInfo, type ModeInfo_Multi, ModeInfoSchema } from "./gen/sdk/tx/v1beta1/tx_pb.js";
 import type { MultisigPublicKey, SinglePublicKey } from "./public-key.ts";
 
 /** Bits of the array, most significant first; undefined where its two fields contradict each other. */
@@ -53,6 +53,34 @@ export interface MemberSignature {
   readonly publicKey: SinglePublicKey;
   readonly mode: SignMode;
   readonly signature: Uint8Array;
+}
+
+/** The signature of a multisig signer. */
+export interface CombinedSignature {
+  readonly modeInfo: ModeInfo;
+  readonly signature: Uint8Array;
+}
+
+/**
+ * Puts the members' shares into the signature of their multisig, in the order of the key; of two shares of one member
+ * the later counts. Verifies no signature. Throws `sdkErrors.invalidPubKey` for a share of somebody else and
+ * `sdkErrors.unauthorized` for too few.
+ */
+export function combineSignatures(key: MultisigPublicKey, shares: readonly MemberSignature[]): CombinedSignature {
+  const byMember = key.keys.map((member) => shares.findLast((share) => equalBytes(share.publicKey.key, member.key)));
+  if (!shares.every(({ publicKey }) => key.keys.some((member) => equalBytes(member.key, publicKey.key)))) {
+    throw sdkErrors.invalidPubKey("a signature is not of a member of the multisig");
+  }
+  const signed = byMember.filter((share) => share !== undefined);
+  if (signed.length < key.threshold) {
+    throw sdkErrors.unauthorized(`not enough signatures, have ${signed.length}, expected ${key.threshold}`);
+  }
+  const modeInfos = signed.map(({ mode }) => ({ sum: { case: "single" as const, value: { mode } } }));
+  const bitarray = makeBitArray(byMember.map((share) => share !== undefined));
+  return {
+    modeInfo: create(ModeInfoSchema, { sum: { case: "multi", value: { bitarray, modeInfos } } }),
+    signature: encodeMultiSignature(signed.map((share) => share.signature)),
+  };
 }
 
 /**

@@ -23,10 +23,11 @@ export function toStdTx(tx: DecodedTx): JsonObject {
 
 function stdSignature(info: SignerInfo, signature: Uint8Array): JsonObject {
   const pubKey = info.publicKey === undefined ? null : aminoPublicKey(publicKeyFromAny(info.publicKey));
-  return { pub_key: pubKey, signature: toBase64(stdBytes(info, signature)) };
+  return { pub_key: pubKey, signature: toBase64(stdSignatureBytes(info, signature)) };
 }
 
-function stdBytes(info: SignerInfo, signature: Uint8Array): Uint8Array {
+/** The signature of a signer in legacy amino. Throws `sdkErrors.invalidRequest` for one of another mode. */
+export function stdSignatureBytes(info: SignerInfo, signature: Uint8Array): Uint8Array {
   const sum = info.modeInfo?.sum;
   if (sum?.case === "single" && sum.value.mode === SignMode.LEGACY_AMINO_JSON) return signature;
   if (sum?.case === "multi" && sum.value.bitarray !== undefined) {

@@ -1,0 +1,31 @@
+import { verifySecp256k1 } from "../crypto/index.ts";
+import { sdkErrors } from "../util/index.ts";
+import type { SignerData } from "./amino.ts";
+import type { ModeInfo } from "./gen/sdk/tx/v1beta1/tx_pb.js";
+import { memberSignatures } from "./multisig.ts";
+import type { PublicKey } from "./public-key.ts";
+import { type SignableTx, type SignMode, signBytes } from "./tx.ts";
+
+/** A signer's signature in the form of its mode, and what it binds beside the transaction. */
+export interface SignatureOf {
+  readonly modeInfo: ModeInfo | undefined;
+  readonly signature: Uint8Array;
+  readonly signer: SignerData;
+}
+
+/**
+ * Whether a key gave a signature of a transaction; for a multisig key, whether enough members did and all of them well.
+ * Throws `sdkErrors.unauthorized` where form and key do not go together.
+ */
+export function verifySignature(tx: SignableTx, key: PublicKey, signed: SignatureOf): boolean {
+  const { modeInfo, signature, signer } = signed;
+  const verify = (publicKey: Uint8Array, mode: SignMode, bytes: Uint8Array): boolean =>
+    verifySecp256k1(publicKey, signBytes(mode, tx, signer), bytes);
+  if (key.type !== "multisig") {
+    if (modeInfo?.sum.case !== "single") throw sdkErrors.unauthorized("a single signature is needed here");
+    return verify(key.key, modeInfo.sum.value.mode, signature);
+  }
+  if (modeInfo?.sum.case !== "multi") throw sdkErrors.unauthorized("a multisignature is needed here");
+  const members = memberSignatures(key, modeInfo.sum.value, signature);
+  return members.every((member) => verify(member.publicKey.key, member.mode, member.signature));
+}
