@@ -1,3 +1,16 @@
+import { guardProcess } from "./process-guard.ts";
 import { runProgram } from "./program.ts";
 
-process.exitCode = await runProgram(process.argv.slice(2));
+const argv = process.argv.slice(2);
+guardProcess(
+  {
+    stdout: process.stdout,
+    stderr: process.stderr,
+    on: (event, listener) => process.on(event, listener),
+    listenerCount: (event) => process.listenerCount(event),
+    end: (signal) => process.kill(process.pid, signal),
+    exit: (code) => process.exit(code),
+  },
+  { trace: argv.includes("--trace") },
+);
+process.exitCode = await runProgram(argv);

@@ -1,0 +1,51 @@
+import { EXIT } from "../util/index.ts";
+import { commandError, reportError } from "./errors.ts";
+
+/** The parts of a process that are watched. */
+export interface GuardedProcess {
+  readonly stdout: GuardedStream;
+  readonly stderr: GuardedStream;
+  on(event: "uncaughtException", listener: (error: unknown) => void): unknown;
+  listenerCount(event: "SIGTERM"): number;
+  /** Sends this process a signal. */
+  end(signal: "SIGTERM"): void;
+  exit(code: number): void;
+}
+
+interface GuardedStream {
+  on(event: "error", listener: (error: NodeJS.ErrnoException) => void): unknown;
+  write(text: string): unknown;
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOSPC: "no space left on the device",
+  EIO: "input/output error",
+  EBADF: "it is closed",
+};
+
+/**
+ * Makes the ends that nobody provided for orderly ones. A reader that has gone (`svc ... | head`) ends the process as it
+ * would any other program, in order where the command can; output that cannot be written and errors that escaped are told
+ * in one sentence, with a stack only when asked.
+ */
+export function guardProcess(process: GuardedProcess, { trace }: { readonly trace: boolean }): void {
+  let isEnding = false;
+  const fail = (error: unknown): void => {
+    if (!isEnding) process.exit(reportError(error, { trace, err: (text) => process.stderr.write(`${text}\n`) }));
+  };
+  const readerGone = (): void => {
+    if (isEnding) return;
+    isEnding = true;
+    if (process.listenerCount("SIGTERM") > 0) process.end("SIGTERM");
+    else process.exit(EXIT.done);
+  };
+  process.stdout.on("error", (error) => {
+    if (error.code === "EPIPE") readerGone();
+    else fail(commandError(`cannot write to standard output: ${REASONS[error.code ?? ""] ?? error.message}`));
+  });
+  process.stderr.on("error", (error) => {
+    // There is no place left to say anything; the work itself goes on.
+    if (error.code === "EPIPE") readerGone();
+  });
+  process.on("uncaughtException", fail);
+}
