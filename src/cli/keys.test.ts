@@ -208,10 +208,19 @@ describe("keys list and show", () => {
   });
 
   test.each([
-    ["nope", "nope is not a valid name or address: invalid Bech32 prefix"],
-    ["cosmos14jlkjfznd7qqew7423j3mky2kwk320p6ys39l0", "not a valid name or address: cosmos14jlkj"],
+    ["nope", "nope is not a valid name or address: key not found"],
+    ["cosmos14jlkjfznd7qqew7423j3mky2kwk320p6ys39l0", "no key has the address cosmos14jlkj"],
   ])("%s is not found", async (name, message) => {
     await expect(run((io) => keysShow({ ...flags(), names: [name] }, io))).rejects.toThrow(message);
+  });
+
+  test("a key that is not found is told with those that are there", async () => {
+    const show = () => run((io) => keysShow({ ...flags(), names: ["nope"] }, io));
+    await expect(show()).rejects.toMatchObject({ hint: expect.stringContaining("is empty") });
+    await recover("k0", "k5");
+    await expect(show()).rejects.toMatchObject({
+      hint: `the keyring in ${flags().home} (--keyring-backend test) holds k0, k5`,
+    });
   });
 });
 

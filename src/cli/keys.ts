@@ -101,16 +101,36 @@ export function printKey(key: KeyInfo, options: KeysFlags & KeyStyle, io: Io): v
   io.out(options.output === "json" ? `${JSON.stringify(output)}\n` : keysYaml([output]));
 }
 
-/** The key of a name or address; the refusal says what was wrong with the text as an address. */
-export async function findKey(keyring: Keyring, nameOrAddress: string, { prefix }: KeysFlags): Promise<KeyInfo> {
+/** The key of a name or address; the refusal says what was wrong with the text as an address, and which keys there are. */
+export async function findKey(keyring: Keyring, nameOrAddress: string, flags: KeysFlags): Promise<KeyInfo> {
   try {
     return await keyring.get(nameOrAddress);
   } catch (error) {
     if (!(error instanceof SvcError) || error.code !== sdkErrors.keyNotFound.code || error.codespace !== "sdk")
       throw error;
-    const reason = addressFault(nameOrAddress, prefix) ?? error.message;
-    throw sdkErrors.keyNotFound(`${nameOrAddress} is not a valid name or address: ${reason}`);
+    throw sdkErrors.keyNotFound(whatIsMissing(nameOrAddress, flags.prefix), { hint: await keysThere(keyring, flags) });
   }
+}
+
+function whatIsMissing(nameOrAddress: string, prefix?: string): string {
+  const text = `${nameOrAddress} is not a valid name or address`;
+  if (!looksLikeAddress(nameOrAddress)) return text;
+  const fault = addressFault(nameOrAddress, prefix);
+  return fault === undefined ? `no key has the address ${nameOrAddress}` : `${text}: ${fault}`;
+}
+
+/** Names of keys are seldom that long, and have seldom a digit 1 in front of so many letters. */
+function looksLikeAddress(text: string): boolean {
+  return /^[a-z]+1[a-z0-9]{20,}$/i.test(text);
+}
+
+/** Where the key was looked for, and what there is. Nothing is decrypted for it that would need a passphrase. */
+async function keysThere(keyring: Keyring, { home, keyringDir }: KeysFlags): Promise<string> {
+  const place = `the keyring in ${keyringDir ?? home} (--keyring-backend ${keyring.backend})`;
+  if (keyring.backend !== "test") return `${place} is listed by: svc keys list`;
+  const names = (await keyring.list()).map(({ name }) => name);
+  if (names.length > 0) return `${place} holds ${names.join(", ")}`;
+  return `${place} is empty: make a key with svc keys add, or name another keyring with --home and --keyring-backend`;
 }
 
 function addressFault(text: string, prefix?: string): string | undefined {
