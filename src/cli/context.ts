@@ -6,6 +6,7 @@ import type { Io } from "./io.ts";
 import type { KeyringFlags } from "./keyring.ts";
 import { keyringOptions } from "./keys-flags.ts";
 import type { OutputFormat } from "./output.ts";
+import type { NetworkProfile } from "./profile.ts";
 import type { CommandInput } from "./spec.ts";
 
 /** What commands share: each part is made when it is asked for first, so that a command pays for what it uses. */
@@ -15,6 +16,8 @@ export interface CliContext {
   /** Directory of configuration, data and keys. */
   readonly home: string;
   readonly output: OutputFormat;
+  /** The network whose addresses and names are used. */
+  readonly profile: NetworkProfile;
   /** Where the keys are. */
   readonly keys: KeyringFlags;
   /** The keyring of the flags, opened once; it asks for its passphrase at the first use of a key. */
@@ -31,12 +34,13 @@ export interface CliContext {
 export function createContext({ flags, io }: Pick<CommandInput, "flags" | "io">): CliContext {
   const keys = keyringOptions({ flags });
   const chain = once(async () =>
-    (await import("./chain.ts")).openChain(flags.text("node"), flags.optional("chain-id")),
+    (await import("./chain.ts")).openChain(flags.text("node"), flags.optional("chain-id"), flags.profile.namespace),
   );
   return {
     io,
     flags,
     home: homeOf(flags),
+    profile: flags.profile,
     output: flags.text("output") === "json" ? "json" : "text",
     keys,
     keyring: once(async () => (await import("./keyring.ts")).cliKeyring(keys, io)),

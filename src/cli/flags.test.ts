@@ -55,7 +55,7 @@ describe("flags", () => {
     [() => flags({ node: "x" }).decimal("node"), '--node takes a number, not "x"'],
     [() => flags().need("ids"), "required flag --ids is not set (or SVC_IDS)"],
     [() => flags({ mode: "fast" }), '--mode takes sync, block, not "fast"'],
-    [() => flags({}, { SVC_MODE: "fast" }), '--mode takes sync, block, not "fast"'],
+    [() => flags({}, { SVC_MODE: "fast" }), 'SVC_MODE takes sync, block, not "fast"'],
     [() => flags({}, { SVC_CLUSTER_ORCH: "maybe" }), 'SVC_CLUSTER_ORCH takes true or false, not "maybe"'],
   ])("refusals", (read, text) => expect(read).toThrow(text));
 });

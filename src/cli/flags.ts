@@ -1,9 +1,10 @@
 import { ENV_PREFIX, tryParseInt } from "../util/index.ts";
 import { UsageError } from "./errors.ts";
+import { type NetworkProfile, OWN_PROFILE } from "./profile.ts";
 import type { FlagSpec } from "./spec.ts";
 
 /** Where a flag's value came from; a default is not a choice of the user. */
-export type FlagSource = "flag" | "env" | "default";
+export type FlagSource = "flag" | "env" | "file" | "default";
 
 interface FlagValue {
   readonly value: string | boolean | readonly string[];
@@ -15,12 +16,25 @@ export function envName(flag: string): string {
   return ENV_PREFIX + flag.toUpperCase().replaceAll(/[-.]/g, "_");
 }
 
-/** The flags of one invocation: flag, then environment, then default. */
+/** What the configuration file of the home says. */
+export interface FileSettings {
+  /** Texts by name of the flag. */
+  readonly values: ReadonlyMap<string, string>;
+  /** The network that commands speak to. */
+  readonly profile: NetworkProfile;
+}
+
+export const NO_SETTINGS: FileSettings = { values: new Map(), profile: OWN_PROFILE };
+
+/** The flags of one invocation: flag, then environment, then `client.toml`, then default. */
 export class Flags {
+  /** The network whose addresses and names are used. */
+  readonly profile: NetworkProfile;
   readonly #values: ReadonlyMap<string, FlagValue>;
 
-  constructor(values: ReadonlyMap<string, FlagValue>) {
+  constructor(values: ReadonlyMap<string, FlagValue>, profile: NetworkProfile = OWN_PROFILE) {
     this.#values = values;
+    this.profile = profile;
   }
 
   /** Whether it stands on the command line. */
@@ -28,10 +42,18 @@ export class Flags {
     return this.#values.get(name)?.source === "flag";
   }
 
-  /** Whether the user gave it, as a flag or in the environment. */
+  /** Whether the user gave it, as a flag, in the environment or in `client.toml`. */
   given(name: string): boolean {
-    const source = this.#values.get(name)?.source;
-    return source === "flag" || source === "env";
+    return this.source(name) !== "default";
+  }
+
+  source(name: string): FlagSource {
+    return this.#values.get(name)?.source ?? "default";
+  }
+
+  /** What the user knows the value by: the flag, or the variable or key that stands for it. */
+  label(name: string): string {
+    return labelOf(name, this.source(name));
   }
 
   /** Text of a flag; empty when it has neither value nor default. */
@@ -75,64 +97,80 @@ export class Flags {
     const text = this.text(name);
     if (text === "") return fallback;
     const value = tryParseInt(text);
-    if (value === undefined || value < 0n) throw new UsageError(`--${name} takes a whole number, not "${text}"`);
+    if (value === undefined || value < 0n)
+      throw new UsageError(`${this.label(name)} takes a whole number, not "${text}"`);
     return value;
   }
 
   /** A small whole number. */
   count(name: string, fallback = 0): number {
     const value = this.uint(name, BigInt(fallback));
-    if (value > BigInt(Number.MAX_SAFE_INTEGER)) throw new UsageError(`--${name} is too large: ${value}`);
+    if (value > BigInt(Number.MAX_SAFE_INTEGER)) throw new UsageError(`${this.label(name)} is too large: ${value}`);
     return Number(value);
   }
 
   /** A decimal that is not negative. */
   decimal(name: string): number {
     const text = this.text(name);
-    if (!/^\d+(\.\d+)?$/.test(text)) throw new UsageError(`--${name} takes a number, not "${text}"`);
+    if (!/^\d+(\.\d+)?$/.test(text)) throw new UsageError(`${this.label(name)} takes a number, not "${text}"`);
     return Number(text);
   }
 }
+
+/** Flags as they were written, by name. */
+export type Parsed = ReadonlyMap<string, string | boolean | readonly string[]>;
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Resolves a command's flags from what was parsed, the environment and the defaults. */
 export function resolveFlags(
   specs: readonly FlagSpec[],
-  parsed: ReadonlyMap<string, string | boolean | readonly string[]>,
+  parsed: Parsed,
   env: Environment,
+  file: FileSettings = NO_SETTINGS,
 ): Flags {
   const values = new Map<string, FlagValue>();
   for (const spec of specs) {
-    const value = resolve(spec, parsed, env);
+    const value = resolve(spec, parsed, env) ?? unwritten(spec, file);
     if (value === undefined) continue;
-    checkChoice(spec, value.value);
+    checkChoice(spec, value);
     values.set(spec.name, value);
   }
-  return new Flags(values);
+  return new Flags(values, file.profile);
 }
 
-function resolve(
-  spec: FlagSpec,
-  parsed: ReadonlyMap<string, string | boolean | readonly string[]>,
-  env: Environment,
-): FlagValue | undefined {
+function resolve(spec: FlagSpec, parsed: Parsed, env: Environment): FlagValue | undefined {
   const given = parsed.get(spec.name) ?? (spec.alias === undefined ? undefined : parsed.get(spec.alias));
   if (given !== undefined) return { value: given, source: "flag" };
   const text = env[envName(spec.name)];
-  if (text !== undefined && text !== "") return { value: fromEnv(spec, text), source: "env" };
+  return text === undefined || text === "" ? undefined : { value: fromEnv(spec, text), source: "env" };
+}
+
+/** Whether the text of a variable sets a switch. */
+export function isTrue(text: string): boolean {
+  return ["true", "1", "yes"].includes(text.toLowerCase());
+}
+
+function unwritten(spec: FlagSpec, file: FileSettings): FlagValue | undefined {
+  const text = spec.value === undefined ? undefined : file.values.get(spec.name);
+  if (text !== undefined) return { value: text, source: "file" };
   return spec.default === undefined ? undefined : { value: spec.default, source: "default" };
 }
 
 function fromEnv(spec: FlagSpec, text: string): string | boolean | readonly string[] {
   if (spec.repeat === true) return text.split(",");
   if (spec.value !== undefined) return text;
-  if (["true", "1", "yes"].includes(text.toLowerCase())) return true;
+  if (isTrue(text)) return true;
   if (["false", "0", "no"].includes(text.toLowerCase())) return false;
   throw new UsageError(`${envName(spec.name)} takes true or false, not "${text}"`);
 }
 
-function checkChoice(spec: FlagSpec, value: string | boolean | readonly string[]): void {
+function checkChoice(spec: FlagSpec, { value, source }: FlagValue): void {
   if (spec.choices === undefined || typeof value !== "string" || spec.choices.includes(value)) return;
-  throw new UsageError(`--${spec.name} takes ${spec.choices.join(", ")}, not "${value}"`);
+  throw new UsageError(`${labelOf(spec.name, source)} takes ${spec.choices.join(", ")}, not "${value}"`);
+}
+
+function labelOf(name: string, source: FlagSource): string {
+  if (source === "env") return envName(name);
+  return source === "file" ? `client.toml: ${name}` : `--${name}`;
 }

@@ -5,6 +5,9 @@ const KEYRING = "Keyring flags:";
 const PAGE = "Page flags:";
 const TX = "Transaction flags:";
 
+export const OUTPUT_FORMATS = ["text", "json"] as const;
+export const KEYRING_BACKENDS = ["os", "file", "kwallet", "pass", "test", "memory"] as const;
+export const BROADCAST_MODES = ["sync", "async", "block"] as const;
 export const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "panic"] as const;
 
 function grouped(group: string, flags: readonly FlagSpec[]): readonly FlagSpec[] {
@@ -15,6 +18,7 @@ function grouped(group: string, flags: readonly FlagSpec[]): readonly FlagSpec[]
 export const GLOBAL_FLAGS: readonly FlagSpec[] = grouped(GLOBAL_HEADING, [
   { name: "chain-id", value: "<id>", summary: "network chain id" },
   { name: "home", value: "<dir>", summary: "directory for configuration and data (default ~/.svc)" },
+  { name: "profile", value: "<name>", summary: "network profile: svc, cosmos, or one of client.toml" },
   { name: "log_format", value: "<format>", summary: "log format", choices: ["plain", "json"], default: "plain" },
   { name: "log_level", value: "<level>", summary: "lowest level logged", choices: LOG_LEVELS, default: "info" },
   { name: "trace", summary: "print a full stack trace on errors" },
@@ -25,7 +29,7 @@ export const OUTPUT_FLAG: FlagSpec = {
   short: "o",
   value: "<format>",
   summary: "output format",
-  choices: ["text", "json"],
+  choices: OUTPUT_FORMATS,
 };
 
 export const NODE_FLAG: FlagSpec = {
@@ -40,7 +44,7 @@ export const KEYRING_FLAGS: readonly FlagSpec[] = grouped(KEYRING, [
     name: "keyring-backend",
     value: "<name>",
     summary: "where keys are kept",
-    choices: ["os", "file", "kwallet", "pass", "test", "memory"],
+    choices: KEYRING_BACKENDS,
     default: "os",
   },
   { name: "keyring-dir", value: "<dir>", summary: "directory of the keyring (default: the home)" },
@@ -88,7 +92,7 @@ export const TX_FLAGS: readonly FlagSpec[] = [
       short: "b",
       value: "<mode>",
       summary: "how long to wait",
-      choices: ["sync", "async", "block"],
+      choices: BROADCAST_MODES,
       default: "sync",
     },
     { name: "yes", short: "y", summary: "do not ask before broadcasting" },

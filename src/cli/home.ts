@@ -7,3 +7,8 @@ export function homeOf(flags: Flags): string {
   const home = flags.optional("home");
   return home === undefined ? join(homedir(), ".svc") : resolve(home);
 }
+
+/** The client's settings of a home. */
+export function configPath(home: string): string {
+  return join(home, "config", "client.toml");
+}

@@ -12,6 +12,7 @@ export function keyringOptions({ flags }: Pick<CommandInput, "flags">) {
   return {
     home: homeOf(flags),
     keyringBackend: flags.text("keyring-backend"),
+    prefix: flags.profile.bech32Prefix,
     ...defined({
       keyringDir: flags.optional("keyring-dir"),
       keyringPassphraseFile: flags.optional("keyring-passphrase-file"),

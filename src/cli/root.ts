@@ -38,7 +38,12 @@ const GROUPS: readonly CommandSpec[] = [
     example: "svc status --node tcp://localhost:26657",
     load: async () => (await import("./status.ts")).status,
   },
-  { name: "version", summary: "Print the version", load: async () => (await import("./version.ts")).version },
+  {
+    name: "version",
+    summary: "Print the version",
+    withoutConfig: true,
+    load: async () => (await import("./version.ts")).version,
+  },
 ];
 
 /**
@@ -50,11 +55,12 @@ export const ROOT: CommandSpec = {
   summary: "A marketplace for container capacity on its own blockchain: node, client and provider in one command.",
   example: "svc localnet --deploy examples/web.yaml",
   commands: async () => {
-    const [{ LOCALNET_COMMANDS }, { DEPLOY }, { NODE_COMMANDS }] = await Promise.all([
+    const [{ LOCALNET_COMMANDS }, { DEPLOY }, { NODE_COMMANDS }, { CONFIG }] = await Promise.all([
       import("./localnet/specs.ts"),
       import("./deploy/specs.ts"),
       import("./node-commands.ts"),
+      import("./config-commands.ts"),
     ]);
-    return [...LOCALNET_COMMANDS, DEPLOY, ...GROUPS, ...NODE_COMMANDS];
+    return [...LOCALNET_COMMANDS, DEPLOY, ...GROUPS, CONFIG, ...NODE_COMMANDS];
   },
 };

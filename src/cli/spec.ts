@@ -45,4 +45,6 @@ export interface CommandSpec {
   readonly commands?: () => Promise<readonly CommandSpec[]>;
   /** Words behind the positionals belong to another program: flags among them are not ours. */
   readonly passThrough?: boolean;
+  /** Runs without a look at `client.toml`, also when that cannot be read. */
+  readonly withoutConfig?: boolean;
 }

@@ -1,3 +1,5 @@
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { createIo } from "../../src/cli/io.ts";
 import { runProgram } from "../../src/cli/program.ts";
@@ -17,6 +19,9 @@ export interface RunOptions {
   readonly isTTY?: boolean;
 }
 
+/** No command line of a test sees the home of the developer who runs it. */
+const NO_HOME = join(tmpdir(), "svc-test-without-home");
+
 /** Runs a command line in this process, with its own streams and environment. */
 export async function runCli(
   argv: readonly string[],
@@ -30,6 +35,6 @@ export async function runCli(
     output: { write: (text: string) => (written.out += text) },
     error: { write: (text: string) => (written.err += text) },
   });
-  const code = await runProgram(argv, { io, env });
+  const code = await runProgram(argv, { io, env: { SVC_HOME: NO_HOME, ...env } });
   return { code, ...written };
 }

@@ -1,0 +1,103 @@
+import { Command, CommanderError, Option } from "commander";
+import { UsageError } from "./errors.ts";
+import type { Parsed } from "./flags.ts";
+import { GLOBAL_FLAGS, GLOBAL_HEADING } from "./global-flags.ts";
+import type { Io } from "./io.ts";
+import type { CommandSpec, FlagSpec } from "./spec.ts";
+
+const COMMANDER_DONE = new Set(["commander.help", "commander.helpDisplayed", "commander.version"]);
+/** The same help on every terminal and in every file. */
+const HELP_WIDTH = 110;
+const FLAGS_HEADING = "Flags:";
+
+/** Arguments and flags as they were written. */
+export interface ParsedLine {
+  readonly args: readonly string[];
+  readonly flags: Parsed;
+}
+
+/** The commander command of a path, with flags and help but without action. */
+export async function toCommand(path: readonly CommandSpec[], io: Pick<Io, "out">): Promise<Command> {
+  const spec = specOf(path);
+  const command = new Command(path.map((each) => each.name).join(" "));
+  command
+    .description(spec.summary)
+    .exitOverride()
+    .configureOutput({ writeOut: io.out, writeErr: () => {}, getOutHelpWidth: () => HELP_WIDTH })
+    .showSuggestionAfterError(true)
+    .helpCommand(false)
+    .addHelpOption(new Option("-h, --help", "show this help").helpGroup(GLOBAL_HEADING));
+  for (const word of spec.args?.split(/\s+(?=[<[])/) ?? []) command.argument(word);
+  for (const flag of allFlags(spec)) for (const option of toOptions(flag)) command.addOption(option);
+  if (spec.passThrough === true) command.passThroughOptions();
+  const children = (await spec.commands?.()) ?? [];
+  for (const child of children) {
+    const shown = child.aliases === undefined ? child.summary : `${child.summary} (also: ${child.aliases.join(", ")})`;
+    command.addCommand(new Command(child.name).description(shown).helpOption(false));
+  }
+  const form = spec.load === undefined ? "<command>" : spec.args;
+  command.usage([form, "[flags]"].filter(Boolean).join(" "));
+  if (spec.example !== undefined) {
+    command.addHelpText("after", `\nExample:\n  ${spec.example.replaceAll("\n", "\n  ")}`);
+  }
+  return command;
+}
+
+/** All flags of a command; groups show none, since each of their commands takes its own. */
+export function allFlags(spec: CommandSpec): readonly FlagSpec[] {
+  return [...(spec.flags ?? []), ...GLOBAL_FLAGS];
+}
+
+/** Reads the words behind those of the command; undefined when they asked for the help, which is printed then. */
+export async function parseLine(command: Command, words: readonly string[]): Promise<ParsedLine | undefined> {
+  command.action(() => {});
+  try {
+    await command.parseAsync([...words], { from: "user" });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (COMMANDER_DONE.has(error.code)) return undefined;
+    throw commandLineFault(error, command);
+  }
+  return { args: command.args, flags: parsedFlags(command) };
+}
+
+/** What commander says of a wrong command line, with the form of the right one. */
+function commandLineFault(error: CommanderError, command: Command): UsageError {
+  const text = error.message.replace(/^error: /, "").replaceAll("\n", " ");
+  return new UsageError(text, `usage: ${command.name()} ${command.usage()}`);
+}
+
+function specOf(path: readonly CommandSpec[]): CommandSpec {
+  const spec = path.at(-1);
+  if (spec === undefined) throw new RangeError("a command has at least one word");
+  return spec;
+}
+
+/** The option of a flag, and a hidden one of its other spelling. */
+function toOptions(spec: FlagSpec): Option[] {
+  const value = spec.value === undefined ? "" : ` ${spec.value}`;
+  const short = spec.short === undefined ? "" : `-${spec.short}, `;
+  const shown = spec.default === undefined || spec.default === "" ? "" : ` (default ${spec.default})`;
+  const choices = spec.choices === undefined ? "" : `: ${spec.choices.join(", ")}`;
+  const option = new Option(`${short}--${spec.name}${value}`, `${spec.summary}${choices}${shown}`);
+  option.helpGroup(spec.group ?? FLAGS_HEADING);
+  const options = [option];
+  if (spec.alias !== undefined) options.push(new Option(`--${spec.alias}${value}`).hideHelp());
+  for (const each of options) {
+    // `--no-backup` is a name like any other here, not the opposite of `--backup`.
+    each.negate = false;
+    if (spec.repeat === true) each.argParser((text: string, before?: string[]) => [...(before ?? []), text]);
+  }
+  return options;
+}
+
+function parsedFlags(command: Command): Parsed {
+  const parsed = new Map<string, string | boolean | readonly string[]>();
+  for (const option of command.options) {
+    const value: unknown = command.getOptionValue(option.attributeName());
+    if (typeof value === "string" || typeof value === "boolean" || Array.isArray(value)) {
+      parsed.set(option.name(), value);
+    }
+  }
+  return parsed;
+}
