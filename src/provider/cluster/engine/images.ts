@@ -113,7 +113,13 @@ function explain(reference: ImageReference, credentials: ManifestCredentials | n
     return `image ${full} does not exist in the registry; check name and tag`;
   }
   if (/no such host|connection refused|network is unreachable|i\/o timeout|no route to host|tls|x509/i.test(text)) {
-    return `registry ${registry} cannot be reached (${text.slice(-160)})`;
+    return `registry ${registry} cannot be reached (${lastWords(text, 160)})`;
   }
-  return `image ${full} could not be pulled: ${text.slice(-300)}`;
+  return `image ${full} could not be pulled: ${lastWords(text, 300)}`;
+}
+
+/** The end of an engine's text, where the cause stands, from a whole word on. */
+function lastWords(text: string, length: number): string {
+  if (text.length <= length) return text;
+  return `... ${text.slice(-length).replace(/^\S*\s+/, "")}`;
 }

@@ -143,6 +143,8 @@ describe("failed pulls", () => {
     expect(tell("manifest unknown: manifest unknown")).toMatch(/check name and tag/);
     expect(tell("dial tcp: lookup registry.test: no such host")).toMatch(/registry.test cannot be reached/);
     expect(tell("timeout")).toMatch(/in time/);
+    const long = `initializing source docker://registry.test/team/app:1: ${"pinging container registry: ".repeat(8)}no such host`;
+    expect(tell(long)).toMatch(/\(\.\.\. (pinging|container|registry:) .*no such host\)/);
     for (const text of ["denied", "manifest unknown", "other"]) expect(tell(text)).not.toContain("hidden");
   });
 });
