@@ -71,7 +71,7 @@ function readRequest(schema: DescMessage, { input, args, fields }: RequestSource
   args.forEach((name, i) => {
     const field = schema.fields.find((each) => each.name === name);
     assert(field !== undefined, `${schema.typeName} has no field ${name}`);
-    json[name] = readValue(field, input.args[i] ?? "", `<${name}>`);
+    json[name] = readValue(field, input.args[i] ?? "", { name: `<${name}>`, prefix: flags.profile.bech32Prefix });
   });
   if (id !== undefined && input.args[0] !== undefined) {
     json[id.name] = idArgument(id, input.args[0], { flags, fields });

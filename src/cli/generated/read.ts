@@ -18,13 +18,14 @@ export function readFlags(json: Record<string, JsonValue>, fields: readonly Fiel
 }
 
 function flagValue(field: DescField, flags: Flags, name: string): JsonValue | undefined {
+  const source = { name: flags.label(name), prefix: flags.profile.bech32Prefix };
   if (field.fieldKind === "list") {
     const texts = flags.list(name);
-    return texts.length === 0 ? undefined : texts.map((text) => readValue(field, text, `--${name}`));
+    return texts.length === 0 ? undefined : texts.map((text) => readValue(field, text, source));
   }
   if (flags.bool(name)) return true;
   const text = flags.optional(name);
-  return text === undefined ? undefined : readValue(field, text, `--${name}`);
+  return text === undefined ? undefined : readValue(field, text, source);
 }
 
 /** The id of a first argument such as `order/<owner>/1/1/1`; flags for its parts must not contradict it. */

@@ -23,12 +23,20 @@ const LIMITS: ReadonlyMap<ScalarType, bigint> = new Map([
   [ScalarType.INT64, (1n << 63n) - 1n],
 ]);
 
-/** The text of an argument or flag as the JSON of a field. `name` is what the user knows it by. */
-export function readValue(field: DescField, text: string, name: string): JsonValue {
+/** Where a text comes from. */
+export interface Source {
+  /** What the user knows it by. */
+  readonly name: string;
+  /** Bech32 prefix of the network that addresses are of. */
+  readonly prefix: string;
+}
+
+/** The text of an argument or flag as the JSON of a field. */
+export function readValue(field: DescField, text: string, { name, prefix }: Source): JsonValue {
   try {
     if (field.message !== undefined) return readMessage(field.message, text);
     if (field.enum !== undefined) return text;
-    if (field.scalar === ScalarType.STRING) return readText(field, text);
+    if (field.scalar === ScalarType.STRING) return readText(field, text, prefix);
     if (field.scalar !== undefined) return readNumber(field.scalar, text);
   } catch (error) {
     throw usageError(`${name}: ${errorText(error)}`);
@@ -36,10 +44,10 @@ export function readValue(field: DescField, text: string, name: string): JsonVal
   throw usageError(`${name} cannot be given on the command line`);
 }
 
-function readText(field: DescField, text: string): string {
+function readText(field: DescField, text: string, prefix: string): string {
   const scalar = scalarOf(field);
-  if (scalar === Scalar.ADDRESS) decodeAddress(text);
-  if (scalar === Scalar.VALIDATOR_ADDRESS) decodeAddress(text, "valoper");
+  if (scalar === Scalar.ADDRESS) decodeAddress(text, "account", prefix);
+  if (scalar === Scalar.VALIDATOR_ADDRESS) decodeAddress(text, "valoper", prefix);
   return text;
 }
 

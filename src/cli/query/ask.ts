@@ -3,6 +3,7 @@ import { errorText } from "../../util/index.ts";
 import { decodeAddress, fromJson, type JsonObject, type JsonValue, toJson } from "../../wire/index.ts";
 import type { CliContext } from "../context.ts";
 import { usageError } from "../errors.ts";
+import type { Flags } from "../flags.ts";
 
 /** Asks an rpc with a request in proto JSON, at the height of the flags; the answer in proto JSON. */
 export async function ask(context: CliContext, method: DescMethod, request: JsonObject): Promise<JsonValue> {
@@ -11,10 +12,10 @@ export async function ask(context: CliContext, method: DescMethod, request: Json
   return toJson(method.output, answer);
 }
 
-/** The account address of an argument. */
-export function addressArgument(text: string, name: string): string {
+/** The account address of an argument, of the network that the flags name. */
+export function addressArgument(text: string, name: string, { profile }: Pick<Flags, "profile">): string {
   try {
-    decodeAddress(text);
+    decodeAddress(text, "account", profile.bech32Prefix);
     return text;
   } catch (error) {
     throw usageError(`<${name}>: ${errorText(error)}`);

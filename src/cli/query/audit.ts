@@ -8,14 +8,14 @@ import { addressArgument, ask } from "./ask.ts";
 /** `query audit get OWNER [AUDITOR]`: what all auditors, or one, have signed of a provider. */
 export async function queryAudit(input: CommandInput): Promise<void> {
   const [ownerText = "", auditorText] = input.args;
-  const owner = addressArgument(ownerText, "owner");
+  const owner = addressArgument(ownerText, "owner", input.flags);
   const context = createContext(input);
   const answer =
     auditorText === undefined
       ? await ask(context, Query.method.providerAttributes, { owner, pagination: pageRequest(input.flags) })
       : await ask(context, Query.method.providerAuditorAttributes, {
           owner,
-          auditor: addressArgument(auditorText, "auditor"),
+          auditor: addressArgument(auditorText, "auditor", input.flags),
         });
   printResult(answer, context.output, input.io);
 }

@@ -12,7 +12,7 @@ import { addressArgument, ask } from "./ask.ts";
 /** `query bank balances ADDRESS`: all denominations, or with `--denom` one. */
 export async function queryBalances(input: CommandInput): Promise<void> {
   const { args, flags, io } = input;
-  const address = addressArgument(args[0] ?? "", "address");
+  const address = addressArgument(args[0] ?? "", "address", flags);
   const denom = flags.optional("denom");
   const pagination = pageRequest(flags);
   const context = createContext(input);
@@ -27,7 +27,7 @@ export async function queryBalances(input: CommandInput): Promise<void> {
 
 /** `query account ADDRESS`. */
 export async function queryAccount(input: CommandInput): Promise<void> {
-  const address = addressArgument(input.args[0] ?? "", "address");
+  const address = addressArgument(input.args[0] ?? "", "address", input.flags);
   const context = createContext(input);
   const answer = await ask(context, AuthQuery.method.account, { address });
   printResult(isObject(answer) ? (answer.account ?? null) : answer, context.output, input.io);

@@ -23,7 +23,7 @@ export async function queryBlocksRemaining(input: CommandInput): Promise<void> {
 
 function readId({ args: [text], flags }: CommandInput): DeploymentKey {
   if (text === undefined) {
-    const owner = addressArgument(flags.need("owner"), "owner");
+    const owner = addressArgument(flags.need("owner"), "owner", flags);
     flags.need("dseq");
     return { owner, dseq: flags.uint("dseq") };
   }

@@ -16,7 +16,7 @@ import type { TxSession } from "./session.ts";
 /** `tx audit attr create PROVIDER [KEY VALUE]...`: without pairs all current attributes of the provider are signed. */
 export async function auditCreate(input: CommandInput): Promise<number> {
   const [provider = "", ...words] = input.args;
-  const owner = addressArgument(provider, "provider");
+  const owner = addressArgument(provider, "provider", input.flags);
   const given = readPairs(words);
   return runTx(input, async (session) => {
     const attributes = given.length > 0 ? given : await currentAttributes(session, owner);
@@ -27,7 +27,7 @@ export async function auditCreate(input: CommandInput): Promise<number> {
 /** `tx audit attr delete PROVIDER [KEY]...`: without keys all that the auditor has signed. */
 export async function auditDelete(input: CommandInput): Promise<number> {
   const [provider = "", ...keys] = input.args;
-  const owner = addressArgument(provider, "provider");
+  const owner = addressArgument(provider, "provider", input.flags);
   return runTx(input, ({ sender }) => [
     packAny(MsgDeleteProviderAttributesSchema, { owner, auditor: sender.address, keys: [...keys] }),
   ]);

@@ -9,15 +9,15 @@ import { runTx } from "./run.ts";
 /** `tx bank send FROM TO AMOUNT`. The sender is the first argument, whatever `--from` says. */
 export async function bankSend(input: CommandInput): Promise<number> {
   const [from = "", to = "", amountText = ""] = input.args;
-  const toAddress = addressArgument(to, "to-address");
-  const amount = readAmount(amountText);
+  const toAddress = addressArgument(to, "to-address", input.flags);
+  const amount = readAmount(amountText, input.flags.profile.denom);
   const build = ({ sender }: { readonly sender: { readonly address: string } }) => [
     packAny(MsgSendSchema, { fromAddress: sender.address, toAddress, amount }),
   ];
   return runTx(input, build, from);
 }
 
-function readAmount(text: string): { denom: string; amount: string }[] {
+function readAmount(text: string, denom: string): { denom: string; amount: string }[] {
   let coins: ReturnType<typeof parseCoins>;
   try {
     coins = parseCoins(text);
@@ -27,7 +27,7 @@ function readAmount(text: string): { denom: string; amount: string }[] {
   if (coins.length === 0 || coins.some(({ amount }) => amount === 0n)) {
     throw usageError(
       `<amount>: "${formatCoins(coins)}" is nothing to send`,
-      "write an amount above zero, for example 5000utoken",
+      `write an amount above zero, for example 5000${denom}`,
     );
   }
   return coins.map(({ denom, amount }) => ({ denom, amount: amount.toString() }));

@@ -147,7 +147,7 @@ export async function deploymentDeposit(input: CommandInput): Promise<number> {
   const coin = readAmount(args[0] ?? "", "<amount>");
   const dseq = requireDseq(flags);
   const given = flags.optional("owner");
-  const owner = given === undefined ? undefined : addressArgument(given, "owner");
+  const owner = given === undefined ? undefined : addressArgument(given, "owner", flags);
   return runTx(input, ({ sender }) => {
     const id = { owner: owner ?? sender.address, dseq };
     const depositor = id.owner === sender.address ? "" : sender.address;

@@ -19,8 +19,9 @@ export interface Sender {
  */
 export async function resolveSender(context: CliContext, settings: TxSettings, from: string): Promise<Sender> {
   if (from === "") throw fromMissing();
-  if (settings.purpose === "generate") return { address: requireAddress(from) };
-  if (settings.purpose === "estimate" && isAddress(from)) return { address: from };
+  const prefix = context.profile.bech32Prefix;
+  if (settings.purpose === "generate") return { address: requireAddress(from, prefix) };
+  if (settings.purpose === "estimate" && isAddress(from, "account", prefix)) return { address: from };
   return requireSigningKey(context, from);
 }
 
@@ -29,16 +30,16 @@ export async function requireSigningKey(context: CliContext, from: string): Prom
   if (from === "") throw fromMissing();
   const { findKey } = await import("../keys.ts");
   const key = await findKey(await context.keyring(), from, context.keys);
-  return { address: encodeAddress(key.address), key };
+  return { address: encodeAddress(key.address, "account", context.profile.bech32Prefix), key };
 }
 
 function fromMissing(): Error {
   return usageError("required flag --from is not set (or SVC_FROM)", "name a key: svc keys list");
 }
 
-function requireAddress(from: string): string {
+function requireAddress(from: string, prefix: string): string {
   try {
-    decodeAddress(from);
+    decodeAddress(from, "account", prefix);
     return from;
   } catch (error) {
     const text = `must provide a valid Bech32 address in generate-only mode: ${errorText(error)}`;

@@ -1,10 +1,8 @@
 import {
-  accountInfo,
   adjustGas,
   bodyFor,
   broadcastTx,
   type ChainClient,
-  clientErrors,
   DEFAULT_GAS,
   feeFor,
   gasEstimateText,
@@ -14,13 +12,14 @@ import {
   type TxOptions,
   type TxResponse,
 } from "../../client/index.ts";
-import { SvcError, sdkErrors } from "../../util/index.ts";
 import { Service } from "../../wire/gen/sdk/tx/v1beta1/service_pb.js";
 import { type Any, encodeAuthInfo, encodeTx, publicKeyToAny } from "../../wire/index.ts";
 import type { CliContext } from "../context.ts";
-import { commandError } from "../errors.ts";
+import { commandError, usageError } from "../errors.ts";
 import { printable } from "../printable.ts";
+import { accountInfo, checkChain } from "./account.ts";
 import { txJson } from "./json.ts";
+import { accountFault } from "./numbers.ts";
 import { resolveSender, type Sender, signerOf } from "./sender.ts";
 import { readTxSettings, type TxSettings } from "./settings.ts";
 
@@ -44,6 +43,7 @@ export interface TxSession {
 export async function openTx(context: CliContext, from: string = context.flags.text("from")): Promise<TxSession> {
   const settings = readTxSettings(context.flags);
   const sender = await resolveSender(context, settings, from);
+  checkPayer(settings, sender);
   const chain = async (): Promise<ChainClient> => {
     if (settings.offline) {
       throw commandError("this command has to ask a node", {
@@ -53,6 +53,14 @@ export async function openTx(context: CliContext, from: string = context.flags.t
     return context.chain();
   };
   return { context, settings, sender, chain, sent: 0 };
+}
+
+/** Whoever pays the fee has to sign, and one command signs for one account. */
+function checkPayer({ purpose, feePayer }: TxSettings, { address }: Sender): void {
+  if (feePayer === "" || feePayer === address || (purpose !== "send" && purpose !== "sign")) return;
+  const hint =
+    "print the transaction with --generate-only, and let both sign it with: svc tx sign --sign-mode amino-json";
+  throw usageError(`--fee-payer: ${feePayer} has to sign as well as ${address}`, hint);
 }
 
 export interface SendSettings {
@@ -87,20 +95,21 @@ export async function prepare(session: TxSession, messages: readonly Any[]): Pro
   try {
     return await prepareTx(chain, signer, messages, txOptions(session));
   } catch (error) {
-    throw accountFault(error, sender);
+    throw accountFault(error, sender.address);
   }
 }
 
 async function prepareOffline(session: TxSession, messages: readonly Any[]): Promise<PreparedTx> {
   const { context, settings } = session;
   const { gas, signMode, accountNumber = 0n, sequence = 0n } = settings;
+  const { namespace } = context.profile;
   const options = txOptions(session);
   return {
-    bodyBytes: bodyFor(messages, options, "sdk"),
+    bodyBytes: bodyFor(messages, options, namespace),
     fee: feeFor(gas === "auto" ? DEFAULT_GAS : gas, options),
     signMode,
     signer: { chainId: await context.chainId(), accountNumber, sequence: sequence + BigInt(session.sent) },
-    namespace: "sdk",
+    namespace,
   };
 }
 
@@ -115,27 +124,12 @@ export function txOptions({ context, settings, sent }: TxSession): TxOptions {
     memo: settings.memo,
     timeoutHeight: settings.timeoutHeight,
     signMode: settings.signMode,
+    feePayer: settings.feePayer,
+    feeGranter: settings.feeGranter,
     ...(accountNumber === undefined ? {} : { accountNumber }),
     ...(sequence === undefined ? {} : { sequence: sequence + BigInt(sent) }),
     onGasEstimate: (gas) => context.io.err(`${gasEstimateText(gas)}\n`),
   };
-}
-
-/** A chain id given by the user must be the node's: signatures for another chain are worth nothing here. */
-async function checkChain(context: CliContext, chain: ChainClient): Promise<void> {
-  const given = context.flags.optional("chain-id");
-  if (given === undefined) return;
-  const { chainId } = await chain.node.status();
-  if (chainId !== given) throw clientErrors.wrongChain(`the node serves ${chainId}, --chain-id says ${given}`);
-}
-
-function accountFault(error: unknown, { address }: Sender): unknown {
-  if (!(error instanceof SvcError) || error.codespace !== "sdk" || error.code !== sdkErrors.keyNotFound.code)
-    return error;
-  return new SvcError(error.codespace, error.code, error.message, {
-    hint: `the chain has no account ${address} until it receives coins: send it some first`,
-    cause: error,
-  });
 }
 
 /** The unsigned transaction, fee included. */
@@ -161,7 +155,7 @@ export async function estimateGas(session: TxSession, messages: readonly Any[]):
   const chain = await session.chain();
   const options = txOptions(session);
   const account = await accountInfo(chain.query, sender.address).catch((error: unknown) => {
-    throw accountFault(error, sender);
+    throw accountFault(error, sender.address);
   });
   const publicKey = sender.key?.publicKey ?? account.publicKey;
   const parts = {
