@@ -25,6 +25,7 @@ export {
   type Range,
 } from "./kv.ts";
 export { openLmdb } from "./lmdb.ts";
+export { DatabaseLock } from "./lock.ts";
 export { memoryDatabase } from "./memory.ts";
 export { CacheMultiStore, type MultiBranch, type MultiReader, type MultiStore } from "./multistore.ts";
 export {

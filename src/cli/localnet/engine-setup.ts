@@ -6,6 +6,7 @@ import { errorText } from "../../util/index.ts";
 import { commandError } from "../errors.ts";
 import type { Child } from "./processes.ts";
 import { supervise } from "./processes.ts";
+import { endStrayService, recordService } from "./stray.ts";
 
 /** A container engine, and the service process where this command started it. */
 export interface Engine extends FoundEngine {
@@ -112,7 +113,9 @@ async function startPodman({ runDir, say }: EngineRequest): Promise<Engine> {
   say("starting the container engine ...");
   mkdirSync(runDir, { recursive: true, mode: 0o700 });
   const log = join(runDir, "podman.log");
+  await endStrayService(runDir, socket);
   const child = spawn("podman", ["system", "service", "--time=0", `unix://${socket}`], podmanOptions(runDir));
+  if (child.pid !== undefined) recordService(runDir, child.pid);
   const service = supervise("podman", child, log);
   const deadline = Date.now() + START_TIMEOUT_MS;
   for (;;) {

@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { ChainClient, sendTx } from "../../client/index.ts";
 import { formatCoins, NATIVE_DENOM, parseCoins } from "../../util/index.ts";
 import { MsgSendSchema } from "../../wire/gen/sdk/bank/v1beta1/tx_pb.js";
@@ -14,8 +15,9 @@ export async function faucet({ args, flags, io }: CommandInput): Promise<number>
   const [address = "", text = DEFAULT_AMOUNT] = args;
   decodeAddress(address);
   const amount = parseCoins(text).map((coin) => ({ denom: coin.denom, amount: coin.amount.toString() }));
-  const home = flags.optional("home") ?? defaultLocalnetHome(flags.count("port-offset"));
-  const client = new ChainClient(readState(home).rpc);
+  const offset = flags.count("port-offset");
+  const home = resolve(flags.optional("home") ?? defaultLocalnetHome(offset));
+  const client = new ChainClient(readState(home, offset).rpc);
   try {
     const signer = await keySigner(localnetKeyring(home), "faucet");
     const message = packAny(MsgSendSchema, {

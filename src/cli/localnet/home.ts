@@ -7,6 +7,7 @@ import { addGenesisAccounts, defaultAppState, initHome } from "../../node/index.
 import { DEFAULT_HD_PATH, NATIVE_DENOM } from "../../util/index.ts";
 import { encodeAddress, type JsonObject, type JsonValue } from "../../wire/index.ts";
 import { commandError } from "../errors.ts";
+import { shellWord } from "../shell-word.ts";
 
 export const LOCALNET_CHAIN_ID = "svc-local-1";
 
@@ -38,12 +39,18 @@ export function writeState(home: string, state: LocalnetState): void {
   writeFileSync(join(home, MARKER), `${JSON.stringify(state, null, 2)}\n`, { mode: 0o600 });
 }
 
-export function readState(home: string): LocalnetState {
+/** The flags by which other commands find a localnet's home; nothing for the first one. */
+export function homeFlags(home: string, offset: number): string {
+  if (home !== defaultLocalnetHome(offset)) return ` --home ${shellWord(home)}`;
+  return offset === 0 ? "" : ` --port-offset ${offset}`;
+}
+
+export function readState(home: string, offset: number): LocalnetState {
   try {
     return JSON.parse(readFileSync(join(home, MARKER), "utf8")) as LocalnetState;
   } catch {
     throw commandError(`no localnet in ${home}`, {
-      hint: "start one with: svc localnet, or name its home with --home",
+      hint: `start one with: svc localnet${homeFlags(home, offset)}, or name the home of a running one with --home`,
     });
   }
 }

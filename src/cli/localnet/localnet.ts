@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, rmSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { ChainClient } from "../../client/index.ts";
 import { createEngineDriver, ensureSampleImage } from "../../provider/index.ts";
@@ -11,7 +11,16 @@ import { SUPERVISED } from "../signals.ts";
 import { VERSION } from "../version.ts";
 import { deployFile, type LocalnetDeployment } from "./deployment.ts";
 import { type Engine, ensureBusybox, ensureEngine } from "./engine-setup.ts";
-import { defaultLocalnetHome, LOCALNET_CHAIN_ID, localnetKeyring, makeHome, removeHome, writeState } from "./home.ts";
+import {
+  defaultLocalnetHome,
+  homeFlags as flagsOfHome,
+  LOCALNET_CHAIN_ID,
+  localnetKeyring,
+  makeHome,
+  removeHome,
+  writeState,
+} from "./home.ts";
+import { lockHome } from "./lock.ts";
 import { type NetServer, startNetServer } from "./net-server.ts";
 import { type LocalnetPorts, localnetPorts } from "./ports.ts";
 import { type Child, supervise } from "./processes.ts";
@@ -100,7 +109,11 @@ export class Localnet {
     const say = (text: string) => this.#steps.say(text);
     const runDir = `${this.#home}-run`;
     mkdirSync(runDir, { recursive: true, mode: 0o700 });
-    this.#onStop("run folder", async () => rmSync(runDir, { recursive: true, force: true }));
+    const lock = lockHome(this.#home, runDir);
+    this.#onStop("run folder", async () => {
+      lock.release();
+      rmSync(runDir, { recursive: true, force: true });
+    });
     this.#engine = await ensureEngine({ socket: this.#options.engineSocket, runDir, say });
     const { service } = this.#engine;
     if (service !== undefined) this.#onStop("container engine", () => service.stop());
@@ -132,7 +145,7 @@ export class Localnet {
     while ((await client.node.status().catch(() => undefined))?.latestHeight === undefined) {
       if (node.exited !== undefined) await node.waitFor(/$^/);
       if (Date.now() > deadline)
-        throw commandError("the node did not start in time", { hint: `see ${this.#logFile("node")}` });
+        throw commandError("the node did not start in time", { hint: `see ${this.#savedLog("node")}` });
       await sleep(POLL_MS);
     }
     // Transactions need the first block: accounts exist from then on.
@@ -175,10 +188,11 @@ export class Localnet {
   }
 
   #tellReady(): void {
-    const { json } = this.#options;
+    const { json, portOffset } = this.#options;
+    const homeFlags = flagsOfHome(this.#home, portOffset);
     const ready = { rpc: this.#rpcUrl, rest: null, grpc: null, net_url: this.#net?.url ?? null, home: this.#home };
     if (json) this.#io.out(`${JSON.stringify({ type: "ready", ...ready, deployments: this.#deployments })}\n`);
-    else this.#steps.summary({ ...ready, deployments: this.#deployments });
+    else this.#steps.summary({ ...ready, homeFlags, deployments: this.#deployments });
   }
 
   /** A node or provider that ends by itself ends the localnet with an error. */
@@ -191,9 +205,9 @@ export class Localnet {
     const ends = this.#children.map(async (child) => ({ child, how: await child.ended }));
     const end = await Promise.race([stopped, ...ends]);
     if (end === undefined) return;
-    throw commandError(`the ${end.child.name} ended by itself (${end.how})`, {
-      hint: `see ${this.#logFile(end.child.name)}`,
-    });
+    const { name, lastWords } = end.child;
+    const words = lastWords === "" ? "" : `: ${lastWords}`;
+    throw commandError(`the ${name} ended by itself (${end.how})${words}`, { hint: `see ${this.#savedLog(name)}` });
   }
 
   /** Stops in reverse order; a step that fails is told and does not keep the others from running. */
@@ -239,6 +253,15 @@ export class Localnet {
 
   #logFile(name: string): string {
     return join(this.#home, `${name}.log`);
+  }
+
+  /** The log of a process that failed, where it is still found when the home is removed. */
+  #savedLog(name: string): string {
+    const file = this.#logFile(name);
+    if (this.#options.keep || !existsSync(file)) return file;
+    const saved = `${this.#home}-${name}.log`;
+    copyFileSync(file, saved);
+    return saved;
   }
 
   get #rpcUrl(): string {

@@ -7,6 +7,8 @@ export interface Child {
   readonly pid: number;
   /** Set once it has ended: its exit code or signal. */
   readonly exited: string | undefined;
+  /** The error that it told, else its last line. */
+  readonly lastWords: string;
   /** Asks it to end, waits, and kills it when it does not. */
   stop(): Promise<void>;
   /** Resolves when it has ended by itself or was stopped. */
@@ -30,7 +32,8 @@ export function supervise(name: string, child: ChildProcess, logFile: string): C
   let exited: string | undefined;
   let lastLine = "";
   let errorLine = "";
-  const ending = () => new Error(`the ${name} ended (${exited}): ${errorLine === "" ? lastLine : errorLine}`);
+  const lastWords = () => (errorLine === "" ? lastLine : errorLine);
+  const ending = () => new Error(`the ${name} ended (${exited}): ${lastWords()}`);
   const onLine = (line: string): void => {
     if (line.trim() !== "") lastLine = line;
     if (line.startsWith("Error: ")) errorLine = line.slice("Error: ".length);
@@ -57,6 +60,9 @@ export function supervise(name: string, child: ChildProcess, logFile: string): C
     pid: child.pid ?? 0,
     get exited() {
       return exited;
+    },
+    get lastWords() {
+      return lastWords();
     },
     ended,
     stop: () => stop(child, ended),

@@ -11,6 +11,8 @@ export interface Summary {
   readonly rpc: string;
   readonly net_url: string | null;
   readonly home: string;
+  /** Flags by which `svc faucet` finds the home. */
+  readonly homeFlags: string;
   readonly deployments: readonly LocalnetDeployment[];
 }
 
@@ -51,7 +53,7 @@ export class Steps {
   }
 
   /** What a person needs to go on. */
-  summary({ rpc, net_url: netUrl, home, deployments }: Summary): void {
+  summary({ rpc, net_url: netUrl, home, homeFlags, deployments }: Summary): void {
     const { out } = this.#options;
     const total = (performance.now() - this.#begun) / 1000;
     this.say(`${"all up".padEnd(28)} ${total.toFixed(2).padStart(6)} s`);
@@ -59,7 +61,7 @@ export class Steps {
     out(`RPC      ${rpc}`);
     out(`Network  ${netUrl}`);
     out(`Home     ${home}   (keys faucet, alice, bob, provider; --keyring-backend test)`);
-    out(`Tokens   svc faucet <address> 100000000utoken   (100 ${DISPLAY_DENOM})`);
+    out(`Tokens   svc faucet <address> 100000000utoken${homeFlags}   (100 ${DISPLAY_DENOM})`);
     for (const deployment of deployments) {
       out(`Deployed dseq ${deployment.dseq} at ${deployment.provider}`);
       for (const uri of deployment.uris) out(`         ${uri}`);
