@@ -60,6 +60,14 @@ describe("a received manifest", () => {
     expect(() => decodeManifest(sent("persistent-storage", from, to))).toThrowError(detail);
   });
 
+  it.each(["x/../../other/db-0.data", "..", "a b", "data\n", "-v"])("with a volume named %j is refused", (name) => {
+    const text = manifestJson(vector("persistent-storage").manifest).replaceAll(
+      '"name":"data"',
+      () => `"name":${JSON.stringify(name)}`,
+    );
+    expect(() => decodeManifest(JSON.parse(text))).toThrowError("is not a name for a volume");
+  });
+
   it.each([
     [null],
     ["[]"],

@@ -2,7 +2,7 @@ import { manifestErrors, show } from "./errors.ts";
 import type { Parsed } from "./fields.ts";
 import type { Manifest, ManifestExpose, ManifestGroup, ManifestService } from "./manifest.ts";
 import { compareExposes } from "./plan.ts";
-import { checkHost, checkImage, checkMount, checkVariable, isGroupName, isServiceName } from "./rules.ts";
+import { checkHost, checkImage, checkMount, checkVariable, isGroupName, isServiceName, isVolumeName } from "./rules.ts";
 import { compare } from "./text.ts";
 
 /**
@@ -80,6 +80,7 @@ function validateVolumes({ resources, params }: ManifestService, where: string):
     mounted.add(name);
   }
   for (const { name, attributes } of volumes.values()) {
+    require(isVolumeName(name), `${where}: ${show(name)} is not a name for a volume`);
     const persistent = attributes?.some(({ key, value }) => key === "persistent" && value === "true") === true;
     require(!persistent || mounted.has(name), `${where}: volume ${show(name)} is persistent but not mounted`);
   }

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { chmod, mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { errorText } from "../../../util/index.ts";
+import { clusterErrors } from "../errors.ts";
 import { run } from "./command.ts";
 import { Mutex } from "./mutex.ts";
 import type { VolumeSizeEnforcement } from "./options.ts";
@@ -90,7 +91,10 @@ export class Volumes {
   }
 
   #path(key: VolumeKey, suffix: string): string {
-    return join(this.#root, key.namespace, `${key.replica}.${key.volume.name}.${suffix}`);
+    const name = `${key.replica}.${key.volume.name}.${suffix}`;
+    // Names are checked where manifests come in; one that led elsewhere would open the volumes of other tenants.
+    if (/[/\0]/.test(name)) throw clusterErrors.unsupported("the name of a volume holds a slash");
+    return join(this.#root, key.namespace, name);
   }
 
   async #mountImage(image: string, mount: string, size: bigint): Promise<void> {
