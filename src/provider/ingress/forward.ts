@@ -13,6 +13,9 @@ import type { RouteTarget } from "./routes.ts";
 
 const CONNECT_TIMEOUT_MS = 5_000;
 
+/** RFC 9112 section 4. */
+const REASON = /^[\t\x20-\x7e\x80-\xff]*$/;
+
 /** Addresses of ready replicas, fresh for every try. */
 export type Backends = (target: RouteTarget) => readonly string[];
 
@@ -43,6 +46,15 @@ export class Forwarder {
 
   /** Never rejects: every end is an answer or a cut connection. */
   async forward(request: IncomingMessage, response: ServerResponse, target: RouteTarget): Promise<void> {
+    try {
+      await this.#forward(request, response, target);
+    } catch {
+      // What a client or a replica sent cannot be written out again; that must end this exchange alone.
+      response.destroy();
+    }
+  }
+
+  async #forward(request: IncomingMessage, response: ServerResponse, target: RouteTarget): Promise<void> {
     const length = Number(request.headers["content-length"] ?? 0);
     if (length > target.options.maxBodySize) return sendPage(response, 413);
     const hasBody = length > 0 || request.headers["transfer-encoding"] !== undefined;
@@ -190,7 +202,15 @@ function pageOf(result: Result): PageStatus {
 
 /** Streams the answer; a replica that falls silent or breaks off cuts the client's connection too. */
 function passOn(response: ServerResponse, answer: IncomingMessage, readTimeout: number): void {
-  response.writeHead(answer.statusCode ?? 502, answer.statusMessage, endToEnd(answer));
+  const { statusCode = 0, statusMessage = "" } = answer;
+  if (statusCode < 200) {
+    answer.destroy();
+    sendPage(response, 502);
+    return;
+  }
+  // A reason that holds control characters is left out: clients pay it no heed (RFC 9110 section 15.1).
+  const reason = REASON.test(statusMessage) ? statusMessage : "";
+  response.writeHead(statusCode, reason, endToEnd(answer));
   answer.setTimeout(readTimeout, () => answer.destroy());
   answer.on("error", () => response.destroy());
   answer.on("close", () => {

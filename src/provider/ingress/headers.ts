@@ -13,31 +13,37 @@ const HOP_BY_HOP = new Set([
   "upgrade",
 ]);
 
-/** What the proxy itself says about the client, and the wait for 100 that it already answered. */
-const REPLACED = new Set([
-  "expect",
-  "forwarded",
-  "x-forwarded-for",
-  "x-forwarded-host",
-  "x-forwarded-proto",
-  "x-real-ip",
-]);
+/** A client may not call these a matter of one connection: without them a body would be taken for the next request. */
+const NEVER_HOP_BY_HOP = new Set(["content-length", "host"]);
+
+/**
+ * What the proxy itself says about the client, the wait for 100 that it already answered, and `Proxy`, which programs
+ * behind CGI take for their own setting.
+ */
+const REPLACED = new Set(["expect", "forwarded", "proxy", "x-real-ip"]);
 
 /** Names and values in turn, as they came, without those of the connection. */
 export function endToEnd(message: IncomingMessage): string[] {
   const named = new Set((message.headers.connection ?? "").split(",").map((name) => name.trim().toLowerCase()));
-  return filterRaw(message.rawHeaders, (name) => !HOP_BY_HOP.has(name) && !named.has(name));
+  const isEndToEnd = (name: string) => NEVER_HOP_BY_HOP.has(name) || !(HOP_BY_HOP.has(name) || named.has(name));
+  return filterRaw(message.rawHeaders, isEndToEnd);
 }
 
 /** Headers for the replica: those of the client, its address, and the transfer coding of the body. */
 export function upstreamHeaders(request: IncomingMessage, proto: "http" | "https"): string[] {
-  const headers = filterRaw(endToEnd(request), (name) => !REPLACED.has(name));
+  const headers = filterRaw(endToEnd(request), (name) => !isReplaced(name));
   const address = request.socket.remoteAddress?.replace(/^::ffff:/, "") ?? "";
   headers.push("X-Forwarded-For", address, "X-Real-IP", address, "X-Forwarded-Proto", proto);
   const { host } = request.headers;
   if (host !== undefined) headers.push("X-Forwarded-Host", host);
   if (request.headers["transfer-encoding"] !== undefined) headers.push("Transfer-Encoding", "chunked");
   return headers;
+}
+
+/** Many programs read an underscore as the dash that it stands for in their variables. */
+function isReplaced(name: string): boolean {
+  const spelled = name.replaceAll("_", "-");
+  return REPLACED.has(spelled) || spelled.startsWith("x-forwarded-");
 }
 
 function filterRaw(raw: readonly string[], keep: (name: string) => boolean): string[] {

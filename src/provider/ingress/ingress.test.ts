@@ -5,7 +5,7 @@ import {
   type RequestListener,
   type Server,
 } from "node:http";
-import { connect } from "node:net";
+import { connect, createServer as createTcpServer } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { WebSocket, WebSocketServer } from "ws";
 import type { HttpOptions } from "../../sdl/index.ts";
@@ -305,7 +305,35 @@ describe("ingress: http options", () => {
   });
 });
 
+describe("ingress: bad replicas", () => {
+  async function speaking(head: string): Promise<string> {
+    const server = createTcpServer((socket) => {
+      socket.on("error", () => {});
+      socket.once("data", () => socket.write(`${head}\r\nContent-Length: 2\r\n\r\nok`, "latin1"));
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    cleanups.push(() => server.close());
+    const address = server.address();
+    if (typeof address !== "object" || address === null) throw new Error("no address");
+    return `127.0.0.1:${address.port}`;
+  }
+
+  it.each([
+    ["HTTP/1.1 200 A\x01B", 200, "ok"],
+    ["HTTP/1.1 404 \x7f", 404, "ok"],
+    ["HTTP/1.1 099 Odd", 502, "502 The service broke"],
+    ["HTTP/1.1 000 Odd", 502, "502 The service broke"],
+    ["HTTP/1.1 200 OK\r\nX: a\x01b", 502, "502 The service broke"],
+  ])("outlives the answer %j", async (head, status, body) => {
+    const { port } = await ingress([await speaking(head)]);
+    const answer = await send(port);
+    expect(answer).toMatchObject({ status, body: expect.stringContaining(body) });
+  });
+});
+
 describe("ingress: bad clients", () => {
+  const websocketHead = () => `GET / HTTP/1.1\r\nHost: ${HOST}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n`;
+
   const raw = (port: number, text: string) =>
     new Promise<string>((resolve, reject) => {
       const socket = connect(port, "127.0.0.1", () => socket.write(text));
@@ -324,6 +352,46 @@ describe("ingress: bad clients", () => {
     expect(await raw(port, smuggle)).toMatch(/^HTTP\/1\.1 400/);
     const large = `GET / HTTP/1.1\r\nHost: ${HOST}\r\nX: ${"a".repeat(20_000)}\r\n\r\n`;
     expect(await raw(port, large)).toMatch(/^HTTP\/1\.1 431/);
+  });
+
+  it.each([
+    ["two Host headers", `GET / HTTP/1.1\r\nHost: ${HOST}\r\nHost: other.example.com\r\n\r\n`],
+    ["another host in the address", `GET http://other.example.com/ HTTP/1.1\r\nHost: ${HOST}\r\n\r\n`],
+    ["two Host headers of an upgrade", `${websocketHead()}Host: other.example.com\r\n\r\n`],
+  ])("refuses %s", async (_, text) => {
+    const { address } = await replica((_request, response) => response.end("reached"));
+    const { port } = await ingress([address]);
+    expect(await raw(port, text)).toMatch(/^HTTP\/1\.1 400/);
+  });
+
+  it("keeps the length of a body that the client calls a matter of the connection", async () => {
+    const seen: string[] = [];
+    const { address } = await replica(async (request, response) => {
+      seen.push(`${request.method} ${request.url} ${request.headers.host} ${await bodyOf(request)}`);
+      response.end();
+    });
+    const { port } = await ingress([address]);
+    const inner = `GET /inner HTTP/1.1\r\nHost: ${HOST}\r\nX-Forwarded-For: 6.6.6.6\r\n\r\n`;
+    const head = `GET /outer HTTP/1.1\r\nHost: ${HOST}\r\nContent-Length: ${inner.length}\r\n`;
+    await raw(port, `${head}Connection: close, content-length, host\r\n\r\n${inner}`);
+    expect(seen).toEqual([`GET /outer ${HOST} ${inner}`]);
+  });
+
+  it("lets nobody forge where he comes from, underscores included", async () => {
+    const { address } = await replica((request, response) => response.end(JSON.stringify(request.headers)));
+    const { port } = await ingress([address]);
+    const names = ["X_Forwarded_For", "X-Forwarded_For", "X-Forwarded-Port", "x_real_ip", "Forwarded", "Proxy"];
+    const { body } = await send(port, { headers: Object.fromEntries(names.map((name) => [name, "6.6.6.6"])) });
+    expect(body).toContain('"x-forwarded-for":"127.0.0.1"');
+    expect(body).not.toContain("6.6.6.6");
+  });
+
+  it("passes on no upgrade but to websocket", async () => {
+    const { address, server } = await replica((request, response) => response.end(`plain ${request.headers.upgrade}`));
+    server.on("upgrade", (_request, socket) => socket.end("HTTP/1.1 101 Switched\r\nConnection: Upgrade\r\n\r\n"));
+    const { port } = await ingress([address]);
+    const answer = await raw(port, `${websocketHead().replace("websocket", "h2c")}\r\n`);
+    expect(answer).toMatch(/^HTTP\/1\.1 200 .*plain undefined/s);
   });
 
   it("lets go of the replica when the client leaves", async () => {

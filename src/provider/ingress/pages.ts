@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 
 /** What the ingress itself answers, one sentence each. */
 export const PAGES = {
-  400: "The request has no valid Host header.",
+  400: "The request needs exactly one Host header and a path.",
   404: "No deployment on this provider has this host name.",
   413: "The request body is larger than the deployment allows (http_options.max_body_size).",
   502: "The service broke the connection off before it answered.",

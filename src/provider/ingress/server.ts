@@ -1,4 +1,4 @@
-import { createServer, type Server } from "node:http";
+import { createServer, type IncomingMessage, type Server } from "node:http";
 import { Socket } from "node:net";
 import { type ClusterDriver, type LeaseId, type Logger, leaseText, silentLogger } from "../cluster/index.ts";
 import { Forwarder } from "./forward.ts";
@@ -96,8 +96,9 @@ export class Ingress {
 
   #makeServer(find: FindTarget): Server {
     const server = createServer(LIMITS, (request, response) => {
+      if (!isPlain(request)) return sendPage(response, 400);
       const target = find(request.headers.host);
-      if (target === undefined) return sendPage(response, request.headers.host === undefined ? 400 : 404);
+      if (target === undefined) return sendPage(response, 404);
       void this.#forwarder.forward(request, response, target);
     });
     server.maxRequestsPerSocket = LIMITS.maxRequestsPerSocket;
@@ -111,6 +112,7 @@ export class Ingress {
     });
     server.on("upgrade", (request, socket, head) => {
       if (!(socket instanceof Socket)) return socket.destroy();
+      if (!isPlain(request)) return writePage(socket, 400);
       const target = find(request.headers.host);
       if (target === undefined) return writePage(socket, 404);
       forwardUpgrade(this.#forwarder, target, { request, socket, head });
@@ -127,6 +129,12 @@ export class Ingress {
       for (const socket of sockets) socket.destroy();
     });
   }
+}
+
+/** One host and a path: with two hosts, or another one in the address, proxy and replica could differ in whom they see. */
+function isPlain({ rawHeaders, url = "", method }: IncomingMessage): boolean {
+  const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === "host");
+  return hosts.length === 1 && (url.startsWith("/") || (url === "*" && method === "OPTIONS"));
 }
 
 function listen(server: Server, port: number, host: string): Promise<number> {

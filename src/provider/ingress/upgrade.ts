@@ -1,4 +1,4 @@
-import { request as httpRequest, type IncomingMessage } from "node:http";
+import { type ClientRequest, request as httpRequest, type IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { Forwarder } from "./forward.ts";
 import { endToEnd, upstreamHeaders } from "./headers.ts";
@@ -30,22 +30,11 @@ function tryNext(forwarder: Forwarder, target: RouteTarget, input: UpgradeReques
     return;
   }
   tried.add(address);
-  const colon = address.lastIndexOf(":");
-  const upstream = httpRequest({
-    host: address.slice(0, colon),
-    port: address.slice(colon + 1),
-    method: request.method ?? "GET",
-    path: request.url ?? "/",
-    headers: [
-      ...upstreamHeaders(request, "http"),
-      "Connection",
-      "Upgrade",
-      "Upgrade",
-      request.headers.upgrade ?? "websocket",
-    ],
-    setHost: false,
-    agent: false,
-  });
+  const upstream = openUpstream(request, address);
+  if (upstream === undefined) {
+    writePage(socket, 400);
+    return;
+  }
   let connected = false;
   const timer = setTimeout(() => upstream.destroy(new Error("timeout")), CONNECT_TIMEOUT_MS);
   upstream.once("socket", (connection) =>
@@ -57,7 +46,9 @@ function tryNext(forwarder: Forwarder, target: RouteTarget, input: UpgradeReques
   );
   upstream.once("upgrade", (answer, connection, rest) => {
     upstream.setTimeout(0);
-    join(input, { answer, connection, rest });
+    if (isWebsocket(request)) return join(input, { answer, connection, rest });
+    connection.destroy();
+    writePage(socket, 502);
   });
   upstream.once("response", (answer) => refuse(socket, answer));
   upstream.once("error", () => {
@@ -71,6 +62,30 @@ function tryNext(forwarder: Forwarder, target: RouteTarget, input: UpgradeReques
   });
   socket.once("close", () => upstream.destroy());
   upstream.end();
+}
+
+/** Undefined where the request cannot be written out again. */
+function openUpstream(request: IncomingMessage, address: string): ClientRequest | undefined {
+  const colon = address.lastIndexOf(":");
+  const upgrade = isWebsocket(request) ? ["Connection", "Upgrade", "Upgrade", "websocket"] : [];
+  try {
+    return httpRequest({
+      host: address.slice(0, colon),
+      port: address.slice(colon + 1),
+      method: request.method ?? "GET",
+      path: request.url ?? "/",
+      headers: [...upstreamHeaders(request, "http"), ...upgrade],
+      setHost: false,
+      agent: false,
+    });
+  } catch {
+    return undefined;
+  }
+}
+
+/** Over any other protocol (h2c) a client could say unseen what the proxy replaces; such wishes are not passed on. */
+function isWebsocket({ headers }: IncomingMessage): boolean {
+  return headers.upgrade?.toLowerCase() === "websocket";
 }
 
 interface Upgraded {
