@@ -85,6 +85,13 @@ export const TX_FLAGS: readonly FlagSpec[] = [
       default: "1",
     },
     { name: "gas-prices", value: "<prices>", summary: "price per unit of gas, for example 0.0025utoken" },
+    { name: "fee-payer", value: "<address>", summary: "account that pays the fee; it has to sign as well" },
+    {
+      name: "fee-granter",
+      alias: "fee-account",
+      value: "<address>",
+      summary: "account that pays the fee by an allowance that it granted",
+    },
     { name: "memo", value: "<text>", summary: "text sent with the transaction" },
     { name: "timeout-height", value: "<n>", summary: "last block in which the transaction may commit" },
     {

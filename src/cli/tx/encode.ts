@@ -1,20 +1,27 @@
 import { create } from "@bufbuild/protobuf";
-import { fromBase64, fromHex, toBase64 } from "../../util/index.ts";
+import { equalBytes, fromBase64, fromHex, toBase64 } from "../../util/index.ts";
 import { TxSchema } from "../../wire/gen/sdk/tx/v1beta1/tx_pb.js";
-import { decodeTx } from "../../wire/index.ts";
-import { usageError } from "../errors.ts";
+import { aminoPrefix, decodeTx, encodeStdTx } from "../../wire/index.ts";
+import { commandError, usageError } from "../errors.ts";
 import type { CommandInput } from "../spec.ts";
 import { readTxFile, txBytes } from "./file.ts";
 import { printTx } from "./json.ts";
 
-/** `tx encode FILE`: base64 of the bytes that are broadcast, the `tx_bytes` of REST. */
-export async function encodeFile({ args, io }: CommandInput): Promise<void> {
-  io.out(`${toBase64(txBytes(await readTxFile(args[0] ?? "", io)))}\n`);
+/** `tx encode FILE`: base64 of the bytes that are broadcast, the `tx_bytes` of REST; with `--amino` of a StdTx. */
+export async function encodeFile({ args, flags, io }: CommandInput): Promise<void> {
+  const bytes = txBytes(await readTxFile(args[0] ?? "", io));
+  io.out(`${toBase64(flags.bool("amino") ? encodeStdTx(decodeTx(bytes)) : bytes)}\n`);
 }
 
 /** `tx decode TEXT`. */
 export async function decodeText({ args, flags, io }: CommandInput): Promise<void> {
-  const { raw, body, authInfo } = decodeTx(readBytes((args[0] ?? "").trim(), flags.bool("hex")));
+  const [text = ""] = args;
+  const bytes = readBytes((text === "-" ? await io.readAll() : text).trim(), flags.bool("hex"));
+  if (equalBytes(bytes.subarray(0, 4), aminoPrefix("cosmos-sdk/StdTx"))) {
+    const hint = "transactions of today are protobuf, as tx encode prints them without --amino";
+    throw commandError("<text> is a transaction in legacy amino, which is not read", { hint });
+  }
+  const { raw, body, authInfo } = decodeTx(bytes);
   io.out(`${printTx(create(TxSchema, { body, authInfo, signatures: raw.signatures }))}\n`);
 }
 

@@ -1,8 +1,38 @@
-import { NODE_FLAG, OUTPUT_FLAG, TX_FLAGS } from "../global-flags.ts";
+import { KEYRING_FLAGS, NODE_FLAG, OUTPUT_FLAG, TX_FLAGS } from "../global-flags.ts";
 import type { CommandSpec, FlagSpec } from "../spec.ts";
 
-const BROADCAST_FLAGS = TX_FLAGS.filter(({ name }) => name === "broadcast-mode" || name === "offline");
+function txFlags(...names: readonly string[]): readonly FlagSpec[] {
+  return TX_FLAGS.filter(({ name }) => names.includes(name));
+}
+
+const BROADCAST_FLAGS = txFlags("broadcast-mode", "offline");
 const JSON_OUTPUT: FlagSpec = { ...OUTPUT_FLAG, default: "json" };
+const OUTPUT_DOCUMENT: FlagSpec = {
+  name: "output-document",
+  value: "<file>",
+  summary: "write to this file instead of standard output",
+};
+const SIGNATURE_ONLY: FlagSpec = { name: "signature-only", summary: "print the signature alone" };
+const OVERWRITE: FlagSpec = {
+  name: "overwrite",
+  summary: "replace signatures that are there; without it the new one is added",
+};
+const OLDER_FORM: FlagSpec = { name: "amino", summary: "print the older JSON form with amino names" };
+const FOR_MULTISIG: FlagSpec = {
+  name: "multisig",
+  value: "<key>",
+  summary: "sign as a member for this multisig, an address or a key; prints the signature alone",
+};
+const COMBINE_FLAGS: readonly FlagSpec[] = [
+  { name: "skip-signature-verification", summary: "put signatures together without a check" },
+  OUTPUT_DOCUMENT,
+  SIGNATURE_ONLY,
+  OVERWRITE,
+  OLDER_FORM,
+  ...txFlags("offline", "account-number", "sequence"),
+  NODE_FLAG,
+  ...KEYRING_FLAGS,
+];
 
 /** Commands of the group `tx` that work on transactions in files. */
 export const FILE_COMMANDS: readonly CommandSpec[] = [
@@ -10,30 +40,65 @@ export const FILE_COMMANDS: readonly CommandSpec[] = [
     name: "sign",
     args: "<file>",
     summary: "Sign a transaction in a file, - for standard input",
-    flags: [
-      { name: "amino", summary: "print the older JSON form with amino names" },
-      { name: "multisig", value: "<address>", summary: "sign for this multisig account; prints the signature alone" },
-      { name: "output-document", value: "<file>", summary: "write to this file instead of standard output" },
-      { name: "overwrite", summary: "replace signatures that are there; without it the new one is added" },
-      { name: "signature-only", summary: "print the signature alone" },
-      ...TX_FLAGS,
-    ],
+    flags: [OLDER_FORM, FOR_MULTISIG, OUTPUT_DOCUMENT, OVERWRITE, SIGNATURE_ONLY, ...TX_FLAGS],
     example:
       "svc tx sign unsigned.json --from alice --chain-id svc-1 --output-document signed.json\n" +
       "svc tx sign unsigned.json --from alice --chain-id svc-1 --offline -a 12 -s 34",
     load: async () => (await import("./sign.ts")).signFile,
   },
   {
+    name: "sign-batch",
+    args: "<files...>",
+    summary: "Sign the transactions in files, one a line, with sequences that follow one another; - for standard input",
+    flags: [
+      { name: "append", summary: "sign one transaction with the messages of all; gas and fees are added up" },
+      FOR_MULTISIG,
+      OUTPUT_DOCUMENT,
+      OVERWRITE,
+      SIGNATURE_ONLY,
+      ...TX_FLAGS,
+    ],
+    example: "svc tx sign-batch unsigned.jsonl --from alice --chain-id svc-1 --output-document signed.jsonl",
+    load: async () => (await import("./sign.ts")).signBatch,
+  },
+  {
+    name: "multisign",
+    aliases: ["multi-sign"],
+    args: "<file> <multisig> <signatures...>",
+    summary: "Put the signatures of members, in files, together to that of their multisig",
+    flags: COMBINE_FLAGS,
+    example: "svc tx multisign unsigned.json team alice.json bob.json --output-document signed.json",
+    load: async () => (await import("./multisign.ts")).multisign,
+  },
+  {
+    name: "multisign-batch",
+    args: "<file> <multisig> <signatures...>",
+    summary: "The same for files with one transaction, and one signature, a line",
+    flags: [{ name: "no-auto-increment", summary: "the same sequence for all transactions" }, ...COMBINE_FLAGS],
+    example: "svc tx multisign-batch unsigned.jsonl team alice.jsonl bob.jsonl > signed.jsonl",
+    load: async () => (await import("./multisign.ts")).multisignBatch,
+  },
+  {
+    name: "validate-signatures",
+    aliases: ["validate"],
+    args: "<file>",
+    summary: "Tell whose signatures a transaction in a file needs and whether those it has hold, - for standard input",
+    flags: [...txFlags("offline", "account-number", "sequence"), NODE_FLAG],
+    example: "svc tx validate-signatures signed.json",
+    load: async () => (await import("./validate.ts")).validateSignatures,
+  },
+  {
     name: "encode",
     args: "<file>",
     summary: "Print a transaction in a file as base64 of its protobuf bytes, - for standard input",
+    flags: [{ name: "amino", summary: "of its bytes in the older amino encoding" }],
     example: "svc tx encode signed.json",
     load: async () => (await import("./encode.ts")).encodeFile,
   },
   {
     name: "decode",
     args: "<text>",
-    summary: "Print a transaction in base64 as JSON",
+    summary: "Print a transaction in base64 as JSON, - for standard input",
     flags: [{ name: "hex", short: "x", summary: "the transaction is in hexadecimal" }],
     example: "svc tx decode CpMBCpABChwvc2RrLmJhbmsudjFiZXRhMS5Nc2dTZW5k...",
     load: async () => (await import("./encode.ts")).decodeText,

@@ -13,17 +13,33 @@ const MAX_BYTES = 8 * MAX_TX_BYTES;
 
 /** The transaction in a file, or in standard input when the file is `-`. Names and spelling of types stay as they are. */
 export async function readTxFile(path: string, io: Pick<Io, "readAll">): Promise<Tx> {
-  const text =
-    path === "-"
-      ? await io.readAll()
-      : readTextFile(path, { what: "transaction file", maxBytes: MAX_BYTES, hint: HINT });
+  return parseTx(await readInput(path, io), `transaction file ${path}`);
+}
+
+/** The transactions in a file with one on each line; empty lines are skipped. */
+export async function readTxLines(path: string, io: Pick<Io, "readAll">): Promise<Tx[]> {
+  const lines = (await readInput(path, io)).split("\n");
+  const txs = lines.flatMap((line, i) =>
+    line.trim() === "" ? [] : [parseTx(line, `transaction file ${path}, line ${i + 1}`)],
+  );
+  if (txs.length === 0) throw commandError(`transaction file ${path} is empty`, { hint: HINT });
+  return txs;
+}
+
+/** The text of a file, or of standard input for `-`. */
+export async function readInput(path: string, io: Pick<Io, "readAll">): Promise<string> {
+  if (path === "-") return io.readAll();
+  return readTextFile(path, { what: "transaction file", maxBytes: MAX_BYTES, hint: HINT });
+}
+
+function parseTx(text: string, source: string): Tx {
   try {
     const tx = fromJson(TxSchema, readJson(text));
     if (tx.body === undefined || tx.body.messages.length === 0) throw commandError("it has no messages");
     return tx;
   } catch (error) {
     if (!(error instanceof SvcError)) throw error;
-    throw commandError(`transaction file ${path}: ${error.message}`, { hint: HINT, cause: error });
+    throw commandError(`${source}: ${error.message}`, { hint: HINT, cause: error });
   }
 }
 

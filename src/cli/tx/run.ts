@@ -65,7 +65,10 @@ async function printUnsigned(session: TxSession, messages: readonly Any[], hooks
     context.io.err(`${gasEstimateText(gas)}\n`);
   }
   const options = txOptions(session);
-  const json = unsignedJson({ bodyBytes: bodyFor(messages, options, context.profile.namespace), fee: feeFor(gas, options) });
+  const json = unsignedJson({
+    bodyBytes: bodyFor(messages, options, context.profile.namespace),
+    fee: feeFor(gas, options),
+  });
   await hooks.onSigned?.();
   context.io.out(`${json}\n`);
   return EXIT.done;

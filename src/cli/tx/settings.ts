@@ -6,7 +6,7 @@ import {
   parseGasAdjustment,
 } from "../../client/index.ts";
 import { type Dec, type DecimalCoin, errorText, type IntCoin, parseCoins, parseDecCoins } from "../../util/index.ts";
-import { SignMode } from "../../wire/index.ts";
+import { decodeAddress, SignMode } from "../../wire/index.ts";
 import { commandError, UsageError, usageError } from "../errors.ts";
 import type { Flags } from "../flags.ts";
 
@@ -29,6 +29,10 @@ export interface TxSettings {
   readonly signMode: SignMode;
   readonly accountNumber: bigint | undefined;
   readonly sequence: bigint | undefined;
+  /** Address of who pays the fee and signs for it; empty for the first signer. */
+  readonly feePayer: string;
+  /** Address of whose allowance pays the fee; empty for none. */
+  readonly feeGranter: string;
 }
 
 /** Reads the transaction flags. Nothing is asked of anybody before they fit together. */
@@ -45,8 +49,9 @@ export function readTxSettings(flags: Flags): TxSettings {
     memo: flags.text("memo"),
     timeoutHeight: flags.uint("timeout-height"),
     signMode: flags.text("sign-mode") === "amino-json" ? SignMode.LEGACY_AMINO_JSON : SignMode.DIRECT,
-    accountNumber: optionalUint(flags, "account-number"),
-    sequence: optionalUint(flags, "sequence"),
+    ...readNumbers(flags),
+    feePayer: addressFlag(flags, "fee-payer"),
+    feeGranter: addressFlag(flags, "fee-granter"),
   };
   checkTogether(settings, flags);
   return settings;
@@ -78,8 +83,19 @@ export function requireOffline(flags: Flags): void {
   }
 }
 
+/** Account number and sequence of the flags. */
+export function readNumbers(flags: Flags): Pick<TxSettings, "accountNumber" | "sequence"> {
+  return { accountNumber: optionalUint(flags, "account-number"), sequence: optionalUint(flags, "sequence") };
+}
+
 function optionalUint(flags: Flags, name: string): bigint | undefined {
   return flags.given(name) ? flags.uint(name) : undefined;
+}
+
+function addressFlag(flags: Flags, name: string): string {
+  const text = flags.text(name);
+  if (text !== "") inFlag(name, () => decodeAddress(text, "account", flags.profile.bech32Prefix));
+  return text;
 }
 
 /** Runs a parser; what it says is told of the flag. */
