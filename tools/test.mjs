@@ -105,7 +105,12 @@ function tests(project) {
   const ok = run(process.execPath, args);
   if (!existsSync(report)) return { passed: 0, failed: 1, skipped: 0 };
   const result = JSON.parse(readFileSync(report, "utf8"));
-  const failed = result.numFailedTests + (ok || result.numFailedTests > 0 ? 0 : 1);
+  // A file whose set-up fails has no failed test of its own: its tests were never begun.
+  const brokenFiles = result.testResults.filter(({ status, assertionResults }) => {
+    return status === "failed" && assertionResults.every((each) => each.status !== "failed");
+  });
+  const counted = result.numFailedTests + brokenFiles.length;
+  const failed = ok || counted > 0 ? counted : 1;
   return { passed: result.numPassedTests, failed, skipped: result.numPendingTests };
 }
 

@@ -140,6 +140,7 @@ export class TestEngine {
 function engineConfig(): string {
   const path = "/etc/containers/containers.conf";
   const own = existsSync(path) ? readFileSync(path, "utf8") : "";
+  if (/^\s*exit_command_delay/m.test(own)) return own;
   const setting = "[engine]\nexit_command_delay = 2\n";
   return own.includes("[engine]\n") ? own.replace("[engine]\n", setting) : `${own}\n${setting}`;
 }
