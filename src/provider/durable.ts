@@ -1,5 +1,6 @@
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
+import { daemonErrors } from "./errors.ts";
 
 /** Bigints stand in the file as `{"bigint":"12"}`. */
 const BIGINT_TAG = "bigint";
@@ -25,7 +26,7 @@ export function loadJson(path: string): unknown {
   try {
     return JSON.parse(readFileSync(path, "utf8"), untagBigint);
   } catch (cause) {
-    throw new Error(`${path} is damaged; move it away to start without it`, { cause });
+    throw daemonErrors.damagedFile(path, { cause });
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Attribute } from "../wire/gen/svc/base/v1beta1/base_pb.js";
 import type { ChainView } from "./chain.ts";
+import { daemonErrors } from "./errors.ts";
 import type { MarketView } from "./orders/index.ts";
 
 export interface MarketViewOptions {
@@ -21,8 +22,7 @@ export function marketView({ chain, provider, tenantAttributes, balance }: Marke
     balance,
     async offer(auditors) {
       const record = await chain.provider(provider);
-      if (record === undefined)
-        throw new Error("this provider is not registered on the chain: svc tx provider create <file>");
+      if (record === undefined) throw daemonErrors.notRegistered(provider);
       const audited = auditors.length === 0 ? [] : await chain.auditedAttributes(provider);
       return {
         attributes: record.attributes,

@@ -4,6 +4,7 @@ import { Query as BankQuery } from "../wire/gen/sdk/bank/v1beta1/query_pb.js";
 import { formatLeaseId, formatOrderId, type LeaseKey } from "../wire/index.ts";
 import { type ChainView, chainView } from "./chain.ts";
 import type { ProviderConfig } from "./config.ts";
+import { daemonErrors } from "./errors.ts";
 import { Gateway } from "./gateway/index.ts";
 import { gatewaySources } from "./gateway-sources.ts";
 import { HostRegistry, Ingress } from "./ingress/index.ts";
@@ -62,7 +63,7 @@ async function askDeposit({ config, client, log }: ProviderRequest): Promise<Int
   if (config.bidDeposit !== undefined) return config.bidDeposit;
   const { bidMinDeposits } = await untilAnswered(() => chainView(client.query).marketParams(), log);
   const [first] = bidMinDeposits;
-  if (first === undefined) throw new Error("the chain names no deposit for bids: give one with --bid-deposit");
+  if (first === undefined) throw daemonErrors.noDeposit();
   return first;
 }
 
@@ -140,9 +141,7 @@ class ProviderDaemon implements RunningProvider {
   async #checkRegistered(): Promise<void> {
     const record = await untilAnswered(() => this.#chain.provider(this.#address), this.#request.log);
     if (record !== undefined) return;
-    throw new Error(
-      `${this.#address} is not registered as a provider: svc tx provider create <file> --from <key> --fees 5000utoken`,
-    );
+    throw daemonErrors.notRegistered(this.#address);
   }
 
   async #observeNodes(): Promise<void> {

@@ -1,0 +1,12 @@
+import { defineErrors } from "../util/index.ts";
+
+/** Why a provider does not start. */
+export const daemonErrors = defineErrors("daemon", {
+  notRegistered: [
+    1,
+    "the account is not registered as a provider",
+    "register it: svc tx provider create <file> --from <key> --fees 5000utoken",
+  ],
+  noDeposit: [2, "the chain names no deposit for bids", "give one with --bid-deposit, for example 5000000utoken"],
+  damagedFile: [3, "a file of the provider is damaged", "move it away to start without it"],
+});
