@@ -34,7 +34,7 @@ const COMBINE_FLAGS: readonly FlagSpec[] = [
   ...KEYRING_FLAGS,
 ];
 
-/** Commands of the group `tx` that work on transactions in files. */
+/** Commands of the group `tx` that work on transactions in files. All take the flags of the keyring, which scripts give to every one. */
 export const FILE_COMMANDS: readonly CommandSpec[] = [
   {
     name: "sign",
@@ -83,7 +83,7 @@ export const FILE_COMMANDS: readonly CommandSpec[] = [
     aliases: ["validate"],
     args: "<file>",
     summary: "Tell whose signatures a transaction in a file needs and whether those it has hold, - for standard input",
-    flags: [...txFlags("offline", "account-number", "sequence"), NODE_FLAG],
+    flags: [...txFlags("offline", "account-number", "sequence"), NODE_FLAG, ...KEYRING_FLAGS],
     example: "svc tx validate-signatures signed.json",
     load: async () => (await import("./validate.ts")).validateSignatures,
   },
@@ -91,7 +91,7 @@ export const FILE_COMMANDS: readonly CommandSpec[] = [
     name: "encode",
     args: "<file>",
     summary: "Print a transaction in a file as base64 of its protobuf bytes, - for standard input",
-    flags: [{ name: "amino", summary: "of its bytes in the older amino encoding" }],
+    flags: [{ name: "amino", summary: "of its bytes in the older amino encoding" }, ...KEYRING_FLAGS],
     example: "svc tx encode signed.json",
     load: async () => (await import("./encode.ts")).encodeFile,
   },
@@ -99,7 +99,7 @@ export const FILE_COMMANDS: readonly CommandSpec[] = [
     name: "decode",
     args: "<text>",
     summary: "Print a transaction in base64 as JSON, - for standard input",
-    flags: [{ name: "hex", short: "x", summary: "the transaction is in hexadecimal" }],
+    flags: [{ name: "hex", short: "x", summary: "the transaction is in hexadecimal" }, ...KEYRING_FLAGS],
     example: "svc tx decode CpMBCpABChwvc2RrLmJhbmsudjFiZXRhMS5Nc2dTZW5k...",
     load: async () => (await import("./encode.ts")).decodeText,
   },
@@ -107,7 +107,7 @@ export const FILE_COMMANDS: readonly CommandSpec[] = [
     name: "broadcast",
     args: "<file>",
     summary: "Send a signed transaction in a file, - for standard input",
-    flags: [...BROADCAST_FLAGS, NODE_FLAG, JSON_OUTPUT],
+    flags: [...BROADCAST_FLAGS, NODE_FLAG, JSON_OUTPUT, ...KEYRING_FLAGS],
     example: "svc tx broadcast signed.json --broadcast-mode block",
     load: async () => (await import("./broadcast.ts")).broadcastFile,
   },
@@ -115,7 +115,7 @@ export const FILE_COMMANDS: readonly CommandSpec[] = [
     name: "simulate",
     args: "<file>",
     summary: "Tell the gas that a transaction in a file would use, - for standard input",
-    flags: [NODE_FLAG, JSON_OUTPUT],
+    flags: [NODE_FLAG, JSON_OUTPUT, ...KEYRING_FLAGS],
     example: "svc tx simulate unsigned.json",
     load: async () => (await import("./broadcast.ts")).simulateFile,
   },

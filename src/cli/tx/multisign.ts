@@ -18,10 +18,10 @@ import {
 import { type CliContext, createContext } from "../context.ts";
 import { commandError, usageError } from "../errors.ts";
 import type { CommandInput } from "../spec.ts";
-import { formOf, renderSigned, writeDocument } from "./document.ts";
+import { formOf, renderSigned, type SignedForm, writeDocument } from "./document.ts";
 import { readTxFile, readTxLines, txParts } from "./file.ts";
 import { signerNumbers } from "./numbers.ts";
-import { readNumbers, requireOffline } from "./settings.ts";
+import { readNumbers, requireOffline, type TxSettings } from "./settings.ts";
 import { readSignatureLines, readSignatures } from "./signature-file.ts";
 import { checkSigner, type Signed, signerKey, withSignature } from "./signing.ts";
 
@@ -31,14 +31,16 @@ type Share = readonly [file: string, signature: SignatureDescriptor];
 /** `tx multisign FILE NAME SIGNATURE...`: the members' signatures become that of their multisig. */
 export async function multisign(input: CommandInput): Promise<void> {
   const [file = "", name = "", ...files] = input.args;
+  const options = readOptions(input);
   const tx = await readTxFile(file, input.io);
   const shares = files.flatMap((path) => readSignatures(path).map((signature): Share => [path, signature]));
-  await finish(await openJob(input, name), [[tx, shares]]);
+  await finish(await openJob(options, name), [[tx, shares]]);
 }
 
 /** `tx multisign-batch FILE NAME SIGNATURES...`: line by line; sequences follow one another. */
 export async function multisignBatch(input: CommandInput): Promise<void> {
   const [file = "", name = "", ...files] = input.args;
+  const options = readOptions(input);
   const txs = await readTxLines(file, input.io);
   const batches = files.map((path) => [path, readSignatureLines(path)] as const);
   for (const [path, lines] of batches) {
@@ -48,19 +50,28 @@ export async function multisignBatch(input: CommandInput): Promise<void> {
   const sharesOf = (line: number): Share[] =>
     batches.flatMap(([path, lines]) => (lines[line] ?? []).map((signature): Share => [path, signature]));
   const work = txs.map((tx, i) => [tx, sharesOf(i)] as const);
-  await finish(await openJob(input, name), work);
+  await finish(await openJob(options, name), work);
 }
 
-interface Job {
-  readonly input: CommandInput;
+interface Options {
   readonly context: CliContext;
+  readonly form: SignedForm;
+  readonly numbers: Pick<TxSettings, "accountNumber" | "sequence">;
+}
+
+/** Flags that do not go together are told before a file is read. */
+function readOptions(input: CommandInput): Options {
+  if (input.flags.bool("offline")) requireOffline(input.flags);
+  return { context: createContext(input), form: formOf(input.flags), numbers: readNumbers(input.flags) };
+}
+
+interface Job extends Options {
   readonly multisig: KeyInfo;
   readonly publicKey: MultisigPublicKey;
 }
 
-async function openJob(input: CommandInput, name: string): Promise<Job> {
-  if (input.flags.bool("offline")) requireOffline(input.flags);
-  const context = createContext(input);
+async function openJob(options: Options, name: string): Promise<Job> {
+  const { context } = options;
   const { findKey } = await import("../keys.ts");
   const multisig = await findKey(await context.keyring(), name, context.keys);
   const { publicKey } = multisig;
@@ -68,19 +79,18 @@ async function openJob(input: CommandInput, name: string): Promise<Job> {
     const hint = "name a multisig, as made with: svc keys add <name> --multisig";
     throw usageError(`"${multisig.name}" must be of type multi: ${multisig.type}`, hint);
   }
-  return { input, context, multisig, publicKey };
+  return { ...options, multisig, publicKey };
 }
 
 /** Nothing is written before all transactions are put together. */
 async function finish(job: Job, work: readonly (readonly [Tx, readonly Share[]])[]): Promise<void> {
-  const { input, context, multisig } = job;
-  const form = formOf(input.flags);
+  const { context, form, multisig } = job;
   for (const [tx] of work) {
     checkSigner(tx, { name: multisig.name, account: multisig.address, mode: SignMode.LEGACY_AMINO_JSON });
   }
   const address = encodeAddress(multisig.address, "account", context.profile.bech32Prefix);
-  const data = await signerNumbers(context, readNumbers(input.flags), address);
-  const step = input.flags.bool("no-auto-increment") ? 0n : 1n;
+  const data = await signerNumbers(context, job.numbers, address);
+  const step = context.flags.bool("no-auto-increment") ? 0n : 1n;
   const lines = work.map(([tx, shares], i) =>
     renderSigned(combine(job, [tx, shares], { ...data, sequence: data.sequence + step * BigInt(i) }), form),
   );
@@ -88,9 +98,9 @@ async function finish(job: Job, work: readonly (readonly [Tx, readonly Share[]])
 }
 
 function combine(job: Job, [tx, shares]: readonly [Tx, readonly Share[]], data: SignerData): Signed {
-  const { publicKey, input } = job;
-  const overwrite = input.flags.bool("overwrite");
-  const skip = input.flags.bool("skip-signature-verification");
+  const { publicKey, context } = job;
+  const overwrite = context.flags.bool("overwrite");
+  const skip = context.flags.bool("skip-signature-verification");
   const members = shares.map(([path, signature]) => memberShare(path, signature));
   members.forEach((member, i) => {
     if (!skip) checkShare(job, { tx, member, data, path: shares[i]?.[0] ?? "" });
