@@ -35,13 +35,26 @@ afterAll(() => {
  */
 const CHILD = `
 import { writeSync } from "node:fs";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { openLmdb, StateStore } from "store";
 const [directory, hold] = process.argv.slice(2);
 try {
   const database = openLmdb(directory);
   const state = StateStore.open(database, ["auth", "bank"]);
   writeSync(1, "open\\n");
-  if (hold === "hold") setInterval(() => {}, 1000);
+  if (hold === "hold") {
+    setFlagsFromString("--expose-gc");
+    const collect = runInNewContext("gc");
+    let rounds = 0;
+    const timer = setInterval(() => {
+      collect();
+      if (++rounds < 5) return;
+      clearInterval(timer);
+      writeSync(1, "collected\\n");
+    }, 20);
+    setInterval(() => database, 1000);
+  }
   else for (let height = state.height + 1n; ; height++) {
     const branch = state.branch();
     const value = Buffer.from(String(height));
@@ -152,6 +165,14 @@ describe("the lock of a database directory", () => {
     }
     await kill(holder.child);
     openLmdb(directory).close();
+  });
+
+  test("outlives the garbage collections of its owner", async () => {
+    const directory = join(scratch, "collected");
+    const holder = start(directory, "hold");
+    await until(() => holder.output().includes("collected\n"), holder.child);
+    expect(() => openLmdb(directory)).toThrow(`process ${holder.child.pid} has ${directory} open`);
+    await kill(holder.child);
   });
 
   test("holds after the owner's snapshots and writes", async () => {

@@ -5,6 +5,8 @@ import { storeErrors } from "./errors.ts";
 /** Directories open in this process. */
 const openHere = new Set<string>();
 
+type Reader = ReturnType<RootDatabase["useReadTransaction"]>;
+
 /**
  * Keeps a database directory to one process, by an LMDB environment of its own that nobody writes. LMDB's table of
  * readers names every process that reads an environment and drops dead ones by a kernel lock: a kill leaves nothing
@@ -14,10 +16,13 @@ const openHere = new Set<string>();
 export class DatabaseLock {
   readonly #path: string;
   readonly #environment: RootDatabase;
+  /** Kept for its own sake: a transaction that nobody holds is collected with the garbage, and the lock with it. */
+  readonly #reader: Reader;
 
-  private constructor(path: string, environment: RootDatabase) {
+  private constructor(path: string, environment: RootDatabase, reader: Reader) {
     this.#path = path;
     this.#environment = environment;
+    this.#reader = reader;
   }
 
   /** Takes the directory, or throws `store/2` when this process or another living one has it. */
@@ -26,7 +31,7 @@ export class DatabaseLock {
     const options = { noSubdir: false, overlappingSync: false, permissionsMode: 0o600 };
     const environment = open(join(path, "lock"), options);
     // Being listed before looking means that of two processes starting together at least one sees the other.
-    environment.useReadTransaction();
+    const reader = environment.useReadTransaction();
     environment.readerCheck();
     const other = readerPids(environment.readerList()).find((pid) => pid !== process.pid);
     if (other !== undefined) {
@@ -34,11 +39,12 @@ export class DatabaseLock {
       throw storeErrors.inUse(`process ${other} has ${path} open`);
     }
     openHere.add(path);
-    return new DatabaseLock(path, environment);
+    return new DatabaseLock(path, environment, reader);
   }
 
   release(): void {
     openHere.delete(this.#path);
+    this.#reader.done();
     void this.#environment.close();
   }
 }
