@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Ran, runCli } from "../../../test/cli/run.ts";
 import keyVectors from "../../../test/vectors/keys.json" with { type: "json" };
+import amino from "../../../test/vectors/std-tx-amino.json" with { type: "json" };
 import { findTypeUrl } from "../../wire/index.ts";
 
 interface SignedVector {
@@ -81,6 +82,18 @@ describe("recorded transactions", () => {
     const path = await file("unsigned.json", vector.unsigned_stdout);
     const ran = await svc(["tx", "sign", path, "--amino", "--sign-mode", "amino-json", ...offline(vector)]);
     expect(ran.out).toBe(vector.amino_flag_stdout);
+    expect((await svc(["tx", "sign", path, "--amino", ...offline(vector)])).out).toBe(vector.amino_flag_stdout);
+  });
+
+  test.each(cases)("$name in legacy amino", async ({ name, "amino-json": { signed_stdout } }) => {
+    const ran = await runCli(["tx", "encode", "--amino", "-"], { input: signed_stdout });
+    expect(ran).toEqual({ code: 0, out: `${amino.items.find((item) => item.name === name)?.base64}\n`, err: "" });
+  });
+
+  test.each(cases)("$name in hexadecimal", async ({ direct }) => {
+    const hex = Buffer.from(direct.encode_stdout, "base64").toString("hex");
+    expect((await runCli(["tx", "decode", "-x", hex])).out).toBe(direct.signed_stdout);
+    expect((await runCli(["tx", "decode", "-"], { input: direct.encode_stdout })).out).toBe(direct.signed_stdout);
   });
 
   test.each(cases)("$name, unsigned, as bytes", async (vector) => {
