@@ -26,6 +26,8 @@ export interface ContainerState {
   /** Of the image's own health check, empty where there is none. */
   readonly health: string;
   readonly layerBytes?: number;
+  /** Host folders of the volumes that the image declares by itself. */
+  readonly imageVolumes: readonly string[];
 }
 
 export interface NetworkState {
@@ -253,6 +255,7 @@ function containerState(info: Docker.ContainerInspectInfo & { SizeRw?: number })
     finishedAt: state.FinishedAt,
     ports: publishedPorts(info.NetworkSettings.Ports),
     health: state.Health?.Status ?? "",
+    imageVolumes: (info.Mounts ?? []).flatMap(({ Type, Source }) => (Type === "volume" ? [Source] : [])),
     ...(info.SizeRw === undefined ? {} : { layerBytes: info.SizeRw }),
   };
 }

@@ -4,14 +4,22 @@ import { execFile } from "node:child_process";
 const PATH = `${process.env.PATH ?? ""}:/usr/sbin:/sbin:/usr/bin:/bin`;
 const TIMEOUT_MS = 30_000;
 
+/** How a host tool ended: its exit code, where it came to one, and what it had written by then. */
+interface CommandEnd {
+  readonly code: number | undefined;
+  readonly output: string;
+}
+
 /** A host tool that failed; the message holds its own words. */
 export class CommandError extends Error {
   readonly code: number | undefined;
+  readonly output: string;
 
-  constructor(tool: string, text: string, code: number | undefined) {
+  constructor(tool: string, text: string, { code, output }: CommandEnd) {
     super(`${tool}: ${text.replaceAll(/\s+/g, " ").trim().slice(0, 300)}`);
     this.name = "CommandError";
     this.code = code;
+    this.output = output;
   }
 }
 
@@ -23,7 +31,8 @@ export function run(tool: string, args: readonly string[], input?: string): Prom
       if (error === null) return resolve(stdout);
       const missing = error.code === "ENOENT";
       const text = missing ? "not installed" : stderr.trim() === "" ? error.message : stderr;
-      reject(new CommandError(tool, text, typeof error.code === "number" ? error.code : undefined));
+      const code = typeof error.code === "number" ? error.code : undefined;
+      reject(new CommandError(tool, text, { code, output: stdout }));
     });
     // A tool that ends without reading its input is judged by its exit code alone.
     child.stdin?.on("error", () => {});

@@ -10,14 +10,19 @@ export interface LeaseNetwork {
   readonly subnet: string;
 }
 
-/** Where tenants must not get to: private, shared, link-local, loopback, test, multicast and reserved ranges. */
+/**
+ * Where tenants must not get to: private, shared, link-local, loopback, special, benchmark, multicast and reserved ranges,
+ * and the one public address at which a cloud tells its machines their secrets.
+ */
 const FORBIDDEN = [
   "0.0.0.0/8",
   "10.0.0.0/8",
   "100.64.0.0/10",
   "127.0.0.0/8",
   "169.254.0.0/16",
+  "168.63.129.16/32",
   "172.16.0.0/12",
+  "192.0.0.0/24",
   "192.168.0.0/16",
   "198.18.0.0/15",
   "224.0.0.0/3",

@@ -3,6 +3,7 @@ import { errorText } from "../../../util/index.ts";
 import type { LeaseHealth, LeaseSpec } from "../driver.ts";
 import type { DriverContext } from "./context.ts";
 import { ignoreNotFound, isNotFound, isUnreachable } from "./failure.ts";
+import { folderBytes } from "./folder-size.ts";
 import type { LeaseRecord } from "./journal.ts";
 import { LABEL } from "./labels.ts";
 import { LeaseImages } from "./lease-images.ts";
@@ -123,9 +124,10 @@ export class Lease {
     for (const service of this.spec.group.services) {
       const { layerLimit } = planService(service);
       for (const unit of this.state.units.filter((entry) => entry.service === service.name && entry.running)) {
-        const { layerBytes } = await this.#context.api.inspect(unit.id, { size: true });
-        if (layerBytes === undefined || BigInt(layerBytes) <= layerLimit) continue;
-        await evict(this.state, unit, BigInt(layerBytes), layerLimit);
+        const { layerBytes = 0, imageVolumes } = await this.#context.api.inspect(unit.id, { size: true });
+        const used = BigInt(layerBytes) + (await folderBytes(imageVolumes));
+        if (used <= layerLimit) continue;
+        await evict(this.state, unit, used, layerLimit);
         this.poke();
       }
     }

@@ -46,6 +46,11 @@ describe("plan of a service", () => {
     expect(plan.stopFirst).toBe(true);
   });
 
+  it("leaves a little room in the layer where all storage is mounted", () => {
+    const plan = planService(withVolumes({ name: "data", size: 20n * MI, mount: "/data" }));
+    expect(plan.layerLimit).toBe(16n * MI);
+  });
+
   it("publishes global ports once and redirects `as` unless a program listens there", () => {
     const plan = planService(
       sampleService(IMAGE, {

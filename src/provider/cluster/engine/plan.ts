@@ -44,6 +44,9 @@ export interface ServicePlan {
   readonly stopFirst: boolean;
 }
 
+/** Where all storage is mounted elsewhere: mount points, process ids and sockets still lie in the layer. */
+const LEAST_LAYER = 16n << 20n;
+
 export function planService(service: ManifestService): ServicePlan {
   const mounts = new Map((service.params?.storage ?? []).map((entry) => [entry.name, entry]));
   const volumes: VolumePlan[] = [];
@@ -69,7 +72,7 @@ export function planService(service: ManifestService): ServicePlan {
     redirects: redirectsOf(service.expose),
     volumes,
     tmpfs,
-    layerLimit,
+    layerLimit: layerLimit === 0n ? LEAST_LAYER : layerLimit,
     readyPorts: [...new Set(service.expose.filter((expose) => expose.proto === "TCP").map((expose) => expose.port))],
     stopFirst: volumes.length > 0,
   };
