@@ -55,13 +55,15 @@ export const ROOT: CommandSpec = {
   summary: "A marketplace for container capacity on its own blockchain: node, client and provider in one command.",
   example: "svc localnet --deploy examples/web.yaml",
   commands: async () => {
-    const [{ LOCALNET_COMMANDS }, { DEPLOY }, { NODE_COMMANDS }, { CONFIG }, { COMPLETION }] = await Promise.all([
-      import("./localnet/specs.ts"),
-      import("./deploy/specs.ts"),
-      import("./node-commands.ts"),
-      import("./config-commands.ts"),
-      import("./completion-commands.ts"),
-    ]);
-    return [...LOCALNET_COMMANDS, DEPLOY, ...GROUPS, CONFIG, COMPLETION, ...NODE_COMMANDS];
+    const [{ LOCALNET_COMMANDS }, { DEPLOY }, { NODE_COMMANDS }, { CONFIG }, { COMPLETION }, { DEBUG }] =
+      await Promise.all([
+        import("./localnet/specs.ts"),
+        import("./deploy/specs.ts"),
+        import("./node-commands.ts"),
+        import("./config-commands.ts"),
+        import("./completion-commands.ts"),
+        import("./debug-commands.ts"),
+      ]);
+    return [...LOCALNET_COMMANDS, DEPLOY, ...GROUPS, CONFIG, DEBUG, COMPLETION, ...NODE_COMMANDS];
   },
 };
