@@ -108,7 +108,12 @@ function readText(value: DerElement | undefined): string {
   if (value?.tag !== DER.utf8String && value?.tag !== DER.printableString && value?.tag !== DER.ia5String) {
     throw new Error("certificate: common name is not text");
   }
-  return fromUtf8(value.content);
+  try {
+    return fromUtf8(value.content);
+  } catch (cause) {
+    // The decoder's own words differ between versions of Node.js, and this text enters results on the chain.
+    throw new Error("certificate: common name is not UTF-8", { cause });
+  }
 }
 
 /** Two-digit years below 50 are of this century (RFC 5280 section 4.1.2.5.1). */

@@ -13,7 +13,7 @@ import {
   testKey,
   walkPages,
 } from "../../testing/index.ts";
-import { concatBytes, fromUtf8, toBase64, toUtf8 } from "../../util/index.ts";
+import { concatBytes, fromHex, fromUtf8, toBase64, toHex, toUtf8 } from "../../util/index.ts";
 import {
   type Certificate,
   Certificate_State,
@@ -108,6 +108,12 @@ describe("MsgCreateCertificate", () => {
 
   const name = alice.address;
   const withSerial = (serial: string) => forgeCertificate({ name, serial });
+  /** Writes bytes into the name that no text has. */
+  const withBytes = (name: string, bytes: string): Published => {
+    const { cert, pubkey } = forgeCertificate({ name });
+    const hex = toHex(decodePem("CERTIFICATE", cert)).replaceAll(toHex(toUtf8(name)), bytes);
+    return { cert: toUtf8(encodePem("CERTIFICATE", fromHex(hex))), pubkey };
+  };
   const derOf = ({ cert }: Published) => decodePem("CERTIFICATE", cert);
   const grown = (size: number) => concatBytes(first.cert, new Uint8Array(size - first.cert.length).fill(0x0a));
   const p384 = generateKeyPairSync("ec", { namedCurve: "P-384" }).privateKey;
@@ -117,6 +123,7 @@ describe("MsgCreateCertificate", () => {
     ["a name that is no address", forgeCertificate({ name: "alice" }), 6, /invalid Bech32 prefix/],
     ["an empty name", forgeCertificate({ name: "" }), 6, /empty address/],
     ["a name in capitals", forgeCertificate({ name: name.toUpperCase() }), 6, /invalid certificate value/],
+    ["a name that is no text", withBytes("\u00e9", "fffe"), 6, /^certificate: common name is not UTF-8: inv/],
     ["a key that is not in it", { ...first, pubkey: second.pubkey }, 7, /it is not the key in the certificate/],
     ["another's signature", forgeCertificate({ name, signer: newP256Key() }), 6, /not signed by its own key/],
     ["a key of another curve", forgeCertificate({ name, key: p384 }), 7, /P-256/],

@@ -1,0 +1,67 @@
+import { expect, test } from "vitest";
+import type { FinalizeBlock } from "../../app/abci.ts";
+import { createApp, type SvcApplication } from "../../app/index.ts";
+import { memoryDatabase } from "../../store/index.ts";
+import { testChain } from "../../testing/index.ts";
+import { toHex } from "../../util/index.ts";
+import { marketOperations, pickOperation, type SimAction, simRandom } from "./sim.ts";
+
+const BLOCKS = 120;
+const SEED = Number(process.env.MARKET_SIM_SEED ?? 4712);
+/** The second node starts anew behind this many blocks. */
+const RESTART = 3;
+
+test("a node that has seen and answered everything and one that restarts again and again agree byte for byte", () => {
+  console.log(`caches: seed ${SEED}`);
+  const chain = testChain({ accounts: ["alice", "bob", "p1", "p2", "p3"] });
+  const database = memoryDatabase();
+  let cold: SvcApplication = createApp({ database });
+  const genesis = chain.app.exportGenesis();
+  const start = { chainId: chain.chainId, time: chain.time, initialHeight: chain.height + 1n, validators: [] };
+  cold.initChain({ ...start, appState: genesis });
+
+  const random = simRandom(SEED);
+  const keys = new Map([...chain.keys.values()].map((key) => [key.address, key]));
+  const addresses = (names: readonly string[]) => names.map((name) => chain.key(name).address);
+  const world = {
+    random,
+    tenants: addresses(["alice", "bob"]),
+    providers: addresses(["p1", "p2", "p3"]),
+    query: chain.query.bind(chain),
+  };
+  const request = (txs: readonly Uint8Array[]): FinalizeBlock => ({
+    txs,
+    height: chain.height + 1n,
+    time: chain.time + 6_000_000_000n,
+    proposer: new Uint8Array(20).fill(7),
+    hash: new Uint8Array(32),
+  });
+  let done = 0;
+  for (let block = 0; block < BLOCKS; block++) {
+    const planned = new Map<string, SimAction["message"][]>();
+    for (let i = random.int(8); i > 0; i--) {
+      const action = pickOperation(marketOperations, random)?.build(world);
+      if (action !== undefined) planned.set(action.signer, [...(planned.get(action.signer) ?? []), action.message]);
+    }
+    const txs = [...planned].map(([address, messages]) => {
+      const from = keys.get(address);
+      if (from === undefined) throw new Error(`nobody signs for ${address}`);
+      // Some run out of gas somewhere in the middle.
+      return chain.sign(messages, {
+        from,
+        gas: random.int(5) === 0 ? 60_000n + BigInt(random.int(200_000)) : 5_000_000n,
+      });
+    });
+    for (const tx of txs) chain.app.checkTx({ tx, kind: "new" });
+    const next = request(txs);
+    if (block > 0 && block % RESTART === 0) cold = createApp({ database });
+    const other = cold.finalizeBlock(next);
+    cold.commit();
+    const results = chain.block(txs);
+    expect(other.txResults).toEqual(results);
+    expect(other.events).toEqual(chain.blockEvents);
+    expect(toHex(other.appHash)).toBe(toHex(chain.app.info().lastBlockAppHash));
+    done += results.filter(({ code }) => code === 0).length;
+  }
+  expect(done).toBeGreaterThan(BLOCKS / 6);
+});
