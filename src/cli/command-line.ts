@@ -1,5 +1,6 @@
 import { Command, CommanderError, Option } from "commander";
 import { UsageError } from "./errors.ts";
+import { readFlagWords } from "./flag-words.ts";
 import type { Parsed } from "./flags.ts";
 import { GLOBAL_FLAGS, GLOBAL_HEADING } from "./global-flags.ts";
 import type { Io } from "./io.ts";
@@ -49,7 +50,12 @@ export function allFlags(spec: CommandSpec): readonly FlagSpec[] {
 }
 
 /** Reads the words behind those of the command; undefined when they asked for the help, which is printed then. */
-export async function parseLine(command: Command, words: readonly string[]): Promise<ParsedLine | undefined> {
+export async function parseLine(
+  command: Command,
+  spec: CommandSpec,
+  rest: readonly string[],
+): Promise<ParsedLine | undefined> {
+  const { words, switches } = readFlagWords(rest, allFlags(spec), spec.passThrough);
   command.action(() => {});
   try {
     await command.parseAsync([...words], { from: "user" });
@@ -58,7 +64,7 @@ export async function parseLine(command: Command, words: readonly string[]): Pro
     if (COMMANDER_DONE.has(error.code)) return undefined;
     throw commandLineFault(error, command);
   }
-  return { args: command.args, flags: parsedFlags(command) };
+  return { args: command.args, flags: new Map([...parsedFlags(command), ...switches]) };
 }
 
 /** What commander says of a wrong command line, with the form of the right one. */
@@ -91,7 +97,7 @@ function toOptions(spec: FlagSpec): Option[] {
   return options;
 }
 
-function parsedFlags(command: Command): Parsed {
+function parsedFlags(command: Command): Map<string, string | boolean | readonly string[]> {
   const parsed = new Map<string, string | boolean | readonly string[]>();
   for (const option of command.options) {
     const value: unknown = command.getOptionValue(option.attributeName());

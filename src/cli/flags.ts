@@ -146,9 +146,13 @@ function resolve(spec: FlagSpec, parsed: Parsed, env: Environment): FlagValue | 
   return text === undefined || text === "" ? undefined : { value: fromEnv(spec, text), source: "env" };
 }
 
-/** Whether the text of a variable sets a switch. */
+/** Whether a text sets a switch. */
 export function isTrue(text: string): boolean {
   return ["true", "1", "yes"].includes(text.toLowerCase());
+}
+
+export function isFalse(text: string): boolean {
+  return ["false", "0", "no"].includes(text.toLowerCase());
 }
 
 function unwritten(spec: FlagSpec, file: FileSettings): FlagValue | undefined {
@@ -161,7 +165,7 @@ function fromEnv(spec: FlagSpec, text: string): string | boolean | readonly stri
   if (spec.repeat === true) return text.split(",");
   if (spec.value !== undefined) return text;
   if (isTrue(text)) return true;
-  if (["false", "0", "no"].includes(text.toLowerCase())) return false;
+  if (isFalse(text)) return false;
   throw new UsageError(`${envName(spec.name)} takes true or false, not "${text}"`);
 }
 

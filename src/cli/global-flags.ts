@@ -19,8 +19,22 @@ export const GLOBAL_FLAGS: readonly FlagSpec[] = grouped(GLOBAL_HEADING, [
   { name: "chain-id", value: "<id>", summary: "network chain id" },
   { name: "home", value: "<dir>", summary: "directory for configuration and data (default ~/.svc)" },
   { name: "profile", value: "<name>", summary: "network profile: svc, cosmos, or one of client.toml" },
-  { name: "log_format", value: "<format>", summary: "log format", choices: ["plain", "json"], default: "plain" },
-  { name: "log_level", value: "<level>", summary: "lowest level logged", choices: LOG_LEVELS, default: "info" },
+  {
+    name: "log_format",
+    alias: "log-format",
+    value: "<format>",
+    summary: "log format",
+    choices: ["plain", "json"],
+    default: "plain",
+  },
+  {
+    name: "log_level",
+    alias: "log-level",
+    value: "<level>",
+    summary: "lowest level logged",
+    choices: LOG_LEVELS,
+    default: "info",
+  },
   { name: "trace", summary: "print a full stack trace on errors" },
 ]);
 

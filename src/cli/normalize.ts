@@ -6,6 +6,7 @@ import type { CommandSpec } from "./spec.ts";
  * compares the list with the command tree.
  */
 export const SWITCHES: ReadonlySet<string> = new Set([
+  "-d",
   "-f",
   "-h",
   "-i",
@@ -23,6 +24,7 @@ export const SWITCHES: ReadonlySet<string> = new Set([
   "--cluster-orch",
   "--count-total",
   "--deployment-ingress-static-hosts",
+  "--device",
   "--dry-run",
   "--follow",
   "--force",
@@ -104,6 +106,20 @@ function childOf(children: readonly CommandSpec[], word: string): CommandSpec | 
 
 /** Whether the word behind a flag is its value. One that may be a switch takes no word that names a command. */
 function takesNext(flag: string, next: string | undefined, children: readonly CommandSpec[]): boolean {
-  if (flag.includes("=") || SWITCHES.has(flag)) return false;
-  return !AMBIGUOUS.has(flag) || next === undefined || childOf(children, next) === undefined;
+  const last = lastName(flag);
+  if (last === undefined || SWITCHES.has(last)) return false;
+  return !AMBIGUOUS.has(last) || next === undefined || childOf(children, next) === undefined;
+}
+
+/**
+ * The flag of a word that the next word may be the value of: none when the value is in the same word, as in `--gas=1`,
+ * `-a12` or `-yojson`.
+ */
+function lastName(word: string): string | undefined {
+  if (word.includes("=")) return undefined;
+  if (word.startsWith("--")) return word;
+  const letters = word.slice(1).split("");
+  const at = letters.findIndex((letter) => !SWITCHES.has(`-${letter}`));
+  const last = at < 0 ? letters.length - 1 : at;
+  return last < letters.length - 1 ? undefined : `-${letters[last]}`;
 }

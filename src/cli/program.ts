@@ -59,7 +59,7 @@ async function runCommand({ path, rest, unknown }: Resolved, { io, env }: World)
     command.outputHelp();
     return EXIT.done;
   }
-  const line = await parseLine(command, rest);
+  const line = await parseLine(command, spec, rest);
   if (line === undefined) return EXIT.done;
   const flags = await readFlags(spec, line, env);
   const run = await spec.load();
