@@ -117,7 +117,8 @@ export interface ExecRequest {
 
 /** A command running inside a replica. */
 export interface ExecSession {
-  write(data: Uint8Array): void;
+  /** Resolves when there is room for more, or nobody reads any more. */
+  write(data: Uint8Array): Promise<void>;
   endInput(): void;
   resize(width: number, height: number): Promise<void>;
   /** Ends the command. */

@@ -12,6 +12,9 @@ const NOT_STARTED = 126;
 /** Messages of the client that may wait for the command to start. */
 const MAX_EARLY = 256;
 
+/** Messages that may wait for the command to read them before the client has to wait. */
+const MAX_UNREAD = 16;
+
 /** Runs a command in a replica over an open stream; the command ends with the stream. */
 export async function runShell(
   stream: GatewayStream,
@@ -55,12 +58,15 @@ async function open(
   }
 }
 
-/** What the client sends, kept while the command is still being started. */
+/** What the client sends, kept while the command is still being started; it waits while the command does not read. */
 class Inputs {
+  readonly #socket: GatewayStream["socket"];
+  #unread = 0;
   #early: Uint8Array[] = [];
   #take: ((message: Uint8Array) => void) | undefined;
 
   constructor(stream: GatewayStream) {
+    this.#socket = stream.socket;
     stream.socket.on("message", (message, isBinary) => {
       if (!isBinary || !(message instanceof Buffer)) return stream.end(1003, "binary messages only");
       if (this.#take !== undefined) return this.#take(message);
@@ -74,8 +80,16 @@ class Inputs {
       if (input?.kind === "resize") session.resize(input.width, input.height).catch(() => {});
       if (input?.kind !== "stdin" || !stdin) return;
       if (input.data.length === 0) session.endInput();
-      else session.write(input.data);
+      else void this.#write(session, input.data);
     };
     for (const message of this.#early.splice(0)) this.#take(message);
+  }
+
+  async #write(session: ExecSession, data: Uint8Array): Promise<void> {
+    this.#unread += 1;
+    if (this.#unread >= MAX_UNREAD) this.#socket.pause();
+    await session.write(data);
+    this.#unread -= 1;
+    if (this.#unread < MAX_UNREAD) this.#socket.resume();
   }
 }

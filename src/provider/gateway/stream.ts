@@ -25,18 +25,21 @@ export class GatewayStream {
   readonly #options: StreamOptions;
   readonly #abort = new AbortController();
   readonly #timers: NodeJS.Timeout[] = [];
-  #lastPong: number;
+  #lastSign: number;
   #lastCheck: number;
 
   constructor(socket: WebSocket, options: StreamOptions) {
     const { limits, now } = options;
     this.socket = socket;
     this.#options = options;
-    this.#lastPong = now();
+    this.#lastSign = now();
     this.#lastCheck = now();
-    socket.on("pong", () => {
-      this.#lastPong = now();
-    });
+    // An answer to a ping stands behind all that the client sent before it.
+    for (const sign of ["pong", "message"]) {
+      socket.on(sign, () => {
+        this.#lastSign = now();
+      });
+    }
     socket.on("error", () => socket.terminate());
     socket.on("close", () => this.#closed());
     this.#timers.push(setInterval(() => this.#ping(), limits.ping));
@@ -72,7 +75,9 @@ export class GatewayStream {
 
   #ping(): void {
     const { limits, now } = this.#options;
-    if (now() - this.#lastPong > limits.ping + limits.pongWait) this.socket.terminate();
+    // While nothing is read from the client, its answers are not seen either.
+    if (this.socket.isPaused) this.#lastSign = now();
+    if (now() - this.#lastSign > limits.ping + limits.pongWait) this.socket.terminate();
     else this.socket.ping();
   }
 

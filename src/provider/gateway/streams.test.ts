@@ -203,6 +203,36 @@ describe("shell", () => {
     expect(await code).toBe(137);
   });
 
+  it("makes the client wait while the command does not read", async () => {
+    const gateway = await open({ ping: 100, pongWait: 300 });
+    const lease = await gateway.run(1n, { job: "sleep 1000" });
+    const { driver } = gateway.world;
+    const { exec } = driver;
+    let taken = 0;
+    let read = () => {};
+    const reads = new Promise<void>((resolve) => {
+      read = resolve;
+    });
+    driver.exec = async (...request) => ({
+      ...(await exec.apply(driver, request)),
+      write: async ({ length }) => {
+        taken += length;
+        await reads;
+      },
+    });
+    const client = gateway.client(gateway.credential("certificate"));
+    const session = await client.shell(lease, shell(["sleep", "1000"], { stdin: true }));
+    const [count, size] = [400, 60_000];
+    for (let i = 0; i < count; i++) session.write(Buffer.alloc(size));
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    expect(taken).toBeGreaterThan(0);
+    expect(taken).toBeLessThan(32 * size);
+    read();
+    while (taken < count * size) await new Promise((resolve) => setTimeout(resolve, 20));
+    session.close();
+    await all(session.output());
+  });
+
   it("refuses text, too large messages, and pages of other origins that have no token", async () => {
     const gateway = await open();
     await gateway.run(1n, { job: "sleep 1000" });

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { readlink } from "node:fs/promises";
 import type { ExecRequest, ExecSession } from "../driver.ts";
 import { clusterErrors } from "../errors.ts";
@@ -42,6 +43,8 @@ class EngineExec implements ExecSession {
   readonly exitCode: Promise<number>;
   readonly #handle: ExecHandle;
   readonly #containerPid: number;
+  readonly #outputEnd: Promise<void>;
+  #drained: Promise<void> | undefined;
   #ended = false;
   #killed = false;
 
@@ -50,18 +53,28 @@ class EngineExec implements ExecSession {
     this.#containerPid = containerPid;
     const queue = new LineQueue<Output>();
     this.output = queue;
-    this.exitCode = this.#pump(queue, request.tty).then(() => this.#awaitExit());
+    const pumped = this.#pump(queue, request.tty);
+    this.#outputEnd = pumped.catch(() => {});
+    this.exitCode = pumped.then(() => this.#awaitExit());
     // A caller that never asks for the code must not bring the process down.
     this.exitCode.catch(() => {});
     if (!request.stdin) handle.stream.end();
   }
 
-  write(data: Uint8Array): void {
-    if (!this.#ended) this.#handle.stream.write(data);
+  async write(data: Uint8Array): Promise<void> {
+    if (this.#ended || this.#handle.stream.write(data)) return;
+    this.#drained ??= this.#awaitDrain();
+    await this.#drained;
   }
 
   endInput(): void {
     this.#handle.stream.end();
+  }
+
+  /** An end of the output is an end of the command: it reads no more. */
+  async #awaitDrain(): Promise<void> {
+    await Promise.race([once(this.#handle.stream, "drain").catch(() => {}), this.#outputEnd]);
+    this.#drained = undefined;
   }
 
   async resize(width: number, height: number): Promise<void> {

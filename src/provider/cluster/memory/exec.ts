@@ -13,7 +13,7 @@ export function memoryExec(request: ExecRequest): ExecSession {
   const write = (stream: Output["stream"], text: string) => void output.push({ stream, data: Buffer.from(text) });
   const program = runProgram(request.command, { write, input, env: new Map(), signal: abort.signal });
   return {
-    write: (data) => void input.push(data),
+    write: (data) => input.push(data),
     endInput: () => input.end(),
     resize: async () => {},
     kill: () => {
