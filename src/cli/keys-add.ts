@@ -15,6 +15,8 @@ import {
   multisigPublicKey,
   type PublicKey,
   publicKeyAddress,
+  publicKeyFromJson,
+  readJson,
   secp256k1PublicKey,
   sortByAddress,
 } from "../wire/index.ts";
@@ -39,6 +41,8 @@ export interface KeysAddOptions extends KeysFlags {
   readonly nosort?: boolean;
   /** `--pubkey`: bech32 text or JSON. */
   readonly pubkey?: string;
+  /** `--pubkey-base64`: the 33 bytes of a secp256k1 key. */
+  readonly pubkeyBase64?: string;
   readonly ledger?: boolean;
   readonly algo?: string;
   readonly account?: number;
@@ -76,12 +80,29 @@ export async function keysAdd(options: KeysAddOptions, io: Io): Promise<void> {
   if (key.type === "local" && key.phraseToShow !== undefined) io.err(`${IMPORTANT}${key.phraseToShow}\n`);
 }
 
-function checkOptions({ name, algo = "secp256k1", ledger, source, recover, hdPath }: KeysAddOptions): void {
+function checkOptions(options: KeysAddOptions): void {
+  const { name, algo = "secp256k1", ledger, source, recover, hdPath } = options;
   checkKeyName(name);
+  checkOrigin(options);
   if (algo !== "secp256k1") throw usageError(`provided algorithm "${algo}" is not supported`);
   if (ledger === true && hdPath !== undefined) throw usageError("cannot set custom bip32 path with ledger");
   if (ledger === true) throw commandError("hardware wallets are not supported yet", { hint: "leave out --ledger" });
   if (source !== undefined && recover !== true) throw usageError("--source is used together with --recover");
+}
+
+/** A key has one origin: a phrase, its public half, members, or a device. */
+function checkOrigin(options: KeysAddOptions): void {
+  const { multisig = [], pubkey, pubkeyBase64, recover, interactive, ledger } = options;
+  const origins = [
+    ["--multisig", multisig.length > 0],
+    ["--pubkey", pubkey !== undefined],
+    ["--pubkey-base64", pubkeyBase64 !== undefined],
+    ["--recover", recover === true],
+    ["--interactive", interactive === true && recover !== true],
+    ["--ledger", ledger === true],
+  ] as const;
+  const [first, second] = origins.filter(([, isGiven]) => isGiven).map(([flag]) => flag);
+  if (second !== undefined) throw usageError(`${first} and ${second} cannot be used together`);
 }
 
 async function makeKey(options: KeysAddOptions, keyring: Keyring, io: Io): Promise<NewKey> {
@@ -89,6 +110,7 @@ async function makeKey(options: KeysAddOptions, keyring: Keyring, io: Io): Promi
     return makeMultisig(options, options.multisig, keyring);
   if (options.pubkey !== undefined)
     return { type: "offline", publicKey: parsePublicKey(options.pubkey, options.prefix) };
+  if (options.pubkeyBase64 !== undefined) return { type: "offline", publicKey: parseBase64Key(options.pubkeyBase64) };
   return makeLocal(options, io);
 }
 
@@ -147,19 +169,24 @@ async function askSeedPassphrase(io: Io): Promise<string> {
   return passphrase;
 }
 
-/** A public key as bech32 text or in the JSON form with `@type` and `key`. */
+const PUBKEY_HINT = 'write a bech32 text or {"@type":"/cosmos.crypto.secp256k1.PubKey","key":"<base64>"}';
+
+/** A public key as bech32 text or in a JSON form: that with `@type`, or the older one with `type` and `value`. */
 function parsePublicKey(text: string, prefix?: string): PublicKey {
   if (!text.trimStart().startsWith("{")) return decodePublicKey(text.trim(), "accountPub", prefix);
-  let json: { "@type"?: unknown; key?: unknown };
   try {
-    json = JSON.parse(text);
-  } catch (cause) {
-    throw usageError(`--pubkey: ${errorText(cause)}`);
+    return publicKeyFromJson(readJson(text));
+  } catch (error) {
+    throw usageError(`--pubkey: ${errorText(error)}`, PUBKEY_HINT);
   }
-  if (!/^\/(cosmos|sdk)\.crypto\.secp256k1\.PubKey$/.test(String(json["@type"])) || typeof json.key !== "string") {
-    throw usageError('--pubkey: write {"@type":"/cosmos.crypto.secp256k1.PubKey","key":"<base64>"}');
+}
+
+function parseBase64Key(text: string): PublicKey {
+  try {
+    return secp256k1PublicKey(fromBase64(text));
+  } catch (error) {
+    throw usageError(`--pubkey-base64: ${errorText(error)}`, "write the 33 bytes of a compressed key in base64");
   }
-  return secp256k1PublicKey(fromBase64(json.key));
 }
 
 function publicKeyOfNew(key: NewKey): PublicKey {

@@ -3,6 +3,14 @@ import { defined, keysOptions } from "./keys-flags.ts";
 import type { CommandSpec, FlagSpec } from "./spec.ts";
 
 const FLAGS: readonly FlagSpec[] = [...KEYRING_FLAGS, { ...OUTPUT_FLAG, default: "text" }];
+const PUBKEY_FORMAT: FlagSpec = {
+  name: "pubkey-format",
+  value: "<form>",
+  summary: "how public keys are written",
+  choices: ["bech32", "json"],
+  default: "bech32",
+};
+const SHOWN: readonly FlagSpec[] = [PUBKEY_FORMAT, ...FLAGS];
 const YES: FlagSpec = { name: "yes", short: "y", summary: "do not ask" };
 
 const ADD_FLAGS: readonly FlagSpec[] = [
@@ -13,19 +21,21 @@ const ADD_FLAGS: readonly FlagSpec[] = [
   { name: "dry-run", summary: "store nothing" },
   { name: "account", value: "<n>", summary: "account number of the derivation path", default: "0" },
   { name: "index", value: "<n>", summary: "address index of the derivation path", default: "0" },
-  { name: "coin-type", value: "<n>", summary: "coin type of the derivation path", default: "118" },
+  { name: "coin-type", value: "<n>", summary: "coin type of the derivation path (default: the network's, 118)" },
   { name: "hd-path", value: "<path>", summary: "whole derivation path, for example m/44'/118'/0'/0/0" },
   { name: "pubkey", value: "<key>", summary: "store a public key alone, as bech32 or JSON" },
+  { name: "pubkey-base64", value: "<key>", summary: "store a public key alone, its 33 bytes in base64" },
   { name: "multisig", value: "<names>", summary: "names of the members of a multisig, with commas between" },
   { name: "multisig-threshold", value: "<n>", summary: "signatures that the multisig needs", default: "1" },
   { name: "nosort", summary: "keep the order of the members of a multisig" },
-  { name: "algo", value: "<name>", summary: "kind of key", default: "secp256k1" },
+  { name: "algo", alias: "key-type", value: "<name>", summary: "kind of key", default: "secp256k1" },
   { name: "ledger", summary: "use a key on a connected hardware device" },
 ];
 
 const SHOW_FLAGS: readonly FlagSpec[] = [
   { name: "address", short: "a", summary: "print the address alone" },
   { name: "pubkey", short: "p", summary: "print the public key alone" },
+  { name: "device", short: "d", summary: "show the address on the device that holds the key" },
   { name: "bech", value: "<kind>", summary: "kind of address", choices: ["acc", "val", "cons"], default: "acc" },
   { name: "multisig-threshold", value: "<n>", summary: "threshold of the multisig of several names", default: "1" },
 ];
@@ -36,7 +46,7 @@ export const KEYS_COMMANDS: readonly CommandSpec[] = [
     name: "add",
     args: "<name>",
     summary: "Create a key, or recover one from its phrase",
-    flags: [...ADD_FLAGS, ...FLAGS],
+    flags: [...ADD_FLAGS, ...SHOWN],
     example: "svc keys add alice --keyring-backend file\nsvc keys add alice --recover",
     load: async () => {
       const { keysAdd } = await import("./keys-add.ts");
@@ -54,13 +64,14 @@ export const KEYS_COMMANDS: readonly CommandSpec[] = [
             algo: flags.text("algo"),
             account: flags.count("account"),
             index: flags.count("index"),
-            coinType: flags.count("coin-type"),
+            coinType: flags.count("coin-type", flags.profile.coinType),
             multisig: flags.words("multisig"),
             multisigThreshold: flags.count("multisig-threshold", 1),
             ...defined({
               source: flags.optional("source"),
               hdPath: flags.optional("hd-path"),
               pubkey: flags.optional("pubkey"),
+              pubkeyBase64: flags.optional("pubkey-base64"),
             }),
           },
           io,
@@ -70,7 +81,7 @@ export const KEYS_COMMANDS: readonly CommandSpec[] = [
   {
     name: "list",
     summary: "List all keys",
-    flags: [{ name: "list-names", short: "n", summary: "names alone" }, ...FLAGS],
+    flags: [{ name: "list-names", short: "n", summary: "names alone" }, ...SHOWN],
     example: "svc keys list --keyring-backend test",
     load: async () => {
       const { keysList } = await import("./keys.ts");
@@ -81,7 +92,7 @@ export const KEYS_COMMANDS: readonly CommandSpec[] = [
     name: "show",
     args: "<names...>",
     summary: "Show a key, or the multisig that several keys would make",
-    flags: [...SHOW_FLAGS, ...FLAGS],
+    flags: [...SHOW_FLAGS, ...SHOWN],
     example: "svc keys show alice -a",
     load: async () => {
       const { keysShow } = await import("./keys.ts");
@@ -93,6 +104,7 @@ export const KEYS_COMMANDS: readonly CommandSpec[] = [
             address: flags.bool("address"),
             pubkey: flags.bool("pubkey"),
             bech: flags.text("bech"),
+            device: flags.bool("device"),
             multisigThreshold: flags.count("multisig-threshold", 1),
             outputGiven: flags.typed("output"),
           },
@@ -162,25 +174,60 @@ export const KEYS_COMMANDS: readonly CommandSpec[] = [
     },
   },
   {
+    name: "import-hex",
+    args: "<name> [hex]",
+    summary: "Store a private key from hexadecimal, which is asked for unless it is given",
+    flags: FLAGS,
+    example: "svc keys import-hex alice",
+    load: async () => {
+      const { keysImportHex } = await import("./keys-transfer.ts");
+      return ({ args: [name = "", hex], flags, io }) =>
+        keysImportHex({ ...keysOptions({ flags }), name, ...defined({ hex }) }, io);
+    },
+  },
+  {
+    name: "migrate",
+    summary: "Write all records in one form: that of today, or the one that tools before protobuf read",
+    flags: [
+      { name: "to", value: "<form>", summary: "form of the records", choices: ["proto", "amino"], default: "proto" },
+      ...FLAGS,
+    ],
+    example: "svc keys migrate --keyring-backend file",
+    load: async () => {
+      const { keysMigrate } = await import("./keys.ts");
+      return ({ flags, io }) =>
+        keysMigrate({ ...keysOptions({ flags }), form: flags.text("to") === "amino" ? "amino" : "proto" }, io);
+    },
+  },
+  {
+    name: "list-key-types",
+    summary: "List the kinds of keys that can be made",
+    example: "svc keys list-key-types",
+    load:
+      async () =>
+      async ({ io }) =>
+        io.out("secp256k1\n"),
+  },
+  {
     name: "parse",
     args: "<text>",
     summary: "Convert an address or key from bech32 to hexadecimal and back",
-    flags: [{ ...OUTPUT_FLAG, default: "text" }],
+    flags: FLAGS,
     example: "svc keys parse 5032dcdfeb1ac0eb2eb51ff2ce5dd2c70daaa1bf",
     load: async () => {
       const { keysParse } = await import("./keys-transfer.ts");
-      return async ({ args: [text = ""], flags, io }) =>
-        keysParse({ text, output: flags.text("output") === "json" ? "json" : "text" }, io);
+      return async ({ args: [text = ""], flags, io }) => keysParse({ text, ...keysOptions({ flags }) }, io);
     },
   },
   {
     name: "mnemonic",
     summary: "Print a new phrase of 24 words and store nothing",
-    flags: [{ name: "unsafe-entropy", summary: "make it of entropy that you enter" }],
+    flags: [{ name: "unsafe-entropy", summary: "make it of entropy that you enter" }, YES, ...KEYRING_FLAGS],
     example: "svc keys mnemonic",
     load: async () => {
       const { keysMnemonic } = await import("./keys-transfer.ts");
-      return ({ flags, io }) => keysMnemonic({ unsafeEntropy: flags.bool("unsafe-entropy") }, io);
+      return ({ flags, io }) =>
+        keysMnemonic({ unsafeEntropy: flags.bool("unsafe-entropy"), yes: flags.bool("yes") }, io);
     },
   },
 ];

@@ -20,8 +20,9 @@ export function keyringOptions({ flags }: Pick<CommandInput, "flags">) {
   };
 }
 
-/** The same with the output format of the group `keys`. */
+/** The same with the output formats of the group `keys`. */
 export function keysOptions(input: Pick<CommandInput, "flags">) {
   const output = input.flags.text("output") === "json" ? ("json" as const) : ("text" as const);
-  return { ...keyringOptions(input), output };
+  const pubkeyFormat = input.flags.text("pubkey-format") === "json" ? ("json" as const) : ("bech32" as const);
+  return { ...keyringOptions(input), output, pubkeyFormat };
 }

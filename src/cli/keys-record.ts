@@ -1,3 +1,4 @@
+import { AnySchema } from "@bufbuild/protobuf/wkt";
 import { BECH32_PREFIX } from "../util/index.ts";
 import {
   type AddressKind,
@@ -5,7 +6,10 @@ import {
   encodePublicKey,
   type PublicKey,
   type PublicKeyKind,
+  printJson,
   publicKeyAddress,
+  publicKeyToAny,
+  toJson,
 } from "../wire/index.ts";
 import { usageError } from "./errors.ts";
 
@@ -26,10 +30,14 @@ interface MemberOutput {
   readonly weight: number;
 }
 
-/** How keys are shown: prefix of the network and kind of bech32 text (`--bech`). */
+/** How public keys are written: as bech32 text, or in the JSON form of newer tools. */
+export type PublicKeyFormat = "bech32" | "json";
+
+/** How keys are shown: prefix of the network, kind of bech32 text (`--bech`), form of public keys. */
 export interface KeyStyle {
   readonly prefix?: string;
   readonly bech?: string;
+  readonly pubkeyFormat?: PublicKeyFormat;
 }
 
 const KINDS: ReadonlyMap<string, readonly [AddressKind, PublicKeyKind]> = new Map([
@@ -38,15 +46,20 @@ const KINDS: ReadonlyMap<string, readonly [AddressKind, PublicKeyKind]> = new Ma
   ["cons", ["valcons", "valconsPub"]],
 ]);
 
-/** Address and public key as bech32 texts. */
+/** Address and public key as texts. */
 export function keyTexts(publicKey: PublicKey, style: KeyStyle = {}): { address: string; pubkey: string } {
-  const { prefix = BECH32_PREFIX, bech = "acc" } = style;
+  const { prefix = BECH32_PREFIX, bech = "acc", pubkeyFormat = "bech32" } = style;
   const kinds = KINDS.get(bech);
   if (kinds === undefined) throw usageError(`invalid Bech32 prefix encoding provided: ${bech}`);
   return {
     address: encodeAddress(publicKeyAddress(publicKey), kinds[0], prefix),
-    pubkey: encodePublicKey(publicKey, kinds[1], prefix),
+    pubkey: pubkeyFormat === "json" ? publicKeyJson(publicKey) : encodePublicKey(publicKey, kinds[1], prefix),
   };
+}
+
+/** `{"@type":"/cosmos.crypto.secp256k1.PubKey","key":"..."}`, in the spelling that all tools of the ecosystem read. */
+function publicKeyJson(publicKey: PublicKey): string {
+  return printJson(toJson(AnySchema, publicKeyToAny(publicKey, "cosmos")));
 }
 
 export function keyOutput(key: { name: string; type: string; publicKey: PublicKey }, style: KeyStyle = {}): KeyOutput {
@@ -69,18 +82,24 @@ export function keysYaml(keys: readonly KeyOutput[]): string {
 
 function keyYaml(key: KeyOutput): string {
   const members = key.pubkeys.map(
-    ({ address, pubkey, weight }) => `\n  - address: ${address}\n    pubkey: ${pubkey}\n    weight: ${weight}`,
+    ({ address, pubkey, weight }) =>
+      `\n  - address: ${address}\n    pubkey: ${keyScalar(pubkey)}\n    weight: ${weight}`,
   );
   const lines = [
     `- name: ${yamlText(key.name)}`,
     `type: ${key.type}`,
     `address: ${key.address}`,
-    `pubkey: ${key.pubkey}`,
+    `pubkey: ${keyScalar(key.pubkey)}`,
     'mnemonic: ""',
     `threshold: ${key.threshold}`,
     `pubkeys:${members.length === 0 ? " []" : members.join("")}`,
   ];
   return `${lines.join("\n  ")}\n`;
+}
+
+/** JSON has no single quote in it where keys are concerned. */
+function keyScalar(pubkey: string): string {
+  return pubkey.startsWith("{") ? `'${pubkey}'` : pubkey;
 }
 
 const PLAIN = /^[A-Za-z][A-Za-z0-9_.-]*$/;

@@ -1,6 +1,6 @@
 import { readFile, stat } from "node:fs/promises";
-import { decryptKeyArmor, encryptKeyArmor, generateMnemonic, sha256 } from "../crypto/index.ts";
-import { MIN_PASSPHRASE } from "../keyring/index.ts";
+import { decryptKeyArmor, encryptKeyArmor, generateMnemonic, isPrivateKey, sha256 } from "../crypto/index.ts";
+import { checkKeyName, type Keyring, MIN_PASSPHRASE } from "../keyring/index.ts";
 import { errorText, fromHex, SvcError, toHex, toHexUpper, toUtf8 } from "../util/index.ts";
 import { type Bech32Kind, bech32Prefix, encodeBech32, parseBech32 } from "../wire/index.ts";
 import { commandError, usageError } from "./errors.ts";
@@ -50,7 +50,34 @@ export async function keysImport(options: KeysImportOptions, io: Io): Promise<vo
   const armor = await readArmor(file);
   const passphrase = await askPassphrase("Enter passphrase to decrypt your key:", io);
   const privateKey = await decrypt(armor, passphrase, file);
-  const keyring = cliKeyring(options, io);
+  await storeNew(cliKeyring(options, io), name, privateKey);
+}
+
+export interface KeysImportHexOptions extends KeysFlags {
+  readonly name: string;
+  /** The 64 digits; asked for when left out, so that they stand in no process list. */
+  readonly hex?: string;
+}
+
+/** `keys import-hex NAME [HEX]`: prints nothing when all went well. */
+export async function keysImportHex(options: KeysImportHexOptions, io: Io): Promise<void> {
+  const { name, hex } = options;
+  checkKeyName(name);
+  const privateKey = parsePrivateKey(hex ?? (await io.password("Enter hex private key:")));
+  await storeNew(cliKeyring(options, io), name, privateKey);
+}
+
+/** The text itself is never repeated. */
+function parsePrivateKey(text: string): Uint8Array {
+  const digits = text.trim().replace(/^0x/i, "");
+  const key = /^[0-9a-fA-F]{64}$/.test(digits) ? fromHex(digits) : undefined;
+  if (key === undefined || !isPrivateKey(key)) {
+    throw commandError("the private key is not valid", { hint: "give the 64 hexadecimal digits of a secp256k1 key" });
+  }
+  return key;
+}
+
+async function storeNew(keyring: Keyring, name: string, privateKey: Uint8Array): Promise<void> {
   if ((await keyring.find(name)) !== undefined) {
     throw commandError(`cannot overwrite key: ${name}`, { hint: "choose another name, or delete that key first" });
   }
@@ -122,8 +149,13 @@ function hexScalar(hex: string): string {
   return /^\d+(E\d+)?$/.test(hex) || hex === "" ? JSON.stringify(hex) : hex;
 }
 
+export interface KeysMnemonicOptions {
+  readonly unsafeEntropy?: boolean;
+  readonly yes?: boolean;
+}
+
 /** `keys mnemonic`: a fresh phrase of 24 words, or the one of entropy that the user enters. */
-export async function keysMnemonic({ unsafeEntropy }: { readonly unsafeEntropy?: boolean }, io: Io): Promise<void> {
+export async function keysMnemonic({ unsafeEntropy, yes }: KeysMnemonicOptions, io: Io): Promise<void> {
   if (unsafeEntropy !== true) {
     io.out(`${await generateMnemonic()}\n`);
     return;
@@ -134,6 +166,6 @@ export async function keysMnemonic({ unsafeEntropy }: { readonly unsafeEntropy?:
       `256-bits is 43 characters in Base-64, and 100 in Base-6. You entered ${entropy.length}, and probably want more`,
     );
   }
-  if (!(await io.confirm(`> Input length: ${entropy.length}`))) return;
+  if (yes !== true && !(await io.confirm(`> Input length: ${entropy.length}`))) return;
   io.out(`${await generateMnemonic(sha256(toUtf8(entropy)))}\n`);
 }

@@ -9,7 +9,7 @@ import vectors from "../../test/vectors/keys.json" with { type: "json" };
 import { createIo, type Io } from "./io.ts";
 import { keysDelete, keysList, keysRename, keysShow } from "./keys.ts";
 import { type KeysAddOptions, keysAdd } from "./keys-add.ts";
-import { keysExport, keysImport, keysMnemonic, keysParse } from "./keys-transfer.ts";
+import { keysExport, keysImport, keysImportHex, keysMnemonic, keysParse } from "./keys-transfer.ts";
 
 let home: string;
 beforeEach(async () => {
@@ -119,6 +119,33 @@ describe("keys add", () => {
     expect((await add("other", { pubkey: json })).out).toContain(record("k5")?.address);
   });
 
+  test("public keys in base64, of a multisig, and in the older JSON form", async () => {
+    await recover("k0", "k5", "k6");
+    const shown = (await add("seen", { pubkeyBase64: "A6bncrnIx1KJLJzGhRBJ0CGbTtHnZjb3NziLYle4D1tV" })).out;
+    expect(shown).toContain("type: offline\n  address: cosmos1j0kylsk5g2f6wnav4xdpyut4zej7cq0rka4as6\n");
+    const multisig = vectors.multisig.find(({ nosort }) => nosort);
+    const members = { names: multisig?.members ?? [], multisigThreshold: 2, pubkey: true };
+    const json = (await run((io) => keysShow({ ...flags(), ...members, pubkeyFormat: "json" }, io))).out;
+    expect((await add("team", { pubkey: json })).out).toBe(
+      multisig?.text.replace(multisig.name, "team").replace("type: multi", "type: offline"),
+    );
+    const key = { type: "tendermint/PubKeySecp256k1", value: "Aqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqq" };
+    expect((await add("older", { pubkey: JSON.stringify(key) })).out).toContain("type: offline");
+    const value = { threshold: "1", pubkeys: [key] };
+    const older = { pubkey: JSON.stringify({ type: "tendermint/PubKeyMultisigThreshold", value }) };
+    expect((await add("older-team", older)).out).toContain("threshold: 1\n");
+  });
+
+  test.each<[string, Partial<KeysAddOptions>]>([
+    ["--multisig and --recover", { multisig: ["a"], recover: true }],
+    ["--multisig and --pubkey", { multisig: ["a"], pubkey: "x" }],
+    ["--pubkey and --pubkey-base64", { pubkey: "x", pubkeyBase64: "y" }],
+    ["--pubkey and --interactive", { pubkey: "x", interactive: true }],
+    ["--recover and --ledger", { recover: true, ledger: true }],
+  ])("%s exclude each other", async (text, options) => {
+    await expect(add("new", options)).rejects.toThrow(`${text} cannot be used together`);
+  });
+
   test("replacing a key needs a confirmation, and a failure leaves the old one", async () => {
     await recover("k0", "k5");
     await expect(add("k0", {}, "n\n")).rejects.toThrow("aborted");
@@ -199,6 +226,26 @@ describe("keys list and show", () => {
     );
   });
 
+  test("public keys in the JSON form of newer tools", async () => {
+    await recover("k0");
+    const json = '{"@type":"/cosmos.crypto.secp256k1.PubKey","key":"AxLZ24vr+sh4EwC/7P3mUCjdfn/ohvrFNsfRUTuz0pNm"}';
+    const show = async (options: object) =>
+      (await run((io) => keysShow({ ...flags(), names: ["k0"], pubkeyFormat: "json", ...options }, io))).out;
+    expect(await show({ pubkey: true })).toBe(`${json}\n`);
+    expect(await show({})).toBe(vectors.outputs.show_text.replace(k0?.pubkey ?? "", `'${json}'`));
+    expect(JSON.parse(await show({ output: "json" })).pubkey).toBe(json);
+  });
+
+  test.each([
+    [{ pubkey: true }, "the device flag (-d) can only be used for addresses not pubkeys"],
+    [{ bech: "val" }, "the device flag (-d) can only be used for accounts"],
+    [{}, 'the device flag (-d) can only be used for accounts stored in devices, "k0" is local'],
+  ])("-d with %j", async (options, text) => {
+    await recover("k0");
+    const show = run((io) => keysShow({ ...flags(), names: ["k0"], device: true, ...options }, io));
+    await expect(show).rejects.toThrow(text);
+  });
+
   test("several keys show the multisig they would make, in the given order", async () => {
     await recover("k0", "k5", "k6");
     const multisig = vectors.multisig.find(({ nosort }) => nosort);
@@ -274,6 +321,36 @@ describe("keys export and import", () => {
     await expect(exportKey({}, "short\n")).rejects.toThrow("password must be at least 8 characters");
     await expect(exportKey({ unsafe: true }, "")).rejects.toThrow("must be used together");
     await expect(exportKey({ name: "nope" }, "exportpw-123\n")).rejects.toThrow("nope.info: key not found");
+  });
+});
+
+describe("keys import-hex", () => {
+  const importHex = (name: string, hex: string | undefined, input = "") =>
+    run((io) => keysImportHex({ ...flags(), name, ...(hex === undefined ? {} : { hex }) }, io), input);
+
+  test("from an argument, and asked for", async () => {
+    expect(await importHex("k0", k0?.privateKey ?? "")).toEqual({ out: "", err: "" });
+    expect(await importHex("k5", undefined, `0x${record("k5")?.privateKey.toUpperCase()}\n`)).toEqual({
+      out: "",
+      err: "",
+    });
+    const { out } = await run((io) => keysList(flags(), io));
+    expect(parse(out)).toMatchObject([{ address: k0?.address }, { address: record("k5")?.address }]);
+  });
+
+  test.each([
+    ["text", "no hex at all"],
+    ["too few digits", "ab12"],
+    ["zero", "00".repeat(32)],
+    ["a number above the group order", "ff".repeat(32)],
+  ])("%s is refused and not repeated", async (_, hex) => {
+    await expect(importHex("new", hex)).rejects.toThrow(/^the private key is not valid$/);
+  });
+
+  test("a name that is taken, and one that is none", async () => {
+    await recover("k0");
+    await expect(importHex("k0", record("k5")?.privateKey)).rejects.toThrow("cannot overwrite key: k0");
+    await expect(importHex("../x", undefined)).rejects.toThrow("invalid key name");
   });
 });
 

@@ -1,14 +1,16 @@
-import type { KeyInfo, Keyring } from "../keyring/index.ts";
+import type { KeyInfo, Keyring, RecordForm } from "../keyring/index.ts";
 import { errorText, SvcError, sdkErrors } from "../util/index.ts";
 import { decodeAddress, multisigPublicKey, publicKeyAddress, type SinglePublicKey } from "../wire/index.ts";
-import { usageError } from "./errors.ts";
+import { commandError, usageError } from "./errors.ts";
 import type { Io } from "./io.ts";
 import { cliKeyring, type KeyringFlags } from "./keyring.ts";
-import { type KeyStyle, keyOutput, keysYaml, keyTexts } from "./keys-record.ts";
+import { type KeyStyle, keyOutput, keysYaml, keyTexts, type PublicKeyFormat } from "./keys-record.ts";
 
 /** Flags of the group `keys`. */
 export interface KeysFlags extends KeyringFlags {
   readonly output?: "text" | "json";
+  /** `--pubkey-format`. */
+  readonly pubkeyFormat?: PublicKeyFormat;
 }
 
 export interface KeysListOptions extends KeysFlags {
@@ -36,6 +38,8 @@ export interface KeysShowOptions extends KeysFlags {
   /** `--bech`: `acc`, `val` or `cons`. */
   readonly bech?: string;
   readonly multisigThreshold?: number;
+  /** `-d`: the address is shown on the device that holds the key, to be compared. */
+  readonly device?: boolean;
   /** Whether `--output` was written by the user. */
   readonly outputGiven?: boolean;
 }
@@ -47,18 +51,32 @@ export async function keysShow(options: KeysShowOptions, io: Io): Promise<void> 
     throw usageError("cannot use both --address and --pubkey at once");
   }
   if (single && options.outputGiven === true) throw usageError("cannot use --output with --address or --pubkey");
+  if (options.device === true) checkDevice(options);
   const style: KeyStyle = options;
   const keyring = cliKeyring(options, io);
   const keys: KeyInfo[] = [];
   // One after the other, because the first may ask for the passphrase.
   for (const name of options.names) keys.push(await findKey(keyring, name, options));
   const key = combine(keys, options.multisigThreshold ?? 1);
+  if (options.device === true) showOnDevice(key);
   if (!single) {
     printKey(key, options, io);
     return;
   }
   const { address, pubkey } = keyTexts(key.publicKey, style);
   io.out(`${options.address === true ? address : pubkey}\n`);
+}
+
+function checkDevice({ pubkey, bech = "acc" }: KeysShowOptions): void {
+  if (pubkey === true) throw usageError("the device flag (-d) can only be used for addresses not pubkeys");
+  if (bech !== "acc") throw usageError("the device flag (-d) can only be used for accounts");
+}
+
+function showOnDevice({ name, type }: KeyInfo): void {
+  if (type !== "ledger") {
+    throw usageError(`the device flag (-d) can only be used for accounts stored in devices, "${name}" is ${type}`);
+  }
+  throw commandError("hardware wallets are not supported yet", { hint: "leave out --device" });
 }
 
 export interface KeysDeleteOptions extends KeysFlags {
@@ -93,6 +111,19 @@ export async function keysRename(options: KeysRenameOptions, io: Io): Promise<vo
   if (options.yes !== true && !(await io.confirm(question))) return;
   await keyring.rename(name, newName);
   io.err(`Key was successfully renamed from ${name} to ${newName}\n`);
+}
+
+export interface KeysMigrateOptions extends KeysFlags {
+  /** `--to`. */
+  readonly form: RecordForm;
+}
+
+/** `keys migrate`: records in the form of today, or in the one that older tools read. */
+export async function keysMigrate(options: KeysMigrateOptions, io: Io): Promise<void> {
+  for (const name of await cliKeyring(options, io).migrate(options.form)) {
+    io.err(`Successfully migrated key ${name}.info.\n`);
+  }
+  io.out("Keys migration has been successfully executed.\n");
 }
 
 /** Prints one key: a YAML list of one item, or a JSON object. */

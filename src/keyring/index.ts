@@ -9,4 +9,4 @@ export {
   type PassphraseSource,
   passphraseFile,
 } from "./passphrase.ts";
-export type { DevicePath, KeyInfo, KeyRecord, Keyring, KeyType } from "./types.ts";
+export type { DevicePath, KeyInfo, KeyRecord, Keyring, KeyType, RecordForm } from "./types.ts";

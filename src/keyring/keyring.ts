@@ -3,9 +3,9 @@ import { BECH32_PREFIX, compareBytes, errorText, fromUtf8, sdkErrors, toHex, toU
 import { decodeAddress, isAddress, type PublicKey, publicKeyAddress } from "../wire/index.ts";
 import { keyringErrors } from "./errors.ts";
 import { checkKeyName } from "./names.ts";
-import { decodeAminoRecord } from "./record-amino.ts";
+import { decodeAminoRecord, encodeAminoRecord } from "./record-amino.ts";
 import { decodeRecord, encodeRecord } from "./record-proto.ts";
-import type { DevicePath, ItemStore, KeyInfo, KeyRecord, Keyring } from "./types.ts";
+import type { DevicePath, ItemStore, KeyInfo, KeyRecord, Keyring, RecordForm } from "./types.ts";
 
 const INFO = ".info";
 const ADDRESS = ".address";
@@ -106,6 +106,18 @@ export class ItemKeyring implements Keyring {
     const record = await this.#record(nameOrAddress);
     if (record.type !== "local") throw keyringErrors.notLocal();
     return record.privateKey;
+  }
+
+  async migrate(form: RecordForm): Promise<string[]> {
+    const migrated: string[] = [];
+    for (const { name } of await this.list()) {
+      const data = await this.#items.read(name + INFO);
+      if (data === undefined || (decodeAminoRecord(data) === undefined ? "proto" : "amino") === form) continue;
+      const record = decodeItem(name + INFO, data);
+      await this.#items.write(name + INFO, form === "amino" ? encodeAminoRecord(record) : encodeRecord(record));
+      migrated.push(name);
+    }
+    return migrated;
   }
 
   async #add(record: KeyRecord): Promise<KeyInfo> {

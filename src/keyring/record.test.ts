@@ -5,7 +5,7 @@ import { generatePrivateKey, publicKeyOf } from "../crypto/index.ts";
 import { concatBytes, fromHex, toHex, toUtf8 } from "../util/index.ts";
 import { encodeAminoPublicKey, multisigPublicKey, secp256k1PublicKey } from "../wire/index.ts";
 import { decryptItem } from "./jwe.ts";
-import { decodeAminoRecord } from "./record-amino.ts";
+import { decodeAminoRecord, encodeAminoRecord } from "./record-amino.ts";
 import { decodeRecord, encodeRecord } from "./record-proto.ts";
 import type { KeyRecord } from "./types.ts";
 
@@ -59,6 +59,20 @@ test.each(Object.entries(vectors.proto.test.files).filter(([name]) => name.endsW
     expect(item).toEqual({ ...ITEM_FLAGS, Key: name, Data: item.Data });
   },
 );
+
+test.each(Object.entries(vectors.amino.test.files).filter(([name]) => name.endsWith(".info")))(
+  "the recorded %s of an older tool is written byte by byte",
+  async (_, text) => {
+    const item = JSON.parse(Buffer.from(await decryptItem(text, "test")).toString());
+    const data = Buffer.from(item.Data, "base64");
+    const stored = decodeAminoRecord(data);
+    expect(stored === undefined ? "" : toHex(encodeAminoRecord(stored))).toBe(toHex(data));
+  },
+);
+
+test.each(records)("a $type record reads back in the older form", (record) => {
+  expect(plain(decodeAminoRecord(encodeAminoRecord(record)))).toEqual(plain(record));
+});
 
 test("hardware, offline and multisig records of older tools", () => {
   const bytes = (field: number, content: Uint8Array): Uint8Array =>

@@ -27,6 +27,9 @@ export type KeyRecord =
   | { readonly type: "ledger"; readonly name: string; readonly publicKey: PublicKey; readonly path: DevicePath }
   | { readonly type: "offline" | "multi"; readonly name: string; readonly publicKey: PublicKey };
 
+/** How records are written: as protobuf, or as tools of the era before read them. */
+export type RecordForm = "proto" | "amino";
+
 /**
  * A set of named keys. One name and one address stand for one key. Methods reject with `sdkErrors.keyNotFound`,
  * `sdkErrors.wrongPassword` or one of `keyringErrors`.
@@ -52,6 +55,8 @@ export interface Keyring {
   sign(nameOrAddress: string, bytes: Uint8Array): Promise<Uint8Array>;
   /** The 32 bytes of a local key. */
   exportPrivateKey(nameOrAddress: string): Promise<Uint8Array>;
+  /** Writes every record that has another form anew; the names of those. */
+  migrate(form: RecordForm): Promise<string[]>;
 }
 
 /** Where items of a keyring are kept. Keys of items are `<name>.info` and `<address>.address`. */

@@ -11,9 +11,9 @@ import { aminoKeepsEmpty, aminoName } from "./options.ts";
 import type { PublicKey } from "./public-key.ts";
 import type { DecodedTx } from "./strict.ts";
 
-const SECP256K1_NAME = "tendermint/PubKeySecp256k1";
-const ED25519_NAME = "tendermint/PubKeyEd25519";
-const MULTISIG_NAME = "tendermint/PubKeyMultisigThreshold";
+export const SECP256K1_NAME = "tendermint/PubKeySecp256k1";
+export const ED25519_NAME = "tendermint/PubKeyEd25519";
+export const MULTISIG_NAME = "tendermint/PubKeyMultisigThreshold";
 const KEY_NAMES = [SECP256K1_NAME, ED25519_NAME, MULTISIG_NAME];
 
 /** What a signature binds beside the transaction itself. */

@@ -5,13 +5,21 @@
  * `import { MsgCreateBidSchema } from "../wire/gen/svc/market/v1beta1/tx_pb.js"`: `src/wire/gen/` belongs to this door.
  */
 export * from "./address.ts";
-export * from "./amino.ts";
+export {
+  type AminoSignable,
+  aminoFee,
+  aminoMessage,
+  aminoPublicKey,
+  aminoSignBytes,
+  type SignerData,
+} from "./amino.ts";
 export * from "./any.ts";
 export { decodeMessage, encodeMessage, MAX_MESSAGE_DEPTH } from "./codec/index.ts";
 export { wireErrors } from "./errors.ts";
 export * from "./ids.ts";
 export * from "./json/index.ts";
 export * from "./keys-any.ts";
+export { publicKeyFromJson } from "./keys-json.ts";
 export * from "./multisig.ts";
 export * from "./namespace.ts";
 export * from "./options.ts";

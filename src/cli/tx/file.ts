@@ -1,7 +1,15 @@
 import { create } from "@bufbuild/protobuf";
 import { SvcError } from "../../util/index.ts";
 import { AuthInfoSchema, type Tx, TxBodySchema, TxSchema } from "../../wire/gen/sdk/tx/v1beta1/tx_pb.js";
-import { encodeMessage, encodeTx, fromJson, MAX_TX_BYTES, readJson } from "../../wire/index.ts";
+import {
+  encodeMessage,
+  encodeTx,
+  fromJson,
+  isObject,
+  type JsonValue,
+  MAX_TX_BYTES,
+  readJson,
+} from "../../wire/index.ts";
 import { commandError } from "../errors.ts";
 import { readTextFile } from "../files.ts";
 import type { Io } from "../io.ts";
@@ -34,13 +42,31 @@ export async function readInput(path: string, io: Pick<Io, "readAll">): Promise<
 
 function parseTx(text: string, source: string): Tx {
   try {
-    const tx = fromJson(TxSchema, readJson(text));
+    const tx = fromJson(TxSchema, withoutNewerFields(readJson(text)));
     if (tx.body === undefined || tx.body.messages.length === 0) throw commandError("it has no messages");
     return tx;
   } catch (error) {
     if (!(error instanceof SvcError)) throw error;
     throw commandError(`${source}: ${error.message}`, { hint: HINT, cause: error });
   }
+}
+
+/** Fields that newer tools print in every transaction; they mean nothing while they are empty. */
+const NEWER_FIELDS = [
+  ["body", "unordered", false],
+  ["body", "timeout_timestamp", null],
+  ["auth_info", "tip", null],
+] as const;
+
+function withoutNewerFields(json: JsonValue): JsonValue {
+  if (!isObject(json)) return json;
+  const tx: Record<string, JsonValue> = { ...json };
+  for (const [part, name, empty] of NEWER_FIELDS) {
+    const { [part]: fields } = tx;
+    if (!isObject(fields) || fields[name] !== empty) continue;
+    tx[part] = Object.fromEntries(Object.entries(fields).filter(([key]) => key !== name));
+  }
+  return tx;
 }
 
 /** The bytes of the two signed parts. */
