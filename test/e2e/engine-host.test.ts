@@ -3,6 +3,7 @@ import { createSocket } from "node:dgram";
 import { existsSync } from "node:fs";
 import { createServer, type Server } from "node:net";
 import { networkInterfaces } from "node:os";
+import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import {
   execute,
@@ -16,6 +17,8 @@ import {
   untilOk,
   untilUpdated,
 } from "../../src/provider/cluster/conformance.ts";
+import { Naming } from "../../src/provider/cluster/engine/labels.ts";
+import { defaultPrefix } from "../../src/provider/cluster/engine/options.ts";
 import type {
   ClusterEvent,
   EngineDriver,
@@ -49,6 +52,11 @@ describe.skipIf(missing !== undefined)("engine driver on the host", () => {
 
   async function open(overrides: Partial<EngineDriverOptions> = {}): Promise<void> {
     driver = await engine.driver("provider", overrides);
+  }
+
+  /** The chain of this provider's firewall rules; other providers of the machine have theirs beside it. */
+  function chain(): string {
+    return new Naming(defaultPrefix(join(engine.folder, "provider"))).chain;
   }
 
   async function deploy(services: readonly ManifestService[], overrides: Partial<LeaseSpec> = {}): Promise<LeaseSpec> {
@@ -107,9 +115,7 @@ describe.skipIf(missing !== undefined)("engine driver on the host", () => {
       const asUser = await sh(id, "web", `su user -c 'id -u; ${script}'`);
       expect(asUser.stdout).toBe("1000\n");
       // Without the rules all but IPv6 is reached: it is they that keep the tenant off.
-      const chain =
-        /SVC-[0-9a-f]+/.exec(execFileSync("iptables", ["-t", "mangle", "-S"], { encoding: "utf8" }))?.[0] ?? "";
-      execFileSync("iptables", ["-t", "mangle", "-F", chain]);
+      execFileSync("iptables", ["-t", "mangle", "-F", chain()]);
       expect((await sh(id, "web", script)).stdout).toContain("reached");
     });
 
@@ -177,9 +183,9 @@ describe.skipIf(missing !== undefined)("engine driver on the host", () => {
       const { id } = await deploy([scriptService(engine.image, "sleep 1000")]);
       await untilOk(driver, id);
       const rules = () => execFileSync("iptables", ["-t", "mangle", "-S"], { encoding: "utf8" });
-      expect(rules()).toContain("SVC-");
+      expect(rules()).toContain(chain());
       await driver.purge();
-      expect(rules()).not.toContain("SVC-");
+      expect(rules()).not.toContain(chain());
     });
   });
 
@@ -227,6 +233,26 @@ describe.skipIf(missing !== undefined)("engine driver on the host", () => {
       }
       await untilOk(driver, id);
       expect((await sh(id, "web", "ls /marker")).code).not.toBe(0);
+    });
+
+    it("count what is written to volumes that the image declares by itself", async () => {
+      const image = "localhost/svc-declares-volume:latest";
+      const made = (await engine.podman("create", engine.image)).trim();
+      await engine.podman("commit", "--quiet", "--change", "VOLUME /declared", made, image);
+      await engine.podman("rm", made);
+      await open({ timing: { layerCheck: 300 } });
+      const service = scriptService(image, "sleep 1000");
+      const resources = { ...service.resources, storage: [{ name: "default", size: { val: String(MEBIBYTE) } }] };
+      const { id } = await deploy([{ ...service, resources }]);
+      await untilOk(driver, id);
+      await sh(id, "web", "dd if=/dev/zero of=/declared/big bs=1M count=3");
+      let reasons: string[] = [];
+      while (!reasons.includes("Evicted")) {
+        await new Promise((resolve) => setTimeout(resolve, 100));
+        reasons = (await eventsOf(id)).map((event) => event.reason);
+      }
+      await untilOk(driver, id);
+      expect((await sh(id, "web", "ls /declared/big")).code).not.toBe(0);
     });
   });
 
