@@ -1,7 +1,7 @@
-import { createSocket } from "node:dgram";
+import { createSocket, Socket } from "node:dgram";
 import { once } from "node:events";
 import { connect, createServer, type Server } from "node:net";
-import { afterEach, expect, it } from "vitest";
+import { afterEach, expect, it, vi } from "vitest";
 import { type PortProxy, tcpProxy, udpProxy } from "./port-proxy.ts";
 
 const cleanups: (() => void)[] = [];
@@ -97,4 +97,25 @@ it("carries UDP and keeps a client with its replica", async () => {
   const [one, other] = clients;
   if (one === undefined || other === undefined) throw new Error("no sockets");
   expect([await say(one, "a"), await say(other, "b"), await say(one, "c")]).toEqual(["one a", "two b", "one c"]);
+});
+
+it("lets UDP from port 0 go by, which nobody can answer", async () => {
+  const port = await freePort();
+  const bind = vi.spyOn(Socket.prototype, "bind");
+  cleanups.push(() => bind.mockRestore());
+  let asked = 0;
+  keep(
+    await udpProxy({ host: "127.0.0.1", port }, () => {
+      asked += 1;
+      return undefined;
+    }),
+  );
+  // No ordinary socket sends from there, so the datagrams are handed in.
+  const server = bind.mock.contexts[0];
+  if (!(server instanceof Socket)) throw new Error("no socket was bound");
+  const from = { address: "127.0.0.1", family: "IPv4", size: 1 };
+  server.emit("message", Buffer.from("a"), { ...from, port: 0 });
+  expect(asked).toBe(0);
+  server.emit("message", Buffer.from("a"), { ...from, port: 9 });
+  expect(asked).toBe(1);
 });

@@ -79,6 +79,8 @@ export function udpProxy(address: ProxyAddress, next: NextBackend): Promise<Port
   const clients = new Map<string, UdpClient>();
   const server = createSocket(address.host.includes(":") ? "udp6" : "udp4");
   server.on("message", (data, from) => {
+    // Whoever sends from port 0 wants no answer (RFC 768), and none can be sent there.
+    if (from.port === 0) return;
     const client = clients.get(`${from.address}:${from.port}`) ?? newClient(server, clients, from, next);
     if (client === undefined) return;
     client.timer.refresh();
