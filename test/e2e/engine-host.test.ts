@@ -54,9 +54,14 @@ describe.skipIf(missing !== undefined)("engine driver on the host", () => {
     driver = await engine.driver("provider", overrides);
   }
 
-  /** The chain of this provider's firewall rules; other providers of the machine have theirs beside it. */
+  /** Prefix of this provider's names; networks and rules of other providers of the machine stand beside its own. */
+  function prefix(): string {
+    return defaultPrefix(join(engine.folder, "provider"));
+  }
+
+  /** The chain of this provider's firewall rules. */
   function chain(): string {
-    return new Naming(defaultPrefix(join(engine.folder, "provider"))).chain;
+    return new Naming(prefix()).chain;
   }
 
   async function deploy(services: readonly ManifestService[], overrides: Partial<LeaseSpec> = {}): Promise<LeaseSpec> {
@@ -427,7 +432,7 @@ describe.skipIf(missing !== undefined)("engine driver on the host", () => {
       await untilOk(driver, id);
       await driver.teardown(id);
       expect(await containers("{{.Names}}")).toEqual([]);
-      expect(await engine.podman("network", "ls", "--format", "{{.Name}}")).not.toMatch(/svc-/);
+      expect(await engine.podman("network", "ls", "--format", "{{.Name}}")).not.toContain(prefix());
       expect(existsSync(`${engine.folder}/provider/leases`)).toBe(true);
       expect(execFileSync("find", [`${engine.folder}/provider`, "-type", "f"], { encoding: "utf8" })).toBe("");
     });
