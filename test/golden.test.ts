@@ -1,0 +1,198 @@
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ROOT } from "../src/cli/root.ts";
+import type { CommandSpec } from "../src/cli/spec.ts";
+import { type FixedChain, fixedChain } from "./cli/fixed-chain.ts";
+import { runCli } from "./cli/run.ts";
+import cliVectors from "./vectors/cli-live-sdk042.json" with { type: "json" };
+
+/*
+ * What commands print, in files that are part of the review of every change. `npm run golden` writes them anew; files of
+ * commands that are gone have to be removed by hand.
+ */
+const GOLDEN = join(import.meta.dirname, "cli", "golden");
+
+interface Entry {
+  readonly words: string;
+  readonly spec: CommandSpec;
+}
+
+async function entries(spec: CommandSpec, words: readonly string[] = []): Promise<Entry[]> {
+  const children = (await spec.commands?.()) ?? [];
+  const below = await Promise.all(children.map((child) => entries(child, [...words, child.name])));
+  return [{ words: words.join(" "), spec }, ...below.flat()];
+}
+
+const all = await entries(ROOT);
+const fileName = (words: string): string => `${["svc", ...words.split(" ").filter(Boolean)].join("-")}.txt`;
+
+const queryFile = (row: string): string => fileName(row.replaceAll(/ -+/g, " ").replaceAll(/[=.]/g, "-"));
+
+function filesIn(folder: string): string[] {
+  const path = join(GOLDEN, folder);
+  return existsSync(path) ? readdirSync(path) : [];
+}
+
+describe("help", () => {
+  test.each(all)("svc $words --help", async ({ words }) => {
+    const { code, out, err } = await runCli([...words.split(" ").filter(Boolean), "--help"]);
+    expect({ code, err }).toEqual({ code: 0, err: "" });
+    await expect(out).toMatchFileSnapshot(join(GOLDEN, "help", fileName(words)));
+  });
+
+  test("there is no file of a command that is gone", () => {
+    const known = new Set(all.map(({ words }) => fileName(words)));
+    expect(filesIn("help").filter((name) => !known.has(name))).toEqual([]);
+  });
+});
+
+const SDL = `version: "2.0"
+services:
+  web:
+    image: localhost/sample:1
+    expose: [{ port: 80, as: 80, to: [{ global: true }] }]
+profiles:
+  compute:
+    small: { resources: { cpu: { units: 0.1 }, memory: { size: 32Mi }, storage: { size: 64Mi } } }
+  placement:
+    anywhere: { pricing: { small: { denom: utoken, amount: 100 } } }
+deployment:
+  web: { anywhere: { profile: small, count: 1 } }
+`;
+const PROVIDER = "host: https://provider.example.com:8443\nattributes: [{ key: region, value: eu-west }]\n";
+
+let chain: FixedChain;
+let places: ReadonlyMap<string, string> = new Map();
+
+/** A lease that runs, an order that waits, audited attributes, a transfer. */
+beforeAll(async () => {
+  chain = await fixedChain("tenant", "provider", "auditor");
+  const { tenant = "", provider = "", auditor = "" } = chain.addresses;
+  await chain.tx("provider", "create", chain.file("provider.yaml", PROVIDER), "--from", "provider");
+  await chain.tx("audit", "attr", "create", provider, "region", "eu-west", "--from", "auditor");
+  await chain.tx("cert", "create", "client", "--nbf", "2026-01-01T00:00:00Z", "--naf", "3650d", "--from", "tenant");
+  const sdl = chain.file("deploy.yaml", SDL);
+  await chain.tx("deployment", "create", sdl, "--dseq", "7", "--from", "tenant");
+  await chain.tx("deployment", "create", sdl, "--dseq", "9", "--from", "tenant");
+  const order = ["--owner", tenant, "--dseq", "7"];
+  await chain.tx("market", "bid", "create", ...order, "--price", "2.5utoken", "--from", "provider");
+  await chain.tx("market", "lease", "create", "--dseq", "7", "--provider", provider, "--from", "tenant");
+  const hash = await chain.tx("bank", "send", "auditor", tenant, "7utoken", "--memo", "thanks");
+  chain.blocks(3);
+  places = new Map([
+    ["TENANT", tenant],
+    ["PROVIDER", provider],
+    ["AUDITOR", auditor],
+    ["HASH", hash],
+  ]);
+});
+afterAll(() => chain.stop());
+
+/** Arguments of each query; a query has one row or several. */
+const QUERIES: readonly string[] = [
+  "query account TENANT",
+  "query tx HASH",
+  "query txs --events message.action=send",
+  "query block 3",
+  "query auth account PROVIDER",
+  "query auth accounts",
+  "query auth params",
+  "query bank balances TENANT",
+  "query bank balances TENANT --denom utoken",
+  "query bank balances TENANT --limit 1 --count-total",
+  "query bank spendable-balances TENANT",
+  "query bank total",
+  "query bank supply-of utoken",
+  "query bank params",
+  "query bank denom-metadata utoken",
+  "query bank denoms-metadata",
+  "query cert list",
+  "query provider list",
+  "query provider get PROVIDER",
+  "query audit get PROVIDER",
+  "query audit get PROVIDER AUDITOR",
+  "query audit list",
+  "query audit auditor AUDITOR",
+  "query deployment list",
+  "query deployment get --owner TENANT --dseq 7",
+  "query deployment group get --owner TENANT --dseq 7 --gseq 1",
+  "query deployment params",
+  "query market order list",
+  "query market order get --owner TENANT --dseq 9",
+  "query market bid list",
+  "query market bid get --owner TENANT --dseq 7 --provider PROVIDER",
+  "query market lease list",
+  "query market lease get --owner TENANT --dseq 7 --provider PROVIDER",
+  "query market params",
+  "query escrow accounts",
+  "query escrow payments",
+  "query escrow params",
+  "query escrow blocks-remaining --owner TENANT --dseq 7",
+  "status",
+];
+
+/**
+ * Hashes of blocks and states change with every module, and a certificate is another one in every run; what is looked at
+ * here is the form.
+ */
+function masked(text: string): string {
+  return text
+    .replaceAll(/\b[0-9A-F]{64}\b/g, "<64 hex digits>")
+    .replaceAll(/\b[A-Za-z0-9+/]{86}==/g, "<signature>")
+    .replaceAll(/\b[A-Za-z0-9+/]{90,}=*/g, "<base64>")
+    .replaceAll(/("?serial"?: ?"?)\d+/g, "$1<number>");
+}
+
+function recorded(args: readonly string[]): ReturnType<typeof JSON.parse> {
+  const found = cliVectors.find((each) => each.args.join(" ") === args.join(" "));
+  return JSON.parse(found?.stdout ?? "null");
+}
+
+/** Paths of all values that are no lists. */
+function fields(json: unknown, path = ""): string[] {
+  if (typeof json !== "object" || json === null || Array.isArray(json)) return [path];
+  return Object.entries(json).flatMap(([key, value]) => fields(value, `${path}.${key}`));
+}
+
+const isQuery = ({ words, spec }: Entry): boolean => words.startsWith("query ") && spec.load !== undefined;
+
+describe("queries", () => {
+  test("all have a row", () => {
+    const missing = all
+      .filter(isQuery)
+      .filter(({ words }) => !QUERIES.some((row) => `${row} `.startsWith(`${words} `)));
+    expect(missing.map(({ words }) => words)).toEqual([]);
+  });
+
+  test.each(QUERIES)("svc %s", async (row) => {
+    const argv = row.split(" ").map((word) => places.get(word) ?? word);
+    const shown: string[] = [];
+    for (const format of ["text", "json"]) {
+      const { code, out, err } = await chain.run([...argv, "-o", format]);
+      expect({ code, err }).toEqual({ code: 0, err: "" });
+      shown.push(`$ svc ${row} -o ${format}\n${out}`);
+    }
+    await expect(masked(shown.join("\n"))).toMatchFileSnapshot(join(GOLDEN, "query", queryFile(row)));
+  });
+
+  test("a block and the state of a node have the fields that the reference tool prints", async () => {
+    const json = async (...words: string[]) => JSON.parse((await chain.run([...words, "-o", "json"])).out);
+    const block = recorded(["query", "block", "2"]);
+    expect(fields(await json("query", "block", "3"))).toEqual(expect.arrayContaining(fields(block)));
+    const { NodeInfo, SyncInfo, ValidatorInfo } = recorded(["status"]);
+    const status = await json("status");
+    expect(fields(status.node_info)).toEqual(expect.arrayContaining(fields(NodeInfo)));
+    expect(fields(status.sync_info)).toEqual(expect.arrayContaining(fields(SyncInfo)));
+    // The older tool spells these without underscores, the newer one as we do.
+    const { Address, PubKey, VotingPower } = ValidatorInfo;
+    expect(fields(status.validator_info)).toEqual(
+      fields({ address: Address, pub_key: PubKey, voting_power: VotingPower }),
+    );
+  });
+
+  test("there is no file of a query that is gone", () => {
+    const known = new Set(QUERIES.map(queryFile));
+    expect(filesIn("query").filter((name) => !known.has(name))).toEqual([]);
+  });
+});
