@@ -106,7 +106,7 @@ export const TX_FLAGS: readonly FlagSpec[] = [
       value: "<address>",
       summary: "account that pays the fee by an allowance that it granted",
     },
-    { name: "memo", value: "<text>", summary: "text sent with the transaction" },
+    { name: "memo", alias: "note", value: "<text>", summary: "text sent with the transaction" },
     { name: "timeout-height", value: "<n>", summary: "last block in which the transaction may commit" },
     {
       name: "broadcast-mode",

@@ -1,0 +1,75 @@
+import { execFile, spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { ROOT } from "../support/index.ts";
+
+/** A release of the ecosystem's reference tool: one of the era of the documented client, and one of today. */
+export type PeerName = "simd42" | "simd53";
+
+export interface PeerRan {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+export interface PeerOptions {
+  readonly input?: string;
+  /** Bech32 prefix of the network; the tool's own when it is left out. */
+  readonly prefix?: string;
+}
+
+/** A reference tool with a home directory of its own, so that nothing of the user's is read or written. */
+export class Peer {
+  readonly name: PeerName;
+  readonly home = mkdtempSync(join(tmpdir(), "svc-peer-"));
+  readonly #binary: string;
+
+  constructor(name: PeerName, binary: string) {
+    this.name = name;
+    this.#binary = binary;
+  }
+
+  run(args: readonly string[], { input = "", prefix }: PeerOptions = {}): Promise<PeerRan> {
+    const { PATH = "" } = process.env;
+    const env = { PATH, HOME: this.home, ...(prefix === undefined ? {} : { PEER_PREFIX: prefix }) };
+    return new Promise((resolve, reject) => {
+      const child = spawn(this.#binary, args, { env, stdio: "pipe" });
+      let [out, err] = ["", ""];
+      child.stdout.setEncoding("utf8").on("data", (text: string) => {
+        out += text;
+      });
+      child.stderr.setEncoding("utf8").on("data", (text: string) => {
+        err += text;
+      });
+      child.once("error", reject);
+      child.once("close", (code) => resolve({ code: code ?? -1, out, err }));
+      // It may end before it has read everything.
+      child.stdin.on("error", () => undefined);
+      child.stdin.end(input);
+    });
+  }
+
+  /** Like `run`; throws with the tool's own words when it fails. Returns standard output. */
+  async ok(args: readonly string[], options: PeerOptions = {}): Promise<string> {
+    const { code, out, err } = await this.run(args, options);
+    if (code !== 0) throw new Error(`${this.name} ${args.join(" ")} ended with ${code}: ${err}${out}`);
+    return out;
+  }
+
+  remove(): void {
+    rmSync(this.home, { recursive: true, force: true });
+  }
+}
+
+/** The tool, built where it is not yet there; or why there is none. */
+export async function buildPeer(name: PeerName): Promise<Peer | { readonly missing: string }> {
+  try {
+    const { stdout } = await promisify(execFile)(join(ROOT, "tools", "peers", "build.sh"), [name]);
+    return new Peer(name, stdout.trim());
+  } catch (error) {
+    const text = error instanceof Error && "stderr" in error ? String(error.stderr) : String(error);
+    return { missing: text.trim().split("\n").slice(-3).join(" ") };
+  }
+}

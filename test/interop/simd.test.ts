@@ -1,0 +1,221 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { runCli } from "../cli/run.ts";
+import keyVectors from "../vectors/keys.json" with { type: "json" };
+import { buildPeer, Peer, type PeerName } from "./peers.ts";
+
+/** Keys, armors, signatures and encodings go back and forth between `svc` and both reference tools without a change. */
+
+const PASSPHRASE = "keyring-pass-9";
+/** The older tool opens the keyring several times in one command and asks each time. */
+const PASSPHRASES = `${PASSPHRASE}\n`.repeat(6);
+const MEMBERS = ["k0", "k5", "k6"];
+const phrases = keyVectors.keys.filter(({ name }) => MEMBERS.includes(name));
+const addressOf = (name: string) => keyVectors.keys.find((key) => key.name === name)?.address ?? "";
+const team = keyVectors.multisig.find(({ name }) => name === "ms_sorted");
+
+const root = mkdtempSync(join(tmpdir(), "svc-simd-"));
+afterAll(() => rmSync(root, { recursive: true }));
+
+let files = 0;
+function file(text: string): string {
+  files += 1;
+  const path = join(root, `file-${files}`);
+  writeFileSync(path, text);
+  return path;
+}
+
+/** Runs our command line for the reference tools' network; throws with its own words when it fails. */
+async function svc(args: readonly string[], input = ""): Promise<string> {
+  const { code, out, err } = await runCli(args, { input, env: { SVC_PROFILE: "cosmos", SVC_HOME: join(root, "svc") } });
+  if (code !== 0) throw new Error(`svc ${args.join(" ")} ended with ${code}: ${err}${out}`);
+  return out;
+}
+
+const keyring = (dir: string, backend = "test") => ["--keyring-dir", dir, "--keyring-backend", backend];
+
+/** The newer tool prints fields that the older one does not know; empty they mean nothing. */
+const withoutNewer = (json: string) =>
+  json.replace('"unordered":false,"timeout_timestamp":null,', "").replace(',"tip":null', "");
+
+// Cold, a build takes minutes: a few for each tool.
+const built = await Promise.all((["simd42", "simd53"] as const).map((name) => buildPeer(name)));
+const peers = built.filter((peer) => peer instanceof Peer);
+afterAll(() => {
+  for (const peer of peers) peer.remove();
+});
+
+describe("the reference tools", () => {
+  const missing = built.flatMap((peer) => (peer instanceof Peer ? [] : [peer.missing]));
+  test.skipIf(missing.length > 0 && process.env.CI !== "true")(
+    missing.length > 0 ? `cannot be had, interchange with them is not tested: ${missing.join("; ")}` : "are there",
+    () => expect(missing).toEqual([]),
+  );
+});
+
+function peerNamed(name: PeerName): Peer {
+  const peer = peers.find((each) => each.name === name);
+  if (peer === undefined) throw new Error(`${name} is not there`);
+  return peer;
+}
+
+describe.each(peers.map((peer) => [peer.name, peer] as const))("%s", (name, peer) => {
+  const older = name === "simd42";
+  const theirs = join(root, `${name}-test`);
+  const ours = join(root, `svc-${name}`);
+
+  beforeAll(async () => {
+    for (const { name: key, mnemonic } of phrases) {
+      await peer.ok(["keys", "add", key, "--recover", ...keyring(theirs)], { input: `${mnemonic}\n` });
+      await svc(["keys", "add", key, "--recover", ...keyring(ours)], `${mnemonic}\n`);
+    }
+    const multisig = ["keys", "add", "team", "--multisig", MEMBERS.join(","), "--multisig-threshold", "2"];
+    await peer.ok([...multisig, ...keyring(theirs)]);
+    await svc([...multisig, ...keyring(ours)]);
+  });
+
+  /** What both sides tell of a key, whatever form they print it in. */
+  const identities = (json: string) =>
+    (JSON.parse(json) as { name: string; type: string; address: string }[]).map(({ name: key, type, address }) => ({
+      key,
+      type,
+      address,
+    }));
+  const list = (dir: string, backend: string) => ["keys", "list", "--output", "json", ...keyring(dir, backend)];
+
+  test("a directory of the back end test that it wrote opens in ours", async () => {
+    const seen = identities(await svc(list(theirs, "test")));
+    expect(seen).toEqual(identities(await peer.ok(list(theirs, "test"))));
+    expect(seen.map(({ type }) => type)).toEqual(["local", "local", "local", "multi"]);
+    expect(seen.at(-1)?.address).toBe(team?.address);
+    const hex = ["keys", "export", "k5", "--unarmored-hex", "--unsafe", ...keyring(theirs)];
+    expect(await svc(hex, "y\n")).toBe(await peer.ok(hex, { input: "y\n" }));
+  });
+
+  test("a directory of the back end test that we wrote opens in it", async () => {
+    if (older) await svc(["keys", "migrate", "--to", "amino", ...keyring(ours)]);
+    const seen = identities(await peer.ok(list(ours, "test")));
+    expect(seen).toEqual(identities(await svc(list(ours, "test"))));
+    expect(seen).toHaveLength(4);
+    const hex = ["keys", "export", "k6", "--unarmored-hex", "--unsafe", ...keyring(ours)];
+    expect(await peer.ok(hex, { input: "y\n" })).toBe(await svc(hex, "y\n"));
+  });
+
+  test("public keys alone, both ways", async () => {
+    const pubkeyOf = async (key: string, format: string) =>
+      (await svc(["keys", "show", key, "-p", "--pubkey-format", format, ...keyring(ours)])).trim();
+    const text = await pubkeyOf("k0", older ? "bech32" : "json");
+    const [watchTheirs, watchOurs] = [join(root, `${name}-watch`), join(root, `svc-${name}-watch`)];
+    await peer.ok(["keys", "add", "watch", "--pubkey", text, ...keyring(watchTheirs)]);
+    await svc(["keys", "add", "watch", "--pubkey", text, ...keyring(watchOurs)]);
+    if (older) await svc(["keys", "migrate", "--to", "amino", ...keyring(watchOurs)]);
+    const expected = [{ key: "watch", type: "offline", address: addressOf("k0") }];
+    for (const dir of [watchTheirs, watchOurs]) {
+      expect(identities(await svc(list(dir, "test")))).toEqual(expected);
+      expect(identities(await peer.ok(list(dir, "test")))).toEqual(expected);
+    }
+  });
+
+  test("directories of the back end file, both ways, each with a key of the other added", async () => {
+    const [first, second] = phrases;
+    const dirs = { theirs: join(root, `${name}-file`), ours: join(root, `svc-${name}-file`) };
+    const add = (key: string, dir: string) => ["keys", "add", key, "--recover", ...keyring(dir, "file")];
+    await peer.ok(add("k0", dirs.theirs), { input: `${first?.mnemonic}\n${PASSPHRASES}` });
+    await svc(add("k0", dirs.ours), `${first?.mnemonic}\n${PASSPHRASE}\n${PASSPHRASE}\n`);
+    if (older) await svc(["keys", "migrate", "--to", "amino", ...keyring(dirs.ours, "file")], `${PASSPHRASE}\n`);
+    await svc(add("k5", dirs.theirs), `${second?.mnemonic}\n${PASSPHRASE}\n`);
+    if (older) await svc(["keys", "migrate", "--to", "amino", ...keyring(dirs.theirs, "file")], `${PASSPHRASE}\n`);
+    await peer.ok(add("k5", dirs.ours), { input: `${second?.mnemonic}\n${PASSPHRASES}` });
+    for (const dir of Object.values(dirs)) {
+      const seen = identities(await svc(list(dir, "file"), `${PASSPHRASE}\n`));
+      expect(seen.map(({ address }) => address)).toEqual([addressOf("k0"), addressOf("k5")]);
+      expect(identities(await peer.ok(list(dir, "file"), { input: PASSPHRASES }))).toEqual(seen);
+      const wrong = await peer.run(["keys", "show", "k0", "-a", ...keyring(dir, "file")], {
+        input: "wrong-one\n".repeat(6),
+      });
+      expect(wrong.code).not.toBe(0);
+    }
+  });
+
+  test("armors, both ways", async () => {
+    const [keys, target] = [keyring(theirs), keyring(join(root, `${name}-armor`))];
+    const fromIt = file(await peer.ok(["keys", "export", "k0", ...keys], { input: "exportpw-123\n" }));
+    const fromUs = file(await svc(["keys", "export", "k5", ...keyring(ours)], "exportpw-123\n"));
+    await svc(["keys", "import", "a", fromIt, ...target], "exportpw-123\n");
+    const hex = (key: string, dir: readonly string[]) => ["keys", "export", key, "--unarmored-hex", "--unsafe", ...dir];
+    expect(await svc(hex("a", target), "y\n")).toBe(await peer.ok(hex("k0", keys), { input: "y\n" }));
+    const other = keyring(join(root, `${name}-imported`));
+    await peer.ok(["keys", "import", "b", fromUs, ...other], { input: "exportpw-123\n" });
+    expect(await peer.ok(hex("b", other), { input: "y\n" })).toBe(await svc(hex("k5", keyring(ours)), "y\n"));
+  });
+
+  /** The unsigned transaction of a transfer, as each side generates it. */
+  async function unsigned(from: string): Promise<string> {
+    const args = ["tx", "bank", "send", from, addressOf("k5"), "7stake,1234uvec", "--generate-only"];
+    const common = [...args, "--fees", "500stake", "--gas", "90000", older ? "--memo" : "--note", 'hi <&> "q" é'];
+    const chainId = ["--chain-id", "vec-1"];
+    const own = older ? chainId : ["--offline", "-a", "1", "-s", "1"];
+    const generated = await peer.ok([...common, ...own, ...keyring(theirs)]);
+    expect(await svc([...common, ...chainId])).toBe(withoutNewer(generated));
+    return file(generated);
+  }
+  const NUMBERS = ["--offline", "-a", "12", "-s", "34", "--chain-id", "vec-1"];
+
+  test.each(["direct", "amino-json"])("signatures of mode %s and their encodings have the same bytes", async (mode) => {
+    const path = await unsigned(addressOf("k0"));
+    const sign = ["tx", "sign", path, "--from", "k0", "--sign-mode", mode, ...NUMBERS];
+    const signed = await peer.ok([...sign, ...keyring(theirs)]);
+    expect(await svc([...sign, ...keyring(ours)])).toBe(withoutNewer(signed));
+    const alone = [...sign, "--signature-only"];
+    expect(await svc([...alone, ...keyring(ours)])).toBe(await peer.ok([...alone, ...keyring(theirs)]));
+    const [theirFile, ourFile] = [file(signed), file(withoutNewer(signed))];
+    const bytes = await peer.ok(["tx", "encode", theirFile]);
+    expect(await svc(["tx", "encode", theirFile])).toBe(bytes);
+    expect(await peer.ok(["tx", "encode", ourFile])).toBe(bytes);
+    const decoded = await peer.ok(["tx", "decode", bytes.trim()]);
+    expect((await svc(["tx", "decode", bytes.trim()])).trim()).toBe(withoutNewer(decoded).trim());
+    const valid = ["tx", "validate-signatures", ourFile, ...NUMBERS];
+    expect(await svc(valid)).toBe(await peer.ok([...valid, ...keyring(theirs)]));
+  });
+
+  test("a batch is signed the same", async () => {
+    const path = await unsigned(addressOf("k0"));
+    const batch = file(readFileSync(path, "utf8").repeat(3));
+    const sign = ["tx", "sign-batch", batch, "--from", "k0", "--signature-only", ...NUMBERS];
+    const signatures = await svc([...sign, ...keyring(ours)]);
+    expect(signatures.trimEnd().split("\n")).toHaveLength(3);
+    expect(signatures).toBe(await peer.ok([...sign, ...keyring(theirs)]));
+  });
+
+  test("a multisig of 2 of 3 with one signer on each tool, put together by either", async () => {
+    const address = team?.address ?? "";
+    const path = await unsigned(address);
+    const share = (from: string) => ["tx", "sign", path, "--multisig", address, "--from", from, ...NUMBERS];
+    const shares = [
+      file(await peer.ok([...share("k0"), ...keyring(theirs)])),
+      file(await svc([...share("k6"), ...keyring(ours)])),
+    ];
+    const combine = ["tx", "multisign", path, "team", ...shares, ...NUMBERS];
+    const signed = await peer.ok([...combine, ...keyring(theirs)]);
+    expect(await svc([...combine, ...keyring(ours)])).toBe(withoutNewer(signed));
+    const bytes = await peer.ok(["tx", "encode", file(signed)]);
+    expect(await svc(["tx", "encode", file(signed)])).toBe(bytes);
+    const valid = ["tx", "validate-signatures", file(signed), ...NUMBERS];
+    const verdict = await peer.ok([...valid, ...keyring(theirs)]);
+    expect(await svc(valid)).toBe(verdict);
+    expect(verdict).toContain("[OK]");
+  });
+});
+
+test.skipIf(peers.length < 2)("a directory goes from the older tool through ours to the newer one", async () => {
+  const dir = keyring(join(root, "through"));
+  const [first] = phrases;
+  await peerNamed("simd42").ok(["keys", "add", "k0", "--recover", ...dir], { input: `${first?.mnemonic}\n` });
+  expect(await svc(["keys", "show", "k0", "-a", ...dir])).toBe(`${addressOf("k0")}\n`);
+  await svc(["keys", "migrate", ...dir]);
+  const { out, err } = await peerNamed("simd53").run(["keys", "show", "k0", "-a", ...dir]);
+  expect([out, err]).toEqual([`${addressOf("k0")}\n`, ""]);
+  expect((await peerNamed("simd42").run(["keys", "show", "k0", "-a", ...dir])).code).not.toBe(0);
+});
