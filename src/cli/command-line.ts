@@ -62,15 +62,15 @@ export async function parseLine(
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (COMMANDER_DONE.has(error.code)) return undefined;
-    throw commandLineFault(error, command);
+    throw commandLineFault(error);
   }
   return { args: command.args, flags: new Map([...parsedFlags(command), ...switches]) };
 }
 
-/** What commander says of a wrong command line, with the form of the right one. */
-function commandLineFault(error: CommanderError, command: Command): UsageError {
-  const text = error.message.replace(/^error: /, "").replaceAll("\n", " ");
-  return new UsageError(text, `usage: ${command.name()} ${command.usage()}`);
+/** What commander says of a wrong command line; a nearest word is a remedy. */
+function commandLineFault(error: CommanderError): UsageError {
+  const [, text = "", close] = /^(?:error: )?(.*?)\s*(?:\((Did you mean .*)\))?$/s.exec(error.message) ?? [];
+  return new UsageError(text.replaceAll("\n", " "), close?.replace("Did", "did"));
 }
 
 function specOf(path: readonly CommandSpec[]): CommandSpec {
@@ -79,16 +79,25 @@ function specOf(path: readonly CommandSpec[]): CommandSpec {
   return spec;
 }
 
-/** The option of a flag, and a hidden one of its other spelling. */
-function toOptions(spec: FlagSpec): Option[] {
-  const value = spec.value === undefined ? "" : ` ${spec.value}`;
+/** A flag as the help shows it. */
+export function flagForm(spec: FlagSpec): { readonly form: string; readonly summary: string } {
   const short = spec.short === undefined ? "" : `-${spec.short}, `;
   const shown = spec.default === undefined || spec.default === "" ? "" : ` (default ${spec.default})`;
   const choices = spec.choices === undefined ? "" : `: ${spec.choices.join(", ")}`;
-  const option = new Option(`${short}--${spec.name}${value}`, `${spec.summary}${choices}${shown}`);
+  return { form: `${short}--${spec.name}${valueForm(spec)}`, summary: `${spec.summary}${choices}${shown}` };
+}
+
+function valueForm({ value }: FlagSpec): string {
+  return value === undefined ? "" : ` ${value}`;
+}
+
+/** The option of a flag, and a hidden one of its other spelling. */
+function toOptions(spec: FlagSpec): Option[] {
+  const { form, summary } = flagForm(spec);
+  const option = new Option(form, summary);
   option.helpGroup(spec.group ?? FLAGS_HEADING);
   const options = [option];
-  if (spec.alias !== undefined) options.push(new Option(`--${spec.alias}${value}`).hideHelp());
+  if (spec.alias !== undefined) options.push(new Option(`--${spec.alias}${valueForm(spec)}`).hideHelp());
   for (const each of options) {
     // `--no-backup` is a name like any other here, not the opposite of `--backup`.
     each.negate = false;

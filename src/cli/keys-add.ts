@@ -1,4 +1,3 @@
-import { readFile } from "node:fs/promises";
 import {
   bip44Path,
   derivePrivateKey,
@@ -21,6 +20,7 @@ import {
   sortByAddress,
 } from "../wire/index.ts";
 import { commandError, usageError } from "./errors.ts";
+import { readTextFile } from "./files.ts";
 import type { Io } from "./io.ts";
 import { cliKeyring } from "./keyring.ts";
 import { findKey, type KeysFlags, memberKeys, printKey } from "./keys.ts";
@@ -71,7 +71,7 @@ export async function keysAdd(options: KeysAddOptions, io: Io): Promise<void> {
   const keyring = cliKeyring(options, io);
   const existing = options.dryRun === true ? undefined : await keyring.find(options.name);
   if (existing !== undefined && !(await io.confirm(`override the existing name ${options.name}`))) {
-    throw commandError("aborted");
+    throw commandError("aborted", { hint: "answer y to replace the key, or choose another name" });
   }
   const key = await makeKey(options, keyring, io);
   const info = options.dryRun === true ? describe(options.name, key) : await store(options, keyring, { key, existing });
@@ -84,8 +84,10 @@ function checkOptions(options: KeysAddOptions): void {
   const { name, algo = "secp256k1", ledger, source, recover, hdPath } = options;
   checkKeyName(name);
   checkOrigin(options);
-  if (algo !== "secp256k1") throw usageError(`provided algorithm "${algo}" is not supported`);
-  if (ledger === true && hdPath !== undefined) throw usageError("cannot set custom bip32 path with ledger");
+  if (algo !== "secp256k1")
+    throw usageError(`provided algorithm "${algo}" is not supported`, "leave out --algo: keys are secp256k1");
+  if (ledger === true && hdPath !== undefined)
+    throw usageError("cannot set custom bip32 path with ledger", "leave out --hd-path");
   if (ledger === true) throw commandError("hardware wallets are not supported yet", { hint: "leave out --ledger" });
   if (source !== undefined && recover !== true) throw usageError("--source is used together with --recover");
 }
@@ -140,18 +142,27 @@ interface Phrase {
 
 async function obtainPhrase(options: KeysAddOptions, io: Io): Promise<Phrase> {
   const given = await givenPhrase(options, io);
-  if (given !== "" && !(await isMnemonic(given))) throw commandError("invalid mnemonic");
+  if (given !== "" && !(await isMnemonic(given))) throw invalidPhrase();
   const passphrase = options.interactive === true ? await askSeedPassphrase(io) : "";
   return given === ""
     ? { phrase: await generateMnemonic(), passphrase, isNew: true }
     : { phrase: given, passphrase, isNew: false };
 }
 
+const PHRASE_FILE = { what: "phrase file of --source", maxBytes: 64 * 1024, hint: "give a file with the words alone" };
+
+/** The words themselves are never repeated. */
+function invalidPhrase(): Error {
+  return commandError("invalid mnemonic", {
+    hint: "give all 12 to 24 words of the phrase, in order and spelled as shown",
+  });
+}
+
 /** The phrase to recover, empty when a new one is wanted. */
 async function givenPhrase({ recover, source, interactive }: KeysAddOptions, io: Io): Promise<string> {
   if (recover === true) {
-    const phrase = source === undefined ? await io.ask("Enter your bip39 mnemonic") : await readFile(source, "utf8");
-    if (phrase.trim() === "") throw commandError("invalid mnemonic");
+    const phrase = source === undefined ? await io.ask("Enter your bip39 mnemonic") : readTextFile(source, PHRASE_FILE);
+    if (phrase.trim() === "") throw invalidPhrase();
     return phrase.trim();
   }
   if (interactive !== true) return "";
@@ -164,7 +175,7 @@ async function askSeedPassphrase(io: Io): Promise<string> {
       'Most users should just hit enter to use the default, ""',
   );
   if (passphrase !== "" && (await io.ask("Repeat the passphrase:")) !== passphrase) {
-    throw commandError("passphrases don't match");
+    throw commandError("passphrases don't match", { hint: "type the same passphrase twice" });
   }
   return passphrase;
 }

@@ -6,7 +6,7 @@ import { type Bech32Kind, bech32Prefix, encodeBech32, parseBech32 } from "../wir
 import { commandError, usageError } from "./errors.ts";
 import type { Io } from "./io.ts";
 import { cliKeyring } from "./keyring.ts";
-import type { KeysFlags } from "./keys.ts";
+import { findKey, type KeysFlags } from "./keys.ts";
 import { yamlText } from "./keys-record.ts";
 
 /** Characters that 256 bits of entropy need in base 64. */
@@ -23,11 +23,11 @@ export interface KeysExportOptions extends KeysFlags {
 /** `keys export NAME`: the private key, encrypted under a passphrase that is asked for. */
 export async function keysExport(options: KeysExportOptions, io: Io): Promise<void> {
   if ((options.unarmoredHex === true) !== (options.unsafe === true)) {
-    throw usageError("the flags unsafe and unarmored-hex must be used together");
+    throw usageError("the flags unsafe and unarmored-hex must be used together", "give both, or neither");
   }
   if (options.unarmoredHex === true) return exportHex(options, io);
   const passphrase = await askPassphrase("Enter passphrase to encrypt the exported key:", io);
-  const privateKey = await cliKeyring(options, io).exportPrivateKey(options.name);
+  const privateKey = await privateKeyOf(options, io);
   io.out(`${await encryptKeyArmor(privateKey, passphrase)}\n`);
 }
 
@@ -35,7 +35,13 @@ async function exportHex(options: KeysExportOptions, io: Io): Promise<void> {
   const warning =
     "WARNING: The private key will be exported as an unarmored hexadecimal string. USE AT YOUR OWN RISK. Continue?";
   if (options.yes !== true && !(await io.confirm(warning))) return;
-  io.out(`${toHex(await cliKeyring(options, io).exportPrivateKey(options.name))}\n`);
+  io.out(`${toHex(await privateKeyOf(options, io))}\n`);
+}
+
+async function privateKeyOf(options: KeysExportOptions, io: Io): Promise<Uint8Array> {
+  const keyring = cliKeyring(options, io);
+  const { name } = await findKey(keyring, options.name, options);
+  return keyring.exportPrivateKey(name);
 }
 
 export interface KeysImportOptions extends KeysFlags {
@@ -84,12 +90,14 @@ async function storeNew(keyring: Keyring, name: string, privateKey: Uint8Array):
   await keyring.addLocal(name, privateKey);
 }
 
+const ARMOR_HINT = "give a file as svc keys export prints it, whole and unchanged";
+
 async function readArmor(file: string): Promise<string> {
   try {
     if ((await stat(file)).size > MAX_ARMOR_FILE) throw new Error(`${file} is larger than 64 KiB`);
     return await readFile(file, "utf8");
   } catch (error) {
-    throw commandError(`key file: ${errorText(error)}`, { cause: error });
+    throw commandError(`key file: ${errorText(error)}`, { hint: ARMOR_HINT, cause: error });
   }
 }
 
@@ -98,14 +106,14 @@ async function decrypt(armor: string, passphrase: string, file: string): Promise
     return await decryptKeyArmor(armor, passphrase);
   } catch (error) {
     if (error instanceof SvcError) throw error.wrap("failed to decrypt private key");
-    throw commandError(`key file ${file}: ${errorText(error)}`, { cause: error });
+    throw commandError(`key file ${file}: ${errorText(error)}`, { hint: ARMOR_HINT, cause: error });
   }
 }
 
 async function askPassphrase(prompt: string, io: Io): Promise<string> {
   const passphrase = await io.password(prompt);
-  if (passphrase.length < MIN_PASSPHRASE) throw commandError(`password must be at least ${MIN_PASSPHRASE} characters`);
-  return passphrase;
+  if (passphrase.length >= MIN_PASSPHRASE) return passphrase;
+  throw commandError(`password must be at least ${MIN_PASSPHRASE} characters`, { hint: "type a longer one" });
 }
 
 export interface KeysParseOptions {
@@ -140,7 +148,10 @@ function parseAnyBech32(text: string): { human: string; bytes: string } {
     const { humanPart, bytes } = parseBech32(text);
     return { human: humanPart, bytes: toHexUpper(bytes) };
   } catch (cause) {
-    throw commandError("couldn't find valid bech32 nor hex data", { cause });
+    throw commandError("couldn't find valid bech32 nor hex data", {
+      hint: "give an address, a key or hexadecimal digits",
+      cause,
+    });
   }
 }
 
@@ -164,6 +175,7 @@ export async function keysMnemonic({ unsafeEntropy, yes }: KeysMnemonicOptions, 
   if (entropy.length < MIN_ENTROPY_TEXT) {
     throw commandError(
       `256-bits is 43 characters in Base-64, and 100 in Base-6. You entered ${entropy.length}, and probably want more`,
+      { hint: "throw dice, or leave out --unsafe-entropy" },
     );
   }
   if (yes !== true && !(await io.confirm(`> Input length: ${entropy.length}`))) return;

@@ -283,7 +283,7 @@ describe("keys delete and rename", () => {
     expect(second.err).toBe("Public key reference deleted\n");
     await run((io) => keysRename({ ...flags(), name: "k6", newName: "k6b" }, io), "y\n");
     expect(await names()).toBe("k0\nk6b\n");
-    await expect(run((io) => keysDelete({ ...flags(), names: ["k6"] }, io))).rejects.toThrow("k6.info: key not found");
+    await expect(run((io) => keysDelete({ ...flags(), names: ["k6"] }, io))).rejects.toThrow("k6 is not a valid name or address: key not found");
   });
 });
 

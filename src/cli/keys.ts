@@ -88,7 +88,7 @@ export interface KeysDeleteOptions extends KeysFlags {
 export async function keysDelete(options: KeysDeleteOptions, io: Io): Promise<void> {
   const keyring = cliKeyring(options, io);
   for (const name of options.names) {
-    const key = await keyring.get(name);
+    const key = await findKey(keyring, name, options);
     if (options.yes !== true && !(await io.confirm("Key reference will be deleted. Continue?"))) continue;
     await keyring.delete(key.name);
     const reference = key.type === "ledger" || key.type === "offline";
@@ -106,7 +106,7 @@ export interface KeysRenameOptions extends KeysFlags {
 export async function keysRename(options: KeysRenameOptions, io: Io): Promise<void> {
   const { name, newName } = options;
   const keyring = cliKeyring(options, io);
-  await keyring.get(name);
+  await findKey(keyring, name, options);
   const question = `Key reference will be renamed from ${name} to ${newName}. Continue?`;
   if (options.yes !== true && !(await io.confirm(question))) return;
   await keyring.rename(name, newName);

@@ -27,7 +27,7 @@ export async function runProgram(argv: readonly string[], options: ProgramOption
   try {
     return await runCommand(await resolveCommand(ROOT, argv), { io, env });
   } catch (error) {
-    return reportError(await withRemedy(error), { trace: wantsTrace(argv, env), err: (text) => io.err(`${text}\n`) });
+    return reportError(error, { trace: wantsTrace(argv, env), err: (text) => io.err(`${text}\n`) });
   }
 }
 
@@ -41,14 +41,22 @@ function wantsTrace(argv: readonly string[], env: Environment): boolean {
 /** Codespaces of errors that the chain tells without the remedy. */
 const CHAIN_ERRORS = new Set(["sdk", "audit", "bank", "cert", "deployment", "escrow", "market", "provider"]);
 
-async function withRemedy(error: unknown): Promise<unknown> {
+/** The error with a remedy where it has none of its own: that of the chain's tables, or the form of the command. */
+async function withRemedy(error: unknown, name: string, spec: CommandSpec): Promise<unknown> {
+  if (error instanceof UsageError && error.hint === undefined) {
+    const { usageHint } = await import("./usage-hint.ts");
+    return like(error, new UsageError(error.message, usageHint(error.message, name, spec)));
+  }
   if (!(error instanceof SvcError) || error.hint !== undefined || !CHAIN_ERRORS.has(error.codespace)) return error;
   const { codespace, code, message } = error;
   const hint = (await import("./remedies.ts")).remedyOf(codespace, code);
-  if (hint === undefined) return error;
-  const remedied = new SvcError(codespace, code, message, { hint, cause: error });
-  if (error.stack !== undefined) remedied.stack = error.stack;
-  return remedied;
+  return hint === undefined ? error : like(error, new SvcError(codespace, code, message, { hint, cause: error }));
+}
+
+/** The other error, with the place where the first one happened. */
+function like(error: Error, other: Error): Error {
+  if (error.stack !== undefined) other.stack = error.stack;
+  return other;
 }
 
 async function runCommand({ path, rest, unknown }: Resolved, { io, env }: World): Promise<number> {
@@ -59,11 +67,15 @@ async function runCommand({ path, rest, unknown }: Resolved, { io, env }: World)
     command.outputHelp();
     return EXIT.done;
   }
-  const line = await parseLine(command, spec, rest);
-  if (line === undefined) return EXIT.done;
-  const flags = await readFlags(spec, line, env);
-  const run = await spec.load();
-  return (await run({ args: line.args, flags, io })) ?? EXIT.done;
+  try {
+    const line = await parseLine(command, spec, rest);
+    if (line === undefined) return EXIT.done;
+    const flags = await readFlags(spec, line, env);
+    const run = await spec.load();
+    return (await run({ args: line.args, flags, io })) ?? EXIT.done;
+  } catch (error) {
+    throw await withRemedy(error, command.name(), spec);
+  }
 }
 
 /** A word that a group does not know, with the nearest one. */

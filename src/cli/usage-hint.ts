@@ -1,0 +1,28 @@
+import { allFlags, flagForm } from "./command-line.ts";
+import { envName } from "./flags.ts";
+import type { CommandSpec, FlagSpec } from "./spec.ts";
+
+/**
+ * The remedy of a wrong command line that has none of its own: the form of the flag that the text begins with or names
+ * alone, else that of the whole command. `name` is its words.
+ */
+export function usageHint(text: string, name: string, spec: CommandSpec): string {
+  const flag = flagIn(text, allFlags(spec));
+  if (flag !== undefined) {
+    const { form, summary } = flagForm(flag);
+    return `usage: ${form}  ${summary}`;
+  }
+  return `usage: ${[name, spec.args, "[flags]"].filter(Boolean).join(" ")}`;
+}
+
+function flagIn(text: string, flags: readonly FlagSpec[]): FlagSpec | undefined {
+  const found = flags.filter(({ name }) => words(text).some((word) => word === `--${name}` || word === envName(name)));
+  const [first, ...others] = found;
+  return others.length === 0 ? first : undefined;
+}
+
+/** Names of flags and variables in a sentence. */
+function words(text: string): readonly string[] {
+  const key = /^client\.toml: ([\w-]+)/.exec(text)?.[1];
+  return [...(key === undefined ? [] : [`--${key}`]), ...(text.match(/--[a-z][\w.-]*\w|\bSVC_[A-Z_]+/g) ?? [])];
+}
