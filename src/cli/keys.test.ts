@@ -320,7 +320,7 @@ describe("keys export and import", () => {
       run((io) => keysExport({ ...flags(), name: "k0", ...options }, io), input);
     await expect(exportKey({}, "short\n")).rejects.toThrow("password must be at least 8 characters");
     await expect(exportKey({ unsafe: true }, "")).rejects.toThrow("must be used together");
-    await expect(exportKey({ name: "nope" }, "exportpw-123\n")).rejects.toThrow("nope.info: key not found");
+    await expect(exportKey({ name: "nope" }, "exportpw-123\n")).rejects.toThrow("nope is not a valid name or address: key not found");
   });
 });
 
