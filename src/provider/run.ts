@@ -39,6 +39,8 @@ export interface ProviderRequest {
   /** Our own version, `v1.2.3`. */
   readonly version: string;
   readonly log: Logger;
+  /** Ends a start that still waits for the node; the running provider is ended by `stop`. */
+  readonly signal?: AbortSignal;
 }
 
 export interface RunningProvider {
@@ -59,9 +61,9 @@ export async function runProvider(request: ProviderRequest): Promise<RunningProv
 }
 
 /** The deposit of a bid: as configured, or the least that the chain takes. */
-async function askDeposit({ config, client, log }: ProviderRequest): Promise<IntCoin> {
+async function askDeposit({ config, client, log, signal }: ProviderRequest): Promise<IntCoin> {
   if (config.bidDeposit !== undefined) return config.bidDeposit;
-  const { bidMinDeposits } = await untilAnswered(() => chainView(client.query).marketParams(), log);
+  const { bidMinDeposits } = await untilAnswered(() => chainView(client.query).marketParams(), { log, signal });
   const [first] = bidMinDeposits;
   if (first === undefined) throw daemonErrors.noDeposit();
   return first;
@@ -102,12 +104,13 @@ class ProviderDaemon implements RunningProvider {
   }
 
   async start(): Promise<void> {
-    const { client, log } = this.#request;
-    await untilAnswered(() => client.chainId(), log);
+    const { client, log, signal } = this.#request;
+    await untilAnswered(() => client.chainId(), { log, signal });
     await this.#checkRegistered();
     await this.#observeNodes();
     await this.#ingress.listen();
     await this.#leases.start();
+    signal?.throwIfAborted();
     await this.#syncSequence("info");
     // Blocks are followed from before the first look at the orders, so that none falls between.
     const from = (await client.node.status()).latestHeight + 1n;
@@ -139,7 +142,7 @@ class ProviderDaemon implements RunningProvider {
   }
 
   async #checkRegistered(): Promise<void> {
-    const record = await untilAnswered(() => this.#chain.provider(this.#address), this.#request.log);
+    const record = await untilAnswered(() => this.#chain.provider(this.#address), this.#request);
     if (record !== undefined) return;
     throw daemonErrors.notRegistered(this.#address);
   }
@@ -315,13 +318,17 @@ class ProviderDaemon implements RunningProvider {
 }
 
 /** Repeats a call until the node answers; the first start may come before the node is up. */
-async function untilAnswered<T>(call: () => Promise<T>, log: Logger): Promise<T> {
+async function untilAnswered<T>(
+  call: () => Promise<T>,
+  { log, signal }: { readonly log: Logger; readonly signal?: AbortSignal | undefined },
+): Promise<T> {
   for (let attempt = 0; ; attempt++) {
+    signal?.throwIfAborted();
     try {
       return await call();
     } catch (error) {
       log.warn("waiting for the node", { err: errorText(error) });
-      await sleep(Math.min(PAUSE_MS * 2 ** attempt, MAX_PAUSE_MS));
+      await sleep(Math.min(PAUSE_MS * 2 ** attempt, MAX_PAUSE_MS), signal);
     }
   }
 }

@@ -22,7 +22,7 @@ import {
 } from "./home.ts";
 import { lockHome } from "./lock.ts";
 import { type NetServer, startNetServer } from "./net-server.ts";
-import { type LocalnetPorts, localnetPorts } from "./ports.ts";
+import { type LocalnetPorts, localnetPorts, requireFreePorts } from "./ports.ts";
 import { type Child, supervise } from "./processes.ts";
 import { registerProvider } from "./register.ts";
 import { keySigner } from "./signer.ts";
@@ -44,7 +44,7 @@ export interface LocalnetOptions {
 const POLL_MS = 25;
 /** Containers of a localnet hold nothing worth a long good-bye. */
 const STOP_GRACE_MS = 1000;
-const NODE_START_MS = 30_000;
+const START_MS = 60_000;
 
 /** A chain, a provider and whatever they need, on this machine, until it is told to stop. */
 export class Localnet {
@@ -114,6 +114,7 @@ export class Localnet {
       lock.release();
       rmSync(runDir, { recursive: true, force: true });
     });
+    await requireFreePorts(this.#options.portOffset);
     this.#engine = await ensureEngine({ socket: this.#options.engineSocket, runDir, say });
     const { service } = this.#engine;
     if (service !== undefined) this.#onStop("container engine", () => service.stop());
@@ -137,19 +138,15 @@ export class Localnet {
       ...["--block-interval", `${this.#options.blockIntervalMs}ms`, "--minimum-gas-prices", "0utoken"],
     ]);
     // Our own node's word alone counts: where the port is taken, somebody else's would answer.
-    await node.waitFor(/^node ready/);
+    await this.#ready(node, /^node ready/);
     const client = new ChainClient(this.#rpcUrl);
     this.#client = client;
     this.#onStop("client", async () => client.close());
-    const deadline = Date.now() + NODE_START_MS;
-    while ((await client.node.status().catch(() => undefined))?.latestHeight === undefined) {
-      if (node.exited !== undefined) await node.waitFor(/$^/);
-      if (Date.now() > deadline)
-        throw commandError("the node did not start in time", { hint: `see ${this.#savedLog("node")}` });
+    // Transactions need the first block: accounts exist from then on.
+    while ((await client.node.status()).latestHeight < 1n) {
+      this.#options.signal.throwIfAborted();
       await sleep(POLL_MS);
     }
-    // Transactions need the first block: accounts exist from then on.
-    while ((await client.node.status()).latestHeight < 1n) await sleep(POLL_MS);
   }
 
   async #register(): Promise<void> {
@@ -171,7 +168,21 @@ export class Localnet {
       ...["--deployment-ingress-domain", "localhost", "--ingress-listen-address", `127.0.0.1:${ports.ingressHttp}`],
       ...["--gateway-listen-address", `127.0.0.1:${ports.gateway}`],
     ]);
-    await child.waitFor(/provider started/);
+    await this.#ready(child, /provider started/);
+  }
+
+  /** Waits for the line by which a process says that it serves. */
+  async #ready(child: Child, line: RegExp): Promise<void> {
+    const { signal } = this.#options;
+    const patience = AbortSignal.any([signal, AbortSignal.timeout(START_MS)]);
+    const tooLate = new Promise<"too late">((resolve) => {
+      patience.addEventListener("abort", () => resolve("too late"), { once: true });
+    });
+    const outcome = await Promise.race([child.waitFor(line), tooLate]);
+    signal.throwIfAborted();
+    if (outcome !== "too late") return;
+    const hint = `see ${this.#savedLog(child.name)}`;
+    throw commandError(`the ${child.name} did not start within ${START_MS / 1000} s`, { hint });
   }
 
   async #startNet(): Promise<void> {
@@ -212,7 +223,7 @@ export class Localnet {
 
   /** Stops in reverse order; a step that fails is told and does not keep the others from running. */
   async #stop(): Promise<void> {
-    if (this.#cleanups.length > 0) this.#steps.say("stopping ...");
+    if (this.#cleanups.length > 1) this.#steps.say("stopping ...");
     for (const { what, run } of this.#cleanups.toReversed()) {
       await run().catch((error: unknown) => this.#steps.say(`${what} not stopped: ${errorText(error)}`));
     }

@@ -1,4 +1,5 @@
 import { createServer } from "node:http";
+import { listenError } from "../../util/index.ts";
 
 /** The published files of a network: version, chain id and RPC nodes. */
 export interface NetFiles {
@@ -25,7 +26,7 @@ export async function startNetServer(port: number, files: NetFiles): Promise<Net
     response.end(page ?? "not found\n");
   });
   await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
+    server.once("error", (error) => reject(listenError(error, { host: "127.0.0.1", port, option: "--port-offset" })));
     server.listen(port, "127.0.0.1", resolve);
   });
   return {

@@ -1,5 +1,6 @@
+import { createServer } from "node:net";
 import { PORTS } from "../../util/index.ts";
-import { usageError } from "../errors.ts";
+import { commandError, usageError } from "../errors.ts";
 
 /** Every port of one localnet. */
 export type LocalnetPorts = Readonly<Record<keyof typeof PORTS, number>> & {
@@ -26,4 +27,45 @@ export function localnetPorts(offset: number): LocalnetPorts {
     nodePortFirst,
     nodePortLast: nodePortFirst + NODE_PORTS - 1,
   };
+}
+
+/** The ports on which something of a localnet listens, and what. */
+const LISTENERS = [
+  ["rpc", "JSON-RPC"],
+  ["gateway", "the provider's gateway"],
+  ["ingressHttp", "the ingress"],
+  ["net", "the network files"],
+] as const;
+
+/** Tells a port that is taken before anything is started, with an offset at which all are free. */
+export async function requireFreePorts(offset: number): Promise<void> {
+  const taken = await takenPort(localnetPorts(offset));
+  if (taken === undefined) return;
+  throw commandError(`port ${taken.port}, needed for ${taken.what}, is used by another program`, {
+    hint: await otherPorts(offset),
+  });
+}
+
+async function otherPorts(offset: number): Promise<string> {
+  for (let other = offset + STEP; other <= MAX_OFFSET; other += STEP) {
+    if ((await takenPort(localnetPorts(other))) === undefined)
+      return `stop it, or use other ports: --port-offset ${other}`;
+  }
+  return "stop it, or use other ports with a smaller --port-offset";
+}
+
+async function takenPort(ports: LocalnetPorts): Promise<{ port: number; what: string } | undefined> {
+  for (const [name, what] of LISTENERS) {
+    const port = ports[name];
+    if (!(await isFree(port))) return { port, what };
+  }
+  return undefined;
+}
+
+function isFree(port: number): Promise<boolean> {
+  const server = createServer();
+  return new Promise((resolve) => {
+    server.once("error", () => resolve(false));
+    server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
+  });
 }

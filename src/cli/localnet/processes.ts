@@ -1,5 +1,6 @@
 import type { ChildProcess } from "node:child_process";
 import { createWriteStream } from "node:fs";
+import { commandError } from "../errors.ts";
 
 /** A process of the localnet. */
 export interface Child {
@@ -32,11 +33,14 @@ export function supervise(name: string, child: ChildProcess, logFile: string): C
   let exited: string | undefined;
   let lastLine = "";
   let errorLine = "";
+  let hintLine = "";
   const lastWords = () => (errorLine === "" ? lastLine : errorLine);
-  const ending = () => new Error(`the ${name} ended (${exited}): ${lastWords()}`);
+  const ending = () =>
+    commandError(`the ${name} ended (${exited}): ${lastWords()}`, hintLine === "" ? {} : { hint: hintLine });
   const onLine = (line: string): void => {
     if (line.trim() !== "") lastLine = line;
     if (line.startsWith("Error: ")) errorLine = line.slice("Error: ".length);
+    if (line.startsWith("Hint: ")) hintLine = line.slice("Hint: ".length);
     for (const waiter of waiters) {
       if (!waiter.pattern.test(line)) continue;
       waiters.delete(waiter);

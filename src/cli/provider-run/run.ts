@@ -29,20 +29,24 @@ export async function providerRun(input: CommandInput): Promise<number> {
   const signer = await signerOf(context, { address: encodeAddress(key.address), key });
   const identity = await openCertificate({ home: homeOf(flags), kind: "server", signer });
   const driver = await openDriver(flags, log);
-  const config = readConfig(flags, driver);
   const stop = stopRequested();
-  const provider = await runProvider({
-    config,
-    client: await context.chain(),
-    signer,
-    identity,
-    version: VERSION,
-    log,
-  });
-  log.info("stopping", { why: await stop.received });
-  await provider.stop();
-  stop.forget();
-  return EXIT.done;
+  const starting = new AbortController();
+  void stop.received.then(() => starting.abort());
+  const { signal } = starting;
+  try {
+    const config = readConfig(flags, driver);
+    const client = await context.chain();
+    const provider = await runProvider({ config, client, signer, identity, version: VERSION, log, signal });
+    log.info("stopping", { why: await stop.received });
+    await provider.stop();
+    return EXIT.done;
+  } catch (error) {
+    if (signal.aborted) return EXIT.interrupted;
+    throw error;
+  } finally {
+    await driver.close();
+    stop.forget();
+  }
 }
 
 async function openDriver(flags: Flags, log: Logger): Promise<EngineDriver> {

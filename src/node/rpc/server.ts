@@ -1,6 +1,6 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { SvcError } from "../../util/index.ts";
+import { listenError } from "../../util/index.ts";
 import { CommitWaiters } from "./commit-waiters.ts";
 import { isLoopback, refusal } from "./guard.ts";
 import { type HttpOptions, HttpRpc } from "./http.ts";
@@ -75,7 +75,7 @@ export class RpcServer {
   listen(): Promise<{ host: string; port: number }> {
     const { host, port } = this.#options;
     return new Promise((resolve, reject) => {
-      this.#server.once("error", (error: NodeJS.ErrnoException) => reject(listenError(error, host, port)));
+      this.#server.once("error", (error) => reject(listenError(error, { host, port, option: "--rpc.laddr" })));
       this.#server.listen({ host, port, backlog: 1024 }, () => {
         const address = this.#server.address();
         resolve({ host, port: isAddressInfo(address) ? address.port : port });
@@ -96,16 +96,4 @@ export class RpcServer {
 
 function isAddressInfo(address: AddressInfo | string | null): address is AddressInfo {
   return typeof address === "object" && address !== null;
-}
-
-function listenError(error: NodeJS.ErrnoException, host: string, port: number): Error {
-  const where = `${host}:${port}`;
-  if (error.code === "EADDRINUSE") {
-    return new SvcError("rpc", 2, `cannot listen on ${where}: another program uses the port`, {
-      hint: "stop it, or choose another port with --rpc.laddr tcp://127.0.0.1:PORT",
-    });
-  }
-  return new SvcError("rpc", 2, `cannot listen on ${where}: ${error.message}`, {
-    hint: "choose an address of this machine with --rpc.laddr",
-  });
 }

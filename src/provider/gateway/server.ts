@@ -1,7 +1,7 @@
 import { constants } from "node:crypto";
 import { createServer, type Server } from "node:https";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
-import { errorText } from "../../util/index.ts";
+import { errorText, listenError } from "../../util/index.ts";
 import type { ChainView } from "../chain.ts";
 import type { Logger } from "../cluster/index.ts";
 import { Authorizer } from "./authorizer.ts";
@@ -50,7 +50,9 @@ export class Gateway {
   /** Resolves with the port it listens on; rejects where the port is taken. */
   async listen(): Promise<number> {
     const { host = "0.0.0.0", port, log } = this.#options;
-    await this.#app.listen({ host, port });
+    await this.#app.listen({ host, port }).catch((error: unknown) => {
+      throw listenError(error, { host, port, option: "--gateway-listen-address" });
+    });
     const address = this.#app.server.address();
     const taken = typeof address === "object" && address !== null ? address.port : port;
     log.info("gateway listens", { host, port: taken });

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import { Socket } from "node:net";
+import { listenError } from "../../util/index.ts";
 import { type ClusterDriver, type LeaseId, type Logger, leaseText, silentLogger } from "../cluster/index.ts";
 import { Forwarder } from "./forward.ts";
 import { sendPage, writePage } from "./pages.ts";
@@ -54,7 +55,10 @@ export class Ingress {
 
   /** Resolves with the port it listens on; rejects where the port is taken. */
   async listen(): Promise<number> {
-    const port = await listen(this.#server, this.#options.port, this.#options.host ?? "0.0.0.0");
+    const { port: wanted, host = "0.0.0.0" } = this.#options;
+    const port = await listen(this.#server, wanted, host).catch((error: unknown) => {
+      throw listenError(error, { host, port: wanted, option: "--ingress-listen-address" });
+    });
     (this.#options.log ?? silentLogger).info("ingress listens", { port });
     return port;
   }

@@ -1,0 +1,26 @@
+import { errorText, SvcError } from "./errors.ts";
+
+/** The address that a server was given, and the option that gives another one, as it is written on the command line. */
+export interface ListenPlace {
+  readonly host: string;
+  readonly port: number;
+  readonly option: string;
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  EADDRINUSE: "another program uses the port",
+  EACCES: "ports below 1024 are the administrator's",
+  EADDRNOTAVAIL: "this machine has no such address",
+  ENOTFOUND: "this machine does not know the name",
+};
+
+/** Why a server cannot listen, and what to do about it. */
+export function listenError(error: unknown, { host, port, option }: ListenPlace): SvcError {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  const hint =
+    code === "EADDRINUSE" ? `stop it, or choose another port with ${option}` : `choose another with ${option}`;
+  return new SvcError("server", 1, `cannot listen on ${host}:${port}: ${REASONS[code] ?? errorText(error)}`, {
+    hint,
+    cause: error,
+  });
+}
