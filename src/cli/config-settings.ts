@@ -102,5 +102,8 @@ function unknownProfile(name: string, { profiles }: ClientConfig, flags: Flags):
   const close = nearest(name, names);
   const text = `${flags.label("profile")}: there is no profile ${JSON.stringify(name.slice(0, 64))}`;
   if (close !== undefined) return usageError(text, `did you mean "${close}"?`);
-  return usageError(text, `choose ${names.join(" or ")}, or make one: svc config set bech32-prefix <prefix> --profile <name>`);
+  return usageError(
+    text,
+    `choose ${names.join(" or ")}, or make one: svc config set bech32-prefix <prefix> --profile <name>`,
+  );
 }

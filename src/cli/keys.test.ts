@@ -283,7 +283,9 @@ describe("keys delete and rename", () => {
     expect(second.err).toBe("Public key reference deleted\n");
     await run((io) => keysRename({ ...flags(), name: "k6", newName: "k6b" }, io), "y\n");
     expect(await names()).toBe("k0\nk6b\n");
-    await expect(run((io) => keysDelete({ ...flags(), names: ["k6"] }, io))).rejects.toThrow("k6 is not a valid name or address: key not found");
+    await expect(run((io) => keysDelete({ ...flags(), names: ["k6"] }, io))).rejects.toThrow(
+      "k6 is not a valid name or address: key not found",
+    );
   });
 });
 
@@ -320,7 +322,9 @@ describe("keys export and import", () => {
       run((io) => keysExport({ ...flags(), name: "k0", ...options }, io), input);
     await expect(exportKey({}, "short\n")).rejects.toThrow("password must be at least 8 characters");
     await expect(exportKey({ unsafe: true }, "")).rejects.toThrow("must be used together");
-    await expect(exportKey({ name: "nope" }, "exportpw-123\n")).rejects.toThrow("nope is not a valid name or address: key not found");
+    await expect(exportKey({ name: "nope" }, "exportpw-123\n")).rejects.toThrow(
+      "nope is not a valid name or address: key not found",
+    );
   });
 });
 
