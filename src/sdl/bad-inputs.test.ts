@@ -64,7 +64,7 @@ describe("a broken deployment file", () => {
         codespace: "sdl",
         code: SDL_CODES.range,
         message: "sample.yaml:12:15: services.web.expose[0].port: 0 is not a port (and 1 more)",
-        hint: "write a number from 1 to 65535",
+        hint: "write a number from 1 to 65535 (svc sdl validate sample.yaml shows all)",
       }),
     );
   });

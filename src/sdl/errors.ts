@@ -46,7 +46,7 @@ function locate(issue: SdlIssue): string {
 
 /**
  * A refused deployment file with all its faults in the order of the file. Message, code and hint are those of the
- * first one.
+ * first one, with the number of the others and the command that shows them.
  */
 export class SdlError extends SvcError {
   readonly issues: readonly SdlIssue[];
@@ -55,7 +55,8 @@ export class SdlError extends SvcError {
   constructor(issues: readonly [SdlIssue, ...SdlIssue[]], warnings: readonly SdlIssue[] = []) {
     const [first, ...others] = issues;
     const more = others.length === 0 ? "" : ` (and ${others.length} more)`;
-    super(CODESPACE, SDL_CODES[first.kind], `${locate(first)}${more}`, { hint: first.remedy });
+    const all = others.length === 0 ? "" : ` (svc sdl validate ${first.file} shows all)`;
+    super(CODESPACE, SDL_CODES[first.kind], `${locate(first)}${more}`, { hint: `${first.remedy}${all}` });
     this.name = "SdlError";
     this.issues = issues;
     this.warnings = warnings;
