@@ -56,7 +56,7 @@ function layersOf(config: ClientConfig, flags: Flags): Layer[] {
   const isOwn = name === (config.values.get("profile") ?? OWN_PROFILE.name);
   const table = config.profiles.get(name);
   const known = KNOWN_PROFILES.get(name);
-  if (table === undefined && known === undefined && !isOwn) throw unknownProfile(name, config, flags);
+  if (table === undefined && known === undefined) throw unknownProfile(name, config, flags);
   const general = [...config.values].filter(([key]) => isOwn || findConfigKey(key)?.ofNetwork === false);
   return [
     { source: `client.toml [profiles.${name}]`, values: table ?? new Map() },
@@ -100,7 +100,8 @@ function profileOf(name: string, found: ReadonlyMap<string, Setting>): NetworkPr
 function unknownProfile(name: string, { profiles }: ClientConfig, flags: Flags): Error {
   const names = [...new Set([...KNOWN_PROFILES.keys(), ...profiles.keys()])];
   const close = nearest(name, names);
-  const text = `${flags.label("profile")}: there is no profile ${JSON.stringify(name.slice(0, 64))}`;
+  const label = flags.given("profile") ? flags.label("profile") : "client.toml: profile";
+  const text = `${label}: there is no profile ${JSON.stringify(name.slice(0, 64))}`;
   if (close !== undefined) return usageError(text, `did you mean "${close}"?`);
   return usageError(
     text,

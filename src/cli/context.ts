@@ -1,5 +1,6 @@
 import type { ChainClient } from "../client/index.ts";
 import type { Keyring } from "../keyring/index.ts";
+import { usageError } from "./errors.ts";
 import type { Flags } from "./flags.ts";
 import { homeOf } from "./home.ts";
 import type { Io } from "./io.ts";
@@ -46,8 +47,16 @@ export function createContext({ flags, io }: Pick<CommandInput, "flags" | "io">)
     keyring: once(async () => (await import("./keyring.ts")).cliKeyring(keys, io)),
     chain,
     chainId: once(async () => flags.optional("chain-id") ?? (await chain()).chainId()),
-    height: () => (flags.uint("height") === 0n ? undefined : flags.uint("height")),
+    height: () => heightOf(flags),
   };
+}
+
+const MAX_HEIGHT = (1n << 63n) - 1n;
+
+function heightOf(flags: Flags): bigint | undefined {
+  const height = flags.uint("height");
+  if (height > MAX_HEIGHT) throw usageError(`${flags.label("height")}: ${height} is more than any height`);
+  return height === 0n ? undefined : height;
 }
 
 function once<T>(make: () => Promise<T>): () => Promise<T> {

@@ -13,7 +13,10 @@ export interface FileWant {
 /** The text of a file of any kind, pipes included. Throws one sentence when it cannot be read, is too large or no text. */
 export function readTextFile(path: string, want: FileWant): string {
   const bytes = readBytes(path, want);
-  if (bytes.length > want.maxBytes) throw commandError(`${want.what} ${path} is larger than ${want.maxBytes} bytes`);
+  if (bytes.length > want.maxBytes)
+    throw commandError(`${want.what} ${path} is larger than ${want.maxBytes} bytes`, {
+      hint: "is it the right file?",
+    });
   try {
     return fromUtf8(bytes).replace(/^\uFEFF/, "");
   } catch (cause) {

@@ -57,7 +57,10 @@ export function createIo(streams: IoStreams = PROCESS_STREAMS): Io {
   };
   const answer = async (line: Promise<string | undefined>): Promise<string> => {
     const text = await line;
-    if (text === undefined) throw commandError("standard input ended where an answer was expected");
+    if (text === undefined) {
+      const hint = "run it in a terminal, or pipe one answer a line";
+      throw commandError("standard input ended where an answer was expected", { hint });
+    }
     return text;
   };
   return {

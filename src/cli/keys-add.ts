@@ -11,7 +11,6 @@ import { checkKeyName, type KeyInfo, type Keyring, keyringErrors } from "../keyr
 import { errorText, fromBase64, toHex } from "../util/index.ts";
 import {
   decodePublicKey,
-  multisigPublicKey,
   type PublicKey,
   publicKeyAddress,
   publicKeyFromJson,
@@ -23,7 +22,7 @@ import { commandError, usageError } from "./errors.ts";
 import { readTextFile } from "./files.ts";
 import type { Io } from "./io.ts";
 import { cliKeyring } from "./keyring.ts";
-import { findKey, type KeysFlags, memberKeys, printKey } from "./keys.ts";
+import { findKey, type KeysFlags, memberKeys, printKey, thresholdKey } from "./keys.ts";
 import { keyTexts } from "./keys-record.ts";
 
 /** `keys add NAME` and its flags. */
@@ -122,16 +121,28 @@ async function makeMultisig(options: KeysAddOptions, names: readonly string[], k
   const duplicate = texts.findIndex((text, i) => texts.indexOf(text) < i);
   if (duplicate >= 0) throw usageError(`duplicate multisig keys: ${names[duplicate] ?? ""}`);
   const ordered = options.nosort === true ? keys : sortByAddress(keys);
-  return { type: "multi", publicKey: multisigPublicKey(options.multisigThreshold ?? 1, ordered) };
+  return { type: "multi", publicKey: thresholdKey(options.multisigThreshold ?? 1, ordered) };
 }
 
 async function makeLocal(options: KeysAddOptions, io: Io): Promise<NewKey> {
   const path = options.hdPath ?? bip44Path(options);
-  parseHdPath(path);
+  checkPath(path);
   const { phrase, passphrase, isNew } = await obtainPhrase(options, io);
   const privateKey = await derivePrivateKey(await mnemonicToSeed(phrase, passphrase), path);
   const show = isNew && options.noBackup !== true;
   return { type: "local", privateKey, ...(show ? { phraseToShow: phrase } : {}) };
+}
+
+/** Numbers of a path are checked together: `--account` and `--index` are parts of one. */
+function checkPath(path: string): void {
+  try {
+    parseHdPath(path);
+  } catch (error) {
+    throw commandError(errorText(error), {
+      hint: "write numbers below 2147483648, as in --hd-path m/44'/118'/0'/0/0",
+      cause: error,
+    });
+  }
 }
 
 interface Phrase {
@@ -184,8 +195,8 @@ const PUBKEY_HINT = 'write a bech32 text or {"@type":"/cosmos.crypto.secp256k1.P
 
 /** A public key as bech32 text or in a JSON form: that with `@type`, or the older one with `type` and `value`. */
 function parsePublicKey(text: string, prefix?: string): PublicKey {
-  if (!text.trimStart().startsWith("{")) return decodePublicKey(text.trim(), "accountPub", prefix);
   try {
+    if (!text.trimStart().startsWith("{")) return decodePublicKey(text.trim(), "accountPub", prefix);
     return publicKeyFromJson(readJson(text));
   } catch (error) {
     throw usageError(`--pubkey: ${errorText(error)}`, PUBKEY_HINT);

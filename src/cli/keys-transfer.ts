@@ -53,6 +53,7 @@ export interface KeysImportOptions extends KeysFlags {
 /** `keys import NAME FILE`: prints nothing when all went well. */
 export async function keysImport(options: KeysImportOptions, io: Io): Promise<void> {
   const { name, file } = options;
+  checkKeyName(name);
   const armor = await readArmor(file);
   const passphrase = await askPassphrase("Enter passphrase to decrypt your key:", io);
   const privateKey = await decrypt(armor, passphrase, file);

@@ -1,6 +1,12 @@
 import type { KeyInfo, Keyring, RecordForm } from "../keyring/index.ts";
 import { errorText, SvcError, sdkErrors } from "../util/index.ts";
-import { decodeAddress, multisigPublicKey, publicKeyAddress, type SinglePublicKey } from "../wire/index.ts";
+import {
+  decodeAddress,
+  type MultisigPublicKey,
+  multisigPublicKey,
+  publicKeyAddress,
+  type SinglePublicKey,
+} from "../wire/index.ts";
 import { commandError, usageError } from "./errors.ts";
 import type { Io } from "./io.ts";
 import { cliKeyring, type KeyringFlags } from "./keyring.ts";
@@ -182,10 +188,21 @@ export function memberKeys(keys: readonly KeyInfo[]): SinglePublicKey[] {
   });
 }
 
+/** The key of a multisig; a threshold that cannot be met is refused with the remedy. */
+export function thresholdKey(threshold: number, keys: readonly SinglePublicKey[]): MultisigPublicKey {
+  try {
+    return multisigPublicKey(threshold, keys);
+  } catch (error) {
+    if (!(error instanceof SvcError)) throw error;
+    const hint = `give --multisig-threshold from 1 to ${keys.length}`;
+    throw new SvcError(error.codespace, error.code, error.message, { hint, cause: error });
+  }
+}
+
 function combine(keys: readonly KeyInfo[], threshold: number): KeyInfo {
   const [key] = keys;
   if (key === undefined) throw usageError("name at least one key");
   if (keys.length === 1) return key;
-  const publicKey = multisigPublicKey(threshold, memberKeys(keys));
+  const publicKey = thresholdKey(threshold, memberKeys(keys));
   return { name: "multi", type: "multi", publicKey, address: publicKeyAddress(publicKey) };
 }

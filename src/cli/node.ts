@@ -6,17 +6,20 @@ import {
   initHome,
   NODE_OPTIONS,
   type Node,
+  type NodeConfig,
   nodeConfig,
   readGenesisText,
   startNode,
   validateGenesis,
 } from "../node/index.ts";
-import { createLogger, EXIT, errorText, parseCoins } from "../util/index.ts";
+import { createLogger, EXIT, errorText, parseCoins, SvcError } from "../util/index.ts";
 import { encodeAddress, isAddress, type JsonValue, printJson, sortJson } from "../wire/index.ts";
 import { usageError } from "./errors.ts";
 import type { Flags } from "./flags.ts";
 import { homeOf } from "./home.ts";
+import { inArgument } from "./in-flag.ts";
 import { cliKeyring } from "./keyring.ts";
+import { findKey } from "./keys.ts";
 import { keyringOptions } from "./keys-flags.ts";
 import { logOptions } from "./log-options.ts";
 import { stopRequested } from "./signals.ts";
@@ -38,7 +41,7 @@ export const init: Run = async ({ args: [moniker = ""], flags, io }) => {
 /** `add-genesis-account <address_or_key> <coins>`: gives an account tokens in the first state. Says nothing. */
 export const addGenesisAccount: Run = async (input) => {
   const [account = "", coins = ""] = input.args;
-  const parsed = readCoins(coins);
+  const parsed = inArgument("coins", () => readCoins(coins));
   const address = isAddress(account) ? account : await keyAddress(input, account);
   addGenesisAccounts(homeOf(input.flags), [{ address, coins: parsed }]);
 };
@@ -57,7 +60,7 @@ export const exportState: Run = async ({ flags, io }) => {
 
 /** `start`: runs a node until it is told to stop. */
 export const start: Run = async ({ flags, io }) => {
-  const config = nodeConfig(givenOptions(flags));
+  const config = readNodeConfig(flags);
   const logger = createLogger(logOptions(flags));
   const node = await startNode({ home: homeOf(flags), config, logger, version: VERSION });
   const stopped = stopRequested();
@@ -76,6 +79,17 @@ async function endOf(node: Node, signal: Promise<unknown>): Promise<unknown> {
   return Promise.race([signal.then(() => undefined), node.ended.then(({ error }) => error)]);
 }
 
+/** A wrong option is a wrong command line, or a wrong variable. */
+function readNodeConfig(flags: Flags): NodeConfig {
+  try {
+    return nodeConfig(givenOptions(flags));
+  } catch (error) {
+    if (!(error instanceof SvcError)) throw error;
+    const text = error.message.replace(/^--([\w.-]+)/, (_, name: string) => flags.label(name));
+    throw usageError(text, error.hint);
+  }
+}
+
 function givenOptions(flags: Flags): GivenOptions {
   const texts = NODE_OPTIONS.map((option) => {
     const isSwitch = !("value" in option);
@@ -91,6 +105,7 @@ function readCoins(text: string) {
 }
 
 async function keyAddress({ flags, io }: CommandInput, name: string): Promise<string> {
-  const { address } = await cliKeyring(keyringOptions({ flags }), io).get(name);
+  const options = keyringOptions({ flags });
+  const { address } = await findKey(cliKeyring(options, io), name, options);
   return encodeAddress(address);
 }

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { EXIT, SvcError } from "../util/index.ts";
 import { allFlags, type ParsedLine, parseLine, toCommand } from "./command-line.ts";
-import { reportError, UsageError } from "./errors.ts";
+import { commandError, reportError, UsageError } from "./errors.ts";
 import { type Environment, envName, type Flags, isTrue, resolveFlags } from "./flags.ts";
 import { configPath, homeOf } from "./home.ts";
 import { createIo, type Io } from "./io.ts";
@@ -47,10 +47,19 @@ async function withRemedy(error: unknown, name: string, spec: CommandSpec): Prom
     const { usageHint } = await import("./usage-hint.ts");
     return like(error, new UsageError(error.message, usageHint(error.message, name, spec)));
   }
-  if (!(error instanceof SvcError) || error.hint !== undefined || !CHAIN_ERRORS.has(error.codespace)) return error;
+  if (isFileError(error)) return like(error, commandError(error.message, { hint: FILE_HINT, cause: error }));
+  if (!(error instanceof SvcError) || error.hint !== undefined || error.codespace === "cli") return error;
   const { codespace, code, message } = error;
-  const hint = (await import("./remedies.ts")).remedyOf(codespace, code);
-  return hint === undefined ? error : like(error, new SvcError(codespace, code, message, { hint, cause: error }));
+  const remedy = CHAIN_ERRORS.has(codespace) ? (await import("./remedies.ts")).remedyOf(codespace, code) : undefined;
+  const hint = remedy ?? `see: ${name} --help`;
+  return like(error, new SvcError(codespace, code, message, { hint, cause: error }));
+}
+
+const FILE_HINT = "check that the path is right, and that you may read and write there";
+
+/** What the system says of a file; the text has the path. */
+function isFileError(error: unknown): error is Error {
+  return error instanceof Error && "path" in error && "syscall" in error && "code" in error;
 }
 
 /** The other error, with the place where the first one happened. */
@@ -62,12 +71,13 @@ function like(error: Error, other: Error): Error {
 async function runCommand({ path, rest, unknown }: Resolved, { io, env }: World): Promise<number> {
   const spec = path.at(-1) ?? ROOT;
   const command = await toCommand(path, io);
-  if (spec.load === undefined) {
-    if (unknown !== undefined) throw await unknownWord(spec, command.name(), unknown);
-    command.outputHelp();
-    return EXIT.done;
-  }
   try {
+    if (spec.load === undefined) {
+      if (unknown !== undefined) throw await unknownWord(spec, command.name(), unknown);
+      if (rest.length > 0) await (await import("./group-flags.ts")).checkGroupFlags(spec, rest);
+      command.outputHelp();
+      return EXIT.done;
+    }
     const line = await parseLine(command, spec, rest);
     if (line === undefined) return EXIT.done;
     const flags = await readFlags(spec, line, env);

@@ -23,6 +23,8 @@ const TABLES: ReadonlyMap<string, ErrorTable> = new Map<string, ErrorTable>([
 /** What somebody at a command line can do about errors that the chain shares with all who speak to it. */
 const AT_THE_COMMAND_LINE: ReadonlyMap<number, string> = new Map([
   [sdkErrors.unauthorized.code, "check --from, --chain-id, --account-number and --sequence"],
+  [sdkErrors.invalidAddress.code, "copy the address again, whole and in lower case"],
+  [sdkErrors.wrongPassword.code, "try again with the passphrase that it was encrypted with"],
   [sdkErrors.insufficientFunds.code, "look at the account: svc query bank balances <address>"],
   [sdkErrors.txInMempool.code, "it is waiting for a block already"],
   [sdkErrors.mempoolFull.code, "try again after the next blocks"],

@@ -9,18 +9,26 @@ import { asTenant, type Tenant } from "./tenant.ts";
 export function logsCommand(input: CommandInput): Promise<number> {
   const [service] = input.args;
   const dseq = readDseq(input.flags);
+  const tail = tailOf(input);
   return runToEnd(input, (signal) =>
     asTenant(input, { tx: {}, signal }, async (tenant) => {
       const leases = await serviceLeases(tenant.parts, dseq, service);
-      await Promise.all(leases.map((lease) => printLines(input, tenant, lease)));
+      await Promise.all(leases.map((lease) => printLines(input, tenant, { ...lease, tail })));
     }),
   );
 }
 
-async function printLines({ args, flags, io }: CommandInput, tenant: Tenant, { lease, provider }: ServiceLease) {
+function tailOf({ flags }: CommandInput): number {
+  return flags.given("tail") ? flags.count("tail") : -1;
+}
+
+async function printLines(
+  { args, flags, io }: CommandInput,
+  tenant: Tenant,
+  { lease, provider, tail }: ServiceLease & { readonly tail: number },
+) {
   const gateway = await tenant.gateway(provider);
   const onRetry = ({ message }: Error): void => io.err(`${cleanLine(message)}; connecting again\n`);
-  const tail = flags.given("tail") ? flags.count("tail") : -1;
   const request = { services: [...args], follow: flags.bool("follow"), tail, signal: tenant.signal, onRetry };
   const isJson = flags.text("output") === "json";
   for await (const { name, message } of gateway.logs(lease.id, request)) {

@@ -1,8 +1,9 @@
-import { errorText, parseCoin, parseDecCoin, tryParseInt } from "../../util/index.ts";
+import { parseCoin, parseDecCoin, tryParseInt } from "../../util/index.ts";
 import { isAddress } from "../../wire/index.ts";
 import { parseDuration } from "../duration.ts";
 import { usageError } from "../errors.ts";
 import type { Flags } from "../flags.ts";
+import { inFlag } from "../in-flag.ts";
 import type { BidChoice, BidPolicy } from "./bids.ts";
 import type { DeployRequest } from "./session.ts";
 
@@ -17,7 +18,7 @@ export function readRequest(
     bidWindow: flags.uint("bid-window"),
     timeoutMs: readTimeout(flags),
     fresh: flags.bool("new"),
-    ...(deposit === undefined ? {} : { deposit: inFlag("deposit", () => parseCoin(deposit)) }),
+    ...(deposit === undefined ? {} : { deposit: inFlag(flags, "deposit", () => parseCoin(deposit)) }),
   };
 }
 
@@ -29,7 +30,9 @@ export function readTimeout(flags: Flags): number {
 function readPolicy(flags: Flags, isAsked: boolean): BidPolicy {
   const choice = readChoice(flags.optional("bid"), isAsked);
   const maxPrice = flags.optional("max-price")?.replace(/\/block$/, "");
-  return maxPrice === undefined ? { choice } : { choice, maxPrice: inFlag("max-price", () => parseDecCoin(maxPrice)) };
+  return maxPrice === undefined
+    ? { choice }
+    : { choice, maxPrice: inFlag(flags, "max-price", () => parseDecCoin(maxPrice)) };
 }
 
 function readChoice(bid: string | undefined, isAsked: boolean): BidChoice {
@@ -44,17 +47,12 @@ function readChoice(bid: string | undefined, isAsked: boolean): BidChoice {
 export function readDseq(flags: Flags, argument?: string): bigint | undefined {
   if (argument === undefined && !flags.given("dseq")) return undefined;
   const dseq = argument === undefined ? flags.uint("dseq") : (tryParseInt(argument) ?? 0n);
-  if (dseq <= 0n) throw usageError("a deployment has a number, from 1 on", "see yours: svc deploy ps");
+  if (dseq <= 0n) {
+    const name = argument === undefined ? flags.label("dseq") : `"${argument.slice(0, 64)}"`;
+    throw usageError(`${name}: a deployment has a number, from 1 on`, "see yours: svc deploy ps");
+  }
   if (argument !== undefined && flags.given("dseq") && dseq !== flags.uint("dseq")) {
     throw usageError(`the argument says deployment ${dseq}, --dseq says ${flags.uint("dseq")}`);
   }
   return dseq;
-}
-
-function inFlag<T>(name: string, read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    throw usageError(`--${name}: ${errorText(error)}`);
-  }
 }

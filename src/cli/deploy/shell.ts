@@ -17,12 +17,12 @@ export async function shellCommand(input: CommandInput): Promise<number> {
   const streams: ShellStreams = { input: process.stdin, output: process.stdout, error: process.stderr };
   const { tty, stdin } = terminalOf(input, streams);
   const dseq = readDseq(flags);
+  const replica = flags.count("replica-index");
   const { signal } = new AbortController();
   return asTenant(input, { tx: {}, signal }, async (tenant) => {
     const [found] = await serviceLeases(tenant.parts, dseq, service);
     if (found === undefined) return EXIT.failed;
     const gateway = await tenant.gateway(found.provider);
-    const replica = flags.count("replica-index");
     const shell = await gateway.shell(found.lease.id, { service, replica, command, tty, stdin });
     const { exitCode, message } = await attachShell(shell, streams, { tty, stdin });
     if (message !== "") io.err(`Error: ${message}\n`);

@@ -1,6 +1,6 @@
-import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
+import { type DescEnum, type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
 import { assert } from "../../util/index.ts";
-import { Scalar, scalarOf } from "../../wire/index.ts";
+import { findMessage, Scalar, scalarOf } from "../../wire/index.ts";
 import type { FlagSpec } from "../spec.ts";
 
 /** A value of a message that a flag of the same name sets. */
@@ -81,19 +81,28 @@ function isCoin(schema: DescMessage): boolean {
 
 function fieldFlag(field: DescField, path: readonly string[]): FieldFlag {
   const value = placeholder(field);
+  const choices = choicesOf(field);
   const flag: FlagSpec = {
     name: field.name.replaceAll("_", "-"),
     summary: SUMMARIES[field.name] ?? field.name.replaceAll("_", " "),
     ...(value === undefined ? {} : { value }),
     ...(field.fieldKind === "list" ? { repeat: true } : {}),
-    ...(field.enum === undefined ? {} : { choices: enumNames(field) }),
+    ...(choices === undefined ? {} : { choices }),
   };
   return { flag, path, field };
 }
 
 /** The first value of an enum means that nothing was said. */
-function enumNames(field: DescField): string[] {
-  return (field.enum?.values ?? []).filter(({ number }) => number !== 0).map(({ name }) => name);
+function choicesOf(field: DescField): string[] | undefined {
+  const values = (field.enum ?? filteredEnum(field))?.values;
+  return values?.filter(({ number }) => number !== 0).map(({ name }) => name);
+}
+
+/** Filters hold states as texts: those of what they filter, `Order` for `OrderFilters`. */
+function filteredEnum({ name, parent }: DescField): DescEnum | undefined {
+  const entity = /^(.*)(?:Filters?)$/.exec(parent.typeName)?.[1];
+  const field = entity === undefined ? undefined : findMessage(entity)?.fields.find((each) => each.name === name);
+  return name === "state" ? field?.enum : undefined;
 }
 
 function placeholder(field: DescField): string | undefined {

@@ -1,5 +1,6 @@
 import { parseDuration } from "../duration.ts";
 import { usageError } from "../errors.ts";
+import { loadSdlFile } from "../sdl.ts";
 import { stopRequested } from "../signals.ts";
 import type { CommandInput } from "../spec.ts";
 import { Localnet } from "./localnet.ts";
@@ -10,11 +11,13 @@ const MIN_INTERVAL_MS = 100;
 export async function localnet({ flags, io }: CommandInput): Promise<number> {
   const blockIntervalMs = parseDuration("block-interval", flags.text("block-interval"));
   if (blockIntervalMs < MIN_INTERVAL_MS) throw usageError(`--block-interval is at least ${MIN_INTERVAL_MS}ms`);
+  const deploy = flags.optional("deploy");
+  // A fault of the file is told before anything is started for it.
+  if (deploy !== undefined) loadSdlFile(deploy);
   const stop = new AbortController();
   const wish = stopRequested();
   void wish.received.then(() => stop.abort());
   const home = flags.optional("home");
-  const deploy = flags.optional("deploy");
   const options = {
     portOffset: flags.count("port-offset"),
     blockIntervalMs,

@@ -4,8 +4,10 @@ import { formatCoins, NATIVE_DENOM, parseCoins } from "../../util/index.ts";
 import { MsgSendSchema } from "../../wire/gen/sdk/bank/v1beta1/tx_pb.js";
 import { decodeAddress, encodeAddress, packAny } from "../../wire/index.ts";
 import { commandError } from "../errors.ts";
+import { inArgument } from "../in-flag.ts";
 import type { CommandInput } from "../spec.ts";
 import { defaultLocalnetHome, localnetKeyring, readState } from "./home.ts";
+import { localnetPorts } from "./ports.ts";
 import { keySigner } from "./signer.ts";
 
 const DEFAULT_AMOUNT = `100000000${NATIVE_DENOM}`;
@@ -13,9 +15,13 @@ const DEFAULT_AMOUNT = `100000000${NATIVE_DENOM}`;
 /** `svc faucet ADDRESS [AMOUNT]`: tokens from a running localnet. */
 export async function faucet({ args, flags, io }: CommandInput): Promise<number> {
   const [address = "", text = DEFAULT_AMOUNT] = args;
-  decodeAddress(address);
-  const amount = parseCoins(text).map((coin) => ({ denom: coin.denom, amount: coin.amount.toString() }));
+  inArgument("address", () => decodeAddress(address));
+  const amount = inArgument("amount", () => parseCoins(text)).map((coin) => ({
+    denom: coin.denom,
+    amount: coin.amount.toString(),
+  }));
   const offset = flags.count("port-offset");
+  localnetPorts(offset);
   const home = resolve(flags.optional("home") ?? defaultLocalnetHome(offset));
   const client = new ChainClient(readState(home, offset).rpc);
   try {

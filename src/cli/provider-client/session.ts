@@ -3,12 +3,14 @@ import { SvcError } from "../../util/index.ts";
 import { type Lease, Lease_State } from "../../wire/gen/svc/market/v1beta1/market_pb.js";
 import { Query as MarketQuery } from "../../wire/gen/svc/market/v1beta1/query_pb.js";
 import { Query as ProviderQuery } from "../../wire/gen/svc/provider/v1beta1/provider_pb.js";
-import { decodeAddress, formatLeaseId, type LeaseKey, SignMode } from "../../wire/index.ts";
+import { formatLeaseId, type LeaseKey, SignMode } from "../../wire/index.ts";
 import { openCertificate } from "../cert/issue.ts";
 import { type CliContext, createContext } from "../context.ts";
 import { tenantCredential } from "../deploy/certificate.ts";
 import { gatewayOf } from "../deploy/live-gate.ts";
-import { commandError } from "../errors.ts";
+import { commandError, usageError } from "../errors.ts";
+import type { Flags } from "../flags.ts";
+import { addressFlag } from "../query/ask.ts";
 import type { CommandInput } from "../spec.ts";
 import { requireSigningKey, signerOf } from "../tx/sender.ts";
 
@@ -24,6 +26,7 @@ export interface TenantSession {
 /** Opens the key of `--from` and the way to the chain. */
 export async function openTenant(input: CommandInput): Promise<TenantSession> {
   const context = createContext(input);
+  checkLeaseFlags(context.flags);
   const sender = await requireSigningKey(context, input.flags.text("from"));
   const signer = await signerOf(context, sender);
   const chain = await context.chain();
@@ -47,9 +50,19 @@ export async function openTenant(input: CommandInput): Promise<TenantSession> {
   };
 }
 
+/** The flags that name a lease, before anybody is asked for it. */
+function checkLeaseFlags(flags: Flags): void {
+  flags.need("dseq");
+  addressFlag(flags, "provider");
+  for (const name of ["dseq", "gseq", "oseq"]) {
+    if (flags.given(name) && flags.count(name) === 0) {
+      throw usageError(`${flags.label(name)}: 0 names nothing, numbers begin at 1`);
+    }
+  }
+}
+
 /** A provider by its address. Throws with the remedy where the chain has none. */
 export async function findProvider(chain: ChainClient, address: string) {
-  decodeAddress(address);
   const hint = "see which there are: svc query provider list";
   try {
     const { provider } = await chain.query.call(ProviderQuery.method.provider, { owner: address });
@@ -64,7 +77,6 @@ export async function findProvider(chain: ChainClient, address: string) {
 /** Active leases of the owner that fit the flags `--dseq`, `--gseq`, `--oseq` and `--provider`. */
 export async function activeLeases({ chain, owner, context }: TenantSession): Promise<readonly LeaseKey[]> {
   const { flags } = context;
-  flags.need("dseq");
   const filters = {
     owner,
     dseq: flags.uint("dseq"),

@@ -18,9 +18,9 @@ export async function leaseShell(input: CommandInput): Promise<number> {
   const { service, command } = readCommand(input);
   const streams: ShellStreams = { input: process.stdin, output: process.stdout, error: process.stderr };
   const { tty, stdin } = chooseTerminal(input, streams);
+  const replica = input.flags.count("replica-index");
   const { session, lease, gateway } = await openLease(input);
   return withSession(session.chain, async () => {
-    const replica = input.flags.count("replica-index");
     const shell = await gateway.shell(lease, { service, replica, command, tty, stdin });
     const { exitCode, message } = await attachShell(shell, streams, { tty, stdin });
     if (message !== "") input.io.err(`Error: ${message}\n`);

@@ -2,6 +2,7 @@ import { GatewayClient, publishedCertificates } from "../../client/index.ts";
 import { type JsonValue, readJson } from "../../wire/index.ts";
 import { type CliContext, createContext } from "../context.ts";
 import { printResult } from "../output.ts";
+import { addressArgument } from "../query/ask.ts";
 import type { CommandInput } from "../spec.ts";
 import { findProvider, openLease, withSession } from "./session.ts";
 
@@ -26,10 +27,11 @@ export async function getManifest(input: CommandInput): Promise<void> {
 
 /** `provider status ADDRESS`: needs no key. */
 export async function providerStatus(input: CommandInput): Promise<void> {
+  const owner = addressArgument(input.args[0] ?? "", "address", input.flags);
   const context = createContext(input);
   const chain = await context.chain();
   await withSession(chain, async () => {
-    const { address, hostUri } = await findProvider(chain, input.args[0] ?? "");
+    const { address, hostUri } = await findProvider(chain, owner);
     const certificateOf = publishedCertificates(chain.query);
     print(await new GatewayClient({ provider: address, hostUri, certificateOf }).status(), context);
   });

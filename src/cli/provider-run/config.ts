@@ -2,11 +2,13 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as v from "valibot";
 import { parse } from "yaml";
-import type { ClusterDriver, ProviderConfig } from "../../provider/index.ts";
+import type { ProviderConfig } from "../../provider/index.ts";
 import {
   type PricingStrategy,
   parseScales,
   randomRangePricing,
+  type ScaleFlags,
+  type Scales,
   scalePricing,
   scriptPricing,
 } from "../../provider/index.ts";
@@ -16,6 +18,7 @@ import { parseDuration } from "../duration.ts";
 import { commandError, usageError } from "../errors.ts";
 import type { Flags } from "../flags.ts";
 import { homeOf } from "../home.ts";
+import { inFlag } from "../in-flag.ts";
 
 /** Folder of the daemon in the home. */
 export function stateDirOf(flags: Flags): string {
@@ -27,18 +30,17 @@ export function engineStateDir(home: string): string {
   return join(home, "provider", "engine");
 }
 
-/** Everything the flags say of the provider, beside the cluster that was opened from them. */
-export function readConfig(flags: Flags, driver: ClusterDriver): ProviderConfig {
-  const fee = parseCoin(flags.text("fees"));
+/** Everything the flags say of the provider, beside the cluster that is opened from them. */
+export function readSettings(flags: Flags): Omit<ProviderConfig, "driver"> {
+  const fee = inFlag(flags, "fees", () => parseCoin(flags.text("fees")));
   const deposit = flags.optional("bid-deposit");
   const duration = (name: string) => parseDuration(name, flags.text(name));
   return {
     stateDir: stateDirOf(flags),
-    driver,
     pricing: readPricing(flags),
     fee,
     gasPrice: readGasPrice(flags, fee.denom),
-    ...(deposit === undefined ? {} : { bidDeposit: parseCoin(deposit) }),
+    ...(deposit === undefined ? {} : { bidDeposit: inFlag(flags, "bid-deposit", () => parseCoin(deposit)) }),
     bidTimeoutMs: duration("bid-timeout"),
     manifestTimeoutMs: duration("manifest-timeout"),
     withdrawalPeriodMs: duration("withdrawal-period"),
@@ -82,22 +84,24 @@ function readPricing(flags: Flags): PricingStrategy {
     });
   }
   const scale = (name: string) => flags.text(`bid-price-${name}-scale`);
-  return scalePricing(
-    parseScales({
-      cpu: scale("cpu"),
-      memory: scale("memory"),
-      storage: scale("storage"),
-      endpoint: scale("endpoint"),
-      ip: scale("ip"),
-    }),
-  );
+  const [cpu, memory, storage] = [scale("cpu"), scale("memory"), scale("storage")];
+  return scalePricing(readScales({ cpu, memory, storage, endpoint: scale("endpoint"), ip: scale("ip") }));
+}
+
+/** The fault names the flag. */
+function readScales(texts: ScaleFlags): Scales {
+  try {
+    return parseScales(texts);
+  } catch (error) {
+    throw usageError(errorText(error));
+  }
 }
 
 /** A price in another denomination than the fee's says nothing about the fee. */
 function readGasPrice(flags: Flags, denom: string): bigint {
   const text = flags.text("gas-prices");
   if (text === "" || text === "0") return 0n;
-  const price = parseDecCoin(text);
+  const price = inFlag(flags, "gas-prices", () => parseDecCoin(text));
   return price.denom === denom ? price.amount : 0n;
 }
 

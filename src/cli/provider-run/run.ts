@@ -13,7 +13,7 @@ import { stopRequested } from "../signals.ts";
 import type { CommandInput } from "../spec.ts";
 import { signerOf } from "../tx/sender.ts";
 import { VERSION } from "../version.ts";
-import { engineStateDir, readConfig } from "./config.ts";
+import { engineStateDir, readSettings } from "./config.ts";
 
 /** `svc provider run`. */
 export async function providerRun(input: CommandInput): Promise<number> {
@@ -23,6 +23,7 @@ export async function providerRun(input: CommandInput): Promise<number> {
       hint: "leave out --cluster-orch (--cluster-k8s) and --clusterconfig (--kubeconfig)",
     });
   }
+  const settings = readSettings(flags);
   const log = createLogger(logOptions(flags));
   const context = createContext(input);
   const key = await findKey(await context.keyring(), flags.need("from"), context.keys);
@@ -34,7 +35,7 @@ export async function providerRun(input: CommandInput): Promise<number> {
   void stop.received.then(() => starting.abort());
   const { signal } = starting;
   try {
-    const config = readConfig(flags, driver);
+    const config = { ...settings, driver };
     const client = await context.chain();
     const provider = await runProvider({ config, client, signer, identity, version: VERSION, log, signal });
     log.info("stopping", { why: await stop.received });

@@ -1,9 +1,8 @@
 import type { DescMethod } from "@bufbuild/protobuf";
-import { errorText } from "../../util/index.ts";
 import { decodeAddress, fromJson, type JsonObject, type JsonValue, toJson } from "../../wire/index.ts";
 import type { CliContext } from "../context.ts";
-import { usageError } from "../errors.ts";
 import type { Flags } from "../flags.ts";
+import { inArgument, inFlag } from "../in-flag.ts";
 
 /** Asks an rpc with a request in proto JSON, at the height of the flags; the answer in proto JSON. */
 export async function ask(context: CliContext, method: DescMethod, request: JsonObject): Promise<JsonValue> {
@@ -14,10 +13,13 @@ export async function ask(context: CliContext, method: DescMethod, request: Json
 
 /** The account address of an argument, of the network that the flags name. */
 export function addressArgument(text: string, name: string, { profile }: Pick<Flags, "profile">): string {
-  try {
-    decodeAddress(text, "account", profile.bech32Prefix);
-    return text;
-  } catch (error) {
-    throw usageError(`<${name}>: ${errorText(error)}`);
-  }
+  inArgument(name, () => decodeAddress(text, "account", profile.bech32Prefix));
+  return text;
+}
+
+/** The account address of a flag; undefined when it is not given. */
+export function addressFlag(flags: Flags, name: string): string | undefined {
+  const text = flags.optional(name);
+  if (text !== undefined) inFlag(flags, name, () => decodeAddress(text, "account", flags.profile.bech32Prefix));
+  return text;
 }

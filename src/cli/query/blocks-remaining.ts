@@ -8,7 +8,7 @@ import { type CliContext, createContext } from "../context.ts";
 import { commandError, usageError } from "../errors.ts";
 import { printResult } from "../output.ts";
 import type { CommandInput } from "../spec.ts";
-import { addressArgument } from "./ask.ts";
+import { addressFlag } from "./ask.ts";
 
 const NANOS_PER_SECOND = 1_000_000_000n;
 
@@ -23,7 +23,8 @@ export async function queryBlocksRemaining(input: CommandInput): Promise<void> {
 
 function readId({ args: [text], flags }: CommandInput): DeploymentKey {
   if (text === undefined) {
-    const owner = addressArgument(flags.need("owner"), "owner", flags);
+    flags.need("owner");
+    const owner = addressFlag(flags, "owner") ?? "";
     flags.need("dseq");
     return { owner, dseq: flags.uint("dseq") };
   }

@@ -2,6 +2,7 @@ import { eventsQuery, queryTx, searchTxs, TxResponseSchema } from "../../client/
 import { toJson } from "../../wire/index.ts";
 import { createContext } from "../context.ts";
 import { usageError } from "../errors.ts";
+import { inFlag } from "../in-flag.ts";
 import { printResult } from "../output.ts";
 import type { CommandInput } from "../spec.ts";
 
@@ -10,8 +11,13 @@ const MAX_TXS = 100n;
 
 /** `query tx HASH`. */
 export async function queryTxCommand(input: CommandInput): Promise<void> {
+  const [hash = ""] = input.args;
+  if (!/^(?:0x)?[0-9a-f]{64}$/i.test(hash)) {
+    const text = `<hash>: ${JSON.stringify(hash.slice(0, 80))} is no transaction hash of 64 hex digits`;
+    throw usageError(text, "copy txhash of a result");
+  }
   const context = createContext(input);
-  const response = await queryTx(await context.chain(), input.args[0] ?? "");
+  const response = await queryTx(await context.chain(), hash);
   printResult(toJson(TxResponseSchema, response), context.output, input.io);
 }
 
@@ -42,5 +48,5 @@ function readQuery({ flags }: CommandInput): string {
   if (events !== undefined && query !== undefined) throw usageError("--events and --query cannot be used together");
   if (query !== undefined) return query;
   if (events === undefined) throw usageError("required flag --events is not set (or --query)");
-  return eventsQuery(events.split("&"));
+  return inFlag(flags, "events", () => eventsQuery(events.split("&")));
 }

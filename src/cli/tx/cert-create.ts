@@ -103,9 +103,9 @@ async function keyPassphrase({ context, sender }: TxSession): Promise<string> {
   if (context.flags.bool("dry-run")) return "not kept";
   const passphrase = await context.io.password("Enter passphrase to encrypt the certificate's key:");
   const fault = newPassphraseFault(passphrase);
-  if (fault !== undefined) throw commandError(fault);
+  if (fault !== undefined) throw commandError(fault, { hint: "type another one" });
   if ((await context.io.password("Repeat the passphrase:")) !== passphrase)
-    throw commandError("passphrases don't match");
+    throw commandError("passphrases don't match", { hint: "type the same passphrase twice" });
   return passphrase;
 }
 

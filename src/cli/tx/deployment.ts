@@ -12,7 +12,7 @@ import { ensureClientCertificate, hasValidCertificate } from "../cert/ensure.ts"
 import { createContext } from "../context.ts";
 import { commandError, usageError } from "../errors.ts";
 import type { Flags } from "../flags.ts";
-import { addressArgument } from "../query/ask.ts";
+import { addressFlag } from "../query/ask.ts";
 import { loadSdlFile, printWarnings } from "../sdl.ts";
 import type { CommandInput } from "../spec.ts";
 import { finishTx, runTx } from "./run.ts";
@@ -146,8 +146,7 @@ export async function deploymentDeposit(input: CommandInput): Promise<number> {
   const { args, flags } = input;
   const coin = readAmount(args[0] ?? "", "<amount>");
   const dseq = requireDseq(flags);
-  const given = flags.optional("owner");
-  const owner = given === undefined ? undefined : addressArgument(given, "owner", flags);
+  const owner = addressFlag(flags, "owner");
   return runTx(input, ({ sender }) => {
     const id = { owner: owner ?? sender.address, dseq };
     const depositor = id.owner === sender.address ? "" : sender.address;
@@ -185,7 +184,7 @@ function requireDseq(flags: Flags): bigint {
 
 /** `--owner` is there for scripts that give it everywhere; whoever signs is the owner. */
 function checkOwner(flags: Flags, { sender }: TxSession): void {
-  const owner = flags.optional("owner");
+  const owner = addressFlag(flags, "owner");
   if (owner === undefined || owner === sender.address) return;
   throw usageError(`the owner ${owner} has to sign, not ${sender.address}`, "give --from the key of the owner");
 }

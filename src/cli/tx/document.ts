@@ -54,6 +54,9 @@ export async function writeDocument({ flags, io }: CliContext, lines: readonly s
   try {
     await writeFile(path, text);
   } catch (cause) {
-    throw commandError(`--output-document: ${errorText(cause)}`, { cause });
+    throw commandError(`--output-document: ${errorText(cause)}`, {
+      hint: "name a file in a directory that is there",
+      cause,
+    });
   }
 }

@@ -17,6 +17,7 @@ export async function encodeFile({ args, flags, io }: CommandInput): Promise<voi
 export async function decodeText({ args, flags, io }: CommandInput): Promise<void> {
   const [text = ""] = args;
   const bytes = readBytes((text === "-" ? await io.readAll() : text).trim(), flags.bool("hex"));
+  if (bytes.length === 0) throw usageError("<text> is empty", "give a transaction in base64 or hexadecimal");
   if (equalBytes(bytes.subarray(0, 4), aminoPrefix("cosmos-sdk/StdTx"))) {
     const hint = "transactions of today are protobuf, as tx encode prints them without --amino";
     throw commandError("<text> is a transaction in legacy amino, which is not read", { hint });

@@ -73,7 +73,7 @@ const OURS: readonly (readonly [what: string, code: number, text: string])[] = [
   ["to broadcast offline", 2, "Error: cannot broadcast tx during offline mode"],
   ["a mode that is none", 2, 'Error: --broadcast-mode takes sync, async, block, not "foo"'],
   ["a query without a node", 1, "Error: cannot reach the node at http://localhost:1: connection refused"],
-  ["no hash", 1, 'Error: "zz" is no transaction hash of 64 hex digits'],
+  ["no hash", 2, 'Error: <hash>: "zz" is no transaction hash of 64 hex digits'],
   ["bytes that are no transaction", 1, "Error: invalid length: tx parse error"],
   ["a valid signature, which is no refusal", 0, ""],
 ];

@@ -5,10 +5,11 @@ import {
   parseGas,
   parseGasAdjustment,
 } from "../../client/index.ts";
-import { type Dec, type DecimalCoin, errorText, type IntCoin, parseCoins, parseDecCoins } from "../../util/index.ts";
+import { type Dec, type DecimalCoin, type IntCoin, parseCoins, parseDecCoins } from "../../util/index.ts";
 import { decodeAddress, SignMode } from "../../wire/index.ts";
-import { commandError, UsageError, usageError } from "../errors.ts";
+import { commandError, usageError } from "../errors.ts";
 import type { Flags } from "../flags.ts";
+import { inFlag } from "../in-flag.ts";
 
 /** What becomes of a transaction: it is sent, printed unsigned, printed signed, or only its gas is told. */
 export type TxPurpose = "send" | "generate" | "sign" | "estimate";
@@ -42,10 +43,10 @@ export function readTxSettings(flags: Flags): TxSettings {
     offline: flags.bool("offline"),
     yes: flags.bool("yes"),
     mode: parseBroadcastMode(flags.text("broadcast-mode")),
-    gas: inFlag("gas", () => parseGas(flags.text("gas"))),
-    gasAdjustment: inFlag("gas-adjustment", () => parseGasAdjustment(flags.text("gas-adjustment"))),
-    fees: inFlag("fees", () => parseCoins(flags.text("fees"))).filter(({ amount }) => amount > 0n),
-    gasPrices: inFlag("gas-prices", () => parseDecCoins(flags.text("gas-prices"))),
+    gas: inFlag(flags, "gas", () => parseGas(flags.text("gas"))),
+    gasAdjustment: inFlag(flags, "gas-adjustment", () => parseGasAdjustment(flags.text("gas-adjustment"))),
+    fees: inFlag(flags, "fees", () => parseCoins(flags.text("fees"))).filter(({ amount }) => amount > 0n),
+    gasPrices: inFlag(flags, "gas-prices", () => parseDecCoins(flags.text("gas-prices"))),
     memo: flags.text("memo"),
     timeoutHeight: flags.uint("timeout-height"),
     signMode: flags.text("sign-mode") === "amino-json" ? SignMode.LEGACY_AMINO_JSON : SignMode.DIRECT,
@@ -94,15 +95,6 @@ function optionalUint(flags: Flags, name: string): bigint | undefined {
 
 function addressFlag(flags: Flags, name: string): string {
   const text = flags.text(name);
-  if (text !== "") inFlag(name, () => decodeAddress(text, "account", flags.profile.bech32Prefix));
+  if (text !== "") inFlag(flags, name, () => decodeAddress(text, "account", flags.profile.bech32Prefix));
   return text;
-}
-
-/** Runs a parser; what it says is told of the flag. */
-function inFlag<T>(name: string, read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    throw error instanceof UsageError ? error : usageError(`--${name}: ${errorText(error)}`);
-  }
 }

@@ -1,0 +1,154 @@
+import { join } from "node:path";
+import { PHRASE_A, type Row, type World } from "./world.ts";
+
+const recover = (words: string): { input: string } => ({ input: `${words}\n` });
+const KEY = "AxLZ24vr+sh4EwC/7P3mUCjdfn/ohvrFNsfRUTuz0pNm";
+const ZEROS = "0".repeat(64);
+const CURVE_ORDER = "fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141";
+
+/** Keys: names, phrases, paths, public keys, members, and where they are kept. */
+export function keyRows(world: World): readonly Row[] {
+  return [...nameRows(world), ...originRows(world), ...showRows(world), ...keyringRows(world)];
+}
+
+function nameRows({ A }: World): readonly Row[] {
+  const names = [
+    "",
+    ".",
+    "..",
+    "../x",
+    "a/b",
+    "/etc/passwd",
+    "a\\b",
+    "a\u0000b",
+    "a\nb",
+    "\u202eb",
+    "x".repeat(300),
+    " a",
+    "a ",
+  ];
+  return [
+    ...names.map((name): Row => [["keys", "add", name], 1, "invalid key name"]),
+    [["keys", "add", A], 1, "invalid key name"],
+    [["keys", "rename", "a", "../b", "-y"], 1, "invalid key name"],
+    [["keys", "rename", "a", "b", "-y"], 1, "already exists"],
+    [["keys", "rename", "nobody", "x"], 1, "nobody is not a valid name or address"],
+    [["keys", "rename", "a"], 2, "missing required argument 'new-name'"],
+    [["keys", "add", "a"], 1, "aborted", { input: "n\n" }],
+    [["keys", "add", "a"], 1, "aborted", { input: "" }],
+    [["keys", "add", "a"], 1, "aborted", { input: "yes please\n" }],
+  ];
+}
+
+function originRows({ A, tx, none, root, file }: World): readonly Row[] {
+  const add = (...flags: readonly string[]): string[] => ["keys", "add", "n", ...flags];
+  const words = PHRASE_A.split(" ");
+  const spaced = file("phrase.txt", "one two three\n", 0o600);
+  return [
+    [add("--recover"), 1, "invalid mnemonic", recover("abandon abandon")],
+    [add("--recover"), 1, "invalid mnemonic", recover(words.slice(1).join(" "))],
+    [add("--recover"), 1, "invalid mnemonic", recover([...words, "abandon"].join(" "))],
+    [add("--recover"), 1, "invalid mnemonic", recover(words.with(11, "abandon").join(" "))],
+    [add("--recover"), 1, "invalid mnemonic", recover(words.with(3, "abandonn").join(" "))],
+    [add("--recover"), 1, "invalid mnemonic", recover(Array.from({ length: 25 }, () => "abandon").join(" "))],
+    [add("--recover"), 1, "invalid mnemonic", recover("\u0000\u0001\u0002\u0003")],
+    [add("--recover"), 1, "invalid mnemonic", recover("")],
+    [add("--recover"), 1, "standard input ended"],
+    [add("-i"), 1, "standard input ended"],
+    [add("-i"), 1, "passphrases don't match", { input: `${PHRASE_A}\npassphrase one\npassphrase two\n` }],
+    [add("--recover", "--source", none), 1, "cannot read the phrase file of --source"],
+    [add("--recover", "--source", root), 1, "cannot read the phrase file of --source"],
+    [add("--recover", "--source", spaced), 1, "invalid mnemonic"],
+    [add("--source", tx), 2, "--source is used together with --recover"],
+    [add("--algo", "ed25519"), 2, 'provided algorithm "ed25519" is not supported'],
+    [add("--hd-path", "nonsense"), 1, "doesn't contain '/' separators"],
+    [add("--hd-path", "m/44'/x"), 1, "x"],
+    [add("--hd-path", "m/44'//0"), 1, "invalid BIP 32 path"],
+    [add("--hd-path", "m/2147483648"), 1, "invalid BIP 32 path"],
+    [add("--hd-path", "m/-1/0"), 1, "invalid BIP 32 path"],
+    [add("--index", "-1"), 2, '--index takes a whole number, not "-1"'],
+    [add("--index", "1.5"), 2, '--index takes a whole number, not "1.5"'],
+    [add("--index", "0x10"), 2, '--index takes a whole number, not "0x10"'],
+    [add("--index", "2147483648"), 1, "2147483648"],
+    [add("--account", "99999999999999999999"), 2, "--account is too large"],
+    [add("--coin-type", "bitcoin"), 2, '--coin-type takes a whole number, not "bitcoin"'],
+    [add(), 2, 'SVC_INDEX takes a whole number, not "x"', { env: { SVC_INDEX: "x" } }],
+    [add("--pubkey", "{"), 2, "--pubkey:"],
+    [add("--pubkey", "{}"), 2, "--pubkey:"],
+    [add("--pubkey", `{"@type":"/cosmos.crypto.ed25519.PubKey","key":"${KEY}"}`), 2, "--pubkey"],
+    [add("--pubkey", '{"@type":"/cosmos.crypto.secp256k1.PubKey","key":"AAAA"}'), 2, "--pubkey"],
+    [add("--pubkey", A), 2, "expected svcpub"],
+    [add("--pubkey", "svcpub1qqqq"), 2, "--pubkey"],
+    [add("--pubkey-base64", "%%%"), 2, "--pubkey-base64:"],
+    [add("--pubkey-base64", "AAAA"), 2, "--pubkey-base64:"],
+    [add("--pubkey-base64", KEY, "--recover"), 2, "cannot be used together"],
+    [add("--multisig", "a,b", "--recover"), 2, "--multisig and --recover cannot be used together"],
+    [add("--multisig", "a,nobody"), 1, "nobody is not a valid name or address"],
+    [add("--multisig", "a,a"), 2, "duplicate multisig keys: a"],
+    [add("--multisig", "a,b", "--multisig-threshold", "3"), 1, "threshold k of n multisignature: 2 < 3"],
+    [add("--multisig", "a,b", "--multisig-threshold", "0"), 1, "threshold must be a positive integer"],
+    [
+      add("--multisig", "a,b", "--multisig-threshold", "two"),
+      2,
+      '--multisig-threshold takes a whole number, not "two"',
+    ],
+    [["keys", "import-hex", "n", "abcd"], 1, "the private key is not valid"],
+    [["keys", "import-hex", "n", ZEROS], 1, "the private key is not valid"],
+    [["keys", "import-hex", "n", CURVE_ORDER], 1, "the private key is not valid"],
+    [["keys", "import-hex", "n", "z".repeat(64)], 1, "the private key is not valid"],
+    [["keys", "import-hex", "n"], 1, "the private key is not valid", { input: "not hexadecimal\n" }],
+    [["keys", "import-hex", "a", "1".repeat(64)], 1, "cannot overwrite key: a"],
+    [["keys", "import-hex", "../x", "1".repeat(64)], 1, "invalid key name"],
+    [["keys", "mnemonic", "--unsafe-entropy"], 1, "256-bits is 43 characters", { input: "too short\n" }],
+  ];
+}
+
+function showRows({ A, wrongSum }: World): readonly Row[] {
+  return [
+    [["keys", "show"], 2, "missing required argument 'names'"],
+    [["keys", "show", "nobody"], 1, "nobody is not a valid name or address"],
+    [["keys", "show", ""], 1, "is not a valid name or address"],
+    [["keys", "show", "../a"], 1, "../a is not a valid name or address"],
+    [["keys", "show", wrongSum], 1, "checksum"],
+    [["keys", "show", A.replace("svc1", "cosmos1")], 1, "is not a valid name or address"],
+    [["keys", "show", "a", "nobody"], 1, "nobody is not a valid name or address"],
+    [["keys", "show", "a", "b", "--multisig-threshold", "3"], 1, "threshold k of n multisignature: 2 < 3"],
+    [["keys", "show", "a", "-a", "-p"], 2, "cannot use both --address and --pubkey at once"],
+    [["keys", "show", "a", "-a", "-o", "json"], 2, "cannot use --output with --address or --pubkey"],
+    [["keys", "show", "a", "--bech", "xyz"], 2, "--bech takes acc, val, cons"],
+    [["keys", "delete"], 2, "missing required argument 'names'"],
+    [["keys", "delete", "nobody"], 1, "nobody is not a valid name or address"],
+    [["keys", "delete", "nobody", "-y"], 1, "nobody is not a valid name or address"],
+    [["keys", "parse", "nonsense"], 1, "couldn't find valid bech32 nor hex data"],
+    [["keys", "parse", ""], 1, "couldn't find valid bech32 nor hex data"],
+    [["keys", "parse", wrongSum], 1, "couldn't find valid bech32 nor hex data"],
+    [["keys", "parse", "abc"], 1, "couldn't find valid bech32 nor hex data"],
+  ];
+}
+
+function keyringRows({ file, none, tx, root }: World): readonly Row[] {
+  const home = (name: string): string => join(root, "keyrings", name);
+  file("keyrings/torn/keyring-test/x.info", "eyJhbGciOi");
+  file("keyrings/empty/keyring-test/x.info", "");
+  const open = file("open-passphrase", "long enough passphrase\n", 0o644);
+  const short = file("short-passphrase", "short\n", 0o600);
+  const blank = file("blank-passphrase", "", 0o600);
+  const inFile = (...words: readonly string[]): string[] => ["keys", "add", "n", "--keyring-backend", "file", ...words];
+  return [
+    [["keys", "list", "--keyring-backend", "kwallet"], 1, "keyring backend not available"],
+    [["keys", "list", "--keyring-backend", "pass"], 1, "keyring backend not available"],
+    [inFile(), 1, "standard input ended"],
+    [inFile(), 1, "password must be at least 8 characters", { input: "short\n" }],
+    [inFile(), 1, "passphrase do not match", { input: "first passphrase\nsecond passphrase\n" }],
+    [inFile("--keyring-passphrase-file", none), 1, "does not exist"],
+    [inFile("--keyring-passphrase-file", open), 1, "open-passphrase"],
+    [inFile("--keyring-passphrase-file", short), 1, "passphrase"],
+    [inFile("--keyring-passphrase-file", blank), 1, "passphrase"],
+    [["keys", "list", "--home", home("torn")], 1, "x.info"],
+    [["keys", "show", "x", "--home", home("torn")], 1, "x.info"],
+    [["keys", "list", "--home", home("empty")], 1, "x.info"],
+    [["keys", "add", "n", "--keyring-dir", tx], 1, tx],
+    [["keys", "list", "--keyring-dir", tx], 1, tx],
+    [["keys", "migrate", "--to", "yaml"], 2, "--to takes"],
+  ];
+}
