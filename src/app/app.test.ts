@@ -248,6 +248,13 @@ describe("simulation", () => {
     expect(simulateBytes(chain, new Uint8Array())).toMatchObject({ code: 18, codespace: "sdk" });
   });
 
+  test("takes a fee of nothing, which a transaction may not have", () => {
+    const chain = newChain();
+    const tx = chain.sign(send(chain), { from: chain.key("alice"), fee: [{ denom: NATIVE_DENOM, amount: 0n }] });
+    expect(simulateBytes(chain, tx).code).toBe(0);
+    expect(chain.app.checkTx({ tx, kind: "new" })).toMatchObject({ code: 13, codespace: "sdk" });
+  });
+
   test("sees what the mempool holds already", () => {
     const chain = newChain();
     const from = chain.key("alice");

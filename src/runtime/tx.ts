@@ -59,7 +59,7 @@ export function prepareTx(bytes: Uint8Array, router: Router, mode: "signed" | "s
   if (messages.length === 0) throw sdkErrors.invalidRequest("must contain at least one message");
   const gasLimit = authInfo.fee?.gasLimit ?? 0n;
   if (gasLimit > MAX_GAS) throw sdkErrors.invalidRequest(`invalid gas supplied; ${gasLimit} > ${MAX_GAS}`);
-  const fee = readFee(decoded);
+  const fee = readFee(decoded, mode);
   for (const { route, value } of messages) route.method.validate(value);
   const texts = txSigners(decoded.messages, authInfo.fee);
   if (mode === "signed") checkCounts(texts.length, authInfo.signerInfos.length, raw.signatures);
@@ -82,8 +82,10 @@ function routeMessage({ typeUrl, schema, value }: Unpacked, router: Router): Rou
   return { route, value, namespace: namespaceOf(typeUrl) };
 }
 
-function readFee({ authInfo }: DecodedTx): IntCoin[] {
-  const amount = authInfo.fee?.amount ?? [];
+/** Clients that pay a price of gas ask for their gas with a fee of nothing in it, since it is not known yet. */
+function readFee({ authInfo }: DecodedTx, mode: "signed" | "simulated"): IntCoin[] {
+  const coins = authInfo.fee?.amount ?? [];
+  const amount = mode === "signed" ? coins : coins.filter((coin) => coin.amount !== "0");
   try {
     return readCoins(amount);
   } catch (cause) {
