@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { defaultLocalnetHome, homeFlags, readState } from "./home.ts";
+import { defaultLocalnetHome, homeFlags, isWholeHome, makeHome, readState, removeHome } from "./home.ts";
 import { Steps } from "./steps.ts";
 
 test.each([
@@ -11,6 +11,22 @@ test.each([
   ["/srv/a net", 100, " --home '/srv/a net'"],
 ])("the localnet in %s with offset %i is found with %j", (home, offset, flags) => {
   expect(homeFlags(home, offset)).toBe(flags);
+});
+
+test("a home is whole when it was made to its end, and only such a one is removed", async () => {
+  const dir = mkdtempSync(join(tmpdir(), "svc-localnet-"));
+  removeHome(dir);
+  const home = join(dir, "net");
+  expect(isWholeHome(home)).toBe(false);
+  await makeHome(home, 1000);
+  expect(isWholeHome(home)).toBe(true);
+  writeFileSync(join(home, "localnet.json"), "{}\n");
+  expect(isWholeHome(home)).toBe(false);
+  removeHome(home);
+  expect(existsSync(home)).toBe(false);
+  writeFileSync(join(dir, "mine.txt"), "");
+  expect(() => removeHome(dir)).toThrow(`${dir} is there and was not made by svc localnet`);
+  rmSync(dir, { recursive: true });
 });
 
 test("where there is none, the remedy starts one in the same place", () => {

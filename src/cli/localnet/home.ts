@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { derivePrivateKey, generateMnemonic, mnemonicToSeed } from "../../crypto/index.ts";
@@ -47,7 +47,10 @@ export function homeFlags(home: string, offset: number): string {
 
 export function readState(home: string, offset: number): LocalnetState {
   try {
-    return JSON.parse(readFileSync(join(home, MARKER), "utf8")) as LocalnetState;
+    const state = JSON.parse(readFileSync(join(home, MARKER), "utf8")) as Partial<LocalnetState>;
+    const { chainId, rpc, netUrl } = state;
+    if (chainId === undefined || rpc === undefined || netUrl === undefined) throw new Error("never came up");
+    return { chainId, rpc, netUrl };
   } catch {
     throw commandError(`no localnet in ${home}`, {
       hint: `start one with: svc localnet${homeFlags(home, offset)}, or name the home of a running one with --home`,
@@ -55,15 +58,29 @@ export function readState(home: string, offset: number): LocalnetState {
   }
 }
 
-/** Removes a localnet's home. A folder that this command did not make is refused. */
+/** Whether a home is there that was made to its end. */
+export function isWholeHome(home: string): boolean {
+  try {
+    const marker: unknown = JSON.parse(readFileSync(join(home, MARKER), "utf8"));
+    return typeof marker === "object" && marker !== null && "chainId" in marker;
+  } catch {
+    return false;
+  }
+}
+
+/** Removes a localnet's home. A folder that this command did not make is refused, unless it is empty. */
 export function removeHome(home: string): void {
-  if (!existsSync(home)) return;
+  if (!existsSync(home) || isEmptyFolder(home)) return;
   if (!existsSync(join(home, MARKER))) {
     throw commandError(`${home} is there and was not made by svc localnet`, {
       hint: "name another folder with --home",
     });
   }
   rmSync(home, { recursive: true, force: true });
+}
+
+function isEmptyFolder(path: string): boolean {
+  return statSync(path).isDirectory() && readdirSync(path).length === 0;
 }
 
 export function localnetKeyring(home: string): Keyring {
@@ -88,6 +105,7 @@ export async function makeHome(home: string, intervalMs: number): Promise<void> 
     accounts.push({ address: encodeAddress(address), coins: [{ denom: NATIVE_DENOM, amount }] });
   }
   addGenesisAccounts(home, accounts);
+  writeFileSync(join(home, MARKER), `${JSON.stringify({ chainId: LOCALNET_CHAIN_ID })}\n`, { mode: 0o600 });
 }
 
 const BLOCK_COUNTED: readonly (readonly [module: string, param: string])[] = [

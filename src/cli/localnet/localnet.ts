@@ -14,6 +14,7 @@ import { type Engine, ensureBusybox, ensureEngine } from "./engine-setup.ts";
 import {
   defaultLocalnetHome,
   homeFlags as flagsOfHome,
+  isWholeHome,
   LOCALNET_CHAIN_ID,
   localnetKeyring,
   makeHome,
@@ -123,12 +124,11 @@ export class Localnet {
   }
 
   async #makeHome(): Promise<void> {
-    if (existsSync(this.#home)) {
+    if (!this.#options.keep || !isWholeHome(this.#home)) {
       await this.#purgeContainers("data");
-      if (this.#options.keep) return;
       removeHome(this.#home);
+      await makeHome(this.#home, this.#options.blockIntervalMs);
     }
-    if (!existsSync(join(this.#home, "config"))) await makeHome(this.#home, this.#options.blockIntervalMs);
     if (!this.#options.keep) this.#onStop("home", async () => removeHome(this.#home));
   }
 
