@@ -7,6 +7,8 @@ import { runCli } from "../../test/cli/run.ts";
 import { type Answer, runTerminal } from "../../test/cli/terminal.ts";
 import keySessions from "../../test/vectors/tty-sdk042.json" with { type: "json" };
 import txSessions from "../../test/vectors/tty-tx-sdk042.json" with { type: "json" };
+import { encodeBech32, parseBech32 } from "../wire/index.ts";
+import { TX_COMMANDS } from "./tx/commands.ts";
 
 /** Sessions at a terminal as they were recorded with the reference tool, typed again. */
 
@@ -28,7 +30,7 @@ function comparable(screen: string): string {
     .replaceAll("\r\n", "\n")
     .replace(/^(Error: .*\n)(?:.|\n)*$/m, "$1")
     .replace(/^(?:[a-z]{3,8} ){23}[a-z]{3,8}$/gm, "PHRASE")
-    .replace(/(?:cosmos|svc)1[a-z0-9]{38}/g, "ADDRESS")
+    .replace(/(?:cosmos|svc)(?:valoper)?1[a-z0-9]{38}/g, "ADDRESS")
     .replace(/(?:cosmos|svc)pub1[a-z0-9]+/g, "PUBKEY")
     .replace(/[0-9A-F]{64}/g, "HASH");
 }
@@ -47,7 +49,8 @@ describe("keys at a terminal", () => {
 });
 
 describe("transactions at a terminal", () => {
-  const sends = (txSessions as readonly Session[]).filter(({ args }) => args[1] === "bank");
+  const groups = new Set(TX_COMMANDS.map(({ name }) => name));
+  const known = (txSessions as readonly Session[]).filter(({ args }) => groups.has(args[1] ?? ""));
   let chain: CliChain | undefined;
   afterAll(() => chain?.stop());
 
@@ -64,10 +67,11 @@ describe("transactions at a terminal", () => {
     return chain;
   }
 
-  test.each(sends)("$title", async (session) => {
+  test.each(known)("$title", async (session) => {
     const { home: chainHome, node, addresses } = await dora();
     const words = session.args.map((word) => {
       if (word.startsWith("cosmos1")) return addresses.bank ?? "";
+      if (word.startsWith("cosmosvaloper1")) return encodeBech32(parseBech32(word).bytes, "svcvaloper");
       if (word === "500stake") return "5000utoken";
       if (word === "./hp") return chainHome;
       if (word === "vec-1") return "cli-test-1";
