@@ -43,6 +43,7 @@ export class BankKeeper {
     key: stringKey,
     value: protoValue(MetadataSchema),
     notFound: errors.metadataNotFound,
+    describe: (denom) => denom,
   });
   readonly #accounts: Accounts;
 
