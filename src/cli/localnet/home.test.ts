@@ -2,7 +2,16 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { defaultLocalnetHome, homeFlags, isWholeHome, makeHome, readState, removeHome } from "./home.ts";
+import {
+  defaultLocalnetHome,
+  homeFlags,
+  isKeptHome,
+  isWholeHome,
+  makeHome,
+  readState,
+  removeHome,
+  writeState,
+} from "./home.ts";
 import { Steps } from "./steps.ts";
 
 test.each([
@@ -27,6 +36,17 @@ test("a home is whole when it was made to its end, and only such a one is remove
   writeFileSync(join(dir, "mine.txt"), "");
   expect(() => removeHome(dir)).toThrow(`${dir} is there and was not made by svc localnet`);
   rmSync(dir, { recursive: true });
+});
+
+test("a home stays kept once it was", async () => {
+  const home = mkdtempSync(join(tmpdir(), "svc-localnet-"));
+  expect(isKeptHome(home)).toBe(false);
+  for (const kept of [false, true]) {
+    writeState(home, { chainId: "c", rpc: "r", netUrl: "n", kept });
+    expect(isKeptHome(home)).toBe(kept);
+    expect(readState(home, 0).kept).toBe(kept);
+  }
+  rmSync(home, { recursive: true });
 });
 
 test("where there is none, the remedy starts one in the same place", () => {

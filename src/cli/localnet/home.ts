@@ -28,6 +28,8 @@ export interface LocalnetState {
   readonly chainId: string;
   readonly rpc: string;
   readonly netUrl: string;
+  /** Whether it stays when the localnet stops. */
+  readonly kept: boolean;
 }
 
 /** `~/.svc/localnet`, or with an offset a folder beside it. */
@@ -48,9 +50,9 @@ export function homeFlags(home: string, offset: number): string {
 export function readState(home: string, offset: number): LocalnetState {
   try {
     const state = JSON.parse(readFileSync(join(home, MARKER), "utf8")) as Partial<LocalnetState>;
-    const { chainId, rpc, netUrl } = state;
+    const { chainId, rpc, netUrl, kept = false } = state;
     if (chainId === undefined || rpc === undefined || netUrl === undefined) throw new Error("never came up");
-    return { chainId, rpc, netUrl };
+    return { chainId, rpc, netUrl, kept };
   } catch {
     throw commandError(`no localnet in ${home}`, {
       hint: `start one with: svc localnet${homeFlags(home, offset)}, or name the home of a running one with --home`,
@@ -60,11 +62,21 @@ export function readState(home: string, offset: number): LocalnetState {
 
 /** Whether a home is there that was made to its end. */
 export function isWholeHome(home: string): boolean {
+  return "chainId" in readMarker(home);
+}
+
+/** Whether a home is there that is to outlive the localnets that run in it. */
+export function isKeptHome(home: string): boolean {
+  const marker = readMarker(home);
+  return "kept" in marker && marker.kept === true;
+}
+
+function readMarker(home: string): object {
   try {
     const marker: unknown = JSON.parse(readFileSync(join(home, MARKER), "utf8"));
-    return typeof marker === "object" && marker !== null && "chainId" in marker;
+    return typeof marker === "object" && marker !== null ? marker : {};
   } catch {
-    return false;
+    return {};
   }
 }
 

@@ -14,6 +14,7 @@ import { type Engine, ensureBusybox, ensureEngine } from "./engine-setup.ts";
 import {
   defaultLocalnetHome,
   homeFlags as flagsOfHome,
+  isKeptHome,
   isWholeHome,
   LOCALNET_CHAIN_ID,
   localnetKeyring,
@@ -54,6 +55,8 @@ export class Localnet {
   readonly #home: string;
   readonly #ports: LocalnetPorts;
   readonly #steps: Steps;
+  /** What was kept once stays: a start that forgets the flag loses nothing. */
+  #keep: boolean;
   /** Undoes what was started, the last first. */
   readonly #cleanups: { readonly what: string; readonly run: () => Promise<void> }[] = [];
   #children: Child[] = [];
@@ -67,6 +70,7 @@ export class Localnet {
     this.#io = io;
     this.#home = resolve(options.home ?? defaultLocalnetHome(options.portOffset));
     this.#ports = localnetPorts(options.portOffset);
+    this.#keep = options.keep;
     this.#steps = new Steps({
       json: options.json,
       out: (line) => io.out(`${line}\n`),
@@ -124,12 +128,16 @@ export class Localnet {
   }
 
   async #makeHome(): Promise<void> {
-    if (!this.#options.keep || !isWholeHome(this.#home)) {
+    if (isKeptHome(this.#home)) {
+      this.#keep = true;
+      this.#steps.say(`going on with the localnet kept in ${this.#home} (to begin anew, remove that folder)`);
+    }
+    if (!this.#keep || !isWholeHome(this.#home)) {
       await this.#purgeContainers("data");
       removeHome(this.#home);
       await makeHome(this.#home, this.#options.blockIntervalMs);
     }
-    if (!this.#options.keep) this.#onStop("home", async () => removeHome(this.#home));
+    if (!this.#keep) this.#onStop("home", async () => removeHome(this.#home));
   }
 
   async #startNode(): Promise<void> {
@@ -156,7 +164,7 @@ export class Localnet {
   }
 
   async #startProvider(): Promise<void> {
-    this.#onStop("containers", () => this.#purgeContainers(this.#options.keep ? "containers" : "data"));
+    this.#onStop("containers", () => this.#purgeContainers(this.#keep ? "containers" : "data"));
     const ports = this.#ports;
     const child = this.#spawn("provider", [
       ...["provider", "run", "--home", this.#home, "--chain-id", LOCALNET_CHAIN_ID, "--node", this.#rpcUrl],
@@ -190,7 +198,8 @@ export class Localnet {
     const net = await startNetServer(this.#ports.net, files);
     this.#net = net;
     this.#onStop("network files", () => net.close());
-    writeState(this.#home, { chainId: LOCALNET_CHAIN_ID, rpc: this.#rpcUrl, netUrl: net.url });
+    const addresses = { rpc: this.#rpcUrl, netUrl: net.url };
+    writeState(this.#home, { chainId: LOCALNET_CHAIN_ID, ...addresses, kept: this.#keep });
   }
 
   async #deploy(file: string): Promise<void> {
@@ -269,7 +278,7 @@ export class Localnet {
   /** The log of a process that failed, where it is still found when the home is removed. */
   #savedLog(name: string): string {
     const file = this.#logFile(name);
-    if (this.#options.keep || !existsSync(file)) return file;
+    if (this.#keep || !existsSync(file)) return file;
     const saved = `${this.#home}-${name}.log`;
     copyFileSync(file, saved);
     return saved;
