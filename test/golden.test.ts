@@ -95,6 +95,8 @@ const QUERIES: readonly string[] = [
   "query tx HASH",
   "query txs --events message.action=send",
   "query block 3",
+  "query blocks 2 3",
+  "query blocks --query block.height=3",
   "query auth account PROVIDER",
   "query auth accounts",
   "query auth params",

@@ -74,6 +74,21 @@ const BLOCK: CommandSpec = {
   load: async () => (await import("./block.ts")).queryBlock,
 };
 
+const BLOCKS: CommandSpec = {
+  name: "blocks",
+  args: "[from] [to]",
+  summary: "Show the headers of a range of blocks, by default the last twenty; with --query whole blocks",
+  flags: [
+    { name: "query", value: "<query>", summary: "blocks by their events, for example block.height>5" },
+    { name: "order-by", value: "<order>", summary: "order of heights", choices: ["asc", "desc"], default: "asc" },
+    { name: "page", value: "<n>", summary: "page number of --query", default: "1" },
+    { name: "limit", value: "<n>", summary: "most blocks to return of --query", default: "20" },
+    ...NODE_AND_JSON,
+  ],
+  example: "svc query blocks 100 120\nsvc query blocks --query 'block.height>100' --limit 5",
+  load: async () => (await import("./blocks.ts")).queryBlocks,
+};
+
 const ACCOUNT: CommandSpec = {
   name: "account",
   args: "<address>",
@@ -89,6 +104,7 @@ export const QUERY_COMMANDS: readonly CommandSpec[] = [
   TX,
   TXS,
   BLOCK,
+  BLOCKS,
   moduleGroup("auth", "Accounts"),
   moduleGroup("bank", "Balances and supply", [BALANCES]),
   moduleGroup("cert", "Certificates"),

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { cliChain } from "../../../test/cli/chain.ts";
 import { formatGoDuration } from "./blocks-remaining.ts";
 
@@ -128,6 +128,26 @@ describe("query tx, txs, block, account", () => {
     expect(Number(latest.block.header.height)).toBeGreaterThanOrEqual(Number(height));
     expect((await chain.run(["query", "block", "x"])).err).toContain("<height>");
     expect((await chain.run(["query", "block", "99999999"])).code).toBe(1);
+  });
+
+  test("a range of blocks, in the order of their heights", async () => {
+    await vi.waitUntil(async () => BigInt((await chain.query("blocks")).last_height) > 24n, { timeout: 20_000 });
+    const heights = async (...words: string[]): Promise<string[]> =>
+      (await chain.query("blocks", ...words)).block_metas.map(
+        (meta: { header: { height: string } }) => meta.header.height,
+      );
+    expect(await heights("2", "24")).toEqual(Array.from({ length: 23 }, (_, i) => String(i + 2)));
+    expect(await heights("3", "3")).toEqual(["3"]);
+    const last = await heights();
+    expect(last).toHaveLength(20);
+    expect(last).toEqual(last.toSorted((a, b) => Number(a) - Number(b)));
+    const found = await chain.query("blocks", "--query", "block.height=3");
+    expect(found.blocks.map((each: { block: { header: { height: string } } }) => each.block.header.height)).toEqual([
+      "3",
+    ]);
+    const { code, err } = await chain.run(["query", "blocks", "99999999"]);
+    expect(code).toBe(1);
+    expect(err).toContain("<from>: there is no block 99999999 yet");
   });
 
   test("an account, in the short and in the long form", async () => {

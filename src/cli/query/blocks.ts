@@ -1,0 +1,83 @@
+import type { RpcClient } from "../../client/index.ts";
+import { tryParseInt } from "../../util/index.ts";
+import { isArray, isObject, type JsonValue } from "../../wire/index.ts";
+import { createContext } from "../context.ts";
+import { commandError, usageError } from "../errors.ts";
+import type { Flags } from "../flags.ts";
+import { printResult } from "../output.ts";
+import type { CommandInput } from "../spec.ts";
+
+const MAX_HEIGHT = (1n << 63n) - 1n;
+/** Nodes tell this many headers at once. */
+const PER_CALL = 20n;
+const MAX_BLOCKS = 1000n;
+const MAX_FOUND = 100n;
+
+/** `query blocks [FROM] [TO]`: the headers of a range, by default of the last twenty blocks; with `--query` blocks whole. */
+export async function queryBlocks(input: CommandInput): Promise<void> {
+  const { args, flags, io } = input;
+  const [from, to] = args.map((text, at) => readHeight(text, at === 0 ? "from" : "to"));
+  const query = flags.optional("query");
+  checkRange(from, to, query);
+  const search = query === undefined ? undefined : searchOf(flags, query);
+  const context = createContext(input);
+  const { rpc } = await context.chain();
+  const found = search === undefined ? await blockRange(rpc, from, to) : await rpc.call("block_search", search);
+  printResult(found as JsonValue, context.output, io);
+}
+
+/** The height of an argument: a whole number from 1 on. */
+export function readHeight(text: string, name: string): bigint {
+  const height = tryParseInt(text);
+  if (height !== undefined && height > 0n && height <= MAX_HEIGHT) return height;
+  throw usageError(`<${name}>: "${text.slice(0, 64)}" is no height: write a whole number from 1 on`);
+}
+
+function checkRange(from: bigint | undefined, to: bigint | undefined, query: string | undefined): void {
+  if (from !== undefined && query !== undefined) throw usageError("--query cannot be used together with <from>");
+  if (from === undefined || to === undefined) return;
+  if (to < from) throw usageError(`<to>: ${to} is before ${from}`, "give the smaller height first");
+}
+
+function searchOf(flags: Flags, query: string): Record<string, string> {
+  const [page, limit] = [flags.uint("page", 1n), flags.uint("limit", PER_CALL)];
+  if (page === 0n) throw usageError("--page: pages are counted from 1");
+  if (limit === 0n || limit > MAX_FOUND) throw usageError(`--limit: a page has 1 to ${MAX_FOUND} blocks, not ${limit}`);
+  return { query, page: page.toString(), per_page: limit.toString(), order_by: flags.text("order-by") };
+}
+
+/** Headers in the order of their heights. */
+async function blockRange(rpc: RpcClient, from: bigint | undefined, to: bigint | undefined): Promise<JsonValue> {
+  const newest = await headers(rpc, 0n, 0n);
+  const { last } = newest;
+  const metas = from === undefined ? newest.metas : await headersFrom(rpc, from, rangeEnd(from, to, last));
+  return { last_height: last.toString(), block_metas: metas };
+}
+
+function rangeEnd(from: bigint, to: bigint | undefined, last: bigint): bigint {
+  const end = to === undefined || to > last ? last : to;
+  if (from > last) throw commandError(`<from>: there is no block ${from} yet`, { hint: `the last one is ${last}` });
+  if (end - from < MAX_BLOCKS) return end;
+  throw commandError(`<to>: a range has at most ${MAX_BLOCKS} blocks`, {
+    hint: `give <to> up to ${from + MAX_BLOCKS - 1n}`,
+  });
+}
+
+/** A node tells so many headers at once; the others take further calls. */
+async function headersFrom(rpc: RpcClient, from: bigint, end: bigint): Promise<readonly JsonValue[]> {
+  const windows: (readonly JsonValue[])[] = [];
+  for (let start = from; start <= end; start += PER_CALL) {
+    const stop = start + PER_CALL - 1n;
+    windows.push((await headers(rpc, start, stop < end ? stop : end)).metas);
+  }
+  return windows.flat();
+}
+
+/** Zeros stand for the newest; the node begins with the last of what it is asked for. */
+async function headers(rpc: RpcClient, minHeight: bigint, maxHeight: bigint) {
+  const range = { minHeight: minHeight.toString(), maxHeight: maxHeight.toString() };
+  const answer = (await rpc.call("blockchain", range)) as JsonValue;
+  const { last_height = "0", block_metas = [] } = isObject(answer) ? answer : {};
+  const metas = isArray(block_metas) ? [...block_metas].reverse() : [];
+  return { last: tryParseInt(String(last_height)) ?? 0n, metas };
+}
