@@ -33,7 +33,7 @@ describe("a reader that has gone", () => {
   test("ends a command without a word", () => {
     const process = guarded();
     process.stdout.emit("error", failure("EPIPE"));
-    process.stderr.emit("error", failure("EPIPE"));
+    process.stderr.emit("error", failure("EIO"));
     expect(process.ends).toEqual([0]);
     expect(process.stderr.text).toBe("");
   });

@@ -19,7 +19,6 @@ interface GuardedStream {
 
 const REASONS: Readonly<Record<string, string>> = {
   ENOSPC: "no space left on the device",
-  EIO: "input/output error",
   EBADF: "it is closed",
 };
 
@@ -40,12 +39,17 @@ export function guardProcess(process: GuardedProcess, { trace }: { readonly trac
     else process.exit(EXIT.done);
   };
   process.stdout.on("error", (error) => {
-    if (error.code === "EPIPE") readerGone();
+    if (isGone(error)) readerGone();
     else fail(commandError(`cannot write to standard output: ${REASONS[error.code ?? ""] ?? error.message}`));
   });
   process.stderr.on("error", (error) => {
     // There is no place left to say anything; the work itself goes on.
-    if (error.code === "EPIPE") readerGone();
+    if (isGone(error)) readerGone();
   });
   process.on("uncaughtException", fail);
+}
+
+/** The other end of the pipe is closed, or the terminal is. */
+function isGone({ code }: NodeJS.ErrnoException): boolean {
+  return code === "EPIPE" || code === "EIO";
 }

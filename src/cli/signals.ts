@@ -1,7 +1,8 @@
+import { isatty } from "node:tty";
 import { EXIT } from "../util/index.ts";
 
 /** Why a process is to end. */
-export type StopReason = "SIGINT" | "SIGTERM" | "disconnect";
+export type StopReason = "SIGINT" | "SIGTERM" | "SIGHUP" | "disconnect";
 
 /** Set in the environment of processes that end with the one that started them. */
 export const SUPERVISED = "SVC_SUPERVISED";
@@ -14,28 +15,39 @@ export interface StopWish {
 }
 
 /**
- * Watches for the end: Ctrl-C, a service manager, or the end of the command that started this process (which holds the
- * other end of its IPC channel). The first wish ends things in order, a second signal at once.
+ * Watches for the end: Ctrl-C, a service manager, the end of the terminal, or the end of the command that started this
+ * process (which holds the other end of its IPC channel). The first wish ends things in order, a second Ctrl-C at once.
  */
 export function stopRequested(): StopWish {
-  let asked = false;
+  let interrupts = 0;
   let resolve: (reason: StopReason) => void = () => {};
   const received = new Promise<StopReason>((done) => {
     resolve = done;
   });
-  const onSignal = (signal: NodeJS.Signals): void => {
-    if (asked) process.exit(EXIT.interrupted);
-    asked = true;
-    resolve(signal === "SIGINT" ? "SIGINT" : "SIGTERM");
+  const onInterrupt = (): void => {
+    interrupts += 1;
+    if (interrupts > 1) process.exit(EXIT.interrupted);
+    resolve("SIGINT");
+  };
+  const onTerminate = (): void => resolve("SIGTERM");
+  // Node.js undoes what nohup does. A process without a terminal has none to lose.
+  const usesTerminal = hasTerminal();
+  const onHangup = (): void => {
+    if (usesTerminal) resolve("SIGHUP");
   };
   const onDisconnect = (): void => resolve("disconnect");
-  process.on("SIGINT", onSignal).on("SIGTERM", onSignal);
+  process.on("SIGINT", onInterrupt).on("SIGTERM", onTerminate).on("SIGHUP", onHangup);
   const supervised = process.env[SUPERVISED] === "1" && process.connected;
   if (supervised) process.once("disconnect", onDisconnect);
   const forget = (): void => {
-    process.off("SIGINT", onSignal).off("SIGTERM", onSignal).off("disconnect", onDisconnect);
+    process.off("SIGINT", onInterrupt).off("SIGTERM", onTerminate).off("SIGHUP", onHangup);
+    process.off("disconnect", onDisconnect);
     // An open channel would keep the process alive.
     if (supervised && process.connected) process.disconnect();
   };
   return { received, forget };
+}
+
+function hasTerminal(): boolean {
+  return [0, 1, 2].some((descriptor) => isatty(descriptor));
 }
