@@ -11,7 +11,7 @@ interface Entry {
 }
 
 const INTRO = `Every command, with its flags. A flag stands anywhere on the command line. One that is not written is read from its
-environment variable, and has its default where that is not set either.
+environment variable, then from \`client.toml\` of the home (\`svc config\`), and has its default where neither is set.
 
 Results go to standard output, everything else to standard error. Exit codes: 0 done; 1 refused or failed; 2 wrong
 usage; 130 interrupted. An error is one sentence, with a line \`Hint:\` where there is a remedy.`;
