@@ -8,7 +8,7 @@ export interface Child {
   readonly pid: number;
   /** Set once it has ended: its exit code or signal. */
   readonly exited: string | undefined;
-  /** The error that it told, else its last line. */
+  /** The error that it told; empty when there was none. */
   readonly lastWords: string;
   /** Asks it to end, waits, and kills it when it does not. */
   stop(): Promise<void>;
@@ -34,9 +34,11 @@ export function supervise(name: string, child: ChildProcess, logFile: string): C
   let lastLine = "";
   let errorLine = "";
   let hintLine = "";
-  const lastWords = () => (errorLine === "" ? lastLine : errorLine);
   const ending = () =>
-    commandError(`the ${name} ended (${exited}): ${lastWords()}`, hintLine === "" ? {} : { hint: hintLine });
+    commandError(
+      `the ${name} ended (${exited}): ${errorLine === "" ? lastLine : errorLine}`,
+      hintLine === "" ? {} : { hint: hintLine },
+    );
   const onLine = (line: string): void => {
     if (line.trim() !== "") lastLine = line;
     if (line.startsWith("Error: ")) errorLine = line.slice("Error: ".length);
@@ -66,7 +68,7 @@ export function supervise(name: string, child: ChildProcess, logFile: string): C
       return exited;
     },
     get lastWords() {
-      return lastWords();
+      return errorLine;
     },
     ended,
     stop: () => stop(child, ended),
