@@ -1,7 +1,24 @@
-import { afterEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { stopRequested } from "./signals.ts";
 
-afterEach(() => vi.restoreAllMocks());
+/** Whoever else listens in this process is not to hear the signals of these tests. */
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+const others = new Map<string, NodeJS.SignalsListener[]>();
+
+beforeEach(() => {
+  for (const signal of SIGNALS) {
+    others.set(signal, process.listeners(signal));
+    process.removeAllListeners(signal);
+  }
+});
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  for (const signal of SIGNALS) {
+    process.removeAllListeners(signal);
+    for (const listener of others.get(signal) ?? []) process.on(signal, listener);
+  }
+});
 
 test.each(["SIGINT", "SIGTERM"] as const)("%s is a wish to end", async (signal) => {
   const wish = stopRequested();
