@@ -29,6 +29,8 @@ export interface LeaseState {
   readonly version: string;
   /** What keeps all of it from running, in the provider's words. */
   readonly error?: string;
+  /** The provider cannot look at its containers now: what follows is from its last look. */
+  readonly unknown?: true;
   readonly services: readonly ServiceState[];
   readonly ports: readonly PortState[];
 }

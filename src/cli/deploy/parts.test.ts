@@ -158,6 +158,7 @@ describe("a provider's status", () => {
       ports: [{ service: "web", host: "h", port: 30_000, containerPort: 9000, proto: "UDP" }],
     });
     expect(missingServices(readState(status), "ab")).toBeUndefined();
+    expect(readState({ ...status, health: "unknown" }).unknown).toBe(true);
     const plain = { ...status, services: { web: { ...service, urls: [] } } };
     expect(readState(plain).services[0]?.urls).toEqual(["http://a.example"]);
   });

@@ -20,7 +20,7 @@ export interface DeploymentLine {
   readonly blocks_left: string;
   /** When that is, RFC 3339; empty while nothing is paid. */
   readonly until: string;
-  /** Why a provider could not be asked. */
+  /** Why a provider could not be asked, and what it says of services that do not work. */
   readonly problems: readonly string[];
 }
 
@@ -64,7 +64,7 @@ async function deploymentLine(parts: PsParts, deployment: DeploymentRecord, time
     price: { denom: price.denom, amount: leases.length === 0 ? "" : formatDecShort(price.amount) },
     price_per_month: leases.length === 0 ? "" : perMonth(price, time),
     ...moneyLeft(deployment, all, { ...time, now: parts.now() }),
-    problems: looks.flatMap(({ problem }) => problem ?? []),
+    problems: looks.flatMap(({ problems }) => problems),
   };
 }
 
@@ -83,19 +83,30 @@ function stateText({ groups }: DeploymentRecord, leases: readonly LeaseRecord[])
 
 interface Look {
   readonly state?: LeaseState;
-  readonly problem?: string;
+  readonly problems: readonly string[];
 }
 
 async function look({ market, gate }: PsParts, lease: LeaseRecord): Promise<Look> {
   const { provider: address } = lease.id;
   try {
     const provider = await market.provider(address);
-    if (provider === undefined) return { problem: `${address} is not registered any more` };
+    if (provider === undefined) return { problems: [`${address} is not registered any more`] };
     const state = await gate(provider).status(lease.id);
-    return state === undefined ? { problem: `${address} has no manifest` } : { state };
+    if (state === undefined) return { problems: [`${address} has no manifest`] };
+    return { state, problems: troubles(address, state) };
   } catch (error) {
-    return { problem: `${address} does not answer: ${errorText(error)}` };
+    return { problems: [`${address} does not answer: ${errorText(error)}`] };
   }
+}
+
+/** What the provider says that does not show in the numbers of replicas. */
+function troubles(address: string, { unknown, error, services }: LeaseState): readonly string[] {
+  const lost = `${address} cannot look at its containers now: what is shown is from its last look`;
+  return [
+    ...(unknown === true ? [lost] : []),
+    ...(error === undefined ? [] : [error]),
+    ...services.flatMap((service) => (service.error === undefined ? [] : [`${service.name}: ${service.error}`])),
+  ];
 }
 
 /** The balance at this height, not that of the last settlement. */

@@ -101,4 +101,24 @@ describe("short forms", () => {
     expect(line?.until).toBe(new Date(now + Number(blocks) * BLOCK_MS).toISOString().replace(".000Z", "Z"));
     expect(psTable(line === undefined ? [] : [line])).toContain("web 1/1");
   });
+
+  test("the list tells what a provider says of services that do not work", async () => {
+    open();
+    await world.deploy();
+    const { market, gate } = world.parts();
+    const sick = (provider: Parameters<typeof gate>[0]) => ({
+      ...gate(provider),
+      status: async () => ({
+        version: "",
+        ports: [],
+        unknown: true as const,
+        services: [{ name: "web", available: 0, total: 1, updated: 1, urls: [], error: "exit code 1, 3 restarts" }],
+      }),
+    });
+    const [line] = await listDeployments({ market, gate: sick, now: () => 0 });
+    expect(line?.problems).toEqual([
+      expect.stringMatching(/^svc1\w+ cannot look at its containers now: what is shown is from its last look$/),
+      "web: exit code 1, 3 restarts",
+    ]);
+  });
 });

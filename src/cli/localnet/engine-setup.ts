@@ -63,7 +63,8 @@ export async function ensureEngine(request: EngineRequest): Promise<Engine> {
   }
   if (!isInstalled("podman")) install(request.say);
   if (!isInstalled("podman")) throw missing();
-  return startPodman(request);
+  request.say("starting the container engine ...");
+  return startPodman(request.runDir);
 }
 
 /** The static BusyBox of which the sample image is made. */
@@ -108,9 +109,9 @@ function missing(): Error {
   return commandError("no container engine answers, and Podman is not installed", { hint });
 }
 
-async function startPodman({ runDir, say }: EngineRequest): Promise<Engine> {
+/** Starts Podman's service on a socket in the folder. */
+export async function startPodman(runDir: string): Promise<Engine> {
   const socket = join(runDir, "podman.sock");
-  say("starting the container engine ...");
   mkdirSync(runDir, { recursive: true, mode: 0o700 });
   const log = join(runDir, "podman.log");
   await endStrayService(runDir, socket);

@@ -10,7 +10,7 @@ import { engineStateDir } from "../provider-run/config.ts";
 import { SUPERVISED } from "../signals.ts";
 import { VERSION } from "../version.ts";
 import { deployFile, type LocalnetDeployment } from "./deployment.ts";
-import { type Engine, ensureBusybox, ensureEngine } from "./engine-setup.ts";
+import { type Engine, ensureBusybox, ensureEngine, startPodman } from "./engine-setup.ts";
 import {
   defaultLocalnetHome,
   homeFlags as flagsOfHome,
@@ -61,6 +61,7 @@ export class Localnet {
   readonly #cleanups: { readonly what: string; readonly run: () => Promise<void> }[] = [];
   #children: Child[] = [];
   #engine: Engine | undefined;
+  #isStopping = false;
   #client: ChainClient | undefined;
   #net: NetServer | undefined;
   #deployments: LocalnetDeployment[] = [];
@@ -121,10 +122,31 @@ export class Localnet {
     });
     await requireFreePorts(this.#options.portOffset);
     this.#engine = await ensureEngine({ socket: this.#options.engineSocket, runDir, say });
-    const { service } = this.#engine;
-    if (service !== undefined) this.#onStop("container engine", () => service.stop());
+    this.#superviseEngine(runDir);
+    this.#onStop("container engine", () => this.#stopEngine());
     ensureBusybox(say);
     await ensureSampleImage(this.#engine.socket);
+  }
+
+  /** The engine service that was started here is started again when it ends: the containers do not end with it. */
+  #superviseEngine(runDir: string): void {
+    const service = this.#engine?.service;
+    void service?.ended.then(async (how) => {
+      if (this.#isStopping) return;
+      this.#steps.say(`the container engine ended (${how}); starting it again ...`);
+      try {
+        this.#engine = await startPodman(runDir);
+        if (this.#isStopping) await this.#stopEngine();
+        else this.#superviseEngine(runDir);
+      } catch (error) {
+        this.#steps.say(`the container engine does not start: ${errorText(error)}`);
+      }
+    });
+  }
+
+  async #stopEngine(): Promise<void> {
+    this.#isStopping = true;
+    await this.#engine?.service?.stop();
   }
 
   async #makeHome(): Promise<void> {

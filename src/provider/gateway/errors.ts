@@ -92,11 +92,22 @@ const INTERNAL: Failure = {
   body: { code: "internal", message: "the provider failed to answer; its log says why" },
 };
 
+/** Where the engine is to be found is the provider's own affair. */
+const ENGINE_AWAY: Failure = {
+  status: 503,
+  body: {
+    code: "cluster_unreachable",
+    message: "the provider's container engine does not answer now",
+    hint: "containers and their state are kept: try again in a moment",
+  },
+};
+
 /** What the tenant is told of anything thrown. Only known errors carry their text outside. */
 export function toFailure(error: unknown): Failure {
   if (!(error instanceof SvcError)) return INTERNAL;
   const row = ROWS[error.codespace]?.find(([factory]) => factory.code === error.code);
   if (row === undefined) return INTERNAL;
+  if (row[0] === clusterErrors.unreachable) return ENGINE_AWAY;
   const hint = error.hint === undefined ? {} : { hint: error.hint };
   return { status: row[1], body: { code: row[2], message: error.message, ...hint } };
 }
