@@ -36,9 +36,9 @@ describe("the inventory", () => {
     const inventory = make();
     inventory.reserve("o1", [row({ count: 6n })]);
     expect(inventory.all()[0]?.placement).toEqual([["a", "a", "a", "a", "b", "b"]]);
-    expect(() => inventory.reserve("o2", [row({ cpu: 10n, memory: 20n * GIB })])).toThrow("cpu 10 wanted per replica");
+    expect(() => inventory.reserve("o2", [row({ cpu: 10n, memory: 20n * GIB })])).toThrow("cpu 10m wanted per replica");
     expect(() => inventory.reserve("o2", [row({ cpu: 0n, memory: 20n * GIB })])).toThrow(
-      /memory \d+ wanted .* at most 6442450944/,
+      /memory \d+Gi wanted per replica, at most 6Gi left/,
     );
   });
 

@@ -1,3 +1,4 @@
+import { formatBytes } from "../sdl/index.ts";
 import type { NodeCapacity } from "./cluster/driver.ts";
 import type { RowNeed } from "./resources.ts";
 
@@ -158,10 +159,26 @@ function shortage(free: ReadonlyMap<string, Quantities>, need: Quantities): stri
   for (const resource of RESOURCES) {
     const most = nodes.reduce((max, left) => (left[resource] > max ? left[resource] : max), 0n);
     if (need[resource] > most)
-      return `${resource} ${need[resource]} wanted per replica, at most ${most} left on a node`;
+      return `${resource} ${wanted(resource, need[resource])} wanted per replica, at most ${left(resource, most)} left on a node`;
   }
   return "no single node has cpu, memory and storage for one more replica";
 }
+
+/** An amount as it stands in deployment files. */
+function wanted(resource: keyof Quantities, amount: bigint): string {
+  if (resource === "gpu") return amount.toString();
+  return resource === "cpu" ? `${amount}m` : formatBytes(amount);
+}
+
+/** What is left, rounded down to what can be asked for. */
+function left(resource: keyof Quantities, amount: bigint): string {
+  const isBytes = resource === "memory" || resource === "storage";
+  return wanted(resource, isBytes ? amount - (amount % (amount < TEN_GIB ? MIB : GIB)) : amount);
+}
+
+const MIB = 1n << 20n;
+const GIB = 1n << 30n;
+const TEN_GIB = 10n * GIB;
 
 /** Volumes of memory count as memory, all others as storage. */
 function replicaNeed(row: RowNeed): Quantities {

@@ -129,7 +129,7 @@ describe("orders", () => {
 
   it.each([
     [{ group: spec({ required: "region" }) }, "requires attribute region=x"],
-    [{ group: spec({ cpu: 2000n }) }, "insufficient capacity: cpu 2000"],
+    [{ group: spec({ cpu: 2000n }) }, "insufficient capacity: cpu 2000m"],
     [{ group: spec({ price: "0.5" }) }, "our price 1utoken per block is above the order's 0.5utoken"],
     [{ bids: 20 }, "20 open bids already"],
     [{ balance: 5_000_000n }, "balance 5000000utoken is below deposit and fee of 5001000utoken"],
