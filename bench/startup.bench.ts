@@ -1,70 +1,131 @@
 /**
- * CPU time of short commands of the checkout's `./svc`, beside that of an empty Node.js process in the same rounds.
+ * CPU and wall time of short commands of the checkout's `./svc`, beside those of an empty Node.js process and of the
+ * ecosystem's reference tool in the same rounds. Without Go to build the tool, its rows are left out.
  *
  *   npm run bench -- startup [rounds]
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { Fixture, ROOT, runSvc, svcOk } from "../test/support/index.ts";
+import { buildPeer, type Peer, type PeerName } from "../test/interop/peers.ts";
+import { Fixture, ROOT, svcOk } from "../test/support/index.ts";
 import { type Cost, costOf } from "./lib/cpu.ts";
 import { Report } from "./lib/report.ts";
 import { median } from "./lib/stats.ts";
 
-const SVC = join(ROOT, "svc");
+/** A command of one program, and what it is compared by: the same command of another program has the same title. */
+interface Row {
+  readonly program: string;
+  readonly title: string;
+  readonly command: readonly string[];
+}
+
+const EMPTY = "node -e 0";
+const NAMES = ["alice", "bob", "carol"];
+const CHAIN = ["--chain-id", "svc-bench-1"];
+const KEYRING = ["--keyring-backend", "test"];
 const [rounds = 20] = process.argv.slice(2).map(Number);
 
-const fixture = new Fixture();
-try {
-  const home = fixture.tempHome();
-  const keyring = ["--home", home, "--keyring-backend", "test"];
-  for (const name of ["alice", "bob", "carol"]) await svcOk(["keys", "add", name, ...keyring]);
-  const [from, to] = await Promise.all(["alice", "bob"].map((name) => svcOk(["keys", "show", name, "-a", ...keyring])));
-  const unsigned = join(fixture.folder, "unsigned.json");
-  const send = ["tx", "bank", "send", `${from}`.trim(), `${to}`.trim(), "1000utoken", "--chain-id", "svc-bench-1"];
-  writeFileSync(unsigned, await svcOk([...send, "--fees", "500utoken", "--generate-only", "--offline", ...keyring]));
-  const offline = ["--offline", "-a", "1", "-s", "0", "--chain-id", "svc-bench-1", "--from", "alice"];
-  const commands = new Map([
-    ["node -e 0", [process.execPath, "-e", "0"]],
-    ["svc version", [SVC, "version"]],
-    ["svc keys list", [SVC, "keys", "list", ...keyring]],
-    ["svc tx sign --offline", [SVC, "tx", "sign", unsigned, ...offline, ...keyring]],
-    ["svc --help", [SVC, "--help"]],
+type Run = (args: readonly string[]) => Promise<string>;
+
+/** Three keys and a transfer to sign, made by the program itself in its home. */
+async function commandsOf(run: Run, home: string, denom: string): Promise<Map<string, readonly string[]>> {
+  const keyring = ["--home", home, ...KEYRING];
+  for (const name of NAMES) await run(["keys", "add", name, ...keyring]);
+  const [from = "", to = ""] = await Promise.all(
+    ["alice", "bob"].map(async (name) => (await run(["keys", "show", name, "-a", ...keyring])).trim()),
+  );
+  const unsigned = join(home, "unsigned.json");
+  writeFileSync(unsigned, JSON.stringify(transfer(from, to, denom)));
+  const sign = ["tx", "sign", unsigned, "--offline", "-a", "1", "-s", "0", ...CHAIN, "--from", "alice", ...keyring];
+  return new Map([
+    ["version", ["version", "--home", home]],
+    ["keys list", ["keys", "list", ...keyring]],
+    ["tx sign --offline", sign],
   ]);
-  for (const [name, [program, ...args]] of commands) {
-    const { code, stderr } = program === SVC ? await runSvc(args) : { code: 0, stderr: "" };
-    if (code === 0) continue;
-    commands.delete(name);
-    console.error(`left out: ${name}: ${stderr.trim()}`);
+}
+
+/** An unsigned transfer as every tool of the family writes it (`--generate-only`). */
+function transfer(from: string, to: string, denom: string): object {
+  const amount = (units: number): object[] => [{ denom, amount: `${units}` }];
+  const message = { "@type": "/cosmos.bank.v1beta1.MsgSend", from_address: from, to_address: to, amount: amount(1000) };
+  const body = { messages: [message], memo: "", timeout_height: "0" };
+  const extensions = { extension_options: [], non_critical_extension_options: [] };
+  const fee = { amount: amount(500), gas_limit: "200000", payer: "", granter: "" };
+  return { body: { ...body, ...extensions }, auth_info: { signer_infos: [], fee }, signatures: [] };
+}
+
+async function rowsOf(program: string, binary: string, commands: Promise<Map<string, readonly string[]>>) {
+  return [...(await commands)].map(([title, args]): Row => ({ program, title, command: [binary, ...args] }));
+}
+
+/** A reference tool, or nothing and a sentence why where it cannot be built. */
+async function peer(name: PeerName): Promise<Peer | undefined> {
+  const built = await buildPeer(name);
+  if (!("missing" in built)) return built;
+  console.error(`left out: ${name}: ${built.missing}`);
+  return undefined;
+}
+
+const fixture = new Fixture();
+const peers = (await Promise.all([peer("simd42"), peer("simd53")])).filter((each) => each !== undefined);
+try {
+  const svc = join(ROOT, "svc");
+  const home = fixture.tempHome();
+  const rows = [
+    { program: EMPTY, title: "", command: [process.execPath, "-e", "0"] },
+    ...(await rowsOf("svc", svc, commandsOf(svcOk, home, "utoken"))),
+    { program: "svc", title: "--help", command: [svc, "--help"] },
+  ];
+  for (const each of peers) {
+    const run: Run = async (args) => each.ok(args);
+    rows.push(...(await rowsOf(each.name, each.binary, commandsOf(run, each.home, "stake"))));
   }
-  const env = { PATH: process.env.PATH, HOME: fixture.folder };
-  const costs = new Map<string, Cost[]>([...commands.keys()].map((name) => [name, []]));
-  // The first round, which fills caches, is not counted.
-  for (let round = 0; round <= rounds; round++) {
-    for (const [name, command] of commands) {
-      const cost = costOf(command, env);
-      if (round > 0) costs.get(name)?.push(cost);
-    }
-  }
-  report(costs);
+  const costs = measure(rows, { PATH: process.env.PATH, HOME: fixture.folder });
+  report(rows, costs);
 } finally {
+  for (const each of peers) each.remove();
   await fixture.close();
 }
 
-function report(costs: ReadonlyMap<string, readonly Cost[]>): void {
+/** All commands in turn, `rounds` times; the first round, which fills caches, is not counted. */
+function measure(rows: readonly Row[], env: NodeJS.ProcessEnv): ReadonlyMap<Row, readonly Cost[]> {
+  const costs = new Map<Row, Cost[]>(rows.map((row) => [row, []]));
+  for (let round = 0; round <= rounds; round++) {
+    for (const [row, samples] of costs) {
+      const cost = costOf(row.command, env);
+      if (round > 0) samples.push(cost);
+    }
+  }
+  return costs;
+}
+
+function report(rows: readonly Row[], costs: ReadonlyMap<Row, readonly Cost[]>): void {
   const method =
     "User and system time of the whole command, shell wrapper included, measured by bash; all commands in turn, medians.";
   const figures = new Report("startup", method);
-  const cpu = (name: string): number[] => costs.get(name)?.map(({ cpuMs }) => cpuMs) ?? [];
-  const empty = median(cpu("node -e 0"));
-  for (const [name, samples] of costs) {
-    figures.add({ name: `${name}: CPU`, unit: "ms", samples: cpu(name) });
-    figures.add({ name: `${name}: wall`, unit: "ms", samples: samples.map(({ wallMs }) => wallMs) });
+  const cpu = (row: Row): number[] => (costs.get(row) ?? []).map(({ cpuMs }) => cpuMs);
+  const wall = (row: Row): number[] => (costs.get(row) ?? []).map(({ wallMs }) => wallMs);
+  for (const row of rows) {
+    const name = `${row.program} ${row.title}`.trim();
+    figures.add({ name: `${name}: CPU`, unit: "ms", samples: cpu(row) });
+    figures.add({ name: `${name}: wall`, unit: "ms", samples: wall(row) });
   }
-  for (const name of costs.keys()) {
-    if (name === "node -e 0") continue;
-    const samples = cpu(name).map((value) => value / empty);
-    const target = name === "svc version" ? { target: { atMost: 1.5 } } : {};
-    figures.add({ name: `${name}: CPU over that of node -e 0`, unit: "x", samples, ...target });
+  const empty = median(rows.filter(({ program }) => program === EMPTY).flatMap(cpu));
+  const own = rows.filter(({ program }) => program === "svc");
+  for (const row of own) {
+    const samples = cpu(row).map((value) => value / empty);
+    const target = row.title === "version" ? { target: { atMost: 1.5 } } : {};
+    figures.add({ name: `svc ${row.title}: CPU over that of ${EMPTY}`, unit: "x", samples, ...target });
+  }
+  for (const row of rows.filter(({ program }) => program.startsWith("simd"))) {
+    const ours = own.find(({ title }) => title === row.title);
+    if (ours === undefined) continue;
+    for (const [kind, samplesOf] of [["CPU", cpu] as const, ["wall", wall] as const]) {
+      const theirs = median(samplesOf(row));
+      const samples = samplesOf(ours).map((value) => value / theirs);
+      const name = `svc ${row.title}: ${kind} over that of ${row.program}`;
+      figures.add({ name, unit: "x", samples, target: { atMost: 1 } });
+    }
   }
   figures.save();
 }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, it } from "vitest";
 import { clusterConformance } from "../../src/provider/cluster/conformance.ts";
-import { freePort, TestEngine } from "./engine.ts";
+import { freePort } from "../../src/testing/ports.ts";
+import { TestEngine } from "./engine.ts";
 
 const missing = await TestEngine.missing();
 if (missing !== undefined) console.warn(`engine driver tests skipped: ${missing}`);

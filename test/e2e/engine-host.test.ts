@@ -27,7 +27,8 @@ import type {
   LeaseSpec,
 } from "../../src/provider/cluster/index.ts";
 import type { ManifestService } from "../../src/sdl/index.ts";
-import { freePort, TestEngine } from "./engine.ts";
+import { freePort } from "../../src/testing/ports.ts";
+import { TestEngine } from "./engine.ts";
 
 const missing = await TestEngine.missing();
 if (missing !== undefined) console.warn(`engine host tests skipped: ${missing}`);

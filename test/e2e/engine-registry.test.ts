@@ -7,7 +7,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { sampleService, sampleSpec, untilHealth, untilOk } from "../../src/provider/cluster/conformance.ts";
 import type { EngineDriver, LeaseId } from "../../src/provider/cluster/index.ts";
 import type { ManifestCredentials } from "../../src/sdl/index.ts";
-import { freePort, TestEngine } from "./engine.ts";
+import { freePort } from "../../src/testing/ports.ts";
+import { TestEngine } from "./engine.ts";
 
 const PASSWORD = "correct horse";
 

@@ -24,18 +24,18 @@ export interface PeerOptions {
 export class Peer {
   readonly name: PeerName;
   readonly home = mkdtempSync(join(tmpdir(), "svc-peer-"));
-  readonly #binary: string;
+  readonly binary: string;
 
   constructor(name: PeerName, binary: string) {
     this.name = name;
-    this.#binary = binary;
+    this.binary = binary;
   }
 
   run(args: readonly string[], { input = "", prefix }: PeerOptions = {}): Promise<PeerRan> {
     const { PATH = "" } = process.env;
     const env = { PATH, HOME: this.home, ...(prefix === undefined ? {} : { PEER_PREFIX: prefix }) };
     return new Promise((resolve, reject) => {
-      const child = spawn(this.#binary, args, { env, stdio: "pipe" });
+      const child = spawn(this.binary, args, { env, stdio: "pipe" });
       let [out, err] = ["", ""];
       child.stdout.setEncoding("utf8").on("data", (text: string) => {
         out += text;

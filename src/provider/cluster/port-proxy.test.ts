@@ -2,6 +2,7 @@ import { createSocket, Socket } from "node:dgram";
 import { once } from "node:events";
 import { connect, createServer, type Server } from "node:net";
 import { afterEach, expect, it, vi } from "vitest";
+import { freePort } from "../../testing/ports.ts";
 import { type PortProxy, tcpProxy, udpProxy } from "./port-proxy.ts";
 
 const cleanups: (() => void)[] = [];
@@ -11,15 +12,6 @@ afterEach(() => {
 
 function keep(proxy: PortProxy): void {
   cleanups.push(() => proxy.close());
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const port = portOf(server);
-  server.close();
-  await once(server, "close");
-  return port;
 }
 
 function portOf(server: Server): number {

@@ -1,5 +1,5 @@
-import { createServer } from "node:net";
 import { describe, expect, it } from "vitest";
+import { freePort } from "../../../testing/ports.ts";
 import { clusterConformance, sampleService, sampleSpec, untilHealth, untilOk } from "../conformance.ts";
 import { MemoryCluster } from "./index.ts";
 
@@ -50,13 +50,3 @@ describe("memory driver", () => {
     await cluster.destroy();
   });
 });
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer().once("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
-    });
-  });
-}

@@ -1,0 +1,66 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** Below the ports that Linux gives out by itself (32768 and up) and those that providers publish services on (30000 and up). */
+const FIRST = 12_000;
+const LAST = 26_000;
+const TRIES = 1000;
+
+const claims = join(tmpdir(), "svc-test-ports");
+const held: string[] = [];
+
+/**
+ * Ports on loopback that nothing listens on, all different. They are this process's until it ends: other test processes
+ * that ask here get others, and the kernel gives out none of this range by itself, so that a port that a test found free
+ * stays free until the test uses it.
+ */
+export async function freePorts(count: number): Promise<number[]> {
+  const ports: number[] = [];
+  while (ports.length < count) ports.push(await freePort());
+  return ports;
+}
+
+/** One such port. */
+export async function freePort(): Promise<number> {
+  for (let attempt = 0; attempt < TRIES; attempt++) {
+    const port = FIRST + Math.floor(Math.random() * (LAST - FIRST));
+    if (claim(port) && (await canListen(port))) return port;
+  }
+  throw new Error(`no free port between ${FIRST} and ${LAST}: remove ${claims} if no tests run`);
+}
+
+/** A file with the process id per port, made only where there is none; one of a process that ended is removed for the next. */
+function claim(port: number): boolean {
+  const path = join(claims, `${port}`);
+  mkdirSync(claims, { recursive: true });
+  try {
+    writeFileSync(path, `${process.pid}`, { flag: "wx" });
+  } catch {
+    if (!isHeld(path)) rmSync(path, { force: true });
+    return false;
+  }
+  if (held.push(path) === 1) process.once("exit", release);
+  return true;
+}
+
+function isHeld(path: string): boolean {
+  try {
+    process.kill(Number(readFileSync(path, "utf8")), 0);
+    return true;
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === "EPERM";
+  }
+}
+
+function release(): void {
+  for (const path of held) rmSync(path, { force: true });
+}
+
+function canListen(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer().once("error", () => resolve(false));
+    server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
+  });
+}
