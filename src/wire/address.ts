@@ -96,6 +96,13 @@ export function parseBech32(text: string): { readonly humanPart: string; readonl
   }
 }
 
+/** The account address of a validator's operator, of whatever network; throws `sdkErrors.invalidAddress`. */
+export function accountOfValidator(text: string): string {
+  const { humanPart, bytes } = parseBech32(text);
+  if (!humanPart.endsWith(SUFFIXES.valoper)) throw wrongPrefix(text, SUFFIXES.valoper);
+  return encodeBech32(bytes, humanPart.slice(0, -SUFFIXES.valoper.length));
+}
+
 /* A node meets the same few thousand addresses all the time; the oldest leave first. */
 
 /** Addresses by text. */

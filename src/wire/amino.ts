@@ -7,7 +7,7 @@ import type { Fee } from "./gen/sdk/tx/v1beta1/tx_pb.js";
 import { formatTimestamp, type JsonObject, type JsonValue, printJson, sortJson, toNanos } from "./json/index.ts";
 import { printScalar } from "./json/scalars.ts";
 import { publicKeyFromAny } from "./keys-any.ts";
-import { aminoKeepsEmpty, aminoName } from "./options.ts";
+import { aminoFieldName, aminoKeepsEmpty, aminoName, aminoOneofName } from "./options.ts";
 import type { PublicKey } from "./public-key.ts";
 import type { DecodedTx } from "./strict.ts";
 
@@ -79,9 +79,19 @@ function aminoJson(schema: DescMessage, message: MessageShape<DescMessage>): Jso
   const json: Record<string, JsonValue> = {};
   for (const field of schema.fields) {
     const value = fieldValue(field, message as Readonly<Record<string, unknown>>);
-    if (!isOmitted(field, value)) json[field.name] = aminoField(field, value);
+    if (aminoOneofName(field) !== "") addOneof(json, field, value);
+    else if (!isOmitted(field, value)) json[aminoFieldName(field)] = aminoField(field, value);
   }
   return json;
+}
+
+/** A oneof is a field of its own with the type of the chosen member; null while none is chosen. */
+function addOneof(json: Record<string, JsonValue>, field: DescField, value: unknown): void {
+  const { name = "" } = field.oneof ?? {};
+  const key = name.replaceAll(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase());
+  json[key] ??= null;
+  if (value === undefined) return;
+  json[key] = { type: aminoOneofName(field), value: { [aminoFieldName(field)]: aminoField(field, value) } };
 }
 
 function fieldValue(field: DescField, message: Readonly<Record<string, unknown>>): unknown {

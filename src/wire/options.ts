@@ -9,8 +9,10 @@ import {
 import { type HttpRule, http } from "./gen/google/api/annotations_pb.js";
 import {
   action,
+  amino_field_name,
   amino_keep_empty,
   amino_name,
+  amino_oneof_name,
   type Cli,
   cli,
   Scalar,
@@ -34,6 +36,12 @@ export const scalarOf = remember((field: DescField) => getOption(field, scalar))
 
 /** Whether amino JSON prints the field even when it is empty. */
 export const aminoKeepsEmpty = remember((field: DescField) => getOption(field, amino_keep_empty));
+
+/** Name of a field in amino JSON. */
+export const aminoFieldName = remember((field: DescField) => getOption(field, amino_field_name) || field.name);
+
+/** Type name in amino JSON of a member of a oneof; empty where it has none. */
+export const aminoOneofName = remember((field: DescField) => getOption(field, amino_oneof_name));
 
 /** The REST binding of an rpc. */
 export const httpRule = remember((method: DescMethod): HttpRule | undefined =>

@@ -8,6 +8,10 @@ import { file_comet_v1_abci } from "./gen/comet/v1/abci_pb.js";
 import { file_comet_v1_types } from "./gen/comet/v1/types_pb.js";
 import { file_google_api_annotations } from "./gen/google/api/annotations_pb.js";
 import { file_sdk_auth_v1beta1_auth } from "./gen/sdk/auth/v1beta1/auth_pb.js";
+import { file_sdk_authz_v1beta1_authz } from "./gen/sdk/authz/v1beta1/authz_pb.js";
+import { file_sdk_authz_v1beta1_query } from "./gen/sdk/authz/v1beta1/query_pb.js";
+import { file_sdk_authz_v1beta1_tx } from "./gen/sdk/authz/v1beta1/tx_pb.js";
+import { file_sdk_bank_v1beta1_authz } from "./gen/sdk/bank/v1beta1/authz_pb.js";
 import { file_sdk_bank_v1beta1_bank } from "./gen/sdk/bank/v1beta1/bank_pb.js";
 import { file_sdk_bank_v1beta1_query } from "./gen/sdk/bank/v1beta1/query_pb.js";
 import { file_sdk_bank_v1beta1_tx } from "./gen/sdk/bank/v1beta1/tx_pb.js";
@@ -19,6 +23,22 @@ import { file_sdk_crypto_keyring_v1_record } from "./gen/sdk/crypto/keyring/v1/r
 import { file_sdk_crypto_multisig_keys } from "./gen/sdk/crypto/multisig/keys_pb.js";
 import { file_sdk_crypto_multisig_v1beta1_multisig } from "./gen/sdk/crypto/multisig/v1beta1/multisig_pb.js";
 import { file_sdk_crypto_secp256k1_keys } from "./gen/sdk/crypto/secp256k1/keys_pb.js";
+import { file_sdk_feegrant_v1beta1_feegrant } from "./gen/sdk/feegrant/v1beta1/feegrant_pb.js";
+import { file_sdk_feegrant_v1beta1_query } from "./gen/sdk/feegrant/v1beta1/query_pb.js";
+import { file_sdk_feegrant_v1beta1_tx } from "./gen/sdk/feegrant/v1beta1/tx_pb.js";
+import { file_sdk_gov_v1_gov } from "./gen/sdk/gov/v1/gov_pb.js";
+import { file_sdk_gov_v1_query } from "./gen/sdk/gov/v1/query_pb.js";
+import { file_sdk_gov_v1_tx } from "./gen/sdk/gov/v1/tx_pb.js";
+import { file_sdk_gov_v1beta1_gov } from "./gen/sdk/gov/v1beta1/gov_pb.js";
+import { file_sdk_gov_v1beta1_query } from "./gen/sdk/gov/v1beta1/query_pb.js";
+import { file_sdk_gov_v1beta1_tx } from "./gen/sdk/gov/v1beta1/tx_pb.js";
+import { file_sdk_mint_v1beta1_mint } from "./gen/sdk/mint/v1beta1/mint_pb.js";
+import { file_sdk_mint_v1beta1_query } from "./gen/sdk/mint/v1beta1/query_pb.js";
+import { file_sdk_mint_v1beta1_tx } from "./gen/sdk/mint/v1beta1/tx_pb.js";
+import { file_sdk_slashing_v1beta1_query } from "./gen/sdk/slashing/v1beta1/query_pb.js";
+import { file_sdk_slashing_v1beta1_slashing } from "./gen/sdk/slashing/v1beta1/slashing_pb.js";
+import { file_sdk_slashing_v1beta1_tx } from "./gen/sdk/slashing/v1beta1/tx_pb.js";
+import { file_sdk_staking_v1beta1_authz } from "./gen/sdk/staking/v1beta1/authz_pb.js";
 import { file_sdk_tx_signing_v1beta1_signing } from "./gen/sdk/tx/signing/v1beta1/signing_pb.js";
 import { file_sdk_tx_v1beta1_service } from "./gen/sdk/tx/v1beta1/service_pb.js";
 import { file_sdk_tx_v1beta1_tx } from "./gen/sdk/tx/v1beta1/tx_pb.js";
@@ -44,6 +64,10 @@ export const PROTO_FILES: readonly DescFile[] = [
   file_comet_v1_types,
   file_google_api_annotations,
   file_sdk_auth_v1beta1_auth,
+  file_sdk_authz_v1beta1_authz,
+  file_sdk_authz_v1beta1_query,
+  file_sdk_authz_v1beta1_tx,
+  file_sdk_bank_v1beta1_authz,
   file_sdk_bank_v1beta1_bank,
   file_sdk_bank_v1beta1_query,
   file_sdk_bank_v1beta1_tx,
@@ -55,6 +79,22 @@ export const PROTO_FILES: readonly DescFile[] = [
   file_sdk_crypto_multisig_keys,
   file_sdk_crypto_multisig_v1beta1_multisig,
   file_sdk_crypto_secp256k1_keys,
+  file_sdk_feegrant_v1beta1_feegrant,
+  file_sdk_feegrant_v1beta1_query,
+  file_sdk_feegrant_v1beta1_tx,
+  file_sdk_gov_v1_gov,
+  file_sdk_gov_v1_query,
+  file_sdk_gov_v1_tx,
+  file_sdk_gov_v1beta1_gov,
+  file_sdk_gov_v1beta1_query,
+  file_sdk_gov_v1beta1_tx,
+  file_sdk_mint_v1beta1_mint,
+  file_sdk_mint_v1beta1_query,
+  file_sdk_mint_v1beta1_tx,
+  file_sdk_slashing_v1beta1_query,
+  file_sdk_slashing_v1beta1_slashing,
+  file_sdk_slashing_v1beta1_tx,
+  file_sdk_staking_v1beta1_authz,
   file_sdk_tx_signing_v1beta1_signing,
   file_sdk_tx_v1beta1_service,
   file_sdk_tx_v1beta1_tx,

@@ -1,8 +1,10 @@
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
+import { encodeAddress } from "./address.ts";
 import { aminoMessage } from "./amino.ts";
 import { packAny, unpackAny } from "./any.ts";
 import { MsgMultiSendSchema, MsgSendSchema } from "./gen/sdk/bank/v1beta1/tx_pb.js";
+import { MsgUnjailSchema } from "./gen/sdk/slashing/v1beta1/tx_pb.js";
 import { FeeSchema } from "./gen/sdk/tx/v1beta1/tx_pb.js";
 import { MsgCreateDeploymentSchema, MsgDepositDeploymentSchema } from "./gen/svc/deployment/v1beta1/tx_pb.js";
 import { MsgCloseLeaseSchema, MsgCreateBidSchema } from "./gen/svc/market/v1beta1/tx_pb.js";
@@ -29,6 +31,20 @@ describe("signers", () => {
     const deposit = create(MsgDepositDeploymentSchema, { id: { owner: "o" }, depositor: "d" });
     expect(messageSigners(MsgDepositDeploymentSchema, deposit)).toEqual(["d"]);
     expect(messageSigners(MsgDepositDeploymentSchema, { ...deposit, depositor: "" })).toEqual(["o"]);
+  });
+
+  it("of a validator's message is its account", () => {
+    const [validator, account] = (["valoper", "account"] as const).map((kind) =>
+      encodeAddress(new Uint8Array(20), kind),
+    );
+    const unjail = (validatorAddr: string) =>
+      messageSigners(MsgUnjailSchema, create(MsgUnjailSchema, { validatorAddr }));
+    expect(unjail(validator ?? "")).toEqual([account]);
+    expect(unjail("cosmosvaloper1vqekc49ukm8gu5xsn7dwsdduqan5rjw07krqgf")).toEqual([
+      "cosmos1vqekc49ukm8gu5xsn7dwsdduqan5rjw0mzh4y6",
+    ]);
+    expect(() => unjail(account ?? "")).toThrow("invalid Bech32 prefix");
+    expect(unjail("")).toEqual([]);
   });
 
   it("of a transaction come in order, the fee payer last", () => {

@@ -1,12 +1,14 @@
-import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
+import type { DescField, DescMessage, MessageShape } from "@bufbuild/protobuf";
 import { assert } from "../util/index.ts";
+import { accountOfValidator } from "./address.ts";
 import type { Unpacked } from "./any.ts";
 import type { Fee } from "./gen/sdk/tx/v1beta1/tx_pb.js";
-import { signerPath } from "./options.ts";
+import { Scalar, scalarOf, signerPath } from "./options.ts";
 
 /**
  * Addresses that must sign a message, in order, each once, as they stand in it. From the `signer` option: `id.owner` is
- * a path, `inputs.address` runs over a list, `depositor|id.owner` takes the first path that is not empty.
+ * a path, `inputs.address` runs over a list, `depositor|id.owner` takes the first path that is not empty. For a validator
+ * its account signs.
  */
 export function messageSigners<D extends DescMessage>(schema: D, message: MessageShape<D>): string[] {
   const option = signerPath(schema);
@@ -42,6 +44,11 @@ function valuesAt(schema: DescMessage, message: unknown, path: readonly string[]
   const value = (message as Readonly<Record<string, unknown>>)[field.localName];
   const values = field.fieldKind === "list" ? (value as readonly unknown[]) : [value];
   const inner = field.message;
-  if (rest.length === 0 || inner === undefined) return values.map((text) => (typeof text === "string" ? text : ""));
+  if (rest.length === 0 || inner === undefined) return values.map((text) => signerText(field, text));
   return values.flatMap((item) => (item === undefined ? [] : valuesAt(inner, item, rest)));
+}
+
+function signerText(field: DescField, text: unknown): string {
+  if (typeof text !== "string" || text === "") return "";
+  return scalarOf(field) === Scalar.VALIDATOR_ADDRESS ? accountOfValidator(text) : text;
 }

@@ -103,6 +103,7 @@ const MEANINGS: Readonly<Partial<Record<Scalar, string>>> = {
   [Scalar.DEC]: "string (decimal)",
   [Scalar.INT_BYTES]: "bytes (integer)",
   [Scalar.VALIDATOR_ADDRESS]: "string (validator address)",
+  [Scalar.DEC_BYTES]: "bytes (decimal)",
 };
 
 function typeText(field: DescField): string {

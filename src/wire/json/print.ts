@@ -23,7 +23,11 @@ const NULLABLE = [
   "sdk.crypto.",
   "sdk.base.query.",
   "sdk.base.abci.",
+  "sdk.gov.v1.",
+  "sdk.feegrant.v1beta1.Grant",
 ];
+/** In messages of these packages no sub-message has to be there, of whatever type it is. */
+const NULLABLE_PARENTS = ["sdk.gov.v1."];
 /** Text fields that hold a type URL. */
 const TYPE_URL_FIELDS = new Set(["type_url", "msg_type_url"]);
 
@@ -77,6 +81,7 @@ function printValue(field: DescField, value: unknown, options: JsonOptions): Jso
 function printAbsent(field: DescField, options: JsonOptions): JsonValue | undefined {
   const schema = field.message;
   if (schema === undefined || NULLABLE.some((prefix) => schema.typeName.startsWith(prefix))) return null;
+  if (NULLABLE_PARENTS.some((prefix) => field.parent.typeName.startsWith(prefix))) return null;
   return options.omitAbsent === true ? undefined : toJson(schema, create(schema), options);
 }
 

@@ -28,19 +28,24 @@ export function printScalar(field: DescField, value: unknown): JsonValue {
 }
 
 function printBytes(field: DescField, value: Uint8Array): JsonValue {
-  if (scalarOf(field) !== Scalar.INT_BYTES)
+  const scalar = scalarOf(field);
+  if (scalar !== Scalar.INT_BYTES && scalar !== Scalar.DEC_BYTES)
     return value.length === 0 && field.fieldKind !== "list" ? null : toBase64(value);
-  if (value.length === 0) return "0";
-  const text = latin(value);
-  return CANONICAL_DIGITS.test(text) ? text : MALFORMED + toBase64(value);
+  const text = value.length === 0 ? "0" : latin(value);
+  const shown = scalar === Scalar.DEC_BYTES ? decOf(text) : CANONICAL_DIGITS.test(text) ? text : undefined;
+  return shown ?? MALFORMED + toBase64(value);
 }
 
 function printText(field: DescField, value: string): string {
   const scalar = scalarOf(field);
   if (scalar === Scalar.INT) return value === "" ? "0" : value;
   if (scalar !== Scalar.DEC) return value;
-  if (value === "") return formatDec(0n);
-  return CANONICAL_DIGITS.test(value) && value !== "-0" ? formatDec(BigInt(value)) : MALFORMED + value;
+  return decOf(value === "" ? "0" : value) ?? MALFORMED + value;
+}
+
+/** The decimal of its digits times 10^18; undefined for what is no canonical number. */
+function decOf(digits: string): string | undefined {
+  return CANONICAL_DIGITS.test(digits) && digits !== "-0" ? formatDec(BigInt(digits)) : undefined;
 }
 
 export function printEnum(type: DescEnum, value: unknown): JsonValue {
@@ -77,12 +82,20 @@ function parseInteger(type: ScalarType, [low, high]: readonly [bigint, bigint], 
 }
 
 function parseText(field: DescField, text: string): unknown {
-  if (scalarOf(field) !== Scalar.DEC) return text;
+  return scalarOf(field) === Scalar.DEC ? parseDecDigits(text) : text;
+}
+
+/** The digits of a decimal times 10^18. */
+function parseDecDigits(text: string): string | Refusal {
   const value = tryParseDec(text);
   return value === undefined ? new Refusal(`${show(text)} is no number with at most 18 decimals`) : value.toString();
 }
 
 function parseBytes(field: DescField, text: string): unknown {
+  if (scalarOf(field) === Scalar.DEC_BYTES) {
+    const digits = parseDecDigits(text);
+    return typeof digits === "string" ? toUtf8(digits) : digits;
+  }
   if (scalarOf(field) === Scalar.INT_BYTES) {
     return CANONICAL_DIGITS.test(text) ? toUtf8(text) : new Refusal(`${show(text)} is no integer`);
   }

@@ -111,6 +111,13 @@ export enum Scalar {
    * @generated from enum value: SCALAR_VALIDATOR_ADDRESS = 5;
    */
   VALIDATOR_ADDRESS = 5,
+
+  /**
+   * bytes holding the ASCII digits of value x 10^18; in JSON a decimal with 18 places
+   *
+   * @generated from enum value: SCALAR_DEC_BYTES = 6;
+   */
+  DEC_BYTES = 6,
 }
 
 /**
@@ -152,6 +159,20 @@ export declare const scalar: GenExtension<FieldOptions, Scalar>;
  * @generated from extension: bool amino_keep_empty = 91012;
  */
 export declare const amino_keep_empty: GenExtension<FieldOptions, boolean>;
+
+/**
+ * Name of the field in amino JSON where it is another one.
+ *
+ * @generated from extension: string amino_field_name = 91013;
+ */
+export declare const amino_field_name: GenExtension<FieldOptions, string>;
+
+/**
+ * Type name of a member of a oneof in amino JSON, which writes the oneof as one field.
+ *
+ * @generated from extension: string amino_oneof_name = 91014;
+ */
+export declare const amino_oneof_name: GenExtension<FieldOptions, string>;
 
 /**
  * @generated from extension: svc.options.v1beta1.Cli cli = 91021;
