@@ -1,4 +1,4 @@
-import { execFile, spawn } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,6 +12,13 @@ export interface PeerRan {
   readonly code: number;
   readonly out: string;
   readonly err: string;
+}
+
+/** A reference tool that goes on running, with everything that it has said so far. */
+export interface PeerProcess {
+  readonly process: ChildProcess;
+  readonly output: () => string;
+  readonly ended: () => boolean;
 }
 
 export interface PeerOptions {
@@ -32,10 +39,8 @@ export class Peer {
   }
 
   run(args: readonly string[], { input = "", prefix }: PeerOptions = {}): Promise<PeerRan> {
-    const { PATH = "" } = process.env;
-    const env = { PATH, HOME: this.home, ...(prefix === undefined ? {} : { PEER_PREFIX: prefix }) };
     return new Promise((resolve, reject) => {
-      const child = spawn(this.binary, args, { env, stdio: "pipe" });
+      const child = spawn(this.binary, args, { env: this.#env(prefix), stdio: "pipe" });
       let [out, err] = ["", ""];
       child.stdout.setEncoding("utf8").on("data", (text: string) => {
         out += text;
@@ -56,6 +61,26 @@ export class Peer {
     const { code, out, err } = await this.run(args, options);
     if (code !== 0) throw new Error(`${this.name} ${args.join(" ")} ended with ${code}: ${err}${out}`);
     return out;
+  }
+
+  /** Starts it as a process of its own; whoever starts it ends it. */
+  start(args: readonly string[], { prefix }: PeerOptions = {}): PeerProcess {
+    const child = spawn(this.binary, args, { env: this.#env(prefix), stdio: ["ignore", "pipe", "pipe"] });
+    const said: string[] = [];
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding("utf8").on("data", (text: string) => said.push(text));
+    }
+    child.once("error", (error) => said.push(error.message));
+    return {
+      process: child,
+      output: () => said.join(""),
+      ended: () => child.pid === undefined || child.exitCode !== null || child.signalCode !== null,
+    };
+  }
+
+  #env(prefix: string | undefined): Record<string, string> {
+    const { PATH = "" } = process.env;
+    return { PATH, HOME: this.home, ...(prefix === undefined ? {} : { PEER_PREFIX: prefix }) };
   }
 
   remove(): void {

@@ -1,0 +1,197 @@
+import { once } from "node:events";
+import { freePorts, runSvc, type SvcResult, svcOk, waitFor } from "../support/index.ts";
+import type { Peer, PeerProcess, PeerRan } from "./peers.ts";
+import { makeSimdHome, type SimdGenesis, type SimdHome } from "./simd-home.ts";
+
+export interface SimdChainOptions {
+  readonly chainId?: string;
+  /** Bech32 prefix of the network; one that no built-in profile has unless it is given. */
+  readonly prefix?: string;
+  /** Names of accounts beside `validator`; their keys are in the keyrings of both tools. */
+  readonly accounts?: readonly string[];
+  /** What each account starts with. */
+  readonly balance?: string;
+  readonly blockTimeMs?: number;
+  /** How long money that leaves a validator is held. */
+  readonly unbondingSeconds?: number;
+  /** Changes the genesis document in place before the chain starts. */
+  readonly changeGenesis?: (genesis: SimdGenesis) => void;
+}
+
+/** So much that other validators can join without the chain waiting for their votes. */
+const BONDED = "100000000000stake";
+const BALANCE = "1000000000000stake,1000000000uvec";
+const STOP_TIMEOUT_MS = 20_000;
+/** Commands of the tool that print transactions and signatures, whatever the output format. */
+const FILE_COMMANDS = ["sign", "sign-batch", "multisign", "validate-signatures"];
+const LOCAL_COMMANDS = ["encode", "decode"];
+
+interface ChainParts extends SimdHome {
+  readonly peer: Peer;
+  readonly node: PeerProcess;
+  readonly chainId: string;
+  readonly prefix: string;
+  readonly url: string;
+}
+
+/** A running chain of one validator of the newer reference tool, and both tools set up as its clients. */
+export class SimdChain {
+  readonly #parts: ChainParts;
+
+  constructor(parts: ChainParts) {
+    this.#parts = parts;
+  }
+
+  get chainId(): string {
+    return this.#parts.chainId;
+  }
+
+  /** As `--node` takes it. */
+  get url(): string {
+    return this.#parts.url;
+  }
+
+  /** Home of the reference tool: keys, configuration, data. */
+  get home(): string {
+    return this.#parts.home;
+  }
+
+  /** Operator address of the validator. */
+  get validator(): string {
+    return this.#parts.validator;
+  }
+
+  /** Address of an account; throws when there is none of this name. */
+  address(name: string): string {
+    const found = this.#parts.addresses[name];
+    if (found === undefined) throw new Error(`the chain has no account ${name}`);
+    return found;
+  }
+
+  /** Runs the reference tool with its keyring and, for `query` and `tx`, against the chain, answers in JSON. */
+  run(args: readonly string[], input = ""): Promise<PeerRan> {
+    return this.#parts.peer.run(this.#flagged(args), { input, prefix: this.#parts.prefix });
+  }
+
+  /** Like `run`; throws with the tool's own words when it fails. Returns standard output. */
+  ok(args: readonly string[], input = ""): Promise<string> {
+    return this.#parts.peer.ok(this.#flagged(args), { input, prefix: this.#parts.prefix });
+  }
+
+  /** The reference tool's answer to a query. */
+  async query(...args: readonly string[]) {
+    return JSON.parse(await this.ok(["query", ...args]));
+  }
+
+  /** Runs the built `svc`, a process of its own, with a profile of this network and its own keyring. */
+  svc(args: readonly string[], input?: string): Promise<SvcResult> {
+    return runSvc(args, this.#svcRequest(input));
+  }
+
+  /** Like `svc`; throws with the command's own words when it fails. Returns standard output. */
+  svcOk(args: readonly string[], input?: string): Promise<string> {
+    return svcOk(args, this.#svcRequest(input));
+  }
+
+  /** The answer of `svc` to a query. */
+  async svcQuery(...args: readonly string[]) {
+    return JSON.parse(await this.svcOk(["query", ...args, "-o", "json"]));
+  }
+
+  /** Sends a transaction with `svc` and waits for its block; throws when it fails. `args` begin behind `tx`. */
+  async svcTx(...args: readonly string[]) {
+    return JSON.parse(await this.svcOk(["tx", ...args, "-y", "-b", "block"]));
+  }
+
+  /** Sends a transaction with the reference tool and waits for its block; throws when it fails. */
+  async tx(...args: readonly string[]) {
+    return this.committed(await this.ok(["tx", ...args, "-y"]));
+  }
+
+  /** The transaction of a broadcast's answer once it is in a block, as the reference tool tells it. */
+  async committed(answer: string) {
+    const { txhash, code, raw_log } = JSON.parse(answer);
+    if (code !== 0) throw new Error(`refused with code ${code}: ${raw_log}`);
+    return waitFor(() => this.query("tx", txhash), `transaction ${txhash}`, { timeoutMs: 15_000 });
+  }
+
+  /** Height of the latest block. */
+  async height(): Promise<number> {
+    const response = await fetch(`${this.url.replace("tcp:", "http:")}/status`);
+    const { result } = (await response.json()) as { result: { sync_info: { latest_block_height: string } } };
+    return Number(result.sync_info.latest_block_height);
+  }
+
+  /** Waits until this many more blocks are there. */
+  async blocks(count: number): Promise<void> {
+    const target = (await this.height()) + count;
+    await waitFor(async () => (await this.height()) >= target, `block ${target}`);
+  }
+
+  /** Ends the process and removes the home. */
+  async stop(): Promise<void> {
+    await endNode(this.#parts.node);
+    this.#parts.peer.remove();
+  }
+
+  #flagged(args: readonly string[]): string[] {
+    const [group = "", command = ""] = args;
+    const keyring = ["--keyring-backend", "test"];
+    const node = args.includes("--offline") ? [] : ["--node", this.url];
+    const json = FILE_COMMANDS.includes(command) ? [] : ["--output", "json"];
+    if (group === "keys") return [...args, ...keyring];
+    if (group === "query") return [...args, ...node, ...json];
+    if (group !== "tx" || LOCAL_COMMANDS.includes(command)) return [...args];
+    return [...args, ...node, ...json, "--chain-id", this.chainId, ...keyring];
+  }
+
+  #svcRequest(input: string | undefined) {
+    const env = { ...this.#parts.svcEnv, SVC_NODE: this.url, SVC_CHAIN_ID: this.chainId };
+    return { env, ...(input === undefined ? {} : { input }) };
+  }
+}
+
+/**
+ * Makes a chain and starts it; resolves when it has made blocks. `peer` is the tool of release 0.53, whose home the chain
+ * takes and removes at its end.
+ */
+export async function startSimdChain(peer: Peer, options: SimdChainOptions = {}): Promise<SimdChain> {
+  const { chainId = "simd-1", prefix = "peer" } = options;
+  const home = await makeSimdHome(peer, {
+    chainId,
+    prefix,
+    accounts: ["validator", ...(options.accounts ?? [])],
+    balance: options.balance ?? BALANCE,
+    bonded: BONDED,
+    blockTimeMs: options.blockTimeMs ?? 200,
+    changeGenesis: (genesis) => {
+      const { staking } = genesis.app_state as { staking: { params: { unbonding_time: string } } };
+      staking.params.unbonding_time = `${options.unbondingSeconds ?? 60}s`;
+      options.changeGenesis?.(genesis);
+    },
+  });
+  const [rpc = 0, p2p = 0, proxy = 0] = await freePorts(3);
+  const url = `tcp://127.0.0.1:${rpc}`;
+  const listen = ["--rpc.laddr", url, "--p2p.laddr", `tcp://127.0.0.1:${p2p}`, "--address", `tcp://127.0.0.1:${proxy}`];
+  const others = ["--grpc.enable=false", "--api.enable=false", "--rpc.pprof_laddr", "", "--log_level", "error"];
+  const state = ["--minimum-gas-prices", "0stake", "--pruning", "nothing"];
+  const node = peer.start(["start", ...listen, ...others, ...state], { prefix });
+  const chain = new SimdChain({ ...home, peer, node, chainId, prefix, url });
+  try {
+    await waitFor(async () => node.ended() || (await chain.height()) >= 2, "the chain's first blocks");
+    if (node.ended()) throw new Error(`the chain ended: ${node.output()}`);
+    return chain;
+  } catch (error) {
+    await chain.stop();
+    throw error;
+  }
+}
+
+async function endNode({ process, ended }: PeerProcess): Promise<void> {
+  if (ended()) return;
+  const closed = once(process, "close");
+  process.kill("SIGTERM");
+  const timer = setTimeout(() => process.kill("SIGKILL"), STOP_TIMEOUT_MS);
+  await closed;
+  clearTimeout(timer);
+}
