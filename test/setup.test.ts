@@ -1,0 +1,114 @@
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+
+const REPOSITORY = resolve(import.meta.dirname, "..");
+const LOCK_MODULE = join(REPOSITORY, "tools", "lock.mjs");
+/** The user that owns nothing; root may write everywhere, and cannot be refused anything. */
+const NOBODY = 65_534;
+
+let root: string;
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), "svc-setup-"));
+});
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+/** A process that takes the lock, says so and releases it. */
+function locker(path: string): { readonly child: ChildProcess; readonly said: () => string } {
+  const script = `import { takeLock } from ${JSON.stringify(LOCK_MODULE)};
+    const release = takeLock(${JSON.stringify(path)}, (pid) => console.log("waits for " + pid));
+    console.log("has it");
+    release();`;
+  const child = spawn(process.execPath, ["--input-type=module", "-e", script], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  let said = "";
+  child.stdout.on("data", (chunk) => (said += chunk));
+  return { child, said: () => said };
+}
+
+describe("the lock of a checkout", () => {
+  test("is waited for while its process lives", async () => {
+    const path = join(root, "lock");
+    writeFileSync(path, `${process.pid}\n`);
+    const { child, said } = locker(path);
+    while (!said().includes("waits")) await once(child.stdout ?? child, "data");
+    expect(said()).toBe(`waits for ${process.pid}\n`);
+    rmSync(path);
+    expect(await once(child, "close")).toEqual([0, null]);
+    expect(said()).toContain("has it");
+    expect(existsSync(path)).toBe(false);
+  });
+
+  test("is taken over from a dead process", async () => {
+    const path = join(root, "lock");
+    const dead = spawnSync(process.execPath, ["--version"]).pid;
+    writeFileSync(path, `${dead}\n`);
+    const { child, said } = locker(path);
+    expect(await once(child, "close")).toEqual([0, null]);
+    expect(said()).toBe("has it\n");
+  });
+
+  test("goes to one after the other of many", async () => {
+    const path = join(root, "lock");
+    const dead = spawnSync(process.execPath, ["--version"]).pid;
+    writeFileSync(path, `${dead}\n`);
+    const all = Array.from({ length: 4 }, () => locker(path));
+    for (const { child } of all) if (child.exitCode === null) expect(await once(child, "close")).toEqual([0, null]);
+    expect(all.map(({ said }) => said().includes("has it"))).toEqual([true, true, true, true]);
+    expect(existsSync(path)).toBe(false);
+  });
+});
+
+describe("./svc in a checkout that cannot be set up", () => {
+  /** As much of a checkout as its set-up looks at before it does anything. */
+  function checkout(): string {
+    const path = join(root, "checkout");
+    cpSync(join(REPOSITORY, "tools"), join(path, "tools"), { recursive: true });
+    for (const name of ["svc", "package.json", "package-lock.json"]) cpSync(join(REPOSITORY, name), join(path, name));
+    for (const name of ["src", "proto"]) mkdirSync(join(path, name));
+    chmodSync(root, 0o755);
+    return path;
+  }
+
+  const asNobody = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
+  const run = (path: string): ReturnType<typeof spawnSync> =>
+    spawnSync(join(path, "svc"), ["version"], { encoding: "utf8", ...asNobody });
+
+  test("says that it may not write there", () => {
+    const path = checkout();
+    chmodSync(path, 0o555);
+    const { status, stdout, stderr } = run(path);
+    expect({ status, stdout, stderr }).toEqual({
+      status: 1,
+      stdout: "",
+      stderr:
+        `svc: cannot write in ${path}: permission denied. ` +
+        "Run it as the owner of the checkout, or use a copy where you may write\n",
+    });
+    chmodSync(path, 0o755);
+  });
+
+  test("says what is in the way of the build", () => {
+    const path = checkout();
+    chmodSync(path, 0o777);
+    writeFileSync(join(path, "dist"), "");
+    const { status, stderr } = run(path);
+    expect({ status, stderr }).toEqual({
+      status: 1,
+      stderr: `svc: ${join(path, "dist")} is no directory: remove it and run this again\n`,
+    });
+  });
+
+  test("says that it may not write the build", () => {
+    const path = checkout();
+    chmodSync(path, 0o777);
+    mkdirSync(join(path, "dist"), { mode: 0o555 });
+    const { status, stderr } = run(path);
+    expect(status).toBe(1);
+    expect(stderr).toContain(`svc: cannot write in ${join(path, "dist")}: permission denied.`);
+  });
+});
