@@ -1,6 +1,6 @@
-import { chmodSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { errorText } from "../util/index.ts";
+import { errorText, makePrivateDirectory } from "../util/index.ts";
 import { type ClientConfig, findLine, parseConfig, readConfigText, sectionOf } from "./config-file.ts";
 import type { ConfigKey } from "./config-keys.ts";
 import { commandError } from "./errors.ts";
@@ -62,7 +62,11 @@ function joined(lines: readonly string[]): string {
 function writePrivate(path: string, text: string): void {
   const temporary = `${path}.${process.pid}.tmp`;
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    makePrivateDirectory(dirname(path));
+  } catch (cause) {
+    throw commandError(errorText(cause), { hint: "choose another --home", cause });
+  }
+  try {
     writeFileSync(temporary, text, { mode: 0o600, flush: true });
     chmodSync(temporary, 0o600);
     renameSync(temporary, path);

@@ -1,16 +1,16 @@
 import { randomBytes } from "node:crypto";
-import { type FileHandle, link, lstat, mkdir, open, rename, rm } from "node:fs/promises";
+import { type FileHandle, link, lstat, open, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { makePrivateDirectory } from "../util/index.ts";
 import { keyringErrors } from "./errors.ts";
 
 const GROUP_OR_OTHERS = 0o077;
 const WRITABLE_BY_OTHERS = 0o022;
-const DIRECTORY_MODE = 0o700;
 const FILE_MODE = 0o600;
 
 /** Creates the directory (0700) with its parents, or checks the one that is there. */
 export async function prepareDirectory(dir: string): Promise<void> {
-  await mkdir(dir, { recursive: true, mode: DIRECTORY_MODE });
+  makePrivateDirectory(dir);
   await checkDirectory(dir);
 }
 

@@ -1,5 +1,6 @@
-import { chmodSync, closeSync, fsyncSync, mkdirSync, openSync, renameSync, writeSync } from "node:fs";
+import { chmodSync, closeSync, fsyncSync, openSync, renameSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { makePrivateDirectory } from "../util/index.ts";
 
 /** Where a node keeps its files. */
 export interface HomePaths {
@@ -24,11 +25,6 @@ export function homePaths(home: string): HomePaths {
     validatorState: join(data, "priv_validator_state.json"),
     database: join(data, "chain"),
   };
-}
-
-/** Makes a directory for its owner alone. */
-export function makePrivateDirectory(path: string): void {
-  mkdirSync(path, { recursive: true, mode: 0o700 });
 }
 
 /** Writes a file as a whole: after a crash the old text is there or the new one. */

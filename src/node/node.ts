@@ -9,11 +9,11 @@ import {
   Signer,
 } from "../engine/index.ts";
 import { type Database, openLmdb } from "../store/index.ts";
-import { equalBytes, type Logger, toHexUpper } from "../util/index.ts";
+import { equalBytes, type Logger, makePrivateDirectory, toHexUpper } from "../util/index.ts";
 import type { NodeConfig } from "./config.ts";
 import { nodeErrors } from "./errors.ts";
 import { readGenesisText } from "./genesis.ts";
-import { homePaths, makePrivateDirectory } from "./home.ts";
+import { homePaths } from "./home.ts";
 import { nodeId, readKeyFile } from "./keys.ts";
 import { RpcServer } from "./rpc/index.ts";
 import { answerTxService } from "./tx-service.ts";

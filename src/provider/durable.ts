@@ -1,5 +1,6 @@
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
+import { makePrivateDirectory } from "../util/index.ts";
 import { daemonErrors } from "./errors.ts";
 
 /** Bigints stand in the file as `{"bigint":"12"}`. */
@@ -7,7 +8,7 @@ const BIGINT_TAG = "bigint";
 
 /** Replaces a JSON file as a whole, durably: after a crash it holds the old value or the new one. */
 export function saveJson(path: string, value: unknown): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  makePrivateDirectory(dirname(path));
   const temporary = `${path}.tmp`;
   const file = openSync(temporary, "w", 0o600);
   try {

@@ -1,6 +1,6 @@
-import { mkdirSync, realpathSync } from "node:fs";
+import { realpathSync } from "node:fs";
 import { type Database as Dbi, open, type RangeOptions, type RootDatabase, type Transaction } from "lmdb";
-import { fromUtf8 } from "../util/index.ts";
+import { fromUtf8, makePrivateDirectory } from "../util/index.ts";
 import type { Database, DatabaseSnapshot, Write } from "./database.ts";
 import { type Entry, type KVReader, MAX_KEY_BYTES, type Range } from "./kv.ts";
 import { DatabaseLock } from "./lock.ts";
@@ -21,7 +21,7 @@ const BINARY = { keyEncoding: "binary", encoding: "binary", cache: false } as co
  * process killed at any moment leaves the last complete transaction.
  */
 export function openLmdb(directory: string): Database {
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  makePrivateDirectory(directory);
   const path = realpathSync(directory);
   const lock = DatabaseLock.take(path);
   try {

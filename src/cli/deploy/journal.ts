@@ -3,7 +3,6 @@ import {
   closeSync,
   fsyncSync,
   linkSync,
-  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -13,6 +12,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import * as v from "valibot";
+import { makePrivateDirectory } from "../../util/index.ts";
 import { deployErrors } from "./errors.ts";
 
 /** How far a deployment came. `order` means that its transaction may have been sent. */
@@ -34,7 +34,6 @@ export interface JournalEntry {
 }
 
 const FORMAT = 1;
-const DIRECTORY_MODE = 0o700;
 const FILE_MODE = 0o600;
 
 const schema = v.object({
@@ -113,7 +112,7 @@ export class Journal {
   }
 
   #write(entry: JournalEntry): string {
-    mkdirSync(this.#dir, { recursive: true, mode: DIRECTORY_MODE });
+    makePrivateDirectory(this.#dir);
     const temporary = join(this.#dir, `.tmp-${randomBytes(8).toString("hex")}`);
     const file = openSync(temporary, "wx", FILE_MODE);
     try {

@@ -2,7 +2,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { accessSync, constants, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { discoverEngine, type FoundEngine } from "../../provider/index.ts";
-import { errorText } from "../../util/index.ts";
+import { errorText, makePrivateDirectory } from "../../util/index.ts";
 import { commandError } from "../errors.ts";
 import type { Child } from "./processes.ts";
 import { supervise } from "./processes.ts";
@@ -112,7 +112,7 @@ function missing(): Error {
 /** Starts Podman's service on a socket in the folder. */
 export async function startPodman(runDir: string): Promise<Engine> {
   const socket = join(runDir, "podman.sock");
-  mkdirSync(runDir, { recursive: true, mode: 0o700 });
+  makePrivateDirectory(runDir);
   const log = join(runDir, "podman.log");
   await endStrayService(runDir, socket);
   const child = spawn("podman", ["system", "service", "--time=0", `unix://${socket}`], podmanOptions(runDir));

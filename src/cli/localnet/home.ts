@@ -1,10 +1,10 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { derivePrivateKey, generateMnemonic, mnemonicToSeed } from "../../crypto/index.ts";
 import { type Keyring, openKeyring, passphraseFile } from "../../keyring/index.ts";
 import { addGenesisAccounts, defaultAppState, initHome } from "../../node/index.ts";
-import { DEFAULT_HD_PATH, NATIVE_DENOM } from "../../util/index.ts";
+import { DEFAULT_HD_PATH, makePrivateDirectory, NATIVE_DENOM } from "../../util/index.ts";
 import { encodeAddress, type JsonObject, type JsonValue } from "../../wire/index.ts";
 import { commandError } from "../errors.ts";
 import { shellWord } from "../shell-word.ts";
@@ -101,7 +101,7 @@ export function localnetKeyring(home: string): Keyring {
 
 /** Makes keys and chain: every account funded, block-counted parameters scaled to the interval. */
 export async function makeHome(home: string, intervalMs: number): Promise<void> {
-  mkdirSync(home, { recursive: true, mode: 0o700 });
+  makePrivateDirectory(home);
   writeFileSync(join(home, MARKER), "{}\n", { mode: 0o600 });
   initHome({
     home,

@@ -1,9 +1,9 @@
 import { spawn } from "node:child_process";
-import { copyFileSync, existsSync, mkdirSync, rmSync } from "node:fs";
+import { copyFileSync, existsSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { ChainClient } from "../../client/index.ts";
 import { createEngineDriver, ensureSampleImage } from "../../provider/index.ts";
-import { errorText } from "../../util/index.ts";
+import { errorText, makePrivateDirectory } from "../../util/index.ts";
 import { commandError, ExitError } from "../errors.ts";
 import type { Io } from "../io.ts";
 import { engineStateDir } from "../provider-run/config.ts";
@@ -114,7 +114,7 @@ export class Localnet {
   async #startEngine(): Promise<void> {
     const say = (text: string) => this.#steps.say(text);
     const runDir = `${this.#home}-run`;
-    mkdirSync(runDir, { recursive: true, mode: 0o700 });
+    makePrivateDirectory(runDir);
     const lock = lockHome(this.#home, runDir);
     this.#onStop("run folder", async () => {
       lock.release();

@@ -1,7 +1,7 @@
 import { EventEmitter } from "node:events";
-import { appendFileSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { errorText } from "../../util/index.ts";
+import { errorText, makePrivateDirectory } from "../../util/index.ts";
 import type { ClusterEvent } from "./driver.ts";
 import type { Logger } from "./logger.ts";
 
@@ -26,7 +26,7 @@ export class EventLog {
     this.#folder = folder;
     this.#log = log;
     this.#emitter.setMaxListeners(0);
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makePrivateDirectory(folder);
   }
 
   add(namespace: string, event: ClusterEvent): void {

@@ -1,6 +1,6 @@
-import { mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { readdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { errorText } from "../../util/index.ts";
+import { errorText, makePrivateDirectory } from "../../util/index.ts";
 import { type LeaseId, type Logger, leaseNamespace } from "../cluster/index.ts";
 import { loadJson, saveJson } from "../durable.ts";
 import { type LeaseRecord, parseRecord } from "./record.ts";
@@ -15,7 +15,7 @@ export class LeaseStore {
   constructor(folder: string, log: Logger) {
     this.#folder = folder;
     this.#log = log;
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makePrivateDirectory(folder);
   }
 
   /** All leases. A damaged file is set aside and told of; its workload stays until the tenant sends the manifest again. */

@@ -3,7 +3,22 @@ import type { Row, World } from "./world.ts";
 
 /** Nodes, providers, localnets and deployments: nothing is started before everything is right. */
 export function serviceRows(world: World): readonly Row[] {
-  return [...nodeRows(world), ...providerRows(world), ...deployRows(world)];
+  return [...nodeRows(world), ...homeRows(world), ...providerRows(world), ...deployRows(world)];
+}
+
+/** Homes that cannot be made: one where nothing is ever made, and one below a file. */
+function homeRows({ file }: World): readonly Row[] {
+  const homes = [
+    ["/proc/svc-none/home", "cannot make the directory /proc/svc-none"],
+    [join(file("homes/file", ""), "home"), "a file is in the way"],
+  ] as const;
+  const commands = [
+    ["keys", "add", "x"],
+    ["init", "node"],
+    ["config", "set", "chain-id", "x-1"],
+    ["localnet", "--port-offset", "1700"],
+  ];
+  return homes.flatMap(([home, text]) => commands.map((words): Row => [[...words, "--home", home], 1, text]));
 }
 
 function nodeRows({ A, root, file, tx }: World): readonly Row[] {

@@ -1,6 +1,5 @@
-import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { errorText } from "../../../util/index.ts";
+import { errorText, makePrivateDirectory } from "../../../util/index.ts";
 import { checkSpec } from "../check-spec.ts";
 import {
   type AdoptedLease,
@@ -56,7 +55,7 @@ export interface EngineDriver extends ClusterDriver {
 export async function createEngineDriver(options: EngineDriverOptions): Promise<EngineDriver> {
   const settings = settingsOf(options);
   const { log, stateDir } = settings;
-  await mkdir(stateDir, { recursive: true, mode: 0o700 });
+  makePrivateDirectory(stateDir);
   const api = await EngineApi.open(settings.socket, settings.timing.callTimeout);
   const naming = new Naming(settings.namePrefix);
   if (settings.volumeSizeEnforcement === "none") {

@@ -1,6 +1,6 @@
-import { mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
+import { open, readdir, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { errorText } from "../../../util/index.ts";
+import { errorText, makePrivateDirectory } from "../../../util/index.ts";
 import type { LeaseSpec } from "../driver.ts";
 import type { Logger } from "../logger.ts";
 import { leaseNamespace } from "../names.ts";
@@ -44,7 +44,7 @@ export class Journal {
   }
 
   async load(): Promise<LeaseRecord[]> {
-    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+    makePrivateDirectory(this.#folder);
     const records: LeaseRecord[] = [];
     for (const name of await readdir(this.#folder)) {
       if (!name.endsWith(".json")) continue;
