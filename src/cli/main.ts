@@ -1,3 +1,4 @@
+import { isatty } from "node:tty";
 import { guardProcess } from "./process-guard.ts";
 import { runProgram } from "./program.ts";
 
@@ -7,6 +8,8 @@ guardProcess(
     stdout: process.stdout,
     stderr: process.stderr,
     on: (event, listener) => process.on(event, listener),
+    isTerminal: isatty,
+    removeAllListeners: (event) => process.removeAllListeners(event),
     listenerCount: (event) => process.listenerCount(event),
     end: (signal) => process.kill(process.pid, signal),
     exit: (code) => process.exit(code),

@@ -13,6 +13,10 @@ class Process extends EventEmitter {
   readonly stdout = new Stream();
   readonly stderr = new Stream();
   readonly ends: (string | number)[] = [];
+  terminals: readonly number[] = [];
+  isTerminal(descriptor: number): boolean {
+    return this.terminals.includes(descriptor);
+  }
   end(signal: string): void {
     this.ends.push(signal);
   }
@@ -44,6 +48,34 @@ describe("a reader that has gone", () => {
     process.stderr.emit("error", failure("EPIPE"));
     process.stdout.emit("error", failure("EPIPE"));
     expect(process.ends).toEqual(["SIGTERM"]);
+  });
+});
+
+describe("a terminal that has gone", () => {
+  function atTerminal(): Process {
+    const process = new Process();
+    process.terminals = [0, 1, 2];
+    guardProcess(process, { trace: false });
+    return process;
+  }
+
+  test("ends the process by the signal that says so, after everything else", () => {
+    const process = atTerminal();
+    process.on("SIGHUP", () => {});
+    process.terminals = [];
+    expect(process.ends).toEqual([]);
+    process.emit("exit", 0);
+    expect(process.ends).toEqual(["SIGHUP"]);
+    expect(process.listenerCount("SIGHUP")).toBe(0);
+  });
+
+  test("is no terminal that is there still, nor one that never was", () => {
+    const there = atTerminal();
+    there.emit("exit", 0);
+    expect(there.ends).toEqual([]);
+    const none = guarded();
+    none.emit("exit", 0);
+    expect(none.ends).toEqual([]);
   });
 });
 

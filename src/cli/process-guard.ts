@@ -5,10 +5,13 @@ import { commandError, reportError } from "./errors.ts";
 export interface GuardedProcess {
   readonly stdout: GuardedStream;
   readonly stderr: GuardedStream;
-  on(event: "uncaughtException", listener: (error: unknown) => void): unknown;
+  /** Whether a standard stream is a terminal, and is one still. */
+  isTerminal(descriptor: number): boolean;
+  on(event: "uncaughtException" | "exit", listener: (error: unknown) => void): unknown;
   listenerCount(event: "SIGTERM"): number;
+  removeAllListeners(event: "SIGHUP"): unknown;
   /** Sends this process a signal. */
-  end(signal: "SIGTERM"): void;
+  end(signal: "SIGTERM" | "SIGHUP"): void;
   exit(code: number): void;
 }
 
@@ -47,7 +50,17 @@ export function guardProcess(process: GuardedProcess, { trace }: { readonly trac
     if (isGone(error)) readerGone();
   });
   process.on("uncaughtException", fail);
+  const terminals = STREAMS.filter((descriptor) => process.isTerminal(descriptor));
+  process.on("exit", () => {
+    if (terminals.every((descriptor) => process.isTerminal(descriptor))) return;
+    // Node.js sets terminals back at its very end, and aborts where one has gone. Whoever loses its terminal ends by the
+    // signal that says so.
+    process.removeAllListeners("SIGHUP");
+    process.end("SIGHUP");
+  });
 }
+
+const STREAMS = [0, 1, 2];
 
 /** The other end of the pipe is closed, or the terminal is. */
 function isGone({ code }: NodeJS.ErrnoException): boolean {
