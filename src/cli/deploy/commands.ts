@@ -112,7 +112,9 @@ export function psCommand(input: CommandInput): Promise<number> {
         io.out(`${JSON.stringify({ deployments: lines })}\n`);
         return;
       }
-      for (const { dseq, problems } of lines) for (const each of problems) io.err(`deployment ${dseq}: ${each}\n`);
+      for (const { dseq, problems, next } of lines) {
+        for (const each of [...problems, ...(next === "" ? [] : [next])]) io.err(`deployment ${dseq}: ${each}\n`);
+      }
       if (lines.length === 0) io.err("no active deployment; make one: svc deploy FILE\n");
       else io.out(psTable(lines));
     }),

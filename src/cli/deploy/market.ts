@@ -9,7 +9,7 @@ export interface GroupRecord {
   readonly gseq: number;
   readonly state: GroupState;
   readonly spec: GroupSpec;
-  /** Name of the reason for which it stopped; `invalid` while it has not. */
+  /** Name of the reason for which it stopped; `not_closed` while it has not. */
   readonly closeReason: string;
 }
 

@@ -22,6 +22,8 @@ export interface DeploymentLine {
   readonly until: string;
   /** Why a provider could not be asked, and what it says of services that do not work. */
   readonly problems: readonly string[];
+  /** What the owner can do to get on, with the command; empty while nothing is asked of anybody. */
+  readonly next: string;
 }
 
 export interface PsParts {
@@ -49,11 +51,12 @@ async function deploymentLine(parts: PsParts, deployment: DeploymentRecord, time
   const all = await parts.market.leases(deployment.dseq);
   const leases = activeLeases(all);
   const looks = await Promise.all(leases.map((lease) => look(parts, lease)));
+  const groups = await groupStates(parts.market, deployment, { leases, looks });
   const states = looks.flatMap(({ state }) => state ?? []);
   const price = totalPrice(leases.map((lease) => lease.price));
   return {
     dseq: deployment.dseq.toString(),
-    state: stateText(deployment, leases),
+    state: [...new Set(groups.map(({ text }) => text))].join(", "),
     services: states.flatMap(({ services }) =>
       services.map(({ name, available, total }) => ({ name, available, total })),
     ),
@@ -65,6 +68,7 @@ async function deploymentLine(parts: PsParts, deployment: DeploymentRecord, time
     price_per_month: leases.length === 0 ? "" : perMonth(price, time),
     ...moneyLeft(deployment, all, { ...time, now: parts.now() }),
     problems: looks.flatMap(({ problems }) => problems),
+    next: groups.find(({ next }) => next !== undefined)?.next ?? "",
   };
 }
 
@@ -72,17 +76,55 @@ function perMonth(price: { readonly denom: string; readonly amount: bigint }, { 
   return formatPrice({ denom: price.denom, amount: priceOverTime(price, blockSeconds).perMonth });
 }
 
-/** `active`, or what its groups wait for. */
-function stateText({ groups }: DeploymentRecord, leases: readonly LeaseRecord[]): string {
-  const states = groups.map(({ gseq, state }) => {
-    if (state !== "open") return state;
-    return leases.some(({ id }) => id.gseq === gseq) ? "active" : "waiting for bids";
+interface GroupLook {
+  /** `active`, or what the group waits for. */
+  readonly text: string;
+  readonly next?: string;
+}
+
+interface LeaseLooks {
+  readonly leases: readonly LeaseRecord[];
+  /** One for each lease. */
+  readonly looks: readonly Look[];
+}
+
+async function groupStates(
+  market: Market,
+  { dseq, groups }: DeploymentRecord,
+  { leases, looks }: LeaseLooks,
+): Promise<readonly GroupLook[]> {
+  const isLeased = (gseq: number): boolean => leases.some(({ id }) => id.gseq === gseq);
+  const isWaiting = groups.some(({ gseq, state }) => state === "open" && !isLeased(gseq));
+  const bids = isWaiting ? await market.openBids(dseq) : [];
+  return groups.map(({ gseq, state }) => {
+    if (state !== "open") return { text: state };
+    const at = leases.findIndex(({ id }) => id.gseq === gseq);
+    const lease = leases[at];
+    if (lease !== undefined) return leasedState(lease, looks[at]);
+    return waitingState(market.owner, { dseq, gseq, bids: bids.filter(({ id }) => id.gseq === gseq).length });
   });
-  return [...new Set(states)].join(", ");
+}
+
+function leasedState({ id }: LeaseRecord, look: Look | undefined): GroupLook {
+  if (look?.lacksManifest !== true) return { text: "active" };
+  const next = `send the manifest with: svc provider send-manifest FILE --dseq ${id.dseq} --provider ${id.provider}`;
+  return { text: "leased, without its manifest", next };
+}
+
+function waitingState(
+  owner: string,
+  { dseq, gseq, bids }: { readonly dseq: bigint; readonly gseq: number; readonly bids: number },
+): GroupLook {
+  if (bids === 0) return { text: "waiting for bids" };
+  const list = `svc query market bid list --owner ${owner} --dseq ${dseq} --gseq ${gseq} --state open`;
+  const take = `svc tx market lease create --dseq ${dseq} --gseq ${gseq} --provider ADDRESS`;
+  return { text: bids === 1 ? "1 bid" : `${bids} bids`, next: `choose among ${list} with: ${take}` };
 }
 
 interface Look {
   readonly state?: LeaseState;
+  /** It answers, and has nothing to run. */
+  readonly lacksManifest?: true;
   readonly problems: readonly string[];
 }
 
@@ -92,7 +134,7 @@ async function look({ market, gate }: PsParts, lease: LeaseRecord): Promise<Look
     const provider = await market.provider(address);
     if (provider === undefined) return { problems: [`${address} is not registered any more`] };
     const state = await gate(provider).status(lease.id);
-    if (state === undefined) return { problems: [`${address} has no manifest`] };
+    if (state === undefined) return { lacksManifest: true, problems: [`${address} has no manifest`] };
     return { state, problems: troubles(address, state) };
   } catch (error) {
     return { problems: [`${address} does not answer: ${errorText(error)}`] };

@@ -1,10 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { BLOCK_MS, openWorld, type ProviderPlan, type World } from "../../../test/cli/deploy-world.ts";
 import { MIN_DEPOSIT } from "../../testing/index.ts";
+import { MsgCreateLeaseSchema } from "../../wire/gen/svc/market/v1beta1/tx_pb.js";
+import { packAny } from "../../wire/index.ts";
 import { closeAndSettle, closeJson, closeText } from "./close.ts";
 import { Journal } from "./journal.ts";
 import { pickDeployment } from "./pick.ts";
 import { listDeployments, psTable } from "./ps.ts";
+import { runDeploy } from "./run.ts";
 import { runUpdate, type UpdateRequest } from "./update.ts";
 
 let world: World;
@@ -100,6 +103,37 @@ describe("short forms", () => {
     expect(blocks).toBe((MIN_DEPOSIT - spent) / 10n);
     expect(line?.until).toBe(new Date(now + Number(blocks) * BLOCK_MS).toISOString().replace(".000Z", "Z"));
     expect(psTable(line === undefined ? [] : [line])).toContain("web 1/1");
+  });
+
+  test("the list tells waiting, bids, a lease without its manifest and a running deployment apart", async () => {
+    open({ p1: { price: "10", delay: 2 }, p2: { price: "11", delay: 3 } });
+    const controller = new AbortController();
+    const reporter = {
+      ...world.reporter,
+      waiting: (text: string) => (text.startsWith("a bid on") ? controller.abort() : undefined),
+    };
+    const request = world.request({ signal: controller.signal });
+    await expect(runDeploy(world.parts(), request, reporter)).rejects.toThrow("interrupted");
+    const { market, gate } = world.parts();
+    const line = async () => (await listDeployments({ market, gate, now: () => 0 }))[0];
+    const [dseq] = await world.active();
+    expect(await line()).toMatchObject({ state: "waiting for bids", next: "" });
+    world.block();
+    world.block();
+    expect(await line()).toMatchObject({ state: "1 bid" });
+    world.block();
+    const take = `svc tx market lease create --dseq ${dseq} --gseq 1 --provider ADDRESS`;
+    expect(await line()).toMatchObject({ state: "2 bids", next: expect.stringContaining(take) });
+    const provider = world.key("p1").address;
+    const bidId = { owner: world.tenant, dseq: dseq ?? 0n, gseq: 1, oseq: 1, provider };
+    world.chain.mustSend([packAny(MsgCreateLeaseSchema, { bidId })], { from: world.key("alice") });
+    expect(await line()).toMatchObject({
+      state: "leased, without its manifest",
+      problems: [`${provider} has no manifest`],
+      next: `send the manifest with: svc provider send-manifest FILE --dseq ${dseq} --provider ${provider}`,
+    });
+    await world.deploy();
+    expect(await line()).toMatchObject({ state: "active", next: "" });
   });
 
   test("the list tells what a provider says of services that do not work", async () => {
