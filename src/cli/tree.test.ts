@@ -73,6 +73,7 @@ describe("the command tree", () => {
     if (takesNothing) return;
     expect(spec.example, "an example").toBeDefined();
     expect(spec.example).toContain(`svc ${path}`);
+    expect(spec.example, "no shell looks into single quotes").not.toMatch(/'[^'\n]*\$[^'\n]*'/);
     const known = new Set([...flagsOf(spec).flatMap(spellings), "--help"]);
     const used = (spec.example ?? "").match(/(?<=\s)--?[a-zA-Z][\w.-]*/g) ?? [];
     expect(used.filter((word) => !known.has(word))).toEqual([]);

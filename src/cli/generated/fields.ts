@@ -40,7 +40,7 @@ const SUMMARIES: Readonly<Record<string, string>> = {
   id: "id of the payment",
   price: "price per block for the whole group, for example 0.5utoken",
   deposit: "deposit, for example 5000000utoken (default: the least that the chain takes)",
-  reason: "why",
+  reason: "why the provider ends it (default: unspecified)",
   reopen: "open a new order for the group at once",
   ids: "leases; all active ones when left out",
   denom: "denomination",
@@ -92,10 +92,16 @@ function fieldFlag(field: DescField, path: readonly string[]): FieldFlag {
   return { flag, path, field };
 }
 
+/** Enums of which the chain takes only some values from whoever signs: the field, and the numbers from and to. */
+const ACCEPTED: ReadonlyMap<string, readonly [from: number, to: number]> = new Map([
+  ["svc.market.v1beta1.MsgCloseBid.reason", [10_000, 19_999]],
+]);
+
 /** The first value of an enum means that nothing was said. */
 function choicesOf(field: DescField): string[] | undefined {
   const values = (field.enum ?? filteredEnum(field))?.values;
-  return values?.filter(({ number }) => number !== 0).map(({ name }) => name);
+  const [from, to] = ACCEPTED.get(`${field.parent.typeName}.${field.name}`) ?? [1, Number.POSITIVE_INFINITY];
+  return values?.filter(({ number }) => number >= from && number <= to).map(({ name }) => name);
 }
 
 /** Filters hold states as texts: those of what they filter, `Order` for `OrderFilters`. */

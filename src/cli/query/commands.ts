@@ -61,7 +61,7 @@ const TXS: CommandSpec = {
     ...PAGE_FLAGS.filter(({ name }) => name === "page" || name === "limit"),
     ...NODE_AND_TEXT,
   ],
-  example: "svc query txs --events 'message.action=send&transfer.recipient=$ADDRESS' --limit 10",
+  example: 'svc query txs --events "message.action=send&transfer.recipient=$ADDRESS" --limit 10',
   load: async () => (await import("./txs.ts")).queryTxsCommand,
 };
 

@@ -26,6 +26,8 @@ async function order(file = WEB): Promise<string> {
   return dseq ?? "";
 }
 
+const PROVIDER_REASONS = ["unstable", "decommission", "unspecified", "manifest_timeout"];
+
 beforeAll(async () => {
   const file = providerFile("provider.yaml", "- {key: host, value: acme}\n- {key: tier, value: 1}\n");
   await chain.tx("provider", "create", file, "--from", "provider");
@@ -188,6 +190,21 @@ describe("tx market", () => {
     await chain.tx("deployment", "group", "close", "--dseq", dseq, "--owner", tenant, "--from", "tenant");
   });
 
+  test("what has not ended has no reason, and every offered reason ends a bid", async () => {
+    const help = await chain.run(["tx", "market", "bid", "close", "--help"]);
+    expect(help.out.replace(/\s+/g, " ")).toContain(`(default: unspecified): ${PROVIDER_REASONS.join(", ")} `);
+    for (const reason of PROVIDER_REASONS) {
+      const dseq = await order();
+      const ids = ["--owner", tenant, "--dseq", dseq];
+      await chain.tx("market", "bid", "create", ...ids, "--price", "1utoken", "--from", "provider");
+      const query = () => chain.query("market", "bid", "get", ...ids, "--provider", provider);
+      expect((await query()).bid).toMatchObject({ state: "open", closed_on: "0", close_reason: "not_closed" });
+      expect((await chain.run(["query", "market", "order", "get", ...ids])).out).toContain("close_reason: not_closed");
+      await chain.tx("market", "bid", "close", ...ids, "--reason", reason, "--from", "provider");
+      expect((await query()).bid).toMatchObject({ state: "closed", close_reason: reason });
+    }
+  });
+
   test("a bid is taken back", async () => {
     const dseq = await order();
     const ids = ["--owner", tenant, "--dseq", dseq];
@@ -256,8 +273,15 @@ describe("tx market", () => {
     [
       "an unknown reason",
       ["bid", "close", "--owner", tenant, "--dseq", "1", "--reason", "bored", "--from", "provider"],
-      "--reason takes owner, unstable",
+      "--reason takes unstable, decommission, unspecified, manifest_timeout",
     ],
+    ...["owner", "insufficient_funds", "order_expired", "lease_lost", "provider_deleted", "not_closed"].map(
+      (reason): [string, string[], string] => [
+        `${reason}, which is no reason of a provider`,
+        ["bid", "close", "--owner", tenant, "--dseq", "1", "--reason", reason, "--from", "provider"],
+        `--reason takes unstable, decommission, unspecified, manifest_timeout, not "${reason}"`,
+      ],
+    ),
     [
       "somebody else's lease",
       ["lease", "create", `${provider}/1/1/1/${tenant}`, "--from", "tenant"],

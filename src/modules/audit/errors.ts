@@ -1,9 +1,13 @@
 import { defineErrors } from "../../util/index.ts";
 
 export const errors = defineErrors("audit", {
-  notFound: [1, "address not found"],
+  notFound: [1, "address not found", "see what is signed: svc query audit list"],
   invalidAddress: [2, "invalid address"],
-  attributeNotFound: [3, "attribute not found"],
+  attributeNotFound: [3, "attribute not found", "see what is signed: svc query audit get <provider> <auditor>"],
   attributes: [4, "attribute specification error"],
-  unknownProvider: [5, "provider is not registered"],
+  unknownProvider: [
+    5,
+    "provider is not registered",
+    "the provider registers itself with: svc tx provider create <file>",
+  ],
 });

@@ -195,7 +195,7 @@ export class DeploymentKeeper {
     const group = this.#groupOfActive(ctx, id);
     if (group.state === Group_State.closed) throw errors.groupClosed(formatGroupId(id));
     if (!STARTABLE.includes(group.state)) throw errors.groupOpen(formatGroupId(id));
-    this.#saveGroup(ctx, { ...group, state: Group_State.open, closedOn: 0n, closeReason: Closed_Reason.invalid });
+    this.#saveGroup(ctx, { ...group, state: Group_State.open, closedOn: 0n, closeReason: Closed_Reason.not_closed });
     emitGroup(ctx, "group-started", id);
     return this.reopenGroup(ctx, id);
   }

@@ -4,13 +4,13 @@ const TOP_UP = "add funds with: svc tx deployment deposit <amount> --dseq <n>";
 
 export const errors = defineErrors("escrow", {
   accountExists: [1, "account exists"],
-  accountClosed: [2, "account closed"],
-  accountNotFound: [3, "account not found"],
+  accountClosed: [2, "account closed", "see why: svc query escrow accounts --owner <address>"],
+  accountNotFound: [3, "account not found", "list them: svc query escrow accounts --owner <address>"],
   accountOverdrawn: [4, "not enough funds in the escrow account", TOP_UP],
   invalidDenomination: [5, "invalid denomination", "use the denomination in which the account was opened"],
   paymentExists: [6, "payment exists"],
-  paymentClosed: [7, "payment closed"],
-  paymentNotFound: [8, "payment not found"],
+  paymentClosed: [7, "payment closed", "the lease has ended, and everything is paid"],
+  paymentNotFound: [8, "payment not found", "list them: svc query escrow payments --owner <provider>"],
   paymentRateZero: [9, "payment rate zero"],
   invalidPayment: [10, "invalid payment"],
   invalidSettlement: [11, "invalid settlement"],

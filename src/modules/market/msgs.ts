@@ -92,7 +92,7 @@ function readPrice(coin: DecCoin | undefined): DecimalCoin {
 
 /** Why a provider ends a bid or lease; unspecified unless given. Throws `market/33`. */
 function readReason(reason: Closed_Reason): Closed_Reason {
-  if (reason === Closed_Reason.invalid) return Closed_Reason.unspecified;
+  if (reason === Closed_Reason.not_closed) return Closed_Reason.unspecified;
   if (reason < 10_000 || reason > 19_999 || Closed_Reason[reason] === undefined)
     throw errors.invalidReason(`${reason} is no reason of a provider`, {
       hint: "give unstable, decommission, unspecified or manifest_timeout",

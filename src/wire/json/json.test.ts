@@ -24,7 +24,7 @@ describe("printing proto JSON", () => {
     const bid = create(BidSchema, { bidId: { owner: "o", dseq: 2n ** 64n - 1n, gseq: 1 }, state: 2 });
     expect(printJson(toJson(BidSchema, bid))).toBe(
       '{"bid_id":{"owner":"o","dseq":"18446744073709551615","gseq":1,"oseq":0,"provider":""},"state":"active",' +
-        '"price":{"denom":"","amount":"0.000000000000000000"},"created_at":"0","closed_on":"0","close_reason":"invalid"}',
+        '"price":{"denom":"","amount":"0.000000000000000000"},"created_at":"0","closed_on":"0","close_reason":"not_closed"}',
     );
   });
 

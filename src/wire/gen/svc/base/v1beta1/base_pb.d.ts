@@ -323,9 +323,11 @@ export declare const ClosedSchema: GenMessage<Closed>;
  */
 export enum Closed_Reason {
   /**
-   * @generated from enum value: invalid = 0;
+   * It has not ended.
+   *
+   * @generated from enum value: not_closed = 0;
    */
-  invalid = 0,
+  not_closed = 0,
 
   /**
    * @generated from enum value: owner = 1;

@@ -1,0 +1,55 @@
+import { describe, expect, test } from "vitest";
+import { allFlags } from "./command-line.ts";
+import { remedyOf } from "./remedies.ts";
+import { ROOT } from "./root.ts";
+import type { CommandSpec } from "./spec.ts";
+
+const SPACES = ["sdk", "audit", "bank", "cert", "deployment", "escrow", "market", "provider"];
+const CODES = Array.from({ length: 100 }, (_, i) => i + 1);
+
+/** All remedies: the error, and what it advises. */
+const remedies = SPACES.flatMap((space) =>
+  CODES.flatMap((code): [string, string][] => {
+    const text = remedyOf(space, code);
+    return text === undefined ? [] : [[`${space}/${code}`, text]];
+  }),
+);
+
+/** The command that words name, with the words behind it. */
+async function commandOf(words: readonly string[], from: CommandSpec = ROOT): Promise<[CommandSpec, string[]]> {
+  const [word = "", ...rest] = words;
+  const children = (await from.commands?.()) ?? [];
+  const child = children.find(({ name }) => word.split("|").includes(name));
+  return child === undefined ? [from, [...words]] : commandOf(rest, child);
+}
+
+describe("commands that a remedy names", () => {
+  const rows = remedies.filter(([, text]) => text.includes("svc "));
+
+  test.each(rows)("%s: %s", async (_, text) => {
+    const line = /\bsvc (.+)$/.exec(text)?.[1] ?? "";
+    const [spec, rest] = await commandOf(line.split(" "));
+    expect(spec.load, `${line} runs`).toBeDefined();
+    const known = allFlags(spec).map(({ name }) => `--${name}`);
+    for (const flag of rest.filter((word) => word.startsWith("--"))) expect(known).toContain(flag);
+  });
+
+  test("are many", () => {
+    expect(rows.length).toBeGreaterThan(30);
+  });
+});
+
+test("what somebody at a command line meets has a remedy", () => {
+  const have = new Set(remedies.map(([error]) => error));
+  const met = {
+    sdk: [4, 5, 7, 11, 12, 13, 19, 20, 30, 32],
+    audit: [1, 3, 5],
+    cert: [1, 3, 4, 6],
+    deployment: [3, 4, 5, 14, 15, 16, 17, 18, 20],
+    escrow: [2, 3, 4, 5, 7, 8],
+    market: [2, 4, 5, 6, 7, 8, 9, 10, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 28, 30, 31, 33],
+    provider: [12, 13],
+  };
+  const missing = Object.entries(met).flatMap(([space, codes]) => codes.map((code) => `${space}/${code}`));
+  expect(missing.filter((error) => !have.has(error))).toEqual([]);
+});
