@@ -5,6 +5,7 @@ import { armorRows } from "../../test/cli/bad-inputs/armor.ts";
 import { configRows } from "../../test/cli/bad-inputs/config.ts";
 import { fileRows } from "../../test/cli/bad-inputs/files.ts";
 import { keyRows } from "../../test/cli/bad-inputs/keys.ts";
+import { moduleRows } from "../../test/cli/bad-inputs/modules.ts";
 import { queryRows } from "../../test/cli/bad-inputs/queries.ts";
 import { serviceRows } from "../../test/cli/bad-inputs/services.ts";
 import { txFileRows } from "../../test/cli/bad-inputs/tx-files.ts";
@@ -28,6 +29,7 @@ const TABLES: readonly (readonly [string, readonly Row[]])[] = [
   ["queries", queryRows(world)],
   ["transactions", txRows(world)],
   ["transactions in files", txFileRows(world)],
+  ["modules of other chains", moduleRows(world)],
   ["deployment and provider files", fileRows(world)],
   ["nodes, providers and deployments", serviceRows(world)],
 ];

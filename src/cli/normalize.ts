@@ -35,6 +35,7 @@ export const SWITCHES: ReadonlySet<string> = new Set([
   "--interactive",
   "--keep",
   "--ledger",
+  "--legacy",
   "--list-names",
   "--new",
   "--no-auto-increment",

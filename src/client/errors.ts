@@ -12,6 +12,7 @@ export const clientErrors = defineErrors("client", {
   closed: [8, "the client was closed"],
   gas: [9, "invalid gas setting"],
   signing: [10, "cannot sign"],
+  noQuery: [11, "unknown query", "is it the right --node? for a network with names of its own give its --profile"],
 });
 
 /** An error member of a JSON-RPC answer. */

@@ -9,6 +9,7 @@ export * from "./gas.ts";
 export * from "./gateway/index.ts";
 export * from "./node.ts";
 export {
+  isMissingQuery,
   type QueryAnswer,
   type QueryClient,
   type QueryFault,

@@ -6,10 +6,10 @@ import {
   type MessageInitShape,
   type MessageShape,
 } from "@bufbuild/protobuf";
-import { SvcError } from "../util/index.ts";
+import { SvcError, sdkErrors } from "../util/index.ts";
 import { decodeMessage, encodeMessage, methodPath, type Namespace } from "../wire/index.ts";
 import { clientErrors } from "./errors.ts";
-import type { NodeApi } from "./node.ts";
+import type { AbciQueryResult, NodeApi } from "./node.ts";
 
 export interface QueryOptions {
   /** Height to ask about; 0 or absent for the latest. */
@@ -55,11 +55,27 @@ export function queryClient(node: NodeApi, namespace: Namespace = "sdk"): QueryC
     const output: M["output"] = method.output;
     const data = encodeMessage(input, create(input, request));
     const answer = await node.abciQuery(methodPath(method, namespace), data, { height: options.height });
-    if (answer.code !== 0) throw new SvcError(answer.codespace, answer.code, answer.log);
+    if (answer.code !== 0) throw refusal(method, answer, namespace);
     return { value: decodeMessage(output, answer.value, clientErrors.badAnswer), height: answer.height };
   };
   const call: QueryClient["call"] = async (method, request, options) => (await callAt(method, request, options)).value;
   return { call, callAt, service: (service) => serviceClient(service, call) };
+}
+
+/** An application says of a module that it does not have only that it does not know the path. */
+function refusal(method: DescMethod, { codespace, code, log }: AbciQueryResult, namespace: Namespace): SvcError {
+  const error = new SvcError(codespace, code, log);
+  if (codespace !== "sdk" || code !== sdkErrors.unknownRequest.code || !log.includes("unknown query path"))
+    return error;
+  const [, module = ""] = method.parent.typeName.split(".");
+  return clientErrors.noQuery(`module ${module} is not on this chain, or has no ${methodPath(method, namespace)}`, {
+    cause: error,
+  });
+}
+
+/** Whether a chain said that it does not have what a query asks. */
+export function isMissingQuery(error: unknown): boolean {
+  return error instanceof SvcError && error.codespace === "client" && error.code === clientErrors.noQuery.code;
 }
 
 function serviceClient<S extends DescService>(service: S, call: QueryClient["call"]): ServiceClient<S> {

@@ -1,0 +1,44 @@
+import { MsgExecSchema, MsgGrantSchema, MsgRevokeSchema } from "../../wire/gen/sdk/authz/v1beta1/tx_pb.js";
+import { makeAny, packAny, toNamespace } from "../../wire/index.ts";
+import { usageError } from "../errors.ts";
+import { addressArgument } from "../query/ask.ts";
+import type { CommandInput } from "../spec.ts";
+import { typeUrlArgument } from "../type-url.ts";
+import { readAuthorization } from "./authorization.ts";
+import { readExpiration } from "./expiration.ts";
+import { readTxFile } from "./file.ts";
+import { runTx } from "./run.ts";
+
+/** `tx authz grant GRANTEE KIND`. */
+export async function authzGrant(input: CommandInput): Promise<number> {
+  const { args, flags } = input;
+  const [granteeText = "", kind = ""] = args;
+  const grantee = addressArgument(granteeText, "grantee", flags);
+  const authorization = readAuthorization(kind, flags);
+  const expiration = readExpiration(flags, Date.now());
+  const grant = { authorization, ...(expiration === undefined ? {} : { expiration }) };
+  return runTx(input, ({ sender }) => {
+    if (sender.address === grantee) {
+      throw usageError(`<grantee>: ${grantee} is the granter itself`, "name the account that may act for it");
+    }
+    return [packAny(MsgGrantSchema, { granter: sender.address, grantee, grant })];
+  });
+}
+
+/** `tx authz revoke GRANTEE TYPE`. */
+export async function authzRevoke(input: CommandInput): Promise<number> {
+  const { args, flags } = input;
+  const [granteeText = "", type = ""] = args;
+  const grantee = addressArgument(granteeText, "grantee", flags);
+  const msgTypeUrl = typeUrlArgument(type, "<msg-type-url>", flags.profile.namespace);
+  return runTx(input, ({ sender }) => [packAny(MsgRevokeSchema, { granter: sender.address, grantee, msgTypeUrl })]);
+}
+
+/** `tx authz exec FILE`: the messages of a transaction, sent by who was granted to. */
+export async function authzExec(input: CommandInput): Promise<number> {
+  const { args, flags, io } = input;
+  const { body } = await readTxFile(args[0] ?? "", io);
+  const { namespace } = flags.profile;
+  const msgs = (body?.messages ?? []).map(({ typeUrl, value }) => makeAny(toNamespace(typeUrl, namespace), value));
+  return runTx(input, ({ sender }) => [packAny(MsgExecSchema, { grantee: sender.address, msgs })]);
+}
