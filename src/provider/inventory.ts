@@ -68,6 +68,18 @@ export class Inventory {
     this.#put(before === undefined ? { order, state, rows, placement: this.#place(rows) } : { ...before, state });
   }
 
+  /** Whether rows would fit if nothing else were reserved; a cluster that was not seen yet may hold anything. */
+  couldFit(rows: readonly RowNeed[]): boolean {
+    if (this.#nodes.length === 0) return true;
+    if (rowPorts(rows) > this.#options.portQuantity) return false;
+    try {
+      placeAll(new Map(this.#nodes.map((node) => [node.name, this.#total(node)])), rows);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
   /** Takes a reservation over as it is, with or without room for it: a bid or a workload of before a restart. */
   hold(order: string, rows: readonly RowNeed[], state: ReservationState): void {
     const before = this.#reservations.get(order);
@@ -117,8 +129,7 @@ export class Inventory {
   }
 
   #place(rows: readonly RowNeed[]): string[][] {
-    const free = new Map(this.#nodes.map((node) => [node.name, this.#free(node)]));
-    return rows.map((row) => Array.from({ length: Number(row.count) }, () => takeFirst(free, row)));
+    return placeAll(new Map(this.#nodes.map((node) => [node.name, this.#free(node)])), rows);
   }
 
   #placeAnyway(rows: readonly RowNeed[]): string[][] {
@@ -131,15 +142,23 @@ export class Inventory {
   }
 
   #free(node: NodeCapacity): Quantities {
+    return this.all().reduce((left, reservation) => minus(left, usedOn(node.name, reservation)), this.#total(node));
+  }
+
+  #total(node: NodeCapacity): Quantities {
     const { overcommit } = this.#options;
-    const total: Quantities = {
+    return {
       cpu: withOvercommit(node.cpu, overcommit.cpu),
       memory: withOvercommit(node.memory, overcommit.memory),
       storage: withOvercommit(node.storage, overcommit.storage),
       gpu: node.gpu,
     };
-    return this.all().reduce((left, reservation) => minus(left, usedOn(node.name, reservation)), total);
   }
+}
+
+/** First fit, replica by replica; takes from what is free. */
+function placeAll(free: Map<string, Quantities>, rows: readonly RowNeed[]): string[][] {
+  return rows.map((row) => Array.from({ length: Number(row.count) }, () => takeFirst(free, row)));
 }
 
 function takeFirst(free: Map<string, Quantities>, row: RowNeed): string {

@@ -48,16 +48,6 @@ export function coinMessage(coin: IntCoin): CoinMessage {
   return { denom: coin.denom, amount: coin.amount.toString() };
 }
 
-/** Adds up coins by denomination: sorted, without zeros. */
-export function sumCoins(...lists: readonly (readonly IntCoin[])[]): IntCoin[] {
-  const sums = new Map<string, bigint>();
-  for (const { denom, amount } of lists.flat()) sums.set(denom, (sums.get(denom) ?? 0n) + amount);
-  return [...sums]
-    .filter(([, amount]) => amount !== 0n)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([denom, amount]) => ({ denom, amount }));
-}
-
 function quote(text: string): string {
   return JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}...` : text);
 }

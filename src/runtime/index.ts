@@ -8,7 +8,6 @@ export {
   readCoins,
   readPositiveCoin,
   readSomeCoins,
-  sumCoins,
 } from "./coins.ts";
 export { type BlockInfo, type BlockProblem, Context, type Mode } from "./context.ts";
 export {

@@ -61,6 +61,16 @@ export function parseDecCoins(text: string): DecimalCoin[] {
   return text.trim() === "" ? [] : text.split(",").map(parseDecCoin);
 }
 
+/** Adds up coins by denomination: sorted, without zeros. */
+export function sumCoins(...lists: readonly (readonly IntCoin[])[]): IntCoin[] {
+  const sums = new Map<string, bigint>();
+  for (const { denom, amount } of lists.flat()) sums.set(denom, (sums.get(denom) ?? 0n) + amount);
+  return [...sums]
+    .filter(([, amount]) => amount !== 0n)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([denom, amount]) => ({ denom, amount }));
+}
+
 export function formatCoin(coin: { denom: string; amount: bigint | string }): string {
   return `${coin.amount}${coin.denom}`;
 }

@@ -28,7 +28,7 @@ import {
   testChain,
   testKey,
 } from "../../src/testing/index.ts";
-import { toHex, toUtf8 } from "../../src/util/index.ts";
+import { type IntCoin, toHex, toUtf8 } from "../../src/util/index.ts";
 import { Query as CertQuery, MsgCreateCertificateSchema } from "../../src/wire/gen/svc/cert/v1beta1/cert_pb.js";
 import type { Order } from "../../src/wire/gen/svc/market/v1beta1/market_pb.js";
 import { Query as MarketQuery } from "../../src/wire/gen/svc/market/v1beta1/query_pb.js";
@@ -107,6 +107,8 @@ export interface ProviderPlan {
   /** Blocks after the order in which it bids; never when left out. */
   readonly delay?: number;
   readonly refusal?: string;
+  /** It will not bid later either. */
+  readonly isFinal?: boolean;
 }
 
 function bidMessage(order: OrderKey, from: TestKey, price: string): Any {
@@ -130,6 +132,8 @@ export class World {
   readonly plans = new Map<string, ProviderPlan>();
   /** The certificate in the tenant's home. */
   hasCertificate = false;
+  /** Of each transaction, as far as the tenant expects any. */
+  fees: readonly IntCoin[] = [];
   probes = 0;
   calls = 0;
   /** The call at which the process is killed, before or after it has its effect. */
@@ -213,6 +217,7 @@ export class World {
         return this.block();
       },
       blockSeconds: async () => BLOCK_MS / 1000,
+      fee: () => this.fees,
       send: async (messages) => {
         const { height } = chain.mustSend(messages, { from: this.key("alice") });
         return { hash: "AB", height };
@@ -230,7 +235,10 @@ export class World {
         return { kind: "taken" };
       },
       status: async (lease) => this.status(lease),
-      refusal: async () => this.plans.get(name)?.refusal,
+      refusal: async () => {
+        const { refusal: reason, isFinal = false } = this.plans.get(name) ?? {};
+        return reason === undefined ? undefined : { reason, isFinal };
+      },
     };
   }
 

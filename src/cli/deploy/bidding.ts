@@ -8,7 +8,7 @@ import { deployErrors } from "./errors.ts";
 import { lowest } from "./lowest.ts";
 import type { BidRecord, GroupRecord, OrderRecord, ProviderRecord } from "./market.ts";
 import { offersOf } from "./offers.ts";
-import { askSilence, NO_PROVIDERS, orderNames, silenceText } from "./refusals.ts";
+import { askSilence, hopelessOrder, NO_PROVIDERS, orderNames, silenceText } from "./refusals.ts";
 import { nextHeight, type Session } from "./session.ts";
 import { bidWindow } from "./window.ts";
 
@@ -71,12 +71,18 @@ async function collectBids(session: Session, dseq: bigint, gseqs: readonly numbe
     if (state.kind === "closed") return wanted;
     if (state.kind === "empty") {
       const missing = ordered.filter(({ id }) => state.groups.includes(id.gseq));
-      await watch.empty({ height, orders: missing, bids: wanted, providers });
+      const refused = wanted.filter(({ id }) => state.groups.includes(id.gseq));
+      await watch.empty({ height, orders: missing, bids: refused, providers: asked(providers, choice) });
     } else watch.open(state.until, acceptable.length);
     const left = deadline - clock.now();
     if (left <= 0) throw timedOut(session, dseq, wanted);
     height = (await nextHeight(session, height, left)) ?? height;
   }
+}
+
+/** Whose bids are waited for. */
+function asked(providers: readonly ProviderRecord[], choice: BidPolicy["choice"]): readonly ProviderRecord[] {
+  return choice.kind === "provider" ? providers.filter(({ address }) => address === choice.address) : providers;
 }
 
 /** Asks again while the node is away, for as long as bids are waited for. */
@@ -110,6 +116,14 @@ function timedOut({ request }: Session, dseq: bigint, bids: readonly BidRecord[]
   return deployErrors.noBids(`${waited}, ${unacceptableText(bids, request.policy) ?? "nobody has bid"}`, { hint });
 }
 
+function refusedByAll({ request }: Session, order: OrderRecord): Error {
+  const file = shellWord(request.file);
+  const hint =
+    `change ${file} as said above and run the same command again, ` +
+    `or get the deposit back with: svc deploy close --dseq ${order.id.dseq}`;
+  return deployErrors.noBids(`every provider refuses ${orderNames([order])} for good`, { hint });
+}
+
 /** What is wrong with the bids that there are. */
 export function unacceptableText(bids: readonly BidRecord[], { choice, maxPrice }: BidPolicy): string | undefined {
   const [cheapest] = rankBids(bids);
@@ -126,6 +140,7 @@ interface EmptyMarket {
   readonly height: bigint;
   /** Orders without a bid to take. */
   readonly orders: readonly OrderRecord[];
+  /** Bids on them that the policy refuses. */
   readonly bids: readonly BidRecord[];
   readonly providers: readonly ProviderRecord[];
 }
@@ -153,11 +168,14 @@ class BidWatch {
       height,
       orders.map(({ createdAt }) => createdAt),
     );
-    if (providers.length === 0) this.#tell(NO_PROVIDERS);
-    else if (height >= since + PATIENCE_BLOCKS) {
-      const silences = await unlessInterrupted(() => askSilence(this.#session, providers, orders), request.signal);
-      this.#tell(`nobody has bid on ${orderNames(orders)} yet:\n${silenceText(silences)}`);
-    }
+    if (providers.length === 0) return this.#tell(NO_PROVIDERS);
+    if (height <= since) return;
+    const silences = await unlessInterrupted(() => askSilence(this.#session, providers, orders), request.signal);
+    const hopeless = hopelessOrder(orders, providers, silences);
+    const isLate = height >= since + PATIENCE_BLOCKS;
+    if (isLate || hopeless !== undefined)
+      this.#tell(`nobody has bid on ${orderNames(orders)}:\n${silenceText(silences)}`);
+    if (hopeless !== undefined) throw refusedByAll(this.#session, hopeless);
   }
 
   #tell(text: string): void {

@@ -10,7 +10,7 @@ import type { Market, ProviderRecord } from "./market.ts";
 import { readBid, readCoin, readDeployment, readLease, readOrder } from "./records.ts";
 
 /** The parts of a market that are not queries: time and transactions. */
-export type MarketEnds = Pick<Market, "owner" | "chainId" | "height" | "nextBlock" | "blockSeconds" | "send">;
+export type MarketEnds = Pick<Market, "owner" | "chainId" | "height" | "nextBlock" | "blockSeconds" | "fee" | "send">;
 
 const PAGE_ROWS = 500n;
 const MAX_PAGES = 1000;

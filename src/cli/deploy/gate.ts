@@ -46,7 +46,13 @@ export interface Gate {
   /** Undefined while the provider has no manifest for the lease. Rejects when the provider cannot be asked. */
   status(lease: LeaseKey): Promise<LeaseState | undefined>;
   /** Why the provider does not bid on an order, where it says so. */
-  refusal(order: OrderKey): Promise<string | undefined>;
+  refusal(order: OrderKey): Promise<BidRefusal | undefined>;
+}
+
+export interface BidRefusal {
+  readonly reason: string;
+  /** It will not bid on this order later either. */
+  readonly isFinal: boolean;
 }
 
 /** Opens the gateway of a provider. */

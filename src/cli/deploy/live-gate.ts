@@ -46,8 +46,9 @@ export function liveGate(options: GateOptions, provider: ProviderRecord): Gate {
     },
     async refusal(order) {
       try {
-        const { phase, reason } = await (await gatewayOf(options, provider)).orderStatus(order);
-        return reason ?? (phase === "refused" ? "it refused the order without a reason" : undefined);
+        const { phase, reason, final: isFinal = false } = await (await gatewayOf(options, provider)).orderStatus(order);
+        if (reason === undefined && phase !== "refused") return undefined;
+        return { reason: reason ?? "it refused the order without a reason", isFinal };
       } catch (error) {
         if (error instanceof GatewayRefusal && error.status === 404) return undefined;
         throw error;

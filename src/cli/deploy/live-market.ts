@@ -1,11 +1,13 @@
 import {
   type ChainClient,
   DEFAULT_GAS,
+  feeFor,
   followBlocks,
   sendTx,
   type TxOptions,
   type TxSigner,
 } from "../../client/index.ts";
+import type { IntCoin } from "../../util/index.ts";
 import type { Any } from "../../wire/index.ts";
 import { blockSeconds } from "../block-time.ts";
 import { txError } from "../tx/result.ts";
@@ -42,8 +44,19 @@ export async function liveMarket(options: LiveMarketOptions): Promise<Market> {
     height,
     nextBlock: (after, signal) => nextBlock(chain, after, signal),
     blockSeconds: () => blockSeconds(chain),
+    fee: (messages) => feeOf(options.tx, messages),
     send: (messages) => sendCommitted(options, messages),
   });
+}
+
+function feeOf(tx: MarketTxOptions, messages: number): IntCoin[] {
+  const { amount } = feeFor(gasFor(tx, messages), tx);
+  return amount.map((coin) => ({ denom: coin.denom, amount: BigInt(coin.amount) }));
+}
+
+/** The gas limit that was asked for; an estimate is not known before there is something to estimate. */
+function gasFor({ gas }: MarketTxOptions, messages: number): bigint {
+  return gas === undefined || gas === "auto" ? DEFAULT_GAS * BigInt(messages) : gas;
 }
 
 async function nextBlock(chain: ChainClient, after: bigint, signal: AbortSignal): Promise<bigint> {
@@ -56,7 +69,7 @@ async function sendCommitted(
   { chain, signer, tx, signal }: LiveMarketOptions,
   messages: readonly Any[],
 ): Promise<CommittedMessages> {
-  const gas = tx.gas ?? DEFAULT_GAS * BigInt(messages.length);
+  const gas = tx.gas === "auto" ? tx.gas : gasFor(tx, messages.length);
   const wait = { timeoutMs: COMMIT_TIMEOUT_MS, signal };
   for (let tries = 1; ; tries++) {
     const response = await sendTx(chain, signer, messages, { ...tx, gas, mode: "block", wait });

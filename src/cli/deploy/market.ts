@@ -108,6 +108,8 @@ export interface Market {
   provider(address: string): Promise<ProviderRecord | undefined>;
   /** Who has signed attributes of the provider. */
   auditors(provider: string): Promise<readonly string[]>;
+  /** Fee of a transaction with so many messages. */
+  fee(messages: number): readonly IntCoin[];
   /** Signs, sends and waits for the block. Rejects with the chain's codespace and code when it refused. */
   send(messages: readonly Any[]): Promise<CommittedMessages>;
 }

@@ -4,9 +4,11 @@ import {
   decCeil,
   equalBytes,
   formatCoin,
+  formatCoins,
   formatDecCoin,
   type IntCoin,
   SvcError,
+  sumCoins,
 } from "../../util/index.ts";
 import type { Any } from "../../wire/index.ts";
 import { checkInterrupted, unlessInterrupted } from "./clock.ts";
@@ -159,17 +161,33 @@ async function newEntry({ market, journal, request, fingerprint }: Session): Pro
   throw deployErrors.noDeployment(`all numbers from ${height} on are taken`, { hint });
 }
 
-/** The deposit asked for, else the least that the chain takes and that lets the leases start at the highest price. */
+/**
+ * The deposit asked for, else the least that the chain takes and that lets the leases start at the highest price. Rejects
+ * with `deployErrors.funds` where the account has not that and the fees.
+ */
 async function depositFor({ market, request }: Session): Promise<IntCoin> {
   const { minDeposits, startBlocks } = await market.terms();
   const price = totalPrice(request.sdl.groups.map(groupPrice));
   const deposit = request.deposit ?? leastDeposit(price, { minDeposits, startBlocks });
-  const balance = await market.balance(deposit.denom);
-  if (balance >= deposit.amount) return deposit;
-  const have = `${market.owner} has ${balance}${deposit.denom}, the deposit is ${formatCoin(deposit)}`;
-  throw deployErrors.funds(have, {
-    hint: `send coins to ${market.owner} first, on a localnet: svc faucet ${market.owner}`,
-  });
+  const fees = sumCoins(market.fee(1), market.fee(request.sdl.groups.length));
+  for (const { denom, amount } of sumCoins([deposit], fees)) {
+    const balance = await market.balance(denom);
+    if (balance < amount) throw tooPoor(market.owner, { balance: { denom, amount: balance }, deposit, fees });
+  }
+  return deposit;
+}
+
+interface Means {
+  readonly balance: IntCoin;
+  readonly deposit: IntCoin;
+  /** Of the transactions with the order and with the leases. */
+  readonly fees: readonly IntCoin[];
+}
+
+function tooPoor(owner: string, { balance, deposit, fees }: Means): Error {
+  const dues = fees.length === 0 ? "" : ` and the fees of order and lease are ${formatCoins(fees)}`;
+  const text = `${owner} has ${formatCoin(balance)}, the deposit is ${formatCoin(deposit)}${dues}`;
+  return deployErrors.funds(text, { hint: `send coins to ${owner} first, on a localnet: svc faucet ${owner}` });
 }
 
 export function totalPrice(prices: readonly DecimalCoin[]): DecimalCoin {

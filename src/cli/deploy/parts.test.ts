@@ -119,7 +119,10 @@ describe("reasons for not bidding", () => {
     ["the order requires the signature of an auditor that this provider does not have", "change or remove signedBy"],
     ["this provider serves only orders that ask for tier=one", "add that attribute"],
     ["the order asks for a gpu, this provider has none", "ask for what this provider has"],
-    ["balance 1utoken is below deposit and fee of 5utoken: fund the provider's account", "has to fund"],
+    [
+      "the provider has 1utoken, a bid takes a deposit of 5utoken and a fee of 1utoken: fund the provider's account",
+      "has to fund",
+    ],
   ])("%s", (reason, remedy) => {
     expect(remedyFor(reason)).toContain(remedy);
   });

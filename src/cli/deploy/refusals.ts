@@ -1,6 +1,7 @@
 import { errorText } from "../../util/index.ts";
 import { formatOrderId } from "../../wire/index.ts";
 import { hostOf } from "./bid-table.ts";
+import type { BidRefusal, Gate } from "./gate.ts";
 import type { OrderRecord, ProviderRecord } from "./market.ts";
 import type { Session } from "./session.ts";
 
@@ -9,6 +10,8 @@ export interface Silence {
   readonly provider: ProviderRecord;
   readonly reason: string;
   readonly remedy?: string;
+  /** Orders on which it will not bid later either. */
+  readonly refused: readonly string[];
 }
 
 /** More are not asked: their owners may have gone, and each is waited for. */
@@ -22,19 +25,48 @@ export async function askSilence(
 ): Promise<readonly Silence[]> {
   const asked = providers.slice(0, MAX_ASKED).map(async (provider): Promise<Silence[]> => {
     try {
-      const reasons = await Promise.all(orders.map(({ id }) => gate(provider).refusal(id)));
-      return [...new Set(reasons)].map((reason) => silence(provider, reason));
+      return silences(provider, await Promise.all(orders.map((order) => answerOf(gate(provider), order))));
     } catch (error) {
-      return [{ provider, reason: `its gateway does not answer: ${errorText(error)}` }];
+      return [{ provider, reason: `its gateway does not answer: ${errorText(error)}`, refused: [] }];
     }
   });
   return (await Promise.all(asked)).flat();
 }
 
-function silence(provider: ProviderRecord, reason: string | undefined): Silence {
-  if (reason === undefined) return { provider, reason: "it has said nothing about the order yet" };
-  const remedy = remedyFor(reason);
-  return { provider, reason, ...(remedy === undefined ? {} : { remedy }) };
+interface Answer {
+  readonly order: string;
+  readonly refusal: BidRefusal | undefined;
+}
+
+async function answerOf(gate: Gate, { id }: OrderRecord): Promise<Answer> {
+  return { order: formatOrderId(id), refusal: await gate.refusal(id) };
+}
+
+/** One for each reason. */
+function silences(provider: ProviderRecord, answers: readonly Answer[]): Silence[] {
+  const reasons = [...new Set(answers.map(({ refusal }) => refusal?.reason))];
+  return reasons.map((reason) => {
+    const refused = answers.filter(({ refusal }) => refusal?.reason === reason && refusal?.isFinal === true);
+    const remedy = reason === undefined ? undefined : remedyFor(reason);
+    return {
+      provider,
+      reason: reason ?? "it has said nothing about the order yet",
+      refused: refused.map(({ order }) => order),
+      ...(remedy === undefined ? {} : { remedy }),
+    };
+  });
+}
+
+/** The order that nobody will bid on: every provider has refused it for good. */
+export function hopelessOrder(
+  orders: readonly OrderRecord[],
+  providers: readonly ProviderRecord[],
+  told: readonly Silence[],
+): OrderRecord | undefined {
+  return orders.find(({ id }) => {
+    const refusing = told.filter(({ refused }) => refused.includes(formatOrderId(id)));
+    return providers.every(({ address }) => refusing.some(({ provider }) => provider.address === address));
+  });
 }
 
 const REMEDIES: readonly (readonly [pattern: RegExp, remedy: string])[] = [

@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { openWorld, type ProviderPlan, type World } from "../../../test/cli/deploy-world.ts";
+import { BLOCK_MS, openWorld, type ProviderPlan, type World } from "../../../test/cli/deploy-world.ts";
 import { clientErrors } from "../../client/index.ts";
 import { parseDec, parseDecCoin } from "../../util/index.ts";
 import type { LeaseKey } from "../../wire/index.ts";
@@ -163,6 +163,50 @@ describe("what can go wrong", () => {
     expect(told).toHaveLength(1);
     expect(told[0]).toContain(`${world.key("p1").address} (provider.test:8443): ${refusal}\n    -> raise the amount`);
     expect(told[0]).toContain("it has said nothing about the order yet");
+  });
+
+  test("every provider refuses for good: it ends at once, with their reasons", async () => {
+    const refusal = "our price 12utoken per block is above the order's 10utoken";
+    open({ p1: { price: "12", refusal, isFinal: true }, p2: { price: "1", refusal: "no room", isFinal: true } });
+    const begun = world.clock.now();
+    await expect(world.deploy({ timeoutMs: 600_000 })).rejects.toMatchObject({
+      message: expect.stringMatching(/^every provider refuses order\/\S+ for good: no bid to take$/),
+      hint: expect.stringContaining("svc deploy close --dseq"),
+    });
+    expect(world.clock.now() - begun).toBeLessThanOrEqual(2 * BLOCK_MS);
+    const [told] = world.notes.filter((note) => note.includes("nobody has bid"));
+    expect(told).toContain(refusal);
+    expect(told).toContain("no room");
+    expect(await world.active()).toHaveLength(1);
+  });
+
+  test("one who may bid later, and one who was not chosen, make a difference", async () => {
+    open({ p1: { price: "1", refusal: "no", isFinal: true }, p2: { price: "1", refusal: "no room now" } });
+    await expect(world.deploy({ timeoutMs: 60_000 })).rejects.toThrow("waited 60 s, nobody has bid");
+    const address = world.key("p1").address;
+    const policy: BidPolicy = { choice: { kind: "provider", address } };
+    await expect(world.deploy({ policy, timeoutMs: 60_000 })).rejects.toThrow("refuses");
+  });
+
+  test("of two groups, the one that nobody wants is told", async () => {
+    open({ p1: { price: "1", refusal: "no", isFinal: true } });
+    world.write({ groups: ["east", "west"] });
+    await expect(world.deploy({ timeoutMs: 60_000 })).rejects.toThrow(/refuses order\/\S+\/1\/1 for good/);
+  });
+
+  test("the money has to cover the deposit and the fees", async () => {
+    open();
+    const balance = world.chain.balance(world.tenant);
+    const deposit = { denom: "utoken", amount: balance - 9999n };
+    world.fees = [{ denom: "utoken", amount: 5000n }];
+    await expect(world.deploy({ deposit })).rejects.toMatchObject({
+      message:
+        `${world.tenant} has ${balance}utoken, the deposit is ${balance - 9999n}utoken ` +
+        "and the fees of order and lease are 10000utoken: not enough funds",
+    });
+    expect(await world.all()).toEqual([]);
+    world.fees = [{ denom: "stake", amount: 1n }];
+    await expect(world.deploy()).rejects.toThrow(`${world.tenant} has 0stake`);
   });
 
   test("a node that is away for a while is waited for", async () => {

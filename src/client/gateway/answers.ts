@@ -48,7 +48,11 @@ const lease = v.object({
   error: v.exactOptional(v.string()),
 });
 
-const order = v.object({ phase: v.string(), reason: v.exactOptional(v.string()) });
+const order = v.object({
+  phase: v.string(),
+  reason: v.exactOptional(v.string()),
+  final: v.exactOptional(v.boolean()),
+});
 const logLine = v.object({ name: v.string(), message: v.string() });
 
 const event = v.object({

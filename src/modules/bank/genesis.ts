@@ -1,13 +1,6 @@
 import { create } from "@bufbuild/protobuf";
-import {
-  type Context,
-  coinMessage,
-  defineGenesis,
-  type GenesisPart,
-  readCoins,
-  sumCoins,
-} from "../../runtime/index.ts";
-import { errorText, formatCoins, type IntCoin, isDenom } from "../../util/index.ts";
+import { type Context, coinMessage, defineGenesis, type GenesisPart, readCoins } from "../../runtime/index.ts";
+import { errorText, formatCoins, type IntCoin, isDenom, sumCoins } from "../../util/index.ts";
 import {
   type Balance,
   type GenesisState,

@@ -1,4 +1,4 @@
-import { type Context, paramsItem, sumCoins } from "../../runtime/index.ts";
+import { type Context, paramsItem } from "../../runtime/index.ts";
 import {
   addressKey,
   bigintValue,
@@ -9,7 +9,7 @@ import {
   stringKey,
   tupleKey,
 } from "../../store/index.ts";
-import { formatCoin, formatCoins, type IntCoin, MAX_AMOUNT, sdkErrors } from "../../util/index.ts";
+import { formatCoin, formatCoins, type IntCoin, MAX_AMOUNT, sdkErrors, sumCoins } from "../../util/index.ts";
 import { MetadataSchema, type Params, ParamsSchema } from "../../wire/gen/sdk/bank/v1beta1/bank_pb.js";
 import { encodeAddress } from "../../wire/index.ts";
 import { errors } from "./errors.ts";

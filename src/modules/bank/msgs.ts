@@ -1,5 +1,5 @@
-import { type BoundService, bindService, type Context, readSomeCoins, sumCoins } from "../../runtime/index.ts";
-import { formatCoins, type IntCoin, sdkErrors } from "../../util/index.ts";
+import { type BoundService, bindService, type Context, readSomeCoins } from "../../runtime/index.ts";
+import { formatCoins, type IntCoin, sdkErrors, sumCoins } from "../../util/index.ts";
 import {
   type Input,
   Msg,

@@ -1,5 +1,5 @@
-import { type BoundService, bindService, checkAddress, coinMessage, readCoin, sumCoins } from "../../runtime/index.ts";
-import { type DecimalCoin, isDenom, sdkErrors, tryParseInt } from "../../util/index.ts";
+import { type BoundService, bindService, checkAddress, coinMessage, readCoin } from "../../runtime/index.ts";
+import { type DecimalCoin, isDenom, sdkErrors, sumCoins, tryParseInt } from "../../util/index.ts";
 import type { DecCoin } from "../../wire/gen/sdk/base/v1beta1/coin_pb.js";
 import { Closed_Reason } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
 import { Msg } from "../../wire/gen/svc/market/v1beta1/tx_pb.js";

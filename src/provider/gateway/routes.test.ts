@@ -118,6 +118,7 @@ describe.each(["certificate", "token"] as const)("a tenant with a %s", (kind) =>
     expect(await client.orderStatus({ ...gateway.lease(77n) })).toEqual({
       phase: "refused",
       reason: "the price is too high",
+      final: true,
     });
     await expect(client.orderStatus(gateway.lease(78n))).rejects.toMatchObject({ status: 404 });
   });

@@ -23,6 +23,8 @@ export interface OrderAnswer {
   readonly phase: string;
   /** Why it was refused, lost or closed. */
   readonly reason?: string;
+  /** It was refused, and no bid will follow whatever becomes of other orders. */
+  readonly final?: true;
 }
 
 /** What the gateway asks of the rest of the provider. Nothing of it names a tenant. */

@@ -13,12 +13,14 @@ export interface OrderStatus {
   readonly phase: OrderPhase;
   /** Why it was refused, lost or closed. */
   readonly reason?: string;
+  /** No bid will follow a refusal, as far as the provider knows. */
+  readonly final?: true;
   /** Price of our bid, per block. */
   readonly price?: Dec;
 }
 
-/** Which refusals may end by themselves. */
-export type Obstacle = "final" | "capacity" | "moment";
+/** Which refusals may end by themselves: `size` only when the cluster grows, `capacity` when other leases end. */
+export type Obstacle = "final" | "size" | "capacity" | "moment";
 
 /** Thrown inside the machine: the order is refused for a reason that can be told. */
 export class Refusal extends Error {

@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
-import { DEC_ONE, parseDec, toUtf8 } from "../../util/index.ts";
+import { DEC_ONE, type IntCoin, parseDec, toUtf8 } from "../../util/index.ts";
 import { Endpoint_Kind } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
 import { type GroupSpec, GroupSpecSchema } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
 import type { OrderKey } from "../../wire/index.ts";
@@ -42,6 +42,7 @@ interface World {
   bid: { state: "open" | "active" | "lost" | "closed" } | undefined;
   bids: number;
   balance: bigint;
+  fee: IntCoin;
   fail: Error | undefined;
   refuse: Rejected | undefined;
 }
@@ -53,6 +54,7 @@ function setUp(change: Partial<World> = {}) {
     bid: undefined,
     bids: 0,
     balance: 6_000_000n,
+    fee: { denom: "utoken", amount: 1000n },
     fail: undefined,
     refuse: undefined,
     ...change,
@@ -87,7 +89,7 @@ function setUp(change: Partial<World> = {}) {
     },
     log: silentLogger,
     deposit: { denom: "utoken", amount: 5_000_000n },
-    fee: { denom: "utoken", amount: 1000n },
+    fee: world.fee,
     bidTimeoutMs: 60_000,
     retryMs: 5,
     onWon: (each) => won.push(each),
@@ -132,7 +134,10 @@ describe("orders", () => {
     [{ group: spec({ cpu: 2000n }) }, "insufficient capacity: cpu 2000m"],
     [{ group: spec({ price: "0.5" }) }, "our price 1utoken per block is above the order's 0.5utoken"],
     [{ bids: 20 }, "20 open bids already"],
-    [{ balance: 5_000_000n }, "balance 5000000utoken is below deposit and fee of 5001000utoken"],
+    [
+      { balance: 5_000_000n },
+      "the provider has 5000000utoken, a bid takes a deposit of 5000000utoken and a fee of 1000utoken: fund",
+    ],
     [{ state: "active" }, "the order is active"],
     [
       { refuse: new Rejected({ code: 5, codespace: "market", log: "attribute mismatch" }) },
@@ -144,6 +149,52 @@ describe("orders", () => {
     await settled();
     expect(service.status()).toMatchObject([{ phase: "refused", reason: expect.stringContaining(reason) }]);
     expect(inventory.has(text)).toBe(false);
+    service.stop();
+  });
+
+  it.each([
+    [{ group: spec({ required: "region" }) }, true],
+    [{ group: spec({ price: "0.5" }) }, true],
+    [{ group: spec({ cpu: 2000n }) }, true],
+    [{ refuse: new Rejected({ code: 5, codespace: "market", log: "attribute mismatch" }) }, true],
+    [{ refuse: new Rejected({ code: 5, codespace: "sdk", log: "insufficient funds" }) }, undefined],
+    [{ bids: 20 }, undefined],
+    [{ balance: 0n }, undefined],
+  ])("tells whether a refusal is final: %o", async (change, final) => {
+    const { service } = setUp(change);
+    service.onEvent(created);
+    await settled();
+    expect(service.find(id)).toMatchObject({ phase: "refused" });
+    expect(service.find(id)?.final).toBe(final);
+    service.stop();
+  });
+
+  it("has no final word on an order for which others take the room", async () => {
+    const { service, inventory } = setUp({ group: spec({ cpu: 500n, price: "100" }) });
+    const row = {
+      id: 1,
+      count: 1n,
+      cpu: 900n,
+      memory: 0n,
+      gpu: 0n,
+      volumes: [],
+      endpoints: 0,
+      ports: 0,
+      leasedIps: [],
+    };
+    inventory.reserve("other", [row]);
+    service.onEvent(created);
+    await settled();
+    expect(service.find(id)).toMatchObject({ phase: "refused", reason: expect.stringContaining("insufficient") });
+    expect(service.find(id)?.final).toBeUndefined();
+    service.stop();
+  });
+
+  it("keeps a fee in another denomination free as well", async () => {
+    const { service } = setUp({ fee: { denom: "stake", amount: 7_000_000n } });
+    service.onEvent(created);
+    await settled();
+    expect(service.find(id)?.reason).toContain("a deposit of 5000000utoken and a fee of 7000000stake");
     service.stop();
   });
 

@@ -1,4 +1,4 @@
-import { type Dec, errorText, formatDecShort, type IntCoin } from "../../util/index.ts";
+import { type Dec, errorText, formatCoin, formatDecShort, type IntCoin, sumCoins } from "../../util/index.ts";
 import { formatOrderId, type OrderKey } from "../../wire/index.ts";
 import type { ChainOrder, ChainView } from "../chain.ts";
 import type { Logger } from "../cluster/logger.ts";
@@ -87,7 +87,8 @@ export class OrderService {
   release(id: OrderKey): void {
     this.#options.inventory.release(formatOrderId(id));
     for (const tracked of this.#orders.values()) {
-      if (tracked.phase === "refused" && tracked.obstacle === "capacity") this.#check(tracked);
+      if (tracked.phase === "refused" && (tracked.obstacle === "capacity" || tracked.obstacle === "size"))
+        this.#check(tracked);
     }
   }
 
@@ -177,10 +178,11 @@ export class OrderService {
   }
 
   #reserve(tracked: Tracked, rows: ReturnType<typeof groupNeeds>): void {
+    const { inventory } = this.#options;
     try {
-      this.#options.inventory.reserve(tracked.text, rows);
+      inventory.reserve(tracked.text, rows);
     } catch (error) {
-      throw new Refusal(errorText(error), "capacity");
+      throw new Refusal(errorText(error), inventory.couldFit(rows) ? "capacity" : "size");
     }
     this.#options.log.info("Reservation fulfilled", { order: tracked.text });
   }
@@ -208,7 +210,7 @@ export class OrderService {
       await send(message, `bid ${tracked.text}`);
     } catch (error) {
       if (!(error instanceof Rejected && error.codespace === "market" && error.code === BID_EXISTS)) {
-        throw error instanceof Rejected ? new Refusal(`the chain refused the bid: ${error.message}`, "final") : error;
+        throw error instanceof Rejected ? refusedBid(error) : error;
       }
     }
     log.info("bid complete", { order: tracked.text });
@@ -219,13 +221,12 @@ export class OrderService {
   /** One deposit and the fee, not more: an account with just over five tokens bids. */
   async #checkBalance(): Promise<void> {
     const { chain, deposit, fee } = this.#options;
-    const balance = await chain.balance(deposit.denom);
-    const need = deposit.amount + (fee.denom === deposit.denom ? fee.amount : 0n);
-    if (balance >= need) return;
-    throw new Refusal(
-      `balance ${balance}${deposit.denom} is below deposit and fee of ${need}${deposit.denom}: fund the provider's account`,
-      "moment",
-    );
+    for (const { denom, amount } of sumCoins([deposit, fee])) {
+      const balance = await chain.balance(denom);
+      if (balance >= amount) continue;
+      const both = `a bid takes a deposit of ${formatCoin(deposit)} and a fee of ${formatCoin(fee)}`;
+      throw new Refusal(`the provider has ${balance}${denom}, ${both}: fund the provider's account`, "moment");
+    }
   }
 
   #open(tracked: Tracked): void {
@@ -304,6 +305,17 @@ export class OrderService {
   }
 }
 
-function statusOf({ id, phase, reason, price }: Tracked): OrderStatus {
-  return { id, phase, ...(reason === undefined ? {} : { reason }), ...(price === undefined ? {} : { price }) };
+/** What the market says of a bid stands; a fee that could not be paid may be paid later. */
+function refusedBid({ codespace, message }: Rejected): Refusal {
+  return new Refusal(`the chain refused the bid: ${message}`, codespace === "market" ? "final" : "moment");
+}
+
+function statusOf({ id, phase, reason, price, obstacle }: Tracked): OrderStatus {
+  return {
+    id,
+    phase,
+    ...(reason === undefined ? {} : { reason }),
+    ...(phase === "refused" && (obstacle === "final" || obstacle === "size") ? { final: true as const } : {}),
+    ...(price === undefined ? {} : { price }),
+  };
 }

@@ -130,7 +130,7 @@ const SOURCES: GatewaySources = {
   }),
   orderCount: () => 2,
   refusals: () => ({ "the price is too high": 3 }),
-  order: ({ dseq }) => (dseq === 77n ? { phase: "refused", reason: "the price is too high" } : undefined),
+  order: ({ dseq }) => (dseq === 77n ? { phase: "refused", reason: "the price is too high", final: true } : undefined),
   outboxDepth: () => 1,
   price: async () => ({ denom: "utoken", amount: "12.5" }),
 };
