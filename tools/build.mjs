@@ -25,6 +25,7 @@ const EXTERNAL = [
   "dockerode",
   "fastify",
   "lmdb",
+  "node-hid",
   "pino",
   "reflect-metadata",
   "secp256k1",

@@ -69,6 +69,13 @@ export const KEYRING_FLAGS: readonly FlagSpec[] = grouped(KEYRING, [
   },
 ]);
 
+export const LEDGER_TRANSPORT_FLAG: FlagSpec = {
+  name: "ledger-transport",
+  value: "<way>",
+  summary: "how the device is reached: hid, or an emulator at tcp://host:port or http://host:port",
+  default: "hid",
+};
+
 /** Flags of every `query` command. */
 export const QUERY_FLAGS: readonly FlagSpec[] = [
   { name: "height", value: "<n>", summary: "state at a height; may fail where the node no longer has it" },
@@ -130,6 +137,7 @@ export const TX_FLAGS: readonly FlagSpec[] = [
       default: "direct",
     },
     { name: "ledger", summary: "sign with a connected hardware device" },
+    LEDGER_TRANSPORT_FLAG,
     NODE_FLAG,
     { ...OUTPUT_FLAG, default: "json" },
   ]),

@@ -7,8 +7,8 @@ import {
   parseHdPath,
   publicKeyOf,
 } from "../crypto/index.ts";
-import { checkKeyName, type KeyInfo, type Keyring, keyringErrors } from "../keyring/index.ts";
-import { errorText, fromBase64, toHex } from "../util/index.ts";
+import { checkKeyName, type DevicePath, type KeyInfo, type Keyring, keyringErrors } from "../keyring/index.ts";
+import { COIN_TYPE, errorText, fromBase64, toHex } from "../util/index.ts";
 import {
   decodePublicKey,
   type PublicKey,
@@ -43,6 +43,8 @@ export interface KeysAddOptions extends KeysFlags {
   /** `--pubkey-base64`: the 33 bytes of a secp256k1 key. */
   readonly pubkeyBase64?: string;
   readonly ledger?: boolean;
+  /** `--ledger-transport`. */
+  readonly ledgerTransport?: string;
   readonly algo?: string;
   readonly account?: number;
   readonly index?: number;
@@ -53,6 +55,7 @@ export interface KeysAddOptions extends KeysFlags {
 /** A key that is about to be stored. */
 type NewKey =
   | { readonly type: "local"; readonly privateKey: Uint8Array; readonly phraseToShow?: string }
+  | { readonly type: "ledger"; readonly publicKey: PublicKey; readonly path: DevicePath }
   | { readonly type: "offline" | "multi"; readonly publicKey: PublicKey };
 
 const IMPORTANT = `
@@ -87,7 +90,6 @@ function checkOptions(options: KeysAddOptions): void {
     throw usageError(`provided algorithm "${algo}" is not supported`, "leave out --algo: keys are secp256k1");
   if (ledger === true && hdPath !== undefined)
     throw usageError("cannot set custom bip32 path with ledger", "leave out --hd-path");
-  if (ledger === true) throw commandError("hardware wallets are not supported yet", { hint: "leave out --ledger" });
   if (source !== undefined && recover !== true) throw usageError("--source is used together with --recover");
 }
 
@@ -112,7 +114,7 @@ async function makeKey(options: KeysAddOptions, keyring: Keyring, io: Io): Promi
   if (options.pubkey !== undefined)
     return { type: "offline", publicKey: parsePublicKey(options.pubkey, options.prefix) };
   if (options.pubkeyBase64 !== undefined) return { type: "offline", publicKey: parseBase64Key(options.pubkeyBase64) };
-  return makeLocal(options, io);
+  return options.ledger === true ? makeLedger(options, io) : makeLocal(options, io);
 }
 
 async function makeMultisig(options: KeysAddOptions, names: readonly string[], keyring: Keyring): Promise<NewKey> {
@@ -122,6 +124,13 @@ async function makeMultisig(options: KeysAddOptions, names: readonly string[], k
   if (duplicate >= 0) throw usageError(`duplicate multisig keys: ${names[duplicate] ?? ""}`);
   const ordered = options.nosort === true ? keys : sortByAddress(keys);
   return { type: "multi", publicKey: thresholdKey(options.multisigThreshold ?? 1, ordered) };
+}
+
+async function makeLedger(options: KeysAddOptions, io: Io): Promise<NewKey> {
+  const { account = 0, index = 0, coinType = COIN_TYPE } = options;
+  checkPath(bip44Path({ account, index, coinType }));
+  const { deviceKey } = await import("./ledger.ts");
+  return { type: "ledger", ...(await deviceKey(options, { account, index, coinType }, io)) };
 }
 
 async function makeLocal(options: KeysAddOptions, io: Io): Promise<NewKey> {
@@ -240,5 +249,7 @@ async function store(
       return keyring.addOffline(name, key.publicKey);
     case "multi":
       return keyring.addMultisig(name, key.publicKey);
+    case "ledger":
+      return keyring.addLedger(name, key.publicKey, key.path);
   }
 }

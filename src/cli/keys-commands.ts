@@ -1,4 +1,4 @@
-import { KEYRING_FLAGS, OUTPUT_FLAG } from "./global-flags.ts";
+import { KEYRING_FLAGS, LEDGER_TRANSPORT_FLAG, OUTPUT_FLAG } from "./global-flags.ts";
 import { defined, keysOptions } from "./keys-flags.ts";
 import type { CommandSpec, FlagSpec } from "./spec.ts";
 
@@ -30,12 +30,14 @@ const ADD_FLAGS: readonly FlagSpec[] = [
   { name: "nosort", summary: "keep the order of the members of a multisig" },
   { name: "algo", alias: "key-type", value: "<name>", summary: "kind of key", default: "secp256k1" },
   { name: "ledger", summary: "use a key on a connected hardware device" },
+  LEDGER_TRANSPORT_FLAG,
 ];
 
 const SHOW_FLAGS: readonly FlagSpec[] = [
   { name: "address", short: "a", summary: "print the address alone" },
   { name: "pubkey", short: "p", summary: "print the public key alone" },
   { name: "device", short: "d", summary: "show the address on the device that holds the key" },
+  LEDGER_TRANSPORT_FLAG,
   { name: "bech", value: "<kind>", summary: "kind of address", choices: ["acc", "val", "cons"], default: "acc" },
   { name: "multisig-threshold", value: "<n>", summary: "threshold of the multisig of several names", default: "1" },
 ];
@@ -49,7 +51,10 @@ export const KEYS_COMMANDS: readonly CommandSpec[] = [
     flags: [...ADD_FLAGS, ...SHOWN],
     example: "svc keys add alice --keyring-backend file\nsvc keys add alice --recover",
     load: async () => {
-      const { keysAdd } = await import("./keys-add.ts");
+      const [{ keysAdd }, { ledgerTransport }] = await Promise.all([
+        import("./keys-add.ts"),
+        import("./ledger-flag.ts"),
+      ]);
       return ({ args: [name = ""], flags, io }) =>
         keysAdd(
           {
@@ -61,6 +66,7 @@ export const KEYS_COMMANDS: readonly CommandSpec[] = [
             dryRun: flags.bool("dry-run"),
             nosort: flags.bool("nosort"),
             ledger: flags.bool("ledger"),
+            ledgerTransport: ledgerTransport(flags),
             algo: flags.text("algo"),
             account: flags.count("account"),
             index: flags.count("index"),
@@ -95,7 +101,7 @@ export const KEYS_COMMANDS: readonly CommandSpec[] = [
     flags: [...SHOW_FLAGS, ...SHOWN],
     example: "svc keys show alice -a",
     load: async () => {
-      const { keysShow } = await import("./keys.ts");
+      const [{ keysShow }, { ledgerTransport }] = await Promise.all([import("./keys.ts"), import("./ledger-flag.ts")]);
       return ({ args: names, flags, io }) =>
         keysShow(
           {
@@ -105,6 +111,7 @@ export const KEYS_COMMANDS: readonly CommandSpec[] = [
             pubkey: flags.bool("pubkey"),
             bech: flags.text("bech"),
             device: flags.bool("device"),
+            ledgerTransport: ledgerTransport(flags),
             multisigThreshold: flags.count("multisig-threshold", 1),
             outputGiven: flags.typed("output"),
           },

@@ -167,7 +167,12 @@ describe("keys add", () => {
     ["different passphrases", { interactive: true }, "\none\ntwo\n", "passphrases don't match"],
     ["another algorithm", { algo: "sr25519" }, "", 'provided algorithm "sr25519" is not supported'],
     ["a path with a device", { ledger: true, hdPath: "m/1/2" }, "", "cannot set custom bip32 path with ledger"],
-    ["a device", { ledger: true }, "", "hardware wallets are not supported yet"],
+    [
+      "a device that is not there",
+      { ledger: true, ledgerTransport: "tcp://127.0.0.1:1" },
+      "",
+      "no hardware device was found",
+    ],
     ["an unknown member", { multisig: ["nobody"] }, "", "nobody is not a valid name or address"],
     ["a threshold of 0", { multisig: ["k0"], multisigThreshold: 0 }, "", "threshold must be a positive integer"],
     ["too high a threshold", { multisig: ["k0"], multisigThreshold: 2 }, "", "n multisignature: 1 < 2"],

@@ -7,7 +7,7 @@ import {
   publicKeyAddress,
   type SinglePublicKey,
 } from "../wire/index.ts";
-import { commandError, usageError } from "./errors.ts";
+import { usageError } from "./errors.ts";
 import type { Io } from "./io.ts";
 import { cliKeyring, type KeyringFlags } from "./keyring.ts";
 import { type KeyStyle, keyOutput, keysYaml, keyTexts, type PublicKeyFormat } from "./keys-record.ts";
@@ -46,6 +46,8 @@ export interface KeysShowOptions extends KeysFlags {
   readonly multisigThreshold?: number;
   /** `-d`: the address is shown on the device that holds the key, to be compared. */
   readonly device?: boolean;
+  /** `--ledger-transport`. */
+  readonly ledgerTransport?: string;
   /** Whether `--output` was written by the user. */
   readonly outputGiven?: boolean;
 }
@@ -64,7 +66,7 @@ export async function keysShow(options: KeysShowOptions, io: Io): Promise<void> 
   // One after the other, because the first may ask for the passphrase.
   for (const name of options.names) keys.push(await findKey(keyring, name, options));
   const key = combine(keys, options.multisigThreshold ?? 1);
-  if (options.device === true) showOnDevice(key);
+  if (options.device === true) await compareOnDevice(options, key, io);
   if (!single) {
     printKey(key, options, io);
     return;
@@ -78,11 +80,14 @@ function checkDevice({ pubkey, bech = "acc" }: KeysShowOptions): void {
   if (bech !== "acc") throw usageError("the device flag (-d) can only be used for accounts");
 }
 
-function showOnDevice({ name, type }: KeyInfo): void {
-  if (type !== "ledger") {
-    throw usageError(`the device flag (-d) can only be used for accounts stored in devices, "${name}" is ${type}`);
+/** Nothing is printed before the user said on the device that the address is the one that it shows. */
+async function compareOnDevice(options: KeysShowOptions, key: KeyInfo, io: Io): Promise<void> {
+  if (key.type !== "ledger") {
+    const where = `"${key.name}" is ${key.type}`;
+    throw usageError(`the device flag (-d) can only be used for accounts stored in devices, ${where}`);
   }
-  throw commandError("hardware wallets are not supported yet", { hint: "leave out --device" });
+  const { showOnDevice } = await import("./ledger.ts");
+  await showOnDevice(options, key, io);
 }
 
 export interface KeysDeleteOptions extends KeysFlags {

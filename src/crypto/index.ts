@@ -2,6 +2,7 @@ export * from "./address.ts";
 export { type ArmorBlock, decodeArmor, encodeArmor } from "./ascii-armor.ts";
 export * from "./certificate.ts";
 export { type CertificateRequest, createCertificate, type NewCertificate } from "./certificate-create.ts";
+export { signatureFromDer } from "./der-signature.ts";
 export * from "./ed25519.ts";
 export { ripemd160, sha256 } from "./hash.ts";
 export * from "./hd-path.ts";

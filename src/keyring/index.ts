@@ -1,5 +1,15 @@
 export { keyringErrors } from "./errors.ts";
 export { checkSecretFile, prepareDirectory, removeFile, writeSecretFile } from "./files.ts";
+export {
+  checkTransport,
+  confirmedLedgerKey,
+  formatDevicePath,
+  type LedgerKey,
+  type LedgerOptions,
+  ledgerErrors,
+  showLedgerKey,
+  signWithLedger,
+} from "./ledger/index.ts";
 export { checkKeyName } from "./names.ts";
 export { KEYRING_BACKENDS, type KeyringOptions, openKeyring } from "./open.ts";
 export {

@@ -180,6 +180,8 @@ function addressItem(record: KeyRecord): string {
   return toHex(publicKeyAddress(record.publicKey)) + ADDRESS;
 }
 
-function infoOf({ name, type, publicKey }: KeyRecord): KeyInfo {
-  return { name, type, publicKey, address: publicKeyAddress(publicKey) };
+function infoOf(record: KeyRecord): KeyInfo {
+  const { name, type, publicKey } = record;
+  const info = { name, type, publicKey, address: publicKeyAddress(publicKey) };
+  return record.type === "ledger" ? { ...info, path: record.path } : info;
 }

@@ -10,6 +10,8 @@ export interface KeyInfo {
   readonly publicKey: PublicKey;
   /** 20 bytes. */
   readonly address: Uint8Array;
+  /** Where the key is on its hardware device; of type `ledger` alone. */
+  readonly path?: DevicePath;
 }
 
 /** Derivation path of a key on a hardware device: `m/purpose'/coinType'/account'/change/index`. */

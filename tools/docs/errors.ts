@@ -4,6 +4,7 @@ import { clientErrors } from "../../src/client/errors.ts";
 import { gatewayClientErrors } from "../../src/client/gateway/errors.ts";
 import { jwtErrors } from "../../src/crypto/jwt.ts";
 import { keyringErrors } from "../../src/keyring/errors.ts";
+import { ledgerErrors } from "../../src/keyring/ledger/errors.ts";
 import { errors as audit } from "../../src/modules/audit/errors.ts";
 import { errors as auth } from "../../src/modules/auth/errors.ts";
 import { errors as bank } from "../../src/modules/bank/errors.ts";
@@ -49,6 +50,7 @@ const OF_PROGRAMS: readonly ErrorTable[] = [
   clientErrors,
   gatewayClientErrors,
   keyringErrors,
+  ledgerErrors,
   jwtErrors,
   nodeErrors,
   gatewayErrors,

@@ -54,6 +54,7 @@ export async function signerOf(context: CliContext, { address, key }: Sender): P
     const hint = "print it with --generate-only, and let each member sign it with: svc tx sign --multisig";
     throw commandError(`key "${key.name}" is a multisig and cannot sign by itself`, { hint });
   }
+  if (key.type === "ledger") return (await import("../ledger.ts")).deviceSigner(context, address, key);
   const keyring = await context.keyring();
   return { address, publicKey: key.publicKey, sign: (bytes) => keyring.sign(key.name, bytes) };
 }

@@ -18,6 +18,7 @@ import type { CliContext } from "../context.ts";
 import { commandError, usageError } from "../errors.ts";
 import { printable } from "../printable.ts";
 import { accountInfo, checkChain } from "./account.ts";
+import { modeForKey } from "./device.ts";
 import { txJson } from "./json.ts";
 import { accountFault } from "./numbers.ts";
 import { resolveSender, type Sender, signerOf } from "./sender.ts";
@@ -41,8 +42,9 @@ export interface TxSession {
  * `--from` where a command takes the sender as an argument.
  */
 export async function openTx(context: CliContext, from: string = context.flags.text("from")): Promise<TxSession> {
-  const settings = readTxSettings(context.flags);
-  const sender = await resolveSender(context, settings, from);
+  const asked = readTxSettings(context.flags);
+  const sender = await resolveSender(context, asked, from);
+  const settings = { ...asked, signMode: modeForKey(context, asked.signMode, sender.key) };
   checkPayer(settings, sender);
   const chain = async (): Promise<ChainClient> => {
     if (settings.offline) {

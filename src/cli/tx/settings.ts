@@ -7,7 +7,7 @@ import {
 } from "../../client/index.ts";
 import { type Dec, type DecimalCoin, type IntCoin, parseCoins, parseDecCoins } from "../../util/index.ts";
 import { decodeAddress, SignMode } from "../../wire/index.ts";
-import { commandError, usageError } from "../errors.ts";
+import { usageError } from "../errors.ts";
 import type { Flags } from "../flags.ts";
 import { inFlag } from "../in-flag.ts";
 
@@ -61,9 +61,6 @@ export function readTxSettings(flags: Flags): TxSettings {
 function purposeOf(flags: Flags): TxPurpose {
   const [generate, dryRun] = [flags.bool("generate-only"), flags.bool("dry-run")];
   if (generate && dryRun) throw usageError("--generate-only and --dry-run cannot be used together");
-  if (flags.bool("ledger")) {
-    throw commandError("hardware wallets are not supported yet", { hint: "leave out --ledger" });
-  }
   if (dryRun) return "estimate";
   return generate ? "generate" : flags.bool("offline") ? "sign" : "send";
 }

@@ -4,6 +4,7 @@ import { encodeAddress, type SignerData, SignMode } from "../../wire/index.ts";
 import { type CliContext, createContext } from "../context.ts";
 import { commandError, usageError } from "../errors.ts";
 import type { CommandInput } from "../spec.ts";
+import { modeForKey } from "./device.ts";
 import { formOf, modeOf, renderSigned, type SignedForm, writeDocument } from "./document.ts";
 import { readTxFile, readTxLines } from "./file.ts";
 import { joinTxs } from "./join.ts";
@@ -43,11 +44,12 @@ interface Job {
 async function signAll(input: CommandInput, read: (settings: TxSettings) => Promise<readonly Tx[]>): Promise<void> {
   const settings = readTxSettings(input.flags);
   const form = formOf(input.flags);
-  const mode = modeOf(input.flags, settings.signMode);
+  const asked = modeOf(input.flags, settings.signMode);
   const txs = await read(settings);
   const context = createContext(input);
   const signer = await requireSigningKey(context, input.flags.text("from"));
-  const job = { context, settings, signer, form, ...(await signedFor(context, signer, mode)) };
+  const { account, mode } = await signedFor(context, signer, asked);
+  const job = { context, settings, signer, form, account, mode: modeForKey(context, mode, signer.key) };
   for (const tx of txs) {
     checkSigner(tx, { name: signer.key.name, account: addressBytes(job.account), mode: job.mode });
   }

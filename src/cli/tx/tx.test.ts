@@ -222,7 +222,7 @@ describe("refusals before anything is signed", () => {
       2,
       "must provide a valid Bech32 address in generate-only mode",
     ],
-    ["a device", send("--ledger"), 1, "hardware wallets are not supported yet"],
+    ["a device that does not hold the key", send("--ledger"), 2, '--ledger: key "alice" is on no hardware device'],
     ["nothing to send", ["tx", "bank", "send", "alice", bob, "0utoken"], 2, "<amount>"],
     ["a wrong address", ["tx", "bank", "send", "alice", "svc1bad", "1utoken"], 2, "<to-address>"],
     ["an unknown key", ["tx", "bank", "send", "nobody", bob, "1utoken"], 1, "nobody is not a valid name or address"],

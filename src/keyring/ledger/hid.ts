@@ -1,0 +1,104 @@
+import { errorText } from "../../util/index.ts";
+import { ledgerErrors } from "./errors.ts";
+import { framePackets, PacketReader } from "./hid-framing.ts";
+import type { ExchangeOptions, LedgerTransport } from "./transport.ts";
+
+/** What is used of the library for USB devices. */
+export interface HidModule {
+  devicesAsync(vendorId: number, productId: number): Promise<readonly HidDevice[]>;
+  readonly HIDAsync: { open(path: string): Promise<HidHandle> };
+}
+
+export interface HidDevice {
+  readonly path?: string | undefined;
+  readonly interface: number;
+  readonly usagePage?: number | undefined;
+}
+
+export interface HidHandle {
+  write(values: number[]): Promise<number>;
+  /** Undefined or nothing when no report came in time. */
+  read(timeoutMs: number): Promise<Uint8Array | undefined>;
+  close(): Promise<void>;
+}
+
+const VENDOR = 0x2c97;
+const ANY_PRODUCT = 0;
+/** The page of the interface for applications; other interfaces of a device are a keyboard or a security key. */
+const USAGE_PAGE = 0xffa0;
+/** Reports have no number; the library wants a zero in its place. */
+const REPORT_ID = 0;
+/** A wait in a thread of its own cannot be ended from outside, so that each is short. */
+const POLL_MS = 250;
+
+/** Opens the one device that is connected. */
+export async function openHid(load: () => Promise<HidModule> = loadNodeHid): Promise<LedgerTransport> {
+  const { hid, devices } = await listDevices(load);
+  const paths = [...new Set(devices.filter(isForApps).flatMap(({ path }) => (path === undefined ? [] : [path])))];
+  const [path, ...others] = paths;
+  if (path === undefined) throw ledgerErrors.notFound();
+  if (others.length > 0) throw ledgerErrors.several(`${paths.length} devices`);
+  try {
+    return new HidTransport(await hid.HIDAsync.open(path));
+  } catch (cause) {
+    throw ledgerErrors.notOpened(errorText(cause), { cause });
+  }
+}
+
+/** The native half of the library loads at its first use, and fails where the system lacks what it stands on. */
+async function listDevices(
+  load: () => Promise<HidModule>,
+): Promise<{ readonly hid: HidModule; readonly devices: readonly HidDevice[] }> {
+  try {
+    const hid = await load();
+    return { hid, devices: await hid.devicesAsync(VENDOR, ANY_PRODUCT) };
+  } catch (cause) {
+    const [line = ""] = errorText(cause).split("\n");
+    throw ledgerErrors.library(line, { cause });
+  }
+}
+
+function loadNodeHid(): Promise<HidModule> {
+  return import("node-hid");
+}
+
+/** Where the system does not tell the usage page, the interface for applications is the first. */
+function isForApps({ usagePage = 0, interface: number }: HidDevice): boolean {
+  return usagePage === 0 ? number <= 0 : usagePage === USAGE_PAGE;
+}
+
+/** Commands in packets of USB reports. */
+class HidTransport implements LedgerTransport {
+  readonly #handle: HidHandle;
+
+  constructor(handle: HidHandle) {
+    this.#handle = handle;
+  }
+
+  async exchange(apdu: Uint8Array, { timeoutMs }: ExchangeOptions = {}): Promise<Uint8Array> {
+    const reader = new PacketReader();
+    await this.#orLost(async () => {
+      for (const packet of framePackets(apdu)) await this.#handle.write([REPORT_ID, ...packet]);
+    });
+    for (let waited = 0; ; ) {
+      const packet = await this.#orLost(() => this.#handle.read(POLL_MS));
+      const answer = packet === undefined || packet.length === 0 ? undefined : reader.push(packet);
+      if (answer !== undefined) return answer;
+      if (packet === undefined || packet.length === 0) waited += POLL_MS;
+      if (timeoutMs !== undefined && waited >= timeoutMs) throw ledgerErrors.silent();
+    }
+  }
+
+  async close(): Promise<void> {
+    // A device that is gone cannot be closed, and need not be.
+    await this.#handle.close().catch(() => undefined);
+  }
+
+  async #orLost<T>(run: () => Promise<T>): Promise<T> {
+    try {
+      return await run();
+    } catch (cause) {
+      throw ledgerErrors.disconnected(undefined, { cause });
+    }
+  }
+}
