@@ -313,8 +313,14 @@ describe("signatures without a network", () => {
     expect(ran.err).toContain('--ledger: key "warm" is on no hardware device, its type is local');
   });
 
-  test("certificates are not made with the device", async () => {
-    const ran = await svc(["tx", "cert", "create", "client", "--from", "cold", ...OFFLINE, "-y"]);
+  const SDL = join(import.meta.dirname, "../../examples/web.yaml");
+
+  test.each([
+    ["certificates", ["tx", "cert", "create", "client", "--from", "cold", ...OFFLINE, "-y"]],
+    ["tokens", ["provider", "lease-status", "--from", "cold", "--dseq", "1"]],
+    ["whole deployments", ["deploy", SDL, "--from", "cold"]],
+  ])("%s are not made with the device", async (_, argv) => {
+    const ran = await svc(argv);
     expect(ran).toMatchObject({ code: 1, out: "" });
     expect(ran.err).toContain('key "cold": a hardware device signs transactions alone');
     expect(device.screens).toHaveLength(1);

@@ -2,7 +2,7 @@ import type { ChainClient, GatewayClient, TxSigner } from "../../client/index.ts
 import { type CliContext, createContext } from "../context.ts";
 import { usageError } from "../errors.ts";
 import type { CommandInput } from "../spec.ts";
-import { requireSigningKey, signerOf } from "../tx/sender.ts";
+import { keyringSigner, requireSigningKey } from "../tx/sender.ts";
 import { readTxSettings, type TxSettings } from "../tx/settings.ts";
 import { credentialOnce, type LiveOptions, liveParts } from "./live.ts";
 import { gatewayOf } from "./live-gate.ts";
@@ -27,7 +27,7 @@ export async function asTenant<T>(
 ): Promise<T> {
   const context = createContext(input);
   const from = context.flags.optional("from") ?? (await onlyKey(context));
-  const signer = await signerOf(context, await requireSigningKey(context, from));
+  const signer = await keyringSigner(context, await requireSigningKey(context, from));
   const chain = await context.chain();
   const options = { home: context.home, chain, signer, tx, signal };
   try {
@@ -57,6 +57,10 @@ export function sendSettings({ flags }: CommandInput): TxSettings {
   if (single !== undefined) {
     const hint = "build each transaction by itself: svc tx deployment create --help, svc tx market lease create --help";
     throw usageError(`--${single} cannot be used with svc deploy, which sends transactions and waits for them`, hint);
+  }
+  if (flags.bool("ledger")) {
+    const hint = "leave it out, and use a key of the keyring";
+    throw usageError("--ledger cannot be used with svc deploy: it signs more than transactions", hint);
   }
   return readTxSettings(flags);
 }

@@ -12,7 +12,7 @@ import { commandError, usageError } from "../errors.ts";
 import type { Flags } from "../flags.ts";
 import { addressFlag } from "../query/ask.ts";
 import type { CommandInput } from "../spec.ts";
-import { requireSigningKey, signerOf } from "../tx/sender.ts";
+import { keyringSigner, requireSigningKey } from "../tx/sender.ts";
 
 /** A tenant at the command line. */
 export interface TenantSession {
@@ -28,7 +28,7 @@ export async function openTenant(input: CommandInput): Promise<TenantSession> {
   const context = createContext(input);
   checkLeaseFlags(context.flags);
   const sender = await requireSigningKey(context, input.flags.text("from"));
-  const signer = await signerOf(context, sender);
+  const signer = await keyringSigner(context, sender);
   const chain = await context.chain();
   const { home } = context;
   let made: Promise<GatewayCredential> | undefined;

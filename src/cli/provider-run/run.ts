@@ -11,7 +11,7 @@ import { findKey } from "../keys.ts";
 import { logOptions } from "../log-options.ts";
 import { stopRequested } from "../signals.ts";
 import type { CommandInput } from "../spec.ts";
-import { signerOf } from "../tx/sender.ts";
+import { keyringSigner } from "../tx/sender.ts";
 import { VERSION } from "../version.ts";
 import { engineStateDir, readSettings } from "./config.ts";
 
@@ -27,7 +27,7 @@ export async function providerRun(input: CommandInput): Promise<number> {
   const log = createLogger(logOptions(flags));
   const context = createContext(input);
   const key = await findKey(await context.keyring(), flags.need("from"), context.keys);
-  const signer = await signerOf(context, { address: encodeAddress(key.address), key });
+  const signer = await keyringSigner(context, { address: encodeAddress(key.address), key });
   const identity = await openCertificate({ home: homeOf(flags), kind: "server", signer });
   const driver = await openDriver(flags, log);
   const stop = stopRequested();

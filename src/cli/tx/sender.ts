@@ -1,5 +1,5 @@
 import type { TxSigner } from "../../client/index.ts";
-import type { KeyInfo } from "../../keyring/index.ts";
+import { type KeyInfo, ledgerErrors } from "../../keyring/index.ts";
 import { errorText } from "../../util/index.ts";
 import { decodeAddress, encodeAddress, isAddress } from "../../wire/index.ts";
 import type { CliContext } from "../context.ts";
@@ -45,6 +45,13 @@ function requireAddress(from: string, prefix: string): string {
     const text = `must provide a valid Bech32 address in generate-only mode: ${errorText(error)}`;
     throw usageError(text, "--generate-only does not open the keyring: svc keys show <name> -a prints the address");
   }
+}
+
+/** A signer for work that signs more than transactions, or without a person in front of it: no device can do it. */
+export async function keyringSigner(context: CliContext, sender: Required<Sender>): Promise<TxSigner> {
+  const { key } = sender;
+  if (key.type === "ledger") throw ledgerErrors.onlyTransactions(`key "${key.name}"`);
+  return signerOf(context, sender);
 }
 
 /** The sender as one that signs. */

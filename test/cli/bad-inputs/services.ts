@@ -108,6 +108,7 @@ function deployRows({ A, none, root, file }: World): readonly Row[] {
     [["deploy", sdl, "--from", "nobody"], 1, "nobody is not a valid name or address"],
     [["deploy", sdl, ...from, "--timeout", "soon"], 2, "--timeout takes a duration"],
     [["deploy", sdl, ...from, "--timeout", "0s"], 2, "--timeout takes a duration"],
+    [["deploy", sdl, ...from, "--ledger"], 2, "--ledger cannot be used with svc deploy"],
     [["deploy", sdl, ...from, "--max-price", "x"], 2, "--max-price"],
     [["deploy", sdl, ...from, "--bid", "best"], 2, "--bid"],
     [["deploy", sdl, ...from, "--bid-window", "x"], 2, "--bid-window"],
