@@ -21,6 +21,7 @@ const started = new Date();
 const OLD_CHUNK_MS = 7 * 24 * 3600 * 1000;
 
 const EXTERNAL = [
+  "@napi-rs/keyring",
   "@peculiar/x509",
   "dockerode",
   "fastify",

@@ -63,6 +63,12 @@ export const KEYRING_FLAGS: readonly FlagSpec[] = grouped(KEYRING, [
   },
   { name: "keyring-dir", value: "<dir>", summary: "directory of the keyring (default: the home)" },
   {
+    name: "keyring-service",
+    value: "<name>",
+    summary: "tool under whose name os, kwallet and pass keep keys",
+    default: "svc",
+  },
+  {
     name: "keyring-passphrase-file",
     value: "<file>",
     summary: "file with the passphrase of the file keyring, for unattended starts",

@@ -10,6 +10,8 @@ export interface KeyringFlags {
   readonly keyringDir?: string;
   /** `--keyring-passphrase-file`, for unattended starts. */
   readonly keyringPassphraseFile?: string;
+  /** `--keyring-service`; our own name when it is left out. */
+  readonly keyringService?: string;
   /** Bech32 prefix of the network, when it is not our own. */
   readonly prefix?: string;
 }
@@ -19,12 +21,13 @@ const ATTEMPTS = 3;
 
 /** Opens the keyring of the flags; a passphrase is asked for when it is needed first. */
 export function cliKeyring(flags: KeyringFlags, io: Io): Keyring {
-  const { keyringPassphraseFile: file, prefix } = flags;
+  const { keyringPassphraseFile: file, keyringService: service, prefix } = flags;
   return openKeyring({
     backend: flags.keyringBackend,
     dir: flags.keyringDir ?? flags.home,
     passphrase: file === undefined ? promptedPassphrase(io) : passphraseFile(file),
     notify: (text) => io.err(`${text}\n`),
+    ...(service === undefined ? {} : { service }),
     ...(prefix === undefined ? {} : { prefix }),
   });
 }

@@ -15,6 +15,7 @@ export function keyringOptions({ flags }: Pick<CommandInput, "flags">) {
     prefix: flags.profile.bech32Prefix,
     ...defined({
       keyringDir: flags.optional("keyring-dir"),
+      keyringService: flags.optional("keyring-service"),
       keyringPassphraseFile: flags.optional("keyring-passphrase-file"),
     }),
   };

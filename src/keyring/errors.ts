@@ -18,4 +18,8 @@ export const keyringErrors = defineErrors("keyring", {
     "no usable keyring passphrase",
     "give a passphrase of 8 characters or more, in the first line of the file",
   ],
+  refused: [9, "access to the keyring was refused", "answer the dialog, or use --keyring-backend file"],
+  timeout: [10, "no answer in time", "look for a dialog that waits for you, or use --keyring-backend file"],
+  service: [11, "the keyring's program failed", "see to that program, or use --keyring-backend file"],
+  serviceName: [12, "cannot name the keys of a tool", "use letters, digits, dots, dashes and underscores"],
 });

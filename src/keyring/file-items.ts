@@ -1,6 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { errorText, fromBase64, fromUtf8, SvcError, toBase64, toUtf8 } from "../util/index.ts";
+import { errorText, SvcError } from "../util/index.ts";
 import { keyringErrors } from "./errors.ts";
 import {
   checkDirectory,
@@ -11,6 +11,7 @@ import {
   removeFile,
   writeSecretFile,
 } from "./files.ts";
+import { decodeItemJson, encodeItemJson } from "./item-json.ts";
 import { decryptItem, encryptItem } from "./jwe.ts";
 import { askExisting, askNew, hashPassphrase, matchesHash, type PassphraseSource } from "./passphrase.ts";
 import type { ItemStore } from "./types.ts";
@@ -19,20 +20,16 @@ const KEYHASH = "keyhash";
 /** The passphrase of the back end `test`, known to everybody. */
 const TEST_PASSPHRASE = "test";
 
-/** What is inside the encryption of an item file. */
-interface ItemJson {
-  readonly Key: string;
-  readonly Data: string;
-}
-
 /** Items as encrypted files of one directory, one file an item. */
 export class FileItems implements ItemStore {
+  readonly backend: string;
   readonly #dir: string;
   readonly #unlock: () => Promise<string>;
   #passphrase: Promise<string> | undefined;
 
   /** Without a source of passphrases the directory is one of the back end `test`. */
   constructor(dir: string, source?: PassphraseSource) {
+    this.backend = source === undefined ? "test" : "file";
     this.#dir = dir;
     this.#unlock = source === undefined ? async () => TEST_PASSPHRASE : () => this.#askPassphrase(source);
   }
@@ -85,16 +82,8 @@ export class FileItems implements ItemStore {
     await checkDirectory(this.#dir);
     const passphrase = await this.#secret();
     await prepareDirectory(this.#dir);
-    const item = {
-      Key: key,
-      Data: toBase64(data),
-      Label: "",
-      Description: "",
-      KeychainNotTrustApplication: false,
-      KeychainNotSynchronizable: false,
-    };
     const created = `${new Date().toISOString().replace("T", " ").replace("Z", "")} +0000 UTC`;
-    return encryptItem(toUtf8(JSON.stringify(item)), passphrase, created);
+    return encryptItem(encodeItemJson(key, data), passphrase, created);
   }
 
   async #askPassphrase(source: PassphraseSource): Promise<string> {
@@ -143,13 +132,14 @@ async function opens(text: string, passphrase: string): Promise<boolean> {
 }
 
 async function decodeItem(path: string, text: string, passphrase: string): Promise<Uint8Array> {
+  let item: Uint8Array;
   try {
-    const item: ItemJson = JSON.parse(fromUtf8(await decryptItem(text, passphrase)));
-    return fromBase64(item.Data);
+    item = await decryptItem(text, passphrase);
   } catch (error) {
     if (error instanceof SvcError) throw error.wrap(`key file ${path} was written under another passphrase`);
     throw keyringErrors.damaged(`key file ${path}: ${errorText(error)}`);
   }
+  return decodeItemJson(item, `key file ${path}`);
 }
 
 function itemKey(fileName: string): string {

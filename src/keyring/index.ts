@@ -11,7 +11,7 @@ export {
   signWithLedger,
 } from "./ledger/index.ts";
 export { checkKeyName } from "./names.ts";
-export { KEYRING_BACKENDS, type KeyringOptions, openKeyring } from "./open.ts";
+export { KEYRING_BACKENDS, KEYRING_SERVICE, type KeyringOptions, openKeyring } from "./open.ts";
 export {
   fixedPassphrase,
   MIN_PASSPHRASE,

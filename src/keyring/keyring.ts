@@ -12,7 +12,6 @@ const ADDRESS = ".address";
 
 /** What a keyring is made of. */
 export interface KeyringParts {
-  readonly backend: string;
   readonly items: ItemStore;
   /** Bech32 prefix of addresses given to `get`. */
   readonly prefix?: string;
@@ -23,16 +22,18 @@ export interface KeyringParts {
  * Records of both generations are read; new ones are written as protobuf.
  */
 export class ItemKeyring implements Keyring {
-  readonly backend: string;
   readonly #items: ItemStore;
   readonly #prefix: string;
   /** Private keys that have signed already: unlocking one costs milliseconds. */
   readonly #unlocked = new Map<string, Uint8Array>();
 
-  constructor({ backend, items, prefix = BECH32_PREFIX }: KeyringParts) {
-    this.backend = backend;
+  constructor({ items, prefix = BECH32_PREFIX }: KeyringParts) {
     this.#items = items;
     this.#prefix = prefix;
+  }
+
+  get backend(): string {
+    return this.#items.backend;
   }
 
   async list(): Promise<KeyInfo[]> {

@@ -2,12 +2,21 @@ import { join } from "node:path";
 import { keyringErrors } from "./errors.ts";
 import { FileItems } from "./file-items.ts";
 import { ItemKeyring } from "./keyring.ts";
+import { LazyItems } from "./lazy-items.ts";
 import { MemoryItems } from "./memory-items.ts";
 import type { PassphraseSource } from "./passphrase.ts";
+import type { ServiceContext } from "./session.ts";
 import type { ItemStore, Keyring } from "./types.ts";
 
 /** Names that `--keyring-backend` takes. */
 export const KEYRING_BACKENDS = ["os", "file", "kwallet", "pass", "test", "memory"] as const;
+/** Under which name `os`, `kwallet` and `pass` keep keys where no other is given. */
+export const KEYRING_SERVICE = "svc";
+
+/** Names that wallets, paths and collections can have alike. */
+const SERVICE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+/** The wallet that the ecosystem's tools use under `kwallet`, each under its own name. */
+const WALLET = "kdewallet";
 
 /** How to open a keyring. */
 export interface KeyringOptions {
@@ -20,35 +29,64 @@ export interface KeyringOptions {
   readonly notify: (text: string) => void;
   /** Bech32 prefix of the network. */
   readonly prefix?: string;
+  /** Under which name `os`, `kwallet` and `pass` keep keys; another tool's name opens the keys of that tool. */
+  readonly service?: string;
+  /** Variables that say where session, wallet and password store are; those of the process when left out. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
-/** Opens a keyring. Nothing is read, written or asked before the first use of a key. */
+/** Opens a keyring. Nothing is read, written, connected to or asked before the first use of a key. */
 export function openKeyring(options: KeyringOptions): Keyring {
-  const backend = options.backend === "os" ? fallBackToFile(options) : options.backend;
-  const items = openItems(backend, options);
-  return new ItemKeyring({ backend, items, ...(options.prefix === undefined ? {} : { prefix: options.prefix }) });
+  const { prefix } = options;
+  return new ItemKeyring({ items: openItems(options), ...(prefix === undefined ? {} : { prefix }) });
 }
 
-/** No service of the operating system is spoken to yet; keys must not end in a place the user did not hear of. */
-function fallBackToFile({ dir, notify }: KeyringOptions): string {
-  notify(`keyring backend "os" is not available here, using "file" in ${join(dir, "keyring-file")}`);
-  return "file";
-}
-
-function openItems(backend: string, { dir, passphrase }: KeyringOptions): ItemStore {
+function openItems(options: KeyringOptions): ItemStore {
+  const { backend, dir, passphrase } = options;
   switch (backend) {
+    case "os":
+      return new LazyItems(backend, () => openOs(options));
     case "file":
       return new FileItems(join(dir, "keyring-file"), passphrase);
+    case "kwallet":
+      return new LazyItems(backend, () => openWallet(options));
+    case "pass":
+      return new LazyItems(backend, () => openStore(options));
     case "test":
       return new FileItems(join(dir, "keyring-test"));
     case "memory":
       return new MemoryItems();
-    case "kwallet":
-    case "pass":
-      throw keyringErrors.backend(backend);
     default:
       throw keyringErrors.backend(`unknown keyring backend ${backend}`, {
         hint: `use one of ${KEYRING_BACKENDS.join(", ")}`,
       });
   }
+}
+
+/** Where the system has no keyring it becomes `file`; keys must not end in a place the user did not hear of. */
+async function openOs(options: KeyringOptions): Promise<ItemStore> {
+  const context = serviceContext(options);
+  const { openSystemKeyring } = await import("./os.ts");
+  const items = await openSystemKeyring(context);
+  if (items !== undefined) return items;
+  const dir = join(options.dir, "keyring-file");
+  options.notify(`keyring backend "os" is not available here, using "file" in ${dir}`);
+  return new FileItems(dir, options.passphrase);
+}
+
+async function openWallet(options: KeyringOptions): Promise<ItemStore> {
+  const context = serviceContext(options);
+  const { openKWallet } = await import("./kwallet.ts");
+  return openKWallet(context, { backend: "kwallet", wallet: WALLET, application: context.service });
+}
+
+async function openStore(options: KeyringOptions): Promise<ItemStore> {
+  const context = serviceContext(options);
+  const { openPass } = await import("./pass.ts");
+  return openPass(context, { backend: "pass", folder: `keyring-${context.service}` });
+}
+
+function serviceContext({ service = KEYRING_SERVICE, env = process.env, notify }: KeyringOptions): ServiceContext {
+  if (!SERVICE_NAME.test(service)) throw keyringErrors.serviceName(JSON.stringify(service.slice(0, 80)));
+  return { service, env, notify };
 }

@@ -63,6 +63,8 @@ export interface Keyring {
 
 /** Where items of a keyring are kept. Keys of items are `<name>.info` and `<address>.address`. */
 export interface ItemStore {
+  /** Name of the back end in use, for messages. */
+  readonly backend: string;
   keys(): Promise<string[]>;
   read(key: string): Promise<Uint8Array | undefined>;
   /** Stores a new item; false when there is one already. Durable when it resolves. */

@@ -1,0 +1,30 @@
+import { fromBase64, fromUtf8, toBase64, toUtf8 } from "../util/index.ts";
+import { keyringErrors } from "./errors.ts";
+
+/**
+ * An item as it is kept inside encrypted files, wallets and password stores: JSON with the names that the ecosystem's
+ * tools use.
+ */
+export function encodeItemJson(key: string, data: Uint8Array): Uint8Array {
+  const item = {
+    Key: key,
+    Data: toBase64(data),
+    Label: "",
+    Description: "",
+    KeychainNotTrustApplication: false,
+    KeychainNotSynchronizable: false,
+  };
+  return toUtf8(JSON.stringify(item));
+}
+
+/** The data of an item. `place` says in errors where it was found. */
+export function decodeItemJson(bytes: Uint8Array, place: string): Uint8Array {
+  try {
+    const item: { readonly Data?: unknown } | null = JSON.parse(fromUtf8(bytes));
+    if (typeof item?.Data !== "string") throw new Error("it has no data");
+    return fromBase64(item.Data);
+  } catch {
+    // The text of the fault could hold a part of the item, which is a secret.
+    throw keyringErrors.damaged(`${place} holds something else than a key`);
+  }
+}

@@ -1,0 +1,43 @@
+import { SvcError } from "../util/index.ts";
+import { keyringErrors } from "./errors.ts";
+import { openKWallet } from "./kwallet.ts";
+import { openNative } from "./native.ts";
+import { openPass } from "./pass.ts";
+import { openSecretService } from "./secret-service.ts";
+import type { ServiceContext } from "./session.ts";
+import type { ItemStore } from "./types.ts";
+
+/** The application as which tools of the ecosystem open the wallet of their own name. */
+const WALLET_APPLICATION = "keyring";
+
+/**
+ * The first keyring of the operating system that is there, in the order of the ecosystem's tools and with their names for
+ * things, which under `os` are others than under `kwallet` and `pass`. Undefined where the system has none. One that is
+ * there but refuses is an error: keys must not go to another place because a dialog was dismissed.
+ */
+export async function openSystemKeyring(
+  context: ServiceContext,
+  platform: string = process.platform,
+): Promise<ItemStore | undefined> {
+  for (const open of candidates(context, platform)) {
+    try {
+      return await open();
+    } catch (error) {
+      if (!isUnavailable(error)) throw error;
+    }
+  }
+  return undefined;
+}
+
+function candidates(context: ServiceContext, platform: string): readonly (() => Promise<ItemStore>)[] {
+  const pass = () => openPass(context, { backend: "os", folder: "" });
+  if (platform === "win32") return [() => openNative(context, platform)];
+  if (platform === "darwin") return [() => openNative(context, platform), pass];
+  const wallet = { backend: "os", wallet: context.service, application: WALLET_APPLICATION };
+  return [() => openSecretService(context), () => openKWallet(context, wallet), pass];
+}
+
+function isUnavailable(error: unknown): boolean {
+  const { code } = keyringErrors.backend;
+  return error instanceof SvcError && error.codespace === "keyring" && error.code === code;
+}

@@ -1,0 +1,63 @@
+import { errorText } from "../util/index.ts";
+import { Bus, DBusError, DBusTimeout, type DBusValue, type MethodCall, sessionBusPath } from "./dbus/index.ts";
+import { keyringErrors } from "./errors.ts";
+
+/** What back ends outside this process are told. */
+export interface ServiceContext {
+  /** Under which name the keys are kept: keys of tools with other names are not seen. */
+  readonly service: string;
+  /** Variables of the process, which say where session, password store and keys are. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Tells the user something on standard error. */
+  readonly notify: (text: string) => void;
+}
+
+/** A program that is well answers at once, but it may have to be started. */
+export const ANSWER_MS = 30_000;
+/** Dialogs wait for a person. */
+export const DIALOG_MS = 5 * 60_000;
+/** Only who waits longer than this is told for what. */
+const QUIET_MS = 1500;
+/** Errors of the bus for a service that does not exist or does not start. */
+const NOT_THERE = /^org\.freedesktop\.DBus\.Error\.(ServiceUnknown|NameHasNoOwner|Spawn\.)/;
+
+/** The session bus of the user; `what` cannot be had where there is none. */
+export async function connectSession({ env }: ServiceContext, what: string): Promise<Bus> {
+  const path = sessionBusPath(env);
+  if (path === undefined) throw keyringErrors.backend(`${what}: there is no D-Bus session bus`);
+  try {
+    return await Bus.connect(path);
+  } catch (error) {
+    throw keyringErrors.backend(`${what}: ${errorText(error)}`);
+  }
+}
+
+/** A call whose failure is told in the name of `what`. */
+export async function callService(
+  bus: Bus,
+  call: MethodCall,
+  { what, timeoutMs = ANSWER_MS }: { readonly what: string; readonly timeoutMs?: number },
+): Promise<readonly DBusValue[]> {
+  try {
+    return await bus.call(call, timeoutMs);
+  } catch (error) {
+    throw serviceError(error, what);
+  }
+}
+
+export function serviceError(error: unknown, what: string): unknown {
+  if (!(error instanceof DBusError)) return error;
+  if (error instanceof DBusTimeout || error.type === "org.freedesktop.DBus.Error.NoReply")
+    return keyringErrors.timeout(`${what}: ${error.message}`);
+  return (NOT_THERE.test(error.type) ? keyringErrors.backend : keyringErrors.service)(`${what}: ${error.message}`);
+}
+
+/** Does the work; when it takes a while, the user is told what is waited for. */
+export async function withNotice<T>(work: Promise<T>, notice: () => void): Promise<T> {
+  const timer = setTimeout(notice, QUIET_MS);
+  try {
+    return await work;
+  } finally {
+    clearTimeout(timer);
+  }
+}
