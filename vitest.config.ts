@@ -1,5 +1,8 @@
 import { defineConfig } from "vitest/config";
 
+/** No keyring of the developer's own session is ever opened by a test. */
+const NO_SESSION = { DBUS_SESSION_BUS_ADDRESS: "disabled:", PASSWORD_STORE_DIR: "/nonexistent/password-store" };
+
 /**
  * Unit tests share the modules of their worker, which halves their time; none keeps state outside itself.
  *
@@ -8,10 +11,19 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     projects: [
-      { test: { name: "unit", include: ["src/**/*.test.ts", "test/*.test.ts"], testTimeout: 30_000, isolate: false } },
+      {
+        test: {
+          name: "unit",
+          include: ["src/**/*.test.ts", "test/*.test.ts"],
+          testTimeout: 30_000,
+          isolate: false,
+          env: NO_SESSION,
+        },
+      },
       {
         test: {
           name: "e2e",
+          env: NO_SESSION,
           include: ["test/{e2e,kill,interop}/**/*.test.ts"],
           testTimeout: 300_000,
           hookTimeout: 300_000,

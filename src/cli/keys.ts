@@ -1,4 +1,4 @@
-import type { KeyInfo, Keyring, RecordForm } from "../keyring/index.ts";
+import { KEYRING_SERVICE, type KeyInfo, type Keyring, type RecordForm } from "../keyring/index.ts";
 import { errorText, SvcError, sdkErrors } from "../util/index.ts";
 import {
   decodeAddress,
@@ -167,8 +167,10 @@ function looksLikeAddress(text: string): boolean {
 }
 
 /** Where the key was looked for, and what there is. Nothing is decrypted for it that would need a passphrase. */
-async function keysThere(keyring: Keyring, { home, keyringDir }: KeysFlags): Promise<string> {
-  const place = `the keyring in ${keyringDir ?? home} (--keyring-backend ${keyring.backend})`;
+async function keysThere(keyring: Keyring, { home, keyringDir, keyringService }: KeysFlags): Promise<string> {
+  const inFiles = ["file", "test", "memory"].includes(keyring.backend);
+  const where = inFiles ? `in ${keyringDir ?? home}` : `of ${keyringService ?? KEYRING_SERVICE}`;
+  const place = `the keyring ${where} (--keyring-backend ${keyring.backend})`;
   if (keyring.backend !== "test") return `${place} is listed by: svc keys list`;
   const names = (await keyring.list()).map(({ name }) => name);
   if (names.length > 0) return `${place} holds ${names.join(", ")}`;

@@ -252,14 +252,28 @@ describe("choice of the back end", () => {
   test("os becomes file, and says so", async () => {
     const notices: string[] = [];
     const notify = (text: string): number => notices.push(text);
-    const options = { dir: home, passphrase: fixedPassphrase(PASSPHRASE), notify };
+    const options = { dir: home, passphrase: fixedPassphrase(PASSPHRASE), notify, env: {} };
     await openKeyring({ ...options, backend: "os" }).addLocal("alice", generatePrivateKey());
     expect(notices).toEqual([`keyring backend "os" is not available here, using "file" in ${home}/keyring-file`]);
     expect(await openKeyring({ ...options, backend: "file" }).list()).toHaveLength(1);
   });
 
-  test.each(["kwallet", "pass"])("%s names the remedy", (backend) => {
-    expect(() => open(backend)).toThrow(expect.objectContaining({ hint: "use --keyring-backend file" }));
+  test.each([
+    ["kwallet", {}, "KWallet: there is no D-Bus session bus"],
+    ["kwallet", { DISABLE_KWALLET: "1" }, "KWallet: DISABLE_KWALLET is set"],
+    ["kwallet", { DBUS_SESSION_BUS_ADDRESS: "unix:path=/nonexistent/bus" }, "KWallet: connect ENOENT"],
+    ["pass", { PATH: "/nonexistent" }, "pass: the program is not installed"],
+  ])("%s with %o names what is missing and the remedy", async (backend, env, text) => {
+    const keyring = openKeyring({ backend, env, dir: home, passphrase: fixedPassphrase(""), notify: () => undefined });
+    await expect(keyring.list()).rejects.toMatchObject({
+      message: expect.stringContaining(text),
+      hint: "use --keyring-backend file",
+    });
+  });
+
+  test.each(["../x", "", "a/b", "-a", "x".repeat(65)])("the name %j for keys is refused", async (service) => {
+    const options = { backend: "os", dir: home, passphrase: fixedPassphrase(""), notify: () => undefined };
+    await expect(openKeyring({ ...options, service }).list()).rejects.toThrow("cannot name the keys of a tool");
   });
 
   test("an unknown name lists the known ones", () => {

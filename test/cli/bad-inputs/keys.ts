@@ -148,6 +148,8 @@ function keyringRows({ file, none, tx, root }: World): readonly Row[] {
   return [
     [["keys", "list", "--keyring-backend", "kwallet"], 1, "keyring backend not available"],
     [["keys", "list", "--keyring-backend", "pass"], 1, "keyring backend not available"],
+    [["keys", "list", "--keyring-backend", "os", "--keyring-service", "../x"], 1, "cannot name the keys of a tool"],
+    [["keys", "add", "n", "--keyring-backend", "pass", "--keyring-service", " "], 1, "cannot name the keys of a tool"],
     [inFile(), 1, "standard input ended"],
     [inFile(), 1, "password must be at least 8 characters", { input: "short\n" }],
     [inFile(), 1, "passphrase do not match", { input: "first passphrase\nsecond passphrase\n" }],
