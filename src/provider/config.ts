@@ -1,6 +1,7 @@
 import type { Dec, IntCoin } from "../util/index.ts";
 import type { Attribute } from "../wire/gen/svc/base/v1beta1/base_pb.js";
 import type { ClusterDriver } from "./cluster/index.ts";
+import type { ClientRules } from "./ingress/index.ts";
 import type { PricingStrategy } from "./pricing/index.ts";
 
 /** Everything a provider is told when it starts. */
@@ -42,4 +43,6 @@ export interface IngressConfig {
   readonly blockedHosts: readonly string[];
   /** Whether every HTTP service also gets a port on loopback. */
   readonly loopbackPorts: boolean;
+  /** What one client may take of the ingress. */
+  readonly clients: ClientRules;
 }

@@ -98,8 +98,8 @@ class ProviderDaemon implements RunningProvider {
       pause: (attempt) => sleep(Math.min(PAUSE_MS * 2 ** attempt, MAX_PAUSE_MS), this.#stop.signal),
     });
     this.#orders = this.#makeOrders(deposit);
-    const { host, port, domain, blockedHosts } = config.ingress;
-    this.#ingress = new Ingress({ driver: config.driver, host, port, log: log.child({ module: "ingress" }) });
+    const { host, port, domain, blockedHosts, clients } = config.ingress;
+    this.#ingress = new Ingress({ driver: config.driver, host, port, clients, log: log.child({ module: "ingress" }) });
     this.#leases = this.#makeLeases(new HostRegistry({ blocked: blockedHosts, domain }));
   }
 

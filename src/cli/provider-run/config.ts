@@ -5,6 +5,7 @@ import { parse } from "yaml";
 import type { ProviderConfig } from "../../provider/index.ts";
 import {
   type PricingStrategy,
+  parseNetworks,
   parseScales,
   randomRangePricing,
   type ScaleFlags,
@@ -68,9 +69,21 @@ export function readSettings(flags: Flags): Omit<ProviderConfig, "driver"> {
       ...readListen(flags, "ingress-listen-address"),
       blockedHosts: flags.words("deployment-blocked-hostnames"),
       loopbackPorts: flags.bool("ingress-loopback-ports"),
+      clients: {
+        connectionsPerAddress: readConnections(flags),
+        trustedProxies: inFlag(flags, "ingress-trusted-proxies", () =>
+          parseNetworks(flags.words("ingress-trusted-proxies")),
+        ),
+      },
     },
     gateway: readListen(flags, "gateway-listen-address"),
   };
+}
+
+function readConnections(flags: Flags): number {
+  const count = flags.count("ingress-connections-per-address");
+  if (count === 0) throw usageError("--ingress-connections-per-address takes a number from 1 on, not 0");
+  return count;
 }
 
 function readPricing(flags: Flags): PricingStrategy {

@@ -116,6 +116,18 @@ const LEASE_FLAGS: readonly FlagSpec[] = [
     summary: "where the HTTP ingress listens",
     default: "0.0.0.0:80",
   },
+  {
+    name: "ingress-connections-per-address",
+    value: "<n>",
+    summary: "connections to the ingress that one client address may have open",
+    default: "256",
+  },
+  {
+    name: "ingress-trusted-proxies",
+    value: "<networks>",
+    summary: "addresses and networks of proxies in front of the ingress: that limit is not theirs",
+    default: "127.0.0.1,::1",
+  },
   { name: "ingress-loopback-ports", summary: "give every HTTP service a port of its own on 127.0.0.1" },
   {
     name: "gateway-listen-address",

@@ -5,12 +5,12 @@ import {
   type RequestListener,
   type Server,
 } from "node:http";
-import { connect, createServer as createTcpServer } from "node:net";
-import { afterEach, describe, expect, it } from "vitest";
+import { connect, createServer as createTcpServer, type Socket } from "node:net";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { WebSocket, WebSocketServer } from "ws";
 import type { HttpOptions } from "../../sdl/index.ts";
 import type { LeaseId } from "../cluster/index.ts";
-import { Ingress, type RouteTarget } from "./index.ts";
+import { type ClientRules, Ingress, parseNetworks, type RouteTarget } from "./index.ts";
 
 const LEASE: LeaseId = { owner: "svc1tenant", dseq: 7n, gseq: 1, oseq: 1, provider: "svc1provider" };
 const OPTIONS: HttpOptions = {
@@ -54,8 +54,9 @@ async function deadAddress(): Promise<string> {
 async function ingress(
   backends: readonly string[],
   options: Partial<HttpOptions> = {},
+  clients: Partial<ClientRules> = {},
 ): Promise<{ readonly ingress: Ingress; readonly port: number }> {
-  const made = new Ingress({ driver: { backends: () => backends }, host: "127.0.0.1", port: 0 });
+  const made = new Ingress({ driver: { backends: () => backends }, host: "127.0.0.1", port: 0, clients });
   cleanups.push(() => made.close());
   made.routes.set(HOST, target(options));
   return { ingress: made, port: await made.listen() };
@@ -103,7 +104,59 @@ function bodyOf(request: IncomingMessage): Promise<string> {
   });
 }
 
+describe("ingress: connections of one address", () => {
+  /** An idle connection that is open. */
+  const occupy = (port: number): Promise<Socket> =>
+    new Promise((resolve) => {
+      const socket = connect(port, "127.0.0.1", () => resolve(socket));
+      socket.on("error", () => {});
+      cleanups.push(() => socket.destroy());
+    });
+  const web = () => replica((_request, response) => response.end("web"));
+  const limit = (connectionsPerAddress: number, trusted: readonly string[] = []): Partial<ClientRules> => {
+    return { connectionsPerAddress, trustedProxies: parseNetworks(trusted) };
+  };
+
+  it("above the limit are answered with 429, and taken again when others have ended", async () => {
+    const { port } = await ingress([(await web()).address], {}, limit(2));
+    const first = await occupy(port);
+    await occupy(port);
+    const refused = await send(port);
+    expect([refused.status, refused.message.headers.connection]).toEqual([429, "close"]);
+    expect(refused.body).toMatch(/Too many connections from this address/);
+    const upgrade = { connection: "Upgrade", upgrade: "websocket" };
+    expect((await send(port, { headers: upgrade })).status).toBe(429);
+    first.destroy();
+    await vi.waitFor(async () => expect((await send(port)).status).toBe(200));
+  });
+
+  it("far above the limit are cut", async () => {
+    const { port } = await ingress([(await web()).address], {}, limit(1));
+    await occupy(port);
+    await occupy(port);
+    await expect(send(port)).rejects.toThrow(/ECONNRESET|socket hang up/);
+  });
+
+  it("are not counted for a trusted proxy", async () => {
+    const { port } = await ingress([(await web()).address], {}, limit(1, ["10.0.0.0/8", "127.0.0.0/8"]));
+    await occupy(port);
+    await occupy(port);
+    expect((await send(port)).status).toBe(200);
+  });
+
+  it.each(["x", "10.0.0.0/33", "10.0.0", "fd00::/129", "10.0.0.0/", ""])("no network: %j", (text) => {
+    expect(() => parseNetworks([text])).toThrow("is no address and no network: write 10.0.0.7 or 10.0.0.0/8");
+  });
+});
+
 describe("ingress: where requests go", () => {
+  it("refuses TRACE, which would show scripts what the proxy adds", async () => {
+    const { address } = await replica((_request, response) => response.end("web"));
+    const { port } = await ingress([address]);
+    const { status, message } = await send(port, { method: "TRACE" });
+    expect([status, message.headers.allow]).toEqual([405, "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"]);
+  });
+
   it("routes by host name, whatever its case, port or final dot", async () => {
     const { address } = await replica((_request, response) => response.end("web"));
     const { port } = await ingress([address]);

@@ -2,8 +2,9 @@ import { createServer, type IncomingMessage, type Server } from "node:http";
 import { Socket } from "node:net";
 import { listenError } from "../../util/index.ts";
 import { type ClusterDriver, type LeaseId, type Logger, leaseText, silentLogger } from "../cluster/index.ts";
+import { type ClientRules, CONNECTIONS_PER_ADDRESS, limitClients, parseNetworks } from "./clients.ts";
 import { Forwarder } from "./forward.ts";
-import { sendPage, writePage } from "./pages.ts";
+import { type PageStatus, sendPage, writePage } from "./pages.ts";
 import { Routes, type RouteTarget, targetKey } from "./routes.ts";
 import { forwardUpgrade } from "./upgrade.ts";
 
@@ -16,6 +17,8 @@ export interface IngressOptions {
   readonly log?: Logger;
   /** Open client connections over all hosts. */
   readonly maxConnections?: number;
+  /** By default 256 connections from one address, and no proxy is trusted. */
+  readonly clients?: Partial<ClientRules>;
 }
 
 /** Clients that are slow on purpose are cut off here; milliseconds and bytes. */
@@ -100,11 +103,13 @@ export class Ingress {
 
   #makeServer(find: FindTarget): Server {
     const server = createServer(LIMITS, (request, response) => {
-      if (!isPlain(request)) return sendPage(response, 400);
+      const fault = isTooMany(request.socket) ? 429 : requestFault(request);
+      if (fault !== undefined) return sendPage(response, fault);
       const target = find(request.headers.host);
       if (target === undefined) return sendPage(response, 404);
       void this.#forwarder.forward(request, response, target);
     });
+    const isTooMany = limitClients(server, { ...NO_RULES, ...this.#options.clients });
     server.maxRequestsPerSocket = LIMITS.maxRequestsPerSocket;
     server.maxConnections = this.#options.maxConnections ?? 4_096;
     server.timeout = LIMITS.idle;
@@ -116,7 +121,8 @@ export class Ingress {
     });
     server.on("upgrade", (request, socket, head) => {
       if (!(socket instanceof Socket)) return socket.destroy();
-      if (!isPlain(request)) return writePage(socket, 400);
+      const fault = isTooMany(socket) ? 429 : requestFault(request);
+      if (fault !== undefined) return writePage(socket, fault);
       const target = find(request.headers.host);
       if (target === undefined) return writePage(socket, 404);
       forwardUpgrade(this.#forwarder, target, { request, socket, head });
@@ -133,6 +139,17 @@ export class Ingress {
       for (const socket of sockets) socket.destroy();
     });
   }
+}
+
+const NO_RULES: ClientRules = {
+  connectionsPerAddress: CONNECTIONS_PER_ADDRESS,
+  trustedProxies: parseNetworks([]),
+};
+
+/** The answer to a request that goes to nobody. TRACE would show a client's script what the proxy has added. */
+function requestFault(request: IncomingMessage): PageStatus | undefined {
+  if (request.method === "TRACE") return 405;
+  return isPlain(request) ? undefined : 400;
 }
 
 /** One host and a path: with two hosts, or another one in the address, proxy and replica could differ in whom they see. */

@@ -75,6 +75,16 @@ function providerRows({ A, none }: World): readonly Row[] {
     [["provider", "run", "--from", "a", "--fees", "x"], 2, "--fees"],
     [["provider", "run", "--from", "a", "--cluster-node-port-range", "5-1"], 2, "--cluster-node-port-range"],
     [["provider", "run", "--from", "a", "--cluster-node-port-quantity", "x"], 2, "--cluster-node-port-quantity"],
+    [
+      ["provider", "run", "--from", "a", "--ingress-connections-per-address", "0"],
+      2,
+      "--ingress-connections-per-address takes a number from 1 on",
+    ],
+    [
+      ["provider", "run", "--from", "a", "--ingress-trusted-proxies", "10.0.0.0/8,proxy"],
+      2,
+      '--ingress-trusted-proxies: "proxy" is no address and no network',
+    ],
     [["provider", "run", "--from", "a", "--bid-timeout", "soon"], 2, "--bid-timeout takes a duration"],
     [["provider", "run", "--from", "a", "--overcommit-pct-cpu", "-5"], 2, "--overcommit-pct-cpu"],
     [["provider", "run", "--from", "a", "--provider-config", none], 1, "provider"],
