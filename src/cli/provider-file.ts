@@ -1,5 +1,6 @@
 import { basename } from "node:path";
 import { create } from "@bufbuild/protobuf";
+import { isEmail, isHostUri, isWebsite } from "../modules/provider/index.ts";
 import { attributeFault, MAX_FILE_BYTES, type Parsed, parseDocumentText, Reader, Report } from "../sdl/index.ts";
 import { type Attribute, AttributeSchema } from "../wire/gen/svc/base/v1beta1/base_pb.js";
 import { commandError } from "./errors.ts";
@@ -18,7 +19,6 @@ const HOST_REMEDY = "write https://<host>:8443, without a path";
 const LIST_WANT = { what: "a list of attributes", remedy: "write a list of {key: region, value: eu-west}" };
 const ATTRIBUTE_WANT = { what: "an attribute", remedy: "write {key: region, value: eu-west}" };
 const INFO_WANT = { what: "a map", remedy: "write info: {email: me@example.com, website: https://example.com}" };
-const EMAIL = /^[^\s@]+@[^\s@]+$/;
 
 /**
  * Reads `provider.yaml`: `host`, `attributes` as a list of key and value, `info` with email and website.
@@ -82,16 +82,18 @@ function parseHostUri(text: string): Parsed<string> {
   if (url.protocol !== "https:") return { problem: `"${cut(text)}" does not begin with https://`, remedy };
   const bare = url.username === "" && url.password === "" && url.search === "" && url.hash === "";
   if (!bare || url.pathname !== "/") return { problem: `"${cut(text)}" has more than host and port`, remedy };
-  return { value: text.replace(/\/$/, "") };
+  const uri = text.replace(/\/$/, "");
+  if (!isHostUri(uri)) return { problem: `"${cut(text)}" is not an address that the chain takes`, remedy };
+  return { value: uri };
 }
 
 function parseEmail(text: string): Parsed<string> {
-  if (EMAIL.test(text)) return { value: text };
+  if (isEmail(text)) return { value: text };
   return { problem: `"${cut(text)}" is not an email address`, remedy: "write name@example.com" };
 }
 
 function parseWebsite(text: string): Parsed<string> {
-  if (URL.canParse(text)) return { value: text };
+  if (URL.canParse(text) && isWebsite(text)) return { value: text };
   return { problem: `"${cut(text)}" is not a web address`, remedy: "write https://example.com" };
 }
 

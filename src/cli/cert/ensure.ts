@@ -21,7 +21,7 @@ export interface EnsureOptions {
   readonly home: string;
   readonly signer: CertificateSigner;
   /** Told what is done and why, one sentence. */
-  readonly say: (text: string) => void;
+  readonly say?: (text: string) => void;
 }
 
 /**
@@ -35,7 +35,7 @@ export async function ensureClientCertificate({ chain, home, signer, say }: Ensu
   const record = file === undefined ? "missing" : await chainRecord(chain, address, file);
   const plan = planCertificate({ address, file, record, hosts: [], replace: false, now: Date.now() / 1000 });
   if (plan.kind === "keep") return undefined;
-  say(plan.say);
+  say?.(plan.say);
   if (plan.kind === "publish") {
     return publishMessage(address, { ...plan.file, publicKey: publicKeyPem(plan.file.details) });
   }

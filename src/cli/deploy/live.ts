@@ -1,5 +1,6 @@
 import type { ChainClient, GatewayCredential, TxSigner } from "../../client/index.ts";
-import { publishClientCertificate, tenantCredential } from "./certificate.ts";
+import { tenantCredential } from "../cert/credential.ts";
+import { ensureClientCertificate } from "../cert/ensure.ts";
 import { systemClock } from "./clock.ts";
 import { Journal } from "./journal.ts";
 import { liveGate } from "./live-gate.ts";
@@ -25,7 +26,7 @@ export async function liveParts(options: LiveOptions): Promise<DeployParts> {
     journal: new Journal(home),
     probe: networkProbe,
     clock: systemClock,
-    publishCertificate: () => publishClientCertificate(options),
+    publishCertificate: () => ensureClientCertificate(options),
   };
 }
 

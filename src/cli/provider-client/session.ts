@@ -4,9 +4,9 @@ import { type Lease, Lease_State } from "../../wire/gen/svc/market/v1beta1/marke
 import { Query as MarketQuery } from "../../wire/gen/svc/market/v1beta1/query_pb.js";
 import { Query as ProviderQuery } from "../../wire/gen/svc/provider/v1beta1/provider_pb.js";
 import { formatLeaseId, type LeaseKey, SignMode } from "../../wire/index.ts";
+import { tenantCredential } from "../cert/credential.ts";
 import { openCertificate } from "../cert/issue.ts";
 import { type CliContext, createContext } from "../context.ts";
-import { tenantCredential } from "../deploy/certificate.ts";
 import { gatewayOf } from "../deploy/live-gate.ts";
 import { commandError, usageError } from "../errors.ts";
 import type { Flags } from "../flags.ts";
@@ -38,7 +38,7 @@ export async function openTenant(input: CommandInput): Promise<TenantSession> {
   };
   const chooseCredential = async (): Promise<GatewayCredential> => {
     const kind = input.flags.text("auth-type");
-    if (kind === "") return tenantCredential({ home, chain, signer });
+    if (kind === "") return tenantCredential({ home, signer });
     if (kind === "mtls") return { kind: "certificate", ...(await openCertificate({ home, kind: "client", signer })) };
     return { kind: "token", account: signer.address, sign: (bytes) => signer.sign(bytes, SignMode.DIRECT) };
   };

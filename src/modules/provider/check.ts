@@ -32,14 +32,27 @@ export function checkProvider({
   const fault = attributeFault(attributes, "offered");
   if (fault !== undefined) throw errors.attributes(fault);
   const { email = "", website = "" } = info ?? {};
-  if (email !== "" && !fits(email, EMAIL, MAX_INFO)) throw errors.invalidEmail(quote(email));
-  if (website !== "" && !fits(website, WEBSITE, MAX_INFO)) throw errors.invalidWebsite(quote(website));
+  if (email !== "" && !isEmail(email)) throw errors.invalidEmail(quote(email));
+  if (website !== "" && !isWebsite(website)) throw errors.invalidWebsite(quote(website));
 }
 
 /** Scheme exactly https, a host, perhaps a port, nothing else. */
+export function isHostUri(text: string): boolean {
+  return fits(text, HOST_URI, MAX_URI);
+}
+
+export function isEmail(text: string): boolean {
+  return fits(text, EMAIL, MAX_INFO);
+}
+
+/** A host with or without a scheme of the web, perhaps a port and a path. */
+export function isWebsite(text: string): boolean {
+  return fits(text, WEBSITE, MAX_INFO);
+}
+
 function checkHostUri(uri: string): void {
   if (!SCHEME.test(uri)) throw errors.notAbsoluteHostUri(quote(uri));
-  if (!fits(uri, HOST_URI, MAX_URI)) throw errors.invalidHostUri(quote(uri));
+  if (!isHostUri(uri)) throw errors.invalidHostUri(quote(uri));
 }
 
 function fits(text: string, pattern: RegExp, maxLength: number): boolean {
