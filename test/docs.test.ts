@@ -8,6 +8,7 @@ import { resolveCommand } from "../src/cli/normalize.ts";
 import { ROOT as COMMANDS } from "../src/cli/root.ts";
 import type { CommandSpec } from "../src/cli/spec.ts";
 import { codespaceOf, ERROR_TABLES } from "../tools/docs/errors.ts";
+import { libraryEntries } from "../tools/docs/library.ts";
 import { anchor } from "../tools/docs/markdown.ts";
 import { referencePages } from "../tools/docs/pages.ts";
 import { type CliChain, cliChain } from "./cli/chain.ts";
@@ -45,6 +46,14 @@ describe("the reference pages", () => {
       Object.values(errors).map(({ code }) => `${codespaceOf(errors)}/${code}`),
     );
     expect(numbers.filter((number, i) => numbers.indexOf(number) < i)).toEqual([]);
+  });
+
+  it("have a docstring for every public name of the library", () => {
+    const names = libraryEntries(ROOT).flatMap(({ specifier, exports }) =>
+      exports.map(({ name, doc, file }) => ({ name: `${specifier} ${name}`, doc, file })),
+    );
+    expect(names.length).toBeGreaterThan(200);
+    expect(names.filter(({ doc }) => !/^\W*\w.{8,}\.$/.test(doc))).toEqual([]);
   });
 
   it("name every event that a module emits", () => {
@@ -168,9 +177,9 @@ describe("examples for developers", () => {
     return (await promisify(execFile)(process.execPath, command, { env })).stdout;
   }
 
-  it("stand in the guide as they are in their files", () => {
-    const guide = read("docs/guides/developer.md");
-    const shown = [...guide.matchAll(/`docs\/examples\/([\w-]+\.ts)`[^`]*```ts\n(.*?)```/gs)];
+  it("stand in the guides as they are in their files", () => {
+    const guides = ["developer", "library"].map((name) => read(`docs/guides/${name}.md`)).join("\n");
+    const shown = [...guides.matchAll(/`docs\/examples\/([\w-]+\.ts)`[^`]*```ts\n(.*?)```/gs)];
     expect(shown.map(([, name]) => name).sort()).toEqual(readdirSync(EXAMPLES).sort());
     for (const [, name = "", body] of shown)
       expect({ name, body }).toEqual({ name, body: read(`docs/examples/${name}`) });

@@ -10,7 +10,7 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { directImports } from "./direct-imports.mjs";
@@ -62,6 +62,8 @@ const entry = await build({
   entryPoints: { svc: "src/cli/entry.ts" },
   outdir: "dist",
   outExtension: { ".js": ".cjs" },
+  // An installed package starts it by itself.
+  banner: { js: "#!/usr/bin/env node" },
   write: false,
   bundle: true,
   format: "cjs",
@@ -94,6 +96,7 @@ for (const name of readdirSync(join(dist, "chunks"))) {
   const path = join(dist, "chunks", name);
   if (!current.has(name) && started.getTime() - statSync(path).mtimeMs > OLD_CHUNK_MS) unlinkSync(path);
 }
-// The stamp carries the time at which the build began, so that a source saved meanwhile counts as newer.
-writeFileSync(join(dist, ".built"), "");
+// The stamp names the files of this build. It carries the time at which the build began, so that a source saved meanwhile
+// counts as newer.
+writeFileSync(join(dist, ".built"), `${files.map((file) => relative(dist, file.path)).join("\n")}\n`);
 utimesSync(join(dist, ".built"), started, started);

@@ -1,6 +1,6 @@
 // Prints what an account holds: node tools/run.mjs docs/examples/balances.ts <address>
-import { ChainClient } from "../../src/client/index.ts";
-import { Query } from "../../src/wire/gen/sdk/bank/v1beta1/query_pb.js";
+import { ChainClient } from "svc";
+import { Query } from "svc/proto/sdk/bank/v1beta1/query";
 
 const [address = ""] = process.argv.slice(2);
 const chain = new ChainClient(process.env.SVC_NODE ?? "tcp://localhost:26657");

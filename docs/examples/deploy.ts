@@ -1,5 +1,5 @@
 // Deploys a file with a key of the home and prints where it answers: node tools/run.mjs docs/examples/deploy.ts <file> <key>
-import { deploy } from "../../src/cli/deploy/index.ts";
+import { deploy } from "svc/deploy";
 import { keyOf } from "./signer.ts";
 
 const [file = "", name = ""] = process.argv.slice(2);

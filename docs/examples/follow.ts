@@ -1,5 +1,5 @@
 // Follows the chain and prints every transfer, until the given height: node tools/run.mjs docs/examples/follow.ts <height>
-import { ChainClient, followBlocks } from "../../src/client/index.ts";
+import { ChainClient, followBlocks } from "svc";
 
 const [until = "0"] = process.argv.slice(2);
 const chain = new ChainClient(process.env.SVC_NODE ?? "tcp://localhost:26657");

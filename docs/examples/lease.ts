@@ -1,9 +1,10 @@
 // Talks to the provider of a lease: status, the last log lines, one command.
 // node tools/run.mjs docs/examples/lease.ts <key> <dseq>
-import { ChainClient, GatewayClient, publishedCertificates } from "../../src/client/index.ts";
-import { Query as MarketQuery } from "../../src/wire/gen/svc/market/v1beta1/query_pb.js";
-import { Query as ProviderQuery } from "../../src/wire/gen/svc/provider/v1beta1/provider_pb.js";
-import { SignMode } from "../../src/wire/index.ts";
+import { ChainClient } from "svc";
+import { GatewayClient, publishedCertificates } from "svc/gateway";
+import { Query as MarketQuery } from "svc/proto/svc/market/v1beta1/query";
+import { Query as ProviderQuery } from "svc/proto/svc/provider/v1beta1/provider";
+import { SignMode } from "svc/wire";
 import { keyOf } from "./signer.ts";
 
 const [name = "", dseq = ""] = process.argv.slice(2);

@@ -1,7 +1,7 @@
 // Sends 1 TOKEN from a key of the home: node tools/run.mjs docs/examples/send.ts <key> <to-address>
-import { ChainClient, sendTx } from "../../src/client/index.ts";
-import { MsgSendSchema } from "../../src/wire/gen/sdk/bank/v1beta1/tx_pb.js";
-import { packAny } from "../../src/wire/index.ts";
+import { ChainClient, sendTx } from "svc";
+import { MsgSendSchema } from "svc/proto/sdk/bank/v1beta1/tx";
+import { packAny } from "svc/wire";
 import { keyOf } from "./signer.ts";
 
 const [name = "", to = ""] = process.argv.slice(2);

@@ -1,8 +1,8 @@
 // A chain in memory for tests: the real application, a block when you say so, invariants checked after each.
 
-import { testChain } from "../../src/testing/index.ts";
-import { MsgSendSchema } from "../../src/wire/gen/sdk/bank/v1beta1/tx_pb.js";
-import { packAny } from "../../src/wire/index.ts";
+import { MsgSendSchema } from "svc/proto/sdk/bank/v1beta1/tx";
+import { testChain } from "svc/testing";
+import { packAny } from "svc/wire";
 
 const chain = testChain();
 const [alice, bob] = [chain.key("alice"), chain.key("bob")];

@@ -43,7 +43,7 @@ function baseAccountOf(account: Any): BaseAccount {
     for (let level = 0; level < 3 && inner !== undefined; level++) {
       const next = firstField(inner);
       // The first field of a base account is an address: text, which no message starts with.
-      if (next !== undefined && /^[a-z]+1[a-z0-9]{38,}$/.test(Buffer.from(next).toString("latin1"))) {
+      if (next !== undefined && /^[a-z]+1[a-z0-9]{38,}$/.test(String.fromCharCode(...next))) {
         return decodeMessage(BaseAccountSchema, inner, clientErrors.badAnswer);
       }
       inner = next;

@@ -3,6 +3,7 @@ import { clientErrors, RpcError } from "./errors.ts";
 import type { Block } from "./node.ts";
 import { Wake } from "./wake.ts";
 
+/** From where blocks are followed, and for how long. */
 export interface FollowOptions {
   /** First block; by default the one after the node's latest. */
   readonly from?: bigint;

@@ -17,6 +17,7 @@ export function parseBroadcastMode(text: string): BroadcastMode {
   throw sdkErrors.invalidRequest(`unsupported return type ${text.slice(0, 40)}; supported types: ${MODES.join(", ")}`);
 }
 
+/** How long and how often to ask for a transaction. */
 export interface WaitOptions {
   /** Longest wait for the commit in milliseconds; default 60 s. */
   readonly timeoutMs?: number;

@@ -4,6 +4,7 @@ import { type QueryClient, queryClient } from "./query.ts";
 import { RpcClient, type RpcOptions } from "./rpc.ts";
 import { RpcSocket, type SocketOptions } from "./websocket.ts";
 
+/** How to reach a chain and what is known of it already. */
 export interface ChainOptions extends RpcOptions, SocketOptions {
   /** Name of the chain; asked of the node when it is not given. */
   readonly chainId?: string;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { ChainClient, followBlocks } from "./index.ts";
+import { ChainClient, followBlocks, type WatchedEvent, watchEvents } from "./index.ts";
 import { Queue } from "./queue.ts";
 import { NodeDouble, serveBlocks } from "./testing/node-double.ts";
 import type { SubscriptionItem } from "./websocket.ts";
@@ -196,5 +196,43 @@ describe("following blocks", () => {
     const other = new ChainClient(node.address, { chainId: "other-1" });
     await expect(followBlocks(other, { from: 6n }).next()).rejects.toThrow(/serves test-1, not other-1: wrong chain/);
     other.close();
+  });
+});
+
+describe("watching events", () => {
+  async function watched(options: Parameters<typeof watchEvents>[1], count: number): Promise<WatchedEvent[]> {
+    const found: WatchedEvent[] = [];
+    for await (const event of watchEvents(chain, { pollMs: 5, from: 1n, ...options })) {
+      if (found.push(event) === count) break;
+    }
+    return found;
+  }
+
+  it("yields those of transactions and blocks in the order of the chain", async () => {
+    serveBlocks(node, () => 2);
+    const found = await watched({}, 4);
+    expect(found.map(({ height, type, txHash }) => [height, type, txHash?.length])).toEqual([
+      [1n, "tx", 64],
+      [1n, "end", undefined],
+      [2n, "tx", 64],
+      [2n, "end", undefined],
+    ]);
+  });
+
+  it("yields those of a type with the attributes that are asked for", async () => {
+    serveBlocks(node, () => 5);
+    const [event] = await watched({ type: "end", attributes: { height: "3" } }, 1);
+    expect(event).toEqual({ height: 3n, txHash: undefined, type: "end", attributes: { height: "3" } });
+  });
+
+  it("leaves those of failed transactions out", async () => {
+    serveBlocks(node, () => 1);
+    const results = node.methods.block_results;
+    node.methods.block_results = (params) => {
+      const answer = results?.(params) as { txs_results: { code: number }[] };
+      for (const each of answer.txs_results) each.code = 5;
+      return answer;
+    };
+    expect((await watched({}, 1))[0]?.type).toBe("end");
   });
 });

@@ -20,6 +20,7 @@ export {
 } from "./query.ts";
 export { type RpcCall, RpcClient, type RpcOptions } from "./rpc.ts";
 export { eventsQuery, queryTx, searchTxs, type TxPage } from "./search.ts";
+export { type MnemonicSignerOptions, mnemonicSigner, privateKeySigner } from "./signers.ts";
 export type { Transport } from "./transport.ts";
 export * from "./tx.ts";
 export {
@@ -30,4 +31,5 @@ export {
   type TxResponse,
   TxResponseSchema,
 } from "./tx-response.ts";
+export { type WatchedEvent, type WatchOptions, watchEvents } from "./watch.ts";
 export { RpcSocket, type SocketOptions, type Subscription, type SubscriptionItem } from "./websocket.ts";

@@ -10,6 +10,7 @@ export interface ChainEvent {
   readonly attributes: readonly EventAttribute[];
 }
 
+/** One key of an event with its value. */
 export interface EventAttribute {
   readonly key: string;
   readonly value: string;
@@ -17,6 +18,7 @@ export interface EventAttribute {
   readonly index: boolean;
 }
 
+/** What a node says of itself and its chain. */
 export interface NodeStatus {
   readonly chainId: string;
   /** Version of the engine, for example `0.38.17`. */
@@ -64,12 +66,14 @@ export interface Block {
   readonly txs: readonly CommittedTx[];
 }
 
+/** Which state a query is about, and whether a proof is wanted. */
 export interface AbciQueryOptions {
   /** 0 or absent for the latest. */
   readonly height?: bigint | undefined;
   readonly prove?: boolean;
 }
 
+/** What the application answered: raw bytes, and the code of a refusal. */
 export interface AbciQueryResult {
   readonly code: number;
   readonly codespace: string;
@@ -89,6 +93,7 @@ export interface BroadcastResult {
   readonly data: Uint8Array;
 }
 
+/** Which page of found transactions; pages count from 1, 30 to a page by default. */
 export interface TxSearchOptions {
   readonly page?: number;
   readonly perPage?: number;

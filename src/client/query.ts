@@ -11,11 +11,13 @@ import { decodeMessage, encodeMessage, methodPath, type Namespace } from "../wir
 import { clientErrors } from "./errors.ts";
 import type { AbciQueryResult, NodeApi } from "./node.ts";
 
+/** Which state a query is about. */
 export interface QueryOptions {
   /** Height to ask about; 0 or absent for the latest. */
   readonly height?: bigint | undefined;
 }
 
+/** The answer of a query with its height. */
 export interface QueryAnswer<T> {
   readonly value: T;
   /** Height that the answer is about. */

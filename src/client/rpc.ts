@@ -3,6 +3,7 @@ import { type Endpoint, parseNodeAddress } from "./endpoint.ts";
 import { clientErrors, RpcError } from "./errors.ts";
 import { httpTransport, type Transport } from "./transport.ts";
 
+/** How requests travel. */
 export interface RpcOptions {
   /** Longest wait for one answer in milliseconds; default 10 s. */
   readonly timeoutMs?: number;

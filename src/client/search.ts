@@ -15,6 +15,7 @@ export async function queryTx(chain: ChainClient, hash: string): Promise<TxRespo
   return queriedResponse(tx, times.get(tx.height) ?? "", chain.namespace);
 }
 
+/** One page of found transactions; `total` counts those of all pages. */
 export interface TxPage {
   readonly txs: readonly TxResponse[];
   readonly total: bigint;

@@ -25,6 +25,7 @@ import {
   feeFor,
   feesFromPrices,
   gasEstimateText,
+  offlineTx,
   parseBroadcastMode,
   parseGas,
   parseGasAdjustment,
@@ -113,6 +114,12 @@ describe("signing", () => {
       const covered = signBytes(signMode, tx.raw, prepared.signer);
       expect(verifySecp256k1(publicKey.key, covered, tx.raw.signatures[0] ?? new Uint8Array())).toBe(true);
     }
+  });
+
+  it("is the same without a node when the numbers are known", async () => {
+    const options = { memo: "m", fees: [{ denom: "utoken", amount: 7n }], accountNumber: 11n, sequence: 4n };
+    const prepared = await prepareTx(chain, signer, [SEND], options);
+    expect(offlineTx([SEND], { ...options, chainId: "test-1" })).toEqual(prepared);
   });
 
   it("asks no account when both numbers are given, and one number overrides the chain's", async () => {

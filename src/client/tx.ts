@@ -31,6 +31,7 @@ export interface TxSigner {
   sign(bytes: Uint8Array, mode: SignMode): Promise<Uint8Array>;
 }
 
+/** What a transaction may use and pay. */
 export interface FeeOptions {
   /** Default 200000. */
   readonly gas?: GasSetting;
@@ -43,6 +44,7 @@ export interface FeeOptions {
   readonly feeGranter?: string;
 }
 
+/** Everything that may be said of a transaction beside its messages. */
 export interface TxOptions extends FeeOptions {
   readonly memo?: string;
   readonly timeoutHeight?: bigint;
@@ -83,6 +85,33 @@ export function bodyFor(messages: readonly Any[], options: TxOptions, namespace:
   return encodeTxBody({ messages: spelled, memo, timeoutHeight });
 }
 
+/** What a transaction needs that is made without a node. */
+export interface OfflineTxOptions extends TxOptions {
+  readonly chainId: string;
+  readonly accountNumber: bigint;
+  readonly sequence: bigint;
+  /** A simulation needs a node: a number, 200000 by default. */
+  readonly gas?: bigint;
+  /** Spelling of names that the chain knows; `sdk` by default. */
+  readonly namespace?: Namespace;
+}
+
+/**
+ * A transaction ready for `signTx`, made without asking a node, for machines that have no network. Throws where both
+ * fees and gas prices are given.
+ */
+export function offlineTx(messages: readonly Any[], options: OfflineTxOptions): PreparedTx {
+  const { gas = DEFAULT_GAS, signMode = SignMode.DIRECT, namespace = "sdk" } = options;
+  const { chainId, accountNumber, sequence } = options;
+  return {
+    bodyBytes: bodyFor(messages, options, namespace),
+    fee: feeFor(gas, options),
+    signMode,
+    signer: { chainId, accountNumber, sequence },
+    namespace,
+  };
+}
+
 /**
  * Settles account number, sequence, gas and fee of a transaction. Rejects with `sdk/22` when the account does not exist
  * and with the chain's own error when the simulation fails.
@@ -93,14 +122,14 @@ export async function prepareTx(
   messages: readonly Any[],
   options: TxOptions = {},
 ): Promise<PreparedTx> {
-  const { gas = DEFAULT_GAS, gasAdjustment = DEFAULT_GAS_ADJUSTMENT, signMode = SignMode.DIRECT } = options;
-  const draft = {
-    bodyBytes: bodyFor(messages, options, chain.namespace),
-    fee: feeFor(gas === "auto" ? 0n : gas, options),
-    signMode,
-    signer: { chainId: await chain.chainId(), ...(await signerNumbers(chain, signer.address, options)) },
+  const { gas = DEFAULT_GAS, gasAdjustment = DEFAULT_GAS_ADJUSTMENT } = options;
+  const draft = offlineTx(messages, {
+    ...options,
+    gas: gas === "auto" ? 0n : gas,
+    chainId: await chain.chainId(),
+    ...(await signerNumbers(chain, signer.address, options)),
     namespace: chain.namespace,
-  };
+  });
   if (gas !== "auto") return draft;
   const estimate = async (tx: PreparedTx): Promise<bigint> =>
     adjustGas(await simulateGas(chain, tx, signer.publicKey), gasAdjustment);
@@ -137,6 +166,7 @@ export async function signTx(tx: PreparedTx, signer: TxSigner): Promise<Uint8Arr
   return encodeTx(parts, [signature]);
 }
 
+/** How a transaction is made, handed in and waited for. */
 export interface SendOptions extends TxOptions {
   readonly mode?: BroadcastMode;
   readonly wait?: WaitOptions;

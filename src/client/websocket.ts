@@ -12,6 +12,7 @@ export type SubscriptionItem =
    */
   { readonly kind: "resumed" } | { readonly kind: "event"; readonly type: string; readonly value: unknown };
 
+/** How a connection for events is kept alive. */
 export interface SocketOptions {
   /** First pause before a new attempt in milliseconds; it doubles up to 30 s. */
   readonly retryMs?: number;

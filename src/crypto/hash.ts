@@ -3,6 +3,7 @@ import { createRequire } from "node:module";
 
 const require = createRequire(import.meta.url);
 
+/** SHA-256 (FIPS 180-4), 32 bytes. */
 export function sha256(data: Uint8Array): Uint8Array {
   return hash("sha256", data, "buffer");
 }

@@ -13,6 +13,7 @@ export const TOKEN_SCOPES = [
   "ip-migrate",
   "attestation",
 ] as const;
+/** An action at a gateway that a token may allow. */
 export type TokenScope = (typeof TOKEN_SCOPES)[number];
 
 const seconds = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
@@ -68,6 +69,7 @@ const tokenClaims = v.strictObject({
 
 /** Claims of a gateway token. `iss` is the tenant's address, `aud` the provider's; times are seconds since 1970. */
 export type TokenClaims = v.InferOutput<typeof tokenClaims>;
+/** What a token allows: everything, some actions, or some actions on some deployments. */
 export type TokenLeases = TokenClaims["leases"];
 type Permission = Extract<TokenLeases, { access: "granular" }>["permissions"][number];
 

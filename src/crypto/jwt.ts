@@ -18,6 +18,7 @@ export const jwtErrors = defineErrors("jwt", {
 
 /** Seconds. */
 export const TOKEN_MAX_LIFETIME = 3600;
+/** Seconds that a gateway token is in force unless something else is said. */
 export const TOKEN_DEFAULT_LIFETIME = 900;
 export const TOKEN_LEEWAY = 30;
 

@@ -13,6 +13,7 @@ export function isPrivateKey(bytes: Uint8Array): boolean {
   return bytes.length === 32 && compareBytes(bytes, ZERO) > 0 && compareBytes(bytes, ORDER) < 0;
 }
 
+/** A fresh secp256k1 private key, 32 bytes from the system's random source. */
 export function generatePrivateKey(): Uint8Array {
   for (;;) {
     const candidate = randomBytes(32);

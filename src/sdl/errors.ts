@@ -18,6 +18,7 @@ export const SDL_CODES = {
   version: 12,
 } as const;
 
+/** Name of the kind of a fault. */
 export type SdlErrorKind = keyof typeof SDL_CODES;
 
 /** One fault or warning: where it is, what is wrong with which value, and what to write instead. */

@@ -11,7 +11,7 @@ export { manifestHash, manifestJson } from "./hash.ts";
 export type { SdlLimits } from "./limits.ts";
 export { DEFAULT_LIMITS, formatBytes } from "./limits.ts";
 export type { LoadedSdl, LoadOptions } from "./load.ts";
-export { loadSdl } from "./load.ts";
+export { loadSdl, sdlHash } from "./load.ts";
 export type * from "./manifest.ts";
 export { type Candidate, hasCapabilities, meetsRequirements } from "./matching.ts";
 export { exposeEndpoints, isHttpExpose } from "./plan.ts";

@@ -12,6 +12,7 @@ import { planGroups } from "./plan.ts";
 import { checkReferences } from "./references.ts";
 import { Report } from "./report.ts";
 
+/** How a deployment file is read. */
 export interface LoadOptions {
   /** Name of the file in errors. */
   readonly file?: string;
@@ -56,4 +57,12 @@ export function loadSdl(text: string, options: LoadOptions = {}): LoadedSdl {
     reclaimMinWindowSeconds: file.reclaimMinWindowSeconds,
     warnings: report.warnings,
   };
+}
+
+/**
+ * The hash of a deployment file's manifest (32 bytes), which the deployment carries on the chain as its version.
+ * @throws SdlError as `loadSdl` does
+ */
+export function sdlHash(text: string, options: LoadOptions = {}): Uint8Array {
+  return loadSdl(text, options).hash;
 }

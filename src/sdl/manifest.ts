@@ -82,6 +82,7 @@ export interface ManifestServiceParams {
   readonly tee?: string;
 }
 
+/** One service: its image, command, environment, resources and open ports. */
 export interface ManifestService {
   readonly name: string;
   readonly image: string;
@@ -98,9 +99,11 @@ export interface ManifestService {
   readonly credentials: ManifestCredentials | null;
 }
 
+/** The services of one placement. */
 export interface ManifestGroup {
   readonly name: string;
   readonly services: readonly ManifestService[];
 }
 
+/** All groups of a deployment, sorted by name. */
 export type Manifest = readonly ManifestGroup[];

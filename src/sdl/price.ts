@@ -22,6 +22,7 @@ export interface PriceOverTime {
 }
 
 /**
+ * A price per block as what it comes to in an hour and in a month.
  * @param price per block, scaled 10^18
  * @param blockSeconds the measured time between blocks, above zero; counted to the millisecond
  */

@@ -23,6 +23,7 @@ import { decodeMessage, encodeMessage, methodPath, unpackAs } from "../wire/inde
 import { type TestKey, testKey } from "./keys.ts";
 import { signTx, type TestMessage, type TxSettings } from "./signed.ts";
 
+/** What a chain in memory begins with. */
 export interface TestChainOptions {
   /** Names of the accounts that have coins from the start; `alice`, `bob`, `carol`, `dave` unless given. */
   readonly accounts?: readonly string[];
@@ -38,6 +39,7 @@ export interface TestChainOptions {
   readonly tolerateProblems?: boolean;
 }
 
+/** Who signs a transaction, and what is said of it. */
 export interface SendSettings extends TxSettings {
   readonly from: TestKey;
   /** Further signers, in the order in which the messages need them. */
@@ -53,6 +55,7 @@ export interface SentTx extends TxResult {
   response<D extends DescMessage>(schema: D, index?: number): MessageShape<D>;
 }
 
+/** An event in the log of a transaction. */
 export interface LoggedEvent {
   readonly type: string;
   readonly attributes: readonly { readonly key: string; readonly value: string }[];
@@ -74,6 +77,7 @@ export function testChain(options: TestChainOptions = {}): TestChain {
   return new TestChain(options);
 }
 
+/** A chain in memory; `testChain` makes one. */
 export class TestChain {
   readonly app: SvcApplication;
   readonly chainId = CHAIN_ID;

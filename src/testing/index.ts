@@ -23,5 +23,6 @@ export {
   resourceRow,
   TestMarket,
 } from "./marketplace.ts";
+export { TestNode, type TestNodeOptions, testNode } from "./node.ts";
 export { walkPages } from "./pages.ts";
 export { signTx, type TestMessage, type TestSigner, type TxSettings, toAny } from "./signed.ts";

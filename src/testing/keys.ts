@@ -14,6 +14,7 @@ export interface TestKey {
   sign(message: Uint8Array): Uint8Array;
 }
 
+/** The key of a test by its name, the same in every run. Nobody should pay to it. */
 export function testKey(name: string): TestKey {
   const privateKey = sha256(toUtf8(`test key ${name}`));
   const publicKey = { type: "secp256k1", key: publicKeyOf(privateKey) } as const;

@@ -16,6 +16,7 @@ import type { TestKey } from "./keys.ts";
 /** A message of a transaction: one made with `create`, or an `Any`. */
 export type TestMessage = Message;
 
+/** What may be said of a transaction of a test; gas is ample and the fee nothing where left out. */
 export interface TxSettings {
   readonly gas?: bigint;
   readonly fee?: readonly IntCoin[];
@@ -57,6 +58,7 @@ export function signTx(
   return encodeTx(parts, signatures);
 }
 
+/** A message with its type. Throws for a type that is not of this product. */
 export function toAny(message: TestMessage): Any {
   if (isMessage(message, AnySchema)) return message;
   const schema = findMessage(message.$typeName);

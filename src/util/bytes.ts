@@ -3,6 +3,7 @@
 const utf8 = new TextEncoder();
 const utf8Strict = new TextDecoder("utf-8", { fatal: true });
 
+/** Lower-case hexadecimal. */
 export function toHex(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("hex");
 }
@@ -18,6 +19,7 @@ export function fromHex(text: string): Uint8Array {
   return Buffer.from(text, "hex");
 }
 
+/** Standard base64 with padding. */
 export function toBase64(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
 }

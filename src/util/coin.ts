@@ -57,6 +57,7 @@ export function parseDecCoin(text: string): DecimalCoin {
   return { denom: match[2], amount };
 }
 
+/** Reads a comma-separated list of decimal coins; empty text is the empty list. Throws one clear sentence. */
 export function parseDecCoins(text: string): DecimalCoin[] {
   return text.trim() === "" ? [] : text.split(",").map(parseDecCoin);
 }
@@ -71,14 +72,17 @@ export function sumCoins(...lists: readonly (readonly IntCoin[])[]): IntCoin[] {
     .map(([denom, amount]) => ({ denom, amount }));
 }
 
+/** `5000000utoken`. */
 export function formatCoin(coin: { denom: string; amount: bigint | string }): string {
   return `${coin.amount}${coin.denom}`;
 }
 
+/** `5000000utoken,10stake`, in the given order. */
 export function formatCoins(coins: readonly { denom: string; amount: bigint | string }[]): string {
   return coins.map(formatCoin).join(",");
 }
 
+/** `0.025utoken`, without trailing zeros. */
 export function formatDecCoin(coin: DecimalCoin): string {
   return `${formatDecShort(coin.amount)}${coin.denom}`;
 }

@@ -22,6 +22,7 @@ export function tryParseDec(text: string): Dec | undefined {
   return sign === "-" ? -value : value;
 }
 
+/** Reads a decimal such as `0.025` into an integer scaled by 10^18. Throws one clear sentence. */
 export function parseDec(text: string): Dec {
   const value = tryParseDec(text);
   if (value === undefined)

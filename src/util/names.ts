@@ -2,8 +2,10 @@
 
 export const BECH32_PREFIX = "svc";
 export const COIN_TYPE = 118;
+/** Path of the first key of a phrase. */
 export const DEFAULT_HD_PATH = `m/44'/${COIN_TYPE}'/0'/0/0`;
 
+/** Denomination of the smallest unit of the chain's own token. */
 export const NATIVE_DENOM = "utoken";
 export const DISPLAY_DENOM = "TOKEN";
 /** 10^6 utoken = 1 TOKEN. */

@@ -3,6 +3,7 @@ import { BECH32_PREFIX, errorText, sdkErrors, toHex } from "../util/index.ts";
 
 /** What a bech32 text names; the `Pub` kinds hold amino-encoded public keys. */
 export type AddressKind = "account" | "valoper" | "valcons";
+/** Kinds of public keys in bech32. */
 export type PublicKeyKind = "accountPub" | "valoperPub" | "valconsPub";
 export type Bech32Kind = AddressKind | PublicKeyKind;
 

@@ -5,6 +5,7 @@ import { decodeMessage, encodeMessage } from "./codec/index.ts";
 import type { Namespace } from "./namespace.ts";
 import { findTypeUrl, resolveTypeUrl, typeUrlOf } from "./registry.ts";
 
+/** A message as bytes with the URL of its type. */
 export type { Any };
 
 /** A message together with its type. */

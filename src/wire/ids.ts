@@ -20,8 +20,11 @@ import {
 
 /** The fields of an identifier, whichever message they come from. */
 export type DeploymentKey = Pick<DeploymentID, "owner" | "dseq">;
+/** The deployment and number of a group. */
 export type GroupKey = DeploymentKey & Pick<GroupID, "gseq">;
+/** The group and number of an order. */
 export type OrderKey = GroupKey & Pick<OrderID, "oseq">;
+/** The order and the provider of a bid. */
 export type BidKey = OrderKey & Pick<BidID, "provider">;
 /** A lease is named by the bid it came from. */
 export type LeaseKey = BidKey;

@@ -16,6 +16,7 @@ export interface MultisigPublicKey {
   readonly keys: readonly SinglePublicKey[];
 }
 
+/** The key of an account: of one signer, or a threshold of several. */
 export type PublicKey = SinglePublicKey | MultisigPublicKey;
 
 /** Amino type prefixes with the length byte of the key behind them. */
@@ -76,6 +77,10 @@ export function encodePublicKey(
   return encodeBech32(encodeAminoPublicKey(publicKey), bech32Prefix(kind, prefix));
 }
 
+/**
+ * The key of a bech32 text such as `svcpub1addwnpep...`. Throws `sdkErrors.invalidAddress` or
+ * `sdkErrors.invalidPubKey`.
+ */
 export function decodePublicKey(
   text: string,
   kind: PublicKeyKind = "accountPub",

@@ -17,8 +17,10 @@ import {
 import { makeBitArray } from "./multisig.ts";
 import { decodeTxParts } from "./strict.ts";
 
+/** How a transaction is shown to the key that signs it: as bytes, or as amino JSON. */
 export { SignMode };
 
+/** The signed content of a transaction beside its fee. */
 export interface TxBodyInit {
   readonly messages: readonly Any[];
   readonly memo?: string;
@@ -26,6 +28,7 @@ export interface TxBodyInit {
   readonly timeoutHeight?: bigint;
 }
 
+/** The fee of a transaction: amounts in whole units, the gas limit, and who pays. */
 export interface FeeInit {
   readonly amount: readonly (IntCoin | Pick<Coin, "denom" | "amount">)[];
   readonly gasLimit: bigint;
@@ -33,6 +36,7 @@ export interface FeeInit {
   readonly granter?: string;
 }
 
+/** One signer of a transaction. */
 export interface SignerInit {
   /** May be left out once the account's key is on the chain. */
   readonly publicKey?: Any | undefined;
@@ -61,6 +65,7 @@ export function encodeAuthInfo(fee: FeeInit, signers: readonly SignerInit[]): Ui
   );
 }
 
+/** The mode of one signer, as signer infos hold it. */
 export function singleMode(mode: SignMode): ModeInfo {
   return create(ModeInfoSchema, { sum: { case: "single", value: { mode } } });
 }

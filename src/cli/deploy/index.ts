@@ -18,6 +18,7 @@ export type { DeployResult, LeaseResult, PortResult, ServiceResult } from "./res
 export { addressLines } from "./result.ts";
 export type { Questions } from "./session.ts";
 
+/** What is deployed, by whom and how. */
 export interface DeployOptions {
   readonly file: string;
   /** Directory of certificates and of the records by which an interrupted deployment is continued. */

@@ -3,6 +3,7 @@ import type { Clock } from "./clock.ts";
 /** The parts of a deployment's way that are timed. */
 export type StepName = "certificate" | "order" | "bid" | "lease" | "update" | "manifest" | "ready" | "first-200";
 
+/** A finished step and how long it took. */
 export interface StepTime {
   readonly name: StepName;
   readonly ms: number;

@@ -20,6 +20,7 @@ export interface DeployResult {
   readonly steps: readonly StepTime[];
 }
 
+/** A lease of the deployment and its price per block. */
 export interface LeaseResult {
   readonly gseq: number;
   readonly oseq: number;
@@ -30,6 +31,7 @@ export interface LeaseResult {
   readonly price: { readonly denom: string; readonly amount: string };
 }
 
+/** A service of a lease with its replicas. */
 export interface ServiceResult {
   readonly name: string;
   readonly gseq: number;
@@ -40,6 +42,7 @@ export interface ServiceResult {
   readonly uris: readonly string[];
 }
 
+/** A port that is open on the provider's host. */
 export interface PortResult {
   readonly service: string;
   readonly host: string;

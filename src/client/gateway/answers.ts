@@ -68,8 +68,11 @@ const event = v.object({
 export type ServiceStatus = v.InferOutput<typeof service>;
 /** A lease as its provider sees it. `forwarded_ports[].externalPort` is the port on `host`. */
 export type LeaseStatus = v.InferOutput<typeof lease>;
+/** What a provider makes of an order: whether it bids, and why not. */
 export type OrderStatus = v.InferOutput<typeof order>;
+/** One line that a replica of a service wrote. */
 export type GatewayLogLine = v.InferOutput<typeof logLine>;
+/** Something that happened to the containers of a lease. */
 export type GatewayEvent = v.InferOutput<typeof event>;
 
 function reader<T extends v.GenericSchema>(schema: T, what: string): (value: unknown) => v.InferOutput<T> {

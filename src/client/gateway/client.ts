@@ -23,6 +23,7 @@ import { exchange } from "./request.ts";
 import { ShellSession } from "./shell.ts";
 import { openSocket } from "./socket.ts";
 
+/** A provider, and how a tenant proves who he is. */
 export interface GatewayClientOptions extends GatewayTarget {
   /** Not needed for what the provider tells everybody. */
   readonly credential?: GatewayCredential;
@@ -32,6 +33,7 @@ export interface GatewayClientOptions extends GatewayTarget {
   readonly now?: () => number;
 }
 
+/** Which services a stream is about, and for how long it runs. */
 export interface StreamRequest {
   /** Services to read; empty for all. */
   readonly services: readonly string[];
@@ -41,11 +43,13 @@ export interface StreamRequest {
   readonly signal: AbortSignal;
 }
 
+/** Which lines are wanted. */
 export interface LogRequest extends StreamRequest {
   /** Told when a followed stream broke and is sought again. */
   readonly onRetry?: (reason: Error) => void;
 }
 
+/** A command, and the replica of a service that runs it. */
 export interface ShellRequest {
   readonly service: string;
   readonly replica: number;

@@ -11,6 +11,7 @@ const RETRY_MS = { first: 250, most: 5_000 };
 
 const LEASE_ENDED = 4001;
 
+/** How broken streams of lines are followed. */
 export interface FollowOptions {
   readonly tail: number;
   readonly signal: AbortSignal;

@@ -10,11 +10,13 @@ const FRAME = { stdout: 100, stderr: 101, result: 102, failure: 103, stdin: 104,
 /** Input goes in pieces that the provider takes. */
 const MAX_INPUT = 32 << 10;
 
+/** A piece of what a command wrote. */
 export interface ShellOutput {
   readonly stream: "stdout" | "stderr";
   readonly data: Uint8Array;
 }
 
+/** How a command ended. */
 export interface ShellResult {
   readonly exitCode: number;
   /** Why the command could not be run; empty where it was. */
@@ -30,6 +32,7 @@ export class ShellSession {
   #result: ShellResult | undefined;
   #end: StreamEnd | undefined;
 
+  /** @internal `GatewayClient.shell` makes sessions. */
   constructor(socket: WebSocket) {
     this.#socket = socket;
     this.#messages = on(socket, "message", { close: ["close"] });

@@ -8,6 +8,7 @@ import { printEnum, printScalar } from "./scalars.ts";
 import { isObject, type JsonObject, type JsonValue } from "./text.ts";
 import { formatDuration, formatTimestamp } from "./time.ts";
 
+/** How messages are written as JSON. */
 export interface JsonOptions {
   /** Spelling of type URLs in the answer; left as they are by default. */
   readonly namespace?: Namespace;

@@ -51,6 +51,7 @@ export function formatDuration(duration: Pick<Duration, "seconds" | "nanos">): s
   return `${total < 0n ? "-" : ""}${size / NANOS}${fraction === "" ? "" : `.${fraction}`}s`;
 }
 
+/** Reads `3.5s`; undefined where the text is no duration in proto JSON. */
 export function parseDuration(text: string): Pick<Duration, "seconds" | "nanos"> | undefined {
   const match = DURATION.exec(text);
   if (match === null) return undefined;

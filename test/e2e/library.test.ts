@@ -1,0 +1,86 @@
+import { execFile } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type CliChain, cliChain } from "../cli/chain.ts";
+import { Fixture, ROOT } from "../support/index.ts";
+import { compileExamples, linkedProject, packPackage, runExample } from "../support/package.ts";
+
+/** Those that need a provider with containers are run by `examples.test.ts`. */
+const WITH_PROVIDER = ["deploy", "lease"];
+/** What others or a page use. */
+const MODULES = ["signer", "browser"];
+
+describe("the packed package", () => {
+  const fixture = new Fixture();
+  let tarball: string;
+  let project: string;
+  beforeAll(async () => {
+    tarball = await packPackage(fixture.folder);
+    project = await linkedProject(fixture, tarball);
+  });
+  afterAll(() => fixture.close());
+
+  it("cannot be published, and needs nothing of a checkout", () => {
+    const manifest = JSON.parse(readFileSync(join(project, "node_modules", "svc", "package.json"), "utf8"));
+    expect(manifest.private).toBe(true);
+    expect(Object.keys(manifest)).not.toContain("scripts");
+    const files = readdirSync(join(project, "node_modules", "svc"), { recursive: true, encoding: "utf8" });
+    expect(files.filter((name) => /\.test\.|(^|\/)(src|test)\//.test(name))).toEqual([]);
+  });
+
+  it.each(["page", "bundler", "node"] as const)("types the examples for a %s", (consumer) =>
+    compileExamples(project, consumer),
+  );
+
+  it("brings the command", async () => {
+    const svc = (...args: string[]) => promisify(execFile)(join(project, "node_modules/svc/dist/svc.cjs"), args);
+    expect((await svc("version")).stdout).toMatch(/^v\d+\.\d+\.\d+\n$/);
+    expect((await svc("keys", "mnemonic")).stdout.split(" ")).toHaveLength(24);
+  });
+
+  it("leads nowhere but to its entry points", async () => {
+    const inside = `import("svc/dist/lib/client/index.js").catch(({ code }) => console.log(code))`;
+    const { stdout } = await promisify(execFile)(process.execPath, ["-e", inside], { cwd: project });
+    expect(stdout).toBe("ERR_PACKAGE_PATH_NOT_EXPORTED\n");
+  });
+
+  describe("with a node", () => {
+    let chain: CliChain;
+    const address = (name: string): string => chain.addresses[name] ?? "";
+    const file = join(ROOT, "examples", "web.yaml");
+    const run = (name: string, ...args: string[]): Promise<string> =>
+      runExample(project, name, args, { SVC_NODE: chain.node, SVC_HOME: chain.home });
+    /** An example, its arguments and what it prints, in this order: later ones see what earlier ones did. */
+    const runs: readonly (readonly [name: string, args: () => readonly string[], output: RegExp])[] = [
+      ["balances", () => [address("bob")], /^5000stake\n1000000000000utoken\n$/],
+      ["send", () => ["alice", address("bob")], /^[0-9A-F]{64} in block \d+\n$/],
+      ["balances", () => [address("bob")], /^5000stake\n1000001000000utoken\n$/],
+      ["rpc", () => [], /^chain cli-test-1 at height \d+\n1 transfers\n[0-9A-F]{64} in block \d+\n$/],
+      ["watch", () => [address("bob"), "1"], /^1000000utoken from svc1\w+ in block \d+\n$/],
+      ["follow", () => ["30"], /^block \d+ [0-9A-F]{8}: svc1\w+ -> svc1\w+ 5000utoken\n/],
+      ["keys", () => [fixture.tempHome("keyring")], /^-----BEGIN TENDERMINT PRIVATE KEY-----\nthe same account\n$/],
+      ["offline", () => ["alice", address("bob")], /^[0-9A-F]{64} in block \d+\n$/],
+      ["sdl", () => [file], /^hash [0-9a-f]{64}\ngroup anywhere: at most 1000 utoken per block\n$/],
+      ["order", () => [file, "alice"], /^order 1\/1 of group anywhere\nclosed after block \d+\n$/],
+      ["test-chain", () => [], /^in block 2, \d+ gas; bob has 5utoken more\n$/],
+      ["test-node", () => [], /^code 0 on test-1\n$/],
+    ];
+
+    beforeAll(async () => {
+      chain = await cliChain("alice", "bob");
+    });
+    afterAll(() => chain?.stop());
+
+    it("runs every example", () => {
+      const names = readdirSync(join(ROOT, "docs", "examples")).map((name) => name.replace(".ts", ""));
+      const tried = [...new Set(runs.map(([name]) => name)), ...WITH_PROVIDER, ...MODULES];
+      expect(tried.sort()).toEqual(names.sort());
+    });
+
+    it.each(runs)("%s", async (name, args, output) => {
+      expect(await run(name, ...args())).toMatch(output);
+    });
+  });
+});
