@@ -16,7 +16,7 @@ export const jwtErrors = defineErrors("jwt", {
   issuer: [9, "token was issued by another account"],
 });
 
-/** Seconds. */
+/** Seconds that a gateway token may be in force at most. */
 export const TOKEN_MAX_LIFETIME = 3600;
 /** Seconds that a gateway token is in force unless something else is said. */
 export const TOKEN_DEFAULT_LIFETIME = 900;
