@@ -319,6 +319,7 @@ describe("signatures without a network", () => {
     ["certificates", ["tx", "cert", "create", "client", "--from", "cold", ...OFFLINE, "-y"]],
     ["tokens", ["provider", "lease-status", "--from", "cold", "--dseq", "1"]],
     ["whole deployments", ["deploy", SDL, "--from", "cold"]],
+    ["bids of a daemon", ["provider", "run", "--from", "cold", "--cluster-public-hostname", "provider.example.com"]],
   ])("%s are not made with the device", async (_, argv) => {
     const ran = await svc(argv);
     expect(ran).toMatchObject({ code: 1, out: "" });

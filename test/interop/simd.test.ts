@@ -2,7 +2,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { decryptItem } from "../../src/keyring/jwe.ts";
+import { fromUtf8 } from "../../src/util/index.ts";
 import { runCli } from "../cli/run.ts";
+import { EmulatedDevice, serveTcp } from "../support/ledger/index.ts";
 import keyVectors from "../vectors/keys.json" with { type: "json" };
 import { buildPeer, Peer, type PeerName } from "./peers.ts";
 
@@ -35,6 +38,18 @@ async function svc(args: readonly string[], input = ""): Promise<string> {
 }
 
 const keyring = (dir: string, backend = "test") => ["--keyring-dir", dir, "--keyring-backend", backend];
+
+/** The phrase of the device that the reference tools pretend to have. */
+const PRETENDED_PHRASE = "equip will roof matter pink blind book anxiety banner elbow sun young";
+
+/** They tell the mode of a device's signatures in front of the document. */
+const afterNotice = (out: string) => out.replace(/^Default sign-mode .*\n/, "");
+
+/** What is stored of the key `cold`, in hexadecimal. */
+async function storedRecord(dir: string): Promise<string> {
+  const text = readFileSync(join(dir, "keyring-test", "cold.info"), "utf8");
+  return Buffer.from(JSON.parse(fromUtf8(await decryptItem(text, "test"))).Data, "base64").toString("hex");
+}
 
 /** The newer tool prints fields that the older one does not know; empty they mean nothing. */
 const withoutNewer = (json: string) =>
@@ -178,6 +193,28 @@ describe.each(peers.map((peer) => [peer.name, peer] as const))("%s", (name, peer
     expect((await svc(["tx", "decode", bytes.trim()])).trim()).toBe(withoutNewer(decoded).trim());
     const valid = ["tx", "validate-signatures", ourFile, ...NUMBERS];
     expect(await svc(valid)).toBe(await peer.ok([...valid, ...keyring(theirs)]));
+  });
+
+  test("keys on a hardware device have the same records and signatures, whoever added them", async () => {
+    const device = await serveTcp(new EmulatedDevice({ phrase: PRETENDED_PHRASE }));
+    const [dirOfThem, dirOfUs] = [join(root, `${name}-device`), join(root, `svc-${name}-device`)];
+    const add = ["keys", "add", "cold", "--ledger"];
+    const way = ["--ledger-transport", device.url];
+    await peer.ok([...add, ...keyring(dirOfThem)]);
+    await svc([...add, ...way, ...keyring(dirOfUs)]);
+    if (older) await svc(["keys", "migrate", "--to", "amino", ...keyring(dirOfUs)]);
+    expect(await storedRecord(dirOfUs)).toBe(await storedRecord(dirOfThem));
+    const [record] = identities(await peer.ok(list(dirOfThem, "test")));
+    expect(record?.type).toBe("ledger");
+    const path = await unsigned(record?.address ?? "");
+    const sign = ["tx", "sign", path, "--from", "cold", ...NUMBERS];
+    const signed = withoutNewer(afterNotice(await peer.ok([...sign, ...keyring(dirOfUs)])));
+    for (const dir of [dirOfThem, dirOfUs]) {
+      expect(identities(await svc(list(dir, "test")))).toEqual([record]);
+      expect(identities(await peer.ok(list(dir, "test")))).toEqual([record]);
+      expect(await svc([...sign, ...way, ...keyring(dir)])).toBe(signed);
+    }
+    await device.close();
   });
 
   test("a batch is signed the same", async () => {
