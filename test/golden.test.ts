@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ROOT } from "../src/cli/root.ts";
 import type { CommandSpec } from "../src/cli/spec.ts";
+import { decodeAddress, encodeAddress } from "../src/wire/index.ts";
 import { type FixedChain, fixedChain } from "./cli/fixed-chain.ts";
 import { runCli } from "./cli/run.ts";
 import cliVectors from "./vectors/cli-live-sdk042.json" with { type: "json" };
@@ -84,10 +85,14 @@ beforeAll(async () => {
     ["TENANT", tenant],
     ["PROVIDER", provider],
     ["AUDITOR", auditor],
+    ["VALIDATOR", valoper(provider)],
+    ["OTHER", valoper(auditor)],
     ["HASH", hash],
   ]);
 });
 afterAll(() => chain.stop());
+
+const valoper = (address: string): string => encodeAddress(decodeAddress(address), "valoper");
 
 /** Arguments of each query; a query has one row or several. */
 const QUERIES: readonly string[] = [
@@ -136,6 +141,32 @@ const QUERIES: readonly string[] = [
 
 /** Queries of modules that other chains have: what is told of a chain without them. */
 const ELSEWHERE: readonly string[] = [
+  "query staking validators",
+  "query staking validator VALIDATOR",
+  "query staking delegation TENANT VALIDATOR",
+  "query staking delegations TENANT",
+  "query staking delegations-to VALIDATOR",
+  "query staking unbonding-delegation TENANT VALIDATOR",
+  "query staking unbonding-delegations TENANT",
+  "query staking unbonding-delegations-from VALIDATOR",
+  "query staking redelegation TENANT VALIDATOR OTHER",
+  "query staking redelegations TENANT",
+  "query staking redelegations-from VALIDATOR",
+  "query staking delegator-validators TENANT",
+  "query staking delegator-validator TENANT VALIDATOR",
+  "query staking historical-info 1",
+  "query staking pool",
+  "query staking params",
+  "query distribution rewards TENANT",
+  "query distribution rewards TENANT VALIDATOR",
+  "query distribution params",
+  "query distribution validator-distribution-info VALIDATOR",
+  "query distribution validator-outstanding-rewards VALIDATOR",
+  "query distribution commission VALIDATOR",
+  "query distribution slashes VALIDATOR 0 100",
+  "query distribution delegator-validators TENANT",
+  "query distribution delegator-withdraw-address TENANT",
+  "query distribution community-pool",
   "query gov proposals",
   "query gov proposal 1",
   "query gov proposer 1",

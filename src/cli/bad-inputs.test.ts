@@ -8,6 +8,7 @@ import { keyRows } from "../../test/cli/bad-inputs/keys.ts";
 import { moduleRows } from "../../test/cli/bad-inputs/modules.ts";
 import { queryRows } from "../../test/cli/bad-inputs/queries.ts";
 import { serviceRows } from "../../test/cli/bad-inputs/services.ts";
+import { stakingRows } from "../../test/cli/bad-inputs/staking.ts";
 import { txFileRows } from "../../test/cli/bad-inputs/tx-files.ts";
 import { txRows } from "../../test/cli/bad-inputs/txs.ts";
 import { wordRows } from "../../test/cli/bad-inputs/words.ts";
@@ -30,6 +31,7 @@ const TABLES: readonly (readonly [string, readonly Row[]])[] = [
   ["transactions", txRows(world)],
   ["transactions in files", txFileRows(world)],
   ["modules of other chains", moduleRows(world)],
+  ["delegations and rewards", stakingRows(world)],
   ["deployment and provider files", fileRows(world)],
   ["nodes, providers and deployments", serviceRows(world)],
 ];

@@ -76,6 +76,13 @@ export const CONFIG_KEYS: readonly ConfigKey[] = [
     ofNetwork: true,
     fault: choiceFault(["sdk", "cosmos"]),
   },
+  {
+    name: "amino-names",
+    summary: "names of messages that amino-json signs: older before release 0.46 of the family",
+    default: "",
+    ofNetwork: true,
+    fault: choiceFault(["current", "older"]),
+  },
 ];
 
 /** Keys that are also flags of commands. A profile's denomination is not `--denom`, which filters results. */

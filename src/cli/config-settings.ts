@@ -77,12 +77,13 @@ function entryOf(name: string, layers: readonly Layer[]): [string, Setting][] {
   return [];
 }
 
-function profileValues({ bech32Prefix, coinType, denom, namespace }: NetworkProfile): ConfigValues {
+function profileValues({ bech32Prefix, coinType, denom, namespace, aminoNames }: NetworkProfile): ConfigValues {
   return new Map([
     ["bech32-prefix", bech32Prefix],
     ["coin-type", String(coinType)],
     ["denom", denom],
     ["namespace", namespace],
+    ["amino-names", aminoNames],
   ]);
 }
 
@@ -94,6 +95,7 @@ function profileOf(name: string, found: ReadonlyMap<string, Setting>): NetworkPr
     coinType: Number(text("coin-type")),
     denom: text("denom"),
     namespace: text("namespace") === "cosmos" ? "cosmos" : "sdk",
+    aminoNames: text("amino-names") === "older" ? "older" : "current",
   };
 }
 

@@ -45,6 +45,7 @@ describe("svc config", () => {
       "coin-type": "118",
       denom: "utoken",
       namespace: "sdk",
+      "amino-names": "current",
     });
     await svc("keys parse 00");
     expect(existsSync(home)).toBe(false);
@@ -78,6 +79,7 @@ describe("svc config", () => {
       'coin-type = "118" # profile svc',
       'denom = "utoken" # profile svc',
       'namespace = "sdk" # profile svc',
+      'amino-names = "current" # profile svc',
       "",
     ]);
     const json = JSON.parse((await svc("config view -o json")).out);

@@ -35,7 +35,7 @@ export interface CliContext {
 export function createContext({ flags, io }: Pick<CommandInput, "flags" | "io">): CliContext {
   const keys = keyringOptions({ flags });
   const chain = once(async () =>
-    (await import("./chain.ts")).openChain(flags.text("node"), flags.optional("chain-id"), flags.profile.namespace),
+    (await import("./chain.ts")).openChain(flags.text("node"), flags.optional("chain-id"), flags.profile),
   );
   return {
     io,

@@ -22,6 +22,7 @@ export const SWITCHES: ReadonlySet<string> = new Set([
   "--cluster-k8s",
   "--cluster-local-images",
   "--cluster-orch",
+  "--commission",
   "--count-total",
   "--deployment-ingress-static-hosts",
   "--device",

@@ -1,5 +1,5 @@
 import { BECH32_PREFIX, COIN_TYPE, NATIVE_DENOM } from "../util/index.ts";
-import type { Namespace } from "../wire/index.ts";
+import type { AminoNames, Namespace } from "../wire/index.ts";
 
 /** What one chain of the family writes differently from another: enough to be a client of it. */
 export interface NetworkProfile {
@@ -12,6 +12,8 @@ export interface NetworkProfile {
   readonly denom: string;
   /** First word of the names of its messages and queries. */
   readonly namespace: Namespace;
+  /** Names of messages in signatures of mode amino-json: `older` before release 0.46 of the family. */
+  readonly aminoNames: AminoNames;
 }
 
 export const OWN_PROFILE: NetworkProfile = {
@@ -20,10 +22,19 @@ export const OWN_PROFILE: NetworkProfile = {
   coinType: COIN_TYPE,
   denom: NATIVE_DENOM,
   namespace: "sdk",
+  aminoNames: "current",
+};
+const COSMOS_PROFILE: NetworkProfile = {
+  name: "cosmos",
+  bech32Prefix: "cosmos",
+  coinType: COIN_TYPE,
+  denom: "uatom",
+  namespace: "cosmos",
+  aminoNames: "current",
 };
 
 /** Profiles that need no configuration, by name; others are written to `client.toml`. */
 export const KNOWN_PROFILES: ReadonlyMap<string, NetworkProfile> = new Map([
   [OWN_PROFILE.name, OWN_PROFILE],
-  ["cosmos", { name: "cosmos", bech32Prefix: "cosmos", coinType: COIN_TYPE, denom: "uatom", namespace: "cosmos" }],
+  [COSMOS_PROFILE.name, COSMOS_PROFILE],
 ]);

@@ -1,4 +1,4 @@
-import type { Namespace } from "../wire/index.ts";
+import type { AminoNames, Namespace } from "../wire/index.ts";
 import { NodeApi } from "./node.ts";
 import { type QueryClient, queryClient } from "./query.ts";
 import { RpcClient, type RpcOptions } from "./rpc.ts";
@@ -10,6 +10,8 @@ export interface ChainOptions extends RpcOptions, SocketOptions {
   readonly chainId?: string;
   /** Spelling of names that the chain knows: `sdk` for ours, `cosmos` for others. */
   readonly namespace?: Namespace;
+  /** Names of messages that signatures of mode amino JSON have; default `current`. */
+  readonly aminoNames?: AminoNames;
 }
 
 /** A chain as seen through one of its nodes: the starting point of the library. */
@@ -18,6 +20,7 @@ export class ChainClient {
   readonly node: NodeApi;
   readonly query: QueryClient;
   readonly namespace: Namespace;
+  readonly aminoNames: AminoNames;
   readonly #options: ChainOptions;
   #chainId: Promise<string> | undefined;
   #socket: RpcSocket | undefined;
@@ -25,6 +28,7 @@ export class ChainClient {
   /** `node` is an address as `parseNodeAddress` reads it. */
   constructor(node: string, options: ChainOptions = {}) {
     this.namespace = options.namespace ?? "sdk";
+    this.aminoNames = options.aminoNames ?? "current";
     this.rpc = new RpcClient(node, options);
     this.node = new NodeApi(this.rpc);
     this.query = queryClient(this.node, this.namespace);

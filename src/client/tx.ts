@@ -2,6 +2,7 @@ import type { DecimalCoin, IntCoin } from "../util/index.ts";
 import { type Dec, sdkErrors } from "../util/index.ts";
 import { Service } from "../wire/gen/sdk/tx/v1beta1/service_pb.js";
 import {
+  type AminoNames,
   type Any,
   encodeAuthInfo,
   encodeTx,
@@ -94,6 +95,8 @@ export interface OfflineTxOptions extends TxOptions {
   readonly gas?: bigint;
   /** Spelling of names that the chain knows; `sdk` by default. */
   readonly namespace?: Namespace;
+  /** Names of messages that signatures of mode amino JSON have; `current` by default. */
+  readonly aminoNames?: AminoNames;
 }
 
 /**
@@ -101,13 +104,13 @@ export interface OfflineTxOptions extends TxOptions {
  * fees and gas prices are given.
  */
 export function offlineTx(messages: readonly Any[], options: OfflineTxOptions): PreparedTx {
-  const { gas = DEFAULT_GAS, signMode = SignMode.DIRECT, namespace = "sdk" } = options;
+  const { gas = DEFAULT_GAS, signMode = SignMode.DIRECT, namespace = "sdk", aminoNames = "current" } = options;
   const { chainId, accountNumber, sequence } = options;
   return {
     bodyBytes: bodyFor(messages, options, namespace),
     fee: feeFor(gas, options),
     signMode,
-    signer: { chainId, accountNumber, sequence },
+    signer: { chainId, accountNumber, sequence, aminoNames },
     namespace,
   };
 }
@@ -128,6 +131,7 @@ export async function prepareTx(
     gas: gas === "auto" ? 0n : gas,
     chainId: await chain.chainId(),
     ...(await signerNumbers(chain, signer.address, options)),
+    aminoNames: chain.aminoNames,
     namespace: chain.namespace,
   });
   if (gas !== "auto") return draft;

@@ -7,7 +7,7 @@ import type { Fee } from "./gen/sdk/tx/v1beta1/tx_pb.js";
 import { formatTimestamp, type JsonObject, type JsonValue, printJson, sortJson, toNanos } from "./json/index.ts";
 import { printScalar } from "./json/scalars.ts";
 import { publicKeyFromAny } from "./keys-any.ts";
-import { aminoFieldName, aminoKeepsEmpty, aminoName, aminoOneofName } from "./options.ts";
+import { aminoFieldName, aminoKeepsEmpty, aminoName, aminoOneofName, olderAminoName } from "./options.ts";
 import type { PublicKey } from "./public-key.ts";
 import type { DecodedTx } from "./strict.ts";
 
@@ -16,11 +16,16 @@ export const ED25519_NAME = "tendermint/PubKeyEd25519";
 export const MULTISIG_NAME = "tendermint/PubKeyMultisigThreshold";
 const KEY_NAMES = [SECP256K1_NAME, ED25519_NAME, MULTISIG_NAME];
 
+/** Whose names of messages amino JSON has: today's, or those of chains before release 0.46 of the family. */
+export type AminoNames = "current" | "older";
+
 /** What a signature binds beside the transaction itself. */
 export interface SignerData {
   readonly chainId: string;
   readonly accountNumber: bigint;
   readonly sequence: bigint;
+  /** Default `current`. */
+  readonly aminoNames?: AminoNames;
 }
 
 /** The parts of a transaction that an amino JSON signature covers. */
@@ -40,7 +45,7 @@ export function aminoSignBytes(tx: AminoSignable, signer: SignerData): Uint8Arra
     chain_id: signer.chainId,
     fee: aminoFee(tx.authInfo.fee),
     memo: tx.body.memo,
-    msgs: tx.messages.map(aminoMessage),
+    msgs: tx.messages.map((message) => aminoMessage(message, signer.aminoNames)),
     sequence: signer.sequence.toString(),
     ...(tx.body.timeoutHeight === 0n ? {} : { timeout_height: tx.body.timeoutHeight.toString() }),
   };
@@ -48,10 +53,13 @@ export function aminoSignBytes(tx: AminoSignable, signer: SignerData): Uint8Arra
 }
 
 /** `{"type": <amino name>, "value": {...}}`, the value in the order of the proto file. */
-export function aminoMessage({ schema, value }: Pick<Unpacked, "schema" | "value">): JsonObject {
-  const type = aminoName(schema);
+export function aminoMessage(
+  { schema, value }: Pick<Unpacked, "schema" | "value">,
+  names: AminoNames = "current",
+): JsonObject {
+  const type = (names === "older" ? olderAminoName(schema) : undefined) ?? aminoName(schema);
   if (type === undefined) throw sdkErrors.invalidType(`${schema.typeName} has no amino name`);
-  return { type, value: aminoJson(schema, value) };
+  return { type, value: aminoJson(schema, value, names) };
 }
 
 /** The amino JSON of a public key: `{"type":"tendermint/PubKeySecp256k1","value":"..."}`. */
@@ -72,26 +80,31 @@ export function aminoFee(fee: Fee | undefined): JsonObject {
   };
 }
 
-function aminoJson(schema: DescMessage, message: MessageShape<DescMessage>): JsonValue {
+function aminoJson(schema: DescMessage, message: MessageShape<DescMessage>, names: AminoNames): JsonValue {
   if (isMessage(message, TimestampSchema)) return formatTimestamp(message);
   if (isMessage(message, DurationSchema)) return toNanos(message).toString();
-  if (isMessage(message, AnySchema)) return aminoAny(message);
+  if (isMessage(message, AnySchema)) return aminoAny(message, names);
   const json: Record<string, JsonValue> = {};
   for (const field of schema.fields) {
     const value = fieldValue(field, message as Readonly<Record<string, unknown>>);
-    if (aminoOneofName(field) !== "") addOneof(json, field, value);
-    else if (!isOmitted(field, value)) json[aminoFieldName(field)] = aminoField(field, value);
+    if (aminoOneofName(field) !== "") addOneof(json, field, { value, names });
+    else if (!isOmitted(field, value)) json[aminoFieldName(field)] = aminoField(field, value, names);
   }
   return json;
 }
 
+interface Member {
+  readonly value: unknown;
+  readonly names: AminoNames;
+}
+
 /** A oneof is a field of its own with the type of the chosen member; null while none is chosen. */
-function addOneof(json: Record<string, JsonValue>, field: DescField, value: unknown): void {
+function addOneof(json: Record<string, JsonValue>, field: DescField, { value, names }: Member): void {
   const { name = "" } = field.oneof ?? {};
   const key = name.replaceAll(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase());
   json[key] ??= null;
   if (value === undefined) return;
-  json[key] = { type: aminoOneofName(field), value: { [aminoFieldName(field)]: aminoField(field, value) } };
+  json[key] = { type: aminoOneofName(field), value: { [aminoFieldName(field)]: aminoField(field, value, names) } };
 }
 
 function fieldValue(field: DescField, message: Readonly<Record<string, unknown>>): unknown {
@@ -107,21 +120,21 @@ function isOmitted(field: DescField, value: unknown): boolean {
   return value === "" || value === 0 || value === 0n || value === false;
 }
 
-function aminoField(field: DescField, value: unknown): JsonValue {
-  if (field.fieldKind === "list") return (value as readonly unknown[]).map((item) => aminoValue(field, item));
-  return aminoValue(field, value);
+function aminoField(field: DescField, value: unknown, names: AminoNames): JsonValue {
+  if (field.fieldKind === "list") return (value as readonly unknown[]).map((item) => aminoValue(field, item, names));
+  return aminoValue(field, value, names);
 }
 
-function aminoValue(field: DescField, value: unknown): JsonValue {
-  if (field.message !== undefined) return aminoJson(field.message, value as MessageShape<DescMessage>);
+function aminoValue(field: DescField, value: unknown, names: AminoNames): JsonValue {
+  if (field.message !== undefined) return aminoJson(field.message, value as MessageShape<DescMessage>, names);
   if (field.enum !== undefined) return value as number;
   if (field.scalar === ScalarType.BYTES && value instanceof Uint8Array && value.length === 0) return "";
   return printScalar(field, value);
 }
 
-function aminoAny(any: Any): JsonValue {
+function aminoAny(any: Any, names: AminoNames): JsonValue {
   const content = unpackAny(any);
-  return isKeyType(content.schema) ? aminoPublicKey(publicKeyFromAny(any)) : aminoMessage(content);
+  return isKeyType(content.schema) ? aminoPublicKey(publicKeyFromAny(any)) : aminoMessage(content, names);
 }
 
 /** Whether a message is a public key, which amino writes in a form of its own. */

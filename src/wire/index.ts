@@ -6,6 +6,7 @@
  */
 export * from "./address.ts";
 export {
+  type AminoNames,
   type AminoSignable,
   aminoFee,
   aminoMessage,

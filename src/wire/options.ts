@@ -15,6 +15,7 @@ import {
   amino_oneof_name,
   type Cli,
   cli,
+  older_amino_name,
   Scalar,
   scalar,
   signer,
@@ -27,6 +28,9 @@ export const signerPath = remember((message: DescMessage) => textOption(message,
 
 /** Name in amino JSON sign documents. */
 export const aminoName = remember((message: DescMessage) => textOption(message, amino_name));
+
+/** That name before release 0.46 of the family; undefined where it was the same. */
+export const olderAminoName = remember((message: DescMessage) => textOption(message, older_amino_name));
 
 /** Value of the `message.action` event attribute. */
 export const messageAction = remember((message: DescMessage) => textOption(message, action));

@@ -23,6 +23,9 @@ import { file_sdk_crypto_keyring_v1_record } from "./gen/sdk/crypto/keyring/v1/r
 import { file_sdk_crypto_multisig_keys } from "./gen/sdk/crypto/multisig/keys_pb.js";
 import { file_sdk_crypto_multisig_v1beta1_multisig } from "./gen/sdk/crypto/multisig/v1beta1/multisig_pb.js";
 import { file_sdk_crypto_secp256k1_keys } from "./gen/sdk/crypto/secp256k1/keys_pb.js";
+import { file_sdk_distribution_v1beta1_distribution } from "./gen/sdk/distribution/v1beta1/distribution_pb.js";
+import { file_sdk_distribution_v1beta1_query } from "./gen/sdk/distribution/v1beta1/query_pb.js";
+import { file_sdk_distribution_v1beta1_tx } from "./gen/sdk/distribution/v1beta1/tx_pb.js";
 import { file_sdk_feegrant_v1beta1_feegrant } from "./gen/sdk/feegrant/v1beta1/feegrant_pb.js";
 import { file_sdk_feegrant_v1beta1_query } from "./gen/sdk/feegrant/v1beta1/query_pb.js";
 import { file_sdk_feegrant_v1beta1_tx } from "./gen/sdk/feegrant/v1beta1/tx_pb.js";
@@ -39,6 +42,9 @@ import { file_sdk_slashing_v1beta1_query } from "./gen/sdk/slashing/v1beta1/quer
 import { file_sdk_slashing_v1beta1_slashing } from "./gen/sdk/slashing/v1beta1/slashing_pb.js";
 import { file_sdk_slashing_v1beta1_tx } from "./gen/sdk/slashing/v1beta1/tx_pb.js";
 import { file_sdk_staking_v1beta1_authz } from "./gen/sdk/staking/v1beta1/authz_pb.js";
+import { file_sdk_staking_v1beta1_query } from "./gen/sdk/staking/v1beta1/query_pb.js";
+import { file_sdk_staking_v1beta1_staking } from "./gen/sdk/staking/v1beta1/staking_pb.js";
+import { file_sdk_staking_v1beta1_tx } from "./gen/sdk/staking/v1beta1/tx_pb.js";
 import { file_sdk_tx_signing_v1beta1_signing } from "./gen/sdk/tx/signing/v1beta1/signing_pb.js";
 import { file_sdk_tx_v1beta1_service } from "./gen/sdk/tx/v1beta1/service_pb.js";
 import { file_sdk_tx_v1beta1_tx } from "./gen/sdk/tx/v1beta1/tx_pb.js";
@@ -79,6 +85,9 @@ export const PROTO_FILES: readonly DescFile[] = [
   file_sdk_crypto_multisig_keys,
   file_sdk_crypto_multisig_v1beta1_multisig,
   file_sdk_crypto_secp256k1_keys,
+  file_sdk_distribution_v1beta1_distribution,
+  file_sdk_distribution_v1beta1_query,
+  file_sdk_distribution_v1beta1_tx,
   file_sdk_feegrant_v1beta1_feegrant,
   file_sdk_feegrant_v1beta1_query,
   file_sdk_feegrant_v1beta1_tx,
@@ -95,6 +104,9 @@ export const PROTO_FILES: readonly DescFile[] = [
   file_sdk_slashing_v1beta1_slashing,
   file_sdk_slashing_v1beta1_tx,
   file_sdk_staking_v1beta1_authz,
+  file_sdk_staking_v1beta1_query,
+  file_sdk_staking_v1beta1_staking,
+  file_sdk_staking_v1beta1_tx,
   file_sdk_tx_signing_v1beta1_signing,
   file_sdk_tx_v1beta1_service,
   file_sdk_tx_v1beta1_tx,

@@ -9,7 +9,7 @@ import { type Unpacked, unpackAny } from "./any.ts";
 import type { Fee } from "./gen/sdk/tx/v1beta1/tx_pb.js";
 import { toNanos } from "./json/index.ts";
 import { publicKeyFromAny } from "./keys-any.ts";
-import { aminoName } from "./options.ts";
+import { aminoName, olderAminoName } from "./options.ts";
 import { encodeAminoPublicKey } from "./public-key.ts";
 import { stdSignatureBytes } from "./std-tx.ts";
 import type { DecodedTx } from "./strict.ts";
@@ -51,7 +51,7 @@ function withoutZeros(bytes: Uint8Array): Uint8Array {
 
 /** A value whose type the prefix tells. */
 function encodeConcrete({ schema, value }: Pick<Unpacked, "schema" | "value">): Uint8Array {
-  const name = aminoName(schema);
+  const name = olderAminoName(schema) ?? aminoName(schema);
   if (name === undefined) throw sdkErrors.invalidType(`${schema.typeName} has no amino name`);
   return concatBytes(aminoPrefix(name), encodeStruct(schema, value));
 }

@@ -13,7 +13,7 @@ import type { DecodedTx } from "./strict.ts";
  */
 export function toStdTx(tx: DecodedTx): JsonObject {
   return {
-    msg: tx.messages.map(aminoMessage),
+    msg: tx.messages.map((message) => aminoMessage(message, "older")),
     fee: aminoFee(tx.authInfo.fee),
     signatures: tx.authInfo.signerInfos.map((info, i) => stdSignature(info, tx.raw.signatures[i] ?? new Uint8Array())),
     memo: tx.body.memo,

@@ -96,6 +96,7 @@ describe("transactions of the reference tool", () => {
       chainId: vectors.chain_id,
       accountNumber: BigInt(vector.account_number),
       sequence: BigInt(vector.sequence),
+      aminoNames: "older" as const,
     };
 
     it("encodes the unsigned form to the same bytes", () => {

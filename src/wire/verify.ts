@@ -1,10 +1,10 @@
 import { verifySecp256k1 } from "../crypto/index.ts";
-import { sdkErrors } from "../util/index.ts";
+import { equalBytes, sdkErrors } from "../util/index.ts";
 import type { SignerData } from "./amino.ts";
 import type { ModeInfo } from "./gen/sdk/tx/v1beta1/tx_pb.js";
 import { memberSignatures } from "./multisig.ts";
 import type { PublicKey } from "./public-key.ts";
-import { type SignableTx, type SignMode, signBytes } from "./tx.ts";
+import { type SignableTx, SignMode, signBytes } from "./tx.ts";
 
 /** A signer's signature in the form of its mode, and what it binds beside the transaction. */
 export interface SignatureOf {
@@ -19,8 +19,15 @@ export interface SignatureOf {
  */
 export function verifySignature(tx: SignableTx, key: PublicKey, signed: SignatureOf): boolean {
   const { modeInfo, signature, signer } = signed;
-  const verify = (publicKey: Uint8Array, mode: SignMode, bytes: Uint8Array): boolean =>
-    verifySecp256k1(publicKey, signBytes(mode, tx, signer), bytes);
+  const verify = (publicKey: Uint8Array, mode: SignMode, bytes: Uint8Array): boolean => {
+    const signed = signBytes(mode, tx, signer);
+    if (verifySecp256k1(publicKey, signed, bytes)) return true;
+    if (mode !== SignMode.LEGACY_AMINO_JSON) return false;
+    // Libraries of the ecosystem keep names of messages that the reference gave up.
+    const aminoNames = signer.aminoNames === "older" ? "current" : "older";
+    const other = signBytes(mode, tx, { ...signer, aminoNames });
+    return !equalBytes(signed, other) && verifySecp256k1(publicKey, other, bytes);
+  };
   if (key.type !== "multisig") {
     if (modeInfo?.sum.case !== "single") throw sdkErrors.unauthorized("a single signature is needed here");
     return verify(key.key, modeInfo.sum.value.mode, signature);

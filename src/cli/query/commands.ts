@@ -1,6 +1,7 @@
 import { OUTPUT_FLAG, PAGE_FLAGS, QUERY_FLAGS } from "../global-flags.ts";
 import type { CommandSpec, FlagSpec } from "../spec.ts";
 import { AUTHZ, GOV, MINT, SLASHING } from "./module-commands.ts";
+import { DISTRIBUTION_QUERIES, STAKING_QUERIES } from "./staking-commands.ts";
 
 /** A module's queries: those written by hand, then those of its rpcs. */
 function moduleGroup(name: string, summary: string, own: readonly CommandSpec[] = []): CommandSpec {
@@ -114,6 +115,8 @@ export const QUERY_COMMANDS: readonly CommandSpec[] = [
   moduleGroup("deployment", "Deployments and their groups"),
   moduleGroup("market", "Orders, bids and leases"),
   moduleGroup("escrow", "Deposits and payments", [BLOCKS_REMAINING]),
+  moduleGroup("staking", "Validators and delegations", STAKING_QUERIES),
+  moduleGroup("distribution", "Rewards of delegations", DISTRIBUTION_QUERIES),
   moduleGroup("gov", "Proposals, deposits and votes", GOV),
   moduleGroup("slashing", "Penalties of validators", SLASHING),
   moduleGroup("mint", "New coins", MINT),

@@ -1,7 +1,8 @@
-import { formatCoins, parseCoins } from "../../util/index.ts";
+import { errorText, formatCoin, formatCoins, parseCoin, parseCoins } from "../../util/index.ts";
 import { usageError } from "../errors.ts";
 import type { Flags } from "../flags.ts";
 import { inArgument, inFlag } from "../in-flag.ts";
+import type { NetworkProfile } from "../profile.ts";
 
 /** Coins as messages hold them. */
 export interface MessageCoin {
@@ -16,6 +17,23 @@ export function coinsArgument(text: string, name: string, flags: Flags): Message
     `<${name}>`,
     flags,
   );
+}
+
+/** One coin of an argument, an amount above zero. */
+export function coinArgument(text: string, name: string, flags: Flags): MessageCoin {
+  return readCoin(text, `<${name}>`, flags.profile);
+}
+
+/** One coin above zero; `label` is what the user knows the text by. */
+export function readCoin(text: string, label: string, { denom }: Pick<NetworkProfile, "denom">): MessageCoin {
+  let coin: ReturnType<typeof parseCoin>;
+  try {
+    coin = parseCoin(text);
+  } catch (error) {
+    throw usageError(`${label}: ${errorText(error)}`);
+  }
+  if (coin.amount > 0n) return { denom: coin.denom, amount: coin.amount.toString() };
+  throw usageError(`${label}: "${formatCoin(coin)}" is no amount above zero`, `write one, for example 5000${denom}`);
 }
 
 /** The coins of a flag; undefined when it is not given. */

@@ -2,6 +2,7 @@ import { TX_FLAGS } from "../global-flags.ts";
 import type { CommandSpec, FlagSpec } from "../spec.ts";
 import { FILE_COMMANDS } from "./file-commands.ts";
 import { AUTHZ, FEEGRANT, GOV, SLASHING } from "./module-commands.ts";
+import { DISTRIBUTION, STAKING } from "./staking-commands.ts";
 
 /** A module's transactions: those written by hand, then those of its rpcs. */
 function moduleGroup(name: string, summary: string, own: readonly CommandSpec[]): CommandSpec {
@@ -181,6 +182,8 @@ export const TX_COMMANDS: readonly CommandSpec[] = [
   moduleGroup("market", "Bid on orders, take bids, end leases", []),
   handGroup("escrow", "Fund deployments", ESCROW),
   handGroup("audit", "Sign attributes of providers", AUDIT),
+  handGroup("staking", "Delegate to validators, or become one", STAKING),
+  handGroup("distribution", "Withdraw rewards of delegations", DISTRIBUTION),
   handGroup("gov", "Submit proposals, fund them, vote", GOV),
   handGroup("slashing", "Bring a validator back", SLASHING),
   handGroup("authz", "Let other accounts act for yours", AUTHZ),

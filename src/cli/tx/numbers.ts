@@ -18,8 +18,9 @@ export async function signerNumbers(
   { accountNumber, sequence }: Pick<TxSettings, "accountNumber" | "sequence">,
   address: string,
 ): Promise<SignerNumbers> {
+  const { aminoNames } = context.profile;
   if (accountNumber !== undefined && sequence !== undefined) {
-    return { chainId: await context.chainId(), accountNumber, sequence };
+    return { chainId: await context.chainId(), accountNumber, sequence, aminoNames };
   }
   const { accountInfo, checkChain } = await import("./account.ts");
   const chain = await context.chain();
@@ -31,6 +32,7 @@ export async function signerNumbers(
     chainId: await context.chainId(),
     accountNumber: accountNumber ?? info.accountNumber,
     sequence: sequence ?? info.sequence,
+    aminoNames,
     ...(info.publicKey === undefined ? {} : { publicKey: info.publicKey }),
   };
 }

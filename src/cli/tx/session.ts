@@ -104,13 +104,13 @@ export async function prepare(session: TxSession, messages: readonly Any[]): Pro
 async function prepareOffline(session: TxSession, messages: readonly Any[]): Promise<PreparedTx> {
   const { context, settings } = session;
   const { gas, signMode, accountNumber = 0n, sequence = 0n } = settings;
-  const { namespace } = context.profile;
+  const { namespace, aminoNames } = context.profile;
   const options = txOptions(session);
   return {
     bodyBytes: bodyFor(messages, options, namespace),
     fee: feeFor(gas === "auto" ? DEFAULT_GAS : gas, options),
     signMode,
-    signer: { chainId: await context.chainId(), accountNumber, sequence: sequence + BigInt(session.sent) },
+    signer: { chainId: await context.chainId(), accountNumber, sequence: sequence + BigInt(session.sent), aminoNames },
     namespace,
   };
 }

@@ -53,7 +53,8 @@ async function signAll(input: CommandInput, read: (settings: TxSettings) => Prom
   for (const tx of txs) {
     checkSigner(tx, { name: signer.key.name, account: addressBytes(job.account), mode: job.mode });
   }
-  const data = await signerNumbers(context, settings, job.account);
+  const numbers = await signerNumbers(context, settings, job.account);
+  const data: SignerData = form === "older" ? { ...numbers, aminoNames: "older" } : numbers;
   const lines: string[] = [];
   for (const [i, tx] of txs.entries()) {
     lines.push(await signOne(job, tx, { ...data, sequence: data.sequence + BigInt(i) }));

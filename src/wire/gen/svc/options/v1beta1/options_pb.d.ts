@@ -147,6 +147,13 @@ export declare const amino_name: GenExtension<MessageOptions, string>;
 export declare const action: GenExtension<MessageOptions, string>;
 
 /**
+ * Name in amino JSON sign documents of chains before release 0.46 of the family, where it was another.
+ *
+ * @generated from extension: string older_amino_name = 91004;
+ */
+export declare const older_amino_name: GenExtension<MessageOptions, string>;
+
+/**
  * How the text or bytes of a field are to be read.
  *
  * @generated from extension: svc.options.v1beta1.Scalar scalar = 91011;

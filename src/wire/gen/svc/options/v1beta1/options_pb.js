@@ -11,7 +11,7 @@ import { file_google_protobuf_descriptor } from "@bufbuild/protobuf/wkt";
  * Describes the file svc/options/v1beta1/options.proto.
  */
 export const file_svc_options_v1beta1_options = /*@__PURE__*/
-  fileDesc("CiFzdmMvb3B0aW9ucy92MWJldGExL29wdGlvbnMucHJvdG8SE3N2Yy5vcHRpb25zLnYxYmV0YTEiYQoDQ2xpEg8KB2NvbW1hbmQYASABKAkSDAoEYXJncxgCIAMoCRINCgVzaG9ydBgDIAEoCRIPCgdleGFtcGxlGAQgASgJEg0KBXByaW50GAUgASgJEgwKBHNraXAYBiABKAgqngEKBlNjYWxhchIWChJTQ0FMQVJfVU5TUEVDSUZJRUQQABISCg5TQ0FMQVJfQUREUkVTUxABEg4KClNDQUxBUl9JTlQQAhIOCgpTQ0FMQVJfREVDEAMSFAoQU0NBTEFSX0lOVF9CWVRFUxAEEhwKGFNDQUxBUl9WQUxJREFUT1JfQUREUkVTUxAFEhQKEFNDQUxBUl9ERUNfQllURVMQBjo5CgZzaWduZXISHy5nb29nbGUucHJvdG9idWYuTWVzc2FnZU9wdGlvbnMY+cYFIAEoCVIGc2lnbmVyOkAKCmFtaW5vX25hbWUSHy5nb29nbGUucHJvdG9idWYuTWVzc2FnZU9wdGlvbnMY+sYFIAEoCVIJYW1pbm9OYW1lOjkKBmFjdGlvbhIfLmdvb2dsZS5wcm90b2J1Zi5NZXNzYWdlT3B0aW9ucxj7xgUgASgJUgZhY3Rpb246VAoGc2NhbGFyEh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxiDxwUgASgOMhsuc3ZjLm9wdGlvbnMudjFiZXRhMS5TY2FsYXJSBnNjYWxhcjpJChBhbWlub19rZWVwX2VtcHR5Eh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxiExwUgASgIUg5hbWlub0tlZXBFbXB0eTpJChBhbWlub19maWVsZF9uYW1lEh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxiFxwUgASgJUg5hbWlub0ZpZWxkTmFtZTpJChBhbWlub19vbmVvZl9uYW1lEh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxiGxwUgASgJUg5hbWlub09uZW9mTmFtZTpMCgNjbGkSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxiNxwUgASgLMhguc3ZjLm9wdGlvbnMudjFiZXRhMS5DbGlSA2NsaWIGcHJvdG8z", [file_google_protobuf_descriptor]);
+  fileDesc("CiFzdmMvb3B0aW9ucy92MWJldGExL29wdGlvbnMucHJvdG8SE3N2Yy5vcHRpb25zLnYxYmV0YTEiYQoDQ2xpEg8KB2NvbW1hbmQYASABKAkSDAoEYXJncxgCIAMoCRINCgVzaG9ydBgDIAEoCRIPCgdleGFtcGxlGAQgASgJEg0KBXByaW50GAUgASgJEgwKBHNraXAYBiABKAgqngEKBlNjYWxhchIWChJTQ0FMQVJfVU5TUEVDSUZJRUQQABISCg5TQ0FMQVJfQUREUkVTUxABEg4KClNDQUxBUl9JTlQQAhIOCgpTQ0FMQVJfREVDEAMSFAoQU0NBTEFSX0lOVF9CWVRFUxAEEhwKGFNDQUxBUl9WQUxJREFUT1JfQUREUkVTUxAFEhQKEFNDQUxBUl9ERUNfQllURVMQBjo5CgZzaWduZXISHy5nb29nbGUucHJvdG9idWYuTWVzc2FnZU9wdGlvbnMY+cYFIAEoCVIGc2lnbmVyOkAKCmFtaW5vX25hbWUSHy5nb29nbGUucHJvdG9idWYuTWVzc2FnZU9wdGlvbnMY+sYFIAEoCVIJYW1pbm9OYW1lOjkKBmFjdGlvbhIfLmdvb2dsZS5wcm90b2J1Zi5NZXNzYWdlT3B0aW9ucxj7xgUgASgJUgZhY3Rpb246SwoQb2xkZXJfYW1pbm9fbmFtZRIfLmdvb2dsZS5wcm90b2J1Zi5NZXNzYWdlT3B0aW9ucxj8xgUgASgJUg5vbGRlckFtaW5vTmFtZTpUCgZzY2FsYXISHS5nb29nbGUucHJvdG9idWYuRmllbGRPcHRpb25zGIPHBSABKA4yGy5zdmMub3B0aW9ucy52MWJldGExLlNjYWxhclIGc2NhbGFyOkkKEGFtaW5vX2tlZXBfZW1wdHkSHS5nb29nbGUucHJvdG9idWYuRmllbGRPcHRpb25zGITHBSABKAhSDmFtaW5vS2VlcEVtcHR5OkkKEGFtaW5vX2ZpZWxkX25hbWUSHS5nb29nbGUucHJvdG9idWYuRmllbGRPcHRpb25zGIXHBSABKAlSDmFtaW5vRmllbGROYW1lOkkKEGFtaW5vX29uZW9mX25hbWUSHS5nb29nbGUucHJvdG9idWYuRmllbGRPcHRpb25zGIbHBSABKAlSDmFtaW5vT25lb2ZOYW1lOkwKA2NsaRIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGI3HBSABKAsyGC5zdmMub3B0aW9ucy52MWJldGExLkNsaVIDY2xpYgZwcm90bzM", [file_google_protobuf_descriptor]);
 
 /**
  * Describes the message svc.options.v1beta1.Cli.
@@ -57,12 +57,20 @@ export const action = /*@__PURE__*/
   extDesc(file_svc_options_v1beta1_options, 2);
 
 /**
+ * Name in amino JSON sign documents of chains before release 0.46 of the family, where it was another.
+ *
+ * @generated from extension: string older_amino_name = 91004;
+ */
+export const older_amino_name = /*@__PURE__*/
+  extDesc(file_svc_options_v1beta1_options, 3);
+
+/**
  * How the text or bytes of a field are to be read.
  *
  * @generated from extension: svc.options.v1beta1.Scalar scalar = 91011;
  */
 export const scalar = /*@__PURE__*/
-  extDesc(file_svc_options_v1beta1_options, 3);
+  extDesc(file_svc_options_v1beta1_options, 4);
 
 /**
  * Amino JSON prints this list or value even when it is empty.
@@ -70,7 +78,7 @@ export const scalar = /*@__PURE__*/
  * @generated from extension: bool amino_keep_empty = 91012;
  */
 export const amino_keep_empty = /*@__PURE__*/
-  extDesc(file_svc_options_v1beta1_options, 4);
+  extDesc(file_svc_options_v1beta1_options, 5);
 
 /**
  * Name of the field in amino JSON where it is another one.
@@ -78,7 +86,7 @@ export const amino_keep_empty = /*@__PURE__*/
  * @generated from extension: string amino_field_name = 91013;
  */
 export const amino_field_name = /*@__PURE__*/
-  extDesc(file_svc_options_v1beta1_options, 5);
+  extDesc(file_svc_options_v1beta1_options, 6);
 
 /**
  * Type name of a member of a oneof in amino JSON, which writes the oneof as one field.
@@ -86,11 +94,11 @@ export const amino_field_name = /*@__PURE__*/
  * @generated from extension: string amino_oneof_name = 91014;
  */
 export const amino_oneof_name = /*@__PURE__*/
-  extDesc(file_svc_options_v1beta1_options, 6);
+  extDesc(file_svc_options_v1beta1_options, 7);
 
 /**
  * @generated from extension: svc.options.v1beta1.Cli cli = 91021;
  */
 export const cli = /*@__PURE__*/
-  extDesc(file_svc_options_v1beta1_options, 7);
+  extDesc(file_svc_options_v1beta1_options, 8);
 

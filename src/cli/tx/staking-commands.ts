@@ -1,0 +1,133 @@
+import { TX_FLAGS } from "../global-flags.ts";
+import type { CommandSpec, FlagSpec } from "../spec.ts";
+
+const DESCRIPTION_FLAGS: readonly FlagSpec[] = [
+  { name: "moniker", alias: "new-moniker", value: "<text>", summary: "name of the validator" },
+  { name: "identity", value: "<text>", summary: "mark of an identity service" },
+  { name: "website", value: "<url>", summary: "website" },
+  { name: "security-contact", value: "<text>", summary: "whom to tell of security faults" },
+  { name: "details", value: "<text>", summary: "further words" },
+];
+
+const CREATE_FLAGS: readonly FlagSpec[] = [
+  { name: "amount", value: "<coin>", summary: "what the operator bonds" },
+  { name: "pubkey", value: "<key>", summary: "key that signs blocks, as JSON or bech32" },
+  ...DESCRIPTION_FLAGS,
+  { name: "commission-rate", value: "<part>", summary: "part of rewards that the operator keeps", default: "0.1" },
+  { name: "commission-max-rate", value: "<part>", summary: "most that the rate may ever become", default: "0.2" },
+  {
+    name: "commission-max-change-rate",
+    value: "<part>",
+    summary: "most that the rate changes in a day",
+    default: "0.01",
+  },
+  {
+    name: "min-self-delegation",
+    value: "<n>",
+    summary: "least that the operator keeps bonded; it can only be raised",
+    default: "1",
+  },
+];
+
+const EDIT_FLAGS: readonly FlagSpec[] = [
+  ...DESCRIPTION_FLAGS,
+  { name: "commission-rate", value: "<part>", summary: "part of rewards that the operator keeps" },
+  { name: "min-self-delegation", value: "<n>", summary: "least that the operator keeps bonded; it can only be raised" },
+];
+
+/** Commands of the group `tx staking`. */
+export const STAKING: readonly CommandSpec[] = [
+  {
+    name: "delegate",
+    args: "<validator-addr> <amount>",
+    summary: "Delegate tokens to a validator",
+    flags: TX_FLAGS,
+    example: "svc tx staking delegate $VALIDATOR 1000000utoken --from alice",
+    load: async () => (await import("./staking.ts")).delegate,
+  },
+  {
+    name: "redelegate",
+    args: "<src-validator-addr> <dst-validator-addr> <amount>",
+    summary: "Move a delegation to another validator",
+    flags: TX_FLAGS,
+    example: "svc tx staking redelegate $VALIDATOR $OTHER 1000000utoken --from alice",
+    load: async () => (await import("./staking.ts")).redelegate,
+  },
+  {
+    name: "unbond",
+    args: "<validator-addr> <amount>",
+    summary: "Take tokens back from a validator; they are free when the unbonding time is over",
+    flags: TX_FLAGS,
+    example: "svc tx staking unbond $VALIDATOR 1000000utoken --from alice",
+    load: async () => (await import("./staking.ts")).unbond,
+  },
+  {
+    name: "cancel-unbond",
+    args: "<validator-addr> <amount> <creation-height>",
+    summary: "Delegate again what is still unbonding; the height at which that began names it",
+    flags: TX_FLAGS,
+    example: "svc tx staking cancel-unbond $VALIDATOR 1000000utoken 1234 --from alice",
+    load: async () => (await import("./staking.ts")).cancelUnbond,
+  },
+  {
+    name: "create-validator",
+    args: "[file]",
+    summary: "Make the sender the operator of a new validator, from flags or a JSON file",
+    flags: [...CREATE_FLAGS, ...TX_FLAGS],
+    example:
+      "svc tx staking create-validator validator.json --from operator\n" +
+      "svc tx staking create-validator --amount 1000000utoken --moniker mine --from operator \\\n" +
+      '  --pubkey "$(svc tendermint show-validator)"',
+    load: async () => (await import("./validator.ts")).createValidator,
+  },
+  {
+    name: "edit-validator",
+    summary: "Change the description, commission or least self-delegation of the sender's validator",
+    flags: [...EDIT_FLAGS, ...TX_FLAGS],
+    example: "svc tx staking edit-validator --website https://example.com --commission-rate 0.11 --from operator",
+    load: async () => (await import("./validator.ts")).editValidator,
+  },
+];
+
+/** Commands of the group `tx distribution`. */
+export const DISTRIBUTION: readonly CommandSpec[] = [
+  {
+    name: "withdraw-rewards",
+    args: "<validator-addr>",
+    summary: "Withdraw the rewards of a delegation",
+    flags: [
+      { name: "commission", summary: "also withdraw the validator's commission; its operator has to sign" },
+      ...TX_FLAGS,
+    ],
+    example:
+      "svc tx distribution withdraw-rewards $VALIDATOR --from alice\n" +
+      "svc tx distribution withdraw-rewards $VALIDATOR --commission --from operator",
+    load: async () => (await import("./distribution.ts")).withdrawRewards,
+  },
+  {
+    name: "withdraw-all-rewards",
+    summary: "Withdraw the rewards of all delegations",
+    flags: [
+      { name: "max-msgs", value: "<n>", summary: "most messages in one transaction; 0 puts all in one", default: "0" },
+      ...TX_FLAGS,
+    ],
+    example: "svc tx distribution withdraw-all-rewards --max-msgs 5 --from alice",
+    load: async () => (await import("./distribution.ts")).withdrawAllRewards,
+  },
+  {
+    name: "set-withdraw-addr",
+    args: "<withdraw-addr>",
+    summary: "Let rewards go to another account",
+    flags: TX_FLAGS,
+    example: "svc tx distribution set-withdraw-addr $ADDRESS --from alice",
+    load: async () => (await import("./distribution.ts")).setWithdrawAddress,
+  },
+  {
+    name: "fund-community-pool",
+    args: "<amount>",
+    summary: "Give coins to the community pool",
+    flags: TX_FLAGS,
+    example: "svc tx distribution fund-community-pool 1000000utoken --from alice",
+    load: async () => (await import("./distribution.ts")).fundCommunityPool,
+  },
+];
