@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type DeviceSettings, EmulatedDevice } from "../../../test/support/ledger/index.ts";
 import { verifySecp256k1 } from "../../crypto/index.ts";
@@ -157,6 +158,30 @@ describe("refusals", () => {
     const { device, app } = await open();
     device.settings.fault = () => fromHex(hex);
     expect(await codeOf(app.key(path, "cosmos"))).toBe(ledgerErrors.badAnswer.code);
+  });
+
+  test("whatever else is answered", async () => {
+    const told = new Set(Object.values(ledgerErrors).map(({ code }) => code));
+    const answer = fc.oneof(
+      fc.uint8Array({ maxLength: 120 }),
+      fc
+        .tuple(fc.uint8Array({ maxLength: 120 }), fc.constantFrom("9000", "6984", "6a80"))
+        .map(([data, status]) => Uint8Array.from([...data, ...fromHex(status)])),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.nat({ max: 5 }), answer, async (at, bytes) => {
+        const device = new EmulatedDevice();
+        device.settings.fault = () => (device.commands.length === at + 1 ? bytes : undefined);
+        const outcome = CosmosApp.open(directly(device)).then(async (app) => {
+          const { prefix } = await app.key(path, "svc");
+          return app.sign(path, prefix, document);
+        });
+        const result = await outcome.catch((error) => (error.codespace === "ledger" ? error.code : error));
+        // An answer may happen to be right.
+        expect(result instanceof Uint8Array || told.has(result)).toBe(true);
+      }),
+      { numRuns: 200 },
+    );
   });
 
   test("a signature that is none", async () => {
