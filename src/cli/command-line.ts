@@ -55,7 +55,7 @@ export async function parseLine(
   spec: CommandSpec,
   rest: readonly string[],
 ): Promise<ParsedLine | undefined> {
-  const { words, switches } = readFlagWords(rest, allFlags(spec), spec.passThrough);
+  const { words, switches } = readFlagWords(rest, allFlags(spec), spec);
   command.action(() => {});
   try {
     await command.parseAsync([...words], { from: "user" });
@@ -96,6 +96,7 @@ function toOptions(spec: FlagSpec): Option[] {
   const { form, summary } = flagForm(spec);
   const option = new Option(form, summary);
   option.helpGroup(spec.group ?? FLAGS_HEADING);
+  if (spec.hidden === true) option.hideHelp();
   const options = [option];
   if (spec.alias !== undefined) options.push(new Option(`--${spec.alias}${valueForm(spec)}`).hideHelp());
   for (const each of options) {

@@ -78,7 +78,7 @@ function valuedFlags({ path, spec }: Place): string[] {
 const HELP: FlagSpec = { name: "help", short: "h", summary: "show this help" };
 
 function flagsOf(spec: CommandSpec): readonly FlagSpec[] {
-  return [...allFlags(spec), HELP];
+  return [...allFlags(spec).filter(({ hidden }) => hidden !== true), HELP];
 }
 
 function flagCandidates({ name, short, summary }: FlagSpec): Candidate[] {

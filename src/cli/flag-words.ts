@@ -1,6 +1,6 @@
 import { UsageError } from "./errors.ts";
 import { isFalse, isTrue } from "./flags.ts";
-import type { FlagSpec } from "./spec.ts";
+import type { CommandSpec, FlagSpec } from "./spec.ts";
 
 /** Words of a command line, and the switches among them that had a value. */
 export interface FlagWords {
@@ -9,14 +9,14 @@ export interface FlagWords {
 }
 
 /**
- * Takes out what the ecosystem's tools allow beside the usual forms: a value behind a switch (`--yes=false`) and an equals
- * sign behind a short flag (`-o=json`). Words behind `--` are not looked at, nor, with `passThrough`, those behind the
- * first that is no flag.
+ * Takes out what the ecosystem's tools allow beside the usual forms: a value behind a switch (`--yes=false`, and `--yes
+ * true` where the command has no arguments that `true` could be) and an equals sign behind a short flag (`-o=json`). Words
+ * behind `--` are not looked at, nor, with `passThrough`, those behind the first that is no flag.
  */
 export function readFlagWords(
   given: readonly string[],
   specs: readonly FlagSpec[],
-  passThrough: boolean | undefined,
+  { args, passThrough }: Pick<CommandSpec, "args" | "passThrough">,
 ): FlagWords {
   const words: string[] = [];
   const switches = new Map<string, boolean>();
@@ -25,9 +25,11 @@ export function readFlagWords(
     if (word === "--" || (passThrough === true && !isFlag(word)))
       return { words: [...words, ...given.slice(at)], switches };
     const spec = isFlag(word) ? specs.find((each) => spellings(each).includes(nameOf(word))) : undefined;
-    const value = word.includes("=") ? word.slice(word.indexOf("=") + 1) : undefined;
+    let value = word.includes("=") ? word.slice(word.indexOf("=") + 1) : undefined;
+    const isSwitch = spec !== undefined && spec.value === undefined;
+    if (isSwitch && value === undefined && args === undefined && isTrueOrFalse(given[at + 1])) value = given[++at];
     if (spec === undefined) words.push(word);
-    else if (spec.value === undefined && value !== undefined) switches.set(spec.name, switchValue(nameOf(word), value));
+    else if (isSwitch && value !== undefined) switches.set(spec.name, switchValue(nameOf(word), value));
     else if (value !== undefined && !word.startsWith("--")) words.push(nameOf(word), value);
     else words.push(word);
     // The value of a flag may look like one.
@@ -38,6 +40,10 @@ export function readFlagWords(
 
 function isFlag(word: string): boolean {
   return word.startsWith("-") && word !== "-";
+}
+
+function isTrueOrFalse(word: string | undefined): boolean {
+  return word === "true" || word === "false";
 }
 
 function nameOf(word: string): string {

@@ -117,6 +117,20 @@ describe("flags", () => {
     expect(Object.fromEntries(parsed?.flags ?? [])).toEqual(flags);
   });
 
+  test("a switch of a command without arguments may have its value behind it", async () => {
+    const on = (await parse(["provider", "run", "--cluster-k8s", "true", "--deployment-ingress-static-hosts", "false"]))
+      .line;
+    expect(on).toMatchObject({ args: [] });
+    expect(Object.fromEntries(on?.flags ?? [])).toEqual({
+      "cluster-orch": true,
+      "deployment-ingress-static-hosts": false,
+    });
+    // Where there are arguments it is one of them: `true` may be the name of a key.
+    const key = (await parse(["keys", "delete", "-y", "true"])).line;
+    expect(key?.args).toEqual(["true"]);
+    await expect(parse(["provider", "run", "--cluster-orch", "maybe"])).rejects.toThrow("too many arguments");
+  });
+
   test("a switch takes true and false alone", async () => {
     const { code, err } = await runCli(["tx", "bank", "send", "a", "b", "1x", "--yes=maybe"]);
     expect(code).toBe(2);

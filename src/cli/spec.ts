@@ -16,6 +16,8 @@ export interface FlagSpec {
   readonly alias?: string;
   /** Heading of the help under which it stands; the command's own flags have none. */
   readonly group?: string;
+  /** Taken because it belongs to every command of its group, and without a meaning for this one: no help names it. */
+  readonly hidden?: boolean;
 }
 
 export interface CommandInput {

@@ -31,7 +31,8 @@ export async function cliPage(): Promise<string> {
 async function commandsOf(spec: CommandSpec, words: string): Promise<Entry[]> {
   const children = (await spec.commands?.()) ?? [];
   const below = await Promise.all(children.map((child) => commandsOf(child, `${words} ${child.name}`)));
-  return [...(spec.load === undefined ? [] : [{ words, spec }]), ...below.flat()];
+  const flags = spec.flags?.filter(({ hidden }) => hidden !== true) ?? [];
+  return [...(spec.load === undefined ? [] : [{ words, spec: { ...spec, flags } }]), ...below.flat()];
 }
 
 /**

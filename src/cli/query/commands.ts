@@ -10,8 +10,11 @@ function moduleGroup(name: string, summary: string, own: readonly CommandSpec[] 
 }
 
 const JSON_OUTPUT: FlagSpec = { ...OUTPUT_FLAG, default: "json" };
-const NODE_AND_JSON: readonly FlagSpec[] = QUERY_FLAGS.filter(({ name }) => name === "node").concat(JSON_OUTPUT);
-const NODE_AND_TEXT: readonly FlagSpec[] = QUERY_FLAGS.filter(({ name }) => name !== "height");
+/** Blocks and transactions are no state of a height; every query takes the flag. */
+const NODE_AND_TEXT: readonly FlagSpec[] = QUERY_FLAGS.map((flag) =>
+  flag.name === "height" ? { ...flag, hidden: true } : flag,
+);
+const NODE_AND_JSON: readonly FlagSpec[] = NODE_AND_TEXT.map((flag) => (flag.name === "output" ? JSON_OUTPUT : flag));
 
 const BALANCES: CommandSpec = {
   name: "balances",

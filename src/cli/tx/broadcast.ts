@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { accountInfo, broadcastTx, type ChainClient, parseBroadcastMode } from "../../client/index.ts";
-import { Service, SimulateResponseSchema } from "../../wire/gen/sdk/tx/v1beta1/service_pb.js";
+import { Service, type SimulateResponse, SimulateResponseSchema } from "../../wire/gen/sdk/tx/v1beta1/service_pb.js";
 import { AuthInfoSchema, type Tx } from "../../wire/gen/sdk/tx/v1beta1/tx_pb.js";
 import { SignMode, singleMode, toJson, txSigners, unpackAny } from "../../wire/index.ts";
 import { createContext } from "../context.ts";
@@ -27,10 +27,14 @@ export async function broadcastFile(input: CommandInput): Promise<number> {
 export async function simulateFile(input: CommandInput): Promise<void> {
   const tx = await readTxFile(input.args[0] ?? "", input.io);
   const context = createContext(input);
-  const chain = await context.chain();
-  const complete = tx.signatures.length > 0 ? tx : await withEmptySignatures(chain, tx);
-  const answer = await chain.query.call(Service.method.simulate, { txBytes: txBytes(complete) });
+  const answer = await simulated(await context.chain(), tx);
   printResult(toJson(SimulateResponseSchema, answer), context.output, input.io);
+}
+
+/** What the chain says of a transaction, signed or not, without sending it. */
+export async function simulated(chain: ChainClient, tx: Tx): Promise<SimulateResponse> {
+  const complete = tx.signatures.length > 0 ? tx : await withEmptySignatures(chain, tx);
+  return chain.query.call(Service.method.simulate, { txBytes: txBytes(complete) });
 }
 
 /** A place for each signature that is still missing, with the sequence that it will have. */

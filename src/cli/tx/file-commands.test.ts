@@ -71,6 +71,50 @@ test("a signature for another chain or by another key is told", async () => {
   expect(wrong.err).toContain("the node serves cli-test-1, --chain-id says other-1");
 });
 
+describe("flags of every tx command", () => {
+  const COMMON = ["--from", "alice", "-y", "--sign-mode", "direct", "-a", "1", "-s", "1", "--broadcast-mode", "block"];
+
+  test("are taken by commands that do not need them", async () => {
+    const signed = await sign(await generate(alice), "alice");
+    const { out } = await chain.run(["tx", "encode", signed]);
+    expect(await chain.run(["tx", "encode", signed, ...COMMON, "--offline"])).toEqual({ code: 0, out, err: "" });
+    const decoded = await chain.run(["tx", "decode", out.trim(), ...COMMON]);
+    expect(decoded).toEqual(await chain.run(["tx", "decode", out.trim()]));
+    expect((await chain.run(["tx", "broadcast", signed, ...COMMON])).code).toBe(0);
+  });
+
+  test("that a transaction in a file has settled are told to change nothing", async () => {
+    const unsigned = await generate(alice);
+    const { code, out, err } = await chain.run(["tx", "encode", unsigned, "--fees", "1utoken", "--memo", "x"]);
+    expect(code).toBe(0);
+    expect(out).toBe((await chain.run(["tx", "encode", unsigned])).out);
+    expect(err).toBe(
+      "--fees changes nothing: the file holds the whole transaction\n--memo changes nothing: the file holds the whole transaction\n",
+    );
+  });
+
+  test.each(["sign", "encode", "broadcast"])("--generate-only of tx %s prints it without signatures", async (name) => {
+    const unsigned = (await chain.run(["tx", "bank", "send", alice, bob, "5utoken", "--generate-only", ...FEES])).out;
+    const signed = await sign(file(unsigned), "alice");
+    const ran = await chain.run(["tx", name, signed, "--from", "alice", "--generate-only"]);
+    expect(ran).toEqual({ code: 0, out: unsigned, err: "" });
+  });
+
+  test.each(["sign", "broadcast"])("--dry-run of tx %s tells the gas and sends nothing", async (name) => {
+    const signed = await sign(await generate(alice), "alice");
+    const before = (await chain.query("account", alice)).sequence;
+    const once = await chain.run(["tx", name, signed, "--from", "alice", "--dry-run"]);
+    expect({ code: once.code, out: once.out }).toEqual({ code: 0, out: "" });
+    const gas = Number(/^gas estimate: (\d+)\n$/.exec(once.err)?.[1]);
+    const twice = await chain.run(["tx", name, signed, "--from", "alice", "--dry-run", "--gas-adjustment", "2"]);
+    expect(twice.err).toBe(`gas estimate: ${2 * gas}\n`);
+    expect((await chain.query("account", alice)).sequence).toBe(before);
+    const offline = await chain.run(["tx", name, signed, "--from", "alice", "--dry-run", "--offline"]);
+    expect(offline.code).toBe(2);
+    expect(offline.err).toContain("--dry-run asks a node");
+  });
+});
+
 describe("somebody else pays the fee", () => {
   test("both sign in turn, in either order", async () => {
     for (const [first, second] of [

@@ -1,11 +1,24 @@
 import { KEYRING_FLAGS, NODE_FLAG, OUTPUT_FLAG, TX_FLAGS } from "../global-flags.ts";
-import type { CommandSpec, FlagSpec } from "../spec.ts";
+import type { CommandSpec, FlagSpec, Run } from "../spec.ts";
 
 function txFlags(...names: readonly string[]): readonly FlagSpec[] {
   return TX_FLAGS.filter(({ name }) => names.includes(name));
 }
 
-const BROADCAST_FLAGS = txFlags("broadcast-mode", "offline");
+/**
+ * The flags of a command on files, and those of every `tx` command that mean nothing for it: scripts give them to each, so
+ * they are taken.
+ */
+function withCommon(...own: readonly FlagSpec[]): readonly FlagSpec[] {
+  const others = TX_FLAGS.filter(({ name }) => !own.some((flag) => flag.name === name));
+  return [...own, ...others.map((flag) => ({ ...flag, hidden: true }))];
+}
+
+/** A command whose first word is a file with a transaction. */
+function onFile(load: () => Promise<Run>): () => Promise<Run> {
+  return async () => (await import("./file-run.ts")).onFile(await load());
+}
+
 const JSON_OUTPUT: FlagSpec = { ...OUTPUT_FLAG, default: "json" };
 const OUTPUT_DOCUMENT: FlagSpec = {
   name: "output-document",
@@ -44,7 +57,7 @@ export const FILE_COMMANDS: readonly CommandSpec[] = [
     example:
       "svc tx sign unsigned.json --from alice --chain-id svc-1 --output-document signed.json\n" +
       "svc tx sign unsigned.json --from alice --chain-id svc-1 --offline -a 12 -s 34",
-    load: async () => (await import("./sign.ts")).signFile,
+    load: onFile(async () => (await import("./sign.ts")).signFile),
   },
   {
     name: "sign-batch",
@@ -66,15 +79,18 @@ export const FILE_COMMANDS: readonly CommandSpec[] = [
     aliases: ["multi-sign"],
     args: "<file> <multisig> <signatures...>",
     summary: "Put the signatures of members, in files, together to that of their multisig",
-    flags: COMBINE_FLAGS,
+    flags: withCommon(...COMBINE_FLAGS),
     example: "svc tx multisign unsigned.json team alice.json bob.json --output-document signed.json",
-    load: async () => (await import("./multisign.ts")).multisign,
+    load: onFile(async () => (await import("./multisign.ts")).multisign),
   },
   {
     name: "multisign-batch",
     args: "<file> <multisig> <signatures...>",
     summary: "The same for files with one transaction, and one signature, a line",
-    flags: [{ name: "no-auto-increment", summary: "the same sequence for all transactions" }, ...COMBINE_FLAGS],
+    flags: withCommon(
+      { name: "no-auto-increment", summary: "the same sequence for all transactions" },
+      ...COMBINE_FLAGS,
+    ),
     example: "svc tx multisign-batch unsigned.jsonl team alice.jsonl bob.jsonl > signed.jsonl",
     load: async () => (await import("./multisign.ts")).multisignBatch,
   },
@@ -83,23 +99,23 @@ export const FILE_COMMANDS: readonly CommandSpec[] = [
     aliases: ["validate"],
     args: "<file>",
     summary: "Tell whose signatures a transaction in a file needs and whether those it has hold, - for standard input",
-    flags: [...txFlags("offline", "account-number", "sequence"), NODE_FLAG, ...KEYRING_FLAGS],
+    flags: withCommon(...txFlags("offline", "account-number", "sequence"), NODE_FLAG, ...KEYRING_FLAGS),
     example: "svc tx validate-signatures signed.json",
-    load: async () => (await import("./validate.ts")).validateSignatures,
+    load: onFile(async () => (await import("./validate.ts")).validateSignatures),
   },
   {
     name: "encode",
     args: "<file>",
     summary: "Print a transaction in a file as base64 of its protobuf bytes, - for standard input",
-    flags: [{ name: "amino", summary: "of its bytes in the older amino encoding" }, ...KEYRING_FLAGS],
+    flags: withCommon({ name: "amino", summary: "of its bytes in the older amino encoding" }, ...KEYRING_FLAGS),
     example: "svc tx encode signed.json",
-    load: async () => (await import("./encode.ts")).encodeFile,
+    load: onFile(async () => (await import("./encode.ts")).encodeFile),
   },
   {
     name: "decode",
     args: "<text>",
     summary: "Print a transaction in base64 as JSON, - for standard input",
-    flags: [{ name: "hex", short: "x", summary: "the transaction is in hexadecimal" }, ...KEYRING_FLAGS],
+    flags: withCommon({ name: "hex", short: "x", summary: "the transaction is in hexadecimal" }, ...KEYRING_FLAGS),
     example: "svc tx decode CpMBCpABChwvc2RrLmJhbmsudjFiZXRhMS5Nc2dTZW5k...",
     load: async () => (await import("./encode.ts")).decodeText,
   },
@@ -107,16 +123,16 @@ export const FILE_COMMANDS: readonly CommandSpec[] = [
     name: "broadcast",
     args: "<file>",
     summary: "Send a signed transaction in a file, - for standard input",
-    flags: [...BROADCAST_FLAGS, NODE_FLAG, JSON_OUTPUT, ...KEYRING_FLAGS],
+    flags: withCommon(...txFlags("broadcast-mode", "dry-run", "offline"), NODE_FLAG, JSON_OUTPUT, ...KEYRING_FLAGS),
     example: "svc tx broadcast signed.json --broadcast-mode block",
-    load: async () => (await import("./broadcast.ts")).broadcastFile,
+    load: onFile(async () => (await import("./broadcast.ts")).broadcastFile),
   },
   {
     name: "simulate",
     args: "<file>",
     summary: "Tell the gas that a transaction in a file would use, - for standard input",
-    flags: [NODE_FLAG, JSON_OUTPUT, ...KEYRING_FLAGS],
+    flags: withCommon(NODE_FLAG, JSON_OUTPUT, ...KEYRING_FLAGS),
     example: "svc tx simulate unsigned.json",
-    load: async () => (await import("./broadcast.ts")).simulateFile,
+    load: onFile(async () => (await import("./broadcast.ts")).simulateFile),
   },
 ];

@@ -1,0 +1,54 @@
+import { create } from "@bufbuild/protobuf";
+import { adjustGas, gasEstimateText, parseGasAdjustment } from "../../client/index.ts";
+import { AuthInfoSchema, type Tx } from "../../wire/gen/sdk/tx/v1beta1/tx_pb.js";
+import { createContext } from "../context.ts";
+import { usageError } from "../errors.ts";
+import type { Flags } from "../flags.ts";
+import { inFlag } from "../in-flag.ts";
+import type { Io } from "../io.ts";
+import type { CommandInput, Run } from "../spec.ts";
+import { simulated } from "./broadcast.ts";
+import { readTxFile } from "./file.ts";
+import { printTx } from "./json.ts";
+
+/** Flags of what a transaction in a file has already. */
+const SETTLED = ["fees", "gas", "gas-prices", "memo", "timeout-height", "fee-payer", "fee-granter"] as const;
+
+/**
+ * A command on the transaction in a file. `--generate-only` and `--dry-run` mean what they mean everywhere: the
+ * transaction is printed unsigned, or its gas is told, and the command itself does not run.
+ */
+export function onFile(run: Run): Run {
+  return async (input) => {
+    const { args, flags, io } = input;
+    const [generate, dryRun] = [flags.bool("generate-only"), flags.bool("dry-run")];
+    if (generate && dryRun) throw usageError("--generate-only and --dry-run cannot be used together");
+    if (dryRun && flags.bool("offline")) {
+      throw usageError("--dry-run asks a node and cannot be used with --offline");
+    }
+    tellSettled(flags, io);
+    if (!generate && !dryRun) return (await run(input)) ?? undefined;
+    const tx = await readTxFile(args[0] ?? "", io);
+    if (generate) io.out(`${printTx(withoutSignatures(tx))}\n`);
+    else io.err(`${gasEstimateText(await gasOf(input, tx))}\n`);
+    return undefined;
+  };
+}
+
+function tellSettled(flags: Flags, io: Pick<Io, "err">): void {
+  for (const name of SETTLED.filter((each) => flags.typed(each))) {
+    io.err(`--${name} changes nothing: the file holds the whole transaction\n`);
+  }
+}
+
+function withoutSignatures(tx: Tx): Tx {
+  const fee = tx.authInfo?.fee;
+  return { ...tx, authInfo: create(AuthInfoSchema, fee === undefined ? {} : { fee }), signatures: [] };
+}
+
+async function gasOf(input: CommandInput, tx: Tx): Promise<bigint> {
+  const { flags } = input;
+  const adjustment = inFlag(flags, "gas-adjustment", () => parseGasAdjustment(flags.text("gas-adjustment")));
+  const { gasInfo } = await simulated(await createContext(input).chain(), tx);
+  return adjustGas(gasInfo?.gasUsed ?? 0n, adjustment);
+}
