@@ -1,4 +1,4 @@
-import { createServer } from "node:http";
+import { createServer, type Server } from "node:http";
 import { listenError } from "../../util/index.ts";
 
 /** The published files of a network: version, chain id and RPC nodes. */
@@ -30,11 +30,17 @@ export async function startNetServer(port: number, files: NetFiles): Promise<Net
     server.listen(port, "127.0.0.1", resolve);
   });
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: `http://127.0.0.1:${portOf(server) ?? port}`,
     close: () =>
       new Promise((resolve) => {
         server.closeAllConnections();
         server.close(() => resolve());
       }),
   };
+}
+
+/** The port that was taken; 0 asks for any. */
+function portOf(server: Server): number | undefined {
+  const address = server.address();
+  return typeof address === "object" ? address?.port : undefined;
 }

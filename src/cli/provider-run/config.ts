@@ -31,6 +31,17 @@ export function engineStateDir(home: string): string {
   return join(home, "provider", "engine");
 }
 
+/** What the flags say of a container engine, beside its address. */
+export function readEngineSettings(flags: Flags) {
+  return {
+    stateDir: engineStateDir(homeOf(flags)),
+    allowLocalImages: flags.bool("cluster-local-images"),
+    publicHostname: flags.text("cluster-public-hostname"),
+    volumeSizeEnforcement: flags.text("cluster-volume-sizes") === "none" ? ("none" as const) : ("loop" as const),
+    timing: { stopGrace: parseDuration("cluster-stop-grace", flags.text("cluster-stop-grace")) },
+  };
+}
+
 /** Everything the flags say of the provider, beside the cluster that is opened from them. */
 export function readSettings(flags: Flags): Omit<ProviderConfig, "driver"> {
   const fee = inFlag(flags, "fees", () => parseCoin(flags.text("fees")));

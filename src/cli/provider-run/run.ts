@@ -3,7 +3,6 @@ import { createLogger, EXIT, type Logger } from "../../util/index.ts";
 import { encodeAddress } from "../../wire/index.ts";
 import { openCertificate } from "../cert/issue.ts";
 import { createContext } from "../context.ts";
-import { parseDuration } from "../duration.ts";
 import { commandError } from "../errors.ts";
 import type { Flags } from "../flags.ts";
 import { homeOf } from "../home.ts";
@@ -13,7 +12,7 @@ import { stopRequested } from "../signals.ts";
 import type { CommandInput } from "../spec.ts";
 import { keyringSigner } from "../tx/sender.ts";
 import { VERSION } from "../version.ts";
-import { engineStateDir, readSettings } from "./config.ts";
+import { readEngineSettings, readSettings } from "./config.ts";
 
 /** `svc provider run`. */
 export async function providerRun(input: CommandInput): Promise<number> {
@@ -53,13 +52,5 @@ export async function providerRun(input: CommandInput): Promise<number> {
 async function openDriver(flags: Flags, log: Logger): Promise<EngineDriver> {
   const { socket, kind, version } = await discoverEngine(flags.optional("cluster-engine"));
   log.info("container engine found", { kind, version, socket });
-  return createEngineDriver({
-    socket,
-    stateDir: engineStateDir(homeOf(flags)),
-    allowLocalImages: flags.bool("cluster-local-images"),
-    publicHostname: flags.text("cluster-public-hostname"),
-    volumeSizeEnforcement: flags.text("cluster-volume-sizes") === "none" ? "none" : "loop",
-    timing: { stopGrace: parseDuration("cluster-stop-grace", flags.text("cluster-stop-grace")) },
-    log: log.child({ module: "provider-cluster" }),
-  });
+  return createEngineDriver({ socket, ...readEngineSettings(flags), log: log.child({ module: "provider-cluster" }) });
 }

@@ -46,6 +46,11 @@ async function file(name: string, text: string): Promise<string> {
   return path;
 }
 
+/** A key that has no part in the multisig. */
+const OTHER_KEY = {
+  "@type": "/cosmos.crypto.secp256k1.PubKey",
+  key: "A6bncrnIx1KJLJzGhRBJ0CGbTtHnZjb3NziLYle4D1tV",
+};
 const unsigned = () => file("unsigned.json", recorded.unsigned_stdout);
 const shares = () => Promise.all(recorded.parts.map(({ signer, stdout }) => file(`${signer}.json`, stdout)));
 const multisign = async (...flags: string[]) =>
@@ -81,6 +86,18 @@ describe("the recorded multisig", () => {
     const document = join(home, "document.json");
     expect(await multisign("--output-document", document)).toEqual({ code: 0, out: "", err: "" });
     expect(await readFile(document, "utf8")).toBe(recorded.multisign_stdout);
+  });
+
+  test("--overwrite replaces the signatures of the file", async () => {
+    const tx = JSON.parse(recorded.multisign_stdout);
+    const other = { mode_info: { single: { mode: "SIGN_MODE_DIRECT" } }, sequence: "9" };
+    tx.auth_info.signer_infos.push({ public_key: OTHER_KEY, ...other });
+    tx.signatures.push("AAAA");
+    const signed = await file("others.json", JSON.stringify(tx));
+    const multisigned = async (...flags: string[]) =>
+      svc(["tx", "multisign", signed, "team", ...(await shares()), ...flags, ...NUMBERS]);
+    expect(JSON.parse((await multisigned()).out).signatures).toContain("AAAA");
+    expect(await multisigned("--overwrite")).toEqual({ code: 0, out: recorded.multisign_stdout, err: "" });
   });
 
   test("its bytes, and whether its signatures hold", async () => {

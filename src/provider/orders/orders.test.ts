@@ -47,7 +47,7 @@ interface World {
   refuse: Rejected | undefined;
 }
 
-function setUp(change: Partial<World> = {}) {
+function setUp(change: Partial<World> = {}, bidTimeoutMs = 60_000) {
   const world: World = {
     state: "open",
     group: spec(),
@@ -90,7 +90,7 @@ function setUp(change: Partial<World> = {}) {
     log: silentLogger,
     deposit: { denom: "utoken", amount: 5_000_000n },
     fee: world.fee,
-    bidTimeoutMs: 60_000,
+    bidTimeoutMs,
     retryMs: 5,
     onWon: (each) => won.push(each),
   });
@@ -196,6 +196,12 @@ describe("orders", () => {
     await settled();
     expect(service.find(id)?.reason).toContain("a deposit of 5000000utoken and a fee of 7000000stake");
     service.stop();
+  it("withdraws a bid that nobody takes in time", async () => {
+    const { service, sent, inventory } = setUp({}, 1);
+    service.onEvent(created);
+    await expect.poll(() => sent).toEqual([`bid ${text}`, `close bid ${text}`]);
+    expect(service.status()).toMatchObject([{ phase: "closed", reason: "bid timeout" }]);
+    expect(inventory.has(text)).toBe(false);
   });
 
   it("asks again when the chain did not answer", async () => {

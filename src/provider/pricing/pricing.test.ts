@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
@@ -85,6 +85,17 @@ describe("script pricing", () => {
     await expect(run("exit 3")).rejects.toThrow("code 3");
     await expect(run("echo cheap")).rejects.toThrow("not a price");
     await expect(run("sleep 30", 200)).rejects.toThrow("signal SIGKILL");
+  });
+
+  it("runs no more scripts at once than it may", async () => {
+    const log = join(dir, "running");
+    const path = script(`echo + >> ${log}; sleep 0.05; echo - >> ${log}; echo 1`);
+    const pricing = scriptPricing({ path, processLimit: 2, timeoutMs: 30_000 });
+    await Promise.all(Array.from({ length: 6 }, () => pricing.price(request)));
+    const marks = readFileSync(log, "utf8").trim().split("\n");
+    const running = marks.map((_, i) => marks.slice(0, i + 1).reduce((sum, mark) => sum + (mark === "+" ? 1 : -1), 0));
+    expect(marks).toHaveLength(12);
+    expect(Math.max(...running)).toBeLessThanOrEqual(2);
   });
 
   it("refuses a path that cannot run", () => {

@@ -69,6 +69,7 @@ function providerRows({ A, none }: World): readonly Row[] {
     [["provider", "run"], 2, "required flag --from"],
     [["provider", "run", "--from", "nobody"], 1, "nobody is not a valid name or address"],
     [["provider", "run", "--from", "a", "--cluster-orch"], 1, "--cluster-orch"],
+    [["provider", "run", "--from", "a", "--clusterconfig", none], 1, "--clusterconfig"],
     [["provider", "run", "--from", "a", "--bid-price-cpu-scale", "x"], 2, "--bid-price-cpu-scale"],
     [["provider", "run", "--from", "a", "--bid-price-strategy", "free"], 2, "--bid-price-strategy takes scale"],
     [["provider", "run", "--from", "a", "--bid-deposit", "x"], 2, "--bid-deposit"],

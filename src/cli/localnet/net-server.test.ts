@@ -1,0 +1,21 @@
+import { describe, expect, test } from "vitest";
+import { startNetServer } from "./net-server.ts";
+
+describe("the published files", () => {
+  test("are version, chain id and nodes, one a line", async () => {
+    const rpcNodes = ["http://127.0.0.1:1", "http://127.0.0.1:2"];
+    const server = await startNetServer(0, { version: "v1.2.3", chainId: "svc-1", rpcNodes });
+    try {
+      const text = async (path: string) => {
+        const response = await fetch(server.url + path);
+        return `${response.status} ${await response.text()}`;
+      };
+      expect(await text("/version.txt")).toBe("200 v1.2.3\n");
+      expect(await text("/chain-id.txt")).toBe("200 svc-1\n");
+      expect(await text("/rpc-nodes.txt")).toBe("200 http://127.0.0.1:1\nhttp://127.0.0.1:2\n");
+      expect(await text("/")).toBe("404 not found\n");
+    } finally {
+      await server.close();
+    }
+  });
+});
