@@ -36,6 +36,8 @@ const SECTIONS = [
   ...["svc query bank balances", "svc query tx"],
 ];
 
+const HINT = "add its row, with the test that holds it, to docs/specification/commands.md or reference.md";
+
 const flagRows = rows.filter(({ cells }) => cells.Flag !== undefined);
 const commandRows = rows.filter(({ cells }) => cells.Command !== undefined);
 
@@ -115,7 +117,10 @@ describe("commands of the specification", () => {
   test("have their rows, each command of their sections", () => {
     const known = new Set(commandRows.flatMap(({ cells }) => codeOf(cells.Command ?? "").slice(0, 1)));
     const missing = SECTIONS.flatMap(below).filter(({ words }) => !known.has(words));
-    expect(missing.map(({ words }) => words)).toEqual([]);
+    expect(
+      missing.map(({ words }) => words),
+      HINT,
+    ).toEqual([]);
     for (const section of SECTIONS) expect(below(section).length, section).toBeGreaterThan(0);
   });
 });
@@ -147,7 +152,7 @@ describe("flags of the specification", () => {
         .map(({ name }) => `${command.words} --${name}`)
         .filter((text) => !known.has(text)),
     );
-    expect(missing).toEqual([]);
+    expect(missing, HINT).toEqual([]);
   });
 });
 

@@ -196,6 +196,8 @@ describe("orders", () => {
     await settled();
     expect(service.find(id)?.reason).toContain("a deposit of 5000000utoken and a fee of 7000000stake");
     service.stop();
+  });
+
   it("withdraws a bid that nobody takes in time", async () => {
     const { service, sent, inventory } = setUp({}, 1);
     service.onEvent(created);
