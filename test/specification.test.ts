@@ -36,7 +36,8 @@ const SECTIONS = [
   ...["svc query bank balances", "svc query tx"],
 ];
 
-const HINT = "add its row, with the test that holds it, to set-up.md, commands.md or reference.md of docs/specification";
+const HINT =
+  "add its row, with the test that holds it, to set-up.md, commands.md or reference.md of docs/specification";
 
 const flagRows = rows.filter(({ cells }) => cells.Flag !== undefined);
 const commandRows = rows.filter(({ cells }) => cells.Command !== undefined);
