@@ -17,6 +17,7 @@ export {
 export * from "./any.ts";
 export { decodeMessage, encodeMessage, MAX_MESSAGE_DEPTH } from "./codec/index.ts";
 export { wireErrors } from "./errors.ts";
+export * from "./ics23/index.ts";
 export * from "./ids.ts";
 export * from "./json/index.ts";
 export * from "./keys-any.ts";

@@ -35,6 +35,7 @@ import { file_sdk_gov_v1_tx } from "./gen/sdk/gov/v1/tx_pb.js";
 import { file_sdk_gov_v1beta1_gov } from "./gen/sdk/gov/v1beta1/gov_pb.js";
 import { file_sdk_gov_v1beta1_query } from "./gen/sdk/gov/v1beta1/query_pb.js";
 import { file_sdk_gov_v1beta1_tx } from "./gen/sdk/gov/v1beta1/tx_pb.js";
+import { file_sdk_ics23_v1_proofs } from "./gen/sdk/ics23/v1/proofs_pb.js";
 import { file_sdk_mint_v1beta1_mint } from "./gen/sdk/mint/v1beta1/mint_pb.js";
 import { file_sdk_mint_v1beta1_query } from "./gen/sdk/mint/v1beta1/query_pb.js";
 import { file_sdk_mint_v1beta1_tx } from "./gen/sdk/mint/v1beta1/tx_pb.js";
@@ -97,6 +98,7 @@ export const PROTO_FILES: readonly DescFile[] = [
   file_sdk_gov_v1beta1_gov,
   file_sdk_gov_v1beta1_query,
   file_sdk_gov_v1beta1_tx,
+  file_sdk_ics23_v1_proofs,
   file_sdk_mint_v1beta1_mint,
   file_sdk_mint_v1beta1_query,
   file_sdk_mint_v1beta1_tx,

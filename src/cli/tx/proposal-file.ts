@@ -42,6 +42,7 @@ const OLDER = v.strictObject({
 export function readProposalFile(path: string, { profile }: Flags): MessageInitShape<typeof MsgSubmitProposalSchema> {
   return readFile(path, HINT, (json) => {
     const { messages, deposit, ...rest } = shaped(PROPOSAL, json);
+    if (messages.length === 0 && rest.metadata === "") throw new Error("it needs messages or metadata");
     const spelled = messages.map((message: JsonValue) => fromJson(AnySchema, spell(message, profile.namespace)));
     return { ...rest, messages: spelled, initialDeposit: readDeposit(deposit) };
   });

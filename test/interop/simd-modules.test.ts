@@ -1,0 +1,224 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { waitFor } from "../support/index.ts";
+import { expectAlike } from "./alike.ts";
+import { buildPeer, Peer } from "./peers.ts";
+import { type SimdChain, startSimdChain } from "./simd-chain.ts";
+
+/** Modules of the reference chain that ours has not: proposals, grants, allowances, penalties, new coins. */
+
+const built = await buildPeer("simd53");
+const missing = built instanceof Peer ? "" : built.missing;
+
+test.skipIf(missing !== "" && process.env.CI !== "true")(
+  missing === "" ? "the reference tool is there" : `no reference tool, modules of it are not tested: ${missing}`,
+  () => expect(missing).toBe(""),
+);
+
+const FEE = "7stake";
+const MODES = ["direct", "amino-json"] as const;
+
+describe.skipIf(!(built instanceof Peer))("modules of the reference tool", () => {
+  const root = mkdtempSync(join(tmpdir(), "svc-modules-"));
+  let chain: SimdChain;
+
+  beforeAll(async () => {
+    if (!(built instanceof Peer)) return;
+    const coins = (amount: string) => [{ denom: "stake", amount }];
+    const periods = { voting_period: "12s", expedited_voting_period: "10s", max_deposit_period: "120s" };
+    const deposits = { min_deposit: coins("100"), expedited_min_deposit: coins("500") };
+    chain = await startSimdChain(built, {
+      accounts: ["alice", "bob", "carol"],
+      changeGenesis: ({ app_state: state }) => {
+        Object.assign((state as { gov: { params: object } }).gov.params, periods, deposits);
+      },
+    });
+  });
+  afterAll(async () => {
+    await chain?.stop();
+    rmSync(root, { recursive: true });
+  });
+
+  function file(name: string, content: object): string {
+    const path = join(root, name);
+    writeFileSync(path, JSON.stringify(content));
+    return path;
+  }
+
+  async function balance(name: string): Promise<bigint> {
+    const { amount } = await chain.svcQuery("bank", "balances", chain.address(name), "--denom", "stake");
+    return BigInt(amount);
+  }
+
+  /** Both tools' answers to the same words; the part of theirs where ours is only that. */
+  async function same(words: readonly string[], part?: string): Promise<void> {
+    const [ours, theirs] = [await chain.svcQuery(...words), await chain.query(...words)];
+    expectAlike(ours, part === undefined ? theirs : (theirs[part] ?? {}));
+  }
+
+  test("parameters and what changes with every block", async () => {
+    for (const module of ["slashing", "mint", "gov", "auth", "bank"]) await same([module, "params"], "params");
+    await same(["slashing", "signing-infos", "--height", "3"]);
+    const { info } = await chain.svcQuery("slashing", "signing-infos");
+    const { address } = info[0];
+    await same(["slashing", "signing-info", address, "--height", "3"], "val_signing_info");
+    const response = await fetch(`${chain.url.replace("tcp:", "http:")}/validators`);
+    const { result } = (await response.json()) as { result: { validators: { pub_key: { value: string } }[] } };
+    const key = JSON.stringify({ "@type": "/cosmos.crypto.ed25519.PubKey", key: result.validators[0]?.pub_key.value });
+    expect(await chain.svcQuery("slashing", "signing-info", key)).toMatchObject({ address });
+    for (const name of ["inflation", "annual-provisions"]) await same(["mint", name, "--height", "3"]);
+    const { inflation } = await chain.query("mint", "inflation", "--height", "3");
+    expect(await chain.svcOk(["query", "mint", "inflation", "--height", "3"])).toBe(`${inflation}\n`);
+    const tallying = await chain.svcQuery("gov", "param", "tallying");
+    expect(tallying).toMatchObject({ quorum: "0.334000000000000000" });
+  });
+
+  test("a proposal goes from its deposit over votes to its effect", async () => {
+    const { accounts } = await chain.query("auth", "module-accounts");
+    const gov = accounts.find(({ value }: { value: { name: string } }) => value.name === "gov");
+    const params = { ...(await chain.svcQuery("mint", "params")), goal_bonded: "0.500000000000000000" };
+    const update = { "@type": "/cosmos.mint.v1beta1.MsgUpdateParams", authority: gov.value.address, params };
+    const path = file("proposal.json", {
+      ...{ title: "Bond half", summary: "A goal that can be met", metadata: "none" },
+      ...{ deposit: "40stake", messages: [update] },
+    });
+    await chain.svcTx("gov", "submit-proposal", path, "--from", "alice");
+    const [{ id }] = (await chain.svcQuery("gov", "proposals", "--status", "deposit-period")).proposals;
+    expect(await chain.svcQuery("gov", "proposer", id)).toEqual({ proposal_id: id, proposer: chain.address("alice") });
+    await chain.svcTx("gov", "deposit", id, "60stake", "--from", "bob", "--sign-mode", "amino-json");
+    await same(["gov", "deposits", id]);
+    await same(["gov", "deposit", id, chain.address("bob")], "deposit");
+    await chain.svcTx("gov", "vote", id, "yes", "--metadata", "agreed", "--from", "validator");
+    for (const mode of MODES) {
+      const split = ["gov", "weighted-vote", id, "yes=0.6,no_with_veto=0.4", "--from", "alice"];
+      await chain.svcTx(...split, "--sign-mode", mode);
+      await chain.svcTx("gov", "vote", id, "abstain", "--from", "bob", "--sign-mode", mode);
+    }
+    await same(["gov", "proposal", id], "proposal");
+    await same(["gov", "proposals"]);
+    await same(["gov", "votes", id]);
+    await same(["gov", "vote", id, chain.address("alice")], "vote");
+    await same(["gov", "tally", id], "tally");
+    const passed = async () =>
+      (await chain.svcQuery("gov", "proposal", id)).status === "PROPOSAL_STATUS_PASSED" ? true : undefined;
+    await waitFor(passed, `proposal ${id} to pass`, { timeoutMs: 40_000 });
+    expect(await chain.svcQuery("mint", "params")).toEqual(params);
+    await same(["gov", "proposal", id], "proposal");
+  });
+
+  test.each(MODES)("a proposal of text, older votes and its end, signed in mode %s", async (mode) => {
+    const signed = ["--sign-mode", mode];
+    const text = ["--title", "A title", "--description", "What <it> & that means", "--deposit", "100stake"];
+    await chain.svcTx("gov", "submit-legacy-proposal", ...text, "--from", "carol", ...signed);
+    const [{ id }] = (await chain.svcQuery("gov", "proposals", "--reverse", "--limit", "1")).proposals;
+    await chain.svcTx("gov", "vote", id, "no", "--legacy", "--from", "alice", ...signed);
+    await chain.svcTx("gov", "weighted-vote", id, "no=0.5,yes=0.5", "--legacy", "--from", "bob", ...signed);
+    await chain.svcTx("gov", "deposit", id, "1stake", "--legacy", "--from", "bob", ...signed);
+    await same(["gov", "proposal", id], "proposal");
+    await same(["gov", "votes", id]);
+    await chain.svcTx("gov", "cancel-proposal", id, "--from", "carol", ...signed);
+    const { code, stderr } = await chain.svc(["query", "gov", "proposal", id]);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/^Error: .*doesn't exist/) });
+  });
+
+  test.each(MODES)("a grant is given, used and taken back, signed in mode %s", async (mode) => {
+    const [alice, bob, carol] = ["alice", "bob", "carol"].map((name) => chain.address(name)) as [
+      string,
+      string,
+      string,
+    ];
+    const signed = ["--sign-mode", mode];
+    const limit = ["--spend-limit", "100stake", "--allow-list", carol, "--expiration", "4102444800"];
+    await chain.svcTx("authz", "grant", bob, "send", ...limit, "--from", "alice", ...signed);
+    const unsigned = await chain.svcOk(["tx", "bank", "send", alice, carol, "30stake", "--generate-only"]);
+    const path = file(`exec-${mode}.json`, JSON.parse(unsigned));
+    const before = await balance("carol");
+    await chain.svcTx("authz", "exec", path, "--from", "bob", ...signed);
+    expect(await balance("carol")).toBe(before + 30n);
+    for (const words of [
+      ["grants", alice, bob],
+      ["grants-by-granter", alice],
+      ["grants-by-grantee", bob],
+    ]) {
+      await same(["authz", ...words]);
+    }
+    const one = await chain.svcQuery("authz", "grants", alice, bob, "/cosmos.bank.v1beta1.MsgSend");
+    expect(one.grants).toEqual([
+      {
+        authorization: {
+          "@type": "/cosmos.bank.v1beta1.SendAuthorization",
+          spend_limit: [{ denom: "stake", amount: "70" }],
+          allow_list: [carol],
+        },
+        expiration: "2100-01-01T00:00:00Z",
+      },
+    ]);
+    const kinds = [
+      ["generic", "--msg-type", "/cosmos.gov.v1.MsgVote"],
+      ["delegate", "--allowed-validators", chain.validator, "--spend-limit", "9stake"],
+      ["redelegate", "--deny-validators", chain.validator],
+    ];
+    for (const kind of kinds) await chain.svcTx("authz", "grant", bob, ...kind, "--from", "alice", ...signed);
+    await same(["authz", "grants", alice, bob]);
+    await chain.svcTx("authz", "revoke", bob, "/cosmos.bank.v1beta1.MsgSend", "--from", "alice", ...signed);
+    const refused = await chain.svc(["tx", "authz", "exec", path, "--from", "bob", "-y", "-b", "block"]);
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toContain("authorization not found");
+  });
+
+  test.each(MODES)("an allowance pays fees until it is taken back, signed in mode %s", async (mode) => {
+    const [alice, bob] = [chain.address("alice"), chain.address("bob")];
+    const signed = ["--sign-mode", mode];
+    const limits = ["--spend-limit", "50stake", "--period", "3600", "--period-limit", "20stake"];
+    const messages = ["--allowed-messages", "/cosmos.bank.v1beta1.MsgSend"];
+    await chain.svcTx("feegrant", "grant", "alice", bob, ...limits, ...messages, ...signed);
+    await same(["feegrant", "grant", alice, bob]);
+    await same(["feegrant", "grants-by-grantee", bob]);
+    await same(["feegrant", "grants-by-granter", alice]);
+    const [granter, sender] = [await balance("alice"), await balance("bob")];
+    const send = ["bank", "send", "bob", chain.address("carol"), "1stake"];
+    await chain.svcTx(...send, "--fees", FEE, "--fee-granter", alice, ...signed);
+    expect([granter - (await balance("alice")), sender - (await balance("bob"))]).toEqual([7n, 1n]);
+    const { allowance } = await chain.svcQuery("feegrant", "grant", alice, bob);
+    expect(allowance.allowance.allowance).toMatchObject({
+      basic: { spend_limit: [{ denom: "stake", amount: "43" }] },
+      period: "3600s",
+      period_can_spend: [{ denom: "stake", amount: "13" }],
+    });
+    await chain.svcTx("feegrant", "revoke", "alice", bob, ...signed);
+    const refused = await chain.svc(["tx", ...send, "--fees", FEE, "--fee-granter", alice, "-y", "-b", "block"]);
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toMatch(/fee-grant not found|does not allow to pay fees/);
+    await chain.svcTx("feegrant", "grant", "alice", bob, ...signed);
+    await same(["feegrant", "grant", alice, bob]);
+    await chain.svcTx("feegrant", "revoke", "alice", bob, ...signed);
+  });
+
+  test.each(MODES)("a validator that is not jailed is told so, signed in mode %s", async (mode) => {
+    const unjail = ["tx", "slashing", "unjail", "--from", "validator", "--sign-mode", mode];
+    const { code, stderr } = await chain.svc([...unjail, "-y", "-b", "block"]);
+    expect(code).toBe(1);
+    expect(stderr).toContain("validator not jailed");
+  });
+
+  test("the tool signs what ours generates, and ours what it generates", async () => {
+    const bob = chain.address("bob");
+    const words = [
+      "authz",
+      "revoke",
+      bob,
+      "/cosmos.gov.v1.MsgVote",
+      "--from",
+      chain.address("alice"),
+      "--generate-only",
+    ];
+    const [ours, theirs] = [await chain.svcOk(["tx", ...words]), await chain.ok(["tx", ...words])];
+    expect(JSON.parse(theirs).body.messages).toEqual(JSON.parse(ours).body.messages);
+    const signed = await chain.ok(["tx", "sign", file("unsigned.json", JSON.parse(ours)), "--from", "alice"]);
+    const path = file("signed.json", JSON.parse(signed));
+    const sent = JSON.parse(await chain.svcOk(["tx", "broadcast", path, "-b", "block"]));
+    expect(sent.code).toBe(0);
+  });
+});
