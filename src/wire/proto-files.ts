@@ -17,6 +17,7 @@ import { file_sdk_bank_v1beta1_query } from "./gen/sdk/bank/v1beta1/query_pb.js"
 import { file_sdk_bank_v1beta1_tx } from "./gen/sdk/bank/v1beta1/tx_pb.js";
 import { file_sdk_base_abci_v1beta1_abci } from "./gen/sdk/base/abci/v1beta1/abci_pb.js";
 import { file_sdk_base_query_v1beta1_pagination } from "./gen/sdk/base/query/v1beta1/pagination_pb.js";
+import { file_sdk_base_tendermint_v1beta1_query } from "./gen/sdk/base/tendermint/v1beta1/query_pb.js";
 import { file_sdk_base_v1beta1_coin } from "./gen/sdk/base/v1beta1/coin_pb.js";
 import { file_sdk_crypto_ed25519_keys } from "./gen/sdk/crypto/ed25519/keys_pb.js";
 import { file_sdk_crypto_keyring_v1_record } from "./gen/sdk/crypto/keyring/v1/record_pb.js";
@@ -80,6 +81,7 @@ export const PROTO_FILES: readonly DescFile[] = [
   file_sdk_bank_v1beta1_tx,
   file_sdk_base_abci_v1beta1_abci,
   file_sdk_base_query_v1beta1_pagination,
+  file_sdk_base_tendermint_v1beta1_query,
   file_sdk_base_v1beta1_coin,
   file_sdk_crypto_ed25519_keys,
   file_sdk_crypto_keyring_v1_record,

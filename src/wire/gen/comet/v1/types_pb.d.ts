@@ -175,9 +175,27 @@ export declare type Data = Message<"comet.v1.Data"> & {
 export declare const DataSchema: GenMessage<Data>;
 
 /**
+ * Of misbehaviour; its content is not looked at.
+ *
+ * @generated from message comet.v1.Evidence
+ */
+export declare type Evidence = Message<"comet.v1.Evidence"> & {
+};
+
+/**
+ * Describes the message comet.v1.Evidence.
+ * Use `create(EvidenceSchema)` to create a new message.
+ */
+export declare const EvidenceSchema: GenMessage<Evidence>;
+
+/**
  * @generated from message comet.v1.EvidenceList
  */
 export declare type EvidenceList = Message<"comet.v1.EvidenceList"> & {
+  /**
+   * @generated from field: repeated comet.v1.Evidence evidence = 1;
+   */
+  evidence: Evidence[];
 };
 
 /**

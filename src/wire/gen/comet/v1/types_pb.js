@@ -12,7 +12,7 @@ import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
  * Describes the file comet/v1/types.proto.
  */
 export const file_comet_v1_types = /*@__PURE__*/
-  fileDesc("ChRjb21ldC92MS90eXBlcy5wcm90bxIIY29tZXQudjEiJwoJQ29uc2Vuc3VzEg0KBWJsb2NrGAEgASgEEgsKA2FwcBgCIAEoBCIsCg1QYXJ0U2V0SGVhZGVyEg0KBXRvdGFsGAEgASgNEgwKBGhhc2gYAiABKAwiSQoHQmxvY2tJRBIMCgRoYXNoGAEgASgMEjAKD3BhcnRfc2V0X2hlYWRlchgCIAEoCzIXLmNvbWV0LnYxLlBhcnRTZXRIZWFkZXIi/gIKBkhlYWRlchIkCgd2ZXJzaW9uGAEgASgLMhMuY29tZXQudjEuQ29uc2Vuc3VzEhAKCGNoYWluX2lkGAIgASgJEg4KBmhlaWdodBgDIAEoAxIoCgR0aW1lGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIoCg1sYXN0X2Jsb2NrX2lkGAUgASgLMhEuY29tZXQudjEuQmxvY2tJRBIYChBsYXN0X2NvbW1pdF9oYXNoGAYgASgMEhEKCWRhdGFfaGFzaBgHIAEoDBIXCg92YWxpZGF0b3JzX2hhc2gYCCABKAwSHAoUbmV4dF92YWxpZGF0b3JzX2hhc2gYCSABKAwSFgoOY29uc2Vuc3VzX2hhc2gYCiABKAwSEAoIYXBwX2hhc2gYCyABKAwSGQoRbGFzdF9yZXN1bHRzX2hhc2gYDCABKAwSFQoNZXZpZGVuY2VfaGFzaBgNIAEoDBIYChBwcm9wb3Nlcl9hZGRyZXNzGA4gASgMIhMKBERhdGESCwoDdHhzGAEgAygMIg4KDEV2aWRlbmNlTGlzdCKWAQoJQ29tbWl0U2lnEiwKDWJsb2NrX2lkX2ZsYWcYASABKA4yFS5jb21ldC52MS5CbG9ja0lERmxhZxIZChF2YWxpZGF0b3JfYWRkcmVzcxgCIAEoDBItCgl0aW1lc3RhbXAYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhEKCXNpZ25hdHVyZRgEIAEoDCJ1CgZDb21taXQSDgoGaGVpZ2h0GAEgASgDEg0KBXJvdW5kGAIgASgFEiMKCGJsb2NrX2lkGAMgASgLMhEuY29tZXQudjEuQmxvY2tJRBInCgpzaWduYXR1cmVzGAQgAygLMhMuY29tZXQudjEuQ29tbWl0U2lnIpgBCgVCbG9jaxIgCgZoZWFkZXIYASABKAsyEC5jb21ldC52MS5IZWFkZXISHAoEZGF0YRgCIAEoCzIOLmNvbWV0LnYxLkRhdGESKAoIZXZpZGVuY2UYAyABKAsyFi5jb21ldC52MS5FdmlkZW5jZUxpc3QSJQoLbGFzdF9jb21taXQYBCABKAsyEC5jb21ldC52MS5Db21taXQiNQoWQ2Fub25pY2FsUGFydFNldEhlYWRlchINCgV0b3RhbBgBIAEoDRIMCgRoYXNoGAIgASgMIlsKEENhbm9uaWNhbEJsb2NrSUQSDAoEaGFzaBgBIAEoDBI5Cg9wYXJ0X3NldF9oZWFkZXIYAiABKAsyIC5jb21ldC52MS5DYW5vbmljYWxQYXJ0U2V0SGVhZGVyIsQBCg1DYW5vbmljYWxWb3RlEiUKBHR5cGUYASABKA4yFy5jb21ldC52MS5TaWduZWRNc2dUeXBlEg4KBmhlaWdodBgCIAEoEBINCgVyb3VuZBgDIAEoEBIsCghibG9ja19pZBgEIAEoCzIaLmNvbWV0LnYxLkNhbm9uaWNhbEJsb2NrSUQSLQoJdGltZXN0YW1wGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIQCghjaGFpbl9pZBgGIAEoCSJNCg9TaW1wbGVWYWxpZGF0b3ISJAoHcHViX2tleRgBIAEoCzITLmNvbWV0LnYxLlB1YmxpY0tleRIUCgx2b3RpbmdfcG93ZXIYAiABKAMiPgoMSGFzaGVkUGFyYW1zEhcKD2Jsb2NrX21heF9ieXRlcxgBIAEoAxIVCg1ibG9ja19tYXhfZ2FzGAIgASgDIsMBCgxCbG9ja1Jlc3VsdHMSDgoGaGVpZ2h0GAEgASgDEisKC3R4c19yZXN1bHRzGAIgAygLMhYuY29tZXQudjEuRXhlY1R4UmVzdWx0Ei4KFWZpbmFsaXplX2Jsb2NrX2V2ZW50cxgDIAMoCzIPLmNvbWV0LnYxLkV2ZW50EjQKEXZhbGlkYXRvcl91cGRhdGVzGAQgAygLMhkuY29tZXQudjEuVmFsaWRhdG9yVXBkYXRlEhAKCGFwcF9oYXNoGAUgASgMKoYBCg1TaWduZWRNc2dUeXBlEhsKF1NJR05FRF9NU0dfVFlQRV9VTktOT1dOEAASGwoXU0lHTkVEX01TR19UWVBFX1BSRVZPVEUQARIdChlTSUdORURfTVNHX1RZUEVfUFJFQ09NTUlUEAISHAoYU0lHTkVEX01TR19UWVBFX1BST1BPU0FMECAqcwoLQmxvY2tJREZsYWcSGQoVQkxPQ0tfSURfRkxBR19VTktOT1dOEAASGAoUQkxPQ0tfSURfRkxBR19BQlNFTlQQARIYChRCTE9DS19JRF9GTEFHX0NPTU1JVBACEhUKEUJMT0NLX0lEX0ZMQUdfTklMEANiBnByb3RvMw", [file_comet_v1_abci, file_google_protobuf_timestamp]);
+  fileDesc("ChRjb21ldC92MS90eXBlcy5wcm90bxIIY29tZXQudjEiJwoJQ29uc2Vuc3VzEg0KBWJsb2NrGAEgASgEEgsKA2FwcBgCIAEoBCIsCg1QYXJ0U2V0SGVhZGVyEg0KBXRvdGFsGAEgASgNEgwKBGhhc2gYAiABKAwiSQoHQmxvY2tJRBIMCgRoYXNoGAEgASgMEjAKD3BhcnRfc2V0X2hlYWRlchgCIAEoCzIXLmNvbWV0LnYxLlBhcnRTZXRIZWFkZXIi/gIKBkhlYWRlchIkCgd2ZXJzaW9uGAEgASgLMhMuY29tZXQudjEuQ29uc2Vuc3VzEhAKCGNoYWluX2lkGAIgASgJEg4KBmhlaWdodBgDIAEoAxIoCgR0aW1lGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIoCg1sYXN0X2Jsb2NrX2lkGAUgASgLMhEuY29tZXQudjEuQmxvY2tJRBIYChBsYXN0X2NvbW1pdF9oYXNoGAYgASgMEhEKCWRhdGFfaGFzaBgHIAEoDBIXCg92YWxpZGF0b3JzX2hhc2gYCCABKAwSHAoUbmV4dF92YWxpZGF0b3JzX2hhc2gYCSABKAwSFgoOY29uc2Vuc3VzX2hhc2gYCiABKAwSEAoIYXBwX2hhc2gYCyABKAwSGQoRbGFzdF9yZXN1bHRzX2hhc2gYDCABKAwSFQoNZXZpZGVuY2VfaGFzaBgNIAEoDBIYChBwcm9wb3Nlcl9hZGRyZXNzGA4gASgMIhMKBERhdGESCwoDdHhzGAEgAygMIgoKCEV2aWRlbmNlIjQKDEV2aWRlbmNlTGlzdBIkCghldmlkZW5jZRgBIAMoCzISLmNvbWV0LnYxLkV2aWRlbmNlIpYBCglDb21taXRTaWcSLAoNYmxvY2tfaWRfZmxhZxgBIAEoDjIVLmNvbWV0LnYxLkJsb2NrSURGbGFnEhkKEXZhbGlkYXRvcl9hZGRyZXNzGAIgASgMEi0KCXRpbWVzdGFtcBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEQoJc2lnbmF0dXJlGAQgASgMInUKBkNvbW1pdBIOCgZoZWlnaHQYASABKAMSDQoFcm91bmQYAiABKAUSIwoIYmxvY2tfaWQYAyABKAsyES5jb21ldC52MS5CbG9ja0lEEicKCnNpZ25hdHVyZXMYBCADKAsyEy5jb21ldC52MS5Db21taXRTaWcimAEKBUJsb2NrEiAKBmhlYWRlchgBIAEoCzIQLmNvbWV0LnYxLkhlYWRlchIcCgRkYXRhGAIgASgLMg4uY29tZXQudjEuRGF0YRIoCghldmlkZW5jZRgDIAEoCzIWLmNvbWV0LnYxLkV2aWRlbmNlTGlzdBIlCgtsYXN0X2NvbW1pdBgEIAEoCzIQLmNvbWV0LnYxLkNvbW1pdCI1ChZDYW5vbmljYWxQYXJ0U2V0SGVhZGVyEg0KBXRvdGFsGAEgASgNEgwKBGhhc2gYAiABKAwiWwoQQ2Fub25pY2FsQmxvY2tJRBIMCgRoYXNoGAEgASgMEjkKD3BhcnRfc2V0X2hlYWRlchgCIAEoCzIgLmNvbWV0LnYxLkNhbm9uaWNhbFBhcnRTZXRIZWFkZXIixAEKDUNhbm9uaWNhbFZvdGUSJQoEdHlwZRgBIAEoDjIXLmNvbWV0LnYxLlNpZ25lZE1zZ1R5cGUSDgoGaGVpZ2h0GAIgASgQEg0KBXJvdW5kGAMgASgQEiwKCGJsb2NrX2lkGAQgASgLMhouY29tZXQudjEuQ2Fub25pY2FsQmxvY2tJRBItCgl0aW1lc3RhbXAYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhAKCGNoYWluX2lkGAYgASgJIk0KD1NpbXBsZVZhbGlkYXRvchIkCgdwdWJfa2V5GAEgASgLMhMuY29tZXQudjEuUHVibGljS2V5EhQKDHZvdGluZ19wb3dlchgCIAEoAyI+CgxIYXNoZWRQYXJhbXMSFwoPYmxvY2tfbWF4X2J5dGVzGAEgASgDEhUKDWJsb2NrX21heF9nYXMYAiABKAMiwwEKDEJsb2NrUmVzdWx0cxIOCgZoZWlnaHQYASABKAMSKwoLdHhzX3Jlc3VsdHMYAiADKAsyFi5jb21ldC52MS5FeGVjVHhSZXN1bHQSLgoVZmluYWxpemVfYmxvY2tfZXZlbnRzGAMgAygLMg8uY29tZXQudjEuRXZlbnQSNAoRdmFsaWRhdG9yX3VwZGF0ZXMYBCADKAsyGS5jb21ldC52MS5WYWxpZGF0b3JVcGRhdGUSEAoIYXBwX2hhc2gYBSABKAwqhgEKDVNpZ25lZE1zZ1R5cGUSGwoXU0lHTkVEX01TR19UWVBFX1VOS05PV04QABIbChdTSUdORURfTVNHX1RZUEVfUFJFVk9URRABEh0KGVNJR05FRF9NU0dfVFlQRV9QUkVDT01NSVQQAhIcChhTSUdORURfTVNHX1RZUEVfUFJPUE9TQUwQICpzCgtCbG9ja0lERmxhZxIZChVCTE9DS19JRF9GTEFHX1VOS05PV04QABIYChRCTE9DS19JRF9GTEFHX0FCU0VOVBABEhgKFEJMT0NLX0lEX0ZMQUdfQ09NTUlUEAISFQoRQkxPQ0tfSURfRkxBR19OSUwQA2IGcHJvdG8z", [file_comet_v1_abci, file_google_protobuf_timestamp]);
 
 /**
  * Describes the message comet.v1.Consensus.
@@ -50,74 +50,81 @@ export const DataSchema = /*@__PURE__*/
   messageDesc(file_comet_v1_types, 4);
 
 /**
+ * Describes the message comet.v1.Evidence.
+ * Use `create(EvidenceSchema)` to create a new message.
+ */
+export const EvidenceSchema = /*@__PURE__*/
+  messageDesc(file_comet_v1_types, 5);
+
+/**
  * Describes the message comet.v1.EvidenceList.
  * Use `create(EvidenceListSchema)` to create a new message.
  */
 export const EvidenceListSchema = /*@__PURE__*/
-  messageDesc(file_comet_v1_types, 5);
+  messageDesc(file_comet_v1_types, 6);
 
 /**
  * Describes the message comet.v1.CommitSig.
  * Use `create(CommitSigSchema)` to create a new message.
  */
 export const CommitSigSchema = /*@__PURE__*/
-  messageDesc(file_comet_v1_types, 6);
+  messageDesc(file_comet_v1_types, 7);
 
 /**
  * Describes the message comet.v1.Commit.
  * Use `create(CommitSchema)` to create a new message.
  */
 export const CommitSchema = /*@__PURE__*/
-  messageDesc(file_comet_v1_types, 7);
+  messageDesc(file_comet_v1_types, 8);
 
 /**
  * Describes the message comet.v1.Block.
  * Use `create(BlockSchema)` to create a new message.
  */
 export const BlockSchema = /*@__PURE__*/
-  messageDesc(file_comet_v1_types, 8);
+  messageDesc(file_comet_v1_types, 9);
 
 /**
  * Describes the message comet.v1.CanonicalPartSetHeader.
  * Use `create(CanonicalPartSetHeaderSchema)` to create a new message.
  */
 export const CanonicalPartSetHeaderSchema = /*@__PURE__*/
-  messageDesc(file_comet_v1_types, 9);
+  messageDesc(file_comet_v1_types, 10);
 
 /**
  * Describes the message comet.v1.CanonicalBlockID.
  * Use `create(CanonicalBlockIDSchema)` to create a new message.
  */
 export const CanonicalBlockIDSchema = /*@__PURE__*/
-  messageDesc(file_comet_v1_types, 10);
+  messageDesc(file_comet_v1_types, 11);
 
 /**
  * Describes the message comet.v1.CanonicalVote.
  * Use `create(CanonicalVoteSchema)` to create a new message.
  */
 export const CanonicalVoteSchema = /*@__PURE__*/
-  messageDesc(file_comet_v1_types, 11);
+  messageDesc(file_comet_v1_types, 12);
 
 /**
  * Describes the message comet.v1.SimpleValidator.
  * Use `create(SimpleValidatorSchema)` to create a new message.
  */
 export const SimpleValidatorSchema = /*@__PURE__*/
-  messageDesc(file_comet_v1_types, 12);
+  messageDesc(file_comet_v1_types, 13);
 
 /**
  * Describes the message comet.v1.HashedParams.
  * Use `create(HashedParamsSchema)` to create a new message.
  */
 export const HashedParamsSchema = /*@__PURE__*/
-  messageDesc(file_comet_v1_types, 13);
+  messageDesc(file_comet_v1_types, 14);
 
 /**
  * Describes the message comet.v1.BlockResults.
  * Use `create(BlockResultsSchema)` to create a new message.
  */
 export const BlockResultsSchema = /*@__PURE__*/
-  messageDesc(file_comet_v1_types, 14);
+  messageDesc(file_comet_v1_types, 15);
 
 /**
  * Describes the enum comet.v1.SignedMsgType.
