@@ -86,7 +86,12 @@ function wholeLines(response: string): { readonly shown: string; readonly text: 
 }
 
 /** Fields that releases after 0.42 added; they are empty here. */
-const NEWER: ReadonlySet<string> = new Set(["msg_responses", "cosmos_sdk_version"]);
+const NEWER: ReadonlySet<string> = new Set([
+  "msg_responses",
+  "cosmos_sdk_version",
+  "unbonding_on_hold_ref_count",
+  "unbonding_ids",
+]);
 
 function withoutNewer(json: JsonValue): JsonValue {
   if (isArray(json)) return json.map(withoutNewer);
