@@ -2,18 +2,23 @@ import { isatty } from "node:tty";
 import { guardProcess } from "./process-guard.ts";
 import { runProgram } from "./program.ts";
 
-const argv = process.argv.slice(2);
-guardProcess(
-  {
-    stdout: process.stdout,
-    stderr: process.stderr,
-    on: (event, listener) => process.on(event, listener),
-    isTerminal: isatty,
-    removeAllListeners: (event) => process.removeAllListeners(event),
-    listenerCount: (event) => process.listenerCount(event),
-    end: (signal) => process.kill(process.pid, signal),
-    exit: (code) => process.exit(code),
-  },
-  { trace: argv.includes("--trace") },
-);
-process.exitCode = await runProgram(argv);
+export { runProgram };
+
+/** The program as the process: its arguments, streams, signals and exit code. */
+export async function main(): Promise<void> {
+  const argv = process.argv.slice(2);
+  guardProcess(
+    {
+      stdout: process.stdout,
+      stderr: process.stderr,
+      on: (event, listener) => process.on(event, listener),
+      isTerminal: isatty,
+      removeAllListeners: (event) => process.removeAllListeners(event),
+      listenerCount: (event) => process.listenerCount(event),
+      end: (signal) => process.kill(process.pid, signal),
+      exit: (code) => process.exit(code),
+    },
+    { trace: argv.includes("--trace") },
+  );
+  process.exitCode = await runProgram(argv);
+}
