@@ -38,7 +38,7 @@ async function commandsOf(run: Run, home: string, denom: string): Promise<Map<st
   writeFileSync(unsigned, JSON.stringify(transfer(from, to, denom)));
   const sign = ["tx", "sign", unsigned, "--offline", "-a", "1", "-s", "0", ...CHAIN, "--from", "alice", ...keyring];
   return new Map([
-    ["version", ["version", "--home", home]],
+    ["version", ["version"]],
     ["keys list", ["keys", "list", ...keyring]],
     ["tx sign --offline", sign],
   ]);

@@ -5,6 +5,7 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, uti
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { deferredFiles } from "./deferred-files.mjs";
 import { directImports } from "./direct-imports.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -50,7 +51,7 @@ const program = await build({
   outExtension: { ".js": ".cjs" },
   minifyWhitespace: true,
   external: EXTERNAL,
-  plugins: [directImports],
+  plugins: [deferredFiles, directImports],
   define: { ...constants, "import.meta.url": "__moduleUrl" },
   banner: {
     js: '(function(exports,require,module,__filename,__dirname){const __moduleUrl=require("node:url").pathToFileURL(__filename).href;',

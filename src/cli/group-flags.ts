@@ -8,6 +8,8 @@ import { nearest } from "./suggest.ts";
  * there, others are typing errors, and the last one must have its value.
  */
 export async function checkGroupFlags(spec: CommandSpec, words: readonly string[]): Promise<void> {
+  // What most ask for needs none of the tables below.
+  if (words.every((word) => HELP_WORDS.includes(word))) return;
   const known = new Map((await flagsBelow(spec)).flatMap((flag) => spellings(flag).map((word) => [word, flag])));
   for (let at = 0; at < words.length; at++) {
     const name = words[at]?.split("=", 1)[0] ?? "";
@@ -20,6 +22,7 @@ export async function checkGroupFlags(spec: CommandSpec, words: readonly string[
   }
 }
 
+const HELP_WORDS = ["--help", "-h"];
 const HELP: FlagSpec = { name: "help", short: "h", summary: "" };
 
 async function flagsBelow(spec: CommandSpec): Promise<FlagSpec[]> {

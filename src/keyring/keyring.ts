@@ -99,14 +99,15 @@ export class ItemKeyring implements Keyring {
     if (record.type !== "local") {
       throw keyringErrors.notLocal(`key "${record.name}" is of type ${record.type} and cannot sign here`);
     }
-    this.#unlocked.set(nameOrAddress, record.privateKey);
-    return signSecp256k1(record.privateKey, bytes);
+    const privateKey = privateKeyOf(record);
+    this.#unlocked.set(nameOrAddress, privateKey);
+    return signSecp256k1(privateKey, bytes);
   }
 
   async exportPrivateKey(nameOrAddress: string): Promise<Uint8Array> {
     const record = await this.#record(nameOrAddress);
     if (record.type !== "local") throw keyringErrors.notLocal();
-    return record.privateKey;
+    return privateKeyOf(record);
   }
 
   async migrate(form: RecordForm): Promise<string[]> {
@@ -164,11 +165,18 @@ function decodeItem(key: string, data: Uint8Array): KeyRecord {
     throw keyringErrors.damaged(`${key}: ${errorText(error)}`);
   }
   if (record.name + INFO !== key) throw keyringErrors.damaged(`${key} holds the key "${record.name}"`);
-  if (record.type === "local" && !belongsTo(record)) throw keyringErrors.damaged(`${key}: its two halves do not match`);
   return record;
 }
 
-function belongsTo(record: Extract<KeyRecord, { type: "local" }>): boolean {
+type LocalRecord = Extract<KeyRecord, { type: "local" }>;
+
+/** Compared when it is used: a list of keys need not derive each of them. */
+function privateKeyOf(record: LocalRecord): Uint8Array {
+  if (belongsTo(record)) return record.privateKey;
+  throw keyringErrors.damaged(`${record.name}${INFO}: its two halves do not match`);
+}
+
+function belongsTo(record: LocalRecord): boolean {
   const { publicKey, privateKey } = record;
   return (
     publicKey.type === "secp256k1" &&

@@ -1,18 +1,26 @@
-import { createRegistry, type DescMessage, type DescMethod, type DescService, type Registry } from "@bufbuild/protobuf";
+import type { DescMessage, DescMethod, DescService } from "@bufbuild/protobuf";
+import { nestedTypes } from "@bufbuild/protobuf/reflect";
 import { sdkErrors } from "../util/index.ts";
 import { type Namespace, toNamespace } from "./namespace.ts";
-import { PROTO_FILES } from "./proto-files.ts";
-
-/** All messages, enums, services and extensions of the product. */
-export const registry: Registry = createRegistry(...PROTO_FILES);
+import { PROTO_FILES, type ProtoFile } from "./proto-files.ts";
 
 const messages = new Map<string, DescMessage>();
 const services = new Map<string, DescService>();
 const methods = new Map<string, DescMethod>();
 
-for (const type of registry) {
+/** The files that were not wanted yet: building all of them would be half the start-up time of a command. */
+const waiting = new Map<string, ProtoFile[]>();
+for (const each of PROTO_FILES) waiting.set(each.package, [...(waiting.get(each.package) ?? []), each]);
+
+function load(name: string): void {
+  const files = waiting.get(name) ?? [];
+  waiting.delete(name);
+  for (const { file } of files) for (const type of nestedTypes(file())) enterType(type);
+}
+
+function enterType(type: ReturnType<typeof nestedTypes> extends Iterable<infer T> ? T : never): void {
   if (type.kind === "message") enter(messages, type.typeName, type);
-  if (type.kind !== "service") continue;
+  if (type.kind !== "service") return;
   enter(services, type.typeName, type);
   for (const method of type.methods) enter(methods, `${type.typeName}/${method.name}`, method);
 }
@@ -23,9 +31,27 @@ function enter<T>(table: Map<string, T>, name: string, value: T): void {
   table.set(toNamespace(name, "cosmos"), value);
 }
 
+function find<T>(table: ReadonlyMap<string, T>, name: string): T | undefined {
+  const known = table.get(name);
+  if (known !== undefined || waiting.size === 0) return known;
+  load(packageOf(toNamespace(name, "sdk")));
+  return table.get(name);
+}
+
+/** The words before the first that begins with a capital letter: `sdk.tx.v1beta1` of `sdk.tx.v1beta1.ModeInfo.Single`. */
+function packageOf(name: string): string {
+  const words = name.split(".");
+  const type = words.findIndex((word) => /^[A-Z]/.test(word));
+  return words.slice(0, type).join(".");
+}
+
+function loadAll(): void {
+  for (const name of [...waiting.keys()]) load(name);
+}
+
 /** The message of a type URL in either spelling, or undefined. */
 export function findTypeUrl(typeUrl: string): DescMessage | undefined {
-  return typeUrl.startsWith("/") ? messages.get(typeUrl.slice(1)) : undefined;
+  return typeUrl.startsWith("/") ? find(messages, typeUrl.slice(1)) : undefined;
 }
 
 /** The message of a type URL in either spelling; `sdkErrors.unpackAny` when there is none. */
@@ -47,16 +73,16 @@ export function typeUrlOf(schema: DescMessage, namespace: Namespace = "sdk"): st
 
 /** The message of a full name without slash, in either spelling. */
 export function findMessage(typeName: string): DescMessage | undefined {
-  return messages.get(typeName);
+  return find(messages, typeName);
 }
 
 export function findService(typeName: string): DescService | undefined {
-  return services.get(typeName);
+  return find(services, typeName);
 }
 
 /** The rpc of a path such as `/sdk.bank.v1beta1.Query/Balance`, in either spelling. */
 export function findMethod(path: string): DescMethod | undefined {
-  return path.startsWith("/") ? methods.get(path.slice(1)) : undefined;
+  return path.startsWith("/") ? find(methods, path.slice(1)) : undefined;
 }
 
 /** `/sdk.bank.v1beta1.Query/Balance`, or the alias spelling. */
@@ -64,9 +90,16 @@ export function methodPath(method: DescMethod, namespace: Namespace = "sdk"): st
   return `/${toNamespace(method.parent.typeName, namespace)}/${method.name}`;
 }
 
+/** Every message, each once. */
+export function allMessages(): DescMessage[] {
+  loadAll();
+  return [...new Set(messages.values())];
+}
+
 /** Every service once, under its own name. */
 export function allServices(): DescService[] {
-  return [...registry].filter((type) => type.kind === "service");
+  loadAll();
+  return [...new Set(services.values())];
 }
 
 /** The request messages of every `Msg` service: what a transaction may carry. */
