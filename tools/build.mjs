@@ -63,6 +63,8 @@ const entry = await build({
   ...common,
   entryPoints: { svc: "src/cli/entry.ts" },
   outExtension: { ".js": ".cjs" },
+  // An installed package starts it by itself.
+  banner: { js: "#!/usr/bin/env node" },
   define: { ...constants, SVC_MAIN: JSON.stringify(basename(main)) },
 });
 
@@ -85,5 +87,6 @@ for (const name of readdirSync(dist).filter((each) => each.startsWith("main-") &
 }
 // The stamp names the files of this build. It carries the time at which the build began, so that a source saved meanwhile
 // counts as newer.
-writeFileSync(join(dist, ".built"), `${files.map((file) => relative(dist, file.path)).join("\n")}\n`);
+const files = [...program.outputFiles, ...entry.outputFiles].map(({ path }) => basename(path));
+writeFileSync(join(dist, ".built"), `${files.join("\n")}\n`);
 utimesSync(join(dist, ".built"), started, started);

@@ -143,7 +143,7 @@ export class EngineApi {
     const container = this.#streams.getContainer(id);
     if (query.follow) return asReadable(await guard(container.logs({ ...options, follow: true })));
     const { Readable } = await import("node:stream");
-    return Readable.from([await guard(container.logs({ ...options, follow: false }))]);
+    return Readable.from([logOutput(await guard(container.logs({ ...options, follow: false })))]);
   }
 
   async listNetworks(labels: Labels): Promise<NetworkState[]> {
@@ -224,6 +224,14 @@ async function guard<T>(call: Promise<T>): Promise<T> {
   } catch (error) {
     throw engineFailure(error);
   }
+}
+
+/** The log's bytes. Podman answers with an error in JSON and status 200 where the log goes while it is about to be read. */
+function logOutput(output: unknown): Buffer {
+  if (Buffer.isBuffer(output)) return output;
+  const text = JSON.stringify(output) ?? "nothing";
+  const kind = /no such|not found/i.test(text) ? "notFound" : "refused";
+  throw new EngineFailure(kind, `the container engine sent no log: ${text.slice(0, 300)}`);
 }
 
 function ignoreStatus(status: number): (error: unknown) => void {

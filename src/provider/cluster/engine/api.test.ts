@@ -1,0 +1,44 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { afterEach, describe, expect, it } from "vitest";
+import { EngineApi } from "./api.ts";
+import { EngineFailure } from "./failure.ts";
+
+const closers: (() => void)[] = [];
+afterEach(() => {
+  for (const close of closers.splice(0)) close();
+});
+
+/** An engine that answers every request with status 200 and this body. */
+async function engineThatSays(body: string | Buffer): Promise<EngineApi> {
+  const server = createServer((_, response) => response.end(body)).listen(0, "127.0.0.1");
+  closers.push(() => server.close());
+  await once(server, "listening");
+  const address = server.address();
+  if (typeof address !== "object" || address === null) throw new Error("no port");
+  return EngineApi.open(`tcp://127.0.0.1:${address.port}`, 5000);
+}
+
+async function logOf(api: EngineApi): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of await api.logs("c1", { follow: false, tail: -1 })) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+describe("the log of a container", () => {
+  it("is the bytes that the engine sent", async () => {
+    const frame = Buffer.from([1, 0, 0, 0, 0, 0, 0, 2, 0x68, 0x69]);
+    expect(await logOf(await engineThatSays(frame))).toEqual(frame);
+    expect(await logOf(await engineThatSays(""))).toHaveLength(0);
+  });
+
+  it.each([
+    ['{"cause":"no such container","message":"no container with id c1: no such container"}', "notFound"],
+    ['{"message":"open ctr.log: permission denied"}', "refused"],
+    ["17", "refused"],
+  ])("is an error where the engine sent %s as a success", async (body, kind) => {
+    const failure = await logOf(await engineThatSays(body)).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(EngineFailure);
+    expect(failure).toMatchObject({ kind, message: expect.stringMatching(/^the container engine sent no log: /) });
+  });
+});
