@@ -29,7 +29,7 @@ export interface LiveMarketOptions {
   readonly signal: AbortSignal;
 }
 
-const MAX_TRIES = 3;
+const MAX_TRIES = 10;
 const COMMIT_TIMEOUT_MS = 120_000;
 /** A transaction of ours that the mempool still holds has the sequence that the chain tells. */
 const SEQUENCE_TAKEN = new Set(["sdk/3", "sdk/32"]);

@@ -65,7 +65,7 @@ const SHORT_FORMS: readonly CommandSpec[] = [
   },
   {
     name: "shell",
-    summary: "Run a command in a container",
+    summary: "Run a command in a container; a shell where somebody sits at a terminal and names none",
     args: "<service> [command...]",
     flags: [
       DSEQ_FLAG,

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { PassThrough } from "node:stream";
+import { PassThrough, Writable } from "node:stream";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { NodeDouble } from "../../client/testing/node-double.ts";
 import { openKeyring } from "../../keyring/index.ts";
@@ -248,6 +248,27 @@ describe("provider lease-shell", () => {
     expect(shown()).toBe("hello");
     expect(raw).toEqual([true, false]);
     expect(sizes).toEqual([[120, 40]]);
+  });
+});
+
+describe("a reader of lease-shell that has gone", () => {
+  it("ends it without a word, and the command at the provider", async () => {
+    const lease = await gateway.run(1n, { job: "sleep 1000" });
+    const client = gateway.client(gateway.credential("certificate"));
+    const request = { service: "job", replica: 0, command: ["cat"], tty: false, stdin: true };
+    const shell = await client.shell(lease, request);
+    const { streams, typed } = terminal();
+    const broken = new Writable({
+      write: (_chunk, _encoding, done) => done(Object.assign(new Error("write EPIPE"), { code: "EPIPE" })),
+    });
+    broken.on("error", () => {});
+    const done = attachShell(shell, { ...streams, output: broken, error: broken }, { tty: false, stdin: true });
+    typed.write("hello");
+    expect(await done).toEqual({ exitCode: 0, message: "" });
+    // Nothing is connected any more: what comes later meets a closed session.
+    const rest: unknown[] = [];
+    for await (const output of shell.output()) rest.push(output);
+    expect(rest).toEqual([]);
   });
 });
 

@@ -43,8 +43,8 @@ function readCommand({ args, flags }: CommandInput): { readonly service: string;
 }
 
 /** Where somebody sits at a terminal, the command gets it, unless the flags say otherwise. */
-function chooseTerminal(
-  { flags }: CommandInput,
+export function chooseTerminal(
+  { flags }: Pick<CommandInput, "flags">,
   { input, output }: ShellStreams,
 ): { readonly tty: boolean; readonly stdin: boolean } {
   const atTerminal = input.isTTY === true && output.isTTY === true;
@@ -78,6 +78,10 @@ export async function attachShell(
   try {
     for await (const { stream, data } of shell.output()) await writeTo(stream === "stdout" ? output : error, data);
     return interrupted ? { exitCode: EXIT.interrupted, message: "" } : shell.result();
+  } catch (fault) {
+    shell.close();
+    if (isReaderGone(fault)) return { exitCode: EXIT.done, message: "" };
+    throw fault;
   } finally {
     process.off("SIGINT", interrupt).off("SIGTERM", interrupt);
     if (tty) input.setRawMode?.(false);
@@ -87,6 +91,11 @@ export async function attachShell(
     input.pause();
     if ("unref" in input && typeof input.unref === "function") input.unref();
   }
+}
+
+/** Whoever read has seen enough (`... | head`). */
+function isReaderGone(error: unknown): boolean {
+  return error instanceof Error && "code" in error && (error.code === "EPIPE" || error.code === "EIO");
 }
 
 function writeTo(stream: Writable, data: Uint8Array): Promise<void> {
