@@ -118,7 +118,7 @@ function waitingState(
   if (bids === 0) return { text: "waiting for bids" };
   const list = `svc query market bid list --owner ${owner} --dseq ${dseq} --gseq ${gseq} --state open`;
   const take = `svc tx market lease create --dseq ${dseq} --gseq ${gseq} --provider ADDRESS`;
-  return { text: bids === 1 ? "1 bid" : `${bids} bids`, next: `choose among ${list} with: ${take}` };
+  return { text: bids === 1 ? "1 bid" : `${bids} bids`, next: `take one with: ${take} (the bids: ${list})` };
 }
 
 interface Look {

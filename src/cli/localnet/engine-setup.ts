@@ -125,11 +125,20 @@ export async function startPodman(runDir: string): Promise<Engine> {
     } catch (error) {
       if (service.exited !== undefined || Date.now() > deadline) {
         await service.stop();
-        throw commandError(`Podman did not start: ${lastLine(log) || errorText(error)}`, { hint: `see ${log}` });
+        throw commandError(`Podman did not start: ${service.lastWords || lastLine(log) || errorText(error)}`, {
+          hint: startHint(),
+        });
       }
     }
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
+}
+
+/** The log goes with the run folder. */
+function startHint(): string {
+  return process.getuid?.() === 0
+    ? "start it by hand to see more: podman system service --time=0"
+    : "run svc localnet as root: the networks and volumes of its containers need that";
 }
 
 /**
