@@ -1,7 +1,9 @@
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
+import { runCli } from "../../../test/cli/run.ts";
+import { writeClientSettings } from "./client-settings.ts";
 import {
   defaultLocalnetHome,
   homeFlags,
@@ -36,6 +38,24 @@ test("a home is whole when it was made to its end, and only such a one is remove
   writeFileSync(join(dir, "mine.txt"), "");
   expect(() => removeHome(dir)).toThrow(`${dir} is there and was not made by svc localnet`);
   rmSync(dir, { recursive: true });
+});
+
+test("commands with the home find its keys and its node by themselves", async () => {
+  const home = join(mkdtempSync(join(tmpdir(), "svc-localnet-")), "net");
+  await makeHome(home, 1000);
+  for (const node of ["http://127.0.0.1:26657", "http://127.0.0.1:26757"]) {
+    writeClientSettings(home, node);
+    const { out } = await runCli(["config", "view", "--home", home]);
+    expect(out).toContain(`node = "${node}"`);
+  }
+  const listed = await runCli(["keys", "list", "--home", home, "-o", "json"]);
+  expect(JSON.parse(listed.out).map(({ name }: { name: string }) => name)).toEqual([
+    "alice",
+    "bob",
+    "faucet",
+    "provider",
+  ]);
+  rmSync(dirname(home), { recursive: true });
 });
 
 test("a home stays kept once it was", async () => {

@@ -9,6 +9,7 @@ import type { Io } from "../io.ts";
 import { engineStateDir } from "../provider-run/config.ts";
 import { SUPERVISED } from "../signals.ts";
 import { VERSION } from "../version.ts";
+import { writeClientSettings } from "./client-settings.ts";
 import { deployFile, type LocalnetDeployment } from "./deployment.ts";
 import { type Engine, ensureBusybox, ensureEngine, startPodman } from "./engine-setup.ts";
 import {
@@ -159,6 +160,7 @@ export class Localnet {
       removeHome(this.#home);
       await makeHome(this.#home, this.#options.blockIntervalMs);
     }
+    writeClientSettings(this.#home, this.#rpcUrl);
     if (!this.#keep) this.#onStop("home", async () => removeHome(this.#home));
   }
 

@@ -1,4 +1,5 @@
 import { DISPLAY_DENOM } from "../../util/index.ts";
+import { shellWord } from "../shell-word.ts";
 import type { LocalnetDeployment } from "./deployment.ts";
 
 export interface StepsOptions {
@@ -61,6 +62,7 @@ export class Steps {
     out(`RPC      ${rpc}`);
     out(`Network  ${netUrl}`);
     out(`Home     ${home}   (keys faucet, alice, bob, provider; --keyring-backend test)`);
+    out(`Use it   export SVC_HOME=${shellWord(home)}   (commands find its keys and its node)`);
     out(`Tokens   svc faucet <address> 100000000utoken${homeFlags}   (100 ${DISPLAY_DENOM})`);
     for (const deployment of deployments) {
       out(`Deployed dseq ${deployment.dseq} at ${deployment.provider}`);
