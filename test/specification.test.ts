@@ -33,6 +33,8 @@ const SECTIONS = [
   ...["svc tx bank", "svc tx provider create", "svc tx cert create server"],
   ...["svc tx sign", "svc tx sign-batch", "svc tx multisign", "svc tx multisign-batch", "svc tx validate-signatures"],
   ...["svc tx encode", "svc tx decode", "svc tx broadcast", "svc tx simulate"],
+  ...["svc tx staking delegate", "svc tx staking redelegate", "svc tx staking unbond"],
+  ...["svc tx distribution withdraw-rewards", "svc query distribution rewards"],
   ...["svc query bank balances", "svc query tx"],
 ];
 

@@ -25,6 +25,10 @@ const AT_THE_COMMAND_LINE: ReadonlyMap<number, string> = new Map([
   [sdkErrors.unauthorized.code, "check --from, --chain-id, --account-number and --sequence"],
   [sdkErrors.invalidAddress.code, "copy the address again, whole and in lower case"],
   [sdkErrors.wrongPassword.code, "try again with the passphrase that it was encrypted with"],
+  [
+    sdkErrors.unknownRequest.code,
+    "the chain has no such module: is it the right --node? for a network with names of its own give its --profile",
+  ],
   [sdkErrors.memoTooLarge.code, "shorten --memo"],
   [sdkErrors.insufficientFunds.code, "look at the account: svc query bank balances <address>"],
   [sdkErrors.txInMempool.code, "it is waiting for a block already"],

@@ -2,6 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { cliChain } from "../../../test/cli/chain.ts";
+import { decodeAddress, encodeAddress } from "../../wire/index.ts";
 
 const WEB = resolve(import.meta.dirname, "../../../examples/web.yaml");
 const FEES = ["-y", "-b", "block", "--fees", "5000utoken", "--gas", "400000"];
@@ -34,6 +35,8 @@ const lease = (verb: string, dseq: string): string[] => {
   return ["market", "lease", verb, "--dseq", dseq, "--provider", provider, "--from", "tenant"];
 };
 
+const VALIDATOR = encodeAddress(decodeAddress(provider), "valoper");
+
 test.each<[what: string, words: string[], error: string, remedy: string]>([
   ["a bid that is too dear", bid(dseqs.open, "1000000utoken"), "market/4", "svc query market order list"],
   ["a bid of nobody known", bid(dseqs.open, "1utoken", "stranger"), "market/30", "svc tx provider create <file>"],
@@ -63,6 +66,7 @@ test.each<[what: string, words: string[], error: string, remedy: string]>([
     "audit/5",
     "provider",
   ],
+  ["a message of no module here", ["staking", "delegate", VALIDATOR, "1utoken"], "sdk/6", "the right --node?"],
   ["a memo too long", ["bank", "send", tenant, provider, "1utoken", "--memo", "x".repeat(300)], "sdk/12", "--memo"],
 ])("%s: the remedy", async (_, words, error, remedy) => {
   const from = words.includes("--from") || words[0] === "bank" ? [] : ["--from", "tenant"];
