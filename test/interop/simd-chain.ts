@@ -32,6 +32,7 @@ interface ChainParts extends SimdHome {
   readonly chainId: string;
   readonly prefix: string;
   readonly url: string;
+  readonly api: string;
 }
 
 /** A running chain of one validator of the newer reference tool, and both tools set up as its clients. */
@@ -81,6 +82,14 @@ export class SimdChain {
   /** The reference tool's answer to a query. */
   async query(...args: readonly string[]) {
     return JSON.parse(await this.ok(["query", ...args]));
+  }
+
+  /** The answer of the node's REST interface to a path below `/cosmos`, at a height or the latest. */
+  async rest(path: string, height?: number) {
+    const headers: Record<string, string> = height === undefined ? {} : { "x-cosmos-block-height": `${height}` };
+    const response = await fetch(`${this.#parts.api}/cosmos/${path}`, { headers });
+    if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+    return JSON.parse(await response.text());
   }
 
   /** Runs the built `svc`, a process of its own, with a profile of this network and its own keyring. */
@@ -170,13 +179,15 @@ export async function startSimdChain(peer: Peer, options: SimdChainOptions = {})
       options.changeGenesis?.(genesis);
     },
   });
-  const [rpc = 0, p2p = 0, proxy = 0] = await freePorts(3);
-  const url = `tcp://127.0.0.1:${rpc}`;
-  const listen = ["--rpc.laddr", url, "--p2p.laddr", `tcp://127.0.0.1:${p2p}`, "--address", `tcp://127.0.0.1:${proxy}`];
-  const others = ["--grpc.enable=false", "--api.enable=false", "--rpc.pprof_laddr", "", "--log_level", "error"];
+  const ports = await freePorts(5);
+  const [url = "", p2p = "", proxy = "", api = ""] = ports.map((port) => `tcp://127.0.0.1:${port}`);
+  const listen = ["--rpc.laddr", url, "--p2p.laddr", p2p, "--address", proxy, "--api.address", api];
+  // Without its other interfaces this node simulates no transactions.
+  const grpc = ["--grpc.address", `127.0.0.1:${ports.at(-1)}`, "--grpc-web.enable=false"];
+  const others = ["--api.enable", ...grpc, "--rpc.pprof_laddr", "", "--log_level", "error"];
   const state = ["--minimum-gas-prices", "0stake", "--pruning", "nothing"];
   const node = peer.start(["start", ...listen, ...others, ...state], { prefix });
-  const chain = new SimdChain({ ...home, peer, node, chainId, prefix, url });
+  const chain = new SimdChain({ ...home, peer, node, chainId, prefix, url, api: api.replace("tcp:", "http:") });
   try {
     await waitFor(async () => node.ended() || (await chain.height()) >= 2, "the chain's first blocks");
     if (node.ended()) throw new Error(`the chain ended: ${node.output()}`);

@@ -13,6 +13,7 @@ export {
 } from "./text.ts";
 export {
   formatDuration,
+  formatProtoTimestamp,
   formatTimestamp,
   fromNanos,
   type Instant,

@@ -6,7 +6,7 @@ import { type Namespace, toNamespace } from "../namespace.ts";
 import { findTypeUrl } from "../registry.ts";
 import { printEnum, printScalar } from "./scalars.ts";
 import { isObject, type JsonObject, type JsonValue } from "./text.ts";
-import { formatDuration, formatTimestamp } from "./time.ts";
+import { formatDuration, formatProtoTimestamp } from "./time.ts";
 
 /** How messages are written as JSON. */
 export interface JsonOptions {
@@ -42,7 +42,7 @@ export function toJson<D extends DescMessage>(
   options: JsonOptions = {},
 ): JsonValue {
   if (isMessage(message, AnySchema)) return printAny(message, options);
-  if (isMessage(message, TimestampSchema)) return formatTimestamp(message);
+  if (isMessage(message, TimestampSchema)) return formatProtoTimestamp(message);
   if (isMessage(message, DurationSchema)) return formatDuration(message);
   const fields = message as Readonly<Record<string, unknown>>;
   const json: Record<string, JsonValue> = {};

@@ -10,10 +10,18 @@ export type Instant = Pick<Timestamp, "seconds" | "nanos">;
 
 /** RFC 3339 in UTC, the fraction without trailing zeros: `2026-01-02T03:04:05.5Z`. */
 export function formatTimestamp(time: Instant): string {
+  return formatInstant(time, digits(BigInt(time.nanos)).replace(/0+$/, ""));
+}
+
+/** The same in proto JSON, where a fraction has three, six or nine places: `2026-01-02T03:04:05.500Z`. */
+export function formatProtoTimestamp(time: Instant): string {
+  return formatInstant(time, inThrees(BigInt(time.nanos)));
+}
+
+function formatInstant(time: Instant, fraction: string): string {
   const { year, month, day } = civil(floorDiv(time.seconds, 86_400n));
   const second = Number(time.seconds - floorDiv(time.seconds, 86_400n) * 86_400n);
   const clock = [Math.floor(second / 3600), Math.floor(second / 60) % 60, second % 60].map(pad2).join(":");
-  const fraction = time.nanos.toString().padStart(9, "0").replace(/0+$/, "");
   return `${String(year).padStart(4, "0")}-${pad2(month)}-${pad2(day)}T${clock}${fraction === "" ? "" : `.${fraction}`}Z`;
 }
 
@@ -44,10 +52,7 @@ export function fromNanos(nanos: bigint): Instant {
 export function formatDuration(duration: Pick<Duration, "seconds" | "nanos">): string {
   const total = duration.seconds * NANOS + BigInt(duration.nanos);
   const size = total < 0n ? -total : total;
-  const fraction = (size % NANOS)
-    .toString()
-    .padStart(9, "0")
-    .replace(/(000)+$/, "");
+  const fraction = inThrees(size % NANOS);
   return `${total < 0n ? "-" : ""}${size / NANOS}${fraction === "" ? "" : `.${fraction}`}s`;
 }
 
@@ -58,6 +63,14 @@ export function parseDuration(text: string): Pick<Duration, "seconds" | "nanos">
   const sign = match[1] === "-" ? -1n : 1n;
   const nanos = Number((match[3] ?? "").padEnd(9, "0"));
   return { seconds: sign * BigInt(match[2] ?? 0), nanos: nanos === 0 ? 0 : Number(sign) * nanos };
+}
+
+function digits(nanos: bigint): string {
+  return nanos.toString().padStart(9, "0");
+}
+
+function inThrees(nanos: bigint): string {
+  return digits(nanos).replace(/(000)+$/, "");
 }
 
 function pad2(value: number): string {
