@@ -139,6 +139,14 @@ describe("the source tree", () => {
     expect(missing).toEqual([]);
   });
 
+  it("names every variant for browsers in package.json", () => {
+    const { browser } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+    const built = (path: string): string => `./${path.replace(/^src/, "dist/lib").replace(/ts$/, "js")}`;
+    const variants = files.filter(({ path }) => path.endsWith(".browser.ts")).map(({ path }) => built(path));
+    expect(Object.values(browser).sort()).toEqual(variants.sort());
+    expect(Object.keys(browser).sort()).toEqual(variants.map((path) => path.replace(".browser", "")).sort());
+  });
+
   it("tells nothing of the machine it was written on", () => {
     const faults = files
       .filter((file) => /\/work\/|\/root\/main|registry\.npmjs/.test(file.text))

@@ -1,6 +1,6 @@
-import type { RawData, WebSocket } from "ws";
 import { errorText } from "../util/index.ts";
 import { clientErrors, RpcError } from "./errors.ts";
+import { type Connect, type EventConnection, loadConnect } from "./event-connection.ts";
 import { Queue } from "./queue.ts";
 import { isRecord } from "./rpc.ts";
 
@@ -37,20 +37,19 @@ const MAX_QUEUED = 10_000;
 const MAX_RETRY_MS = 30_000;
 const DEFAULT_RETRY_MS = 250;
 const DEFAULT_SILENCE_MS = 45_000;
-const MAX_MESSAGE_BYTES = 256 << 20;
 
 /** Event subscriptions of a node over one connection, which is made when needed and made anew when it breaks. */
 export class RpcSocket {
   readonly #url: URL;
   readonly #options: SocketOptions;
   readonly #subscriptions = new Map<number, Entry>();
-  #socket: WebSocket | undefined;
+  #connection: EventConnection | undefined;
   #connecting = false;
   #closed = false;
   #failures = 0;
   #lastId = 0;
-  #retryTimer: NodeJS.Timeout | undefined;
-  #aliveTimer: NodeJS.Timeout | undefined;
+  #retryTimer: ReturnType<typeof setTimeout> | undefined;
+  #aliveTimer: ReturnType<typeof setTimeout> | undefined;
 
   /** `url` is the `websocket` of an endpoint. */
   constructor(url: URL, options: SocketOptions = {}) {
@@ -100,49 +99,46 @@ export class RpcSocket {
   }
 
   #connect(): void {
-    if (this.#closed || this.#connecting || this.#socket !== undefined || this.#subscriptions.size === 0) return;
+    if (this.#closed || this.#connecting || this.#connection !== undefined || this.#subscriptions.size === 0) return;
     this.#connecting = true;
     clearTimeout(this.#retryTimer);
-    import("ws").then(
-      (library) => this.#open(library),
+    loadConnect().then(
+      (connect) => this.#open(connect),
       (error) => this.#lost(error),
     );
   }
 
-  #open(library: typeof import("ws")): void {
+  #open(connect: Connect): void {
     this.#connecting = false;
     if (this.#closed || this.#subscriptions.size === 0) return;
-    const socket = new library.WebSocket(this.#url, { maxPayload: MAX_MESSAGE_BYTES });
-    this.#socket = socket;
-    let problem: Error | undefined;
-    socket.on("open", () => {
-      this.#stayAlive(socket);
-      for (const [id, { query }] of this.#subscriptions) this.#send("subscribe", id, query);
+    const connection = connect(this.#url, {
+      onOpen: () => {
+        this.#stayAlive(connection);
+        for (const [id, { query }] of this.#subscriptions) this.#send("subscribe", id, query);
+      },
+      onText: (text) => this.#receive(text),
+      onLife: () => this.#stayAlive(connection),
+      onEnd: (reason) => {
+        if (this.#connection === connection) this.#lost(reason);
+      },
     });
-    socket.on("message", (data) => this.#receive(data));
-    for (const sign of ["message", "ping", "pong"] as const) socket.on(sign, () => this.#stayAlive(socket));
-    socket.on("error", (error) => {
-      problem = error;
-    });
-    socket.on("close", (code) => {
-      if (this.#socket === socket) this.#lost(problem ?? new Error(`the node closed the connection (${code})`));
-    });
+    this.#connection = connection;
   }
 
   /** Silence of the connection is broken by a ping half-way and ends it when that stays unanswered. */
-  #stayAlive(socket: WebSocket): void {
+  #stayAlive(connection: EventConnection): void {
     // What still arrives on a connection that was given up must not keep the process.
-    if (this.#socket !== socket) return;
+    if (this.#connection !== connection) return;
     const half = (this.#options.silenceMs ?? DEFAULT_SILENCE_MS) / 2;
     clearTimeout(this.#aliveTimer);
     this.#aliveTimer = setTimeout(() => {
-      if (socket.readyState === socket.OPEN) socket.ping();
-      this.#aliveTimer = setTimeout(() => socket.terminate(), half);
+      connection.ping();
+      this.#aliveTimer = setTimeout(() => connection.abort(), half);
     }, half);
   }
 
   #lost(error: Error): void {
-    this.#socket = undefined;
+    this.#connection = undefined;
     this.#connecting = false;
     clearTimeout(this.#aliveTimer);
     if (this.#closed || this.#subscriptions.size === 0) return;
@@ -156,23 +152,16 @@ export class RpcSocket {
   #drop(): void {
     clearTimeout(this.#retryTimer);
     clearTimeout(this.#aliveTimer);
-    const socket = this.#socket;
-    this.#socket = undefined;
-    if (socket === undefined) return;
-    // An attempt that is cut short reports an error that nobody waits for.
-    socket.on("error", () => {});
-    if (socket.readyState === socket.OPEN) socket.close();
-    else socket.terminate();
+    this.#connection?.close();
+    this.#connection = undefined;
   }
 
   #send(method: string, id: number, query: string): void {
-    const socket = this.#socket;
-    if (socket === undefined || socket.readyState !== socket.OPEN) return;
-    socket.send(JSON.stringify({ jsonrpc: "2.0", id, method, params: { query } }));
+    this.#connection?.send(JSON.stringify({ jsonrpc: "2.0", id, method, params: { query } }));
   }
 
-  #receive(data: RawData): void {
-    const message = parseMessage(data);
+  #receive(text: string): void {
+    const message = parseMessage(text);
     // Old nodes mark events by a suffix of the id.
     const id = Number(String(message.id).replace("#event", ""));
     const subscription = this.#subscriptions.get(id);
@@ -192,9 +181,9 @@ export class RpcSocket {
   }
 }
 
-function parseMessage(data: RawData): Readonly<Record<string, unknown>> {
+function parseMessage(text: string): Readonly<Record<string, unknown>> {
   try {
-    const message: unknown = JSON.parse(data.toString());
+    const message: unknown = JSON.parse(text);
     return isRecord(message) ? message : {};
   } catch {
     return {};

@@ -1,4 +1,4 @@
-import { defineErrors, errorText, fromUtf8, toUtf8 } from "../util/index.ts";
+import { defineErrors, errorText, fromBase64, fromUtf8, toBase64, toUtf8 } from "../util/index.ts";
 import { hasDuplicateKeys } from "./json-keys.ts";
 import type { TokenClaims } from "./jwt-claims.ts";
 import { verifySecp256k1 } from "./secp256k1.ts";
@@ -110,12 +110,14 @@ function parseJson(part: string): unknown {
 }
 
 function base64url(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString("base64url");
+  return toBase64(bytes).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
 /** Strict: the text must be the one encoding of its bytes, so that no second token reads the same. */
 function fromBase64url(text: string): Uint8Array {
-  const bytes = Buffer.from(text, "base64url");
-  if (bytes.toString("base64url") !== text) throw jwtErrors.malformed();
+  if (text.length % 4 === 1) throw jwtErrors.malformed();
+  const standard = text.replaceAll("-", "+").replaceAll("_", "/");
+  const bytes = fromBase64(standard.padEnd(Math.ceil(text.length / 4) * 4, "="));
+  if (base64url(bytes) !== text) throw jwtErrors.malformed();
   return bytes;
 }

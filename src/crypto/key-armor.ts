@@ -1,7 +1,7 @@
-import { randomBytes } from "node:crypto";
 import { concatBytes, equalBytes, fromHex, sdkErrors, toHexUpper, toUtf8 } from "../util/index.ts";
 import { decodeArmor, encodeArmor } from "./ascii-armor.ts";
 import { sha256 } from "./hash.ts";
+import { randomBytes } from "./random.ts";
 import { isPrivateKey } from "./secp256k1.ts";
 
 const BLOCK_TYPE = "TENDERMINT PRIVATE KEY";

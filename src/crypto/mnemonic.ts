@@ -1,10 +1,9 @@
-import { pbkdf2, randomBytes } from "node:crypto";
-import { promisify } from "node:util";
 import { parseHdPath } from "./hd-path.ts";
+import { pbkdf2Sha512 } from "./pbkdf2.ts";
+import { randomBytes } from "./random.ts";
 
 const ROUNDS = 2048;
 const SEED_LENGTH = 64;
-const derive = promisify(pbkdf2);
 
 /** A fresh English BIP-39 phrase of 24 words (256 bits), or the phrase of the given 16 to 32 bytes of entropy. */
 export async function generateMnemonic(entropy: Uint8Array = randomBytes(32)): Promise<string> {
@@ -27,7 +26,7 @@ export async function isMnemonic(text: string): Promise<boolean> {
 export async function mnemonicToSeed(mnemonic: string, passphrase = ""): Promise<Uint8Array> {
   if (!(await isMnemonic(mnemonic))) throw new Error("invalid mnemonic");
   const salt = `mnemonic${passphrase.normalize("NFKD")}`;
-  return derive(normalizeMnemonic(mnemonic), salt, ROUNDS, SEED_LENGTH, "sha512");
+  return pbkdf2Sha512(normalizeMnemonic(mnemonic), { salt, rounds: ROUNDS, length: SEED_LENGTH });
 }
 
 /** The 32-byte BIP-32 private key at a path such as `m/44'/118'/0'/0/0`. */

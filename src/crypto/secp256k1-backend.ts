@@ -1,4 +1,5 @@
 import { createRequire } from "node:module";
+import { portableBackend } from "./secp256k1-portable.ts";
 
 /**
  * A curve library. All calls take the 32-byte digest, never the message; signatures are 64 bytes R||S, public keys
@@ -26,16 +27,10 @@ export function loadNativeBackend(): Secp256k1Backend {
   };
 }
 
-/** The JavaScript library: thirty times slower, runs everywhere. */
+/** The JavaScript library, loaded where it is needed. */
 export function loadPortableBackend(): Secp256k1Backend {
   const { secp256k1 }: typeof import("@noble/curves/secp256k1.js") = require("@noble/curves/secp256k1.js");
-  const options = { prehash: false, lowS: true } as const;
-  return {
-    name: "portable",
-    publicKey: (privateKey) => secp256k1.getPublicKey(privateKey, true),
-    sign: (digest, privateKey) => secp256k1.sign(digest, privateKey, options),
-    verify: (digest, signature, publicKey) => secp256k1.verify(signature, digest, publicKey, options),
-  };
+  return portableBackend(secp256k1);
 }
 
 let loaded: Secp256k1Backend | undefined;

@@ -1,6 +1,6 @@
-import { randomBytes } from "node:crypto";
 import { compareBytes, fromHex } from "../util/index.ts";
 import { sha256 } from "./hash.ts";
+import { randomBytes } from "./random.ts";
 import { type Secp256k1Backend, secp256k1Backend } from "./secp256k1-backend.ts";
 
 /** Order of the group, and half of it, big endian. */

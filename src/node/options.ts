@@ -35,7 +35,7 @@ export const NODE_OPTIONS = [
   {
     name: "rpc.cors-allowed-origins",
     value: "<origins>",
-    summary: "origins of web pages that may use the RPC, with commas between; * for all",
+    summary: "origins of web pages that may use the RPC, with commas between; one * in each for any text",
   },
   {
     name: "rpc.allowed-hosts",

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type CliChain, cliChain } from "../cli/chain.ts";
+import { bundle } from "../support/bundles.ts";
 import { Fixture, ROOT } from "../support/index.ts";
 import { compileExamples, linkedProject, packPackage, runExample } from "../support/package.ts";
 
@@ -44,6 +45,47 @@ describe("the packed package", () => {
     const inside = `import("svc/dist/lib/client/index.js").catch(({ code }) => console.log(code))`;
     const { stdout } = await promisify(execFile)(process.execPath, ["-e", inside], { cwd: project });
     expect(stdout).toBe("ERR_PACKAGE_PATH_NOT_EXPORTED\n");
+  });
+
+  describe("bundled for pages", () => {
+    const entries = ["svc", "svc/wire", "svc/crypto", "svc/sdl", "svc/proto/svc/market/v1beta1/tx"];
+    const closed = ["svc/keyring", "svc/gateway", "svc/deploy", "svc/testing"];
+
+    it.each(entries)("%s is whole without Node.js", async (specifier) => {
+      for (const treeShaking of [true, false]) {
+        const { modules } = await bundle(`export * from "${specifier}"`, { project, platform: "browser", treeShaking });
+        expect(modules.filter((path) => /^node:|node_modules\/(ws|pino|secp256k1|lmdb|fastify)\//.test(path))).toEqual(
+          [],
+        );
+      }
+    });
+
+    it.each(closed)("%s is refused", async (specifier) => {
+      const made = bundle(`export * from "${specifier}"`, { project, platform: "browser" });
+      await expect(made).rejects.toThrow(`Could not resolve "${specifier}"`);
+    });
+
+    it("is what is used and no more", async () => {
+      const foreign = /svc\/dist\/lib\/(keyring|store|runtime|modules|app|engine|node|provider|cli|client|testing)\//;
+      for (const platform of ["browser", "node"] as const) {
+        const code = 'import { sdlHash } from "svc/sdl"; console.log(sdlHash("x"));';
+        const { modules, size } = await bundle(code, { project, platform });
+        expect(modules).toContainEqual(expect.stringContaining("svc/dist/lib/sdl/load.js"));
+        expect(modules.filter((path) => foreign.test(path))).toEqual([]);
+        expect(
+          modules.filter((path) => /node_modules\/(lmdb|fastify|ws|pino|commander|dockerode)\//.test(path)),
+        ).toEqual([]);
+        expect(size).toBeLessThan(300_000);
+      }
+    });
+
+    it.each([
+      ['import { parseCoin } from "svc/wire"; console.log(parseCoin("1utoken"));', 2_000],
+      ['import { isAddress } from "svc/wire"; console.log(isAddress("svc1"));', 15_000],
+      ['import { ChainClient, sendTx } from "svc"; console.log(ChainClient, sendTx);', 300_000],
+    ])("stays small: %s", async (code, limit) => {
+      expect((await bundle(code, { project, platform: "browser" })).size).toBeLessThan(limit);
+    });
   });
 
   describe("with a node", () => {

@@ -45,6 +45,8 @@ export interface LocalnetOptions {
 }
 
 const POLL_MS = 25;
+/** Pages under development on this machine; those of other hosts have no business with its test keys. */
+const LOOPBACK_ORIGINS = ["http://localhost:*", "http://127.0.0.1:*"];
 /** Containers of a localnet hold nothing worth a long good-bye. */
 const STOP_GRACE_MS = 1000;
 const START_MS = 60_000;
@@ -168,6 +170,7 @@ export class Localnet {
     const node = this.#spawn("node", [
       ...["start", "--home", this.#home, "--rpc.laddr", `tcp://127.0.0.1:${this.#ports.rpc}`],
       ...["--block-interval", `${this.#options.blockIntervalMs}ms`, "--minimum-gas-prices", "0utoken"],
+      ...["--rpc.cors-allowed-origins", LOOPBACK_ORIGINS.join(",")],
     ]);
     // Our own node's word alone counts: where the port is taken, somebody else's would answer.
     await this.#ready(node, /^node ready/);

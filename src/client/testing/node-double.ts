@@ -114,8 +114,12 @@ export class NodeDouble {
 
   #accept(socket: WebSocket): void {
     socket.on("message", (data) => {
-      const { id, method, params } = JSON.parse(data.toString()) as Params & { params: { query: string } };
-      const { query } = params;
+      const { id, method, params } = JSON.parse(data.toString()) as Params & { params: { query?: string } };
+      const { query = "" } = params;
+      if (method === "health") {
+        socket.send(JSON.stringify({ jsonrpc: "2.0", id, result: {} }));
+        return;
+      }
       if (query.includes("bad")) {
         const error = { code: -32603, message: "Internal error", data: "failed to parse query" };
         socket.send(JSON.stringify({ jsonrpc: "2.0", id, error }));

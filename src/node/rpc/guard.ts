@@ -2,7 +2,9 @@ import type { IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http";
 import { isIP } from "node:net";
 
 export interface GuardOptions {
-  /** Origins of web pages that may read answers; `*` = all. Empty = none but pages served here. */
+  /**
+   * Origins of web pages that may read answers; one `*` in each stands for any text. Empty = none but pages served here.
+   */
   readonly corsOrigins: readonly string[];
   /** Names beside `localhost` and IP addresses under which requests over loopback are answered. */
   readonly hosts: readonly string[];
@@ -44,7 +46,15 @@ export const PREFLIGHT_HEADERS: OutgoingHttpHeaders = {
 };
 
 function isAllowedOrigin(origin: string, { corsOrigins }: GuardOptions): boolean {
-  return corsOrigins.includes("*") || corsOrigins.includes(origin);
+  return corsOrigins.some((pattern) => matches(origin, pattern));
+}
+
+/** One `*` in a pattern stands for any text, as in the configuration of CometBFT: `http://localhost:*`. */
+function matches(origin: string, pattern: string): boolean {
+  const star = pattern.indexOf("*");
+  if (star < 0) return origin === pattern;
+  const [start, end] = [pattern.slice(0, star), pattern.slice(star + 1)];
+  return origin.length >= start.length + end.length && origin.startsWith(start) && origin.endsWith(end);
 }
 
 function isSameHost(origin: string, host: string | undefined): boolean {

@@ -367,6 +367,26 @@ describe("the protocol", () => {
     ]);
   });
 
+  it("allows origins by patterns", async () => {
+    await server?.close();
+    await start({ corsOrigins: ["http://localhost:*", "https://*.wallet.example"] });
+    const ask = (origin: string): Promise<Response> => fetch(`${url}/health`, { headers: { origin } });
+    const statusOf = async (origin: string): Promise<number> => (await ask(origin)).status;
+    for (const origin of ["http://localhost:5173", "http://localhost:1", "https://a.wallet.example"]) {
+      expect([origin, await statusOf(origin)]).toEqual([origin, 200]);
+    }
+    for (const origin of [
+      "https://localhost:1",
+      "http://localhost",
+      "https://wallet.example",
+      "http://localhost.evil",
+    ]) {
+      expect([origin, await statusOf(origin)]).toEqual([origin, 403]);
+    }
+    const { headers } = await ask("http://localhost:5173");
+    expect(headers.get("access-control-allow-origin")).toBe("http://localhost:5173");
+  });
+
   it("says when the port is in use", async () => {
     const port = Number(new URL(url).port);
     const second = new RpcServer(

@@ -1,0 +1,11 @@
+import { secp256k1 } from "@noble/curves/secp256k1.js";
+import type { Secp256k1Backend } from "./secp256k1-backend.ts";
+import { portableBackend } from "./secp256k1-portable.ts";
+
+let loaded: Secp256k1Backend | undefined;
+
+/** The one back end of browsers. */
+export function secp256k1Backend(): Secp256k1Backend {
+  loaded ??= portableBackend(secp256k1);
+  return loaded;
+}

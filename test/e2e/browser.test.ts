@@ -1,0 +1,182 @@
+import { cpSync, existsSync, readFileSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { extname, join } from "node:path";
+import type { Browser, Page } from "playwright-core";
+import { build } from "vite";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { type TestNode, testNode } from "../../src/testing/index.ts";
+import { describeWithBrowser, startBrowser } from "../support/chromium.ts";
+import { Fixture, ROOT } from "../support/index.ts";
+import { linkedProject, packPackage } from "../support/package.ts";
+import vectors from "../vectors/keys.json" with { type: "json" };
+import type * as PageLibrary from "./page/library.ts";
+
+const TYPES: Readonly<Record<string, string>> = { ".html": "text/html", ".js": "text/javascript" };
+
+/** Bundles the page with the packed package, as an application does; the folder of the result. */
+async function buildPage(fixture: Fixture): Promise<string> {
+  const project = await linkedProject(fixture, await packPackage(fixture.folder));
+  for (const path of ["test/e2e/page", "docs/examples"]) {
+    cpSync(join(ROOT, path), join(project, path), { recursive: true });
+  }
+  const outDir = join(project, "built");
+  await build({ root: join(project, "test/e2e/page"), logLevel: "error", configFile: false, build: { outDir } });
+  return outDir;
+}
+
+/** Serves files below a folder over plain HTTP, as pages of a local network are. */
+async function serve(folder: string): Promise<Server> {
+  const server = createServer((request, response) => {
+    const path = new URL(request.url ?? "/", "http://x").pathname;
+    const name = path === "/" ? "/index.html" : path;
+    if (!existsSync(join(folder, name))) response.statusCode = 404;
+    if (response.statusCode === 404) return response.end();
+    response.setHeader("content-type", TYPES[extname(name)] ?? "application/octet-stream");
+    return response.end(readFileSync(join(folder, name)));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return server;
+}
+
+describeWithBrowser("the library in a browser", () => {
+  const fixture = new Fixture();
+  let browser: Browser;
+  let page: Page;
+  let node: TestNode;
+  let origin: string;
+  const [key] = vectors.keys;
+  if (key === undefined) throw new Error("there are no recorded keys");
+
+  beforeAll(async () => {
+    const server = await serve(await buildPage(fixture));
+    fixture.defer(() => server.close());
+    // To the browser this is a page of a foreign host over plain HTTP, where it withholds much.
+    origin = `http://app.test:${(server.address() as AddressInfo).port}`;
+    node = await testNode({ corsOrigins: [origin] });
+    fixture.defer(() => node.stop());
+    browser = await startBrowser(["--host-resolver-rules=MAP app.test 127.0.0.1"]);
+    fixture.defer(() => browser.close());
+    page = await browser.newPage();
+    await page.goto(origin);
+    await page.waitForFunction(() => "library" in globalThis);
+  });
+  afterAll(() => fixture.close());
+
+  it("hashes deployment files as the recorded vectors say", async () => {
+    for (const name of ["gpu", "credentials", "http-options"]) {
+      const read = (ending: string): string =>
+        readFileSync(join(ROOT, "test/vectors/sdl", `${name}.${ending}`), "utf8");
+      const hash = await page.evaluate((text) => library.example.hashOf(text), read("yaml"));
+      expect(hash).toBe(read("sha256").trim());
+    }
+  });
+
+  it("needs nothing that pages have on secure connections alone", async () => {
+    expect(await page.evaluate("[isSecureContext, typeof crypto.subtle]")).toEqual([false, "undefined"]);
+  });
+
+  it("tells every fault of a file", async () => {
+    const faults = await page.evaluate(() => {
+      try {
+        library.sdl.loadSdl("version: '2.0'\nservices: 5\n");
+        return [];
+      } catch (error) {
+        return error instanceof library.sdl.SdlError ? error.issues.map(({ line }) => line) : [String(error)];
+      }
+    });
+    expect(faults).toContain(2);
+  });
+
+  it("makes the recorded key and address of a phrase", async () => {
+    const made = await page.evaluate(async (words) => {
+      const { derivePrivateKey, mnemonicToSeed } = library.crypto;
+      const privateKey = await derivePrivateKey(await mnemonicToSeed(words), library.crypto.DEFAULT_HD_PATH);
+      const { address } = library.svc.privateKeySigner(privateKey, "cosmos");
+      return { address, privateKey: library.wire.toHex(privateKey) };
+    }, key.mnemonic);
+    expect(made).toEqual({ address: key.address, privateKey: key.privateKey });
+  });
+
+  it("makes phrases, armor and tokens", async () => {
+    const made = await page.evaluate(async () => {
+      const { crypto, svc } = library;
+      const words = await crypto.generateMnemonic();
+      const signer = await svc.mnemonicSigner(words);
+      const privateKey = await crypto.derivePrivateKey(await crypto.mnemonicToSeed(words), crypto.DEFAULT_HD_PATH);
+      const opened = await crypto.decryptKeyArmor(
+        await crypto.encryptKeyArmor(privateKey, "a passphrase"),
+        "a passphrase",
+      );
+      const now = Math.floor(Date.now() / 1000);
+      const claims = {
+        version: "v1",
+        iss: signer.address,
+        aud: "svc1provider",
+        iat: now,
+        nbf: now,
+        exp: now + 60,
+      } as const;
+      const leases = { access: "full" } as const;
+      const sign = (bytes: Uint8Array): Uint8Array => crypto.signSecp256k1(privateKey, bytes);
+      const token = await crypto.signToken({ ...claims, jti: "1", leases }, sign);
+      const publicKey = crypto.publicKeyOf(privateKey);
+      const read = await crypto.verifyToken(token, { publicKey, issuer: claims.iss, audience: claims.aud, now });
+      return {
+        words: words.split(" ").length,
+        same: String(opened) === String(privateKey),
+        issuer: read.iss === claims.iss,
+      };
+    });
+    expect(made).toEqual({ words: 24, same: true, issuer: true });
+  });
+
+  it("sends tokens and hears of them over the websocket", async () => {
+    const words = await page.evaluate(() => library.crypto.generateMnemonic());
+    const sent = await page.evaluate(
+      async ({ url, words, privateKey }) => {
+        const { svc, wire, example } = library;
+        const chain = new svc.ChainClient(url);
+        const alice = svc.privateKeySigner(Uint8Array.from(privateKey));
+        const { address } = await svc.mnemonicSigner(words);
+        const amount = [{ denom: "utoken", amount: "3000000" }];
+        const gift = wire.packAny(library.MsgSendSchema, { fromAddress: alice.address, toAddress: address, amount });
+        const { code } = await svc.sendTx(chain, alice, [gift], { gas: "auto" });
+        const response = await example.pay(url, words, alice.address);
+        const { balance } = await chain.query.call(library.Query.method.balance, { address, denom: "utoken" });
+        chain.close();
+        return { code, paid: response?.code, left: balance?.amount };
+      },
+      { url: node.url, words, privateKey: [...node.key("alice").privateKey] },
+    );
+    expect(sent).toEqual({ code: 0, paid: 0, left: "1995000" });
+  });
+
+  it("follows events from a block on", async () => {
+    const seen = await page.evaluate(async (url) => {
+      const chain = new library.svc.ChainClient(url);
+      for await (const { type } of library.svc.watchEvents(chain, { from: 1n, type: "transfer" })) {
+        chain.close();
+        return type;
+      }
+      return undefined;
+    }, node.url);
+    expect(seen).toBe("transfer");
+  });
+
+  it("says what to do about a node that does not allow the page", async () => {
+    const strict = await testNode();
+    fixture.defer(() => strict.stop());
+    const told = await page.evaluate(
+      (url) =>
+        new library.svc.ChainClient(url).chainId().then(
+          () => undefined,
+          (error) => (error instanceof library.svc.SvcError ? error.hint : String(error)),
+        ),
+      strict.url,
+    );
+    expect(told).toContain("--rpc.cors-allowed-origins");
+  });
+});
+
+declare const library: typeof PageLibrary;

@@ -1,0 +1,39 @@
+import { accessSync, constants } from "node:fs";
+import { delimiter, join } from "node:path";
+import { type Browser, chromium } from "playwright-core";
+import { describe } from "vitest";
+
+const NAMES = ["chromium", "chromium-browser", "google-chrome"];
+
+function findProgram(): string | undefined {
+  const folders = (process.env.PATH ?? "").split(delimiter);
+  return folders
+    .flatMap((folder) => NAMES.map((name) => join(folder, name)))
+    .find((path) => {
+      try {
+        accessSync(path, constants.X_OK);
+        return true;
+      } catch {
+        return false;
+      }
+    });
+}
+
+const program = findProgram();
+if (program === undefined) {
+  const text = "tests with a browser cannot run: there is no chromium; on Debian, as root: apt-get install chromium";
+  // Where tests must prove something, what cannot run is a failure.
+  if (process.env.CI === "true") throw new Error(text);
+  process.stderr.write(`${text}\n`);
+}
+
+/** `describe` where there is a browser; skipped elsewhere, which is told on standard error. */
+export const describeWithBrowser = describe.skipIf(program === undefined);
+
+/** A real Chromium without a window. Whoever starts it closes it. */
+export function startBrowser(flags: readonly string[] = []): Promise<Browser> {
+  // Root has no sandbox, and containers have little shared memory.
+  const own = [...(process.getuid?.() === 0 ? ["--no-sandbox"] : []), "--disable-dev-shm-usage", "--disable-gpu"];
+  const args = [...own, ...flags];
+  return chromium.launch({ args, ...(program === undefined ? {} : { executablePath: program }) });
+}
