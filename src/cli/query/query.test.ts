@@ -49,8 +49,16 @@ describe("query bank balances", () => {
   });
 
   test("asks another height", async () => {
-    const { out, code } = await chain.run([...balances, "--height", "1000000"]);
-    expect({ code, out }).toEqual({ code: 1, out: "" });
+    const future = await chain.run([...balances, "--height", "1000000"]);
+    expect(future).toMatchObject({ code: 1, out: "" });
+    expect(future.err).toContain("cannot query with height in the future");
+    const past = await chain.run([...balances, "--height", "1"]);
+    expect(past).toMatchObject({ code: 1, out: "" });
+    expect(past.err).toMatch(/failed to load state at height 1; version does not exist \(latest height: \d+\)/);
+    await vi.waitFor(async () => {
+      const { latest_block_height } = JSON.parse((await chain.run(["status"])).out).sync_info;
+      expect((await chain.run([...balances, "--height", latest_block_height])).code).toBe(0);
+    });
   });
 
   test.each([

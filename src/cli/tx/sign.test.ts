@@ -116,6 +116,23 @@ describe("tx sign", () => {
     expect((await svc(["tx", "sign", signed, "--overwrite", ...offline(vector)])).out).toBe(again.out);
   });
 
+  test("the signatures of others stay, and go with --overwrite", async () => {
+    if (vector === undefined) throw new Error("no vectors");
+    const tx = JSON.parse(vector["amino-json"].signed_stdout);
+    const key = "A6bncrnIx1KJLJzGhRBJ0CGbTtHnZjb3NziLYle4D1tV";
+    const public_key = { "@type": "/cosmos.crypto.secp256k1.PubKey", key };
+    tx.auth_info.signer_infos.push({
+      public_key,
+      mode_info: { single: { mode: "SIGN_MODE_LEGACY_AMINO_JSON" } },
+      sequence: "9",
+    });
+    tx.signatures.push("AAAA");
+    const path = await file("others.json", JSON.stringify(tx));
+    const flags = ["--sign-mode", "amino-json", ...offline(vector)];
+    expect(JSON.parse((await svc(["tx", "sign", path, ...flags])).out).signatures).toContain("AAAA");
+    expect((await svc(["tx", "sign", path, "--overwrite", ...flags])).out).toBe(vector["amino-json"].signed_stdout);
+  });
+
   test("--output-document takes the place of standard output", async () => {
     if (vector === undefined) throw new Error("no vectors");
     const document = join(home, "document.json");

@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
 import { DEC_ONE, type IntCoin, parseDec, toUtf8 } from "../../util/index.ts";
-import { Endpoint_Kind } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
+import { type Attribute, AttributeSchema, Endpoint_Kind } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
 import { type GroupSpec, GroupSpecSchema } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
 import type { OrderKey } from "../../wire/index.ts";
 import { silentLogger } from "../cluster/logger.ts";
@@ -12,6 +12,7 @@ import { marketEvents } from "./events.ts";
 import { type MarketView, OrderService } from "./service.ts";
 
 const US = "svc1provider";
+const tier = create(AttributeSchema, { key: "tier", value: "gold" });
 const id: OrderKey = { owner: "svc1tenant", dseq: 5n, gseq: 1, oseq: 1 };
 const val = (amount: bigint) => ({ val: toUtf8(amount.toString()) });
 
@@ -45,6 +46,7 @@ interface World {
   fee: IntCoin;
   fail: Error | undefined;
   refuse: Rejected | undefined;
+  tenantAttributes: readonly Attribute[];
 }
 
 function setUp(change: Partial<World> = {}, bidTimeoutMs = 60_000) {
@@ -57,6 +59,7 @@ function setUp(change: Partial<World> = {}, bidTimeoutMs = 60_000) {
     fee: { denom: "utoken", amount: 1000n },
     fail: undefined,
     refuse: undefined,
+    tenantAttributes: [],
     ...change,
   };
   const sent: string[] = [];
@@ -72,7 +75,13 @@ function setUp(change: Partial<World> = {}, bidTimeoutMs = 60_000) {
     bid: async () => (world.bid === undefined ? undefined : { state: world.bid.state, price, createdAt: 1n }),
     openBidCount: async () => world.bids,
     marketParams: async () => ({ orderMaxBids: 20, bidMinDeposits: [] }),
-    offer: async () => ({ attributes: [], signedBy: () => [], tenantAttributes: [], gpus: false, leasedIps: false }),
+    offer: async () => ({
+      attributes: [],
+      signedBy: () => [],
+      tenantAttributes: world.tenantAttributes,
+      gpus: false,
+      leasedIps: false,
+    }),
     balance: async () => world.balance,
   };
   const inventory = new Inventory({ overcommit: { cpu: 0, memory: 0, storage: 0 }, portQuantity: 10, save: () => {} });
@@ -138,6 +147,7 @@ describe("orders", () => {
       { balance: 5_000_000n },
       "the provider has 5000000utoken, a bid takes a deposit of 5000000utoken and a fee of 1000utoken: fund",
     ],
+    [{ tenantAttributes: [tier] }, "this provider serves only orders that ask for tier=gold"],
     [{ state: "active" }, "the order is active"],
     [
       { refuse: new Rejected({ code: 5, codespace: "market", log: "attribute mismatch" }) },
