@@ -23,6 +23,7 @@ function toCommand(command: MethodCommand): CommandSpec {
     name: cli.command,
     summary: cli.short,
     example: cli.example,
+    ...(cli.aliases.length === 0 ? {} : { aliases: cli.aliases }),
     flags: [...fields.map(({ flag }) => flag), ...(isList(method.input) ? PAGE_FLAGS : []), ...QUERY_FLAGS],
     ...argsOf(method.input, cli.args),
     load: async () => run(command, fields),

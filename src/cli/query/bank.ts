@@ -20,9 +20,55 @@ export async function queryBalances(input: CommandInput): Promise<void> {
     printResult(await ask(context, BankQuery.method.allBalances, { address, pagination }), context.output, io);
     return;
   }
-  if (!isDenom(denom)) throw usageError(`--denom: "${denom.slice(0, 64)}" is no denomination`);
+  const answer = await ask(context, BankQuery.method.balance, { address, denom: denomOf(denom, "--denom") });
+  printResult(isObject(answer) ? (answer.balance ?? null) : answer, context.output, io);
+}
+
+/** `query bank balance ADDRESS DENOM`. */
+export async function queryBalance(input: CommandInput): Promise<void> {
+  const { args, flags, io } = input;
+  const address = addressArgument(args[0] ?? "", "address", flags);
+  const denom = denomOf(args[1] ?? "", "<denom>");
+  const context = createContext(input);
   const answer = await ask(context, BankQuery.method.balance, { address, denom });
   printResult(isObject(answer) ? (answer.balance ?? null) : answer, context.output, io);
+}
+
+/** `query bank total [--denom DENOM]`. */
+export async function querySupply(input: CommandInput): Promise<void> {
+  const { flags, io } = input;
+  const denom = flags.optional("denom");
+  const pagination = pageRequest(flags);
+  if (denom !== undefined) denomOf(denom, "--denom");
+  const context = createContext(input);
+  if (denom === undefined) {
+    printResult(await ask(context, BankQuery.method.totalSupply, { pagination }), context.output, io);
+    return;
+  }
+  const answer = await ask(context, BankQuery.method.supplyOf, { denom });
+  printResult(isObject(answer) ? (answer.amount ?? null) : answer, context.output, io);
+}
+
+/** `query bank denom-metadata [DENOM]`: of one denomination, as an argument or with `--denom`, or of all. */
+export async function queryDenomMetadata(input: CommandInput): Promise<void> {
+  const { args, flags, io } = input;
+  const [argument] = args;
+  if (argument !== undefined && flags.typed("denom"))
+    throw usageError("give the denomination once: <denom> or --denom");
+  const denom = argument ?? flags.optional("denom");
+  const pagination = pageRequest(flags);
+  if (denom !== undefined) denomOf(denom, argument === undefined ? "--denom" : "<denom>");
+  const context = createContext(input);
+  const answer =
+    denom === undefined
+      ? await ask(context, BankQuery.method.denomsMetadata, { pagination })
+      : await ask(context, BankQuery.method.denomMetadata, { denom });
+  printResult(answer, context.output, io);
+}
+
+function denomOf(text: string, name: string): string {
+  if (isDenom(text)) return text;
+  throw usageError(`${name}: "${text.slice(0, 64)}" is no denomination`);
 }
 
 /** `query account ADDRESS`. */

@@ -1,15 +1,25 @@
+import type { RpcCall } from "../../client/index.ts";
+import { fromHex, toBase64 } from "../../util/index.ts";
 import type { JsonValue } from "../../wire/index.ts";
 import { createContext } from "../context.ts";
+import { usageError } from "../errors.ts";
 import { printResult } from "../output.ts";
 import type { CommandInput } from "../spec.ts";
 import { readHeight } from "./blocks.ts";
+import { hashArgument } from "./hash.ts";
 
-/** `query block [HEIGHT]`: the block as the node tells it. */
+/** `query block [HEIGHT]`, or with `--type hash` its hash: the block as the node tells it. */
 export async function queryBlock(input: CommandInput): Promise<void> {
-  const [text] = input.args;
-  const height = text === undefined ? undefined : readHeight(text, "height");
+  const { method, params } = callOf(input);
   const context = createContext(input);
   const { rpc } = await context.chain();
-  const block = await rpc.call("block", height === undefined ? {} : { height: height.toString() });
-  printResult(block as JsonValue, context.output, input.io);
+  printResult((await rpc.call(method, params)) as JsonValue, context.output, input.io);
+}
+
+function callOf({ args: [text], flags }: CommandInput): RpcCall {
+  if (flags.text("type") === "hash") {
+    if (text === undefined) throw usageError("missing required argument 'height': the hash of the block");
+    return { method: "block_by_hash", params: { hash: toBase64(fromHex(hashArgument(text, "height", "a block"))) } };
+  }
+  return { method: "block", params: text === undefined ? {} : { height: readHeight(text, "height").toString() } };
 }

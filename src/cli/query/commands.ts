@@ -16,14 +16,44 @@ const NODE_AND_TEXT: readonly FlagSpec[] = QUERY_FLAGS.map((flag) =>
 );
 const NODE_AND_JSON: readonly FlagSpec[] = NODE_AND_TEXT.map((flag) => (flag.name === "output" ? JSON_OUTPUT : flag));
 
+const DENOM: FlagSpec = { name: "denom", value: "<denom>", summary: "this denomination alone" };
+
 const BALANCES: CommandSpec = {
   name: "balances",
   args: "<address>",
   summary: "Show what an account holds",
-  flags: [{ name: "denom", value: "<denom>", summary: "this denomination alone" }, ...PAGE_FLAGS, ...QUERY_FLAGS],
+  flags: [DENOM, ...PAGE_FLAGS, ...QUERY_FLAGS],
   example: "svc query bank balances $SVC_ACCOUNT_ADDRESS\nsvc query bank balances $SVC_ACCOUNT_ADDRESS --denom utoken",
   load: async () => (await import("./bank.ts")).queryBalances,
 };
+
+const BANK: readonly CommandSpec[] = [
+  BALANCES,
+  {
+    name: "balance",
+    args: "<address> <denom>",
+    summary: "Show what an account holds of one denomination",
+    flags: QUERY_FLAGS,
+    example: "svc query bank balance $ADDRESS utoken",
+    load: async () => (await import("./bank.ts")).queryBalance,
+  },
+  {
+    name: "total",
+    aliases: ["total-supply"],
+    summary: "Show the supply of every denomination",
+    flags: [DENOM, ...PAGE_FLAGS, ...QUERY_FLAGS],
+    example: "svc query bank total\nsvc query bank total --denom utoken",
+    load: async () => (await import("./bank.ts")).querySupply,
+  },
+  {
+    name: "denom-metadata",
+    args: "[denom]",
+    summary: "Show the units of a denomination, or of all",
+    flags: [DENOM, ...PAGE_FLAGS, ...QUERY_FLAGS],
+    example: "svc query bank denom-metadata utoken",
+    load: async () => (await import("./bank.ts")).queryDenomMetadata,
+  },
+];
 
 const AUDIT_GET: CommandSpec = {
   name: "get",
@@ -51,8 +81,17 @@ const TX: CommandSpec = {
   name: "tx",
   args: "<hash>",
   summary: "Show a committed transaction",
-  flags: NODE_AND_TEXT,
-  example: "svc query tx $TXHASH -o json",
+  flags: [
+    {
+      name: "type",
+      value: "<kind>",
+      summary: "what <hash> is: hash, acc_seq for <address>/<sequence>, or signature",
+      choices: ["hash", "acc_seq", "signature"],
+      default: "hash",
+    },
+    ...NODE_AND_TEXT,
+  ],
+  example: "svc query tx $TXHASH -o json\nsvc query tx --type acc_seq $ADDRESS/7",
   load: async () => (await import("./txs.ts")).queryTxCommand,
 };
 
@@ -74,8 +113,17 @@ const BLOCK: CommandSpec = {
   name: "block",
   args: "[height]",
   summary: "Show a block; the latest when no height is given",
-  flags: NODE_AND_JSON,
-  example: "svc query block 100",
+  flags: [
+    {
+      name: "type",
+      value: "<kind>",
+      summary: "what [height] is: height, or the hash of the block",
+      choices: ["height", "hash"],
+      default: "height",
+    },
+    ...NODE_AND_JSON,
+  ],
+  example: "svc query block 100\nsvc query block --type hash $BLOCKHASH",
   load: async () => (await import("./block.ts")).queryBlock,
 };
 
@@ -94,6 +142,20 @@ const BLOCKS: CommandSpec = {
   load: async () => (await import("./blocks.ts")).queryBlocks,
 };
 
+const VALIDATOR_SET: CommandSpec = {
+  name: "comet-validator-set",
+  aliases: ["tendermint-validator-set"],
+  args: "[height]",
+  summary: "Show the validators of a block; the latest when no height is given",
+  flags: [
+    { name: "page", value: "<n>", summary: "page number", default: "1" },
+    { name: "limit", value: "<n>", summary: "most validators to return", default: "100" },
+    ...NODE_AND_TEXT,
+  ],
+  example: "svc query comet-validator-set 100",
+  load: async () => (await import("./validator-set.ts")).queryValidatorSet,
+};
+
 const ACCOUNT: CommandSpec = {
   name: "account",
   args: "<address>",
@@ -110,8 +172,9 @@ export const QUERY_COMMANDS: readonly CommandSpec[] = [
   TXS,
   BLOCK,
   BLOCKS,
+  VALIDATOR_SET,
   moduleGroup("auth", "Accounts"),
-  moduleGroup("bank", "Balances and supply", [BALANCES]),
+  moduleGroup("bank", "Balances and supply", BANK),
   moduleGroup("cert", "Certificates"),
   moduleGroup("provider", "Providers"),
   moduleGroup("audit", "Audited attributes of providers", [AUDIT_GET]),

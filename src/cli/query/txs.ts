@@ -1,5 +1,13 @@
-import { eventsQuery, queryTx, searchTxs, TxResponseSchema } from "../../client/index.ts";
-import { toJson } from "../../wire/index.ts";
+import {
+  type ChainClient,
+  eventsQuery,
+  queryTx,
+  searchTxs,
+  type TxResponse,
+  TxResponseSchema,
+} from "../../client/index.ts";
+import { sdkErrors } from "../../util/index.ts";
+import { isAddress, toJson } from "../../wire/index.ts";
 import { createContext } from "../context.ts";
 import { usageError } from "../errors.ts";
 import { inFlag } from "../in-flag.ts";
@@ -9,16 +17,39 @@ import type { CommandInput } from "../spec.ts";
 /** Nodes give at most this many transactions at once. */
 const MAX_TXS = 100n;
 
-/** `query tx HASH`. */
+/** `query tx HASH`, or what else tells one transaction from all others: its sender's sequence, a signature. */
 export async function queryTxCommand(input: CommandInput): Promise<void> {
-  const [hash = ""] = input.args;
-  if (!/^(?:0x)?[0-9a-f]{64}$/i.test(hash)) {
-    const text = `<hash>: ${JSON.stringify(hash.slice(0, 80))} is no transaction hash of 64 hex digits`;
-    throw usageError(text, "copy txhash of a result");
+  const [text = ""] = input.args;
+  const type = input.flags.text("type");
+  if (type === "hash" && !/^(?:0x)?[0-9a-f]{64}$/i.test(text)) {
+    const shown = `<hash>: ${JSON.stringify(text.slice(0, 80))} is no transaction hash of 64 hex digits`;
+    throw usageError(shown, "copy txhash of a result");
   }
+  const query = type === "hash" ? undefined : singleQuery(type, text, input.flags.profile.bech32Prefix);
   const context = createContext(input);
-  const response = await queryTx(await context.chain(), hash);
+  const chain = await context.chain();
+  const response = query === undefined ? await queryTx(chain, text) : await searchOne(chain, query, `${type} ${text}`);
   printResult(toJson(TxResponseSchema, response), context.output, input.io);
+}
+
+/** The query of events that finds one transaction. */
+function singleQuery(type: string, text: string, prefix: string): string {
+  if (type === "signature") {
+    if (/^[A-Za-z0-9+/]{20,}={0,2}$/.test(text)) return eventsQuery([`tx.signature=${text}`]);
+    throw usageError(`<hash>: ${JSON.stringify(text.slice(0, 80))} is no signature in base64`);
+  }
+  const [address = "", sequence = "", ...rest] = text.split("/");
+  if (!/^\d{1,20}$/.test(sequence) || rest.length > 0 || !isAddress(address, "account", prefix)) {
+    throw usageError(`<hash>: ${JSON.stringify(text.slice(0, 80))} is not of the form <address>/<sequence>`);
+  }
+  return eventsQuery([`tx.acc_seq=${text}`]);
+}
+
+async function searchOne(chain: ChainClient, query: string, what: string): Promise<TxResponse> {
+  const { txs } = await searchTxs(chain, query, { perPage: 1 });
+  const [found] = txs;
+  if (found === undefined) throw sdkErrors.notFound(`tx with ${what}`);
+  return found;
 }
 
 /** `query txs --events ...`: a page of transactions with the numbers of the page. */

@@ -1,3 +1,4 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Any } from "@bufbuild/protobuf/wkt";
 import type { Account } from "../../runtime/index.ts";
 import { equalBytes, sdkErrors } from "../../util/index.ts";
@@ -15,15 +16,19 @@ import {
 
 /** An account as clients read it: a `BaseAccount` or a `ModuleAccount`. */
 export function accountAny(account: Account, namespace: Namespace): Any {
-  const base = {
-    address: encodeAddress(account.address),
-    accountNumber: account.number,
-    sequence: account.sequence,
-    ...(account.publicKey === undefined ? {} : { pubKey: publicKeyToAny(account.publicKey, namespace) }),
-  };
+  const base = baseAccount(account, namespace);
   if (account.module === undefined) return packAny(BaseAccountSchema, base, namespace);
   const { name, permissions } = account.module;
   return packAny(ModuleAccountSchema, { baseAccount: base, name, permissions: [...permissions] }, namespace);
+}
+
+/** What accounts of every kind have. */
+export function baseAccount(
+  { address, number, sequence, publicKey }: Account,
+  namespace: Namespace,
+): MessageInitShape<typeof BaseAccountSchema> {
+  const key = publicKey === undefined ? {} : { pubKey: publicKeyToAny(publicKey, namespace) };
+  return { address: encodeAddress(address), accountNumber: number, sequence, ...key };
 }
 
 /** Reads an account of a genesis file. Throws one clear sentence. */

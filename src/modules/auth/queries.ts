@@ -1,8 +1,9 @@
-import { type BoundService, bindService } from "../../runtime/index.ts";
+import type { Any } from "@bufbuild/protobuf/wkt";
+import { type Account, type BoundService, bindService, type Context } from "../../runtime/index.ts";
 import { sdkErrors } from "../../util/index.ts";
 import { Query } from "../../wire/gen/sdk/auth/v1beta1/auth_pb.js";
 import { decodeAddress } from "../../wire/index.ts";
-import { accountAny } from "./account-message.ts";
+import { accountAny, baseAccount } from "./account-message.ts";
 import { type AuthKeeper, STORE } from "./keeper.ts";
 
 export function authQueries(keeper: AuthKeeper): BoundService {
@@ -13,10 +14,25 @@ export function authQueries(keeper: AuthKeeper): BoundService {
       return { accounts, pagination };
     },
     account: (ctx, { address }) => {
-      const account = keeper.get(ctx, decodeAddress(address));
-      if (account === undefined) throw sdkErrors.keyNotFound(`account ${address} not found`);
-      return { account: accountAny(account, ctx.namespace) };
+      return { account: accountAny(find(ctx, keeper, address), ctx.namespace) };
     },
     params: (ctx) => ({ params: keeper.getParams(ctx) }),
+    moduleAccounts: (ctx) => ({ accounts: keeper.modules.all().map(({ name }) => moduleAny(ctx, keeper, name)) }),
+    moduleAccountByName: (ctx, { name }) => ({ account: moduleAny(ctx, keeper, name) }),
+    accountInfo: (ctx, { address }) => ({ info: baseAccount(find(ctx, keeper, address), ctx.namespace) }),
   });
+}
+
+function find(ctx: Context, keeper: AuthKeeper, address: string): Account {
+  const account = keeper.get(ctx, decodeAddress(address));
+  if (account === undefined) throw sdkErrors.keyNotFound(`account ${address} not found`);
+  return account;
+}
+
+/** The account of a module; one that nobody declared has none. */
+function moduleAny(ctx: Context, keeper: AuthKeeper, name: string): Any {
+  const module = keeper.modules.all().find((each) => each.name === name);
+  const account = module === undefined ? undefined : keeper.get(ctx, module.address);
+  if (account !== undefined) return accountAny(account, ctx.namespace);
+  throw sdkErrors.keyNotFound(`account of module ${JSON.stringify(name.slice(0, 80))} not found`);
 }

@@ -11,12 +11,14 @@ export function bankQueries(keeper: BankKeeper): BoundService {
     const { items, pagination } = keeper.balances.paginate(ctx.store(STORE), page, { prefix });
     return { balances: items.map(([[, denom], amount]) => coinMessage({ denom, amount })), pagination };
   };
+  const balance = (ctx: Context, address: string, denom: string) => {
+    const account = decodeAddress(address);
+    return coinMessage({ denom: checkDenom(denom), amount: keeper.balance(ctx, account, denom) });
+  };
   return bindService(Query, {
-    balance: (ctx, { address, denom }) => {
-      const account = decodeAddress(address);
-      return { balance: coinMessage({ denom: checkDenom(denom), amount: keeper.balance(ctx, account, denom) }) };
-    },
+    balance: (ctx, { address, denom }) => ({ balance: balance(ctx, address, denom) }),
     allBalances: (ctx, { address, pagination }) => balances(ctx, address, pagination),
+    spendableBalanceByDenom: (ctx, { address, denom }) => ({ balance: balance(ctx, address, denom) }),
     spendableBalances: (ctx, { address, pagination }) => balances(ctx, address, pagination),
     totalSupply: (ctx, { pagination: page }) => {
       const { items, pagination } = keeper.supplies.paginate(ctx.store(STORE), page);

@@ -277,6 +277,98 @@ export declare type QueryParamsResponse = Message<"sdk.auth.v1beta1.QueryParamsR
 export declare const QueryParamsResponseSchema: GenMessage<QueryParamsResponse>;
 
 /**
+ * @generated from message sdk.auth.v1beta1.QueryModuleAccountsRequest
+ */
+export declare type QueryModuleAccountsRequest = Message<"sdk.auth.v1beta1.QueryModuleAccountsRequest"> & {
+};
+
+/**
+ * Describes the message sdk.auth.v1beta1.QueryModuleAccountsRequest.
+ * Use `create(QueryModuleAccountsRequestSchema)` to create a new message.
+ */
+export declare const QueryModuleAccountsRequestSchema: GenMessage<QueryModuleAccountsRequest>;
+
+/**
+ * @generated from message sdk.auth.v1beta1.QueryModuleAccountsResponse
+ */
+export declare type QueryModuleAccountsResponse = Message<"sdk.auth.v1beta1.QueryModuleAccountsResponse"> & {
+  /**
+   * @generated from field: repeated google.protobuf.Any accounts = 1;
+   */
+  accounts: Any[];
+};
+
+/**
+ * Describes the message sdk.auth.v1beta1.QueryModuleAccountsResponse.
+ * Use `create(QueryModuleAccountsResponseSchema)` to create a new message.
+ */
+export declare const QueryModuleAccountsResponseSchema: GenMessage<QueryModuleAccountsResponse>;
+
+/**
+ * @generated from message sdk.auth.v1beta1.QueryModuleAccountByNameRequest
+ */
+export declare type QueryModuleAccountByNameRequest = Message<"sdk.auth.v1beta1.QueryModuleAccountByNameRequest"> & {
+  /**
+   * @generated from field: string name = 1;
+   */
+  name: string;
+};
+
+/**
+ * Describes the message sdk.auth.v1beta1.QueryModuleAccountByNameRequest.
+ * Use `create(QueryModuleAccountByNameRequestSchema)` to create a new message.
+ */
+export declare const QueryModuleAccountByNameRequestSchema: GenMessage<QueryModuleAccountByNameRequest>;
+
+/**
+ * @generated from message sdk.auth.v1beta1.QueryModuleAccountByNameResponse
+ */
+export declare type QueryModuleAccountByNameResponse = Message<"sdk.auth.v1beta1.QueryModuleAccountByNameResponse"> & {
+  /**
+   * @generated from field: google.protobuf.Any account = 1;
+   */
+  account?: Any | undefined;
+};
+
+/**
+ * Describes the message sdk.auth.v1beta1.QueryModuleAccountByNameResponse.
+ * Use `create(QueryModuleAccountByNameResponseSchema)` to create a new message.
+ */
+export declare const QueryModuleAccountByNameResponseSchema: GenMessage<QueryModuleAccountByNameResponse>;
+
+/**
+ * @generated from message sdk.auth.v1beta1.QueryAccountInfoRequest
+ */
+export declare type QueryAccountInfoRequest = Message<"sdk.auth.v1beta1.QueryAccountInfoRequest"> & {
+  /**
+   * @generated from field: string address = 1;
+   */
+  address: string;
+};
+
+/**
+ * Describes the message sdk.auth.v1beta1.QueryAccountInfoRequest.
+ * Use `create(QueryAccountInfoRequestSchema)` to create a new message.
+ */
+export declare const QueryAccountInfoRequestSchema: GenMessage<QueryAccountInfoRequest>;
+
+/**
+ * @generated from message sdk.auth.v1beta1.QueryAccountInfoResponse
+ */
+export declare type QueryAccountInfoResponse = Message<"sdk.auth.v1beta1.QueryAccountInfoResponse"> & {
+  /**
+   * @generated from field: sdk.auth.v1beta1.BaseAccount info = 1;
+   */
+  info?: BaseAccount | undefined;
+};
+
+/**
+ * Describes the message sdk.auth.v1beta1.QueryAccountInfoResponse.
+ * Use `create(QueryAccountInfoResponseSchema)` to create a new message.
+ */
+export declare const QueryAccountInfoResponseSchema: GenMessage<QueryAccountInfoResponse>;
+
+/**
  * @generated from service sdk.auth.v1beta1.Query
  */
 export declare const Query: GenService<{
@@ -303,6 +395,30 @@ export declare const Query: GenService<{
     methodKind: "unary";
     input: typeof QueryParamsRequestSchema;
     output: typeof QueryParamsResponseSchema;
+  },
+  /**
+   * @generated from rpc sdk.auth.v1beta1.Query.ModuleAccounts
+   */
+  moduleAccounts: {
+    methodKind: "unary";
+    input: typeof QueryModuleAccountsRequestSchema;
+    output: typeof QueryModuleAccountsResponseSchema;
+  },
+  /**
+   * @generated from rpc sdk.auth.v1beta1.Query.ModuleAccountByName
+   */
+  moduleAccountByName: {
+    methodKind: "unary";
+    input: typeof QueryModuleAccountByNameRequestSchema;
+    output: typeof QueryModuleAccountByNameResponseSchema;
+  },
+  /**
+   * @generated from rpc sdk.auth.v1beta1.Query.AccountInfo
+   */
+  accountInfo: {
+    methodKind: "unary";
+    input: typeof QueryAccountInfoRequestSchema;
+    output: typeof QueryAccountInfoResponseSchema;
   },
 }>;
 

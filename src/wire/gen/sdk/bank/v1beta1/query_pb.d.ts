@@ -135,6 +135,43 @@ export declare type QuerySpendableBalancesResponse = Message<"sdk.bank.v1beta1.Q
 export declare const QuerySpendableBalancesResponseSchema: GenMessage<QuerySpendableBalancesResponse>;
 
 /**
+ * @generated from message sdk.bank.v1beta1.QuerySpendableBalanceByDenomRequest
+ */
+export declare type QuerySpendableBalanceByDenomRequest = Message<"sdk.bank.v1beta1.QuerySpendableBalanceByDenomRequest"> & {
+  /**
+   * @generated from field: string address = 1;
+   */
+  address: string;
+
+  /**
+   * @generated from field: string denom = 2;
+   */
+  denom: string;
+};
+
+/**
+ * Describes the message sdk.bank.v1beta1.QuerySpendableBalanceByDenomRequest.
+ * Use `create(QuerySpendableBalanceByDenomRequestSchema)` to create a new message.
+ */
+export declare const QuerySpendableBalanceByDenomRequestSchema: GenMessage<QuerySpendableBalanceByDenomRequest>;
+
+/**
+ * @generated from message sdk.bank.v1beta1.QuerySpendableBalanceByDenomResponse
+ */
+export declare type QuerySpendableBalanceByDenomResponse = Message<"sdk.bank.v1beta1.QuerySpendableBalanceByDenomResponse"> & {
+  /**
+   * @generated from field: sdk.base.v1beta1.Coin balance = 1;
+   */
+  balance?: Coin | undefined;
+};
+
+/**
+ * Describes the message sdk.bank.v1beta1.QuerySpendableBalanceByDenomResponse.
+ * Use `create(QuerySpendableBalanceByDenomResponseSchema)` to create a new message.
+ */
+export declare const QuerySpendableBalanceByDenomResponseSchema: GenMessage<QuerySpendableBalanceByDenomResponse>;
+
+/**
  * @generated from message sdk.bank.v1beta1.QueryTotalSupplyRequest
  */
 export declare type QueryTotalSupplyRequest = Message<"sdk.bank.v1beta1.QueryTotalSupplyRequest"> & {
@@ -327,6 +364,14 @@ export declare const Query: GenService<{
     methodKind: "unary";
     input: typeof QuerySpendableBalancesRequestSchema;
     output: typeof QuerySpendableBalancesResponseSchema;
+  },
+  /**
+   * @generated from rpc sdk.bank.v1beta1.Query.SpendableBalanceByDenom
+   */
+  spendableBalanceByDenom: {
+    methodKind: "unary";
+    input: typeof QuerySpendableBalanceByDenomRequestSchema;
+    output: typeof QuerySpendableBalanceByDenomResponseSchema;
   },
   /**
    * @generated from rpc sdk.bank.v1beta1.Query.TotalSupply

@@ -60,6 +60,13 @@ export declare type Cli = Message<"svc.options.v1beta1.Cli"> & {
    * @generated from field: bool skip = 6;
    */
   skip: boolean;
+
+  /**
+   * Other spellings of the last word.
+   *
+   * @generated from field: repeated string aliases = 7;
+   */
+  aliases: string[];
 };
 
 /**
