@@ -54,8 +54,8 @@ describe("completion in bash", () => {
   const ROWS: readonly (readonly [string, string])[] = [
     ["que", "query"],
     ["query ba", "bank"],
-    ["q bank bal", "balances"],
-    ["--node N q --height 5 bank bal", "balances"],
+    ["q bank supp", "supply-of"],
+    ["--node N q --height 5 bank supp", "supply-of"],
     ["--trace keys sh", "show"],
     ["keys -a sh", "show"],
     ["keys -o json sh", "show"],
@@ -95,8 +95,8 @@ describe("completion in bash", () => {
 const available = (shell: string): boolean => spawnSync(shell, ["-c", "exit 0"]).status === 0;
 const SHELL_ROWS: readonly (readonly [string, readonly string[]])[] = [
   ["que", ["query"]],
-  ["q bank bal", ["balances"]],
-  ["--node N q --height 5 bank bal", ["balances"]],
+  ["q bank supp", ["supply-of"]],
+  ["--node N q --height 5 bank supp", ["supply-of"]],
   ["keys -a sh", ["show"]],
   ["keys show -o ", ["text", "json"]],
   ["tx bank send -b ", ["sync", "async", "block"]],

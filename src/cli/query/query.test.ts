@@ -106,6 +106,39 @@ describe("query tx, txs, block, account", () => {
     expect(err).toContain(expected);
   });
 
+  test("a transaction by its sender's sequence or by its signature", async () => {
+    const found = await chain.query("tx", hash);
+    expect(await chain.query("tx", "--type", "acc_seq", `${alice}/0`)).toEqual(found);
+    expect(await chain.query("tx", "--type", "signature", found.tx.signatures[0])).toEqual(found);
+    const { code, err } = await chain.run(["query", "tx", "--type", "acc_seq", `${alice}/999`]);
+    expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining("not found") });
+  });
+
+  test("a block by its hash", async () => {
+    const block = await chain.query("block", height);
+    expect(await chain.query("block", "--type", "hash", block.block_id.hash)).toEqual(block);
+    expect(await chain.query("block", "--type", "hash", block.block_id.hash.toLowerCase())).toEqual(block);
+  });
+
+  test("the supply and the units of one denomination or of all", async () => {
+    const supply = await chain.query("bank", "total");
+    const one = await chain.query("bank", "total", "--denom", "utoken");
+    expect(supply.supply).toContainEqual(one);
+    expect(await chain.query("bank", "total-supply-of", "utoken")).toEqual(one);
+    const missing = await chain.run(["query", "bank", "denom-metadata", "utoken"]);
+    expect(missing).toEqual({ code: 1, out: "", err: expect.stringContaining("metadata utoken") });
+    expect(await chain.run(["query", "bank", "denom-metadata", "--denom", "utoken"])).toEqual(missing);
+    expect((await chain.query("bank", "denom-metadata")).metadatas).toEqual([]);
+    expect(await chain.query("bank", "balance", bob, "stake")).toEqual({ denom: "stake", amount: "5000" });
+  });
+
+  test("the validators of a block", async () => {
+    const found = await chain.query("comet-validator-set", height);
+    expect(found).toMatchObject({ block_height: height, validators: [{ voting_power: "10" }] });
+    expect(found.validators[0].address).toMatch(/^svcvalcons1/);
+    expect(await chain.query("tendermint-validator-set", height)).toEqual(found);
+  });
+
   test("transactions by their events, in pages", async () => {
     const events = `message.action=send&transfer.recipient=${bob}`;
     const found = await chain.query("txs", "--events", events, "--limit", "1");
