@@ -348,6 +348,9 @@ export const clusterConformance: readonly ConformanceCase[] = [
         assert.deepEqual(await run(["echo", "hello", "there"]), { code: 0, stdout: "hello there\n", stderr: "" });
         assert.equal((await run(["sh", "-c", "exit 7"])).code, 7);
         assert.equal((await run(["cat"], "through\n")).stdout, "through\n");
+        const missing = await run(["no-such-program"]);
+        assert.deepEqual([missing.code, missing.stdout], [127, ""]);
+        assert.match(missing.stderr, /^.*no-such-program.*\n$/);
         await assert.rejects(execute(driver, spec.id, { service: "nope", command: ["true"] }), /nope.*web/);
         const request = { service: "web", replica: 5, command: ["true"], tty: false, stdin: false };
         await assert.rejects(driver.exec(spec.id, request), /web-5/);

@@ -6,11 +6,10 @@ import { replicaName } from "../names.ts";
 import { LineQueue } from "../queue.ts";
 import type { ExecHandle } from "./api.ts";
 import type { DriverContext } from "./context.ts";
+import { type Output, StartWords } from "./exec-start.ts";
 import { FrameReader } from "./frames.ts";
 import type { Lease } from "./lease.ts";
 import type { Observed } from "./observe.ts";
-
-type Output = { readonly stream: "stdout" | "stderr"; readonly data: Uint8Array };
 
 /** The engine tells the exit code a moment after the stream ended. */
 const EXIT_POLL = { attempts: 50, wait: 50 };
@@ -53,7 +52,7 @@ class EngineExec implements ExecSession {
     this.#containerPid = containerPid;
     const queue = new LineQueue<Output>();
     this.output = queue;
-    const pumped = this.#pump(queue, request.tty);
+    const pumped = this.#pump(queue, request);
     this.#outputEnd = pumped.catch(() => {});
     this.exitCode = pumped.then(() => this.#awaitExit());
     // A caller that never asks for the code must not bring the process down.
@@ -88,14 +87,16 @@ class EngineExec implements ExecSession {
     void this.#killProcess();
   }
 
-  async #pump(queue: LineQueue<Output>, tty: boolean): Promise<void> {
+  async #pump(queue: LineQueue<Output>, { tty, command }: ExecRequest): Promise<void> {
     const frames = new FrameReader();
+    const words = new StartWords(command);
     try {
       for await (const chunk of this.#handle.stream) {
         const data = typeof chunk === "string" ? Buffer.from(chunk) : chunk;
         const outputs: Output[] = tty ? [{ stream: "stdout", data }] : frames.push(data);
-        for (const output of outputs) await queue.push(output);
+        for (const output of outputs.flatMap((each) => words.pass(each))) await queue.push(output);
       }
+      if (words.isHolding) for (const output of words.end(await this.#awaitExit())) await queue.push(output);
     } catch (error) {
       if (!this.#killed) throw error;
     } finally {

@@ -1,0 +1,36 @@
+import { expect, test } from "vitest";
+import { StartWords } from "./exec-start.ts";
+
+const PODMAN = [
+  'Error: runc: exec failed: unable to start container process: exec: "nope": executable file not found in $PATH\n',
+  "Error: read unixpacket @->/proc/self/fd/13/attach: read: connection reset by peer\n",
+];
+const DOCKER = ['OCI runtime exec failed: exec failed: unable to start container process: exec: "nope": not found\r\n'];
+
+/** What passes of texts on standard error, and what the end adds. */
+function shown(texts: readonly string[], code: number): { readonly passed: string; readonly ended: string } {
+  const words = new StartWords(["nope", "-x"]);
+  const text = (outputs: readonly { readonly data: Uint8Array }[]): string =>
+    outputs.map(({ data }) => Buffer.from(data).toString()).join("");
+  const passed = texts.map((each) => text(words.pass({ stream: "stderr", data: Buffer.from(each) }))).join("");
+  return { passed, ended: text(words.end(code)) };
+}
+
+test.each([
+  ["Podman", PODMAN],
+  ["Docker", DOCKER],
+])("the words of %s become one sentence", (_, texts) => {
+  expect(shown(texts, 127)).toEqual({ passed: "", ended: '"nope": there is no such program in the container\n' });
+  expect(shown(texts, 126)).toEqual({ passed: "", ended: '"nope": it cannot be run\n' });
+});
+
+test("the same words of a program that ran are its own", () => {
+  expect(shown(PODMAN, 1)).toEqual({ passed: "", ended: PODMAN.join("") });
+  expect(shown([...PODMAN, "more"], 127)).toEqual({ passed: `${PODMAN.join("")}more`, ended: "" });
+});
+
+test("a program's output passes at once", () => {
+  expect(shown(["Error: mine\n", ...PODMAN], 127)).toEqual({ passed: `Error: mine\n${PODMAN.join("")}`, ended: "" });
+  const long = `${PODMAN[0]}${"x".repeat(5000)}`;
+  expect(shown([long], 127)).toEqual({ passed: long, ended: "" });
+});
