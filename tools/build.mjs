@@ -54,7 +54,7 @@ const program = await build({
   plugins: [deferredFiles, directImports],
   define: { ...constants, "import.meta.url": "__moduleUrl" },
   banner: {
-    js: '(function(exports,require,module,__filename,__dirname){const __moduleUrl=require("node:url").pathToFileURL(__filename).href;',
+    js: '(function(exports,require,module,__filename,__dirname,__import){const __moduleUrl=require("node:url").pathToFileURL(__filename).href;',
   },
   footer: { js: "})" },
 });
@@ -68,6 +68,9 @@ const entry = await build({
   define: { ...constants, SVC_MAIN: JSON.stringify(basename(main)) },
 });
 
+// Code that V8 kept cannot import by itself: whoever starts it hands the way in.
+const contents = program.outputFiles[0].text.replace(/(?<![\w$.])import\((?=")/g, "__import(");
+
 /** Whole or not at all: another process may start the program at any time. */
 function write({ path, contents }) {
   writeFileSync(`${path}.tmp`, contents);
@@ -75,7 +78,7 @@ function write({ path, contents }) {
 }
 
 mkdirSync(dist, { recursive: true });
-program.outputFiles.forEach(write);
+write({ path: main, contents });
 const tool = [join(root, "tools", "run.mjs"), join(root, "tools", "code-cache.ts"), main];
 if (spawnSync(process.execPath, tool, { stdio: ["ignore", "ignore", "inherit"] }).status !== 0) process.exit(1);
 entry.outputFiles.forEach(write);

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname } from "node:path";
-import { constants, Script } from "node:vm";
+import { Script } from "node:vm";
 
 type CommonJs = (
   exports: object,
@@ -9,6 +9,7 @@ type CommonJs = (
   module: { exports: object },
   file: string,
   folder: string,
+  load: (name: string) => Promise<object>,
 ) => void;
 
 /** Where the build puts V8's code for a file. */
@@ -24,16 +25,15 @@ export function compileCached(path: string): Script {
   const cachedData = contentOf(codeCachePath(path));
   return new Script(readFileSync(path, "latin1"), {
     filename: path,
-    importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
     ...(cachedData === undefined ? {} : { cachedData }),
   });
 }
 
-/** Evaluates such a script; returns what the module exports. */
+/** Evaluates such a script; returns what the module exports. It imports packages through us: V8's code by itself cannot. */
 export function evaluate(script: Script, path: string): object {
   const module = { exports: {} };
   const wrapped: CommonJs = script.runInThisContext();
-  wrapped(module.exports, createRequire(path), module, path, dirname(path));
+  wrapped(module.exports, createRequire(path), module, path, dirname(path), (name) => import(name));
   return module.exports;
 }
 
