@@ -10,6 +10,8 @@ const NO_SESSION = { DBUS_SESSION_BUS_ADDRESS: "disabled:", PASSWORD_STORE_DIR: 
  */
 export default defineConfig({
   test: {
+    // One core left over, the default, is half of a small machine.
+    maxWorkers: "100%",
     projects: [
       {
         test: {
