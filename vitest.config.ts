@@ -3,10 +3,15 @@ import { defineConfig } from "vitest/config";
 /** No keyring of the developer's own session is ever opened by a test. */
 const NO_SESSION = { DBUS_SESSION_BUS_ADDRESS: "disabled:", PASSWORD_STORE_DIR: "/nonexistent/password-store" };
 
+/** Thousands of random or interrupted runs of one thing, with a printed seed. */
+const SIMULATIONS = "src/**/*.sim.test.ts";
+
+/** These tests share the modules of their worker, which halves their time; none keeps state outside itself. */
+const IN_PROCESS = { testTimeout: 60_000, isolate: false, env: NO_SESSION };
+
 /**
- * Unit tests share the modules of their worker, which halves their time; none keeps state outside itself.
- *
- * Two projects: `unit` stays quick and runs everywhere; `e2e` starts real processes, containers and networks.
+ * Three projects: `unit` stays quick and runs everywhere, so does `simulation`, which takes longer; `e2e` starts real
+ * processes, containers and networks.
  */
 export default defineConfig({
   test: {
@@ -17,11 +22,11 @@ export default defineConfig({
         test: {
           name: "unit",
           include: ["src/**/*.test.ts", "test/*.test.ts"],
-          testTimeout: 30_000,
-          isolate: false,
-          env: NO_SESSION,
+          exclude: [SIMULATIONS],
+          ...IN_PROCESS,
         },
       },
+      { test: { name: "simulation", include: [SIMULATIONS], ...IN_PROCESS } },
       {
         test: {
           name: "e2e",

@@ -1,5 +1,5 @@
 // The whole test run: installs what the end-to-end tests need where that is possible (Debian or Ubuntu, as root), then
-// lint, types, unit tests, build and end-to-end tests, and a closing line with the sum of all tests.
+// lint, types, build, unit tests, simulations and end-to-end tests, and a closing line with the sum of all tests.
 import { spawnSync } from "node:child_process";
 import {
   accessSync,
@@ -140,6 +140,7 @@ const counts = [
   check("types", node, [...tsc, "--noEmit"]),
   check("build", node, [join(root, "tools", "build.mjs")]),
   tests("unit"),
+  tests("simulation"),
   tests("e2e"),
 ];
 rmSync(reports, { recursive: true, force: true });
