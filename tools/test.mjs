@@ -28,6 +28,13 @@ const NEEDED = {
   ip: ["iproute2"],
   nsenter: ["util-linux"],
   chromium: ["chromium"],
+  "dbus-daemon": ["dbus-daemon"],
+  "gnome-keyring-daemon": ["gnome-keyring"],
+  kwalletd5: ["libkf5wallet-bin"],
+  pass: ["pass"],
+  gpg: ["gnupg"],
+  zsh: ["zsh"],
+  fish: ["fish"],
 };
 
 /** Settings under which Podman works on constrained hosts too; written only where there are none. */

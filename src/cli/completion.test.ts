@@ -92,7 +92,8 @@ describe("completion in bash", () => {
   });
 });
 
-const available = (shell: string): boolean => spawnSync(shell, ["-c", "exit 0"]).status === 0;
+/** Whether a shell is missing on a developer's machine; where everything has to be tested it fails instead. */
+const lacks = (shell: string): boolean => process.env.CI !== "true" && spawnSync(shell, ["-c", "exit 0"]).status !== 0;
 const SHELL_ROWS: readonly (readonly [string, readonly string[]])[] = [
   ["que", ["query"]],
   ["q bank supp", ["supply-of"]],
@@ -107,7 +108,7 @@ const SHELL_ROWS: readonly (readonly [string, readonly string[]])[] = [
   ["tx sign my", ["my file.yaml"]],
 ];
 
-describe.skipIf(!available("fish"))("completion in fish", () => {
+describe.skipIf(lacks("fish"))("completion in fish", () => {
   test.each(SHELL_ROWS)("svc %s", async (line, words) => {
     writeFileSync(join(dir, "svc.fish"), await script("fish"));
     const run = `source ../svc.fish; complete -C 'svc ${line}'`;
@@ -121,7 +122,7 @@ describe.skipIf(!available("fish"))("completion in fish", () => {
   });
 });
 
-describe.skipIf(!available("zsh"))("completion in zsh", () => {
+describe.skipIf(lacks("zsh"))("completion in zsh", () => {
   /** The shell's own helpers, told apart from the editor: they print what matches the word at the cursor. */
   const HELPERS = [
     "compdef() { : }",
@@ -153,7 +154,7 @@ describe.skipIf(!available("zsh"))("completion in zsh", () => {
 });
 
 describe.each(["zsh", "fish"])("the script for %s", (shell) => {
-  test.skipIf(!available(shell))("is understood by the shell", async () => {
+  test.skipIf(lacks(shell))("is understood by the shell", async () => {
     writeFileSync(join(dir, shell), await script(shell));
     const { status, stderr } = spawnSync(shell, ["-n", join(dir, shell)], { encoding: "utf8" });
     expect({ status, stderr }).toEqual({ status: 0, stderr: "" });

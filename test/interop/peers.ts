@@ -25,6 +25,8 @@ export interface PeerOptions {
   readonly input?: string;
   /** Bech32 prefix of the network; the tool's own when it is left out. */
   readonly prefix?: string;
+  /** Variables beside the path and the home of the tool's own. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** A reference tool with a home directory of its own, so that nothing of the user's is read or written. */
@@ -38,9 +40,9 @@ export class Peer {
     this.binary = binary;
   }
 
-  run(args: readonly string[], { input = "", prefix }: PeerOptions = {}): Promise<PeerRan> {
+  run(args: readonly string[], options: PeerOptions = {}): Promise<PeerRan> {
     return new Promise((resolve, reject) => {
-      const child = spawn(this.binary, args, { env: this.#env(prefix), stdio: "pipe" });
+      const child = spawn(this.binary, args, { env: this.#env(options), stdio: "pipe" });
       let [out, err] = ["", ""];
       child.stdout.setEncoding("utf8").on("data", (text: string) => {
         out += text;
@@ -52,7 +54,7 @@ export class Peer {
       child.once("close", (code) => resolve({ code: code ?? -1, out, err }));
       // It may end before it has read everything.
       child.stdin.on("error", () => undefined);
-      child.stdin.end(input);
+      child.stdin.end(options.input);
     });
   }
 
@@ -64,8 +66,8 @@ export class Peer {
   }
 
   /** Starts it as a process of its own; whoever starts it ends it. */
-  start(args: readonly string[], { prefix }: PeerOptions = {}): PeerProcess {
-    const child = spawn(this.binary, args, { env: this.#env(prefix), stdio: ["ignore", "pipe", "pipe"] });
+  start(args: readonly string[], options: PeerOptions = {}): PeerProcess {
+    const child = spawn(this.binary, args, { env: this.#env(options), stdio: ["ignore", "pipe", "pipe"] });
     const said: string[] = [];
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding("utf8").on("data", (text: string) => said.push(text));
@@ -78,9 +80,9 @@ export class Peer {
     };
   }
 
-  #env(prefix: string | undefined): Record<string, string> {
+  #env({ prefix, env }: PeerOptions): Record<string, string> {
     const { PATH = "" } = process.env;
-    return { PATH, HOME: this.home, ...(prefix === undefined ? {} : { PEER_PREFIX: prefix }) };
+    return { PATH, HOME: this.home, ...env, ...(prefix === undefined ? {} : { PEER_PREFIX: prefix }) };
   }
 
   remove(): void {

@@ -1,6 +1,7 @@
 /** What tests with real processes share: homes, ports, commands, nodes, providers, tenants, container engines. */
 export { freePorts } from "../../src/testing/ports.ts";
 export { buildOnce, ROOT } from "./build.ts";
+export { DesktopSession, missingPrograms } from "./desktop.ts";
 export { type WebFile, webFile } from "./files.ts";
 export { Fixture } from "./fixture.ts";
 export { fetchPage } from "./http.ts";

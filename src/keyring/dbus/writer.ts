@@ -32,7 +32,7 @@ export class DBusWriter {
     return this;
   }
 
-  /** Makes room for some zero bytes; returns where they begin. */
+  /** Makes room for some zero bytes; returns where they begin. The buffer may be another one afterwards. */
   #grow(size: number): number {
     const at = this.#length;
     this.#length += size;
@@ -56,7 +56,8 @@ export class DBusWriter {
   #writeNumber(code: string, value: DBusValue): void {
     if (code === "x" || code === "t") {
       if (typeof value !== "bigint") throw mismatch(code);
-      this.#buffer.setBigUint64(this.#grow(8), BigInt.asUintN(64, value), true);
+      const at = this.#grow(8);
+      this.#buffer.setBigUint64(at, BigInt.asUintN(64, value), true);
       return;
     }
     const number = typeof value === "boolean" ? Number(value) : value;
@@ -71,7 +72,7 @@ export class DBusWriter {
   #writeText(code: string, value: DBusValue): void {
     if (typeof value !== "string") throw mismatch(code);
     const bytes = toUtf8(value);
-    if (code === "g") this.#buffer.setUint8(this.#grow(1), bytes.length);
+    if (code === "g") this.#writeNumber("y", bytes.length);
     else this.#writeNumber("u", bytes.length);
     this.append(bytes).#grow(1);
   }
