@@ -24,6 +24,7 @@ export {
 } from "../util/index.ts";
 export {
   type AddressKind,
+  type AminoNames,
   type AminoSignable,
   type Any,
   allMessages,

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { signSecp256k1, verifySecp256k1 } from "../crypto/index.ts";
 import { fromBase64, fromHex, fromUtf8, toBase64 } from "../util/index.ts";
 import { encodeAddress } from "./address.ts";
-import { aminoSignBytes } from "./amino.ts";
+import { aminoSignBytes, type SignerData } from "./amino.ts";
 import { TxSchema } from "./gen/sdk/tx/v1beta1/tx_pb.js";
 import { fromJson, printJson, readJson, toJson } from "./json/index.ts";
 import { publicKeyFromAny } from "./keys-any.ts";
@@ -24,6 +24,7 @@ import {
   signBytes,
   txHash,
 } from "./tx.ts";
+import { verifySignature } from "./verify.ts";
 
 interface Mode {
   readonly signed_stdout: string;
@@ -123,6 +124,18 @@ describe("transactions of the reference tool", () => {
       const bytes = signBytes(mode, { ...raw, decoded: { authInfo, ...rest } }, signer);
       expect(verifySecp256k1(key.key, bytes, signature)).toBe(true);
       expect(signBytes(mode, raw, signer)).toEqual(bytes);
+    });
+
+    it("has an amino-json signature that holds whatever names the verifier has", () => {
+      const { raw, authInfo } = decodeTx(fromBase64(vector["amino-json"].encode_stdout.trim()));
+      const [info] = authInfo.signerInfos;
+      const [signature = new Uint8Array()] = raw.signatures;
+      if (info?.publicKey === undefined) throw new Error("the vector has no key");
+      const key = publicKeyFromAny(info.publicKey);
+      const verify = (changed: Partial<SignerData>) =>
+        verifySignature(raw, key, { modeInfo: info.modeInfo, signature, signer: { ...signer, ...changed } });
+      expect([verify({}), verify({ aminoNames: "current" })]).toEqual([true, true]);
+      expect([verify({ sequence: 35n }), verify({ chainId: "vec-2" })]).toEqual([false, false]);
     });
 
     it("prints the shape of the era before protobuf", () => {

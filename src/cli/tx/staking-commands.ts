@@ -77,7 +77,7 @@ export const STAKING: readonly CommandSpec[] = [
     example:
       "svc tx staking create-validator validator.json --from operator\n" +
       "svc tx staking create-validator --amount 1000000utoken --moniker mine --from operator \\\n" +
-      '  --pubkey "$(svc tendermint show-validator)"',
+      `  --pubkey '{"@type":"/cosmos.crypto.ed25519.PubKey","key":"<base64>"}'`,
     load: async () => (await import("./validator.ts")).createValidator,
   },
   {

@@ -5,7 +5,7 @@ import { nearest } from "../suggest.ts";
 
 const MAX_BYTES = 64 * 1024;
 const HINT =
-  'write an object with "pubkey" (as svc tendermint show-validator prints it), "amount" and "moniker", for example {"amount": "1000000utoken", ...}';
+  'write {"pubkey": {"@type": "...", "key": "..."}, "amount": "1000000utoken", "moniker": "..."}, the key as the node prints it';
 
 /** Keys of the file that are not called as their flag. */
 const FLAG_OF: Readonly<Record<string, string>> = { security: "security-contact" };

@@ -36,7 +36,8 @@ type CreateValue = (typeof CREATE_VALUES)[number];
 
 /** A text of a description that stays as it is. */
 const UNCHANGED = "[do-not-modify]";
-const KEY_HINT = 'write {"@type":"/cosmos.crypto.ed25519.PubKey","key":"<base64>"}, as show-validator prints it';
+const KEY_HINT =
+  'write {"@type":"/cosmos.crypto.ed25519.PubKey","key":"<base64>"}, as show-validator of its node prints it';
 
 /** `tx staking create-validator [FILE]`: what flags say goes before what the file says. */
 export async function createValidator(input: CommandInput): Promise<number> {
