@@ -50,7 +50,9 @@ async function withRemedy(error: unknown, name: string, spec: CommandSpec): Prom
   if (isFileError(error)) return like(error, commandError(error.message, { hint: FILE_HINT, cause: error }));
   if (!(error instanceof SvcError) || error.hint !== undefined || error.codespace === "cli") return error;
   const { codespace, code, message } = error;
-  const remedy = CHAIN_ERRORS.has(codespace) ? (await import("./remedies.ts")).remedyOf(codespace, code) : undefined;
+  const remedy = CHAIN_ERRORS.has(codespace)
+    ? (await import("./remedies.ts")).remedyOf(codespace, code, message)
+    : undefined;
   const hint = remedy ?? `see: ${name} --help`;
   return like(error, new SvcError(codespace, code, message, { hint, cause: error }));
 }

@@ -37,8 +37,12 @@ const AT_THE_COMMAND_LINE: ReadonlyMap<number, string> = new Map([
   [sdkErrors.wrongSequence.code, "another transaction of this account is on its way: try again after the next block"],
 ]);
 
-/** What the error tables advise for a code of the chain. */
-export function remedyOf(codespace: string, code: number): string | undefined {
+const ANOTHER_HEIGHT = "leave out --height for the latest state, or ask a node that keeps older ones";
+
+/** What the error tables advise for a code of the chain; refusals of a height have a number for themselves on newer nodes alone. */
+export function remedyOf(codespace: string, code: number, message = ""): string | undefined {
+  if (codespace === "sdk" && /\bheight\b.*\bversion does not exist\b|^cannot query with /.test(message))
+    return ANOTHER_HEIGHT;
   const row = Object.values(TABLES.get(codespace) ?? {}).find((factory) => factory.code === code);
   return row?.().hint ?? (codespace === "sdk" ? AT_THE_COMMAND_LINE.get(code) : undefined);
 }

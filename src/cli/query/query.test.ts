@@ -55,6 +55,7 @@ describe("query bank balances", () => {
     const past = await chain.run([...balances, "--height", "1"]);
     expect(past).toMatchObject({ code: 1, out: "" });
     expect(past.err).toMatch(/failed to load state at height 1; version does not exist \(latest height: \d+\)/);
+    for (const { err } of [future, past]) expect(err).toContain("Hint: leave out --height for the latest state");
     await vi.waitFor(async () => {
       const { latest_block_height } = JSON.parse((await chain.run(["status"])).out).sync_info;
       expect((await chain.run([...balances, "--height", latest_block_height])).code).toBe(0);
