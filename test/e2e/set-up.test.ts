@@ -170,7 +170,7 @@ describeWithEngine("step 8, after the others", () => {
       ...["--bid-price-strategy", "scale", "--bid-price-cpu-scale", "0.001", "--bid-price-memory-scale", "0.0001"],
       ...["--bid-price-storage-scale", "0.00001", "--bid-price-endpoint-scale", "0"],
       ...["--bid-deposit", "5000000utoken", "--cluster-node-port-quantity", "1000"],
-      ...["--cluster-public-hostname", "localhost"],
+      ...["--cluster-public-hostname", "localhost", "--log_level", "debug"],
     ];
     const here = {
       SVC_CLUSTER_ENGINE: engine.socket,
@@ -191,6 +191,7 @@ describeWithEngine("step 8, after the others", () => {
       /^I\[.*\] syncing sequence +cmp=client\/broadcaster local=2 remote=2$/,
       /^I\[.*\] found orders +.*count=1$/,
       new RegExp(`^I\\[.*\\] creating catchup order +.*order=order/${tenant}/5/1/1$`),
+      /^D\[.*\] group fetched /,
       /^I\[.*\] bid complete /,
     ]) {
       await daemon.line(told);
