@@ -138,6 +138,9 @@ describeWithEngine("node, two providers and a tenant, each a process with a home
       await driver.close();
     });
     await process.line(/provider started/);
+    const second = await runSvc(args, { env, input: `${PASSPHRASE}\n` });
+    const refusal = `another process runs the provider of ${home} already`;
+    expect(second).toMatchObject({ code: 1, stderr: expect.stringContaining(refusal) });
     return process;
   }
 });

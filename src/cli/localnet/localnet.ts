@@ -23,7 +23,7 @@ import {
   removeHome,
   writeState,
 } from "./home.ts";
-import { lockHome } from "./lock.ts";
+import { lockLocalnet } from "./lock.ts";
 import { type NetServer, startNetServer } from "./net-server.ts";
 import { type LocalnetPorts, localnetPorts, requireFreePorts } from "./ports.ts";
 import { type Child, supervise } from "./processes.ts";
@@ -118,7 +118,7 @@ export class Localnet {
     const say = (text: string) => this.#steps.say(text);
     const runDir = `${this.#home}-run`;
     makePrivateDirectory(runDir);
-    const lock = lockHome(this.#home, runDir);
+    const lock = lockLocalnet(this.#home, runDir);
     this.#onStop("run folder", async () => {
       lock.release();
       rmSync(runDir, { recursive: true, force: true });

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { lockHome } from "./lock.ts";
+import { lockLocalnet } from "./lock.ts";
 import { endStrayService, recordService } from "./stray.ts";
 
 let dir = "";
@@ -16,10 +16,10 @@ afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
 describe("the home of a localnet", () => {
   test("is one localnet's at a time", () => {
-    const lock = lockHome("/srv/net", dir);
-    expect(() => lockHome("/srv/net", dir)).toThrow("a localnet runs in /srv/net already");
+    const lock = lockLocalnet("/srv/net", dir);
+    expect(() => lockLocalnet("/srv/net", dir)).toThrow("a localnet runs in /srv/net already");
     lock.release();
-    lockHome("/srv/net", dir).release();
+    lockLocalnet("/srv/net", dir).release();
   });
 });
 

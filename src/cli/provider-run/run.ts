@@ -1,11 +1,13 @@
+import type { TxSigner } from "../../client/index.ts";
 import { createEngineDriver, discoverEngine, type EngineDriver, runProvider } from "../../provider/index.ts";
 import { createLogger, EXIT, type Logger } from "../../util/index.ts";
 import { encodeAddress } from "../../wire/index.ts";
-import { openCertificate } from "../cert/issue.ts";
-import { createContext } from "../context.ts";
+import { openCertificate, type TlsIdentity } from "../cert/issue.ts";
+import { type CliContext, createContext } from "../context.ts";
 import { commandError } from "../errors.ts";
 import type { Flags } from "../flags.ts";
 import { homeOf } from "../home.ts";
+import { lockHome } from "../home-lock.ts";
 import { findKey } from "../keys.ts";
 import { logOptions } from "../log-options.ts";
 import { stopRequested } from "../signals.ts";
@@ -28,6 +30,30 @@ export async function providerRun(input: CommandInput): Promise<number> {
   const key = await findKey(await context.keyring(), flags.need("from"), context.keys);
   const signer = await keyringSigner(context, { address: encodeAddress(key.address), key });
   const identity = await openCertificate({ home: homeOf(flags), kind: "server", signer });
+  // Two daemons of one account would bid twice, and each would remove the other's containers.
+  const lock = lockHome(settings.stateDir, {
+    text: `another process runs the provider of ${homeOf(flags)} already`,
+    hint: "stop that one first, or name the home of another provider with --home",
+  });
+  try {
+    return await runLocked(input, { settings, signer, identity, log, context });
+  } finally {
+    lock.release();
+  }
+}
+
+interface Prepared {
+  readonly settings: ReturnType<typeof readSettings>;
+  readonly signer: TxSigner;
+  readonly identity: TlsIdentity;
+  readonly log: Logger;
+  readonly context: CliContext;
+}
+
+async function runLocked(
+  { flags }: CommandInput,
+  { settings, signer, identity, log, context }: Prepared,
+): Promise<number> {
   const driver = await openDriver(flags, log);
   const stop = stopRequested();
   const starting = new AbortController();
