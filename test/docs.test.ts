@@ -50,7 +50,10 @@ describe("the reference pages", () => {
 
   it("have a docstring for every public name of the library", () => {
     const names = libraryEntries(ROOT).flatMap(({ specifier, exports }) =>
-      exports.map(({ name, doc, file }) => ({ name: `${specifier} ${name}`, doc, file })),
+      exports.flatMap(({ name, doc, file, methods }) => [
+        { name: `${specifier} ${name}`, doc, file },
+        ...methods.map((method) => ({ name: `${specifier} ${name}.${method.name}`, doc: method.doc, file })),
+      ]),
     );
     expect(names.length).toBeGreaterThan(200);
     expect(names.filter(({ doc }) => !/^\W*\w.{8,}\.$/.test(doc))).toEqual([]);

@@ -109,6 +109,7 @@ export class NodeApi {
     this.rpc = rpc;
   }
 
+  /** What the node says of itself, its chain and the latest block. */
   async status(): Promise<NodeStatus> {
     const { node_info: node, sync_info: sync } = await this.#call(answers.status, { method: "status", params: {} });
     return {
@@ -122,6 +123,7 @@ export class NodeApi {
     };
   }
 
+  /** Asks the application as it is; a refusal is told by the code of the result. `QueryClient` is the typed way. */
   async abciQuery(path: string, data: Uint8Array, options: AbciQueryOptions = {}): Promise<AbciQueryResult> {
     const { height = 0n, prove = false } = options;
     const params = { path, data: toHex(data), height: height.toString(), prove };

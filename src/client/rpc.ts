@@ -35,6 +35,7 @@ export class RpcClient {
     this.#timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
   }
 
+  /** The result of one call as parsed JSON. Rejects with `RpcError`, or `clientErrors.unreachable`. */
   async call(method: string, params: RpcCall["params"] = {}, timeoutMs: number = this.#timeoutMs): Promise<unknown> {
     const request = this.#request({ method, params });
     const answer = parseAnswer(await this.#transport.post(JSON.stringify(request), timeoutMs), this.#name());

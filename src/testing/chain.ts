@@ -183,6 +183,7 @@ export class TestChain {
     return decodeMessage<M["output"]>(method.output, value);
   }
 
+  /** The two numbers that signatures of an account are bound to. */
   account(address: string): { readonly accountNumber: bigint; readonly sequence: bigint } {
     const { account } = this.query(AuthQuery.method.account, { address });
     const base = unpackAs(BaseAccountSchema, account);

@@ -1,15 +1,15 @@
-import { execFile } from "node:child_process";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { describeWithEngine, TestWorld } from "../support/containers.ts";
 import { mustSend, ROOT, svcOk, transfer } from "../support/index.ts";
+import { compileExamples, linkedProject, packPackage, runExample } from "../support/package.ts";
 
 const FILE = join(ROOT, "examples", "env-command-args.yaml");
 
-describeWithEngine("the examples of the developer's guide", () => {
+describeWithEngine("the examples of the library that need a provider", () => {
   let world: TestWorld;
   let home: string;
+  let project: string;
 
   beforeAll(async () => {
     world = await TestWorld.start();
@@ -19,14 +19,13 @@ describeWithEngine("the examples of the developer's guide", () => {
     await svcOk(["keys", "add", "tenant", ...keyring]);
     const address = (await svcOk(["keys", "show", "tenant", "-a", ...keyring])).trim();
     await mustSend(world.tenant.client, world.faucet, transfer(world.faucet.address, address, 1_000_000_000n));
+    project = await linkedProject(world.fixture, await packPackage(world.fixture.folder));
+    await compileExamples(project, "node");
   });
   afterAll(() => world?.close());
 
-  async function run(name: string, ...args: readonly string[]): Promise<string> {
-    const env = { ...process.env, SVC_HOME: home, SVC_NODE: world.node.address };
-    const command = [join(ROOT, "tools", "run.mjs"), join(ROOT, "docs", "examples", `${name}.ts`), ...args];
-    return (await promisify(execFile)(process.execPath, command, { env })).stdout;
-  }
+  const run = (name: string, ...args: readonly string[]): Promise<string> =>
+    runExample(project, name, args, { SVC_HOME: home, SVC_NODE: world.node.address });
 
   it("deploy a file, go on with it when run again, and talk to its provider", async () => {
     const deployed = await run("deploy", FILE, "tenant");

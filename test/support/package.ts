@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
+import { errorText } from "../../src/util/index.ts";
 import { ROOT } from "./build.ts";
 import type { Fixture } from "./fixture.ts";
 import { environment } from "./run-svc.ts";
@@ -31,6 +32,22 @@ export async function linkedProject(fixture: Fixture, tarball: string): Promise<
   }
   writeFileSync(join(project, "package.json"), '{ "name": "application", "private": true, "type": "module" }\n');
   return project;
+}
+
+/**
+ * A project with the packed package installed by npm itself, with whatever the registry has for its dependencies. The
+ * words of npm where it cannot.
+ */
+export async function installedProject(fixture: Fixture, tarball: string): Promise<{ path: string; fault?: string }> {
+  const path = fixture.tempHome("installed");
+  writeFileSync(join(path, "package.json"), '{ "name": "application", "private": true, "type": "module" }\n');
+  const args = ["install", tarball, "--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error"];
+  try {
+    await run("npm", args, { cwd: path, env: environment({}) });
+    return { path };
+  } catch (error) {
+    return { path, fault: errorText(error) };
+  }
 }
 
 /** Kinds of applications: programs for Node.js, programs for bundlers, and pages, which see no types of Node.js. */

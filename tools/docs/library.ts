@@ -39,11 +39,12 @@ export function libraryPage(root: string): string {
   const intro = "Examples are in the [guide](../guides/library.md); an editor shows the types.";
   const sections = libraryEntries(root).flatMap(({ specifier, doc, exports }) => {
     const about = doc.replace(/^`[^`]*`: (.)/, (_, first: string) => first.toUpperCase());
-    return [`## ${specifier}`, about, table(["name", "", ""], exports.map(row))];
+    return [`## ${specifier}`, about, table(["name", "", ""], exports.flatMap(rows))];
   });
   return page("Library", [intro, ...sections]);
 }
 
-function row({ name, kind, parameters, doc }: SourceExport): readonly string[] {
-  return [code(kind === "function" ? `${name}(${parameters.join(", ")})` : name), kind, doc];
+function rows({ name, kind, parameters, methods, doc }: SourceExport): (readonly string[])[] {
+  const own = [code(kind === "function" ? `${name}(${parameters.join(", ")})` : name), kind, doc];
+  return [own, ...methods.map((each) => [code(`${name}.${each.name}(${each.parameters.join(", ")})`), "", each.doc])];
 }

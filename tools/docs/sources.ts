@@ -9,6 +9,8 @@ export interface SourceExport {
   readonly parameters: readonly string[];
   /** The docstring as one text; empty where there is none. */
   readonly doc: string;
+  /** Methods, for classes. */
+  readonly methods: readonly { readonly name: string; readonly parameters: readonly string[]; readonly doc: string }[];
   /** Path of the file that declares it, from the folder of the checkout. */
   readonly file: string;
 }
@@ -24,6 +26,8 @@ const DECLARED =
 const STAR = /^export (?:type )?\* from "(\.[^"]+)";$/gm;
 const NAMED = /^export (?:type )?\{([^}]*)\}(?: from "([^"]+)")?;$/gm;
 const IMPORTED = /^import (?:type )?\{([^}]*)\} from "([^"]+)";$/gm;
+
+const METHOD = /^ {2}(?:static )?(?:async )?\*?([a-z]\w*)(?:<[^\n(]*>)?\(/gm;
 
 const KINDS: Readonly<Record<string, SourceExport["kind"]>> = {
   function: "function",
@@ -72,6 +76,14 @@ function items(names: string): { readonly from: string; readonly to: string }[] 
 function parametersAt(text: string, at: number): string[] {
   const list = balanced(text, text.indexOf("(", skipGenerics(text, at)));
   return topLevel(list).map((parameter) => /^\s*([\w$]+)/.exec(parameter)?.[1] ?? "options");
+}
+
+/** Public methods of a class whose declaration begins at `at`. */
+function methodsAt(text: string, at: number): SourceExport["methods"] {
+  const body = text.slice(0, text.indexOf("\n}\n", at));
+  return [...body.matchAll(METHOD)]
+    .filter(({ index, 1: name }) => index > at && name !== "constructor")
+    .map(({ index, 1: name = "" }) => ({ name, parameters: parametersAt(text, index), doc: docBefore(text, index) }));
 }
 
 function skipGenerics(text: string, at: number): number {
@@ -128,7 +140,9 @@ export class Sources {
     const [, word = ""] = /^export (?:declare )?(?:abstract )?(?:async )?(\w+)/.exec(text.slice(origin.at)) ?? [];
     const kind = KINDS[word] ?? "value";
     const parameters = kind === "function" ? parametersAt(text, origin.at) : [];
-    return { name, kind, parameters, doc: docBefore(text, origin.at), file: relative(this.#root, origin.file) };
+    const methods = kind === "class" ? methodsAt(text, origin.at) : [];
+    const doc = docBefore(text, origin.at);
+    return { name, kind, parameters, methods, doc, file: relative(this.#root, origin.file) };
   }
 
   /** The declaration of a name; for what comes from a package, the line that hands it on. */

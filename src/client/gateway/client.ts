@@ -85,6 +85,7 @@ export class GatewayClient {
     return this.#get("/status");
   }
 
+  /** `/version`: the release of the provider's program. */
   version(): Promise<unknown> {
     return this.#get("/version");
   }
@@ -102,10 +103,12 @@ export class GatewayClient {
     return this.#get(`${leasePath(lease)}/manifest`, { scope: "get-manifest", id: lease });
   }
 
+  /** Services of a lease with their replicas, addresses and ports. */
   async leaseStatus(lease: LeaseKey): Promise<LeaseStatus> {
     return readLeaseStatus(await this.#get(`${leasePath(lease)}/status`, { scope: "status", id: lease }));
   }
 
+  /** The same of one service. */
   async serviceStatus(lease: LeaseKey, service: string): Promise<ServiceStatus> {
     const path = `${leasePath(lease)}/service/${encodeURIComponent(service)}/status`;
     return readServiceStatus(await this.#get(path, { scope: "status", id: lease }));
@@ -125,6 +128,7 @@ export class GatewayClient {
     return request.follow ? followLogs({ tail, signal, open, onRetry }) : flatten(open(tail));
   }
 
+  /** What happens to the containers of a lease. */
   events(lease: LeaseKey, request: StreamRequest): AsyncIterable<GatewayEvent> {
     return flatten(this.#feed({ lease, kind: "kubeevents", scope: "events" }, request, readEvent));
   }

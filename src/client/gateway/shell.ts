@@ -58,6 +58,7 @@ export class ShellSession {
     throw this.#end ?? gatewayClientErrors.ended("the command still runs");
   }
 
+  /** Standard input of the command. */
   write(data: Uint8Array): void {
     for (let at = 0; at < data.length; at += MAX_INPUT) this.#send(FRAME.stdin, data.subarray(at, at + MAX_INPUT));
   }
