@@ -3,10 +3,12 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ROOT } from "../src/cli/root.ts";
 import type { CommandSpec } from "../src/cli/spec.ts";
+import { NodeDouble, statusAnswer } from "../src/client/testing/node-double.ts";
 import { decodeAddress, encodeAddress } from "../src/wire/index.ts";
 import { type FixedChain, fixedChain } from "./cli/fixed-chain.ts";
 import { runCli } from "./cli/run.ts";
 import cliVectors from "./vectors/cli-live-sdk042.json" with { type: "json" };
+import stakingVectors from "./vectors/staking-live-sdk053.json" with { type: "json" };
 
 /*
  * What commands print, in files that are part of the review of every change. `npm run golden` writes them anew; files of
@@ -268,5 +270,51 @@ describe("queries", () => {
   test("there is no file of a query that is gone", () => {
     const known = new Set([...QUERIES, ...ELSEWHERE].map(queryFile));
     expect(filesIn("query").filter((name) => !known.has(name))).toEqual([]);
+  });
+});
+
+/** Names for the addresses of the recorded chain, by what stands in front of the data part. */
+const named = (words: string): string =>
+  words
+    .split(" ")
+    .filter((word) => !word.startsWith("-"))
+    .map((word) => (word.startsWith("cosmosvaloper1") ? "VALIDATOR" : word.startsWith("cosmos1") ? "DELEGATOR" : word))
+    .join("-");
+
+describe("answers that a chain of the reference tool gave", () => {
+  const node = new NodeDouble();
+  const { queries, height, version } = stakingVectors;
+
+  beforeAll(async () => {
+    await node.start();
+    node.methods.status = () => statusAnswer(Number(height), "simd-1", version);
+    node.methods.abci_query = ({ path, data }) => {
+      const found = queries.find(
+        (each) => each.path === path && each.data.toLowerCase() === String(data).toLowerCase(),
+      );
+      const rest = { info: "", index: "0", key: null, proofOps: null, height, codespace: "" };
+      if (found === undefined) return { response: { ...rest, code: 6, log: `${path} was not recorded`, value: null } };
+      return { response: { ...rest, code: 0, log: "", value: found.value } };
+    };
+  });
+  afterAll(() => node.stop());
+
+  test.each(queries.map((each) => [each.words, each] as const))("svc query %s", async (words, { json }) => {
+    const shown: string[] = [];
+    for (const format of ["text", "json"]) {
+      const argv = ["query", ...words.split(" "), "-o", format, "--node", node.address, "--profile", "cosmos"];
+      const { code, out, err } = await runCli(argv);
+      expect({ code, err }).toEqual({ code: 0, err: "" });
+      if (format === "json" && json !== undefined) expect(JSON.parse(out)).toEqual(json);
+      shown.push(`$ svc query ${words} -o ${format}\n${out}`);
+    }
+    const name = `${named(words)}.txt`;
+    await expect(shown.join("\n")).toMatchFileSnapshot(join(GOLDEN, "elsewhere", name));
+  });
+
+  test("there is no file of a query that is gone", () => {
+    const known = new Set(queries.map(({ words }) => `${named(words)}.txt`));
+    expect(filesIn("elsewhere").filter((name) => !known.has(name))).toEqual([]);
+    expect(known.size).toBe(queries.length);
   });
 });
