@@ -100,6 +100,16 @@ describe("flags of every tx command", () => {
     expect(ran).toEqual({ code: 0, out: unsigned, err: "" });
   });
 
+  test("--generate-only and --dry-run of tx sign-batch do so for each line, or for the one of --append", async () => {
+    const unsigned = (await chain.run(["tx", "bank", "send", alice, bob, "5utoken", "--generate-only", ...FEES])).out;
+    const batch = ["tx", "sign-batch", file(unsigned + unsigned), "--from", "alice"];
+    expect(await chain.run([...batch, "--generate-only"])).toEqual({ code: 0, out: unsigned + unsigned, err: "" });
+    const { out } = await chain.run([...batch, "--generate-only", "--append"]);
+    expect(JSON.parse(out)).toMatchObject({ body: { messages: [{}, {}] }, signatures: [] });
+    const { err } = await chain.run([...batch, "--dry-run"]);
+    expect(err).toMatch(/^(gas estimate: \d+)\n\1\n$/);
+  });
+
   test.each(["sign", "broadcast"])("--dry-run of tx %s tells the gas and sends nothing", async (name) => {
     const signed = await sign(await generate(alice), "alice");
     const before = (await chain.query("account", alice)).sequence;

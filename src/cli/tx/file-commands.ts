@@ -19,6 +19,11 @@ function onFile(load: () => Promise<Run>): () => Promise<Run> {
   return async () => (await import("./file-run.ts")).onFile(await load());
 }
 
+/** A command whose words are files with a transaction a line. */
+function onFiles(load: () => Promise<Run>): () => Promise<Run> {
+  return async () => (await import("./file-run.ts")).onFiles(await load());
+}
+
 const JSON_OUTPUT: FlagSpec = { ...OUTPUT_FLAG, default: "json" };
 const OUTPUT_DOCUMENT: FlagSpec = {
   name: "output-document",
@@ -72,7 +77,7 @@ export const FILE_COMMANDS: readonly CommandSpec[] = [
       ...TX_FLAGS,
     ],
     example: "svc tx sign-batch unsigned.jsonl --from alice --chain-id svc-1 --output-document signed.jsonl",
-    load: async () => (await import("./sign.ts")).signBatch,
+    load: onFiles(async () => (await import("./sign.ts")).signBatch),
   },
   {
     name: "multisign",

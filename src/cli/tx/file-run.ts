@@ -10,27 +10,45 @@ import type { CommandInput, Run } from "../spec.ts";
 import { simulated } from "./broadcast.ts";
 import { readTxFile } from "./file.ts";
 import { printTx } from "./json.ts";
+import { readTxSettings } from "./settings.ts";
+import { readBatch } from "./sign.ts";
 
 /** Flags of what a transaction in a file has already. */
 const SETTLED = ["fees", "gas", "gas-prices", "memo", "timeout-height", "fee-payer", "fee-granter"] as const;
 
-/**
- * A command on the transaction in a file. `--generate-only` and `--dry-run` mean what they mean everywhere: the
- * transaction is printed unsigned, or its gas is told, and the command itself does not run.
- */
+/** A command on the transaction in a file. */
 export function onFile(run: Run): Run {
+  return unlessUnsent(
+    (input) => {
+      tellSettled(input.flags, input.io);
+      return run(input);
+    },
+    async ({ args, io }) => [await readTxFile(args[0] ?? "", io)],
+  );
+}
+
+/** A command on files with a transaction on each line. */
+export function onFiles(run: Run): Run {
+  return unlessUnsent(run, (input) => readBatch(input, readTxSettings(input.flags)));
+}
+
+/**
+ * `--generate-only` and `--dry-run` mean what they mean everywhere: the transactions are printed unsigned, or their gas is
+ * told, and the command itself does not run.
+ */
+function unlessUnsent(run: Run, read: (input: CommandInput) => Promise<readonly Tx[]>): Run {
   return async (input) => {
-    const { args, flags, io } = input;
+    const { flags, io } = input;
     const [generate, dryRun] = [flags.bool("generate-only"), flags.bool("dry-run")];
+    if (!generate && !dryRun) return (await run(input)) ?? undefined;
     if (generate && dryRun) throw usageError("--generate-only and --dry-run cannot be used together");
     if (dryRun && flags.bool("offline")) {
       throw usageError("--dry-run asks a node and cannot be used with --offline");
     }
-    tellSettled(flags, io);
-    if (!generate && !dryRun) return (await run(input)) ?? undefined;
-    const tx = await readTxFile(args[0] ?? "", io);
-    if (generate) io.out(`${printTx(withoutSignatures(tx))}\n`);
-    else io.err(`${gasEstimateText(await gasOf(input, tx))}\n`);
+    for (const tx of await read(input)) {
+      if (generate) io.out(`${printTx(withoutSignatures(tx))}\n`);
+      else io.err(`${gasEstimateText(await gasOf(input, tx))}\n`);
+    }
     return undefined;
   };
 }

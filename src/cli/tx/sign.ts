@@ -21,12 +21,14 @@ export async function signFile(input: CommandInput): Promise<void> {
 
 /** `tx sign-batch FILE...`: a transaction a line, signed with sequences that follow one another. */
 export async function signBatch(input: CommandInput): Promise<void> {
-  const { args, flags, io } = input;
-  await signAll(input, async (settings) => {
-    const txs: Tx[] = [];
-    for (const file of args) txs.push(...(await readTxLines(file, io)));
-    return flags.bool("append") ? [joinTxs(txs, settings)] : txs;
-  });
+  await signAll(input, (settings) => readBatch(input, settings));
+}
+
+/** The transactions of files with one a line; with `--append` one that has the messages of all. */
+export async function readBatch({ args, flags, io }: CommandInput, settings: TxSettings): Promise<Tx[]> {
+  const txs: Tx[] = [];
+  for (const file of args) txs.push(...(await readTxLines(file, io)));
+  return flags.bool("append") ? [joinTxs(txs, settings)] : txs;
 }
 
 /** Whose signature is made, and how. */
