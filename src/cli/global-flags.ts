@@ -7,6 +7,7 @@ const TX = "Transaction flags:";
 
 export const OUTPUT_FORMATS = ["text", "json"] as const;
 export const KEYRING_BACKENDS = ["os", "file", "kwallet", "pass", "test", "memory"] as const;
+export const KEYRING_KDFS = ["standard", "strong"] as const;
 export const BROADCAST_MODES = ["sync", "async", "block"] as const;
 export const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "panic"] as const;
 
@@ -67,6 +68,13 @@ export const KEYRING_FLAGS: readonly FlagSpec[] = grouped(KEYRING, [
     value: "<name>",
     summary: "tool under whose name os, kwallet and pass keep keys",
     default: "svc",
+  },
+  {
+    name: "keyring-kdf",
+    value: "<strength>",
+    summary: "work that a guess at the passphrase of new files of the file keyring costs",
+    choices: KEYRING_KDFS,
+    default: "standard",
   },
   {
     name: "keyring-passphrase-file",

@@ -1,4 +1,4 @@
-import { type Keyring, openKeyring, type PassphraseSource, passphraseFile } from "../keyring/index.ts";
+import { type Keyring, type KeyringKdf, openKeyring, type PassphraseSource, passphraseFile } from "../keyring/index.ts";
 import type { Io } from "./io.ts";
 
 /** The options of all commands that use keys. */
@@ -10,6 +10,8 @@ export interface KeyringFlags {
   readonly keyringDir?: string;
   /** `--keyring-passphrase-file`, for unattended starts. */
   readonly keyringPassphraseFile?: string;
+  /** `--keyring-kdf`; "standard" when it is left out. */
+  readonly keyringKdf?: KeyringKdf;
   /** `--keyring-service`; our own name when it is left out. */
   readonly keyringService?: string;
   /** Bech32 prefix of the network, when it is not our own. */
@@ -21,12 +23,13 @@ const ATTEMPTS = 3;
 
 /** Opens the keyring of the flags; a passphrase is asked for when it is needed first. */
 export function cliKeyring(flags: KeyringFlags, io: Io): Keyring {
-  const { keyringPassphraseFile: file, keyringService: service, prefix } = flags;
+  const { keyringPassphraseFile: file, keyringService: service, keyringKdf: kdf, prefix } = flags;
   return openKeyring({
     backend: flags.keyringBackend,
     dir: flags.keyringDir ?? flags.home,
     passphrase: file === undefined ? promptedPassphrase(io) : passphraseFile(file),
     notify: (text) => io.err(`${text}\n`),
+    ...(kdf === undefined ? {} : { kdf }),
     ...(service === undefined ? {} : { service }),
     ...(prefix === undefined ? {} : { prefix }),
   });

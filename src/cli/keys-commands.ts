@@ -194,6 +194,7 @@ export const KEYS_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: "migrate",
+    args: "[old-dir]",
     summary: "Write all records in one form: that of today, or the one that tools before protobuf read",
     flags: [
       { name: "to", value: "<form>", summary: "form of the records", choices: ["proto", "amino"], default: "proto" },
@@ -201,9 +202,11 @@ export const KEYS_COMMANDS: readonly CommandSpec[] = [
     ],
     example: "svc keys migrate --keyring-backend file",
     load: async () => {
-      const { keysMigrate } = await import("./keys.ts");
-      return ({ flags, io }) =>
-        keysMigrate({ ...keysOptions({ flags }), form: flags.text("to") === "amino" ? "amino" : "proto" }, io);
+      const { keysMigrate, refuseOldKeybase } = await import("./keys.ts");
+      return async ({ args: [oldDir], flags, io }) => {
+        if (oldDir !== undefined) throw refuseOldKeybase(oldDir);
+        await keysMigrate({ ...keysOptions({ flags }), form: flags.text("to") === "amino" ? "amino" : "proto" }, io);
+      };
     },
   },
   {

@@ -1,3 +1,4 @@
+import { KEYRING_KDFS } from "./global-flags.ts";
 import { homeOf } from "./home.ts";
 import type { CommandInput } from "./spec.ts";
 
@@ -16,6 +17,7 @@ export function keyringOptions({ flags }: Pick<CommandInput, "flags">) {
     ...defined({
       keyringDir: flags.optional("keyring-dir"),
       keyringService: flags.optional("keyring-service"),
+      keyringKdf: KEYRING_KDFS.find((each) => each === flags.text("keyring-kdf")),
       keyringPassphraseFile: flags.optional("keyring-passphrase-file"),
     }),
   };

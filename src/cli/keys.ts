@@ -7,7 +7,7 @@ import {
   publicKeyAddress,
   type SinglePublicKey,
 } from "../wire/index.ts";
-import { usageError } from "./errors.ts";
+import { commandError, usageError } from "./errors.ts";
 import type { Io } from "./io.ts";
 import { cliKeyring, type KeyringFlags } from "./keyring.ts";
 import { type KeyStyle, keyOutput, keysYaml, keyTexts, type PublicKeyFormat } from "./keys-record.ts";
@@ -135,6 +135,14 @@ export async function keysMigrate(options: KeysMigrateOptions, io: Io): Promise<
     io.err(`Successfully migrated key ${name}.info.\n`);
   }
   io.out("Keys migration has been successfully executed.\n");
+}
+
+/** Databases of keys of releases before 0.40 were named here. Their tools are gone; the keys in them are not. */
+export function refuseOldKeybase(dir: string): SvcError {
+  const ways =
+    "svc keys add NAME --recover takes its phrase, svc keys import NAME FILE an armor that the old tool exports";
+  const text = `${dir}: databases of keys from before release 0.40 are not read; keys migrate rewrites the keyring itself`;
+  return commandError(text, { hint: `bring each key over: ${ways}` });
 }
 
 /** Prints one key: a YAML list of one item, or a JSON object. */

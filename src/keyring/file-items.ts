@@ -20,15 +20,30 @@ const KEYHASH = "keyhash";
 /** The passphrase of the back end `test`, known to everybody. */
 const TEST_PASSPHRASE = "test";
 
+/** Names that `--keyring-kdf` takes. */
+export const KEYRING_KDFS = ["standard", "strong"] as const;
+export type KeyringKdf = (typeof KEYRING_KDFS)[number];
+
+/**
+ * Work that a guess at the passphrase costs: rounds of PBKDF2 for an item, cost of bcrypt for the `keyhash`. The standard
+ * is what the ecosystem's tools write; the strong one, some 0.3 s for either, they read as well.
+ */
+const WORK: Readonly<Record<KeyringKdf, { readonly rounds: number; readonly cost: number }>> = {
+  standard: { rounds: 8192, cost: 10 },
+  strong: { rounds: 600_000, cost: 12 },
+};
+
 /** Items as encrypted files of one directory, one file an item. */
 export class FileItems implements ItemStore {
   readonly backend: string;
   readonly #dir: string;
+  readonly #work: { readonly rounds: number; readonly cost: number };
   readonly #unlock: () => Promise<string>;
   #passphrase: Promise<string> | undefined;
 
   /** Without a source of passphrases the directory is one of the back end `test`. */
-  constructor(dir: string, source?: PassphraseSource) {
+  constructor(dir: string, source?: PassphraseSource, kdf: KeyringKdf = "standard") {
+    this.#work = WORK[kdf];
     this.backend = source === undefined ? "test" : "file";
     this.#dir = dir;
     this.#unlock = source === undefined ? async () => TEST_PASSPHRASE : () => this.#askPassphrase(source);
@@ -83,27 +98,37 @@ export class FileItems implements ItemStore {
     const passphrase = await this.#secret();
     await prepareDirectory(this.#dir);
     const created = `${new Date().toISOString().replace("T", " ").replace("Z", "")} +0000 UTC`;
-    return encryptItem(encodeItemJson(key, data), passphrase, created);
+    return encryptItem(encodeItemJson(key, data), passphrase, { created, rounds: this.#work.rounds });
   }
 
   async #askPassphrase(source: PassphraseSource): Promise<string> {
     const path = join(this.#dir, KEYHASH);
     const hash = await readHash(path);
-    if (hash !== undefined) return askExisting(source, (passphrase) => matchesHash(passphrase, hash));
+    if (hash !== undefined) {
+      const passphrase = await askExisting(source, (answer) => matchesHash(answer, hash));
+      await this.#strengthen(path, hash, passphrase);
+      return passphrase;
+    }
     const [item] = await this.keys();
     if (item !== undefined) return this.#restoreHash(item, source);
     const passphrase = await askNew(source);
     await prepareDirectory(this.#dir);
-    if (await createSecretFile(path, await hashPassphrase(passphrase))) return passphrase;
+    if (await createSecretFile(path, await hashPassphrase(passphrase, this.#work.cost))) return passphrase;
     // Another process was first: its passphrase holds.
     return askExisting(source, async (answer) => matchesHash(answer, (await readHash(path)) ?? ""));
+  }
+
+  /** A hash that is easier to guess at than the items to come is made anew. */
+  async #strengthen(path: string, hash: string, passphrase: string): Promise<void> {
+    const { cost } = this.#work;
+    if (Number(hash.slice(4, 6)) < cost) await writeSecretFile(path, await hashPassphrase(passphrase, cost));
   }
 
   /** Items without their `keyhash`: a passphrase is right when it opens one of them. */
   async #restoreHash(item: string, source: PassphraseSource): Promise<string> {
     const text = await readFile(this.#path(item), "utf8");
     const passphrase = await askExisting(source, async (answer) => opens(text, answer));
-    await createSecretFile(join(this.#dir, KEYHASH), await hashPassphrase(passphrase));
+    await createSecretFile(join(this.#dir, KEYHASH), await hashPassphrase(passphrase, this.#work.cost));
     return passphrase;
   }
 }

@@ -1,4 +1,5 @@
 export { keyringErrors } from "./errors.ts";
+export { KEYRING_KDFS, type KeyringKdf } from "./file-items.ts";
 export { checkSecretFile, prepareDirectory, removeFile, writeSecretFile } from "./files.ts";
 export {
   checkTransport,

@@ -8,7 +8,6 @@ import { concatBytes, fromUtf8, sdkErrors, toUtf8 } from "../util/index.ts";
  */
 const ALGORITHM = "PBES2-HS256+A128KW";
 const ENCRYPTION = "A256GCM";
-const ROUNDS = 8192;
 /** A file cannot make the reader work for minutes, nor pretend that no work was asked for. */
 const ROUNDS_ALLOWED = { min: 1000, max: 1_000_000 };
 const SALT_LENGTH = 12;
@@ -24,13 +23,25 @@ interface Header {
   readonly p2s: unknown;
 }
 
-/** Encrypts under a passphrase. `created` is a text for people, kept in the clear. */
-export async function encryptItem(plaintext: Uint8Array, passphrase: string, created: string): Promise<string> {
+/** What is kept of an item in the clear. */
+export interface ItemHeader {
+  /** A text for people. */
+  readonly created: string;
+  /** Rounds of PBKDF2 that make the passphrase a key. */
+  readonly rounds: number;
+}
+
+/** Encrypts under a passphrase. */
+export async function encryptItem(
+  plaintext: Uint8Array,
+  passphrase: string,
+  { created, rounds }: ItemHeader,
+): Promise<string> {
   const salt = randomBytes(SALT_LENGTH);
-  const header = { alg: ALGORITHM, created, enc: ENCRYPTION, p2c: ROUNDS, p2s: base64url(salt) };
+  const header = { alg: ALGORITHM, created, enc: ENCRYPTION, p2c: rounds, p2s: base64url(salt) };
   const protectedHeader = base64url(toUtf8(JSON.stringify(header)));
   const contentKey = randomBytes(32);
-  const wrap = createCipheriv("aes128-wrap", await wrappingKey(passphrase, salt, ROUNDS), KEY_WRAP_IV);
+  const wrap = createCipheriv("aes128-wrap", await wrappingKey(passphrase, salt, rounds), KEY_WRAP_IV);
   const wrapped = concatBytes(wrap.update(contentKey), wrap.final());
   const iv = randomBytes(12);
   const cipher = createCipheriv("aes-256-gcm", contentKey, iv).setAAD(toUtf8(protectedHeader));

@@ -228,6 +228,22 @@ describe("passphrases", () => {
     );
   });
 
+  test("the stronger derivation costs a guess more, and every keyring reads it", async () => {
+    const options = { backend: "file", dir: home, passphrase: fixedPassphrase(PASSPHRASE), notify: () => undefined };
+    await openKeyring(options).addLocal("alice", key);
+    await openKeyring({ ...options, kdf: "strong" }).addLocal("bob", generatePrivateKey());
+    const rounds = async (name: string): Promise<unknown> => {
+      const [header = ""] = (await readFile(join(home, "keyring-file", `${name}.info`), "utf8")).split(".");
+      return JSON.parse(Buffer.from(header, "base64url").toString()).p2c;
+    };
+    expect([await rounds("alice"), await rounds("bob")]).toEqual([8192, 600_000]);
+    expect(await readFile(join(home, "keyring-file", "keyhash"), "utf8")).toMatch(/^\$2a\$12\$/);
+    expect((await openKeyring(options).list()).map(({ name }) => name)).toEqual(["alice", "bob"]);
+    await expect(openKeyring({ ...options, passphrase: fixedPassphrase("wrong-passphrase") }).list()).rejects.toThrow(
+      "incorrect passphrase",
+    );
+  });
+
   test("a lost keyhash does not let a second passphrase in", async () => {
     await open("file", fixedPassphrase(PASSPHRASE)).addLocal("alice", key);
     await rm(fileOf("keyhash"));

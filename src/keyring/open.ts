@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { keyringErrors } from "./errors.ts";
-import { FileItems } from "./file-items.ts";
+import { FileItems, type KeyringKdf } from "./file-items.ts";
 import { ItemKeyring } from "./keyring.ts";
 import { LazyItems } from "./lazy-items.ts";
 import { MemoryItems } from "./memory-items.ts";
@@ -29,6 +29,8 @@ export interface KeyringOptions {
   readonly notify: (text: string) => void;
   /** Bech32 prefix of the network. */
   readonly prefix?: string;
+  /** Work that a guess at the passphrase of `file` costs for what is written from now on; "standard" when left out. */
+  readonly kdf?: KeyringKdf;
   /** Under which name `os`, `kwallet` and `pass` keep keys; another tool's name opens the keys of that tool. */
   readonly service?: string;
   /** Variables that say where session, wallet and password store are; those of the process when left out. */
@@ -42,12 +44,12 @@ export function openKeyring(options: KeyringOptions): Keyring {
 }
 
 function openItems(options: KeyringOptions): ItemStore {
-  const { backend, dir, passphrase } = options;
+  const { backend, dir, passphrase, kdf } = options;
   switch (backend) {
     case "os":
       return new LazyItems(backend, () => openOs(options));
     case "file":
-      return new FileItems(join(dir, "keyring-file"), passphrase);
+      return new FileItems(join(dir, "keyring-file"), passphrase, kdf);
     case "kwallet":
       return new LazyItems(backend, () => openWallet(options));
     case "pass":
@@ -71,7 +73,7 @@ async function openOs(options: KeyringOptions): Promise<ItemStore> {
   if (items !== undefined) return items;
   const dir = join(options.dir, "keyring-file");
   options.notify(`keyring backend "os" is not available here, using "file" in ${dir}`);
-  return new FileItems(dir, options.passphrase);
+  return new FileItems(dir, options.passphrase, options.kdf);
 }
 
 async function openWallet(options: KeyringOptions): Promise<ItemStore> {

@@ -17,7 +17,6 @@ export interface PassphraseSource {
 export const MIN_PASSPHRASE = 8;
 /** bcrypt, which guards the check of the passphrase, looks at no byte after these. */
 const MAX_PASSPHRASE_BYTES = 72;
-const BCRYPT_COST = 10;
 
 /** A passphrase that is known already, for unattended starts. */
 export function fixedPassphrase(passphrase: string): PassphraseSource {
@@ -64,9 +63,9 @@ export function newPassphraseFault(passphrase: string): string | undefined {
 }
 
 /** The text of a `keyhash` file: bcrypt with the version and cost that the ecosystem's tools write. */
-export async function hashPassphrase(passphrase: string): Promise<string> {
+export async function hashPassphrase(passphrase: string, cost: number): Promise<string> {
   const bcrypt = await import("bcryptjs");
-  return bcrypt.hash(passphrase, `$2a$${BCRYPT_COST}$${bcrypt.encodeBase64([...randomBytes(16)], 16)}`);
+  return bcrypt.hash(passphrase, `$2a$${cost}$${bcrypt.encodeBase64([...randomBytes(16)], 16)}`);
 }
 
 export async function matchesHash(passphrase: string, hash: string): Promise<boolean> {

@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openNative } from "../../src/keyring/native.ts";
 import { DesktopSession, missingPrograms, runSvc, type SvcResult, svcOk, waitFor } from "../support/index.ts";
 import keyVectors from "../vectors/keys.json" with { type: "json" };
 
@@ -111,6 +112,26 @@ described("Secret Service of GNOME", () => {
     await other.ok(["keys", "add", "theirs", "--no-backup"]);
     expect(await other.ok(["keys", "list", "-n"])).toBe("theirs\n");
     expect(await keyring.ok(["keys", "list", "-n"])).toBe("mine\n");
+  });
+
+  test("the library for other systems does what is asked of it", async () => {
+    const context = { service: "native", env: session.env, notify: () => undefined };
+    const before = { ...process.env };
+    Object.assign(process.env, session.env);
+    try {
+      const items = await openNative(context, "darwin");
+      const data = Uint8Array.of(0, 255, 10, 128);
+      expect(await items.read("k.info")).toBeUndefined();
+      expect(await items.create("k.info", data)).toBe(true);
+      expect(await items.create("k.info", data)).toBe(false);
+      expect(await items.read("k.info")).toEqual(data);
+      expect(await items.keys()).toEqual(["k.info"]);
+      await items.remove("k.info");
+      expect(await items.keys()).toEqual([]);
+    } finally {
+      for (const name of Object.keys(session.env)) delete process.env[name];
+      Object.assign(process.env, before);
+    }
   });
 
   test("nothing of them is on disk but the service's own file", () => {

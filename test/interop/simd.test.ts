@@ -154,6 +154,16 @@ describe.each(peers.map((peer) => [peer.name, peer] as const))("%s", (name, peer
     }
   });
 
+  test("a directory of the back end file with the stronger derivation opens in it", async () => {
+    const dir = keyring(join(root, `svc-${name}-strong`), "file");
+    const [first] = phrases;
+    const strong = ["keys", "add", "k0", "--recover", "--keyring-kdf", "strong", ...dir];
+    await svc(strong, `${first?.mnemonic}\n${PASSPHRASE}\n${PASSPHRASE}\n`);
+    if (older) await svc(["keys", "migrate", "--to", "amino", "--keyring-kdf", "strong", ...dir], `${PASSPHRASE}\n`);
+    const shown = await peer.ok(["keys", "show", "k0", "-a", ...dir], { input: PASSPHRASES });
+    expect(shown).toBe(`${addressOf("k0")}\n`);
+  });
+
   test("armors, both ways", async () => {
     const [keys, target] = [keyring(theirs), keyring(join(root, `${name}-armor`))];
     const fromIt = file(await peer.ok(["keys", "export", "k0", ...keys], { input: "exportpw-123\n" }));

@@ -148,6 +148,8 @@ function keyringRows({ file, none, tx, root }: World): readonly Row[] {
   return [
     [["keys", "list", "--keyring-backend", "kwallet"], 1, "keyring backend not available"],
     [["keys", "list", "--keyring-backend", "pass"], 1, "keyring backend not available"],
+    [["keys", "migrate", none], 1, "databases of keys from before release 0.40 are not read"],
+    [["keys", "list", "--keyring-kdf", "weak"], 2, "--keyring-kdf takes standard, strong"],
     [["keys", "list", "--keyring-backend", "os", "--keyring-service", "../x"], 1, "cannot name the keys of a tool"],
     [["keys", "add", "n", "--keyring-backend", "pass", "--keyring-service", " "], 1, "cannot name the keys of a tool"],
     [inFile(), 1, "standard input ended"],
