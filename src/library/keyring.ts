@@ -1,6 +1,7 @@
 /** `svc/keyring`: keyrings on this machine, the same that the command and the ecosystem's tools open. Node.js alone. */
 export { decryptKeyArmor, encryptKeyArmor } from "../crypto/index.ts";
 export {
+  confirmedLedgerKey,
   type DevicePath,
   fixedPassphrase,
   KEYRING_BACKENDS,
@@ -9,9 +10,14 @@ export {
   type KeyringOptions,
   type KeyType,
   keyringErrors,
+  type LedgerKey,
+  type LedgerOptions,
+  ledgerErrors,
   openKeyring,
   type PassphraseSource,
   passphraseFile,
   type RecordForm,
+  showLedgerKey,
+  signWithLedger,
 } from "../keyring/index.ts";
-export { keyringSigner } from "./keyring-signer.ts";
+export { type KeyringSignerOptions, keyringSigner } from "./keyring-signer.ts";
