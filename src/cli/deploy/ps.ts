@@ -1,7 +1,7 @@
 import { formatPrice, priceOverTime } from "../../sdl/index.ts";
 import { errorText, formatCoin, formatDecShort } from "../../util/index.ts";
 import type { LeaseState, OpenGate } from "./gate.ts";
-import { activeLeases, type DeploymentRecord, type LeaseRecord, type Market } from "./market.ts";
+import { activeLeases, type BidRecord, type DeploymentRecord, type LeaseRecord, type Market } from "./market.ts";
 import { totalPrice } from "./order.ts";
 import { textTable } from "./text-table.ts";
 
@@ -97,11 +97,16 @@ async function groupStates(
   const isWaiting = groups.some(({ gseq, state }) => state === "open" && !isLeased(gseq));
   const bids = isWaiting ? await market.openBids(dseq) : [];
   return groups.map(({ gseq, state }) => {
+    if (state === "paused")
+      return {
+        text: state,
+        next: `open a new order with: svc tx deployment group start --dseq ${dseq} --gseq ${gseq}`,
+      };
     if (state !== "open") return { text: state };
     const at = leases.findIndex(({ id }) => id.gseq === gseq);
     const lease = leases[at];
     if (lease !== undefined) return leasedState(lease, looks[at]);
-    return waitingState(market.owner, { dseq, gseq, bids: bids.filter(({ id }) => id.gseq === gseq).length });
+    return waitingState(bids.filter(({ id }) => id.gseq === gseq));
   });
 }
 
@@ -111,14 +116,17 @@ function leasedState({ id }: LeaseRecord, look: Look | undefined): GroupLook {
   return { text: "leased, without its manifest", next };
 }
 
-function waitingState(
-  owner: string,
-  { dseq, gseq, bids }: { readonly dseq: bigint; readonly gseq: number; readonly bids: number },
-): GroupLook {
-  if (bids === 0) return { text: "waiting for bids" };
-  const list = `svc query market bid list --owner ${owner} --dseq ${dseq} --gseq ${gseq} --state open`;
-  const take = `svc tx market lease create --dseq ${dseq} --gseq ${gseq} --provider ADDRESS`;
-  return { text: bids === 1 ? "1 bid" : `${bids} bids`, next: `take one with: ${take} (the bids: ${list})` };
+function waitingState(bids: readonly BidRecord[]): GroupLook {
+  const [bid] = bids;
+  if (bid === undefined) return { text: "waiting for bids" };
+  const { owner, dseq, gseq, oseq } = bid.id;
+  const order = `--dseq ${dseq} --gseq ${gseq} --oseq ${oseq}`;
+  const list = `svc query market bid list --owner ${owner} ${order} --state open`;
+  const take = `svc tx market lease create ${order} --provider ADDRESS`;
+  return {
+    text: bids.length === 1 ? "1 bid" : `${bids.length} bids`,
+    next: `take one with: ${take} (the bids: ${list})`,
+  };
 }
 
 interface Look {

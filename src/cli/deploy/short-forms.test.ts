@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { BLOCK_MS, openWorld, type ProviderPlan, type World } from "../../../test/cli/deploy-world.ts";
 import { MIN_DEPOSIT } from "../../testing/index.ts";
+import { MsgPauseGroupSchema } from "../../wire/gen/svc/deployment/v1beta1/tx_pb.js";
 import { MsgCreateLeaseSchema } from "../../wire/gen/svc/market/v1beta1/tx_pb.js";
 import { packAny } from "../../wire/index.ts";
 import { closeAndSettle, closeJson, closeText } from "./close.ts";
@@ -122,7 +123,7 @@ describe("short forms", () => {
     world.block();
     expect(await line()).toMatchObject({ state: "1 bid" });
     world.block();
-    const take = `svc tx market lease create --dseq ${dseq} --gseq 1 --provider ADDRESS`;
+    const take = `svc tx market lease create --dseq ${dseq} --gseq 1 --oseq 1 --provider ADDRESS`;
     expect(await line()).toMatchObject({ state: "2 bids", next: expect.stringContaining(take) });
     const provider = world.key("p1").address;
     const bidId = { owner: world.tenant, dseq: dseq ?? 0n, gseq: 1, oseq: 1, provider };
@@ -134,6 +135,10 @@ describe("short forms", () => {
     });
     await world.deploy();
     expect(await line()).toMatchObject({ state: "active", next: "" });
+    const pause = packAny(MsgPauseGroupSchema, { id: { owner: world.tenant, dseq: dseq ?? 0n, gseq: 1 } });
+    world.chain.mustSend([pause], { from: world.key("alice") });
+    const start = `open a new order with: svc tx deployment group start --dseq ${dseq} --gseq 1`;
+    expect(await line()).toMatchObject({ state: "paused", next: start });
   });
 
   test("the list tells what a provider says of services that do not work", async () => {

@@ -9,6 +9,7 @@ import { onChain, sampleDeployment, sampleFile } from "../../provider/testing/de
 import { GatewayHarness } from "../../provider/testing/gateway.ts";
 import { PROVIDER } from "../../provider/testing/leases.ts";
 import { SvcError } from "../../util/index.ts";
+import { Closed_Reason } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
 import {
   Certificate_State,
   Query as CertQuery,
@@ -56,9 +57,14 @@ function serveChain(): void {
   node.answerQuery(MarketQuery.method.leases, (bytes) => {
     const { filters } = decodeMessage(QueryLeasesRequestSchema, bytes);
     const rows = [...chain.leases.values()].filter(
-      ({ id, state }) => state === "active" && id.owner === filters?.owner && id.dseq === filters.dseq,
+      ({ id, state }) =>
+        (filters?.state === "" || state === filters?.state) && id.owner === filters.owner && id.dseq === filters.dseq,
     );
-    return { leases: rows.map(({ id }) => ({ lease: { leaseId: id, state: Lease_State.active } })) };
+    return {
+      leases: rows.map(({ id, state, closedOn }) => ({
+        lease: { leaseId: id, state: Lease_State[state], closedOn, closeReason: Closed_Reason.owner },
+      })),
+    };
   });
   node.answerQuery(ProviderQuery.method.provider, (bytes) => {
     const { owner } = decodeMessage(QueryProviderRequestSchema, bytes);
@@ -151,6 +157,16 @@ describe("provider send-manifest", () => {
     await expect(svc("send-manifest", [writeFile(sampleFile())])).rejects.toMatchObject({
       message: expect.stringContaining("no active lease"),
       hint: expect.stringContaining("svc tx market lease create"),
+    });
+  });
+
+  it("says that a lease has ended, when and why", async () => {
+    const lease = gateway.lease(1n);
+    gateway.world.chain.win(lease, onChain(sampleDeployment()));
+    gateway.world.chain.end(lease, 9n);
+    await expect(svc("lease-status")).rejects.toMatchObject({
+      message: `the lease of deployment 1 at ${PROVIDER} ended in block 9 (owner)`,
+      hint: expect.stringContaining("svc query deployment get --owner"),
     });
   });
 

@@ -1,5 +1,6 @@
 import { type ChainClient, type GatewayClient, type GatewayCredential, queryFault } from "../../client/index.ts";
 import { SvcError } from "../../util/index.ts";
+import { Closed_Reason } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
 import { type Lease, Lease_State } from "../../wire/gen/svc/market/v1beta1/market_pb.js";
 import { Query as MarketQuery } from "../../wire/gen/svc/market/v1beta1/query_pb.js";
 import { Query as ProviderQuery } from "../../wire/gen/svc/provider/v1beta1/provider_pb.js";
@@ -83,19 +84,31 @@ export async function activeLeases({ chain, owner, context }: TenantSession): Pr
     gseq: flags.count("gseq"),
     oseq: flags.count("oseq"),
     provider: flags.text("provider"),
-    state: "active",
   };
-  const { leases } = await chain.query.call(MarketQuery.method.leases, { filters, pagination: { limit: 1000n } });
-  const found = leases.flatMap(({ lease }) => keyOf(lease));
+  const leasesIn = async (state: string): Promise<Lease[]> => {
+    const request = { filters: { ...filters, state }, pagination: { limit: 1000n } };
+    return (await chain.query.call(MarketQuery.method.leases, request)).leases.flatMap(({ lease }) => lease ?? []);
+  };
+  const found = (await leasesIn("active")).flatMap(keyOf);
   if (found.length > 0) return found;
-  throw commandError(`deployment ${flags.text("dseq")} of ${owner} has no active lease`, {
-    hint: "take a bid first: svc query market bid list --owner ADDRESS --dseq NUMBER, then svc tx market lease create",
-  });
+  throw noLease(filters, await leasesIn(""));
 }
 
-function keyOf(lease: Lease | undefined): LeaseKey[] {
-  const id = lease?.leaseId;
-  if (id === undefined || lease?.state !== Lease_State.active) return [];
+/** Nothing was leased yet, or what was has ended. */
+function noLease({ owner, dseq }: Pick<LeaseKey, "owner" | "dseq">, ended: readonly Lease[]): Error {
+  const of = `--owner ${owner} --dseq ${dseq}`;
+  const last = ended.toSorted((a, b) => Number(a.closedOn - b.closedOn)).at(-1);
+  if (last !== undefined) {
+    const reason = Closed_Reason[last.closeReason] ?? last.closeReason;
+    const text = `the lease of deployment ${dseq} at ${last.leaseId?.provider} ended in block ${last.closedOn} (${reason})`;
+    return commandError(text, { hint: `see what is left of it: svc query deployment get ${of}` });
+  }
+  const hint = `take a bid first: svc query market bid list ${of} --state open, then svc tx market lease create`;
+  return commandError(`deployment ${dseq} of ${owner} has no active lease`, { hint });
+}
+
+function keyOf({ leaseId: id, state }: Lease): LeaseKey[] {
+  if (id === undefined || state !== Lease_State.active) return [];
   const { owner, dseq, gseq, oseq, provider } = id;
   return [{ owner, dseq, gseq, oseq, provider }];
 }
