@@ -31,6 +31,7 @@ export * from "./signature-descriptors.ts";
 export * from "./signers.ts";
 export * from "./std-tx.ts";
 export { aminoPrefix, encodeStdTx } from "./std-tx-binary.ts";
+export { isStdTx, readStdTx } from "./std-tx-read.ts";
 export * from "./strict.ts";
 export * from "./tx.ts";
 export * from "./verify.ts";

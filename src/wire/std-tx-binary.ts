@@ -14,7 +14,8 @@ import { encodeAminoPublicKey } from "./public-key.ts";
 import { stdSignatureBytes } from "./std-tx.ts";
 import type { DecodedTx } from "./strict.ts";
 
-const STD_TX_NAME = "cosmos-sdk/StdTx";
+/** The registered name of a transaction. */
+export const STD_TX_NAME = "cosmos-sdk/StdTx";
 const DISAMBIGUATION_LENGTH = 3;
 const PREFIX_LENGTH = 4;
 

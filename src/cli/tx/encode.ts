@@ -1,8 +1,8 @@
 import { create } from "@bufbuild/protobuf";
-import { equalBytes, fromBase64, fromHex, toBase64 } from "../../util/index.ts";
+import { fromBase64, fromHex, toBase64 } from "../../util/index.ts";
 import { TxSchema } from "../../wire/gen/sdk/tx/v1beta1/tx_pb.js";
-import { aminoPrefix, decodeTx, encodeStdTx } from "../../wire/index.ts";
-import { commandError, usageError } from "../errors.ts";
+import { decodeTx, encodeStdTx, isStdTx, printJson, readStdTx } from "../../wire/index.ts";
+import { usageError } from "../errors.ts";
 import type { CommandInput } from "../spec.ts";
 import { readTxFile, txBytes } from "./file.ts";
 import { printTx } from "./json.ts";
@@ -18,9 +18,10 @@ export async function decodeText({ args, flags, io }: CommandInput): Promise<voi
   const [text = ""] = args;
   const bytes = readBytes((text === "-" ? await io.readAll() : text).trim(), flags.bool("hex"));
   if (bytes.length === 0) throw usageError("<text> is empty", "give a transaction in base64 or hexadecimal");
-  if (equalBytes(bytes.subarray(0, 4), aminoPrefix("cosmos-sdk/StdTx"))) {
-    const hint = "transactions of today are protobuf, as tx encode prints them without --amino";
-    throw commandError("<text> is a transaction in legacy amino, which is not read", { hint });
+  if (isStdTx(bytes)) {
+    io.err("the transaction is in legacy amino; it is shown in its older JSON form, which no chain takes any more\n");
+    io.out(`${printJson(readStdTx(bytes))}\n`);
+    return;
   }
   const { raw, body, authInfo } = decodeTx(bytes);
   io.out(`${printTx(create(TxSchema, { body, authInfo, signatures: raw.signatures }))}\n`);

@@ -92,6 +92,15 @@ describe("recorded transactions", () => {
     expect(ran).toEqual({ code: 0, out: `${amino.items.find((item) => item.name === name)?.base64}\n`, err: "" });
   });
 
+  test.each(cases)("$name in legacy amino is read in its older form", async ({ name, amino_flag_stdout }) => {
+    const base64 = amino.items.find((item) => item.name === name)?.base64 ?? "";
+    const ran = await runCli(["tx", "decode", base64]);
+    expect({ code: ran.code, err: ran.err }).toEqual({ code: 0, err: expect.stringContaining("legacy amino") });
+    expect(JSON.parse(ran.out)).toEqual(JSON.parse(amino_flag_stdout).tx);
+    const hex = Buffer.from(base64, "base64").toString("hex");
+    expect((await runCli(["tx", "decode", "--hex", hex])).out).toBe(ran.out);
+  });
+
   test.each(cases)("$name in hexadecimal", async ({ direct }) => {
     const hex = Buffer.from(direct.encode_stdout, "base64").toString("hex");
     expect((await runCli(["tx", "decode", "-x", hex])).out).toBe(direct.signed_stdout);

@@ -1,0 +1,137 @@
+import type { DescField, DescMessage } from "@bufbuild/protobuf";
+import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
+import { AnySchema, DurationSchema } from "@bufbuild/protobuf/wkt";
+import { equalBytes, errorText, SvcError, sdkErrors, toBase64, toHex } from "../util/index.ts";
+import { aminoFee, aminoMessage, aminoPublicKey } from "./amino.ts";
+import { makeAny, type Unpacked } from "./any.ts";
+import { decodeMessage, encodeMessage } from "./codec/index.ts";
+import { type Fee, FeeSchema } from "./gen/sdk/tx/v1beta1/tx_pb.js";
+import { fromNanos, type JsonObject } from "./json/index.ts";
+import { publicKeyToAny } from "./keys-any.ts";
+import { aminoName, olderAminoName } from "./options.ts";
+import { decodeAminoPublicKey } from "./public-key.ts";
+import { allMessages, typeUrlOf } from "./registry.ts";
+import { aminoPrefix, STD_TX_NAME } from "./std-tx-binary.ts";
+
+const PREFIX_LENGTH = 4;
+const MAX_DEPTH = 16;
+/** Prefixes of public keys, which stand in the place of an `Any`. */
+const KEY_PREFIXES = ["eb5ae987", "1624de64", "22c1f7e2"];
+
+/** Whether bytes begin as a transaction of the era before protobuf. */
+export function isStdTx(bytes: Uint8Array): boolean {
+  return equalBytes(bytes.subarray(0, PREFIX_LENGTH), aminoPrefix(STD_TX_NAME));
+}
+
+/**
+ * The JSON of a transaction in the binary encoding of the era before protobuf: `msg`, `fee`, `signatures`, `memo`,
+ * `timeout_height`. Throws `sdkErrors.txDecode`.
+ */
+export function readStdTx(bytes: Uint8Array): JsonObject {
+  if (!isStdTx(bytes)) throw sdkErrors.txDecode("no StdTx in legacy amino");
+  try {
+    return readParts(bytes.subarray(PREFIX_LENGTH));
+  } catch (error) {
+    if (error instanceof SvcError && error.code === sdkErrors.txDecode.code) throw error;
+    throw sdkErrors.txDecode(`malformed StdTx in legacy amino: ${errorText(error)}`, { cause: error });
+  }
+}
+
+function readParts(bytes: Uint8Array): JsonObject {
+  const reader = new BinaryReader(bytes);
+  const msg: JsonObject[] = [];
+  const signatures: JsonObject[] = [];
+  let fee: Fee | undefined;
+  let [memo, timeoutHeight] = ["", 0n];
+  while (reader.pos < reader.len) {
+    const [number] = reader.tag();
+    if (number === 1) msg.push(aminoMessage(readConcrete(reader.bytes(), 0), "older"));
+    else if (number === 2) fee = readFee(reader.bytes());
+    else if (number === 3) signatures.push(readSignature(reader.bytes()));
+    else if (number === 4) memo = reader.string();
+    else if (number === 5) timeoutHeight = BigInt(reader.uint64());
+    else throw sdkErrors.txDecode(`unknown field ${number} of a StdTx`);
+  }
+  if (msg.length === 0) throw sdkErrors.txDecode("the StdTx in legacy amino has no messages");
+  return { msg, fee: aminoFee(fee), signatures, memo, timeout_height: timeoutHeight.toString() };
+}
+
+/** The numbers of the fee are those of protobuf but for the gas, payer and granter. */
+function readFee(bytes: Uint8Array): Fee {
+  const schema = FeeSchema;
+  return decodeMessage(schema, toProto(schema, bytes, 0), sdkErrors.txDecode);
+}
+
+function readSignature(bytes: Uint8Array): JsonObject {
+  const reader = new BinaryReader(bytes);
+  let [key, signature] = [new Uint8Array(), new Uint8Array()];
+  while (reader.pos < reader.len) {
+    const [number] = reader.tag();
+    if (number === 1) key = Uint8Array.from(reader.bytes());
+    else if (number === 2) signature = Uint8Array.from(reader.bytes());
+    else throw sdkErrors.txDecode(`unknown field ${number} of a signature`);
+  }
+  const pubKey = key.length === 0 ? null : aminoPublicKey(decodeAminoPublicKey(key));
+  return { pub_key: pubKey, signature: toBase64(signature) };
+}
+
+/** A value whose type the prefix tells. */
+function readConcrete(bytes: Uint8Array, depth: number): Unpacked {
+  const prefix = toHex(bytes.subarray(0, PREFIX_LENGTH));
+  const schema = schemas().get(prefix);
+  if (schema === undefined) throw sdkErrors.txDecode(`unknown type ${prefix} in legacy amino`);
+  const value = decodeMessage(schema, toProto(schema, bytes.subarray(PREFIX_LENGTH), depth), sdkErrors.txDecode);
+  return { typeUrl: typeUrlOf(schema), schema, value };
+}
+
+let known: ReadonlyMap<string, DescMessage> | undefined;
+
+/** Messages by the prefix of their amino name, the older one included. */
+function schemas(): ReadonlyMap<string, DescMessage> {
+  known ??= new Map(
+    allMessages().flatMap((type) => {
+      const names = [aminoName(type), olderAminoName(type)].filter((name) => name !== undefined);
+      return names.map((name) => [toHex(aminoPrefix(name)), type] as const);
+    }),
+  );
+  return known;
+}
+
+/** The protobuf form of a struct: numbers and kinds of fields are the same, but for an `Any` and a duration. */
+function toProto(schema: DescMessage, bytes: Uint8Array, depth: number): Uint8Array {
+  if (depth > MAX_DEPTH) throw sdkErrors.txDecode("values are nested too deeply");
+  const reader = new BinaryReader(bytes);
+  const writer = new BinaryWriter();
+  while (reader.pos < reader.len) {
+    const start = reader.pos;
+    const [number, wireType] = reader.tag();
+    const field = schema.fields.find((each) => each.number === number);
+    if (field === undefined) throw sdkErrors.txDecode(`unknown field ${number} of ${schema.typeName}`);
+    if (field.message === undefined) {
+      reader.skip(wireType, number);
+      writer.raw(bytes.subarray(start, reader.pos));
+      continue;
+    }
+    writer.tag(number, WireType.LengthDelimited).bytes(embedded(field, reader, depth));
+  }
+  return writer.finish();
+}
+
+function embedded(field: DescField, reader: BinaryReader, depth: number): Uint8Array {
+  const schema = field.message;
+  if (schema?.typeName === DurationSchema.typeName) {
+    const { seconds, nanos } = fromNanos(BigInt(reader.int64()));
+    return encodeMessage(DurationSchema, { $typeName: DurationSchema.typeName, seconds, nanos });
+  }
+  const bytes = reader.bytes();
+  if (schema === undefined) return bytes;
+  if (schema.typeName !== AnySchema.typeName) return toProto(schema, bytes, depth + 1);
+  return encodeMessage(AnySchema, anyOf(bytes, depth + 1));
+}
+
+function anyOf(bytes: Uint8Array, depth: number) {
+  if (KEY_PREFIXES.includes(toHex(bytes.subarray(0, PREFIX_LENGTH))))
+    return publicKeyToAny(decodeAminoPublicKey(bytes));
+  const { typeUrl, schema, value } = readConcrete(bytes, depth);
+  return makeAny(typeUrl, encodeMessage(schema, value));
+}
