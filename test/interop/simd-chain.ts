@@ -117,11 +117,13 @@ export class SimdChain {
     return this.committed(await this.ok(["tx", ...args, "-y"]));
   }
 
-  /** The transaction of a broadcast's answer once it is in a block, as the reference tool tells it. */
+  /** The transaction of a broadcast's answer once it is in a block, as the reference tool tells it; throws when it failed. */
   async committed(answer: string) {
     const { txhash, code, raw_log } = JSON.parse(answer);
     if (code !== 0) throw new Error(`refused with code ${code}: ${raw_log}`);
-    return waitFor(() => this.query("tx", txhash), `transaction ${txhash}`, { timeoutMs: 15_000 });
+    const found = await waitFor(() => this.query("tx", txhash), `transaction ${txhash}`, { timeoutMs: 15_000 });
+    if (found.code !== 0) throw new Error(`failed with code ${found.code}: ${found.raw_log}`);
+    return found;
   }
 
   /** Height of the latest block. */

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { buildPeer, Peer } from "./peers.ts";
 import { type SimdChain, startSimdChain } from "./simd-chain.ts";
+import { stakingQueries } from "./staking-queries.ts";
 
 /** Staking and rewards with the built `svc`, in processes of its own, on a chain of the newer reference tool. */
 
@@ -274,50 +275,7 @@ describe.skipIf(!(built instanceof Peer))("a chain of the reference tool", () =>
   test("every query tells what the node's REST interface tells, at the same height", async () => {
     await chain.blocks(1);
     const [alice, height] = [address("alice"), await chain.height()];
-    const v = chain.validator;
-    const pages = "pagination.limit=100";
-    const rows: readonly (readonly [words: string, path: string, part?: string])[] = [
-      ["staking validators", `staking/v1beta1/validators?${pages}`],
-      ["staking validators --status bonded", `staking/v1beta1/validators?status=BOND_STATUS_BONDED&${pages}`],
-      ["staking validators --status unbonded", `staking/v1beta1/validators?status=BOND_STATUS_UNBONDED&${pages}`],
-      [`staking validator ${v}`, `staking/v1beta1/validators/${v}`, "validator"],
-      [
-        `staking delegation ${alice} ${v}`,
-        `staking/v1beta1/validators/${v}/delegations/${alice}`,
-        "delegation_response",
-      ],
-      [`staking delegations ${alice}`, `staking/v1beta1/delegations/${alice}?${pages}`],
-      [`staking delegations-to ${v}`, `staking/v1beta1/validators/${v}/delegations?${pages}`],
-      [
-        `staking unbonding-delegation ${alice} ${v}`,
-        `staking/v1beta1/validators/${v}/delegations/${alice}/unbonding_delegation`,
-        "unbond",
-      ],
-      [`staking unbonding-delegations ${alice}`, `staking/v1beta1/delegators/${alice}/unbonding_delegations?${pages}`],
-      [`staking unbonding-delegations-from ${v}`, `staking/v1beta1/validators/${v}/unbonding_delegations?${pages}`],
-      [`staking delegator-validators ${alice}`, `staking/v1beta1/delegators/${alice}/validators?${pages}`],
-      [`staking delegator-validator ${alice} ${v}`, `staking/v1beta1/delegators/${alice}/validators/${v}`, "validator"],
-      [`staking historical-info ${height}`, `staking/v1beta1/historical_info/${height}`, "hist"],
-      ["staking pool", "staking/v1beta1/pool", "pool"],
-      ["staking params", "staking/v1beta1/params", "params"],
-      [`distribution rewards ${alice} ${v}`, `distribution/v1beta1/delegators/${alice}/rewards/${v}`, "rewards"],
-      [`distribution rewards ${alice}`, `distribution/v1beta1/delegators/${alice}/rewards`],
-      ["distribution params", "distribution/v1beta1/params", "params"],
-      [`distribution validator-distribution-info ${v}`, `distribution/v1beta1/validators/${v}`],
-      [
-        `distribution validator-outstanding-rewards ${v}`,
-        `distribution/v1beta1/validators/${v}/outstanding_rewards`,
-        "rewards",
-      ],
-      [`distribution commission ${v}`, `distribution/v1beta1/validators/${v}/commission`, "commission"],
-      [
-        `distribution slashes ${v} 1 ${height}`,
-        `distribution/v1beta1/validators/${v}/slashes?starting_height=1&ending_height=${height}&${pages}`,
-      ],
-      [`distribution delegator-validators ${alice}`, `distribution/v1beta1/delegators/${alice}/validators`],
-      [`distribution delegator-withdraw-address ${alice}`, `distribution/v1beta1/delegators/${alice}/withdraw_address`],
-      ["distribution community-pool", "distribution/v1beta1/community_pool"],
-    ];
+    const rows = stakingQueries({ delegator: alice, validator: chain.validator, height });
     for (const [words, path, part] of rows) {
       const ours = await chain.svcQuery(...words.split(" "), "--height", String(height));
       const theirs = await chain.rest(path, height);

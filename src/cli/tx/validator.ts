@@ -110,11 +110,6 @@ function readValidator(source: Source) {
     const hint = "give it, or a file with all of a validator: svc tx staking create-validator <file>";
     throw usageError(`required flag --${name} is not set`, hint);
   }
-  const rate = (name: CreateValue): Dec => readRate(label(name), text(name));
-  const [own, max, change] = [rate("commission-rate"), rate("commission-max-rate"), rate("commission-max-change-rate")];
-  if (own > max) throw tooHigh(label("commission-rate"), own, `the most that it may become, ${formatDecShort(max)}`);
-  if (change > max)
-    throw tooHigh(label("commission-max-change-rate"), change, `the rate's most, ${formatDecShort(max)}`);
   const value = readCoin(text("amount"), label("amount"), profile);
   const least = readLeast(label("min-self-delegation"), text("min-self-delegation"));
   if (BigInt(value.amount) < least) {
@@ -123,24 +118,39 @@ function readValidator(source: Source) {
   }
   return {
     description: descriptionOf(text),
-    commission: { rate: own.toString(), maxRate: max.toString(), maxChangeRate: change.toString() },
+    commission: readCommission(source),
     minSelfDelegation: least.toString(),
     pubkey: publicKeyToAny(readConsensusKey(source), profile.namespace),
     value,
   };
 }
 
+function readCommission({ label, text }: Source) {
+  const read = (name: CreateValue): Dec => readRate(label(name), text(name));
+  const [rate, max] = [read("commission-rate"), read("commission-max-rate")];
+  const change = read("commission-max-change-rate");
+  if (rate > max) throw tooHigh(label("commission-rate"), rate, `the most that it may become, ${formatDecShort(max)}`);
+  if (change > max) {
+    throw tooHigh(label("commission-max-change-rate"), change, `the rate's most, ${formatDecShort(max)}`);
+  }
+  return { rate: rate.toString(), maxRate: max.toString(), maxChangeRate: change.toString() };
+}
+
+/** Whether the chain takes a key of this kind is its affair; several keys sign no block. */
 function readConsensusKey({ label, text, profile }: Source): PublicKey {
   const given = text("pubkey").trim();
   const read = (): PublicKey =>
     given.startsWith("{")
       ? publicKeyFromJson(readJson(given))
       : decodePublicKey(given, "valconsPub", profile.bech32Prefix);
+  let key: PublicKey;
   try {
-    return read();
+    key = read();
   } catch (error) {
     throw usageError(`${label("pubkey")}: ${errorText(error)}`, KEY_HINT);
   }
+  if (key.type === "multisig") throw usageError(`${label("pubkey")}: a multisig cannot sign blocks`, KEY_HINT);
+  return key;
 }
 
 /** A part of rewards from 0 to 1. */

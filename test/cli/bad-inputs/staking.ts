@@ -2,6 +2,7 @@ import { decodeAddress, encodeAddress } from "../../../src/wire/index.ts";
 import type { Row, World } from "./world.ts";
 
 const FROM = ["--from", "a"];
+const MULTISIG = `{"type":"tendermint/PubKeyMultisigThreshold","value":{"threshold":"1","pubkeys":[{"type":"tendermint/PubKeySecp256k1","value":"AxLZ24vr+sh4EwC/7P3mUCjdfn/ohvrFNsfRUTuz0pNm"}]}}`;
 const KEY = '{"@type":"/cosmos.crypto.ed25519.PubKey","key":"HFW8PGL58arqTdSp0nhi5YLI9/nZ3i4/lkMreOg5idE="}';
 
 /** Delegations, validators and rewards. */
@@ -60,6 +61,7 @@ function validatorRows({ A, none, file }: World): readonly Row[] {
     [create(...complete, "--pubkey", "x"), 2, "--pubkey"],
     [create(...complete, "--pubkey", "{}"), 2, "--pubkey"],
     [create(...complete, "--pubkey", A), 2, "--pubkey"],
+    [create(...complete, "--pubkey", MULTISIG), 2, "--pubkey: a multisig cannot sign blocks"],
     [create(...complete, "--commission-rate", "much"), 2, "--commission-rate"],
     [create(...complete, "--commission-rate", "10"), 2, "--commission-rate: 10 is not between 0 and 1"],
     [create(...complete, "--commission-rate", "-0.1"), 2, "--commission-rate"],
