@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { KEYRING_SERVICE, type KeyInfo, type Keyring, type RecordForm } from "../keyring/index.ts";
 import { errorText, SvcError, sdkErrors } from "../util/index.ts";
 import {
@@ -179,6 +181,8 @@ async function keysThere(keyring: Keyring, { home, keyringDir, keyringService }:
   const inFiles = ["file", "test", "memory"].includes(keyring.backend);
   const where = inFiles ? `in ${keyringDir ?? home}` : `of ${keyringService ?? KEYRING_SERVICE}`;
   const place = `the keyring ${where} (--keyring-backend ${keyring.backend})`;
+  if (keyring.backend === "os" && existsSync(join(keyringDir ?? home, "keyring-file")))
+    return `${place} has not got it; keys of --keyring-backend file are in ${keyringDir ?? home} as well`;
   if (keyring.backend !== "test") return `${place} is listed by: svc keys list`;
   const names = (await keyring.list()).map(({ name }) => name);
   if (names.length > 0) return `${place} holds ${names.join(", ")}`;

@@ -194,6 +194,17 @@ described("KWallet of KDE", () => {
   });
 });
 
+described("KWallet as the Secret Service, which is how KDE sets it up", () => {
+  let session: DesktopSession;
+  beforeAll(async () => {
+    session = await DesktopSession.start();
+    await session.startKWalletAsSecretService(["svc"]);
+  });
+  afterAll(() => session?.stop());
+
+  test("holds keys under os in the collection of the wallet", () => useKeys(new Client(session), session));
+});
+
 described("KWallet, switched off in the settings", () => {
   let session: DesktopSession;
   beforeAll(async () => {
@@ -245,6 +256,9 @@ described("pass", () => {
     await inPass().ok(["keys", "add", "apart", "--no-backup"]);
     expect(await new Client(session).ok(["keys", "list", "-n"])).toBe("");
     expect(await inPass().ok(["keys", "list", "-n"])).toBe("apart\n");
+    // The directory is of the time before the store was initialised.
+    const unseen = await new Client(session).run(["keys", "show", "k"]);
+    expect(unseen.stderr).toContain("keys of --keyring-backend file are in");
   });
 
   test("no secret is in the arguments of the program", async () => {

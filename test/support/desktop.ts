@@ -109,13 +109,28 @@ export class DesktopSession {
 
   /** KDE's wallet program with open wallets of these names, as a login that unlocks them leaves them. */
   async startKWallet(wallets: readonly string[]): Promise<void> {
-    writeFileSync(join(this.env.XDG_CONFIG_HOME ?? "", "kwalletrc"), KWALLET_CONFIG);
-    this.run("kwalletd5", []);
+    await this.#runKWallet(wallets, false);
+  }
+
+  /** The same, as the Secret Service too, which takes up the wallets that are there when it starts. */
+  async startKWalletAsSecretService(wallets: readonly string[]): Promise<void> {
+    const first = await this.#runKWallet(wallets, false);
+    first.kill();
+    await ended(first);
+    await waitFor(async () => !(await this.bus.names()).owned.has("org.kde.kwalletd5"), "the end of kwalletd5");
+    await this.#runKWallet(wallets, true);
+    await this.#nameIsThere(SECRETS.destination);
+  }
+
+  async #runKWallet(wallets: readonly string[], asSecretService: boolean): Promise<ChildProcess> {
+    writeFileSync(join(this.env.XDG_CONFIG_HOME ?? "", "kwalletrc"), KWALLET_CONFIG(asSecretService));
+    const daemon = this.run("kwalletd5", []);
     await this.#nameIsThere("org.kde.kwalletd5");
     for (const name of wallets) {
       await this.kwallet("pamOpen", "sayi", [name, WALLET_KEY, 0]);
       await waitFor(async () => (await this.kwallet("isOpen", "s", [name]))[0] === true, `the wallet ${name}`);
     }
+    return daemon;
   }
 
   kwallet(member: string, signature: string, body: readonly DBusValue[]): Promise<readonly DBusValue[]> {
@@ -177,8 +192,8 @@ export class DesktopSession {
 
 const SECRETS = { destination: "org.freedesktop.secrets", path: "/org/freedesktop/secrets" } as const;
 
-/** Nothing is asked, and the wallet does not pose as the Secret Service. */
-const KWALLET_CONFIG = `[Wallet]
+/** Nothing is asked. */
+const KWALLET_CONFIG = (asSecretService: boolean): string => `[Wallet]
 Enabled=true
 First Use=false
 Prompt on Open=false
@@ -187,7 +202,7 @@ Close When Idle=false
 Leave Open=true
 
 [org.freedesktop.secrets]
-apiEnabled=false
+apiEnabled=${asSecretService}
 `;
 
 function ended(child: ChildProcess): Promise<void> {

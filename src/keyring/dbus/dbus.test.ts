@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { callService } from "../session.ts";
 import { Bus, type DBusValue, sessionBusPath, Variant } from "./index.ts";
 import { decodeMessage, encodeCall, messageLength } from "./message.ts";
 import { DBusReader } from "./reader.ts";
@@ -171,6 +172,16 @@ describe("address of the session bus", () => {
   });
 });
 
+/** The answer to the first call on a connection. */
+function helloReply(): Uint8Array {
+  const { bytes: body } = new DBusWriter().writeAll("s", [":1.1"]);
+  const fields = [
+    [5, new Variant("u", 1)],
+    [8, new Variant("g", "s")],
+  ];
+  return new DBusWriter().writeAll("yyyyuua(yv)", [0x6c, 2, 1, 1, body.length, 1, fields]).align(8).append(body).bytes;
+}
+
 describe("a bus that misbehaves", () => {
   let dir: string;
   let server: Server | undefined;
@@ -211,6 +222,21 @@ describe("a bus that misbehaves", () => {
       socket.write(bytes.includes("AUTH") ? "OK 1234\r\n" : "HTTP/1.1 400 Bad Request\r\n\r\n");
     });
     await expect(Bus.connect(path)).rejects.toThrow("begins with no byte order");
+  });
+
+  test("has a service that does not answer", async () => {
+    const path = await listen((socket, bytes) => {
+      if (bytes.includes("AUTH")) socket.write("OK 1234\r\n");
+      else if (bytes.includes("Hello")) socket.write(helloReply());
+    });
+    const bus = await Bus.connect(path);
+    const call = { destination: "org.svc.Test", path: "/", interface: "org.svc.Test", member: "Silent" };
+    await expect(bus.call(call, 20)).rejects.toThrow("no answer in 0.02 s");
+    await expect(callService(bus, call, { what: "Test", timeoutMs: 20 })).rejects.toMatchObject({
+      message: "Test: no answer in 0.02 s: no answer in time",
+      hint: expect.stringContaining("--keyring-backend file"),
+    });
+    bus.close();
   });
 
   test("goes away during a call", async () => {
