@@ -1,11 +1,12 @@
 import { readFileSync } from "node:fs";
 import { create } from "@bufbuild/protobuf";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import proof from "../../test/vectors/ics23-proof-sdk042.json" with { type: "json" };
 import { fromHex, SvcError, sdkErrors, toBase64 } from "../util/index.ts";
 import { Query as Auth, BaseAccountSchema, ModuleAccountSchema } from "../wire/gen/sdk/auth/v1beta1/auth_pb.js";
 import { Query as Bank, QueryBalanceRequestSchema } from "../wire/gen/sdk/bank/v1beta1/query_pb.js";
 import { decodeMessage, encodeMessage, makeAny, packAny, publicKeyToAny } from "../wire/index.ts";
-import { accountInfo, ChainClient, parseNodeAddress, queryFault, RpcError } from "./index.ts";
+import { accountInfo, ChainClient, parseNodeAddress, provenValue, queryFault, RpcError } from "./index.ts";
 import { NodeDouble, Refusal, statusAnswer } from "./testing/node-double.ts";
 
 const node = new NodeDouble();
@@ -255,6 +256,23 @@ it("asks the chain's name once, and again after a failure", async () => {
   failing = false;
   expect([await chain.chainId(), await chain.chainId()]).toEqual(["test-1", "test-1"]);
   expect(node.seen).toEqual(["status", "status"]);
+});
+
+it("takes a value for proven only with a proof that leads to the trusted hash", async () => {
+  const { response, next_header_app_hash: hash } = proof;
+  let answer: object = response;
+  node.methods.abci_query = () => ({ response: answer });
+  const key = fromHex("00");
+  const request = { store: "bank", key, height: 103n, appHash: fromHex(hash) };
+  expect(toBase64((await provenValue(chain, request)) ?? new Uint8Array())).toBe(response.value);
+  const wrong = { codespace: "wire", code: 2 };
+  await expect(provenValue(chain, { ...request, appHash: new Uint8Array(32) })).rejects.toMatchObject(wrong);
+  answer = { ...response, value: "AAAA" };
+  await expect(provenValue(chain, request)).rejects.toMatchObject(wrong);
+  answer = { ...response, value: null };
+  await expect(provenValue(chain, request)).rejects.toMatchObject(wrong);
+  answer = { ...response, proofOps: null, log: "not supported" };
+  await expect(provenValue(chain, request)).rejects.toThrow("no proof of 00 in store bank: not supported");
 });
 
 it("sends queries as hexadecimal and reads proofs", async () => {

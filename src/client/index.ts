@@ -8,6 +8,7 @@ export { clientErrors, RpcError } from "./errors.ts";
 export * from "./gas.ts";
 export * from "./gateway/index.ts";
 export * from "./node.ts";
+export { type ProofRequest, provenValue } from "./proof.ts";
 export {
   isMissingQuery,
   type QueryAnswer,

@@ -2,6 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ChainClient, provenValue } from "../../src/client/index.ts";
+import { fromHex } from "../../src/util/index.ts";
 import { waitFor } from "../support/index.ts";
 import { expectAlike } from "./alike.ts";
 import { buildPeer, Peer } from "./peers.ts";
@@ -73,6 +75,26 @@ describe.skipIf(!(built instanceof Peer))("modules of the reference tool", () =>
     expect(await chain.svcOk(["query", "mint", "inflation", "--height", "3"])).toBe(`${inflation}\n`);
     const tallying = await chain.svcQuery("gov", "param", "tallying");
     expect(tallying).toMatchObject({ quorum: "0.334000000000000000" });
+  });
+
+  test("what a store holds and what it does not is proven under the next header's hash", async () => {
+    const client = new ChainClient(chain.url, { namespace: "cosmos" });
+    const height = BigInt(await chain.height());
+    await chain.blocks(2);
+    const commit = (await client.rpc.call("commit", { height: String(height + 1n) })) as {
+      readonly signed_header: { readonly header: { readonly app_hash: string } };
+    };
+    const appHash = Uint8Array.from(fromHex(commit.signed_header.header.app_hash));
+    const supply = Uint8Array.from([0, ...new TextEncoder().encode("stake")]);
+    const ask = (key: Uint8Array, hash = appHash) => provenValue(client, { store: "bank", key, height, appHash: hash });
+    const { amount } = await chain.query("bank", "total-supply-of", "stake", "--height", String(height));
+    expect(new TextDecoder().decode(await ask(supply))).toBe(amount.amount);
+    for (const text of ["aaaa", "stakf", "zzzz"]) {
+      expect(await ask(Uint8Array.from([0, ...new TextEncoder().encode(text)]))).toBeUndefined();
+    }
+    for (const edge of [Uint8Array.of(0), Uint8Array.of(255)]) expect(await ask(edge)).toBeUndefined();
+    await expect(ask(supply, new Uint8Array(32))).rejects.toThrow("it leads to another root");
+    client.close();
   });
 
   test("a proposal goes from its deposit over votes to its effect", async () => {

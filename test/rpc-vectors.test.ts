@@ -1,0 +1,48 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type CliChain, cliChain } from "./cli/chain.ts";
+import recorded from "./vectors/rpc-live-tm034.json" with { type: "json" };
+
+/**
+ * Calls that were recorded of an engine of release 0.34, asked of our node: it has every field that was there, of the same
+ * kind, but for what later releases of the engine, whose interface is ours, have no more.
+ */
+
+type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+
+let chain: CliChain;
+let hash = "";
+beforeAll(async () => {
+  chain = await cliChain("alice", "bob");
+  ({ txhash: hash } = await chain.tx("bank", "send", "alice", chain.addresses.bob ?? "", "5utoken"));
+});
+afterAll(() => chain.stop());
+
+/** Fields of values in it with their kinds; of lists those of the first item. */
+function kinds(json: Json, path = ""): string[] {
+  if (Array.isArray(json)) return json.length === 0 ? [] : kinds(json[0], `${path}[]`);
+  if (typeof json === "object" && json !== null) {
+    return Object.entries(json).flatMap(([key, value]) => kinds(value as Json, `${path}.${key}`));
+  }
+  return json === null ? [] : [`${path}: ${typeof json}`];
+}
+
+/** What engines since 0.37 have no more; changes of parameters, which our blocks have none of; proofs, which it gives none of. */
+const GONE = /^\.begin_block_events|^\.consensus_param_updates|\.time_iota_ms|^\.response\.(key|value|proofOps)/;
+
+const calls = recorded.filter(
+  ({ http, body, response }) => body === null && /"result"/.test(response) && !http.endsWith("/genesis"),
+);
+
+describe("our node answers as a node of the era", () => {
+  test.each(calls.map((each) => [new URL(each.http).pathname + new URL(each.http).search, each] as const))(
+    "%s",
+    async (path, { response }) => {
+      const own = path.replaceAll(/0x[0-9A-F]{64}/g, `0x${hash}`);
+      const answer = await fetch(`${chain.node}${own}`);
+      const { result } = (await answer.json()) as { readonly result: Json };
+      const wanted = kinds(JSON.parse(response).result).filter((field) => !GONE.test(field));
+      const found = new Set(kinds(result));
+      expect(wanted.filter((field) => !found.has(field))).toEqual([]);
+    },
+  );
+});
