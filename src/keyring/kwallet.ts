@@ -56,6 +56,10 @@ class KWalletItems implements ItemStore {
     this.#parts = parts;
   }
 
+  get isLost(): boolean {
+    return this.#parts.bus.isLost;
+  }
+
   async open(): Promise<void> {
     if ((await this.#call("isEnabled", "", [])) !== true)
       throw keyringErrors.backend(`${WHAT}: it is switched off in the settings of the desktop`);

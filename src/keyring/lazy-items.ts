@@ -37,8 +37,12 @@ export class LazyItems implements ItemStore {
     await (await this.#opened()).remove(key);
   }
 
-  /** The store; a failed attempt does not stick. */
+  /** The store; neither a failed attempt nor a lost connection sticks. */
   async #opened(): Promise<ItemStore> {
+    if (this.#store?.isLost === true) {
+      this.#store = undefined;
+      this.#opening = undefined;
+    }
     this.#opening ??= this.#open();
     try {
       this.#store = await this.#opening;

@@ -47,6 +47,10 @@ class SecretItems implements ItemStore {
     this.#parts = parts;
   }
 
+  get isLost(): boolean {
+    return this.#parts.bus.isLost;
+  }
+
   async keys(): Promise<string[]> {
     const collection = await this.#openCollection();
     if (collection === undefined) return [];

@@ -65,6 +65,8 @@ export interface Keyring {
 export interface ItemStore {
   /** Name of the back end in use, for messages. */
   readonly backend: string;
+  /** True once the way to the items is gone, so that it has to be opened again. */
+  readonly isLost?: boolean;
   keys(): Promise<string[]>;
   read(key: string): Promise<Uint8Array | undefined>;
   /** Stores a new item; false when there is one already. Durable when it resolves. */

@@ -69,6 +69,11 @@ export class Bus {
     }
   }
 
+  /** Whether the bus has gone away: every further call would fail. */
+  get isLost(): boolean {
+    return this.#lost !== undefined;
+  }
+
   /** Calls a method; rejects with a `DBusError` when the other side refuses, goes away or needs longer. */
   async call(call: MethodCall, timeoutMs: number): Promise<readonly DBusValue[]> {
     this.#serial += 1;
