@@ -1,6 +1,6 @@
-import { on } from "node:events";
 import type { WebSocket } from "ws";
 import { StreamEnd } from "./errors.ts";
+import { messagesOf } from "./messages.ts";
 
 const NORMAL = 1000;
 
@@ -11,7 +11,7 @@ export class Feed {
 
   /** Must be made before the first message can arrive. */
   constructor(socket: WebSocket) {
-    this.#messages = on(socket, "message", { close: ["close"] });
+    this.#messages = messagesOf(socket);
     socket.on("close", (code, reason) => {
       if (code !== NORMAL) this.#end = new StreamEnd(code, reason.toString("utf8"));
     });

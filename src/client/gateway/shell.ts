@@ -1,8 +1,8 @@
-import { on } from "node:events";
 import * as v from "valibot";
 import type { WebSocket } from "ws";
 import { concatBytes, fromUtf8 } from "../../util/index.ts";
 import { gatewayClientErrors, StreamEnd } from "./errors.ts";
+import { messagesOf } from "./messages.ts";
 
 /** First byte of the binary messages of a shell. */
 const FRAME = { stdout: 100, stderr: 101, result: 102, failure: 103, stdin: 104, resize: 105 } as const;
@@ -35,7 +35,7 @@ export class ShellSession {
   /** @internal `GatewayClient.shell` makes sessions. */
   constructor(socket: WebSocket) {
     this.#socket = socket;
-    this.#messages = on(socket, "message", { close: ["close"] });
+    this.#messages = messagesOf(socket);
     socket.on("close", (code, reason) => {
       this.#end = new StreamEnd(code, reason.toString("utf8"));
     });
@@ -78,6 +78,8 @@ export class ShellSession {
 
   /** Ends the command. */
   close(): void {
+    // The answer to it is read even where nobody reads the output.
+    this.#socket.resume();
     this.#socket.close();
   }
 

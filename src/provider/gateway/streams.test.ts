@@ -203,6 +203,29 @@ describe("shell", () => {
     expect(await code).toBe(137);
   });
 
+  it("makes the command wait while the client does not read, for as long as that takes", async () => {
+    const gateway = await open({ ping: 500, pongWait: 1500 });
+    const lease = await gateway.run(1n, { job: "sleep 1000" });
+    const { driver } = gateway.world;
+    const { exec } = driver;
+    const [count, size] = [1000, 60_000];
+    let written = 0;
+    driver.exec = async (...request) => ({
+      ...(await exec.apply(driver, request)),
+      exitCode: Promise.resolve(0),
+      output: (async function* () {
+        for (; written < count; written++) yield { stream: "stdout" as const, data: Buffer.alloc(size) };
+      })(),
+    });
+    const client = gateway.client(gateway.credential("certificate"));
+    const session = await client.shell(lease, shell(["cat"]));
+    await new Promise((resolve) => setTimeout(resolve, 3000));
+    expect(written).toBeLessThan(count / 2);
+    const read = (await all(session.output())).reduce((sum, { data }) => sum + data.length, 0);
+    expect(read).toBe(count * size);
+    expect(session.result().exitCode).toBe(0);
+  });
+
   it("makes the client wait while the command does not read", async () => {
     const gateway = await open({ ping: 100, pongWait: 300 });
     const lease = await gateway.run(1n, { job: "sleep 1000" });
