@@ -102,6 +102,7 @@ const QUERIES: readonly string[] = [
   "query account TENANT",
   "query tx HASH",
   "query tx --type acc_seq SENT",
+  "query wait-tx HASH",
   "query txs --events message.action=send",
   "query block 3",
   "query blocks 2 3",

@@ -1,4 +1,5 @@
 import type { DescField, DescMessage, DescMethod, DescService, FileRegistry } from "@bufbuild/protobuf";
+import { defaultAppState } from "../../src/node/index.ts";
 import { aminoName, cliOption, httpRule, messageAction, Scalar, scalarOf, signerPath } from "../../src/wire/index.ts";
 import { code, page, table } from "./markdown.ts";
 import { commentOf } from "./protos.ts";
@@ -20,6 +21,7 @@ export function messagesPage(registry: FileRegistry, gas: ReadonlyMap<string, st
   const [msgs, queries] = [ofKind("Msg"), ofKind("Query")];
   return page("Messages and queries", [
     INTRO,
+    elsewhere([...msgs, ...queries]),
     "## Messages",
     ...msgs.flatMap((service) => messageSections(service, gas)),
     "## Queries",
@@ -27,6 +29,14 @@ export function messagesPage(registry: FileRegistry, gas: ReadonlyMap<string, st
     "## Types",
     ...sharedTypes([...msgs, ...queries]).flatMap(typeSection),
   ]);
+}
+
+/** Which of the modules are those of other chains. */
+function elsewhere(services: readonly DescService[]): string {
+  const own = new Set(Object.keys(defaultAppState()));
+  const modules = services.map(({ typeName }) => typeName.split(".").slice(0, 2).join("."));
+  const others = [...new Set(modules)].filter((name) => !own.has(name.split(".")[1] ?? "")).sort();
+  return `Our chain does not have the modules ${others.map(code).join(", ")}: \`svc\` speaks to them as a client of other chains of the family.`;
 }
 
 function messageSections({ methods }: DescService, gas: ReadonlyMap<string, string>): string[] {

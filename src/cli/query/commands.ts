@@ -95,6 +95,19 @@ const TX: CommandSpec = {
   load: async () => (await import("./txs.ts")).queryTxCommand,
 };
 
+const WAIT_TX: CommandSpec = {
+  name: "wait-tx",
+  aliases: ["event-query-tx-for"],
+  args: "<hash>",
+  summary: "Wait until a transaction is in a block, and show what it did",
+  flags: [
+    { name: "timeout", value: "<duration>", summary: "how long to wait at most", default: "15s" },
+    ...NODE_AND_TEXT,
+  ],
+  example: "svc query wait-tx $TXHASH --timeout 60s",
+  load: async () => (await import("./wait-tx.ts")).queryWaitTx,
+};
+
 const TXS: CommandSpec = {
   name: "txs",
   summary: "Find committed transactions by their events",
@@ -169,6 +182,7 @@ const ACCOUNT: CommandSpec = {
 export const QUERY_COMMANDS: readonly CommandSpec[] = [
   ACCOUNT,
   TX,
+  WAIT_TX,
   TXS,
   BLOCK,
   BLOCKS,

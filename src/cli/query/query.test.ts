@@ -115,6 +115,26 @@ describe("query tx, txs, block, account", () => {
     expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining("not found") });
   });
 
+  test("a transaction as soon as it is in a block, or not", async () => {
+    const sent = await chain.run([
+      "tx",
+      "bank",
+      "send",
+      "carol",
+      alice,
+      "1utoken",
+      "-y",
+      "-b",
+      "async",
+      "--fees",
+      "5000utoken",
+    ]);
+    const { txhash } = JSON.parse(sent.out);
+    expect(await chain.query("wait-tx", txhash)).toMatchObject({ txhash, code: 0 });
+    const { code, err } = await chain.run(["query", "wait-tx", "A".repeat(64), "--timeout", "1ms"]);
+    expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining("was in no block after 0.001 s") });
+  });
+
   test("a block by its hash", async () => {
     const block = await chain.query("block", height);
     expect(await chain.query("block", "--type", "hash", block.block_id.hash)).toEqual(block);

@@ -36,6 +36,8 @@ export function queryRows({ A, B, wrongSum }: World): readonly Row[] {
     [["query", "tx", "12"], 2, "no transaction hash of 64 hex digits"],
     [["query", "tx", "g".repeat(64)], 2, "no transaction hash of 64 hex digits"],
     [["query", "tx", ""], 2, "no transaction hash of 64 hex digits"],
+    [["query", "wait-tx", "12"], 2, "no hash of a transaction"],
+    [["query", "wait-tx", "A".repeat(64), "--timeout", "soon"], 2, "--timeout takes a duration"],
     [["query", "tx", "--type", "acc_seq", A], 2, "<address>/<sequence>"],
     [["query", "tx", "--type", "acc_seq", `${A}/x`], 2, "<address>/<sequence>"],
     [["query", "tx", "--type", "acc_seq", "x/1"], 2, "<address>/<sequence>"],
