@@ -142,14 +142,24 @@ describeWithEngine("svc deploy", () => {
     deployed.set("killed.yaml", result);
   });
 
+  it("ends at once where every provider refuses for good", async () => {
+    const file = join(world.fixture.folder, "refused.yaml");
+    writeFileSync(file, webFile({ maxPrice: 1 }));
+    const { code, stderr } = await runSvc(["deploy", file, "-y", ...tenant]);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/nobody has bid on .*\n.*our price .* is above .*\n +-> raise the amount under pricing/);
+    expect(stderr).toMatch(/^Error: every provider refuses order\/\S+ for good: no bid to take$/m);
+    const [, dseq = ""] = /svc deploy close --dseq (\d+)/.exec(stderr) ?? [];
+    await svcOk(["deploy", "close", dseq, "-y", ...tenant]);
+  });
+
   it("Ctrl-C says what stays and how to go on", async () => {
     const file = join(world.fixture.folder, "interrupted.yaml");
-    writeFileSync(file, webFile({ maxPrice: 1 }));
+    writeFileSync(file, webFile());
     const log = join(world.fixture.folder, "interrupted.log");
-    const running = await SvcProcess.start(["deploy", file, "-y", ...tenant], { log });
-    await running.line(/nobody has bid on/);
-    await running.line(/our price .* is above/);
-    expect(running.output).toContain("-> raise the amount under pricing");
+    const args = ["deploy", file, "--max-price", "0.000001utoken", "-y", ...tenant];
+    const running = await SvcProcess.start(args, { log });
+    await running.line(/there is one bid, .* above --max-price/);
     expect(await running.stop()).toBe(130);
     expect(running.output).toMatch(/deployment \d+ stays as it is/);
     const [, dseq = ""] = /deployment (\d+) stays/.exec(running.output) ?? [];
