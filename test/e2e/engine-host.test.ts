@@ -368,7 +368,7 @@ describe.skipIf(missing !== undefined)("engine driver on the host", () => {
         "the restart",
       );
       expect(again.services[0]?.available).toBe(1);
-      expect((await eventsOf(id)).some((event) => /killed on the host/.test(event.note))).toBe(true);
+      expect((await eventsOf(id)).some((event) => /killed/.test(event.note))).toBe(true);
       await engine.podman("rm", "--force", "--time", "0", name);
       await untilHealth(driver, id, (health) => health.health === "bad", "the loss");
       await untilOk(driver, id);

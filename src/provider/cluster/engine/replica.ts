@@ -64,13 +64,11 @@ export function explainExit(
 ): { readonly reason: string; readonly text: string } {
   const { exitCode } = state;
   if (killed && !state.oomKilled) return { reason: "Killed", text: `killed on the host (exit code ${exitCode})` };
-  // Engines do not always tell; 137 is KILL, which inside a container only the memory limit sends to its first process.
-  if (state.oomKilled || exitCode === 137) {
-    return {
-      reason: "OOMKilled",
-      text: `killed for reaching the memory limit of ${formatBytes(memory)} (exit code 137)`,
-    };
-  }
+  const limit = `for reaching the memory limit of ${formatBytes(memory)} (exit code ${exitCode})`;
+  if (state.oomKilled) return { reason: "OOMKilled", text: `killed ${limit}` };
+  // Engines do not always tell. 137 is KILL, which the first process of a container gets from the memory limit, or from
+  // somebody on the host whose event has not come yet.
+  if (exitCode === 137) return { reason: "OOMKilled", text: `killed, most likely ${limit}` };
   if (exitCode === 0)
     return { reason: "Completed", text: "the program ended (exit code 0); services are kept running" };
   return { reason: "Error", text: `the program ended with exit code ${exitCode}` };
