@@ -21,13 +21,15 @@ export function parseBroadcastMode(text: string): BroadcastMode {
 export interface WaitOptions {
   /** Longest wait for the commit in milliseconds; default 60 s. */
   readonly timeoutMs?: number;
-  /** Pause between two questions in milliseconds; default 250. */
+  /** Longest pause between two questions in milliseconds; default 250. The first ones are shorter: a block may be near. */
   readonly pollMs?: number;
   readonly signal?: AbortSignal;
 }
 
 const DEFAULT_WAIT_MS = 60_000;
 const DEFAULT_POLL_MS = 250;
+/** Part of the longest pause. */
+const FIRST_PAUSE = 0.1;
 
 /**
  * Hands in a signed transaction. A refusal is no exception: it is told by the response's code. Rejects with
@@ -68,6 +70,7 @@ export async function waitForTx(chain: ChainClient, hash: string, options: WaitO
   const { timeoutMs = DEFAULT_WAIT_MS, pollMs = DEFAULT_POLL_MS, signal } = options;
   const deadline = performance.now() + timeoutMs;
   const pause = new Wake();
+  let pauseMs = pollMs * FIRST_PAUSE;
   let problem: unknown;
   while (signal?.aborted !== true) {
     try {
@@ -78,8 +81,9 @@ export async function waitForTx(chain: ChainClient, hash: string, options: WaitO
       if (!(error instanceof SvcError) || error.code !== clientErrors.unreachable.code) throw error;
       problem = error;
     }
-    if (performance.now() + pollMs > deadline) break;
-    await pause.sleep(pollMs, signal);
+    if (performance.now() + pauseMs > deadline) break;
+    await pause.sleep(pauseMs, signal);
+    pauseMs = Math.min(pollMs, pauseMs * 1.5);
   }
   if (signal?.aborted === true) throw clientErrors.closed(`no longer waiting for transaction ${hash}`);
   if (problem instanceof Error) throw problem;

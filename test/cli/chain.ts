@@ -24,6 +24,7 @@ export interface CliChain {
 /** Results that tests look into; a path that is not there is undefined. */
 export type Json = ReturnType<typeof JSON.parse>;
 
+const HURRY_MS = 10;
 const COINS = "1000000000000utoken,5000stake";
 
 /** Starts a node in this process, with an account of much money for each name. */
@@ -43,6 +44,8 @@ export async function cliChain(...names: readonly string[]): Promise<CliChain> {
     "check-invariants": "true",
   });
   const node = await startNode({ home, config, logger: silentLogger, version: "v0.0.0" });
+  // Transactions need not wait for the interval: most of the time of these tests would be that.
+  const hurry = setInterval(() => node.engine.mempool.size > 0 && node.engine.produceBlock(), HURRY_MS);
   const env = { SVC_HOME: home, SVC_KEYRING_BACKEND: "test", SVC_NODE: node.rpcUrl };
   const run: CliChain["run"] = (argv, options = {}) => runCli(argv, { ...options, env: { ...env, ...options.env } });
   const json = async (argv: readonly string[]): Promise<Json> => {
@@ -58,6 +61,7 @@ export async function cliChain(...names: readonly string[]): Promise<CliChain> {
     query: (...words) => json(["query", ...words, "-o", "json"]),
     tx: (...words) => json(["tx", ...words, "-y", "-b", "block", "--fees", "5000utoken"]),
     async stop() {
+      clearInterval(hurry);
       await node.stop();
       rmSync(root, { recursive: true });
     },
