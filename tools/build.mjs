@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { deferredFiles } from "./deferred-files.mjs";
 import { directImports } from "./direct-imports.mjs";
+import { lazySpawn } from "./lazy-spawn.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const dist = join(root, "dist");
@@ -51,7 +52,7 @@ const program = await build({
   outExtension: { ".js": ".cjs" },
   minifyWhitespace: true,
   external: EXTERNAL,
-  plugins: [deferredFiles, directImports],
+  plugins: [deferredFiles, directImports, lazySpawn],
   define: { ...constants, "import.meta.url": "__moduleUrl" },
   banner: {
     js: '(function(exports,require,module,__filename,__dirname,__import){const __moduleUrl=require("node:url").pathToFileURL(__filename).href;',

@@ -1,4 +1,4 @@
-import { isatty } from "node:tty";
+import { isTerminal } from "./is-terminal.ts";
 import { guardProcess } from "./process-guard.ts";
 import { runProgram } from "./program.ts";
 
@@ -12,7 +12,7 @@ export async function main(): Promise<void> {
       stdout: process.stdout,
       stderr: process.stderr,
       on: (event, listener) => process.on(event, listener),
-      isTerminal: isatty,
+      isTerminal,
       removeAllListeners: (event) => process.removeAllListeners(event),
       listenerCount: (event) => process.listenerCount(event),
       end: (signal) => process.kill(process.pid, signal),

@@ -1,5 +1,5 @@
-import { isatty } from "node:tty";
 import { EXIT } from "../util/index.ts";
+import { isTerminal } from "./is-terminal.ts";
 
 /** Why a process is to end. */
 export type StopReason = "SIGINT" | "SIGTERM" | "SIGHUP" | "disconnect";
@@ -49,5 +49,5 @@ export function stopRequested(): StopWish {
 }
 
 function hasTerminal(): boolean {
-  return [0, 1, 2].some((descriptor) => isatty(descriptor));
+  return [0, 1, 2].some(isTerminal);
 }

@@ -7,7 +7,6 @@ import type { Flags } from "../flags.ts";
 import { inFlag } from "../in-flag.ts";
 import type { Io } from "../io.ts";
 import type { CommandInput, Run } from "../spec.ts";
-import { simulated } from "./broadcast.ts";
 import { readTxFile } from "./file.ts";
 import { printTx } from "./json.ts";
 import { readTxSettings } from "./settings.ts";
@@ -66,6 +65,7 @@ function withoutSignatures(tx: Tx): Tx {
 
 async function gasOf(input: CommandInput, tx: Tx): Promise<bigint> {
   const { flags } = input;
+  const { simulated } = await import("./broadcast.ts");
   const adjustment = inFlag(flags, "gas-adjustment", () => parseGasAdjustment(flags.text("gas-adjustment")));
   const { gasInfo } = await simulated(await createContext(input).chain(), tx);
   return adjustGas(gasInfo?.gasUsed ?? 0n, adjustment);
