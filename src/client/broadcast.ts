@@ -1,21 +1,11 @@
 import { SvcError, sdkErrors } from "../util/index.ts";
 import { txHash } from "../wire/index.ts";
+import type { BroadcastMode } from "./broadcast-mode.ts";
 import type { ChainClient } from "./chain.ts";
 import { clientErrors, RpcError } from "./errors.ts";
 import type { BroadcastResult, CommittedTx } from "./node.ts";
 import { broadcastResponse, committedResponse, type TxResponse } from "./tx-response.ts";
 import { Wake } from "./wake.ts";
-
-/** `async` waits for nothing, `sync` for the mempool's check, `block` for the commit. */
-export type BroadcastMode = "sync" | "async" | "block";
-
-const MODES: readonly BroadcastMode[] = ["sync", "async", "block"];
-
-export function parseBroadcastMode(text: string): BroadcastMode {
-  const mode = MODES.find((candidate) => candidate === text);
-  if (mode !== undefined) return mode;
-  throw sdkErrors.invalidRequest(`unsupported return type ${text.slice(0, 40)}; supported types: ${MODES.join(", ")}`);
-}
 
 /** How long and how often to ask for a transaction. */
 export interface WaitOptions {

@@ -1,7 +1,8 @@
 /** The client library: everything that is asked of a chain or sent to it, for the command line, the provider and others. */
 export { type AccountInfo, accountInfo } from "./account.ts";
 export { type FollowOptions, followBlocks } from "./blocks.ts";
-export { type BroadcastMode, broadcastTx, parseBroadcastMode, type WaitOptions, waitForTx } from "./broadcast.ts";
+export { broadcastTx, type WaitOptions, waitForTx } from "./broadcast.ts";
+export { type BroadcastMode, parseBroadcastMode } from "./broadcast-mode.ts";
 export { ChainClient, type ChainOptions } from "./chain.ts";
 export { type Endpoint, parseNodeAddress } from "./endpoint.ts";
 export { clientErrors, RpcError } from "./errors.ts";

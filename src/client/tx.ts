@@ -18,7 +18,8 @@ import {
   toNamespace,
 } from "../wire/index.ts";
 import { accountInfo } from "./account.ts";
-import { type BroadcastMode, broadcastTx, type WaitOptions } from "./broadcast.ts";
+import { broadcastTx, type WaitOptions } from "./broadcast.ts";
+import type { BroadcastMode } from "./broadcast-mode.ts";
 import type { ChainClient } from "./chain.ts";
 import { clientErrors } from "./errors.ts";
 import { adjustGas, DEFAULT_GAS, DEFAULT_GAS_ADJUSTMENT, feesFromPrices, type GasSetting } from "./gas.ts";
