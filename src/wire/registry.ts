@@ -1,4 +1,4 @@
-import type { DescMessage, DescMethod, DescService } from "@bufbuild/protobuf";
+import type { DescEnum, DescExtension, DescMessage, DescMethod, DescService } from "@bufbuild/protobuf";
 import { nestedTypes } from "@bufbuild/protobuf/reflect";
 import { sdkErrors } from "../util/index.ts";
 import { type Namespace, toNamespace } from "./namespace.ts";
@@ -12,13 +12,14 @@ const methods = new Map<string, DescMethod>();
 const waiting = new Map<string, ProtoFile[]>();
 for (const each of PROTO_FILES) waiting.set(each.package, [...(waiting.get(each.package) ?? []), each]);
 
+/** Builds the files of a package. */
 function load(name: string): void {
   const files = waiting.get(name) ?? [];
   waiting.delete(name);
   for (const { file } of files) for (const type of nestedTypes(file())) enterType(type);
 }
 
-function enterType(type: ReturnType<typeof nestedTypes> extends Iterable<infer T> ? T : never): void {
+function enterType(type: DescMessage | DescEnum | DescExtension | DescService): void {
   if (type.kind === "message") enter(messages, type.typeName, type);
   if (type.kind !== "service") return;
   enter(services, type.typeName, type);
