@@ -48,7 +48,8 @@ export class TestEngine {
 
   async startService(): Promise<void> {
     const args = [...this.#storage(), "system", "service", "--time=0", `unix://${this.socket}`];
-    this.#service = spawn("podman", args, { env: this.#env, stdio: "ignore" });
+    // Monitors of containers leave a file where the service was started when memory runs out.
+    this.#service = spawn("podman", args, { env: this.#env, cwd: this.folder, stdio: "ignore" });
     for (let attempt = 0; ; attempt++) {
       const found = await discoverEngine(this.socket).catch((error) => error as Error);
       if (!(found instanceof Error)) return;
@@ -69,7 +70,7 @@ export class TestEngine {
 
   /** Runs podman on the same storage. */
   async podman(...args: string[]): Promise<string> {
-    return (await run("podman", [...this.#storage(), ...args], { env: this.#env })).stdout;
+    return (await run("podman", [...this.#storage(), ...args], { env: this.#env, cwd: this.folder })).stdout;
   }
 
   /** An image of one dynamically linked program of this machine with its libraries. */
