@@ -107,7 +107,12 @@ describe("signing", () => {
   it("settles numbers from the chain and signs in both modes", async () => {
     for (const signMode of [SignMode.DIRECT, SignMode.LEGACY_AMINO_JSON]) {
       const prepared = await prepareTx(chain, signer, [SEND], { memo: "m", timeoutHeight: 99n, signMode });
-      expect(prepared.signer).toMatchObject({ chainId: "test-1", accountNumber: 11n, sequence: 4n });
+      expect(prepared.signer).toEqual({
+        chainId: "test-1",
+        accountNumber: 11n,
+        sequence: 4n,
+        aminoNames: "current",
+      });
       const tx = decodeTx(await signTx(prepared, signer));
       expect(tx.body).toMatchObject({ memo: "m", timeoutHeight: 99n });
       expect(tx.authInfo).toMatchObject({ fee: { gasLimit: 200_000n, amount: [] }, signerInfos: [{ sequence: 4n }] });

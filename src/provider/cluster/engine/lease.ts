@@ -10,7 +10,7 @@ import { LeaseImages } from "./lease-images.ts";
 import { LeaseState } from "./lease-state.ts";
 import { NodePorts } from "./node-ports.ts";
 import { observeContainers, readinessOf } from "./observe.ts";
-import { applyRedirects, evict, removeContainer } from "./operations.ts";
+import { accountKill, applyRedirects, evict, removeContainer } from "./operations.ts";
 import { planService } from "./plan.ts";
 import { reconcileService } from "./service-pass.ts";
 import { leaseHealth, readyPort } from "./status.ts";
@@ -116,7 +116,7 @@ export class Lease {
   /** The engine told that somebody sent a container a signal. */
   noteKill(id: string): void {
     const unit = this.state.units.find((entry) => entry.id === id);
-    if (unit !== undefined) this.state.historyOf(unit).killed = true;
+    if (unit !== undefined) accountKill(this.state, unit);
   }
 
   /** Measures writable layers and takes containers away that outgrew their limit. */

@@ -10,7 +10,7 @@ import { redirectPorts } from "./netns.ts";
 import type { Observed } from "./observe.ts";
 import type { ServicePlan } from "./plan.ts";
 import { handlesTerm } from "./readiness.ts";
-import { explainExit, formatBytes, type ReplicaHistory } from "./replica.ts";
+import { explainExit, formatBytes, KILL_EXIT, killedText, type ReplicaHistory } from "./replica.ts";
 
 /** The replica that an operation is about, in the wanted configuration. */
 export interface Target {
@@ -111,13 +111,24 @@ export function accountExit(state: LeaseState, unit: Observed, memory: bigint): 
   const history = state.historyOf(unit);
   if (history.stopped || !history.isNewExit(unit)) return;
   const replica = replicaName(unit.service, unit.index);
-  const { reason, text } = explainExit(unit, memory, history.killed);
+  const { reason, text, isGuess } = explainExit(unit, memory, history.killed);
+  history.guessedAt = isGuess ? Date.now() : undefined;
   const delay = history.countExit(unit, Date.now());
   history.error = `${replica}: ${text}`;
   history.ready = false;
   const base = { type: "Warning" as const, service: unit.service, replica };
   state.event({ ...base, reason: reason === "OOMKilled" ? reason : "Failed", note: history.error });
   state.event({ ...base, reason: "BackOff", note: `${replica} is started again in ${Math.round(delay / 1000)} s` });
+}
+
+/** Takes note of a signal that somebody on the host sent a container. Under load the engine tells it behind the end. */
+export function accountKill(state: LeaseState, unit: Observed): void {
+  const history = state.historyOf(unit);
+  if (!history.noteKill(Date.now())) return;
+  const replica = replicaName(unit.service, unit.index);
+  const note = `${replica}: ${killedText(KILL_EXIT)}`;
+  if (history.error !== undefined) history.error = note;
+  state.event({ type: "Warning", reason: "Failed", note, service: unit.service, replica });
 }
 
 /** TERM, grace, KILL; a program that does not handle TERM is not waited for. */

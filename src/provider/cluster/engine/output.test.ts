@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { DEFAULT_BACKOFF } from "../backoff.ts";
 import { parseReference } from "../reference.ts";
 import type { ContainerState } from "./api.ts";
 import { FrameReader } from "./frames.ts";
@@ -74,6 +75,24 @@ describe("ends of programs", () => {
     expect(explainExit(exited(137), 64n << 20n, true)).toMatchObject({ reason: "Killed" });
     expect(explainExit(exited(3), 64n << 20n, false).text).toContain("exit code 3");
     expect(explainExit(exited(0), 64n << 20n, false)).toMatchObject({ reason: "Completed" });
+  });
+
+  it("by KILL are a guess where the engine has not told why", () => {
+    const limit = "for reaching the memory limit of 64 MiB (exit code 137)";
+    const guess = { reason: "OOMKilled", text: `killed, most likely ${limit}`, isGuess: true };
+    expect(explainExit(exited(137), 64n << 20n, false)).toEqual(guess);
+    const told = { ...exited(137), oomKilled: true };
+    expect(explainExit(told, 64n << 20n, true)).toEqual({ reason: "OOMKilled", text: `killed ${limit}` });
+  });
+
+  it("that were guessed are told anew when the engine's word of a signal comes soon, and once", () => {
+    const history = new ReplicaHistory(DEFAULT_BACKOFF);
+    history.guessedAt = 1_000;
+    expect([history.noteKill(1_500), history.killed]).toEqual([true, false]);
+    expect([history.noteKill(1_600), history.killed]).toEqual([false, true]);
+    const long = new ReplicaHistory(DEFAULT_BACKOFF);
+    long.guessedAt = 1_000;
+    expect([long.noteKill(20_000), long.killed]).toEqual([false, true]);
   });
 
   it("lengthen the wait from one second over ten to five minutes, until one ran for long", () => {
