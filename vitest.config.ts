@@ -17,6 +17,7 @@ export default defineConfig({
   test: {
     // One core left over, the default, is half of a small machine.
     maxWorkers: "100%",
+    globalSetup: "test/support/sweep.ts",
     projects: [
       {
         test: {

@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -107,7 +107,7 @@ function installNeeded() {
   }
 }
 
-/** Runs one vitest project; returns its counts. */
+/** Runs one vitest project; returns its counts, and what failed with its messages. */
 function tests(project) {
   const report = join(reports, `${project}.json`);
   const vitest = join(root, "node_modules", "vitest", "vitest.mjs");
@@ -121,21 +121,34 @@ function tests(project) {
     `--outputFile.json=${report}`,
   ];
   const ok = run(process.execPath, args);
-  if (!existsSync(report)) return { passed: 0, failed: 1, skipped: 0 };
+  if (!existsSync(report)) return broken(`${project} tests: no report`);
   const result = JSON.parse(readFileSync(report, "utf8"));
   // A file whose set-up fails has no failed test of its own: its tests were never begun.
   const brokenFiles = result.testResults.filter(({ status, assertionResults }) => {
     return status === "failed" && assertionResults.every((each) => each.status !== "failed");
   });
-  const counted = result.numFailedTests + brokenFiles.length;
-  const failed = ok || counted > 0 ? counted : 1;
-  return { passed: result.numPassedTests, failed, skipped: result.numPendingTests };
+  const failures = [
+    ...brokenFiles.map(({ name, message }) => `${relative(root, name)}\n${message}`),
+    ...result.testResults.flatMap(failedTests),
+  ];
+  if (!ok && failures.length === 0) failures.push(`${project} tests: an error outside of the tests`);
+  return { passed: result.numPassedTests, failures, skipped: result.numPendingTests };
+}
+
+function failedTests({ name, assertionResults }) {
+  return assertionResults
+    .filter(({ status }) => status === "failed")
+    .map(({ fullName, failureMessages }) => `${relative(root, name)}: ${fullName}\n${failureMessages.join("\n")}`);
+}
+
+function broken(failure) {
+  return { passed: 0, failures: [failure], skipped: 0 };
 }
 
 /** A check without tests of its own counts as one. */
 function check(name, command, args) {
   console.log(`\n== ${name}`);
-  return run(command, args) ? { passed: 1, failed: 0, skipped: 0 } : { passed: 0, failed: 1, skipped: 0 };
+  return run(command, args) ? { passed: 1, failures: [], skipped: 0 } : broken(name);
 }
 
 installNeeded();
@@ -153,5 +166,8 @@ const counts = [
 rmSync(reports, { recursive: true, force: true });
 const sum = (key) => counts.reduce((total, each) => total + each[key], 0);
 const skipped = sum("skipped");
-console.log(`\n${sum("passed")} passed, ${sum("failed")} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`);
-process.exit(sum("failed") === 0 ? 0 : 1);
+const failures = counts.flatMap((each) => each.failures);
+// Told again at the end, where a long log is looked at first.
+for (const failure of failures) console.log(`\nFAILED ${failure}`);
+console.log(`\n${sum("passed")} passed, ${failures.length} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`);
+process.exit(failures.length === 0 ? 0 : 1);

@@ -47,8 +47,16 @@ function claim(port: number): boolean {
 
 function isHeld(path: string): boolean {
   try {
-    process.kill(Number(readFileSync(path, "utf8")), 0);
-    return true;
+    return isRunning(readFileSync(path, "utf8"));
+  } catch {
+    return false;
+  }
+}
+
+/** Whether there is a process of this id, whoever runs it. */
+export function isRunning(pid: string): boolean {
+  try {
+    return process.kill(Number(pid), 0);
   } catch (error) {
     return error instanceof Error && "code" in error && error.code === "EPERM";
   }

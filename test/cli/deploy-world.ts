@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { DescMethod, MessageInitShape } from "@bufbuild/protobuf";
-import { afterEach } from "vitest";
+import { onTestFinished } from "vitest";
 import type { BidPolicy } from "../../src/cli/deploy/bids.ts";
 import { chainMarket } from "../../src/cli/deploy/chain-market.ts";
 import type { Clock } from "../../src/cli/deploy/clock.ts";
@@ -352,15 +352,9 @@ async function tenantCertificate(): Promise<NewCertificate> {
   return certificate;
 }
 
-const worlds: World[] = [];
-
 /** A world that is gone after the test. */
 export function openWorld(plans?: Readonly<Record<string, ProviderPlan>>): World {
   const world = new World(plans);
-  worlds.push(world);
+  onTestFinished(() => world.close());
   return world;
 }
-
-afterEach(() => {
-  for (const each of worlds.splice(0)) each.close();
-});

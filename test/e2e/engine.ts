@@ -1,7 +1,6 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { promisify } from "node:util";
 import {
@@ -11,12 +10,21 @@ import {
   type EngineDriverOptions,
   ensureSampleImage,
 } from "../../src/provider/cluster/index.ts";
+import { ownedFolder } from "../support/abandoned.ts";
 
 const run = promisify(execFile);
 
+/** How the folders of test engines begin. */
+export const ENGINE_FOLDER = "svc-engine-";
+
+/** Where Podman keeps everything of the engine in that folder, as its arguments. */
+export function storageArgs(folder: string): string[] {
+  return ["--root", join(folder, "storage"), "--runroot", join(folder, "run")];
+}
+
 /** A container engine of the tests' own: Podman's service on storage in a temporary folder. */
 export class TestEngine {
-  readonly folder = mkdtempSync(join(tmpdir(), "svc-engine-"));
+  readonly folder = ownedFolder(ENGINE_FOLDER);
   readonly socket = join(this.folder, "podman.sock");
   readonly #env: NodeJS.ProcessEnv;
   readonly #drivers: EngineDriver[] = [];
@@ -47,7 +55,7 @@ export class TestEngine {
   }
 
   async startService(): Promise<void> {
-    const args = [...this.#storage(), "system", "service", "--time=0", `unix://${this.socket}`];
+    const args = [...storageArgs(this.folder), "system", "service", "--time=0", `unix://${this.socket}`];
     // Monitors of containers leave a file where the service was started when memory runs out.
     this.#service = spawn("podman", args, { env: this.#env, cwd: this.folder, stdio: "ignore" });
     for (let attempt = 0; ; attempt++) {
@@ -70,7 +78,7 @@ export class TestEngine {
 
   /** Runs podman on the same storage. */
   async podman(...args: string[]): Promise<string> {
-    return (await run("podman", [...this.#storage(), ...args], { env: this.#env, cwd: this.folder })).stdout;
+    return (await run("podman", [...storageArgs(this.folder), ...args], { env: this.#env, cwd: this.folder })).stdout;
   }
 
   /** An image of one dynamically linked program of this machine with its libraries. */
@@ -108,28 +116,36 @@ export class TestEngine {
     }
     await this.podman("rm", "--all", "--force", "--time", "0");
     await this.stopService();
-    while (this.#processes() > 0) await new Promise((resolve) => setTimeout(resolve, 100));
+    await this.#untilNoProcess();
     // Podman keeps the storage mounted on itself.
     await run("umount", [join(this.folder, "storage", "overlay")]).catch(() => {});
     rmSync(this.folder, { recursive: true, force: true });
   }
 
-  /** How many processes work on the folder. */
-  #processes(): number {
-    const commands = readdirSync("/proc")
-      .filter((name) => /^\d+$/.test(name))
-      .map((pid) => {
-        try {
-          return readFileSync(`/proc/${pid}/cmdline`, "utf8");
-        } catch {
-          return "";
-        }
-      });
-    return commands.filter((command) => command.includes(this.folder)).length;
+  /** Kills the service and the monitors of all containers, as the end of a machine's session does. */
+  async killEverything(): Promise<void> {
+    await this.stopService();
+    for (const pid of this.#processes()) process.kill(pid, "SIGKILL");
+    await this.#untilNoProcess();
   }
 
-  #storage(): string[] {
-    return ["--root", join(this.folder, "storage"), "--runroot", join(this.folder, "run")];
+  async #untilNoProcess(): Promise<void> {
+    while (this.#processes().length > 0) await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+
+  /** The processes that work on the folder. */
+  #processes(): number[] {
+    const all = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+    return all.filter((pid) => commandLine(pid).includes(this.folder)).map(Number);
+  }
+}
+
+/** Empty for a process that is gone. */
+function commandLine(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8");
+  } catch {
+    return "";
   }
 }
 

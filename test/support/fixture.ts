@@ -1,13 +1,13 @@
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { ownedFolder } from "./abandoned.ts";
 import type { SvcRequest } from "./run-svc.ts";
 import { SvcProcess } from "./svc-process.ts";
 
 /** Everything that a test has made, so that it can be unmade in the opposite order. Nothing else is touched. */
 export class Fixture {
   /** Temporary folder of this test; `SVC_TEST_KEEP=1` leaves it for a look at homes and logs. */
-  readonly folder = mkdtempSync(join(tmpdir(), "svc-test-"));
+  readonly folder = ownedFolder("svc-test-");
   readonly #closers: (() => unknown)[] = [];
 
   /** A new private home. */

@@ -1,0 +1,33 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { Firewall } from "../../src/provider/cluster/engine/firewall.ts";
+import { LABEL, Naming } from "../../src/provider/cluster/engine/labels.ts";
+import { ENGINE_FOLDER, storageArgs } from "../e2e/engine.ts";
+import { abandonedFolders, removeFolder } from "./abandoned.ts";
+
+const run = promisify(execFile);
+
+/**
+ * Before any test: removes what test runs left that were killed. The ports that their containers published would go on
+ * leading to nowhere, and take the connections of whoever listens there next.
+ */
+export async function setup(): Promise<void> {
+  for (const folder of abandonedFolders(ENGINE_FOLDER)) {
+    console.log(`removing ${folder}, left by a test run that was killed`);
+    await removeContainers(storageArgs(folder));
+    removeFolder(folder);
+  }
+  for (const folder of abandonedFolders("svc-test-")) removeFolder(folder);
+}
+
+async function removeContainers(storage: readonly string[]): Promise<void> {
+  const podman = async (...args: string[]) => (await run("podman", [...storage, ...args])).stdout;
+  const homes = await podman("ps", "--all", "--format", `{{index .Labels "${LABEL.home}"}}`);
+  await podman("rm", "--all", "--force", "--time", "0");
+  for (const home of new Set(homes.split("\n").filter(Boolean))) {
+    const networks = await podman("network", "ls", "--quiet", "--filter", `label=${LABEL.home}=${home}`);
+    for (const name of networks.split("\n").filter(Boolean)) await podman("network", "rm", "--force", name);
+    const naming = new Naming(home);
+    await new Firewall(naming.chain, naming.bridgePrefix).clear();
+  }
+}
