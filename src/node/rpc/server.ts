@@ -60,6 +60,8 @@ export class RpcServer {
     this.#server.requestTimeout = REQUEST_TIMEOUT_MS;
     this.#server.keepAliveTimeout = KEEP_ALIVE_MS;
     this.#server.on("upgrade", (request, socket, head) => {
+      // Node.js lets go of the connection here: without a listener, a client that breaks off would end the process.
+      socket.on("error", () => socket.destroy());
       const isLocal = isLoopback(request.socket.localAddress);
       const refused = refusal({ headers: request.headers, isLocal }, options);
       if (refused === undefined && request.url?.split("?")[0] === "/websocket") {

@@ -3,6 +3,9 @@ import { type EventFrame, eventFrame } from "./event-json.ts";
 import type { RequestId } from "./jsonrpc.ts";
 import { parseQueryText, refuse } from "./method.ts";
 
+/** What a reader is told that is dropped because it takes its frames too slowly. */
+export const NOT_READING = "client is not pulling messages fast enough";
+
 /** Where a subscriber's frames go. */
 export interface Sink {
   send(frame: string): void;
@@ -81,7 +84,7 @@ export class Subscriptions {
     for (const sink of [...this.#clients.keys()]) {
       if (sink.isReady()) continue;
       this.#clients.delete(sink);
-      sink.drop("client is not pulling messages fast enough");
+      sink.drop(NOT_READING);
     }
   }
 }

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
+import { breakOff, upgradeRequest } from "../../../test/support/break-off.ts";
 import type { EmbeddedEngine } from "../../engine/index.ts";
 import { KvNetwork, kvTx } from "../../engine/testing/network.ts";
 import { DEFAULT_RPC_OPTIONS, RpcServer } from "./server.ts";
@@ -46,13 +47,14 @@ class Client {
 let engine: EmbeddedEngine;
 let server: RpcServer;
 let url = "";
+let genesisText = (): string => "{}";
 const clients: Client[] = [];
 
 beforeEach(async () => {
   engine = new KvNetwork().engine();
   const info = { id: "ab", moniker: "kv", rpcAddress: "tcp://127.0.0.1:1", applicationVersion: "v1" };
   const query = engine.app.query.bind(engine.app);
-  const env = { engine, nodeInfo: () => info, genesisText: () => "{}", query };
+  const env = { engine, nodeInfo: () => info, genesisText: () => genesisText(), query };
   server = new RpcServer(env, { ...DEFAULT_RPC_OPTIONS, host: "127.0.0.1", port: 0, maxSubscriptionClients: 3 });
   url = `ws://127.0.0.1:${(await server.listen()).port}/websocket`;
 });
@@ -174,6 +176,12 @@ describe("subscriptions", () => {
     await expect.poll(() => client.closed).toBe("1008 requests are text");
   });
 
+  it("go on when somebody asks for another path and breaks off", async () => {
+    const { port } = new URL(url);
+    await breakOff(Number(port), upgradeRequest("127.0.0.1", "/other"));
+    await connect();
+  });
+
   it("refuse other paths and foreign pages", async () => {
     await expect(new Client(url.replace("/websocket", "/other")).opened()).rejects.toThrow("404");
     await expect(new Client(url, { origin: "https://evil.example" }).opened()).rejects.toThrow("403");
@@ -181,6 +189,23 @@ describe("subscriptions", () => {
 });
 
 describe("a slow reader", () => {
+  it("is dropped when it asks on without reading the answers", async () => {
+    const [answers, size] = [10, 4 << 20];
+    let asked = 0;
+    genesisText = () => {
+      asked += 1;
+      return JSON.stringify("x".repeat(size));
+    };
+    const client = await connect();
+    client.socket.pause();
+    for (let i = 0; i < answers; i++) client.send(i, "genesis");
+    await expect.poll(() => asked).toBe(answers);
+    client.send(answers, "health");
+    client.socket.resume();
+    await expect.poll(() => client.closed).toBe("1008 client is not pulling messages fast enough");
+    expect(client.frames).toHaveLength(answers);
+  });
+
   it("is dropped when the next block comes, and the others are not", () => {
     const subscriptions = new Subscriptions({ maxClients: 9, maxPerClient: 9 });
     const made = (ready: () => boolean) => {

@@ -3,7 +3,7 @@ import type { Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
 import { answerText, type DispatchOptions, paramReader, type RequestId, type RpcCall } from "./jsonrpc.ts";
 import { type RpcEnvironment, refuse } from "./method.ts";
-import type { Sink, Subscriptions } from "./subscriptions.ts";
+import { NOT_READING, type Sink, type Subscriptions } from "./subscriptions.ts";
 
 export interface WebSocketOptions extends DispatchOptions {
   readonly maxBodyBytes: number;
@@ -11,7 +11,7 @@ export interface WebSocketOptions extends DispatchOptions {
 }
 
 const PING_EVERY_MS = 27_000;
-/** Bytes that may wait for a reader when the next block comes. */
+/** Bytes that may wait for a reader when the next block or request comes. */
 const MAX_WAITING_BYTES = 8 * 1024 * 1024;
 /** Requests of one connection that may be under way. */
 const MAX_PENDING = 64;
@@ -49,6 +49,7 @@ export class WebSocketRpc {
   }
 
   #serve(websocket: WebSocket): void {
+    websocket.on("error", () => websocket.terminate());
     if (this.#server.clients.size > this.#options.maxClients) {
       websocket.close(TRY_AGAIN_LATER, `${this.#options.maxClients} clients are connected already`);
       return;
@@ -57,7 +58,6 @@ export class WebSocketRpc {
     let pending = 0;
     this.#alive.add(websocket);
     websocket.on("pong", () => this.#alive.add(websocket));
-    websocket.on("error", () => websocket.terminate());
     websocket.on("close", () => this.#subscriptions.leave(sink));
     websocket.on("message", (data, isBinary) => {
       if (isBinary || pending >= MAX_PENDING) {
@@ -67,6 +67,8 @@ export class WebSocketRpc {
         );
         return;
       }
+      // Answers that nobody reads would pile up here.
+      if (!sink.isReady()) return sink.drop(NOT_READING);
       pending += 1;
       const local = (call: RpcCall, id: RequestId) => this.#subscribe(sink, call, id);
       void answerText(this.#env, data.toString(), { ...this.#options, local }).then((text) => {

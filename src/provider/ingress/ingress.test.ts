@@ -8,6 +8,7 @@ import {
 import { connect, createServer as createTcpServer, type Socket } from "node:net";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { WebSocket, WebSocketServer } from "ws";
+import { breakOff, upgradeRequest } from "../../../test/support/break-off.ts";
 import type { HttpOptions } from "../../sdl/index.ts";
 import type { LeaseId } from "../cluster/index.ts";
 import { type ClientRules, Ingress, parseNetworks, type RouteTarget } from "./index.ts";
@@ -437,6 +438,13 @@ describe("ingress: bad clients", () => {
     const { body } = await send(port, { headers: Object.fromEntries(names.map((name) => [name, "6.6.6.6"])) });
     expect(body).toContain('"x-forwarded-for":"127.0.0.1"');
     expect(body).not.toContain("6.6.6.6");
+  });
+
+  it("goes on when clients break off an upgrade that it refuses", async () => {
+    const { address } = await replica((_request, response) => response.end("web"));
+    const { port } = await ingress([address]);
+    await breakOff(port, upgradeRequest("unknown.example.com", "/"));
+    expect((await send(port)).status).toBe(200);
   });
 
   it("passes on no upgrade but to websocket", async () => {

@@ -120,6 +120,8 @@ export class Ingress {
       socket.once("close", () => sockets.delete(socket));
     });
     server.on("upgrade", (request, socket, head) => {
+      // Node.js lets go of the connection here: without a listener, a client that breaks off would end the process.
+      socket.on("error", () => socket.destroy());
       if (!(socket instanceof Socket)) return socket.destroy();
       const fault = isTooMany(socket) ? 429 : requestFault(request);
       if (fault !== undefined) return writePage(socket, fault);

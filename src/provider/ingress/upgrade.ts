@@ -18,7 +18,6 @@ export interface UpgradeRequest {
 
 /** Carries an upgrade (websocket) to a replica and joins the two connections; tries the next while none took it. */
 export function forwardUpgrade(forwarder: Forwarder, target: RouteTarget, input: UpgradeRequest): void {
-  input.socket.on("error", () => input.socket.destroy());
   tryNext(forwarder, target, input, new Set());
 }
 
