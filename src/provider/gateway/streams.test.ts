@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { WebSocket } from "ws";
 import type { GatewayClient, ShellRequest, StreamEnd } from "../../client/index.ts";
 import type { LeaseKey } from "../../wire/index.ts";
@@ -41,6 +41,15 @@ const shell = (command: readonly string[], change: Partial<ShellRequest> = {}): 
   stdin: false,
   ...change,
 });
+
+/** Something that happens once and is waited for. */
+function latch(): { readonly open: () => void; readonly opened: Promise<void> } {
+  let open = () => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { open: () => open(), opened };
+}
 
 /** Runs a command to its end. */
 async function run(client: GatewayClient, lease: LeaseKey, request: ShellRequest, input?: string) {
@@ -333,6 +342,32 @@ describe("an open stream", () => {
     expect((await raw(gateway, path).ended).status).toBe(429);
     for (const { socket } of opened) socket.terminate();
     await Promise.all(opened.map(({ ended }) => ended));
+  });
+});
+
+describe("a stream that is given up before it opens", () => {
+  it("does not count", async () => {
+    const gateway = await open({ streamsPerTenant: 1, connectionsPerAddress: 1 });
+    await gateway.run(1n, { job: "sleep 1000" });
+    const path = "/lease/1/1/1/logs?follow=1";
+    const { chain } = gateway.world;
+    const lease = chain.lease.bind(chain);
+    const [asked, gone] = [latch(), latch()];
+    chain.lease = async (id) => {
+      asked.open();
+      await gone.opened;
+      return lease(id);
+    };
+    const left = raw(gateway, path);
+    await asked.opened;
+    left.socket.terminate();
+    // There is room for another connection once the gateway has seen this one end.
+    await vi.waitFor(() => gateway.request("/version"));
+    gone.open();
+    await vi.waitFor(async () => {
+      const { socket } = raw(gateway, path);
+      await new Promise((resolve, reject) => socket.once("open", resolve).once("close", reject));
+    });
   });
 });
 

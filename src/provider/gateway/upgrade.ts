@@ -63,6 +63,8 @@ export class StreamServer {
     const { lease } = grant;
     if (lease === undefined) throw gatewayErrors.notFound();
     leases.group(lease);
+    // Who has left while the chain was asked ends no more, and would be counted for ever.
+    if (socket.destroyed) return;
     this.#enter(grant);
     socket.once("close", () => this.#leave(grant));
     this.#server.handleUpgrade(request, socket, head, (websocket) => {
