@@ -1,6 +1,6 @@
-import { chmodSync, existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { dirname } from "node:path";
-import { errorText, makePrivateDirectory } from "../util/index.ts";
+import { errorText, makePrivateDirectory, replaceFile } from "../util/index.ts";
 import { type ClientConfig, findLine, parseConfig, readConfigText, sectionOf } from "./config-file.ts";
 import type { ConfigKey } from "./config-keys.ts";
 import { commandError } from "./errors.ts";
@@ -60,18 +60,14 @@ function joined(lines: readonly string[]): string {
 }
 
 function writePrivate(path: string, text: string): void {
-  const temporary = `${path}.${process.pid}.tmp`;
   try {
     makePrivateDirectory(dirname(path));
   } catch (cause) {
     throw commandError(errorText(cause), { hint: "choose another --home", cause });
   }
   try {
-    writeFileSync(temporary, text, { mode: 0o600, flush: true });
-    chmodSync(temporary, 0o600);
-    renameSync(temporary, path);
+    replaceFile(path, text);
   } catch (cause) {
-    rmSync(temporary, { force: true });
     throw commandError(`cannot write ${path}: ${errorText(cause)}`, { hint: "choose another --home", cause });
   }
 }

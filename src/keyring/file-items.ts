@@ -1,16 +1,8 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { errorText, SvcError } from "../util/index.ts";
+import { createFile, errorText, replaceFile, SvcError } from "../util/index.ts";
 import { keyringErrors } from "./errors.ts";
-import {
-  checkDirectory,
-  checkSecretFile,
-  createSecretFile,
-  isErrno,
-  prepareDirectory,
-  removeFile,
-  writeSecretFile,
-} from "./files.ts";
+import { checkDirectory, checkSecretFile, isErrno, prepareDirectory, removeFile } from "./files.ts";
 import { decodeItemJson, encodeItemJson } from "./item-json.ts";
 import { decryptItem, encryptItem } from "./jwe.ts";
 import { askExisting, askNew, hashPassphrase, matchesHash, type PassphraseSource } from "./passphrase.ts";
@@ -68,11 +60,11 @@ export class FileItems implements ItemStore {
   }
 
   async create(key: string, data: Uint8Array): Promise<boolean> {
-    return createSecretFile(this.#path(key), await this.#encodeItem(key, data));
+    return createFile(this.#path(key), await this.#encodeItem(key, data));
   }
 
   async write(key: string, data: Uint8Array): Promise<void> {
-    await writeSecretFile(this.#path(key), await this.#encodeItem(key, data));
+    replaceFile(this.#path(key), await this.#encodeItem(key, data));
   }
 
   async remove(key: string): Promise<void> {
@@ -113,7 +105,7 @@ export class FileItems implements ItemStore {
     if (item !== undefined) return this.#restoreHash(item, source);
     const passphrase = await askNew(source);
     await prepareDirectory(this.#dir);
-    if (await createSecretFile(path, await hashPassphrase(passphrase, this.#work.cost))) return passphrase;
+    if (createFile(path, await hashPassphrase(passphrase, this.#work.cost))) return passphrase;
     // Another process was first: its passphrase holds.
     return askExisting(source, async (answer) => matchesHash(answer, (await readHash(path)) ?? ""));
   }
@@ -121,14 +113,14 @@ export class FileItems implements ItemStore {
   /** A hash that is easier to guess at than the items to come is made anew. */
   async #strengthen(path: string, hash: string, passphrase: string): Promise<void> {
     const { cost } = this.#work;
-    if (Number(hash.slice(4, 6)) < cost) await writeSecretFile(path, await hashPassphrase(passphrase, cost));
+    if (Number(hash.slice(4, 6)) < cost) replaceFile(path, await hashPassphrase(passphrase, cost));
   }
 
   /** Items without their `keyhash`: a passphrase is right when it opens one of them. */
   async #restoreHash(item: string, source: PassphraseSource): Promise<string> {
     const text = await readFile(this.#path(item), "utf8");
     const passphrase = await askExisting(source, async (answer) => opens(text, answer));
-    await createSecretFile(join(this.#dir, KEYHASH), await hashPassphrase(passphrase, this.#work.cost));
+    createFile(join(this.#dir, KEYHASH), await hashPassphrase(passphrase, this.#work.cost));
     return passphrase;
   }
 }

@@ -1,6 +1,6 @@
 export { keyringErrors } from "./errors.ts";
 export { KEYRING_KDFS, type KeyringKdf } from "./file-items.ts";
-export { checkSecretFile, prepareDirectory, removeFile, writeSecretFile } from "./files.ts";
+export { checkSecretFile, prepareDirectory, removeFile } from "./files.ts";
 export {
   checkTransport,
   confirmedLedgerKey,

@@ -1,6 +1,5 @@
-import { chmodSync, closeSync, fsyncSync, openSync, renameSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { makePrivateDirectory } from "../util/index.ts";
+import { makePrivateDirectory, replaceFile } from "../util/index.ts";
 
 /** Where a node keeps its files. */
 export interface HomePaths {
@@ -27,17 +26,8 @@ export function homePaths(home: string): HomePaths {
   };
 }
 
-/** Writes a file as a whole: after a crash the old text is there or the new one. */
+/** Writes a file as a whole, with the directories above it. */
 export function writeWhole(path: string, text: string, mode: number): void {
   makePrivateDirectory(dirname(path));
-  const temporary = `${path}.new`;
-  const file = openSync(temporary, "w", mode);
-  try {
-    writeSync(file, text);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-  chmodSync(temporary, mode);
-  renameSync(temporary, path);
+  replaceFile(path, text, mode);
 }

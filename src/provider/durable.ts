@@ -1,6 +1,6 @@
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { makePrivateDirectory } from "../util/index.ts";
+import { makePrivateDirectory, replaceFile } from "../util/index.ts";
 import { daemonErrors } from "./errors.ts";
 
 /** Bigints stand in the file as `{"bigint":"12"}`. */
@@ -9,16 +9,7 @@ const BIGINT_TAG = "bigint";
 /** Replaces a JSON file as a whole, durably: after a crash it holds the old value or the new one. */
 export function saveJson(path: string, value: unknown): void {
   makePrivateDirectory(dirname(path));
-  const temporary = `${path}.tmp`;
-  const file = openSync(temporary, "w", 0o600);
-  try {
-    writeSync(file, JSON.stringify(value, tagBigint));
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-  renameSync(temporary, path);
-  syncFolder(dirname(path));
+  replaceFile(path, JSON.stringify(value, tagBigint));
 }
 
 /** The value saved last, or undefined. A file that is no JSON throws: nobody guesses what it held. */
@@ -28,15 +19,6 @@ export function loadJson(path: string): unknown {
     return JSON.parse(readFileSync(path, "utf8"), untagBigint);
   } catch (cause) {
     throw daemonErrors.damagedFile(path, { cause });
-  }
-}
-
-function syncFolder(path: string): void {
-  const folder = openSync(path, "r");
-  try {
-    fsyncSync(folder);
-  } finally {
-    closeSync(folder);
   }
 }
 

@@ -2,6 +2,7 @@ export * from "./bytes.ts";
 export * from "./coin.ts";
 export * from "./decimal.ts";
 export * from "./directory.ts";
+export * from "./durable.ts";
 export * from "./errors.ts";
 export * from "./listen.ts";
 export * from "./log.ts";

@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type AccountCertificate, encodePem, PUBLIC_KEY_BLOCK, parseCertificatePem } from "../../crypto/index.ts";
-import { checkSecretFile, prepareDirectory, writeSecretFile } from "../../keyring/index.ts";
-import { errorText } from "../../util/index.ts";
+import { checkSecretFile, prepareDirectory } from "../../keyring/index.ts";
+import { errorText, replaceFile } from "../../util/index.ts";
 import { commandError } from "../errors.ts";
 
 /** What a certificate is for: a tenant's requests to providers, or a provider's gateway. */
@@ -53,7 +53,7 @@ export async function writeCertificateFile(
   { certificate, encryptedKey }: Pick<CertificateFile, "certificate" | "encryptedKey">,
 ): Promise<void> {
   await prepareDirectory(dirname(path));
-  await writeSecretFile(path, certificate + encryptedKey);
+  replaceFile(path, certificate + encryptedKey);
 }
 
 /** The public half of a certificate as the chain takes it. */

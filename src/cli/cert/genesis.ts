@@ -1,8 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { NewCertificate } from "../../crypto/index.ts";
-import { writeSecretFile } from "../../keyring/index.ts";
-import { errorText, toBase64, toUtf8 } from "../../util/index.ts";
+import { errorText, replaceFile, toBase64, toUtf8 } from "../../util/index.ts";
 import { isArray, isObject, type JsonObject, printJson, readJson } from "../../wire/index.ts";
 import { commandError } from "../errors.ts";
 
@@ -22,7 +21,7 @@ export async function addToGenesis(
   };
   const certificates = [...(isArray(cert.certificates) ? cert.certificates : []), entry];
   const changed = { ...genesis, app_state: { ...state, cert: { ...cert, certificates } } };
-  await writeSecretFile(path, `${printJson(changed, { escapeHtml: false, indent: 2 })}\n`);
+  replaceFile(path, `${printJson(changed, { escapeHtml: false, indent: 2 })}\n`);
   return path;
 }
 

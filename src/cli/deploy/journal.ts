@@ -1,18 +1,7 @@
-import { randomBytes } from "node:crypto";
-import {
-  closeSync,
-  fsyncSync,
-  linkSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from "node:fs";
+import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import * as v from "valibot";
-import { makePrivateDirectory } from "../../util/index.ts";
+import { createFile, makePrivateDirectory, replaceFile } from "../../util/index.ts";
 import { deployErrors } from "./errors.ts";
 
 /** How far a deployment came. `order` means that its transaction may have been sent. */
@@ -34,7 +23,6 @@ export interface JournalEntry {
 }
 
 const FORMAT = 1;
-const FILE_MODE = 0o600;
 
 const schema = v.object({
   format: v.literal(FORMAT),
@@ -65,23 +53,14 @@ export class Journal {
 
   /** Records a new deployment; false when its number is taken, by whichever account or process. Durable on return. */
   create(entry: JournalEntry): boolean {
-    const temporary = this.#write(entry);
-    try {
-      linkSync(temporary, this.#path(entry.dseq));
-    } catch (error) {
-      if (error instanceof Error && "code" in error && error.code === "EEXIST") return false;
-      throw error;
-    } finally {
-      rmSync(temporary, { force: true });
-    }
-    syncDirectory(this.#dir);
-    return true;
+    makePrivateDirectory(this.#dir);
+    return createFile(this.#path(entry.dseq), entryText(entry));
   }
 
   /** Replaces a record in one step. Durable on return. */
   save(entry: JournalEntry): void {
-    renameSync(this.#write(entry), this.#path(entry.dseq));
-    syncDirectory(this.#dir);
+    makePrivateDirectory(this.#dir);
+    replaceFile(this.#path(entry.dseq), entryText(entry));
   }
 
   remove(dseq: bigint): void {
@@ -110,19 +89,6 @@ export class Journal {
     const { chain_id: chainId, dseq, owner, file, fingerprint, step, chosen } = parsed.output;
     return { dseq: BigInt(dseq), owner, chainId, file, fingerprint, step, chosen };
   }
-
-  #write(entry: JournalEntry): string {
-    makePrivateDirectory(this.#dir);
-    const temporary = join(this.#dir, `.tmp-${randomBytes(8).toString("hex")}`);
-    const file = openSync(temporary, "wx", FILE_MODE);
-    try {
-      writeSync(file, entryText(entry));
-      fsyncSync(file);
-    } finally {
-      closeSync(file);
-    }
-    return temporary;
-  }
 }
 
 function entryText({ dseq, owner, chainId, file, fingerprint, step, chosen }: JournalEntry): string {
@@ -135,14 +101,5 @@ function parse(text: string): unknown {
     return JSON.parse(text);
   } catch {
     return undefined;
-  }
-}
-
-function syncDirectory(path: string): void {
-  const directory = openSync(path, "r");
-  try {
-    fsyncSync(directory);
-  } finally {
-    closeSync(directory);
   }
 }

@@ -1,7 +1,6 @@
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
-import { dirname } from "node:path";
+import { readFileSync } from "node:fs";
 import { consensusAddress, ed25519PublicKey, signEd25519 } from "../../crypto/index.ts";
-import { SvcError } from "../../util/index.ts";
+import { replaceFile, SvcError } from "../../util/index.ts";
 import { type Precommit, voteSignBytes } from "./vote.ts";
 
 /** The last vote a validator may have given. */
@@ -98,23 +97,4 @@ function parseSignState(path: string, text: string): SignState {
   throw new SvcError("engine", 2, `the validator's last vote cannot be read from ${path}`, {
     hint: "restore the file from a backup that is not older than the last block; without it the validator could sign twice",
   });
-}
-
-/** Replaces a file so that after a crash either the old or the new text is there. */
-function replaceFile(path: string, text: string): void {
-  const temporary = `${path}.new`;
-  const file = openSync(temporary, "w", 0o600);
-  try {
-    writeSync(file, text);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-  renameSync(temporary, path);
-  const directory = openSync(dirname(path), "r");
-  try {
-    fsyncSync(directory);
-  } finally {
-    closeSync(directory);
-  }
 }

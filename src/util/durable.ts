@@ -1,0 +1,86 @@
+import {
+  closeSync,
+  fchmodSync,
+  fsyncSync,
+  linkSync,
+  lstatSync,
+  openSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+
+/** Readable and writable by its owner alone. */
+const PRIVATE = 0o600;
+
+/**
+ * Replaces a file as a whole, or makes it; on disk when it returns. After a crash, or on a full disk, the old text is there
+ * or the new one. Throws errors of the system, with nothing left behind.
+ */
+export function replaceFile(path: string, text: string, mode = PRIVATE): void {
+  const temporary = writeTemporary(path, text, mode);
+  moveInto(temporary, path);
+  syncDirectory(dirname(path));
+}
+
+/** Like `replaceFile`, but never replaces a file: false when there is one, even if it appeared just now. */
+export function createFile(path: string, text: string): boolean {
+  const temporary = writeTemporary(path, text, PRIVATE);
+  try {
+    linkSync(temporary, path);
+  } catch (error) {
+    if (hasCode(error, "EEXIST")) return false;
+    if (!hasCode(error, "EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS")) throw error;
+    // File systems without hard links cannot do both in one step.
+    if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) return false;
+    renameSync(temporary, path);
+  } finally {
+    rmSync(temporary, { force: true });
+  }
+  syncDirectory(dirname(path));
+  return true;
+}
+
+/** Makes durable which names a directory holds. */
+export function syncDirectory(path: string): void {
+  if (process.platform === "win32") return;
+  const directory = openSync(path, "r");
+  try {
+    fsyncSync(directory);
+  } finally {
+    closeSync(directory);
+  }
+}
+
+/** The text in a file beside its place. The name is this process's own: what a crash left is not there for ever. */
+function writeTemporary(path: string, text: string, mode: number): string {
+  const temporary = join(dirname(path), `.tmp-${process.pid}`);
+  rmSync(temporary, { force: true });
+  const file = openSync(temporary, "wx", mode);
+  try {
+    fchmodSync(file, mode);
+    // Unlike `writeSync` it goes on after a part was taken, and fails where the rest is not.
+    writeFileSync(file, text);
+    fsyncSync(file);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
+  } finally {
+    closeSync(file);
+  }
+  return temporary;
+}
+
+function moveInto(temporary: string, path: string): void {
+  try {
+    renameSync(temporary, path);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
+  }
+}
+
+function hasCode(error: unknown, ...codes: readonly string[]): boolean {
+  return error instanceof Error && "code" in error && codes.includes(String(error.code));
+}
