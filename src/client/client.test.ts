@@ -1,4 +1,6 @@
 import { readFileSync } from "node:fs";
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
 import { create } from "@bufbuild/protobuf";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import proof from "../../test/vectors/ics23-proof-sdk042.json" with { type: "json" };
@@ -106,7 +108,21 @@ describe("calls", () => {
     expect(await chain.rpc.call("health")).toEqual({});
   });
 
-  it("end when no answer comes", async () => {
+  it.each([
+    ["begin", () => {}],
+    ["end", (response: ServerResponse) => void response.writeHead(200).write('{"jsonrpc"')],
+  ])("end in time when the answer does not %s", async (_, answer) => {
+    const server = createServer((_request, response) => answer(response));
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    const patient = new ChainClient(`http://127.0.0.1:${port}`, { timeoutMs: 50 });
+    await expect(patient.rpc.call("health")).rejects.toThrow("no answer within 0.05 s");
+    patient.close();
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  it("end when the answer is none", async () => {
     const silent = new ChainClient(node.address, {
       transport: { post: () => Promise.resolve("<html>"), close: () => {} },
     });

@@ -24,7 +24,12 @@ export function httpTransport(url: URL): Transport {
     new Promise((resolve, reject) => {
       const settings: RequestOptions = { method: "POST", agent, headers: headersFor(url, body) };
       const request = send(url, settings, (response) => readBody(response).then(resolve, reject));
-      const timer = setTimeout(() => request.destroy(new TimeoutError(timeoutMs)), timeoutMs);
+      const timer = setTimeout(() => {
+        // Where a part of the answer has come, its reader would hear of a broken connection first.
+        const late = new TimeoutError(timeoutMs);
+        reject(late);
+        request.destroy(late);
+      }, timeoutMs);
       request.on("close", () => clearTimeout(timer));
       request.on("error", (error) => reject(request.reusedSocket && isReset(error) ? new StaleSocket(error) : error));
       request.end(body);

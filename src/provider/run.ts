@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { type Block, type ChainClient, followBlocks, type TxSigner } from "../client/index.ts";
 import { errorText, type IntCoin, type Logger } from "../util/index.ts";
 import { Query as BankQuery } from "../wire/gen/sdk/bank/v1beta1/query_pb.js";
@@ -333,12 +334,7 @@ async function untilAnswered<T>(
   }
 }
 
+/** Ends early, and without an error, when the signal is aborted. */
 function sleep(ms: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal?.addEventListener("abort", () => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
+  return pause(ms, undefined, signal === undefined ? {} : { signal }).catch(() => {});
 }

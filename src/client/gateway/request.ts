@@ -1,7 +1,8 @@
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from "node:http";
-import type { TLSSocket } from "node:tls";
+import type { Socket } from "node:net";
+import { setTimeout as pause } from "node:timers/promises";
 import * as v from "valibot";
-import { errorText } from "../../util/index.ts";
+import { errorText, SvcError } from "../../util/index.ts";
 import { GatewayRefusal, gatewayClientErrors } from "./errors.ts";
 
 const MAX_ANSWER = 4 << 20;
@@ -16,7 +17,7 @@ export interface PlainRequest {
 }
 
 /** Sends one request over a connection of its own and reads the JSON of the answer; undefined where there is none. */
-export async function exchange(socket: TLSSocket, options: PlainRequest): Promise<unknown> {
+export async function exchange(socket: Socket, options: PlainRequest): Promise<unknown> {
   const { method, path, host, token, body, timeoutMs } = options;
   const request = httpRequest({
     method,
@@ -32,33 +33,55 @@ export async function exchange(socket: TLSSocket, options: PlainRequest): Promis
     },
   });
   try {
-    const response = await answerOf(request, body, timeoutMs);
-    return readAnswer(response.statusCode ?? 0, await readText(response));
+    return await within(timeoutMs, answerOf(request, body));
   } finally {
     request.destroy();
   }
 }
 
-function answerOf(request: ClientRequest, body: string | undefined, timeoutMs: number): Promise<IncomingMessage> {
+async function answerOf(request: ClientRequest, body: string | undefined): Promise<unknown> {
+  const response = await responseOf(request, body);
+  return readAnswer(response.statusCode ?? 0, await readText(response));
+}
+
+function responseOf(request: ClientRequest, body: string | undefined): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    const late = () => reject(gatewayClientErrors.timeout(`no answer within ${timeoutMs / 1000} s`));
-    const timer = setTimeout(late, timeoutMs);
-    request.once("close", () => clearTimeout(timer));
     request.once("response", resolve);
-    request.on("error", (cause) => reject(gatewayClientErrors.unreachable(errorText(cause), { cause })));
+    request.on("error", (cause) => reject(unreachable(cause)));
     request.end(body);
   });
+}
+
+/** The answer counts as a whole: one whose end never comes is late as well. */
+async function within<T>(timeoutMs: number, answer: Promise<T>): Promise<T> {
+  const timer = new AbortController();
+  const late = pause(timeoutMs, undefined, { signal: timer.signal }).then(() => {
+    throw gatewayClientErrors.timeout(`no answer within ${timeoutMs / 1000} s`);
+  });
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    timer.abort();
+  }
 }
 
 export async function readText(response: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of response as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > MAX_ANSWER) throw gatewayClientErrors.badAnswer("it is larger than 4 MiB");
-    chunks.push(chunk);
+  try {
+    for await (const chunk of response as AsyncIterable<Buffer>) {
+      size += chunk.length;
+      if (size > MAX_ANSWER) throw gatewayClientErrors.badAnswer("it is larger than 4 MiB");
+      chunks.push(chunk);
+    }
+  } catch (cause) {
+    throw cause instanceof SvcError ? cause : unreachable(new Error("the answer broke off", { cause }));
   }
   return Buffer.concat(chunks).toString("utf8");
+}
+
+function unreachable(cause: unknown): SvcError {
+  return gatewayClientErrors.unreachable(errorText(cause), { cause });
 }
 
 const refusal = v.object({ code: v.string(), message: v.string(), hint: v.exactOptional(v.string()) });

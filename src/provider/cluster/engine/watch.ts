@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { errorText } from "../../../util/index.ts";
 import type { ContainerEvent } from "./api.ts";
 import type { DriverContext } from "./context.ts";
@@ -84,16 +85,7 @@ export class EngineWatch {
   #pause(): Promise<void> {
     const wait = this.#wait;
     this.#wait = Math.min(wait * 2, RECONNECT_MS.max);
-    const { signal } = this.#stop;
-    return new Promise((resolve) => {
-      const done = () => {
-        clearTimeout(timer);
-        signal.removeEventListener("abort", done);
-        resolve();
-      };
-      const timer = setTimeout(done, wait);
-      signal.addEventListener("abort", done, { once: true });
-    });
+    return pause(wait, undefined, { signal: this.#stop.signal }).catch(() => {});
   }
 }
 
