@@ -7,7 +7,7 @@ const OK: TxVerdict = { code: 0, codespace: "", log: "" };
 const TIMEOUT = 3n;
 
 /** What the network does with one broadcast. */
-type Fate = "deliver" | "drop" | "mute" | "lost" | "unreachable" | "foreign";
+type Fate = "deliver" | "drop" | "mute" | "twice" | "late" | "lost" | "unreachable" | "foreign";
 
 /** A chain with one account: transactions wait in a mempool until the next block. */
 class FakeChain implements OutboxChain {
@@ -16,6 +16,8 @@ class FakeChain implements OutboxChain {
   executed: string[] = [];
   bad = new Set<string>();
   fates: Fate[] = [];
+  /** Answers that are held back until the test lets them go. */
+  late: (() => void)[] = [];
   #mempool: { request: SignRequest; hash: string }[] = [];
   #signed = new Map<string, SignRequest>();
 
@@ -50,6 +52,12 @@ class FakeChain implements OutboxChain {
     if (request.sequence !== expected) return { code: 32, codespace: "sdk", log: `expected ${expected}` };
     if (fate !== "drop") this.#mempool.push({ request, hash });
     if (fate === "mute") throw new Error("socket hang up");
+    // The connection broke before the answer, and the client handed the same bytes in again.
+    if (fate === "twice") return { code: 19, codespace: "sdk", log: "tx already exists in cache" };
+    if (fate === "late") {
+      await new Promise<void>((resolve) => this.late.push(resolve));
+      return { code: 32, codespace: "sdk", log: `expected ${this.sequence}` };
+    }
     return OK;
   }
   /** Builds a block of what the mempool holds. */
@@ -57,7 +65,11 @@ class FakeChain implements OutboxChain {
     this.now += 1n;
     const txs = new Map<string, TxVerdict>();
     for (const { request, hash } of this.#mempool.splice(0)) {
-      if (request.timeoutHeight < this.now || request.sequence !== this.sequence) continue;
+      if (request.timeoutHeight < this.now) continue;
+      if (request.sequence !== this.sequence) {
+        txs.set(hash, { code: 32, codespace: "sdk", log: `expected ${this.sequence}` });
+        continue;
+      }
       this.sequence += 1n;
       this.executed.push(...request.messages.map((each) => each.typeUrl));
       txs.set(hash, OK);
@@ -117,6 +129,51 @@ describe("the outbox", () => {
     expect(chain.executed).toEqual(["a"]);
   });
 
+  it("waits for the block when the mempool has the transaction already", async () => {
+    const chain = new FakeChain();
+    chain.fates = ["twice"];
+    const outbox = make(chain);
+    const sent = outbox.send(message("a"), "a");
+    await turns();
+    outbox.onBlock(chain.block());
+    expect(await sent).toBe(2n);
+    for (let i = 0; i < 3; i++) {
+      await turns();
+      outbox.onBlock(chain.block());
+    }
+    expect(chain.executed).toEqual(["a"]);
+  });
+
+  it("believes the block and not an answer that comes behind it", async () => {
+    const chain = new FakeChain();
+    chain.fates = ["late"];
+    const outbox = make(chain);
+    const sent = outbox.send(message("a"), "a");
+    await turns();
+    outbox.onBlock(chain.block());
+    expect(await sent).toBe(2n);
+    for (const answer of chain.late) answer();
+    for (let i = 0; i < 3; i++) {
+      await turns();
+      outbox.onBlock(chain.block());
+    }
+    expect(chain.executed).toEqual(["a"]);
+    expect(outbox.depth).toBe(0);
+  });
+
+  it("sends again when another transaction of the key came before it in the block", async () => {
+    const chain = new FakeChain();
+    const outbox = make(chain);
+    const sent = outbox.send(message("a"), "a");
+    await turns();
+    chain.sequence += 1n;
+    outbox.onBlock(chain.block());
+    await turns();
+    outbox.onBlock(chain.block());
+    expect(await sent).toBe(3n);
+    expect(chain.executed).toEqual(["a"]);
+  });
+
   it("sends again only after the transaction can no longer arrive", async () => {
     const chain = new FakeChain();
     chain.fates = ["drop"];
@@ -138,7 +195,7 @@ describe("the outbox", () => {
   });
 
   it("executes every message exactly once, whatever the network does", async () => {
-    const fate = fc.constantFrom<Fate>("deliver", "drop", "mute", "lost", "unreachable", "foreign");
+    const fate = fc.constantFrom<Fate>("deliver", "drop", "mute", "twice", "lost", "unreachable", "foreign");
     await fc.assert(
       fc.asyncProperty(fc.array(fate, { maxLength: 12 }), fc.integer({ min: 1, max: 15 }), async (fates, count) => {
         const chain = new FakeChain();

@@ -77,8 +77,10 @@ interface InFlight {
   readonly timeoutHeight: bigint;
 }
 
-/** Refusals that end by themselves: transaction already in the mempool, mempool full, wrong sequence. */
-const PASSING_CODES = new Set([19, 20, 32]);
+/** The mempool has these very bytes already: an earlier attempt to hand them in arrived, only its answer did not. */
+const IN_MEMPOOL = 19;
+/** Refusals that end by themselves: mempool full, wrong sequence. */
+const PASSING_CODES = new Set([20, 32]);
 const GAS_MARGIN_PERCENT = 130n;
 /** Each message may cost a little more when it runs than when it was simulated. */
 const GAS_FLOOR = 100_000n;
@@ -198,7 +200,10 @@ export class Outbox {
       return false;
     }
     log.info("broadcast response", { response: hash, code: verdict.code, err: verdict.code === 0 ? "" : verdict.log });
-    if (verdict.code !== 0) return this.#refused(entries, verdict);
+    // The block may have been faster than the answer; then its word stands.
+    if (this.#inFlight?.hash !== hash) return false;
+    const isIn = verdict.code === 0 || (verdict.codespace === "sdk" && verdict.code === IN_MEMPOOL);
+    if (!isIn) return this.#refused(entries, verdict);
     this.#sequence = sequence + 1n;
     return false;
   }
@@ -227,8 +232,7 @@ export class Outbox {
   #refused(entries: readonly Entry[], verdict: TxVerdict): boolean {
     this.#inFlight = undefined;
     this.#sequence = undefined;
-    const passes = verdict.codespace === "sdk" && PASSING_CODES.has(verdict.code);
-    if (!passes) {
+    if (!passes(verdict)) {
       this.#fail(entries, verdict);
       return false;
     }
@@ -239,7 +243,13 @@ export class Outbox {
 
   #settle(flight: InFlight, verdict: TxVerdict, height: bigint): void {
     this.#inFlight = undefined;
-    if (verdict.code === 0) for (const entry of flight.entries) entry.resolve(height);
+    if (verdict.code === 0) {
+      for (const entry of flight.entries) entry.resolve(height);
+      return;
+    }
+    // Whether a transaction that failed used its sequence up, the chain knows.
+    this.#sequence = undefined;
+    if (passes(verdict)) this.#queue.unshift(...flight.entries);
     else this.#fail(flight.entries, verdict);
   }
 
@@ -259,4 +269,8 @@ export class Outbox {
     this.#sequence = undefined;
     this.#queue.unshift(...flight.entries);
   }
+}
+
+function passes({ codespace, code }: TxVerdict): boolean {
+  return codespace === "sdk" && PASSING_CODES.has(code);
 }
