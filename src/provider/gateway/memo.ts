@@ -11,9 +11,16 @@ export class Memo<T> {
     this.#now = now;
   }
 
+  /** Answers held now. */
+  get size(): number {
+    return this.#answers.size;
+  }
+
   get(key: string): Promise<T> {
     const kept = this.#answers.get(key);
     if (kept !== undefined && this.#now() - kept.at < this.#ageMs) return kept.answer;
+    // A key asked again moves to the end, so that the order of the entries is that of their ages.
+    this.#answers.delete(key);
     this.#prune();
     const entry = { at: this.#now(), answer: this.#ask(key) };
     this.#answers.set(key, entry);

@@ -63,6 +63,7 @@ class Inputs {
   readonly #socket: GatewayStream["socket"];
   #unread = 0;
   #early: Uint8Array[] = [];
+  #ended = false;
   #take: ((message: Uint8Array) => void) | undefined;
 
   constructor(stream: GatewayStream) {
@@ -78,8 +79,10 @@ class Inputs {
     this.#take = (message) => {
       const input = readInput(message);
       if (input?.kind === "resize") session.resize(input.width, input.height).catch(() => {});
-      if (input?.kind !== "stdin" || !stdin) return;
-      if (input.data.length === 0) session.endInput();
+      // What comes behind the end of the input would be an error of the command's stream, and end the command.
+      if (input?.kind !== "stdin" || !stdin || this.#ended) return;
+      this.#ended = input.data.length === 0;
+      if (this.#ended) session.endInput();
       else void this.#write(session, input.data);
     };
     for (const message of this.#early.splice(0)) this.#take(message);

@@ -266,6 +266,31 @@ describe("shell", () => {
     await all(session.output());
   });
 
+  it("takes no input behind the end of the input", async () => {
+    const gateway = await open();
+    await gateway.run(1n, { job: "sleep 1000" });
+    const { driver } = gateway.world;
+    const { exec } = driver;
+    const calls: string[] = [];
+    driver.exec = async (...request) => {
+      const session = await exec.apply(driver, request);
+      return {
+        ...session,
+        write: async (data) => void calls.push(Buffer.from(data).toString()),
+        endInput: () => void calls.push("end"),
+        resize: async () => session.endInput(),
+      };
+    };
+    const { socket, ended } = raw(gateway, `${SHELL}&cmd0=cat`);
+    const input = (text: string) => socket.send(Buffer.from(`${String.fromCharCode(FRAME.stdin)}${text}`, "latin1"));
+    socket.on("open", () => {
+      for (const text of ["one", "", "two", ""]) input(text);
+      socket.send(Buffer.of(FRAME.resize, 0, 80, 0, 24));
+    });
+    expect((await ended).code).toBe(CLOSE.done);
+    expect(calls).toEqual(["one", "end"]);
+  });
+
   it("refuses text, too large messages, and pages of other origins that have no token", async () => {
     const gateway = await open();
     await gateway.run(1n, { job: "sleep 1000" });
