@@ -9,7 +9,7 @@ export interface ModuleSet {
   readonly modules: readonly Module[];
   /** The order of end-block; that of `modules` unless given. */
   readonly endBlockers?: readonly Module[];
-  readonly ante: Omit<AnteOptions, "minGasPrices">;
+  readonly ante: Omit<AnteOptions, "minGasPrices" | "maxBlockGas">;
 }
 
 /** Keepers that other modules build on. */

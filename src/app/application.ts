@@ -48,6 +48,8 @@ export interface ApplicationOptions {
   readonly set: ModuleSet;
   /** What this node asks of a transaction before it relays it: one of these prices. None = free. */
   readonly minGasPrices?: readonly DecimalCoin[];
+  /** Gas of a whole block (consensus parameter `block.max_gas`); negative, as unless given, is no limit. */
+  readonly maxBlockGas?: bigint;
   /** Runs all invariants after every block and throws `InvariantBreach` when one is broken. */
   readonly checkInvariants?: boolean;
   /** Told of programming errors and of block items that failed; they are contained all the same. */
@@ -94,7 +96,7 @@ export class SvcApplication implements Application {
     this.#router = new Router(set.modules);
     this.#runner = new TxRunner({
       router: this.#router,
-      ante: { ...set.ante, minGasPrices: options.minGasPrices ?? [] },
+      ante: { ...set.ante, minGasPrices: options.minGasPrices ?? [], maxBlockGas: options.maxBlockGas ?? -1n },
       cacheBytes: TX_CACHE_BYTES,
       report: this.#report,
     });

@@ -87,7 +87,7 @@ export async function startNode(options: NodeOptions): Promise<Node> {
 function makeEngine(parts: NodeOptions & { database: Database; genesis: Genesis; signer: Signer }) {
   const { config, database, genesis, signer } = parts;
   const logger = parts.logger.child({ module: "engine" });
-  const app = createApp(appOptions(parts, database));
+  const app = createApp({ ...appOptions(parts, database), maxBlockGas: genesis.consensusParams.block.maxGas });
   let end: (end: NodeEnd) => void = () => {};
   const ended = new Promise<NodeEnd>((resolve) => {
     end = resolve;

@@ -409,6 +409,14 @@ describe("minimum gas prices", () => {
   });
 });
 
+test("gas beyond that of a whole block is refused by the mempool, which could never put it into one", () => {
+  const chain = newChain({ maxBlockGas: 1_000_000n });
+  const check = (gas: bigint) => chain.app.checkTx({ tx: transfer(chain, { gas }), kind: "new" });
+  expect(check(1_000_001n)).toMatchObject({ code: 41, codespace: "sdk" });
+  expect(check(1_000_001n).log).toMatch(/^tx gas limit 1000001 exceeds block max gas 1000000/);
+  expect(check(1_000_000n).code).toBe(0);
+});
+
 describe("multisig accounts", () => {
   const members = ["m1", "m2", "m3"].map(testKey);
   const key = multisigPublicKey(

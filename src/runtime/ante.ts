@@ -40,6 +40,8 @@ export interface AnteOptions {
   readonly feeCollector: string;
   /** What this node asks of a transaction before it relays it; one of these prices must be met. */
   readonly minGasPrices: readonly DecimalCoin[];
+  /** Gas of a whole block: a transaction that asks for more could never come into one. Negative = no limit. */
+  readonly maxBlockGas: bigint;
 }
 
 /**
@@ -49,7 +51,10 @@ export interface AnteOptions {
  */
 export function runAnte(ctx: Context, tx: PreparedTx, options: AnteOptions, verified: VerifiedSignatures): void {
   const params = options.accounts.getParams(ctx);
-  if (ctx.mode === "check") checkMinimumFee(tx, options.minGasPrices);
+  if (ctx.mode === "check") {
+    checkGasLimit(tx, options.maxBlockGas);
+    checkMinimumFee(tx, options.minGasPrices);
+  }
   checkTimeout(ctx, tx);
   checkMemo(tx, params);
   consumeSizeGas(ctx, tx, params);
@@ -64,6 +69,13 @@ export function runAnte(ctx: Context, tx: PreparedTx, options: AnteOptions, veri
   }
   for (const { account, publicKey } of signed)
     options.accounts.set(ctx, { ...account, publicKey, sequence: account.sequence + 1n });
+}
+
+function checkGasLimit({ gasLimit }: PreparedTx, maxBlockGas: bigint): void {
+  if (maxBlockGas < 0n || gasLimit <= maxBlockGas) return;
+  throw sdkErrors.invalidGasLimit(`tx gas limit ${gasLimit} exceeds block max gas ${maxBlockGas}`, {
+    hint: `ask for at most --gas ${maxBlockGas}`,
+  });
 }
 
 function checkMinimumFee({ fee, gasLimit }: PreparedTx, prices: readonly DecimalCoin[]): void {

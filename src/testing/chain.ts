@@ -35,6 +35,8 @@ export interface TestChainOptions {
   readonly genesis?: Readonly<Record<string, unknown>>;
   /** For example `0.0025utoken`; free unless given. */
   readonly minGasPrices?: string;
+  /** Gas of a whole block; no limit unless given. */
+  readonly maxBlockGas?: bigint;
   /** Lets failing block items pass; otherwise they fail the test. */
   readonly tolerateProblems?: boolean;
 }
@@ -90,12 +92,13 @@ export class TestChain {
   #height = 0n;
 
   constructor(options: TestChainOptions) {
-    const { modules, minGasPrices = "", tolerateProblems = false } = options;
+    const { modules, minGasPrices = "", maxBlockGas = -1n, tolerateProblems = false } = options;
     this.#tolerant = tolerateProblems;
     this.app = createApp({
       database: memoryDatabase(),
       set: modules === undefined ? standardModules() : moduleSet(modules),
       minGasPrices: parseDecCoins(minGasPrices),
+      maxBlockGas,
       checkInvariants: true,
       report: (problem) => this.problems.push(problem),
     });

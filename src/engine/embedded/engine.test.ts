@@ -162,6 +162,18 @@ describe("the embedded engine", () => {
     expect(heights).toHaveLength(5);
   });
 
+  it("takes no transaction that no block has room for, so that none stands before the others for ever", () => {
+    const network = new KvNetwork();
+    const { consensusParams } = network.genesis;
+    const block = { ...consensusParams.block, maxBytes: 3_000n };
+    const engine = network.engine({ genesis: { ...network.genesis, consensusParams: { ...consensusParams, block } } });
+    const room = 3_000 - 2_048 - 5;
+    expect(() => engine.mempool.add(kvTx(`a=${"x".repeat(room - 1)}`))).toThrow(`tx too large. Max size is ${room}`);
+    engine.mempool.add(kvTx(`a=${"x".repeat(room - 2)}`));
+    engine.mempool.add(kvTx("b=1"));
+    expect([engine.produceBlock(), engine.produceBlock()].map((made) => made.block.txs.length)).toEqual([1, 1]);
+  });
+
   it("keeps the interval over a restart", () => {
     const network = new KvNetwork();
     const engine = network.engine({ blockInterval: 100 });

@@ -6,8 +6,8 @@ import { type Genesis, genesisHash } from "../genesis.ts";
 import { BlockStore } from "./blockstore.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import { BlockBus, type CommittedBlock } from "./events.ts";
-import { DEFAULT_MEMPOOL_LIMITS, Mempool, type MempoolLimits } from "./mempool.ts";
-import { Producer } from "./producer.ts";
+import { DEFAULT_MEMPOOL_LIMITS, Mempool, type MempoolLimits, TX_OVERHEAD } from "./mempool.ts";
+import { Producer, roomForTxs } from "./producer.ts";
 import { Schedule } from "./schedule.ts";
 import type { Signer } from "./signer.ts";
 import { TxIndex } from "./txindex.ts";
@@ -70,7 +70,7 @@ export class EmbeddedEngine implements Engine {
     this.blocks = new BlockStore(database);
     checkBelongTogether(this.blocks, options);
     this.index = new TxIndex(database, this.blocks);
-    this.mempool = new Mempool(app, { ...DEFAULT_MEMPOOL_LIMITS, ...options.mempool });
+    this.mempool = new Mempool(app, mempoolLimits(genesis, options.mempool));
     const { blocks, index, mempool } = this;
     this.#producer = new Producer({ app, blocks, index, mempool, signer, genesis, clock });
     checkSingleValidator(this.#producer.validators, signer);
@@ -152,6 +152,12 @@ export class EmbeddedEngine implements Engine {
     this.#schedule?.stop();
     this.#options.onEnd?.(error);
   }
+}
+
+/** What could never come into a block would stand before all others for ever. */
+function mempoolLimits(genesis: Genesis, wanted: Partial<MempoolLimits> = {}): MempoolLimits {
+  const limits = { ...DEFAULT_MEMPOOL_LIMITS, ...wanted };
+  return { ...limits, maxTxBytes: Math.min(limits.maxTxBytes, Math.max(0, roomForTxs(genesis) - TX_OVERHEAD)) };
 }
 
 function scheduleFor(clock: Clock, interval: number, run: () => void): Schedule | undefined {

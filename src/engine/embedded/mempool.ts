@@ -172,7 +172,7 @@ export class Mempool {
 }
 
 /** Tag and length of a transaction in the block's data. */
-const TX_OVERHEAD = 5;
+export const TX_OVERHEAD = 5;
 
 /** The hashes seen last. */
 class SeenHashes {

@@ -48,6 +48,12 @@ const MAX_BLOCK_BYTES = 104_857_600;
 /** Places of transactions in the index leave no room for more. */
 const MAX_BLOCK_TXS = 100_000;
 
+/** Bytes of a block that its transactions may take, each with its tag and length. */
+export function roomForTxs({ consensusParams }: Pick<Genesis, "consensusParams">): number {
+  const { maxBytes } = consensusParams.block;
+  return Math.max(0, (maxBytes === -1n ? MAX_BLOCK_BYTES : Number(maxBytes)) - BLOCK_OVERHEAD);
+}
+
 /** Makes blocks, one call each; every block is durable when the call returns. */
 export class Producer {
   readonly #parts: ProducerParts;
@@ -129,10 +135,9 @@ export class Producer {
     const { app, mempool, genesis } = this.#parts;
     const height = this.#tip.height + 1n;
     const { time } = this.#tip;
-    const limit = genesis.consensusParams.block;
-    const blockBytes = limit.maxBytes === -1n ? MAX_BLOCK_BYTES : Number(limit.maxBytes);
-    const maxBytes = Math.max(0, blockBytes - BLOCK_OVERHEAD);
-    const reaped = mempool.reap({ maxTxs: Math.min(maxTxs, MAX_BLOCK_TXS), maxBytes, maxGas: limit.maxGas });
+    const maxBytes = roomForTxs(genesis);
+    const { maxGas } = genesis.consensusParams.block;
+    const reaped = mempool.reap({ maxTxs: Math.min(maxTxs, MAX_BLOCK_TXS), maxBytes, maxGas });
     const known = new Map(reaped.map(({ tx, hash }) => [tx, hash]));
     const txs = app.prepareProposal({ txs: reaped.map(({ tx }) => tx), maxBytes, height, time });
     if (!app.processProposal({ txs, height, time })) throw new Error(`the application refuses its own block ${height}`);
