@@ -180,6 +180,8 @@ describe("queries", () => {
     expect(toHex(ask(app, "/store/auth/key", { data }).value)).toBe("0000000000000005");
     expect(ask(app, "/store/nosuch/key", { data })).toMatchObject({ code: 6 });
     expect(ask(app, "/store/auth/subspace", { data })).toMatchObject({ code: 6 });
+    for (const length of [0, 1025])
+      expect(ask(app, "/store/auth/key", { data: new Uint8Array(length) })).toMatchObject({ code: 18 });
   });
 });
 

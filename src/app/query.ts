@@ -1,6 +1,6 @@
 import { create, type DescMessage, type MessageInitShape } from "@bufbuild/protobuf";
 import { type BlockInfo, type BlockProblem, Context, failureOf, isPanic, type Router } from "../runtime/index.ts";
-import { CacheMultiStore, type StateStore } from "../store/index.ts";
+import { CacheMultiStore, MAX_KEY_BYTES, type StateStore } from "../store/index.ts";
 import { sdkErrors, toUtf8 } from "../util/index.ts";
 import { decodeMessage, encodeMessage, toNamespace } from "../wire/index.ts";
 import type { AppQuery, AppQueryResult } from "./abci.ts";
@@ -76,7 +76,15 @@ function readRaw({ state, storeNames }: QuerySources, { path, data, prove }: App
   if (kind !== "key") throw sdkErrors.unknownRequest(`unknown query path ${quote(path)}`);
   if (prove) throw sdkErrors.notSupported("proofs of stored values");
   if (!storeNames.includes(name)) throw sdkErrors.unknownRequest(`there is no store ${quote(name)}`);
-  return state.store(name).get(data) ?? NOTHING;
+  if (data.length === 0 || data.length > MAX_KEY_BYTES)
+    throw sdkErrors.invalidRequest(`a key has 1 to ${MAX_KEY_BYTES} bytes, not ${data.length}`);
+  // Past the cache, which remembers absent keys too: made-up ones would fill the memory.
+  const snapshot = state.snapshot();
+  try {
+    return snapshot.store(name).get(data) ?? NOTHING;
+  } finally {
+    snapshot.close();
+  }
 }
 
 function quote(text: string): string {

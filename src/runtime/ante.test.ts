@@ -113,6 +113,14 @@ describe("a transaction that is in order", () => {
     expect(outcome(chain, encodeTx({ bodyBytes, authInfoBytes }, [from.sign(bytes)])).code).toBe(0);
   });
 
+  test("comes with no other key than the one the chain knows", () => {
+    const chain = newChain();
+    outcome(chain, transfer(chain));
+    const strangers = publicKeyToAny(chain.key("bob").publicKey);
+    const tx = withKey(transfer(chain, { mode: SignMode.LEGACY_AMINO_JSON }), strangers);
+    expect(outcome(chain, tx)).toMatchObject({ code: 8, log: expect.stringContaining("pubKey does not match") });
+  });
+
   test("takes the fee, counts up and keeps both when its message fails", () => {
     const chain = newChain();
     const from = chain.key("alice");

@@ -119,7 +119,7 @@ function loadSigners(ctx: Context, tx: PreparedTx, accounts: AnteAccounts): Sign
     const publicKey = account.publicKey ?? sent;
     if (publicKey === undefined && ctx.mode !== "simulate")
       throw sdkErrors.invalidPubKey(`the account ${text} has no public key yet and the transaction brings none`);
-    return { index, account, publicKey, info: authInfo.signerInfos[index], signature: raw.signatures[index] };
+    return { index, account, publicKey, sent, info: authInfo.signerInfos[index], signature: raw.signatures[index] };
   });
 }
 

@@ -20,6 +20,8 @@ export interface SignedBy {
   readonly account: Account;
   /** The account's key, or the one that came with the transaction; unknown in simulations only. */
   readonly publicKey: PublicKey | undefined;
+  /** The key that came with the transaction. */
+  readonly sent: PublicKey | undefined;
   readonly info: SignerInfo | undefined;
   readonly signature: Uint8Array | undefined;
 }
@@ -48,7 +50,7 @@ function signingMembers(members: number, modeInfo: ModeInfo | undefined): number
 export function checkSignature(ctx: Context, tx: PreparedTx, signed: SignedBy, verified: VerifiedSignatures): void {
   const { account, publicKey, info, signature, index } = signed;
   if (publicKey === undefined || info === undefined || signature === undefined) throw sdkErrors.noSignatures();
-  checkKeyOwner(signed, publicKey);
+  checkKeyOwner(signed);
   const { sequence } = account;
   if (info.sequence !== sequence)
     throw sdkErrors.wrongSequence(`account sequence mismatch, expected ${sequence}, got ${info.sequence}`);
@@ -62,9 +64,14 @@ export function checkSignature(ctx: Context, tx: PreparedTx, signed: SignedBy, v
   verified.add(id);
 }
 
-/** A stored key was checked when it was stored; one that came along must hash to the address. */
-function checkKeyOwner({ account, index }: SignedBy, publicKey: PublicKey): void {
-  if (account.publicKey !== undefined || equalBytes(publicKeyAddress(publicKey), account.address)) return;
+/**
+ * A stored key was checked when it was stored; one that came along must hash to the address. Amino JSON does not cover
+ * it: another key in its place would be the same transaction under another hash.
+ */
+function checkKeyOwner({ account, sent, index }: SignedBy): void {
+  const { publicKey: stored } = account;
+  if (sent === undefined || (stored !== undefined && keyText(sent) === keyText(stored))) return;
+  if (equalBytes(publicKeyAddress(sent), account.address)) return;
   throw sdkErrors.invalidPubKey(
     `pubKey does not match signer address ${encodeAddress(account.address)} with signer index: ${index}`,
   );
