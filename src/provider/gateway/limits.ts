@@ -8,6 +8,8 @@ export interface GatewayLimits {
   readonly connectionsPerAddress: number;
   readonly requestsPerConnection: number;
   readonly body: number;
+  /** Prices worked out at once for whoever asks: bids wait for the same price script. */
+  readonly prices: number;
   /** Websockets of one tenant. */
   readonly streamsPerTenant: number;
   /** One message of a tenant's websocket. */
@@ -35,6 +37,7 @@ export const DEFAULT_LIMITS: GatewayLimits = {
   connectionsPerAddress: 64,
   requestsPerConnection: 1_000,
   body: 1 << 20,
+  prices: 4,
   streamsPerTenant: 16,
   message: 64 << 10,
   burst: 100,

@@ -77,6 +77,30 @@ describe("public routes", () => {
   });
 });
 
+it("strangers who ask for prices do not keep the provider from bidding", async () => {
+  const gateway = await open();
+  const waiting: (() => void)[] = [];
+  gateway.sources.price = () => new Promise((resolve) => waiting.push(() => resolve({ denom: "utoken", amount: "1" })));
+  const answered: number[] = [];
+  const ask = async () => {
+    answered.push((await gateway.request("/validate", { method: "POST", body: "{}" })).status);
+  };
+  const asked = Array.from({ length: 12 }, ask);
+  const until = async (isSo: () => boolean) => {
+    while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 10));
+  };
+  await until(() => answered.length === 8 && waiting.length === 4);
+  expect(answered).toEqual(Array(8).fill(429));
+  for (const answer of waiting.splice(0)) answer();
+  await Promise.all(asked);
+  expect(answered.slice(8)).toEqual(Array(4).fill(200));
+  const last = ask();
+  await until(() => waiting.length === 1);
+  waiting.pop()?.();
+  await last;
+  expect(answered.at(-1)).toBe(200);
+});
+
 describe.each(["certificate", "token"] as const)("a tenant with a %s", (kind) => {
   it("sends a manifest, reads it back and sees the lease", async () => {
     const gateway = await open();

@@ -36,6 +36,8 @@ export class Gateway {
   readonly #authorizer: Authorizer;
   readonly #streams: StreamServer;
   readonly #app: FastifyInstance<Server>;
+  /** Prices being worked out for whoever asks. */
+  #pricing = 0;
 
   constructor(options: GatewayOptions) {
     const { provider, chain, leases, log, now = Date.now } = options;
@@ -125,11 +127,20 @@ export class Gateway {
 
   #addPublicRoutes(app: FastifyInstance<Server>): void {
     const options = this.#options;
+    const limits = this.#limits;
     app.get("/status", (_request, reply) => sendJson(reply, statusAnswer(options)));
     app.get("/version", (_request, reply) => sendJson(reply, versionAnswer(options)));
     app.get("/address", (_request, reply) => sendJson(reply, { address: options.provider }));
-    const validate = (request: FastifyRequest, reply: FastifyReply) =>
-      sendJson(reply, priceAnswer(bodyOf(request), options));
+    const validate = (request: FastifyRequest, reply: FastifyReply) => {
+      if (this.#pricing >= limits.prices) throw gatewayErrors.tooMany("many ask for prices now");
+      this.#pricing += 1;
+      return sendJson(
+        reply,
+        priceAnswer(bodyOf(request), options).finally(() => {
+          this.#pricing -= 1;
+        }),
+      );
+    };
     app.get("/validate", validate);
     app.post("/validate", validate);
   }

@@ -24,6 +24,8 @@ export class GatewayHarness {
   readonly gateway: Gateway;
   /** Milliseconds that the gateway's clock is ahead. */
   readonly skew: { ms: number };
+  /** What the gateway asks of the rest of the provider; a test may put other answers in. */
+  readonly sources: { -readonly [K in keyof GatewaySources]: GatewaySources[K] };
 
   private constructor(parts: Omit<GatewayHarness, Method>) {
     this.world = parts.world;
@@ -32,6 +34,7 @@ export class GatewayHarness {
     this.port = parts.port;
     this.gateway = parts.gateway;
     this.skew = parts.skew;
+    this.sources = parts.sources;
   }
 
   static async open(limits: Partial<GatewayLimits> = {}, options: HarnessOptions = {}): Promise<GatewayHarness> {
@@ -44,6 +47,7 @@ export class GatewayHarness {
     publish(world.chain, PROVIDER, server);
     publish(world.chain, tenant.address, certificate);
     const skew = { ms: 0 };
+    const sources = { ...SOURCES };
     const gateway = new Gateway({
       host: "127.0.0.1",
       port: 0,
@@ -55,12 +59,12 @@ export class GatewayHarness {
       chain: world.chain,
       leases: world.service,
       driver: world.driver,
-      sources: SOURCES,
+      sources,
       log: world.log,
       limits: { chainAge: 0, ...limits },
       now: () => Date.now() + skew.ms,
     });
-    return new GatewayHarness({ world, tenant, certificate, gateway, skew, port: await gateway.listen() });
+    return new GatewayHarness({ world, tenant, certificate, gateway, skew, sources, port: await gateway.listen() });
   }
 
   /** A lease of the tenant that runs. */
