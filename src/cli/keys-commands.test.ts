@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { runCli } from "../../test/cli/run.ts";
 import { runTerminal } from "../../test/cli/terminal.ts";
 
@@ -10,8 +10,12 @@ const DEFAULT =
   "Enter your bip39 passphrase. This is combined with the mnemonic to derive the seed. " +
   'Most users should just hit enter to use the default, ""';
 
-const home = mkdtempSync(join(tmpdir(), "svc-keys-"));
-afterAll(() => rmSync(home, { recursive: true }));
+let home = "";
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), "svc-keys-"));
+});
+afterEach(() => rmSync(home, { recursive: true }));
+
 const keys = (words: readonly string[], input = "") =>
   runCli(["keys", ...words], { input, env: { SVC_HOME: home, SVC_KEYRING_BACKEND: "test" } });
 

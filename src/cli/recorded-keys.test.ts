@@ -65,7 +65,10 @@ const OWN_WORDS: ReadonlyMap<string, string> = new Map([
   ["import wrong", "failed to decrypt private key: invalid account password"],
 ]);
 
-describe("the newer reference's commands", () => {
+/** Later commands use the keys of earlier ones. */
+const IN_ORDER = { shuffle: false };
+
+describe("the newer reference's commands", IN_ORDER, () => {
   test.each(recorded.runs.map((run) => [run.title, run] as const))("%s", async (title, run) => {
     const { code, out, err } = await again(run);
     expect(code).toBe(run.rc);

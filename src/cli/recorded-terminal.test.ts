@@ -35,8 +35,10 @@ function comparable(screen: string): string {
     .replace(/[0-9A-F]{64}/g, "HASH");
 }
 
-describe("keys at a terminal", () => {
-  // In this order: later sessions use the keys of earlier ones.
+/** Later sessions use the keys of earlier ones. */
+const IN_ORDER = { shuffle: false };
+
+describe("keys at a terminal", IN_ORDER, () => {
   test.each(keySessions as readonly Session[])("$title", async (session) => {
     const args = session.args.map((word) => (word === "./hp" ? home : word));
     const { code, screen } = await runTerminal(args, answersOf(session), { SVC_PROFILE: "cosmos" });
@@ -48,7 +50,7 @@ describe("keys at a terminal", () => {
   });
 });
 
-describe("transactions at a terminal", () => {
+describe("transactions at a terminal", IN_ORDER, () => {
   const groups = new Set(TX_COMMANDS.map(({ name }) => name));
   const known = (txSessions as readonly Session[]).filter(({ args }) => groups.has(args[1] ?? ""));
   let chain: CliChain | undefined;

@@ -95,7 +95,10 @@ const bodyOf = (method: string, at = 0): Params => {
   return exchanges.filter((each) => each.body?.method === method)[at]?.body?.params as Params;
 };
 
-describe("answers over HTTP", () => {
+/** The last test looks back on all others. */
+const IN_ORDER = { shuffle: false };
+
+describe("answers over HTTP", IN_ORDER, () => {
   test("status, with and without parameters", async () => {
     const expected = { chainId: "vec-1", version: "0.34.14" };
     expect(await chain.node.status()).toMatchObject(expected);
