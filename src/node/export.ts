@@ -1,6 +1,6 @@
 import { createApp } from "../app/index.ts";
 import { BlockStore, type Genesis, genesisToJson, parseGenesis } from "../engine/index.ts";
-import { type Database, openLmdb } from "../store/index.ts";
+import { type Database, openLmdb, storeFault } from "../store/index.ts";
 import { toHex } from "../util/index.ts";
 import { type JsonValue, printJson, sortJson } from "../wire/index.ts";
 import { nodeErrors } from "./errors.ts";
@@ -18,6 +18,8 @@ export function exportGenesis(home: string): string {
     const exported = exportState(database, genesis);
     // genesisToJson gives JSON values alone.
     return printJson(sortJson(genesisToJson(exported) as JsonValue));
+  } catch (error) {
+    throw storeFault(error, homePaths(home).database);
   } finally {
     database.close();
   }

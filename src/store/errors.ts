@@ -14,4 +14,5 @@ export const storeErrors = defineErrors("store", {
     "start the version that wrote it",
   ],
   badMeta: [5, "the record of the last commit cannot be read", "start the version that wrote it, or restore a backup"],
+  damaged: [6, "the database is damaged", "restore the whole data directory from one backup"],
 });

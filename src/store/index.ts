@@ -24,7 +24,7 @@ export {
   prefixRange,
   type Range,
 } from "./kv.ts";
-export { openLmdb } from "./lmdb.ts";
+export { openLmdb, storeFault } from "./lmdb.ts";
 export { DatabaseLock } from "./lock.ts";
 export { memoryDatabase } from "./memory.ts";
 export { CacheMultiStore, type MultiBranch, type MultiReader, type MultiStore } from "./multistore.ts";

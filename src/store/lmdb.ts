@@ -1,7 +1,10 @@
 import { realpathSync } from "node:fs";
+import { join } from "node:path";
 import { type Database as Dbi, open, type RangeOptions, type RootDatabase, type Transaction } from "lmdb";
 import { fromUtf8, makePrivateDirectory } from "../util/index.ts";
+import { checkDataFile } from "./data-file.ts";
 import type { Database, DatabaseSnapshot, Write } from "./database.ts";
+import { storeErrors } from "./errors.ts";
 import { type Entry, type KVReader, MAX_KEY_BYTES, type Range } from "./kv.ts";
 import { DatabaseLock } from "./lock.ts";
 import { checkKey } from "./text.ts";
@@ -15,7 +18,7 @@ const MAX_TABLES = 128;
 const BINARY = { keyEncoding: "binary", encoding: "binary", cache: false } as const;
 
 /**
- * Opens (or makes) the database in a directory of its own. Throws when another process has it open.
+ * Opens (or makes) the database in a directory of its own. Throws when another process has it open, or it is damaged.
  *
  * Every write is one LMDB transaction that is on disk before `write` returns. LMDB never overwrites pages in use, so a
  * process killed at any moment leaves the last complete transaction.
@@ -25,13 +28,23 @@ export function openLmdb(directory: string): Database {
   const path = realpathSync(directory);
   const lock = DatabaseLock.take(path);
   try {
+    checkDataFile(join(path, "data.mdb"));
     // Without overlapping sync a transaction is on disk when its commit returns. (The types do not know the file mode.)
     const options = { ...BINARY, noSubdir: false, maxDbs: MAX_TABLES, overlappingSync: false, permissionsMode: 0o600 };
     return new LmdbDatabase(open(path, options), lock);
   } catch (error) {
     lock.release();
-    throw error;
+    throw storeFault(error, path);
   }
+}
+
+/** What LMDB says when what it reads cannot have been written by it. */
+const DAMAGE = /^MDB_(CORRUPTED|PAGE_NOTFOUND|INVALID|BAD_TXN|PANIC)\b/;
+
+/** An error met in a database of `directory`: damage is told as such, with its remedy, anything else as it is. */
+export function storeFault(error: unknown, directory: string): unknown {
+  if (!(error instanceof Error) || !DAMAGE.test(error.message)) return error;
+  return storeErrors.damaged(`${directory}: ${error.message}`);
 }
 
 class LmdbDatabase implements Database {

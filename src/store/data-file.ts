@@ -1,0 +1,57 @@
+import { closeSync, existsSync, fstatSync, ftruncateSync, openSync, readSync } from "node:fs";
+import { storeErrors } from "./errors.ts";
+
+/** Marks a page that begins an LMDB file; the first two do, and the one of the later transaction counts. */
+const MAGIC = 0xbeefc0de;
+/** Where a meta page has its fields, in bytes. */
+const MAGIC_AT = 24;
+const PAGE_SIZE_AT = 48;
+const LAST_PAGE_AT = 144;
+const TRANSACTION_AT = 152;
+const META_BYTES = 160;
+/** Pages that a transaction took and gave back are counted without ever being written: as much may be missing at the end. */
+const UNWRITTEN_PAGES = 64n;
+
+interface Meta {
+  readonly pageSize: number;
+  readonly lastPage: bigint;
+  readonly transaction: bigint;
+}
+
+/**
+ * Refuses a data file that LMDB would crash on: it maps the file and reads where the file says that pages are, also
+ * behind its end. Makes the file as long as it says it is, so that what is missing there reads as damage.
+ */
+export function checkDataFile(path: string): void {
+  if (!existsSync(path)) return;
+  const file = openSync(path, "r+");
+  try {
+    const size = BigInt(fstatSync(file).size);
+    if (size === 0n) return;
+    const first = metaAt(file, 0);
+    const second = first === undefined ? undefined : metaAt(file, first.pageSize);
+    if (first === undefined || second === undefined) throw storeErrors.damaged(`${path} is no database`);
+    const { lastPage, pageSize } = first.transaction > second.transaction ? first : second;
+    const wanted = (lastPage + 1n) * BigInt(pageSize);
+    if (wanted - size > UNWRITTEN_PAGES * BigInt(pageSize)) {
+      throw storeErrors.damaged(`${path} has ${size} bytes, ${wanted} are needed`);
+    }
+    if (wanted > size) ftruncateSync(file, Number(wanted));
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** The fields of a meta page, in the byte order of this machine. */
+function metaAt(file: number, position: number): Meta | undefined {
+  const bytes = new Uint8Array(META_BYTES);
+  if (readSync(file, bytes, 0, META_BYTES, position) < META_BYTES) return undefined;
+  const words = new Uint32Array(bytes.buffer);
+  const longs = new BigUint64Array(bytes.buffer);
+  if (words[MAGIC_AT / 4] !== MAGIC) return undefined;
+  return {
+    pageSize: words[PAGE_SIZE_AT / 4] ?? 0,
+    lastPage: longs[LAST_PAGE_AT / 8] ?? 0n,
+    transaction: longs[TRANSACTION_AT / 8] ?? 0n,
+  };
+}
