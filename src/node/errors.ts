@@ -21,4 +21,9 @@ export const nodeErrors = defineErrors("node", {
     "restore it from the backup the data came from; without it the validator could sign twice",
   ],
   noState: [11, "there is no state to export", "start the node first, and let it make a block"],
+  genesisInUse: [
+    12,
+    "its genesis file cannot be replaced",
+    "use another --home; or move data/ away, and a new chain begins with the same keys",
+  ],
 });

@@ -72,7 +72,8 @@ export function addGenesisAccounts(home: string, accounts: readonly GenesisAccou
   writeGenesis(home, { ...json, app_state });
 }
 
-function hasBlocks(directory: string): boolean {
+/** Whether a chain has begun in the database of a home. */
+export function hasBlocks(directory: string): boolean {
   if (!existsSync(directory)) return false;
   const database = openLmdb(directory);
   try {

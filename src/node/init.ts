@@ -5,7 +5,7 @@ import { DEFAULT_CONSENSUS_PARAMS, type Genesis, genesisToJson, signStateText } 
 import { makePrivateDirectory } from "../util/index.ts";
 import type { JsonValue } from "../wire/index.ts";
 import { nodeErrors } from "./errors.ts";
-import { defaultAppState, writeGenesis } from "./genesis.ts";
+import { defaultAppState, hasBlocks, writeGenesis } from "./genesis.ts";
 import { homePaths, writeWhole } from "./home.ts";
 import { loadOrMakeKey, nodeId, writeNodeKey, writeValidatorKey } from "./keys.ts";
 
@@ -44,6 +44,8 @@ export function initHome(options: InitOptions): InitSummary {
   if (!/^[^\p{Cc}]{1,70}$/u.test(moniker)) throw nodeErrors.badMoniker(JSON.stringify(moniker.slice(0, 80)));
   if (existsSync(paths.genesis) && !overwrite)
     throw nodeErrors.genesisExists(`genesis.json file already exists: ${paths.genesis}`);
+  // A chain starts with the very file that it began with: replacing it would cost the chain.
+  if (hasBlocks(paths.database)) throw nodeErrors.genesisInUse(`${paths.database} holds the blocks of a chain`);
   makePrivateDirectory(home);
   const nodeSeed = loadOrMakeKey(paths.nodeKey, writeNodeKey);
   const validatorSeed = loadOrMakeKey(paths.validatorKey, writeValidatorKey);

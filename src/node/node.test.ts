@@ -1,9 +1,19 @@
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { silentLogger } from "../util/index.ts";
+import { createLogger, type Logger, silentLogger } from "../util/index.ts";
 import { encodeAddress } from "../wire/index.ts";
 import { nodeConfig } from "./config.ts";
 import { exportGenesis } from "./export.ts";
@@ -33,9 +43,9 @@ function init(): void {
   addGenesisAccounts(home, [{ address: ALICE, coins: [{ denom: "utoken", amount: 5_000_000n }] }]);
 }
 
-async function start(given: GivenOptions = {}): Promise<Node> {
+async function start(given: GivenOptions = {}, logger: Logger = silentLogger): Promise<Node> {
   const config = nodeConfig({ "rpc.laddr": "tcp://127.0.0.1:0", "block-interval": "100ms", ...given });
-  const node = await startNode({ home, config, logger: silentLogger, version: "v9.9.9" });
+  const node = await startNode({ home, config, logger, version: "v9.9.9" });
   nodes.push(node);
   return node;
 }
@@ -83,6 +93,19 @@ describe("init", () => {
     const second = initHome({ home, moniker: "other", chainId: "svc-2", overwrite: true });
     expect(second.node_id).toBe(first.node_id);
     expect(validateGenesis(readGenesisText(home))).toMatchObject({ chainId: "svc-2", validators: [{ name: "other" }] });
+  });
+
+  it("never replaces the genesis file of a chain that has begun", async () => {
+    init();
+    await (await startOnce()).stop();
+    const before = readGenesisText(home);
+    expect(() => initHome({ home, moniker: "tester", chainId: "svc-2", overwrite: true })).toThrow(
+      `${homePaths(home).database} holds the blocks of a chain: its genesis file cannot be replaced`,
+    );
+    expect(readGenesisText(home)).toBe(before);
+    renameSync(join(home, "data"), join(home, "old"));
+    initHome({ home, moniker: "tester", chainId: "svc-2", overwrite: true });
+    expect((await startOnce()).engine.genesis.chainId).toBe("svc-2");
   });
 
   it.each([
@@ -203,6 +226,28 @@ describe("a node", () => {
     );
     await new Promise((resolve) => server.close(resolve));
     expect((await start({ "rpc.laddr": laddr })).rpcUrl).toBe(`http://127.0.0.1:${port}`);
+  });
+
+  it("says what it waits for when the first block is far off", async () => {
+    const lines: string[] = [];
+    const logger = createLogger({ format: "json", level: "warn", write: (line) => void lines.push(line) });
+    const time = 4_102_444_800_000_000_000n;
+    initHome({ home, moniker: "tester", chainId: "svc-test-1", time });
+    const node = await start({}, logger);
+    expect(lines.map((line) => JSON.parse(line).message)).toEqual([
+      "no block before 2100-01-01T00:00:00Z: the genesis time is to come",
+    ]);
+    expect(node.engine.blocks.height).toBe(0n);
+  });
+
+  it("tells a damaged database from its own faults", async () => {
+    init();
+    await (await start()).stop();
+    truncateSync(join(homePaths(home).database, "data.mdb"), 20_000);
+    await expect(start()).rejects.toMatchObject({
+      message: expect.stringContaining("the database is damaged"),
+      hint: expect.stringContaining("backup"),
+    });
   });
 
   it("ends at the halt height", async () => {

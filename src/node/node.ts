@@ -4,11 +4,12 @@ import {
   type CommittedBlock,
   EmbeddedEngine,
   fileSignState,
+  formatRfc3339,
   type Genesis,
   parseGenesis,
   Signer,
 } from "../engine/index.ts";
-import { type Database, openLmdb } from "../store/index.ts";
+import { type Database, openLmdb, storeFault } from "../store/index.ts";
 import { equalBytes, type Logger, makePrivateDirectory, toHexUpper } from "../util/index.ts";
 import type { NodeConfig } from "./config.ts";
 import { nodeErrors } from "./errors.ts";
@@ -57,7 +58,7 @@ export class Node {
 
 /** Starts a node; returns when it serves. Throws one sentence when it cannot, with nothing left open. */
 export async function startNode(options: NodeOptions): Promise<Node> {
-  const { home, logger } = options;
+  const { home, config, logger } = options;
   const paths = homePaths(home);
   const genesis = parseGenesis(readGenesisText(home));
   const nodeSeed = readKeyFile(paths.nodeKey);
@@ -72,6 +73,7 @@ export async function startNode(options: NodeOptions): Promise<Node> {
     const address = await rpc.listen();
     engine.start();
     logger.info("RPC server listening", { module: "rpc", address });
+    logWait(logger, engine, config.blockInterval);
     const stop = async (): Promise<void> => {
       await rpc.server.close();
       await engine.stop();
@@ -80,7 +82,7 @@ export async function startNode(options: NodeOptions): Promise<Node> {
     return new Node({ engine, ended, rpcUrl: address.replace("tcp://", "http://"), stop });
   } catch (error) {
     database.close();
-    throw error;
+    throw storeFault(error, paths.database);
   }
 }
 
@@ -124,6 +126,13 @@ export function appOptions(
     checkInvariants: config.checkInvariants,
     report: (problem) => log.error("a contained failure", { ...problem }),
   };
+}
+
+/** A clock that is wrong or a genesis time to come look like a node that does nothing. */
+function logWait(logger: Logger, { nextBlockTime, blocks }: EmbeddedEngine, blockInterval: number): void {
+  if (nextBlockTime === undefined || nextBlockTime <= BigInt(Date.now() + blockInterval) * 1_000_000n) return;
+  const reason = blocks.last === undefined ? "the genesis time is to come" : "the clock is behind the last block";
+  logger.warn(`no block before ${formatRfc3339(nextBlockTime)}: ${reason}`, { module: "engine" });
 }
 
 function logBlock(logger: Logger, { block, commit, txResults, appHash }: CommittedBlock): void {

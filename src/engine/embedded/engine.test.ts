@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { equalBytes, fromUtf8, toHexUpper } from "../../util/index.ts";
 import { KvApplication } from "../testing/kv-app.ts";
 import { KvNetwork, kvTx } from "../testing/network.ts";
+import type { Clock } from "./clock.ts";
 import { encodeBlock } from "./codec.ts";
 import type { EmbeddedEngine } from "./engine.ts";
 import type { CommittedBlock } from "./events.ts";
@@ -198,6 +199,29 @@ describe("the embedded engine", () => {
     network.clock.advance(101);
     expect(engine.blocks.height).toBe(2n);
     checkChain(engine);
+  });
+
+  it("waits for a time beyond any timer, and sees a clock that is set right", () => {
+    const network = new KvNetwork();
+    const year = 365 * 24 * 3_600_000;
+    const genesis = { ...network.genesis, time: network.clock.now() + BigInt(year) * 1_000_000n };
+    const sleeps: number[] = [];
+    const clock: Clock = {
+      now: () => network.clock.now(),
+      after(milliseconds, run) {
+        sleeps.push(milliseconds);
+        return network.clock.after(milliseconds, run);
+      },
+    };
+    const engine = network.engine({ blockInterval: 100, genesis, clock });
+    expect(engine.nextBlockTime).toBe(genesis.time);
+    engine.start();
+    network.clock.advance(3_600_000);
+    expect(engine.blocks.height).toBe(0n);
+    expect(Math.max(...sleeps)).toBeLessThanOrEqual(60_000);
+    network.clock.skip(year);
+    network.clock.advance(60_000);
+    expect(engine.blocks.height).toBeGreaterThan(0n);
   });
 
   it("begins at the initial height of the genesis file", () => {

@@ -91,6 +91,11 @@ export class EmbeddedEngine implements Engine {
     else this.#schedule?.start(this.#dueTime());
   }
 
+  /** When the next block is due, in nanoseconds since 1970; undefined when blocks come on demand. */
+  get nextBlockTime(): bigint | undefined {
+    return this.#schedule === undefined || this.#ended ? undefined : this.#dueTime();
+  }
+
   stop(): Promise<void> {
     this.#ended = true;
     this.#schedule?.stop();
@@ -178,19 +183,23 @@ function checkBelongTogether(blocks: BlockStore, { app, genesis, signer }: Embed
     throw damaged(`the state is not that of block ${blocks.height}`);
   }
   if (last !== undefined && last.header.chainId !== genesis.chainId) {
-    throw damaged(`the data is of chain ${last.header.chainId} but the genesis file is of chain ${genesis.chainId}`);
+    throw wrongGenesis(
+      `the data is of chain ${last.header.chainId} but the genesis file is of chain ${genesis.chainId}`,
+    );
   }
   const begun = blocks.genesisHash;
   if (begun !== undefined && !equalBytes(begun, genesisHash(genesis))) {
-    throw new SvcError("engine", 5, "the genesis file is not the one that this chain began with", {
-      hint: "restore the genesis file, or begin a new chain in another --home",
-    });
+    throw wrongGenesis("the genesis file is not the one that this chain began with");
   }
   // A vote above the next block means that the data is older than the key's use.
   const next = last === undefined ? genesis.initialHeight : blocks.height + 1n;
   if (signer.height > next) {
     throw damaged(`the validator has already signed height ${signer.height} but the next block here is ${next}`);
   }
+}
+
+function wrongGenesis(text: string): SvcError {
+  return new SvcError("engine", 5, text, { hint: "restore the genesis file, or begin a new chain in another --home" });
 }
 
 function damaged(text: string): SvcError {

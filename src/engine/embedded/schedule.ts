@@ -1,6 +1,8 @@
 import type { Clock } from "./clock.ts";
 
 const MILLISECOND = 1_000_000n;
+/** Timers do not see a clock that is set right, and the platform's take 24 days at most: the clock is read this often. */
+const LONGEST_SLEEP_MS = 60_000n;
 
 /**
  * Calls `run` at a fixed interval counted from the first call, so that late calls do not shift the later ones; slots
@@ -32,10 +34,9 @@ export class Schedule {
   }
 
   #arm(): void {
-    const wait = this.#next - this.#clock.now();
-    this.#timer = this.#clock.after(wait > 0n ? Number((wait + MILLISECOND - 1n) / MILLISECOND) : 0, () =>
-      this.#fire(),
-    );
+    const wait = (this.#next - this.#clock.now() + MILLISECOND - 1n) / MILLISECOND;
+    const sleep = wait < LONGEST_SLEEP_MS ? wait : LONGEST_SLEEP_MS;
+    this.#timer = this.#clock.after(sleep > 0n ? Number(sleep) : 0, () => this.#fire());
   }
 
   #fire(): void {
