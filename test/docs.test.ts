@@ -145,12 +145,28 @@ describe("troubleshooting", () => {
   });
 });
 
+/** The package of an import: its first word, or the first two under a scope. */
+function packageOf([, specifier = ""]: RegExpExecArray): string {
+  return specifier.split("/", specifier.startsWith("@") ? 2 : 1).join("/");
+}
+
 describe("the list of dependencies", () => {
   it("has every one of package.json", () => {
     const { dependencies, optionalDependencies } = JSON.parse(read("package.json"));
     const rows = [...read("docs/decisions/dependencies.md").matchAll(/^\| (`[^|]*) \|/gm)];
     const listed = rows.flatMap(([, cell = ""]) => [...cell.matchAll(/`([^`]+)`/g)].map(([, name]) => name));
     expect(listed.sort()).toEqual(Object.keys({ ...dependencies, ...optionalDependencies }).sort());
+  });
+
+  it("has none that the code does not import", () => {
+    const { dependencies, optionalDependencies } = JSON.parse(read("package.json"));
+    const code = filesBelow("src", ".ts").filter((path) => !path.endsWith(".test.ts"));
+    const imported = new Set(
+      code
+        .flatMap((path) => [...read(path).matchAll(/(?:from|import|import\(|require\()\s?"([^."][^"]*)"/g)])
+        .map(packageOf),
+    );
+    expect(Object.keys({ ...dependencies, ...optionalDependencies }).filter((name) => !imported.has(name))).toEqual([]);
   });
 });
 

@@ -99,6 +99,11 @@ function importFaults(file: SourceFile): string[] {
   });
 }
 
+/** A file without what it hands on: a door is no use of a name, unless it is the library's. */
+function ownWords({ folder, text }: SourceFile): string {
+  return folder === "library" ? text : text.replaceAll(/export (?:type )?\{[^}]*\} from/g, "");
+}
+
 describe("the source tree", () => {
   it("has a row in the import table for every folder", () => {
     const folders = [...new Set(files.map((file) => file.folder))].sort();
@@ -122,6 +127,20 @@ describe("the source tree", () => {
     const long = files.filter((file) => file.text.split("\n").length > MAX_FILE_LINES).map((file) => file.path);
     const loose = files.filter((file) => /\b(TODO|FIXME|XXX)\b/.test(file.text)).map((file) => file.path);
     expect([...long, ...loose]).toEqual([]);
+  });
+
+  it("exports nothing that nobody names", () => {
+    const tests = walk(join(ROOT, "test")).map((path) => readFileSync(path, "utf8"));
+    const counts = new Map<string, number>();
+    for (const word of [...files.map(ownWords), ...tests].flatMap((text) => text.match(/\w+/g) ?? [])) {
+      counts.set(word, (counts.get(word) ?? 0) + 1);
+    }
+    const unused = files.flatMap(({ path, text }) =>
+      [...text.matchAll(/^export (?:async )?(?:function\*?|const|class|interface|type) (\w+)/gm)]
+        .filter(([, name = ""]) => counts.get(name) === 1)
+        .map(([, name]) => `${path}: ${name}`),
+    );
+    expect(unused).toEqual([]);
   });
 
   it("gives every module the same files", () => {

@@ -102,7 +102,6 @@ export const txSearch = v.object({ txs: list(tx), total_count: integer });
 export type EventAnswer = v.InferOutput<typeof event>;
 export type TxResultAnswer = v.InferOutput<typeof txResult>;
 export type TxAnswer = v.InferOutput<typeof tx>;
-export type StatusAnswer = v.InferOutput<typeof status>;
 export type BlockResultsAnswer = v.InferOutput<typeof blockResults>;
 export type BlockAnswer = v.InferOutput<typeof block>;
 

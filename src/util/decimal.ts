@@ -53,16 +53,6 @@ export function decFromInt(value: bigint): Dec {
   return value * DEC_ONE;
 }
 
-/** Product cut towards zero. */
-export function decMulTruncate(a: Dec, b: Dec): Dec {
-  return (a * b) / DEC_ONE;
-}
-
-/** Quotient cut towards zero. */
-export function decQuoTruncate(a: Dec, b: Dec): Dec {
-  return (a * DEC_ONE) / b;
-}
-
 /** Largest integer not above a non-negative decimal. */
 export function decFloor(value: Dec): bigint {
   return value >= 0n ? value / DEC_ONE : -((-value + DEC_ONE - 1n) / DEC_ONE);

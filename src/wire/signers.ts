@@ -20,11 +20,6 @@ export function messageSigners<D extends DescMessage>(schema: D, message: Messag
   return [];
 }
 
-/** Whether a message may stand in a transaction: it says who signs it. */
-export function isTransactionMessage(schema: DescMessage): boolean {
-  return signerPath(schema) !== undefined;
-}
-
 /** Addresses whose signatures a transaction needs: those of its messages in order, then the fee payer if it is another. */
 export function txSigners(messages: readonly Pick<Unpacked, "schema" | "value">[], fee: Fee | undefined): string[] {
   const signers = new Set(messages.flatMap(({ schema, value }) => messageSigners(schema, value)));

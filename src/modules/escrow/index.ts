@@ -10,10 +10,8 @@ export {
   type Account,
   type AccountId,
   accountMessage,
-  balanceCoin,
   type Payment,
   paymentMessage,
-  rateCoin,
 } from "./records.ts";
 export { costOf, earnedBy, exhaustionHeight } from "./settlement.ts";
 

@@ -1,6 +1,5 @@
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import type { ValueCodec } from "../../store/index.ts";
-import type { DecimalCoin, IntCoin } from "../../util/index.ts";
 import type { Coin } from "../../wire/gen/sdk/base/v1beta1/coin_pb.js";
 import {
   Account_State,
@@ -120,14 +119,6 @@ export const paymentValue: ValueCodec<Payment> = {
   encode: (payment) => toBinary(PaymentSchema, paymentMessage(payment)),
   decode: (bytes) => paymentOf(fromBinary(PaymentSchema, bytes)),
 };
-
-export function balanceCoin(account: Account): IntCoin {
-  return { denom: account.denom, amount: account.balance };
-}
-
-export function rateCoin(payment: Payment): DecimalCoin {
-  return { denom: payment.denom, amount: payment.rate };
-}
 
 export function isScope(text: string): text is Scope {
   return text === "deployment" || text === "bid";

@@ -16,7 +16,6 @@ const INVALID_REQUEST = -32600;
 const METHOD_NOT_FOUND = -32601;
 const INVALID_PARAMS = -32602;
 const INTERNAL_ERROR = -32603;
-const SERVER_ERROR = -32000;
 
 export function parseError(data: string): RpcError {
   return new RpcError(PARSE_ERROR, "Parse error. Invalid JSON", data);
@@ -39,14 +38,9 @@ export function internalError(data: string): RpcError {
   return new RpcError(INTERNAL_ERROR, "Internal error", data);
 }
 
-export function serverError(data: string): RpcError {
-  return new RpcError(SERVER_ERROR, "Server error", data);
-}
-
 /** The HTTP status of an error answer to a GET; a mistake of the caller is never a 5xx. */
 export function httpStatus(error: RpcError): number {
   if (error.code === METHOD_NOT_FOUND) return 404;
-  if (error.code === SERVER_ERROR) return 503;
   if (error.code === INTERNAL_ERROR && error.cause !== undefined) return 500;
   return 400;
 }

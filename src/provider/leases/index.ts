@@ -5,6 +5,6 @@ export { DEFAULT_PORT_RANGE, type PortRange } from "./ports.ts";
 export type { ReconcileReport } from "./reconcile.ts";
 export type { CloseProof, LeasePhase, LeaseRecord } from "./record.ts";
 export { LeaseService, type LeaseServiceOptions } from "./service.ts";
-export { DEFAULT_MANIFEST_TIMEOUT, DEFAULT_MONITOR } from "./settings.ts";
+export { DEFAULT_MONITOR } from "./settings.ts";
 export type { LeaseView, PodView, PortView, ServiceView } from "./status.ts";
 export type { GiveUpReason, LeaseIngress, LeaseSettings, MonitorTimes } from "./world.ts";

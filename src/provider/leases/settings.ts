@@ -1,9 +1,6 @@
 import type { HealthLimits } from "./health.ts";
 import type { MonitorTimes } from "./world.ts";
 
-/** Milliseconds that a tenant has for the manifest. */
-export const DEFAULT_MANIFEST_TIMEOUT = 300_000;
-
 /**
  * A lease that does not work is given up after more than 40 bad looks in a row and two hours: a tenant who is fixing a
  * crash keeps the lease.
