@@ -39,10 +39,13 @@ describe("piped input", () => {
     expect(await io.readLine()).toBe("next");
   });
 
-  test("the end is an error for a question and a no for a confirmation", async () => {
+  test("the end is an error: a script that nobody answers must not look like one that was", async () => {
     const { io, input } = make(new PassThrough());
     input.end("");
-    expect(await io.confirm("Continue?")).toBe(false);
+    await expect(io.confirm("Continue?")).rejects.toMatchObject({
+      message: expect.stringContaining("standard input ended"),
+      hint: expect.stringContaining("-y"),
+    });
     await expect(io.readLine()).rejects.toThrow("standard input ended");
     await expect(io.password("x")).rejects.toThrow("standard input ended");
   });

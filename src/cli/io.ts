@@ -20,7 +20,7 @@ export interface Io {
   ask(prompt: string): Promise<string>;
   /** A line that is not shown while it is typed. */
   password(prompt: string): Promise<string>;
-  /** Whether the answer to `<prompt> [y/N]: ` is `y`, in either case; the end of the input means no. */
+  /** Whether the answer to `<prompt> [y/N]: ` is `y`, in either case; rejects when the input has ended. */
   confirm(prompt: string): Promise<boolean>;
 }
 
@@ -43,6 +43,8 @@ const PROCESS_STREAMS: IoStreams = {
   },
 };
 
+const PIPE_ANSWERS = "run it in a terminal, or pipe one answer a line";
+
 /** The terminal of this process, or of the given streams. The input is not touched before the first question. */
 export function createIo(streams: IoStreams = PROCESS_STREAMS): Io {
   let input: LineInput | undefined;
@@ -55,12 +57,9 @@ export function createIo(streams: IoStreams = PROCESS_STREAMS): Io {
   const prompt = (text: string): void => {
     if (isTTY()) err(text);
   };
-  const answer = async (line: Promise<string | undefined>): Promise<string> => {
+  const answer = async (line: Promise<string | undefined>, hint = PIPE_ANSWERS): Promise<string> => {
     const text = await line;
-    if (text === undefined) {
-      const hint = "run it in a terminal, or pipe one answer a line";
-      throw commandError("standard input ended where an answer was expected", { hint });
-    }
+    if (text === undefined) throw commandError("standard input ended where an answer was expected", { hint });
     return text;
   };
   return {
@@ -85,8 +84,11 @@ export function createIo(streams: IoStreams = PROCESS_STREAMS): Io {
     },
     async confirm(text) {
       prompt(`${text} [y/N]: `);
-      const line = await reader().next();
-      return line?.trim().toLowerCase() === "y";
+      const line = await answer(
+        reader().next(),
+        `the question was: ${text}; pipe y, or give -y where the command has it`,
+      );
+      return line.trim().toLowerCase() === "y";
     },
   };
 }

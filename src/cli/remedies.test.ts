@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { allFlags } from "./command-line.ts";
-import { remedyOf } from "./remedies.ts";
+import { meaningOf, remedyOf } from "./remedies.ts";
 import { ROOT } from "./root.ts";
 import type { CommandSpec } from "./spec.ts";
 
@@ -52,4 +52,9 @@ test("what somebody at a command line meets has a remedy", () => {
   };
   const missing = Object.entries(met).flatMap(([space, codes]) => codes.map((code) => `${space}/${code}`));
   expect(missing.filter((error) => !have.has(error))).toEqual([]);
+});
+
+test("codes that come without words have a meaning", () => {
+  expect(meaningOf("sdk", 19)).toBe("tx already in mempool");
+  expect(meaningOf("wasm", 19)).toBeUndefined();
 });

@@ -43,6 +43,14 @@ const ANOTHER_HEIGHT = "leave out --height for the latest state, or ask a node t
 export function remedyOf(codespace: string, code: number, message = ""): string | undefined {
   if (codespace === "sdk" && /\bheight\b.*\bversion does not exist\b|^cannot query with /.test(message))
     return ANOTHER_HEIGHT;
-  const row = Object.values(TABLES.get(codespace) ?? {}).find((factory) => factory.code === code);
-  return row?.().hint ?? (codespace === "sdk" ? AT_THE_COMMAND_LINE.get(code) : undefined);
+  return rowOf(codespace, code)?.().hint ?? (codespace === "sdk" ? AT_THE_COMMAND_LINE.get(code) : undefined);
+}
+
+/** What the error tables say of a code of the chain, for answers without words. */
+export function meaningOf(codespace: string, code: number): string | undefined {
+  return rowOf(codespace, code)?.().message;
+}
+
+function rowOf(codespace: string, code: number): ErrorFactory | undefined {
+  return Object.values(TABLES.get(codespace) ?? {}).find((factory) => factory.code === code);
 }

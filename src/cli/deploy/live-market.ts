@@ -1,13 +1,17 @@
 import {
   type ChainClient,
+  committedResponse,
   DEFAULT_GAS,
   feeFor,
   followBlocks,
   sendTx,
   type TxOptions,
+  type TxResponse,
   type TxSigner,
+  type WaitOptions,
+  waitForTx,
 } from "../../client/index.ts";
-import type { IntCoin } from "../../util/index.ts";
+import { type IntCoin, sdkErrors } from "../../util/index.ts";
 import type { Any } from "../../wire/index.ts";
 import { blockSeconds } from "../block-time.ts";
 import { txError } from "../tx/result.ts";
@@ -72,11 +76,21 @@ async function sendCommitted(
   const gas = tx.gas === "auto" ? tx.gas : gasFor(tx, messages.length);
   const wait = { timeoutMs: COMMIT_TIMEOUT_MS, signal };
   for (let tries = 1; ; tries++) {
-    const response = await sendTx(chain, signer, messages, { ...tx, gas, mode: "block", wait });
+    const answer = await sendTx(chain, signer, messages, { ...tx, gas, mode: "block", wait });
+    const response = await committed(chain, answer, wait);
     if (response.code === 0) return { hash: response.txhash, height: response.height };
     const isTaken = SEQUENCE_TAKEN.has(`${response.codespace}/${response.code}`);
     if (!isTaken || tries >= MAX_TRIES) throw await txError(response);
     const { latestHeight } = await chain.node.status();
     await nextBlock(chain, latestHeight, AbortSignal.any([signal, AbortSignal.timeout(COMMIT_TIMEOUT_MS)]));
   }
+}
+
+/**
+ * The same transaction of an interrupted run may lie in the mempool still: its block is waited for. That is safe here, where
+ * no message has an effect twice.
+ */
+async function committed(chain: ChainClient, answer: TxResponse, wait: WaitOptions): Promise<TxResponse> {
+  const isKnown = answer.codespace === "sdk" && answer.code === sdkErrors.txInMempool.code;
+  return isKnown ? committedResponse(await waitForTx(chain, answer.txhash, wait)) : answer;
 }

@@ -113,7 +113,15 @@ describe("tx bank send", () => {
 describe("the confirmation", () => {
   const unsigned = (text: string) => JSON.parse(text.split("\n")[0] ?? "");
 
-  test.each(["n\n", "yes\n", "\n", "", "nope\n"])("anything but y cancels: %j", async (input) => {
+  test("nobody there to answer is an error", async () => {
+    const before = await sequence();
+    const { code, out, err } = await chain.run(send(...FEES), { input: "" });
+    expect({ code, out }).toEqual({ code: 1, out: "" });
+    expect(err).toMatch(/\nError: standard input ended where an answer was expected\nHint: .* -y .*\n$/);
+    expect(await sequence()).toBe(before);
+  });
+
+  test.each(["n\n", "yes\n", "\n", "nope\n"])("anything but y cancels: %j", async (input) => {
     const before = await sequence();
     const { code, out, err } = await chain.run(send(...FEES), { input });
     expect({ code, out }).toEqual({ code: 0, out: "" });

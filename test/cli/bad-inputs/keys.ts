@@ -35,7 +35,7 @@ function nameRows({ A }: World): readonly Row[] {
     [["keys", "rename", "nobody", "x"], 1, "nobody is not a valid name or address"],
     [["keys", "rename", "a"], 2, "missing required argument 'new-name'"],
     [["keys", "add", "a"], 1, "aborted", { input: "n\n" }],
-    [["keys", "add", "a"], 1, "aborted", { input: "" }],
+    [["keys", "add", "a"], 1, "standard input ended", { input: "" }],
     [["keys", "add", "a"], 1, "aborted", { input: "yes please\n" }],
   ];
 }

@@ -1,0 +1,28 @@
+import { expect, onTestFinished, test } from "vitest";
+import { ChainClient, sendTx } from "../../client/index.ts";
+import { testNode } from "../../testing/index.ts";
+import { MsgSendSchema } from "../../wire/gen/sdk/bank/v1beta1/tx_pb.js";
+import { packAny } from "../../wire/index.ts";
+import { liveMarket } from "./live-market.ts";
+
+/** Long enough that both transactions come between the same two blocks. */
+const BLOCK_MS = 2000;
+
+test("a transaction that an interrupted run has left in the mempool is waited for", async () => {
+  const node = await testNode({ blockIntervalMs: BLOCK_MS });
+  const chain = new ChainClient(node.url);
+  onTestFinished(async () => {
+    chain.close();
+    await node.stop();
+  });
+  const { address, publicKey, ...key } = node.key("alice");
+  const signer = { address, publicKey, sign: async (bytes: Uint8Array) => key.sign(bytes) };
+  const amount = [{ denom: "utoken", amount: "1" }];
+  const message = packAny(MsgSendSchema, { fromAddress: address, toAddress: node.key("bob").address, amount });
+  const { signal } = new AbortController();
+  const market = await liveMarket({ chain, signer, tx: {}, signal });
+  await market.nextBlock(await market.height(), signal);
+  const interrupted = await sendTx(chain, signer, [message], { mode: "sync" });
+  expect(interrupted.code).toBe(0);
+  expect(await market.send([message])).toMatchObject({ hash: interrupted.txhash });
+});
