@@ -13,7 +13,8 @@ describe("the published files", () => {
       expect(await text("/version.txt")).toBe("200 v1.2.3\n");
       expect(await text("/chain-id.txt")).toBe("200 svc-1\n");
       expect(await text("/rpc-nodes.txt")).toBe("200 http://127.0.0.1:1\nhttp://127.0.0.1:2\n");
-      expect(await text("/")).toBe("404 not found\n");
+      expect(await text("/version.txt?now")).toBe("200 v1.2.3\n");
+      for (const path of ["/", "//", "//[", "/%"]) expect(await text(path)).toBe("404 not found\n");
     } finally {
       await server.close();
     }

@@ -21,7 +21,8 @@ export async function startNetServer(port: number, files: NetFiles): Promise<Net
     ["/rpc-nodes.txt", `${files.rpcNodes.join("\n")}\n`],
   ]);
   const server = createServer((request, response) => {
-    const page = pages.get(new URL(request.url ?? "/", "http://localhost").pathname);
+    const [path = ""] = (request.url ?? "").split("?");
+    const page = pages.get(path);
     response.writeHead(page === undefined ? 404 : 200, { "content-type": "text/plain; charset=utf-8" });
     response.end(page ?? "not found\n");
   });

@@ -29,6 +29,8 @@ interface Waiter {
 /** Keeps the output of a process in a log file and watches its end. */
 export function supervise(name: string, child: ChildProcess, logFile: string): Child {
   const log = createWriteStream(logFile, { flags: "a", mode: 0o600 });
+  // A disk that is full ends the log, not the localnet.
+  log.on("error", () => {});
   const waiters = new Set<Waiter>();
   let exited: string | undefined;
   let lastLine = "";

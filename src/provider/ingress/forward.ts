@@ -91,7 +91,8 @@ export class Forwarder {
   async #try(attempt: Attempt, address: string): Promise<Result> {
     const result = await exchange(attempt, address, this.#agent);
     const lost = "outcome" in result && result.outcome.kind !== "status" && !result.outcome.sent;
-    if (lost) this.noteFailure(address);
+    // A client that has left says nothing about the replica.
+    if (lost && !attempt.response.destroyed) this.noteFailure(address);
     return result;
   }
 }

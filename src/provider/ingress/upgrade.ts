@@ -52,6 +52,8 @@ function tryNext(forwarder: Forwarder, target: RouteTarget, input: UpgradeReques
   upstream.once("response", (answer) => refuse(socket, answer));
   upstream.once("error", () => {
     clearTimeout(timer);
+    // The client has left: that says nothing about the replica.
+    if (socket.destroyed) return;
     if (connected) {
       writePage(socket, 502);
     } else {

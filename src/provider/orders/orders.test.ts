@@ -227,6 +227,21 @@ describe("orders", () => {
     service.stop();
   });
 
+  it("forgets refusals of long ago, but no order that it will look at again", async () => {
+    const { service, world } = setUp({ fail: new Error("connection refused") });
+    service.onEvent(created);
+    await settled();
+    world.fail = undefined;
+    world.state = "closed";
+    service.stop();
+    for (let dseq = 100n; dseq < 1_200n; dseq++) service.onEvent({ ...created, id: { ...id, dseq } });
+    await settled();
+    service.onEvent({ ...created, id: { ...id, dseq: 2_000n } });
+    expect(service.find(id)).toMatchObject({ phase: "refused", reason: "connection refused" });
+    expect(service.find({ ...id, dseq: 100n })).toBeUndefined();
+    expect(service.status().length).toBeLessThanOrEqual(1_000);
+  });
+
   it("bids once room is free again", async () => {
     const { service, inventory, sent } = setUp({ group: spec({ cpu: 500n, price: "100" }) });
     inventory.reserve("other", [

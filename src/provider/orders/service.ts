@@ -298,9 +298,10 @@ export class OrderService {
   }
 
   #forgetOldest(): void {
-    for (const [text, { phase }] of this.#orders) {
+    for (const [text, { phase, obstacle }] of this.#orders) {
       if (this.#orders.size <= MAX_REMEMBERED) return;
-      if (ENDED.has(phase) || phase === "refused") this.#orders.delete(text);
+      // What is looked at again is kept: the end of an order that is not known here would go unheard.
+      if (ENDED.has(phase) || (phase === "refused" && obstacle !== "moment")) this.#orders.delete(text);
     }
   }
 }
