@@ -1,10 +1,16 @@
 import { create } from "@bufbuild/protobuf";
 import { defineGenesis, type GenesisPart } from "../../runtime/index.ts";
-import { GenesisStateSchema } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
+import {
+  GenesisStateSchema,
+  type GroupSpec,
+  GroupSpecSchema,
+  LimitsSchema,
+} from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
 import { formatDeploymentId, formatGroupId } from "../../wire/index.ts";
 import { errors } from "./errors.ts";
+import { checkGroups } from "./group-spec.ts";
 import { type DeploymentKeeper, deploymentKey, groupKey, STORE } from "./keeper.ts";
-import { readGroupId, readId } from "./msgs.ts";
+import { readGroupId, readId, VERSION_BYTES } from "./msgs.ts";
 import { checkParams, defaultParams } from "./params.ts";
 
 export function deploymentGenesis(keeper: DeploymentKeeper): GenesisPart {
@@ -18,6 +24,8 @@ export function deploymentGenesis(keeper: DeploymentKeeper): GenesisPart {
         const id = readId(deployment?.deploymentId);
         if (deployment === undefined || keeper.deployments.has(store, deploymentKey(id)))
           throw errors.exists(formatDeploymentId(id));
+        if (deployment.version.length !== VERSION_BYTES) throw errors.invalidVersion(formatDeploymentId(id));
+        checkForm(groups.map(({ groupSpec }) => groupSpec ?? create(GroupSpecSchema)));
         keeper.deployments.set(store, deploymentKey(id), deployment);
         for (const group of groups) {
           const groupId = readGroupId(group.groupId);
@@ -36,4 +44,26 @@ export function deploymentGenesis(keeper: DeploymentKeeper): GenesisPart {
       return create(GenesisStateSchema, { deployments, params: keeper.getParams(ctx) });
     },
   });
+}
+
+/** Sizes may be any: the limits of today need not be those under which a deployment was created. */
+const ANY_SIZE = 2n ** 256n;
+const ANY_COUNT = 2 ** 32;
+const NO_LIMITS = create(LimitsSchema, {
+  unitCpuMax: ANY_SIZE,
+  unitMemoryMax: ANY_SIZE,
+  unitStorageMax: ANY_SIZE,
+  unitGpuMax: ANY_SIZE,
+  unitCountMax: ANY_COUNT,
+  unitPriceMax: ANY_SIZE,
+  groupUnitsMax: ANY_COUNT,
+  groupsMax: ANY_COUNT,
+  groupCpuMax: ANY_SIZE ** 2n,
+  groupMemoryMax: ANY_SIZE ** 2n,
+  groupStorageMax: ANY_SIZE ** 2n,
+  groupGpuMax: ANY_SIZE ** 2n,
+});
+
+function checkForm(specs: readonly GroupSpec[]): void {
+  checkGroups(specs, NO_LIMITS, specs[0]?.resources[0]?.price?.denom ?? "");
 }

@@ -20,7 +20,7 @@ export function deploymentInvariants(
     };
   return {
     groups: eachDeployment((ctx, deployment) => groupsFollow(keeper, ctx, deployment)),
-    escrow: eachDeployment((ctx, deployment) => escrowFollows(escrow, ctx, deployment)),
+    escrow: eachDeployment((ctx, deployment) => escrowFollows({ keeper, escrow }, ctx, deployment)),
     "groups-have-deployments": (ctx) => groupsHaveDeployments(keeper, ctx),
     indexes: (ctx) => keeper.deployments.verifyIndexes(ctx.store(STORE))[0],
   };
@@ -38,9 +38,16 @@ function groupsFollow(keeper: DeploymentKeeper, ctx: Context, { deploymentId, st
   return undated === undefined ? undefined : `group ${idOf(undated).gseq} has no height of its end`;
 }
 
-/** The escrow account is open exactly while the deployment is active. */
-function escrowFollows(escrow: EscrowKeeper, ctx: Context, { deploymentId, state }: Deployment): string | undefined {
+/** The escrow account is open exactly while the deployment is active, and in the denomination of its prices. */
+function escrowFollows(
+  { keeper, escrow }: { readonly keeper: DeploymentKeeper; readonly escrow: EscrowKeeper },
+  ctx: Context,
+  { deploymentId, state }: Deployment,
+): string | undefined {
   const account = escrow.account(ctx, escrowId(readId(deploymentId)));
+  const rows = keeper.groupsOf(ctx, readId(deploymentId)).flatMap(({ groupSpec }) => groupSpec?.resources ?? []);
+  const other = rows.find(({ price }) => price?.denom !== account.denom);
+  if (other !== undefined) return `a price is in ${other.price?.denom}, the money in ${account.denom}`;
   if (account.open === (state === Deployment_State.active)) return undefined;
   return `escrow account ${formatAccountId(account.id)} is ${account.open ? "open" : "closed"}`;
 }

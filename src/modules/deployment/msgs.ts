@@ -6,7 +6,8 @@ import type { DeploymentKey, GroupKey } from "../../wire/index.ts";
 import { errors } from "./errors.ts";
 import type { DeploymentKeeper } from "./keeper.ts";
 
-const VERSION_BYTES = 32;
+/** A deployment's version is the SHA-256 of its manifest. */
+export const VERSION_BYTES = 32;
 
 export function deploymentMsgs(keeper: DeploymentKeeper): BoundService {
   return bindService(

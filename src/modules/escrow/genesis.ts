@@ -1,10 +1,19 @@
-import { create } from "@bufbuild/protobuf";
+import { create, type DescMessage, type MessageShape, toBinary } from "@bufbuild/protobuf";
 import { defineGenesis, type GenesisPart } from "../../runtime/index.ts";
-import { GenesisStateSchema, type Params, ParamsSchema } from "../../wire/gen/svc/escrow/v1beta1/escrow_pb.js";
+import { equalBytes } from "../../util/index.ts";
+import {
+  type Account as AccountMessage,
+  AccountSchema,
+  GenesisStateSchema,
+  type Params,
+  ParamsSchema,
+  type Payment as PaymentMessage,
+  PaymentSchema,
+} from "../../wire/gen/svc/escrow/v1beta1/escrow_pb.js";
 import { errors } from "./errors.ts";
 import { type EscrowKeeper, STORE } from "./keeper.ts";
 import { accountKey, paymentKey } from "./keys.ts";
-import { accountMessage, accountOf, paymentMessage, paymentOf } from "./records.ts";
+import { type Account, accountMessage, accountOf, type Payment, paymentMessage, paymentOf } from "./records.ts";
 
 /** About one day at six seconds a block. */
 const LOW_BALANCE_BLOCKS = 14_400n;
@@ -21,12 +30,14 @@ export function escrowGenesis(keeper: EscrowKeeper): GenesisPart {
     init(ctx, state) {
       const store = ctx.store(STORE);
       keeper.params.set(store, checked(state.params ?? defaultParams()));
-      for (const account of state.accounts.map(accountOf)) {
+      for (const message of state.accounts) {
+        const account = readAccount(message);
         const key = accountKey(account.id);
         if (keeper.accounts.has(store, key)) throw errors.accountExists(key);
         keeper.restore(ctx, account);
       }
-      for (const payment of state.payments.map(paymentOf)) {
+      for (const message of state.payments) {
+        const payment = readPayment(message);
         const key = paymentKey(payment.account, payment.id);
         if (keeper.payments.has(store, key)) throw errors.paymentExists(key);
         if (!keeper.account(ctx, payment.account).open && payment.open) throw errors.invalidPayment(key);
@@ -42,6 +53,32 @@ export function escrowGenesis(keeper: EscrowKeeper): GenesisPart {
       });
     },
   });
+}
+
+/** An account in exactly the form in which it is stored and exported: nothing of it may be lost unseen. */
+function readAccount(message: AccountMessage): Account {
+  const account = read(() => accountOf(message));
+  if (account !== undefined && isSame(AccountSchema, accountMessage(account), message)) return account;
+  throw errors.invalidAccount(`${message.id?.scope}/${message.id?.xid}: an amount, denomination or state is malformed`);
+}
+
+function readPayment(message: PaymentMessage): Payment {
+  const payment = read(() => paymentOf(message));
+  if (payment !== undefined && isSame(PaymentSchema, paymentMessage(payment), message)) return payment;
+  const id = `${message.accountId?.scope}/${message.accountId?.xid}/${message.paymentId}`;
+  throw errors.invalidPayment(`${id}: an amount, denomination or state is malformed`);
+}
+
+function read<T>(convert: () => T): T | undefined {
+  try {
+    return convert();
+  } catch {
+    return undefined;
+  }
+}
+
+function isSame<D extends DescMessage>(schema: D, one: MessageShape<D>, other: MessageShape<D>): boolean {
+  return equalBytes(toBinary(schema, one), toBinary(schema, other));
 }
 
 function checked(params: Params): Params {

@@ -1,5 +1,6 @@
 import type { Context, Invariant } from "../../runtime/index.ts";
 import { formatCoins, MAX_AMOUNT } from "../../util/index.ts";
+import { isAddress, parseBidId, parseDeploymentId, parseLeaseId } from "../../wire/index.ts";
 import { type EscrowKeeper, STORE } from "./keeper.ts";
 import { accountKey } from "./keys.ts";
 import type { Account, Payment } from "./records.ts";
@@ -30,6 +31,7 @@ export function escrowInvariants(keeper: EscrowKeeper): Readonly<Record<string, 
     settlement: eachAccount(settlementIsCurrent),
     closed: eachAccount(closedIsEmpty),
     amounts: eachAccount(amountsAreInRange),
+    owners: eachAccount(ownersAreNamed),
     payments: (ctx) => paymentsHaveAccounts(keeper, ctx),
     queues: (ctx) => queuesMatch(keeper, ctx),
     indexes: (ctx) =>
@@ -99,6 +101,8 @@ function settlementIsCurrent(account: Account, payments: readonly Payment[], ctx
 }
 
 function closedIsEmpty(account: Account, payments: readonly Payment[]): string | undefined {
+  const dated = payments.find((each) => each.open && each.closedAt !== 0n);
+  if (dated !== undefined) return `open payment ${dated.id} ended at ${dated.closedAt}`;
   const leaking = payments.find((each) => !each.open && (each.balance !== 0n || each.closedAt < each.startedAt));
   if (leaking !== undefined) return `closed payment ${leaking.id} was not paid out`;
   if (account.open) return undefined;
@@ -114,6 +118,16 @@ function amountsAreInRange(account: Account, payments: readonly Payment[]): stri
   if (wrong !== undefined) return `amount ${wrong} is out of range`;
   const other = payments.find((each) => each.denom !== account.denom);
   return other === undefined ? undefined : `payment ${other.id} is in ${other.denom}, the account in ${account.denom}`;
+}
+
+/** Whose an account or a payment is stands in its id as well, and everybody who gets money back has an address. */
+function ownersAreNamed({ id, owner, deposits }: Account, payments: readonly Payment[]): string | undefined {
+  const named = id.scope === "bid" ? parseBidId(id.xid).provider : parseDeploymentId(id.xid).owner;
+  if (owner !== named) return `is of ${owner}, its id names ${named}`;
+  const lost = deposits.find(({ depositor }) => !isAddress(depositor));
+  if (lost !== undefined) return `a deposit of "${lost.depositor}", which is no address`;
+  const wrong = payments.find((each) => parseLeaseId(`${id.xid}/${each.id}`).provider !== each.owner);
+  return wrong === undefined ? undefined : `payment ${wrong.id} goes to ${wrong.owner}`;
 }
 
 function paymentsHaveAccounts(keeper: EscrowKeeper, ctx: Context): string | undefined {

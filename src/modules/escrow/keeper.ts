@@ -157,6 +157,12 @@ export class EscrowKeeper {
     return [...found].map(([, payment]) => payment);
   }
 
+  /** How many payments and how many deposits of bids there are, by walking them. */
+  count(ctx: Context): { readonly payments: number; readonly bidDeposits: number } {
+    const bidDeposits = this.accounts.paginate(store(ctx), { limit: 1n, countTotal: true }, { prefix: "bid/" });
+    return { payments: this.payments.count(store(ctx)), bidDeposits: Number(bidDeposits.pagination.total) };
+  }
+
   moduleBalance(ctx: Context, denom: string): bigint {
     return this.#bank.moduleBalance(ctx, ESCROW_ACCOUNT, denom);
   }

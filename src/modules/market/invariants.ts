@@ -1,10 +1,12 @@
 import type { Context, Invariant } from "../../runtime/index.ts";
 import { groupPrice } from "../../sdl/index.ts";
+import { equalBytes } from "../../util/index.ts";
 import {
   type Deployment,
   Deployment_State,
   type Group,
   Group_State,
+  GroupSpecSchema,
 } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
 import {
   type Bid,
@@ -16,6 +18,7 @@ import {
 } from "../../wire/gen/svc/market/v1beta1/market_pb.js";
 import {
   type DeploymentKey,
+  encodeMessage,
   formatBidId,
   formatGroupId,
   formatOrderId,
@@ -59,6 +62,9 @@ export function marketInvariants(neighbours: MarketNeighbours): Readonly<Record<
     "order-bids": each(orders, (ctx, order) => orderHasBids(neighbours, ctx, order)),
     "bid-deposits": each(bids, (ctx, bid) => bidHasDeposit(neighbours, ctx, bid)),
     prices: each(leases, (ctx, lease) => pricesAgree(neighbours, ctx, lease)),
+    "order-specs": each(orders, (ctx, order) => specIsOfGroup(neighbours, ctx, order)),
+    "bid-prices": each(bids, (ctx, bid) => bidIsWithinOrder(neighbours, ctx, bid)),
+    "escrow-records": (ctx) => escrowHoldsNothingElse(neighbours, ctx),
     expiry: (ctx) => expiryMatches(book, ctx),
     indexes: (ctx) => {
       const store = storeOf(ctx);
@@ -163,6 +169,33 @@ function pricesAgree({ book, escrow }: MarketNeighbours, ctx: Context, lease: Le
   const sameDenom = [bid.denom, payment?.denom, most?.denom, denom].every((each) => each === price.denom);
   if (!sameAmount || !sameDenom) return `lease ${formatBidId(id)}: prices of lease, bid, payment and order differ`;
   return most !== undefined && price.amount <= most.amount ? undefined : `lease ${formatBidId(id)} is above its order`;
+}
+
+/** An order asks for what its group does. */
+function specIsOfGroup({ groups }: MarketNeighbours, ctx: Context, order: Order): string | undefined {
+  const { spec } = order;
+  const id = orderIdOf(order);
+  const wanted = groups.findGroup(ctx, id)?.groupSpec;
+  if (wanted === undefined || spec === undefined) return `order ${formatOrderId(id)} has no group`;
+  const isSame = equalBytes(encodeMessage(GroupSpecSchema, spec), encodeMessage(GroupSpecSchema, wanted));
+  return isSame ? undefined : `order ${formatOrderId(id)} asks for something else than its group`;
+}
+
+/** A bid offers a price above nothing, up to that of its order and in its denomination. */
+function bidIsWithinOrder({ book }: MarketNeighbours, ctx: Context, bid: Bid): string | undefined {
+  const { denom, amount } = priceOf(bid.price);
+  const { spec } = book.order(ctx, bidIdOf(bid));
+  const most = spec === undefined ? undefined : groupPrice(spec);
+  if (most !== undefined && denom === most.denom && amount > 0n && amount <= most.amount) return undefined;
+  return `bid ${formatBidId(bidIdOf(bid))} does not fit the price of its order`;
+}
+
+/** Every payment is a lease's and every deposit a bid's: as many of the one as of the other, since each has its own. */
+function escrowHoldsNothingElse({ book, escrow }: MarketNeighbours, ctx: Context): string | undefined {
+  const store = storeOf(ctx);
+  const { payments, bidDeposits } = escrow.count(ctx);
+  if (payments !== book.leases.count(store)) return "a payment belongs to no lease";
+  return bidDeposits === book.bids.count(store) ? undefined : "a deposit in escrow belongs to no bid";
 }
 
 /** The expiry queue holds exactly the open orders, but for those whose expiry failed and is tried again. */

@@ -9,6 +9,8 @@ const BID_MIN_DEPOSIT = "5000000";
 const ORDER_MAX_BIDS = 20;
 /** About one day at six seconds a block. */
 const ORDER_MAX_OPEN_BLOCKS = 14_400n;
+/** Beyond this the height at which an order expires would leave the numbers there are. */
+const MAX_OPEN_BLOCKS = 2n ** 40n;
 /** Bounds of `order_max_bids`: what ends an order touches all its open bids. */
 const MAX_BIDS_CAP = 500;
 
@@ -35,7 +37,8 @@ export function defaultParams(): Params {
 export function checkParams(params: Params): Params {
   if (params.orderMaxBids < 1 || params.orderMaxBids > MAX_BIDS_CAP)
     throw errors.invalidParams(`order_max_bids is ${params.orderMaxBids}, allowed are 1 to ${MAX_BIDS_CAP}`);
-  if (params.orderMaxOpenBlocks < 1n) throw errors.invalidParams("order_max_open_blocks must be at least 1");
+  if (params.orderMaxOpenBlocks < 1n || params.orderMaxOpenBlocks > MAX_OPEN_BLOCKS)
+    throw errors.invalidParams(`order_max_open_blocks must be 1 to ${MAX_OPEN_BLOCKS}`);
   const [problem] = [
     ...minimumsProblems("bid_min_deposits", params.bidMinDeposits),
     ...gasTableProblems(Msg, params.messageGas),
