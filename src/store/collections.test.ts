@@ -196,6 +196,29 @@ describe("item, sequence, queue", () => {
     expect([ids.next(store), ids.next(store), ids.peek(store)]).toEqual([1n, 2n, 3n]);
   });
 
+  test("a queue is drained until the budget is used up", () => {
+    const store = new CacheStore(memoryDatabase().table("test"));
+    const waiting = queue({ name: "expiry", prefix: 1, key: stringKey });
+    for (const [height, key] of [
+      [5n, "a"],
+      [6n, "b"],
+      [6n, "c"],
+      [9n, "d"],
+    ] as const)
+      waiting.push(store, height, key);
+    const taken: string[] = [];
+    const take = (cost: number) => (key: string) => {
+      taken.push(key);
+      return cost;
+    };
+    expect(waiting.drain(store, { height: 8n, budget: 3 }, take(2))).toBe(-1);
+    expect(taken).toEqual(["a", "b"]);
+    expect(waiting.drain(store, { height: 8n, budget: 0 }, take(1))).toBe(0);
+    expect(waiting.drain(store, { height: 8n, budget: 3 }, take(1))).toBe(2);
+    expect(taken).toEqual(["a", "b", "c"]);
+    expect([...waiting.iterate(store)]).toEqual([{ height: 9n, key: "d" }]);
+  });
+
   test("a queue gives what is due, first heights first, up to the cap", () => {
     const store = freshStore();
     const expiries = queue({ name: "expiry", prefix: 1, key: stringKey });

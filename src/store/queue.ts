@@ -67,6 +67,20 @@ export class Queue<K> {
     return found;
   }
 
+  /**
+   * Takes due entries out, first heights first, and hands each to `handle`, which says how much of the budget its work
+   * took. Ends when none is left or the budget is used up; the last one may go beyond it. Returns what is left of it.
+   */
+  drain(store: KVStore, due: { readonly height: bigint; readonly budget: number }, handle: (key: K) => number): number {
+    let left = due.budget;
+    for (const { height, key } of this.due(store, due.height, left)) {
+      if (left <= 0) break;
+      this.remove(store, height, key);
+      left -= handle(key);
+    }
+    return left;
+  }
+
   /** All entries in order. */
   *iterate(store: KVReader): IterableIterator<Due<K>> {
     for (const [height, key] of this.#entries.keys(store)) yield { height, key };

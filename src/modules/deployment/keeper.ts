@@ -44,8 +44,8 @@ export const STORE = "deployment";
 export interface GroupMarket {
   /** Opens the next order of a group and returns its sequence number. */
   openOrder(ctx: Context, group: GroupKey, spec: GroupSpec): number;
-  /** Ends what the group has on the market: its order with bids, lease and payment. */
-  closeGroup(ctx: Context, group: GroupKey, reason: Closed_Reason): void;
+  /** Ends what the group has on the market: its order with bids, or lease and payment. Returns how many of them. */
+  closeGroup(ctx: Context, group: GroupKey, reason: Closed_Reason): number;
 }
 
 export interface NewDeployment {
@@ -214,12 +214,15 @@ export class DeploymentKeeper {
     this.#markGroup(ctx, this.group(ctx, id), { state: Group_State.paused, reason });
   }
 
-  /** The deployment's money ended: its groups stop, it stays active for a top-up. */
-  exhausted(ctx: Context, id: DeploymentKey): void {
+  /** The deployment's money ended: its groups stop, it stays active for a top-up. Returns how many bids and leases ended. */
+  exhausted(ctx: Context, id: DeploymentKey): number {
+    const end = { state: Group_State.insufficient_funds, reason: Closed_Reason.insufficient_funds } as const;
+    let ended = 0;
     for (const group of this.groupsOf(ctx, id)) {
       if (group.state !== Group_State.open && group.state !== Group_State.paused) continue;
-      this.#endGroup(ctx, group, { state: Group_State.insufficient_funds, reason: Closed_Reason.insufficient_funds });
+      ended += this.#endGroup(ctx, group, end);
     }
+    return ended;
   }
 
   /** Tells that the deployment's money ends in so many blocks. */
@@ -241,9 +244,10 @@ export class DeploymentKeeper {
     return this.group(ctx, id);
   }
 
-  #endGroup(ctx: Context, group: Group, end: GroupEnd): void {
-    this.#market.closeGroup(ctx, idOf(group), end.reason);
+  #endGroup(ctx: Context, group: Group, end: GroupEnd): number {
+    const ended = this.#market.closeGroup(ctx, idOf(group), end.reason);
     this.#markGroup(ctx, group, end);
+    return ended;
   }
 
   #markGroup(ctx: Context, group: Group, { state, reason }: GroupEnd): void {

@@ -209,6 +209,28 @@ describe("the work of one block", () => {
     }
   });
 
+  it("counts every bid and lease that ends with a deployment", () => {
+    const { chain, market, alice, bob, deploy } = setUp({ cap: 3, accounts: ["alice", "bob", "carol"] });
+    const carol = chain.key("carol");
+    market.register(carol);
+    const groups = ["lease", "bids"].map((name) => groupSpec(name, { price: "100" }));
+    const ids = [1n, 2n, 3n].map((dseq) => deploy(dseq, 3000n, groups));
+    for (const from of [bob, carol]) for (const id of ids) market.bid(from, orderOf(id, 2), "1");
+    for (const id of ids) market.bid(bob, orderOf(id), "100");
+    const leases = ids.map((id) => ({ ...orderOf(id), provider: bob.address }));
+    const messages = leases.map((bidId) => create(MsgCreateLeaseSchema, { bidId }));
+    chain.mustSend(messages, { from: alice });
+    const end = chain.height + 30n;
+    chain.nextBlock(29);
+    const stopped: number[] = [];
+    for (let i = 0; i < 3; i++) {
+      chain.nextBlock();
+      stopped.push(ids.filter((id) => market.account(id).exhaustsAt === 0n).length);
+    }
+    expect(stopped).toEqual([1, 2, 3]);
+    expect(leases.map((id) => market.leaseOf(id).closedOn)).toEqual([end, end, end]);
+  });
+
   it("lets a provider collect from, and an owner close, what waits", () => {
     const { chain, market, alice, bob, deploy } = setUp({ cap: 1 });
     const ids = [1n, 2n, 3n].map((dseq) => deploy(dseq, 150n));

@@ -141,9 +141,10 @@ function paymentsHaveAccounts(keeper: EscrowKeeper, ctx: Context): string | unde
 function queuesMatch(keeper: EscrowKeeper, ctx: Context): string | undefined {
   const store = ctx.store(STORE);
   const expected = new Map<string, bigint>();
-  let deployments = 0;
-  for (const [key, { id, exhaustsAt }] of keeper.accounts.iterate(store)) {
-    if (id.scope === "deployment") deployments += 1;
+  // Every payment is a lease's and every account a deployment's or a bid's.
+  let records = keeper.payments.count(store);
+  for (const [key, { exhaustsAt }] of keeper.accounts.iterate(store)) {
+    records += 1;
     if (exhaustsAt !== NEVER) expected.set(key, exhaustsAt);
   }
   let overdue = 0;
@@ -155,8 +156,8 @@ function queuesMatch(keeper: EscrowKeeper, ctx: Context): string | undefined {
   }
   for (const { key } of keeper.retries.iterate(store)) expected.delete(key);
   for (const key of expected.keys()) return `${key} is missing in the exhaustion queue`;
-  // Fewer accounts than one block may close leave no excuse for being late.
-  if (overdue > 0 && deployments <= keeper.maxRecords(ctx)) return `${overdue} accounts are overdue`;
+  // Fewer records than one block may end leave no excuse for being late.
+  if (overdue > 0 && records <= keeper.maxRecords(ctx)) return `${overdue} accounts are overdue`;
   return noticesMatch(keeper, ctx);
 }
 

@@ -52,8 +52,11 @@ export interface EscrowBank {
 
 /** Whom escrow tells what happened at the end of a block. */
 export interface EscrowHooks {
-  /** The money ended: all payments are paid and closed; the account stays open with what was too little for a block. */
-  exhausted(ctx: Context, account: Account): void;
+  /**
+   * The money ended: all payments are paid and closed; the account stays open with what was too little for a block.
+   * Returns how many bids and leases ended with it.
+   */
+  exhausted(ctx: Context, account: Account): number;
   /** The money ends in so many blocks. Told once per crossing of the limit. */
   lowBalance(ctx: Context, account: Account, blocks: bigint): void;
 }
@@ -138,7 +141,7 @@ export class EscrowKeeper {
     return this.params.require(store(ctx));
   }
 
-  /** Accounts or orders that the end of one block may close. */
+  /** Bids and leases that the end of one block may end; what ends none counts as one. */
   maxRecords(ctx: Context): number {
     return this.getParams(ctx).maxEndblockRecords;
   }
@@ -272,12 +275,17 @@ export class EscrowKeeper {
   /** Ends payments whose money ends with this block, and tells of balances that run low. */
   endBlock(ctx: Context): void {
     const cap = this.maxRecords(ctx);
-    const due = this.exhaustion.popDue(store(ctx), ctx.height, cap);
-    due.push(...this.retries.popDue(store(ctx), ctx.height, cap - due.length));
-    for (const { key } of due) {
-      const done = runBlockItem(ctx, `escrow exhaustion ${key}`, (inner) => this.#exhaust(inner, key));
+    const exhaust = (key: string): number => {
+      let ended = 0;
+      const done = runBlockItem(ctx, `escrow exhaustion ${key}`, (inner) => {
+        ended = this.#exhaust(inner, key);
+      });
       if (!done) this.retries.push(store(ctx), ctx.height + RETRY_BLOCKS, key);
-    }
+      return Math.max(1, ended);
+    };
+    const { height } = ctx;
+    const left = this.exhaustion.drain(store(ctx), { height, budget: cap }, exhaust);
+    this.retries.drain(store(ctx), { height, budget: left }, exhaust);
     for (const { key } of this.notices.popDue(store(ctx), ctx.height, cap)) {
       runBlockItem(ctx, `escrow notice ${key}`, (inner) => this.#tell(inner, key));
     }
@@ -303,16 +311,16 @@ export class EscrowKeeper {
     return height > 0n ? height : 0n;
   }
 
-  #exhaust(ctx: Context, key: string): void {
+  #exhaust(ctx: Context, key: string): number {
     const ledger = this.#ledger(ctx, key);
     const end = ledger.account.exhaustsAt;
     // What is tried again may have been ended by something else meanwhile.
-    if (end === NEVER || end > ctx.height) return;
+    if (end === NEVER || end > ctx.height) return 0;
     const { account, payments } = settle(ledger, end);
     for (const payment of payments) this.#close(ctx, payment, end);
     const after = withPayments(account, []);
     this.#save(ctx, after, end);
-    this.#hooks.exhausted(ctx, after.account);
+    return this.#hooks.exhausted(ctx, after.account);
   }
 
   #tell(ctx: Context, key: string): void {

@@ -28,7 +28,7 @@ function faultyMarket() {
     const escrow = escrowModule(bank, {
       exhausted: (ctx, { id }) => {
         check(parseDeploymentId(id.xid).dseq);
-        deployment.keeper.exhausted(ctx, parseDeploymentId(id.xid));
+        return deployment.keeper.exhausted(ctx, parseDeploymentId(id.xid));
       },
       lowBalance: (ctx, { id }, blocks) => deployment.keeper.lowBalance(ctx, parseDeploymentId(id.xid), blocks),
     });

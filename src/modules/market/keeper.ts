@@ -36,7 +36,7 @@ import type { EscrowKeeper } from "../escrow/index.ts";
 import { isOpenOrder, MarketBook, storeOf } from "./book.ts";
 import { errors } from "./errors.ts";
 import { emitBid, emitOrder } from "./events.ts";
-import { bidEscrowId, bidIdOf, leaseIdOf, orderIdOf, orderOfPath, priceOf } from "./records.ts";
+import { bidEscrowId, bidIdOf, leaseIdOf, type OrderPath, orderIdOf, orderOfPath, pathOf, priceOf } from "./records.ts";
 
 /** An order whose expiry failed is tried again after this many blocks; others do not wait behind it. */
 const RETRY_BLOCKS = 100n;
@@ -111,11 +111,13 @@ export class MarketKeeper {
     return oseq;
   }
 
-  /** Ends what a group has on the market: its open order with all bids, or its lease. */
-  closeGroup(ctx: Context, group: GroupKey, reason: Closed_Reason): void {
+  /** Ends what a group has on the market: its open order with all bids, or its lease. Returns how many of them. */
+  closeGroup(ctx: Context, group: GroupKey, reason: Closed_Reason): number {
     const order = this.book.lastOrder(ctx, group);
-    if (order?.state === Order_State.open) this.#endOrder(ctx, order, reason);
-    if (order?.state === Order_State.active) this.#endLease(ctx, this.#leaseOf(ctx, order), reason);
+    if (order?.state === Order_State.open) return this.#endOrder(ctx, order, reason);
+    if (order?.state !== Order_State.active) return 0;
+    this.#endLease(ctx, this.#leaseOf(ctx, order), reason);
+    return 1;
   }
 
   createBid(ctx: Context, { order: orderId, provider, price, deposit }: NewBid): BidKey {
@@ -225,14 +227,19 @@ export class MarketKeeper {
   /** Closes orders that nobody took; their groups wait for their owners. */
   endBlock(ctx: Context): void {
     const store = storeOf(ctx);
-    const cap = this.#escrow.maxRecords(ctx);
-    const due = this.book.expiry.popDue(store, ctx.height, cap);
-    due.push(...this.book.retries.popDue(store, ctx.height, cap - due.length));
-    for (const { key } of due) {
+    const { height } = ctx;
+    const { expiry, retries } = this.book;
+    const expire = (key: OrderPath): number => {
       const id = orderOfPath(key);
-      const done = runBlockItem(ctx, `market expiry ${formatOrderId(id)}`, (inner) => this.#expire(inner, id));
-      if (!done) this.book.retries.push(store, ctx.height + RETRY_BLOCKS, key);
-    }
+      let ended = 0;
+      const done = runBlockItem(ctx, `market expiry ${formatOrderId(id)}`, (inner) => {
+        ended = this.#expire(inner, id);
+      });
+      if (!done) retries.push(store, height + RETRY_BLOCKS, pathOf(id));
+      return Math.max(1, ended);
+    };
+    const left = expiry.drain(store, { height, budget: this.#escrow.maxRecords(ctx) }, expire);
+    retries.drain(store, { height, budget: left }, expire);
   }
 
   activeLeasesOf(ctx: Context, provider: string): Lease[] {
@@ -280,12 +287,14 @@ export class MarketKeeper {
     emitOrder(ctx, "order-closed", id, reason);
   }
 
-  /** Ends an order that nobody has taken, with all its bids. */
-  #endOrder(ctx: Context, order: Order, reason: Closed_Reason): void {
+  /** Ends an order that nobody has taken, with all its bids. Returns how many these were. */
+  #endOrder(ctx: Context, order: Order, reason: Closed_Reason): number {
     const id = orderIdOf(order);
-    for (const bid of this.book.openBids(ctx, id)) this.#endBid(ctx, bid, { state: Bid_State.closed, reason });
+    const bids = this.book.openBids(ctx, id);
+    for (const bid of bids) this.#endBid(ctx, bid, { state: Bid_State.closed, reason });
     this.book.saveNotOpen(ctx, { ...order, state: Order_State.closed, closedOn: ctx.height, closeReason: reason });
     emitOrder(ctx, "order-closed", id, reason);
+    return bids.length;
   }
 
   /** Ends an open bid and returns its deposit. */
@@ -309,11 +318,12 @@ export class MarketKeeper {
     }
   }
 
-  #expire(ctx: Context, id: OrderKey): void {
+  #expire(ctx: Context, id: OrderKey): number {
     const order = this.book.order(ctx, id);
-    if (!isOpenOrder(order)) return;
-    this.#endOrder(ctx, order, Closed_Reason.order_expired);
+    if (!isOpenOrder(order)) return 0;
+    const ended = this.#endOrder(ctx, order, Closed_Reason.order_expired);
     this.#groups.marketEnded(ctx, id, Closed_Reason.order_expired);
+    return ended;
   }
 
   /** Pays out a lease and tells how much it was; the money may have ended before this block. */

@@ -271,7 +271,7 @@ export declare const Payment_StateSchema: GenEnum<Payment_State>;
  */
 export declare type Params = Message<"svc.escrow.v1beta1.Params"> & {
   /**
-   * Accounts and orders that the end of one block may close.
+   * Bids and leases that the end of one block may end; what ends none counts as one.
    *
    * @generated from field: uint32 max_endblock_records = 1;
    */
