@@ -22,6 +22,8 @@ export const EMPTY_CONFIG: ClientConfig = { values: new Map(), profiles: new Map
 
 const MAX_BYTES = 1024 * 1024;
 const PROFILES = "profiles";
+/** Keys that the reference tool writes into a home of its own, and that have no meaning here. */
+const KEYS_OF_OTHERS: ReadonlySet<string> = new Set(["keyring-default-keyname", "grpc-address", "grpc-insecure"]);
 
 /** Reads `client.toml` of a home; an empty configuration when there is none. Throws one sentence that names the line. */
 export function readConfig(home: string): ClientConfig {
@@ -69,7 +71,9 @@ interface Place {
 }
 
 function readValues(table: Readonly<Record<string, unknown>>, place: Place): ConfigValues {
-  const values = Object.entries(table).map(([name, value]) => [name, readValue(name, value, place)] as const);
+  const values = Object.entries(table)
+    .filter(([name]) => !KEYS_OF_OTHERS.has(name))
+    .map(([name, value]) => [name, readValue(name, value, place)] as const);
   return new Map(values.filter(([, value]) => value !== ""));
 }
 

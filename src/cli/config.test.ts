@@ -163,6 +163,18 @@ describe("settings of client.toml", () => {
     expect((await runCli(["keys", "--home", join(root, "none"), "parse", "00"])).out).not.toMatch(/^\{/);
   });
 
+  test("may be one of the reference tool, with keys of its own", async () => {
+    write(
+      'output = "json"',
+      'keyring-default-keyname = ""',
+      'grpc-address = "localhost:9090"',
+      "grpc-insecure = false",
+    );
+    expect((await svc("keys parse 00")).out).toMatch(/^\{/);
+    await svc("config set denom uatom");
+    expect(readFileSync(path, "utf8")).toContain('grpc-address = "localhost:9090"');
+  });
+
   test.each([
     [['nod = "x"'], ':1: unknown key "nod"', 'did you mean "node"?'],
     [["", 'gas = "auto"'], ':2: unknown key "gas"', "its keys are chain-id, keyring-backend"],

@@ -27,7 +27,7 @@ export interface KeysListOptions extends KeysFlags {
 
 /** `keys list`: all keys, by name. */
 export async function keysList(options: KeysListOptions, io: Io): Promise<void> {
-  const keys = await cliKeyring(options, io).list();
+  const keys = await cliKeyring(options, io).list(({ message }) => io.err(`left out: ${message}\n`));
   if (options.listNames === true) {
     io.out(keys.map(({ name }) => `${name}\n`).join(""));
     return;
@@ -184,7 +184,7 @@ async function keysThere(keyring: Keyring, { home, keyringDir, keyringService }:
   if (keyring.backend === "os" && existsSync(join(keyringDir ?? home, "keyring-file")))
     return `${place} has not got it; keys of --keyring-backend file are in ${keyringDir ?? home} as well`;
   if (keyring.backend !== "test") return `${place} is listed by: svc keys list`;
-  const names = (await keyring.list()).map(({ name }) => name);
+  const names = (await keyring.list(() => undefined)).map(({ name }) => name);
   if (names.length > 0) return `${place} holds ${names.join(", ")}`;
   return `${place} is empty: make a key with svc keys add, or name another keyring with --home and --keyring-backend`;
 }

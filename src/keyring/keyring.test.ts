@@ -9,6 +9,8 @@ import { generatePrivateKey, publicKeyOf, verifySecp256k1 } from "../crypto/inde
 import { fromHex, toHex, toUtf8 } from "../util/index.ts";
 import { encodeAddress, multisigPublicKey, secp256k1PublicKey } from "../wire/index.ts";
 import { fixedPassphrase, type Keyring, openKeyring, type PassphraseSource, passphraseFile } from "./index.ts";
+import { ItemKeyring } from "./keyring.ts";
+import { MemoryItems } from "./memory-items.ts";
 
 let home: string;
 beforeEach(async () => {
@@ -130,6 +132,21 @@ describe.each(["file", "test", "memory"])("back end %s", (backend) => {
     const keyring = open(backend, fixedPassphrase(PASSPHRASE));
     await expect(keyring.addLocal(name, generatePrivateKey())).rejects.toThrow("invalid key name");
     expect(await keyring.list()).toEqual([]);
+  });
+});
+
+describe("a record that cannot be read", () => {
+  test("costs a list nothing else when somebody is told of it", async () => {
+    const items = new MemoryItems();
+    const keyring = new ItemKeyring({ items });
+    await keyring.addLocal("alice", generatePrivateKey());
+    await items.write("foreign.info", Uint8Array.of(0x0a, 1, 0x66));
+    await items.write("garbage.info", Uint8Array.of(255));
+    const faults: string[] = [];
+    const listed = await keyring.list(({ message }) => void faults.push(message));
+    expect(listed.map(({ name }) => name)).toEqual(["alice"]);
+    expect(faults.map((fault) => fault.slice(0, 13)).sort()).toEqual(["foreign.info:", "garbage.info:"]);
+    await expect(keyring.list()).rejects.toThrow("cannot be read");
   });
 });
 

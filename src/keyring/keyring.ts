@@ -1,5 +1,5 @@
 import { isPrivateKey, publicKeyOf, signSecp256k1 } from "../crypto/index.ts";
-import { BECH32_PREFIX, compareBytes, errorText, fromUtf8, sdkErrors, toHex, toUtf8 } from "../util/index.ts";
+import { BECH32_PREFIX, compareBytes, errorText, fromUtf8, SvcError, sdkErrors, toHex, toUtf8 } from "../util/index.ts";
 import { decodeAddress, isAddress, type PublicKey, publicKeyAddress } from "../wire/index.ts";
 import { keyringErrors } from "./errors.ts";
 import { checkKeyName } from "./names.ts";
@@ -36,13 +36,14 @@ export class ItemKeyring implements Keyring {
     return this.#items.backend;
   }
 
-  async list(): Promise<KeyInfo[]> {
+  async list(onUnreadable?: (fault: SvcError) => void): Promise<KeyInfo[]> {
     const keys = (await this.#items.keys()).filter((key) => key.endsWith(INFO));
     keys.sort((a, b) => compareBytes(toUtf8(a), toUtf8(b)));
     // The first read asks for the passphrase; the others then run side by side.
     const [first, ...others] = keys;
     if (first === undefined) return [];
-    const records = [await this.#read(first), ...(await Promise.all(others.map((key) => this.#read(key))))];
+    const read = (key: string): Promise<KeyRecord | undefined> => this.#read(key).catch(passOver(onUnreadable));
+    const records = [await read(first), ...(await Promise.all(others.map(read)))];
     return records.filter((record) => record !== undefined).map(infoOf);
   }
 
@@ -155,6 +156,15 @@ export class ItemKeyring implements Keyring {
     const data = await this.#items.read(key);
     return data === undefined ? undefined : decodeItem(key, data);
   }
+}
+
+/** Other faults than a record's own, a wrong passphrase or an open file, still end the list. */
+function passOver(onUnreadable: ((fault: SvcError) => void) | undefined): (error: unknown) => undefined {
+  return (error) => {
+    const own = error instanceof SvcError && error.codespace === "keyring" && error.code === keyringErrors.damaged.code;
+    if (!own || onUnreadable === undefined) throw error;
+    onUnreadable(error);
+  };
 }
 
 function decodeItem(key: string, data: Uint8Array): KeyRecord {

@@ -1,3 +1,4 @@
+import type { SvcError } from "../util/index.ts";
 import type { PublicKey } from "../wire/index.ts";
 
 /** How a key is held: its private half here, on a hardware device, nowhere, or shared between several keys. */
@@ -39,8 +40,11 @@ export type RecordForm = "proto" | "amino";
 export interface Keyring {
   /** Name of the back end in use, for messages. */
   readonly backend: string;
-  /** All keys, by name in byte order. */
-  list(): Promise<KeyInfo[]>;
+  /**
+   * All keys, by name in byte order. A record that cannot be read (another tool may keep kinds of keys that are unknown
+   * here) is left out and told to `onUnreadable`; without it the list fails.
+   */
+  list(onUnreadable?: (fault: SvcError) => void): Promise<KeyInfo[]>;
   /** The key of a name or of an address (bech32 of the keyring's network). */
   get(nameOrAddress: string): Promise<KeyInfo>;
   /** Like `get`, undefined where there is none. */

@@ -40,7 +40,7 @@ export async function asTenant<T>(
 }
 
 async function onlyKey(context: CliContext): Promise<string> {
-  const keys = (await (await context.keyring()).list()).filter(({ type }) => type === "local");
+  const keys = (await (await context.keyring()).list(() => undefined)).filter(({ type }) => type === "local");
   const [only, ...others] = keys.map(({ name }) => name);
   if (only === undefined) throw usageError("the keyring has no key", "make one: svc keys add <name>");
   if (others.length === 0) return only;
