@@ -1,5 +1,6 @@
 import type { Attribute } from "../wire/gen/svc/base/v1beta1/base_pb.js";
 import type { ChainView } from "./chain.ts";
+import { MIN_MEMORY } from "./cluster/index.ts";
 import { daemonErrors } from "./errors.ts";
 import type { MarketView } from "./orders/index.ts";
 
@@ -30,6 +31,7 @@ export function marketView({ chain, provider, tenantAttributes, balance }: Marke
         tenantAttributes,
         gpus: false,
         leasedIps: false,
+        leastMemory: MIN_MEMORY,
       };
     },
   };

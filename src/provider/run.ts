@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { type Block, type ChainClient, followBlocks, type TxSigner } from "../client/index.ts";
-import { errorText, type IntCoin, type Logger } from "../util/index.ts";
+import { type Block, type ChainClient, clientErrors, followBlocks, type TxSigner } from "../client/index.ts";
+import { errorText, formatCoin, type IntCoin, type Logger } from "../util/index.ts";
 import { Query as BankQuery } from "../wire/gen/sdk/bank/v1beta1/query_pb.js";
 import { formatLeaseId, formatOrderId, type LeaseKey } from "../wire/index.ts";
 import { type ChainView, chainView } from "./chain.ts";
@@ -45,12 +45,15 @@ export interface ProviderRequest {
 }
 
 export interface RunningProvider {
+  /** Resolves when the provider can do its work no longer, with the reason; its workloads go on. */
+  readonly failed: Promise<Error>;
   /** Stops the daemon; workloads go on. */
   stop(): Promise<void>;
 }
 
 /** Starts the provider: what was here before first, then the orders of the market. Rejects with one sentence. */
 export async function runProvider(request: ProviderRequest): Promise<RunningProvider> {
+  await checkChain(request);
   const provider = new ProviderDaemon(request, await askDeposit(request));
   try {
     await provider.start();
@@ -61,13 +64,24 @@ export async function runProvider(request: ProviderRequest): Promise<RunningProv
   return provider;
 }
 
-/** The deposit of a bid: as configured, or the least that the chain takes. */
+/** A node of another chain shows none of our orders and leases. */
+async function checkChain({ client, log, signal }: ProviderRequest): Promise<void> {
+  const { chainId } = await untilAnswered(() => client.node.status(), { log, signal });
+  const ours = await client.chainId();
+  if (chainId !== ours) throw clientErrors.wrongChain(`the node serves ${chainId}, not ${ours}`);
+}
+
+/** The deposit of a bid: as configured, or the least that the chain takes. Rejects when the chain would refuse it. */
 async function askDeposit({ config, client, log, signal }: ProviderRequest): Promise<IntCoin> {
-  if (config.bidDeposit !== undefined) return config.bidDeposit;
   const { bidMinDeposits } = await untilAnswered(() => chainView(client.query).marketParams(), { log, signal });
-  const [first] = bidMinDeposits;
-  if (first === undefined) throw daemonErrors.noDeposit();
-  return first;
+  const { bidDeposit = bidMinDeposits[0] } = config;
+  if (bidDeposit === undefined) throw daemonErrors.noDeposit();
+  const least = bidMinDeposits.find(({ denom }) => denom === bidDeposit.denom);
+  if (bidMinDeposits.length > 0 && (least === undefined || bidDeposit.amount < least.amount)) {
+    const text = `${formatCoin(bidDeposit)}, the chain takes ${bidMinDeposits.map(formatCoin).join(" or ")} and more`;
+    throw daemonErrors.badDeposit(text);
+  }
+  return bidDeposit;
 }
 
 class ProviderDaemon implements RunningProvider {
@@ -82,6 +96,10 @@ class ProviderDaemon implements RunningProvider {
   readonly #timers: NodeJS.Timeout[] = [];
   #gateway: Gateway | undefined;
   #following: Promise<void> = Promise.resolve();
+  #fail: (error: Error) => void = () => {};
+  readonly failed = new Promise<Error>((resolve) => {
+    this.#fail = resolve;
+  });
 
   constructor(request: ProviderRequest, deposit: IntCoin) {
     const { config, client, signer, log } = request;
@@ -106,7 +124,6 @@ class ProviderDaemon implements RunningProvider {
 
   async start(): Promise<void> {
     const { client, log, signal } = this.#request;
-    await untilAnswered(() => client.chainId(), { log, signal });
     await this.#checkRegistered();
     await this.#observeNodes();
     await this.#ingress.listen();
@@ -199,9 +216,9 @@ class ProviderDaemon implements RunningProvider {
       for await (const block of followBlocks(client, { from, signal: this.#stop.signal, onProblem }))
         this.#onBlock(block);
     } catch (error) {
-      log.error("blocks can no longer be followed: restart the provider with a node that keeps them", {
-        err: errorText(error),
-      });
+      // Without the blocks nothing is bid for and nothing torn down; the next start looks at the whole state.
+      log.error("blocks can no longer be followed", { err: errorText(error) });
+      this.#fail(daemonErrors.lostBlocks(errorText(error)));
     }
   }
 

@@ -117,6 +117,7 @@ describe("reasons for not bidding", () => {
     ["insufficient capacity: 500m cpu wanted", "ask for less cpu"],
     ["the order requires attribute region=eu, this provider does not have it", "change or remove the attribute"],
     ["the order requires the signature of an auditor that this provider does not have", "change or remove signedBy"],
+    ["a service of the order has less memory than a container needs: at least 6Mi", "write a larger memory.size"],
     ["this provider serves only orders that ask for tier=one", "add that attribute"],
     ["the order asks for a gpu, this provider has none", "ask for what this provider has"],
     [

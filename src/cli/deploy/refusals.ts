@@ -77,6 +77,7 @@ const REMEDIES: readonly (readonly [pattern: RegExp, remedy: string])[] = [
   [/serves only orders/i, "add that attribute under placement in the deployment file"],
   [/auditor|signature/i, "change or remove signedBy under placement in the deployment file"],
   [/gpu|leased ip|class/i, "ask for what this provider has, or wait for another provider"],
+  [/less memory/i, "write a larger memory.size in the deployment file and run the same command again"],
   [/volumes/i, "use fewer volumes for one service"],
   [/balance|deposit/i, "the provider's operator has to fund its account"],
 ];

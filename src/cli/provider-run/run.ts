@@ -1,6 +1,6 @@
 import type { TxSigner } from "../../client/index.ts";
 import { createEngineDriver, discoverEngine, type EngineDriver, runProvider } from "../../provider/index.ts";
-import { createLogger, EXIT, type Logger } from "../../util/index.ts";
+import { createLogger, EXIT, errorText, type Logger } from "../../util/index.ts";
 import { encodeAddress } from "../../wire/index.ts";
 import { openCertificate, type TlsIdentity } from "../cert/issue.ts";
 import { type CliContext, createContext } from "../context.ts";
@@ -63,8 +63,10 @@ async function runLocked(
     const config = { ...settings, driver };
     const client = await context.chain();
     const provider = await runProvider({ config, client, signer, identity, version: VERSION, log, signal });
-    log.info("stopping", { why: await stop.received });
+    const why = await Promise.race([stop.received, provider.failed]);
+    log.info("stopping", { why: errorText(why) });
     await provider.stop();
+    if (why instanceof Error) throw why;
     return EXIT.done;
   } catch (error) {
     if (signal.aborted) return EXIT.interrupted;

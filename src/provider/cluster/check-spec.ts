@@ -5,7 +5,7 @@ import { isNodePortExpose, isPersistent, isRam } from "./expose.ts";
 import { parseReference } from "./reference.ts";
 
 /** Engines refuse memory limits below this many bytes. */
-const MIN_MEMORY = 6n << 20n;
+export const MIN_MEMORY = 6n << 20n;
 
 /** What the machine can do, for the refusal of specs that can never run. */
 export interface Abilities {

@@ -1,3 +1,4 @@
+export { MIN_MEMORY } from "./check-spec.ts";
 export * from "./driver.ts";
 export * from "./engine/index.ts";
 export { clusterErrors } from "./errors.ts";

@@ -16,6 +16,8 @@ export interface Offer {
   /** Kinds of service that the cluster has none of. */
   readonly gpus: boolean;
   readonly leasedIps: boolean;
+  /** Bytes of memory below which the cluster runs nothing. */
+  readonly leastMemory: bigint;
 }
 
 /** Why the provider does not want the order, in one sentence, or undefined. */
@@ -36,6 +38,8 @@ function resourceRefusal(spec: GroupSpec, offer: Offer): string | undefined {
   if (rows.some((row) => row.gpu > 0n) && !offer.gpus) return "the order asks for a gpu, this provider has none";
   if (rows.some((row) => row.leasedIps.length > 0) && !offer.leasedIps)
     return "the order asks for a leased ip, this provider has none";
+  if (rows.some((row) => row.memory < offer.leastMemory))
+    return `a service of the order has less memory than a container needs: at least ${offer.leastMemory >> 20n}Mi`;
   if (rows.some((row) => row.volumes.length > MAX_VOLUMES))
     return `a service of the order has more than ${MAX_VOLUMES} volumes`;
   if (!hasCapabilities(spec, offer.attributes))

@@ -16,7 +16,7 @@ const tier = create(AttributeSchema, { key: "tier", value: "gold" });
 const id: OrderKey = { owner: "svc1tenant", dseq: 5n, gseq: 1, oseq: 1 };
 const val = (amount: bigint) => ({ val: toUtf8(amount.toString()) });
 
-function spec(change: { cpu?: bigint; price?: string; required?: string } = {}): GroupSpec {
+function spec(change: { cpu?: bigint; memory?: bigint; price?: string; required?: string } = {}): GroupSpec {
   return create(GroupSpecSchema, {
     name: "g",
     requirements: { attributes: change.required === undefined ? [] : [{ key: change.required, value: "x" }] },
@@ -25,7 +25,7 @@ function spec(change: { cpu?: bigint; price?: string; required?: string } = {}):
         resources: {
           id: 1,
           cpu: { units: val(change.cpu ?? 100n) },
-          memory: { quantity: val(1n << 26n) },
+          memory: { quantity: val(change.memory ?? 1n << 26n) },
           storage: [{ name: "default", quantity: val(1n << 26n) }],
           gpu: { units: val(0n) },
           endpoints: [{ kind: Endpoint_Kind.SHARED_HTTP }],
@@ -81,6 +81,7 @@ function setUp(change: Partial<World> = {}, bidTimeoutMs = 60_000) {
       tenantAttributes: world.tenantAttributes,
       gpus: false,
       leasedIps: false,
+      leastMemory: 6n << 20n,
     }),
     balance: async () => world.balance,
   };
@@ -141,6 +142,7 @@ describe("orders", () => {
   it.each([
     [{ group: spec({ required: "region" }) }, "requires attribute region=x"],
     [{ group: spec({ cpu: 2000n }) }, "insufficient capacity: cpu 2000m"],
+    [{ group: spec({ memory: 1n << 20n }) }, "less memory than a container needs: at least 6Mi"],
     [{ group: spec({ price: "0.5" }) }, "our price 1utoken per block is above the order's 0.5utoken"],
     [{ bids: 20 }, "20 open bids already"],
     [
@@ -166,6 +168,7 @@ describe("orders", () => {
     [{ group: spec({ required: "region" }) }, true],
     [{ group: spec({ price: "0.5" }) }, true],
     [{ group: spec({ cpu: 2000n }) }, true],
+    [{ group: spec({ memory: 1n << 20n }) }, true],
     [{ refuse: new Rejected({ code: 5, codespace: "market", log: "attribute mismatch" }) }, true],
     [{ refuse: new Rejected({ code: 5, codespace: "sdk", log: "insufficient funds" }) }, undefined],
     [{ bids: 20 }, undefined],

@@ -1,0 +1,106 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { ChainClient, clientErrors, sendTx } from "../client/index.ts";
+import { type TestNode, testNode } from "../testing/index.ts";
+import { silentLogger } from "../util/index.ts";
+import { MsgCreateProviderSchema } from "../wire/gen/svc/provider/v1beta1/provider_pb.js";
+import { packAny } from "../wire/index.ts";
+import { MemoryCluster } from "./cluster/memory/index.ts";
+import type { ProviderConfig } from "./config.ts";
+import { CONNECTIONS_PER_ADDRESS, parseNetworks } from "./ingress/index.ts";
+import { parseScales, scalePricing } from "./pricing/index.ts";
+import { type RunningProvider, runProvider } from "./run.ts";
+import { testCertificate } from "./testing/identities.ts";
+
+async function startedNode(): Promise<TestNode> {
+  const node = await testNode();
+  onTestFinished(() => node.stop());
+  return node;
+}
+
+function configOf(change: Partial<ProviderConfig>): ProviderConfig {
+  const stateDir = mkdtempSync(join(tmpdir(), "svc-provider-run-"));
+  onTestFinished(() => rmSync(stateDir, { recursive: true }));
+  return {
+    stateDir,
+    driver: new MemoryCluster().open(),
+    pricing: scalePricing(parseScales({ cpu: "1", memory: "0", storage: "0", endpoint: "0", ip: "0" })),
+    fee: { denom: "utoken", amount: 1000n },
+    gasPrice: 0n,
+    bidTimeoutMs: 60_000,
+    manifestTimeoutMs: 60_000,
+    withdrawalPeriodMs: 60_000,
+    tenantAttributes: [],
+    overcommit: { cpu: 0, memory: 0, storage: 0 },
+    nodePorts: { quantity: 0, first: 30_000, last: 30_000 },
+    monitor: { retries: 1, retryMs: 1000, retryJitterMs: 0, periodMs: 1000, periodJitterMs: 0 },
+    inventoryPollMs: 60_000,
+    publicHostname: "localhost",
+    ingress: {
+      domain: "localhost",
+      staticHosts: true,
+      host: "127.0.0.1",
+      port: 0,
+      blockedHosts: [],
+      loopbackPorts: false,
+      clients: { connectionsPerAddress: CONNECTIONS_PER_ADDRESS, trustedProxies: parseNetworks([]) },
+    },
+    gateway: { host: "127.0.0.1", port: 0 },
+    ...change,
+  };
+}
+
+interface Wish {
+  readonly config?: Partial<ProviderConfig>;
+  /** Given instead of the node's. */
+  readonly chainId?: string;
+  readonly change?: (client: ChainClient) => void;
+}
+
+/** Starts a provider that is registered on the node's chain. */
+async function run(node: TestNode, { config = {}, chainId, change }: Wish): Promise<RunningProvider> {
+  const { address, publicKey, ...key } = node.key("alice");
+  const signer = { address, publicKey, sign: async (bytes: Uint8Array) => key.sign(bytes) };
+  const own = new ChainClient(node.url);
+  onTestFinished(() => own.close());
+  const message = packAny(MsgCreateProviderSchema, { owner: address, hostUri: "https://localhost:8443" });
+  expect(await sendTx(own, signer, [message])).toMatchObject({ code: 0 });
+  const client = new ChainClient(node.url, chainId === undefined ? {} : { chainId });
+  onTestFinished(() => client.close());
+  change?.(client);
+  const identity = await testCertificate({ address });
+  const parts = { client, signer, identity, version: "v0.0.0", log: silentLogger };
+  return runProvider({ config: configOf(config), ...parts });
+}
+
+test("a node of another chain is refused", async () => {
+  const node = await startedNode();
+  await expect(run(node, { chainId: "other" })).rejects.toThrow("the node serves test-1, not other: wrong chain");
+});
+
+test.each([
+  [
+    { denom: "utoken", amount: 1n },
+    "1utoken, the chain takes 5000000utoken and more: the deposit of bids is too small",
+  ],
+  [{ denom: "TOKEN", amount: 5n }, "5TOKEN, the chain takes 5000000utoken and more"],
+])("a deposit of %o for bids is refused", async (bidDeposit, text) => {
+  await expect(run(await startedNode(), { config: { bidDeposit } })).rejects.toThrow(text);
+});
+
+test("a provider that cannot follow the blocks tells of its end", async () => {
+  const provider = await run(await startedNode(), {
+    change: (client) => {
+      client.node.block = async () => {
+        throw clientErrors.pruned("the node's first block is 100, not 7");
+      };
+    },
+  });
+  onTestFinished(() => provider.stop());
+  expect(await provider.failed).toMatchObject({
+    codespace: "daemon",
+    message: expect.stringContaining("the node's first block is 100"),
+  });
+});
