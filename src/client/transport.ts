@@ -1,7 +1,7 @@
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage, type RequestOptions } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
-import { errorText } from "../util/index.ts";
 import { clientErrors } from "./errors.ts";
+import { reasonOf } from "./reason.ts";
 
 /** Posts a body and answers the body of the response. */
 export interface Transport {
@@ -84,21 +84,4 @@ async function readBody(response: IncomingMessage): Promise<string> {
 
 function isReset(error: NodeJS.ErrnoException): boolean {
   return error.code === "ECONNRESET" || error.code === "EPIPE";
-}
-
-const REASONS: Readonly<Record<string, string>> = {
-  ECONNREFUSED: "connection refused",
-  ECONNRESET: "connection reset",
-  ENOTFOUND: "unknown host name",
-  EAI_AGAIN: "the host name cannot be looked up now",
-  ETIMEDOUT: "connection timed out",
-  EHOSTUNREACH: "host unreachable",
-  ENETUNREACH: "network unreachable",
-};
-
-function reasonOf(error: unknown): string {
-  const failure = error as NodeJS.ErrnoException & { errors?: readonly NodeJS.ErrnoException[] };
-  // A name with several addresses fails with one error for each of them.
-  const first = failure.errors?.[0] ?? failure;
-  return REASONS[first.code ?? ""] ?? errorText(first);
 }

@@ -2,7 +2,8 @@ import { X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
 import { connect, type TLSSocket } from "node:tls";
 import { CERTIFICATE_BLOCK, decodePem, parseCertificate } from "../../crypto/index.ts";
-import { equalBytes, errorText } from "../../util/index.ts";
+import { equalBytes } from "../../util/index.ts";
+import { reasonOf } from "../reason.ts";
 import type { GatewayCredential } from "./credential.ts";
 import { gatewayClientErrors } from "./errors.ts";
 
@@ -84,18 +85,6 @@ function openSocket({ hostUri }: GatewayTarget, { credential, timeoutMs }: Conne
       resolve(socket);
     });
   });
-}
-
-const REASONS: Readonly<Record<string, string>> = {
-  ECONNREFUSED: "connection refused",
-  ECONNRESET: "connection reset",
-  ENOTFOUND: "unknown host name",
-  EAI_AGAIN: "the host name cannot be looked up now",
-  ETIMEDOUT: "connection timed out",
-};
-
-function reasonOf(error: Error & { readonly code?: string }): string {
-  return REASONS[error.code ?? ""] ?? errorText(error);
 }
 
 async function checkServer(socket: TLSSocket, { provider, certificateOf }: GatewayTarget, now: number): Promise<void> {
