@@ -57,6 +57,21 @@ describe("pagination", () => {
     expect(page(store, { key: nextKey }).total).toBe(0n);
   });
 
+  test("walks past so many rows and no further", () => {
+    const most = 50_000;
+    const store = filled(most + 200);
+    const few = filled(most + 100);
+    expect(page(few, undefined).total).toBe(BigInt(most + 100));
+    expect(page(few, { limit: 100n, countTotal: true }).total).toBe(BigInt(most + 100));
+    expect(page(store, undefined)).toMatchObject({ values: upTo(100), total: 0n });
+    const text = /^more than 50000 rows would be walked past/;
+    expect(() => page(store, { limit: 100n, countTotal: true })).toThrow(text);
+    expect(page(store, { limit: 1n, offset: BigInt(most - 1) }).values).toEqual([most - 1]);
+    expect(() => page(store, { limit: 1n, offset: BigInt(most + 1) })).toThrow(text);
+    expect(() => page(store, { limit: 1n }, (value) => value > BigInt(most))).toThrow(text);
+    expect(page(store, { limit: 1n }, (value) => value === BigInt(most - 1)).values).toEqual([most - 1]);
+  });
+
   test("ends with an empty next key", () => {
     const store = filled(4);
     expect(page(store, { limit: 4n }).nextKey).toHaveLength(0);

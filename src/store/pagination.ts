@@ -26,12 +26,17 @@ export const DEFAULT_PAGE_LIMIT = 100n;
 /** Most rows of one page. */
 export const MAX_PAGE_LIMIT = 1000n;
 
+/** Rows that one request may walk past to skip, to count or to leave them out: queries are bounded. */
+export const MAX_ROWS_PASSED = 50_000;
+
 /** A request with its defaults applied. */
 export interface PagePlan {
   readonly key: Uint8Array | undefined;
   readonly offset: bigint;
   readonly limit: number;
   readonly countTotal: boolean;
+  /** The total was asked for; otherwise it is told where it is cheap. */
+  readonly needsTotal: boolean;
   readonly reverse: boolean;
 }
 
@@ -50,8 +55,9 @@ export function planPage(request: PageRequest = {}): PagePlan {
     throw sdkErrors.invalidRequest(`a page has at most ${MAX_PAGE_LIMIT} rows, not ${limit}`, {
       hint: "ask for fewer rows and continue with the next key",
     });
-  const countTotal = key === undefined && (request.countTotal === true || limit === 0n);
-  return { key, offset, limit: Number(limit === 0n ? DEFAULT_PAGE_LIMIT : limit), countTotal, reverse };
+  const needsTotal = key === undefined && request.countTotal === true;
+  const countTotal = needsTotal || (key === undefined && limit === 0n);
+  return { key, offset, limit: Number(limit === 0n ? DEFAULT_PAGE_LIMIT : limit), countTotal, needsTotal, reverse };
 }
 
 /** One row met while paging: `open` decodes it, or returns undefined when a filter leaves it out. */
@@ -65,20 +71,36 @@ export interface PageOptions {
   readonly filtered: boolean;
 }
 
-/** Takes one page from rows that begin at the plan's key. The next key is the first row behind the page's last. */
+/**
+ * Takes one page from rows that begin at the plan's key. The next key is the first row behind the page's last. Throws
+ * `sdk/18` when it would have to walk past too many rows; a total that nobody asked for is then left out.
+ */
 export function takePage<T>(rows: Iterable<PageRow<T>>, plan: PagePlan, { filtered }: PageOptions): Page<T> {
   const items: T[] = [];
   let nextKey: Uint8Array | undefined;
   let hits = 0n;
+  let walked = 0;
+  let { countTotal } = plan;
   for (const row of rows) {
     const full = items.length === plan.limit;
     if (full && nextKey === undefined) nextKey = row.rawKey();
-    if (full && !plan.countTotal) break;
+    if (walked - items.length >= MAX_ROWS_PASSED) {
+      if (!full || plan.needsTotal) throw tooManyRows();
+      countTotal = false;
+    }
+    if (full && !countTotal) break;
+    walked += 1;
     const wanted = hits >= plan.offset && !full;
     const item = wanted || filtered ? row.open() : undefined;
     if (item === undefined && (wanted || filtered)) continue;
     hits += 1n;
     if (wanted && item !== undefined) items.push(item);
   }
-  return { items, pagination: { nextKey: nextKey ?? new Uint8Array(0), total: plan.countTotal ? hits : 0n } };
+  return { items, pagination: { nextKey: nextKey ?? new Uint8Array(0), total: countTotal ? hits : 0n } };
+}
+
+function tooManyRows(): Error {
+  return sdkErrors.invalidRequest(`more than ${MAX_ROWS_PASSED} rows would be walked past`, {
+    hint: "continue with the page key instead of an offset, leave the total out, or filter more narrowly",
+  });
 }

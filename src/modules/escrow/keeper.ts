@@ -162,8 +162,8 @@ export class EscrowKeeper {
 
   /** How many payments and how many deposits of bids there are, by walking them. */
   count(ctx: Context): { readonly payments: number; readonly bidDeposits: number } {
-    const bidDeposits = this.accounts.paginate(store(ctx), { limit: 1n, countTotal: true }, { prefix: "bid/" });
-    return { payments: this.payments.count(store(ctx)), bidDeposits: Number(bidDeposits.pagination.total) };
+    const bidDeposits = this.accounts.count(store(ctx), { prefix: "bid/" });
+    return { payments: this.payments.count(store(ctx)), bidDeposits };
   }
 
   moduleBalance(ctx: Context, denom: string): bigint {
