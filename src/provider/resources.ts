@@ -51,7 +51,8 @@ function volumeNeed(bytes: bigint, attributes: readonly Attribute[]): VolumeNeed
 }
 
 function amount(value: ResourceValue | undefined): bigint {
-  if (value === undefined) return 0n;
+  // The chain takes an amount without digits for nothing.
+  if (value === undefined || value.val.length === 0) return 0n;
   const parsed = tryParseInt(fromUtf8(value.val));
   if (parsed === undefined || parsed < 0n) throw new Error("malformed resource amount in an order");
   return parsed;
