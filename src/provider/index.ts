@@ -11,6 +11,6 @@ export {
   SAMPLE_IMAGE,
 } from "./cluster/index.ts";
 export type { IngressConfig, ProviderConfig } from "./config.ts";
-export { parseNetworks } from "./ingress/index.ts";
+export { normalHost, parseNetworks } from "./ingress/index.ts";
 export * from "./pricing/index.ts";
 export { type GatewayIdentity, type ProviderRequest, type RunningProvider, runProvider } from "./run.ts";

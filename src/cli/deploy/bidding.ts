@@ -112,7 +112,10 @@ function requireOrders(dseq: bigint, gseqs: readonly number[], orders: readonly 
 
 function timedOut({ request }: Session, dseq: bigint, bids: readonly BidRecord[]): Error {
   const waited = `waited ${Math.round(request.timeoutMs / 1000)} s`;
-  const hint = `svc deploy ${shellWord(request.file)} waits on, svc deploy close --dseq ${dseq} returns the deposit`;
+  const file = shellWord(request.file);
+  const isTooDear = request.policy.maxPrice !== undefined && bids.length > 0;
+  const again = isTooDear ? `with a higher --max-price svc deploy ${file} goes on` : `svc deploy ${file} waits on`;
+  const hint = `${again}, svc deploy close --dseq ${dseq} returns the deposit`;
   return deployErrors.noBids(`${waited}, ${unacceptableText(bids, request.policy) ?? "nobody has bid"}`, { hint });
 }
 

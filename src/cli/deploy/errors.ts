@@ -17,4 +17,5 @@ export const deployErrors = defineErrors("deploy", {
   journal: [13, "unreadable record of a deployment"],
   cancelled: [15, "cancelled"],
   noLease: [14, "the deployment has no lease"],
+  denom: [16, "another denomination"],
 });

@@ -51,7 +51,8 @@ async function sendManifest(session: Session, { lease, provider }: Leased, onlyM
   for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, MAX_PAUSE_MS)) {
     const outcome = await unlessInterrupted(() => door.sendManifest(lease.id.dseq, manifest), request.signal);
     if (outcome.kind === "taken") return true;
-    if (outcome.kind === "refused" || clock.now() + pause > deadline) throw notTaken(session, provider, outcome);
+    if (outcome.kind === "refused" || clock.now() + pause > deadline)
+      throw notTaken(session, { lease, provider }, outcome);
     progress.waiting(`${provider.hostUri} to take the manifest: ${outcome.reason}`);
     await clock.sleep(pause, request.signal);
   }
@@ -67,8 +68,12 @@ async function hasManifest({ gate, request }: Session, { lease, provider }: Leas
   }
 }
 
-function notTaken({ request }: Session, { address, hostUri }: ProviderRecord, outcome: ManifestOutcome): Error {
+function notTaken({ request }: Session, { lease, provider }: Leased, outcome: ManifestOutcome): Error {
   const reason = outcome.kind === "taken" ? "" : outcome.reason;
-  const again = `svc deploy ${shellWord(request.file)} tries again; the lease ends by itself when no manifest comes`;
-  return deployErrors.manifest(`${address} at ${hostUri}: ${reason}`, { hint: again });
+  const file = shellWord(request.file);
+  const { dseq } = lease.id;
+  const change = `change ${file} and send it with svc deploy update ${file} --dseq ${dseq}`;
+  const what = outcome.kind === "refused" ? change : `svc deploy ${file} tries again`;
+  const hint = `${what}; svc deploy close --dseq ${dseq} ends it, as does a time without a manifest`;
+  return deployErrors.manifest(`${provider.address} at ${provider.hostUri}: ${reason}`, { hint });
 }

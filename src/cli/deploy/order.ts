@@ -7,6 +7,7 @@ import {
   formatCoins,
   formatDecCoin,
   type IntCoin,
+  NATIVE_DENOM,
   SvcError,
   sumCoins,
 } from "../../util/index.ts";
@@ -17,7 +18,7 @@ import type { JournalEntry } from "./journal.ts";
 import type { DeploymentRecord } from "./market.ts";
 import { closeDeployment, createDeployment } from "./messages.ts";
 import { type Begun, findResumption, type Resumption } from "./resume.ts";
-import type { Session } from "./session.ts";
+import type { DeployRequest, Session } from "./session.ts";
 
 /** A deployment that is on the chain. */
 export interface Placed {
@@ -168,13 +169,24 @@ async function newEntry({ market, journal, request, fingerprint }: Session): Pro
 async function depositFor({ market, request }: Session): Promise<IntCoin> {
   const { minDeposits, startBlocks } = await market.terms();
   const price = totalPrice(request.sdl.groups.map(groupPrice));
-  const deposit = request.deposit ?? leastDeposit(price, { minDeposits, startBlocks });
+  const least = leastDeposit(price, { minDeposits, startBlocks });
+  checkDenoms(request, least.denom);
+  const deposit = request.deposit ?? least;
   const fees = sumCoins(market.fee(1), market.fee(request.sdl.groups.length));
   for (const { denom, amount } of sumCoins([deposit], fees)) {
     const balance = await market.balance(denom);
     if (balance < amount) throw tooPoor(market.owner, { balance: { denom, amount: balance }, deposit, fees });
   }
   return deposit;
+}
+
+function checkDenoms({ deposit, policy: { maxPrice } }: DeployRequest, denom: string): void {
+  const given = { "--deposit": deposit?.denom, "--max-price": maxPrice?.denom };
+  for (const [flag, other] of Object.entries(given)) {
+    if (other === undefined || other === denom) continue;
+    const hint = `write it in ${denom}${denom === NATIVE_DENOM ? ": 5 TOKEN are 5000000utoken" : ""}`;
+    throw deployErrors.denom(`${flag} is in ${other}, the deployment is paid in ${denom}`, { hint });
+  }
 }
 
 interface Means {
@@ -203,7 +215,7 @@ export function leastDeposit(
   if (minimum === undefined) {
     const denoms = minDeposits.map(({ denom }) => denom).join(" or ");
     const hint = `write denom: ${denoms} under pricing in the deployment file`;
-    throw deployErrors.funds(`the file's prices are in ${price.denom}, deployments are paid in ${denoms}`, { hint });
+    throw deployErrors.denom(`the file's prices are in ${price.denom}, deployments are paid in ${denoms}`, { hint });
   }
   const start = decCeil(price.amount * startBlocks);
   return start > minimum.amount ? { denom: price.denom, amount: start } : minimum;

@@ -232,9 +232,10 @@ describe("what can go wrong", () => {
   test("all bids are above the limit", async () => {
     open();
     const policy: BidPolicy = { choice: { kind: "cheapest" }, maxPrice: parseDecCoin("9.5utoken") };
-    await expect(world.deploy({ policy, timeoutMs: 30_000 })).rejects.toThrow(
-      "waited 30 s, there is one bid, the cheapest at 10utoken per block, above --max-price 9.5utoken",
-    );
+    await expect(world.deploy({ policy, timeoutMs: 30_000 })).rejects.toMatchObject({
+      message: expect.stringContaining("one bid, the cheapest at 10utoken per block, above --max-price 9.5utoken"),
+      hint: expect.stringContaining("with a higher --max-price"),
+    });
   });
 
   test("after a file without bids was changed, its old order is closed with the new one", async () => {
@@ -266,10 +267,25 @@ describe("what can go wrong", () => {
     expect(await world.all()).toEqual([]);
   });
 
+  test.each([
+    [{ deposit: { denom: "TOKEN", amount: 5n } }, "--deposit is in TOKEN, the deployment is paid in utoken"],
+    [
+      { policy: { choice: { kind: "cheapest" }, maxPrice: parseDecCoin("1stake") } as const },
+      "--max-price is in stake, the deployment is paid in utoken",
+    ],
+  ])("money of another denomination is refused before anything is sent: %#", async (change, text) => {
+    open();
+    await expect(world.deploy(change)).rejects.toThrow(text);
+    expect(await world.all()).toEqual([]);
+  });
+
   test("a manifest that the provider refuses", async () => {
     open();
     world.outcome = { kind: "refused", reason: "the image is not allowed here" };
-    await expect(world.deploy()).rejects.toThrow("the image is not allowed here: a provider did not take the manifest");
+    await expect(world.deploy()).rejects.toMatchObject({
+      message: expect.stringContaining("the image is not allowed here: a provider did not take the manifest"),
+      hint: expect.stringContaining(`change ${world.file} and send it with svc deploy update`),
+    });
     world.outcome = { kind: "taken" };
     await world.deploy();
     expect(await world.all()).toHaveLength(1);

@@ -103,3 +103,27 @@ describe("the settings of a provider", () => {
     [{ "gateway-listen-address": "8443" }, "--gateway-listen-address takes <host>:<port>"],
   ])("%j is refused", (given, text) => expect(() => settings(given)).toThrow(text));
 });
+
+describe("host names", () => {
+  test.each([
+    ["*.apps.example.com"],
+    ["https://apps.example.com"],
+    ["apps.example.com:80"],
+    ["apps.example.com/"],
+    ["my apps"],
+    [""],
+  ])("%j is none", (text) => {
+    for (const flag of ["deployment-ingress-domain", "cluster-public-hostname"]) {
+      expect(() => settings({ [flag]: text })).toThrow(`--${flag} takes a host name such as apps.example.com`);
+    }
+  });
+
+  test.each([
+    ["Apps.Example.com", "apps.example.com"],
+    ["203.0.113.7", "203.0.113.7"],
+    ["localhost", "localhost"],
+  ])("%s is one", (text, host) => {
+    const given = settings({ "deployment-ingress-domain": text, "cluster-public-hostname": text });
+    expect([given.ingress.domain, given.publicHostname]).toEqual([host, host]);
+  });
+});

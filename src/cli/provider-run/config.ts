@@ -1,9 +1,11 @@
 import { readFileSync } from "node:fs";
+import { isIP } from "node:net";
 import { join } from "node:path";
 import * as v from "valibot";
 import { parse } from "yaml";
 import type { ProviderConfig } from "../../provider/index.ts";
 import {
+  normalHost,
   type PricingStrategy,
   parseNetworks,
   parseScales,
@@ -36,7 +38,7 @@ export function readEngineSettings(flags: Flags) {
   return {
     stateDir: engineStateDir(homeOf(flags)),
     allowLocalImages: flags.bool("cluster-local-images"),
-    publicHostname: flags.text("cluster-public-hostname"),
+    publicHostname: readHost(flags, "cluster-public-hostname"),
     volumeSizeEnforcement: flags.text("cluster-volume-sizes") === "none" ? ("none" as const) : ("loop" as const),
     timing: { stopGrace: parseDuration("cluster-stop-grace", flags.text("cluster-stop-grace")) },
   };
@@ -71,9 +73,9 @@ export function readSettings(flags: Flags): Omit<ProviderConfig, "driver"> {
       periodJitterMs: duration("monitor-healthcheck-period-jitter"),
     },
     inventoryPollMs: duration("inventory-resource-poll-period"),
-    publicHostname: flags.text("cluster-public-hostname"),
+    publicHostname: readHost(flags, "cluster-public-hostname"),
     ingress: {
-      domain: flags.text("deployment-ingress-domain"),
+      domain: readHost(flags, "deployment-ingress-domain"),
       staticHosts: flags.given("deployment-ingress-static-hosts")
         ? flags.bool("deployment-ingress-static-hosts")
         : true,
@@ -89,6 +91,16 @@ export function readSettings(flags: Flags): Omit<ProviderConfig, "driver"> {
     },
     gateway: readListen(flags, "gateway-listen-address"),
   };
+}
+
+/** A host name in lower case: names of tenants are made from it. */
+function readHost(flags: Flags, name: string): string {
+  const text = flags.text(name).toLowerCase();
+  if (isIP(text) !== 0 || normalHost(text) === text) return text;
+  throw usageError(
+    `${flags.label(name)} takes a host name such as apps.example.com, not ${JSON.stringify(text.slice(0, 80))}`,
+    "write the name alone, without https://, port, path and *",
+  );
 }
 
 function readConnections(flags: Flags): number {
