@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { makePrivateDirectory, replaceFile } from "../util/index.ts";
+import { errorText, makePrivateDirectory, replaceFile } from "../util/index.ts";
 import { daemonErrors } from "./errors.ts";
 
 /** Bigints stand in the file as `{"bigint":"12"}`. */
@@ -14,9 +14,22 @@ export function saveJson(path: string, value: unknown): void {
 
 /** The value saved last, or undefined. A file that is no JSON throws: nobody guesses what it held. */
 export function loadJson(path: string): unknown {
-  if (!existsSync(path)) return undefined;
+  return existsSync(path) ? parseJson(path, readText(path)) : undefined;
+}
+
+/** Throws `unreadable`, which says nothing about what the file holds. */
+export function readText(path: string): string {
   try {
-    return JSON.parse(readFileSync(path, "utf8"), untagBigint);
+    return readFileSync(path, "utf8");
+  } catch (cause) {
+    throw daemonErrors.unreadable(`${path}: ${errorText(cause)}`, { cause });
+  }
+}
+
+/** The value in the text of a file that `saveJson` wrote. Throws `damagedFile`. */
+export function parseJson(path: string, text: string): unknown {
+  try {
+    return JSON.parse(text, untagBigint);
   } catch (cause) {
     throw daemonErrors.damagedFile(path, { cause });
   }

@@ -11,4 +11,5 @@ export const daemonErrors = defineErrors("daemon", {
   damagedFile: [3, "a file of the provider is damaged", "move it away to start without it"],
   lostBlocks: [4, "blocks can no longer be followed", "start the provider again; its containers run on"],
   badDeposit: [5, "the deposit of bids is too small", "leave out --bid-deposit for the least that the chain takes"],
+  unreadable: [6, "a file of the provider cannot be read", "the sentence in front of it says why; nothing was changed"],
 });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { silentLogger } from "./cluster/logger.ts";
+import { type Logger, silentLogger } from "./cluster/logger.ts";
 import { Outbox, type OutboxChain, type OutMessage, Rejected, type SignRequest, type TxVerdict } from "./outbox.ts";
 
 const OK: TxVerdict = { code: 0, codespace: "", log: "" };
@@ -78,9 +78,9 @@ class FakeChain implements OutboxChain {
   }
 }
 
-function make(chain: FakeChain): Outbox {
+function make(chain: FakeChain, log: Logger = silentLogger): Outbox {
   const pause = () => new Promise<void>((resolve) => setImmediate(resolve));
-  return new Outbox({ chain, log: silentLogger, timeoutBlocks: TIMEOUT, batch: 5, pause });
+  return new Outbox({ chain, log, timeoutBlocks: TIMEOUT, batch: 5, pause });
 }
 
 const message = (name: string): OutMessage => ({ typeUrl: name, value: new Uint8Array() });
@@ -185,6 +185,27 @@ describe("the outbox", () => {
     }
     expect(await sent).toBeGreaterThan(1n + TIMEOUT);
     expect(chain.executed).toEqual(["a"]);
+  });
+
+  it("is not set back by a look at the account that is older than the block", async () => {
+    const chain = new FakeChain();
+    const warned: string[] = [];
+    const outbox = make(chain, { ...silentLogger, warn: (text) => warned.push(text) });
+    const first = outbox.send(message("a"), "a");
+    await turns();
+    const old = await chain.account();
+    let answer = () => {};
+    chain.account = () => new Promise((resolve) => (answer = () => resolve(old)));
+    const synced = outbox.sync();
+    outbox.onBlock(chain.block());
+    await first;
+    answer();
+    expect(await synced).toEqual({ local: 1n, remote: 0n });
+    const second = outbox.send(message("b"), "b");
+    await turns();
+    outbox.onBlock(chain.block());
+    await second;
+    expect([chain.executed, warned]).toEqual([["a", "b"], []]);
   });
 
   it("refuses what waits when it stops", async () => {

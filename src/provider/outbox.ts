@@ -128,9 +128,12 @@ export class Outbox {
 
   /** Compares the local sequence with the chain's; for the start and the log. */
   async sync(): Promise<{ readonly local: bigint; readonly remote: bigint }> {
+    const before = this.#inFlight === undefined ? { sequence: this.#sequence } : undefined;
     const account = await this.#options.chain.account();
     const local = this.#sequence ?? account.sequence;
-    if (this.#inFlight === undefined) this.#sequence = account.sequence;
+    // An answer from before a block of ours would set it back.
+    const isIdle = before !== undefined && this.#inFlight === undefined && before.sequence === this.#sequence;
+    if (isIdle) this.#sequence = account.sequence;
     this.#accountNumber = account.number;
     return { local, remote: account.sequence };
   }

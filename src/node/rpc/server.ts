@@ -79,6 +79,8 @@ export class RpcServer {
     return new Promise((resolve, reject) => {
       this.#server.once("error", (error) => reject(listenError(error, { host, port, option: "--rpc.laddr" })));
       this.#server.listen({ host, port, backlog: 1024 }, () => {
+        // A connection that could not be taken, for want of descriptors say, must not end the others.
+        this.#server.on("error", () => {});
         const address = this.#server.address();
         resolve({ host, port: isAddressInfo(address) ? address.port : port });
       });

@@ -101,7 +101,9 @@ function readEvents(path: string): ClusterEvent[] {
     if (line === "") continue;
     try {
       events.push(JSON.parse(line) as ClusterEvent);
-    } catch {}
+    } catch {
+      // The line that was cut short.
+    }
   }
   return events;
 }

@@ -165,6 +165,8 @@ function listen(server: Server, port: number, host: string): Promise<number> {
     server.once("error", reject);
     server.listen(port, host, () => {
       server.off("error", reject);
+      // A connection that could not be taken, for want of descriptors say, must not end the others.
+      server.on("error", () => {});
       const address = server.address();
       resolve(typeof address === "object" && address !== null ? address.port : port);
     });

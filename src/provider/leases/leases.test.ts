@@ -1,4 +1,4 @@
-import { readdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, renameSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { untilHealth, untilOk } from "../cluster/conformance.ts";
@@ -279,6 +279,22 @@ describe("start", () => {
     await service.manifestReceived(TENANT, 1n, loaded.manifest);
     expect(service.find(id)?.generation).toBe(2);
     await world.pass(30_000);
+    expect(service.find(id)?.phase).toBe("running");
+  });
+
+  it("does not begin, and sets nothing aside, while a record cannot be read", async () => {
+    const world = open();
+    const { id } = await running(world);
+    await world.service.stop();
+    const path = join(world.folder, "leases", `${leaseNamespace(id)}.json`);
+    renameSync(path, `${path}.whole`);
+    mkdirSync(path);
+    await expect(world.restart()).rejects.toThrow(
+      "EISDIR: illegal operation on a directory, read: a file of the provider",
+    );
+    rmdirSync(path);
+    renameSync(`${path}.whole`, path);
+    const service = await world.restart();
     expect(service.find(id)?.phase).toBe("running");
   });
 

@@ -2,7 +2,7 @@ import { readdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { errorText, makePrivateDirectory } from "../../util/index.ts";
 import { type LeaseId, type Logger, leaseNamespace } from "../cluster/index.ts";
-import { loadJson, saveJson } from "../durable.ts";
+import { parseJson, readText, saveJson } from "../durable.ts";
 import { type LeaseRecord, parseRecord } from "./record.ts";
 
 const SUFFIX = ".json";
@@ -18,13 +18,18 @@ export class LeaseStore {
     makePrivateDirectory(folder);
   }
 
-  /** All leases. A damaged file is set aside and told of; its workload stays until the tenant sends the manifest again. */
+  /**
+   * All leases. A damaged file is set aside and told of; its workload stays until the tenant sends the manifest again.
+   * Throws where a file cannot be read.
+   */
   load(): LeaseRecord[] {
     const names = readdirSync(this.#folder).filter((name) => name.endsWith(SUFFIX));
     return names.flatMap((name) => {
       const path = join(this.#folder, name);
+      // What cannot be read now may be whole: it stays where it is.
+      const text = readText(path);
       try {
-        return [parseRecord(loadJson(path))];
+        return [parseRecord(parseJson(path, text))];
       } catch (error) {
         renameSync(path, `${path}.damaged`);
         this.#log.error("lease record is damaged and was set aside", {

@@ -138,6 +138,8 @@ function signalTree(pid: number): void {
   for (const target of [-pid, pid]) {
     try {
       process.kill(target, "SIGKILL");
-    } catch {}
+    } catch {
+      // It has ended, or leads no group.
+    }
   }
 }
