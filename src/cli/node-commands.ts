@@ -24,7 +24,9 @@ export const NODE_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: "validate-genesis",
-    summary: "Check the genesis file of the home",
+    args: "[file]",
+    summary: "Check a genesis file, by default that of the home",
+    example: "svc validate-genesis genesis.json",
     load: async () => (await import("./node.ts")).validateGenesisFile,
   },
   {

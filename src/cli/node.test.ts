@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
@@ -72,6 +72,11 @@ describe("the commands of a node", () => {
     out = "";
     await run("export", []);
     const exported = JSON.parse(out);
+    const file = join(home, "exported.json");
+    writeFileSync(file, out);
+    out = "";
+    await run("validate-genesis", [file]);
+    expect(out).toBe(`File at ${file} is a valid genesis file\n`);
     expect(exported.app_state.bank.supply).toEqual([
       { amount: "7", denom: "stake" },
       { amount: "1000", denom: "utoken" },

@@ -15,6 +15,7 @@ import {
 import { createLogger, EXIT, errorText, parseCoins, SvcError } from "../util/index.ts";
 import { encodeAddress, isAddress, type JsonValue, printJson, sortJson } from "../wire/index.ts";
 import { usageError } from "./errors.ts";
+import { readTextFile } from "./files.ts";
 import type { Flags } from "./flags.ts";
 import { homeOf } from "./home.ts";
 import { inArgument } from "./in-flag.ts";
@@ -25,6 +26,8 @@ import { logOptions } from "./log-options.ts";
 import { stopRequested } from "./signals.ts";
 import type { CommandInput, Run } from "./spec.ts";
 import { VERSION } from "./version.ts";
+
+const GENESIS_FILE = { what: "genesis file", maxBytes: 256 * 1024 * 1024, hint: "give a file as svc export prints it" };
 
 /** `init <moniker>`: makes a node's home and tells what is in it on standard error. */
 export const init: Run = async ({ args: [moniker = ""], flags, io }) => {
@@ -47,10 +50,11 @@ export const addGenesisAccount: Run = async (input) => {
 };
 
 /** `validate-genesis [file]`: checks a genesis file as the start of a node does. */
-export const validateGenesisFile: Run = async ({ flags, io }) => {
+export const validateGenesisFile: Run = async ({ args: [file], flags, io }) => {
   const home = homeOf(flags);
-  validateGenesis(readGenesisText(home));
-  io.out(`File at ${homePaths(home).genesis} is a valid genesis file\n`);
+  const text = file === undefined ? readGenesisText(home) : readTextFile(file, GENESIS_FILE);
+  validateGenesis(text);
+  io.out(`File at ${file ?? homePaths(home).genesis} is a valid genesis file\n`);
 };
 
 /** `export`: the present state as a genesis file, on standard output. */

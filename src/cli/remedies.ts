@@ -31,10 +31,13 @@ const AT_THE_COMMAND_LINE: ReadonlyMap<number, string> = new Map([
   ],
   [sdkErrors.memoTooLarge.code, "shorten --memo"],
   [sdkErrors.insufficientFunds.code, "look at the account: svc query bank balances <address>"],
-  [sdkErrors.txInMempool.code, "it is waiting for a block already"],
+  [sdkErrors.txInMempool.code, "it is waiting for a block, or is in one already: svc query tx <hash>"],
   [sdkErrors.mempoolFull.code, "try again after the next blocks"],
   [sdkErrors.txTimeoutHeight.code, "give a later --timeout-height"],
-  [sdkErrors.wrongSequence.code, "another transaction of this account is on its way: try again after the next block"],
+  [
+    sdkErrors.wrongSequence.code,
+    "another transaction of this account is on its way: try again after the next block, without --sequence",
+  ],
 ]);
 
 const ANOTHER_HEIGHT = "leave out --height for the latest state, or ask a node that keeps older ones";

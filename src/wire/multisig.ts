@@ -73,7 +73,9 @@ export function combineSignatures(key: MultisigPublicKey, shares: readonly Membe
   }
   const signed = byMember.filter((share) => share !== undefined);
   if (signed.length < key.threshold) {
-    throw sdkErrors.unauthorized(`not enough signatures, have ${signed.length}, expected ${key.threshold}`);
+    throw sdkErrors.unauthorized(`not enough signatures, have ${signed.length}, expected ${key.threshold}`, {
+      hint: "give the signatures of more members",
+    });
   }
   const modeInfos = signed.map(({ mode }) => ({ sum: { case: "single" as const, value: { mode } } }));
   const bitarray = makeBitArray(byMember.map((share) => share !== undefined));

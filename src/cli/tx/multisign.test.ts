@@ -123,7 +123,10 @@ describe("refusals", () => {
   test("one share is not enough", async () => {
     const [k0 = ""] = await shares();
     const args = ["tx", "multisign", await unsigned(), "team", k0, ...NUMBERS];
-    await refused(svc(args), "not enough signatures, have 1, expected 2");
+    await refused(
+      svc(args),
+      "not enough signatures, have 1, expected 2: unauthorized\nHint: give the signatures of more",
+    );
   });
 
   test("a share for another sequence, told with what it should be for", async () => {

@@ -45,6 +45,7 @@ function nodeRows({ A, root, file, tx }: World): readonly Row[] {
     [["add-genesis-account", A], 2, "missing required argument 'coins'"],
     [["validate-genesis", ...empty], 1, "there is no genesis file"],
     [["validate-genesis", ...damaged], 1, "invalid genesis"],
+    [["validate-genesis", "/nonexistent/genesis.json"], 1, "cannot read the genesis file"],
     [["validate-genesis", ...other], 1, "invalid genesis"],
     [["start", ...empty], 1, "there is no genesis file"],
     [["start", ...damaged], 1, "invalid genesis"],
