@@ -23,7 +23,7 @@ export { type Failure, failureOf, isPanic } from "./failure.ts";
 export { type GasMeter, infiniteGas, limitedGas } from "./gas.ts";
 export { brokenInvariants, InvariantBreach } from "./invariants.ts";
 export { type StoredAttribute, type StoredEvent, storedEvents } from "./logs.ts";
-export { fixedGas, type GasRow, gasTable, gasTableProblems } from "./message-gas.ts";
+export { fixedGas, type GasRow, gasTable, gasTableProblems, MAX_GAS_PRICE } from "./message-gas.ts";
 export { type GasCosts, meteredStore } from "./metered.ts";
 export {
   type BoundMethod,

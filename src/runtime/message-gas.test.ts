@@ -23,5 +23,9 @@ describe("a table", () => {
       'params.message_gas: "MsgRevokeCertificate" is there twice or names no message',
       'params.message_gas: "" is there twice or names no message',
     ]);
+    const most = 10n ** 12n;
+    expect(gasTableProblems(Msg, gasTable({ MsgCreateCertificate: most, MsgRevokeCertificate: most + 1n }))).toEqual([
+      "params.message_gas: MsgRevokeCertificate costs more than 1000000000000",
+    ]);
   });
 });

@@ -7,6 +7,12 @@ export interface GasRow {
   readonly gas: bigint;
 }
 
+/**
+ * No price of gas is above this: what a transaction of the largest size could use in all still fits the signed 64 bits of
+ * its result.
+ */
+export const MAX_GAS_PRICE = 10n ** 12n;
+
 /** Prices by message as rows of the parameter. */
 export function gasTable(prices: Readonly<Record<string, bigint>>): GasRow[] {
   return Object.entries(prices).map(([message, gas]) => ({ message, gas }));
@@ -19,14 +25,16 @@ export function fixedGas(table: readonly GasRow[], message: string): bigint {
   return row.gas;
 }
 
-/** What is wrong with a table: every message of the service has one row, and nothing else has. */
+/** What is wrong with a table: every message of the service has one row, nothing else has, and no price is too high. */
 export function gasTableProblems(service: DescService, table: readonly GasRow[]): string[] {
   const names = service.methods.map(({ input }) => input.name);
   const rows = table.map(({ message }) => message);
   const unknown = rows.filter((name, i) => !names.includes(name) || rows.indexOf(name) !== i);
+  const dear = table.filter(({ gas }) => gas > MAX_GAS_PRICE);
   const missing = names.filter((name) => !rows.includes(name));
   return [
     ...unknown.map((name) => `params.message_gas: ${JSON.stringify(name)} is there twice or names no message`),
+    ...dear.map(({ message }) => `params.message_gas: ${message} costs more than ${MAX_GAS_PRICE}`),
     ...missing.map((name) => `params.message_gas: there is no row for ${name}`),
   ];
 }

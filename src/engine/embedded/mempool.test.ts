@@ -73,6 +73,16 @@ describe("the mempool", () => {
     expect(texts(pool.reap({ ...NO_LIMITS, maxGas: 0n }))).toEqual([]);
   });
 
+  it("keeps the first of two transactions with one number, and makes blocks of the first alone", () => {
+    const engine = new KvNetwork().engine();
+    expect(engine.mempool.add(kvTx("s/1=first")).result.code).toBe(0);
+    expect(engine.mempool.add(kvTx("s/1=second")).result.code).toBe(1);
+    expect(engine.mempool.add(kvTx("s/2=next")).result.code).toBe(0);
+    expect(engine.produceBlock().block.txs.map((tx) => Buffer.from(tx).toString())).toEqual(["s/1=first", "s/2=next"]);
+    expect(engine.mempool.add(kvTx("s/1=second")).result.code).toBe(1);
+    expect(engine.mempool.add(kvTx("s/3=more")).result.code).toBe(0);
+  });
+
   it("drops what a new block made invalid", () => {
     const engine = new KvNetwork().engine();
     engine.mempool.add(kvTx("a=1@1"));

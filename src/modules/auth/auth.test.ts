@@ -160,7 +160,13 @@ describe("genesis", () => {
       key: Buffer.from(single.type === "multisig" ? [] : single.key).toString("base64"),
     };
     const auth = {
-      params: { tx_sig_limit: "0", max_memo_characters: "99999999", sig_verify_cost_secp256k1: "0" },
+      params: {
+        tx_sig_limit: "0",
+        max_memo_characters: "99999999",
+        sig_verify_cost_secp256k1: "0",
+        tx_size_cost_per_byte: "9223372036854775807",
+        store_gas: { write_byte: "1000000000001" },
+      },
       accounts: [
         base(a),
         base(a),
@@ -176,6 +182,8 @@ describe("genesis", () => {
       /^nosuch: there is no such module$/,
       /^auth: params.max_memo_characters: must be at most 65536$/,
       /^auth: params.tx_sig_limit: must be 1 to 100$/,
+      /^auth: params.tx_size_cost_per_byte: must be at most 1000000000000$/,
+      /^auth: params.store_gas.write_byte: must be at most 1000000000000$/,
       /^auth: params.sig_verify_cost_secp256k1: must be positive$/,
       /^auth: accounts\[1\]: the address is there twice$/,
       /^auth: accounts\[2\]: .*invalid address$/,

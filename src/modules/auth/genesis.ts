@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { type Account, type Context, defineGenesis, type GenesisPart } from "../../runtime/index.ts";
+import { type Account, type Context, defineGenesis, type GenesisPart, MAX_GAS_PRICE } from "../../runtime/index.ts";
 import { errorText, toHex } from "../../util/index.ts";
 import {
   type GenesisState,
@@ -76,8 +76,24 @@ function paramProblems(params: Params | undefined): string[] {
   if (maxMemoCharacters > MAX_MEMO) found.push(`params.max_memo_characters: must be at most ${MAX_MEMO}`);
   if (txSigLimit === 0n || txSigLimit > MAX_SIGNATURES)
     found.push(`params.tx_sig_limit: must be 1 to ${MAX_SIGNATURES}`);
+  for (const [name, price] of Object.entries(gasPricesOf(params)))
+    if (price > MAX_GAS_PRICE) found.push(`params.${name}: must be at most ${MAX_GAS_PRICE}`);
   if (sigVerifyCostSecp256k1 === 0n) found.push("params.sig_verify_cost_secp256k1: must be positive");
   return found;
+}
+
+function gasPricesOf({ txSizeCostPerByte, sigVerifyCostSecp256k1, storeGas }: Params): Record<string, bigint> {
+  return {
+    tx_size_cost_per_byte: txSizeCostPerByte,
+    sig_verify_cost_secp256k1: sigVerifyCostSecp256k1,
+    "store_gas.has": storeGas?.has ?? 0n,
+    "store_gas.delete": storeGas?.delete ?? 0n,
+    "store_gas.read_flat": storeGas?.readFlat ?? 0n,
+    "store_gas.read_byte": storeGas?.readByte ?? 0n,
+    "store_gas.write_flat": storeGas?.writeFlat ?? 0n,
+    "store_gas.write_byte": storeGas?.writeByte ?? 0n,
+    "store_gas.iterate_flat": storeGas?.iterateFlat ?? 0n,
+  };
 }
 
 function accountProblems(keeper: AuthKeeper, { accounts }: GenesisState): string[] {
