@@ -320,6 +320,22 @@ describe("the notice of a low balance", () => {
   });
 });
 
+it("notices that wait for the next block survive export and import", () => {
+  const { chain, market, alice, bob, deploy } = setUp({ cap: 1, lowBalanceBlocks: 1000n });
+  const ids = [1n, 2n, 3n].map((dseq) => deploy(dseq, 1000n));
+  for (const id of ids) market.bid(bob, orderOf(id), "100");
+  const messages = ids.map((id) => create(MsgCreateLeaseSchema, { bidId: { ...orderOf(id), provider: bob.address } }));
+  chain.mustSend(messages, { from: alice });
+  expect(endActions(chain)).toEqual(["deployment-low-balance"]);
+  const [first, second] = chain.exportTwice();
+  const late = (dseq: number) => `deployment/${alice.address}/${dseq}`;
+  expect(first).toMatchObject({ escrow: { late_notices: [late(2), late(3)] } });
+  expect(second).toMatchObject({ escrow: { late_notices: [late(3)] } });
+  chain.nextBlock();
+  expect(endActions(chain)).toEqual(["deployment-low-balance"]);
+  expect(chain.app.exportGenesis()).toEqual(second);
+});
+
 describe("what went wrong elsewhere", () => {
   const closeBy = ({ chain, alice }: ReturnType<typeof setUp>, id: DeploymentKey) =>
     chain.sign(create(MsgCloseDeploymentSchema, { id }), { from: alice });

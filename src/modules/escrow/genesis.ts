@@ -43,6 +43,7 @@ export function escrowGenesis(keeper: EscrowKeeper): GenesisPart {
         if (!keeper.account(ctx, payment.account).open && payment.open) throw errors.invalidPayment(key);
         keeper.restorePayment(ctx, payment);
       }
+      for (const id of state.lateNotices) keeper.restoreLateNotice(ctx, id);
     },
     export(ctx) {
       const store = ctx.store(STORE);
@@ -50,6 +51,7 @@ export function escrowGenesis(keeper: EscrowKeeper): GenesisPart {
         accounts: [...keeper.accounts.values(store)].map(accountMessage),
         payments: [...keeper.payments.values(store)].map((each) => paymentMessage(each)),
         params: keeper.getParams(ctx),
+        lateNotices: keeper.lateNotices(ctx),
       });
     },
   });

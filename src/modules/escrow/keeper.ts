@@ -301,6 +301,19 @@ export class EscrowKeeper {
     if (notice > ctx.height) this.notices.push(store(ctx), notice, key);
   }
 
+  /** Accounts whose notice was due and did not fit into the last block any more. */
+  lateNotices(ctx: Context): string[] {
+    return this.notices.due(store(ctx), ctx.height, Number.MAX_SAFE_INTEGER).map(({ key }) => key.slice(0, -1));
+  }
+
+  /** Lets an account wait for a notice that was due before. Throws `escrow/13` where none was. */
+  restoreLateNotice(ctx: Context, id: string): void {
+    const exhaustsAt = this.accounts.get(store(ctx), `${id}/`)?.exhaustsAt ?? NEVER;
+    const height = this.noticeHeight(ctx, exhaustsAt);
+    if (exhaustsAt === NEVER || height > ctx.height) throw errors.invalidAccount(`${id} has no notice that is late`);
+    this.notices.push(store(ctx), height, `${id}/`);
+  }
+
   restorePayment(ctx: Context, payment: Payment): void {
     this.#setPayment(ctx, payment);
   }

@@ -67,6 +67,7 @@ describe("an exported marketplace", () => {
     [account(3, "owner"), stranger, /its id names/],
     [account(1, "id", "xid"), "elsewhere", /./],
     [account(1, "id", "scope"), "purse", /malformed/],
+    [["escrow", "late_notices"], [`bid/${stranger}`], /has no notice that is late/],
     [payment("owner"), stranger, /goes to/],
     [payment("closed_at"), "5", /ended at 5/],
     [payment("balance", "denom"), "gold", /malformed/],

@@ -314,6 +314,13 @@ export declare type GenesisState = Message<"svc.escrow.v1beta1.GenesisState"> & 
    * @generated from field: svc.escrow.v1beta1.Params params = 3;
    */
   params?: Params | undefined;
+
+  /**
+   * Accounts that a full block has not told of their low balance yet: `deployment/<owner>/<dseq>`.
+   *
+   * @generated from field: repeated string late_notices = 4;
+   */
+  lateNotices: string[];
 };
 
 /**
