@@ -26,5 +26,5 @@ function runMain(): Promise<void> {
 
 // `svc version` is asked by scripts and completions all the time.
 const argv = process.argv.slice(2);
-const isVersion = argv.length === 1 && argv[0] === "version";
+const isVersion = argv.length === 1 && (argv[0] === "version" || argv[0] === "--version");
 if (!isVersion || !printVersion()) void runMain();

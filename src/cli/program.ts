@@ -25,10 +25,17 @@ interface World {
 export async function runProgram(argv: readonly string[], options: ProgramOptions = {}): Promise<number> {
   const { io = createIo(), env = process.env } = options;
   try {
-    return await runCommand(await resolveCommand(ROOT, argv), { io, env });
+    return await runCommand(await resolveCommand(ROOT, asOurs(argv)), { io, env });
   } catch (error) {
     return reportError(error, { trace: wantsTrace(argv, env), err: (text) => io.err(`${text}\n`) });
   }
+}
+
+/** Habits of other tools: `help keys add` is `keys add --help`, `--version` is `version`. */
+function asOurs(argv: readonly string[]): readonly string[] {
+  const [first, ...rest] = argv;
+  if (first === "help") return [...rest, "--help"];
+  return first === "--version" ? ["version", ...rest] : argv;
 }
 
 /** Known without the command's flags, because an error may come before they are read. */

@@ -92,6 +92,29 @@ describe("the command tree", () => {
 const parse = ["keys", "parse", "00"];
 const expected = (await runCli([...parse, "-o", "json"])).out;
 
+describe("habits of other tools", () => {
+  test.each([
+    [["help"], ["--help"]],
+    [
+      ["help", "keys"],
+      ["keys", "--help"],
+    ],
+    [
+      ["help", "keys", "add"],
+      ["keys", "add", "--help"],
+    ],
+    [["--version"], ["version"]],
+  ])("svc %j is svc %j", async (argv, ours) => {
+    const { code, out } = await runCli(argv);
+    expect({ code, out }).toEqual(await runCli(ours).then((ran) => ({ code: 0, out: ran.out })));
+    expect(out).not.toBe("");
+  });
+
+  test("help of what there is not says so", async () => {
+    expect((await runCli(["help", "keyz"])).err).toContain('unknown command "keyz"');
+  });
+});
+
 describe("flags", () => {
   test.each([
     [["-o", "json", ...parse]],

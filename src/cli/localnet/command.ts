@@ -1,5 +1,6 @@
 import { parseDuration } from "../duration.ts";
 import { usageError } from "../errors.ts";
+import { userPath } from "../home.ts";
 import { loadSdlFile } from "../sdl.ts";
 import { stopRequested } from "../signals.ts";
 import type { CommandInput } from "../spec.ts";
@@ -25,7 +26,7 @@ export async function localnet({ flags, io }: CommandInput): Promise<number> {
     engineSocket: flags.text("cluster-engine"),
     json: flags.text("output") === "json",
     signal: stop.signal,
-    ...(home === undefined ? {} : { home }),
+    ...(home === undefined ? {} : { home: userPath(home) }),
     ...(deploy === undefined ? {} : { deploy }),
   };
   try {

@@ -1,9 +1,9 @@
-import { resolve } from "node:path";
 import { ChainClient, sendTx } from "../../client/index.ts";
 import { formatCoins, NATIVE_DENOM, parseCoins } from "../../util/index.ts";
 import { MsgSendSchema } from "../../wire/gen/sdk/bank/v1beta1/tx_pb.js";
 import { decodeAddress, encodeAddress, packAny } from "../../wire/index.ts";
 import { commandError } from "../errors.ts";
+import { userPath } from "../home.ts";
 import { inArgument } from "../in-flag.ts";
 import type { CommandInput } from "../spec.ts";
 import { defaultLocalnetHome, localnetKeyring, readState } from "./home.ts";
@@ -22,7 +22,7 @@ export async function faucet({ args, flags, io }: CommandInput): Promise<number>
   }));
   const offset = flags.count("port-offset");
   localnetPorts(offset);
-  const home = resolve(flags.optional("home") ?? defaultLocalnetHome(offset));
+  const home = userPath(flags.optional("home") ?? defaultLocalnetHome(offset));
   const client = new ChainClient(readState(home, offset).rpc);
   try {
     const signer = await keySigner(localnetKeyring(home), "faucet");
