@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
@@ -38,6 +38,13 @@ test("a home is whole when it was made to its end, and only such a one is remove
   writeFileSync(join(dir, "mine.txt"), "");
   expect(() => removeHome(dir)).toThrow(`${dir} is there and was not made by svc localnet`);
   rmSync(dir, { recursive: true });
+});
+
+test("a home whose marker cannot be read is not taken for one that may go", () => {
+  const home = mkdtempSync(join(tmpdir(), "svc-localnet-"));
+  mkdirSync(join(home, "localnet.json"));
+  expect(() => isKeptHome(home)).toThrow("EISDIR");
+  rmSync(home, { recursive: true });
 });
 
 test("commands with the home find its keys and its node by themselves", async () => {

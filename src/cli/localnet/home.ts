@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { derivePrivateKey, generateMnemonic, mnemonicToSeed } from "../../crypto/index.ts";
 import { type Keyring, openKeyring, passphraseFile } from "../../keyring/index.ts";
 import { addGenesisAccounts, defaultAppState, initHome } from "../../node/index.ts";
-import { DEFAULT_HD_PATH, makePrivateDirectory, NATIVE_DENOM } from "../../util/index.ts";
+import { DEFAULT_HD_PATH, makePrivateDirectory, NATIVE_DENOM, replaceFile } from "../../util/index.ts";
 import { encodeAddress, type JsonObject, type JsonValue } from "../../wire/index.ts";
 import { commandError } from "../errors.ts";
 import { shellWord } from "../shell-word.ts";
@@ -37,8 +37,9 @@ export function defaultLocalnetHome(offset: number): string {
   return join(homedir(), ".svc", offset === 0 ? "localnet" : `localnet-${offset}`);
 }
 
+/** As a whole: a home whose marker was cut short would not be known as one to keep. */
 export function writeState(home: string, state: LocalnetState): void {
-  writeFileSync(join(home, MARKER), `${JSON.stringify(state, null, 2)}\n`, { mode: 0o600 });
+  replaceFile(join(home, MARKER), `${JSON.stringify(state, null, 2)}\n`);
 }
 
 /** The flags by which other commands find a localnet's home; nothing for the first one. */
@@ -72,10 +73,15 @@ export function isKeptHome(home: string): boolean {
 }
 
 function readMarker(home: string): object {
+  const path = join(home, MARKER);
+  if (!existsSync(path)) return {};
+  // A marker that cannot be read now may say that the home is to be kept.
+  const text = readFileSync(path, "utf8");
   try {
-    const marker: unknown = JSON.parse(readFileSync(join(home, MARKER), "utf8"));
+    const marker: unknown = JSON.parse(text);
     return typeof marker === "object" && marker !== null ? marker : {};
   } catch {
+    // A start that was killed while it made the home.
     return {};
   }
 }
