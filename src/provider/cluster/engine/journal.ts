@@ -1,6 +1,6 @@
-import { open, readdir, readFile, rename, rm } from "node:fs/promises";
+import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { errorText, makePrivateDirectory } from "../../../util/index.ts";
+import { errorText, makePrivateDirectory, replaceFile, syncDirectory } from "../../../util/index.ts";
 import type { LeaseSpec } from "../driver.ts";
 import type { Logger } from "../logger.ts";
 import { leaseNamespace } from "../names.ts";
@@ -61,35 +61,16 @@ export class Journal {
   }
 
   async save(record: LeaseRecord): Promise<void> {
-    const path = this.#path(leaseNamespace(record.spec.id));
-    const file = await open(`${path}.new`, "w", 0o600);
-    try {
-      await file.writeFile(encode(record));
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    await rename(`${path}.new`, path);
-    await this.#syncFolder();
+    replaceFile(this.#path(leaseNamespace(record.spec.id)), encode(record));
   }
 
   async remove(namespace: string): Promise<void> {
     await rm(this.#path(namespace), { force: true });
-    await this.#syncFolder();
+    syncDirectory(this.#folder);
   }
 
   #path(namespace: string): string {
     return join(this.#folder, `${namespace}.json`);
-  }
-
-  /** A new name is durable once its folder is. */
-  async #syncFolder(): Promise<void> {
-    const folder = await open(this.#folder, "r");
-    try {
-      await folder.sync();
-    } finally {
-      await folder.close();
-    }
   }
 }
 
