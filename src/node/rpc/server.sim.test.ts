@@ -1,0 +1,21 @@
+import { afterEach, expect, it } from "vitest";
+import { brokenClients } from "../../../test/support/broken-clients.ts";
+import { seedFrom } from "../../../test/support/rng.ts";
+import { KvNetwork } from "../../engine/testing/network.ts";
+import { DEFAULT_RPC_OPTIONS, RpcServer } from "./server.ts";
+
+let server: RpcServer | undefined;
+afterEach(() => server?.close());
+
+// An error that escapes ends a node; here it fails the run.
+it("answers after thousands of clients that broke every rule", async () => {
+  const engine = new KvNetwork().engine();
+  engine.produceBlock();
+  const info = { id: "ab", moniker: "kv", rpcAddress: "tcp://127.0.0.1:1", applicationVersion: "v1" };
+  const query = engine.app.query.bind(engine.app);
+  const env = { engine, nodeInfo: () => info, genesisText: () => "{}", query };
+  server = new RpcServer(env, { ...DEFAULT_RPC_OPTIONS, host: "127.0.0.1", port: 0 });
+  const { port } = await server.listen();
+  await brokenClients(port, { rng: seedFrom("SVC_TEST_SEED"), hosts: ["127.0.0.1", "evil.example"], count: 2_000 });
+  expect((await fetch(`http://127.0.0.1:${port}/health`)).status).toBe(200);
+});
