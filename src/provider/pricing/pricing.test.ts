@@ -87,6 +87,14 @@ describe("script pricing", () => {
     await expect(run("sleep 30", 200)).rejects.toThrow("signal SIGKILL");
   });
 
+  it("does not wait for what a script left running in a session of its own", async () => {
+    const left = join(dir, "left");
+    expect(
+      await run(`setsid sh -c 'echo $$ > ${left}; exec sleep 1000' & while [ ! -s ${left} ]; do :; done; echo 2`, 1000),
+    ).toBe(parseDec("2"));
+    process.kill(Number(readFileSync(left, "utf8")), "SIGKILL");
+  });
+
   it("runs no more scripts at once than it may", async () => {
     const log = join(dir, "running");
     const path = script(`echo + >> ${log}; sleep 0.05; echo - >> ${log}; echo 1`);

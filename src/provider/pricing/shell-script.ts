@@ -54,14 +54,21 @@ function runScript({ path, timeoutMs }: ScriptOptions, request: PriceRequest): P
   return new Promise((resolve, reject) => {
     const env = { ...process.env, SVC_OWNER: request.owner, SVC_DENOM: request.denom };
     const child = spawn(path, [], { stdio: ["pipe", "pipe", "ignore"], detached: true, env });
-    const kill = () => killGroup(child.pid);
+    const kill = () => {
+      killGroup(child.pid);
+      // What left the group may hold the output open; the script has ended all the same.
+      child.stdout.destroy();
+    };
     const timer = setTimeout(kill, timeoutMs);
     let output = "";
     child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
       output += chunk;
       if (output.length > MAX_OUTPUT) kill();
     });
-    child.on("error", (error) => reject(new Error(`the price script did not start: ${error.message}`)));
+    child.on("error", (error) => {
+      clearTimeout(timer);
+      reject(new Error(`the price script did not start: ${error.message}`));
+    });
     child.on("close", (code, signal) => {
       clearTimeout(timer);
       if (code === 0) resolve(output);
