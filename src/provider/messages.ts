@@ -34,9 +34,17 @@ export function closeBidMessage(bid: LeaseKey, why?: GiveUpReason): OutMessage {
   return message(MsgCloseBidSchema, { bidId: { ...pick(bid), provider: bid.provider }, reason });
 }
 
-/** Collects what the provider's leases have earned. */
-export function withdrawMessage(provider: string): OutMessage {
-  return message(MsgWithdrawLeasesSchema, { provider });
+/** Leases that one message collects from: the chain takes about two hundred, and without names always the first ones. */
+const LEASES_AT_A_TIME = 100;
+
+/** Collects what the provider's active leases have earned; they are named where one message does not reach them all. */
+export function withdrawMessages(provider: string, leases: readonly LeaseKey[]): OutMessage[] {
+  if (leases.length === 0) return [];
+  if (leases.length <= LEASES_AT_A_TIME) return [message(MsgWithdrawLeasesSchema, { provider })];
+  return Array.from({ length: Math.ceil(leases.length / LEASES_AT_A_TIME) }, (_, i) => {
+    const part = leases.slice(i * LEASES_AT_A_TIME, (i + 1) * LEASES_AT_A_TIME);
+    return message(MsgWithdrawLeasesSchema, { provider, ids: part.map((id) => ({ ...pick(id), provider })) });
+  });
 }
 
 function pick({ owner, dseq, gseq, oseq }: OrderKey): OrderKey {

@@ -12,7 +12,7 @@ import { HostRegistry, Ingress } from "./ingress/index.ts";
 import type { Inventory } from "./inventory.ts";
 import { DEFAULT_MONITOR, LeaseService } from "./leases/index.ts";
 import { marketView } from "./market-view.ts";
-import { closeBidMessage, withdrawMessage } from "./messages.ts";
+import { closeBidMessage, withdrawMessages } from "./messages.ts";
 import { marketEvents, OrderService } from "./orders/index.ts";
 import { Outbox, type TxVerdict } from "./outbox.ts";
 import { outboxChain } from "./outbox-chain.ts";
@@ -324,13 +324,18 @@ class ProviderDaemon implements RunningProvider {
     every(config.withdrawalPeriodMs, () => this.#withdraw());
   }
 
-  /** Collects what all leases have earned, in one message. */
+  /** Collects what all leases have earned. */
   async #withdraw(): Promise<void> {
-    if (this.#leases.records().length === 0) return;
+    const warn = (error: unknown) => this.#request.log.warn("earnings not withdrawn", { err: errorText(error) });
     try {
-      await this.#outbox.send(withdrawMessage(this.#address), "withdraw");
+      const leases = await this.#chain.activeLeases({ provider: this.#address });
+      const messages = withdrawMessages(
+        this.#address,
+        leases.map(({ id }) => id),
+      );
+      await Promise.all(messages.map((each) => this.#outbox.send(each, "withdraw").catch(warn)));
     } catch (error) {
-      this.#request.log.warn("earnings not withdrawn", { err: errorText(error) });
+      warn(error);
     }
   }
 }

@@ -90,7 +90,7 @@ describe("script pricing", () => {
   it("does not wait for what a script left running in a session of its own", async () => {
     const left = join(dir, "left");
     expect(
-      await run(`setsid sh -c 'echo $$ > ${left}; exec sleep 1000' & while [ ! -s ${left} ]; do :; done; echo 2`, 1000),
+      await run(`setsid sh -c 'echo $$ > ${left}; exec sleep 1000' & while [ ! -s ${left} ]; do :; done; echo 2`, 2000),
     ).toBe(parseDec("2"));
     process.kill(Number(readFileSync(left, "utf8")), "SIGKILL");
   });
