@@ -12,4 +12,9 @@ export const daemonErrors = defineErrors("daemon", {
   lostBlocks: [4, "blocks can no longer be followed", "start the provider again; its containers run on"],
   badDeposit: [5, "the deposit of bids is too small", "leave out --bid-deposit for the least that the chain takes"],
   unreadable: [6, "a file of the provider cannot be read", "the sentence in front of it says why; nothing was changed"],
+  certificate: [
+    7,
+    "tenants would not trust the server certificate",
+    "put it on the chain, or make a new one: svc tx cert create server <host> --from <key> --fees 5000utoken",
+  ],
 });

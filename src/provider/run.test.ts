@@ -1,18 +1,20 @@
+import { createPublicKey } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { ChainClient, clientErrors, sendTx } from "../client/index.ts";
 import { type TestNode, testNode } from "../testing/index.ts";
-import { silentLogger } from "../util/index.ts";
+import { silentLogger, toUtf8 } from "../util/index.ts";
+import { MsgCreateCertificateSchema, MsgRevokeCertificateSchema } from "../wire/gen/svc/cert/v1beta1/cert_pb.js";
 import { MsgCreateProviderSchema } from "../wire/gen/svc/provider/v1beta1/provider_pb.js";
-import { packAny } from "../wire/index.ts";
+import { type Any, packAny } from "../wire/index.ts";
 import { MemoryCluster } from "./cluster/memory/index.ts";
 import type { ProviderConfig } from "./config.ts";
 import { CONNECTIONS_PER_ADDRESS, parseNetworks } from "./ingress/index.ts";
 import { parseScales, scalePricing } from "./pricing/index.ts";
 import { type RunningProvider, runProvider } from "./run.ts";
-import { testCertificate } from "./testing/identities.ts";
+import { type TestCertificate, testCertificate } from "./testing/identities.ts";
 
 async function startedNode(): Promise<TestNode> {
   const node = await testNode();
@@ -57,20 +59,39 @@ interface Wish {
   /** Given instead of the node's. */
   readonly chainId?: string;
   readonly change?: (client: ChainClient) => void;
+  /** What happens to the certificate on the chain; it is published by default. */
+  readonly certificate?: "published" | "missing" | "revoked" | "expired";
+}
+
+/** The transaction message that puts a certificate on the chain. */
+function publication(owner: string, { certificate, privateKey }: TestCertificate): Any {
+  const key = createPublicKey(privateKey).export({ type: "spki", format: "pem" }).toString();
+  const pubkey = toUtf8(key.replaceAll("PUBLIC KEY", "EC PUBLIC KEY"));
+  return packAny(MsgCreateCertificateSchema, { owner, cert: toUtf8(certificate), pubkey });
 }
 
 /** Starts a provider that is registered on the node's chain. */
-async function run(node: TestNode, { config = {}, chainId, change }: Wish): Promise<RunningProvider> {
+async function run(node: TestNode, wish: Wish): Promise<RunningProvider> {
+  const { config = {}, chainId, change, certificate = "published" } = wish;
   const { address, publicKey, ...key } = node.key("alice");
   const signer = { address, publicKey, sign: async (bytes: Uint8Array) => key.sign(bytes) };
   const own = new ChainClient(node.url);
   onTestFinished(() => own.close());
   const message = packAny(MsgCreateProviderSchema, { owner: address, hostUri: "https://localhost:8443" });
-  expect(await sendTx(own, signer, [message])).toMatchObject({ code: 0 });
+  const ends = certificate === "expired" ? { notBefore: Date.now() - 120_000, notAfter: Date.now() - 60_000 } : {};
+  const identity = await testCertificate({ address, ...ends });
+  const messages = [
+    message,
+    ...(certificate === "missing" || certificate === "expired" ? [] : [publication(address, identity)]),
+  ];
+  expect(await sendTx(own, signer, messages, { gas: 500_000n })).toMatchObject({ code: 0 });
+  if (certificate === "revoked") {
+    const revocation = packAny(MsgRevokeCertificateSchema, { id: { owner: address, serial: identity.serial } });
+    expect(await sendTx(own, signer, [revocation])).toMatchObject({ code: 0 });
+  }
   const client = new ChainClient(node.url, chainId === undefined ? {} : { chainId });
   onTestFinished(() => client.close());
   change?.(client);
-  const identity = await testCertificate({ address });
   const parts = { client, signer, identity, version: "v0.0.0", log: silentLogger };
   return runProvider({ config: configOf(config), ...parts });
 }
@@ -88,6 +109,14 @@ test.each([
   [{ denom: "TOKEN", amount: 5n }, "5TOKEN, the chain takes 5000000utoken and more"],
 ])("a deposit of %o for bids is refused", async (bidDeposit, text) => {
   await expect(run(await startedNode(), { config: { bidDeposit } })).rejects.toThrow(text);
+});
+
+test.each([
+  ["missing", /^certificate \d+ is not on the chain: tenants would not trust the server certificate$/],
+  ["expired", /^certificate \d+ ended on 20[\d-]+T.*Z: tenants would not trust/],
+  ["revoked", /^certificate \d+ is revoked: tenants would not trust/],
+] as const)("a server certificate that is %s is refused", async (certificate, text) => {
+  await expect(run(await startedNode(), { certificate })).rejects.toThrow(text);
 });
 
 test("a provider that cannot follow the blocks tells of its end", async () => {

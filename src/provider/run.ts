@@ -1,5 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { type Block, type ChainClient, clientErrors, followBlocks, type TxSigner } from "../client/index.ts";
+import { parseCertificatePem } from "../crypto/index.ts";
 import { errorText, formatCoin, type IntCoin, type Logger } from "../util/index.ts";
 import { Query as BankQuery } from "../wire/gen/sdk/bank/v1beta1/query_pb.js";
 import { formatLeaseId, formatOrderId, type LeaseKey } from "../wire/index.ts";
@@ -125,6 +126,7 @@ class ProviderDaemon implements RunningProvider {
   async start(): Promise<void> {
     const { client, log, signal } = this.#request;
     await this.#checkRegistered();
+    await this.#checkCertificate();
     await this.#observeNodes();
     await this.#ingress.listen();
     await this.#leases.start();
@@ -163,6 +165,17 @@ class ProviderDaemon implements RunningProvider {
     const record = await untilAnswered(() => this.#chain.provider(this.#address), this.#request);
     if (record !== undefined) return;
     throw daemonErrors.notRegistered(this.#address);
+  }
+
+  /** Tenants compare the gateway's certificate with the chain: without it they could take our bids and never reach us. */
+  async #checkCertificate(): Promise<void> {
+    const { serial, notAfter } = parseCertificatePem(this.#request.identity.certificate);
+    const name = `certificate ${serial}`;
+    const end = new Date(notAfter * 1000);
+    if (end.getTime() <= Date.now()) throw daemonErrors.certificate(`${name} ended on ${end.toISOString()}`);
+    const record = await untilAnswered(() => this.#chain.certificate(this.#address, serial), this.#request);
+    if (record === undefined) throw daemonErrors.certificate(`${name} is not on the chain`);
+    if (record.state !== "valid") throw daemonErrors.certificate(`${name} is ${record.state}`);
   }
 
   async #observeNodes(): Promise<void> {
