@@ -3,6 +3,8 @@ import { UsageError } from "./errors.ts";
 import { type NetworkProfile, OWN_PROFILE } from "./profile.ts";
 import type { FlagSpec } from "./spec.ts";
 
+const MAX_UINT64 = 2n ** 64n - 1n;
+
 /** Where a flag's value came from; a default is not a choice of the user. */
 export type FlagSource = "flag" | "env" | "file" | "default";
 
@@ -99,6 +101,14 @@ export class Flags {
     const value = tryParseInt(text);
     if (value === undefined || value < 0n)
       throw new UsageError(`${this.label(name)} takes a whole number, not "${text}"`);
+    return value;
+  }
+
+  /** A whole number of 64 bits; `fallback` where the flag is empty. */
+  uint64(name: string, fallback = 0n): bigint {
+    const value = this.uint(name, fallback);
+    if (value > MAX_UINT64)
+      throw new UsageError(`${this.label(name)} takes a whole number up to ${MAX_UINT64}, not ${value}`);
     return value;
   }
 

@@ -7,6 +7,7 @@ import {
   rmSync,
   statSync,
   truncateSync,
+  writeFileSync,
   writeSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -66,6 +67,12 @@ describe("a data file that LMDB would crash on", () => {
     truncateSync(file, size - 200_000);
     openLmdb(directory).close();
     expect(statSync(file).size).toBe(size);
+  });
+
+  test("is no fault of the file when the directory cannot be used", () => {
+    const { directory } = copy();
+    writeFileSync(join(directory, "lock"), "in the way");
+    expect(() => openLmdb(directory)).toThrow(/the database cannot be opened$/);
   });
 
   test.each(["MDB_CORRUPTED: Located page was wrong type", "MDB_PAGE_NOTFOUND: Requested page not found"])(

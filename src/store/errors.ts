@@ -15,4 +15,5 @@ export const storeErrors = defineErrors("store", {
   ],
   badMeta: [5, "the record of the last commit cannot be read", "start the version that wrote it, or restore a backup"],
   damaged: [6, "the database is damaged", "restore the whole data directory from one backup"],
+  cannotOpen: [7, "the database cannot be opened", "see that the disk has room and that you may write there"],
 });

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { open, type RootDatabase } from "lmdb";
+import { errorText } from "../util/index.ts";
 import { storeErrors } from "./errors.ts";
 
 /** Directories open in this process. */
@@ -29,7 +30,7 @@ export class DatabaseLock {
   static take(path: string): DatabaseLock {
     if (openHere.has(path)) throw storeErrors.inUse(`${path} is already open in this process`);
     const options = { noSubdir: false, overlappingSync: false, permissionsMode: 0o600 };
-    const environment = open(join(path, "lock"), options);
+    const environment = opened(path, () => open(join(path, "lock"), options));
     // Being listed before looking means that of two processes starting together at least one sees the other.
     const reader = environment.useReadTransaction();
     environment.readerCheck();
@@ -46,6 +47,15 @@ export class DatabaseLock {
     openHere.delete(this.#path);
     this.#reader.done();
     void this.#environment.close();
+  }
+}
+
+/** LMDB's words alone name neither the directory nor a remedy: a read-only or full disk is met here first. */
+function opened<T>(path: string, make: () => T): T {
+  try {
+    return make();
+  } catch (cause) {
+    throw storeErrors.cannotOpen(`${path}: ${errorText(cause)}`, { cause });
   }
 }
 

@@ -56,7 +56,7 @@ async function searchOne(chain: ChainClient, query: string, what: string): Promi
 export async function queryTxsCommand(input: CommandInput): Promise<void> {
   const { flags } = input;
   const query = readQuery(input);
-  const [page, limit] = [flags.uint("page", 1n), flags.uint("limit") || MAX_TXS];
+  const [page, limit] = [BigInt(flags.count("page", 1)), flags.uint("limit") || MAX_TXS];
   if (page === 0n) throw usageError("--page: pages are counted from 1");
   if (limit > MAX_TXS) throw usageError(`--limit: a page has at most ${MAX_TXS} transactions, not ${limit}`);
   const context = createContext(input);

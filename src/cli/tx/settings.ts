@@ -48,7 +48,7 @@ export function readTxSettings(flags: Flags): TxSettings {
     fees: inFlag(flags, "fees", () => parseCoins(flags.text("fees"))).filter(({ amount }) => amount > 0n),
     gasPrices: inFlag(flags, "gas-prices", () => parseDecCoins(flags.text("gas-prices"))),
     memo: flags.text("memo"),
-    timeoutHeight: flags.uint("timeout-height"),
+    timeoutHeight: flags.uint64("timeout-height"),
     signMode: flags.text("sign-mode") === "amino-json" ? SignMode.LEGACY_AMINO_JSON : SignMode.DIRECT,
     ...readNumbers(flags),
     feePayer: addressFlag(flags, "fee-payer"),
@@ -87,7 +87,7 @@ export function readNumbers(flags: Flags): Pick<TxSettings, "accountNumber" | "s
 }
 
 function optionalUint(flags: Flags, name: string): bigint | undefined {
-  return flags.given(name) ? flags.uint(name) : undefined;
+  return flags.given(name) ? flags.uint64(name) : undefined;
 }
 
 function addressFlag(flags: Flags, name: string): string {

@@ -63,6 +63,7 @@ export function queryRows({ A, B, wrongSum }: World): readonly Row[] {
     [["query", "blocks", "--query", "x", "--page", "0"], 2, "--page: pages are counted from 1"],
     [["query", "txs"], 2, "required flag --events"],
     [["query", "txs", "--events", ""], 2, "required flag --events"],
+    [["query", "txs", "--events", "a.b=c", "--page", "99999999999999999999"], 2, "--page is too large"],
     [["query", "txs", "--events", "a", "--query", "b"], 2, "cannot be used together"],
     [["query", "txs", "--events", "nonsense"], 2, "--events"],
     [["query", "txs", "--events", "a.b=c", "--limit", "101"], 2, "at most 100 transactions"],
