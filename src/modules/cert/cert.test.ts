@@ -157,6 +157,15 @@ describe("MsgCreateCertificate", () => {
     expect(serials(chain, undefined)).toEqual([]);
   });
 
+  test("has its signature verified once the fee is paid, and not before", () => {
+    const chain = testChain();
+    const { cert, pubkey } = forgeCertificate({ name: alice.address, signer: newP256Key() });
+    const message = create(MsgCreateCertificateSchema, { owner: alice.address, cert, pubkey });
+    const tx = chain.sign(message, { from: alice });
+    expect(chain.app.checkTx({ tx, kind: "new" }).code).toBe(0);
+    expect(chain.block([tx])[0]).toMatchObject({ codespace: "cert", code: 6 });
+  });
+
   test("takes the largest serial number of 20 bytes", () => {
     const chain = testChain();
     expect(publish(chain, withSerial(`00${"ff".repeat(20)}`)).code).toBe(0);

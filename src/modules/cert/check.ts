@@ -12,7 +12,14 @@ const MAX_SERIAL = 2n ** 160n;
  * Reads and checks what an account wants to publish: one self-signed P-256 certificate of the owner, and the key in it.
  * Dates are not looked at here: peers check them at every connection.
  */
-export function checkCertificate(
+export function checkCertificate(owner: string, pem: Pick<Certificate, "cert" | "pubkey">): AccountCertificate {
+  const certificate = readCertificate(owner, pem);
+  if (!isSelfSigned(certificate)) throw errors.invalidCertificate("it is not signed by its own key");
+  return certificate;
+}
+
+/** All of `checkCertificate` but the signature, whose work nobody has paid for before the fee is taken. */
+export function readCertificate(
   owner: string,
   { cert, pubkey }: Pick<Certificate, "cert" | "pubkey">,
 ): AccountCertificate {
@@ -23,7 +30,6 @@ export function checkCertificate(
     throw errors.invalidCertificate(`common name ${certificate.commonName.slice(0, 128)} is not the owner ${owner}`);
   }
   if (!equalBytes(certificate.publicKey, key)) throw errors.invalidPubkey("it is not the key in the certificate");
-  if (!isSelfSigned(certificate)) throw errors.invalidCertificate("it is not signed by its own key");
   parseSerial(certificate.serial);
   return certificate;
 }

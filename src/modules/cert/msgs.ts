@@ -1,6 +1,6 @@
 import { type BoundService, bindService, checkAddress } from "../../runtime/index.ts";
 import { Msg } from "../../wire/gen/svc/cert/v1beta1/cert_pb.js";
-import { checkCertificate, parseSerial } from "./check.ts";
+import { checkCertificate, parseSerial, readCertificate } from "./check.ts";
 import { errors } from "./errors.ts";
 import type { CertKeeper } from "./keeper.ts";
 
@@ -22,7 +22,7 @@ export function certMsgs(keeper: CertKeeper): BoundService {
     {
       createCertificate: (msg) => {
         checkAddress("owner", msg.owner, errors.invalidAddress);
-        checkCertificate(msg.owner, msg);
+        readCertificate(msg.owner, msg);
       },
       revokeCertificate: ({ id }) => {
         checkAddress("owner", id?.owner ?? "", errors.invalidAddress);
