@@ -24,10 +24,14 @@ async function startedNode(): Promise<TestNode> {
 
 function configOf(change: Partial<ProviderConfig>): ProviderConfig {
   const stateDir = mkdtempSync(join(tmpdir(), "svc-provider-run-"));
-  onTestFinished(() => rmSync(stateDir, { recursive: true }));
+  const cluster = new MemoryCluster();
+  onTestFinished(async () => {
+    await cluster.destroy();
+    rmSync(stateDir, { recursive: true });
+  });
   return {
     stateDir,
-    driver: new MemoryCluster().open(),
+    driver: cluster.open(),
     pricing: scalePricing(parseScales({ cpu: "1", memory: "0", storage: "0", endpoint: "0", ip: "0" })),
     fee: { denom: "utoken", amount: 1000n },
     gasPrice: 0n,
