@@ -34,3 +34,6 @@ const { txs, total_count } = await call<Found>("tx_search", {
 });
 console.log(`${total_count} transfers`);
 for (const { hash, height } of txs) console.log(`${hash} in block ${height}`);
+
+// Nothing is imported: this makes the file a module all the same.
+export {};
