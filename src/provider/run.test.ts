@@ -64,8 +64,11 @@ interface Wish {
   readonly chainId?: string;
   readonly change?: (client: ChainClient) => void;
   /** What happens to the certificate on the chain; it is published by default. */
-  readonly certificate?: "published" | "missing" | "revoked" | "expired";
+  readonly certificate?: "published" | "missing" | "revoked" | "expired" | "sent";
 }
+
+/** Certificates that are not on the chain when the provider is registered. */
+const NOT_YET = new Set(["missing", "expired", "sent"]);
 
 /** The transaction message that puts a certificate on the chain. */
 function publication(owner: string, { certificate, privateKey }: TestCertificate): Any {
@@ -84,15 +87,13 @@ async function run(node: TestNode, wish: Wish): Promise<RunningProvider> {
   const message = packAny(MsgCreateProviderSchema, { owner: address, hostUri: "https://localhost:8443" });
   const ends = certificate === "expired" ? { notBefore: Date.now() - 120_000, notAfter: Date.now() - 60_000 } : {};
   const identity = await testCertificate({ address, ...ends });
-  const messages = [
-    message,
-    ...(certificate === "missing" || certificate === "expired" ? [] : [publication(address, identity)]),
-  ];
+  const messages = [message, ...(NOT_YET.has(certificate) ? [] : [publication(address, identity)])];
   expect(await sendTx(own, signer, messages, { gas: 500_000n })).toMatchObject({ code: 0 });
   if (certificate === "revoked") {
     const revocation = packAny(MsgRevokeCertificateSchema, { id: { owner: address, serial: identity.serial } });
     expect(await sendTx(own, signer, [revocation])).toMatchObject({ code: 0 });
   }
+  if (certificate === "sent") await sendTx(own, signer, [publication(address, identity)], { mode: "sync" });
   const client = new ChainClient(node.url, chainId === undefined ? {} : { chainId });
   onTestFinished(() => client.close());
   change?.(client);
@@ -121,6 +122,11 @@ test.each([
   ["revoked", /^certificate \d+ is revoked: tenants would not trust/],
 ] as const)("a server certificate that is %s is refused", async (certificate, text) => {
   await expect(run(await startedNode(), { certificate })).rejects.toThrow(text);
+});
+
+test("a certificate that was sent just before is waited for", async () => {
+  const provider = await run(await startedNode(), { certificate: "sent" });
+  await provider.stop();
 });
 
 test("a provider that cannot follow the blocks tells of its end", async () => {

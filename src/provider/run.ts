@@ -4,7 +4,7 @@ import { parseCertificatePem } from "../crypto/index.ts";
 import { errorText, formatCoin, type IntCoin, type Logger } from "../util/index.ts";
 import { Query as BankQuery } from "../wire/gen/sdk/bank/v1beta1/query_pb.js";
 import { formatLeaseId, formatOrderId, type LeaseKey } from "../wire/index.ts";
-import { type ChainView, chainView } from "./chain.ts";
+import { type ChainCertificate, type ChainView, chainView } from "./chain.ts";
 import type { ProviderConfig } from "./config.ts";
 import { daemonErrors } from "./errors.ts";
 import { Gateway } from "./gateway/index.ts";
@@ -21,6 +21,8 @@ import { openInventory, reconcileReservations } from "./reservations.ts";
 
 /** Blocks until which a transaction of the provider must be in one. */
 const TIMEOUT_BLOCKS = 20n;
+/** Blocks in which a certificate that was sent just before must come. */
+const CERTIFICATE_BLOCKS = 2n;
 const MAX_BATCH = 20;
 const RETRY_MS = 10_000;
 const SYNC_MS = 10_000;
@@ -173,9 +175,23 @@ class ProviderDaemon implements RunningProvider {
     const name = `certificate ${serial}`;
     const end = new Date(notAfter * 1000);
     if (end.getTime() <= Date.now()) throw daemonErrors.certificate(`${name} ended on ${end.toISOString()}`);
-    const record = await untilAnswered(() => this.#chain.certificate(this.#address, serial), this.#request);
+    const record = await this.#publishedCertificate(serial);
     if (record === undefined) throw daemonErrors.certificate(`${name} is not on the chain`);
     if (record.state !== "valid") throw daemonErrors.certificate(`${name} is ${record.state}`);
+  }
+
+  /** The certificate on the chain; whoever has just sent it need not wait for its block. */
+  async #publishedCertificate(serial: string): Promise<ChainCertificate | undefined> {
+    const { client, log, signal } = this.#request;
+    const height = async (): Promise<bigint> => (await client.node.status()).latestHeight;
+    const last = (await untilAnswered(height, { log, signal })) + CERTIFICATE_BLOCKS;
+    for (let tries = 0; ; tries++) {
+      const now = await untilAnswered(height, { log, signal });
+      const record = await untilAnswered(() => this.#chain.certificate(this.#address, serial), { log, signal });
+      if (record !== undefined || now >= last) return record;
+      if (tries === 0) log.info("waiting for the certificate to come into a block", { serial });
+      await sleep(PAUSE_MS, signal);
+    }
   }
 
   async #observeNodes(): Promise<void> {
