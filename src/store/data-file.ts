@@ -9,8 +9,6 @@ const PAGE_SIZE_AT = 48;
 const LAST_PAGE_AT = 144;
 const TRANSACTION_AT = 152;
 const META_BYTES = 160;
-/** Pages that a transaction took and gave back are counted without ever being written: as much may be missing at the end. */
-const UNWRITTEN_PAGES = 64n;
 
 interface Meta {
   readonly pageSize: number;
@@ -19,8 +17,10 @@ interface Meta {
 }
 
 /**
- * Refuses a data file that LMDB would crash on: it maps the file and reads where the file says that pages are, also
- * behind its end. Makes the file as long as it says it is, so that what is missing there reads as damage.
+ * Keeps LMDB from crashing on a data file: it maps the file and reads where the file says that pages are, also behind its
+ * end. A file that is none of LMDB's is refused. One that is shorter than it says is made as long: whole databases are
+ * (pages that a transaction took and gave back are counted without ever being written), and in one that was cut off what is
+ * missing then reads as damage.
  */
 export function checkDataFile(path: string): void {
   if (!existsSync(path)) return;
@@ -33,9 +33,6 @@ export function checkDataFile(path: string): void {
     if (first === undefined || second === undefined) throw storeErrors.damaged(`${path} is no database`);
     const { lastPage, pageSize } = first.transaction > second.transaction ? first : second;
     const wanted = (lastPage + 1n) * BigInt(pageSize);
-    if (wanted - size > UNWRITTEN_PAGES * BigInt(pageSize)) {
-      throw storeErrors.damaged(`${path} has ${size} bytes, ${wanted} are needed`);
-    }
     if (wanted > size) ftruncateSync(file, Number(wanted));
   } finally {
     closeSync(file);
