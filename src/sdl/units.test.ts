@@ -104,6 +104,13 @@ describe("prices", () => {
       expect(parsePrice(text, 10_000_000n)).toHaveProperty("problem");
     },
   );
+
+  it("an exponent is not taken for a denomination", () => {
+    const digits = "write digits with at most 18 decimals, for example 12.5";
+    expect(parsePrice("1e30", 10_000_000n)).toMatchObject({ remedy: digits });
+    expect(parsePrice("1.5E10", 10_000_000n)).toMatchObject({ remedy: "write 15000000000" });
+    expect(parsePrice("10utoken", 10_000_000n)).toMatchObject({ remedy: "write amount: 10 and denom: utoken" });
+  });
 });
 
 describe("time spans", () => {

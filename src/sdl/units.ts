@@ -86,7 +86,8 @@ function priceRemedy(text: string, value: Dec | undefined): string {
   if (value !== undefined && value <= 0n) return "write a price above zero";
   if (/^0\d/.test(text)) return `write ${text.replace(/^0+(?=\d)/, "")}`;
   const [, digits, denom] = /^([\d.]{1,40})\s*([a-zA-Z][\w/:.-]{2,127})$/.exec(text) ?? [];
-  if (digits !== undefined && denom !== undefined) return `write amount: ${digits} and denom: ${denom}`;
+  const isExponent = /^e\d+$/i.test(denom ?? "");
+  if (digits !== undefined && denom !== undefined && !isExponent) return `write amount: ${digits} and denom: ${denom}`;
   const plain = /^\d{1,6}(\.\d{1,6})?e\+?\d{1,2}$/i.test(text) ? Number(text) : undefined;
   if (plain !== undefined && Number.isSafeInteger(plain)) return `write ${plain}`;
   return "write digits with at most 18 decimals, for example 12.5";
