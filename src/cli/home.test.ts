@@ -1,7 +1,7 @@
-import { homedir } from "node:os";
+import { homedir, userInfo } from "node:os";
 import { join } from "node:path";
-import { expect, test } from "vitest";
-import { userPath } from "./home.ts";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { userHome, userPath } from "./home.ts";
 
 test.each([
   ["~", homedir()],
@@ -11,4 +11,11 @@ test.each([
   ["/a/../b", "/b"],
 ])("%j is the folder %j", (text, path) => {
   expect(userPath(text)).toBe(path);
+});
+
+test("without HOME the user's home is the system's", () => {
+  vi.stubEnv("HOME", "");
+  onTestFinished(() => void vi.unstubAllEnvs());
+  expect(homedir()).toBe("");
+  expect(userHome()).toBe(userInfo().homedir);
 });

@@ -1,16 +1,21 @@
-import { homedir } from "node:os";
+import { homedir, userInfo } from "node:os";
 import { join, resolve } from "node:path";
 import type { Flags } from "./flags.ts";
 
 /** The directory of configuration, data and keys: `--home`, `SVC_HOME`, else `.svc` in the user's home. */
 export function homeOf(flags: Flags): string {
   const home = flags.optional("home");
-  return home === undefined ? join(homedir(), ".svc") : userPath(home);
+  return home === undefined ? join(userHome(), ".svc") : userPath(home);
+}
+
+/** The user's own home, also where `HOME` is set to nothing. */
+export function userHome(): string {
+  return homedir() || userInfo().homedir;
 }
 
 /** A path as it was meant: shells leave the `~` of `--home=~/x` and service files as it is, and nobody means a folder `~`. */
 export function userPath(path: string): string {
-  return path === "~" || path.startsWith("~/") ? join(homedir(), path.slice(1)) : resolve(path);
+  return path === "~" || path.startsWith("~/") ? join(userHome(), path.slice(1)) : resolve(path);
 }
 
 /** The client's settings of a home. */

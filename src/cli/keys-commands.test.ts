@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { runCli } from "../../test/cli/run.ts";
 import { runTerminal } from "../../test/cli/terminal.ts";
 
@@ -23,6 +23,13 @@ describe("keys list-key-types", () => {
   test("tells the one kind", async () => {
     expect(await keys(["list-key-types"])).toEqual({ code: 0, out: expect.stringContaining("secp256k1"), err: "" });
   });
+});
+
+test("a tilde left in --keyring-dir is the user's home", async () => {
+  vi.stubEnv("HOME", home);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  await keys(["add", "a", "--no-backup", "--keyring-dir=~/elsewhere"]);
+  expect(readdirSync(join(home, "elsewhere"))).toEqual(["keyring-test"]);
 });
 
 describe("keys delete", () => {

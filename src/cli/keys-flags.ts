@@ -1,5 +1,5 @@
 import { KEYRING_KDFS } from "./global-flags.ts";
-import { homeOf } from "./home.ts";
+import { homeOf, userPath } from "./home.ts";
 import type { CommandInput } from "./spec.ts";
 
 /** The object without its undefined properties. */
@@ -10,12 +10,13 @@ export function defined<T extends object>(object: T): { [K in keyof T]?: Exclude
 
 /** Where the keys are, from the flags that all commands with keys share. */
 export function keyringOptions({ flags }: Pick<CommandInput, "flags">) {
+  const dir = flags.optional("keyring-dir");
   return {
     home: homeOf(flags),
     keyringBackend: flags.text("keyring-backend"),
     prefix: flags.profile.bech32Prefix,
     ...defined({
-      keyringDir: flags.optional("keyring-dir"),
+      keyringDir: dir === undefined ? undefined : userPath(dir),
       keyringService: flags.optional("keyring-service"),
       keyringKdf: KEYRING_KDFS.find((each) => each === flags.text("keyring-kdf")),
       keyringPassphraseFile: flags.optional("keyring-passphrase-file"),

@@ -1,5 +1,4 @@
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { homedir } from "node:os";
 import { join } from "node:path";
 import { derivePrivateKey, generateMnemonic, mnemonicToSeed } from "../../crypto/index.ts";
 import { type Keyring, openKeyring, passphraseFile } from "../../keyring/index.ts";
@@ -7,6 +6,7 @@ import { addGenesisAccounts, defaultAppState, initHome } from "../../node/index.
 import { DEFAULT_HD_PATH, makePrivateDirectory, NATIVE_DENOM, replaceFile } from "../../util/index.ts";
 import { encodeAddress, type JsonObject, type JsonValue } from "../../wire/index.ts";
 import { commandError } from "../errors.ts";
+import { userHome } from "../home.ts";
 import { shellWord } from "../shell-word.ts";
 
 export const LOCALNET_CHAIN_ID = "svc-local-1";
@@ -34,7 +34,7 @@ export interface LocalnetState {
 
 /** `~/.svc/localnet`, or with an offset a folder beside it. */
 export function defaultLocalnetHome(offset: number): string {
-  return join(homedir(), ".svc", offset === 0 ? "localnet" : `localnet-${offset}`);
+  return join(userHome(), ".svc", offset === 0 ? "localnet" : `localnet-${offset}`);
 }
 
 /** As a whole: a home whose marker was cut short would not be known as one to keep. */
