@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
 /** No keyring of the developer's own session is ever opened by a test. */
@@ -15,8 +16,8 @@ const IN_PROCESS = { testTimeout: 30_000, isolate: false, env: NO_SESSION };
  */
 export default defineConfig({
   test: {
-    // One core left over, the default, is half of a small machine.
-    maxWorkers: "100%",
+    // Tests that wait leave their core to others. (One core left over, the default, is half of a small machine.)
+    maxWorkers: Math.ceil(availableParallelism() * 1.5),
     globalSetup: "test/support/sweep.ts",
     projects: [
       {
