@@ -1,4 +1,4 @@
-import { readdir, readFile } from "node:fs/promises";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createFile, errorText, replaceFile, SvcError } from "../util/index.ts";
 import { keyringErrors } from "./errors.ts";
@@ -42,9 +42,9 @@ export class FileItems implements ItemStore {
   }
 
   async keys(): Promise<string[]> {
-    await checkDirectory(this.#dir);
+    checkDirectory(this.#dir);
     try {
-      const names = await readdir(this.#dir);
+      const names = readdirSync(this.#dir);
       return names.filter((name) => !name.startsWith(".") && name !== KEYHASH).map(itemKey);
     } catch (error) {
       if (isErrno(error, "ENOENT")) return [];
@@ -54,8 +54,8 @@ export class FileItems implements ItemStore {
 
   async read(key: string): Promise<Uint8Array | undefined> {
     const path = this.#path(key);
-    if (!(await checkSecretFile(path))) return undefined;
-    const text = await readFile(path, "utf8");
+    if (!checkSecretFile(path)) return undefined;
+    const text = readFileSync(path, "utf8");
     return decodeItem(path, text, await this.#secret());
   }
 
@@ -68,7 +68,7 @@ export class FileItems implements ItemStore {
   }
 
   async remove(key: string): Promise<void> {
-    await removeFile(this.#path(key));
+    removeFile(this.#path(key));
   }
 
   #path(key: string): string {
@@ -86,16 +86,16 @@ export class FileItems implements ItemStore {
 
   async #encodeItem(key: string, data: Uint8Array): Promise<string> {
     // Nothing is made before there is a passphrase.
-    await checkDirectory(this.#dir);
+    checkDirectory(this.#dir);
     const passphrase = await this.#secret();
-    await prepareDirectory(this.#dir);
+    prepareDirectory(this.#dir);
     const created = `${new Date().toISOString().replace("T", " ").replace("Z", "")} +0000 UTC`;
     return encryptItem(encodeItemJson(key, data), passphrase, { created, rounds: this.#work.rounds });
   }
 
   async #askPassphrase(source: PassphraseSource): Promise<string> {
     const path = join(this.#dir, KEYHASH);
-    const hash = await readHash(path);
+    const hash = readHash(path);
     if (hash !== undefined) {
       const passphrase = await askExisting(source, (answer) => matchesHash(answer, hash));
       await this.#strengthen(path, hash, passphrase);
@@ -104,10 +104,10 @@ export class FileItems implements ItemStore {
     const [item] = await this.keys();
     if (item !== undefined) return this.#restoreHash(item, source);
     const passphrase = await askNew(source);
-    await prepareDirectory(this.#dir);
+    prepareDirectory(this.#dir);
     if (createFile(path, await hashPassphrase(passphrase, this.#work.cost))) return passphrase;
     // Another process was first: its passphrase holds.
-    return askExisting(source, async (answer) => matchesHash(answer, (await readHash(path)) ?? ""));
+    return askExisting(source, (answer) => matchesHash(answer, readHash(path) ?? ""));
   }
 
   /** A hash that is easier to guess at than the items to come is made anew. */
@@ -118,7 +118,7 @@ export class FileItems implements ItemStore {
 
   /** Items without their `keyhash`: a passphrase is right when it opens one of them. */
   async #restoreHash(item: string, source: PassphraseSource): Promise<string> {
-    const text = await readFile(this.#path(item), "utf8");
+    const text = readFileSync(this.#path(item), "utf8");
     const passphrase = await askExisting(source, async (answer) => opens(text, answer));
     createFile(join(this.#dir, KEYHASH), await hashPassphrase(passphrase, this.#work.cost));
     return passphrase;
@@ -126,10 +126,10 @@ export class FileItems implements ItemStore {
 }
 
 /** The hash of a passphrase is no secret, and older tools leave it readable, so only its form is checked. */
-async function readHash(path: string): Promise<string | undefined> {
+function readHash(path: string): string | undefined {
   let hash: string;
   try {
-    hash = (await readFile(path, "latin1")).trim();
+    hash = readFileSync(path, "latin1").trim();
   } catch (error) {
     if (isErrno(error, "ENOENT", "ENOTDIR")) return undefined;
     throw error;

@@ -1,4 +1,4 @@
-import { lstat, rm } from "node:fs/promises";
+import { lstatSync, rmSync, type Stats } from "node:fs";
 import { dirname } from "node:path";
 import { makePrivateDirectory, syncDirectory } from "../util/index.ts";
 import { keyringErrors } from "./errors.ts";
@@ -7,14 +7,14 @@ const GROUP_OR_OTHERS = 0o077;
 const WRITABLE_BY_OTHERS = 0o022;
 
 /** Creates the directory (0700) with its parents, or checks the one that is there. */
-export async function prepareDirectory(dir: string): Promise<void> {
+export function prepareDirectory(dir: string): void {
   makePrivateDirectory(dir);
-  await checkDirectory(dir);
+  checkDirectory(dir);
 }
 
 /** Refuses a directory in which others could exchange files. A missing one is fine. */
-export async function checkDirectory(dir: string): Promise<void> {
-  const stat = await lstatOrUndefined(dir);
+export function checkDirectory(dir: string): void {
+  const stat = lstatOrUndefined(dir);
   if (stat === undefined) return;
   if (stat.isSymbolicLink() ? false : !stat.isDirectory()) throw keyringErrors.permissions(`${dir} is no directory`);
   if (hasModes() && !stat.isSymbolicLink() && (stat.mode & WRITABLE_BY_OTHERS) !== 0) {
@@ -26,8 +26,8 @@ export async function checkDirectory(dir: string): Promise<void> {
  * Refuses a secret file that is readable or writable by group or others, belongs to somebody else or is a link.
  * Gives false where there is no file.
  */
-export async function checkSecretFile(path: string): Promise<boolean> {
-  const stat = await lstatOrUndefined(path);
+export function checkSecretFile(path: string): boolean {
+  const stat = lstatOrUndefined(path);
   if (stat === undefined) return false;
   if (!stat.isFile()) throw keyringErrors.permissions(`${path} is no regular file`);
   if (!hasModes()) return true;
@@ -39,8 +39,8 @@ export async function checkSecretFile(path: string): Promise<boolean> {
   return true;
 }
 
-export async function removeFile(path: string): Promise<void> {
-  await rm(path, { force: true });
+export function removeFile(path: string): void {
+  rmSync(path, { force: true });
   syncDirectory(dirname(path));
 }
 
@@ -48,9 +48,9 @@ export function isErrno(error: unknown, ...codes: readonly string[]): boolean {
   return error instanceof Error && "code" in error && codes.includes(String(error.code));
 }
 
-async function lstatOrUndefined(path: string) {
+function lstatOrUndefined(path: string): Stats | undefined {
   try {
-    return await lstat(path);
+    return lstatSync(path);
   } catch (error) {
     if (isErrno(error, "ENOENT", "ENOTDIR")) return undefined;
     throw error;

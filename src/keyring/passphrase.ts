@@ -26,7 +26,7 @@ export function fixedPassphrase(passphrase: string): PassphraseSource {
 /** The first line of a file that nobody else may read. */
 export function passphraseFile(path: string): PassphraseSource {
   const ask = async (): Promise<string> => {
-    if (!(await checkSecretFile(path))) throw keyringErrors.passphrase(`passphrase file ${path} does not exist`);
+    if (!checkSecretFile(path)) throw keyringErrors.passphrase(`passphrase file ${path} does not exist`);
     const [line = ""] = (await readFile(path, "utf8")).split(/\r?\n/);
     return line;
   };

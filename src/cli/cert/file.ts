@@ -29,7 +29,7 @@ export function certificatePath(home: string, address: string, kind: Certificate
 
 /** Reads a certificate file; undefined where there is none. Throws when others could read it or it is damaged. */
 export async function readCertificateFile(path: string): Promise<CertificateFile | undefined> {
-  if (!(await checkSecretFile(path))) return undefined;
+  if (!checkSecretFile(path)) return undefined;
   const text = (await readFile(path, "utf8")).replaceAll("\r\n", "\n");
   const [, certificate, encryptedKey] = text.length > MAX_BYTES ? [] : (BLOCKS.exec(text) ?? []);
   if (certificate === undefined || encryptedKey === undefined) {
@@ -52,7 +52,7 @@ export async function writeCertificateFile(
   path: string,
   { certificate, encryptedKey }: Pick<CertificateFile, "certificate" | "encryptedKey">,
 ): Promise<void> {
-  await prepareDirectory(dirname(path));
+  prepareDirectory(dirname(path));
   replaceFile(path, certificate + encryptedKey);
 }
 
