@@ -233,7 +233,9 @@ describe("what can go wrong", () => {
     open();
     const policy: BidPolicy = { choice: { kind: "cheapest" }, maxPrice: parseDecCoin("9.5utoken") };
     await expect(world.deploy({ policy, timeoutMs: 30_000 })).rejects.toMatchObject({
-      message: expect.stringContaining("one bid, the cheapest at 10utoken per block, above --max-price 9.5utoken"),
+      message: expect.stringContaining(
+        "waited 30 s, there is one bid, the cheapest at 10utoken per block, above --max-price 9.5utoken",
+      ),
       hint: expect.stringContaining("with a higher --max-price"),
     });
   });
