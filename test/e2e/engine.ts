@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { promisify } from "node:util";
 import {
@@ -10,7 +10,7 @@ import {
   type EngineDriverOptions,
   ensureSampleImage,
 } from "../../src/provider/cluster/index.ts";
-import { ownedFolder } from "../support/abandoned.ts";
+import { killProcessesOn, ownedFolder, processesOn } from "../support/abandoned.ts";
 
 const run = promisify(execFile);
 
@@ -125,27 +125,12 @@ export class TestEngine {
   /** Kills the service and the monitors of all containers, as the end of a machine's session does. */
   async killEverything(): Promise<void> {
     await this.stopService();
-    for (const pid of this.#processes()) process.kill(pid, "SIGKILL");
+    killProcessesOn(this.folder);
     await this.#untilNoProcess();
   }
 
   async #untilNoProcess(): Promise<void> {
-    while (this.#processes().length > 0) await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-
-  /** The processes that work on the folder. */
-  #processes(): number[] {
-    const all = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
-    return all.filter((pid) => commandLine(pid).includes(this.folder)).map(Number);
-  }
-}
-
-/** Empty for a process that is gone. */
-function commandLine(pid: string): string {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, "utf8");
-  } catch {
-    return "";
+    while (processesOn(this.folder).length > 0) await new Promise((resolve) => setTimeout(resolve, 100));
   }
 }
 

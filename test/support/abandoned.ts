@@ -21,6 +21,31 @@ export function abandonedFolders(prefix: string): string[] {
     .filter((folder) => existsSync(join(folder, OWNER)) && !isRunning(readFileSync(join(folder, OWNER), "utf8")));
 }
 
+/** The processes that have a folder in their command line. */
+export function processesOn(folder: string): number[] {
+  const all = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+  return all.filter((pid) => commandLine(pid).includes(folder)).map(Number);
+}
+
+export function killProcessesOn(folder: string): void {
+  for (const pid of processesOn(folder)) {
+    try {
+      process.kill(pid, "SIGKILL");
+    } catch {
+      // It has ended by itself meanwhile.
+    }
+  }
+}
+
+/** Empty for a process that is gone. */
+function commandLine(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8");
+  } catch {
+    return "";
+  }
+}
+
 /** Removes a folder with everything that is mounted below it. */
 export function removeFolder(folder: string): void {
   for (const mount of mountsBelow(folder)) execFileSync("umount", ["--lazy", mount]);

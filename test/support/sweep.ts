@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 import { Firewall } from "../../src/provider/cluster/engine/firewall.ts";
 import { LABEL, Naming } from "../../src/provider/cluster/engine/labels.ts";
 import { ENGINE_FOLDER, storageArgs } from "../e2e/engine.ts";
-import { abandonedFolders, removeFolder } from "./abandoned.ts";
+import { abandonedFolders, killProcessesOn, removeFolder } from "./abandoned.ts";
 
 const run = promisify(execFile);
 
@@ -15,6 +15,8 @@ export async function setup(): Promise<void> {
   for (const folder of abandonedFolders(ENGINE_FOLDER)) {
     console.log(`removing ${folder}, left by a test run that was killed`);
     await removeContainers(storageArgs(folder));
+    // The engine itself, where only the test was killed.
+    killProcessesOn(folder);
     removeFolder(folder);
   }
   for (const folder of abandonedFolders("svc-test-")) removeFolder(folder);
