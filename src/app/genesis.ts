@@ -1,6 +1,6 @@
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import { brokenInvariants, type Context, InvariantBreach, type Module } from "../runtime/index.ts";
-import { defineErrors, errorText } from "../util/index.ts";
+import { append, defineErrors, errorText } from "../util/index.ts";
 import { fromJson, type JsonObject, type JsonValue, toJson } from "../wire/index.ts";
 
 export const genesisErrors = defineErrors("genesis", {
@@ -30,7 +30,10 @@ function readGenesis(modules: readonly Module[], appState: Readonly<Record<strin
   for (const module of modules) {
     const found = readState(module, appState[module.name]);
     if (found.state !== undefined) states.set(module, found.state);
-    problems.push(...found.problems.map((problem) => `${module.name}: ${problem}`));
+    append(
+      problems,
+      found.problems.map((problem) => `${module.name}: ${problem}`),
+    );
   }
   return { states, problems };
 }

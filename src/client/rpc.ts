@@ -1,4 +1,4 @@
-import { errorText } from "../util/index.ts";
+import { append, errorText } from "../util/index.ts";
 import { type Endpoint, parseNodeAddress } from "./endpoint.ts";
 import { clientErrors, RpcError } from "./errors.ts";
 import { httpTransport, type Transport } from "./transport.ts";
@@ -46,7 +46,7 @@ export class RpcClient {
   async batch(calls: readonly RpcCall[]): Promise<(unknown | RpcError)[]> {
     const results: (unknown | RpcError)[] = [];
     for (let start = 0; start < calls.length; start += MAX_BATCH) {
-      results.push(...(await this.#batchOnce(calls.slice(start, start + MAX_BATCH))));
+      append(results, await this.#batchOnce(calls.slice(start, start + MAX_BATCH)));
     }
     return results;
   }

@@ -1,3 +1,5 @@
+import { append } from "../util/index.ts";
+
 /** An event in emission order; attribute values are plain text. */
 export interface Event {
   readonly type: string;
@@ -19,7 +21,7 @@ export class EventSink {
   }
 
   append(events: readonly Event[]): void {
-    this.#events.push(...events);
+    append(this.#events, events);
   }
 
   all(): readonly Event[] {

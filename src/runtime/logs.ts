@@ -1,3 +1,4 @@
+import { append } from "../util/index.ts";
 import type { Event, EventAttribute } from "./events.ts";
 
 /** An event as it is stored and searched; `index` tells the engine to make the attribute searchable. */
@@ -41,7 +42,7 @@ function mergeByType(events: readonly Event[]): Event[] {
   for (const { type, attributes } of events) {
     const known = merged.get(type);
     if (known === undefined) merged.set(type, attributes.map(plain));
-    else known.push(...attributes.map(plain));
+    else append(known, attributes.map(plain));
   }
   return [...merged].sort(([a], [b]) => (a < b ? -1 : 1)).map(([type, attributes]) => ({ type, attributes }));
 }

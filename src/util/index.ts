@@ -5,5 +5,6 @@ export * from "./directory.ts";
 export * from "./durable.ts";
 export * from "./errors.ts";
 export * from "./listen.ts";
+export * from "./lists.ts";
 export * from "./log.ts";
 export * from "./names.ts";

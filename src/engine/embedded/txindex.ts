@@ -1,6 +1,6 @@
 import type { AppEvent } from "../../app/index.ts";
 import type { Database, Write } from "../../store/index.ts";
-import { equalBytes } from "../../util/index.ts";
+import { append, equalBytes } from "../../util/index.ts";
 import type { BlockStore, ExecutedBlock, ExecutedTx } from "./blockstore.ts";
 import { txHash } from "./hashes.ts";
 import { Postings, termText } from "./postings.ts";
@@ -40,7 +40,7 @@ export class TxIndex {
     for (const [i, hash] of hashes.entries()) {
       writes.push({ table: TX_HASHES, key: shortHash(hash), value: encodePlace(height, i) });
     }
-    writes.push(...this.postings.writes(height, blockTerms(executed)));
+    append(writes, this.postings.writes(height, blockTerms(executed)));
     return writes;
   }
 
@@ -48,7 +48,8 @@ export class TxIndex {
   tx(hash: Uint8Array): FoundTx | undefined {
     const place = this.#tables.table(TX_HASHES).get(shortHash(hash));
     if (place === undefined) return undefined;
-    const found = this.txAt(...decodePlace(place));
+    const [height, index] = decodePlace(place);
+    const found = this.txAt(height, index);
     return found !== undefined && equalBytes(found.hash, hash) ? found : undefined;
   }
 

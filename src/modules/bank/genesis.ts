@@ -83,7 +83,7 @@ function metadataProblems(list: readonly Metadata[]): string[] {
 }
 
 function sumOfBalances(state: GenesisState): IntCoin[] {
-  return sumCoins(...state.balances.map(({ coins }) => readCoins(coins)));
+  return sumCoins(state.balances.flatMap(({ coins }) => readCoins(coins)));
 }
 
 function attempt<T>(work: () => T): { readonly value?: T; readonly problem?: string } {

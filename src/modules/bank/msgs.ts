@@ -71,9 +71,9 @@ function checkMultiSend({ inputs, outputs }: MsgMultiSend): void {
 }
 
 function sumOf(parties: readonly (Input | Output)[]): IntCoin[] {
-  const lists = parties.map(({ address, coins }) => {
-    decodeAddress(address);
-    return readSomeCoins(coins);
+  const coins = parties.flatMap((party) => {
+    decodeAddress(party.address);
+    return readSomeCoins(party.coins);
   });
-  return sumCoins(...lists);
+  return sumCoins(coins);
 }

@@ -1,0 +1,8 @@
+import { expect, it } from "vitest";
+import { append } from "./lists.ts";
+
+it("appends a list that would not fit onto the call stack", () => {
+  const list = [-1];
+  append(list, Array.from({ length: 1_000_000 }).keys());
+  expect([list.length, list[0], list[1], list.at(-1)]).toEqual([1_000_001, -1, 0, 999_999]);
+});
