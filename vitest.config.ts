@@ -8,7 +8,7 @@ const NO_SESSION = { DBUS_SESSION_BUS_ADDRESS: "disabled:", PASSWORD_STORE_DIR: 
 const SIMULATIONS = "src/**/*.sim.test.ts";
 
 /** These tests share the modules of their worker, which halves their time; none keeps state outside itself. */
-const IN_PROCESS = { testTimeout: 30_000, isolate: false, env: NO_SESSION };
+const IN_PROCESS = { testTimeout: 60_000, hookTimeout: 60_000, isolate: false, env: NO_SESSION };
 
 /**
  * Three projects: `unit` stays quick and runs everywhere, so does `simulation`, which takes longer; `e2e` starts real
@@ -28,7 +28,7 @@ export default defineConfig({
           ...IN_PROCESS,
         },
       },
-      { test: { name: "simulation", include: [SIMULATIONS], ...IN_PROCESS, testTimeout: 60_000 } },
+      { test: { name: "simulation", include: [SIMULATIONS], ...IN_PROCESS } },
       {
         test: {
           name: "e2e",
