@@ -211,6 +211,24 @@ const MESSAGES: readonly (readonly [type: string, amino: string, action: string,
   ["svc.provider.v1beta1.MsgCreateProvider", "svc/MsgCreateProvider", "create-provider", "owner"],
   ["svc.provider.v1beta1.MsgUpdateProvider", "svc/MsgUpdateProvider", "update-provider", "owner"],
   ["svc.provider.v1beta1.MsgDeleteProvider", "svc/MsgDeleteProvider", "delete-provider", "owner"],
+  [
+    "sdk.vesting.v1beta1.MsgCreateVestingAccount",
+    "cosmos-sdk/MsgCreateVestingAccount",
+    "msg_create_vesting_account",
+    "from_address",
+  ],
+  [
+    "sdk.vesting.v1beta1.MsgCreatePermanentLockedAccount",
+    "cosmos-sdk/MsgCreatePermLockedAccount",
+    "msg_create_permanent_locked_account",
+    "from_address",
+  ],
+  [
+    "sdk.vesting.v1beta1.MsgCreatePeriodicVestingAccount",
+    "cosmos-sdk/MsgCreatePeriodVestAccount",
+    "msg_create_periodic_vesting_account",
+    "from_address",
+  ],
 ];
 
 describe("messages of transactions", () => {
