@@ -10,7 +10,7 @@ export {
   type FoundEngine,
   SAMPLE_IMAGE,
 } from "./cluster/index.ts";
-export type { IngressConfig, ProviderConfig } from "./config.ts";
+export type { IngressConfig, ProviderConfig } from "./daemon/index.ts";
+export { type GatewayIdentity, type ProviderRequest, type RunningProvider, runProvider } from "./daemon/index.ts";
 export { normalHost, parseNetworks } from "./ingress/index.ts";
 export * from "./pricing/index.ts";
-export { type GatewayIdentity, type ProviderRequest, type RunningProvider, runProvider } from "./run.ts";

@@ -2,7 +2,7 @@
  * The door of `wire`: everything between bytes, JSON and messages.
  *
  * Generated schemas and types are not exported again here. Import them from their own files, for example
- * `import { MsgCreateBidSchema } from "../wire/gen/svc/market/v1beta1/tx_pb.js"`: `src/wire/gen/` belongs to this door.
+ * `import { MsgCreateBidSchema } from "./gen/svc/market/v1beta1/tx_pb.js"`: `src/wire/gen/` belongs to this door.
  */
 export * from "./address.ts";
 export {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, it } from "vitest";
-import { clusterConformance } from "../../src/provider/cluster/conformance.ts";
+import { clusterConformance } from "../../src/provider/cluster/contract/conformance.ts";
 import { freePort } from "../../src/testing/ports.ts";
 import { TestEngine } from "./engine.ts";
 

@@ -16,9 +16,9 @@ import {
   untilHealth,
   untilOk,
   untilUpdated,
-} from "../../src/provider/cluster/conformance.ts";
-import { Naming } from "../../src/provider/cluster/engine/labels.ts";
-import { defaultPrefix } from "../../src/provider/cluster/engine/options.ts";
+} from "../../src/provider/cluster/contract/conformance.ts";
+import { Naming } from "../../src/provider/cluster/docker/labels.ts";
+import { defaultPrefix } from "../../src/provider/cluster/docker/options.ts";
 import type {
   ClusterEvent,
   EngineDriver,

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import bcrypt from "bcryptjs";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { sampleService, sampleSpec, untilHealth, untilOk } from "../../src/provider/cluster/conformance.ts";
+import { sampleService, sampleSpec, untilHealth, untilOk } from "../../src/provider/cluster/contract/conformance.ts";
 import type { EngineDriver, LeaseId } from "../../src/provider/cluster/index.ts";
 import type { ManifestCredentials } from "../../src/sdl/index.ts";
 import { freePort } from "../../src/testing/ports.ts";

@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { Firewall } from "../../src/provider/cluster/engine/firewall.ts";
-import { LABEL, Naming } from "../../src/provider/cluster/engine/labels.ts";
+import { Firewall } from "../../src/provider/cluster/docker/host/firewall.ts";
+import { LABEL, Naming } from "../../src/provider/cluster/docker/labels.ts";
 import { ENGINE_FOLDER, storageArgs } from "../e2e/engine.ts";
 import { abandonedFolders, killProcessesOn, removeFolder } from "./abandoned.ts";
 

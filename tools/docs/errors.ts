@@ -14,7 +14,7 @@ import { errors as escrow } from "../../src/modules/escrow/errors.ts";
 import { errors as market } from "../../src/modules/market/errors.ts";
 import { errors as provider } from "../../src/modules/provider/errors.ts";
 import { nodeErrors } from "../../src/node/errors.ts";
-import { clusterErrors } from "../../src/provider/cluster/errors.ts";
+import { clusterErrors } from "../../src/provider/cluster/contract/errors.ts";
 import { daemonErrors } from "../../src/provider/errors.ts";
 import { gatewayErrors } from "../../src/provider/gateway/errors.ts";
 import { ingressErrors } from "../../src/provider/ingress/errors.ts";

@@ -1,7 +1,3 @@
-export { MIN_MEMORY } from "./check-spec.ts";
-export * from "./driver.ts";
-export * from "./engine/index.ts";
-export { clusterErrors } from "./errors.ts";
-export { externalPort, isHttpExpose, isNodePortExpose } from "./expose.ts";
-export { type LogFields, type Logger, silentLogger } from "./logger.ts";
-export { leaseNamespace, replicaName } from "./names.ts";
+export * from "./contract/index.ts";
+export * from "./docker/index.ts";
+export { EventLog, MIN_MEMORY, streamEvents } from "./shared/index.ts";

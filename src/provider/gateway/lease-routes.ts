@@ -3,14 +3,14 @@ import { decodeManifest, type Manifest, manifestJson } from "../../sdl/index.ts"
 import { errorText, fromUtf8, SvcError } from "../../util/index.ts";
 import { type LeaseKey, readJson } from "../../wire/index.ts";
 import { type LeaseService, leaseErrors } from "../leases/index.ts";
-import type { Access, Grant } from "./authorizer.ts";
+import type { Access, Grant } from "./access/authorizer.ts";
 import { gatewayErrors } from "./errors.ts";
-import { sendEvents, sendLogs } from "./feeds.ts";
 import { readShellParameters, readStreamParameters } from "./parameters.ts";
 import { type PathIds, readIds } from "./paths.ts";
-import { runShell } from "./shell.ts";
 import type { GatewaySources } from "./sources.ts";
-import type { GatewayStream } from "./stream.ts";
+import { sendEvents, sendLogs } from "./streams/feeds.ts";
+import { runShell } from "./streams/shell.ts";
+import type { GatewayStream } from "./streams/stream.ts";
 
 /** What handlers of tenants' requests work with. */
 export interface TenantWorld {

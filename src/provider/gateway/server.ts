@@ -4,7 +4,7 @@ import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify }
 import { errorText, listenError } from "../../util/index.ts";
 import type { ChainView } from "../chain.ts";
 import type { Logger } from "../cluster/index.ts";
-import { Authorizer } from "./authorizer.ts";
+import { Authorizer } from "./access/authorizer.ts";
 import { limitConnections } from "./connections.ts";
 import { type Failure, gatewayErrors, toFailure } from "./errors.ts";
 import { STREAM_ROUTES, TENANT_ROUTES } from "./lease-routes.ts";
@@ -12,7 +12,7 @@ import { DEFAULT_LIMITS, type GatewayLimits } from "./limits.ts";
 import { readParameters } from "./parameters.ts";
 import { readIds, readPath } from "./paths.ts";
 import { type PublicOptions, priceAnswer, statusAnswer, versionAnswer } from "./public-routes.ts";
-import { StreamServer } from "./upgrade.ts";
+import { StreamServer } from "./streams/upgrade.ts";
 
 export interface GatewayOptions extends PublicOptions {
   /** Address to listen on; default 0.0.0.0. */
@@ -204,7 +204,7 @@ export class Gateway {
 
 declare module "fastify" {
   interface FastifyRequest {
-    grant?: import("./authorizer.ts").Grant;
+    grant?: import("./access/authorizer.ts").Grant;
   }
 }
 

@@ -3,10 +3,10 @@ import { Socket } from "node:net";
 import { listenError } from "../../util/index.ts";
 import { type ClusterDriver, type LeaseId, type Logger, leaseText, silentLogger } from "../cluster/index.ts";
 import { type ClientRules, CONNECTIONS_PER_ADDRESS, limitClients, parseNetworks } from "./clients.ts";
-import { Forwarder } from "./forward.ts";
-import { type PageStatus, sendPage, writePage } from "./pages.ts";
+import { Forwarder } from "./proxy/forward.ts";
+import { type PageStatus, sendPage, writePage } from "./proxy/pages.ts";
+import { forwardUpgrade } from "./proxy/upgrade.ts";
 import { Routes, type RouteTarget, targetKey } from "./routes.ts";
-import { forwardUpgrade } from "./upgrade.ts";
 
 export interface IngressOptions {
   readonly driver: Pick<ClusterDriver, "backends">;

@@ -2,7 +2,7 @@ import type { ManifestGroup, ManifestService } from "../../sdl/index.ts";
 import { isHttpExpose, type LeaseId } from "../cluster/index.ts";
 import { generatedHost, type HostRegistry, type RouteTarget } from "../ingress/index.ts";
 import { leaseErrors } from "./errors.ts";
-import type { LeaseRecord } from "./record.ts";
+import type { LeaseRecord } from "./record/record.ts";
 
 export interface HostOptions {
   /** Domain of the generated names; empty where there are none. */

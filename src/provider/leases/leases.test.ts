@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, renameSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { untilHealth, untilOk } from "../cluster/conformance.ts";
+import { untilHealth, untilOk } from "../cluster/contract/conformance.ts";
 import { clusterErrors, leaseNamespace, leaseText } from "../cluster/index.ts";
 import { onChain, sampleDeployment } from "../testing/deployment.ts";
 import { type HarnessOptions, LeaseHarness, leaseOf, STRANGER, TENANT } from "../testing/leases.ts";

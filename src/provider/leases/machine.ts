@@ -4,7 +4,7 @@ import { clusterErrors, type LeaseHealth, type LeaseId, leaseNamespace, leaseTex
 import { leaseErrors } from "./errors.ts";
 import { countHealth, HEALTHY, type HealthCount, isGivenUp } from "./health.ts";
 import { claimHosts, routeTargets } from "./hosts.ts";
-import { advance, type CloseProof, type LeaseRecord } from "./record.ts";
+import { advance, type CloseProof, type LeaseRecord } from "./record/record.ts";
 import { Serial } from "./serial.ts";
 import { leaseSpec } from "./spec.ts";
 import { type GiveUpReason, type LeaseWorld, leaseEvent } from "./world.ts";

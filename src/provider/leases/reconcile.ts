@@ -1,7 +1,7 @@
 import { errorText } from "../../util/index.ts";
 import type { ChainView } from "../chain.ts";
 import { type ClusterDriver, type LeaseId, type Logger, leaseText } from "../cluster/index.ts";
-import type { CloseProof, LeaseRecord } from "./record.ts";
+import type { CloseProof, LeaseRecord } from "./record/record.ts";
 
 /** What a comparison of store, cluster and chain found. */
 export interface ReconcileReport {

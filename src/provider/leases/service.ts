@@ -2,11 +2,10 @@ import { join } from "node:path";
 import { type Manifest, type ManifestGroup, manifestHash } from "../../sdl/index.ts";
 import { errorText, toHex } from "../../util/index.ts";
 import type { ChainView } from "../chain.ts";
-import { streamEvents } from "../cluster/event-stream.ts";
-import { EventLog } from "../cluster/eventlog.ts";
 import {
   type ClusterDriver,
   type ClusterEvent,
+  EventLog,
   type ExecRequest,
   type ExecSession,
   type LeaseHealth,
@@ -16,6 +15,7 @@ import {
   leaseNamespace,
   leaseText,
   type StreamOptions,
+  streamEvents,
 } from "../cluster/index.ts";
 import type { HostRegistry } from "../ingress/index.ts";
 import { type Clock, systemClock } from "./clock.ts";
@@ -26,9 +26,9 @@ import { LeaseMachine } from "./machine.ts";
 import { matchManifest } from "./manifests.ts";
 import { DEFAULT_PORT_RANGE, PortAllocator, type PortProbe, type PortRange } from "./ports.ts";
 import { type ReconcileReport, reconcile } from "./reconcile.ts";
-import { type CloseProof, type LeaseRecord, newRecord } from "./record.ts";
-import { type LeaseView, leaseView } from "./status.ts";
-import { LeaseStore } from "./store.ts";
+import { type CloseProof, type LeaseRecord, newRecord } from "./record/record.ts";
+import { type LeaseView, leaseView } from "./record/status.ts";
+import { LeaseStore } from "./record/store.ts";
 import type { GiveUpReason, LeaseIngress, LeaseSettings, LeaseWorld } from "./world.ts";
 
 export interface LeaseServiceOptions {

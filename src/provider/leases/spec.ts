@@ -1,6 +1,6 @@
 import type { LeaseSpec } from "../cluster/index.ts";
 import { withLeaseVariables } from "./env.ts";
-import type { LeaseRecord } from "./record.ts";
+import type { LeaseRecord } from "./record/record.ts";
 
 /** What the cluster is asked for; undefined while there is no manifest. */
 export function leaseSpec(record: LeaseRecord, publicHostname: string): LeaseSpec | undefined {

@@ -1,12 +1,17 @@
-import type { EventLog } from "../cluster/eventlog.ts";
-import type { ClusterDriver, ClusterEvent, LeaseId, Logger } from "../cluster/index.ts";
-import { leaseNamespace } from "../cluster/index.ts";
+import {
+  type ClusterDriver,
+  type ClusterEvent,
+  type EventLog,
+  type LeaseId,
+  type Logger,
+  leaseNamespace,
+} from "../cluster/index.ts";
 import type { HostRegistry, Routes, RouteTarget } from "../ingress/index.ts";
 import type { Clock } from "./clock.ts";
 import type { HealthLimits } from "./health.ts";
 import type { HostOptions } from "./hosts.ts";
 import type { PortAllocator } from "./ports.ts";
-import type { LeaseStore } from "./store.ts";
+import type { LeaseStore } from "./record/store.ts";
 
 /** Reasons with which a provider gives up a lease on the chain. */
 export type GiveUpReason = "manifest_timeout" | "unstable";

@@ -2,7 +2,7 @@ import { hasCapabilities, matchAttributes, meetsRequirements } from "../../sdl/i
 import type { Dec } from "../../util/index.ts";
 import type { Attribute } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
 import type { GroupSpec } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
-import { groupNeeds } from "../resources.ts";
+import { groupNeeds } from "../inventory/index.ts";
 
 /** Volumes that one service may have. */
 const MAX_VOLUMES = 4;

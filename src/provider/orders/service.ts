@@ -1,12 +1,10 @@
 import { type Dec, errorText, formatCoin, formatDecShort, type IntCoin, sumCoins } from "../../util/index.ts";
 import { formatOrderId, type OrderKey } from "../../wire/index.ts";
 import type { ChainOrder, ChainView } from "../chain.ts";
-import type { Logger } from "../cluster/logger.ts";
-import type { Inventory } from "../inventory.ts";
-import { bidMessage, closeBidMessage } from "../messages.ts";
-import { type OutMessage, Rejected } from "../outbox.ts";
+import type { Logger } from "../cluster/index.ts";
+import { groupNeeds, type Inventory } from "../inventory/index.ts";
+import { bidMessage, closeBidMessage, type OutMessage, Rejected } from "../outbox/index.ts";
 import type { PricingStrategy } from "../pricing/index.ts";
-import { groupNeeds } from "../resources.ts";
 import type { MarketEvent } from "./events.ts";
 import { highestPrice, type Offer, refusal } from "./filters.ts";
 import { type Obstacle, type OrderPhase, type OrderStatus, Refusal } from "./order.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { DEC_ONE, parseDec } from "../../util/index.ts";
-import type { RowNeed } from "../resources.ts";
+import type { RowNeed } from "../inventory/resources.ts";
 import { parseScales, randomRangePricing, scalePricing, scriptPricing } from "./index.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "svc-pricing-"));

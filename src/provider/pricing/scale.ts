@@ -1,5 +1,5 @@
 import { type Dec, formatDecShort, tryParseDec } from "../../util/index.ts";
-import type { RowNeed, VolumeNeed } from "../resources.ts";
+import type { RowNeed, VolumeNeed } from "../inventory/index.ts";
 import type { PricingStrategy } from "./strategy.ts";
 
 const MIB = 1n << 20n;

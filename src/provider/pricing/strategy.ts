@@ -1,5 +1,5 @@
 import type { Dec } from "../../util/index.ts";
-import type { RowNeed } from "../resources.ts";
+import type { RowNeed } from "../inventory/index.ts";
 
 /** What a strategy prices: the rows of an order, its tenant and the most that the tenant pays. */
 export interface PriceRequest {

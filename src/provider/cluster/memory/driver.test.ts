@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { freePort } from "../../../testing/ports.ts";
-import { clusterConformance, sampleService, sampleSpec, untilHealth, untilOk } from "../conformance.ts";
+import { clusterConformance, sampleService, sampleSpec, untilHealth, untilOk } from "../contract/conformance.ts";
 import { MemoryCluster } from "./index.ts";
 
 const MISSING = "localhost/svc-no-such-image:1";

@@ -1,28 +1,25 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { BackoffPolicy } from "../backoff.ts";
-import { checkSpec } from "../check-spec.ts";
 import {
   type AdoptedLease,
   type ClusterDriver,
   type ClusterEvent,
+  clusterErrors,
   type ExecRequest,
   type ExecSession,
   type LeaseHealth,
   type LeaseId,
   type LeaseSpec,
   type LogLine,
+  leaseNamespace,
   leaseText,
   type NodeCapacity,
+  replicaName,
   type StreamOptions,
-} from "../driver.ts";
-import { clusterErrors } from "../errors.ts";
-import { streamEvents } from "../event-stream.ts";
-import { EventLog } from "../eventlog.ts";
-import { silentLogger } from "../logger.ts";
-import { leaseNamespace, replicaName } from "../names.ts";
-import { LineQueue } from "../queue.ts";
+  silentLogger,
+} from "../contract/index.ts";
+import { type BackoffPolicy, checkSpec, EventLog, LineQueue, streamEvents } from "../shared/index.ts";
 import { memoryExec } from "./exec.ts";
 import { MemoryLease } from "./lease.ts";
 

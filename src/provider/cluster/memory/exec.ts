@@ -1,5 +1,5 @@
-import type { ExecRequest, ExecSession } from "../driver.ts";
-import { LineQueue } from "../queue.ts";
+import type { ExecRequest, ExecSession } from "../contract/index.ts";
+import { LineQueue } from "../shared/index.ts";
 import { runProgram } from "./shell.ts";
 
 type Output = { readonly stream: "stdout" | "stderr"; readonly data: Uint8Array };

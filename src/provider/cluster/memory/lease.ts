@@ -1,7 +1,12 @@
-import type { BackoffPolicy } from "../backoff.ts";
-import type { ClusterEvent, LeaseHealth, LeaseSpec, LogLine, ServiceStatus } from "../driver.ts";
-import { leaseNamespace } from "../names.ts";
-import { type PortProxy, tcpProxy, udpProxy } from "../port-proxy.ts";
+import {
+  type ClusterEvent,
+  type LeaseHealth,
+  type LeaseSpec,
+  type LogLine,
+  leaseNamespace,
+  type ServiceStatus,
+} from "../contract/index.ts";
+import { type BackoffPolicy, type PortProxy, tcpProxy, udpProxy } from "../shared/index.ts";
 import { MemoryReplica } from "./replica.ts";
 
 export interface LeaseWorld {

@@ -1,0 +1,19 @@
+import { defineErrors } from "../../../util/index.ts";
+
+/** Refusals and faults of clusters; the detail in front of the description says what exactly and what to write instead. */
+export const clusterErrors = defineErrors("cluster", {
+  engineNotFound: [2, "no container engine answers"],
+  unreachable: [3, "the container engine does not answer", "start the engine; workloads and their state are kept"],
+  engineRefused: [4, "the container engine refused the request"],
+  unsupported: [5, "this provider cannot run the deployment"],
+  firewall: [
+    6,
+    "network rules that keep tenants off the host cannot be set",
+    "run the provider as root on Linux with iptables installed",
+  ],
+  imageRefused: [7, "the image is not allowed on this provider"],
+  staleGeneration: [8, "a newer manifest of the lease is already in force"],
+  unknownLease: [9, "the lease has no workload here"],
+  noReplica: [10, "no running replica"],
+  closing: [11, "the lease is being removed"],
+});

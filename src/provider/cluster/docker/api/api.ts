@@ -1,0 +1,297 @@
+import type { Readable } from "node:stream";
+import type Docker from "dockerode";
+import { clusterErrors } from "../../contract/index.ts";
+import type { Labels } from "../labels.ts";
+import { EngineFailure, engineFailure } from "./failure.ts";
+
+/** One container as the engine describes it. */
+export interface ContainerState {
+  readonly id: string;
+  readonly name: string;
+  readonly labels: Labels;
+  /** The engine's word: `created`, `running`, `exited`, ... */
+  readonly status: string;
+  readonly running: boolean;
+  /** Process id on the host, 0 when it does not run. */
+  readonly pid: number;
+  readonly exitCode: number;
+  readonly oomKilled: boolean;
+  readonly error: string;
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number;
+  /** The engine's text, an identity of the exit. */
+  readonly finishedAt: string;
+  /** Published host ports by `80/tcp`. */
+  readonly ports: ReadonlyMap<string, number>;
+  /** Of the image's own health check, empty where there is none. */
+  readonly health: string;
+  readonly layerBytes?: number;
+  /** Host folders of the volumes that the image declares by itself. */
+  readonly imageVolumes: readonly string[];
+}
+
+export interface NetworkState {
+  readonly id: string;
+  readonly name: string;
+  readonly labels: Labels;
+  readonly subnet: string;
+  readonly gateway: string;
+}
+
+export interface RegistryAuth {
+  readonly username: string;
+  readonly password: string;
+  readonly serveraddress: string;
+}
+
+export interface LogQuery {
+  readonly follow: boolean;
+  /** Lines from the end, -1 for all. */
+  readonly tail: number;
+  /** Seconds since the epoch. */
+  readonly since?: number;
+  readonly signal?: AbortSignal;
+}
+
+export interface ExecHandle {
+  readonly stream: NodeJS.ReadWriteStream;
+  inspect(): Promise<{ readonly running: boolean; readonly exitCode: number; readonly pid: number }>;
+  resize(width: number, height: number): Promise<void>;
+}
+
+/** Type of the engine's container event. */
+export interface ContainerEvent {
+  readonly id: string;
+  readonly action: string;
+  readonly labels: Labels;
+}
+
+/**
+ * The calls of the Docker-compatible API that the driver makes, with typed answers and sorted errors
+ * (`EngineFailure`). The client library is loaded with the first connection only.
+ */
+export class EngineApi {
+  readonly #calls: Docker;
+  readonly #streams: Docker;
+
+  private constructor(calls: Docker, streams: Docker) {
+    this.#calls = calls;
+    this.#streams = streams;
+  }
+
+  /** Makes no connection yet. `timeout`: milliseconds of silence after which a short call fails. */
+  static async open(socket: string, timeout: number): Promise<EngineApi> {
+    const { default: Client } = await import("dockerode");
+    const address = addressOf(socket);
+    return new EngineApi(new Client({ ...address, timeout }), new Client(address));
+  }
+
+  ping(): Promise<unknown> {
+    return guard(this.#calls.ping());
+  }
+
+  version(): Promise<Docker.DockerVersion> {
+    return guard(this.#calls.version());
+  }
+
+  async info(): Promise<{ readonly cpus: number; readonly memory: number; readonly root: string }> {
+    const info = await guard<{ NCPU: number; MemTotal: number; DockerRootDir: string }>(this.#calls.info());
+    return { cpus: info.NCPU, memory: info.MemTotal, root: info.DockerRootDir };
+  }
+
+  /** Ids and labels of the containers that carry all the labels, stopped ones included. */
+  async listContainers(labels: Labels): Promise<{ readonly id: string; readonly labels: Labels }[]> {
+    const filters = { label: labelFilter(labels) };
+    const list = await guard(this.#calls.listContainers({ all: true, filters }));
+    return list.map((entry) => ({ id: entry.Id, labels: entry.Labels ?? {} }));
+  }
+
+  async inspect(id: string, options: { readonly size?: boolean } = {}): Promise<ContainerState> {
+    // The library's types do not know `size`, which asks for the size of the writable layer.
+    const query: { size?: boolean; abortSignal?: AbortSignal } = options.size === true ? { size: true } : {};
+    return containerState(await guard(this.#calls.getContainer(id).inspect(query)));
+  }
+
+  async create(options: Docker.ContainerCreateOptions): Promise<string> {
+    return (await guard(this.#streams.createContainer(options))).id;
+  }
+
+  async start(id: string): Promise<void> {
+    await guard(this.#streams.getContainer(id).start());
+  }
+
+  /** TERM, then KILL after the grace (seconds). Stopping a stopped container is no error. */
+  async stop(id: string, grace: number): Promise<void> {
+    await guard(this.#streams.getContainer(id).stop({ t: grace })).catch(ignoreStatus(304));
+  }
+
+  /** Removes the container and its anonymous volumes, killing it where it still runs. */
+  async remove(id: string): Promise<void> {
+    await guard(this.#streams.getContainer(id).remove({ force: true, v: true }));
+  }
+
+  /** The engine's framed log stream (8-byte headers), with timestamps. */
+  async logs(id: string, query: LogQuery): Promise<Readable> {
+    const options = {
+      stdout: true,
+      stderr: true,
+      timestamps: true,
+      ...(query.tail >= 0 ? { tail: query.tail } : {}),
+      ...(query.since === undefined ? {} : { since: query.since }),
+      ...(query.signal === undefined ? {} : { abortSignal: query.signal }),
+    };
+    const container = this.#streams.getContainer(id);
+    if (query.follow) return asReadable(await guard(container.logs({ ...options, follow: true })));
+    const { Readable } = await import("node:stream");
+    return Readable.from([logOutput(await guard(container.logs({ ...options, follow: false })))]);
+  }
+
+  async listNetworks(labels: Labels): Promise<NetworkState[]> {
+    const filters = { label: labelFilter(labels) };
+    return (await guard(this.#calls.listNetworks({ filters }))).map(networkState);
+  }
+
+  async inspectNetwork(name: string): Promise<NetworkState> {
+    return networkState(await guard(this.#calls.getNetwork(name).inspect()));
+  }
+
+  async createNetwork(name: string, bridge: string, labels: Labels): Promise<void> {
+    const options = { isolate: "true", "com.docker.network.bridge.name": bridge };
+    await guard(this.#calls.createNetwork({ Name: name, Driver: "bridge", Options: options, Labels: { ...labels } }));
+  }
+
+  async removeNetwork(name: string): Promise<void> {
+    await guard(this.#calls.getNetwork(name).remove());
+  }
+
+  /** Id of an image on the engine; rejects with `notFound` where it is not there. */
+  async imageId(reference: string): Promise<string> {
+    return (await guard(this.#calls.getImage(reference).inspect())).Id;
+  }
+
+  /** Progress lines of a pull; failures come as lines with `error`. */
+  async pull(reference: string, auth: RegistryAuth | undefined, signal: AbortSignal): Promise<Readable> {
+    const options = { abortSignal: signal, ...(auth === undefined ? {} : { authconfig: auth }) };
+    return asReadable(await guard(this.#streams.pull(reference, options)));
+  }
+
+  async importImage(archive: Readable, target: { repo: string; tag: string; changes: string[] }): Promise<Readable> {
+    return asReadable(await guard(this.#streams.importImage(archive, target)));
+  }
+
+  async exec(id: string, options: { command: readonly string[]; tty: boolean; stdin: boolean }): Promise<ExecHandle> {
+    const exec = await guard(
+      this.#streams.getContainer(id).exec({
+        Cmd: [...options.command],
+        Tty: options.tty,
+        AttachStdin: options.stdin,
+        AttachStdout: true,
+        AttachStderr: true,
+      }),
+    );
+    const stream = await guard(exec.start({ hijack: true, stdin: true, Tty: options.tty }));
+    return {
+      stream,
+      inspect: async () => {
+        const info = await guard(exec.inspect());
+        return { running: info.Running, exitCode: info.ExitCode ?? 0, pid: info.Pid };
+      },
+      // Podman answers 201 where the library expects 200.
+      resize: async (w, h) => guard(exec.resize({ w, h })).then(() => undefined, ignoreStatus(201)),
+    };
+  }
+
+  /** Lines of JSON, one per container event of the home. */
+  async events(labels: Labels, signal: AbortSignal): Promise<Readable> {
+    const filters = { type: ["container" as const], label: labelFilter(labels) };
+    return asReadable(await guard(this.#streams.getEvents({ filters, abortSignal: signal })));
+  }
+}
+
+function addressOf(socket: string): Docker.DockerOptions {
+  if (!/^(tcp|http):\/\//.test(socket)) return { socketPath: socket.replace(/^unix:\/\//, "") };
+  const url = new URL(socket.replace(/^tcp:/, "http:"));
+  return { protocol: "http", host: url.hostname, port: url.port === "" ? 2375 : Number(url.port) };
+}
+
+function labelFilter(labels: Labels): string[] {
+  return Object.entries(labels).map(([key, value]) => `${key}=${value}`);
+}
+
+async function guard<T>(call: Promise<T>): Promise<T> {
+  try {
+    return await call;
+  } catch (error) {
+    throw engineFailure(error);
+  }
+}
+
+/** The log's bytes. Podman answers with an error in JSON and status 200 where the log goes while it is about to be read. */
+function logOutput(output: unknown): Buffer {
+  if (Buffer.isBuffer(output)) return output;
+  const text = JSON.stringify(output) ?? "nothing";
+  const kind = /no such|not found/i.test(text) ? "notFound" : "refused";
+  throw new EngineFailure(kind, `the container engine sent no log: ${text.slice(0, 300)}`);
+}
+
+function ignoreStatus(status: number): (error: unknown) => void {
+  return (error) => {
+    const cause = error instanceof EngineFailure ? error.cause : undefined;
+    const code = typeof cause === "object" && cause !== null && "statusCode" in cause ? cause.statusCode : undefined;
+    if (code !== status) throw error;
+  };
+}
+
+function asReadable(stream: NodeJS.ReadableStream): Readable {
+  // The library types its answers as the old stream interface; they are `IncomingMessage`s.
+  return stream as Readable;
+}
+
+function containerState(info: Docker.ContainerInspectInfo & { SizeRw?: number }): ContainerState {
+  const state = info.State;
+  return {
+    id: info.Id,
+    name: info.Name.replace(/^\//, ""),
+    labels: info.Config.Labels ?? {},
+    status: state.Status,
+    running: state.Running,
+    pid: state.Pid,
+    exitCode: state.ExitCode,
+    oomKilled: state.OOMKilled,
+    error: state.Error,
+    startedAt: Date.parse(state.StartedAt),
+    finishedAt: state.FinishedAt,
+    ports: publishedPorts(info.NetworkSettings.Ports),
+    health: state.Health?.Status ?? "",
+    imageVolumes: (info.Mounts ?? []).flatMap(({ Type, Source }) => (Type === "volume" ? [Source] : [])),
+    ...(info.SizeRw === undefined ? {} : { layerBytes: info.SizeRw }),
+  };
+}
+
+function publishedPorts(ports: Docker.ContainerInspectInfo["NetworkSettings"]["Ports"] | null): Map<string, number> {
+  const published = new Map<string, number>();
+  for (const [key, bindings] of Object.entries(ports ?? {})) {
+    const port = Number(bindings?.[0]?.HostPort);
+    if (port > 0) published.set(key, port);
+  }
+  return published;
+}
+
+function networkState(info: Docker.NetworkInspectInfo): NetworkState {
+  const config = info.IPAM?.Config?.find((entry) => /^\d+\./.test(entry.Subnet ?? ""));
+  if (config?.Subnet === undefined) {
+    throw clusterErrors.engineRefused(`network ${info.Name} has no IPv4 subnet`);
+  }
+  return {
+    id: info.Id,
+    name: info.Name,
+    labels: info.Labels ?? {},
+    subnet: config.Subnet,
+    gateway: config.Gateway ?? firstAddress(config.Subnet),
+  };
+}
+
+/** Engines that do not tell the gateway use the first address of the subnet. */
+function firstAddress(subnet: string): string {
+  return (subnet.split("/")[0] ?? "").replace(/\d+$/, (last) => String(Number(last) + 1));
+}

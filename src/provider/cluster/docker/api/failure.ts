@@ -1,0 +1,59 @@
+import { errorText, type SvcError } from "../../../../util/index.ts";
+import { clusterErrors } from "../../contract/index.ts";
+
+export type FailureKind = "unreachable" | "notFound" | "refused";
+
+/** A failed engine call: `unreachable` proves nothing about workloads, `notFound` that the object is not there. */
+export class EngineFailure extends Error {
+  readonly kind: FailureKind;
+
+  constructor(kind: FailureKind, message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = "EngineFailure";
+    this.kind = kind;
+  }
+
+  /** The same for callers outside the driver. */
+  toSvcError(): SvcError {
+    const make = this.kind === "unreachable" ? clusterErrors.unreachable : clusterErrors.engineRefused;
+    return make(this.message, { cause: this });
+  }
+}
+
+/** Sorts whatever an engine call threw. An answer with a status code came from the engine, anything else did not. */
+export function engineFailure(error: unknown): EngineFailure {
+  if (error instanceof EngineFailure) return error;
+  const status = statusOf(error);
+  const text = cleanText(errorText(error));
+  if (status === undefined) return new EngineFailure("unreachable", text, error);
+  return new EngineFailure(status === 404 ? "notFound" : "refused", text, error);
+}
+
+export function isNotFound(error: unknown): boolean {
+  return error instanceof EngineFailure && error.kind === "notFound";
+}
+
+export function isUnreachable(error: unknown): boolean {
+  return error instanceof EngineFailure && error.kind === "unreachable";
+}
+
+/** For `catch`: an object that is already gone is what the caller wanted. */
+export function ignoreNotFound(error: unknown): void {
+  if (!isNotFound(error)) throw error;
+}
+
+/** Errors for callers outside the driver. */
+export function publicError(error: unknown): unknown {
+  return error instanceof EngineFailure ? error.toSvcError() : error;
+}
+
+function statusOf(error: unknown): number | undefined {
+  if (typeof error !== "object" || error === null || !("statusCode" in error)) return undefined;
+  return typeof error.statusCode === "number" ? error.statusCode : undefined;
+}
+
+/** Drops the client library's `(HTTP code 500) server error -` and keeps one bounded line. */
+function cleanText(text: string): string {
+  const line = text.replace(/^\(HTTP code \d+\)[^-]*-\s*/, "").replaceAll(/\s+/g, " ");
+  return line.trim().slice(0, 500);
+}

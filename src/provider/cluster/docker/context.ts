@@ -1,0 +1,50 @@
+import { type ClusterEvent, type LeaseSpec, type Logger, leaseNamespace } from "../contract/index.ts";
+import type { EventLog } from "../shared/index.ts";
+import type { EngineApi } from "./api/api.ts";
+import type { EngineHealth } from "./api/health.ts";
+import type { Images } from "./api/images.ts";
+import type { Firewall } from "./host/firewall.ts";
+import type { Volumes } from "./host/volumes.ts";
+import type { Journal } from "./journal.ts";
+import type { Naming } from "./labels.ts";
+import type { Semaphore } from "./mutex.ts";
+import type { EngineSettings } from "./options.ts";
+
+/** What the parts of one driver share. */
+export interface DriverContext {
+  readonly api: EngineApi;
+  readonly settings: EngineSettings;
+  readonly naming: Naming;
+  readonly journal: Journal;
+  readonly events: EventLog;
+  readonly firewall: Firewall;
+  readonly volumes: Volumes;
+  readonly images: Images;
+  readonly health: EngineHealth;
+  /** Bounds how many containers are made or started at once. */
+  readonly starts: Semaphore;
+  readonly log: Logger;
+}
+
+export interface EventInput {
+  readonly type: ClusterEvent["type"];
+  readonly reason: string;
+  readonly note: string;
+  /** Empty for the lease as a whole. */
+  readonly service: string;
+  readonly replica?: string;
+}
+
+/** Writes an event of a lease into its log. */
+export function recordEvent(context: DriverContext, spec: LeaseSpec, input: EventInput): void {
+  const namespace = leaseNamespace(spec.id);
+  const pod = input.replica !== undefined;
+  context.events.add(namespace, {
+    type: input.type,
+    reason: input.reason,
+    note: input.note,
+    object: { kind: pod ? "Pod" : "Deployment", namespace, name: input.replica ?? (input.service || spec.group.name) },
+    service: input.service,
+    time: new Date().toISOString(),
+  });
+}

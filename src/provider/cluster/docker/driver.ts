@@ -1,0 +1,299 @@
+import { join } from "node:path";
+import { errorText, makePrivateDirectory } from "../../../util/index.ts";
+import {
+  type AdoptedLease,
+  type ClusterDriver,
+  type ClusterEvent,
+  clusterErrors,
+  type ExecRequest,
+  type ExecSession,
+  type LeaseHealth,
+  type LeaseId,
+  type LeaseSpec,
+  type LogLine,
+  leaseNamespace,
+  leaseText,
+  type NodeCapacity,
+  type StreamOptions,
+} from "../contract/index.ts";
+import { checkSpec, EventLog, streamEvents } from "../shared/index.ts";
+import { type ContainerEvent, EngineApi } from "./api/api.ts";
+import { engineKind } from "./api/discover.ts";
+import { ignoreNotFound, publicError } from "./api/failure.ts";
+import { EngineHealth } from "./api/health.ts";
+import { Images } from "./api/images.ts";
+import type { DriverContext } from "./context.ts";
+import { hostCapacity } from "./host/capacity.ts";
+import { Firewall } from "./host/firewall.ts";
+import { Volumes } from "./host/volumes.ts";
+import { Journal } from "./journal.ts";
+import { LABEL, leaseOfLabels, Naming } from "./labels.ts";
+import { Lease } from "./lease/lease.ts";
+import { Mutex, Semaphore } from "./mutex.ts";
+import { type EngineDriverOptions, settingsOf } from "./options.ts";
+import { planService } from "./replica/plan.ts";
+import { openExec } from "./streams/exec.ts";
+import { followLogs, pastLogs } from "./streams/log-stream.ts";
+import { EngineWatch } from "./watch.ts";
+
+const FIREWALL_REFRESH_MS = 30_000;
+
+/** The container-engine driver; beside the contract it can remove everything it ever made. */
+export interface EngineDriver extends ClusterDriver {
+  /** Removes every lease, container, network, volume and firewall rule under this driver's name prefix. */
+  purge(): Promise<void>;
+  /** Ends all workloads and keeps their volumes: what is deployed starts again when a driver opens the folder next. */
+  suspend(): Promise<void>;
+}
+
+/**
+ * Opens the driver on its state folder. Leases in the journal are taken up at once, and crashed replicas restarted, without
+ * waiting for the provider; an engine that does not answer yet is waited for in the background.
+ */
+export async function createEngineDriver(options: EngineDriverOptions): Promise<EngineDriver> {
+  const settings = settingsOf(options);
+  const { log, stateDir } = settings;
+  makePrivateDirectory(stateDir);
+  const api = await EngineApi.open(settings.socket, settings.timing.callTimeout);
+  const naming = new Naming(settings.namePrefix);
+  if (settings.volumeSizeEnforcement === "none") {
+    log.warn("sizes of volumes are not enforced: a tenant can fill the disk (volumeSizeEnforcement none)");
+  }
+  const driver = new Driver({
+    api,
+    settings,
+    naming,
+    log,
+    journal: new Journal(join(stateDir, "leases"), log),
+    events: new EventLog(join(stateDir, "events"), log),
+    firewall: new Firewall(naming.chain, naming.bridgePrefix),
+    volumes: new Volumes(join(stateDir, "volumes"), settings.volumeSizeEnforcement),
+    images: new Images(api, settings),
+    health: new EngineHealth(log),
+    starts: new Semaphore(settings.limits.parallelStarts),
+  });
+  await driver.start();
+  return driver;
+}
+
+class Driver implements EngineDriver {
+  readonly name = "engine";
+  readonly #context: DriverContext;
+  readonly #leases = new Map<string, Lease>();
+  readonly #watch: EngineWatch;
+  readonly #deploys = new Mutex();
+  #timers: NodeJS.Timeout[] = [];
+
+  constructor(context: DriverContext) {
+    this.#context = context;
+    this.#watch = new EngineWatch(context, {
+      connected: () => this.#connected(),
+      event: (event) => this.#event(event),
+    });
+  }
+
+  async start(): Promise<void> {
+    for (const record of await this.#context.journal.load()) {
+      this.#leases.set(leaseNamespace(record.spec.id), new Lease(this.#context, record));
+    }
+    await this.#watch.start();
+    const { timing } = this.#context.settings;
+    this.#every(FIREWALL_REFRESH_MS, () => this.#context.firewall.refresh());
+    this.#every(timing.layerCheck, () => this.#checkLayers());
+  }
+
+  version(): Promise<Readonly<Record<string, string>>> {
+    return answer(async () => {
+      const version = await this.#context.api.version();
+      return { engine: engineKind(version), version: version.Version, api: version.ApiVersion };
+    });
+  }
+
+  nodes(): Promise<readonly NodeCapacity[]> {
+    return answer(async () => [await hostCapacity(this.#context)]);
+  }
+
+  deploy(spec: LeaseSpec): Promise<void> {
+    return answer(() => this.#deploys.run(() => this.#deploy(spec)));
+  }
+
+  teardown(id: LeaseId): Promise<void> {
+    return answer(async () => {
+      await this.#context.api.ping();
+      const namespace = leaseNamespace(id);
+      const lease = this.#leases.get(namespace);
+      if (lease === undefined) return this.#removeOrphan(namespace);
+      await lease.close();
+      if (this.#leases.get(namespace) === lease) this.#leases.delete(namespace);
+    });
+  }
+
+  adopt(): Promise<readonly AdoptedLease[]> {
+    return answer(async () => {
+      const found = new Map<string, AdoptedLease>();
+      const { api, naming } = this.#context;
+      const home = { [LABEL.home]: naming.prefix };
+      const objects = await Promise.all([api.listNetworks(home), api.listContainers(home)]);
+      for (const { labels } of objects.flat()) noteLease(found, labels);
+      for (const [namespace, lease] of this.#leases) {
+        if (lease.closing) found.delete(namespace);
+        else
+          found.set(namespace, { id: lease.spec.id, version: lease.spec.version, generation: lease.spec.generation });
+      }
+      return [...found.values()];
+    });
+  }
+
+  async status(id: LeaseId): Promise<LeaseHealth> {
+    const lease = this.#leases.get(leaseNamespace(id));
+    if (lease !== undefined) return lease.status();
+    // Without a record nobody can say what should run: that proves nothing against the lease.
+    return { health: "unknown", services: [] };
+  }
+
+  backends(id: LeaseId, service: string, port: number): readonly string[] {
+    return this.#leases.get(leaseNamespace(id))?.backends(service, port) ?? [];
+  }
+
+  async *logs(id: LeaseId, options: StreamOptions): AsyncIterable<LogLine> {
+    const lease = this.#known(id);
+    try {
+      yield* options.follow ? followLogs(this.#context, lease, options) : pastLogs(this.#context, lease, options);
+    } catch (error) {
+      throw publicError(error);
+    }
+  }
+
+  events(id: LeaseId, options: StreamOptions): AsyncIterable<ClusterEvent> {
+    this.#known(id);
+    return streamEvents(this.#context.events, leaseNamespace(id), options);
+  }
+
+  exec(id: LeaseId, request: ExecRequest): Promise<ExecSession> {
+    return answer(() => openExec(this.#context, this.#known(id), request));
+  }
+
+  async close(): Promise<void> {
+    this.#watch.stop();
+    for (const timer of this.#timers) clearInterval(timer);
+    for (const lease of this.#leases.values()) lease.stop();
+  }
+
+  async purge(): Promise<void> {
+    const namespaces = [...this.#leases.values()].map((lease) => this.teardown(lease.spec.id));
+    await Promise.all(namespaces);
+    await this.#removeObjects();
+    await answer(() => this.#context.volumes.removeAll());
+  }
+
+  async suspend(): Promise<void> {
+    await this.close();
+    await this.#removeObjects();
+    await answer(() => this.#context.volumes.unmountAll());
+  }
+
+  /** Containers, networks and rules, whatever lease they are of. */
+  #removeObjects(): Promise<void> {
+    return answer(async () => {
+      const { api, naming, firewall } = this.#context;
+      const home = { [LABEL.home]: naming.prefix };
+      for (const { id } of await api.listContainers(home)) await api.remove(id).catch(ignoreNotFound);
+      for (const { name } of await api.listNetworks(home)) await api.removeNetwork(name).catch(ignoreNotFound);
+      await firewall.clear();
+    });
+  }
+
+  async #deploy(spec: LeaseSpec): Promise<void> {
+    const { api, firewall, settings, volumes, journal } = this.#context;
+    const namespace = leaseNamespace(spec.id);
+    const lease = this.#leases.get(namespace);
+    if (lease?.closing === true) throw clusterErrors.closing(leaseText(spec.id));
+    if (lease !== undefined && spec.generation < lease.spec.generation && spec.version !== lease.spec.version) {
+      throw clusterErrors.staleGeneration(`generation ${spec.generation} after ${lease.spec.generation}`);
+    }
+    const sized = spec.group.services.some((service) => planService(service).volumes.length > 0);
+    const noVolumes = sized ? await volumes.unavailable() : undefined;
+    checkSpec(spec, { allowLocalImages: settings.allowLocalImages, noVolumes });
+    await api.ping();
+    await firewall.probe();
+    if (lease !== undefined) return lease.deploy(spec);
+    const record = { spec, images: {}, failed: {}, closing: false };
+    await journal.save(record);
+    const fresh = new Lease(this.#context, record);
+    this.#leases.set(namespace, fresh);
+    fresh.poke();
+  }
+
+  /** Something of a lease that has no record: containers and network by their labels, volumes by their folder. */
+  async #removeOrphan(namespace: string): Promise<void> {
+    const { api, naming, firewall, volumes, events } = this.#context;
+    const labels = { [LABEL.home]: naming.prefix, [LABEL.namespace]: namespace };
+    for (const { id } of await api.listContainers(labels)) await api.remove(id).catch(ignoreNotFound);
+    for (const { name } of await api.listNetworks(labels)) await api.removeNetwork(name).catch(ignoreNotFound);
+    await firewall.forget(namespace);
+    await volumes.removeLease(namespace);
+    events.remove(namespace);
+  }
+
+  /** The rules of all leases are in force again before the first container is started. */
+  async #connected(): Promise<void> {
+    const { api, naming, firewall, log } = this.#context;
+    try {
+      const networks = await api.listNetworks({ [LABEL.home]: naming.prefix });
+      const known = networks.flatMap((network) => {
+        const namespace = network.labels[LABEL.namespace];
+        return namespace === undefined ? [] : [{ namespace, bridge: naming.bridge(namespace), subnet: network.subnet }];
+      });
+      await firewall.restore(known);
+    } catch (error) {
+      log.error("network rules could not be restored", { err: errorText(error) });
+    }
+    for (const lease of this.#leases.values()) lease.poke();
+  }
+
+  #event(event: ContainerEvent): void {
+    const lease = this.#leases.get(event.labels[LABEL.namespace] ?? "");
+    if (lease === undefined || event.action.startsWith("exec")) return;
+    if (event.action === "kill") lease.noteKill(event.id);
+    else lease.poke();
+  }
+
+  async #checkLayers(): Promise<void> {
+    for (const lease of this.#leases.values()) {
+      if (lease.closing) continue;
+      // A container may go while it is measured; the next round looks at what is there then.
+      await lease.checkLayers().catch((error) => this.#context.health.observe(error));
+    }
+  }
+
+  #every(milliseconds: number, task: () => Promise<void>): void {
+    const timer = setInterval(() => {
+      task().catch((error) => this.#context.log.warn("periodic check failed", { err: errorText(error) }));
+    }, milliseconds);
+    timer.unref();
+    this.#timers.push(timer);
+  }
+
+  #known(id: LeaseId): Lease {
+    const lease = this.#leases.get(leaseNamespace(id));
+    if (lease === undefined) throw clusterErrors.unknownLease(leaseText(id));
+    return lease;
+  }
+}
+
+function noteLease(found: Map<string, AdoptedLease>, labels: Readonly<Record<string, string>>): void {
+  const id = leaseOfLabels(labels);
+  if (id === undefined) return;
+  const namespace = leaseNamespace(id);
+  const generation = Number(labels[LABEL.generation]);
+  if (generation < (found.get(namespace)?.generation ?? 0)) return;
+  found.set(namespace, { id, version: labels[LABEL.version] ?? "", generation });
+}
+
+async function answer<T>(call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    throw publicError(error);
+  }
+}

@@ -1,0 +1,171 @@
+import { existsSync } from "node:fs";
+import { errorText } from "../../../../util/index.ts";
+import { clusterErrors } from "../../contract/index.ts";
+import { Mutex } from "../mutex.ts";
+import { CommandError, run } from "./command.ts";
+
+/** The network of one lease. */
+export interface LeaseNetwork {
+  readonly bridge: string;
+  readonly subnet: string;
+}
+
+/**
+ * Where tenants must not get to: private, shared, link-local, loopback, special, benchmark, multicast and reserved ranges,
+ * and the one public address at which a cloud tells its machines their secrets.
+ */
+const FORBIDDEN = [
+  "0.0.0.0/8",
+  "10.0.0.0/8",
+  "100.64.0.0/10",
+  "127.0.0.0/8",
+  "169.254.0.0/16",
+  "168.63.129.16/32",
+  "172.16.0.0/12",
+  "192.0.0.0/24",
+  "192.168.0.0/16",
+  "198.18.0.0/15",
+  "224.0.0.0/3",
+];
+
+/**
+ * Keeps tenants off the host and its networks. One chain per provider hangs in `mangle PREROUTING`, in front of every
+ * address translation, so a packet to any address of the host is dropped whatever port is published there. It
+ * catches the provider's bridges by their common name prefix: a bridge is closed from the moment it exists, and the
+ * lease's own line only opens its own subnet. IPv6 is dropped altogether, lease networks have none.
+ */
+export class Firewall {
+  readonly #chain: string;
+  readonly #bridges: string;
+  readonly #mutex = new Mutex();
+  readonly #networks = new Map<string, LeaseNetwork>();
+
+  /** `bridgePrefix` is shared by all bridges of this provider and by no others. */
+  constructor(chain: string, bridgePrefix: string) {
+    this.#chain = chain;
+    this.#bridges = `${bridgePrefix}+`;
+  }
+
+  /** Opens a lease's own subnet to it; everything else stays closed. Rejects where rules cannot be set. */
+  allow(namespace: string, network: LeaseNetwork): Promise<void> {
+    const known = this.#networks.get(namespace);
+    if (known?.subnet === network.subnet && known.bridge === network.bridge) return Promise.resolve();
+    return this.#mutex.run(async () => {
+      await this.#install([...this.#networks.values(), network]);
+      this.#networks.set(namespace, network);
+    });
+  }
+
+  /** Takes over the networks that exist when the daemon starts, all in one step. */
+  restore(networks: readonly (LeaseNetwork & { readonly namespace: string })[]): Promise<void> {
+    return this.#mutex.run(async () => {
+      for (const { namespace, bridge, subnet } of networks) this.#networks.set(namespace, { bridge, subnet });
+      if (this.#networks.size > 0) await this.#install([...this.#networks.values()]);
+    });
+  }
+
+  /** Takes a lease's line away, after its network is gone; with the last one everything goes. */
+  forget(namespace: string): Promise<void> {
+    return this.#mutex.run(async () => {
+      const network = this.#networks.get(namespace);
+      if (network === undefined) return;
+      this.#networks.delete(namespace);
+      await removeEngineLeftovers(network.bridge);
+      if (this.#networks.size > 0) await this.#install([...this.#networks.values()]);
+      else await this.#uninstall();
+    });
+  }
+
+  /** Puts the rules back where somebody flushed them. */
+  refresh(): Promise<void> {
+    return this.#mutex.run(async () => {
+      if (this.#networks.size > 0) await this.#install([...this.#networks.values()]);
+    });
+  }
+
+  /** Checks that rules can be set by setting them; called before a deployment is accepted. */
+  async probe(): Promise<void> {
+    await this.#mutex.run(() => this.#install([...this.#networks.values()]));
+  }
+
+  /** Removes every rule of this provider. */
+  async clear(): Promise<void> {
+    await this.#mutex.run(async () => {
+      this.#networks.clear();
+      await this.#uninstall();
+    });
+  }
+
+  async #install(networks: readonly LeaseNetwork[]): Promise<void> {
+    try {
+      await this.#apply("iptables", rulesV4(this.#chain, networks));
+      if (hasIpv6()) await this.#apply("ip6tables", rulesV6(this.#chain));
+    } catch (error) {
+      throw clusterErrors.firewall(errorText(error), { cause: error });
+    }
+  }
+
+  /** One atomic restore fills the chain; the jump into it is added only where it is missing. */
+  async #apply(tool: string, rules: string): Promise<void> {
+    await run(`${tool}-restore`, ["-w", "10", "--noflush"], rules);
+    const present = await run(tool, this.#jump("-C")).then(
+      () => true,
+      (error) => {
+        if (error instanceof CommandError && error.code === 1) return false;
+        throw error;
+      },
+    );
+    if (!present) await run(tool, this.#jump("-I"));
+  }
+
+  async #uninstall(): Promise<void> {
+    for (const tool of hasIpv6() ? ["iptables", "ip6tables"] : ["iptables"]) {
+      // Each step fails where there is nothing left to remove.
+      for (const args of [this.#jump("-D"), this.#table("-F"), this.#table("-X")]) {
+        await run(tool, args).catch(() => {});
+      }
+    }
+  }
+
+  #jump(action: string): string[] {
+    return ["-w", "10", "-t", "mangle", action, "PREROUTING", "-i", this.#bridges, "-j", this.#chain];
+  }
+
+  #table(action: string): string[] {
+    return ["-w", "10", "-t", "mangle", action, this.#chain];
+  }
+}
+
+/** Podman now and then leaves the two isolation rules of a removed bridge behind; they would add up for ever. */
+async function removeEngineLeftovers(bridge: string): Promise<void> {
+  const rules = [
+    ["NETAVARK_ISOLATION_1", "-i", bridge, "!", "-o", bridge, "-j", "NETAVARK_ISOLATION_2"],
+    ["NETAVARK_ISOLATION_2", "-o", bridge, "-j", "DROP"],
+  ];
+  // There is nothing to delete as a rule, and with other engines never.
+  for (const rule of rules) await run("iptables", ["-w", "10", "-D", ...rule]).catch(() => {});
+}
+
+export function rulesV4(chain: string, networks: readonly LeaseNetwork[]): string {
+  return restoreText(chain, [
+    "-m conntrack --ctstate RELATED,ESTABLISHED -j RETURN",
+    "-p udp --dport 53 -m addrtype --dst-type LOCAL --limit-iface-in -j RETURN",
+    "-p tcp --dport 53 -m addrtype --dst-type LOCAL --limit-iface-in -j RETURN",
+    "-m addrtype --dst-type LOCAL -j DROP",
+    ...networks.map((network) => `-i ${network.bridge} -d ${network.subnet} -j RETURN`),
+    ...FORBIDDEN.map((range) => `-d ${range} -j DROP`),
+  ]);
+}
+
+export function rulesV6(chain: string): string {
+  return restoreText(chain, ["-j DROP"]);
+}
+
+/** Naming the chain empties it; the commit then swaps old and new rules at once. */
+function restoreText(chain: string, rules: readonly string[]): string {
+  return ["*mangle", `:${chain} - [0:0]`, ...rules.map((rule) => `-A ${chain} ${rule}`), "COMMIT", ""].join("\n");
+}
+
+function hasIpv6(): boolean {
+  return existsSync("/proc/net/if_inet6");
+}

@@ -1,0 +1,108 @@
+import { describe, expect, it } from "vitest";
+import { sampleLease } from "../../contract/conformance.ts";
+import { leaseNamespace } from "../../contract/names.ts";
+import { discoverEngine, remedy } from "../api/discover.ts";
+import { LABEL, leaseOfLabels, Naming } from "../labels.ts";
+import { parseSocketTable } from "../replica/readiness.ts";
+import { rulesV4 } from "./firewall.ts";
+import { redirectRules } from "./netns.ts";
+
+describe("firewall rules", () => {
+  const rules = rulesV4("SVC-x", [{ bridge: "sx1", subnet: "10.89.3.0/24" }]).split("\n");
+  const at = (text: string) => rules.findIndex((rule) => rule.includes(text));
+
+  it("replace the chain in one step and judge in the order that keeps the host closed", () => {
+    expect(rules.slice(0, 2)).toEqual(["*mangle", ":SVC-x - [0:0]"]);
+    expect(rules.at(-2)).toBe("COMMIT");
+    const order = [
+      at("ESTABLISHED"),
+      at("--dport 53"),
+      at("LOCAL -j DROP"),
+      at("10.89.3.0/24 -j RETURN"),
+      at("10.0.0.0/8"),
+    ];
+    expect(order).toEqual([...order].sort((a, b) => a - b));
+    expect(order).not.toContain(-1);
+  });
+
+  it("cover private, shared, link-local and multicast ranges", () => {
+    for (const range of [
+      "10.0.0.0/8",
+      "172.16.0.0/12",
+      "192.168.0.0/16",
+      "192.0.0.0/24",
+      "168.63.129.16/32",
+      "169.254.0.0/16",
+      "100.64.0.0/10",
+      "224.0.0.0/3",
+    ]) {
+      expect(rules).toContain(`-A SVC-x -d ${range} -j DROP`);
+    }
+  });
+});
+
+describe("port redirects", () => {
+  it("spare traffic from the host and the loopback of the replica", () => {
+    const rules = redirectRules([{ from: 80, to: 8080, proto: "tcp" }], "10.89.0.1");
+    expect(rules).toContain(
+      "-A SVC-AS -s 10.89.0.1 -j RETURN\n-A SVC-AS -p tcp --dport 80 -j REDIRECT --to-ports 8080",
+    );
+    expect(rules).toContain("-A OUTPUT ! -d 127.0.0.0/8");
+  });
+});
+
+describe("socket table of the kernel", () => {
+  it("tells listeners on any address from those on loopback and from connections", () => {
+    const table = [
+      "  sl  local_address rem_address   st tx_queue rx_queue",
+      "   0: 00000000:0050 00000000:0000 0A 00000000:00000000",
+      "   1: 0100007F:1F90 00000000:0000 0A 00000000:00000000",
+      "   2: 0200590A:0051 0100590A:E25C 01 00000000:00000000",
+      "   3: 00000000000000000000000000000000:01BB 00000000000000000000000000000000:0000 0A 00000000:00000000",
+      "   4: 00000000000000000000000001000000:01BC 00000000000000000000000000000000:0000 0A 00000000:00000000",
+    ].join("\n");
+    const { open, loopback } = parseSocketTable(table);
+    expect([...open]).toEqual([80, 443]);
+    expect([...loopback]).toEqual([8080, 444]);
+  });
+});
+
+describe("names and labels", () => {
+  it("keep two providers apart and fit the kernel's limits", () => {
+    const id = sampleLease();
+    const namespace = leaseNamespace(id);
+    expect(namespace).toMatch(/^[0-9a-v]{45}$/);
+    const [one, other] = [new Naming("svc-a"), new Naming("svc-b")];
+    expect(one.bridge(namespace)).toHaveLength(15);
+    expect(one.bridge(namespace).startsWith(one.bridgePrefix)).toBe(true);
+    expect(one.bridgePrefix).not.toBe(other.bridgePrefix);
+    expect(one.chain).not.toBe(other.chain);
+  });
+
+  it("give the lease back", () => {
+    const id = sampleLease();
+    const spec = { id, group: { name: "g", services: [] }, version: "ab", generation: 2, hosts: new Map(), ports: [] };
+    const labels = new Naming("svc-a").leaseLabels(spec);
+    expect(leaseOfLabels(labels)).toEqual(id);
+    expect(leaseOfLabels({ ...labels, [LABEL.dseq]: "x" })).toBeUndefined();
+    expect(leaseOfLabels({})).toBeUndefined();
+  });
+});
+
+describe("finding an engine", () => {
+  it("tries what was named and nothing else, and says so", async () => {
+    const error = await discoverEngine("/no/such/engine.sock", {}).catch((thrown) => thrown);
+    expect(error.message).toBe("/no/such/engine.sock: no such socket: no container engine answers");
+    expect(error.hint).toContain("/no/such/engine.sock");
+    const host = await discoverEngine(undefined, { DOCKER_HOST: "unix:///no/such/docker.sock" }).catch(
+      (thrown) => thrown,
+    );
+    expect(host.message).toMatch(/^unix:\/\/\/no\/such\/docker.sock: no such socket/);
+  });
+
+  it("has a remedy for each system", () => {
+    expect(remedy("linux", undefined)).toContain("apt-get install podman");
+    expect(remedy("darwin", undefined)).toContain("Docker Desktop");
+    expect(remedy("win32", undefined)).toContain("Linux");
+  });
+});

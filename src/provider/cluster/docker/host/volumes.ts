@@ -1,0 +1,173 @@
+import { existsSync } from "node:fs";
+import { chmod, mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { errorText } from "../../../../util/index.ts";
+import { clusterErrors } from "../../contract/index.ts";
+import { Mutex } from "../mutex.ts";
+import type { VolumeSizeEnforcement } from "../options.ts";
+import type { VolumePlan } from "../replica/plan.ts";
+import { run } from "./command.ts";
+
+/** One replica's copy of a volume. */
+export interface VolumeKey {
+  readonly namespace: string;
+  /** For example `db-0`; volumes that do not persist carry the generation too. */
+  readonly replica: string;
+  readonly volume: VolumePlan;
+}
+
+/**
+ * Volumes of leases below one folder: `<namespace>/<replica>.<volume>.img`, an ext4 image of the size that was asked for,
+ * mounted at `...mnt` beside it. The tenant gets the folder `data` inside, so that it starts out empty and its size
+ * limit is the file system's own. Without enforcement there is only the folder.
+ */
+export class Volumes {
+  readonly #root: string;
+  readonly #enforcement: VolumeSizeEnforcement;
+  readonly #mutex = new Mutex();
+  #probed: Promise<string | undefined> | undefined;
+
+  constructor(root: string, enforcement: VolumeSizeEnforcement) {
+    this.#root = root;
+    this.#enforcement = enforcement;
+  }
+
+  /** Why volumes of a given size cannot be had on this machine, or undefined. Tried once with a real mount. */
+  unavailable(): Promise<string | undefined> {
+    if (this.#enforcement === "none") return Promise.resolve(undefined);
+    this.#probed ??= this.#probe();
+    return this.#probed;
+  }
+
+  /** Makes (first time) and mounts the volume; returns the host folder for the container. */
+  ensure(key: VolumeKey): Promise<string> {
+    return this.#mutex.run(async () => {
+      const mount = this.#path(key, "mnt");
+      await mkdir(mount, { recursive: true, mode: 0o700 });
+      if (this.#enforcement === "loop") await this.#mountImage(this.#path(key, "img"), mount, key.volume.size);
+      const data = join(mount, "data");
+      const made = await mkdir(data, { recursive: true });
+      // Programs run under user ids of their image's choice; the folder is the tenant's alone.
+      if (made !== undefined) await chmod(data, 0o777);
+      return data;
+    });
+  }
+
+  /** Unmounts and deletes all volumes of a lease. */
+  removeLease(namespace: string): Promise<void> {
+    return this.#remove(namespace, () => true);
+  }
+
+  async removeAll(): Promise<void> {
+    for (const namespace of await list(this.#root)) await this.removeLease(namespace);
+  }
+
+  /** Takes all mounts away and keeps the data. */
+  unmountAll(): Promise<void> {
+    return this.#mutex.run(async () => {
+      for (const lease of await list(this.#root)) {
+        const mounts = (await list(join(this.#root, lease))).filter((name) => name.endsWith(".mnt"));
+        for (const mount of mounts.map((name) => join(this.#root, lease, name))) {
+          if (await isMounted(mount)) await unmount(mount);
+        }
+      }
+    });
+  }
+
+  /** Unmounts and deletes the volumes of one replica. */
+  removeReplica(namespace: string, replica: string): Promise<void> {
+    return this.#remove(namespace, (name) => name.startsWith(`${replica}.`));
+  }
+
+  /** Bytes of disk that all volumes really use. */
+  async usedBytes(): Promise<bigint> {
+    let used = 0n;
+    for (const lease of await list(this.#root)) {
+      for (const name of await list(join(this.#root, lease))) {
+        if (name.endsWith(".img")) used += BigInt((await stat(join(this.#root, lease, name))).blocks) * 512n;
+      }
+    }
+    return used;
+  }
+
+  #path(key: VolumeKey, suffix: string): string {
+    const name = `${key.replica}.${key.volume.name}.${suffix}`;
+    // Names are checked where manifests come in; one that led elsewhere would open the volumes of other tenants.
+    if (/[/\0]/.test(name)) throw clusterErrors.unsupported("the name of a volume holds a slash");
+    return join(this.#root, key.namespace, name);
+  }
+
+  async #mountImage(image: string, mount: string, size: bigint): Promise<void> {
+    if (await isMounted(mount)) return;
+    if (!existsSync(image)) await makeImage(image, size);
+    await run("mount", ["-t", "ext4", "-o", "loop,nodev,nosuid,noatime,discard", image, mount]);
+  }
+
+  #remove(namespace: string, wanted: (name: string) => boolean): Promise<void> {
+    return this.#mutex.run(async () => {
+      const folder = join(this.#root, namespace);
+      const names = (await list(folder)).filter(wanted);
+      for (const name of names.filter((entry) => entry.endsWith(".mnt"))) {
+        const mount = join(folder, name);
+        if (await isMounted(mount)) await unmount(mount);
+      }
+      // Never delete through a mount that could not be taken away: the loop above would have thrown.
+      for (const name of names) await rm(join(folder, name), { recursive: true, force: true });
+      if ((await list(folder)).length === 0) await rm(folder, { recursive: true, force: true });
+    });
+  }
+
+  async #probe(): Promise<string | undefined> {
+    const folder = join(this.#root, `.probe-${process.pid}`);
+    const image = join(folder, "probe.img");
+    try {
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      await makeImage(image, 1n << 20n);
+      const mount = join(folder, "mnt");
+      await mkdir(mount, { recursive: true });
+      await run("mount", ["-t", "ext4", "-o", "loop,nodev,nosuid", image, mount]);
+      await unmount(mount);
+      return undefined;
+    } catch (error) {
+      return `volumes of a fixed size need loop devices and mkfs.ext4 on the provider's machine (${errorText(error)})`;
+    } finally {
+      await rm(folder, { recursive: true, force: true }).catch(() => {});
+    }
+  }
+}
+
+/** Writes the image under another name first, so that a crash never leaves a half-made file system in place. */
+async function makeImage(image: string, size: bigint): Promise<void> {
+  const draft = `${image}.new`;
+  const file = await open(draft, "w", 0o600);
+  await file.truncate(Number(size));
+  await file.close();
+  await run("mkfs.ext4", ["-q", "-F", "-m", "0", draft]);
+  await rename(draft, image);
+}
+
+/** A process that just ended may hold the mount for a moment. */
+async function unmount(mount: string): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await run("umount", [mount]);
+      return;
+    } catch (error) {
+      if (attempt === 20) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  }
+}
+
+async function isMounted(mount: string): Promise<boolean> {
+  const table = await readFile("/proc/self/mountinfo", "utf8").catch(() => "");
+  const escaped = mount.replaceAll("\\", "\\134").replaceAll(" ", "\\040");
+  return table.split("\n").some((line) => line.split(" ")[4] === escaped);
+}
+
+async function list(folder: string): Promise<string[]> {
+  return readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT" || error.code === "ENOTDIR") return [];
+    throw error;
+  });
+}

@@ -1,0 +1,55 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { sampleService, sampleSpec } from "../contract/conformance.ts";
+import { silentLogger } from "../contract/logger.ts";
+import { leaseNamespace } from "../contract/names.ts";
+import { Journal, type LeaseRecord } from "./journal.ts";
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "svc-journal-"));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+function record(): LeaseRecord {
+  const spec = sampleSpec([sampleService("docker.io/library/app:1")], { hosts: new Map([["web", ["a.test"]]]) });
+  return { spec, images: { web: { reference: "r", imageId: "i", generation: 1 } }, failed: {}, closing: false };
+}
+
+describe("journal of leases", () => {
+  it("gives back what was saved, readable by its owner alone", async () => {
+    const journal = new Journal(folder, silentLogger);
+    expect(await journal.load()).toEqual([]);
+    const saved = record();
+    await journal.save(saved);
+    expect(await new Journal(folder, silentLogger).load()).toEqual([saved]);
+    const path = join(folder, `${leaseNamespace(saved.spec.id)}.json`);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    await journal.remove(leaseNamespace(saved.spec.id));
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it("leaves a file it cannot read where it is, tells it, and loads the others", async () => {
+    const journal = new Journal(folder, silentLogger);
+    const sound = record();
+    await journal.save(sound);
+    const torn = join(folder, "torn.json");
+    writeFileSync(torn, '{"format":1,"spec":{');
+    writeFileSync(join(folder, "future.json"), '{"format":99}');
+    const told: string[] = [];
+    const log = { ...silentLogger, error: (_message: string, fields = {}) => told.push(JSON.stringify(fields)) };
+    expect(await new Journal(folder, log).load()).toEqual([sound]);
+    expect(told).toHaveLength(2);
+    expect(readFileSync(torn, "utf8")).toBe('{"format":1,"spec":{');
+  });
+
+  it("ignores the draft of a write that a crash cut short", async () => {
+    const journal = new Journal(folder, silentLogger);
+    const saved = record();
+    await journal.save(saved);
+    writeFileSync(join(folder, ".tmp-1"), "{");
+    expect(await journal.load()).toEqual([saved]);
+  });
+});

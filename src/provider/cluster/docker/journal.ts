@@ -1,0 +1,100 @@
+import { readdir, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { errorText, makePrivateDirectory, replaceFile, syncDirectory } from "../../../util/index.ts";
+import { type LeaseSpec, type Logger, leaseNamespace } from "../contract/index.ts";
+
+/** What must survive a crash about one lease. */
+export interface LeaseRecord {
+  readonly spec: LeaseSpec;
+  /** Content id of the image per service, as pulled for this lease. */
+  readonly images: Readonly<Record<string, ImagePin>>;
+  /** Configuration per service whose roll-out failed and was undone. */
+  readonly failed: Readonly<Record<string, FailedRollout>>;
+  /** Set before the first thing of the lease is removed. */
+  readonly closing: boolean;
+}
+
+export interface ImagePin {
+  readonly reference: string;
+  readonly imageId: string;
+  /** Generation it was pulled for. */
+  readonly generation: number;
+}
+
+export interface FailedRollout {
+  readonly config: string;
+  readonly error: string;
+}
+
+const FORMAT = 1;
+
+/**
+ * One JSON file per lease, replaced atomically and flushed to disk before a call that changed it returns. A file
+ * that cannot be read is left where it is and reported: its workloads go on, nobody acts on a guess.
+ */
+export class Journal {
+  readonly #folder: string;
+  readonly #log: Logger;
+
+  constructor(folder: string, log: Logger) {
+    this.#folder = folder;
+    this.#log = log;
+  }
+
+  async load(): Promise<LeaseRecord[]> {
+    makePrivateDirectory(this.#folder);
+    const records: LeaseRecord[] = [];
+    for (const name of await readdir(this.#folder)) {
+      if (!name.endsWith(".json")) continue;
+      try {
+        records.push(decode(await readFile(join(this.#folder, name), "utf8")));
+      } catch (error) {
+        this.#log.error("journal of a lease cannot be read, its workload is left alone", {
+          file: name,
+          err: errorText(error),
+        });
+      }
+    }
+    return records;
+  }
+
+  async save(record: LeaseRecord): Promise<void> {
+    replaceFile(this.#path(leaseNamespace(record.spec.id)), encode(record));
+  }
+
+  async remove(namespace: string): Promise<void> {
+    await rm(this.#path(namespace), { force: true });
+    syncDirectory(this.#folder);
+  }
+
+  #path(namespace: string): string {
+    return join(this.#folder, `${namespace}.json`);
+  }
+}
+
+export function encode(record: LeaseRecord): string {
+  const { spec } = record;
+  return JSON.stringify({
+    format: FORMAT,
+    ...record,
+    spec: { ...spec, id: { ...spec.id, dseq: spec.id.dseq.toString() }, hosts: [...spec.hosts] },
+  });
+}
+
+interface StoredSpec extends Omit<LeaseSpec, "id" | "hosts"> {
+  readonly id: Omit<LeaseSpec["id"], "dseq"> & { readonly dseq: string };
+  readonly hosts: readonly (readonly [string, readonly string[]])[];
+}
+
+export function decode(text: string): LeaseRecord {
+  // The driver alone writes these files; a torn one fails in `JSON.parse`, another format in the check below.
+  const stored = JSON.parse(text) as Omit<LeaseRecord, "spec"> & { format: number; spec: StoredSpec };
+  if (stored.format !== FORMAT) throw new Error(`unknown journal format ${stored.format}`);
+  const { spec, images, failed, closing } = stored;
+  return {
+    spec: { ...spec, id: { ...spec.id, dseq: BigInt(spec.id.dseq) }, hosts: new Map(spec.hosts) },
+    images,
+    failed,
+    closing,
+  };
+}

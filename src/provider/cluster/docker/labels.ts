@@ -1,0 +1,83 @@
+import { createHash } from "node:crypto";
+import { type LeaseId, type LeaseSpec, leaseNamespace } from "../contract/index.ts";
+
+export type Labels = Readonly<Record<string, string>>;
+
+/** Keys of the labels on every network and container; what the journal lost can be read back from them. */
+export const LABEL = {
+  home: "svc.home",
+  namespace: "svc.lease",
+  owner: "svc.lease.owner",
+  dseq: "svc.lease.dseq",
+  gseq: "svc.lease.gseq",
+  oseq: "svc.lease.oseq",
+  provider: "svc.lease.provider",
+  service: "svc.service",
+  replica: "svc.replica",
+  version: "svc.manifest-version",
+  generation: "svc.generation",
+  config: "svc.config",
+  /** TCP ports that make the replica ready, with commas between them. */
+  readyPorts: "svc.ready-ports",
+} as const;
+
+/** Names of one provider's objects on the engine. */
+export class Naming {
+  readonly prefix: string;
+  readonly #short: string;
+
+  constructor(prefix: string) {
+    this.prefix = prefix;
+    this.#short = createHash("sha256").update(prefix).digest("hex").slice(0, 6);
+  }
+
+  network(namespace: string): string {
+    return `${this.prefix}-${namespace.slice(0, 12)}`;
+  }
+
+  /** Interface names have at most 15 characters; all of one provider share the first seven. */
+  bridge(namespace: string): string {
+    return `${this.bridgePrefix}${namespace.slice(0, 8)}`;
+  }
+
+  get bridgePrefix(): string {
+    return `s${this.#short}`;
+  }
+
+  /** Name of the chain of firewall rules. */
+  get chain(): string {
+    return `SVC-${this.#short}`;
+  }
+
+  container(namespace: string, replica: string, generation: number): string {
+    return `${this.prefix}-${namespace.slice(0, 12)}-${replica}-g${generation}`;
+  }
+
+  leaseLabels(spec: LeaseSpec): Labels {
+    return {
+      [LABEL.home]: this.prefix,
+      [LABEL.namespace]: leaseNamespace(spec.id),
+      [LABEL.owner]: spec.id.owner,
+      [LABEL.dseq]: spec.id.dseq.toString(),
+      [LABEL.gseq]: spec.id.gseq.toString(),
+      [LABEL.oseq]: spec.id.oseq.toString(),
+      [LABEL.provider]: spec.id.provider,
+      [LABEL.version]: spec.version,
+      [LABEL.generation]: spec.generation.toString(),
+    };
+  }
+}
+
+/** The lease an engine object belongs to, or undefined where the labels do not tell. */
+export function leaseOfLabels(labels: Labels): LeaseId | undefined {
+  const { owner, provider, dseq } = {
+    owner: labels[LABEL.owner],
+    provider: labels[LABEL.provider],
+    dseq: labels[LABEL.dseq],
+  };
+  const gseq = Number(labels[LABEL.gseq]);
+  const oseq = Number(labels[LABEL.oseq]);
+  if (owner === undefined || provider === undefined || dseq === undefined || !/^\d{1,20}$/.test(dseq)) return undefined;
+  if (!Number.isSafeInteger(gseq) || !Number.isSafeInteger(oseq)) return undefined;
+  return { owner, dseq: BigInt(dseq), gseq, oseq, provider };
+}

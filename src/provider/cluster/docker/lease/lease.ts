@@ -1,0 +1,277 @@
+import { EventEmitter } from "node:events";
+import { errorText } from "../../../../util/index.ts";
+import type { LeaseHealth, LeaseSpec } from "../../contract/index.ts";
+import { ignoreNotFound, isNotFound, isUnreachable } from "../api/failure.ts";
+import type { DriverContext } from "../context.ts";
+import { folderBytes } from "../host/folder-size.ts";
+import type { LeaseRecord } from "../journal.ts";
+import { LABEL } from "../labels.ts";
+import { observeContainers, readinessOf } from "../replica/observe.ts";
+import { planService } from "../replica/plan.ts";
+import { LeaseImages } from "./images.ts";
+import { NodePorts } from "./node-ports.ts";
+import { accountKill, applyRedirects, evict, removeContainer } from "./operations.ts";
+import { reconcileService } from "./service-pass.ts";
+import { LeaseState } from "./state.ts";
+import { leaseHealth, readyPort } from "./status.ts";
+
+const RETRY_MS = { first: 500, max: 15_000 };
+/** Looks at the socket tables: soon after a start, then seldom. */
+const PROBE_MS = { first: 20, max: 1_000, steady: 2_000 };
+
+/**
+ * One lease on the engine: a serialised reconcile loop. Every pass looks at what is really there and takes it a step nearer to
+ * the journaled spec; events, timers and calls only poke the loop.
+ */
+export class Lease {
+  readonly state: LeaseState;
+  readonly #context: DriverContext;
+  readonly #images: LeaseImages;
+  readonly #ports: NodePorts;
+  readonly #changes = new EventEmitter();
+  /** Observed at least once by this process. */
+  #seen = false;
+  #running = false;
+  #again = false;
+  #stopped = false;
+  #retry = RETRY_MS.first;
+  #probe = PROBE_MS.first;
+  #wakeTimer: NodeJS.Timeout | undefined;
+  #probeTimer: NodeJS.Timeout | undefined;
+  #redirected = false;
+  #closed: Promise<void> | undefined;
+  #settleClosed: (error?: Error) => void = () => {};
+
+  constructor(context: DriverContext, record: LeaseRecord) {
+    this.#context = context;
+    this.state = new LeaseState(context, record);
+    this.#images = new LeaseImages(this.state, () => this.poke());
+    this.#ports = new NodePorts(this.state);
+    this.#changes.setMaxListeners(0);
+  }
+
+  get spec(): LeaseSpec {
+    return this.state.spec;
+  }
+
+  get closing(): boolean {
+    return this.state.record.closing;
+  }
+
+  /** Durable when it resolves; the engine follows in the background. */
+  async deploy(spec: LeaseSpec): Promise<void> {
+    await this.state.update((record) => ({ ...record, spec, failed: {} }));
+    this.state.errors.clear();
+    this.poke();
+  }
+
+  /** Removes the lease; resolves when nothing is left. A failure is retried in the background and thrown here. */
+  async close(): Promise<void> {
+    if (!this.closing) await this.state.update((record) => ({ ...record, closing: true }));
+    this.#closed ??= new Promise((resolve, reject) => {
+      this.#settleClosed = (error) => (error === undefined ? resolve() : reject(error));
+    });
+    this.poke();
+    await this.#closed;
+  }
+
+  /** Runs a pass soon; pokes during a pass make one more. */
+  poke(): void {
+    if (this.#stopped) return;
+    this.#again = true;
+    if (!this.#running) void this.#loop();
+  }
+
+  /** Stops watching, workloads go on. */
+  stop(): void {
+    this.#stopped = true;
+    clearTimeout(this.#wakeTimer);
+    clearTimeout(this.#probeTimer);
+    this.#ports.close();
+    this.#changes.emit("change");
+    // Whoever still waits for a removal is told; the next start goes on with it.
+    this.#settleClosed(new Error("the driver was closed while the lease was being removed"));
+  }
+
+  get stopped(): boolean {
+    return this.#stopped;
+  }
+
+  status(): LeaseHealth {
+    return leaseHealth(this.state, this.#seen && this.#context.health.reachable);
+  }
+
+  backends(service: string, port: number): string[] {
+    const units = this.state.units.filter((unit) => unit.service === service && unit.running);
+    const ready = units.filter((unit) => this.state.historyOf(unit).ready);
+    return ready.flatMap((unit) => readyPort(unit, `${port}/tcp`));
+  }
+
+  /** Calls back after every pass that changed something. */
+  onChange(listener: () => void): () => void {
+    this.#changes.on("change", listener);
+    return () => this.#changes.off("change", listener);
+  }
+
+  /** The engine told that somebody sent a container a signal. */
+  noteKill(id: string): void {
+    const unit = this.state.units.find((entry) => entry.id === id);
+    if (unit !== undefined) accountKill(this.state, unit);
+  }
+
+  /** Measures writable layers and takes containers away that outgrew their limit. */
+  async checkLayers(): Promise<void> {
+    for (const service of this.spec.group.services) {
+      const { layerLimit } = planService(service);
+      for (const unit of this.state.units.filter((entry) => entry.service === service.name && entry.running)) {
+        const { layerBytes = 0, imageVolumes } = await this.#context.api.inspect(unit.id, { size: true });
+        const used = BigInt(layerBytes) + (await folderBytes(imageVolumes));
+        if (used <= layerLimit) continue;
+        await evict(this.state, unit, used, layerLimit);
+        this.poke();
+      }
+    }
+  }
+
+  async #loop(): Promise<void> {
+    this.#running = true;
+    try {
+      while (this.#again && !this.#stopped) {
+        this.#again = false;
+        clearTimeout(this.#wakeTimer);
+        await this.#guardedPass();
+      }
+    } finally {
+      this.#running = false;
+    }
+  }
+
+  /** A pass may fail in any way; it is repeated with growing waits and never takes the others down. */
+  async #guardedPass(): Promise<void> {
+    try {
+      const wakeAt = this.closing ? await this.#teardown() : await this.#pass();
+      this.#retry = RETRY_MS.first;
+      this.#wakeAt(wakeAt);
+    } catch (error) {
+      this.#context.health.observe(error);
+      const text = errorText(error);
+      if (!isUnreachable(error)) {
+        this.#context.log.warn("lease could not be reconciled", { lease: this.state.namespace, err: text });
+        this.state.errors.set("", text);
+      }
+      this.#wakeAt(Date.now() + this.#retry);
+      this.#retry = Math.min(this.#retry * 2, RETRY_MS.max);
+    }
+  }
+
+  #wakeAt(time: number): void {
+    if (this.#stopped) return;
+    const wait = Math.max(10, Math.min(time - Date.now(), this.#context.settings.timing.resync));
+    this.#wakeTimer = setTimeout(() => this.poke(), wait);
+    this.#wakeTimer.unref();
+  }
+
+  /** Returns when to look again. */
+  async #pass(): Promise<number> {
+    const { state } = this;
+    await this.#ensureNetwork();
+    await this.#observe();
+    const plans = state.spec.group.services.map(planService);
+    if (!this.#redirected) await this.#restoreRedirects();
+    const results = await Promise.all(plans.map((plan) => reconcileService(state, this.#images, plan)));
+    const wanted = new Set(plans.map((plan) => plan.name));
+    const strangers = state.units.filter((unit) => !wanted.has(unit.service));
+    await Promise.all(strangers.map((unit) => removeContainer(state, unit)));
+    state.errors.delete("");
+    if (strangers.length > 0 || results.some((result) => result.changed)) {
+      this.#again = true;
+      await this.#observe();
+    }
+    await this.#ports.reconcile();
+    this.#probe = PROBE_MS.first;
+    this.#scheduleProbe();
+    this.#changes.emit("change");
+    const times = results.map((result) => result.wakeAt).filter((time) => time !== undefined);
+    return Math.min(...times, Date.now() + this.#context.settings.timing.resync);
+  }
+
+  async #ensureNetwork(): Promise<void> {
+    const { state } = this;
+    const { api, naming, firewall } = this.#context;
+    const name = naming.network(state.namespace);
+    state.network = await api.inspectNetwork(name).catch(async (error) => {
+      if (!isNotFound(error)) throw error;
+      await api.createNetwork(name, naming.bridge(state.namespace), naming.leaseLabels(state.spec));
+      return api.inspectNetwork(name);
+    });
+    await firewall.allow(state.namespace, { bridge: naming.bridge(state.namespace), subnet: state.network.subnet });
+  }
+
+  async #observe(): Promise<void> {
+    const { state } = this;
+    const labels = { [LABEL.home]: this.#context.naming.prefix, [LABEL.namespace]: state.namespace };
+    const units = await observeContainers(this.#context.api, labels);
+    this.#context.health.answered();
+    state.units = units.filter((unit) => !state.leaving.has(unit.id));
+    await this.#updateReadiness();
+    this.#seen = true;
+    state.prune();
+  }
+
+  /** Containers that were running before this process: set their port redirects again where they are missing. */
+  async #restoreRedirects(): Promise<void> {
+    for (const service of this.spec.group.services) {
+      const plan = planService(service);
+      for (const unit of this.state.units.filter((entry) => entry.service === service.name && entry.running)) {
+        await applyRedirects(this.state, unit.id, plan);
+      }
+    }
+    this.#redirected = true;
+  }
+
+  /** Tells whether anything changed. */
+  async #updateReadiness(): Promise<boolean> {
+    let changed = false;
+    for (const unit of this.state.units) {
+      const history = this.state.historyOf(unit);
+      const { ready, reason } = await readinessOf(unit, this.#context.settings.timing.minRunning);
+      if (history.stopped) continue;
+      if (ready !== history.ready) changed = true;
+      history.ready = ready;
+      history.reason = reason;
+      if (ready) history.error = undefined;
+    }
+    return changed;
+  }
+
+  #scheduleProbe(): void {
+    clearTimeout(this.#probeTimer);
+    if (this.#stopped || !this.state.units.some((unit) => unit.running)) return;
+    const waiting = this.state.units.some((unit) => unit.running && !this.state.historyOf(unit).ready);
+    const wait = waiting ? this.#probe : PROBE_MS.steady;
+    this.#probe = Math.min(this.#probe * 1.5, PROBE_MS.max);
+    this.#probeTimer = setTimeout(() => void this.#probeOnce(), wait);
+    this.#probeTimer.unref();
+  }
+
+  async #probeOnce(): Promise<void> {
+    if (await this.#updateReadiness()) this.poke();
+    else this.#scheduleProbe();
+  }
+
+  /** Everything goes, in an order that a crash at any point can resume: the journal last. */
+  async #teardown(): Promise<number> {
+    const { state } = this;
+    const { api, naming, firewall, volumes } = this.#context;
+    this.#ports.close();
+    await this.#observe();
+    await Promise.all(state.units.map((unit) => removeContainer(state, unit)));
+    await api.removeNetwork(naming.network(state.namespace)).catch(ignoreNotFound);
+    await firewall.forget(state.namespace);
+    await volumes.removeLease(state.namespace);
+    await state.retire();
+    this.#settleClosed();
+    this.stop();
+    return Number.POSITIVE_INFINITY;
+  }
+}

@@ -1,0 +1,210 @@
+import { errorText } from "../../../../util/index.ts";
+import { replicaName } from "../../contract/index.ts";
+import { EngineFailure, ignoreNotFound, isNotFound, isUnreachable } from "../api/failure.ts";
+import { plainLogTail } from "../api/logs.ts";
+import { redirectPorts } from "../host/netns.ts";
+import { LABEL } from "../labels.ts";
+import { containerOptions } from "../replica/container.ts";
+import type { Observed } from "../replica/observe.ts";
+import type { ServicePlan } from "../replica/plan.ts";
+import { handlesTerm } from "../replica/readiness.ts";
+import { explainExit, formatBytes, KILL_EXIT, killedText, type ReplicaHistory } from "../replica/replica.ts";
+import type { LeaseImages } from "./images.ts";
+import type { LeaseState } from "./state.ts";
+
+/** The replica that an operation is about, in the wanted configuration. */
+export interface Target {
+  readonly plan: ServicePlan;
+  readonly index: number;
+  readonly imageId: string;
+  readonly config: string;
+}
+
+/** Makes and starts a replica's container. Faults are counted and reported, not thrown, unless the engine is away. */
+export async function createReplica(state: LeaseState, images: LeaseImages, target: Target): Promise<void> {
+  const { context, spec } = state;
+  const { plan, index } = target;
+  const history = state.history(plan.name, index, target.config);
+  if (Date.now() < history.nextStart) return;
+  const replica = replicaName(plan.name, index);
+  try {
+    const folders = await prepareVolumes(state, plan, index);
+    const input = {
+      spec,
+      plan,
+      index,
+      imageId: target.imageId,
+      config: target.config,
+      folders,
+      engine: context.health.kind,
+    };
+    const options = containerOptions(input, context.settings, context.naming);
+    const id = await context.starts.run(() => context.api.create(options));
+    state.event({
+      type: "Normal",
+      reason: "Created",
+      note: `container of ${replica} created`,
+      service: plan.name,
+      replica,
+    });
+    await startContainer(state, { id, replica, service: plan.name, history, plan });
+  } catch (error) {
+    if (isUnreachable(error)) throw error;
+    if (isNotFound(error) && /image/i.test(errorText(error))) return images.forget(plan.name);
+    startFailed(state, { replica, service: plan.name, history }, error);
+  }
+}
+
+interface StartInput {
+  readonly id: string;
+  readonly replica: string;
+  readonly service: string;
+  readonly history: ReplicaHistory;
+  /** Undefined for a container of an older manifest, whose ports were set when it was new. */
+  readonly plan: ServicePlan;
+}
+
+/** Starts a container and makes the ports in `as` work inside it. */
+export async function startContainer(state: LeaseState, input: StartInput): Promise<void> {
+  const { context } = state;
+  const { id, history } = input;
+  try {
+    await context.starts.run(() => context.api.start(id));
+    history.stopped = false;
+    history.killed = false;
+    const note = `${input.replica} started`;
+    state.event({ type: "Normal", reason: "Started", note, service: input.service, replica: input.replica });
+    await applyRedirects(state, id, input.plan);
+  } catch (error) {
+    if (isUnreachable(error)) throw error;
+    startFailed(state, input, error);
+    // A published port that another program took meanwhile is chosen anew with a new container.
+    if (/address already in use|port is already allocated/i.test(errorText(error))) {
+      await context.api.remove(id).catch(ignoreNotFound);
+    }
+  }
+}
+
+export async function applyRedirects(state: LeaseState, id: string, plan: ServicePlan): Promise<void> {
+  if (plan.redirects.length === 0 || state.network === undefined) return;
+  const { pid } = await state.context.api.inspect(id);
+  if (pid > 0) await redirectPorts(pid, plan.redirects, state.network.gateway);
+}
+
+interface FailedStart {
+  readonly replica: string;
+  readonly service: string;
+  readonly history: ReplicaHistory;
+}
+
+function startFailed(state: LeaseState, input: FailedStart, error: unknown): void {
+  const { replica, service, history } = input;
+  const text = error instanceof EngineFailure ? error.message : errorText(error);
+  history.error = `${replica} could not be started: ${text}`;
+  const delay = history.countFailure(Date.now());
+  const note = `${history.error}; next try in ${Math.round(delay / 1000)} s`;
+  state.event({ type: "Warning", reason: "Failed", note, service, replica });
+}
+
+/** Takes note of a container that ended by itself, and of the time it may be started again. */
+export function accountExit(state: LeaseState, unit: Observed, memory: bigint): void {
+  const history = state.historyOf(unit);
+  if (history.stopped || !history.isNewExit(unit)) return;
+  const replica = replicaName(unit.service, unit.index);
+  const { reason, text, isGuess } = explainExit(unit, memory, history.killed);
+  history.guessedAt = isGuess ? Date.now() : undefined;
+  const delay = history.countExit(unit, Date.now());
+  history.error = `${replica}: ${text}`;
+  history.ready = false;
+  const base = { type: "Warning" as const, service: unit.service, replica };
+  state.event({ ...base, reason: reason === "OOMKilled" ? reason : "Failed", note: history.error });
+  state.event({ ...base, reason: "BackOff", note: `${replica} is started again in ${Math.round(delay / 1000)} s` });
+}
+
+/** Takes note of a signal that somebody on the host sent a container. Under load the engine tells it behind the end. */
+export function accountKill(state: LeaseState, unit: Observed): void {
+  const history = state.historyOf(unit);
+  if (!history.noteKill(Date.now())) return;
+  const replica = replicaName(unit.service, unit.index);
+  const note = `${replica}: ${killedText(KILL_EXIT)}`;
+  if (history.error !== undefined) history.error = note;
+  state.event({ type: "Warning", reason: "Failed", note, service: unit.service, replica });
+}
+
+/** TERM, grace, KILL; a program that does not handle TERM is not waited for. */
+export async function stopContainer(state: LeaseState, unit: Observed): Promise<void> {
+  const { context } = state;
+  const history = state.historyOf(unit);
+  history.stopped = true;
+  // Routing leaves it before it is told to stop.
+  history.ready = false;
+  if (!unit.running) return;
+  const replica = replicaName(unit.service, unit.index);
+  state.event({ type: "Normal", reason: "Killing", note: `stopping ${replica}`, service: unit.service, replica });
+  const grace = (await handlesTerm(unit.pid)) ? context.settings.timing.stopGrace / 1000 : 0;
+  try {
+    await context.api.stop(unit.id, Math.ceil(grace)).catch(ignoreNotFound);
+  } catch (error) {
+    // It still runs, and is needed until the call succeeds.
+    history.stopped = false;
+    throw error;
+  }
+}
+
+/** Stops and removes a container with the volumes that do not outlive it. */
+export async function removeContainer(state: LeaseState, unit: Observed): Promise<void> {
+  state.leaving.add(unit.id);
+  try {
+    await stopContainer(state, unit);
+    await state.context.api.remove(unit.id).catch(ignoreNotFound);
+    const replica = `${replicaName(unit.service, unit.index)}-g${unit.generation}`;
+    await state.context.volumes.removeReplica(state.namespace, replica);
+  } finally {
+    state.leaving.delete(unit.id);
+  }
+}
+
+/** Undoes a roll-out that failed: the reason and the new program's last words go into the record and the events. */
+export async function abandonRollout(state: LeaseState, unit: Observed): Promise<void> {
+  const history = state.historyOf(unit);
+  const cause = history.error ?? history.reason ?? "it was not ready in time";
+  const words = await plainLogTail(state.context.api, unit.id, 5).catch(() => "");
+  const error = `update to generation ${unit.generation} failed and was undone: ${cause}`;
+  await state.update((record) => ({
+    ...record,
+    failed: { ...record.failed, [unit.service]: { config: unit.config, error } },
+  }));
+  const note = words === "" ? error : `${error}; last output: ${words}`;
+  state.event({ type: "Warning", reason: "UpdateFailed", note, service: unit.service });
+  await removeContainer(state, unit);
+}
+
+/** Replaces a container that wrote more than its ephemeral storage allows. */
+export async function evict(state: LeaseState, unit: Observed, used: bigint, limit: bigint): Promise<void> {
+  const replica = replicaName(unit.service, unit.index);
+  const history = state.historyOf(unit);
+  history.error = `${replica} was removed for writing ${formatBytes(used)} of its ${formatBytes(limit)} ephemeral storage`;
+  history.countFailure(Date.now());
+  state.event({ type: "Warning", reason: "Evicted", note: history.error, service: unit.service, replica });
+  await removeContainer(state, unit);
+}
+
+async function prepareVolumes(state: LeaseState, plan: ServicePlan, index: number): Promise<Map<string, string>> {
+  const folders = new Map<string, string>();
+  const replica = replicaName(plan.name, index);
+  for (const volume of plan.volumes) {
+    const owner = volume.persistent ? replica : `${replica}-g${state.spec.generation}`;
+    const key = { namespace: state.namespace, replica: owner, volume };
+    folders.set(volume.name, await state.context.volumes.ensure(key));
+  }
+  return folders;
+}
+
+/** Whether the volumes of a stopped container are mounted again: after a restart of the host they are not. */
+export async function remountVolumes(state: LeaseState, plan: ServicePlan, unit: Observed): Promise<void> {
+  const replica = replicaName(unit.service, unit.index);
+  for (const volume of plan.volumes) {
+    const owner = volume.persistent ? replica : `${replica}-g${unit.labels[LABEL.generation] ?? ""}`;
+    await state.context.volumes.ensure({ namespace: state.namespace, replica: owner, volume });
+  }
+}

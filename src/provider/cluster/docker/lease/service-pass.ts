@@ -1,0 +1,131 @@
+import { replicaName } from "../../contract/index.ts";
+import type { Observed } from "../replica/observe.ts";
+import { configHash, type ServicePlan } from "../replica/plan.ts";
+import type { LeaseImages } from "./images.ts";
+import {
+  abandonRollout,
+  accountExit,
+  createReplica,
+  remountVolumes,
+  removeContainer,
+  startContainer,
+  stopContainer,
+  type Target,
+} from "./operations.ts";
+import { type Action, decideSlot, type Slot, type Unit } from "./rollout.ts";
+import type { LeaseState } from "./state.ts";
+
+/** What a pass over a service came to. */
+export interface PassResult {
+  /** Something was made, started or removed: look again at once. */
+  readonly changed: boolean;
+  /** Time of the next thing that waits, milliseconds since the epoch. */
+  readonly wakeAt?: number;
+}
+
+/** Brings one service a step nearer to what the manifest wants. */
+export async function reconcileService(state: LeaseState, images: LeaseImages, plan: ServicePlan): Promise<PassResult> {
+  const imageId = await images.resolve(plan);
+  const config = imageId === undefined ? undefined : configHash(plan, imageId);
+  const units = state.units.filter((unit) => unit.service === plan.name && !state.leaving.has(unit.id));
+  for (const unit of units) accountExit(state, unit, plan.memory);
+  const surplus = units.filter((unit) => unit.index >= plan.service.count);
+  const removals = surplus.map((unit) => removeContainer(state, unit));
+  const indexes = Array.from({ length: plan.service.count }, (_, index) => index);
+  const slots = indexes.map((index) => slotOf(state, units, index, config));
+  const abandoned = config !== undefined && state.record.failed[plan.name]?.config === config;
+  const steps = slots.map(async (slot, index) => {
+    const mayReplace = slots.slice(0, index).every((lower) => lower.current?.ready === true);
+    const rules = { stopFirst: plan.stopFirst, abandoned, creatable: imageId !== undefined, mayReplace };
+    const target = imageId === undefined || config === undefined ? undefined : { plan, index, imageId, config };
+    let changed = false;
+    for (const action of decideSlot(slot, rules)) {
+      changed = (await perform({ state, images, plan, units, target }, action)) || changed;
+    }
+    return changed;
+  });
+  const changed = (await Promise.all([...steps, ...removals])).some((result) => result !== false);
+  return { changed, ...wake(state, images, plan, units, config) };
+}
+
+function slotOf(state: LeaseState, units: readonly Observed[], index: number, config: string | undefined): Slot {
+  const mine = units.filter((unit) => unit.index === index).sort((a, b) => b.generation - a.generation);
+  const current = mine.find((unit) => unit.config === config);
+  const olds = mine.filter((unit) => unit !== current);
+  return {
+    current: current === undefined ? undefined : unitOf(state, current),
+    olds: olds.map((unit) => unitOf(state, unit)),
+  };
+}
+
+function unitOf(state: LeaseState, unit: Observed): Unit {
+  const history = state.historyOf(unit);
+  const late = unit.running && Date.now() - unit.startedAt > state.context.settings.timing.rolloutDeadline;
+  const ready = unit.running && history.ready;
+  const failing = !history.stopped && (history.failures > 0 || (late && !ready));
+  return { id: unit.id, running: unit.running, ready, failing };
+}
+
+interface StepInput {
+  readonly state: LeaseState;
+  readonly images: LeaseImages;
+  readonly plan: ServicePlan;
+  readonly units: readonly Observed[];
+  readonly target: Target | undefined;
+}
+
+/** Does one action; tells whether it changed anything. */
+async function perform(input: StepInput, action: Action): Promise<boolean> {
+  const { state, images, target } = input;
+  if (action.kind === "create") {
+    if (target === undefined || Date.now() < state.history(target.plan.name, target.index, target.config).nextStart) {
+      return false;
+    }
+    await createReplica(state, images, target);
+    return true;
+  }
+  const unit = input.units.find((entry) => entry.id === action.id);
+  if (unit === undefined) return false;
+  if (action.kind === "keep") return keepRunning(input, unit);
+  if (action.kind === "stop") await stopContainer(state, unit);
+  else if (action.kind === "remove") await removeContainer(state, unit);
+  else await abandonRollout(state, unit);
+  return true;
+}
+
+async function keepRunning(input: StepInput, unit: Observed): Promise<boolean> {
+  const { state, plan } = input;
+  const history = state.historyOf(unit);
+  if (unit.running || (!history.stopped && Date.now() < history.nextStart)) return false;
+  if (unit.status !== "created" && !history.stopped) history.restarts++;
+  await remountVolumes(state, plan, unit);
+  const replica = replicaName(unit.service, unit.index);
+  await startContainer(state, { id: unit.id, replica, service: unit.service, history, plan });
+  return true;
+}
+
+function wake(
+  state: LeaseState,
+  images: LeaseImages,
+  plan: ServicePlan,
+  units: readonly Observed[],
+  config: string | undefined,
+): { wakeAt?: number } {
+  const times: number[] = [];
+  for (const unit of units) if (!unit.running) times.push(state.historyOf(unit).nextStart);
+  if (config !== undefined) {
+    for (let index = 0; index < plan.service.count; index++) {
+      const { nextStart } = state.history(plan.name, index, config);
+      if (nextStart > Date.now()) times.push(nextStart);
+    }
+  }
+  const pull = images.nextTry(plan.name);
+  if (pull !== undefined) times.push(pull);
+  if (plan.stopFirst) {
+    const deadline = state.context.settings.timing.rolloutDeadline;
+    for (const unit of units)
+      if (unit.running && !state.historyOf(unit).ready) times.push(unit.startedAt + deadline + 1);
+  }
+  const later = times.filter((time) => time > Date.now());
+  return later.length === 0 ? {} : { wakeAt: Math.min(...later) };
+}

@@ -1,0 +1,84 @@
+import { type LeaseSpec, leaseNamespace } from "../../contract/index.ts";
+import type { NetworkState } from "../api/api.ts";
+import { type DriverContext, type EventInput, recordEvent } from "../context.ts";
+import type { LeaseRecord } from "../journal.ts";
+import { Mutex } from "../mutex.ts";
+import type { Observed } from "../replica/observe.ts";
+import { ReplicaHistory } from "../replica/replica.ts";
+
+/** Everything known about one lease: the durable record, the last observation, and what happened in this process. */
+export class LeaseState {
+  readonly context: DriverContext;
+  readonly namespace: string;
+  /** Last observation, without containers that are on their way out. */
+  units: readonly Observed[] = [];
+  network: NetworkState | undefined;
+  /** Last fault per service that belongs to no single replica (pull, volume, update). */
+  readonly errors = new Map<string, string>();
+  /** Ids of containers that are being removed. */
+  readonly leaving = new Set<string>();
+  readonly #histories = new Map<string, ReplicaHistory>();
+  readonly #writes = new Mutex();
+  #record: LeaseRecord;
+  #gone = false;
+
+  constructor(context: DriverContext, record: LeaseRecord) {
+    this.context = context;
+    this.#record = record;
+    this.namespace = leaseNamespace(record.spec.id);
+  }
+
+  get record(): LeaseRecord {
+    return this.#record;
+  }
+
+  get spec(): LeaseSpec {
+    return this.#record.spec;
+  }
+
+  /** Changes the durable record; it holds when the promise resolves. */
+  update(change: (record: LeaseRecord) => LeaseRecord): Promise<void> {
+    return this.#writes.run(async () => {
+      // What was still under way when the lease went must not bring its record back.
+      if (this.#gone) return;
+      const next = change(this.#record);
+      await this.context.journal.save(next);
+      this.#record = next;
+    });
+  }
+
+  /** Removes record and events, after everything else of the lease. */
+  retire(): Promise<void> {
+    return this.#writes.run(async () => {
+      this.#gone = true;
+      this.context.events.remove(this.namespace);
+      await this.context.journal.remove(this.namespace);
+    });
+  }
+
+  history(service: string, index: number, config: string): ReplicaHistory {
+    const key = `${service}/${index}/${config}`;
+    let history = this.#histories.get(key);
+    if (history === undefined) {
+      history = new ReplicaHistory(this.context.settings.timing.backoff);
+      this.#histories.set(key, history);
+    }
+    return history;
+  }
+
+  historyOf(unit: Observed): ReplicaHistory {
+    return this.history(unit.service, unit.index, unit.config);
+  }
+
+  event(input: EventInput): void {
+    if (!this.#gone) recordEvent(this.context, this.spec, input);
+  }
+
+  /** Forgets what belongs to configurations that are gone. */
+  prune(): void {
+    const live = new Set(this.units.map((unit) => `${unit.service}/${unit.index}/${unit.config}`));
+    for (const [key, history] of this.#histories) {
+      if (!live.has(key) && history.failures === 0) this.#histories.delete(key);
+    }
+  }
+}

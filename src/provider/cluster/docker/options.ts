@@ -1,0 +1,121 @@
+import { createHash } from "node:crypto";
+import { resolve } from "node:path";
+import { type Logger, silentLogger } from "../contract/index.ts";
+import { type BackoffPolicy, DEFAULT_BACKOFF } from "../shared/index.ts";
+
+/** `loop`: every volume is a sized file system image. `none`: plain folders, for machines without loop devices. */
+export type VolumeSizeEnforcement = "loop" | "none";
+
+export interface EngineDriverOptions {
+  /** Unix socket path of the engine, or an `http://`/`tcp://` address. */
+  readonly socket: string;
+  /** Folder of this driver alone: journal, event logs, volumes. Created with mode 0700. */
+  readonly stateDir: string;
+  /** Prefix of every name and label; by default derived from `stateDir`, so two providers never meet. */
+  readonly namePrefix?: string;
+  /** Lets leases use images named `localhost/...` that exist on the engine. For localnets. */
+  readonly allowLocalImages?: boolean;
+  /** Host address of node ports. */
+  readonly nodePortAddress?: string;
+  /** Told to workloads as SVC_CLUSTER_PUBLIC_HOSTNAME. */
+  readonly publicHostname?: string;
+  /** Kept for the host: cpu in thousandths of a core, the others in bytes. */
+  readonly reserve?: { readonly cpu?: bigint; readonly memory?: bigint; readonly storage?: bigint };
+  readonly volumeSizeEnforcement?: VolumeSizeEnforcement;
+  readonly log?: Logger;
+  readonly timing?: Partial<EngineTiming>;
+  readonly limits?: Partial<EngineLimits>;
+}
+
+/** All in milliseconds. */
+export interface EngineTiming {
+  readonly backoff: BackoffPolicy;
+  /** Full look at a lease when nothing happens. */
+  readonly resync: number;
+  /** Look at the sizes of writable layers. */
+  readonly layerCheck: number;
+  readonly pullTimeout: number;
+  /** From TERM to KILL. */
+  readonly stopGrace: number;
+  /** An update that had to stop the old replica first is undone when the new one is not ready by then. */
+  readonly rolloutDeadline: number;
+  /** A replica without TCP ports counts as ready after running this long. */
+  readonly minRunning: number;
+  /** Answer of a short engine call. */
+  readonly callTimeout: number;
+}
+
+export interface EngineLimits {
+  readonly pids: number;
+  readonly openFiles: number;
+  readonly processes: number;
+  readonly logBytes: number;
+  /** Engine calls that create or start at once. */
+  readonly parallelStarts: number;
+  readonly parallelPulls: number;
+}
+
+/** Options with every default filled in. */
+export interface EngineSettings {
+  readonly socket: string;
+  readonly stateDir: string;
+  readonly namePrefix: string;
+  readonly allowLocalImages: boolean;
+  readonly nodePortAddress: string;
+  readonly publicHostname: string;
+  readonly reserve: { readonly cpu: bigint; readonly memory: bigint; readonly storage: bigint };
+  readonly volumeSizeEnforcement: VolumeSizeEnforcement;
+  readonly log: Logger;
+  readonly timing: EngineTiming;
+  readonly limits: EngineLimits;
+}
+
+const DEFAULT_TIMING: EngineTiming = {
+  backoff: DEFAULT_BACKOFF,
+  resync: 15_000,
+  layerCheck: 60_000,
+  pullTimeout: 300_000,
+  stopGrace: 30_000,
+  rolloutDeadline: 60_000,
+  minRunning: 1_000,
+  callTimeout: 60_000,
+};
+
+const DEFAULT_LIMITS: EngineLimits = {
+  pids: 1024,
+  openFiles: 1024,
+  processes: 1024,
+  logBytes: 10 << 20,
+  parallelStarts: 4,
+  parallelPulls: 3,
+};
+
+const DEFAULT_RESERVE = { cpu: 100n, memory: 256n << 20n, storage: 1n << 30n };
+
+const PREFIX_PATTERN = /^[a-z][a-z0-9-]{0,30}$/;
+
+export function settingsOf(options: EngineDriverOptions): EngineSettings {
+  const stateDir = resolve(options.stateDir);
+  const namePrefix = options.namePrefix ?? defaultPrefix(stateDir);
+  if (!PREFIX_PATTERN.test(namePrefix)) {
+    throw new Error(`invalid name prefix "${namePrefix}": write up to 31 lower-case letters, digits and dashes`);
+  }
+  return {
+    socket: options.socket,
+    stateDir,
+    namePrefix,
+    allowLocalImages: options.allowLocalImages ?? false,
+    nodePortAddress: options.nodePortAddress ?? "0.0.0.0",
+    publicHostname: options.publicHostname ?? "",
+    reserve: { ...DEFAULT_RESERVE, ...options.reserve },
+    volumeSizeEnforcement: options.volumeSizeEnforcement ?? "loop",
+    log: options.log ?? silentLogger,
+    timing: { ...DEFAULT_TIMING, ...options.timing },
+    limits: { ...DEFAULT_LIMITS, ...options.limits },
+  };
+}
+
+/** Prefix of the engine objects of a state folder. */
+export function defaultPrefix(stateDir: string): string {
+  return `svc-${createHash("sha256").update(resolve(stateDir)).digest("hex").slice(0, 8)}`;
+}

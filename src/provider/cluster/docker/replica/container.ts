@@ -1,0 +1,112 @@
+import type { ContainerCreateOptions } from "dockerode";
+import { type LeaseSpec, leaseNamespace, replicaName } from "../../contract/index.ts";
+import { LABEL, type Naming } from "../labels.ts";
+import type { EngineSettings } from "../options.ts";
+import { portKey, type ServicePlan } from "./plan.ts";
+
+/** All that is left to a tenant's root: no raw sockets, no devices, no file capabilities. */
+const CAPABILITIES = ["CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "NET_BIND_SERVICE", "SETGID", "SETUID"];
+
+/** Values with which one replica's container is made. */
+export interface ContainerInput {
+  readonly spec: LeaseSpec;
+  readonly plan: ServicePlan;
+  readonly index: number;
+  readonly imageId: string;
+  readonly config: string;
+  /** Host folder of every volume, by volume name. */
+  readonly folders: ReadonlyMap<string, string>;
+  /** `podman` or `docker`: they name their log files differently. */
+  readonly engine: string;
+}
+
+/** Body of the engine's create call: limits, capabilities, network, mounts and labels of one replica. */
+export function containerOptions(
+  input: ContainerInput,
+  settings: EngineSettings,
+  naming: Naming,
+): ContainerCreateOptions {
+  const { spec, plan, index } = input;
+  const namespace = leaseNamespace(spec.id);
+  const replica = replicaName(plan.name, index);
+  const network = naming.network(namespace);
+  return {
+    name: naming.container(namespace, replica, spec.generation),
+    Image: input.imageId,
+    Hostname: replica.slice(0, 63),
+    ...(hasItems(plan.service.command) ? { Entrypoint: [...plan.service.command] } : {}),
+    ...(hasItems(plan.service.args) ? { Cmd: [...plan.service.args] } : {}),
+    Env: environment(spec, plan, settings.publicHostname),
+    Labels: {
+      ...naming.leaseLabels(spec),
+      [LABEL.service]: plan.name,
+      [LABEL.replica]: index.toString(),
+      [LABEL.config]: input.config,
+      [LABEL.readyPorts]: plan.readyPorts.join(","),
+    },
+    ExposedPorts: Object.fromEntries(plan.published.map((port) => [portKey(port), {}])),
+    HostConfig: hostConfig(input, settings, network),
+    NetworkingConfig: { EndpointsConfig: { [network]: { Aliases: [plan.name] } } },
+  };
+}
+
+function hostConfig(
+  input: ContainerInput,
+  settings: EngineSettings,
+  network: string,
+): NonNullable<ContainerCreateOptions["HostConfig"]> {
+  const { plan, folders } = input;
+  const { limits } = settings;
+  const memory = Number(plan.memory);
+  return {
+    NetworkMode: network,
+    PortBindings: Object.fromEntries(
+      plan.published.map((port) => [portKey(port), [{ HostIp: "127.0.0.1", HostPort: "" }]]),
+    ),
+    Memory: memory,
+    MemorySwap: memory,
+    // The kernel takes quotas from a hundredth of a core.
+    NanoCpus: Math.max(plan.cpu, 10) * 1_000_000,
+    PidsLimit: limits.pids,
+    Ulimits: [
+      { Name: "nofile", Soft: limits.openFiles, Hard: limits.openFiles },
+      { Name: "nproc", Soft: limits.processes, Hard: limits.processes },
+    ],
+    CapDrop: ["ALL"],
+    CapAdd: CAPABILITIES,
+    SecurityOpt: ["no-new-privileges"],
+    Privileged: false,
+    // The driver restarts, with back-off; engines restart at once and for ever.
+    RestartPolicy: { Name: "no" },
+    Tmpfs: Object.fromEntries(plan.tmpfs.map((volume) => [volume.mount, `size=${volume.size},nosuid,nodev`])),
+    Binds: plan.volumes.map((volume) => {
+      const folder = folders.get(volume.name);
+      if (folder === undefined) throw new Error(`assertion failed: volume ${volume.name} was not prepared`);
+      return `${folder}:${volume.mount}:${volume.readOnly ? "ro" : "rw"}`;
+    }),
+    LogConfig: {
+      Type: input.engine === "podman" ? "k8s-file" : "json-file",
+      Config: { "max-size": `${Math.ceil(limits.logBytes / 1000)}kb` },
+    },
+  };
+}
+
+/** The lease's own variables, unless the tenant sets them. */
+function environment(spec: LeaseSpec, plan: ServicePlan, publicHostname: string): string[] {
+  const own = (plan.service.env ?? []).map((entry) => (entry.includes("=") ? entry : `${entry}=`));
+  const names = new Set(own.map((entry) => entry.slice(0, entry.indexOf("="))));
+  const given = {
+    SVC_GROUP_SEQUENCE: spec.id.gseq,
+    SVC_DEPLOYMENT_SEQUENCE: spec.id.dseq,
+    SVC_ORDER_SEQUENCE: spec.id.oseq,
+    SVC_OWNER: spec.id.owner,
+    SVC_PROVIDER: spec.id.provider,
+    SVC_CLUSTER_PUBLIC_HOSTNAME: publicHostname,
+  };
+  const injected = Object.entries(given).filter(([name]) => !names.has(name));
+  return [...injected.map(([name, value]) => `${name}=${value}`), ...own];
+}
+
+function hasItems(list: readonly string[] | null): list is readonly string[] {
+  return list !== null && list.length > 0;
+}

@@ -1,0 +1,99 @@
+import { type BackoffPolicy, restartDelay } from "../../shared/index.ts";
+import type { ContainerState } from "../api/api.ts";
+
+/** Exit code of a program that got KILL. */
+export const KILL_EXIT = 137;
+/** How long after an end the engine's word of a signal may still come. */
+const LATE_KILL_MS = 10_000;
+
+/** What is remembered about one replica in one configuration, over the containers that were made for it. */
+export class ReplicaHistory {
+  readonly #policy: BackoffPolicy;
+  #failures = 0;
+  #accounted = "";
+  #nextStart = 0;
+
+  /** Starts after the first one. */
+  restarts = 0;
+  /** Last fault, for the tenant; cleared when the replica becomes ready. */
+  error: string | undefined;
+  /** The driver stopped it itself; it may be started again at once. */
+  stopped = false;
+  /** Somebody sent it a signal from outside the container. */
+  killed = false;
+  /** Time at which an end was put down to the memory limit without the engine's word for it. */
+  guessedAt: number | undefined;
+  ready = false;
+  reason: string | undefined;
+  /** Set by the driver when it takes a container away for using too much disk. */
+  evicted = false;
+
+  constructor(policy: BackoffPolicy) {
+    this.#policy = policy;
+  }
+
+  /** Takes note of a signal from outside; true when the last end was told otherwise a moment ago and is to be told anew. */
+  noteKill(now: number): boolean {
+    const isLate = this.guessedAt !== undefined && now - this.guessedAt < LATE_KILL_MS;
+    this.guessedAt = undefined;
+    if (!isLate) this.killed = true;
+    return isLate;
+  }
+
+  get failures(): number {
+    return this.#failures;
+  }
+
+  /** Time of the next start, milliseconds since the epoch. */
+  get nextStart(): number {
+    return this.#nextStart;
+  }
+
+  /** Whether this end of the container is news. */
+  isNewExit(state: ContainerState): boolean {
+    return !state.running && state.status !== "created" && state.finishedAt !== this.#accounted;
+  }
+
+  /** Counts an end; returns the wait in milliseconds before the next start. */
+  countExit(state: ContainerState, now: number): number {
+    this.#accounted = state.finishedAt;
+    const ran = Date.parse(state.finishedAt) - state.startedAt;
+    if (ran >= this.#policy.resetAfter) this.#failures = 0;
+    return this.countFailure(now);
+  }
+
+  /** Counts a start that did not succeed. */
+  countFailure(now: number): number {
+    this.#failures++;
+    const delay = restartDelay(this.#failures, this.#policy);
+    this.#nextStart = now + delay;
+    return delay;
+  }
+}
+
+/** The reason code and the sentence for an end that the driver did not cause. */
+export function explainExit(
+  state: ContainerState,
+  memory: bigint,
+  killed: boolean,
+): { readonly reason: string; readonly text: string; readonly isGuess?: true } {
+  const { exitCode } = state;
+  if (killed && !state.oomKilled) return { reason: "Killed", text: killedText(exitCode) };
+  const limit = `for reaching the memory limit of ${formatBytes(memory)} (exit code ${exitCode})`;
+  if (state.oomKilled) return { reason: "OOMKilled", text: `killed ${limit}` };
+  // Engines do not always tell. 137 is KILL, which the first process of a container gets from the memory limit, or from
+  // somebody on the host whose event has not come yet.
+  if (exitCode === KILL_EXIT) return { reason: "OOMKilled", text: `killed, most likely ${limit}`, isGuess: true };
+  if (exitCode === 0)
+    return { reason: "Completed", text: "the program ended (exit code 0); services are kept running" };
+  return { reason: "Error", text: `the program ended with exit code ${exitCode}` };
+}
+
+export function killedText(exitCode: number): string {
+  return `killed on the host (exit code ${exitCode})`;
+}
+
+export function formatBytes(bytes: bigint): string {
+  const mebibytes = Number(bytes) / (1 << 20);
+  return mebibytes >= 1 ? `${Math.round(mebibytes * 10) / 10} MiB` : `${bytes} bytes`;
+}

@@ -1,0 +1,143 @@
+import { once } from "node:events";
+import { readlink } from "node:fs/promises";
+import { clusterErrors, type ExecRequest, type ExecSession, replicaName } from "../../contract/index.ts";
+import { LineQueue } from "../../shared/index.ts";
+import type { ExecHandle } from "../api/api.ts";
+import { FrameReader } from "../api/frames.ts";
+import type { DriverContext } from "../context.ts";
+import type { Lease } from "../lease/lease.ts";
+import type { Observed } from "../replica/observe.ts";
+import { type Output, StartWords } from "./exec-start.ts";
+
+/** The engine tells the exit code a moment after the stream ended. */
+const EXIT_POLL = { attempts: 50, wait: 50 };
+
+/** Starts a command in a running replica. */
+export async function openExec(context: DriverContext, lease: Lease, request: ExecRequest): Promise<ExecSession> {
+  if (request.command.length === 0) throw clusterErrors.unsupported("no command to run");
+  const unit = runningReplica(lease, request);
+  const handle = await context.api.exec(unit.id, request);
+  return new EngineExec(handle, unit.pid, request);
+}
+
+function runningReplica(lease: Lease, request: ExecRequest): Observed {
+  const { state } = lease;
+  const service = lease.spec.group.services.find((entry) => entry.name === request.service);
+  if (service === undefined) {
+    const names = lease.spec.group.services.map((entry) => entry.name).join(", ");
+    throw clusterErrors.noReplica(`service "${request.service}" is not in the lease, it has ${names}`);
+  }
+  const units = state.units.filter(
+    (unit) => unit.service === request.service && unit.index === request.replica && unit.running,
+  );
+  const unit = units.find((entry) => state.historyOf(entry).ready) ?? units[0];
+  if (unit === undefined) throw clusterErrors.noReplica(replicaName(request.service, request.replica));
+  return unit;
+}
+
+class EngineExec implements ExecSession {
+  readonly output: AsyncIterable<Output>;
+  readonly exitCode: Promise<number>;
+  readonly #handle: ExecHandle;
+  readonly #containerPid: number;
+  readonly #outputEnd: Promise<void>;
+  #drained: Promise<void> | undefined;
+  #ended = false;
+  #killed = false;
+
+  constructor(handle: ExecHandle, containerPid: number, request: ExecRequest) {
+    this.#handle = handle;
+    this.#containerPid = containerPid;
+    const queue = new LineQueue<Output>();
+    this.output = queue;
+    const pumped = this.#pump(queue, request);
+    this.#outputEnd = pumped.catch(() => {});
+    this.exitCode = pumped.then(() => this.#awaitExit());
+    // A caller that never asks for the code must not bring the process down.
+    this.exitCode.catch(() => {});
+    if (!request.stdin) handle.stream.end();
+  }
+
+  async write(data: Uint8Array): Promise<void> {
+    if (this.#ended || this.#handle.stream.write(data)) return;
+    this.#drained ??= this.#awaitDrain();
+    await this.#drained;
+  }
+
+  endInput(): void {
+    this.#handle.stream.end();
+  }
+
+  /** An end of the output is an end of the command: it reads no more. */
+  async #awaitDrain(): Promise<void> {
+    await Promise.race([once(this.#handle.stream, "drain").catch(() => {}), this.#outputEnd]);
+    this.#drained = undefined;
+  }
+
+  async resize(width: number, height: number): Promise<void> {
+    if (!this.#ended) await this.#handle.resize(width, height);
+  }
+
+  /** Engines leave a command running when its stream closes, so the process itself is ended. */
+  kill(): void {
+    if (this.#ended || this.#killed) return;
+    this.#killed = true;
+    void this.#killProcess();
+  }
+
+  async #pump(queue: LineQueue<Output>, { tty, command }: ExecRequest): Promise<void> {
+    const frames = new FrameReader();
+    const words = new StartWords(command);
+    try {
+      for await (const chunk of this.#handle.stream) {
+        const data = typeof chunk === "string" ? Buffer.from(chunk) : chunk;
+        const outputs: Output[] = tty ? [{ stream: "stdout", data }] : frames.push(data);
+        for (const output of outputs.flatMap((each) => words.pass(each))) await queue.push(output);
+      }
+      if (words.isHolding) for (const output of words.end(await this.#awaitExit())) await queue.push(output);
+    } catch (error) {
+      if (!this.#killed) throw error;
+    } finally {
+      this.#ended = true;
+      queue.end();
+    }
+  }
+
+  async #awaitExit(): Promise<number> {
+    for (let attempt = 0; attempt < EXIT_POLL.attempts; attempt++) {
+      const state = await this.#handle.inspect();
+      if (!state.running) return state.exitCode;
+      await new Promise((resolve) => setTimeout(resolve, EXIT_POLL.wait));
+    }
+    throw clusterErrors.engineRefused("the command's output ended but the engine does not tell its exit code");
+  }
+
+  async #killProcess(): Promise<void> {
+    const { pid, running } = await this.#handle.inspect().catch(() => ({ pid: 0, running: false }));
+    if (running && pid > 1 && (await sharesNamespace(pid, this.#containerPid))) return signalTree(pid);
+    if ("destroy" in this.#handle.stream && typeof this.#handle.stream.destroy === "function") {
+      this.#handle.stream.destroy();
+    }
+  }
+}
+
+/** The number could belong to another process by now: it counts only inside the container's own process namespace. */
+async function sharesNamespace(pid: number, containerPid: number): Promise<boolean> {
+  try {
+    const [one, other] = await Promise.all([readlink(`/proc/${pid}/ns/pid`), readlink(`/proc/${containerPid}/ns/pid`)]);
+    return one === other;
+  } catch {
+    return false;
+  }
+}
+
+/** The command and, where it leads a process group, what it started. */
+function signalTree(pid: number): void {
+  for (const target of [-pid, pid]) {
+    try {
+      process.kill(target, "SIGKILL");
+    } catch {
+      // It has ended, or leads no group.
+    }
+  }
+}

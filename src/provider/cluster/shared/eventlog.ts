@@ -1,0 +1,108 @@
+import { EventEmitter } from "node:events";
+import { appendFileSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { errorText, makePrivateDirectory } from "../../../util/index.ts";
+import type { ClusterEvent, Logger } from "../contract/index.ts";
+
+/** Events kept per lease; the oldest go first. */
+const KEPT = 500;
+/** The file is rewritten when it holds this many lines more than are kept. */
+const SLACK = 500;
+
+interface LeaseEvents {
+  readonly events: ClusterEvent[];
+  lines: number;
+}
+
+/** The event log of every lease, on disk so that it outlives the daemon. */
+export class EventLog {
+  readonly #folder: string;
+  readonly #log: Logger;
+  readonly #leases = new Map<string, LeaseEvents>();
+  readonly #emitter = new EventEmitter();
+
+  constructor(folder: string, log: Logger) {
+    this.#folder = folder;
+    this.#log = log;
+    this.#emitter.setMaxListeners(0);
+    makePrivateDirectory(folder);
+  }
+
+  add(namespace: string, event: ClusterEvent): void {
+    const lease = this.#open(namespace);
+    lease.events.push(event);
+    if (lease.events.length > KEPT) lease.events.shift();
+    this.#write(namespace, lease, event);
+    this.#emitter.emit(namespace, event);
+  }
+
+  list(namespace: string): readonly ClusterEvent[] {
+    return this.#open(namespace).events;
+  }
+
+  /** Calls back for every later event, and when the log is removed; returns the function that ends it. */
+  subscribe(namespace: string, listener: (event: ClusterEvent) => void, removed: () => void): () => void {
+    const end = `${namespace}/removed`;
+    this.#emitter.on(namespace, listener).on(end, removed);
+    return () => {
+      this.#emitter.off(namespace, listener).off(end, removed);
+    };
+  }
+
+  remove(namespace: string): void {
+    this.#leases.delete(namespace);
+    this.#emitter.emit(`${namespace}/removed`);
+    rmSync(this.#path(namespace), { force: true });
+  }
+
+  #path(namespace: string): string {
+    return join(this.#folder, `${namespace}.jsonl`);
+  }
+
+  #open(namespace: string): LeaseEvents {
+    let lease = this.#leases.get(namespace);
+    if (lease === undefined) {
+      const events = readEvents(this.#path(namespace));
+      lease = { events: events.slice(-KEPT), lines: events.length };
+      this.#leases.set(namespace, lease);
+    }
+    return lease;
+  }
+
+  /** Events inform people; a full disk must not stop the workloads they tell of. */
+  #write(namespace: string, lease: LeaseEvents, event: ClusterEvent): void {
+    const path = this.#path(namespace);
+    try {
+      if (++lease.lines <= KEPT + SLACK) appendFileSync(path, `${JSON.stringify(event)}\n`, { mode: 0o600 });
+      else this.#rewrite(path, lease);
+    } catch (error) {
+      this.#log.warn("event could not be written", { err: errorText(error) });
+    }
+  }
+
+  #rewrite(path: string, lease: LeaseEvents): void {
+    writeFileSync(`${path}.new`, lease.events.map((entry) => `${JSON.stringify(entry)}\n`).join(""), { mode: 0o600 });
+    renameSync(`${path}.new`, path);
+    lease.lines = lease.events.length;
+  }
+}
+
+/** A last line that a crash cut short is dropped. */
+function readEvents(path: string): ClusterEvent[] {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch {
+    return [];
+  }
+  const events: ClusterEvent[] = [];
+  for (const line of text.split("\n")) {
+    if (line === "") continue;
+    try {
+      events.push(JSON.parse(line) as ClusterEvent);
+    } catch {
+      // The line that was cut short.
+    }
+  }
+  return events;
+}

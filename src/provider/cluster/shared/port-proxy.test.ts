@@ -1,0 +1,113 @@
+import { createSocket, Socket } from "node:dgram";
+import { once } from "node:events";
+import { connect, createServer, type Server } from "node:net";
+import { afterEach, expect, it, vi } from "vitest";
+import { freePort } from "../../../testing/ports.ts";
+import { type PortProxy, tcpProxy, udpProxy } from "./port-proxy.ts";
+
+const cleanups: (() => void)[] = [];
+afterEach(() => {
+  for (const cleanup of cleanups.splice(0)) cleanup();
+});
+
+function keep(proxy: PortProxy): void {
+  cleanups.push(() => proxy.close());
+}
+
+function portOf(server: Server): number {
+  const address = server.address();
+  return typeof address === "object" && address !== null ? address.port : 0;
+}
+
+/** Answers what it got, in front of its name, once the client has finished sending. */
+async function echoServer(name: string): Promise<string> {
+  const server = createServer({ allowHalfOpen: true }, (socket) => {
+    let text = "";
+    socket.on("data", (chunk) => {
+      text += String(chunk);
+    });
+    socket.on("end", () => socket.end(`${name} ${text}`));
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  cleanups.push(() => server.close());
+  return `127.0.0.1:${portOf(server)}`;
+}
+
+async function ask(port: number, text: string): Promise<string> {
+  const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
+  socket.end(text);
+  let answer = "";
+  for await (const chunk of socket) answer += String(chunk);
+  return answer;
+}
+
+it("carries TCP to the replicas in turn, half-closed connections included", async () => {
+  const backends = [await echoServer("one"), await echoServer("two")];
+  const port = await freePort();
+  let turn = 0;
+  keep(await tcpProxy({ host: "127.0.0.1", port }, () => backends[turn++ % 2]));
+  expect([await ask(port, "a"), await ask(port, "b"), await ask(port, "c")]).toEqual(["one a", "two b", "one c"]);
+});
+
+it("hangs up while no replica is ready, and refuses a port that is taken", async () => {
+  const port = await freePort();
+  keep(await tcpProxy({ host: "127.0.0.1", port }, () => undefined));
+  expect(await ask(port, "a").catch(() => "")).toBe("");
+  await expect(tcpProxy({ host: "127.0.0.1", port }, () => undefined)).rejects.toThrow(/EADDRINUSE/);
+});
+
+it("cuts its connections when it closes", async () => {
+  const backend = await echoServer("one");
+  const port = await freePort();
+  const proxy = await tcpProxy({ host: "127.0.0.1", port }, () => backend);
+  const socket = connect(port, "127.0.0.1");
+  socket.on("error", () => {});
+  await once(socket, "connect");
+  proxy.close();
+  await once(socket, "close");
+  await expect(ask(port, "a")).rejects.toThrow(/ECONNREFUSED/);
+});
+
+it("carries UDP and keeps a client with its replica", async () => {
+  const servers = ["one", "two"].map((name) => {
+    const server = createSocket("udp4", (data, from) => server.send(`${name} ${data}`, from.port, from.address));
+    server.bind(0, "127.0.0.1");
+    cleanups.push(() => server.close());
+    return server;
+  });
+  await Promise.all(servers.map((server) => once(server, "listening")));
+  const port = await freePort();
+  let turn = 0;
+  keep(await udpProxy({ host: "127.0.0.1", port }, () => `127.0.0.1:${servers[turn++ % 2]?.address().port}`));
+  const say = async (client: ReturnType<typeof createSocket>, text: string) => {
+    client.send(text, port, "127.0.0.1");
+    const [data] = await once(client, "message");
+    return String(data);
+  };
+  const clients = [createSocket("udp4"), createSocket("udp4")];
+  for (const client of clients) cleanups.push(() => client.close());
+  const [one, other] = clients;
+  if (one === undefined || other === undefined) throw new Error("no sockets");
+  expect([await say(one, "a"), await say(other, "b"), await say(one, "c")]).toEqual(["one a", "two b", "one c"]);
+});
+
+it("lets UDP from port 0 go by, which nobody can answer", async () => {
+  const port = await freePort();
+  const bind = vi.spyOn(Socket.prototype, "bind");
+  cleanups.push(() => bind.mockRestore());
+  let asked = 0;
+  keep(
+    await udpProxy({ host: "127.0.0.1", port }, () => {
+      asked += 1;
+      return undefined;
+    }),
+  );
+  // No ordinary socket sends from there, so the datagrams are handed in.
+  const server = bind.mock.contexts[0];
+  if (!(server instanceof Socket)) throw new Error("no socket was bound");
+  const from = { address: "127.0.0.1", family: "IPv4", size: 1 };
+  server.emit("message", Buffer.from("a"), { ...from, port: 0 });
+  expect(asked).toBe(0);
+  server.emit("message", Buffer.from("a"), { ...from, port: 9 });
+  expect(asked).toBe(1);
+});

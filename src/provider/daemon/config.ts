@@ -1,0 +1,48 @@
+import type { Dec, IntCoin } from "../../util/index.ts";
+import type { Attribute } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
+import type { ClusterDriver } from "../cluster/index.ts";
+import type { ClientRules } from "../ingress/index.ts";
+import type { PricingStrategy } from "../pricing/index.ts";
+
+/** Everything a provider is told when it starts. */
+export interface ProviderConfig {
+  /** Folder of the daemon inside the home. */
+  readonly stateDir: string;
+  readonly driver: ClusterDriver;
+  readonly pricing: PricingStrategy;
+  readonly fee: IntCoin;
+  /** Price of gas in the fee's denomination, scaled 10^18. */
+  readonly gasPrice: Dec;
+  /** Absent: the chain's minimum. */
+  readonly bidDeposit?: IntCoin;
+  readonly bidTimeoutMs: number;
+  readonly manifestTimeoutMs: number;
+  readonly withdrawalPeriodMs: number;
+  readonly tenantAttributes: readonly Attribute[];
+  readonly overcommit: { readonly cpu: number; readonly memory: number; readonly storage: number };
+  readonly nodePorts: { readonly quantity: number; readonly first: number; readonly last: number };
+  readonly monitor: {
+    readonly retries: number;
+    readonly retryMs: number;
+    readonly retryJitterMs: number;
+    readonly periodMs: number;
+    readonly periodJitterMs: number;
+  };
+  readonly inventoryPollMs: number;
+  readonly publicHostname: string;
+  readonly ingress: IngressConfig;
+  readonly gateway: { readonly host: string; readonly port: number };
+}
+
+export interface IngressConfig {
+  /** Generated host names end in it. */
+  readonly domain: string;
+  readonly staticHosts: boolean;
+  readonly host: string;
+  readonly port: number;
+  readonly blockedHosts: readonly string[];
+  /** Whether every HTTP service also gets a port on loopback. */
+  readonly loopbackPorts: boolean;
+  /** What one client may take of the ingress. */
+  readonly clients: ClientRules;
+}

@@ -1,0 +1,56 @@
+import { formatDec } from "../../util/index.ts";
+import type { GatewaySources, ResourceSum } from "../gateway/index.ts";
+import { groupNeeds, type Inventory, type ReservationState, type RowNeed } from "../inventory/index.ts";
+import { highestPrice, type OrderPhase, type OrderService, type OrderStatus } from "../orders/index.ts";
+import type { Outbox } from "../outbox/index.ts";
+import type { PricingStrategy } from "../pricing/index.ts";
+
+export interface SourceParts {
+  readonly inventory: Inventory;
+  readonly orders: OrderService;
+  readonly outbox: Outbox;
+  readonly pricing: PricingStrategy;
+}
+
+const ENDED: ReadonlySet<OrderPhase> = new Set(["won", "lost", "closed", "refused"]);
+
+/** What the gateway tells of the rest of the provider. */
+export function gatewaySources({ inventory, orders, outbox, pricing }: SourceParts): GatewaySources {
+  const reserved = (state: ReservationState) =>
+    inventory
+      .all()
+      .filter((each) => each.state === state)
+      .map((each) => totalOf(each.rows));
+  return {
+    inventory: () => ({ active: reserved("active"), pending: reserved("pending"), available: inventory.available() }),
+    orderCount: () => orders.status().filter(({ phase }) => !ENDED.has(phase)).length,
+    refusals: () => countReasons(orders.status()),
+    order: (id) => orders.find(id),
+    outboxDepth: () => outbox.depth,
+    price: async (group) => {
+      const { denom, amount: maxPrice } = highestPrice(group);
+      const price = await pricing.price({ owner: "", rows: groupNeeds(group), denom, maxPrice });
+      return { denom, amount: formatDec(price) };
+    },
+  };
+}
+
+/** How many orders were refused, by reason. */
+function countReasons(orders: readonly OrderStatus[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { phase, reason } of orders) {
+    if (phase === "refused" && reason !== undefined) counts[reason] = (counts[reason] ?? 0) + 1;
+  }
+  return counts;
+}
+
+function totalOf(rows: readonly RowNeed[]): ResourceSum {
+  const sum = (of: (row: RowNeed) => bigint) => rows.reduce((total, row) => total + of(row) * row.count, 0n);
+  const bytes = (row: RowNeed) => row.volumes.reduce((total, volume) => total + volume.bytes, 0n);
+  return {
+    cpu: sum((row) => row.cpu),
+    memory: sum((row) => row.memory),
+    storage: sum(bytes),
+    gpu: sum((row) => row.gpu),
+  };
+}

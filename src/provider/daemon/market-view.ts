@@ -1,0 +1,38 @@
+import type { Attribute } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
+import type { ChainView } from "../chain.ts";
+import { MIN_MEMORY } from "../cluster/index.ts";
+import { daemonErrors } from "../errors.ts";
+import type { MarketView } from "../orders/index.ts";
+
+export interface MarketViewOptions {
+  readonly chain: ChainView;
+  readonly provider: string;
+  /** Attributes that an order must ask for (`--provider-config`). */
+  readonly tenantAttributes: readonly Attribute[];
+  readonly balance: (denom: string) => Promise<bigint>;
+}
+
+/** The chain as the orders see it: with our own offer, as the chain knows it at this moment. */
+export function marketView({ chain, provider, tenantAttributes, balance }: MarketViewOptions): MarketView {
+  return {
+    openOrders: () => chain.openOrders(),
+    order: (id) => chain.order(id),
+    bid: (id) => chain.bid(id),
+    openBidCount: (id) => chain.openBidCount(id),
+    marketParams: () => chain.marketParams(),
+    balance,
+    async offer(auditors) {
+      const record = await chain.provider(provider);
+      if (record === undefined) throw daemonErrors.notRegistered(provider);
+      const audited = auditors.length === 0 ? [] : await chain.auditedAttributes(provider);
+      return {
+        attributes: record.attributes,
+        signedBy: (auditor) => audited.find((each) => each.auditor === auditor)?.attributes ?? [],
+        tenantAttributes,
+        gpus: false,
+        leasedIps: false,
+        leastMemory: MIN_MEMORY,
+      };
+    },
+  };
+}

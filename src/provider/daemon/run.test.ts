@@ -1,0 +1,145 @@
+import { createPublicKey } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { ChainClient, clientErrors, sendTx } from "../../client/index.ts";
+import { type TestNode, testNode } from "../../testing/index.ts";
+import { silentLogger, toUtf8 } from "../../util/index.ts";
+import { MsgCreateCertificateSchema, MsgRevokeCertificateSchema } from "../../wire/gen/svc/cert/v1beta1/cert_pb.js";
+import { MsgCreateProviderSchema } from "../../wire/gen/svc/provider/v1beta1/provider_pb.js";
+import { type Any, packAny } from "../../wire/index.ts";
+import { MemoryCluster } from "../cluster/memory/index.ts";
+import { CONNECTIONS_PER_ADDRESS, parseNetworks } from "../ingress/index.ts";
+import { parseScales, scalePricing } from "../pricing/index.ts";
+import { type TestCertificate, testCertificate } from "../testing/identities.ts";
+import type { ProviderConfig } from "./config.ts";
+import { type RunningProvider, runProvider } from "./run.ts";
+
+async function startedNode(): Promise<TestNode> {
+  const node = await testNode();
+  onTestFinished(() => node.stop());
+  return node;
+}
+
+function configOf(change: Partial<ProviderConfig>): ProviderConfig {
+  const stateDir = mkdtempSync(join(tmpdir(), "svc-provider-run-"));
+  const cluster = new MemoryCluster();
+  onTestFinished(async () => {
+    await cluster.destroy();
+    rmSync(stateDir, { recursive: true });
+  });
+  return {
+    stateDir,
+    driver: cluster.open(),
+    pricing: scalePricing(parseScales({ cpu: "1", memory: "0", storage: "0", endpoint: "0", ip: "0" })),
+    fee: { denom: "utoken", amount: 1000n },
+    gasPrice: 0n,
+    bidTimeoutMs: 60_000,
+    manifestTimeoutMs: 60_000,
+    withdrawalPeriodMs: 60_000,
+    tenantAttributes: [],
+    overcommit: { cpu: 0, memory: 0, storage: 0 },
+    nodePorts: { quantity: 0, first: 30_000, last: 30_000 },
+    monitor: { retries: 1, retryMs: 1000, retryJitterMs: 0, periodMs: 1000, periodJitterMs: 0 },
+    inventoryPollMs: 60_000,
+    publicHostname: "localhost",
+    ingress: {
+      domain: "localhost",
+      staticHosts: true,
+      host: "127.0.0.1",
+      port: 0,
+      blockedHosts: [],
+      loopbackPorts: false,
+      clients: { connectionsPerAddress: CONNECTIONS_PER_ADDRESS, trustedProxies: parseNetworks([]) },
+    },
+    gateway: { host: "127.0.0.1", port: 0 },
+    ...change,
+  };
+}
+
+interface Wish {
+  readonly config?: Partial<ProviderConfig>;
+  /** Given instead of the node's. */
+  readonly chainId?: string;
+  readonly change?: (client: ChainClient) => void;
+  /** What happens to the certificate on the chain; it is published by default. */
+  readonly certificate?: "published" | "missing" | "revoked" | "expired" | "sent";
+}
+
+/** Certificates that are not on the chain when the provider is registered. */
+const NOT_YET = new Set(["missing", "expired", "sent"]);
+
+/** The transaction message that puts a certificate on the chain. */
+function publication(owner: string, { certificate, privateKey }: TestCertificate): Any {
+  const key = createPublicKey(privateKey).export({ type: "spki", format: "pem" }).toString();
+  const pubkey = toUtf8(key.replaceAll("PUBLIC KEY", "EC PUBLIC KEY"));
+  return packAny(MsgCreateCertificateSchema, { owner, cert: toUtf8(certificate), pubkey });
+}
+
+/** Starts a provider that is registered on the node's chain. */
+async function run(node: TestNode, wish: Wish): Promise<RunningProvider> {
+  const { config = {}, chainId, change, certificate = "published" } = wish;
+  const { address, publicKey, ...key } = node.key("alice");
+  const signer = { address, publicKey, sign: async (bytes: Uint8Array) => key.sign(bytes) };
+  const own = new ChainClient(node.url);
+  onTestFinished(() => own.close());
+  const message = packAny(MsgCreateProviderSchema, { owner: address, hostUri: "https://localhost:8443" });
+  const ends = certificate === "expired" ? { notBefore: Date.now() - 120_000, notAfter: Date.now() - 60_000 } : {};
+  const identity = await testCertificate({ address, ...ends });
+  const messages = [message, ...(NOT_YET.has(certificate) ? [] : [publication(address, identity)])];
+  expect(await sendTx(own, signer, messages, { gas: 500_000n })).toMatchObject({ code: 0 });
+  if (certificate === "revoked") {
+    const revocation = packAny(MsgRevokeCertificateSchema, { id: { owner: address, serial: identity.serial } });
+    expect(await sendTx(own, signer, [revocation])).toMatchObject({ code: 0 });
+  }
+  if (certificate === "sent") await sendTx(own, signer, [publication(address, identity)], { mode: "sync" });
+  const client = new ChainClient(node.url, chainId === undefined ? {} : { chainId });
+  onTestFinished(() => client.close());
+  change?.(client);
+  const parts = { client, signer, identity, version: "v0.0.0", log: silentLogger };
+  return runProvider({ config: configOf(config), ...parts });
+}
+
+test("a node of another chain is refused", async () => {
+  const node = await startedNode();
+  await expect(run(node, { chainId: "other" })).rejects.toThrow("the node serves test-1, not other: wrong chain");
+});
+
+test.each([
+  [
+    { denom: "utoken", amount: 1n },
+    "1utoken, the chain takes 5000000utoken and more: the deposit of bids is too small",
+  ],
+  [{ denom: "TOKEN", amount: 5n }, "5TOKEN, the chain takes 5000000utoken and more"],
+])("a deposit of %o for bids is refused", async (bidDeposit, text) => {
+  await expect(run(await startedNode(), { config: { bidDeposit } })).rejects.toThrow(text);
+});
+
+test.each([
+  ["missing", /^certificate \d+ is not on the chain: tenants would not trust the server certificate$/],
+  ["expired", /^certificate \d+ ended on 20[\d-]+T.*Z: tenants would not trust/],
+  ["revoked", /^certificate \d+ is revoked: tenants would not trust/],
+] as const)("a server certificate that is %s is refused", async (certificate, text) => {
+  await expect(run(await startedNode(), { certificate })).rejects.toThrow(text);
+});
+
+test("a certificate that was sent just before is waited for", async () => {
+  const provider = await run(await startedNode(), { certificate: "sent" });
+  await provider.stop();
+});
+
+test("a provider that cannot follow the blocks tells of its end", async () => {
+  const provider = await run(await startedNode(), {
+    change: (client) => {
+      client.node.block = async () => {
+        throw clientErrors.pruned("the node's first block is 100, not 7");
+      };
+    },
+  });
+  onTestFinished(() => provider.stop());
+  expect(await provider.failed).toMatchObject({
+    codespace: "daemon",
+    message: expect.stringContaining("the node's first block is 100"),
+  });
+});

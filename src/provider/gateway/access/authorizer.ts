@@ -1,0 +1,94 @@
+import type { IncomingMessage } from "node:http";
+import type { TokenScope } from "../../../crypto/index.ts";
+import type { LeaseKey } from "../../../wire/index.ts";
+import type { ChainView } from "../../chain.ts";
+import { leaseErrors } from "../../leases/index.ts";
+import { gatewayErrors } from "../errors.ts";
+import type { GatewayLimits } from "../limits.ts";
+import type { PathIds } from "../paths.ts";
+import { type Credential, readCredential } from "./credential.ts";
+import { ChainFacts } from "./facts.ts";
+import { authenticate, type Principal } from "./principal.ts";
+import { RateLimit } from "./rate.ts";
+import { Replays } from "./replay.ts";
+import { allows } from "./scope.ts";
+
+/** What a route wants to do with whose lease. */
+export interface Access extends PathIds {
+  readonly scope: TokenScope;
+  /** Services it is about; empty for all. */
+  readonly services: readonly string[];
+  /** A token counts once for this. */
+  readonly once?: boolean;
+}
+
+/** A request that is allowed, and the check that it still is. */
+export interface Grant {
+  readonly owner: string;
+  /** The lease, where the path names one. */
+  readonly lease: LeaseKey | undefined;
+  /** Milliseconds since 1970 at which the credential ends. */
+  readonly endsAt: number;
+  /** Rejects with the refusal when the same request would no longer be allowed. */
+  recheck(): Promise<void>;
+}
+
+export interface AuthorizerOptions {
+  readonly provider: string;
+  readonly chain: ChainView;
+  readonly limits: GatewayLimits;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+}
+
+/** Decides every request by itself, from the credential it came with and the state of the chain at that moment. */
+export class Authorizer {
+  readonly #options: AuthorizerOptions;
+  readonly #facts: ChainFacts;
+  readonly #replays: Replays;
+  readonly #rate: RateLimit;
+
+  constructor(options: AuthorizerOptions) {
+    const { chain, limits, now } = options;
+    this.#options = options;
+    this.#facts = new ChainFacts(chain, limits.chainAge, now);
+    this.#replays = new Replays(Math.floor(now() / 1000));
+    this.#rate = new RateLimit(limits.burst, limits.perSecond);
+  }
+
+  async authorize(request: IncomingMessage, access: Access): Promise<Grant> {
+    const credential = readCredential(request);
+    const { now } = this.#options;
+    const principal = await this.#authenticate(credential);
+    if (!this.#rate.take(principal.owner, now())) throw gatewayErrors.tooMany();
+    await this.#check(principal, access);
+    if (access.once === true && principal.claims !== undefined) {
+      this.#replays.use(principal.claims, Math.floor(now() / 1000));
+    }
+    return {
+      owner: principal.owner,
+      lease: this.#leaseOf(principal.owner, access),
+      endsAt: principal.endsAt,
+      recheck: async () => this.#check(await this.#authenticate(credential), access),
+    };
+  }
+
+  #authenticate(credential: Credential): Promise<Principal> {
+    const { provider, now } = this.#options;
+    return authenticate(credential, { facts: this.#facts, provider, now: now() });
+  }
+
+  async #check({ claims, owner }: Principal, access: Access): Promise<void> {
+    const { provider } = this.#options;
+    if (claims !== undefined && !allows(claims.leases, { ...access, provider })) throw gatewayErrors.scope();
+    const lease = this.#leaseOf(owner, access);
+    // Whoever is not the owner gets the same answer as for a lease that never was.
+    if (lease !== undefined && !(await this.#facts.isActive(lease))) throw leaseErrors.notFound();
+  }
+
+  /** The owner is always the one of the credential: no path names another. */
+  #leaseOf(owner: string, { dseq, gseq, oseq }: Access): LeaseKey | undefined {
+    if (gseq === undefined || oseq === undefined) return undefined;
+    return { owner, dseq, gseq, oseq, provider: this.#options.provider };
+  }
+}

@@ -1,0 +1,35 @@
+import type { TokenLeases, TokenScope } from "../../../crypto/index.ts";
+
+/** What a request wants to do. Without `gseq` it is about all leases of the deployment here. */
+export interface Wanted {
+  readonly provider: string;
+  readonly scope: TokenScope;
+  readonly dseq: bigint;
+  readonly gseq?: number;
+  readonly oseq?: number;
+  /** Services it is about; empty for all. */
+  readonly services: readonly string[];
+}
+
+type Permission = Extract<TokenLeases, { access: "granular" }>["permissions"][number];
+type Granted = NonNullable<Permission["deployments"]>[number];
+
+/** Whether a token allows it; what it does not mention it does not allow. */
+export function allows(leases: TokenLeases, wanted: Wanted): boolean {
+  if (leases.access === "full") return true;
+  if (leases.access === "scoped") return leases.scope.includes(wanted.scope);
+  const permission = leases.permissions.find(({ provider }) => provider === wanted.provider);
+  if (permission === undefined) return false;
+  if (permission.access === "full") return true;
+  if (permission.access === "scoped") return permission.scope?.includes(wanted.scope) === true;
+  return permission.deployments?.some((granted) => covers(granted, wanted)) === true;
+}
+
+function covers({ dseq, gseq, oseq, scope, services }: Granted, wanted: Wanted): boolean {
+  if (BigInt(dseq) !== wanted.dseq) return false;
+  if (gseq !== undefined && gseq !== wanted.gseq) return false;
+  if (oseq !== undefined && oseq !== wanted.oseq) return false;
+  if (scope !== undefined && !scope.includes(wanted.scope)) return false;
+  if (services === undefined) return true;
+  return wanted.services.length > 0 && wanted.services.every((name) => services.includes(name));
+}

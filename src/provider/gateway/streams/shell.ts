@@ -1,0 +1,98 @@
+import type { LeaseKey } from "../../../wire/index.ts";
+import type { ExecSession } from "../../cluster/index.ts";
+import type { LeaseService } from "../../leases/index.ts";
+import { toFailure } from "../errors.ts";
+import type { ShellParameters } from "../parameters.ts";
+import { failureFrame, outputFrames, readInput, resultFrame } from "./frames.ts";
+import { CLOSE, type GatewayStream } from "./stream.ts";
+
+/** Exit code that stands for a command that was never started. */
+const NOT_STARTED = 126;
+
+/** Messages of the client that may wait for the command to start. */
+const MAX_EARLY = 256;
+
+/** Messages that may wait for the command to read them before the client has to wait. */
+const MAX_UNREAD = 16;
+
+/** Runs a command in a replica over an open stream; the command ends with the stream. */
+export async function runShell(
+  stream: GatewayStream,
+  leases: LeaseService,
+  target: { readonly lease: LeaseKey; readonly parameters: ShellParameters },
+): Promise<void> {
+  const inputs = new Inputs(stream);
+  const session = await open(stream, leases, target);
+  if (session === undefined) return;
+  const kill = () => session.kill();
+  stream.signal.addEventListener("abort", kill, { once: true });
+  if (stream.signal.aborted) session.kill();
+  inputs.connect(session, target.parameters.stdin);
+  try {
+    for await (const { stream: name, data } of session.output) {
+      for (const frame of outputFrames(name, data)) await stream.send(frame);
+    }
+    await stream.send(resultFrame(await session.exitCode));
+    stream.end(CLOSE.done);
+  } catch (error) {
+    session.kill();
+    if (stream.signal.aborted) return;
+    await stream.send(failureFrame()).catch(() => {});
+    stream.fail(error);
+  } finally {
+    stream.signal.removeEventListener("abort", kill);
+  }
+}
+
+async function open(
+  stream: GatewayStream,
+  leases: LeaseService,
+  { lease, parameters }: { readonly lease: LeaseKey; readonly parameters: ShellParameters },
+): Promise<ExecSession | undefined> {
+  try {
+    return await leases.exec(lease, parameters);
+  } catch (error) {
+    await stream.send(resultFrame(NOT_STARTED, toFailure(error).body.message)).catch(() => {});
+    stream.fail(error);
+    return undefined;
+  }
+}
+
+/** What the client sends, kept while the command is still being started; it waits while the command does not read. */
+class Inputs {
+  readonly #socket: GatewayStream["socket"];
+  #unread = 0;
+  #early: Uint8Array[] = [];
+  #ended = false;
+  #take: ((message: Uint8Array) => void) | undefined;
+
+  constructor(stream: GatewayStream) {
+    this.#socket = stream.socket;
+    stream.socket.on("message", (message, isBinary) => {
+      if (!isBinary || !(message instanceof Buffer)) return stream.end(1003, "binary messages only");
+      if (this.#take !== undefined) return this.#take(message);
+      if (this.#early.push(message) > MAX_EARLY) stream.end(CLOSE.policy, "too much input before the command started");
+    });
+  }
+
+  connect(session: ExecSession, stdin: boolean): void {
+    this.#take = (message) => {
+      const input = readInput(message);
+      if (input?.kind === "resize") session.resize(input.width, input.height).catch(() => {});
+      // What comes behind the end of the input would be an error of the command's stream, and end the command.
+      if (input?.kind !== "stdin" || !stdin || this.#ended) return;
+      this.#ended = input.data.length === 0;
+      if (this.#ended) session.endInput();
+      else void this.#write(session, input.data);
+    };
+    for (const message of this.#early.splice(0)) this.#take(message);
+  }
+
+  async #write(session: ExecSession, data: Uint8Array): Promise<void> {
+    this.#unread += 1;
+    if (this.#unread >= MAX_UNREAD) this.#socket.pause();
+    await session.write(data);
+    this.#unread -= 1;
+    if (this.#unread < MAX_UNREAD) this.#socket.resume();
+  }
+}

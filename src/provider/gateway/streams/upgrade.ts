@@ -1,0 +1,105 @@
+import { type IncomingMessage, STATUS_CODES } from "node:http";
+import type { Duplex } from "node:stream";
+import { WebSocketServer } from "ws";
+import type { Logger } from "../../cluster/index.ts";
+import type { LeaseService } from "../../leases/index.ts";
+import type { Authorizer, Grant } from "../access/authorizer.ts";
+import { gatewayErrors, toFailure } from "../errors.ts";
+import { findStream } from "../lease-routes.ts";
+import type { GatewayLimits } from "../limits.ts";
+import { readPath } from "../paths.ts";
+import { GatewayStream } from "./stream.ts";
+
+export interface UpgradeOptions {
+  readonly authorizer: Authorizer;
+  readonly leases: LeaseService;
+  readonly limits: GatewayLimits;
+  readonly now: () => number;
+  readonly log: Logger;
+}
+
+/** Opens websockets: everything is decided before the upgrade, and refused as plain HTTP. */
+export class StreamServer {
+  readonly #options: UpgradeOptions;
+  readonly #server: WebSocketServer;
+  readonly #open = new Map<string, number>();
+
+  constructor(options: UpgradeOptions) {
+    this.#options = options;
+    this.#server = new WebSocketServer({
+      noServer: true,
+      maxPayload: options.limits.message,
+      perMessageDeflate: false,
+      clientTracking: true,
+    });
+  }
+
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    socket.on("error", () => socket.destroy());
+    this.#accept(request, socket, head).catch((error) => {
+      const failure = toFailure(error);
+      this.#options.log.info("gateway stream refused", { status: failure.status, code: failure.body.code });
+      refuse(socket, failure);
+    });
+  }
+
+  drop(): void {
+    for (const client of this.#server.clients) client.terminate();
+  }
+
+  /** Ends all streams, and takes no more. */
+  close(): void {
+    this.drop();
+    this.#server.close();
+  }
+
+  async #accept(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    const url = request.url ?? "";
+    const { authorizer, leases, limits, now, log } = this.#options;
+    const found = findStream(readPath(url), url);
+    if (found === undefined) throw gatewayErrors.notFound();
+    checkOrigin(request);
+    const grant = await authorizer.authorize(request, found.access);
+    const { lease } = grant;
+    if (lease === undefined) throw gatewayErrors.notFound();
+    leases.group(lease);
+    // Who has left while the chain was asked ends no more, and would be counted for ever.
+    if (socket.destroyed) return;
+    this.#enter(grant);
+    socket.once("close", () => this.#leave(grant));
+    this.#server.handleUpgrade(request, socket, head, (websocket) => {
+      const stream = new GatewayStream(websocket, { grant, limits, now });
+      log.info("gateway stream", { kind: found.access.scope, owner: grant.owner });
+      found.run(stream, lease, leases).catch((error) => stream.fail(error));
+    });
+  }
+
+  #enter({ owner }: Grant): void {
+    const count = this.#open.get(owner) ?? 0;
+    if (count >= this.#options.limits.streamsPerTenant) throw gatewayErrors.tooMany("too many open streams");
+    this.#open.set(owner, count + 1);
+  }
+
+  #leave({ owner }: Grant): void {
+    const left = (this.#open.get(owner) ?? 1) - 1;
+    if (left === 0) this.#open.delete(owner);
+    else this.#open.set(owner, left);
+  }
+}
+
+/** A browser adds a client certificate by itself, also for pages of others; a token it does not. */
+function checkOrigin({ headers }: IncomingMessage): void {
+  if (headers.origin !== undefined && headers.authorization === undefined) throw gatewayErrors.origin();
+}
+
+function refuse(socket: Duplex, { status, body }: ReturnType<typeof toFailure>): void {
+  const text = JSON.stringify(body);
+  const lines = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}`,
+    "content-type: application/json",
+    `content-length: ${Buffer.byteLength(text)}`,
+    ...(status === 401 ? ["www-authenticate: Bearer"] : []),
+    "connection: close",
+  ];
+  if (socket.writable) socket.end(`${lines.join("\r\n")}\r\n\r\n${text}`);
+}

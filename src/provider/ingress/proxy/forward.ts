@@ -1,0 +1,222 @@
+import {
+  Agent,
+  type ClientRequest,
+  request as httpRequest,
+  type IncomingMessage,
+  type ServerResponse,
+} from "node:http";
+import type { RouteTarget } from "../routes.ts";
+import { Balancer } from "./balance.ts";
+import { endToEnd, upstreamHeaders } from "./headers.ts";
+import { type PageStatus, sendPage } from "./pages.ts";
+import { type Outcome, type RequestNature, RetryBudget } from "./retry.ts";
+
+const CONNECT_TIMEOUT_MS = 5_000;
+
+/** RFC 9112 section 4. */
+const REASON = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+/** Addresses of ready replicas, fresh for every try. */
+export type Backends = (target: RouteTarget) => readonly string[];
+
+interface Attempt {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly target: RouteTarget;
+  readonly nature: RequestNature;
+  readonly body: BodyGuard;
+}
+
+/** What one try came to: an answer to pass on, or a reason. */
+type Result = { readonly answer: IncomingMessage } | { readonly outcome: Outcome } | { readonly page: PageStatus };
+
+/** Carries requests to replicas and answers back, streaming both ways. */
+export class Forwarder {
+  readonly #backends: Backends;
+  readonly #balancer = new Balancer();
+  readonly #agent = new Agent({ keepAlive: true, maxFreeSockets: 64, timeout: 4_000 });
+
+  constructor(backends: Backends) {
+    this.#backends = backends;
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+
+  /** Never rejects: every end is an answer or a cut connection. */
+  async forward(request: IncomingMessage, response: ServerResponse, target: RouteTarget): Promise<void> {
+    try {
+      await this.#forward(request, response, target);
+    } catch {
+      // What a client or a replica sent cannot be written out again; that must end this exchange alone.
+      response.destroy();
+    }
+  }
+
+  async #forward(request: IncomingMessage, response: ServerResponse, target: RouteTarget): Promise<void> {
+    const length = Number(request.headers["content-length"] ?? 0);
+    if (length > target.options.maxBodySize) return sendPage(response, 413);
+    const hasBody = length > 0 || request.headers["transfer-encoding"] !== undefined;
+    const nature = { method: request.method ?? "GET", hasBody };
+    const body = new BodyGuard(request, target.options.maxBodySize);
+    const attempt = { request, response, target, nature, body };
+    const budget = new RetryBudget(target.options, nature, Date.now());
+    const tried = new Set<string>();
+    let last: Result = { page: 503 };
+    for (;;) {
+      const address = this.nextBackend(target, tried);
+      // With nobody left to ask, the last answer stands.
+      if (address === undefined) return finish(response, last, target.options.readTimeout);
+      tried.add(address);
+      const result = await this.#try(attempt, address);
+      if ("answer" in last) last.answer.destroy();
+      last = result;
+      const outcome = outcomeOf(result);
+      if (outcome === undefined || response.destroyed || !budget.mayRetry(outcome, Date.now())) {
+        return finish(response, result, target.options.readTimeout);
+      }
+    }
+  }
+
+  /** The next replica to ask, or undefined. */
+  nextBackend(target: RouteTarget, tried: ReadonlySet<string>): string | undefined {
+    return this.#balancer.next(this.#backends(target), tried, Date.now());
+  }
+
+  noteFailure(address: string): void {
+    this.#balancer.noteFailure(address, Date.now());
+  }
+
+  async #try(attempt: Attempt, address: string): Promise<Result> {
+    const result = await exchange(attempt, address, this.#agent);
+    const lost = "outcome" in result && result.outcome.kind !== "status" && !result.outcome.sent;
+    // A client that has left says nothing about the replica.
+    if (lost && !attempt.response.destroyed) this.noteFailure(address);
+    return result;
+  }
+}
+
+/** One try. Resolves when the replica's headers are there or the try failed; the request body is sent meanwhile. */
+function exchange(attempt: Attempt, address: string, agent: Agent): Promise<Result> {
+  const { request, response, target, nature, body } = attempt;
+  const colon = address.lastIndexOf(":");
+  return new Promise((resolve) => {
+    let sent = false;
+    const upstream = httpRequest({
+      host: address.slice(0, colon),
+      port: address.slice(colon + 1),
+      method: nature.method,
+      path: request.url ?? "/",
+      headers: upstreamHeaders(request, "http"),
+      setHost: false,
+      // An idle connection may close under a request; only what can be repeated is sent over one.
+      agent: nature.hasBody ? false : agent,
+    });
+    let settled = false;
+    const settle = (result: Result) => {
+      settled = true;
+      clearTimeout(timer);
+      response.off("close", abandon);
+      resolve(result);
+    };
+    const abandon = () => upstream.destroy();
+    const fail = (kind: "error" | "timeout") => {
+      settle(body.exceeded ? { page: 413 } : { outcome: { kind, sent } });
+      upstream.destroy();
+    };
+    let timer = setTimeout(() => fail("timeout"), CONNECT_TIMEOUT_MS);
+    const allow = (milliseconds: number) => {
+      if (settled) return;
+      clearTimeout(timer);
+      timer = setTimeout(() => fail("timeout"), milliseconds);
+    };
+    response.once("close", abandon);
+    upstream.on("error", () => fail("error"));
+    upstream.on("response", (answer) => settle({ answer }));
+    onConnected(upstream, () => {
+      sent = true;
+      const { sendTimeout, readTimeout } = target.options;
+      allow(nature.hasBody ? sendTimeout : readTimeout);
+      body.sendTo(upstream, { progress: () => timer.refresh(), done: () => allow(readTimeout) });
+    });
+  });
+}
+
+function onConnected(upstream: ClientRequest, ready: () => void): void {
+  upstream.once("socket", (socket) => {
+    if (socket.connecting) socket.once("connect", ready);
+    else ready();
+  });
+}
+
+/** Hands the request body to the first replica that took the connection, and counts it. */
+class BodyGuard {
+  readonly #request: IncomingMessage;
+  readonly #limit: number;
+  #started = false;
+  #size = 0;
+  exceeded = false;
+
+  constructor(request: IncomingMessage, limit: number) {
+    this.#request = request;
+    this.#limit = limit;
+  }
+
+  /** `progress` is called for every piece, so that a long upload does not count as a slow answer. */
+  sendTo(upstream: ClientRequest, callbacks: { readonly progress: () => void; readonly done: () => void }): void {
+    if (this.#started) {
+      upstream.end();
+      return;
+    }
+    this.#started = true;
+    this.#request.on("data", (chunk: Buffer) => {
+      callbacks.progress();
+      this.#size += chunk.length;
+      if (this.#size > this.#limit) {
+        this.exceeded = true;
+        upstream.destroy(new Error("body too large"));
+      }
+    });
+    upstream.once("finish", callbacks.done);
+    this.#request.pipe(upstream);
+  }
+}
+
+/** What may be tried elsewhere: a failure, or an answer with an error status. */
+function outcomeOf(result: Result): Outcome | undefined {
+  if ("page" in result) return undefined;
+  if ("outcome" in result) return result.outcome;
+  const status = result.answer.statusCode ?? 502;
+  return status >= 400 ? { kind: "status", status } : undefined;
+}
+
+function finish(response: ServerResponse, result: Result, readTimeout: number): void {
+  if ("answer" in result) passOn(response, result.answer, readTimeout);
+  else sendPage(response, pageOf(result));
+}
+
+function pageOf(result: Result): PageStatus {
+  if ("page" in result) return result.page;
+  return "outcome" in result && result.outcome.kind === "timeout" ? 504 : 502;
+}
+
+/** Streams the answer; a replica that falls silent or breaks off cuts the client's connection too. */
+function passOn(response: ServerResponse, answer: IncomingMessage, readTimeout: number): void {
+  const { statusCode = 0, statusMessage = "" } = answer;
+  if (statusCode < 200) {
+    answer.destroy();
+    sendPage(response, 502);
+    return;
+  }
+  // A reason that holds control characters is left out: clients pay it no heed (RFC 9110 section 15.1).
+  const reason = REASON.test(statusMessage) ? statusMessage : "";
+  response.writeHead(statusCode, reason, endToEnd(answer));
+  answer.setTimeout(readTimeout, () => answer.destroy());
+  answer.on("error", () => response.destroy());
+  answer.on("close", () => {
+    if (!answer.complete) response.destroy();
+  });
+  response.on("close", () => answer.destroy());
+  answer.pipe(response);
+}

@@ -1,0 +1,49 @@
+import type { HttpOptions } from "../../../sdl/index.ts";
+
+/** How an attempt ended without an answer for the client, or with one that may be tried elsewhere. */
+export type Outcome =
+  | { readonly kind: "error" | "timeout"; readonly sent: boolean }
+  | { readonly kind: "status"; readonly status: number };
+
+export interface RequestNature {
+  readonly method: string;
+  readonly hasBody: boolean;
+}
+
+const IDEMPOTENT = new Set(["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"]);
+const DEFAULT_CASES = ["error", "timeout"];
+
+/** Tries and time allowed for one request, by the expose's `next_*` options; zero means no limit. */
+export class RetryBudget {
+  readonly #options: HttpOptions;
+  readonly #nature: RequestNature;
+  readonly #started: number;
+  #tries = 0;
+
+  constructor(options: HttpOptions, nature: RequestNature, now: number) {
+    this.#options = options;
+    this.#nature = nature;
+    this.#started = now;
+  }
+
+  /** Counts the try that ended; tells whether another replica may be asked. */
+  mayRetry(outcome: Outcome, now: number): boolean {
+    this.#tries++;
+    const { nextTries, nextTimeout } = this.#options;
+    const cases = this.#options.nextCases ?? DEFAULT_CASES;
+    if (cases.includes("off") || !cases.includes(caseOf(outcome))) return false;
+    if (nextTries > 0 && this.#tries >= nextTries) return false;
+    if (nextTimeout > 0 && now - this.#started >= nextTimeout) return false;
+    return isSafe(outcome, this.#nature);
+  }
+}
+
+function caseOf(outcome: Outcome): string {
+  return outcome.kind === "status" ? String(outcome.status) : outcome.kind;
+}
+
+/** Safe: nothing was sent yet, or doing it twice is the same as once and there is no body that is already spent. */
+export function isSafe(outcome: Outcome, nature: RequestNature): boolean {
+  if (outcome.kind !== "status" && !outcome.sent) return true;
+  return IDEMPOTENT.has(nature.method) && !nature.hasBody;
+}

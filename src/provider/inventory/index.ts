@@ -1,0 +1,3 @@
+export * from "./inventory.ts";
+export { openInventory, reconcileReservations } from "./reservations.ts";
+export { groupNeeds, type RowNeed, type VolumeNeed } from "./resources.ts";

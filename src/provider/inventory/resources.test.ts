@@ -1,0 +1,20 @@
+import { create } from "@bufbuild/protobuf";
+import { expect, it } from "vitest";
+import { groupSpec } from "../../testing/index.ts";
+import { GroupSpecSchema } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
+import { groupNeeds } from "./resources.ts";
+
+it("reads what the chain takes for nothing as nothing", () => {
+  const group = create(GroupSpecSchema, groupSpec("web"));
+  const gpu = group.resources[0]?.resources?.gpu?.units;
+  expect(groupNeeds(group)).toMatchObject([{ cpu: 100n, memory: 128n << 20n, gpu: 0n }]);
+  for (const [digits, amount] of [
+    ["", 0n],
+    ["2", 2n],
+  ] as const) {
+    if (gpu !== undefined) gpu.val = Buffer.from(digits);
+    expect(groupNeeds(group)[0]?.gpu).toBe(amount);
+  }
+  if (gpu !== undefined) gpu.val = Buffer.from("2.5");
+  expect(() => groupNeeds(group)).toThrow("malformed resource amount");
+});

@@ -1,0 +1,118 @@
+import type { LeaseHealth, ServiceStatus } from "../../cluster/index.ts";
+import type { LeasePhase, LeaseRecord } from "./record.ts";
+
+/** What a tenant is told of a service; the first seven fields are those of the ecosystem's gateway. */
+export interface ServiceView {
+  readonly name: string;
+  readonly available: number;
+  readonly total: number;
+  readonly uris: readonly string[];
+  readonly observed_generation: number;
+  readonly replicas: number;
+  readonly updated_replicas: number;
+  readonly ready_replicas: number;
+  readonly available_replicas: number;
+  /** Addresses that open as printed. */
+  readonly urls: readonly string[];
+  readonly error?: string;
+  readonly pods: readonly PodView[];
+}
+
+export interface PodView {
+  readonly name: string;
+  readonly ready: boolean;
+  readonly restarts: number;
+  readonly state: string;
+  readonly reason?: string;
+}
+
+export interface PortView {
+  readonly host: string;
+  /** Port inside the container. */
+  readonly port: number;
+  /** Port on the host. */
+  readonly externalPort: number;
+  readonly proto: "TCP" | "UDP";
+  readonly name: string;
+}
+
+export interface LeaseView {
+  readonly services: Readonly<Record<string, ServiceView>>;
+  readonly forwarded_ports: Readonly<Record<string, readonly PortView[]>>;
+  readonly ips: Readonly<Record<string, never>>;
+  readonly state: LeasePhase;
+  /** `unknown` where the cluster cannot be asked now. */
+  readonly health: LeaseHealth["health"];
+  /** Hash of the manifest in force. */
+  readonly version: string;
+  readonly generation: number;
+  readonly withheld_hosts: readonly string[];
+  readonly error?: string;
+}
+
+export interface ViewOptions {
+  readonly publicHostname: string;
+  /** The address of a host name as a browser takes it. */
+  readonly hostUrl: (host: string) => string;
+  readonly error: string | undefined;
+}
+
+/** The answer to a status request. */
+export function leaseView(record: LeaseRecord, health: LeaseHealth, options: ViewOptions): LeaseView {
+  const names = record.group?.services.map(({ name }) => name) ?? [];
+  const observed = new Map(health.services.map((service) => [service.name, service]));
+  const services = names.map((name) => [name, serviceView(name, observed.get(name), { record, ...options })] as const);
+  const settled = health.health === "ok" && health.services.every((each) => each.updated >= each.total);
+  return {
+    services: Object.fromEntries(services),
+    forwarded_ports: forwardedPorts(record, options.publicHostname),
+    ips: {},
+    state: record.phase === "deploying" && settled ? "running" : record.phase,
+    health: health.health,
+    version: record.version,
+    generation: record.generation,
+    withheld_hosts: record.withheld,
+    ...(options.error === undefined ? {} : { error: options.error }),
+  };
+}
+
+interface ServiceViewOptions extends ViewOptions {
+  readonly record: LeaseRecord;
+}
+
+function serviceView(name: string, status: ServiceStatus | undefined, options: ServiceViewOptions): ServiceView {
+  const { record, hostUrl } = options;
+  const hosts = record.hosts[name] ?? [];
+  const loopback = record.loopback[name];
+  const total = record.group?.services.find((service) => service.name === name)?.count ?? 0;
+  const ready = status?.replicas.filter((replica) => replica.ready).length ?? 0;
+  return {
+    name,
+    available: status?.available ?? 0,
+    total: status?.total ?? total,
+    uris: hosts,
+    observed_generation: status?.generation ?? 0,
+    replicas: status?.replicas.length ?? 0,
+    updated_replicas: status?.updated ?? 0,
+    ready_replicas: ready,
+    available_replicas: status?.available ?? 0,
+    urls: [...(loopback === undefined ? [] : [`http://127.0.0.1:${loopback}/`]), ...hosts.map(hostUrl)],
+    ...(status?.error === undefined ? {} : { error: status.error }),
+    pods: (status?.replicas ?? []).map(({ name: pod, ready: isReady, restarts, state, reason }) => ({
+      name: pod,
+      ready: isReady,
+      restarts,
+      state,
+      ...(reason === undefined ? {} : { reason }),
+    })),
+  };
+}
+
+function forwardedPorts(record: LeaseRecord, host: string): Record<string, PortView[]> {
+  const byService: Record<string, PortView[]> = {};
+  for (const { service, port, hostPort, proto } of record.ports) {
+    byService[service] ??= [];
+    byService[service].push({ host, port, externalPort: hostPort, proto, name: service });
+  }
+  return byService;
+}

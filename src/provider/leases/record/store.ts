@@ -1,0 +1,55 @@
+import { readdirSync, renameSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { errorText, makePrivateDirectory } from "../../../util/index.ts";
+import { type LeaseId, type Logger, leaseNamespace } from "../../cluster/index.ts";
+import { parseJson, readText, saveJson } from "../../durable.ts";
+import { type LeaseRecord, parseRecord } from "./record.ts";
+
+const SUFFIX = ".json";
+
+/** The leases of this provider, one durable file each. */
+export class LeaseStore {
+  readonly #folder: string;
+  readonly #log: Logger;
+
+  constructor(folder: string, log: Logger) {
+    this.#folder = folder;
+    this.#log = log;
+    makePrivateDirectory(folder);
+  }
+
+  /**
+   * All leases. A damaged file is set aside and told of; its workload stays until the tenant sends the manifest again.
+   * Throws where a file cannot be read.
+   */
+  load(): LeaseRecord[] {
+    const names = readdirSync(this.#folder).filter((name) => name.endsWith(SUFFIX));
+    return names.flatMap((name) => {
+      const path = join(this.#folder, name);
+      // What cannot be read now may be whole: it stays where it is.
+      const text = readText(path);
+      try {
+        return [parseRecord(parseJson(path, text))];
+      } catch (error) {
+        renameSync(path, `${path}.damaged`);
+        this.#log.error("lease record is damaged and was set aside", {
+          file: `${name}.damaged`,
+          err: errorText(error),
+        });
+        return [];
+      }
+    });
+  }
+
+  save(record: LeaseRecord): void {
+    saveJson(this.#path(record.id), record);
+  }
+
+  remove(id: LeaseId): void {
+    rmSync(this.#path(id), { force: true });
+  }
+
+  #path(id: LeaseId): string {
+    return join(this.#folder, leaseNamespace(id) + SUFFIX);
+  }
+}
