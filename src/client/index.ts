@@ -23,6 +23,7 @@ export {
 export { type RpcCall, RpcClient, type RpcOptions } from "./rpc.ts";
 export { eventsQuery, queryTx, searchTxs, type TxPage } from "./search.ts";
 export { type MnemonicSignerOptions, mnemonicSigner, privateKeySigner } from "./signers.ts";
+export { type SignaturePlace, signaturePlace, simulateTx } from "./simulate.ts";
 export type { Transport } from "./transport.ts";
 export * from "./tx.ts";
 export {

@@ -1,17 +1,22 @@
 import { create } from "@bufbuild/protobuf";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { publicKeyOf, signSecp256k1, verifySecp256k1 } from "../crypto/index.ts";
-import { DEC_ONE, fromBase64, parseDec, parseDecCoins, sdkErrors, toBase64 } from "../util/index.ts";
+import { DEC_ONE, fromBase64, parseDec, parseDecCoins, sdkErrors, toBase64, toHex } from "../util/index.ts";
 import { Query as Auth, BaseAccountSchema } from "../wire/gen/sdk/auth/v1beta1/auth_pb.js";
 import { MsgSendSchema } from "../wire/gen/sdk/bank/v1beta1/tx_pb.js";
 import { Service, SimulateRequestSchema } from "../wire/gen/sdk/tx/v1beta1/service_pb.js";
+import { TxSchema } from "../wire/gen/sdk/tx/v1beta1/tx_pb.js";
 import {
   decodeMessage,
   decodeTx,
   encodeAddress,
+  encodeMessage,
+  memberSignatures,
+  multisigPublicKey,
   packAny,
   printJson,
   publicKeyAddress,
+  publicKeyFromAny,
   SignMode,
   signBytes,
   toJson,
@@ -176,7 +181,47 @@ describe("signing", () => {
     expect(prepared.fee).toMatchObject({ gasLimit: estimates[0], amount: [{ amount: BigInt(signed.length * 75) }] });
     expect(await simulateGas(chain, prepared, publicKey)).toBe(BigInt(signed.length * 100));
   });
+
+  it("simulates what chains of any release read: the transaction in both fields", async () => {
+    const seen: [decoded: string, bytes: string][] = [];
+    node.answerQuery(Service.method.simulate, (bytes) => {
+      const { tx, txBytes } = decodeMessage(SimulateRequestSchema, bytes);
+      seen.push([tx === undefined ? "" : toHex(encodeMessage(TxSchema, tx)), toHex(txBytes)]);
+      return { gasInfo: { gasUsed: 1n } };
+    });
+    await prepareTx(chain, signer, [SEND], { gas: "auto", memo: "both" });
+    for (const [decoded, bytes] of seen) expect(decoded).toBe(bytes);
+    expect(seen).toHaveLength(2);
+  });
+
+  it("simulates a multisig with the places of as many members as have to sign", async () => {
+    const members = [6, 7, 8].map((byte) => publicKeyOf(new Uint8Array(32).fill(byte)));
+    const team = multisigPublicKey(
+      2,
+      members.map((key) => ({ type: "secp256k1", key })),
+    );
+    const draft = offlineTx([SEND], { chainId: "chain-9", accountNumber: 1n, sequence: 3n });
+    node.answerQuery(Service.method.simulate, (bytes) => {
+      const { authInfo, raw } = decodeTx(decodeMessage(SimulateRequestSchema, bytes).txBytes);
+      const [info] = authInfo.signerInfos;
+      expect(publicKeyFromAny(info?.publicKey ?? fail())).toEqual(team);
+      expect(info?.sequence).toBe(3n);
+      const sum = info?.modeInfo?.sum;
+      if (sum?.case !== "multi") throw new Error("the signer is no multisig");
+      // As the chain pairs them: two of the three, each with a signature of its own.
+      const shares = memberSignatures(team, sum.value, raw.signatures[0] ?? new Uint8Array());
+      expect(shares.map((share) => [share.publicKey.key, share.mode, share.signature.length])).toEqual(
+        members.slice(0, 2).map((key) => [key, SignMode.LEGACY_AMINO_JSON, 64]),
+      );
+      return { gasInfo: { gasUsed: 77n } };
+    });
+    expect(await simulateGas(chain, draft, team)).toBe(77n);
+  });
 });
+
+function fail(): never {
+  throw new Error("the signer has no key");
+}
 
 const LOG =
   '[{"events":[{"type":"message","attributes":[{"key":"action","value":"send"}]}]},{"msg_index":1,"log":"x","events":[]}]';

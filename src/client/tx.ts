@@ -1,6 +1,5 @@
 import type { DecimalCoin, IntCoin } from "../util/index.ts";
 import { type Dec, sdkErrors } from "../util/index.ts";
-import { Service } from "../wire/gen/sdk/tx/v1beta1/service_pb.js";
 import {
   type AminoNames,
   type Any,
@@ -13,6 +12,7 @@ import {
   type PublicKey,
   publicKeyToAny,
   type SignerData,
+  type SignerInit,
   SignMode,
   signBytes,
   toNamespace,
@@ -23,6 +23,7 @@ import type { BroadcastMode } from "./broadcast-mode.ts";
 import type { ChainClient } from "./chain.ts";
 import { clientErrors } from "./errors.ts";
 import { adjustGas, DEFAULT_GAS, DEFAULT_GAS_ADJUSTMENT, feesFromPrices, type GasSetting } from "./gas.ts";
+import { SIGNATURE_LENGTH, signaturePlace, simulateTx } from "./simulate.ts";
 import type { TxResponse } from "./tx-response.ts";
 
 /** Who signs, without the private key leaving its place. */
@@ -66,9 +67,6 @@ export interface PreparedTx {
   readonly signer: SignerData;
   readonly namespace: Namespace;
 }
-
-/** A signature of the length that real ones have, so that a simulation sees the size of the real transaction. */
-const DUMMY_SIGNATURE = new Uint8Array(64);
 
 /** The fee for a gas limit. Throws when both fees and prices are given. */
 export function feeFor(gasLimit: bigint, options: FeeOptions): FeeInit {
@@ -136,12 +134,26 @@ export async function prepareTx(
     namespace: chain.namespace,
   });
   if (gas !== "auto") return draft;
-  const estimate = async (tx: PreparedTx): Promise<bigint> =>
-    adjustGas(await simulateGas(chain, tx, signer.publicKey), gasAdjustment);
-  // Gas limit and fee are bytes of the transaction, which cost gas: the second run has them.
-  const gasLimit = await estimate({ ...draft, fee: feeFor(await estimate(draft), options) });
+  const gasLimit = await estimateGas(chain, draft, { publicKey: signer.publicKey, gasAdjustment, fees: options });
   options.onGasEstimate?.(gasLimit);
   return { ...draft, fee: feeFor(gasLimit, options) };
+}
+
+/** Of whom gas is estimated, and how. */
+export interface EstimateOptions {
+  /** The signer's; undefined where neither the user nor the chain knows it. */
+  readonly publicKey: PublicKey | undefined;
+  readonly gasAdjustment: Dec;
+  readonly fees: FeeOptions;
+}
+
+/** The gas limit for a transaction: what it would use now, adjusted. */
+export async function estimateGas(chain: ChainClient, tx: PreparedTx, options: EstimateOptions): Promise<bigint> {
+  const { publicKey, gasAdjustment, fees } = options;
+  const estimate = async (draft: PreparedTx): Promise<bigint> =>
+    adjustGas(await simulateGas(chain, draft, publicKey), gasAdjustment);
+  // Gas limit and fee are bytes of the transaction, which cost gas: the second run has them.
+  return estimate({ ...tx, fee: feeFor(await estimate(tx), fees) });
 }
 
 async function signerNumbers(
@@ -154,10 +166,15 @@ async function signerNumbers(
   return { accountNumber: accountNumber ?? account.accountNumber, sequence: sequence ?? account.sequence };
 }
 
-/** The gas that a transaction would use now. */
-export async function simulateGas(chain: ChainClient, tx: PreparedTx, publicKey: PublicKey): Promise<bigint> {
-  const txBytes = encodeTx({ bodyBytes: tx.bodyBytes, authInfoBytes: authInfoOf(tx, publicKey) }, [DUMMY_SIGNATURE]);
-  const { gasInfo } = await chain.query.call(Service.method.simulate, { txBytes });
+/** The gas that a transaction would use now. Of a multisig it is the gas of as many members as have to sign. */
+export async function simulateGas(
+  chain: ChainClient,
+  tx: PreparedTx,
+  publicKey: PublicKey | undefined,
+): Promise<bigint> {
+  const { mode, signature } = signaturePlace(publicKey, tx.signMode);
+  const parts = { bodyBytes: tx.bodyBytes, authInfoBytes: authInfoOf(tx, publicKey, mode) };
+  const { gasInfo } = await simulateTx(chain, encodeTx(parts, [signature]));
   if (gasInfo === undefined) throw clientErrors.badAnswer("the simulation tells no gas");
   return gasInfo.gasUsed;
 }
@@ -166,8 +183,7 @@ export async function simulateGas(chain: ChainClient, tx: PreparedTx, publicKey:
 export async function signTx(tx: PreparedTx, signer: TxSigner): Promise<Uint8Array> {
   const parts = { bodyBytes: tx.bodyBytes, authInfoBytes: authInfoOf(tx, signer.publicKey) };
   const signature = await signer.sign(signBytes(tx.signMode, parts, tx.signer), tx.signMode);
-  if (signature.length !== DUMMY_SIGNATURE.length)
-    throw clientErrors.signing(`the signature has ${signature.length} bytes`);
+  if (signature.length !== SIGNATURE_LENGTH) throw clientErrors.signing(`the signature has ${signature.length} bytes`);
   return encodeTx(parts, [signature]);
 }
 
@@ -188,7 +204,11 @@ export async function sendTx(
   return broadcastTx(chain, await signTx(prepared, signer), options.mode ?? "block", options.wait);
 }
 
-function authInfoOf(tx: PreparedTx, publicKey: PublicKey): Uint8Array {
-  const key = publicKeyToAny(publicKey, tx.namespace);
-  return encodeAuthInfo(tx.fee, [{ publicKey: key, mode: tx.signMode, sequence: tx.signer.sequence }]);
+function authInfoOf(
+  tx: PreparedTx,
+  publicKey: PublicKey | undefined,
+  mode: SignerInit["mode"] = tx.signMode,
+): Uint8Array {
+  const key = publicKey === undefined ? {} : { publicKey: publicKeyToAny(publicKey, tx.namespace) };
+  return encodeAuthInfo(tx.fee, [{ ...key, mode, sequence: tx.signer.sequence }]);
 }

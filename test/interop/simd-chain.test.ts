@@ -207,6 +207,22 @@ describe.skipIf(!(built instanceof Peer))("a chain of the reference tool", () =>
       expect(received).toBe(10n);
     });
 
+    test("the gas of a multisig is estimated, by its name and by its address alone", async () => {
+      const team = (await chain.svcOk(["keys", "show", "team", "-a"])).trim();
+      const to = [address("watcher"), "5stake"];
+      const dryRun = await chain.svc(["tx", "bank", "send", "team", ...to, "--dry-run"]);
+      const generated = await chain.svc(["tx", "bank", "send", team, ...to, "--generate-only", "--gas", "auto"]);
+      const [told, limit] = [dryRun, generated].map(({ stderr }) => /^gas estimate: (\d+)$/m.exec(stderr)?.[1]);
+      expect(told).toBe(limit);
+      const unsigned = file(generated.stdout);
+      const share = async (from: string) =>
+        file(await chain.svcOk(["tx", "sign", unsigned, "--multisig", team, "--from", from]));
+      const shares = [await share("alice"), await share("bob")];
+      const signed = file(await chain.svcOk(["tx", "multisign", unsigned, "team", ...shares]));
+      const sent = JSON.parse(await chain.svcOk(["tx", "broadcast", signed, "-b", "block"]));
+      expect(sent).toMatchObject({ code: 0, gas_wanted: limit });
+    });
+
     test("another account pays the fee: by an allowance, or by signing as well", async () => {
       await chain.tx("feegrant", "grant", "carol", address("bob"), "--spend-limit", "1000stake");
       const send = ["tx", "bank", "send", "bob", address("watcher"), "1stake", "--fees", "30stake"];

@@ -35,7 +35,7 @@ interface ChainParts extends SimdHome {
   readonly api: string;
 }
 
-/** A running chain of one validator of the newer reference tool, and both tools set up as its clients. */
+/** A running chain of one validator of a reference tool, and both tools set up as its clients. */
 export class SimdChain {
   readonly #parts: ChainParts;
 
@@ -163,8 +163,8 @@ export class SimdChain {
 }
 
 /**
- * Makes a chain and starts it; resolves when it has made blocks. `peer` is the tool of release 0.53, whose home the chain
- * takes and removes at its end.
+ * Makes a chain and starts it; resolves when it has made blocks. The chain takes the home of the tool and removes it at
+ * its end. Chains of 0.42 have no REST interface here: no flag starts it.
  */
 export async function startSimdChain(peer: Peer, options: SimdChainOptions = {}): Promise<SimdChain> {
   const { chainId = "simd-1", prefix = "peer" } = options;
@@ -183,10 +183,11 @@ export async function startSimdChain(peer: Peer, options: SimdChainOptions = {})
   });
   const ports = await freePorts(5);
   const [url = "", p2p = "", proxy = "", api = ""] = ports.map((port) => `tcp://127.0.0.1:${port}`);
-  const listen = ["--rpc.laddr", url, "--p2p.laddr", p2p, "--address", proxy, "--api.address", api];
+  const listen = ["--rpc.laddr", url, "--p2p.laddr", p2p, "--address", proxy];
+  const rest = peer.name === "simd42" ? [] : ["--api.address", api, "--api.enable", "--grpc-web.enable=false"];
   // Without its other interfaces this node simulates no transactions.
-  const grpc = ["--grpc.address", `127.0.0.1:${ports.at(-1)}`, "--grpc-web.enable=false"];
-  const others = ["--api.enable", ...grpc, "--rpc.pprof_laddr", "", "--log_level", "error"];
+  const grpc = ["--grpc.address", `127.0.0.1:${ports.at(-1)}`];
+  const others = [...rest, ...grpc, "--rpc.pprof_laddr", "", "--log_level", "error"];
   const state = ["--minimum-gas-prices", "0stake", "--pruning", "nothing"];
   const node = peer.start(["start", ...listen, ...others, ...state], { prefix });
   const chain = new SimdChain({ ...home, peer, node, chainId, prefix, url, api: api.replace("tcp:", "http:") });

@@ -41,18 +41,20 @@ export async function makeSimdHome(peer: Peer, options: SimdHomeOptions): Promis
   const { chainId, prefix } = options;
   const home = join(peer.home, ".simapp");
   const ok = (args: readonly string[]) => peer.ok(args, { prefix });
+  // Its commands on the genesis document had no group of their own once.
+  const genesis = (...words: readonly string[]) => ok(peer.name === "simd42" ? words : ["genesis", ...words]);
   await ok(["init", "interop", "--chain-id", chainId]);
   const svcEnv = await profileOf(join(home, "svc"), prefix);
   const addresses: Record<string, string> = {};
   for (const name of options.accounts) {
     const { address, mnemonic } = JSON.parse(await ok(["keys", "add", name, "--output", "json", ...KEYRING]));
     await svcOk(["keys", "add", name, "--recover"], { env: svcEnv, input: `${mnemonic}\n` });
-    await ok(["genesis", "add-genesis-account", address, options.balance]);
+    await genesis("add-genesis-account", address, options.balance);
     addresses[name] = address;
   }
   changeGenesis(join(home, "config", "genesis.json"), options.changeGenesis);
-  await ok(["genesis", "gentx", "validator", options.bonded, "--chain-id", chainId, ...KEYRING]);
-  await ok(["genesis", "collect-gentxs"]);
+  await genesis("gentx", "validator", options.bonded, "--chain-id", chainId, ...KEYRING);
+  await genesis("collect-gentxs");
   quicken(join(home, "config", "config.toml"), options.blockTimeMs);
   const operator = await ok(["keys", "show", "validator", "-a", "--bech", "val", ...KEYRING]);
   return { home, svcEnv, addresses, validator: operator.trim() };

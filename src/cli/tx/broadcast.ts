@@ -1,14 +1,24 @@
 import { create } from "@bufbuild/protobuf";
-import { accountInfo, broadcastTx, type ChainClient, parseBroadcastMode } from "../../client/index.ts";
-import { Service, type SimulateResponse, SimulateResponseSchema } from "../../wire/gen/sdk/tx/v1beta1/service_pb.js";
+import {
+  accountInfo,
+  broadcastTx,
+  type ChainClient,
+  parseBroadcastMode,
+  signaturePlace,
+  simulateTx,
+} from "../../client/index.ts";
+import type { KeyInfo } from "../../keyring/index.ts";
+import { equalBytes } from "../../util/index.ts";
+import { type SimulateResponse, SimulateResponseSchema } from "../../wire/gen/sdk/tx/v1beta1/service_pb.js";
 import { AuthInfoSchema, type Tx } from "../../wire/gen/sdk/tx/v1beta1/tx_pb.js";
-import { SignMode, singleMode, toJson, txSigners, unpackAny } from "../../wire/index.ts";
-import { createContext } from "../context.ts";
+import { SignMode, singleMode, toJson } from "../../wire/index.ts";
+import { type CliContext, createContext } from "../context.ts";
 import { commandError, usageError } from "../errors.ts";
 import { printResult } from "../output.ts";
 import type { CommandInput } from "../spec.ts";
 import { readTxFile, txBytes } from "./file.ts";
 import { printTxResult } from "./result.ts";
+import { addressBytes, signerKey, signersOf } from "./signing.ts";
 
 /** `tx broadcast FILE`. Nothing is asked: the transaction is signed. */
 export async function broadcastFile(input: CommandInput): Promise<number> {
@@ -27,22 +37,41 @@ export async function broadcastFile(input: CommandInput): Promise<number> {
 export async function simulateFile(input: CommandInput): Promise<void> {
   const tx = await readTxFile(input.args[0] ?? "", input.io);
   const context = createContext(input);
-  const answer = await simulated(await context.chain(), tx);
-  printResult(toJson(SimulateResponseSchema, answer), context.output, input.io);
+  printResult(toJson(SimulateResponseSchema, await simulated(context, tx, "from")), context.output, input.io);
 }
 
-/** What the chain says of a transaction, signed or not, without sending it. */
-export async function simulated(chain: ChainClient, tx: Tx): Promise<SimulateResponse> {
-  const complete = tx.signatures.length > 0 ? tx : await withEmptySignatures(chain, tx);
-  return chain.query.call(Service.method.simulate, { txBytes: txBytes(complete) });
+/**
+ * What the chain says of a transaction, signed or not, without sending it. `keyFlag` names the key of a signer that has
+ * not signed on this chain before: the gas of a multisig is not that of a single signature.
+ */
+export async function simulated(context: CliContext, tx: Tx, keyFlag?: string): Promise<SimulateResponse> {
+  const chain = await context.chain();
+  if (tx.signatures.length > 0) return simulateTx(chain, txBytes(tx));
+  return simulateTx(chain, txBytes(await withPlaces(chain, tx, await givenKey(context, keyFlag))));
+}
+
+/** The key that a flag names; undefined for one that the keyring does not have. */
+async function givenKey({ flags, keyring }: CliContext, flag: string | undefined): Promise<KeyInfo | undefined> {
+  const name = flag === undefined ? undefined : flags.optional(flag);
+  return name === undefined ? undefined : (await keyring()).find(name);
 }
 
 /** A place for each signature that is still missing, with the sequence that it will have. */
-async function withEmptySignatures(chain: ChainClient, tx: Tx): Promise<Tx> {
-  const messages = (tx.body?.messages ?? []).map(unpackAny);
+async function withPlaces(chain: ChainClient, tx: Tx, given: KeyInfo | undefined): Promise<Tx> {
   const fee = tx.authInfo?.fee;
-  const accounts = await Promise.all(txSigners(messages, fee).map((address) => accountInfo(chain.query, address)));
-  const signerInfos = accounts.map(({ sequence }) => ({ modeInfo: singleMode(SignMode.DIRECT), sequence }));
+  const places = await Promise.all(signersOf(tx).map((address) => placeOf(chain, address, given)));
+  const signerInfos = places.map(({ publicKey, mode, sequence }) => ({
+    ...(publicKey === undefined ? {} : { publicKey: signerKey(tx, publicKey) }),
+    modeInfo: typeof mode === "number" ? singleMode(mode) : mode,
+    sequence,
+  }));
   const authInfo = create(AuthInfoSchema, { signerInfos, ...(fee === undefined ? {} : { fee }) });
-  return { ...tx, authInfo, signatures: accounts.map(() => new Uint8Array()) };
+  return { ...tx, authInfo, signatures: places.map(({ signature }) => signature) };
+}
+
+async function placeOf(chain: ChainClient, address: string, given: KeyInfo | undefined) {
+  const { sequence, publicKey: known } = await accountInfo(chain.query, address);
+  const isGiven = given !== undefined && equalBytes(given.address, addressBytes(address));
+  const publicKey = isGiven ? given.publicKey : known;
+  return { publicKey, sequence, ...signaturePlace(publicKey, SignMode.DIRECT) };
 }

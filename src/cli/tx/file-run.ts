@@ -67,6 +67,6 @@ async function gasOf(input: CommandInput, tx: Tx): Promise<bigint> {
   const { flags } = input;
   const { simulated } = await import("./broadcast.ts");
   const adjustment = inFlag(flags, "gas-adjustment", () => parseGasAdjustment(flags.text("gas-adjustment")));
-  const { gasInfo } = await simulated(await createContext(input).chain(), tx);
+  const { gasInfo } = await simulated(createContext(input), tx, "multisig");
   return adjustGas(gasInfo?.gasUsed ?? 0n, adjustment);
 }

@@ -1,19 +1,19 @@
 import {
-  adjustGas,
   bodyFor,
   broadcastTx,
   type ChainClient,
   DEFAULT_GAS,
   feeFor,
   gasEstimateText,
+  estimateGas as gasLimitOf,
+  offlineTx,
   type PreparedTx,
   prepareTx,
   signTx,
   type TxOptions,
   type TxResponse,
 } from "../../client/index.ts";
-import { Service } from "../../wire/gen/sdk/tx/v1beta1/service_pb.js";
-import { type Any, encodeAuthInfo, encodeTx, publicKeyToAny } from "../../wire/index.ts";
+import { type Any, encodeAuthInfo } from "../../wire/index.ts";
 import type { CliContext } from "../context.ts";
 import { commandError, usageError } from "../errors.ts";
 import { printable } from "../printable.ts";
@@ -23,8 +23,6 @@ import { txJson } from "./json.ts";
 import { accountFault } from "./numbers.ts";
 import { resolveSender, type Sender, signerOf } from "./sender.ts";
 import { readTxSettings, type TxSettings } from "./settings.ts";
-
-const SIGNATURE_LENGTH = 64;
 
 /** A command's way to transactions: who sends them, how, and over which node. */
 export interface TxSession {
@@ -159,18 +157,14 @@ export async function estimateGas(session: TxSession, messages: readonly Any[]):
   const account = await accountInfo(chain.query, sender.address).catch((error: unknown) => {
     throw accountFault(error, sender.address);
   });
+  const draft = offlineTx(messages, {
+    ...options,
+    gas: settings.gas === "auto" ? 0n : settings.gas,
+    chainId: await chain.chainId(),
+    accountNumber: account.accountNumber,
+    sequence: options.sequence ?? account.sequence,
+    namespace: chain.namespace,
+  });
   const publicKey = sender.key?.publicKey ?? account.publicKey;
-  const parts = {
-    bodyBytes: bodyFor(messages, options, chain.namespace),
-    authInfoBytes: encodeAuthInfo(feeFor(settings.gas === "auto" ? 0n : settings.gas, options), [
-      {
-        ...(publicKey === undefined ? {} : { publicKey: publicKeyToAny(publicKey, chain.namespace) }),
-        mode: settings.signMode,
-        sequence: options.sequence ?? account.sequence,
-      },
-    ]),
-  };
-  const txBytes = encodeTx(parts, [new Uint8Array(SIGNATURE_LENGTH)]);
-  const { gasInfo } = await chain.query.call(Service.method.simulate, { txBytes });
-  return adjustGas(gasInfo?.gasUsed ?? 0n, settings.gasAdjustment);
+  return gasLimitOf(chain, draft, { publicKey, gasAdjustment: settings.gasAdjustment, fees: options });
 }

@@ -1,0 +1,72 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { buildPeer, Peer } from "./peers.ts";
+import { type SimdChain, startSimdChain } from "./simd-chain.ts";
+
+/** The built `svc` as a client of a chain of the older reference tool, which reads some requests in other fields. */
+
+const built = await buildPeer("simd42");
+const missing = built instanceof Peer ? "" : built.missing;
+
+test.skipIf(missing !== "" && process.env.CI !== "true")(
+  missing === "" ? "the reference tool is there" : `no reference tool, chains of it are not tested: ${missing}`,
+  () => expect(missing).toBe(""),
+);
+
+const root = mkdtempSync(join(tmpdir(), "svc-simd42-chain-"));
+afterAll(() => rmSync(root, { recursive: true }));
+
+let files = 0;
+function file(text: string): string {
+  files += 1;
+  const path = join(root, `file-${files}.json`);
+  writeFileSync(path, text);
+  return path;
+}
+
+const MEMBERS = ["alice", "bob", "carol"];
+
+describe.skipIf(!(built instanceof Peer))("a chain of the older reference tool", () => {
+  let chain: SimdChain;
+  const address = (name: string): string => chain.address(name);
+
+  beforeAll(async () => {
+    if (!(built instanceof Peer)) return;
+    chain = await startSimdChain(built, { accounts: [...MEMBERS, "watcher"] });
+    await chain.svcOk(["keys", "add", "team", "--multisig", MEMBERS.join(","), "--multisig-threshold", "2"]);
+  });
+  afterAll(() => chain?.stop());
+
+  const estimateOf = (stderr: string) => Number(/^gas estimate: (\d+)$/m.exec(stderr)?.[1]);
+
+  test("gas is estimated and enough", async () => {
+    const send = ["tx", "bank", "send", "alice", address("watcher"), "7stake"];
+    const { code, stdout, stderr } = await chain.svc([...send, "--gas", "auto", "-y", "-b", "block"]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringMatching(/^gas estimate: \d+\n$/) });
+    expect(JSON.parse(stdout)).toMatchObject({ code: 0, gas_wanted: String(estimateOf(stderr)) });
+    const dryRun = await chain.svc([...send, "--dry-run"]);
+    expect(dryRun.code).toBe(0);
+    expect(estimateOf(dryRun.stderr)).toBeGreaterThan(30_000);
+  });
+
+  test("gas of a multisig is estimated and enough", async () => {
+    const team = (await chain.svcOk(["keys", "show", "team", "-a"])).trim();
+    await chain.svcTx("bank", "send", "carol", team, "1000000stake");
+    const send = ["tx", "bank", "send", team, address("watcher"), "5stake"];
+    for (const round of ["its key is not on the chain", "its key is on the chain"]) {
+      const dryRun = await chain.svc([...send.slice(0, 3), "team", ...send.slice(4), "--dry-run"]);
+      const gas = estimateOf(dryRun.stderr);
+      expect({ round, gas: gas > 30_000, dryRun }).toMatchObject({ gas: true });
+      const unsigned = file(await chain.svcOk([...send, "--generate-only", "--gas", String(gas)]));
+      const share = async (from: string) =>
+        file(await chain.svcOk(["tx", "sign", unsigned, "--multisig", team, "--from", from]));
+      const shares = [await share("alice"), await share("bob")];
+      const signed = file(await chain.svcOk(["tx", "multisign", unsigned, "team", ...shares]));
+      const sent = JSON.parse(await chain.svcOk(["tx", "broadcast", signed, "-b", "block"]));
+      expect(sent).toMatchObject({ code: 0 });
+      expect(Number(sent.gas_used)).toBeGreaterThan(gas * 0.85);
+    }
+  });
+});
