@@ -1,11 +1,6 @@
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
-import {
-  type BaseAccount,
-  BaseAccountSchema,
-  ModuleAccountSchema,
-  Query,
-} from "../wire/gen/sdk/auth/v1beta1/auth_pb.js";
-import { type Any, decodeMessage, findTypeUrl, type PublicKey, publicKeyFromAny, unpackAs } from "../wire/index.ts";
+import { type BaseAccount, BaseAccountSchema, Query } from "../wire/gen/sdk/auth/v1beta1/auth_pb.js";
+import { type Any, decodeMessage, type PublicKey, publicKeyFromAny, unpackAs } from "../wire/index.ts";
 import { clientErrors } from "./errors.ts";
 import type { QueryClient } from "./query.ts";
 
@@ -31,25 +26,30 @@ export async function accountInfo(query: QueryClient, address: string): Promise<
   };
 }
 
+/** How deep a base account may lie in an account: that of a vesting account lies two deep. */
+const MAX_LAYERS = 3;
+
 /**
- * The base account inside any kind of account. Kinds that are not known here (vesting accounts of other chains) hold it,
- * or something that holds it, in their first field.
+ * The base account inside any kind of account. Those of modules, those with locked coins, and kinds that are not known
+ * here hold it, or something that holds it, in their first field.
  */
 function baseAccountOf(account: Any): BaseAccount {
-  const base = unpackAs(BaseAccountSchema, account) ?? unpackAs(ModuleAccountSchema, account)?.baseAccount;
+  const base = unpackAs(BaseAccountSchema, account) ?? baseAccountWithin(account.value);
   if (base !== undefined) return base;
-  if (findTypeUrl(account.typeUrl) === undefined) {
-    let inner = firstField(account.value);
-    for (let level = 0; level < 3 && inner !== undefined; level++) {
-      const next = firstField(inner);
-      // The first field of a base account is an address: text, which no message starts with.
-      if (next !== undefined && /^[a-z]+1[a-z0-9]{38,}$/.test(String.fromCharCode(...next))) {
-        return decodeMessage(BaseAccountSchema, inner, clientErrors.badAnswer);
-      }
-      inner = next;
-    }
-  }
   throw clientErrors.badAnswer(`accounts of type ${account.typeUrl} are not supported`);
+}
+
+function baseAccountWithin(bytes: Uint8Array): BaseAccount | undefined {
+  let inner = firstField(bytes);
+  for (let level = 0; level < MAX_LAYERS && inner !== undefined; level++) {
+    const next = firstField(inner);
+    // The first field of a base account is an address: text, which no message starts with.
+    if (next !== undefined && /^[a-z]+1[a-z0-9]{38,}$/.test(String.fromCharCode(...next))) {
+      return decodeMessage(BaseAccountSchema, inner, clientErrors.badAnswer);
+    }
+    inner = next;
+  }
+  return undefined;
 }
 
 function firstField(bytes: Uint8Array): Uint8Array | undefined {

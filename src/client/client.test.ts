@@ -7,6 +7,12 @@ import proof from "../../test/vectors/ics23-proof-sdk042.json" with { type: "jso
 import { fromHex, SvcError, sdkErrors, toBase64 } from "../util/index.ts";
 import { Query as Auth, BaseAccountSchema, ModuleAccountSchema } from "../wire/gen/sdk/auth/v1beta1/auth_pb.js";
 import { Query as Bank, QueryBalanceRequestSchema } from "../wire/gen/sdk/bank/v1beta1/query_pb.js";
+import {
+  ContinuousVestingAccountSchema,
+  DelayedVestingAccountSchema,
+  PeriodicVestingAccountSchema,
+  PermanentLockedAccountSchema,
+} from "../wire/gen/sdk/vesting/v1beta1/vesting_pb.js";
 import { decodeMessage, encodeMessage, makeAny, packAny, publicKeyToAny } from "../wire/index.ts";
 import { accountInfo, ChainClient, parseNodeAddress, provenValue, queryFault, RpcError } from "./index.ts";
 import { NodeDouble, Refusal, statusAnswer } from "./testing/node-double.ts";
@@ -190,11 +196,16 @@ describe("accounts", () => {
   const key = { type: "secp256k1", key: new Uint8Array(33).fill(2) } as const;
   const ADDRESS = "cosmos1vqekc49ukm8gu5xsn7dwsdduqan5rjw0mzh4y6";
   const base = { address: ADDRESS, accountNumber: 7n, sequence: 9n, pubKey: publicKeyToAny(key, "cosmos") };
+  const locked = { baseAccount: base, originalVesting: [{ denom: "stake", amount: "9" }], endTime: 8n };
 
   it.each([
     ["plain", packAny(BaseAccountSchema, base)],
     ["in the alias spelling", packAny(BaseAccountSchema, base, "cosmos")],
     ["of a module", packAny(ModuleAccountSchema, { baseAccount: base, name: "m" })],
+    ["that vests evenly", packAny(ContinuousVestingAccountSchema, { baseVestingAccount: locked, startTime: 5n })],
+    ["that vests at once", packAny(DelayedVestingAccountSchema, { baseVestingAccount: locked }, "cosmos")],
+    ["that vests in periods", packAny(PeriodicVestingAccountSchema, { baseVestingAccount: locked, startTime: 5n })],
+    ["that never vests", packAny(PermanentLockedAccountSchema, { baseVestingAccount: locked })],
     ["of an unknown kind", makeAny("/other.Account", packAny(ModuleAccountSchema, { baseAccount: base }).value)],
   ])("%s", async (_, account) => {
     node.answerQuery(Auth.method.account, () => ({ account }));
