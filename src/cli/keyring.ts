@@ -1,4 +1,5 @@
 import { type Keyring, type KeyringKdf, openKeyring, type PassphraseSource, passphraseFile } from "../keyring/index.ts";
+import { trimSpace } from "../util/index.ts";
 import type { Io } from "./io.ts";
 
 /** The options of all commands that use keys. */
@@ -37,5 +38,16 @@ export function cliKeyring(flags: KeyringFlags, io: Io): Keyring {
 
 /** The passphrase as the user types it, or as lines of piped input. */
 export function promptedPassphrase(io: Io): PassphraseSource {
-  return { attempts: ATTEMPTS, ask: (prompt) => io.password(prompt), notify: (text) => io.err(`${text}\n`) };
+  return {
+    attempts: ATTEMPTS,
+    trims: !io.isTTY,
+    ask: (prompt) => io.password(prompt),
+    notify: (text) => io.err(`${text}\n`),
+  };
+}
+
+/** A secret line that is used from now on: what is typed, or a line of piped input without white space at its ends. */
+export async function newSecret(prompt: string, io: Io): Promise<string> {
+  const line = await io.password(prompt);
+  return io.isTTY ? line : trimSpace(line);
 }

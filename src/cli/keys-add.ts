@@ -8,7 +8,7 @@ import {
   publicKeyOf,
 } from "../crypto/index.ts";
 import { checkKeyName, type DevicePath, type KeyInfo, type Keyring, keyringErrors } from "../keyring/index.ts";
-import { COIN_TYPE, errorText, fromBase64, toHex } from "../util/index.ts";
+import { COIN_TYPE, errorText, fromBase64, toHex, trimSpace } from "../util/index.ts";
 import {
   decodePublicKey,
   type PublicKey,
@@ -190,14 +190,20 @@ async function givenPhrase({ recover, source, interactive }: KeysAddOptions, io:
 }
 
 async function askSeedPassphrase(io: Io): Promise<string> {
-  const passphrase = await io.ask(
+  const passphrase = await askTrimmed(
     "Enter your bip39 passphrase. This is combined with the mnemonic to derive the seed. " +
       'Most users should just hit enter to use the default, ""',
+    io,
   );
-  if (passphrase !== "" && (await io.ask("Repeat the passphrase:")) !== passphrase) {
+  if (passphrase !== "" && (await askTrimmed("Repeat the passphrase:", io)) !== passphrase) {
     throw commandError("passphrases don't match", { hint: "type the same passphrase twice" });
   }
   return passphrase;
+}
+
+/** Other tools leave white space at the ends out, also of what is typed: another passphrase makes another key. */
+async function askTrimmed(prompt: string, io: Io): Promise<string> {
+  return trimSpace(await io.ask(prompt));
 }
 
 const PUBKEY_HINT = 'write a bech32 text or {"@type":"/cosmos.crypto.secp256k1.PubKey","key":"<base64>"}';

@@ -1,11 +1,11 @@
 import { readFile, stat } from "node:fs/promises";
 import { decryptKeyArmor, encryptKeyArmor, generateMnemonic, isPrivateKey, sha256 } from "../crypto/index.ts";
-import { checkKeyName, type Keyring, MIN_PASSPHRASE } from "../keyring/index.ts";
-import { errorText, fromHex, SvcError, toHex, toHexUpper, toUtf8 } from "../util/index.ts";
+import { checkKeyName, type Keyring, MIN_PASSPHRASE, newPassphraseFault, passphraseForms } from "../keyring/index.ts";
+import { errorText, fromHex, SvcError, toHex, toHexUpper, toUtf8, trimSpace } from "../util/index.ts";
 import { type Bech32Kind, bech32Prefix, encodeBech32, parseBech32 } from "../wire/index.ts";
 import { commandError, usageError } from "./errors.ts";
 import type { Io } from "./io.ts";
-import { cliKeyring } from "./keyring.ts";
+import { cliKeyring, newSecret } from "./keyring.ts";
 import { findKey, type KeysFlags } from "./keys.ts";
 import { yamlText } from "./keys-record.ts";
 
@@ -26,7 +26,9 @@ export async function keysExport(options: KeysExportOptions, io: Io): Promise<vo
     throw usageError("the flags unsafe and unarmored-hex must be used together", "give both, or neither");
   }
   if (options.unarmoredHex === true) return exportHex(options, io);
-  const passphrase = await askPassphrase("Enter passphrase to encrypt the exported key:", io);
+  const passphrase = await newSecret("Enter passphrase to encrypt the exported key:", io);
+  const fault = newPassphraseFault(passphrase);
+  if (fault !== undefined) throw commandError(fault, { hint: "type another one" });
   const privateKey = await privateKeyOf(options, io);
   io.out(`${await encryptKeyArmor(privateKey, passphrase)}\n`);
 }
@@ -55,7 +57,8 @@ export async function keysImport(options: KeysImportOptions, io: Io): Promise<vo
   const { name, file } = options;
   checkKeyName(name);
   const armor = await readArmor(file);
-  const passphrase = await askPassphrase("Enter passphrase to decrypt your key:", io);
+  const passphrase = await io.password("Enter passphrase to decrypt your key:");
+  checkLength(passphrase);
   const privateKey = await decrypt(armor, passphrase, file);
   await storeNew(cliKeyring(options, io), name, privateKey);
 }
@@ -102,18 +105,23 @@ async function readArmor(file: string): Promise<string> {
   }
 }
 
-async function decrypt(armor: string, passphrase: string, file: string): Promise<Uint8Array> {
-  try {
-    return await decryptKeyArmor(armor, passphrase);
-  } catch (error) {
-    if (error instanceof SvcError) throw error.wrap("failed to decrypt private key");
-    throw commandError(`key file ${file}: ${errorText(error)}`, { hint: ARMOR_HINT, cause: error });
+/** A piped line may end in white space that was, or was not, part of the passphrase when the armor was made. */
+async function decrypt(armor: string, line: string, file: string): Promise<Uint8Array> {
+  let wrong: unknown;
+  for (const passphrase of passphraseForms(line)) {
+    try {
+      return await decryptKeyArmor(armor, passphrase);
+    } catch (error) {
+      if (!(error instanceof SvcError))
+        throw commandError(`key file ${file}: ${errorText(error)}`, { hint: ARMOR_HINT, cause: error });
+      wrong ??= error.wrap("failed to decrypt private key");
+    }
   }
+  throw wrong;
 }
 
-async function askPassphrase(prompt: string, io: Io): Promise<string> {
-  const passphrase = await io.password(prompt);
-  if (passphrase.length >= MIN_PASSPHRASE) return passphrase;
+function checkLength(passphrase: string): void {
+  if (toUtf8(passphrase).length >= MIN_PASSPHRASE) return;
   throw commandError(`password must be at least ${MIN_PASSPHRASE} characters`, { hint: "type a longer one" });
 }
 
@@ -172,7 +180,8 @@ export async function keysMnemonic({ unsafeEntropy, yes }: KeysMnemonicOptions, 
     io.out(`${await generateMnemonic()}\n`);
     return;
   }
-  const entropy = await io.ask("WARNING: Generate at least 256-bits of entropy and enter the results here:");
+  const line = await io.ask("WARNING: Generate at least 256-bits of entropy and enter the results here:");
+  const entropy = trimSpace(line);
   if (entropy.length < MIN_ENTROPY_TEXT) {
     throw commandError(
       `256-bits is 43 characters in Base-64, and 100 in Base-6. You entered ${entropy.length}, and probably want more`,

@@ -6,6 +6,8 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import armors from "../../test/vectors/armor.json" with { type: "json" };
 import vectors from "../../test/vectors/keys.json" with { type: "json" };
+import { decryptKeyArmor, encryptKeyArmor } from "../crypto/index.ts";
+import { fromHex, toHex } from "../util/index.ts";
 import { createIo, type Io } from "./io.ts";
 import { keysDelete, keysList, keysRename, keysShow } from "./keys.ts";
 import { type KeysAddOptions, keysAdd } from "./keys-add.ts";
@@ -330,6 +332,46 @@ describe("keys export and import", () => {
     await expect(exportKey({ name: "nope" }, "exportpw-123\n")).rejects.toThrow(
       "nope is not a valid name or address: key not found",
     );
+  });
+});
+
+describe("white space at the ends of a piped secret", () => {
+  test("is no part of the passphrase of an armor; one that was made with it opens as well", async () => {
+    await recover("k0");
+    const file = join(home, "k0.armor");
+    const importAs = (name: string, passphrase: string) =>
+      run((io) => keysImport({ ...flags(), keyringDir: join(home, name), name, file }, io), passphrase);
+    const { out } = await run((io) => keysExport({ ...flags(), name: "k0" }, io), " exportpw-123\t\r\n");
+    await writeFile(file, out);
+    await importAs("a", "exportpw-123\n");
+    await importAs("b", "exportpw-123  \n");
+    await writeFile(file, await encryptKeyArmor(fromHex(k0?.privateKey ?? ""), " exportpw-123 "));
+    await importAs("c", " exportpw-123 \n");
+    await expect(importAs("d", "exportpw-123\n")).rejects.toThrow("failed to decrypt private key");
+  });
+
+  test("is no part of the passphrase of a phrase, nor of entropy", async () => {
+    const address = async (passphrase: string) => {
+      const { out } = await add("n", { interactive: true, dryRun: true }, `${PHRASE}\n${passphrase}\n${passphrase}\n`);
+      return (parse(out) as { address: string }[])[0]?.address;
+    };
+    expect(await address("  extra words ")).toBe(await address("extra words"));
+    expect(await address("  ")).toBe(await address(""));
+    const made = (entropy: string) =>
+      run((io) => keysMnemonic({ unsafeEntropy: true, yes: true }, io), `${entropy}\n`).then(({ out }) => out);
+    expect(await made(`  ${"7".repeat(43)} `)).toBe(await made("7".repeat(43)));
+    await expect(made(`${"7".repeat(42)}    `)).rejects.toThrow("You entered 42");
+  });
+
+  test("stays on a terminal, as in other tools", async () => {
+    await recover("k0");
+    const typed = Object.assign(new PassThrough(), { isTTY: true });
+    typed.end(" exportpw-123 \n");
+    let out = "";
+    const streams = { input: typed, output: { write: (text: string) => (out += text) }, error: { write: () => true } };
+    await keysExport({ ...flags(), name: "k0" }, createIo(streams));
+    await expect(decryptKeyArmor(out, "exportpw-123")).rejects.toThrow();
+    expect(toHex(await decryptKeyArmor(out, " exportpw-123 "))).toBe(k0?.privateKey);
   });
 });
 

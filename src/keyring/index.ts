@@ -19,5 +19,6 @@ export {
   newPassphraseFault,
   type PassphraseSource,
   passphraseFile,
+  passphraseForms,
 } from "./passphrase.ts";
 export type { DevicePath, KeyInfo, KeyRecord, Keyring, KeyType, RecordForm } from "./types.ts";

@@ -271,10 +271,34 @@ describe("passphrases", () => {
     expect((await readdir(join(home, "keyring-file"))).sort()).toContain("keyhash");
   });
 
+  test("white space at the ends of a piped line is no part of a new passphrase; older keyrings with it open", async () => {
+    const piped = (...answers: string[]) => Object.assign(user(...answers), { trims: true });
+    await open("file", piped(`\u2003 ${PASSPHRASE}\t`, ` ${PASSPHRASE}`)).addLocal("alice", key);
+    await open("file", fixedPassphrase(PASSPHRASE)).get("alice");
+    for (const line of [`${PASSPHRASE} `, `\u0085${PASSPHRASE}\u00a0`]) await open("file", piped(line)).get("alice");
+    await rm(fileOf("keyhash"));
+    await open("file", piped(` ${PASSPHRASE} `)).get("alice");
+    await rm(join(home, "keyring-file"), { recursive: true });
+    await open("file", fixedPassphrase(` ${PASSPHRASE} `)).addLocal("alice", key);
+    await open("file", piped(` ${PASSPHRASE} `)).get("alice");
+    await expect(open("file", fixedPassphrase(PASSPHRASE)).get("alice")).rejects.toThrow("incorrect passphrase");
+    await rm(fileOf("keyhash"));
+    await open("file", piped(` ${PASSPHRASE} `)).get("alice");
+  });
+
+  test("a passphrase is as long as its bytes, and a new one is text", async () => {
+    await open("file", user("éééé", "éééé")).addLocal("alice", key);
+    await rm(join(home, "keyring-file"), { recursive: true });
+    await expect(open("file", fixedPassphrase("caf\ufffd-passphrase")).addLocal("bob", key)).rejects.toThrow(
+      "password is not UTF-8 text",
+    );
+  });
+
   test("a passphrase file gives its first line, and nobody else may read it", async () => {
     const path = join(home, "passphrase");
-    await writeFile(path, `${PASSPHRASE}\nignored\n`, { mode: 0o600 });
+    await writeFile(path, `${PASSPHRASE} \nignored\n`, { mode: 0o600 });
     await open("file", passphraseFile(path)).addLocal("alice", key);
+    await open("file", fixedPassphrase(PASSPHRASE)).get("alice");
     await chmod(path, 0o644);
     await expect(open("file", passphraseFile(path)).list()).rejects.toThrow("others could read or change");
     await expect(open("file", passphraseFile(join(home, "none"))).list()).rejects.toThrow("does not exist");

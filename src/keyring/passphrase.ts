@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import { toUtf8 } from "../util/index.ts";
+import { toUtf8, trimSpace } from "../util/index.ts";
 import { keyringErrors } from "./errors.ts";
 import { checkSecretFile } from "./files.ts";
 
@@ -8,13 +8,21 @@ import { checkSecretFile } from "./files.ts";
 export interface PassphraseSource {
   /** How often a wrong answer may be followed by another question. */
   readonly attempts: number;
+  /**
+   * Whether white space at both ends of an answer is no part of a new passphrase: so it is for lines of files and pipes,
+   * where other tools drop it. An existing keyring opens with it and without.
+   */
+  readonly trims?: boolean;
   /** Asks for one line of secret text. */
   ask(prompt: string): Promise<string>;
   /** Tells the user what was wrong with an answer. */
   notify(text: string): void;
 }
 
+/** Bytes, as other tools count the characters of it. */
 export const MIN_PASSPHRASE = 8;
+/** What stands for bytes that are no text: other tools would take the bytes, and many passphrases would be the same. */
+const NOT_UTF8 = "\ufffd";
 /** bcrypt, which guards the check of the passphrase, looks at no byte after these. */
 const MAX_PASSPHRASE_BYTES = 72;
 
@@ -30,7 +38,12 @@ export function passphraseFile(path: string): PassphraseSource {
     const [line = ""] = (await readFile(path, "utf8")).split(/\r?\n/);
     return line;
   };
-  return { attempts: 1, ask, notify: () => undefined };
+  return { attempts: 1, trims: true, ask, notify: () => undefined };
+}
+
+/** What a line with a passphrase may mean, in the order to try: without white space at its ends, then as it is. */
+export function passphraseForms(line: string): readonly string[] {
+  return [...new Set([trimSpace(line), line])];
 }
 
 /** Asks for the passphrase of an existing keyring until `isRight` agrees. */
@@ -39,26 +52,33 @@ export async function askExisting(
   isRight: (passphrase: string) => Promise<boolean>,
 ): Promise<string> {
   return askUntilUsable(source, async () => {
-    const passphrase = await source.ask("Enter keyring passphrase:");
-    return (await isRight(passphrase)) ? { passphrase } : { fault: "incorrect passphrase" };
+    for (const passphrase of passphraseForms(await source.ask("Enter keyring passphrase:"))) {
+      if (await isRight(passphrase)) return { passphrase };
+    }
+    return { fault: "incorrect passphrase" };
   });
 }
 
 /** Asks for the passphrase of a new keyring, twice. */
 export async function askNew(source: PassphraseSource): Promise<string> {
+  const ask = async (prompt: string): Promise<string> => {
+    const line = await source.ask(prompt);
+    return source.trims === true ? trimSpace(line) : line;
+  };
   return askUntilUsable(source, async () => {
-    const passphrase = await source.ask("Enter keyring passphrase:");
+    const passphrase = await ask("Enter keyring passphrase:");
     const fault = newPassphraseFault(passphrase);
     if (fault !== undefined) return { fault };
-    const repeated = await source.ask("Re-enter keyring passphrase:");
+    const repeated = await ask("Re-enter keyring passphrase:");
     return repeated === passphrase ? { passphrase } : { fault: "passphrase do not match" };
   });
 }
 
 /** What is wrong with a passphrase that is to be used from now on. */
 export function newPassphraseFault(passphrase: string): string | undefined {
-  if (passphrase.length < MIN_PASSPHRASE) return `password must be at least ${MIN_PASSPHRASE} characters`;
   const length = toUtf8(passphrase).length;
+  if (length < MIN_PASSPHRASE) return `password must be at least ${MIN_PASSPHRASE} characters`;
+  if (passphrase.includes(NOT_UTF8)) return "password is not UTF-8 text";
   return length > MAX_PASSPHRASE_BYTES ? `password must be at most ${MAX_PASSPHRASE_BYTES} bytes` : undefined;
 }
 

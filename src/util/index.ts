@@ -8,3 +8,4 @@ export * from "./listen.ts";
 export * from "./lists.ts";
 export * from "./log.ts";
 export * from "./names.ts";
+export * from "./space.ts";

@@ -176,6 +176,47 @@ describe.each(peers.map((peer) => [peer.name, peer] as const))("%s", (name, peer
     expect(await peer.ok(hex("b", other), { input: "y\n" })).toBe(await svc(hex("k5", keyring(ours)), "y\n"));
   });
 
+  test("white space at the ends of a piped passphrase is dropped by both: file keyrings and armors, both ways", async () => {
+    const [padded, other] = [` \u2003${PASSPHRASE}\t \n`, `\u0085${PASSPHRASE}  \r\n`];
+    const dirs = [join(root, `${name}-spaces`), join(root, `svc-${name}-spaces`)] as const;
+    const add = (dir: string) => ["keys", "add", "k0", "--recover", ...keyring(dir, "file")];
+    const phrase = `${phrases[0]?.mnemonic}\n`;
+    await peer.ok(add(dirs[0]), { input: phrase + padded.repeat(6) });
+    await svc(add(dirs[1]), phrase + padded + other);
+    if (older) await svc(["keys", "migrate", "--to", "amino", ...keyring(dirs[1], "file")], padded);
+    for (const dir of dirs) {
+      const show = ["keys", "show", "k0", "-a", ...keyring(dir, "file")];
+      for (const line of [padded, other, `${PASSPHRASE}\n`]) {
+        expect(await svc(show, line)).toBe(`${addressOf("k0")}\n`);
+        expect(await peer.ok(show, { input: line.repeat(6) })).toBe(`${addressOf("k0")}\n`);
+      }
+    }
+    const export0 = ["keys", "export", "k0"];
+    const armors = [
+      file(await peer.ok([...export0, ...keyring(theirs)], { input: padded })),
+      file(await svc([...export0, ...keyring(ours)], padded)),
+    ];
+    for (const [i, armor] of armors.entries()) {
+      for (const [j, line] of [other, `${PASSPHRASE}\n`].entries()) {
+        const dir = (tool: string) => keyring(join(root, `${name}-spaces-${tool}-${i}-${j}`));
+        await svc(["keys", "import", "a", armor, ...dir("svc")], line);
+        await peer.ok(["keys", "import", "a", armor, ...dir("peer")], { input: line });
+      }
+    }
+  });
+
+  test("white space at the ends of the passphrase of a phrase makes no other key", async () => {
+    const line = "  two words\u00a0 \n";
+    const input = `${phrases[0]?.mnemonic}\n${line}${line}`;
+    const add = ["keys", "add", "n", "--interactive"];
+    await svc([...add, ...keyring(join(root, `svc-${name}-bip39`))], input);
+    const show = ["keys", "show", "n", "-a", ...keyring(join(root, `${name}-bip39`))];
+    await peer.ok([...add, ...keyring(join(root, `${name}-bip39`))], { input });
+    expect(await peer.ok(show)).toBe(
+      await svc(["keys", "show", "n", "-a", ...keyring(join(root, `svc-${name}-bip39`))]),
+    );
+  });
+
   /** The unsigned transaction of a transfer, as each side generates it. */
   async function unsigned(from: string): Promise<string> {
     const args = ["tx", "bank", "send", from, addressOf("k5"), "7stake,1234uvec", "--generate-only"];

@@ -22,6 +22,7 @@ import { type CertificatePlan, planCertificate } from "../cert/plan.ts";
 import { readValidity } from "../cert/validity.ts";
 import { type CliContext, createContext } from "../context.ts";
 import { commandError, usageError } from "../errors.ts";
+import { newSecret } from "../keyring.ts";
 import type { CommandInput } from "../spec.ts";
 import { finishTx, type TxHooks } from "./run.ts";
 import { signerOf } from "./sender.ts";
@@ -101,10 +102,10 @@ async function obtainCertificate(
 async function keyPassphrase({ context, sender }: TxSession): Promise<string> {
   if (sender.key !== undefined) return certificatePassphrase(await signerOf(context, sender));
   if (context.flags.bool("dry-run")) return "not kept";
-  const passphrase = await context.io.password("Enter passphrase to encrypt the certificate's key:");
+  const passphrase = await newSecret("Enter passphrase to encrypt the certificate's key:", context.io);
   const fault = newPassphraseFault(passphrase);
   if (fault !== undefined) throw commandError(fault, { hint: "type another one" });
-  if ((await context.io.password("Repeat the passphrase:")) !== passphrase)
+  if ((await newSecret("Repeat the passphrase:", context.io)) !== passphrase)
     throw commandError("passphrases don't match", { hint: "type the same passphrase twice" });
   return passphrase;
 }
