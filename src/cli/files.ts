@@ -1,5 +1,4 @@
-import { closeSync, openSync, readSync } from "node:fs";
-import { errorText, fromUtf8 } from "../util/index.ts";
+import { errorText, fromUtf8, readFileStart } from "../util/index.ts";
 import { commandError } from "./errors.ts";
 
 export interface FileWant {
@@ -10,7 +9,9 @@ export interface FileWant {
   readonly hint?: string;
 }
 
-/** The text of a file of any kind, pipes included. Throws one sentence when it cannot be read, is too large or no text. */
+const FILE_HINT = "check that the path is right, and that it is a file that you may read";
+
+/** The text of a file, or of a pipe. Throws one sentence when it cannot be read, is too large or no text. */
 export function readTextFile(path: string, want: FileWant): string {
   const bytes = readBytes(path, want);
   if (bytes.length > want.maxBytes)
@@ -24,33 +25,10 @@ export function readTextFile(path: string, want: FileWant): string {
   }
 }
 
-const CHUNK = 64 * 1024;
-
 function readBytes(path: string, { what, maxBytes, hint }: FileWant): Uint8Array {
   try {
-    const descriptor = openSync(path, "r");
-    try {
-      return readUpTo(descriptor, maxBytes + 1);
-    } finally {
-      closeSync(descriptor);
-    }
+    return readFileStart(path, { maxBytes, pipes: true });
   } catch (cause) {
-    throw commandError(`cannot read the ${what}: ${errorText(cause)}`, {
-      cause,
-      ...(hint === undefined ? {} : { hint }),
-    });
+    throw commandError(`cannot read the ${what}: ${errorText(cause)}`, { cause, hint: hint ?? FILE_HINT });
   }
-}
-
-function readUpTo(descriptor: number, limit: number): Uint8Array {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  while (length < limit) {
-    const chunk = new Uint8Array(Math.min(CHUNK, limit - length));
-    const count = readSync(descriptor, chunk, 0, chunk.length, null);
-    if (count === 0) break;
-    chunks.push(chunk.subarray(0, count));
-    length += count;
-  }
-  return Buffer.concat(chunks);
 }

@@ -14,8 +14,8 @@ export interface Io {
   err(text: string): void;
   /** The next line of the input without its end; rejects when the input has ended. */
   readLine(): Promise<string>;
-  /** All that is left of the input. */
-  readAll(): Promise<string>;
+  /** All that is left of the input, which has to be UTF-8 text of at most so many bytes. */
+  readAll(maxBytes: number): Promise<string>;
   /** A line in answer to `> <prompt>`. */
   ask(prompt: string): Promise<string>;
   /** A line that is not shown while it is typed. */
@@ -69,7 +69,7 @@ export function createIo(streams: IoStreams = PROCESS_STREAMS): Io {
     out: (text) => void streams.output.write(text),
     err,
     readLine: () => answer(reader().next()),
-    readAll: () => reader().rest(),
+    readAll: (maxBytes) => reader().rest(maxBytes),
     ask(text) {
       prompt(`> ${text}\n`);
       return answer(reader().next());

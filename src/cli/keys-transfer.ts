@@ -1,9 +1,9 @@
-import { readFile, stat } from "node:fs/promises";
 import { decryptKeyArmor, encryptKeyArmor, generateMnemonic, isPrivateKey, sha256 } from "../crypto/index.ts";
 import { checkKeyName, type Keyring, MIN_PASSPHRASE, newPassphraseFault, passphraseForms } from "../keyring/index.ts";
 import { errorText, fromHex, SvcError, toHex, toHexUpper, toUtf8, trimSpace } from "../util/index.ts";
 import { type Bech32Kind, bech32Prefix, encodeBech32, parseBech32 } from "../wire/index.ts";
 import { commandError, usageError } from "./errors.ts";
+import { readTextFile } from "./files.ts";
 import type { Io } from "./io.ts";
 import { cliKeyring, newSecret } from "./keyring.ts";
 import { findKey, type KeysFlags } from "./keys.ts";
@@ -11,7 +11,6 @@ import { yamlText } from "./keys-record.ts";
 
 /** Characters that 256 bits of entropy need in base 64. */
 const MIN_ENTROPY_TEXT = 43;
-const MAX_ARMOR_FILE = 64 * 1024;
 
 export interface KeysExportOptions extends KeysFlags {
   readonly name: string;
@@ -56,7 +55,7 @@ export interface KeysImportOptions extends KeysFlags {
 export async function keysImport(options: KeysImportOptions, io: Io): Promise<void> {
   const { name, file } = options;
   checkKeyName(name);
-  const armor = await readArmor(file);
+  const armor = readTextFile(file, ARMOR_FILE);
   const passphrase = await io.password("Enter passphrase to decrypt your key:");
   checkLength(passphrase);
   const privateKey = await decrypt(armor, passphrase, file);
@@ -95,15 +94,7 @@ async function storeNew(keyring: Keyring, name: string, privateKey: Uint8Array):
 }
 
 const ARMOR_HINT = "give a file as svc keys export prints it, whole and unchanged";
-
-async function readArmor(file: string): Promise<string> {
-  try {
-    if ((await stat(file)).size > MAX_ARMOR_FILE) throw new Error(`${file} is larger than 64 KiB`);
-    return await readFile(file, "utf8");
-  } catch (error) {
-    throw commandError(`key file: ${errorText(error)}`, { hint: ARMOR_HINT, cause: error });
-  }
-}
+const ARMOR_FILE = { what: "key file", maxBytes: 64 * 1024, hint: ARMOR_HINT };
 
 /** A piped line may end in white space that was, or was not, part of the passphrase when the armor was made. */
 async function decrypt(armor: string, line: string, file: string): Promise<Uint8Array> {

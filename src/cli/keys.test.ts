@@ -324,7 +324,9 @@ describe("keys export and import", () => {
       "failed to decrypt private key: invalid account password",
     );
     await expect(importAs("new", "short\n")).rejects.toThrow("password must be at least 8 characters");
-    await expect(importAs("new", "exportpw-123\n", join(home, "none"))).rejects.toThrow("key file: ENOENT");
+    await expect(importAs("new", "exportpw-123\n", join(home, "none"))).rejects.toThrow(
+      "cannot read the key file: ENOENT",
+    );
     const exportKey = (options: object, input: string) =>
       run((io) => keysExport({ ...flags(), name: "k0", ...options }, io), input);
     await expect(exportKey({}, "short\n")).rejects.toThrow("password must be at least 8 characters");

@@ -13,6 +13,7 @@ import { commandError, usageError } from "./errors.ts";
 import type { Io } from "./io.ts";
 import { cliKeyring, type KeyringFlags } from "./keyring.ts";
 import { type KeyStyle, keyOutput, keysYaml, keyTexts, type PublicKeyFormat } from "./keys-record.ts";
+import { printable } from "./printable.ts";
 
 /** Flags of the group `keys`. */
 export interface KeysFlags extends KeyringFlags {
@@ -29,7 +30,7 @@ export interface KeysListOptions extends KeysFlags {
 export async function keysList(options: KeysListOptions, io: Io): Promise<void> {
   const keys = await cliKeyring(options, io).list(({ message }) => io.err(`left out: ${message}\n`));
   if (options.listNames === true) {
-    io.out(keys.map(({ name }) => `${name}\n`).join(""));
+    io.out(keys.map(({ name }) => `${printable(name)}\n`).join(""));
     return;
   }
   const outputs = keys.map((key) => keyOutput(key, options));

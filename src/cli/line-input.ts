@@ -14,7 +14,6 @@ export interface InputStream {
 
 /** A line that never ends would fill the memory. */
 const MAX_LINE = 1024 * 1024;
-const MAX_INPUT = 64 * 1024 * 1024;
 
 /** Control characters of a terminal that hands over every key. */
 const KEY = {
@@ -33,6 +32,8 @@ const KEY = {
 export class LineInput {
   readonly #stream: InputStream;
   readonly #decoder = new StringDecoder("utf8");
+  readonly #strict = new TextDecoder("utf-8", { fatal: true });
+  #isGarbled = false;
   #pending = "";
   #ended = false;
   #failure: Error | undefined;
@@ -64,14 +65,17 @@ export class LineInput {
     }
   }
 
-  /** Everything up to the end. */
-  async rest(): Promise<string> {
-    while (!this.#ended) {
-      await this.#more();
-      if (this.#pending.length > MAX_INPUT) throw commandError("standard input is larger than 64 MiB");
+  /** Everything up to the end, as text: what signs it must not sign characters that stand for damaged ones. */
+  async rest(maxBytes: number): Promise<string> {
+    const tooLarge = (): boolean => Buffer.byteLength(this.#pending) > maxBytes;
+    while (!this.#ended && !tooLarge()) await this.#more();
+    if (tooLarge()) {
+      const hint = "is it the right input?";
+      throw commandError(`standard input is larger than ${maxBytes} bytes`, { hint });
     }
     this.#throwFailure();
-    return this.#take(this.#pending.length);
+    if (this.#isGarbled) throw commandError("standard input is not UTF-8 text", { hint: "send it as UTF-8" });
+    return this.#take(this.#pending.length).replace(/^\uFEFF/, "");
   }
 
   async #nextLine(raw: boolean): Promise<string | undefined> {
@@ -127,15 +131,32 @@ export class LineInput {
   }
 
   #receive(chunk: Uint8Array | string): void {
-    this.#pending += typeof chunk === "string" ? chunk : this.#decoder.write(Buffer.from(chunk));
+    if (typeof chunk === "string") this.#pending += chunk;
+    else {
+      this.#pending += this.#decoder.write(Buffer.from(chunk));
+      this.#check(chunk);
+    }
     this.#wake();
   }
 
   #finish(failure?: Error): void {
     this.#failure ??= failure;
-    if (!this.#ended) this.#pending += this.#decoder.end();
+    if (!this.#ended) {
+      this.#pending += this.#decoder.end();
+      this.#check();
+    }
     this.#ended = true;
     this.#wake();
+  }
+
+  /** Notices bytes that are no UTF-8; without a chunk, also a character that was cut off. */
+  #check(chunk?: Uint8Array): void {
+    if (this.#isGarbled) return;
+    try {
+      this.#strict.decode(chunk, { stream: chunk !== undefined });
+    } catch {
+      this.#isGarbled = true;
+    }
   }
 
   #throwFailure(): void {

@@ -12,7 +12,7 @@ import {
   startNode,
   validateGenesis,
 } from "../node/index.ts";
-import { createLogger, EXIT, errorText, parseCoins, SvcError } from "../util/index.ts";
+import { createLogger, EXIT, errorText, MAX_GENESIS_BYTES, parseCoins, SvcError } from "../util/index.ts";
 import { encodeAddress, isAddress, type JsonValue, printJson, sortJson } from "../wire/index.ts";
 import { usageError } from "./errors.ts";
 import { readTextFile } from "./files.ts";
@@ -27,7 +27,7 @@ import { stopRequested } from "./signals.ts";
 import type { CommandInput, Run } from "./spec.ts";
 import { VERSION } from "./version.ts";
 
-const GENESIS_FILE = { what: "genesis file", maxBytes: 256 * 1024 * 1024, hint: "give a file as svc export prints it" };
+const GENESIS_FILE = { what: "genesis file", maxBytes: MAX_GENESIS_BYTES, hint: "give a file as svc export prints it" };
 
 /** `init <moniker>`: makes a node's home and tells what is in it on standard error. */
 export const init: Run = async ({ args: [moniker = ""], flags, io }) => {

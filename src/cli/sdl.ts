@@ -1,4 +1,3 @@
-import { closeSync, openSync, readSync } from "node:fs";
 import {
   formatIssue,
   type LoadedSdl,
@@ -9,7 +8,7 @@ import {
   type SdlIssue,
   type SdlLimits,
 } from "../sdl/index.ts";
-import { EXIT, errorText, toHex } from "../util/index.ts";
+import { EXIT, errorText, readFileStart, toHex } from "../util/index.ts";
 import { commandError } from "./errors.ts";
 import type { Io } from "./io.ts";
 
@@ -62,24 +61,12 @@ export function loadSdlFile(file: string, limits?: SdlLimits): LoadedSdl {
 
 /** One byte more than may be read shows that the file is too large, whatever its kind. */
 function readStart(file: string): Uint8Array {
-  const bytes = new Uint8Array(MAX_FILE_BYTES + 1);
-  let length = 0;
   try {
-    const descriptor = openSync(file, "r");
-    try {
-      let count = -1;
-      while (length < bytes.length && count !== 0) {
-        count = readSync(descriptor, bytes, length, bytes.length - length, null);
-        length += count;
-      }
-    } finally {
-      closeSync(descriptor);
-    }
+    return readFileStart(file, { maxBytes: MAX_FILE_BYTES, pipes: true });
   } catch (error) {
     const hint = "give the path of a deployment file, for example examples/web.yaml";
     throw commandError(`cannot read the deployment file: ${errorText(error)}`, { hint, cause: error });
   }
-  return bytes.subarray(0, length);
 }
 
 const REPLACEMENT = "\uFFFD";

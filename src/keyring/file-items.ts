@@ -1,14 +1,19 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { createFile, errorText, replaceFile, SvcError } from "../util/index.ts";
+import { createFile, errorText, readFileText, replaceFile, SvcError } from "../util/index.ts";
 import { keyringErrors } from "./errors.ts";
 import { checkDirectory, checkSecretFile, isErrno, prepareDirectory, removeFile } from "./files.ts";
 import { decodeItemJson, encodeItemJson } from "./item-json.ts";
-import { decryptItem, encryptItem } from "./jwe.ts";
+import { decryptItem, encryptItem, MAX_ITEM } from "./jwe.ts";
 import { askExisting, askNew, hashPassphrase, matchesHash, type PassphraseSource } from "./passphrase.ts";
 import type { ItemStore } from "./types.ts";
 
 const KEYHASH = "keyhash";
+const MAX_KEYHASH = 1024;
+/** Other files of the directory are temporary ones and those of editors. */
+const ITEM = /\.(?:info|address)$/;
+/** What a file name cannot hold, and the mark of an escape; other tools write the same. */
+const ESCAPED = process.platform === "win32" ? /[%/\\]/g : /[%/]/g;
 /** The passphrase of the back end `test`, known to everybody. */
 const TEST_PASSPHRASE = "test";
 
@@ -45,7 +50,7 @@ export class FileItems implements ItemStore {
     checkDirectory(this.#dir);
     try {
       const names = readdirSync(this.#dir);
-      return names.filter((name) => !name.startsWith(".") && name !== KEYHASH).map(itemKey);
+      return names.filter((name) => ITEM.test(name)).map(itemKey);
     } catch (error) {
       if (isErrno(error, "ENOENT")) return [];
       throw error;
@@ -55,7 +60,7 @@ export class FileItems implements ItemStore {
   async read(key: string): Promise<Uint8Array | undefined> {
     const path = this.#path(key);
     if (!checkSecretFile(path)) return undefined;
-    const text = readFileSync(path, "utf8");
+    const text = readItem(path);
     return decodeItem(path, text, await this.#secret());
   }
 
@@ -72,7 +77,7 @@ export class FileItems implements ItemStore {
   }
 
   #path(key: string): string {
-    return join(this.#dir, key.replaceAll("/", "%2F"));
+    return join(this.#dir, itemFile(key));
   }
 
   /** The passphrase, asked for once; a failed attempt does not stick. */
@@ -118,7 +123,7 @@ export class FileItems implements ItemStore {
 
   /** Items without their `keyhash`: a passphrase is right when it opens one of them. */
   async #restoreHash(item: string, source: PassphraseSource): Promise<string> {
-    const text = readFileSync(this.#path(item), "utf8");
+    const text = readItem(this.#path(item));
     const passphrase = await askExisting(source, async (answer) => opens(text, answer));
     createFile(join(this.#dir, KEYHASH), await hashPassphrase(passphrase, this.#work.cost));
     return passphrase;
@@ -129,13 +134,23 @@ export class FileItems implements ItemStore {
 function readHash(path: string): string | undefined {
   let hash: string;
   try {
-    hash = readFileSync(path, "latin1").trim();
+    hash = readFileText(path, { maxBytes: MAX_KEYHASH }).trim();
   } catch (error) {
     if (isErrno(error, "ENOENT", "ENOTDIR")) return undefined;
-    throw error;
+    if (isErrno(error)) throw error;
+    throw keyringErrors.damaged(errorText(error));
   }
   if (!/^\$2[aby]\$\d\d\$[./A-Za-z0-9]{53}$/.test(hash)) throw keyringErrors.damaged(path);
   return hash;
+}
+
+function readItem(path: string): string {
+  try {
+    return readFileText(path, { maxBytes: MAX_ITEM });
+  } catch (error) {
+    if (isErrno(error)) throw error;
+    throw keyringErrors.damaged(`key file ${errorText(error)}`);
+  }
 }
 
 async function opens(text: string, passphrase: string): Promise<boolean> {
@@ -159,6 +174,10 @@ async function decodeItem(path: string, text: string, passphrase: string): Promi
   return decodeItemJson(item, `key file ${path}`);
 }
 
+function itemFile(key: string): string {
+  return key.replace(ESCAPED, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
+}
+
 function itemKey(fileName: string): string {
-  return fileName.replaceAll(/%2F/gi, "/");
+  return fileName.replace(/%(25|2F|5C)/gi, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 16)));
 }

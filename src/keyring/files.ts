@@ -44,8 +44,10 @@ export function removeFile(path: string): void {
   syncDirectory(dirname(path));
 }
 
+/** Whether it is an error of the system, of one of the codes where some are given. */
 export function isErrno(error: unknown, ...codes: readonly string[]): boolean {
-  return error instanceof Error && "code" in error && codes.includes(String(error.code));
+  if (!(error instanceof Error && "code" in error)) return false;
+  return codes.length === 0 || codes.includes(String(error.code));
 }
 
 function lstatOrUndefined(path: string): Stats | undefined {

@@ -12,7 +12,8 @@ const ENCRYPTION = "A256GCM";
 const ROUNDS_ALLOWED = { min: 1000, max: 1_000_000 };
 const SALT_LENGTH = 12;
 const KEY_WRAP_IV = Buffer.alloc(8, 0xa6);
-const MAX_ITEM = 256 * 1024;
+/** Bytes of an item as it is stored. */
+export const MAX_ITEM = 256 * 1024;
 
 const derive = promisify(pbkdf2);
 

@@ -7,10 +7,12 @@ import vectors from "../../test/vectors/keyring-dirs.json" with { type: "json" }
 import keyVectors from "../../test/vectors/keys.json" with { type: "json" };
 import { generatePrivateKey, publicKeyOf, verifySecp256k1 } from "../crypto/index.ts";
 import { fromHex, toHex, toUtf8 } from "../util/index.ts";
-import { encodeAddress, multisigPublicKey, secp256k1PublicKey } from "../wire/index.ts";
+import { encodeAddress, multisigPublicKey, publicKeyAddress, secp256k1PublicKey } from "../wire/index.ts";
+import { FileItems } from "./file-items.ts";
 import { fixedPassphrase, type Keyring, openKeyring, type PassphraseSource, passphraseFile } from "./index.ts";
 import { ItemKeyring } from "./keyring.ts";
 import { MemoryItems } from "./memory-items.ts";
+import { encodeRecord } from "./record-proto.ts";
 
 let home: string;
 beforeEach(async () => {
@@ -116,14 +118,34 @@ describe.each(["file", "test", "memory"])("back end %s", (backend) => {
     expect(await keyring.list()).toHaveLength(2);
   });
 
+  test.each(["a/b", "a\\b", "a%b", "a%2Fb", "a%2fb", "50%", "a..b/%5c/b.info"])(
+    "the name %j is a key like any other",
+    async (name) => {
+      const keyring = open(backend, fixedPassphrase(PASSPHRASE));
+      const { address } = await keyring.addLocal(name, generatePrivateKey());
+      await keyring.addLocal("plain", generatePrivateKey());
+      expect((await keyring.list()).map((key) => key.name)).toEqual([name, "plain"].sort());
+      expect((await keyring.get(encodeAddress(address))).name).toBe(name);
+      await keyring.rename("plain", `${name}-2`);
+      await keyring.delete(name);
+      expect((await keyring.list()).map((key) => key.name)).toEqual([`${name}-2`]);
+    },
+  );
+
   test.each([
     "",
     "  ",
     " a",
     "../x",
-    "a/b",
+    "x/..",
+    "a/./b",
+    "a/../../b",
+    "/a",
+    "a/",
+    "a//b",
     "a\0b",
-    "a%2Fb",
+    ".",
+    "..",
     ".hidden",
     "a\u202eb",
     "x".repeat(201),
@@ -197,6 +219,38 @@ describe("files", () => {
       `key file ${fileOf("alice.info")}`,
     );
   });
+
+  test("names become file names as other tools write them, and none leaves the directory", async () => {
+    const dir = join(home, "keyring-test");
+    for (const name of ["a/b", "a%b", "a%2Fb", "a\\b"]) await open("test").addLocal(name, generatePrivateKey());
+    const names = (await readdir(dir)).filter((name) => name.endsWith(".info"));
+    expect(names.sort()).toEqual(["a%252Fb.info", "a%25b.info", "a%2Fb.info", "a\\b.info"].sort());
+    expect(await readdir(home)).toEqual(["keyring-test"]);
+    await writeFile(join(home, "alice.info"), await readFile(join(dir, "a%25b.info")), { mode: 0o600 });
+    expect(await open("test").find("../alice")).toBeUndefined();
+  });
+
+  test.each([".", "..", ".x", "", " x ", "../x", "/abs", "a\nb"])(
+    "a key %j of another tool is listed and used",
+    async (name) => {
+      const items = new FileItems(join(home, "keyring-test"));
+      const [privateKey, publicKey] = [
+        fromHex("01".repeat(32)),
+        secp256k1PublicKey(publicKeyOf(fromHex("01".repeat(32)))),
+      ];
+      await items.create(`${name}.info`, encodeRecord({ type: "local", name, publicKey, privateKey }));
+      await items.write(`${toHex(publicKeyAddress(publicKey))}.address`, toUtf8(`${name}.info`));
+      await writeFile(join(home, "keyring-test", ".tmp-77"), "left over", { mode: 0o600 });
+      await writeFile(join(home, "keyring-test", ".alice.info.swp"), "of an editor", { mode: 0o600 });
+      const keyring = open("test");
+      expect((await keyring.list()).map((key) => key.name)).toEqual([name]);
+      expect((await keyring.get(name)).name).toBe(name);
+      expect((await keyring.rename(name, "plain")).name).toBe("plain");
+      expect((await readdir(join(home, "keyring-test"))).filter((each) => each.endsWith(".info"))).toEqual([
+        "plain.info",
+      ]);
+    },
+  );
 
   test("an item under another name is noticed", async () => {
     await open("test").addLocal("alice", generatePrivateKey());

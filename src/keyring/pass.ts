@@ -1,10 +1,11 @@
 import { accessSync, constants, existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { homedir } from "node:os";
-import { delimiter, dirname, join } from "node:path";
+import { delimiter, dirname, join, sep } from "node:path";
 import { keyringErrors } from "./errors.ts";
 import { isErrno } from "./files.ts";
 import { decodeItemJson, encodeItemJson } from "./item-json.ts";
+import { leavesItsPlace } from "./names.ts";
 import { type Ran, runProgram } from "./run-program.ts";
 import { DIALOG_MS, type ServiceContext, withNotice } from "./session.ts";
 import type { ItemStore } from "./types.ts";
@@ -53,7 +54,7 @@ class PassItems implements ItemStore {
     const { store, folder } = this.#parts;
     // Folders of the store itself belong to others.
     const names = await entryNames(join(store, folder), folder !== "");
-    return names.map((name) => name.slice(0, -SUFFIX.length).replaceAll("\\", "/"));
+    return names.map((name) => name.slice(0, -SUFFIX.length).replaceAll(sep, "/"));
   }
 
   async read(key: string): Promise<Uint8Array | undefined> {
@@ -82,7 +83,8 @@ class PassItems implements ItemStore {
   }
 
   #has(key: string): boolean {
-    return existsSync(join(this.#parts.store, `${this.#entry(key)}${SUFFIX}`));
+    // The program refuses such paths, and nothing outside of the store is looked at.
+    return !leavesItsPlace(key) && existsSync(join(this.#parts.store, `${this.#entry(key)}${SUFFIX}`));
   }
 
   #run(args: readonly string[], purpose: string, input?: Uint8Array): Promise<Ran> {

@@ -1,6 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { readFile } from "node:fs/promises";
-import { toUtf8, trimSpace } from "../util/index.ts";
+import { readFileText, toUtf8, trimSpace } from "../util/index.ts";
 import { keyringErrors } from "./errors.ts";
 import { checkSecretFile } from "./files.ts";
 
@@ -21,6 +20,7 @@ export interface PassphraseSource {
 
 /** Bytes, as other tools count the characters of it. */
 export const MIN_PASSPHRASE = 8;
+const MAX_PASSPHRASE_FILE = 64 * 1024;
 /** What stands for bytes that are no text: other tools would take the bytes, and many passphrases would be the same. */
 const NOT_UTF8 = "\ufffd";
 /** bcrypt, which guards the check of the passphrase, looks at no byte after these. */
@@ -35,7 +35,7 @@ export function fixedPassphrase(passphrase: string): PassphraseSource {
 export function passphraseFile(path: string): PassphraseSource {
   const ask = async (): Promise<string> => {
     if (!checkSecretFile(path)) throw keyringErrors.passphrase(`passphrase file ${path} does not exist`);
-    const [line = ""] = (await readFile(path, "utf8")).split(/\r?\n/);
+    const [line = ""] = readFileText(path, { maxBytes: MAX_PASSPHRASE_FILE }).split(/\r?\n/);
     return line;
   };
   return { attempts: 1, trims: true, ask, notify: () => undefined };

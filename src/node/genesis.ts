@@ -1,9 +1,9 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { create } from "@bufbuild/protobuf";
 import { genesisProblems, standardModules } from "../app/index.ts";
 import { BlockStore, type Genesis, parseGenesis } from "../engine/index.ts";
 import { openLmdb } from "../store/index.ts";
-import type { IntCoin } from "../util/index.ts";
+import { errorText, type IntCoin, MAX_GENESIS_BYTES, readFileText } from "../util/index.ts";
 import {
   type GenesisState as AuthState,
   GenesisStateSchema as AuthStateSchema,
@@ -41,7 +41,11 @@ export function defaultAppState(): Record<string, JsonValue> {
 export function readGenesisText(home: string): string {
   const { genesis } = homePaths(home);
   if (!existsSync(genesis)) throw nodeErrors.noGenesis(genesis);
-  return readFileSync(genesis, "utf8");
+  try {
+    return readFileText(genesis, { maxBytes: MAX_GENESIS_BYTES });
+  } catch (error) {
+    throw nodeErrors.invalidGenesis(errorText(error));
+  }
 }
 
 /** Reads a genesis file whole and checks it as the start of a node does. Throws one error that names every problem. */

@@ -8,4 +8,5 @@ export * from "./listen.ts";
 export * from "./lists.ts";
 export * from "./log.ts";
 export * from "./names.ts";
+export * from "./read-file.ts";
 export * from "./space.ts";

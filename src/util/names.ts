@@ -28,3 +28,6 @@ export const PORTS = {
 } as const;
 
 export const EXIT = { done: 0, failed: 1, usage: 2, interrupted: 130 } as const;
+
+/** A genesis file with the state of a whole chain has some tens of MiB. */
+export const MAX_GENESIS_BYTES = 256 * 1024 * 1024;

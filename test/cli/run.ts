@@ -13,7 +13,7 @@ export interface Ran {
 
 export interface RunOptions {
   /** Standard input; it ends behind this text. */
-  readonly input?: string;
+  readonly input?: string | Uint8Array;
   readonly env?: Readonly<Record<string, string>>;
   /** Whether somebody seems to sit at the input: prompts are shown then. */
   readonly isTTY?: boolean;

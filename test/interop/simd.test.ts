@@ -176,6 +176,25 @@ describe.each(peers.map((peer) => [peer.name, peer] as const))("%s", (name, peer
     expect(await peer.ok(hex("b", other), { input: "y\n" })).toBe(await svc(hex("k5", keyring(ours)), "y\n"));
   });
 
+  test("keys whose names have slashes, backslashes and percent signs, both ways", async () => {
+    const names = ["a/b", "a\\b", "a%b", "a%2Fb", "sub/..x/y"];
+    const dirs = [join(root, `${name}-names`), join(root, `svc-${name}-names`)] as const;
+    for (const key of [...names, ".", "..", "../x", "/abs"]) await peer.ok(["keys", "add", key, ...keyring(dirs[0])]);
+    for (const key of names) await svc(["keys", "add", key, ...keyring(dirs[1])]);
+    if (older) await svc(["keys", "migrate", "--to", "amino", ...keyring(dirs[1])]);
+    for (const dir of dirs) {
+      const seen = identities(await svc(list(dir, "test")));
+      expect(identities(await peer.ok(list(dir, "test")))).toEqual(expect.arrayContaining(seen));
+      expect(seen).toHaveLength(dir === dirs[0] ? names.length + 4 : names.length);
+      for (const { key, address } of seen) {
+        for (const word of [key, address]) {
+          const show = ["keys", "show", word, "-a", ...keyring(dir)];
+          expect([await svc(show), await peer.ok(show)]).toEqual([`${address}\n`, `${address}\n`]);
+        }
+      }
+    }
+  });
+
   test("white space at the ends of a piped passphrase is dropped by both: file keyrings and armors, both ways", async () => {
     const [padded, other] = [` \u2003${PASSPHRASE}\t \n`, `\u0085${PASSPHRASE}  \r\n`];
     const dirs = [join(root, `${name}-spaces`), join(root, `svc-${name}-spaces`)] as const;

@@ -1,8 +1,7 @@
-import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type AccountCertificate, encodePem, PUBLIC_KEY_BLOCK, parseCertificatePem } from "../../crypto/index.ts";
 import { checkSecretFile, prepareDirectory } from "../../keyring/index.ts";
-import { errorText, replaceFile } from "../../util/index.ts";
+import { errorText, readFileText, replaceFile } from "../../util/index.ts";
 import { commandError } from "../errors.ts";
 
 /** What a certificate is for: a tenant's requests to providers, or a provider's gateway. */
@@ -30,13 +29,20 @@ export function certificatePath(home: string, address: string, kind: Certificate
 /** Reads a certificate file; undefined where there is none. Throws when others could read it or it is damaged. */
 export async function readCertificateFile(path: string): Promise<CertificateFile | undefined> {
   if (!checkSecretFile(path)) return undefined;
-  const text = (await readFile(path, "utf8")).replaceAll("\r\n", "\n");
-  const [, certificate, encryptedKey] = text.length > MAX_BYTES ? [] : (BLOCKS.exec(text) ?? []);
+  const [, certificate, encryptedKey] = BLOCKS.exec(readText(path)) ?? [];
   if (certificate === undefined || encryptedKey === undefined) {
     throw damaged(path, "it does not hold a certificate and its encrypted key");
   }
   try {
     return { path, certificate, encryptedKey, details: parseCertificatePem(certificate) };
+  } catch (error) {
+    throw damaged(path, errorText(error));
+  }
+}
+
+function readText(path: string): string {
+  try {
+    return readFileText(path, { maxBytes: MAX_BYTES }).replaceAll("\r\n", "\n");
   } catch (error) {
     throw damaged(path, errorText(error));
   }

@@ -1,7 +1,6 @@
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { NewCertificate } from "../../crypto/index.ts";
-import { errorText, replaceFile, toBase64, toUtf8 } from "../../util/index.ts";
+import { errorText, MAX_GENESIS_BYTES, readFileText, replaceFile, toBase64, toUtf8 } from "../../util/index.ts";
 import { isArray, isObject, type JsonObject, printJson, readJson } from "../../wire/index.ts";
 import { commandError } from "../errors.ts";
 
@@ -27,7 +26,7 @@ export async function addToGenesis(
 
 async function readGenesis(path: string): Promise<JsonObject> {
   try {
-    const genesis = readJson(await readFile(path, "utf8"));
+    const genesis = readJson(readFileText(path, { maxBytes: MAX_GENESIS_BYTES }));
     if (isObject(genesis)) return genesis;
     throw new Error("it is no JSON object");
   } catch (error) {

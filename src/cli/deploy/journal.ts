@@ -1,7 +1,7 @@
-import { readdirSync, readFileSync, rmSync } from "node:fs";
+import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import * as v from "valibot";
-import { createFile, makePrivateDirectory, replaceFile } from "../../util/index.ts";
+import { createFile, makePrivateDirectory, readFileText, replaceFile } from "../../util/index.ts";
 import { deployErrors } from "./errors.ts";
 
 /** How far a deployment came. `order` means that its transaction may have been sent. */
@@ -23,6 +23,7 @@ export interface JournalEntry {
 }
 
 const FORMAT = 1;
+const MAX_ENTRY = 64 * 1024;
 
 const schema = v.object({
   format: v.literal(FORMAT),
@@ -81,7 +82,7 @@ export class Journal {
 
   #read(name: string): JournalEntry {
     const path = join(this.#dir, name);
-    const parsed = v.safeParse(schema, parse(readFileSync(path, "utf8")));
+    const parsed = v.safeParse(schema, parse(readFileText(path, { maxBytes: MAX_ENTRY })));
     if (!parsed.success) {
       const hint = "move it away; the deployment itself is on the chain: svc query deployment list";
       throw deployErrors.journal(path, { hint });

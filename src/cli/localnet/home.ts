@@ -1,9 +1,9 @@
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { derivePrivateKey, generateMnemonic, mnemonicToSeed } from "../../crypto/index.ts";
 import { type Keyring, openKeyring, passphraseFile } from "../../keyring/index.ts";
 import { addGenesisAccounts, defaultAppState, initHome } from "../../node/index.ts";
-import { DEFAULT_HD_PATH, makePrivateDirectory, NATIVE_DENOM, replaceFile } from "../../util/index.ts";
+import { DEFAULT_HD_PATH, makePrivateDirectory, NATIVE_DENOM, readFileText, replaceFile } from "../../util/index.ts";
 import { encodeAddress, type JsonObject, type JsonValue } from "../../wire/index.ts";
 import { commandError } from "../errors.ts";
 import { userHome } from "../home.ts";
@@ -21,6 +21,7 @@ export const ACCOUNTS: Readonly<Record<"faucet" | "alice" | "bob" | "provider", 
 
 /** A file that says: this folder was made by this command and may be removed by it. */
 const MARKER = "localnet.json";
+const MAX_MARKER = 64 * 1024;
 const DEFAULT_INTERVAL_MS = 6000;
 
 /** What other commands find in the home of a running localnet. */
@@ -50,7 +51,7 @@ export function homeFlags(home: string, offset: number): string {
 
 export function readState(home: string, offset: number): LocalnetState {
   try {
-    const state = JSON.parse(readFileSync(join(home, MARKER), "utf8")) as Partial<LocalnetState>;
+    const state = JSON.parse(readFileText(join(home, MARKER), { maxBytes: MAX_MARKER })) as Partial<LocalnetState>;
     const { chainId, rpc, netUrl, kept = false } = state;
     if (chainId === undefined || rpc === undefined || netUrl === undefined) throw new Error("never came up");
     return { chainId, rpc, netUrl, kept };
@@ -76,7 +77,7 @@ function readMarker(home: string): object {
   const path = join(home, MARKER);
   if (!existsSync(path)) return {};
   // A marker that cannot be read now may say that the home is to be kept.
-  const text = readFileSync(path, "utf8");
+  const text = readFileText(path, { maxBytes: MAX_MARKER });
   try {
     const marker: unknown = JSON.parse(text);
     return typeof marker === "object" && marker !== null ? marker : {};

@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { join } from "node:path";
 import * as v from "valibot";
@@ -15,7 +14,7 @@ import {
   scalePricing,
   scriptPricing,
 } from "../../provider/index.ts";
-import { errorText, parseCoin, parseDecCoin } from "../../util/index.ts";
+import { errorText, parseCoin, parseDecCoin, readFileText } from "../../util/index.ts";
 import type { Attribute } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
 import { parseDuration } from "../duration.ts";
 import { commandError, usageError } from "../errors.ts";
@@ -159,6 +158,8 @@ function readListen(flags: Flags, name: string): { readonly host: string; readon
   return { host: match[1] === "" || match[1] === undefined ? "0.0.0.0" : match[1], port };
 }
 
+const MAX_TENANT_FILE = 64 * 1024;
+
 const TenantFile = v.strictObject({
   attributes: v.array(v.strictObject({ key: v.string(), value: v.string() })),
 });
@@ -167,7 +168,7 @@ const TenantFile = v.strictObject({
 function readTenantAttributes(path: string): Attribute[] {
   if (path === "") return [];
   try {
-    const { attributes } = v.parse(TenantFile, parse(readFileSync(path, "utf8")));
+    const { attributes } = v.parse(TenantFile, parse(readFileText(path, { maxBytes: MAX_TENANT_FILE, pipes: true })));
     return attributes.map(({ key, value }) => ({ $typeName: "svc.base.v1beta1.Attribute", key, value }));
   } catch (error) {
     throw commandError(`--provider-config: ${path}: ${errorText(error)}`, {

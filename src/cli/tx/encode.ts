@@ -1,11 +1,14 @@
 import { create } from "@bufbuild/protobuf";
 import { fromBase64, fromHex, toBase64 } from "../../util/index.ts";
 import { TxSchema } from "../../wire/gen/sdk/tx/v1beta1/tx_pb.js";
-import { decodeTx, encodeStdTx, isStdTx, printJson, readStdTx } from "../../wire/index.ts";
+import { decodeTx, encodeStdTx, isStdTx, MAX_TX_BYTES, printJson, readStdTx } from "../../wire/index.ts";
 import { usageError } from "../errors.ts";
 import type { CommandInput } from "../spec.ts";
 import { readTxFile, txBytes } from "./file.ts";
 import { printTx } from "./json.ts";
+
+/** Hexadecimal with line ends. */
+const MAX_TEXT = 4 * MAX_TX_BYTES;
 
 /** `tx encode FILE`: base64 of the bytes that are broadcast, the `tx_bytes` of REST; with `--amino` of a StdTx. */
 export async function encodeFile({ args, flags, io }: CommandInput): Promise<void> {
@@ -16,7 +19,7 @@ export async function encodeFile({ args, flags, io }: CommandInput): Promise<voi
 /** `tx decode TEXT`. */
 export async function decodeText({ args, flags, io }: CommandInput): Promise<void> {
   const [text = ""] = args;
-  const bytes = readBytes((text === "-" ? await io.readAll() : text).trim(), flags.bool("hex"));
+  const bytes = readBytes((text === "-" ? await io.readAll(MAX_TEXT) : text).trim(), flags.bool("hex"));
   if (bytes.length === 0) throw usageError("<text> is empty", "give a transaction in base64 or hexadecimal");
   if (isStdTx(bytes)) {
     io.err("the transaction is in legacy amino; it is shown in its older JSON form, which no chain takes any more\n");

@@ -16,27 +16,30 @@ import type { Io } from "../io.ts";
 import type { TxParts } from "./json.ts";
 
 const HINT = "give a file with a transaction in JSON, as --generate-only and tx sign print it";
-/** JSON takes more room than the bytes that are sent. */
+/** In a file or standard input: JSON takes more room than the bytes that are sent. */
 const MAX_BYTES = 8 * MAX_TX_BYTES;
 
 /** The transaction in a file, or in standard input when the file is `-`. Names and spelling of types stay as they are. */
 export async function readTxFile(path: string, io: Pick<Io, "readAll">): Promise<Tx> {
-  return parseTx(await readInput(path, io), `transaction file ${path}`);
+  return parseTx(await readInput(path, io), nameOf(path));
 }
 
 /** The transactions in a file with one on each line; empty lines are skipped. */
 export async function readTxLines(path: string, io: Pick<Io, "readAll">): Promise<Tx[]> {
   const lines = (await readInput(path, io)).split("\n");
-  const txs = lines.flatMap((line, i) =>
-    line.trim() === "" ? [] : [parseTx(line, `transaction file ${path}, line ${i + 1}`)],
-  );
-  if (txs.length === 0) throw commandError(`transaction file ${path} is empty`, { hint: HINT });
+  const txs = lines.flatMap((line, i) => (line.trim() === "" ? [] : [parseTx(line, `${nameOf(path)}, line ${i + 1}`)]));
+  if (txs.length === 0) throw commandError(`${nameOf(path)} is empty`, { hint: HINT });
   return txs;
 }
 
+/** What a path names, for errors. */
+function nameOf(path: string): string {
+  return path === "-" ? "standard input" : `transaction file ${path}`;
+}
+
 /** The text of a file, or of standard input for `-`. */
-export async function readInput(path: string, io: Pick<Io, "readAll">): Promise<string> {
-  if (path === "-") return io.readAll();
+async function readInput(path: string, io: Pick<Io, "readAll">): Promise<string> {
+  if (path === "-") return io.readAll(MAX_BYTES);
   return readTextFile(path, { what: "transaction file", maxBytes: MAX_BYTES, hint: HINT });
 }
 

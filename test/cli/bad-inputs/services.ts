@@ -1,9 +1,11 @@
+import { mkdirSync, symlinkSync } from "node:fs";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import type { Row, World } from "./world.ts";
 
 /** Nodes, providers, localnets and deployments: nothing is started before everything is right. */
 export function serviceRows(world: World): readonly Row[] {
-  return [...nodeRows(world), ...homeRows(world), ...providerRows(world), ...deployRows(world)];
+  return [...noFileRows(world), ...nodeRows(world), ...homeRows(world), ...providerRows(world), ...deployRows(world)];
 }
 
 /** Homes that cannot be made: one where nothing is ever made, and one below a file. */
@@ -19,6 +21,59 @@ function homeRows({ file }: World): readonly Row[] {
     ["localnet", "--port-offset", "1700"],
   ];
   return homes.flatMap(([home, text]) => commands.map((words): Row => [[...words, "--home", home], 1, text]));
+}
+
+/** What is no file, or never ends, wherever the path of a file is given. */
+function noFileRows({ root, file }: World): readonly Row[] {
+  const loop = join(root, "loop");
+  symlinkSync(loop, loop);
+  const socket = join(root, "socket");
+  createServer().listen(socket).unref();
+  const from = ["--from", "a"];
+  const commands: readonly (readonly [readonly string[], readonly string[]])[] = [
+    [["keys", "import", "x"], []],
+    [["keys", "add", "x", "--recover", "--source"], []],
+    [["tx", "sign"], from],
+    [["tx", "sign-batch"], from],
+    [["tx", "encode"], []],
+    [["tx", "broadcast"], []],
+    [["tx", "validate-signatures"], []],
+    [["tx", "provider", "create"], from],
+    [["tx", "gov", "submit-proposal"], from],
+    [["tx", "authz", "exec"], from],
+    [["tx", "deployment", "create"], from],
+    [["deploy"], from],
+    [["sdl", "hash"], []],
+    [["validate-genesis"], []],
+  ];
+  const places = [
+    ["/dev/zero", "/dev/zero is a device, not a file"],
+    [socket, "socket is a socket, not a file"],
+    [root, "is a directory, not a file"],
+    [loop, "ELOOP"],
+    [join(file("nofile/text", ""), "below"), "ENOTDIR"],
+  ] as const;
+  const given = commands.flatMap(([words, rest]) =>
+    places.map(([path, text]): Row => [[...words, path, ...rest], 1, text]),
+  );
+  const home = join(root, "nofile", "home");
+  for (const name of ["keyring-file", "config", "certs"]) mkdirSync(join(home, name), { recursive: true, mode: 0o700 });
+  symlinkSync("/dev/zero", join(home, "keyring-file", "keyhash"));
+  symlinkSync("/dev/zero", join(home, "config", "genesis.json"));
+  symlinkSync("/dev/zero", join(home, "config", "client.toml"));
+  const keyring = ["--keyring-backend", "file", "--keyring-dir", home];
+  return [
+    ...given,
+    [["keys", "add", "x", ...keyring], 1, "keyhash is a device, not a file"],
+    [["validate-genesis"], 1, "client.toml is a device, not a file", { env: { SVC_HOME: home } }],
+    [["keys", "list"], 1, "client.toml is a device, not a file", { env: { SVC_HOME: home } }],
+    [["provider", "run", ...from, "--provider-config", "/dev/zero"], 1, "/dev/zero is a device, not a file"],
+    [
+      ["keys", "add", "x", "--keyring-passphrase-file", "/dev/zero", ...keyring.with(-1, join(root, "nofile"))],
+      1,
+      "/dev/zero",
+    ],
+  ];
 }
 
 function nodeRows({ A, root, file, tx }: World): readonly Row[] {

@@ -11,6 +11,7 @@ export function txFileRows({ A, B, file, edited, none, root, tx, unsigned }: Wor
     code,
     text,
   ];
+  const latin1 = Buffer.from(unsigned.replace('"memo":""', '"memo":"caf\u00e9"'), "latin1");
   return [
     sign(none, "cannot read the transaction file"),
     sign(root, "cannot read the transaction file"),
@@ -47,8 +48,13 @@ export function txFileRows({ A, B, file, edited, none, root, tx, unsigned }: Wor
     [["tx", "sign", tx, "--from", "a", "--offline"], 2, "required flag --account-number"],
     [["tx", "sign", tx, "--from", "a"], 1, "cannot reach the node"],
     [["tx", "sign-batch", tx, ...SIGN, "--multisig", "x"], 2, "--multisig:"],
-    [["tx", "sign-batch", "-", ...SIGN], 1, "is empty", { input: "\n\n" }],
-    [["tx", "sign-batch", "-", ...SIGN], 1, "line 2", { input: `${unsigned}{}` }],
+    [["tx", "sign", "-", ...SIGN], 1, "Error: standard input: invalid JSON", { input: "" }],
+    [["tx", "sign", "-", ...SIGN], 1, "standard input is not UTF-8 text", { input: latin1 }],
+    [["tx", "sign", "-", ...SIGN], 1, "standard input is not UTF-8 text", { input: latin1.subarray(0, -3) }],
+    [["tx", "sign", "-", ...SIGN], 1, "standard input is larger than", { input: " ".repeat(9 << 20) }],
+    [["tx", "decode", "-"], 1, "standard input is larger than", { input: "A".repeat(5 << 20) }],
+    [["tx", "sign-batch", "-", ...SIGN], 1, "Error: standard input is empty", { input: "\n\n" }],
+    [["tx", "sign-batch", "-", ...SIGN], 1, "Error: standard input, line 2", { input: `${unsigned}{}` }],
     [["tx", "sign-batch", ...SIGN], 2, "missing required argument 'files'"],
     [["tx", "multisign", tx, "a", tx, "--offline"], 2, "required flag --account-number"],
     [["tx", "multisign", tx, "a", tx], 1, "signature file"],

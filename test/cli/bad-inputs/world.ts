@@ -8,7 +8,7 @@ export type Row = readonly [argv: readonly string[], code: 1 | 2, text: string, 
 
 export interface Given {
   /** Standard input. None of its lines may be repeated. */
-  readonly input?: string;
+  readonly input?: string | Uint8Array;
   readonly env?: Readonly<Record<string, string>>;
 }
 

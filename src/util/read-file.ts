@@ -1,0 +1,62 @@
+import { closeSync, fstatSync, openSync, readSync, type Stats, statSync } from "node:fs";
+
+/** How much of a file may be read, and of which kinds. */
+export interface ReadLimit {
+  readonly maxBytes: number;
+  /** Whether a pipe will do, as `<(command)` of a shell is one; it is read to its end. */
+  readonly pipes?: boolean;
+}
+
+const CHUNK = 64 * 1024;
+
+/**
+ * The bytes of a file, at most `maxBytes`. Throws one sentence for a larger one, and for what is no file: a device may
+ * never end, and opening a pipe that nobody writes to waits for ever.
+ */
+export function readFileBytes(path: string, limit: ReadLimit): Uint8Array {
+  const bytes = readFileStart(path, limit);
+  if (bytes.length > limit.maxBytes) throw new Error(`${path} is larger than ${limit.maxBytes} bytes`);
+  return bytes;
+}
+
+/** The same, with one byte more than `maxBytes` of a larger file. */
+export function readFileStart(path: string, limit: ReadLimit): Uint8Array {
+  checkKind(path, statSync(path), limit);
+  const descriptor = openSync(path, "r");
+  try {
+    // Somebody may have put another thing there meanwhile.
+    checkKind(path, fstatSync(descriptor), limit);
+    return readUpTo(descriptor, limit.maxBytes + 1);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** The text of a file; bytes that are no UTF-8 become replacement characters. */
+export function readFileText(path: string, limit: ReadLimit): string {
+  return Buffer.from(readFileBytes(path, limit)).toString("utf8");
+}
+
+function checkKind(path: string, stat: Stats, { pipes = false }: ReadLimit): void {
+  if (stat.isFile() || (pipes && stat.isFIFO())) return;
+  throw new Error(`${path} is ${kindOf(stat)}, not a file`);
+}
+
+function kindOf(stat: Stats): string {
+  if (stat.isDirectory()) return "a directory";
+  if (stat.isFIFO()) return "a pipe";
+  return stat.isSocket() ? "a socket" : "a device";
+}
+
+function readUpTo(descriptor: number, limit: number): Uint8Array {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  while (length < limit) {
+    const chunk = new Uint8Array(Math.min(CHUNK, limit - length));
+    const count = readSync(descriptor, chunk, 0, chunk.length, null);
+    if (count === 0) break;
+    chunks.push(chunk.subarray(0, count));
+    length += count;
+  }
+  return Buffer.concat(chunks);
+}
