@@ -1,5 +1,8 @@
-import { describe, expect, test } from "vitest";
-import { parseDec } from "../../util/index.ts";
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { DEC_ONE, parseDec } from "../../util/index.ts";
 import { type Environment, resolveFlags } from "../flags.ts";
 import { readEngineSettings, readSettings } from "./config.ts";
 import { PROVIDER_RUN_FLAGS } from "./spec.ts";
@@ -125,5 +128,71 @@ describe("host names", () => {
   ])("%s is one", (text, host) => {
     const given = settings({ "deployment-ingress-domain": text, "cluster-public-hostname": text });
     expect([given.ingress.domain, given.publicHostname]).toEqual([host, host]);
+  });
+});
+
+describe("prices", () => {
+  const MIB = 1n << 20n;
+  const row = {
+    id: 1,
+    count: 1n,
+    cpu: 100n,
+    memory: 64n * MIB,
+    gpu: 0n,
+    volumes: [
+      { bytes: 8n * MIB, class: "", persistent: false },
+      { bytes: 4n * MIB, class: "beta2", persistent: true },
+    ],
+    endpoints: 1,
+    ports: 0,
+    leasedIps: [1],
+  };
+  const request = { owner: "svc1tenant", rows: [row], denom: "utoken", maxPrice: 1_000_000n * DEC_ONE };
+  const NONE = { "bid-price-cpu-scale": "0", "bid-price-memory-scale": "0", "bid-price-storage-scale": "0" };
+  const FREE = { ...NONE, "bid-price-endpoint-scale": "0", "bid-price-ip-scale": "0" };
+  const priceOf = (given: Given) => settings(given).pricing.price(request);
+
+  const dir = mkdtempSync(join(tmpdir(), "svc-bid-price-"));
+  afterAll(() => rmSync(dir, { recursive: true, force: true }));
+  const script = (name: string, body: string): Given => {
+    const path = join(dir, name);
+    writeFileSync(path, `#!/bin/sh\n${body}\n`);
+    chmodSync(path, 0o755);
+    return { "bid-price-strategy": "shellScript", "bid-price-script-path": path };
+  };
+
+  test.each([
+    ["cpu", "0.5", "50"],
+    ["memory", "0.25", "16"],
+    ["storage", "0.125,beta2=2", "9"],
+    ["endpoint", "3", "3"],
+    ["ip", "7", "7"],
+  ])("--bid-price-%s-scale %s", async (resource, scale, price) => {
+    const classes = resource === "storage" ? {} : { "bid-price-storage-scale": "0,beta2=0" };
+    expect(await priceOf({ ...FREE, ...classes, [`bid-price-${resource}-scale`]: scale })).toBe(parseDec(price));
+  });
+
+  test("--bid-price-strategy randomRange goes by the memory alone", async () => {
+    const given = { ...FREE, "bid-price-strategy": "randomRange" };
+    const price = await priceOf(given);
+    expect([price >= parseDec("3.125"), price <= request.maxPrice]).toEqual([true, true]);
+    expect(await settings(given).pricing.price({ ...request, maxPrice: DEC_ONE })).toBe(parseDec("3.125"));
+  });
+
+  test("--bid-price-strategy shellScript asks the program of --bid-price-script-path", async () => {
+    expect(await priceOf(script("seven.sh", "echo 7"))).toBe(parseDec("7"));
+  });
+
+  test("--bid-price-script-timeout ends a program that is too slow", async () => {
+    const slow = { ...script("slow.sh", "sleep 5; echo 7"), "bid-price-script-timeout": "100ms" };
+    await expect(priceOf(slow)).rejects.toThrow("signal SIGKILL");
+  });
+
+  test("--bid-price-script-process-limit is how many run at once", async () => {
+    // It prints 1 where another one runs, which removes the folder at its end.
+    const alone = `mkdir ${dir}/running 2>/dev/null || { echo 1; exit; }; sleep 0.3; rmdir ${dir}/running; echo 2`;
+    const { pricing } = settings({ ...script("alone.sh", alone), "bid-price-script-process-limit": "1" });
+    const prices = await Promise.all([pricing.price(request), pricing.price(request)]);
+    expect(prices).toEqual([2n * DEC_ONE, 2n * DEC_ONE]);
   });
 });

@@ -48,6 +48,7 @@ export function readSettings(flags: Flags): Omit<ProviderConfig, "driver"> {
   const fee = inFlag(flags, "fees", () => parseCoin(flags.text("fees")));
   const deposit = flags.optional("bid-deposit");
   const duration = (name: string) => parseDuration(name, flags.text(name));
+  const jitter = (name: string) => (/^0(ms|s|m|h)?$/.test(flags.text(name)) ? 0 : duration(name));
   return {
     stateDir: stateDirOf(flags),
     pricing: readPricing(flags),
@@ -67,9 +68,9 @@ export function readSettings(flags: Flags): Omit<ProviderConfig, "driver"> {
     monitor: {
       retries: flags.count("monitor-max-retries"),
       retryMs: duration("monitor-retry-period"),
-      retryJitterMs: duration("monitor-retry-period-jitter"),
+      retryJitterMs: jitter("monitor-retry-period-jitter"),
       periodMs: duration("monitor-healthcheck-period"),
-      periodJitterMs: duration("monitor-healthcheck-period-jitter"),
+      periodJitterMs: jitter("monitor-healthcheck-period-jitter"),
     },
     inventoryPollMs: duration("inventory-resource-poll-period"),
     publicHostname: readHost(flags, "cluster-public-hostname"),

@@ -1,18 +1,17 @@
-import { createPublicKey } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { ChainClient, clientErrors, sendTx } from "../../client/index.ts";
 import { type TestNode, testNode } from "../../testing/index.ts";
-import { silentLogger, toUtf8 } from "../../util/index.ts";
-import { MsgCreateCertificateSchema, MsgRevokeCertificateSchema } from "../../wire/gen/svc/cert/v1beta1/cert_pb.js";
+import { silentLogger } from "../../util/index.ts";
+import { MsgRevokeCertificateSchema } from "../../wire/gen/svc/cert/v1beta1/cert_pb.js";
 import { MsgCreateProviderSchema } from "../../wire/gen/svc/provider/v1beta1/provider_pb.js";
-import { type Any, packAny } from "../../wire/index.ts";
+import { packAny } from "../../wire/index.ts";
 import { MemoryCluster } from "../cluster/memory/index.ts";
 import { CONNECTIONS_PER_ADDRESS, parseNetworks } from "../ingress/index.ts";
 import { parseScales, scalePricing } from "../pricing/index.ts";
-import { type TestCertificate, testCertificate } from "../testing/identities.ts";
+import { publication, testCertificate } from "../testing/identities.ts";
 import type { ProviderConfig } from "./config.ts";
 import { type RunningProvider, runProvider } from "./run.ts";
 
@@ -69,13 +68,6 @@ interface Wish {
 
 /** Certificates that are not on the chain when the provider is registered. */
 const NOT_YET = new Set(["missing", "expired", "sent"]);
-
-/** The transaction message that puts a certificate on the chain. */
-function publication(owner: string, { certificate, privateKey }: TestCertificate): Any {
-  const key = createPublicKey(privateKey).export({ type: "spki", format: "pem" }).toString();
-  const pubkey = toUtf8(key.replaceAll("PUBLIC KEY", "EC PUBLIC KEY"));
-  return packAny(MsgCreateCertificateSchema, { owner, cert: toUtf8(certificate), pubkey });
-}
 
 /** Starts a provider that is registered on the node's chain. */
 async function run(node: TestNode, wish: Wish): Promise<RunningProvider> {

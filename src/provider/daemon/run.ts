@@ -9,7 +9,7 @@ import { daemonErrors } from "../errors.ts";
 import { Gateway } from "../gateway/index.ts";
 import { HostRegistry, Ingress } from "../ingress/index.ts";
 import { type Inventory, openInventory, reconcileReservations } from "../inventory/index.ts";
-import { DEFAULT_MONITOR, LeaseService } from "../leases/index.ts";
+import { type Clock, DEFAULT_MONITOR, LeaseService } from "../leases/index.ts";
 import { marketEvents, OrderService } from "../orders/index.ts";
 import { closeBidMessage, Outbox, outboxChain, type TxVerdict, withdrawMessages } from "../outbox/index.ts";
 import type { ProviderConfig } from "./config.ts";
@@ -40,6 +40,8 @@ export interface ProviderRequest {
   /** Our own version, `v1.2.3`. */
   readonly version: string;
   readonly log: Logger;
+  /** Time as the leases see it; the system's clock by default. */
+  readonly clock?: Clock;
   /** Ends a start that still waits for the node; the running provider is ended by `stop`. */
   readonly signal?: AbortSignal;
 }
@@ -294,7 +296,7 @@ class ProviderDaemon implements RunningProvider {
   }
 
   #makeLeases(registry: HostRegistry): LeaseService {
-    const { config, log } = this.#request;
+    const { config, log, clock } = this.#request;
     const { domain, staticHosts, loopbackPorts, port } = config.ingress;
     return new LeaseService({
       folder: config.stateDir,
@@ -318,6 +320,7 @@ class ProviderDaemon implements RunningProvider {
       onGone: (id) => this.#orders.release(id),
       hostUrl: (host) => `http://${host}${port === 80 ? "" : `:${port}`}/`,
       portRange: { first: config.nodePorts.first, last: config.nodePorts.last },
+      ...(clock === undefined ? {} : { clock }),
     });
   }
 

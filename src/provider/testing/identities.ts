@@ -1,4 +1,4 @@
-import { createPrivateKey } from "node:crypto";
+import { createPrivateKey, createPublicKey } from "node:crypto";
 import {
   createCertificate,
   generatePrivateKey,
@@ -6,7 +6,9 @@ import {
   publicKeyOf,
   signSecp256k1,
 } from "../../crypto/index.ts";
-import { encodeAddress, publicKeyAddress, secp256k1PublicKey } from "../../wire/index.ts";
+import { toUtf8 } from "../../util/index.ts";
+import { MsgCreateCertificateSchema } from "../../wire/gen/svc/cert/v1beta1/cert_pb.js";
+import { type Any, encodeAddress, packAny, publicKeyAddress, secp256k1PublicKey } from "../../wire/index.ts";
 import type { FakeChain } from "./chain.ts";
 
 /** A certificate with its key in the clear, both PEM. */
@@ -42,7 +44,14 @@ export async function testCertificate(wish: CertificateWish): Promise<TestCertif
   };
 }
 
-/** Puts a certificate on the chain. */
+/** The transaction message that puts a certificate on the chain. */
+export function publication(owner: string, { certificate, privateKey }: TestCertificate): Any {
+  const key = createPublicKey(privateKey).export({ type: "spki", format: "pem" }).toString();
+  const pubkey = toUtf8(key.replaceAll("PUBLIC KEY", "EC PUBLIC KEY"));
+  return packAny(MsgCreateCertificateSchema, { owner, cert: toUtf8(certificate), pubkey });
+}
+
+/** Puts a certificate on a fake chain. */
 export function publish(
   chain: FakeChain,
   address: string,

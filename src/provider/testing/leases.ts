@@ -14,7 +14,7 @@ export const TENANT = encodeAddress(new Uint8Array(20).fill(1));
 export const STRANGER = encodeAddress(new Uint8Array(20).fill(2));
 
 /** A loopback address of this process's own: whatever else listens on this machine has its node ports on others. */
-const OWN_ADDRESS = `127.${64 + ((process.pid >> 16) & 63)}.${(process.pid >> 8) & 255}.${process.pid & 255}`;
+export const OWN_ADDRESS = `127.${64 + ((process.pid >> 16) & 63)}.${(process.pid >> 8) & 255}.${process.pid & 255}`;
 
 export function leaseOf(dseq: bigint, owner = TENANT): LeaseKey {
   return { owner, dseq, gseq: 1, oseq: 1, provider: PROVIDER };

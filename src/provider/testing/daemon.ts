@@ -1,0 +1,171 @@
+import { rmSync } from "node:fs";
+import { ChainClient, GatewayClient, publishedCertificates, sendTx, type TxSigner } from "../../client/index.ts";
+import type { LoadedSdl } from "../../sdl/index.ts";
+import { type LogFields, type Logger, NATIVE_DENOM } from "../../util/index.ts";
+import { Query as BankQuery } from "../../wire/gen/sdk/bank/v1beta1/query_pb.js";
+import { MsgCloseDeploymentSchema, MsgCreateDeploymentSchema } from "../../wire/gen/svc/deployment/v1beta1/tx_pb.js";
+import { MsgCreateLeaseSchema } from "../../wire/gen/svc/market/v1beta1/tx_pb.js";
+import { MsgCreateProviderSchema } from "../../wire/gen/svc/provider/v1beta1/provider_pb.js";
+import { type Any, type LeaseKey, type PublicKey, packAny } from "../../wire/index.ts";
+import { type ChainView, chainView } from "../chain.ts";
+import { MemoryCluster } from "../cluster/memory/index.ts";
+import type { ProviderConfig } from "../daemon/config.ts";
+import { type RunningProvider, runProvider } from "../daemon/run.ts";
+import type { Clock } from "../leases/index.ts";
+import { publication, type TestCertificate, testCertificate } from "./identities.ts";
+import { OWN_ADDRESS } from "./leases.ts";
+
+interface LogEntry {
+  readonly level: string;
+  readonly message: string;
+  readonly fields: LogFields;
+}
+
+/** A key of the node's accounts. */
+interface MarketKey {
+  readonly address: string;
+  readonly publicKey: PublicKey;
+  sign(bytes: Uint8Array): Uint8Array;
+}
+
+/** The part of a `TestNode` that is used. */
+interface MarketNode {
+  readonly url: string;
+  key(name: string): MarketKey;
+}
+
+/** A provider that is registered on the chain of a test node, and a tenant. */
+export interface TestMarketplace {
+  readonly node: MarketNode;
+  readonly provider: TxSigner;
+  readonly tenant: MarketKey;
+  readonly identity: TestCertificate;
+}
+
+/** Registers `alice` as a provider with her certificate; `bob` is the tenant. */
+export async function testMarketplace(node: MarketNode): Promise<TestMarketplace> {
+  const provider = signerOf(node.key("alice"));
+  const owner = provider.address;
+  const identity = await testCertificate({ address: owner, hosts: ["localhost"] });
+  const record = packAny(MsgCreateProviderSchema, { owner, hostUri: "https://localhost:8443" });
+  await confirmed(node, provider, [record, publication(owner, identity)]);
+  return { node, provider, tenant: node.key("bob"), identity };
+}
+
+export interface DaemonOptions {
+  readonly config: Omit<ProviderConfig, "driver">;
+  readonly clock?: Clock;
+}
+
+let lastDeployment = 0n;
+
+/** The whole daemon of a provider on the memory cluster, with the words of its tenant. */
+export class TestDaemon {
+  readonly cluster = new MemoryCluster({ nodePortAddress: OWN_ADDRESS });
+  readonly driver = this.cluster.open();
+  /** Every line of the log, in its order. */
+  readonly logs: LogEntry[] = [];
+  readonly chain: ChainView;
+  readonly #market: TestMarketplace;
+  readonly #client: ChainClient;
+  readonly #options: DaemonOptions;
+  #running: RunningProvider | undefined;
+
+  constructor(market: TestMarketplace, options: DaemonOptions) {
+    this.#market = market;
+    this.#options = options;
+    this.#client = new ChainClient(market.node.url);
+    this.chain = chainView(this.#client.query);
+  }
+
+  async start(): Promise<void> {
+    const { node, provider: signer, identity } = this.#market;
+    const { config, clock } = this.#options;
+    this.#running = await runProvider({
+      config: { ...config, driver: this.driver },
+      client: new ChainClient(node.url),
+      signer,
+      identity,
+      version: "v0.0.0",
+      log: recorder(this.logs),
+      ...(clock === undefined ? {} : { clock }),
+    });
+  }
+
+  async stop(): Promise<void> {
+    await this.#running?.stop();
+    this.#client.close();
+    await this.cluster.destroy();
+    rmSync(this.#options.config.stateDir, { recursive: true, force: true });
+  }
+
+  /** Fields of the latest line with this message. */
+  logged(message: string): LogFields | undefined {
+    return this.logs.findLast((entry) => entry.message === message)?.fields;
+  }
+
+  /** Puts a deployment on the chain and returns what the lease with this provider would be. */
+  async deploy({ groups, hash: version }: LoadedSdl): Promise<LeaseKey> {
+    const { tenant, node, provider } = this.#market;
+    const id = { owner: tenant.address, dseq: ++lastDeployment };
+    const deposit = { denom: NATIVE_DENOM, amount: "5000000" };
+    const init = { id, groups: [...groups], version: Uint8Array.from(version), deposit };
+    await confirmed(node, signerOf(tenant), [packAny(MsgCreateDeploymentSchema, init)]);
+    return { ...id, gseq: 1, oseq: 1, provider: provider.address };
+  }
+
+  /** Takes the provider's bid. */
+  async lease(bidId: LeaseKey): Promise<void> {
+    const { tenant, node } = this.#market;
+    await confirmed(node, signerOf(tenant), [packAny(MsgCreateLeaseSchema, { bidId })]);
+  }
+
+  /** Ends the deployment of a lease or of an order. */
+  async close({ owner, dseq }: LeaseKey): Promise<void> {
+    const { tenant, node } = this.#market;
+    await confirmed(node, signerOf(tenant), [packAny(MsgCloseDeploymentSchema, { id: { owner, dseq } })]);
+  }
+
+  /** The provider's gateway, for its tenant. */
+  gateway(port = Number(this.logged("provider started")?.gateway)): GatewayClient {
+    const { tenant, provider } = this.#market;
+    return new GatewayClient({
+      provider: provider.address,
+      hostUri: `https://127.0.0.1:${port}`,
+      certificateOf: publishedCertificates(this.#client.query),
+      credential: { kind: "token", account: tenant.address, sign: async (bytes) => tenant.sign(bytes) },
+    });
+  }
+
+  /** What the provider's account holds. */
+  async balance(): Promise<bigint> {
+    const { balance } = await this.#client.query.call(BankQuery.method.balance, {
+      address: this.#market.provider.address,
+      denom: NATIVE_DENOM,
+    });
+    return BigInt(balance?.amount ?? "0");
+  }
+}
+
+function signerOf({ address, publicKey, ...key }: MarketKey): TxSigner {
+  return { address, publicKey, sign: async (bytes) => key.sign(bytes) };
+}
+
+async function confirmed(node: MarketNode, signer: TxSigner, messages: readonly Any[]): Promise<void> {
+  const client = new ChainClient(node.url);
+  try {
+    const { code, rawLog } = await sendTx(client, signer, messages, { gas: 1_000_000n });
+    if (code !== 0) throw new Error(rawLog);
+  } finally {
+    client.close();
+  }
+}
+
+function recorder(logs: LogEntry[], always: LogFields = {}): Logger {
+  const add =
+    (level: string) =>
+    (message: string, fields: LogFields = {}): void =>
+      void logs.push({ level, message, fields: { ...always, ...fields } });
+  const child = (fields: LogFields): Logger => recorder(logs, { ...always, ...fields });
+  return { debug: add("D"), info: add("I"), warn: add("W"), error: add("E"), child };
+}
