@@ -12,6 +12,7 @@ import {
   orderOf,
   price,
   resourceRow,
+  type TestKey,
   TestMarket,
   testChain,
   walkPages,
@@ -32,6 +33,8 @@ import {
   MsgUpdateDeploymentSchema,
 } from "../../wire/gen/svc/deployment/v1beta1/tx_pb.js";
 
+/** Least deposit of others than the owner. */
+const SPONSOR_MIN = 1_000_000n;
 const VERSION = new Uint8Array(32).fill(7);
 
 function setUp() {
@@ -234,11 +237,15 @@ describe("adding money", () => {
     const before = [chain.balance(alice.address), chain.balance(carol.address)];
     const id = market.deploy(alice, { dseq: 5n });
     expect(actionsOf(market.deposit(alice, id, 10n))).toEqual(["deployment-deposited"]);
-    const [event] = marketEvents(market.deposit(carol, id, 7n));
-    expect(event).toMatchObject({ depositor: carol.address, amount: "7utoken", balance: `${MIN_DEPOSIT + 17n}utoken` });
+    const [event] = marketEvents(market.deposit(carol, id, SPONSOR_MIN));
+    expect(event).toMatchObject({
+      depositor: carol.address,
+      amount: `${SPONSOR_MIN}utoken`,
+      balance: `${MIN_DEPOSIT + 10n + SPONSOR_MIN}utoken`,
+    });
     expect(market.account(id).deposits.map(({ depositor, remaining }) => [depositor, remaining?.amount])).toEqual([
       [alice.address, `${MIN_DEPOSIT + 10n}`],
-      [carol.address, "7"],
+      [carol.address, `${SPONSOR_MIN}`],
     ]);
     market.closeDeployment(alice, id);
     expect([chain.balance(alice.address), chain.balance(carol.address)]).toEqual(before);
@@ -256,18 +263,49 @@ describe("adding money", () => {
     expect(send({})).toMatchObject({ codespace: "deployment", code: 5 });
   });
 
-  it("takes 100 deposits of strangers at a time and always the owner's", () => {
+  it("takes the money of 100 strangers at a time and always the owner's and that of those who are there", () => {
     const accounts = ["alice", ...Array.from({ length: 101 }, (_, i) => `s${i}`)];
     const chain = testChain({ accounts });
     const market = new TestMarket(chain);
     const id = market.deploy(chain.key("alice"), { dseq: 5n });
-    const message = (depositor: string) => create(MsgDepositDeploymentSchema, { id, amount: coin(1n), depositor });
     const strangers = accounts.slice(1).map((name) => chain.key(name));
-    const txs = strangers.map((from) => chain.sign(message(from.address), { from }));
-    const results = chain.block(txs);
+    const deposit = (from: TestKey) =>
+      chain.sign(create(MsgDepositDeploymentSchema, { id, amount: coin(SPONSOR_MIN), depositor: from.address }), {
+        from,
+      });
+    const results = chain.block(strangers.map(deposit));
     expect(results.filter(({ code }) => code === 0)).toHaveLength(100);
     expect(results.at(-1)).toMatchObject({ codespace: "escrow", code: 16 });
     expect(market.deposit(chain.key("alice"), id, 1n).code).toBe(0);
+    const [first, second] = strangers;
+    if (first === undefined || second === undefined) throw new Error("there are a hundred and one");
+    expect(chain.block([deposit(first), deposit(second)]).map(({ code }) => code)).toEqual([0, 0]);
+  });
+
+  it("is one entry a depositor however often two take turns, so that they lock nobody out", () => {
+    const chain = testChain({ accounts: ["alice", "bob", "carol", "dave"] });
+    const market = new TestMarket(chain);
+    const id = market.deploy(chain.key("alice"), { dseq: 5n });
+    const [bob, carol, dave] = [chain.key("bob"), chain.key("carol"), chain.key("dave")];
+    for (let turn = 0; turn < 60; turn++) {
+      for (const from of [bob, carol]) market.deposit(from, id, SPONSOR_MIN);
+    }
+    expect(market.deposit(dave, id, SPONSOR_MIN).code).toBe(0);
+    expect(market.account(id).deposits.map(({ depositor }) => depositor)).toEqual(
+      [chain.key("alice"), bob, carol, dave].map(({ address }) => address),
+    );
+  });
+
+  it("is refused for dust of others than the owner, who may add any amount", () => {
+    const { chain, market, alice, carol } = setUp();
+    const id = market.deploy(alice, { dseq: 5n });
+    const send = (from: TestKey, amount: bigint) =>
+      chain.send(create(MsgDepositDeploymentSchema, { id, amount: coin(amount), depositor: from.address }), { from });
+    const dust = send(carol, SPONSOR_MIN - 1n);
+    expect(dust).toMatchObject({ codespace: "deployment", code: 20 });
+    expect(dust.log).toContain("999999utoken: the minimum of others than the owner is 1000000utoken");
+    expect(send(carol, SPONSOR_MIN).code).toBe(0);
+    expect(send(alice, 1n).code).toBe(0);
   });
 });
 

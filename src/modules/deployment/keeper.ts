@@ -146,6 +146,7 @@ export class DeploymentKeeper {
     const { denom } = this.#escrow.account(ctx, escrowId(id));
     if (from.amount.denom !== denom)
       throw errors.invalidDeposit(`${formatCoin(from.amount)}: the deployment is paid in ${denom}`);
+    if (from.depositor !== id.owner) this.#checkSponsor(ctx, from.amount);
     const balance = this.#escrow.deposit(ctx, escrowId(id), from);
     emitDeployment(ctx, "deployment-deposited", id, {
       more: { depositor: from.depositor, amount: formatCoin(from.amount), balance: formatCoin(balance) },
@@ -270,6 +271,14 @@ export class DeploymentKeeper {
     }
     if (deposit.amount < (tryParseInt(minimum.amount) ?? 0n))
       throw errors.invalidDeposit(`${formatCoin(deposit)}: the minimum is ${formatCoin(minimum)}`);
+  }
+
+  #checkSponsor(ctx: Context, deposit: IntCoin): void {
+    const minimum = this.getParams(ctx).minSponsorDeposits.find(({ denom }) => denom === deposit.denom);
+    if (minimum === undefined || deposit.amount >= (tryParseInt(minimum.amount) ?? 0n)) return;
+    throw errors.invalidDeposit(
+      `${formatCoin(deposit)}: the minimum of others than the owner is ${formatCoin(minimum)}`,
+    );
   }
 
   #save(ctx: Context, deployment: Deployment): void {

@@ -7,6 +7,8 @@ import { Msg } from "../../wire/gen/svc/deployment/v1beta1/tx_pb.js";
 import { errors } from "./errors.ts";
 
 const MIN_DEPOSIT = "5000000";
+/** A hundred of them, which take all places of an account, cost 100 TOKEN that the owner then spends. */
+const MIN_SPONSOR_DEPOSIT = "1000000";
 const MIN_START_BLOCKS = 100n;
 
 /**
@@ -28,6 +30,7 @@ export function defaultParams(): Params {
     minDeposits: [{ denom: NATIVE_DENOM, amount: MIN_DEPOSIT }],
     limits: { ...DEFAULT_LIMITS },
     minStartBlocks: MIN_START_BLOCKS,
+    minSponsorDeposits: [{ denom: NATIVE_DENOM, amount: MIN_SPONSOR_DEPOSIT }],
     messageGas: gasTable(MESSAGE_GAS),
   });
 }
@@ -38,6 +41,9 @@ export function checkParams(params: Params): Params {
   if (params.minStartBlocks < 1n) throw errors.invalidParams("min_start_blocks must be at least 1");
   const [problem] = [
     ...minimumsProblems("min_deposits", params.minDeposits),
+    ...(params.minSponsorDeposits.length === 0
+      ? []
+      : minimumsProblems("min_sponsor_deposits", params.minSponsorDeposits)),
     ...gasTableProblems(Msg, params.messageGas),
   ];
   if (problem !== undefined) throw errors.invalidParams(problem);

@@ -160,13 +160,30 @@ describe("money that ends", () => {
 
   it("leaves nothing for a lease that would not last a block", () => {
     const { market, alice, bob, deploy } = setUp();
-    const id = deploy(1n, 150n, [groupSpec("a", { price: "100" }), groupSpec("b", { price: "1" })]);
-    market.bid(bob, orderOf(id, 1), "100");
-    market.bid(bob, orderOf(id, 2), "0.4");
+    const id = deploy(1n, 1n, [groupSpec("a", { price: "9" }), groupSpec("b", { price: "9" })]);
+    market.bid(bob, orderOf(id, 1), "0.4");
+    market.bid(bob, orderOf(id, 2), "0.6");
     market.lease(alice, orderOf(id, 1), bob);
+    // One unit is still there, but 0.4 of it belong to the first lease.
     const late = market.lease(alice, orderOf(id, 2), bob);
     expect(late).toMatchObject({ codespace: "escrow", code: 4 });
-    expect(late.log).toContain("ends with this block");
+    expect(late.log).toContain("would last 0 blocks and must last 1");
+  });
+
+  it("must be far enough for all leases together, in one transaction as in many", () => {
+    const { chain, market, alice, bob, deploy } = setUp({ minStartBlocks: 100n });
+    const groups = ["a", "b", "c"].map((name) => groupSpec(name, { price: "40" }));
+    // Each lease alone is paid for 250 blocks, two of them for 125, all three for 83.
+    const id = deploy(1n, 10_000n, groups);
+    for (const gseq of [1, 2, 3]) market.bid(bob, orderOf(id, gseq), "40");
+    const lease = (gseq: number) =>
+      create(MsgCreateLeaseSchema, { bidId: { ...orderOf(id, gseq), provider: bob.address } });
+    const all = chain.send([lease(1), lease(2), lease(3)], { from: alice });
+    expect(all).toMatchObject({ codespace: "escrow", code: 4 });
+    expect(all.log).toContain("needs 12000utoken for 100 blocks at 120utoken a block and holds 10000utoken");
+    expect(chain.send([lease(1), lease(2)], { from: alice }).code).toBe(0);
+    expect(market.account(id).exhaustsAt).toBe(chain.height + 125n);
+    expect(chain.send(lease(3), { from: alice })).toMatchObject({ codespace: "escrow", code: 4 });
   });
 
   it("is pushed back by a deposit in its last block", () => {

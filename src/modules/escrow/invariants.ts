@@ -1,10 +1,10 @@
 import type { Context, Invariant } from "../../runtime/index.ts";
-import { formatCoins, MAX_AMOUNT } from "../../util/index.ts";
+import { DEC_ONE, type Dec, formatCoins, MAX_AMOUNT } from "../../util/index.ts";
 import { isAddress, parseBidId, parseDeploymentId, parseLeaseId } from "../../wire/index.ts";
 import { type EscrowKeeper, STORE } from "./keeper.ts";
 import { accountKey } from "./keys.ts";
 import type { Account, Payment } from "./records.ts";
-import { earnedBy, exhaustionHeight, NEVER } from "./settlement.ts";
+import { earnedBy, MAX_HEIGHT, NEVER } from "./settlement.ts";
 
 interface Scan {
   readonly accounts: ReadonlyMap<string, Account>;
@@ -95,9 +95,17 @@ function settlementIsCurrent(account: Account, payments: readonly Payment[], ctx
   // At genesis there is no block yet.
   if (ctx.height > 0n && account.settledAt > ctx.height) return `settled at ${account.settledAt}, in the future`;
   const earned = open.reduce((sum, each) => sum + each.balance + each.withdrawn, 0n);
-  const end = exhaustionHeight(account.balance + earned, open);
-  if (account.exhaustsAt !== end) return `exhausted at ${account.exhaustsAt}, the money lasts until ${end}`;
-  return undefined;
+  return lastsUntil(account.balance + earned, open, account.exhaustsAt)
+    ? undefined
+    : `exhausted at ${account.exhaustsAt}, which is not the last block that the money covers`;
+}
+
+/** By definition, not by the formula: the funds pay for every block up to `end`, and not for the next one. */
+function lastsUntil(funds: bigint, open: readonly Payment[], end: bigint): boolean {
+  if (open.length === 0) return end === NEVER;
+  const cost = (height: bigint): Dec => open.reduce((sum, each) => sum + each.rate * (height - each.startedAt), 0n);
+  if (cost(end) > funds * DEC_ONE) return false;
+  return end === MAX_HEIGHT || cost(end + 1n) > funds * DEC_ONE;
 }
 
 function closedIsEmpty(account: Account, payments: readonly Payment[]): string | undefined {

@@ -72,7 +72,7 @@ export interface NewPayment {
   readonly id: string;
   readonly owner: string;
   readonly rate: DecimalCoin;
-  /** Blocks that the account must be able to pay for. */
+  /** Blocks that the account must be able to pay for, this payment and all others. */
   readonly minBlocks: bigint;
 }
 
@@ -195,9 +195,9 @@ export class EscrowKeeper {
     return { denom, amount: after.account.balance };
   }
 
-  /** Throws `escrow/4` unless the account can pay a rate for a number of blocks. */
+  /** Throws `escrow/4` unless the account can pay a rate, beside those it pays already, for a number of blocks. */
   checkFunds(ctx: Context, id: AccountId, need: { readonly rate: DecimalCoin; readonly blocks: bigint }): void {
-    this.#checkCovers(this.#settled(ctx, id).account, need.rate.amount, need.blocks);
+    this.#checkCovers(this.#settled(ctx, id).account, { rate: need.rate.amount, blocks: need.blocks });
   }
 
   openPayment(ctx: Context, id: AccountId, terms: NewPayment): void {
@@ -207,7 +207,7 @@ export class EscrowKeeper {
       throw errors.invalidDenomination(`${formatDecCoin(terms.rate)} from an account of ${ledger.account.denom}`);
     if (terms.rate.amount <= 0n) throw errors.paymentRateZero(key.slice(0, -1));
     if (this.payments.has(store(ctx), key)) throw errors.paymentExists(key.slice(0, -1));
-    this.#checkCovers(ledger.account, terms.rate.amount, terms.minBlocks);
+    this.#checkCovers(ledger.account, { rate: terms.rate.amount, blocks: terms.minBlocks });
     const payment: Payment = {
       account: id,
       id: terms.id,
@@ -221,9 +221,12 @@ export class EscrowKeeper {
       withdrawn: 0n,
     };
     const after = addPayment(ledger, payment);
-    // The blocks already promised to others may leave less than one block for all of them.
-    if (after.account.exhaustsAt <= ctx.height)
-      throw errors.accountOverdrawn(`the money of ${id.scope} ${id.xid} ends with this block`);
+    // The fractions of a unit that others have earned already may be what is missing.
+    const { exhaustsAt } = after.account;
+    if (exhaustsAt < ctx.height + terms.minBlocks)
+      throw errors.accountOverdrawn(
+        `the money of ${id.scope} ${id.xid} would last ${exhaustsAt - ctx.height} blocks and must last ${terms.minBlocks}`,
+      );
     this.#save(ctx, after, ledger.account.exhaustsAt);
   }
 
@@ -390,18 +393,19 @@ export class EscrowKeeper {
     return { ...payment, balance: 0n, withdrawn: payment.withdrawn + amount };
   }
 
-  #checkCovers(account: Account, rate: Dec, blocks: bigint): void {
-    const need = costOf(rate, blocks);
-    if (account.balance >= need) return;
-    const { denom, balance, id } = account;
+  #checkCovers(account: Account, added: { readonly rate: Dec; readonly blocks: bigint }): void {
+    const { denom, balance, id, rateTotal } = account;
+    const rate = rateTotal + added.rate;
+    const need = costOf(rate, added.blocks);
+    if (balance >= need) return;
     throw errors.accountOverdrawn(
-      `${id.scope} ${id.xid} needs ${formatCoin({ denom, amount: need })} for ${blocks} blocks at ` +
+      `${id.scope} ${id.xid} needs ${formatCoin({ denom, amount: need })} for ${added.blocks} blocks at ` +
         `${formatDecCoin({ denom, amount: rate })} a block and holds ${formatCoin({ denom, amount: balance })}`,
     );
   }
 
   #checkLength({ owner, deposits }: Account, depositor: string): void {
-    if (depositor === owner || deposits.at(-1)?.depositor === depositor) return;
+    if (depositor === owner || deposits.some((each) => each.depositor === depositor)) return;
     const foreign = deposits.filter((each) => each.depositor !== owner).length;
     if (foreign >= MAX_FOREIGN_DEPOSITS)
       throw errors.invalidDeposit(`the account already has ${foreign} deposits of others than its owner`);

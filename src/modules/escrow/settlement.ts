@@ -12,7 +12,7 @@ export const NEVER = 0n;
 /** Heights are signed 64-bit numbers on the wire. */
 export const MAX_HEIGHT = 2n ** 63n - 1n;
 
-/** Money put in by one depositor, drawn first in, first out. */
+/** Money put in by one depositor; whoever came first is drawn first. */
 export interface Deposit {
   readonly depositor: string;
   readonly height: bigint;
@@ -101,17 +101,18 @@ export function settle<A extends AccountBook, P extends PaymentBook>(
   };
 }
 
-/** Adds money; joined with the last entry when that is of the same depositor and kind. The ledger must be settled. */
+/** Adds money, joined with what the same depositor has there of the same kind. The ledger must be settled. */
 export function addDeposit<A extends AccountBook, P extends PaymentBook>(
   ledger: Ledger<A, P>,
   deposit: Deposit,
 ): Ledger<A, P> {
   const { account, payments } = ledger;
-  const last = account.deposits.at(-1);
-  const joins = last !== undefined && last.depositor === deposit.depositor && last.fromGrant === deposit.fromGrant;
-  const deposits = joins
-    ? [...account.deposits.slice(0, -1), { ...last, remaining: last.remaining + deposit.remaining }]
-    : [...account.deposits, deposit];
+  const { depositor, fromGrant, remaining } = deposit;
+  const known = account.deposits.find((each) => each.depositor === depositor && each.fromGrant === fromGrant);
+  const deposits =
+    known === undefined
+      ? [...account.deposits, deposit]
+      : account.deposits.map((each) => (each === known ? { ...known, remaining: known.remaining + remaining } : each));
   return withPayments({ ...account, balance: account.balance + deposit.remaining, deposits }, payments);
 }
 

@@ -371,6 +371,13 @@ export declare type Params = Message<"svc.deployment.v1beta1.Params"> & {
   minStartBlocks: bigint;
 
   /**
+   * Least deposits of others than the owner, so that dust takes no places; a denomination without an entry has none.
+   *
+   * @generated from field: repeated sdk.base.v1beta1.Coin min_sponsor_deposits = 5;
+   */
+  minSponsorDeposits: Coin[];
+
+  /**
    * @generated from field: repeated svc.base.v1beta1.MessageGas message_gas = 15;
    */
   messageGas: MessageGas[];
