@@ -1,5 +1,7 @@
 import {
   formatIssue,
+  groupPrice,
+  groupsFault,
   type LoadedSdl,
   loadSdl,
   MAX_FILE_BYTES,
@@ -57,6 +59,22 @@ export function printWarnings(warnings: readonly SdlIssue[], io: Pick<Io, "err">
 export function loadSdlFile(file: string, limits?: SdlLimits): LoadedSdl {
   const text = decodeText(readStart(file), file);
   return loadSdl(text, { file, ...(limits === undefined ? {} : { limits }) });
+}
+
+/**
+ * Refuses a deployment that the limits of its chain refuse, before anything is signed for it. The defaults were checked
+ * when the file was read.
+ * @throws SdlError with the places in the file
+ */
+export function requireWithinLimits(
+  { file, sdl }: { readonly file: string; readonly sdl: LoadedSdl },
+  limits: SdlLimits,
+): void {
+  const [first] = sdl.groups;
+  const fault = groupsFault(sdl.groups, limits, first === undefined ? "" : groupPrice(first).denom);
+  if (fault === undefined) return;
+  loadSdlFile(file, limits);
+  throw commandError(`${file}: the chain refuses it: ${fault.text}`);
 }
 
 /** One byte more than may be read shows that the file is too large, whatever its kind. */

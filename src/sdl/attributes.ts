@@ -1,5 +1,6 @@
 import { toUtf8 } from "../util/index.ts";
 import type { Attribute } from "../wire/gen/svc/base/v1beta1/base_pb.js";
+import type { Place, Report } from "./report.ts";
 
 /** Limits of one attribute list. */
 export const ATTRIBUTE_LIMITS = { entries: 256, valueBytes: 256 } as const;
@@ -10,6 +11,13 @@ const REQUIRED_KEY = /^[a-zA-Z][\w/.-]{1,126}\*?$/;
 /** Whether a key may be offered by a provider, or asked for: then it may end in `*`. */
 export function isAttributeKey(key: string, kind: "offered" | "required"): boolean {
   return (kind === "required" ? REQUIRED_KEY : KEY).test(key);
+}
+
+/** Reports a list of attributes in a file that is longer than the chain takes. */
+export function checkAttributeCount(report: Report, place: Place, count: number): void {
+  const { entries } = ATTRIBUTE_LIMITS;
+  if (count <= entries) return;
+  report.error(place, "range", { problem: `${count} attributes`, remedy: `write at most ${entries}` });
 }
 
 /** A sentence about the first attribute that is not allowed; `required` lists may end a key in `*`. */

@@ -1,4 +1,4 @@
-import { isAttributeKey } from "./attributes.ts";
+import { checkAttributeCount, isAttributeKey } from "./attributes.ts";
 import type { Node } from "./document.ts";
 import { show } from "./errors.ts";
 import type { Fields, Reader, Want } from "./fields.ts";
@@ -63,6 +63,7 @@ function readModels(reader: Reader, node: Node): readonly Attribute[] {
   const models = reader.items(entry?.value, { what: "a list of models", remedy: "write - model: a100" });
   const keys = new Set(models.flatMap((model) => readModel(reader, model) ?? []));
   if (keys.size === 0) keys.add(modelKey("*"));
+  checkAttributeCount(reader.report, node.place, keys.size);
   return [...keys].sort().map((key) => ({ key, value: "true" }));
 }
 

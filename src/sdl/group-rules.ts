@@ -1,4 +1,8 @@
+import type { GroupSpec } from "../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
+import { checkAttributeCount } from "./attributes.ts";
+import { groupsFault } from "./chain-rules.ts";
 import { show } from "./errors.ts";
+import { TEE_ATTRIBUTE } from "./groups.ts";
 import { formatBytes, type SdlLimits } from "./limits.ts";
 import type { SdlFile, ServiceDecl } from "./model.ts";
 import type { GroupPlan, UnitPlan } from "./plan.ts";
@@ -16,6 +20,18 @@ export function checkGroups(file: SdlFile, groups: readonly GroupPlan[], scope: 
 export interface GroupScope {
   readonly report: Report;
   readonly limits: SdlLimits;
+}
+
+/**
+ * The chain's own rules over the groups as they are sent. What a file can break has its check where the value stands; this
+ * one sees to it that nothing gets past them and is refused after its fee was paid.
+ */
+export function checkOnChain(groups: readonly GroupSpec[], plan: readonly GroupPlan[], scope: GroupScope): void {
+  const fault = groupsFault(groups, scope.limits, groups[0]?.resources[0]?.price?.denom ?? "");
+  const place = plan[fault?.group ?? 0]?.placement.place;
+  if (fault === undefined || place === undefined) return;
+  const problem = `the chain refuses this placement: ${fault.text}`;
+  scope.report.error(place, "value", { problem, remedy: "change what it names" });
 }
 
 class GroupChecker {
@@ -68,6 +84,9 @@ class GroupChecker {
     );
     this.#total(group, { what: "storage", max: this.#limits.groupStorageMax, format: formatBytes }, storage);
     this.#total(group, { what: "GPUs", max: this.#limits.groupGpuMax, format: String }, ({ compute }) => compute.gpu);
+    const isProtected = group.services.some(({ service }) => service.params?.tee !== undefined);
+    const count = group.placement.attributes.length + Number(isProtected);
+    checkAttributeCount(this.#report, group.placement.place, count);
     this.#protection(group);
   }
 
@@ -96,11 +115,17 @@ class GroupChecker {
 
   /** One kind of protected machine per group, because one provider runs it. */
   #protection({ placement, services }: GroupPlan): void {
+    const attribute = placement.attributes.find(({ key }) => key === TEE_ATTRIBUTE);
     let known: { readonly tee: string; readonly service: ServiceDecl } | undefined;
     for (const { service, compute } of services) {
       const tee = service.params?.tee;
       if (service.params === undefined || tee === undefined) continue;
       known ??= { tee, service };
+      if (attribute !== undefined) {
+        const problem = `placement ${show(placement.name)} has the attribute ${TEE_ATTRIBUTE}, which tee sets`;
+        const remedy = `remove the attribute ${TEE_ATTRIBUTE} from the placement, or tee from the service`;
+        this.#report.error(service.params.place, "conflict", { problem, remedy });
+      }
       if (tee !== known.tee) {
         const problem = `tee ${show(tee)} in placement ${show(placement.name)} beside ${show(known.tee)} of service ${show(known.service.name)}`;
         this.#report.error(service.params.place, "conflict", {

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { fromUtf8 } from "../util/index.ts";
 import { Endpoint_Kind } from "../wire/gen/svc/base/v1beta1/base_pb.js";
 import { type GroupSpec, GroupSpecSchema } from "../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
+import { encodeAddress } from "../wire/index.ts";
 import { formatIssue, SdlError } from "./errors.ts";
 import { DEFAULT_LIMITS } from "./limits.ts";
 import { type LoadedSdl, type LoadOptions, loadSdl } from "./load.ts";
@@ -51,6 +52,10 @@ function rows(loaded: LoadedSdl): readonly unknown[] {
   }));
 }
 
+function auditor(n: number): string {
+  return encodeAddress(new Uint8Array(20).fill(n));
+}
+
 function faults(text: string, options: LoadOptions = {}): readonly string[] {
   try {
     loadSdl(text, { file: "f", ...options });
@@ -82,10 +87,13 @@ describe("groups of an order", () => {
 
   it("carry resources as digits, and requirements sorted by key", () => {
     const placement =
-      "    here: {attributes: {zone: z, host: h}, signedBy: {anyOf: [svc1b, svc1a], allOf: [svc1c]}, pricing: {p: {denom: utoken, amount: 1}}}";
+      "    here: {attributes: {zone: z, host: h}, signedBy: {anyOf: [$B, $A], allOf: [$C]}, pricing: {p: {denom: utoken, amount: 1}}}"
+        .replace("$A", auditor(1))
+        .replace("$B", auditor(2))
+        .replace("$C", auditor(3));
     const [group] = loadSdl(file({ ...TWO, placement })).groups;
     expect(group?.requirements).toMatchObject({
-      signedBy: { anyOf: ["svc1b", "svc1a"], allOf: ["svc1c"] },
+      signedBy: { anyOf: [auditor(2), auditor(1)], allOf: [auditor(3)] },
       attributes: [
         { key: "host", value: "h" },
         { key: "zone", value: "z" },

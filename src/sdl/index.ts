@@ -1,4 +1,5 @@
 export { ATTRIBUTE_LIMITS, attributeFault, matchAttributes } from "./attributes.ts";
+export { type GroupFault, groupsFault } from "./chain-rules.ts";
 export { checkManifestAgainstGroup, checkManifestAgainstGroups } from "./check.ts";
 export { decodeManifest } from "./decode.ts";
 export { parseDocumentText } from "./document.ts";

@@ -21,6 +21,9 @@ export interface SdlLimits {
   readonly groupGpuMax: bigint;
 }
 
+/** Auditors that one group may name. */
+export const MAX_AUDITORS = 64;
+
 const MIB = 1024n ** 2n;
 const TIB = 1024n ** 4n;
 

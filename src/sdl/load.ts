@@ -1,7 +1,7 @@
 import type { GroupSpec } from "../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
 import { deriveManifest } from "./derive.ts";
 import type { SdlIssue } from "./errors.ts";
-import { checkGroups } from "./group-rules.ts";
+import { checkGroups, checkOnChain } from "./group-rules.ts";
 import { deriveGroups } from "./groups.ts";
 import { manifestHash } from "./hash.ts";
 import { DEFAULT_LIMITS, type SdlLimits } from "./limits.ts";
@@ -48,11 +48,14 @@ export function loadSdl(text: string, options: LoadOptions = {}): LoadedSdl {
   const plan = planGroups(file);
   checkGroups(file, plan, { report, limits });
   report.check();
+  const groups = deriveGroups(plan);
+  checkOnChain(groups, plan, { report, limits });
+  report.check();
   const manifest = deriveManifest(plan);
   return {
     version: file.version,
     manifest,
-    groups: deriveGroups(plan),
+    groups,
     hash: manifestHash(manifest),
     reclaimMinWindowSeconds: file.reclaimMinWindowSeconds,
     warnings: report.warnings,

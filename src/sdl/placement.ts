@@ -1,9 +1,10 @@
-import { toUtf8 } from "../util/index.ts";
+import { BECH32_PREFIX, toUtf8 } from "../util/index.ts";
+import { isAddress } from "../wire/index.ts";
 import { ATTRIBUTE_LIMITS, isAttributeKey } from "./attributes.ts";
 import type { Entry, Node } from "./document.ts";
 import { show } from "./errors.ts";
-import type { Reader, Want } from "./fields.ts";
-import type { SdlLimits } from "./limits.ts";
+import type { Fields, Parsed, Reader, Want } from "./fields.ts";
+import { MAX_AUDITORS, type SdlLimits } from "./limits.ts";
 import type { Attribute } from "./manifest.ts";
 import type { PlacementDecl, PriceDecl } from "./model.ts";
 import { mapWant } from "./quantity.ts";
@@ -34,8 +35,7 @@ export function readPlacement(reader: Reader, entry: Entry, limits: SdlLimits): 
     name: entry.key,
     place: entry.place,
     attributes: readAttributes(reader, fields.get("attributes")),
-    anyOf: readAuditors(reader, signedBy?.get("anyOf")),
-    allOf: readAuditors(reader, signedBy?.get("allOf")),
+    ...readSigners(reader, signedBy),
     pricing: readPricing(reader, fields.require("pricing", PRICING_WANT.remedy), limits),
   };
 }
@@ -66,17 +66,32 @@ function checkLength(reader: Reader, node: Node, value: string): string {
   return value;
 }
 
+/** Whose signature over its attributes a provider needs. */
+function readSigners(reader: Reader, fields: Fields | undefined): Pick<PlacementDecl, "anyOf" | "allOf"> {
+  const anyOf = readAuditors(reader, fields?.get("anyOf"));
+  const allOf = readAuditors(reader, fields?.get("allOf"));
+  const count = anyOf.length + allOf.length;
+  if (fields !== undefined && count > MAX_AUDITORS) {
+    const problem = `${count} auditors in one placement`;
+    reader.report.error(fields.place, "range", { problem, remedy: `name at most ${MAX_AUDITORS}` });
+  }
+  return { anyOf, allOf };
+}
+
 function readAuditors(reader: Reader, node: Node | undefined): readonly string[] {
-  return reader
-    .items(node, AUDITOR_WANT)
-    .flatMap(
-      (item) =>
-        reader.parsed(item, { what: "an address", remedy: "write the address of an auditor" }, (text) =>
-          /^[a-z0-9]{1,128}$/.test(text)
-            ? { value: text }
-            : { problem: `${show(text)} is not an address`, remedy: "write the address of an auditor" },
-        ) ?? [],
-    );
+  const want = { what: "an address", remedy: "write the address of an auditor" };
+  return reader.items(node, AUDITOR_WANT).flatMap((item) => reader.parsed(item, want, parseAuditor) ?? []);
+}
+
+function parseAuditor(text: string): Parsed<string> {
+  if (isAddress(text)) return { value: text };
+  const foreign = /^([a-z]{1,83})1[02-9ac-hj-np-z]{38,58}$/.exec(text)?.[1];
+  const isForeign = foreign !== undefined && foreign !== BECH32_PREFIX;
+  const problem = isForeign
+    ? `${show(text)} is an address of another network`
+    : `${show(text)} is not an address of this chain`;
+  const remedy = `write the address of an auditor of this chain, ${BECH32_PREFIX}1..., or remove it to take any provider`;
+  return { problem, remedy };
 }
 
 function readPricing(reader: Reader, node: Node | undefined, limits: SdlLimits): ReadonlyMap<string, PriceDecl> {

@@ -1,4 +1,5 @@
 import { type QueryClient, queryFault } from "../../client/index.ts";
+import { DEFAULT_LIMITS } from "../../sdl/index.ts";
 import { SvcError } from "../../util/index.ts";
 import { Query as BankQuery } from "../../wire/gen/sdk/bank/v1beta1/query_pb.js";
 import type { PageResponse } from "../../wire/gen/sdk/base/query/v1beta1/pagination_pb.js";
@@ -23,7 +24,11 @@ export function chainMarket(query: Pick<QueryClient, "call">, ends: MarketEnds):
     ...ends,
     async terms() {
       const { params } = await query.call(DeploymentQuery.method.params, {});
-      return { minDeposits: (params?.minDeposits ?? []).map(readCoin), startBlocks: params?.minStartBlocks ?? 0n };
+      return {
+        minDeposits: (params?.minDeposits ?? []).map(readCoin),
+        startBlocks: params?.minStartBlocks ?? 0n,
+        limits: params?.limits ?? DEFAULT_LIMITS,
+      };
     },
     async balance(denom) {
       return readCoin((await query.call(BankQuery.method.balance, { address: owner, denom })).balance).amount;

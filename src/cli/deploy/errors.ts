@@ -18,4 +18,5 @@ export const deployErrors = defineErrors("deploy", {
   cancelled: [15, "cancelled"],
   noLease: [14, "the deployment has no lease"],
   denom: [16, "another denomination"],
+  deposit: [17, "the deposit is too small"],
 });

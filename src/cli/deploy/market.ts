@@ -1,3 +1,4 @@
+import type { SdlLimits } from "../../sdl/index.ts";
 import type { DecimalCoin, IntCoin } from "../../util/index.ts";
 import type { Attribute } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
 import type { GroupSpec } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
@@ -74,6 +75,8 @@ export interface DepositTerms {
   readonly minDeposits: readonly IntCoin[];
   /** A lease needs funds for so many blocks. */
   readonly startBlocks: bigint;
+  /** What a deployment may ask for. */
+  readonly limits: SdlLimits;
 }
 
 /** A transaction that a block holds and that did what it should. */

@@ -12,10 +12,11 @@ import {
   sumCoins,
 } from "../../util/index.ts";
 import type { Any } from "../../wire/index.ts";
+import { requireWithinLimits } from "../sdl.ts";
 import { checkInterrupted, unlessInterrupted } from "./clock.ts";
 import { deployErrors } from "./errors.ts";
 import type { JournalEntry } from "./journal.ts";
-import type { DeploymentRecord } from "./market.ts";
+import type { DeploymentRecord, DepositTerms } from "./market.ts";
 import { closeDeployment, createDeployment } from "./messages.ts";
 import { type Begun, findResumption, type Resumption } from "./resume.ts";
 import type { DeployRequest, Session } from "./session.ts";
@@ -167,17 +168,35 @@ async function newEntry({ market, journal, request, fingerprint }: Session): Pro
  * with `deployErrors.funds` where the account has not that and the fees.
  */
 async function depositFor({ market, request }: Session): Promise<IntCoin> {
-  const { minDeposits, startBlocks } = await market.terms();
+  const terms = await market.terms();
+  requireWithinLimits(request, terms.limits);
   const price = totalPrice(request.sdl.groups.map(groupPrice));
-  const least = leastDeposit(price, { minDeposits, startBlocks });
+  const least = leastDeposit(price, terms);
   checkDenoms(request, least.denom);
   const deposit = request.deposit ?? least;
+  if (deposit.amount < least.amount) throw tooSmall(deposit, least, { price, terms });
   const fees = sumCoins(market.fee(1), market.fee(request.sdl.groups.length));
   for (const { denom, amount } of sumCoins([deposit], fees)) {
     const balance = await market.balance(denom);
     if (balance < amount) throw tooPoor(market.owner, { balance: { denom, amount: balance }, deposit, fees });
   }
   return deposit;
+}
+
+/** The chain would refuse the deployment or, once the order is paid for, every lease at the highest price. */
+function tooSmall(
+  deposit: IntCoin,
+  least: IntCoin,
+  { price, terms: { startBlocks } }: { readonly price: DecimalCoin; readonly terms: DepositTerms },
+): Error {
+  const isMinimum = decCeil(price.amount * startBlocks) < least.amount;
+  const why = isMinimum
+    ? "the chain takes no less for a deployment"
+    : `a lease starts with the money for ${startBlocks} blocks, at most ${formatDecCoin(price)} each`;
+  const lower = isMinimum ? "" : ", or lower the amounts under pricing in the file";
+  return deployErrors.deposit(`--deposit ${formatCoin(deposit)} is less than ${formatCoin(least)}: ${why}`, {
+    hint: `write --deposit ${formatCoin(least)} or leave it out${lower}`,
+  });
 }
 
 function checkDenoms({ deposit, policy: { maxPrice } }: DeployRequest, denom: string): void {
@@ -209,7 +228,7 @@ export function totalPrice(prices: readonly DecimalCoin[]): DecimalCoin {
 
 export function leastDeposit(
   price: DecimalCoin,
-  { minDeposits, startBlocks }: { readonly minDeposits: readonly IntCoin[]; readonly startBlocks: bigint },
+  { minDeposits, startBlocks }: Pick<DepositTerms, "minDeposits" | "startBlocks">,
 ): IntCoin {
   const minimum = minDeposits.find(({ denom }) => denom === price.denom);
   if (minimum === undefined) {

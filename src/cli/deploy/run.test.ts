@@ -262,6 +262,44 @@ describe("what can go wrong", () => {
     expect(await world.active()).toHaveLength(1);
   });
 
+  test("a deposit that the chain or every lease would refuse is told before anything is sent", async () => {
+    open();
+    const small = { denom: "utoken", amount: 4_999_999n };
+    await expect(world.deploy({ deposit: small })).rejects.toMatchObject({
+      message:
+        "--deposit 4999999utoken is less than 5000000utoken: the chain takes no less for a deployment: " +
+        "the deposit is too small",
+      hint: "write --deposit 5000000utoken or leave it out",
+    });
+    world.write({ price: 90_000 });
+    const short = { denom: "utoken", amount: 8_999_999n };
+    await expect(world.deploy({ deposit: short })).rejects.toMatchObject({
+      message:
+        "--deposit 8999999utoken is less than 9000000utoken: a lease starts with the money for 100 blocks, " +
+        "at most 90000utoken each: the deposit is too small",
+      hint: expect.stringContaining("or lower the amounts under pricing in the file"),
+    });
+    expect(await world.all()).toEqual([]);
+    await world.deploy({ deposit: { denom: "utoken", amount: 9_000_000n } });
+  });
+
+  test("what this chain's own limits refuse is told before anything is sent, with its line", async () => {
+    open();
+    const parts = world.parts();
+    const terms = async () => {
+      const found = await world.tenantMarket().terms();
+      return { ...found, limits: { ...found.limits, unitCpuMax: 50n } };
+    };
+    const market = { ...world.tenantMarket(), terms };
+    await expect(runDeploy({ ...parts, market }, world.request(), world.reporter)).rejects.toMatchObject({
+      message: expect.stringMatching(
+        /web.yaml:6:\d+: profiles.compute.small.resources.cpu.units: "0.1" is out of range/,
+      ),
+      hint: "write 0.01 to 0.05",
+    });
+    expect(await world.all()).toEqual([]);
+  });
+
   test("too little money is said before anything is sent", async () => {
     open();
     const deposit = { denom: "utoken", amount: 10n ** 15n };

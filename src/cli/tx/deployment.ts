@@ -1,6 +1,7 @@
 import type { ChainClient, TxResponse } from "../../client/index.ts";
 import { checkManifestAgainstGroups, groupPrice, type LoadedSdl } from "../../sdl/index.ts";
 import { errorText, formatCoin, type IntCoin, parseCoin } from "../../util/index.ts";
+import type { Params } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
 import { Query } from "../../wire/gen/svc/deployment/v1beta1/query_pb.js";
 import {
   MsgCreateDeploymentSchema,
@@ -13,7 +14,7 @@ import { createContext } from "../context.ts";
 import { commandError, usageError } from "../errors.ts";
 import type { Flags } from "../flags.ts";
 import { addressFlag } from "../query/ask.ts";
-import { loadSdlFile, printWarnings } from "../sdl.ts";
+import { loadSdlFile, printWarnings, requireWithinLimits } from "../sdl.ts";
 import type { CommandInput } from "../spec.ts";
 import { finishTx, runTx } from "./run.ts";
 import { signerOf } from "./sender.ts";
@@ -32,7 +33,7 @@ export async function deploymentCreate(input: CommandInput): Promise<number> {
   const session = await openTx(createContext(input));
   checkOwner(flags, session);
   const certificate = await certificateFirst(session);
-  const amount = deposit ?? (await leastDeposit(session, sdl));
+  const amount = await requireTerms(session, { file: input.args[0] ?? "", sdl }, deposit);
   const order = { sdl, amount, before: certificate === undefined ? [] : [certificate] };
   let dseq = given ?? (await nextDseq(session));
   for (let attempt = 1; ; attempt++) {
@@ -100,20 +101,42 @@ async function nextDseq(session: TxSession): Promise<bigint> {
   return latestHeight > last ? latestHeight : last + 1n;
 }
 
-/** The least deposit of the chain in the denomination of the file's prices. */
-async function leastDeposit(session: TxSession, { groups }: LoadedSdl): Promise<IntCoin> {
-  if (session.settings.offline) throw usageError("required flag --deposit is not set: --offline asks no node for it");
+/**
+ * Checks the file and the deposit against what the chain takes, so that nothing is paid for a refusal. Returns the deposit:
+ * the least that the chain takes where none is given.
+ */
+async function requireTerms(
+  session: TxSession,
+  source: { readonly file: string; readonly sdl: LoadedSdl },
+  deposit: IntCoin | undefined,
+): Promise<IntCoin> {
+  if (session.settings.offline) {
+    if (deposit !== undefined) return deposit;
+    throw usageError("required flag --deposit is not set: --offline asks no node for it");
+  }
   const { params } = await (await session.chain()).query.call(Query.method.params, {});
+  if (params?.limits !== undefined) requireWithinLimits(source, params.limits);
+  const least = leastDeposit(source.sdl, params?.minDeposits ?? []);
+  if (deposit === undefined) return least;
+  if (deposit.denom !== least.denom)
+    throw usageError(`--deposit is in ${deposit.denom}, the file's prices in ${least.denom}: use one denomination`);
+  if (deposit.amount < least.amount)
+    throw usageError(
+      `--deposit ${formatCoin(deposit)} is less than the chain takes: write at least ${formatCoin(least)}`,
+    );
+  return deposit;
+}
+
+/** The least deposit of the chain in the denomination of the file's prices. */
+function leastDeposit({ groups }: LoadedSdl, minDeposits: Params["minDeposits"]): IntCoin {
   const [group] = groups;
   const denom = group === undefined ? undefined : groupPrice(group).denom;
-  const coin = params?.minDeposits.find((each) => each.denom === denom);
-  if (coin === undefined) {
-    const known = (params?.minDeposits ?? []).map((each) => each.denom).join(", ");
-    throw commandError(`the chain takes no deposits in ${denom ?? "this denomination"}`, {
-      hint: `use prices in ${known}`,
-    });
-  }
-  return parseCoin(formatCoin(coin));
+  const coin = minDeposits.find((each) => each.denom === denom);
+  if (coin !== undefined) return parseCoin(formatCoin(coin));
+  const known = minDeposits.map((each) => each.denom).join(", ");
+  throw commandError(`the chain takes no deposits in ${denom ?? "this denomination"}`, {
+    hint: `use prices in ${known}`,
+  });
 }
 
 /** `tx deployment update FILE --dseq N`: a new manifest for the same groups. */
