@@ -114,6 +114,8 @@ export interface AppQueryResult {
   readonly code: number;
   readonly codespace: string;
   readonly log: string;
+  /** Of a refusal `codespace/code` of our own error, which the codes that the ecosystem's queries fail with do not tell. */
+  readonly info: string;
   readonly key: Uint8Array;
   readonly value: Uint8Array;
   readonly height: bigint;

@@ -8,6 +8,7 @@ import { defineModule, InvariantBreach } from "../runtime/index.ts";
 import { type Database, memoryDatabase, openLmdb } from "../store/index.ts";
 import { type TestChain, type TestChainOptions, testChain, testKey } from "../testing/index.ts";
 import { fromUtf8, NATIVE_DENOM, toHex } from "../util/index.ts";
+import { QueryAccountRequestSchema } from "../wire/gen/sdk/auth/v1beta1/auth_pb.js";
 import { MsgSendSchema } from "../wire/gen/sdk/bank/v1beta1/tx_pb.js";
 import { Service, type SimulateResponse } from "../wire/gen/sdk/tx/v1beta1/service_pb.js";
 import { type AuthInfo, AuthInfoSchema, TxBodySchema, TxRawSchema } from "../wire/gen/sdk/tx/v1beta1/tx_pb.js";
@@ -166,11 +167,29 @@ describe("queries", () => {
     expect(fromUtf8(ask(app, "/app/version").value)).toBe("dev");
     expect(ask(app, "/nosuch.Query/X")).toMatchObject({
       code: 6,
-      log: 'unknown query path "/nosuch.Query/X": unknown request',
+      log: "unknown query path: unknown request",
+      info: "sdk/6",
     });
     expect(ask(app, "/cosmos.auth.v1beta1.Query/Account", { data: Uint8Array.of(0xff) })).toMatchObject({ code: 18 });
     const missing = ask(app, "/sdk.bank.v1beta1.Query/Balance");
-    expect(missing).toMatchObject({ code: 7, codespace: "sdk" });
+    expect(missing).toMatchObject({
+      code: 18,
+      codespace: "sdk",
+      log: expect.stringMatching(/^rpc error: code = InvalidArgument desc = .*: invalid address: invalid request$/),
+      info: "sdk/7",
+    });
+  });
+
+  test("of an account that does not exist fail in the words that clients look for", () => {
+    const { app } = newChain();
+    const { address } = testKey("nobody");
+    const data = encodeMessage(QueryAccountRequestSchema, create(QueryAccountRequestSchema, { address }));
+    expect(ask(app, "/cosmos.auth.v1beta1.Query/Account", { data })).toMatchObject({
+      code: 22,
+      codespace: "sdk",
+      log: `rpc error: code = NotFound desc = account ${address} not found: key not found`,
+      info: "sdk/22",
+    });
   });
 
   test("read stored bytes", () => {
@@ -244,10 +263,17 @@ describe("simulation", () => {
     expect(result?.msgResponses.map(({ typeUrl }) => typeUrl)).toEqual(["/sdk.bank.v1beta1.MsgSendResponse"]);
     expect(result?.events.some(({ type }) => type === "transfer")).toBe(true);
     expect(simulateBytes(chain, chain.sign(send(chain, (10n ** 13n).toString()), { from }))).toMatchObject({
-      code: 5,
-      log: expect.stringMatching(/^failed to execute message; message index: 0: .* insufficient funds$/),
+      code: 6,
+      info: "sdk/5",
+      log: expect.stringMatching(
+        /^rpc error: code = Unknown desc = failed to execute message; message index: 0: .* insufficient funds with gas used: '[1-9]\d*': unknown request$/,
+      ),
     });
-    expect(simulateBytes(chain, new Uint8Array())).toMatchObject({ code: 18, codespace: "sdk" });
+    expect(simulateBytes(chain, new Uint8Array())).toMatchObject({
+      code: 18,
+      codespace: "sdk",
+      log: expect.stringMatching(/^rpc error: code = InvalidArgument desc = empty txBytes is not allowed/),
+    });
   });
 
   test("takes a fee of nothing, which a transaction may not have", () => {
@@ -264,7 +290,7 @@ describe("simulation", () => {
       tx: chain.sign(send(chain), { from, fee: [{ denom: NATIVE_DENOM, amount: 10n ** 12n }] }),
       kind: "new",
     });
-    expect(simulateBytes(chain, chain.sign(send(chain), { from }))).toMatchObject({ code: 5 });
+    expect(simulateBytes(chain, chain.sign(send(chain), { from }))).toMatchObject({ info: "sdk/5" });
   });
 });
 

@@ -1,5 +1,14 @@
 import { create, type DescMessage, type MessageInitShape } from "@bufbuild/protobuf";
-import { type BlockInfo, type BlockProblem, Context, failureOf, isPanic, type Router } from "../runtime/index.ts";
+import {
+  type BlockInfo,
+  type BlockProblem,
+  Context,
+  isPanic,
+  plainFailure,
+  type QueryFailure,
+  queryFailure,
+  type Router,
+} from "../runtime/index.ts";
 import { CacheMultiStore, MAX_KEY_BYTES, type StateStore } from "../store/index.ts";
 import { sdkErrors, toUtf8 } from "../util/index.ts";
 import { decodeMessage, encodeMessage, toNamespace } from "../wire/index.ts";
@@ -26,31 +35,39 @@ const SIMULATE = "/sdk.tx.v1beta1.Service/Simulate";
 /** Answers a query from the last committed state; every error becomes a result. */
 export function answerQuery(sources: QuerySources, query: AppQuery): AppQueryResult {
   const height = sources.block?.height ?? 0n;
-  const base = { code: 0, codespace: "", log: "", key: NOTHING, height };
-  try {
-    return {
-      ...base,
-      value: findAnswer(sources, query),
-      ...(query.path.startsWith("/store/") ? { key: query.data } : {}),
-    };
-  } catch (error) {
+  const base = { code: 0, codespace: "", log: "", info: "", key: NOTHING, value: NOTHING, height };
+  const failed = (error: unknown, failure: QueryFailure): AppQueryResult => {
     if (isPanic(error)) sources.report({ item: `query ${query.path}`, height, error });
-    return { ...base, value: NOTHING, ...failureOf(error) };
+    return { ...base, ...failure };
+  };
+  let answer: () => Uint8Array;
+  try {
+    if (query.path.startsWith("/store/")) return { ...base, value: readRaw(sources, query), key: query.data };
+    answer = findAnswer(sources, query);
+  } catch (error) {
+    return failed(error, plainFailure(error));
+  }
+  try {
+    return { ...base, value: answer() };
+  } catch (error) {
+    return failed(error, queryFailure(error));
   }
 }
 
-function findAnswer(sources: QuerySources, query: AppQuery): Uint8Array {
-  if (query.path === "/app/version") return toUtf8(sources.version);
-  if (toNamespace(query.path, "sdk") === SIMULATE) return sources.simulate(query.data);
+/** What answers a query. Throws when there is no such path or no state of the height. */
+function findAnswer(sources: QuerySources, query: AppQuery): () => Uint8Array {
+  if (query.path === "/app/version") return () => toUtf8(sources.version);
+  if (toNamespace(query.path, "sdk") === SIMULATE) return () => sources.simulate(query.data);
   const block = checkHeight(sources, query.height);
-  if (query.path.startsWith("/store/")) return readRaw(sources, query);
   const route = sources.router.query(query.path);
-  if (route === undefined) throw sdkErrors.unknownRequest(`unknown query path ${quote(query.path)}`);
+  if (route === undefined) throw unknownPath();
   const { method, namespace } = route;
-  const request = decodeMessage(method.input, query.data, sdkErrors.invalidRequest);
-  const stores = new CacheMultiStore(sources.state.committed());
-  const answer = method.handle(new Context({ block, mode: "query", stores, namespace }), request);
-  return encode(method.output, answer);
+  return () => {
+    const request = decodeMessage(method.input, query.data, sdkErrors.invalidRequest);
+    const stores = new CacheMultiStore(sources.state.committed());
+    const answer = method.handle(new Context({ block, mode: "query", stores, namespace }), request);
+    return encode(method.output, answer);
+  };
 }
 
 function encode(schema: DescMessage, answer: MessageInitShape<DescMessage>): Uint8Array {
@@ -71,9 +88,11 @@ function checkHeight({ block }: QuerySources, asked: bigint): BlockInfo {
 }
 
 /** `/store/<name>/key`: the bytes stored under the key in the data. */
-function readRaw({ state, storeNames }: QuerySources, { path, data, prove }: AppQuery): Uint8Array {
+function readRaw(sources: QuerySources, { path, data, height, prove }: AppQuery): Uint8Array {
+  const { state, storeNames } = sources;
+  checkHeight(sources, height);
   const [, , name = "", kind] = path.split("/");
-  if (kind !== "key") throw sdkErrors.unknownRequest(`unknown query path ${quote(path)}`);
+  if (kind !== "key") throw unknownPath();
   if (prove) throw sdkErrors.notSupported("proofs of stored values");
   if (!storeNames.includes(name)) throw sdkErrors.unknownRequest(`there is no store ${quote(name)}`);
   if (data.length === 0 || data.length > MAX_KEY_BYTES)
@@ -85,6 +104,11 @@ function readRaw({ state, storeNames }: QuerySources, { path, data, prove }: App
   } finally {
     snapshot.close();
   }
+}
+
+/** The words by which clients know that a chain lacks a module. */
+function unknownPath(): Error {
+  return sdkErrors.unknownRequest("unknown query path");
 }
 
 function quote(text: string): string {

@@ -54,6 +54,16 @@ test("what somebody at a command line meets has a remedy", () => {
   expect(missing.filter((error) => !have.has(error))).toEqual([]);
 });
 
+test("of unknown requests only those for want of a module are told so", () => {
+  const remedy = (message: string) => remedyOf("sdk", 6, message);
+  expect(remedy("unknown query path: unknown request")).toContain(
+    "the chain has no such module: is it the right --node?",
+  );
+  expect(remedy("unrecognized message route: /x.Msg: unknown request")).toContain("the chain has no such module");
+  expect(remedy('no handler for "/x.Msg": unknown request')).not.toContain("--node");
+  expect(remedy("validator does not exist")).toBeUndefined();
+});
+
 test("codes that come without words have a meaning", () => {
   expect(meaningOf("sdk", 19)).toBe("tx already in mempool");
   expect(meaningOf("wasm", 19)).toBeUndefined();

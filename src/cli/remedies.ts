@@ -25,10 +25,6 @@ const AT_THE_COMMAND_LINE: ReadonlyMap<number, string> = new Map([
   [sdkErrors.unauthorized.code, "check --from, --chain-id, --account-number and --sequence"],
   [sdkErrors.invalidAddress.code, "copy the address again, whole and in lower case"],
   [sdkErrors.wrongPassword.code, "try again with the passphrase that it was encrypted with"],
-  [
-    sdkErrors.unknownRequest.code,
-    "the chain has no such module: is it the right --node? for a network with names of its own give its --profile",
-  ],
   [sdkErrors.memoTooLarge.code, "shorten --memo"],
   [sdkErrors.insufficientFunds.code, "look at the account: svc query bank balances <address>"],
   [sdkErrors.txInMempool.code, "it is waiting for a block, or is in one already: svc query tx <hash>"],
@@ -42,10 +38,20 @@ const AT_THE_COMMAND_LINE: ReadonlyMap<number, string> = new Map([
 
 const ANOTHER_HEIGHT = "leave out --height for the latest state, or ask a node that keeps older ones";
 
+/** Of all that chains answer with this code, only a path or a message that they do not know is for want of a module. */
+function moduleRemedy(message: string): string | undefined {
+  if (/\bno handler for "/.test(message))
+    return "this is a chain of svc, which does without the module; the message is for other networks";
+  if (/\bunknown query path\b|\bunrecognized message route\b|\bno message handler found\b/.test(message))
+    return "the chain has no such module: is it the right --node? for a network with names of its own give its --profile";
+  return undefined;
+}
+
 /** What the error tables advise for a code of the chain; refusals of a height have a number for themselves on newer nodes alone. */
 export function remedyOf(codespace: string, code: number, message = ""): string | undefined {
   if (codespace === "sdk" && /\bheight\b.*\bversion does not exist\b|^cannot query with /.test(message))
     return ANOTHER_HEIGHT;
+  if (codespace === "sdk" && code === sdkErrors.unknownRequest.code) return moduleRemedy(message);
   return rowOf(codespace, code)?.().hint ?? (codespace === "sdk" ? AT_THE_COMMAND_LINE.get(code) : undefined);
 }
 

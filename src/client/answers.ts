@@ -73,6 +73,7 @@ export const abciQuery = v.object({
   response: v.object({
     code: v.nullish(v.number(), 0),
     log: text,
+    info: text,
     key: base64,
     value: base64,
     height: v.nullish(integer, 0),

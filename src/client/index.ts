@@ -14,12 +14,11 @@ export {
   isMissingQuery,
   type QueryAnswer,
   type QueryClient,
-  type QueryFault,
   type QueryOptions,
   queryClient,
-  queryFault,
   type ServiceClient,
 } from "./query.ts";
+export { type QueryFault, queryFault, readRefusal } from "./refusal.ts";
 export { type RpcCall, RpcClient, type RpcOptions } from "./rpc.ts";
 export { eventsQuery, queryTx, searchTxs, type TxPage } from "./search.ts";
 export { type MnemonicSignerOptions, mnemonicSigner, privateKeySigner } from "./signers.ts";

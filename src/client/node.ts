@@ -78,6 +78,8 @@ export interface AbciQueryResult {
   readonly code: number;
   readonly codespace: string;
   readonly log: string;
+  /** On our own chain `codespace/code` of the error behind a refusal. */
+  readonly info: string;
   readonly key: Uint8Array;
   readonly value: Uint8Array;
   readonly height: bigint;

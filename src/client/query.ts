@@ -10,6 +10,7 @@ import { SvcError, sdkErrors } from "../util/index.ts";
 import { decodeMessage, encodeMessage, methodPath, type Namespace } from "../wire/index.ts";
 import { clientErrors } from "./errors.ts";
 import type { AbciQueryResult, NodeApi } from "./node.ts";
+import { readRefusal } from "./refusal.ts";
 
 /** Which state a query is about. */
 export interface QueryOptions {
@@ -65,14 +66,21 @@ export function queryClient(node: NodeApi, namespace: Namespace = "sdk"): QueryC
 }
 
 /** An application says of a module that it does not have only that it does not know the path. */
-function refusal(method: DescMethod, { codespace, code, log }: AbciQueryResult, namespace: Namespace): SvcError {
-  const error = new SvcError(codespace, code, log);
-  if (codespace !== "sdk" || code !== sdkErrors.unknownRequest.code || !log.includes("unknown query path"))
-    return error;
+function refusal(method: DescMethod, answer: AbciQueryResult, namespace: Namespace): SvcError {
+  const error = readRefusal(answer);
+  if (!isUnknownPath(answer)) return error;
   const [, module = ""] = method.parent.typeName.split(".");
   return clientErrors.noQuery(`module ${module} is not on this chain, or has no ${methodPath(method, namespace)}`, {
     cause: error,
+    ...(answer.info === "" ? {} : { hint: OWN_CHAIN }),
   });
+}
+
+/** Our own chains name the error behind a refusal, so they are known by it. */
+const OWN_CHAIN = "this is a chain of svc, which does without the module; the query is for other networks";
+
+function isUnknownPath({ codespace, code, log }: AbciQueryResult): boolean {
+  return codespace === "sdk" && code === sdkErrors.unknownRequest.code && log.startsWith("unknown query path");
 }
 
 /** Whether a chain said that it does not have what a query asks. */
@@ -86,14 +94,4 @@ function serviceClient<S extends DescService>(service: S, call: QueryClient["cal
     (request: MessageInitShape<DescMethod["input"]> = {}, options?: QueryOptions) => call(method, request, options),
   ]);
   return Object.fromEntries(functions) as ServiceClient<S>;
-}
-
-/** Status words of gRPC for errors of queries, as the ecosystem's clients tell them. */
-export type QueryFault = "InvalidArgument" | "Unauthenticated" | "NotFound" | "Unknown";
-
-const FAULTS: Readonly<Record<number, QueryFault>> = { 18: "InvalidArgument", 4: "Unauthenticated", 22: "NotFound" };
-
-/** What kind of refusal an error of a query is. */
-export function queryFault(error: unknown): QueryFault {
-  return (error instanceof SvcError && error.codespace === "sdk" ? FAULTS[error.code] : undefined) ?? "Unknown";
 }

@@ -1,6 +1,7 @@
 import { create, type DescMessage, type MessageInitShape } from "@bufbuild/protobuf";
 import type { AppQuery, AppQueryResult } from "../app/index.ts";
 import { type EmbeddedEngine, type FoundTx, formatSeconds, parseQuery, searchTxs } from "../engine/index.ts";
+import { queryFailure } from "../runtime/index.ts";
 import { errorText, fromHex, SvcError, sdkErrors, toHexUpper } from "../util/index.ts";
 import {
   type ABCIMessageLog,
@@ -31,14 +32,14 @@ const MAX_PER_PAGE = 100n;
 export function answerTxService(engine: EmbeddedEngine, query: AppQuery): AppQueryResult | undefined {
   const path = toNamespace(query.path, "sdk");
   if (path !== GET_TX && path !== GET_TXS_EVENT) return undefined;
-  const base = { codespace: "", log: "", key: NOTHING, value: NOTHING, height: engine.blocks.height };
+  const base = { codespace: "", log: "", info: "", key: NOTHING, value: NOTHING, height: engine.blocks.height };
   const namespace = namespaceOf(query.path);
   try {
     const value = path === GET_TX ? getTx(engine, query.data, namespace) : getTxsEvent(engine, query.data, namespace);
     return { ...base, code: 0, value };
   } catch (error) {
     if (!(error instanceof SvcError)) throw error;
-    return { ...base, code: error.code, codespace: error.codespace, log: error.message };
+    return { ...base, ...queryFailure(error) };
   }
 }
 

@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { sha256 } from "../crypto/index.ts";
 import type { MultiStore } from "../store/index.ts";
+import { SvcError } from "../util/index.ts";
 import { TxMsgDataSchema } from "../wire/gen/sdk/base/abci/v1beta1/abci_pb.js";
 import { encodeMessage } from "../wire/index.ts";
 import { type AnteOptions, runAnte } from "./ante.ts";
@@ -10,6 +11,7 @@ import { failureOf, isPanic } from "./failure.ts";
 import { type GasMeter, infiniteGas, limitedGas } from "./gas.ts";
 import { type StoredEvent, storedEvents, storedMessageEvents, successLog } from "./logs.ts";
 import { type MessageResult, runMessages } from "./messages.ts";
+import { StatusError } from "./query-failure.ts";
 import type { Router } from "./router.ts";
 import type { VerifiedSignatures } from "./signatures.ts";
 import { type PreparedTx, prepareTx } from "./tx.ts";
@@ -96,13 +98,18 @@ export class TxRunner {
     }
   }
 
-  /** Runs a transaction without signatures or gas limit and forgets its changes. Throws what `deliver` would report. */
+  /** Runs a transaction without signatures or gas limit and forgets its changes. Throws what `deliver` would report, with a status. */
   simulate(env: TxEnvironment, bytes: Uint8Array): { readonly outcome: TxOutcome; readonly results: MessageResult[] } {
     const run = new Run({ ...env, stores: env.stores.branch() }, "simulate");
-    const tx = run.begin(prepareTx(bytes, this.#router, "simulated"), "unlimited");
-    run.ante(tx, this.#ante, new Set());
-    const results = run.messages(tx, this.#ante);
-    return { outcome: run.succeed(results), results };
+    try {
+      const tx = run.begin(prepareTx(bytes, this.#router, "simulated"), "unlimited");
+      run.ante(tx, this.#ante, new Set());
+      const results = run.messages(tx, this.#ante);
+      return { outcome: run.succeed(results), results };
+    } catch (error) {
+      if (!(error instanceof SvcError)) throw error;
+      throw new StatusError("Unknown", error, `${error.message} with gas used: '${run.gasUsed}'`);
+    }
   }
 
   /** Whether the bytes are a transaction that this application can read; costs no state. */
@@ -136,6 +143,10 @@ class Run {
 
   get height(): bigint {
     return this.#env.block.height;
+  }
+
+  get gasUsed(): bigint {
+    return this.#gas.used;
   }
 
   begin(tx: PreparedTx, gas: "limited" | "unlimited"): PreparedTx {

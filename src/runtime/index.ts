@@ -19,7 +19,7 @@ export {
 } from "./deliver.ts";
 export { entryProblems } from "./entries.ts";
 export { type Event, type EventAttribute, EventSink } from "./events.ts";
-export { type Failure, failureOf, isPanic } from "./failure.ts";
+export { isPanic } from "./failure.ts";
 export { type GasMeter, infiniteGas, limitedGas } from "./gas.ts";
 export { brokenInvariants, InvariantBreach } from "./invariants.ts";
 export { type StoredAttribute, type StoredEvent, storedEvents } from "./logs.ts";
@@ -39,5 +39,6 @@ export {
   type Validators,
 } from "./module.ts";
 export { paramsItem, remembered } from "./params.ts";
+export { plainFailure, type QueryFailure, queryFailure } from "./query-failure.ts";
 export { checkAddress, minimumsProblems, readState } from "./requests.ts";
 export { type MessageRoute, type QueryRoute, Router } from "./router.ts";

@@ -13,6 +13,7 @@ import {
   standardModules,
   type TxResult,
 } from "../app/index.ts";
+import { readRefusal } from "../client/index.ts";
 import type { BlockProblem, Module } from "../runtime/index.ts";
 import { memoryDatabase } from "../store/index.ts";
 import { assert, equalBytes, NATIVE_DENOM, parseDecCoins, SvcError } from "../util/index.ts";
@@ -176,14 +177,9 @@ export class TestChain {
   /** Asks a query as clients do, through its encoded form. Throws what the chain answers when it refuses. */
   query<M extends DescMethod>(method: M, request: MessageInitShape<M["input"]>): MessageShape<M["output"]> {
     const data = encodeMessage(method.input, create(method.input, request));
-    const { code, codespace, log, value } = this.app.query({
-      path: methodPath(method),
-      data,
-      height: 0n,
-      prove: false,
-    });
-    if (code !== 0) throw new SvcError(codespace, code, log);
-    return decodeMessage<M["output"]>(method.output, value);
+    const answer = this.app.query({ path: methodPath(method), data, height: 0n, prove: false });
+    if (answer.code !== 0) throw readRefusal(answer);
+    return decodeMessage<M["output"]>(method.output, answer.value);
   }
 
   /** The two numbers that signatures of an account are bound to. */

@@ -18,7 +18,7 @@ export async function printTxResult(context: CliContext, response: TxResponse): 
 /** The refusal of a transaction as an error with its remedy, for commands that go on only when it succeeded. */
 export async function txError({ codespace, code, rawLog }: TxResponse): Promise<SvcError> {
   const { meaningOf, remedyOf } = await import("../remedies.ts");
-  const hint = remedyOf(codespace, code);
+  const hint = remedyOf(codespace, code, rawLog);
   const text = `transaction failed with code ${code} of ${codespace}: ${rawLog || (meaningOf(codespace, code) ?? "")}`;
   return new SvcError(codespace, code, text, hint === undefined ? {} : { hint });
 }

@@ -78,7 +78,9 @@ export class NodeDouble {
         return { response: { ...base, code: 0, log: "", codespace: "", value: toBase64(value) } };
       } catch (error) {
         if (!(error instanceof SvcError)) throw error;
-        return { response: { ...base, code: error.code, codespace: error.codespace, log: error.message, value: null } };
+        const info = "info" in error ? String(error.info) : "";
+        const { code, codespace, message: log } = error;
+        return { response: { ...base, info, code, codespace, log, value: null } };
       }
     };
   }

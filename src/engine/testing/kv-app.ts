@@ -86,6 +86,7 @@ export class KvApplication implements Application {
       code: found ? 0 : 22,
       codespace: found ? "" : "sdk",
       log: found ? "" : "key not found",
+      info: "",
       key: data,
       value: value ?? EMPTY,
       height: this.#height,

@@ -173,7 +173,7 @@ describe("subscriptions", () => {
     await client.frame(0);
     expect(client.frames[0]).toEqual([1, 2].map((id) => ({ jsonrpc: "2.0", id, result: {} })));
     client.socket.send(Buffer.from([1, 2]));
-    await expect.poll(() => client.closed).toBe("1008 requests are text");
+    await expect.poll(() => client.closed, { timeout: 20_000 }).toBe("1008 requests are text");
   });
 
   it("go on when somebody asks for another path and breaks off", async () => {
@@ -202,7 +202,7 @@ describe("a slow reader", () => {
     await expect.poll(() => asked).toBe(answers);
     client.send(answers, "health");
     client.socket.resume();
-    await expect.poll(() => client.closed).toBe("1008 client is not pulling messages fast enough");
+    await expect.poll(() => client.closed, { timeout: 20_000 }).toBe("1008 client is not pulling messages fast enough");
     expect(client.frames).toHaveLength(answers);
   });
 

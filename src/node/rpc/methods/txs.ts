@@ -72,7 +72,7 @@ export const txMethods = {
         response: {
           code: answer.code,
           log: answer.log,
-          info: "",
+          info: answer.info,
           index: "0",
           key: answer.key.length === 0 ? null : toBase64(answer.key),
           value: bytesOf(answer.value),
