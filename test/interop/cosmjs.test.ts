@@ -43,6 +43,12 @@ function first(accounts: readonly AccountData[]): AccountData {
   return account;
 }
 
+/** The client of release 0.32, installed under a name of its own; its types are those of today as far as they are used. */
+async function olderClient(): Promise<Pick<typeof StargateClient, "connect">> {
+  const name: string = "cosmjs-stargate-032";
+  return (await import(name)).StargateClient;
+}
+
 describe("CosmJS", () => {
   it("reads status, blocks, validators and results", async () => {
     const client = await connectComet(node.rpcUrl);
@@ -61,6 +67,19 @@ describe("CosmJS", () => {
     expect((await client.abciInfo()).lastBlockHeight).toBeGreaterThan(1);
     expect((await client.numUnconfirmedTxs()).total).toBe(0);
     await client.health();
+    client.disconnect();
+  });
+
+  it.each([
+    ["of today", () => StargateClient.connect(node.rpcUrl)],
+    // Releases up to 0.34 know an account that does not exist by the words of the refusal.
+    ["of release 0.32", async () => (await olderClient()).connect(node.rpcUrl)],
+  ])("a client %s finds that an account does not exist yet", async (_, connect) => {
+    const client = await connect();
+    const nobody = await DirectSecp256k1HdWallet.generate(12, { prefix: "svc" });
+    expect(await client.getAccount(first(await nobody.getAccounts()).address)).toBeNull();
+    expect(await client.getAccount(alice.address)).toMatchObject({ address: alice.address });
+    await expect(client.getAccount("svc1bad")).rejects.toThrow("rpc error: code = InvalidArgument");
     client.disconnect();
   });
 
