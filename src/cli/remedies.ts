@@ -27,12 +27,15 @@ const AT_THE_COMMAND_LINE: ReadonlyMap<number, string> = new Map([
   [sdkErrors.wrongPassword.code, "try again with the passphrase that it was encrypted with"],
   [sdkErrors.memoTooLarge.code, "shorten --memo"],
   [sdkErrors.insufficientFunds.code, "look at the account: svc query bank balances <address>"],
-  [sdkErrors.txInMempool.code, "it is waiting for a block, or is in one already: svc query tx <hash>"],
+  [
+    sdkErrors.txInMempool.code,
+    "it is on its way already; to send the same once more, wait for its block: svc query wait-tx <hash>",
+  ],
   [sdkErrors.mempoolFull.code, "try again after the next blocks"],
   [sdkErrors.txTimeoutHeight.code, "give a later --timeout-height"],
   [
     sdkErrors.wrongSequence.code,
-    "another transaction of this account is on its way: try again after the next block, without --sequence",
+    "another transaction of this account is on its way: leave out --sequence, or try again after the next block",
   ],
 ]);
 

@@ -10,7 +10,11 @@ export async function queryTx(chain: ChainClient, hash: string): Promise<TxRespo
     throw sdkErrors.invalidRequest(`${JSON.stringify(hash.slice(0, 80))} is no transaction hash of 64 hex digits`);
   }
   const tx = await chain.node.tx(clean);
-  if (tx === undefined) throw sdkErrors.notFound(`tx (${clean})`);
+  if (tx === undefined) {
+    throw sdkErrors.notFound(`tx (${clean})`, {
+      hint: `if it was sent just now, wait for its block: svc query wait-tx ${clean}`,
+    });
+  }
   const times = await chain.node.blockTimes([tx.height]);
   return queriedResponse(tx, times.get(tx.height) ?? "", chain.namespace);
 }

@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { publicKeyOf, signSecp256k1, verifySecp256k1 } from "../crypto/index.ts";
-import { DEC_ONE, fromBase64, parseDec, parseDecCoins, sdkErrors, toBase64, toHex } from "../util/index.ts";
+import { DEC_ONE, fromBase64, parseDec, parseDecCoins, SvcError, sdkErrors, toBase64, toHex } from "../util/index.ts";
 import { Query as Auth, BaseAccountSchema } from "../wire/gen/sdk/auth/v1beta1/auth_pb.js";
 import { MsgSendSchema } from "../wire/gen/sdk/bank/v1beta1/tx_pb.js";
 import { Service, SimulateRequestSchema } from "../wire/gen/sdk/tx/v1beta1/service_pb.js";
@@ -30,6 +30,7 @@ import {
   feeFor,
   feesFromPrices,
   gasEstimateText,
+  handInTx,
   offlineTx,
   parseBroadcastMode,
   parseGas,
@@ -238,6 +239,119 @@ function committed(bytes: Uint8Array, code = 0): unknown {
   };
   return { hash: txHash(bytes), height: "5", index: 0, tx_result: result, tx: toBase64(bytes) };
 }
+
+describe("a sequence that another transaction took", () => {
+  const WORDS = "account sequence mismatch, expected 6, got 4: incorrect account sequence";
+  /** Sequences of the transactions that the node was handed. */
+  const handed: bigint[] = [];
+
+  /** A node that takes sequence 6, and answers others with the words. */
+  function refuseOld(words = WORDS, code = 32): void {
+    handed.length = 0;
+    node.methods.tx = () => {
+      throw new Refusal("tx not found");
+    };
+    node.methods.broadcast_tx_sync = ({ tx }) => {
+      const bytes = fromBase64(String(tx));
+      const sequence = decodeTx(bytes).authInfo.signerInfos[0]?.sequence ?? 0n;
+      handed.push(sequence);
+      const refusal = { code, codespace: "sdk", log: words, data: "", hash: txHash(bytes) };
+      return sequence === 6n ? { ...refusal, code: 0, codespace: "", log: "[]" } : refusal;
+    };
+  }
+
+  it("is replaced by the one that the node names, and the transaction signed again", async () => {
+    refuseOld();
+    const told: bigint[] = [];
+    const signed: string[] = [];
+    const prepared = await prepareTx(chain, signer, [SEND]);
+    const response = await handInTx(chain, signer, prepared, {
+      mode: "sync",
+      onSigned: async () => void signed.push("once"),
+      onNewSequence: (next) => told.push(next),
+    });
+    expect({ code: response.code, handed, told, signed }).toEqual({
+      code: 0,
+      handed: [4n, 6n],
+      told: [6n],
+      signed: ["once"],
+    });
+    expect((await sendTx(chain, signer, [SEND], { mode: "sync" })).code).toBe(0);
+  });
+
+  it("is asked for where the node names none", async () => {
+    refuseOld("incorrect account sequence");
+    const prepared = await prepareTx(chain, signer, [SEND]);
+    const account = packAny(BaseAccountSchema, { address, accountNumber: 11n, sequence: 6n });
+    node.answerQuery(Auth.method.account, () => ({ account }));
+    expect((await handInTx(chain, signer, prepared, { mode: "sync" })).code).toBe(0);
+    expect(handed).toEqual([4n, 6n]);
+  });
+
+  it.each<[what: string, words: string, code: number, options: Parameters<typeof sendTx>[3]]>([
+    ["it was chosen", WORDS, 32, { sequence: 4n }],
+    ["the node is behind", "account sequence mismatch, expected 3, got 4", 32, {}],
+    ["nothing newer is known", "incorrect account sequence", 32, {}],
+    ["the refusal is another one", "insufficient fees; expected 9", 13, {}],
+  ])("stays where %s", async (_, words, code, options) => {
+    refuseOld(words, code);
+    const response = await sendTx(chain, signer, [SEND], { ...options, mode: "sync" });
+    expect({ code: response.code, handed }).toEqual({ code, handed: [4n] });
+  });
+
+  it("is given up after a few tries", async () => {
+    refuseOld();
+    let expected = 100n;
+    node.methods.broadcast_tx_sync = ({ tx }) => {
+      expected += 1n;
+      handed.push(expected);
+      return {
+        code: 32,
+        codespace: "sdk",
+        log: `expected ${expected}`,
+        data: "",
+        hash: txHash(fromBase64(String(tx))),
+      };
+    };
+    expect((await sendTx(chain, signer, [SEND], { mode: "sync" })).code).toBe(32);
+    expect(handed).toHaveLength(5);
+  });
+
+  it("makes no second transaction where the first is in a block, or nobody can tell", async () => {
+    refuseOld();
+    const refused: string[] = [];
+    const answer = node.methods.broadcast_tx_sync;
+    node.methods.broadcast_tx_sync = (params) => {
+      refused.push(String(params.tx));
+      return answer?.(params);
+    };
+    node.methods.tx = () => committed(fromBase64(refused[0] ?? ""));
+    expect(await sendTx(chain, signer, [SEND], { mode: "sync" })).toMatchObject({ code: 0, height: 5n });
+    node.methods.tx = () => {
+      throw new Refusal("transaction indexing is disabled");
+    };
+    expect((await sendTx(chain, signer, [SEND], { mode: "sync" })).code).toBe(32);
+    expect(handed).toEqual([4n, 4n]);
+  });
+
+  it.each([
+    ["sdk", 32, WORDS],
+    ["sdk", 6, `rpc error: code = Unknown desc = ${WORDS} With gas wanted: '0': unknown request`],
+  ])("is replaced in simulations as well: %s/%d", async (codespace, code, words) => {
+    refuseOld();
+    const seen: (bigint | undefined)[] = [];
+    node.answerQuery(Service.method.simulate, (bytes) => {
+      const { authInfo } = decodeTx(decodeMessage(SimulateRequestSchema, bytes).txBytes);
+      const sequence = authInfo.signerInfos[0]?.sequence;
+      seen.push(sequence);
+      if (sequence !== 6n) throw new SvcError(codespace, code, words);
+      return { gasInfo: { gasUsed: 5n } };
+    });
+    expect((await prepareTx(chain, signer, [SEND], { gas: "auto" })).signer.sequence).toBe(6n);
+    expect(seen).toEqual([4n, 6n, 6n]);
+    await expect(prepareTx(chain, signer, [SEND], { gas: "auto", sequence: 4n })).rejects.toThrow("expected 6");
+  });
+});
 
 describe("broadcasting", () => {
   const bytes = new Uint8Array([1, 2, 3]);

@@ -23,8 +23,9 @@ import type { BroadcastMode } from "./broadcast-mode.ts";
 import type { ChainClient } from "./chain.ts";
 import { clientErrors } from "./errors.ts";
 import { adjustGas, DEFAULT_GAS, DEFAULT_GAS_ADJUSTMENT, feesFromPrices, type GasSetting } from "./gas.ts";
+import { MAX_SEQUENCE_TRIES, newerSequence, refusalOf } from "./sequence.ts";
 import { SIGNATURE_LENGTH, signaturePlace, simulateTx } from "./simulate.ts";
-import type { TxResponse } from "./tx-response.ts";
+import { committedResponse, type TxResponse } from "./tx-response.ts";
 
 /** Who signs, without the private key leaving its place. */
 export interface TxSigner {
@@ -134,26 +135,55 @@ export async function prepareTx(
     namespace: chain.namespace,
   });
   if (gas !== "auto") return draft;
-  const gasLimit = await estimateGas(chain, draft, { publicKey: signer.publicKey, gasAdjustment, fees: options });
-  options.onGasEstimate?.(gasLimit);
-  return { ...draft, fee: feeFor(gasLimit, options) };
+  const estimate = await estimateGas(chain, draft, { signer, gasAdjustment, options });
+  options.onGasEstimate?.(estimate.gasLimit);
+  return withSequence({ ...draft, fee: feeFor(estimate.gasLimit, options) }, estimate.sequence);
 }
 
 /** Of whom gas is estimated, and how. */
 export interface EstimateOptions {
-  /** The signer's; undefined where neither the user nor the chain knows it. */
-  readonly publicKey: PublicKey | undefined;
+  readonly signer: {
+    readonly address: string;
+    /** Undefined where neither the user nor the chain knows it. */
+    readonly publicKey: PublicKey | undefined;
+  };
   readonly gasAdjustment: Dec;
-  readonly fees: FeeOptions;
+  readonly options: Pick<TxOptions, keyof FeeOptions | "sequence">;
+}
+
+/** What a simulation found out. */
+export interface GasEstimate {
+  readonly gasLimit: bigint;
+  /** Sequence with which it succeeded: newer than the transaction's where that one was taken meanwhile. */
+  readonly sequence: bigint;
 }
 
 /** The gas limit for a transaction: what it would use now, adjusted. */
-export async function estimateGas(chain: ChainClient, tx: PreparedTx, options: EstimateOptions): Promise<bigint> {
-  const { publicKey, gasAdjustment, fees } = options;
+export async function estimateGas(
+  chain: ChainClient,
+  tx: PreparedTx,
+  { signer, gasAdjustment, options }: EstimateOptions,
+): Promise<GasEstimate> {
   const estimate = async (draft: PreparedTx): Promise<bigint> =>
-    adjustGas(await simulateGas(chain, draft, publicKey), gasAdjustment);
-  // Gas limit and fee are bytes of the transaction, which cost gas: the second run has them.
-  return estimate({ ...tx, fee: feeFor(await estimate(tx), fees) });
+    adjustGas(await simulateGas(chain, draft, signer.publicKey), gasAdjustment);
+  for (let tries = 1, draft = tx; ; tries++) {
+    const used = draft.signer.sequence;
+    try {
+      // Gas limit and fee are bytes of the transaction, which cost gas: the second run has them.
+      const gasLimit = await estimate({ ...draft, fee: feeFor(await estimate(draft), options) });
+      return { gasLimit, sequence: used };
+    } catch (error) {
+      const mayChange = options.sequence === undefined && tries < MAX_SEQUENCE_TRIES;
+      const refusal = mayChange ? refusalOf(error) : undefined;
+      const next = await newerSequence(chain, signer.address, { refusal, used });
+      if (next === undefined) throw error;
+      draft = withSequence(draft, next);
+    }
+  }
+}
+
+function withSequence(tx: PreparedTx, sequence: bigint): PreparedTx {
+  return { ...tx, signer: { ...tx.signer, sequence } };
 }
 
 async function signerNumbers(
@@ -187,6 +217,61 @@ export async function signTx(tx: PreparedTx, signer: TxSigner): Promise<Uint8Arr
   return encodeTx(parts, [signature]);
 }
 
+/** How a prepared transaction is handed in and waited for. */
+export interface HandInOptions {
+  readonly mode?: BroadcastMode;
+  readonly wait?: WaitOptions | undefined;
+  /** The sequence was chosen by somebody: it stays, also when the node refuses it as old. */
+  readonly fixedSequence?: boolean;
+  /** Runs once, when the transaction is signed and before anything is sent. */
+  readonly onSigned?: (() => Promise<void>) | undefined;
+  /** Told of the sequence with which the transaction is signed again. */
+  readonly onNewSequence?: (sequence: bigint) => void;
+}
+
+/**
+ * Signs and broadcasts a prepared transaction. One whose sequence another transaction of the account took meanwhile is
+ * signed again with the next: the node has refused the first for good, so that it can never be included as well.
+ */
+export async function handInTx(
+  chain: ChainClient,
+  signer: TxSigner,
+  tx: PreparedTx,
+  options: HandInOptions = {},
+): Promise<TxResponse> {
+  const { mode = "block", wait, fixedSequence = false } = options;
+  for (let tries = 1, draft = tx; ; tries++) {
+    const bytes = await signTx(draft, signer);
+    if (tries === 1) await options.onSigned?.();
+    const response = await broadcastTx(chain, bytes, mode, wait);
+    const used = draft.signer.sequence;
+    const { codespace, code, rawLog: text, height } = response;
+    const mayChange = !fixedSequence && tries < MAX_SEQUENCE_TRIES && height === 0n;
+    const next = await newerSequence(chain, signer.address, {
+      refusal: mayChange ? { codespace, code, text } : undefined,
+      used,
+    });
+    if (next === undefined) return response;
+    const earlier = await includedBefore(chain, response);
+    if (earlier !== undefined) return earlier;
+    options.onNewSequence?.(next);
+    draft = withSequence(draft, next);
+  }
+}
+
+/**
+ * A broken connection may have handed in the refused transaction before: then it is in its block, and no second one is
+ * made. The refusal stands where a node cannot tell.
+ */
+async function includedBefore(chain: ChainClient, refused: TxResponse): Promise<TxResponse | undefined> {
+  try {
+    const found = await chain.node.tx(refused.txhash);
+    return found === undefined ? undefined : committedResponse(found);
+  } catch {
+    return refused;
+  }
+}
+
 /** How a transaction is made, handed in and waited for. */
 export interface SendOptions extends TxOptions {
   readonly mode?: BroadcastMode;
@@ -201,7 +286,8 @@ export async function sendTx(
   options: SendOptions = {},
 ): Promise<TxResponse> {
   const prepared = await prepareTx(chain, signer, messages, options);
-  return broadcastTx(chain, await signTx(prepared, signer), options.mode ?? "block", options.wait);
+  const { mode = "block", wait, sequence } = options;
+  return handInTx(chain, signer, prepared, { mode, wait, fixedSequence: sequence !== undefined });
 }
 
 function authInfoOf(

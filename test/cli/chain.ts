@@ -28,7 +28,18 @@ const HURRY_MS = 10;
 const COINS = "1000000000000utoken,5000stake";
 
 /** Starts a node in this process, with an account of much money for each name. */
-export async function cliChain(...names: readonly string[]): Promise<CliChain> {
+export function cliChain(...names: readonly string[]): Promise<CliChain> {
+  return cliChainOf(names, { blockInterval: "100ms", hurry: true });
+}
+
+export interface CliChainOptions {
+  readonly blockInterval: string;
+  /** Transactions need not wait for the interval. */
+  readonly hurry: boolean;
+}
+
+/** The same with blocks as slow as those of a real chain. */
+export async function cliChainOf(names: readonly string[], options: CliChainOptions): Promise<CliChain> {
   const root = mkdtempSync(join(tmpdir(), "svc-cli-"));
   const home = join(root, "home");
   const keyring = ["--home", home, "--keyring-backend", "test"];
@@ -40,12 +51,15 @@ export async function cliChain(...names: readonly string[]): Promise<CliChain> {
   }
   const config = nodeConfig({
     "rpc.laddr": "tcp://127.0.0.1:0",
-    "block-interval": "100ms",
+    "block-interval": options.blockInterval,
     "check-invariants": "true",
   });
   const node = await startNode({ home, config, logger: silentLogger, version: "v0.0.0" });
-  // Transactions need not wait for the interval: most of the time of these tests would be that.
-  const hurry = setInterval(() => node.engine.mempool.size > 0 && node.engine.produceBlock(), HURRY_MS);
+  // Most of the time of tests that are not about time would be the interval.
+  const hurry = setInterval(
+    () => options.hurry && node.engine.mempool.size > 0 && node.engine.produceBlock(),
+    HURRY_MS,
+  );
   const env = { SVC_HOME: home, SVC_KEYRING_BACKEND: "test", SVC_NODE: node.rpcUrl };
   const run: CliChain["run"] = (argv, options = {}) => runCli(argv, { ...options, env: { ...env, ...options.env } });
   const json = async (argv: readonly string[]): Promise<Json> => {

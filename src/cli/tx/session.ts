@@ -1,11 +1,11 @@
 import {
   bodyFor,
-  broadcastTx,
   type ChainClient,
   DEFAULT_GAS,
   feeFor,
+  estimateGas as gasEstimate,
   gasEstimateText,
-  estimateGas as gasLimitOf,
+  handInTx,
   offlineTx,
   type PreparedTx,
   prepareTx,
@@ -79,10 +79,17 @@ export async function send(
 ): Promise<TxResponse | undefined> {
   const prepared = await prepare(session, messages);
   if (!session.settings.yes && !(await confirm(session, prepared))) return undefined;
-  const bytes = await sign(session, prepared);
-  await onSigned?.();
+  const { context, settings, sender } = session;
+  const chain = await session.chain();
+  const response = await handInTx(chain, await signerOf(context, sender), prepared, {
+    mode: settings.mode,
+    fixedSequence: settings.sequence !== undefined,
+    onSigned,
+    onNewSequence: (next) =>
+      context.io.err(`another transaction of the account came first: signing with sequence ${next}\n`),
+  });
   session.sent += 1;
-  return broadcastTx(await session.chain(), bytes, session.settings.mode);
+  return response;
 }
 
 /** Settles account number, sequence, gas and fee. The account is known to exist afterwards, unless offline. */
@@ -165,6 +172,7 @@ export async function estimateGas(session: TxSession, messages: readonly Any[]):
     sequence: options.sequence ?? account.sequence,
     namespace: chain.namespace,
   });
-  const publicKey = sender.key?.publicKey ?? account.publicKey;
-  return gasLimitOf(chain, draft, { publicKey, gasAdjustment: settings.gasAdjustment, fees: options });
+  const signer = { address: sender.address, publicKey: sender.key?.publicKey ?? account.publicKey };
+  const { gasLimit } = await gasEstimate(chain, draft, { signer, gasAdjustment: settings.gasAdjustment, options });
+  return gasLimit;
 }
