@@ -19,8 +19,11 @@ export interface OrderStatus {
   readonly price?: Dec;
 }
 
-/** Which refusals may end by themselves: `size` only when the cluster grows, `capacity` when other leases end. */
-export type Obstacle = "final" | "size" | "capacity" | "moment";
+/**
+ * Which refusals may end by themselves: `size` only when the cluster grows, `capacity` when other leases end, `money` when
+ * the account has more.
+ */
+export type Obstacle = "final" | "size" | "capacity" | "money" | "moment";
 
 /** Thrown inside the machine: the order is refused for a reason that can be told. */
 export class Refusal extends Error {

@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
-import { DEC_ONE, type IntCoin, parseDec, toUtf8 } from "../../util/index.ts";
+import { DEC_ONE, type IntCoin, type Logger, parseDec, toUtf8 } from "../../util/index.ts";
 import { type Attribute, AttributeSchema, Endpoint_Kind } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
 import { type GroupSpec, GroupSpecSchema } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
 import type { OrderKey } from "../../wire/index.ts";
@@ -49,7 +49,11 @@ interface World {
   tenantAttributes: readonly Attribute[];
 }
 
-function setUp(change: Partial<World> = {}, bidTimeoutMs = 60_000) {
+function setUp(
+  change: Partial<World> = {},
+  bidTimeoutMs = 60_000,
+  obstacle: () => string | undefined = () => undefined,
+) {
   const world: World = {
     state: "open",
     group: spec(),
@@ -62,6 +66,10 @@ function setUp(change: Partial<World> = {}, bidTimeoutMs = 60_000) {
     tenantAttributes: [],
     ...change,
   };
+  const said: string[] = [];
+  const note = (message: string) => void said.push(message);
+  const log: Logger = { ...silentLogger, info: note, warn: note, error: note, child: () => log };
+  const questions: string[] = [];
   const sent: string[] = [];
   const won: OrderKey[] = [];
   const price = { denom: "utoken", amount: DEC_ONE };
@@ -83,7 +91,10 @@ function setUp(change: Partial<World> = {}, bidTimeoutMs = 60_000) {
       leasedIps: false,
       leastMemory: 6n << 20n,
     }),
-    balance: async () => world.balance,
+    balance: async (denom) => {
+      questions.push(denom);
+      return world.balance;
+    },
   };
   const inventory = new Inventory({ overcommit: { cpu: 0, memory: 0, storage: 0 }, portQuantity: 10, save: () => {} });
   inventory.observe([{ name: "host", cpu: 1000n, memory: 1n << 30n, storage: 1n << 30n, gpu: 0n }]);
@@ -97,14 +108,15 @@ function setUp(change: Partial<World> = {}, bidTimeoutMs = 60_000) {
       if (world.refuse !== undefined) throw world.refuse;
       return 2n;
     },
-    log: silentLogger,
+    log,
+    obstacle,
     deposit: { denom: "utoken", amount: 5_000_000n },
     fee: world.fee,
     bidTimeoutMs,
     retryMs: 5,
     onWon: (each) => won.push(each),
   });
-  return { world, service, inventory, sent, won };
+  return { world, service, inventory, sent, won, said, questions };
 }
 
 const settled = (ms = 20) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -227,6 +239,49 @@ describe("orders", () => {
     world.fail = undefined;
     await settled(40);
     expect(sent).toEqual([`bid ${text}`]);
+    service.stop();
+  });
+
+  it("says once that it cannot afford an order, and bids when money has come", async () => {
+    const { service, world, said, sent, questions, inventory } = setUp({ balance: 0n });
+    service.onEvent(created);
+    await expect.poll(() => questions.length).toBeGreaterThan(8);
+    expect(said).toEqual(["order detected", "declined to bid"]);
+    expect(inventory.has(text)).toBe(false);
+    world.balance = 6_000_000n;
+    await expect.poll(() => sent).toEqual([`bid ${text}`]);
+    expect(said.slice(2, 4)).toEqual(["requesting reservation", "Reservation fulfilled"]);
+    service.stop();
+  });
+
+  it("asks for the balance once for all orders that wait for money", async () => {
+    const { service, questions } = setUp({ balance: 0n });
+    for (let dseq = 1n; dseq <= 20n; dseq++) service.onEvent({ ...created, id: { ...id, dseq } });
+    await expect.poll(() => questions.length).toBeGreaterThanOrEqual(20);
+    const before = questions.length;
+    await settled(26);
+    expect(questions.length - before).toBeLessThan(10);
+    service.stop();
+  });
+
+  it("tells once of an order whose bid the chain cannot take now, and looks at it more and more seldom", async () => {
+    const { service, said } = setUp({ refuse: new Rejected({ code: 5, codespace: "sdk", log: "insufficient funds" }) });
+    service.onEvent(created);
+    await expect.poll(() => said.filter((each) => each === "submitting fulfillment").length).toBeGreaterThan(2);
+    expect(said.filter((each) => each === "requesting reservation")).toHaveLength(1);
+    expect(said.filter((each) => each === "Reservation fulfilled")).toHaveLength(1);
+    expect(said.filter((each) => each === "declined to bid")).toHaveLength(1);
+    service.stop();
+  });
+
+  it("bids on nothing while no container can be run, with the reason", async () => {
+    let why: string | undefined = "network rules cannot be set";
+    const { service, sent } = setUp({}, 60_000, () => why);
+    service.onEvent(created);
+    await settled();
+    expect(service.find(id)).toMatchObject({ phase: "refused", reason: "network rules cannot be set" });
+    why = undefined;
+    await expect.poll(() => sent).toEqual([`bid ${text}`]);
     service.stop();
   });
 

@@ -31,6 +31,8 @@ export interface OrderOptions {
   /** A bid that nobody takes is withdrawn after this time. */
   readonly bidTimeoutMs: number;
   readonly retryMs: number;
+  /** Why no container of anybody can be run now; asked before every bid. */
+  readonly obstacle?: () => string | undefined;
   /** The lease is ours: called once, after the reservation is marked. */
   readonly onWon: (id: OrderKey) => void;
 }
@@ -43,7 +45,12 @@ interface Tracked {
   obstacle?: Obstacle;
   price?: Dec;
   timer?: NodeJS.Timeout;
+  /** Looks that ended in a refusal of the moment. */
+  looks: number;
 }
+
+/** An order that waits is looked at more and more seldom: after this many doublings as often as ever. */
+const MAX_DOUBLINGS = 5;
 
 /** Refusals and ends that are remembered for those who ask. */
 const MAX_REMEMBERED = 1000;
@@ -55,6 +62,7 @@ export class OrderService {
   readonly #options: OrderOptions;
   readonly #orders = new Map<string, Tracked>();
   #stopped = false;
+  #moneyTimer: NodeJS.Timeout | undefined;
 
   constructor(options: OrderOptions) {
     this.#options = options;
@@ -103,6 +111,7 @@ export class OrderService {
 
   stop(): void {
     this.#stopped = true;
+    clearTimeout(this.#moneyTimer);
     for (const { timer } of this.#orders.values()) clearTimeout(timer);
   }
 
@@ -114,7 +123,7 @@ export class OrderService {
 
   #begin(id: OrderKey): void {
     const { owner, dseq, gseq, oseq } = id;
-    const tracked: Tracked = { id: { owner, dseq, gseq, oseq }, text: formatOrderId(id), phase: "checking" };
+    const tracked: Tracked = { id: { owner, dseq, gseq, oseq }, text: formatOrderId(id), phase: "checking", looks: 0 };
     this.#orders.set(tracked.text, tracked);
     this.#forgetOldest();
     this.#check(tracked);
@@ -141,8 +150,10 @@ export class OrderService {
         inventory.hold(tracked.text, rows, "pending"),
       );
     await this.#filter(order);
+    await this.#checkBalance();
     if (this.#left(tracked)) return;
-    log.info("requesting reservation", { order: tracked.text });
+    // An order that waits is looked at often, and told of once.
+    log[tracked.looks === 0 ? "info" : "debug"]("requesting reservation", { order: tracked.text });
     this.#reserve(tracked, rows);
     tracked.phase = "bidding";
     const price = await this.#price(tracked, order);
@@ -167,7 +178,9 @@ export class OrderService {
   }
 
   async #filter({ id, spec }: ChainOrder): Promise<void> {
-    const { chain } = this.#options;
+    const { chain, obstacle } = this.#options;
+    const closed = obstacle?.();
+    if (closed !== undefined) throw new Refusal(closed, "moment");
     const { allOf = [], anyOf = [] } = spec.requirements?.signedBy ?? {};
     const reason = refusal(spec, await chain.offer([...allOf, ...anyOf]));
     if (reason !== undefined) throw new Refusal(reason, "final");
@@ -182,7 +195,8 @@ export class OrderService {
     } catch (error) {
       throw new Refusal(errorText(error), inventory.couldFit(rows) ? "capacity" : "size");
     }
-    this.#options.log.info("Reservation fulfilled", { order: tracked.text });
+    const level = tracked.looks === 0 ? "info" : "debug";
+    this.#options.log[level]("Reservation fulfilled", { order: tracked.text });
   }
 
   async #price(tracked: Tracked, { spec }: ChainOrder): Promise<Dec> {
@@ -200,7 +214,6 @@ export class OrderService {
 
   async #bid(tracked: Tracked, price: Dec, denom: string): Promise<void> {
     const { deposit, provider, send, log } = this.#options;
-    await this.#checkBalance();
     log.info("submitting fulfillment", { order: tracked.text, price: `${formatDecShort(price)}${denom}` });
     tracked.price = price;
     const message = bidMessage(tracked.id, { provider, price: { denom, amount: price }, deposit });
@@ -218,13 +231,39 @@ export class OrderService {
 
   /** One deposit and the fee, not more: an account with just over five tokens bids. */
   async #checkBalance(): Promise<void> {
+    const { deposit, fee } = this.#options;
+    const short = await this.#shortage();
+    if (short === undefined) return;
+    const both = `a bid takes a deposit of ${formatCoin(deposit)} and a fee of ${formatCoin(fee)}`;
+    throw new Refusal(`the provider has ${formatCoin(short)}, ${both}: fund the provider's account`, "money");
+  }
+
+  /** What there is of a coin that a bid needs more of. */
+  async #shortage(): Promise<IntCoin | undefined> {
     const { chain, deposit, fee } = this.#options;
     for (const { denom, amount } of sumCoins([deposit, fee])) {
       const balance = await chain.balance(denom);
-      if (balance >= amount) continue;
-      const both = `a bid takes a deposit of ${formatCoin(deposit)} and a fee of ${formatCoin(fee)}`;
-      throw new Refusal(`the provider has ${balance}${denom}, ${both}: fund the provider's account`, "moment");
+      if (balance < amount) return { denom, amount: balance };
     }
+    return undefined;
+  }
+
+  /** Orders that wait for money are looked at again when it is there; one question serves them all. */
+  #awaitMoney(): void {
+    if (this.#stopped || this.#moneyTimer !== undefined) return;
+    this.#moneyTimer = setTimeout(async () => {
+      const isShort = await this.#shortage().then(
+        (short) => short !== undefined,
+        () => true,
+      );
+      this.#moneyTimer = undefined;
+      const waiting = [...this.#orders.values()].filter(
+        (each) => each.phase === "refused" && each.obstacle === "money",
+      );
+      if (this.#stopped || waiting.length === 0) return;
+      if (isShort) return this.#awaitMoney();
+      for (const tracked of waiting) this.#check(tracked);
+    }, this.#options.retryMs);
   }
 
   #open(tracked: Tracked): void {
@@ -284,8 +323,11 @@ export class OrderService {
     tracked.phase = "refused";
     tracked.reason = reason;
     tracked.obstacle = error instanceof Refusal ? error.obstacle : "moment";
+    if (tracked.obstacle === "money") this.#awaitMoney();
     if (tracked.obstacle !== "moment" || this.#stopped) return;
-    tracked.timer = setTimeout(() => this.#check(tracked), retryMs);
+    const doublings = Math.min(tracked.looks, MAX_DOUBLINGS);
+    tracked.looks += 1;
+    tracked.timer = setTimeout(() => this.#check(tracked), retryMs * 2 ** doublings);
   }
 
   /** The order ended while we were looking at it. */
@@ -299,7 +341,8 @@ export class OrderService {
     for (const [text, { phase, obstacle }] of this.#orders) {
       if (this.#orders.size <= MAX_REMEMBERED) return;
       // What is looked at again is kept: the end of an order that is not known here would go unheard.
-      if (ENDED.has(phase) || (phase === "refused" && obstacle !== "moment")) this.#orders.delete(text);
+      if (ENDED.has(phase) || (phase === "refused" && obstacle !== "moment" && obstacle !== "money"))
+        this.#orders.delete(text);
     }
   }
 }
