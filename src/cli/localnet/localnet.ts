@@ -203,6 +203,11 @@ export class Localnet {
       ...["--deployment-ingress-domain", "localhost", "--ingress-listen-address", `127.0.0.1:${ports.ingressHttp}`],
       ...["--gateway-listen-address", `127.0.0.1:${ports.gateway}`],
     ]);
+    // Said before the first bid; somebody who tries a localnet without root should not wait for bids.
+    void child.waitFor(/this provider does not bid/).then(
+      (line) => this.#steps.say(obstacleText(line)),
+      () => {},
+    );
     await this.#ready(child, /provider started/);
   }
 
@@ -324,6 +329,12 @@ export class Localnet {
     if (this.#engine === undefined) throw new Error("the container engine is not up");
     return this.#engine;
   }
+}
+
+/** The reason of a log line, in quotes where it holds spaces. */
+function obstacleText(line: string): string {
+  const [, quoted] = /reason="((?:[^"\\\\]|\\\\.)*)"/.exec(line) ?? [];
+  return `this provider does not bid: ${quoted ?? line}`;
 }
 
 function sleep(ms: number): Promise<void> {

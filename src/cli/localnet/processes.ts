@@ -19,6 +19,8 @@ export interface Child {
 }
 
 const STOP_TIMEOUT_MS = 15_000;
+/** From the end of a process to that of its output. */
+const LAST_WORDS_MS = 500;
 
 interface Waiter {
   readonly pattern: RegExp;
@@ -26,7 +28,10 @@ interface Waiter {
   readonly reject: (error: Error) => void;
 }
 
-/** Keeps the output of a process in a log file and watches its end. */
+/**
+ * Keeps the output of a process in a log file and watches its end. The process leads a group of its own: what it leaves in
+ * the group ends with it, and what keeps its pipes open is not waited for.
+ */
 export function supervise(name: string, child: ChildProcess, logFile: string): Child {
   const log = createWriteStream(logFile, { flags: "a", mode: 0o600 });
   // A disk that is full ends the log, not the localnet.
@@ -60,8 +65,21 @@ export function supervise(name: string, child: ChildProcess, logFile: string): C
       waiters.clear();
       resolve(text);
     };
-    child.once("error", (error) => end(error.message));
-    child.once("close", (code, signal) => end(signal ?? `exit code ${code}`));
+    const over = (text: string): void => {
+      if (exited !== undefined) return;
+      endGroup(child, "SIGKILL");
+      end(text);
+    };
+    child.once("error", (error) => over(error.message));
+    child.once("close", (code, signal) => over(signal ?? `exit code ${code}`));
+    // A copy that the process made of itself may hold its pipes for ever; the last lines are waited for a moment.
+    child.once("exit", (code, signal) => {
+      endGroup(child, "SIGTERM");
+      setTimeout(() => {
+        over(signal ?? `exit code ${code}`);
+        for (const stream of [child.stdout, child.stderr]) stream?.destroy();
+      }, LAST_WORDS_MS).unref();
+    });
   });
   return {
     name,
@@ -97,9 +115,19 @@ function watchLines(
 }
 
 async function stop(child: ChildProcess, ended: Promise<string>): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  child.kill("SIGTERM");
-  const timer = setTimeout(() => child.kill("SIGKILL"), STOP_TIMEOUT_MS);
+  if (child.exitCode === null && child.signalCode === null) endGroup(child, "SIGTERM");
+  const timer = setTimeout(() => endGroup(child, "SIGKILL"), STOP_TIMEOUT_MS);
   await ended;
   clearTimeout(timer);
+}
+
+/** Signals the process and all that stayed in its group. */
+function endGroup(child: ChildProcess, signal: "SIGTERM" | "SIGKILL"): void {
+  if (child.pid === undefined) return;
+  try {
+    process.kill(-child.pid, signal);
+  } catch {
+    // Nothing is left in the group, or it has none of its own.
+    if (child.exitCode === null && child.signalCode === null) child.kill(signal);
+  }
 }

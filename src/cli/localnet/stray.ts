@@ -15,12 +15,21 @@ export function recordService(runDir: string, pid: number): void {
 export async function endStrayService(runDir: string, socket: string): Promise<void> {
   const pid = strayPid(runDir);
   if (pid === undefined || !servesSocket(pid, socket)) return;
-  process.kill(pid, "SIGTERM");
+  endGroup(pid, "SIGTERM");
   for (let waited = 0; waited < PATIENCE_MS; waited += POLL_MS) {
     await pause(POLL_MS);
     if (!servesSocket(pid, socket)) return;
   }
-  process.kill(pid, "SIGKILL");
+  endGroup(pid, "SIGKILL");
+}
+
+/** A rootless Podman is two processes, of which the first leads their group. */
+function endGroup(pid: number, signal: "SIGTERM" | "SIGKILL"): void {
+  try {
+    process.kill(-pid, signal);
+  } catch {
+    process.kill(pid, signal);
+  }
 }
 
 function strayPid(runDir: string): number | undefined {

@@ -1,0 +1,68 @@
+import { spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { supervise } from "./processes.ts";
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "svc-processes-"));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+/** An engine that starts itself once more, as a rootless Podman does; the copy holds the pipes and hears no signal. */
+const ENGINE = `
+  const { spawn } = require("node:child_process");
+  if (process.env.COPY) {
+    process.on("SIGTERM", () => {});
+    setInterval(() => {}, 1000);
+    console.log("copy " + process.pid);
+  } else {
+    spawn(process.execPath, ["-e", process.env.ENGINE], { env: { ...process.env, COPY: "1" }, stdio: "inherit" });
+    if (process.env.ENDS) setTimeout(() => { console.log("last words"); process.exit(3); }, 1000);
+  }
+`;
+
+function engine(env: Readonly<Record<string, string>> = {}) {
+  const child = spawn(process.execPath, ["-e", ENGINE], {
+    stdio: ["ignore", "pipe", "pipe"],
+    detached: true,
+    env: { ...process.env, ENGINE, ...env },
+  });
+  return supervise("engine", child, join(folder, "log"));
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    // The parent of a killed copy is gone; whoever adopted it may be slow to take note of its end.
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
+  } catch {
+    return false;
+  }
+}
+
+async function copyOf(child: ReturnType<typeof engine>): Promise<number> {
+  const line = await child.waitFor(/^copy \d+/);
+  return Number(line.split(" ")[1]);
+}
+
+test("a process whose copy keeps the pipes open is stopped, the copy with it", async () => {
+  const child = engine();
+  const copy = await copyOf(child);
+  await child.stop();
+  expect(child.exited).toBe("SIGTERM");
+  await expect.poll(() => isAlive(copy)).toBe(false);
+});
+
+test("a process that ends by itself is known to have ended, with its last words, while its copy lives on", async () => {
+  const child = engine({ ENDS: "1" });
+  const copy = await copyOf(child);
+  const words = child.waitFor(/last words/);
+  expect(await child.ended).toBe("exit code 3");
+  expect(await words).toBe("last words");
+  expect(readFileSync(join(folder, "log"), "utf8")).toContain("last words");
+  await expect.poll(() => isAlive(copy)).toBe(false);
+  await child.stop();
+});
