@@ -1,10 +1,12 @@
+import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { ChainClient, clientErrors, sendTx } from "../../client/index.ts";
 import { type TestNode, testNode } from "../../testing/index.ts";
-import { silentLogger } from "../../util/index.ts";
+import { type Logger, silentLogger } from "../../util/index.ts";
 import { MsgRevokeCertificateSchema } from "../../wire/gen/svc/cert/v1beta1/cert_pb.js";
 import { MsgCreateProviderSchema } from "../../wire/gen/svc/provider/v1beta1/provider_pb.js";
 import { packAny } from "../../wire/index.ts";
@@ -62,6 +64,8 @@ interface Wish {
   /** Given instead of the node's. */
   readonly chainId?: string;
   readonly change?: (client: ChainClient) => void;
+  /** Takes what the provider logs as warning or error. */
+  readonly heard?: string[];
   /** What happens to the certificate on the chain; it is published by default. */
   readonly certificate?: "published" | "missing" | "revoked" | "expired" | "sent";
 }
@@ -69,9 +73,16 @@ interface Wish {
 /** Certificates that are not on the chain when the provider is registered. */
 const NOT_YET = new Set(["missing", "expired", "sent"]);
 
+function loggerInto(heard: string[]): Logger {
+  const note: Logger["warn"] = (message, fields = {}) =>
+    void heard.push([message, ...Object.values(fields).map(String)].join(" | "));
+  const log: Logger = { ...silentLogger, warn: note, error: note, child: () => log };
+  return log;
+}
+
 /** Starts a provider that is registered on the node's chain. */
 async function run(node: TestNode, wish: Wish): Promise<RunningProvider> {
-  const { config = {}, chainId, change, certificate = "published" } = wish;
+  const { config = {}, chainId, change, certificate = "published", heard = [] } = wish;
   const { address, publicKey, ...key } = node.key("alice");
   const signer = { address, publicKey, sign: async (bytes: Uint8Array) => key.sign(bytes) };
   const own = new ChainClient(node.url);
@@ -89,7 +100,7 @@ async function run(node: TestNode, wish: Wish): Promise<RunningProvider> {
   const client = new ChainClient(node.url, chainId === undefined ? {} : { chainId });
   onTestFinished(() => client.close());
   change?.(client);
-  const parts = { client, signer, identity, version: "v0.0.0", log: silentLogger };
+  const parts = { client, signer, identity, version: "v0.0.0", log: loggerInto(heard) };
   return runProvider({ config: configOf(config), ...parts });
 }
 
@@ -135,3 +146,36 @@ test("a provider that cannot follow the blocks tells of its end", async () => {
     message: expect.stringContaining("the node's first block is 100"),
   });
 });
+
+test("a gateway on another port than tenants are sent to is told of at start", async () => {
+  const heard: string[] = [];
+  const gateway = { host: "127.0.0.1", port: await freePort() };
+  const provider = await run(await startedNode(), { heard, config: { gateway } });
+  onTestFinished(() => provider.stop());
+  expect(heard).toEqual([
+    [
+      "tenants are sent to another port than the gateway's",
+      "https://localhost:8443",
+      `127.0.0.1:${gateway.port}`,
+      `forward that port to ${gateway.port}, start with --gateway-listen-address 127.0.0.1:8443, or change host_uri with: svc tx provider update`,
+    ].join(" | "),
+  ]);
+});
+
+test("a provider whose cluster can run nothing says so before it bids", async () => {
+  const heard: string[] = [];
+  const cluster = new MemoryCluster();
+  cluster.obstacle = "network rules cannot be set";
+  onTestFinished(() => cluster.destroy());
+  const provider = await run(await startedNode(), { heard, config: { driver: cluster.open() } });
+  onTestFinished(() => provider.stop());
+  expect(heard).toEqual(["this provider does not bid | network rules cannot be set"]);
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return typeof address === "object" && address !== null ? address.port : 0;
+}

@@ -22,6 +22,7 @@ const TIMEOUT_BLOCKS = 20n;
 const CERTIFICATE_BLOCKS = 2n;
 const MAX_BATCH = 20;
 const RETRY_MS = 10_000;
+const HTTPS_PORT = 443;
 const SYNC_MS = 10_000;
 const PAUSE_MS = 500;
 const MAX_PAUSE_MS = 10_000;
@@ -97,6 +98,8 @@ class ProviderDaemon implements RunningProvider {
   readonly #stop = new AbortController();
   readonly #timers: NodeJS.Timeout[] = [];
   #gateway: Gateway | undefined;
+  /** Why the cluster runs nothing of anybody. */
+  #obstacle: string | undefined;
   #following: Promise<void> = Promise.resolve();
   #fail: (error: Error) => void = () => {};
   readonly failed = new Promise<Error>((resolve) => {
@@ -129,6 +132,7 @@ class ProviderDaemon implements RunningProvider {
     await this.#checkRegistered();
     await this.#checkCertificate();
     await this.#observeNodes();
+    await this.#observeObstacle();
     await this.#ingress.listen();
     await this.#leases.start();
     signal?.throwIfAborted();
@@ -164,8 +168,21 @@ class ProviderDaemon implements RunningProvider {
 
   async #checkRegistered(): Promise<void> {
     const record = await untilAnswered(() => this.#chain.provider(this.#address), this.#request);
-    if (record !== undefined) return;
-    throw daemonErrors.notRegistered(this.#address);
+    if (record === undefined) throw daemonErrors.notRegistered(this.#address);
+    this.#comparePorts(record.hostUri);
+  }
+
+  /** Behind a proxy or a router they differ rightly; elsewhere nobody ever reaches this provider. */
+  #comparePorts(hostUri: string): void {
+    const { config, log } = this.#request;
+    const { host, port } = config.gateway;
+    const uri = URL.canParse(hostUri) ? new URL(hostUri) : undefined;
+    if (uri === undefined || port === 0 || Number(uri.port || HTTPS_PORT) === port) return;
+    log.warn("tenants are sent to another port than the gateway's", {
+      host_uri: hostUri,
+      gateway: `${host}:${port}`,
+      remedy: `forward that port to ${port}, start with --gateway-listen-address ${host}:${uri.port || HTTPS_PORT}, or change host_uri with: svc tx provider update`,
+    });
   }
 
   /** Tenants compare the gateway's certificate with the chain: without it they could take our bids and never reach us. */
@@ -210,9 +227,20 @@ class ProviderDaemon implements RunningProvider {
     const { config, log } = this.#request;
     try {
       this.#inventory.observe(await config.driver.nodes());
+      await this.#observeObstacle();
     } catch (error) {
       log.warn("inventory not refreshed", { err: errorText(error) });
     }
+  }
+
+  /** A cluster that would refuse every deployment gets none: said before the first bid, and when it changes. */
+  async #observeObstacle(): Promise<void> {
+    const { config, log } = this.#request;
+    const before = this.#obstacle;
+    this.#obstacle = await config.driver.obstacle();
+    if (this.#obstacle === before) return;
+    if (this.#obstacle === undefined) log.info("this provider bids again");
+    else log.error("this provider does not bid", { reason: this.#obstacle });
   }
 
   async #syncSequence(level: "info" | "debug"): Promise<void> {
@@ -291,6 +319,7 @@ class ProviderDaemon implements RunningProvider {
       fee: config.fee,
       bidTimeoutMs: config.bidTimeoutMs,
       retryMs: RETRY_MS,
+      obstacle: () => this.#obstacle,
       onWon: (id) => this.#leases.leaseWon({ ...id, provider }),
     });
   }

@@ -138,6 +138,8 @@ export interface ClusterDriver {
   version(): Promise<Readonly<Record<string, string>>>;
   /** Capacity of the nodes, before reservations. */
   nodes(): Promise<readonly NodeCapacity[]>;
+  /** Why no deployment of anybody can be run here, in one sentence with the remedy; undefined where nothing is in the way. */
+  obstacle(): Promise<string | undefined>;
   /** Makes the cluster converge to the spec, in the background; also the update call. Rejects on specs it can never run. */
   deploy(spec: LeaseSpec): Promise<void>;
   /** Removes everything of the lease; resolves when nothing is left. */

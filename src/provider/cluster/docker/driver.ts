@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { errorText, makePrivateDirectory } from "../../../util/index.ts";
+import { errorText, makePrivateDirectory, SvcError } from "../../../util/index.ts";
 import {
   type AdoptedLease,
   type ClusterDriver,
@@ -201,6 +201,17 @@ class Driver implements EngineDriver {
       for (const { name } of await api.listNetworks(home)) await api.removeNetwork(name).catch(ignoreNotFound);
       await firewall.clear();
     });
+  }
+
+  /** Without rules nothing keeps tenants off the host, and every deployment would be refused. */
+  async obstacle(): Promise<string | undefined> {
+    try {
+      await this.#context.firewall.probe();
+      return undefined;
+    } catch (error) {
+      const hint = error instanceof SvcError && error.hint !== undefined ? `; ${error.hint}` : "";
+      return `${errorText(error)}${hint}`;
+    }
   }
 
   async #deploy(spec: LeaseSpec): Promise<void> {

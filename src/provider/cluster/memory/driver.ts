@@ -51,6 +51,8 @@ export class MemoryCluster {
   readonly events = new EventLog(this.#folder, silentLogger);
   /** Set to false, every call fails as with an engine that is away. */
   reachable = true;
+  /** Why the cluster runs nothing of anybody. */
+  obstacle: string | undefined;
 
   constructor(options: MemoryClusterOptions = {}) {
     this.options = {
@@ -95,6 +97,10 @@ class MemoryDriver implements ClusterDriver {
   async nodes(): Promise<readonly NodeCapacity[]> {
     this.#reach();
     return this.#cluster.options.nodes;
+  }
+
+  async obstacle(): Promise<string | undefined> {
+    return this.#cluster.obstacle;
   }
 
   async deploy(spec: LeaseSpec): Promise<void> {
