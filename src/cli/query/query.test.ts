@@ -14,6 +14,12 @@ beforeAll(async () => {
 });
 
 describe("query bank balances", () => {
+  test("asks the node of --node", async () => {
+    const { code, err } = await chain.run(["query", "bank", "balances", alice, "--node", "tcp://127.0.0.1:1"]);
+    expect(code).toBe(1);
+    expect(err).toContain("cannot reach the node at http://127.0.0.1:1");
+  });
+
   const balances = ["query", "bank", "balances", bob];
 
   test("prints YAML by default, with keys in alphabetical order", async () => {

@@ -163,15 +163,18 @@ describe("tx cert, elsewhere", () => {
     expect(existsSync(certificatePath(chain.home, address, "client"))).toBe(false);
   });
 
-  test("--to-genesis puts it into the genesis file of the home", async () => {
+  test.each([
+    ["client", []],
+    ["server", ["provider.example.com"]],
+  ] as const)("--to-genesis puts that of a %s into the genesis file of the home", async (kind, hosts) => {
     const genesis = join(chain.home, "config", "genesis.json");
     const before = readFileSync(genesis, "utf8");
-    const { code, err } = await chain.run(["tx", "cert", "create", "client", "--from", name, "--to-genesis"]);
+    const { code, err } = await chain.run(["tx", "cert", "create", kind, ...hosts, "--from", name, "--to-genesis"]);
     const { certificates } = JSON.parse(readFileSync(genesis, "utf8")).app_state.cert;
     writeFileSync(genesis, before);
     expect({ code, entries: certificates.length }).toEqual({ code: 0, entries: 1 });
     expect(err).toContain(`added to ${genesis}`);
-    const file = await readCertificateFile(certificatePath(chain.home, address, "client"));
+    const file = await readCertificateFile(certificatePath(chain.home, address, kind));
     expect(Buffer.from(certificates[0].certificate.cert, "base64").toString()).toBe(file?.certificate);
     expect(certificates[0]).toMatchObject({ owner: address, certificate: { state: "valid" } });
   });

@@ -53,23 +53,12 @@ const OTHER_KEY = {
 };
 const unsigned = () => file("unsigned.json", recorded.unsigned_stdout);
 const shares = () => Promise.all(recorded.parts.map(({ signer, stdout }) => file(`${signer}.json`, stdout)));
-const multisign = async (...flags: string[]) =>
-  svc(["tx", "multisign", await unsigned(), "team", ...(await shares()), ...flags, ...NUMBERS]);
-
 describe("the recorded multisig", () => {
   test.each(recorded.parts)("share of $signer", async ({ signer, stdout }) => {
     for (const multisig of [team?.address ?? "", "team"]) {
       const ran = await svc(["tx", "sign", await unsigned(), "--multisig", multisig, "--from", signer, ...NUMBERS]);
       expect(ran).toEqual({ code: 0, out: stdout, err: "" });
     }
-  });
-
-  test.each([
-    ["the transaction", [], recorded.multisign_stdout],
-    ["the signature alone", ["--signature-only"], recorded.signature_only_stdout],
-    ["the older form", ["--amino"], recorded.amino_flag_stdout],
-  ])("put together: %s", async (_, flags, expected) => {
-    expect(await multisign(...flags)).toEqual({ code: 0, out: expected, err: "" });
   });
 
   test("the shares may come in any order, twice, and in one file", async () => {
@@ -82,24 +71,6 @@ describe("the recorded multisig", () => {
     }
   });
 
-  test("--output-document takes the place of standard output", async () => {
-    const document = join(home, "document.json");
-    expect(await multisign("--output-document", document)).toEqual({ code: 0, out: "", err: "" });
-    expect(await readFile(document, "utf8")).toBe(recorded.multisign_stdout);
-  });
-
-  test("--overwrite replaces the signatures of the file", async () => {
-    const tx = JSON.parse(recorded.multisign_stdout);
-    const other = { mode_info: { single: { mode: "SIGN_MODE_DIRECT" } }, sequence: "9" };
-    tx.auth_info.signer_infos.push({ public_key: OTHER_KEY, ...other });
-    tx.signatures.push("AAAA");
-    const signed = await file("others.json", JSON.stringify(tx));
-    const multisigned = async (...flags: string[]) =>
-      svc(["tx", "multisign", signed, "team", ...(await shares()), ...flags, ...NUMBERS]);
-    expect(JSON.parse((await multisigned()).out).signatures).toContain("AAAA");
-    expect(await multisigned("--overwrite")).toEqual({ code: 0, out: recorded.multisign_stdout, err: "" });
-  });
-
   test("its bytes, and whether its signatures hold", async () => {
     const signed = await file("signed.json", recorded.multisign_stdout);
     expect((await svc(["tx", "encode", signed])).out).toBe(recorded.encode_stdout);
@@ -110,6 +81,43 @@ describe("the recorded multisig", () => {
     expect(other.code).toBe(1);
     expect(other.out).toContain("[ERROR: signature does not hold for account number 5, sequence 6 and chain other-1]");
     expect(other.err).toBe("Error: signatures validation failed\n");
+  });
+});
+
+/** A batch may have one line alone; then it is put together as the transaction is. */
+describe.each(["multisign", "multisign-batch"])("tx %s", (command) => {
+  const run = async (path: string, ...flags: string[]) =>
+    svc(["tx", command, path, "team", ...(await shares()), ...NUMBERS, ...flags]);
+
+  test.each([
+    ["the transaction", [], recorded.multisign_stdout],
+    ["the signature alone", ["--signature-only"], recorded.signature_only_stdout],
+    ["the older form", ["--amino"], recorded.amino_flag_stdout],
+  ])("put together: %s", async (_, flags, expected) => {
+    expect(await run(await unsigned(), ...flags)).toEqual({ code: 0, out: expected, err: "" });
+  });
+
+  test("--output-document takes the place of standard output", async () => {
+    const document = join(home, "document.json");
+    expect(await run(await unsigned(), "--output-document", document)).toEqual({ code: 0, out: "", err: "" });
+    expect(await readFile(document, "utf8")).toBe(recorded.multisign_stdout);
+  });
+
+  test("--overwrite replaces the signatures of the file", async () => {
+    const tx = JSON.parse(recorded.multisign_stdout);
+    const other = { mode_info: { single: { mode: "SIGN_MODE_DIRECT" } }, sequence: "9" };
+    tx.auth_info.signer_infos.push({ public_key: OTHER_KEY, ...other });
+    tx.signatures.push("AAAA");
+    const signed = await file("others.json", JSON.stringify(tx));
+    expect(JSON.parse((await run(signed)).out).signatures).toContain("AAAA");
+    expect(await run(signed, "--overwrite")).toEqual({ code: 0, out: recorded.multisign_stdout, err: "" });
+  });
+
+  test("--skip-signature-verification puts it together all the same", async () => {
+    const other = ["-s", "7"];
+    expect(await run(await unsigned(), ...other)).toMatchObject({ code: 1, out: "" });
+    const ran = await run(await unsigned(), ...other, "--skip-signature-verification");
+    expect(JSON.parse(ran.out).auth_info.signer_infos[0].sequence).toBe("7");
   });
 });
 
@@ -134,12 +142,6 @@ describe("refusals", () => {
     const ran = svc(["tx", "multisign", await unsigned(), "team", ...(await shares()), ...numbers]);
     await refused(ran, "couldn't verify signature of cosmos1vqekc49ukm8gu5xsn7dwsdduqan5rjw0mzh4y6");
     await refused(ran, "it has to be for chain vec-1, account number 5, sequence 7");
-  });
-
-  test("--skip-signature-verification puts it together all the same", async () => {
-    const numbers = ["--offline", "-a", "5", "-s", "7", ...CHAIN, "--skip-signature-verification"];
-    const ran = await svc(["tx", "multisign", await unsigned(), "team", ...(await shares()), ...numbers]);
-    expect(JSON.parse(ran.out).auth_info.signer_infos[0].sequence).toBe("7");
   });
 
   test("a share of somebody else", async () => {
@@ -237,6 +239,30 @@ describe("batches", () => {
     const ran = await svc(["tx", "multisign-batch", await batch(), "team", k0, ...NUMBERS]);
     expect(ran).toMatchObject({ code: 1, out: "" });
     expect(ran.err).toContain("has 1 lines for 3 transactions");
+  });
+
+  test("--output-document, --signature-only and --overwrite of sign-batch hold for each line", async () => {
+    const other = { mode_info: { single: { mode: "SIGN_MODE_DIRECT" } }, sequence: "9" };
+    const lines = [1, 2].map((amount) => {
+      const tx = JSON.parse(line(amount).replaceAll(team?.address ?? "", k0Address()));
+      tx.auth_info.signer_infos.push({ public_key: OTHER_KEY, ...other });
+      return JSON.stringify({ ...tx, signatures: ["AAAA"] });
+    });
+    const signed = await file("signed.jsonl", lines.join("\n"));
+    const flags = ["--from", "k0", "--offline", "-a", "1", "-s", "7", ...CHAIN];
+    const document = join(home, "document.jsonl");
+    const run = async (...more: string[]) => {
+      const ran = await svc(["tx", "sign-batch", signed, ...flags, "--output-document", document, ...more]);
+      expect(ran).toEqual({ code: 0, out: "", err: "" });
+      return (await readFile(document, "utf8")).trimEnd().split("\n");
+    };
+    const signatures = async (...more: string[]) =>
+      (await run(...more)).map((text) => JSON.parse(text).signatures.length);
+    expect(await signatures()).toEqual([2, 2]);
+    expect(await signatures("--overwrite")).toEqual([1, 1]);
+    const alone = (await run("--signature-only")).map((text) => JSON.parse(text));
+    expect(alone.map((each) => Object.keys(each))).toEqual([["signatures"], ["signatures"]]);
+    expect(alone.map(({ signatures: [{ sequence }] }) => sequence)).toEqual(["7", "8"]);
   });
 
   test("sign-batch writes nothing when a line cannot be signed", async () => {

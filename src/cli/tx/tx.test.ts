@@ -82,6 +82,7 @@ describe("tx bank send", () => {
     const result = JSON.parse(out);
     expect(result.gas_wanted).toBe(estimate);
     expect(Number(result.gas_used) * 1.6).toBeGreaterThan(Number(estimate));
+    expect(Number(result.gas_used) * 1.4).toBeLessThan(Number(estimate));
   });
 
   test("a refusal is told by code, exit code and remedy", async () => {
