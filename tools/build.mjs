@@ -1,18 +1,32 @@
-// Bundles the command line into dist/: a small entry, the program in one file, and V8's code of that file, which saves a third of
-// the time that a command takes to start. Native and large packages stay outside and are loaded by the commands that need them.
+// Bundles the command line into dist/: a small entry, the program in three files, and V8's code of these, which saves a third of
+// the time that a command takes to start. What everyday commands load stands in the first file, what they load for a node in the
+// second. Native and large packages stay outside and are loaded by the commands that need them.
 import { spawnSync } from "node:child_process";
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
-import { deferredFiles } from "./deferred-files.mjs";
+import { bakedDescriptors } from "./baked-descriptors.mjs";
+import { DEFERRED, deferredFiles, protoFiles } from "./deferred-files.mjs";
 import { directImports } from "./direct-imports.mjs";
 import { lazySpawn } from "./lazy-spawn.mjs";
+import { Chunks } from "./packs.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const dist = join(root, "dist");
 const started = new Date();
 const OLD_MS = 3600 * 1000;
+const MAIN = "src/cli/main.ts";
 
 const EXTERNAL = [
   "@napi-rs/keyring",
@@ -35,7 +49,6 @@ const common = {
   outdir: "dist",
   write: false,
   bundle: true,
-  format: "cjs",
   platform: "node",
   target: "node20.19",
   minifySyntax: true,
@@ -43,54 +56,86 @@ const common = {
 };
 const constants = { SVC_VERSION: JSON.stringify(`v${version}`) };
 
-// The hash in its name keeps a program and V8's code for it together, whatever else is written meanwhile. The file is a
-// function of a module, so that it can be compiled as it stands.
-const program = await build({
-  ...common,
-  entryPoints: { main: "src/cli/main.ts" },
-  entryNames: "[name]-[hash]",
-  outExtension: { ".js": ".cjs" },
-  minifyWhitespace: true,
-  external: EXTERNAL,
-  plugins: [deferredFiles, directImports, lazySpawn],
-  define: { ...constants, "import.meta.url": "__moduleUrl" },
-  banner: {
-    js: '(function(exports,require,module,__filename,__dirname,__import){const __moduleUrl=require("node:url").pathToFileURL(__filename).href;',
-  },
-  footer: { js: "})" },
-});
-const main = program.outputFiles[0].path;
-const entry = await build({
-  ...common,
-  entryPoints: { svc: "src/cli/entry.ts" },
-  outExtension: { ".js": ".cjs" },
-  // An installed package starts it by itself.
-  banner: { js: "#!/usr/bin/env node" },
-  define: { ...constants, SVC_MAIN: JSON.stringify(basename(main)) },
-});
-
-// Code that V8 kept cannot import by itself: whoever starts it hands the way in.
-const contents = program.outputFiles[0].text.replace(/(?<![\w$.])import\((?=")/g, "__import(");
-
 /** Whole or not at all: another process may start the program at any time. */
-function write({ path, contents }) {
+function write(path, contents) {
   writeFileSync(`${path}.tmp`, contents);
   renameSync(`${path}.tmp`, path);
 }
 
+const files = protoFiles(root);
+const bundle = await build({
+  ...common,
+  entryPoints: [MAIN, ...files.map(({ source }) => source)],
+  entryNames: "[name]-[hash]",
+  chunkNames: "[name]-[hash]",
+  format: "esm",
+  splitting: true,
+  metafile: true,
+  minifyWhitespace: true,
+  external: EXTERNAL,
+  plugins: [bakedDescriptors, deferredFiles(files), directImports, lazySpawn],
+  define: { ...constants, "import.meta.url": "moduleUrl" },
+});
+const chunks = new Chunks(bundle, "dist");
+// The entry's own way to packages serves all: to make another, Node.js would load its loader of modules.
+chunks.replace(/const \{createRequire(:\w+)?\}=require\("node:module"\);/g, () => "");
+chunks.replace(/\bcreateRequire\d*\(moduleUrl\)/g, () => "require");
+chunks.replace(DEFERRED, (_, source) => chunks.numberOf(source));
+
+/** Runs the everyday commands of a program in a folder. */
+function everyday(folder, packs, wanted) {
+  const plan = join(folder, "plan.json");
+  const named = packs.map(({ file, numbers }) => ({ file, chunks: numbers }));
+  write(plan, JSON.stringify({ folder, packs: named, main: chunks.numberOf(MAIN), wanted }));
+  const tool = [join(root, "tools", "run.mjs"), join(root, "tools", "code-cache.ts"), plan];
+  const { status, stdout } = spawnSync(process.execPath, tool, { stdio: ["ignore", "pipe", "inherit"] });
+  rmSync(plan);
+  if (status !== 0) process.exit(1);
+  return stdout.toString();
+}
+
+/** The chunks in packs, by what everyday commands load. */
+function packed() {
+  const trial = mkdtempSync(join(dist, "trial-"));
+  try {
+    const all = chunks.pack("all", chunks.numbers);
+    write(join(trial, all.file), all.contents);
+    const [alone, withNode] = JSON.parse(everyday(trial, [all], "chunks"));
+    const rest = chunks.numbers.filter((number) => !alone.includes(number) && !withNode.includes(number));
+    return [chunks.pack("main", alone), chunks.pack("client", withNode), chunks.pack("rest", rest)];
+  } finally {
+    rmSync(trial, { recursive: true });
+  }
+}
+
 mkdirSync(dist, { recursive: true });
-write({ path: main, contents });
-const tool = [join(root, "tools", "run.mjs"), join(root, "tools", "code-cache.ts"), main];
-if (spawnSync(process.execPath, tool, { stdio: ["ignore", "ignore", "inherit"] }).status !== 0) process.exit(1);
-entry.outputFiles.forEach(write);
+const packs = packed();
+for (const { file, contents } of packs) write(join(dist, file), contents);
+everyday(dist, packs, "code");
+
+const entry = await build({
+  ...common,
+  entryPoints: { svc: "src/cli/entry.ts" },
+  outExtension: { ".js": ".cjs" },
+  format: "cjs",
+  // An installed package starts it by itself.
+  banner: { js: "#!/usr/bin/env node" },
+  define: {
+    ...constants,
+    SVC_MAIN: JSON.stringify(chunks.numberOf(MAIN)),
+    SVC_PACKS: JSON.stringify(packs.map(({ file, numbers }) => ({ file, chunks: numbers }))),
+  },
+});
+for (const { path, contents } of entry.outputFiles) write(path, contents);
 
 // A process that starts this moment may still want the program of the build before.
-for (const name of readdirSync(dist).filter((each) => each.startsWith("main-") && !each.startsWith(basename(main)))) {
+const isOwn = (name) => packs.some(({ file }) => name.startsWith(file));
+for (const name of readdirSync(dist).filter((each) => /^(main|client|rest|trial)-/.test(each) && !isOwn(each))) {
   const path = join(dist, name);
-  if (started.getTime() - statSync(path).mtimeMs > OLD_MS) rmSync(path);
+  if (started.getTime() - statSync(path).mtimeMs > OLD_MS) rmSync(path, { recursive: true });
 }
 // The stamp names the files of this build. It carries the time at which the build began, so that a source saved meanwhile
 // counts as newer.
-const files = [...program.outputFiles, ...entry.outputFiles].map(({ path }) => basename(path));
-writeFileSync(join(dist, ".built"), `${files.join("\n")}\n`);
+const names = [...packs.map(({ file }) => file), ...entry.outputFiles.map(({ path }) => basename(path))];
+writeFileSync(join(dist, ".built"), `${names.join("\n")}\n`);
 utimesSync(join(dist, ".built"), started, started);

@@ -1,41 +1,68 @@
-// Keeps the code that V8 compiled for the built program while it ran some everyday commands:
-// node tools/run.mjs tools/code-cache.ts <the program's file>
-import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+// Runs everyday commands of the built program: node tools/run.mjs tools/code-cache.ts <plan>
+// The plan is a JSON file: the packs, the chunk that begins the program, and what is wanted: `chunks` prints which chunks the
+// commands loaded, first those that need no node, then the others; `code` keeps the code that V8 compiled meanwhile.
+import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { codeCachePath, compileCached, evaluate } from "../src/cli/code-cache.ts";
+import { codeCachePath, type Pack, Packs } from "../src/cli/code-cache.ts";
 import { createIo } from "../src/cli/io.ts";
 
+interface Plan {
+  readonly folder: string;
+  readonly packs: readonly Pack[];
+  readonly main: number;
+  readonly wanted: "chunks" | "code";
+}
+
+/** Nothing listens there: commands load what they need for a node, and end. */
+const NO_NODE = "tcp://127.0.0.1:1";
+
 const [, , path = ""] = process.argv;
-const cache = codeCachePath(path);
-rmSync(cache, { force: true });
-const script = compileCached(path);
-const { runProgram }: Partial<typeof import("../src/cli/main.ts")> = evaluate(script, path);
-if (runProgram === undefined) throw new Error(`${path} does not hold the program`);
+const { folder, packs: files, main, wanted }: Plan = JSON.parse(readFileSync(path, "utf8"));
+if (wanted === "code") for (const { file } of files) rmSync(codeCachePath(join(folder, file)), { force: true });
+const require = createRequire(join(folder, "svc.cjs"));
+const open = (): Packs => new Packs(files, { folder, require, bring: (name) => import(name) });
+/** What is measured, and the one that makes its keys: making keys is no everyday command. */
+const [packs, maker] = [open(), open()];
 
 const home = mkdtempSync(join(tmpdir(), "svc-code-cache-"));
 try {
-  const env = { SVC_HOME: home, SVC_KEYRING_BACKEND: "test" };
-  const svc = async (words: string): Promise<string> => {
+  const env = { SVC_HOME: home, SVC_KEYRING_BACKEND: "test", SVC_NODE: NO_NODE };
+  const run = async (words: string, program = packs): Promise<{ code: number; out: string; err: string }> => {
+    const { runProgram }: Partial<typeof import("../src/cli/main.ts")> = program.load(main);
+    if (runProgram === undefined) throw new Error(`${folder} does not hold the program`);
     const written = { out: "", err: "" };
     const output = { write: (text: string) => (written.out += text) };
     const error = { write: (text: string) => (written.err += text) };
     const code = await runProgram(words.split(" "), { env, io: createIo({ input: process.stdin, output, error }) });
-    if (code !== 0) throw new Error(`svc ${words}: ${written.err}`);
-    return written.out;
+    return { code, ...written };
+  };
+  const svc = async (words: string, program = packs): Promise<string> => {
+    const { code, out, err } = await run(words, program);
+    if (code !== 0) throw new Error(`svc ${words}: ${err}`);
+    return out;
   };
   const unsigned = join(home, "unsigned.json");
-  await svc("keys add me");
+  await svc("keys add me", maker);
   const address = (await svc("keys show me -a")).trim();
   await svc("keys list");
-  writeFileSync(
-    unsigned,
-    await svc(`tx bank send ${address} ${address} 1utoken --chain-id svc-1 --generate-only --offline`),
-  );
+  const transfer = `tx bank send ${address} ${address} 1utoken --chain-id svc-1`;
+  writeFileSync(unsigned, await svc(`${transfer} --generate-only --offline`));
   await svc(`tx sign ${unsigned} --chain-id svc-1 --from me --offline -a 1 -s 0`);
   await svc("--help");
-  writeFileSync(`${cache}.tmp`, script.createCachedData());
-  renameSync(`${cache}.tmp`, cache);
+  const alone = packs.loaded;
+  await run(`query bank balances ${address}`);
+  await run(`${transfer} --fees 1utoken -y`);
+  if (wanted === "chunks") {
+    console.log(JSON.stringify([alone, packs.loaded.filter((chunk) => !alone.includes(chunk))]));
+  } else {
+    for (const pack of files) packs.open(pack);
+    for (const [file, script] of packs.scripts) {
+      writeFileSync(`${codeCachePath(file)}.tmp`, script.createCachedData());
+      renameSync(`${codeCachePath(file)}.tmp`, codeCachePath(file));
+    }
+  }
 } finally {
   rmSync(home, { recursive: true, force: true });
 }

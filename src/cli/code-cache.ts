@@ -1,40 +1,94 @@
 import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { dirname } from "node:path";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { Script } from "node:vm";
 
-type CommonJs = (
-  exports: object,
+/** A part of the program: what it imports it is given, what it exports it returns. */
+type Chunk = (
+  load: (chunk: number) => object,
+  later: (chunk: number) => Promise<object>,
   require: NodeJS.Require,
-  module: { exports: object },
-  file: string,
-  folder: string,
-  load: (name: string) => Promise<object>,
-) => void;
+  bring: (name: string) => Promise<object>,
+  moduleUrl: string,
+) => object;
+
+/** A file of the program with some of its chunks. */
+export interface Pack {
+  readonly file: string;
+  readonly chunks: readonly number[];
+}
+
+/** Where the program is, and the ways in to packages, which V8's code cannot take by itself. */
+export interface PackOptions {
+  readonly folder: string;
+  readonly require: NodeJS.Require;
+  readonly bring: (name: string) => Promise<object>;
+}
 
 /** Where the build puts V8's code for a file. */
 export function codeCachePath(path: string): string {
   return `${path}.cache`;
 }
 
-/**
- * The script of a file that the build wrapped as a function of a CommonJS module. It is not compiled again where V8's code
- * beside it is of this Node.js; elsewhere the code is left aside and it only takes longer.
- */
-export function compileCached(path: string): Script {
+/** The built program: chunks, which are evaluated when they are asked for, in packs, which are read then. */
+export class Packs {
+  readonly #packs: readonly Pack[];
+  readonly #options: PackOptions;
+  readonly #moduleUrl: string;
+  readonly #exports = new Map<number, object>();
+  readonly #chunks = new Map<Pack, Readonly<Record<number, Chunk>>>();
+  /** What was compiled, by file. */
+  readonly scripts = new Map<string, Script>();
+
+  constructor(packs: readonly Pack[], options: PackOptions) {
+    this.#packs = packs;
+    this.#options = options;
+    this.#moduleUrl = pathToFileURL(join(options.folder, "svc.cjs")).href;
+  }
+
+  /** The chunks that were evaluated. */
+  get loaded(): number[] {
+    return [...this.#exports.keys()];
+  }
+
+  /** What a chunk exports. */
+  readonly load = (chunk: number): object => {
+    const known = this.#exports.get(chunk);
+    if (known !== undefined) return known;
+    const { require, bring } = this.#options;
+    const run = this.#chunk(chunk);
+    const exports = run(this.load, async (other) => this.load(other), require, bring, this.#moduleUrl);
+    this.#exports.set(chunk, exports);
+    return exports;
+  };
+
+  #chunk(chunk: number): Chunk {
+    const pack = this.#packs.find(({ chunks }) => chunks.includes(chunk));
+    const run = pack === undefined ? undefined : this.open(pack)[chunk];
+    if (run === undefined) throw new Error(`the program lacks its part ${chunk}: build again`);
+    return run;
+  }
+
+  /** The chunks of a pack, read at first use. */
+  open(pack: Pack): Readonly<Record<number, Chunk>> {
+    const known = this.#chunks.get(pack);
+    if (known !== undefined) return known;
+    const path = join(this.#options.folder, pack.file);
+    const script = compileCached(path);
+    const chunks: Readonly<Record<number, Chunk>> = script.runInThisContext();
+    this.scripts.set(path, script);
+    this.#chunks.set(pack, chunks);
+    return chunks;
+  }
+}
+
+/** The script of a file. It is not compiled again where V8's code beside it is of this Node.js; elsewhere it takes longer. */
+function compileCached(path: string): Script {
   const cachedData = contentOf(codeCachePath(path));
   return new Script(readFileSync(path, "latin1"), {
     filename: path,
     ...(cachedData === undefined ? {} : { cachedData }),
   });
-}
-
-/** Evaluates such a script; returns what the module exports. It imports packages through us: V8's code by itself cannot. */
-export function evaluate(script: Script, path: string): object {
-  const module = { exports: {} };
-  const wrapped: CommonJs = script.runInThisContext();
-  wrapped(module.exports, createRequire(path), module, path, dirname(path), (name) => import(name));
-  return module.exports;
 }
 
 function contentOf(path: string): Buffer | undefined {

@@ -1,11 +1,12 @@
 import { writeSync } from "node:fs";
-import { join } from "node:path";
-import { compileCached, evaluate } from "./code-cache.ts";
+import { type Pack, Packs } from "./code-cache.ts";
 
 /** Set by the build. */
 declare const SVC_VERSION: string;
-/** Name of the file of the program; set by the build. */
-declare const SVC_MAIN: string;
+/** The files of the program and what is in them; set by the build. */
+declare const SVC_PACKS: readonly Pack[];
+/** The chunk that begins it; set by the build. */
+declare const SVC_MAIN: number;
 
 /** Prints the version without loading anything; what cannot be written is the program's affair. */
 function printVersion(): boolean {
@@ -18,9 +19,9 @@ function printVersion(): boolean {
 }
 
 function runMain(): Promise<void> {
-  const path = join(__dirname, SVC_MAIN);
-  const program: Partial<typeof import("./main.ts")> = evaluate(compileCached(path), path);
-  if (program.main === undefined) throw new Error(`${path} is not the program: build again`);
+  const packs = new Packs(SVC_PACKS, { folder: __dirname, require, bring: (name) => import(name) });
+  const program: Partial<typeof import("./main.ts")> = packs.load(SVC_MAIN);
+  if (program.main === undefined) throw new Error(`${__dirname} does not hold the program: build again`);
   return program.main();
 }
 

@@ -1,5 +1,4 @@
-import { createCipheriv, createDecipheriv, pbkdf2, randomBytes } from "node:crypto";
-import { promisify } from "node:util";
+import { createCipheriv, createDecipheriv, pbkdf2Sync, randomBytes } from "node:crypto";
 import { concatBytes, fromUtf8, sdkErrors, toUtf8 } from "../util/index.ts";
 
 /**
@@ -14,8 +13,6 @@ const SALT_LENGTH = 12;
 const KEY_WRAP_IV = Buffer.alloc(8, 0xa6);
 /** Bytes of an item as it is stored. */
 export const MAX_ITEM = 256 * 1024;
-
-const derive = promisify(pbkdf2);
 
 interface Header {
   readonly alg: unknown;
@@ -42,7 +39,7 @@ export async function encryptItem(
   const header = { alg: ALGORITHM, created, enc: ENCRYPTION, p2c: rounds, p2s: base64url(salt) };
   const protectedHeader = base64url(toUtf8(JSON.stringify(header)));
   const contentKey = randomBytes(32);
-  const wrap = createCipheriv("aes128-wrap", await wrappingKey(passphrase, salt, rounds), KEY_WRAP_IV);
+  const wrap = createCipheriv("aes128-wrap", wrappingKey(passphrase, salt, rounds), KEY_WRAP_IV);
   const wrapped = concatBytes(wrap.update(contentKey), wrap.final());
   const iv = randomBytes(12);
   const cipher = createCipheriv("aes-256-gcm", contentKey, iv).setAAD(toUtf8(protectedHeader));
@@ -66,7 +63,7 @@ export async function decryptItem(text: string, passphrase: string): Promise<Uin
     throw new Error("item is no compact JWE");
   }
   const { rounds, salt } = checkHeader(protectedHeader);
-  const contentKey = unwrap(wrapped, await wrappingKey(passphrase, salt, rounds));
+  const contentKey = unwrap(wrapped, wrappingKey(passphrase, salt, rounds));
   if (contentKey.length !== 32 || tag.length !== 16) throw new Error("item is damaged");
   const decipher = createDecipheriv("aes-256-gcm", contentKey, iv).setAAD(toUtf8(protectedHeader)).setAuthTag(tag);
   return concatBytes(decipher.update(ciphertext), decipher.final());
@@ -82,8 +79,9 @@ function checkHeader(protectedHeader: string): { rounds: number; salt: Uint8Arra
   return { rounds: p2c, salt: Buffer.from(p2s, "base64url") };
 }
 
-async function wrappingKey(passphrase: string, salt: Uint8Array, rounds: number): Promise<Uint8Array> {
-  return derive(passphrase, concatBytes(toUtf8(ALGORITHM), Uint8Array.of(0), salt), rounds, 16, "sha256");
+/** In this thread: starting others costs as much as the usual rounds, and a command that opens its keys does nothing beside. */
+function wrappingKey(passphrase: string, salt: Uint8Array, rounds: number): Uint8Array {
+  return pbkdf2Sync(passphrase, concatBytes(toUtf8(ALGORITHM), Uint8Array.of(0), salt), rounds, 16, "sha256");
 }
 
 function unwrap(wrapped: Uint8Array, key: Uint8Array): Uint8Array {

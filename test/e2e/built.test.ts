@@ -1,6 +1,7 @@
-import { readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { spawnSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { buildOnce, MAIN } from "../support/build.ts";
 import { Fixture, runSvc } from "../support/index.ts";
 
@@ -35,9 +36,88 @@ describe("the built program", () => {
 
   it("has no import of its own in its code: V8's kept code could not do it", async () => {
     await buildOnce();
-    const [name = ""] = readFileSync(join(dirname(MAIN), ".built"), "utf8").split("\n");
-    const code = readFileSync(join(dirname(MAIN), name), "latin1");
-    expect(code.match(/(?<![\w$.])import\(.{0,40}/g) ?? []).toEqual([]);
-    expect(code).toContain('__import("ws")');
+    const codes = programFiles().map((name) => readFileSync(join(dirname(MAIN), name), "latin1"));
+    expect(codes.flatMap((code) => code.match(/(?<![\w$.])import\(.{0,40}/g) ?? [])).toEqual([]);
+    expect(codes.some((code) => code.includes('bring("ws")'))).toBe(true);
+  });
+
+  describe("loads for a short command no more than it uses", () => {
+    const home = fixture.tempHome("short");
+    const unsigned = join(home, "unsigned.json");
+    const signed = ["tx", "sign", unsigned, "--offline", "-a", "1", "-s", "0", "--chain-id", "x-1", "--from", "me"];
+    const transfer = ["tx", "bank", "send", "me", "me", "1utoken", "--offline", "--generate-only", "--chain-id", "x-1"];
+    beforeAll(async () => {
+      const test = { home, env: { SVC_KEYRING_BACKEND: "test" } };
+      await runSvc(["keys", "add", "me"], test);
+      const address = (await runSvc(["keys", "show", "me", "-a"], test)).stdout.trim();
+      const made = await runSvc(
+        transfer.map((word) => (word === "me" ? address : word)),
+        test,
+      );
+      writeFileSync(unsigned, made.stdout);
+    });
+
+    /** What a command reads, and what it loads of Node.js and of packages, as another module sees it that is loaded first. */
+    function loadedBy(args: readonly string[]): { files: string[]; builtins: string[]; packages: string[] } {
+      const [witness, report] = [join(home, "witness.cjs"), join(home, "report.json")];
+      writeFileSync(witness, WITNESS);
+      const env = { SVC_HOME: home, SVC_KEYRING_BACKEND: "test", SVC_TEST_REPORT: report, PATH: process.env.PATH };
+      const { status } = spawnSync(process.execPath, ["-r", witness, MAIN, ...args], { env, stdio: "ignore" });
+      expect(status).toBe(0);
+      return JSON.parse(readFileSync(report, "utf8"));
+    }
+
+    it.each([
+      ["version", ["version"], [], []],
+      ["keys list", ["keys", "list"], ["main"], []],
+      ["tx sign --offline", signed, ["main"], ["node-gyp-build", "secp256k1"]],
+    ])("%s", (_, args, files, packages) => {
+      const loaded = loadedBy(args);
+      const read = loaded.files
+        .map((path) => relative(dirname(MAIN), path))
+        .filter((path) => /^\w+-\w+\.cjs$/.test(path));
+      expect(read.map((path) => path.replace(/-.*/, ""))).toEqual(files);
+      expect([...new Set(loaded.packages)].sort()).toEqual(packages);
+      expect(loaded.builtins.filter((name) => HEAVY.includes(name))).toEqual([]);
+    });
+
+    it("and the file that all read is small", () => {
+      const [main = ""] = programFiles();
+      expect(readFileSync(join(dirname(MAIN), main)).length).toBeLessThan(700_000);
+    });
   });
 });
+
+/** Modules of Node.js that take their time, and that no short command needs. */
+const HEAVY = [
+  "net",
+  "http",
+  "https",
+  "tls",
+  "dns",
+  "child_process",
+  "worker_threads",
+  "readline",
+  "module",
+  "fs/promises",
+];
+
+/** Tells at the end what the process read and loaded. */
+const WITNESS = `
+const fs = require("node:fs");
+const { readFileSync } = fs;
+const files = [];
+fs.readFileSync = (path, ...rest) => (files.push(String(path)), readFileSync(path, ...rest));
+process.on("exit", () => {
+  const builtins = process.moduleLoadList.map((name) => name.replace("NativeModule ", ""));
+  const packages = Object.keys(require.cache).flatMap((path) => /node_modules\\/((?:@[^/]+\\/)?[^/]+)/.exec(path)?.[1] ?? []);
+  fs.writeFileSync(process.env.SVC_TEST_REPORT, JSON.stringify({ files, builtins, packages }));
+});
+`;
+
+/** The files of the program, the one of everyday commands first. */
+function programFiles(): string[] {
+  return readFileSync(join(dirname(MAIN), ".built"), "utf8")
+    .split("\n")
+    .filter((name) => /-.*\.cjs$/.test(name));
+}

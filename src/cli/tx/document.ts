@@ -1,4 +1,4 @@
-import { writeFile } from "node:fs/promises";
+import { writeFileSync } from "node:fs";
 import { create } from "@bufbuild/protobuf";
 import { errorText } from "../../util/index.ts";
 import { SignatureDescriptorsSchema } from "../../wire/gen/sdk/tx/signing/v1beta1/signing_pb.js";
@@ -52,7 +52,7 @@ export async function writeDocument({ flags, io }: CliContext, lines: readonly s
     return;
   }
   try {
-    await writeFile(path, text);
+    writeFileSync(path, text);
   } catch (cause) {
     throw commandError(`--output-document: ${errorText(cause)}`, {
       hint: "name a file in a directory that is there",

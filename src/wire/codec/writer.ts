@@ -2,7 +2,7 @@ const utf8 = new TextEncoder();
 const INITIAL_SIZE = 4096;
 /** A larger buffer is given back after use. */
 const KEPT_SIZE = 1 << 20;
-const LONE_SURROGATE = /\p{Surrogate}/u;
+const LONE_SURROGATE = /[\uD800-\uDFFF]/u;
 
 /**
  * Writes from the end of the buffer to its front: the length of a nested message is known by the time it is written

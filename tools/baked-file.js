@@ -1,0 +1,29 @@
+// Stands in for the library's codegenv2/file.js in the bundle: tools/baked-descriptors.mjs writes what is read here.
+import { createEmbeddedFileRegistry } from "../registry.js";
+
+/** What a message of each kind has where nothing is set. */
+const KINDS = globalThis.BAKED_KINDS;
+
+function message([kind, set]) {
+  for (const name in set)
+    if (typeof set[name] === "object") set[name] = name === "$unknown" ? unknown(set[name]) : value(set[name]);
+  return Object.assign(Object.create(KINDS[kind]), set);
+}
+
+/** A message is a number and what is set; a list holds messages, numbers or texts alone. */
+function value(of) {
+  if (of.length === 2 && typeof of[0] === "number" && typeof of[1] === "object") return message(of);
+  return of.map((item) => (typeof item === "object" ? message(item) : item));
+}
+
+function unknown(fields) {
+  return fields.map((field) => ({ ...field, data: Buffer.from(field.data, "base64") }));
+}
+
+/** The description of a file, as the library's own function makes it of base64. */
+export function fileDesc(json, imports = []) {
+  const root = message(JSON.parse(json));
+  root.dependency = imports.map(({ proto }) => proto.name);
+  const registry = createEmbeddedFileRegistry(root, (name) => imports.find(({ proto }) => proto.name === name));
+  return registry.getFile(root.name);
+}

@@ -1,0 +1,96 @@
+// Turns the chunks of a bundle into packs. A chunk is an ES module, of which Node.js 20 cannot keep V8's code; in a pack each is a
+// function that takes what it imports and returns what it exports. A pack is a script, the value of which holds its functions
+// by number.
+import { createHash } from "node:crypto";
+import { basename, posix } from "node:path";
+import { init, parse } from "es-module-lexer";
+
+await init;
+
+const CLAUSE = /^import\s*(?:([\w$]+)\s*,?\s*)?(?:\*\s*as\s+([\w$]+)\s*)?(?:\{([^}]*)\}\s*)?(?:from)?\s*"([^"]+)"$/;
+
+/** All chunks as functions: `numberOf` a source or package that has a chunk of its own, and the code of each number. */
+export class Chunks {
+  #numbers;
+  #entries;
+  #code;
+
+  /** `outputs` are esbuild's files, `metafile` tells what they come from. */
+  constructor({ outputFiles, metafile }, outdir) {
+    const texts = new Map(outputFiles.map(({ path, text }) => [basename(path), text]));
+    this.#numbers = new Map([...texts.keys()].sort().map((name, number) => [name, number]));
+    const entries = Object.entries(metafile.outputs).filter(([, { entryPoint }]) => entryPoint !== undefined);
+    this.#entries = new Map(entries.map(([path, { entryPoint }]) => [entryPoint, posix.relative(outdir, path)]));
+    this.#code = new Map([...texts].map(([name, text]) => [this.#number(name), this.#wrap(text)]));
+  }
+
+  get numbers() {
+    return [...this.#code.keys()];
+  }
+
+  numberOf(entryPoint) {
+    return this.#number(this.#entries.get(entryPoint));
+  }
+
+  /** A pack of some chunks; the hash in its name keeps it and V8's code of it together. */
+  pack(name, numbers) {
+    const members = numbers.map((number) => `${number}:${this.#code.get(number)}`);
+    const contents = `({${members.join(",\n")}})`;
+    const hash = createHash("sha256").update(contents).digest("hex").slice(0, 8);
+    return { file: `${name}-${hash}.cjs`, contents, numbers };
+  }
+
+  /** Replaces something in the code of all chunks. */
+  replace(pattern, by) {
+    for (const [number, code] of this.#code) this.#code.set(number, code.replace(pattern, by));
+  }
+
+  #number(name) {
+    const number = this.#numbers.get(name);
+    if (number === undefined) throw new Error(`no chunk ${name}`);
+    return number;
+  }
+
+  /** `load` gives the exports of a chunk, `later` a promise of them, `bring` imports a package. */
+  #wrap(text) {
+    const [imports, exports] = parse(text);
+    const head = imports.filter(({ d }) => d === -1).map(({ ss, se }) => this.#binding(text.slice(ss, se)));
+    const edits = [...imports.map((each) => this.#edit(each)), ...exportEdits(text, exports)];
+    const given = exports.map(({ n, ln }) => (n === ln ? n : `${n}:${ln}`));
+    const body = edited(text, edits);
+    return `function(load,later,require,bring,moduleUrl){${head.join("")}${body}\nreturn{${given.join(",")}}}`;
+  }
+
+  /** What an import statement becomes at the top of the function. Its end is the chunk's: chunks do not import in circles. */
+  #binding(statement) {
+    const [, standard, star, named, from] = CLAUSE.exec(statement) ?? [];
+    if (from === undefined) throw new Error(`an import in a form of its own: ${statement}`);
+    const source = from.startsWith(".") ? `load(${this.#number(basename(from))})` : `require("${from}")`;
+    const names = named === undefined ? undefined : `{${named.replaceAll(/\s+as\s+/g, ":")}}`;
+    const bindings = [standard, star, names].filter((each) => each !== undefined);
+    return bindings.length === 0 ? `${source};` : bindings.map((each) => `const ${each}=${source};`).join("");
+  }
+
+  /** `[start, end, text in its place]` of an import; `d` is where a dynamic one opens its bracket. */
+  #edit({ ss, se, d, n }) {
+    if (d === -1) return [ss, se, ""];
+    if (d < 0 || n === undefined) throw new Error("an import that only its run decides");
+    return n.startsWith(".") ? [ss, se, `later(${this.#number(basename(n))})`] : [ss, d, "bring"];
+  }
+}
+
+function edited(text, edits) {
+  return edits
+    .toSorted(([a], [b]) => b - a)
+    .reduce((all, [start, end, place]) => all.slice(0, start) + place + all.slice(end), text);
+}
+
+/** The bundler writes one export statement, which goes. */
+function exportEdits(text, exports) {
+  const [first, last] = [exports.at(0), exports.at(-1)];
+  if (first === undefined) return [];
+  const start = text.lastIndexOf("export", first.s);
+  const statement = /^export\s*\{[^}]*\};?/.exec(text.slice(start))?.[0] ?? "";
+  if (start + statement.length < last.e) throw new Error("exports in a form of their own");
+  return [[start, start + statement.length, ""]];
+}
