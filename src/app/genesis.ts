@@ -64,6 +64,6 @@ export function importGenesis(ctx: Context, states: GenesisStates): void {
 /** The `app_state` of the present state: importing it gives the same state again. */
 export function exportModules(ctx: Context, modules: readonly Module[]): JsonObject {
   return Object.fromEntries(
-    modules.map(({ name, genesis }) => [name, toJson(genesis.schema, genesis.export(ctx), { omitAbsent: true })]),
+    modules.map(({ name, genesis }) => [name, toJson(genesis.schema, genesis.export(ctx), { exact: true })]),
   );
 }

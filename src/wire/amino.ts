@@ -7,7 +7,14 @@ import type { Fee } from "./gen/sdk/tx/v1beta1/tx_pb.js";
 import { formatTimestamp, type JsonObject, type JsonValue, printJson, sortJson, toNanos } from "./json/index.ts";
 import { printScalar } from "./json/scalars.ts";
 import { publicKeyFromAny } from "./keys-any.ts";
-import { aminoFieldName, aminoKeepsEmpty, aminoName, aminoOneofName, olderAminoName } from "./options.ts";
+import {
+  aminoEmptyIsNull,
+  aminoFieldName,
+  aminoKeepsEmpty,
+  aminoName,
+  aminoOneofName,
+  olderAminoName,
+} from "./options.ts";
 import type { PublicKey } from "./public-key.ts";
 import type { DecodedTx } from "./strict.ts";
 
@@ -59,6 +66,7 @@ export function aminoMessage(
 ): JsonObject {
   const type = (names === "older" ? olderAminoName(schema) : undefined) ?? aminoName(schema);
   if (type === undefined) throw sdkErrors.invalidType(`${schema.typeName} has no amino name`);
+  if (type === "") return aminoFields(schema, value, names);
   return { type, value: aminoJson(schema, value, names) };
 }
 
@@ -84,6 +92,10 @@ function aminoJson(schema: DescMessage, message: MessageShape<DescMessage>, name
   if (isMessage(message, TimestampSchema)) return formatTimestamp(message);
   if (isMessage(message, DurationSchema)) return toNanos(message).toString();
   if (isMessage(message, AnySchema)) return aminoAny(message, names);
+  return aminoFields(schema, message, names);
+}
+
+function aminoFields(schema: DescMessage, message: MessageShape<DescMessage>, names: AminoNames): JsonObject {
   const json: Record<string, JsonValue> = {};
   for (const field of schema.fields) {
     const value = fieldValue(field, message as Readonly<Record<string, unknown>>);
@@ -115,14 +127,19 @@ function fieldValue(field: DescField, message: Readonly<Record<string, unknown>>
 
 function isOmitted(field: DescField, value: unknown): boolean {
   if (value === undefined) return true;
-  if (field.fieldKind === "message" || aminoKeepsEmpty(field)) return false;
+  if (field.fieldKind === "message" || aminoKeepsEmpty(field) || aminoEmptyIsNull(field)) return false;
   if (value instanceof Uint8Array || Array.isArray(value)) return value.length === 0;
   return value === "" || value === 0 || value === 0n || value === false;
 }
 
 function aminoField(field: DescField, value: unknown, names: AminoNames): JsonValue {
-  if (field.fieldKind === "list") return (value as readonly unknown[]).map((item) => aminoValue(field, item, names));
+  if (field.fieldKind === "list") return aminoList(field, value as readonly unknown[], names);
   return aminoValue(field, value, names);
+}
+
+function aminoList(field: DescField, items: readonly unknown[], names: AminoNames): JsonValue {
+  if (items.length === 0 && aminoEmptyIsNull(field)) return null;
+  return items.map((item) => aminoValue(field, item, names));
 }
 
 function aminoValue(field: DescField, value: unknown, names: AminoNames): JsonValue {

@@ -9,12 +9,14 @@ import {
 import { type HttpRule, http } from "./gen/google/api/annotations_pb.js";
 import {
   action,
+  amino_empty_null,
   amino_field_name,
   amino_keep_empty,
   amino_name,
   amino_oneof_name,
   type Cli,
   cli,
+  not_null,
   older_amino_name,
   Scalar,
   scalar,
@@ -29,7 +31,7 @@ export const signerPath = remember((message: DescMessage) => textOption(message,
 /** Name in amino JSON sign documents. */
 export const aminoName = remember((message: DescMessage) => textOption(message, amino_name));
 
-/** That name before release 0.46 of the family; undefined where it was the same. */
+/** That name before release 0.46 of the family; undefined where it was the same, empty where there was none. */
 export const olderAminoName = remember((message: DescMessage) => textOption(message, older_amino_name));
 
 /** Value of the `message.action` event attribute. */
@@ -41,11 +43,17 @@ export const scalarOf = remember((field: DescField) => getOption(field, scalar))
 /** Whether amino JSON prints the field even when it is empty. */
 export const aminoKeepsEmpty = remember((field: DescField) => getOption(field, amino_keep_empty));
 
+/** Whether amino JSON prints an empty list as null. */
+export const aminoEmptyIsNull = remember((field: DescField) => getOption(field, amino_empty_null));
+
 /** Name of a field in amino JSON. */
 export const aminoFieldName = remember((field: DescField) => getOption(field, amino_field_name) || field.name);
 
 /** Type name in amino JSON of a member of a oneof; empty where it has none. */
 export const aminoOneofName = remember((field: DescField) => getOption(field, amino_oneof_name));
+
+/** Whether a sub-message counts as an empty one where it is left out; others are then null. */
+export const isNeverNull = remember((field: DescField) => getOption(field, not_null));
 
 /** The REST binding of an rpc. */
 export const httpRule = remember((method: DescMethod): HttpRule | undefined =>

@@ -52,8 +52,8 @@ function withoutZeros(bytes: Uint8Array): Uint8Array {
 
 /** A value whose type the prefix tells. */
 function encodeConcrete({ schema, value }: Pick<Unpacked, "schema" | "value">): Uint8Array {
-  const name = olderAminoName(schema) ?? aminoName(schema);
-  if (name === undefined) throw sdkErrors.invalidType(`${schema.typeName} has no amino name`);
+  const name = olderAminoName(schema) ?? aminoName(schema) ?? "";
+  if (name === "") throw sdkErrors.invalidType(`${schema.typeName} has no amino name`);
   return concatBytes(aminoPrefix(name), encodeStruct(schema, value));
 }
 

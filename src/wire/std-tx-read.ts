@@ -90,7 +90,9 @@ let known: ReadonlyMap<string, DescMessage> | undefined;
 function schemas(): ReadonlyMap<string, DescMessage> {
   known ??= new Map(
     allMessages().flatMap((type) => {
-      const names = [aminoName(type), olderAminoName(type)].filter((name) => name !== undefined);
+      const names = [aminoName(type), olderAminoName(type)]
+        .filter((name) => name !== undefined)
+        .filter((name) => name !== "");
       return names.map((name) => [toHex(aminoPrefix(name)), type] as const);
     }),
   );

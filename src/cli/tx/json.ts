@@ -15,5 +15,5 @@ export function txJson(parts: TxParts, signatures: readonly Uint8Array[] = []): 
 }
 
 export function printTx(tx: Tx): string {
-  return printJson(toJson(TxSchema, tx));
+  return printJson(toJson(TxSchema, tx, { exact: true }));
 }

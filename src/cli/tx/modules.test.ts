@@ -157,6 +157,7 @@ describe("tx authz", () => {
     const denied = await grant(kind, "--deny-validators", VALIDATOR);
     expect(denied).toMatchObject({ authorization: { deny_list: validators } });
     expect(denied).not.toMatchObject({ authorization: { allow_list: expect.anything() } });
+    expect(denied).toMatchObject({ authorization: { max_tokens: null } });
   });
 
   test("messages of a file are sent for another account", async () => {

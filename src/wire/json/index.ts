@@ -1,4 +1,4 @@
-export { fromJson } from "./parse.ts";
+export { fromJson, type ParseOptions } from "./parse.ts";
 export { type JsonOptions, toJson } from "./print.ts";
 export {
   isArray,

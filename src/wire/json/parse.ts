@@ -4,25 +4,36 @@ import { errorText, sdkErrors } from "../../util/index.ts";
 import { makeAny } from "../any.ts";
 import { encodeMessage } from "../codec/index.ts";
 import { findTypeUrl, unresolved } from "../registry.ts";
-import { kindOf, parseEnum, parseScalar, Refusal } from "./scalars.ts";
+import { kindOf, parseEnum, parseScalar, Refusal, tryBase64 } from "./scalars.ts";
 import { isArray, isObject, type JsonObject, type JsonValue } from "./text.ts";
 import { parseDuration, parseTimestamp } from "./time.ts";
 
 const MAX_ANY_DEPTH = 10;
+
+/** How JSON is read. */
+export interface ParseOptions {
+  /** Takes contents of an `Any` as base64 under `value`, for a type that is not known or that JSON cannot hold whole. */
+  readonly opaque?: boolean;
+}
 
 /**
  * The message of proto JSON: names of the proto file or in camel case, 64-bit numbers as text or as safe numbers, null
  * for absent. Type URLs stay as they were written. Throws `sdkErrors.jsonUnmarshal` naming the place, for an unknown
  * field as well.
  */
-export function fromJson<D extends DescMessage>(schema: D, json: JsonValue): MessageShape<D> {
-  return parseMessage(schema, json, { path: "", anyDepth: 0 }) as MessageShape<D>;
+export function fromJson<D extends DescMessage>(
+  schema: D,
+  json: JsonValue,
+  { opaque = false }: ParseOptions = {},
+): MessageShape<D> {
+  return parseMessage(schema, json, { path: "", anyDepth: 0, opaque }) as MessageShape<D>;
 }
 
 /** Where the parser stands. */
 interface Place {
   readonly path: string;
   readonly anyDepth: number;
+  readonly opaque: boolean;
 }
 
 type Fields = Record<string, unknown>;
@@ -71,6 +82,8 @@ function parseAny(json: JsonValue, place: Place): unknown {
   if (typeof typeUrl !== "string") fail(place, 'the field "@type" is missing');
   if (place.anyDepth >= MAX_ANY_DEPTH) fail(place, "messages are nested too deeply");
   const schema = findTypeUrl(typeUrl);
+  const bytes = place.opaque && !takesValue(schema) ? bytesOf(rest) : undefined;
+  if (bytes !== undefined) return makeAny(typeUrl, bytes);
   if (schema === undefined) fail(place, unresolved(typeUrl));
   const content = isSpecial(schema) ? onlyValue(rest, place) : rest;
   const message = parseMessage(schema, content, { ...place, anyDepth: place.anyDepth + 1 });
@@ -84,6 +97,21 @@ function parseAny(json: JsonValue, place: Place): unknown {
 /** Types whose JSON is not an object of their fields; inside an `Any` it stands under `value`. */
 function isSpecial(schema: DescMessage): boolean {
   return schema.file.proto.package === "google.protobuf";
+}
+
+/** Whether `value` means something else in the JSON of a type. */
+function takesValue(schema: DescMessage | undefined): boolean {
+  return (
+    schema !== undefined &&
+    (isSpecial(schema) || schema.fields.some(({ name, scalar }) => name === "value" && scalar !== undefined))
+  );
+}
+
+/** The bytes of an object that holds nothing but base64 under `value`. */
+function bytesOf(rest: JsonObject): Uint8Array | undefined {
+  const { value, ...others } = rest;
+  if (typeof value !== "string" || Object.keys(others).length > 0) return undefined;
+  return tryBase64(value);
 }
 
 function onlyValue(rest: JsonObject, place: Place): JsonValue {

@@ -1,9 +1,12 @@
 import { create, type DescField, type DescMessage, isMessage, type MessageShape } from "@bufbuild/protobuf";
 import { AnySchema, DurationSchema, TimestampSchema } from "@bufbuild/protobuf/wkt";
-import { toBase64 } from "../../util/index.ts";
+import { equalBytes, toBase64 } from "../../util/index.ts";
 import { type Any, unpackAny } from "../any.ts";
+import { encodeMessage } from "../codec/index.ts";
 import { type Namespace, toNamespace } from "../namespace.ts";
+import { isNeverNull, Scalar, scalarOf } from "../options.ts";
 import { findTypeUrl } from "../registry.ts";
+import { fromJson } from "./parse.ts";
 import { printEnum, printScalar } from "./scalars.ts";
 import { isObject, type JsonObject, type JsonValue } from "./text.ts";
 import { formatDuration, formatProtoTimestamp } from "./time.ts";
@@ -12,23 +15,17 @@ import { formatDuration, formatProtoTimestamp } from "./time.ts";
 export interface JsonOptions {
   /** Spelling of type URLs in the answer; left as they are by default. */
   readonly namespace?: Namespace;
-  /** Leaves missing sub-messages out instead of printing them empty: what is read back then has the same bytes. */
-  readonly omitAbsent?: boolean;
+  /**
+   * Shows what is there and nothing else, so that what is read back has the same bytes: what counts as empty or zero
+   * where it is missing is left out, and contents of an `Any` that JSON cannot hold whole stay base64.
+   */
+  readonly exact?: boolean;
 }
 
-/** Sub-messages of these packages and types may be missing, which prints as null; all others print with empty fields. */
-const NULLABLE = [
-  "google.protobuf.Any",
-  "google.protobuf.Timestamp",
-  "sdk.tx.",
-  "sdk.crypto.",
-  "sdk.base.query.",
-  "sdk.base.abci.",
-  "sdk.gov.v1.",
-  "sdk.feegrant.v1beta1.Grant",
-];
-/** In messages of these packages no sub-message has to be there, of whatever type it is. */
-const NULLABLE_PARENTS = ["sdk.gov.v1."];
+/** What the ecosystem shows of a time that is not there but counts as one. */
+const ZERO_TIME = "0001-01-01T00:00:00Z";
+/** How numbers of any size are kept: as text, or as the bytes of a text. */
+const NUMBERS = new Set([Scalar.INT, Scalar.DEC, Scalar.INT_BYTES, Scalar.DEC_BYTES]);
 /** Text fields that hold a type URL. */
 const TYPE_URL_FIELDS = new Set(["type_url", "msg_type_url"]);
 
@@ -67,6 +64,7 @@ function printField(
     return ((value ?? []) as readonly unknown[]).map((item) => printValue(field, item, options));
   }
   if (value === undefined) return printAbsent(field, options);
+  if (options.exact === true && isMissingNumber(field, value)) return undefined;
   return printValue(field, value, options);
 }
 
@@ -81,9 +79,15 @@ function printValue(field: DescField, value: unknown, options: JsonOptions): Jso
 
 function printAbsent(field: DescField, options: JsonOptions): JsonValue | undefined {
   const schema = field.message;
-  if (schema === undefined || NULLABLE.some((prefix) => schema.typeName.startsWith(prefix))) return null;
-  if (NULLABLE_PARENTS.some((prefix) => field.parent.typeName.startsWith(prefix))) return null;
-  return options.omitAbsent === true ? undefined : toJson(schema, create(schema), options);
+  if (schema === undefined || !isNeverNull(field)) return null;
+  if (options.exact === true) return undefined;
+  return schema.typeName === TimestampSchema.typeName ? ZERO_TIME : toJson(schema, create(schema), options);
+}
+
+/** Texts and bytes of numbers that are empty, which show as zero. */
+function isMissingNumber(field: DescField, value: unknown): boolean {
+  if (value !== "" && !(value instanceof Uint8Array && value.length === 0)) return false;
+  return NUMBERS.has(scalarOf(field));
 }
 
 /** Contents that cannot be read are shown as base64, so that a transaction of another chain can be looked at. */
@@ -97,8 +101,14 @@ function printAny(any: Any, options: JsonOptions): JsonObject {
 function contentOf(any: Any, options: JsonOptions): JsonValue | undefined {
   try {
     const { schema, value } = unpackAny(any);
-    return toJson(schema, value, options);
+    const json = toJson(schema, value, options);
+    return options.exact === true && !isWhole(schema, json, any.value) ? undefined : json;
   } catch {
     return undefined;
   }
+}
+
+/** Whether JSON says all that the bytes do. */
+function isWhole(schema: DescMessage, json: JsonValue, bytes: Uint8Array): boolean {
+  return equalBytes(encodeMessage(schema, fromJson(schema, json, { opaque: true })), bytes);
 }

@@ -99,13 +99,17 @@ function parseBytes(field: DescField, text: string): unknown {
   if (scalarOf(field) === Scalar.INT_BYTES) {
     return CANONICAL_DIGITS.test(text) ? toUtf8(text) : new Refusal(`${show(text)} is no integer`);
   }
+  return tryBase64(text) ?? new Refusal("base64 with padding was expected");
+}
+
+/** The bytes of base64 with padding; undefined for any other text. */
+export function tryBase64(text: string): Uint8Array | undefined {
   try {
     const bytes = new Uint8Array(fromBase64(text));
-    if (toBase64(bytes) === text) return bytes;
+    return toBase64(bytes) === text ? bytes : undefined;
   } catch {
-    // Told below.
+    return undefined;
   }
-  return new Refusal("base64 with padding was expected");
 }
 
 export function parseEnum(type: DescEnum, json: JsonValue): unknown {

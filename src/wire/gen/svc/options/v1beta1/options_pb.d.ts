@@ -154,7 +154,8 @@ export declare const amino_name: GenExtension<MessageOptions, string>;
 export declare const action: GenExtension<MessageOptions, string>;
 
 /**
- * Name in amino JSON sign documents of chains before release 0.46 of the family, where it was another.
+ * Name in amino JSON sign documents of chains before release 0.46 of the family, where it was another; empty
+ * where they had none and signed the fields alone.
  *
  * @generated from extension: string older_amino_name = 91004;
  */
@@ -187,6 +188,20 @@ export declare const amino_field_name: GenExtension<FieldOptions, string>;
  * @generated from extension: string amino_oneof_name = 91014;
  */
 export declare const amino_oneof_name: GenExtension<FieldOptions, string>;
+
+/**
+ * Amino JSON prints this list as null when it is empty.
+ *
+ * @generated from extension: bool amino_empty_null = 91016;
+ */
+export declare const amino_empty_null: GenExtension<FieldOptions, boolean>;
+
+/**
+ * A sub-message that is never missing: left out it counts as an empty one, and JSON shows it so.
+ *
+ * @generated from extension: bool not_null = 91015;
+ */
+export declare const not_null: GenExtension<FieldOptions, boolean>;
 
 /**
  * @generated from extension: svc.options.v1beta1.Cli cli = 91021;

@@ -11,7 +11,7 @@ import { file_google_protobuf_descriptor } from "@bufbuild/protobuf/wkt";
  * Describes the file svc/options/v1beta1/options.proto.
  */
 export const file_svc_options_v1beta1_options = /*@__PURE__*/
-  fileDesc("CiFzdmMvb3B0aW9ucy92MWJldGExL29wdGlvbnMucHJvdG8SE3N2Yy5vcHRpb25zLnYxYmV0YTEicgoDQ2xpEg8KB2NvbW1hbmQYASABKAkSDAoEYXJncxgCIAMoCRINCgVzaG9ydBgDIAEoCRIPCgdleGFtcGxlGAQgASgJEg0KBXByaW50GAUgASgJEgwKBHNraXAYBiABKAgSDwoHYWxpYXNlcxgHIAMoCSqeAQoGU2NhbGFyEhYKElNDQUxBUl9VTlNQRUNJRklFRBAAEhIKDlNDQUxBUl9BRERSRVNTEAESDgoKU0NBTEFSX0lOVBACEg4KClNDQUxBUl9ERUMQAxIUChBTQ0FMQVJfSU5UX0JZVEVTEAQSHAoYU0NBTEFSX1ZBTElEQVRPUl9BRERSRVNTEAUSFAoQU0NBTEFSX0RFQ19CWVRFUxAGOjkKBnNpZ25lchIfLmdvb2dsZS5wcm90b2J1Zi5NZXNzYWdlT3B0aW9ucxj5xgUgASgJUgZzaWduZXI6QAoKYW1pbm9fbmFtZRIfLmdvb2dsZS5wcm90b2J1Zi5NZXNzYWdlT3B0aW9ucxj6xgUgASgJUglhbWlub05hbWU6OQoGYWN0aW9uEh8uZ29vZ2xlLnByb3RvYnVmLk1lc3NhZ2VPcHRpb25zGPvGBSABKAlSBmFjdGlvbjpLChBvbGRlcl9hbWlub19uYW1lEh8uZ29vZ2xlLnByb3RvYnVmLk1lc3NhZ2VPcHRpb25zGPzGBSABKAlSDm9sZGVyQW1pbm9OYW1lOlQKBnNjYWxhchIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYg8cFIAEoDjIbLnN2Yy5vcHRpb25zLnYxYmV0YTEuU2NhbGFyUgZzY2FsYXI6SQoQYW1pbm9fa2VlcF9lbXB0eRIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYhMcFIAEoCFIOYW1pbm9LZWVwRW1wdHk6SQoQYW1pbm9fZmllbGRfbmFtZRIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYhccFIAEoCVIOYW1pbm9GaWVsZE5hbWU6SQoQYW1pbm9fb25lb2ZfbmFtZRIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYhscFIAEoCVIOYW1pbm9PbmVvZk5hbWU6TAoDY2xpEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYjccFIAEoCzIYLnN2Yy5vcHRpb25zLnYxYmV0YTEuQ2xpUgNjbGliBnByb3RvMw", [file_google_protobuf_descriptor]);
+  fileDesc("CiFzdmMvb3B0aW9ucy92MWJldGExL29wdGlvbnMucHJvdG8SE3N2Yy5vcHRpb25zLnYxYmV0YTEicgoDQ2xpEg8KB2NvbW1hbmQYASABKAkSDAoEYXJncxgCIAMoCRINCgVzaG9ydBgDIAEoCRIPCgdleGFtcGxlGAQgASgJEg0KBXByaW50GAUgASgJEgwKBHNraXAYBiABKAgSDwoHYWxpYXNlcxgHIAMoCSqeAQoGU2NhbGFyEhYKElNDQUxBUl9VTlNQRUNJRklFRBAAEhIKDlNDQUxBUl9BRERSRVNTEAESDgoKU0NBTEFSX0lOVBACEg4KClNDQUxBUl9ERUMQAxIUChBTQ0FMQVJfSU5UX0JZVEVTEAQSHAoYU0NBTEFSX1ZBTElEQVRPUl9BRERSRVNTEAUSFAoQU0NBTEFSX0RFQ19CWVRFUxAGOjkKBnNpZ25lchIfLmdvb2dsZS5wcm90b2J1Zi5NZXNzYWdlT3B0aW9ucxj5xgUgASgJUgZzaWduZXI6QAoKYW1pbm9fbmFtZRIfLmdvb2dsZS5wcm90b2J1Zi5NZXNzYWdlT3B0aW9ucxj6xgUgASgJUglhbWlub05hbWU6OQoGYWN0aW9uEh8uZ29vZ2xlLnByb3RvYnVmLk1lc3NhZ2VPcHRpb25zGPvGBSABKAlSBmFjdGlvbjpLChBvbGRlcl9hbWlub19uYW1lEh8uZ29vZ2xlLnByb3RvYnVmLk1lc3NhZ2VPcHRpb25zGPzGBSABKAlSDm9sZGVyQW1pbm9OYW1lOlQKBnNjYWxhchIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYg8cFIAEoDjIbLnN2Yy5vcHRpb25zLnYxYmV0YTEuU2NhbGFyUgZzY2FsYXI6SQoQYW1pbm9fa2VlcF9lbXB0eRIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYhMcFIAEoCFIOYW1pbm9LZWVwRW1wdHk6SQoQYW1pbm9fZmllbGRfbmFtZRIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYhccFIAEoCVIOYW1pbm9GaWVsZE5hbWU6SQoQYW1pbm9fb25lb2ZfbmFtZRIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYhscFIAEoCVIOYW1pbm9PbmVvZk5hbWU6SQoQYW1pbm9fZW1wdHlfbnVsbBIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYiMcFIAEoCFIOYW1pbm9FbXB0eU51bGw6OgoIbm90X251bGwSHS5nb29nbGUucHJvdG9idWYuRmllbGRPcHRpb25zGIfHBSABKAhSB25vdE51bGw6TAoDY2xpEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYjccFIAEoCzIYLnN2Yy5vcHRpb25zLnYxYmV0YTEuQ2xpUgNjbGliBnByb3RvMw", [file_google_protobuf_descriptor]);
 
 /**
  * Describes the message svc.options.v1beta1.Cli.
@@ -57,7 +57,8 @@ export const action = /*@__PURE__*/
   extDesc(file_svc_options_v1beta1_options, 2);
 
 /**
- * Name in amino JSON sign documents of chains before release 0.46 of the family, where it was another.
+ * Name in amino JSON sign documents of chains before release 0.46 of the family, where it was another; empty
+ * where they had none and signed the fields alone.
  *
  * @generated from extension: string older_amino_name = 91004;
  */
@@ -97,8 +98,24 @@ export const amino_oneof_name = /*@__PURE__*/
   extDesc(file_svc_options_v1beta1_options, 7);
 
 /**
+ * Amino JSON prints this list as null when it is empty.
+ *
+ * @generated from extension: bool amino_empty_null = 91016;
+ */
+export const amino_empty_null = /*@__PURE__*/
+  extDesc(file_svc_options_v1beta1_options, 8);
+
+/**
+ * A sub-message that is never missing: left out it counts as an empty one, and JSON shows it so.
+ *
+ * @generated from extension: bool not_null = 91015;
+ */
+export const not_null = /*@__PURE__*/
+  extDesc(file_svc_options_v1beta1_options, 9);
+
+/**
  * @generated from extension: svc.options.v1beta1.Cli cli = 91021;
  */
 export const cli = /*@__PURE__*/
-  extDesc(file_svc_options_v1beta1_options, 8);
+  extDesc(file_svc_options_v1beta1_options, 10);
 
