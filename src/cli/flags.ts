@@ -3,7 +3,7 @@ import { UsageError } from "./errors.ts";
 import { type NetworkProfile, OWN_PROFILE } from "./profile.ts";
 import type { FlagSpec } from "./spec.ts";
 
-const MAX_UINT64 = 2n ** 64n - 1n;
+export const MAX_UINT64 = 2n ** 64n - 1n;
 
 /** Where a flag's value came from; a default is not a choice of the user. */
 export type FlagSource = "flag" | "env" | "file" | "default";

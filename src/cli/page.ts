@@ -1,7 +1,7 @@
-import { fromBase64, toBase64, toUtf8 } from "../util/index.ts";
+import { fromBase64, toBase64 } from "../util/index.ts";
 import type { JsonObject } from "../wire/index.ts";
 import { usageError } from "./errors.ts";
-import type { Flags } from "./flags.ts";
+import { type Flags, MAX_UINT64 } from "./flags.ts";
 
 /** Most rows of one page. */
 export const MAX_PAGE_ROWS = 1000n;
@@ -10,17 +10,19 @@ const DEFAULT_ROWS = 100n;
 /** The page that the flags of a list ask for, as JSON of a `PageRequest`. */
 export function pageRequest(flags: Flags): JsonObject {
   const limit = readLimit(flags);
-  const page = flags.uint("page", 1n);
-  const offset = flags.uint("offset");
+  const page = flags.uint64("page", 1n);
+  const offset = flags.uint64("offset");
   if (page === 0n) throw usageError("--page: pages are counted from 1");
   if (page > 1n && offset > 0n) throw usageError("--page and --offset cannot be used together");
   const key = flags.optional("page-key");
   if (key !== undefined && (page > 1n || offset > 0n)) {
     throw usageError("--page-key cannot be used together with --page or --offset");
   }
+  const skipped = page > 1n ? (page - 1n) * limit : offset;
+  if (skipped > MAX_UINT64) throw usageError(`${flags.label("page")}: no list has ${page} pages of ${limit} rows`);
   return {
-    key: key === undefined ? null : toBase64(keyBytes(key)),
-    offset: (page > 1n ? (page - 1n) * limit : offset).toString(),
+    key: key === undefined ? null : checkKey(key, flags.label("page-key")),
+    offset: skipped.toString(),
     limit: limit.toString(),
     count_total: flags.bool("count-total"),
     reverse: flags.bool("reverse"),
@@ -33,13 +35,17 @@ function readLimit(flags: Flags): bigint {
   return limit;
 }
 
-/** `next_key` as it was printed, or the bytes themselves. */
-function keyBytes(text: string): Uint8Array {
+/** `next_key` as it was printed. Anything else would be a place in front of the list, or in the middle of nowhere. */
+function checkKey(text: string, label: string): string {
+  if (toBase64(bytesOf(text)) === text) return text;
+  const shown = JSON.stringify(text.slice(0, 80));
+  throw usageError(`${label}: ${shown} is no key of a page`, "copy next_key of the page before, whole and unchanged");
+}
+
+function bytesOf(text: string): Uint8Array {
   try {
-    const bytes = fromBase64(text);
-    if (toBase64(bytes) === text) return bytes;
+    return fromBase64(text);
   } catch {
-    // Not base64: the key itself.
+    return new Uint8Array(0);
   }
-  return toUtf8(text);
 }

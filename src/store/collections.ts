@@ -122,7 +122,7 @@ export class Collection<K, P, V, I = Record<never, never>> {
     options: { readonly prefix?: P; readonly filter?: (value: V, key: K) => boolean } = {},
   ): Page<[K, V]> {
     const plan = planPage(page);
-    const { range, skip } = pageRange(typedRange(this.prefix, this.key, options), plan);
+    const { range, skip } = pageRange(typedRange(this.prefix, this.key, options), plan, this.key);
     return takePage(this.#rows(store, range, { skip, filter: options.filter }), plan, {
       filtered: options.filter !== undefined,
     });
