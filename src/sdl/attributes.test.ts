@@ -30,10 +30,35 @@ describe("keys", () => {
   );
 });
 
+test("what is wrong is told of what is asked for, too", () => {
+  const fault = (key: string) => attributeFault(attributes({ [key]: "x" }), "required");
+  expect([fault("a/*"), fault("ab**")?.split(": ")[1], fault("z*")?.split(": ")[1]]).toEqual([
+    undefined,
+    "only what is asked for may end in *",
+    "it is too short, a key has 2 to 127 characters",
+  ]);
+});
+
 describe("lists", () => {
   test.each<[string, Attribute[], string]>([
-    ["a bad key", attributes({ region: "eu", "no good": "x" }), 'invalid attribute key "no good"'],
-    ["a long bad key", attributes({ ["x".repeat(5000)]: "" }), `invalid attribute key "${"x".repeat(128)}"`],
+    [
+      "a bad key",
+      attributes({ region: "eu", "no good": "x" }),
+      'invalid attribute key "no good": a key has letters, digits and _ / . - alone',
+    ],
+    [
+      "a long bad key",
+      attributes({ ["x".repeat(5000)]: "" }),
+      `invalid attribute key "${"x".repeat(128)}": it is too long, a key has 2 to 127 characters`,
+    ],
+    [
+      "a short key",
+      attributes({ z: "1" }),
+      'invalid attribute key "z": it is too short, a key has 2 to 127 characters',
+    ],
+    ["no key", attributes({ "": "1" }), 'invalid attribute key "": it is too short, a key has 2 to 127 characters'],
+    ["a digit first", attributes({ "1a": "1" }), 'invalid attribute key "1a": a key begins with a letter from a to z'],
+    ["a pattern", attributes({ "a/*": "1" }), 'invalid attribute key "a/*": only what is asked for may end in *'],
     [
       "a key twice",
       [...attributes({ region: "eu" }), ...attributes({ region: "eu" })],
