@@ -3,6 +3,7 @@ import type { Keyring } from "../keyring/index.ts";
 import { usageError } from "./errors.ts";
 import type { Flags } from "./flags.ts";
 import { homeOf } from "./home.ts";
+import { inFlag } from "./in-flag.ts";
 import type { Io } from "./io.ts";
 import type { KeyringFlags } from "./keyring.ts";
 import { keyringOptions } from "./keys-flags.ts";
@@ -34,9 +35,7 @@ export interface CliContext {
 /** The shared parts of a command, from its flags. */
 export function createContext({ flags, io }: Pick<CommandInput, "flags" | "io">): CliContext {
   const keys = keyringOptions({ flags });
-  const chain = once(async () =>
-    (await import("./chain.ts")).openChain(flags.text("node"), flags.optional("chain-id"), flags.profile),
-  );
+  const chain = once(async () => openNode(flags));
   return {
     io,
     flags,
@@ -49,6 +48,12 @@ export function createContext({ flags, io }: Pick<CommandInput, "flags" | "io">)
     chainId: once(async () => flags.optional("chain-id") ?? (await chain()).chainId()),
     height: () => heightOf(flags),
   };
+}
+
+/** An address that cannot be one is a wrong command line; whether a node is there shows later. */
+async function openNode(flags: Flags): Promise<ChainClient> {
+  const { openChain } = await import("./chain.ts");
+  return inFlag(flags, "node", () => openChain(flags.text("node"), flags.optional("chain-id"), flags.profile));
 }
 
 const MAX_HEIGHT = (1n << 63n) - 1n;

@@ -1,4 +1,4 @@
-import { errorText } from "../util/index.ts";
+import { errorText, SvcError } from "../util/index.ts";
 import { UsageError, usageError } from "./errors.ts";
 import type { Flags } from "./flags.ts";
 
@@ -16,6 +16,7 @@ function named<T>(name: string, read: () => T): T {
   try {
     return read();
   } catch (error) {
-    throw error instanceof UsageError ? error : usageError(`${name}: ${errorText(error)}`);
+    if (error instanceof UsageError) throw error;
+    throw usageError(`${name}: ${errorText(error)}`, error instanceof SvcError ? error.hint : undefined);
   }
 }

@@ -115,6 +115,44 @@ export function readAnswer<T extends v.GenericSchema>(schema: T, method: string,
   throw clientErrors.badAnswer(`the node's answer to ${method} has no readable ${path}`);
 }
 
+/** The result of `status` as it came. Throws where it is none. */
+export function checkStatus(answer: unknown): unknown {
+  readAnswer(status, "status", answer);
+  return answer;
+}
+
+/** A hash that no block has is answered without one. */
+const foundBlock = v.object({ block_id: v.object({ hash: v.string() }), block: v.nullish(v.object({ header })) });
+
+/** The result of `block` or `block_by_hash` as it came. Throws where it is none. */
+export function checkBlock(answer: unknown): unknown {
+  readAnswer(foundBlock, "block", answer);
+  return answer;
+}
+
+const blockHeaders = v.object({ last_height: integer, block_metas: v.array(v.looseObject({})) });
+
+/** The result of `blockchain`. Throws where it is none. */
+export function readHeaders(answer: unknown): v.InferOutput<typeof blockHeaders> {
+  return readAnswer(blockHeaders, "blockchain", answer);
+}
+
+const blockSearch = v.object({ blocks: v.nullish(v.array(v.looseObject({}))), total_count: integer });
+
+/** The result of `block_search` as it came. Throws where it is none. */
+export function checkBlockSearch(answer: unknown): unknown {
+  readAnswer(blockSearch, "block_search", answer);
+  return answer;
+}
+
+const validatorPage = v.object({ block_height: integer, validators: v.array(v.object({ address: v.string() })) });
+
+/** The result of `validators` as it came. Throws where it is none. */
+export function checkValidators(answer: unknown): unknown {
+  readAnswer(validatorPage, "validators", answer);
+  return answer;
+}
+
 /** Attributes in plain text; nodes before 0.37 of the engine send them in base64. */
 export function plainEvents(events: readonly EventAnswer[], encoded: boolean): EventAnswer[] {
   if (!encoded) return [...events];

@@ -132,7 +132,7 @@ describe("calls", () => {
     const silent = new ChainClient(node.address, {
       transport: { post: () => Promise.resolve("<html>"), close: () => {} },
     });
-    await expect(silent.rpc.call("health")).rejects.toThrow(/answered "<html>"/);
+    await expect(silent.rpc.call("health")).rejects.toThrow("answered a web page");
     const empty = new ChainClient(node.address, { transport: { post: () => Promise.resolve("[]"), close: () => {} } });
     await expect(empty.rpc.call("health")).rejects.toThrow(/left a call unanswered/);
     await expect(empty.rpc.batch([{ method: "health", params: {} }])).rejects.toThrow(/left a call unanswered/);

@@ -28,7 +28,8 @@ export function parseNodeAddress(text: string): Endpoint {
   const rest = source.slice(source.indexOf("//"));
   const http = scheme === undefined || trimmed === "" ? undefined : tryUrl(scheme + rest);
   if (http === undefined || http.hostname === "" || http.username !== "" || http.hash !== "" || http.search !== "") {
-    throw clientErrors.badAddress(JSON.stringify(trimmed.slice(0, 200)));
+    // A password in it is for no log and no screen.
+    throw clientErrors.badAddress(JSON.stringify(trimmed.replace(/[^/@]*@/, "...@").slice(0, 200)));
   }
   if (/^tcp:/i.test(source) && http.port === "" && !/:80\/?$/.test(rest)) http.port = String(PORTS.rpc);
   return { http, websocket: websocketOf(http) };

@@ -1,5 +1,6 @@
 /** The client library: everything that is asked of a chain or sent to it, for the command line, the provider and others. */
 export { type AccountInfo, accountInfo } from "./account.ts";
+export { checkBlock, checkBlockSearch, checkStatus, checkValidators, readHeaders } from "./answers.ts";
 export { type FollowOptions, followBlocks } from "./blocks.ts";
 export { broadcastTx, type WaitOptions, waitForTx } from "./broadcast.ts";
 export { type BroadcastMode, parseBroadcastMode } from "./broadcast-mode.ts";

@@ -1,12 +1,13 @@
 import {
   create,
+  type DescMessage,
   type DescMethod,
   type DescMethodUnary,
   type DescService,
   type MessageInitShape,
   type MessageShape,
 } from "@bufbuild/protobuf";
-import { SvcError, sdkErrors } from "../util/index.ts";
+import { errorText, SvcError, sdkErrors } from "../util/index.ts";
 import { decodeMessage, encodeMessage, methodPath, type Namespace } from "../wire/index.ts";
 import { clientErrors } from "./errors.ts";
 import type { AbciQueryResult, NodeApi } from "./node.ts";
@@ -59,7 +60,7 @@ export function queryClient(node: NodeApi, namespace: Namespace = "sdk"): QueryC
     const data = encodeMessage(input, create(input, request));
     const answer = await node.abciQuery(methodPath(method, namespace), data, { height: options.height });
     if (answer.code !== 0) throw refusal(method, answer, namespace);
-    return { value: decodeMessage(output, answer.value, clientErrors.badAnswer), height: answer.height };
+    return { value: readOutput(output, answer.value), height: answer.height };
   };
   const call: QueryClient["call"] = async (method, request, options) => (await callAt(method, request, options)).value;
   return { call, callAt, service: (service) => serviceClient(service, call) };
@@ -94,4 +95,13 @@ function serviceClient<S extends DescService>(service: S, call: QueryClient["cal
     (request: MessageInitShape<DescMethod["input"]> = {}, options?: QueryOptions) => call(method, request, options),
   ]);
   return Object.fromEntries(functions) as ServiceClient<S>;
+}
+
+/** The remedy is another node; which byte was wrong is for those who look into it. */
+function readOutput<D extends DescMessage>(schema: D, bytes: Uint8Array): MessageShape<D> {
+  try {
+    return decodeMessage(schema, bytes);
+  } catch (cause) {
+    throw clientErrors.badAnswer(`the node answered bytes that are no ${schema.name} (${errorText(cause)})`, { cause });
+  }
 }

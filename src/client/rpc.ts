@@ -1,4 +1,4 @@
-import { append, errorText } from "../util/index.ts";
+import { append } from "../util/index.ts";
 import { type Endpoint, parseNodeAddress } from "./endpoint.ts";
 import { clientErrors, RpcError } from "./errors.ts";
 import { httpTransport, type Transport } from "./transport.ts";
@@ -88,20 +88,35 @@ function parseAnswer(text: string, node: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    const start = JSON.stringify(text.slice(0, 80));
-    throw clientErrors.badAnswer(`the node at ${node} answered ${start} (${errorText(cause)})`, { cause });
+    throw clientErrors.badAnswer(`the server at ${node} answered ${kindOf(text)}`, { cause });
   }
+}
+
+/** What came instead of JSON, in a few words. */
+function kindOf(text: string): string {
+  const start = text.trimStart();
+  if (start === "") return "nothing";
+  if (start.startsWith("<")) return "a web page";
+  const shown = JSON.stringify(start.slice(0, 80));
+  return /^[[{]/.test(start) ? `JSON that is damaged or breaks off: ${shown}` : `no JSON: ${shown}`;
 }
 
 function resultOf(answer: unknown, node: string): unknown {
   if (!isRecord(answer)) throw clientErrors.badAnswer(`the node at ${node} left a call unanswered`);
   const { error, result } = answer;
   if (isRecord(error)) {
-    const { code, message, data } = error;
-    throw new RpcError(Number(code), String(message), typeof data === "string" ? data : JSON.stringify(data ?? ""));
+    const { code, message, data = "" } = error;
+    if (typeof code !== "number" || typeof message !== "string")
+      throw clientErrors.badAnswer(`the node at ${node} answered an error without code and message`);
+    throw new RpcError(code, oneLine(message), oneLine(typeof data === "string" ? data : JSON.stringify(data)));
   }
   if (result === undefined) throw clientErrors.badAnswer(`the node at ${node} answered no result`);
   return result;
+}
+
+/** Words of a node stand in a sentence of ours. */
+function oneLine(text: string): string {
+  return text.replace(/\s*[\r\n]+\s*/g, " ");
 }
 
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

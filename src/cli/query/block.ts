@@ -1,9 +1,8 @@
-import type { RpcCall } from "../../client/index.ts";
+import { checkBlock, type RpcCall } from "../../client/index.ts";
 import { fromHex, toBase64 } from "../../util/index.ts";
-import type { JsonValue } from "../../wire/index.ts";
 import { createContext } from "../context.ts";
 import { usageError } from "../errors.ts";
-import { printResult } from "../output.ts";
+import { printAnswer } from "../output.ts";
 import type { CommandInput } from "../spec.ts";
 import { readHeight } from "./blocks.ts";
 import { hashArgument } from "./hash.ts";
@@ -13,7 +12,7 @@ export async function queryBlock(input: CommandInput): Promise<void> {
   const { method, params } = callOf(input);
   const context = createContext(input);
   const { rpc } = await context.chain();
-  printResult((await rpc.call(method, params)) as JsonValue, context.output, input.io);
+  printAnswer(checkBlock(await rpc.call(method, params)), context.output, input.io);
 }
 
 function callOf({ args: [text], flags }: CommandInput): RpcCall {

@@ -1,6 +1,6 @@
-import type { RpcClient } from "../../client/index.ts";
+import { checkBlockSearch, type RpcClient, readHeaders } from "../../client/index.ts";
 import { tryParseInt } from "../../util/index.ts";
-import { isArray, isObject, type JsonValue } from "../../wire/index.ts";
+import type { JsonValue } from "../../wire/index.ts";
 import { createContext } from "../context.ts";
 import { commandError, usageError } from "../errors.ts";
 import type { Flags } from "../flags.ts";
@@ -22,7 +22,8 @@ export async function queryBlocks(input: CommandInput): Promise<void> {
   const search = query === undefined ? undefined : searchOf(flags, query);
   const context = createContext(input);
   const { rpc } = await context.chain();
-  const found = search === undefined ? await blockRange(rpc, from, to) : await rpc.call("block_search", search);
+  const found =
+    search === undefined ? await blockRange(rpc, from, to) : checkBlockSearch(await rpc.call("block_search", search));
   printResult(found as JsonValue, context.output, io);
 }
 
@@ -40,7 +41,7 @@ function checkRange(from: bigint | undefined, to: bigint | undefined, query: str
 }
 
 function searchOf(flags: Flags, query: string): Record<string, string> {
-  const [page, limit] = [flags.uint("page", 1n), flags.uint("limit", PER_CALL)];
+  const [page, limit] = [flags.uint64("page", 1n), flags.uint("limit", PER_CALL)];
   if (page === 0n) throw usageError("--page: pages are counted from 1");
   if (limit === 0n || limit > MAX_FOUND) throw usageError(`--limit: a page has 1 to ${MAX_FOUND} blocks, not ${limit}`);
   return { query, page: page.toString(), per_page: limit.toString(), order_by: flags.text("order-by") };
@@ -76,8 +77,6 @@ async function headersFrom(rpc: RpcClient, from: bigint, end: bigint): Promise<r
 /** Zeros stand for the newest; the node begins with the last of what it is asked for. */
 async function headers(rpc: RpcClient, minHeight: bigint, maxHeight: bigint) {
   const range = { minHeight: minHeight.toString(), maxHeight: maxHeight.toString() };
-  const answer = (await rpc.call("blockchain", range)) as JsonValue;
-  const { last_height = "0", block_metas = [] } = isObject(answer) ? answer : {};
-  const metas = isArray(block_metas) ? [...block_metas].reverse() : [];
-  return { last: tryParseInt(String(last_height)) ?? 0n, metas };
+  const { last_height: last, block_metas } = readHeaders(await rpc.call("blockchain", range));
+  return { last, metas: ([...block_metas] as JsonValue[]).reverse() };
 }

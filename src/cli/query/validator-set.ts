@@ -1,3 +1,4 @@
+import { checkValidators } from "../../client/index.ts";
 import { fromHex } from "../../util/index.ts";
 import { encodeAddress, isArray, isObject, type JsonValue } from "../../wire/index.ts";
 import { createContext } from "../context.ts";
@@ -14,7 +15,7 @@ export async function queryValidatorSet(input: CommandInput): Promise<void> {
   const { args, flags, io } = input;
   const [text] = args;
   const height = text === undefined ? {} : { height: readHeight(text, "height").toString() };
-  const [page, limit] = [flags.uint("page", 1n), flags.uint("limit", MAX_VALIDATORS)];
+  const [page, limit] = [flags.uint64("page", 1n), flags.uint("limit", MAX_VALIDATORS)];
   if (page === 0n) throw usageError("--page: pages are counted from 1");
   if (limit === 0n || limit > MAX_VALIDATORS) {
     throw usageError(`--limit: a page has 1 to ${MAX_VALIDATORS} validators, not ${limit}`);
@@ -22,7 +23,7 @@ export async function queryValidatorSet(input: CommandInput): Promise<void> {
   const context = createContext(input);
   const { rpc } = await context.chain();
   const request = { ...height, page: page.toString(), per_page: limit.toString() };
-  const answer = (await rpc.call("validators", request)) as JsonValue;
+  const answer = checkValidators(await rpc.call("validators", request)) as JsonValue;
   const { block_height = "0", validators = [] } = isObject(answer) ? answer : {};
   const shown = (isArray(validators) ? validators : []).map((each) => bech32Address(each, flags.profile.bech32Prefix));
   printResult({ block_height, validators: shown }, context.output, io);

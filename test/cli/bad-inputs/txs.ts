@@ -65,7 +65,7 @@ function sendRows({ A, B, wrongSum }: World): readonly Row[] {
     [send(), 2, "SVC_BROADCAST_MODE takes sync, async, block", { env: { SVC_BROADCAST_MODE: "fast" } }],
     [send(), 2, "SVC_YES takes true or false", { env: { SVC_YES: "perhaps" } }],
     [send(), 1, "cannot reach the node"],
-    [send("--node", "nonsense://"), 1, "invalid node address"],
+    [send("--node", "nonsense://"), 2, "invalid node address"],
     [["tx", "bank", "send", A, B, "1utoken", "--profile", "cosmos"], 2, "<to-address>: invalid Bech32 prefix"],
   ];
 }
