@@ -1,8 +1,8 @@
-import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { parse } from "yaml";
 import armors from "../../test/vectors/armor.json" with { type: "json" };
 import vectors from "../../test/vectors/keys.json" with { type: "json" };
@@ -293,6 +293,31 @@ describe("keys delete and rename", () => {
     await expect(run((io) => keysDelete({ ...flags(), names: ["k6"] }, io))).rejects.toThrow(
       "k6 is not a valid name or address: key not found",
     );
+  });
+});
+
+describe("keys list of the back end os", () => {
+  afterEach(() => void vi.unstubAllEnvs());
+
+  test("says where the keys are today", async () => {
+    const store = join(home, "store");
+    await mkdir(store);
+    await writeFile(join(store, ".gpg-id"), "key\n");
+    await writeFile(join(home, "pass"), "#!/bin/sh\n", { mode: 0o755 });
+    vi.stubEnv("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nonexistent/bus");
+    vi.stubEnv("PASSWORD_STORE_DIR", store);
+    vi.stubEnv("PATH", home);
+    const list = () => run((io) => keysList({ ...flags("os"), output: "json" }, io));
+    expect(await list()).toEqual({
+      out: "[]",
+      err: `keyring backend "os" keeps keys in the password store ${store}\n`,
+    });
+    vi.stubEnv("PATH", "/nonexistent");
+    const dir = join(home, "keyring-file");
+    expect(await list()).toEqual({
+      out: "[]",
+      err: `keyring backend "os" is not available here, using "file" in ${dir}\n`,
+    });
   });
 });
 

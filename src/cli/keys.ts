@@ -28,13 +28,21 @@ export interface KeysListOptions extends KeysFlags {
 
 /** `keys list`: all keys, by name. */
 export async function keysList(options: KeysListOptions, io: Io): Promise<void> {
-  const keys = await cliKeyring(options, io).list(({ message }) => io.err(`left out: ${message}\n`));
+  const keyring = cliKeyring(options, io);
+  const keys = await keyring.list(({ message }) => io.err(`left out: ${message}\n`));
+  tellPlace(options, keyring, io);
   if (options.listNames === true) {
     io.out(keys.map(({ name }) => `${printable(name)}\n`).join(""));
     return;
   }
   const outputs = keys.map((key) => keyOutput(key, options));
   io.out(options.output === "json" ? JSON.stringify(outputs) : keysYaml(outputs));
+}
+
+/** What `os` stands for depends on the session: a key that is missing today may be in another place. */
+function tellPlace({ keyringBackend }: KeysFlags, { backend, place }: Keyring, io: Io): void {
+  // Where it became "file", that was told.
+  if (keyringBackend === "os" && backend === "os") io.err(`keyring backend "os" keeps keys in ${place}\n`);
 }
 
 export interface KeysShowOptions extends KeysFlags {
@@ -178,7 +186,7 @@ function looksLikeAddress(text: string): boolean {
 }
 
 /** Where the key was looked for, and what there is. Nothing is decrypted for it that would need a passphrase. */
-async function keysThere(keyring: Keyring, { home, keyringDir, keyringService }: KeysFlags): Promise<string> {
+export async function keysThere(keyring: Keyring, { home, keyringDir, keyringService }: KeysFlags): Promise<string> {
   const inFiles = ["file", "test", "memory"].includes(keyring.backend);
   const where = inFiles ? `in ${keyringDir ?? home}` : `of ${keyringService ?? KEYRING_SERVICE}`;
   const place = `the keyring ${where} (--keyring-backend ${keyring.backend})`;

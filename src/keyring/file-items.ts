@@ -46,6 +46,10 @@ export class FileItems implements ItemStore {
     this.#unlock = source === undefined ? async () => TEST_PASSPHRASE : () => this.#askPassphrase(source);
   }
 
+  get place(): string {
+    return `files of ${this.#dir}`;
+  }
+
   async keys(): Promise<string[]> {
     checkDirectory(this.#dir);
     try {

@@ -36,6 +36,10 @@ export class ItemKeyring implements Keyring {
     return this.#items.backend;
   }
 
+  get place(): string {
+    return this.#items.place;
+  }
+
   async list(onUnreadable?: (fault: SvcError) => void): Promise<KeyInfo[]> {
     const keys = (await this.#items.keys()).filter((key) => key.endsWith(INFO));
     keys.sort((a, b) => compareBytes(toUtf8(a), toUtf8(b)));

@@ -66,6 +66,10 @@ class KWalletItems implements ItemStore {
     await this.#opened();
   }
 
+  get place(): string {
+    return `${WHAT}, wallet "${this.#parts.wallet}"`;
+  }
+
   async keys(): Promise<string[]> {
     const names = await this.#entry("entryList", "is", [FOLDER]);
     return Array.isArray(names) ? names.filter((name) => typeof name === "string") : [];

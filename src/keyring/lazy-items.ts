@@ -17,6 +17,10 @@ export class LazyItems implements ItemStore {
     return this.#store?.backend ?? this.#chosen;
   }
 
+  get place(): string {
+    return this.#store?.place ?? "";
+  }
+
   async keys(): Promise<string[]> {
     return (await this.#opened()).keys();
   }

@@ -56,6 +56,11 @@ class NativeItems implements ItemStore {
     this.#parts = parts;
   }
 
+  get place(): string {
+    const { system, service } = this.#parts;
+    return `the ${WHAT[system]}, under the name ${service}`;
+  }
+
   async keys(): Promise<string[]> {
     const { system, library, service } = this.#parts;
     if (system === "win32") return this.#credentials();

@@ -50,6 +50,11 @@ class PassItems implements ItemStore {
     this.#parts = parts;
   }
 
+  get place(): string {
+    const { store, folder } = this.#parts;
+    return `the password store ${join(store, folder)}`;
+  }
+
   async keys(): Promise<string[]> {
     const { store, folder } = this.#parts;
     // Folders of the store itself belong to others.

@@ -47,6 +47,10 @@ class SecretItems implements ItemStore {
     this.#parts = parts;
   }
 
+  get place(): string {
+    return `the ${WHAT}, collection "${this.#parts.service}"`;
+  }
+
   get isLost(): boolean {
     return this.#parts.bus.isLost;
   }

@@ -40,6 +40,8 @@ export type RecordForm = "proto" | "amino";
 export interface Keyring {
   /** Name of the back end in use, for messages. */
   readonly backend: string;
+  /** Where the keys are, for messages: known once they have been looked for. */
+  readonly place: string;
   /**
    * All keys, by name in byte order. A record that cannot be read (another tool may keep kinds of keys that are unknown
    * here) is left out and told to `onUnreadable`; without it the list fails.
@@ -69,6 +71,8 @@ export interface Keyring {
 export interface ItemStore {
   /** Name of the back end in use, for messages. */
   readonly backend: string;
+  /** Where the items are, for messages; empty until that is found out. */
+  readonly place: string;
   /** True once the way to the items is gone, so that it has to be opened again. */
   readonly isLost?: boolean;
   keys(): Promise<string[]>;
