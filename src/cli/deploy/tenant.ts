@@ -1,6 +1,7 @@
 import type { ChainClient, GatewayClient, TxSigner } from "../../client/index.ts";
-import { type CliContext, createContext } from "../context.ts";
+import { createContext } from "../context.ts";
 import { usageError } from "../errors.ts";
+import { signingKeyName } from "../only-key.ts";
 import type { CommandInput } from "../spec.ts";
 import { keyringSigner, requireSigningKey } from "../tx/sender.ts";
 import { readTxSettings, type TxSettings } from "../tx/settings.ts";
@@ -26,7 +27,7 @@ export async function asTenant<T>(
   work: (tenant: Tenant) => Promise<T>,
 ): Promise<T> {
   const context = createContext(input);
-  const from = context.flags.optional("from") ?? (await onlyKey(context));
+  const from = await signingKeyName(context, ["local"]);
   const signer = await keyringSigner(context, await requireSigningKey(context, from));
   const chain = await context.chain();
   const options = { home: context.home, chain, signer, tx, signal };
@@ -37,15 +38,6 @@ export async function asTenant<T>(
   } finally {
     chain.close();
   }
-}
-
-async function onlyKey(context: CliContext): Promise<string> {
-  const keys = (await (await context.keyring()).list(() => undefined)).filter(({ type }) => type === "local");
-  const [only, ...others] = keys.map(({ name }) => name);
-  if (only === undefined) throw usageError("the keyring has no key", "make one: svc keys add <name>");
-  if (others.length === 0) return only;
-  const names = [only, ...others].join(", ");
-  throw usageError("required flag --from is not set (or SVC_FROM)", `the keyring has ${names}`);
 }
 
 /** Flags that say how one single transaction is made or printed: here there are several, one after the other. */

@@ -28,7 +28,7 @@ export interface TenantSession {
 export async function openTenant(input: CommandInput): Promise<TenantSession> {
   const context = createContext(input);
   checkLeaseFlags(context.flags);
-  const sender = await requireSigningKey(context, input.flags.text("from"));
+  const sender = await requireSigningKey(context);
   const signer = await keyringSigner(context, sender);
   const chain = await context.chain();
   const { home } = context;

@@ -10,6 +10,7 @@ import { homeOf } from "../home.ts";
 import { lockHome } from "../home-lock.ts";
 import { findKey } from "../keys.ts";
 import { logOptions } from "../log-options.ts";
+import { signingKeyName } from "../only-key.ts";
 import { stopRequested } from "../signals.ts";
 import type { CommandInput } from "../spec.ts";
 import { keyringSigner } from "../tx/sender.ts";
@@ -27,7 +28,7 @@ export async function providerRun(input: CommandInput): Promise<number> {
   const settings = readSettings(flags);
   const log = createLogger(logOptions(flags));
   const context = createContext(input);
-  const key = await findKey(await context.keyring(), flags.need("from"), context.keys);
+  const key = await findKey(await context.keyring(), await signingKeyName(context), context.keys);
   const signer = await keyringSigner(context, { address: encodeAddress(key.address), key });
   const identity = await openCertificate({ home: homeOf(flags), kind: "server", signer });
   // Two daemons of one account would bid twice, and each would remove the other's containers.

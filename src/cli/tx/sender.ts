@@ -4,6 +4,7 @@ import { errorText } from "../../util/index.ts";
 import { decodeAddress, encodeAddress, isAddress } from "../../wire/index.ts";
 import type { CliContext } from "../context.ts";
 import { commandError, usageError } from "../errors.ts";
+import { fromMissing, signingKeyName } from "../only-key.ts";
 import type { TxSettings } from "./settings.ts";
 
 /** The account that a transaction is sent from. */
@@ -14,27 +15,26 @@ export interface Sender {
 }
 
 /**
- * The account of `--from` or of an argument: the name of a key or an address. The keyring is opened unless the
+ * The account of `--from` or of an argument: the name of a key or an address, or the only key of the keyring. The keyring is opened unless the
  * transaction is only printed or estimated for an address.
  */
-export async function resolveSender(context: CliContext, settings: TxSettings, from: string): Promise<Sender> {
+export async function resolveSender(context: CliContext, settings: TxSettings, given?: string): Promise<Sender> {
+  const isPrinted = settings.purpose === "generate";
+  const from = given ?? (isPrinted ? context.flags.text("from") : await signingKeyName(context));
   if (from === "") throw fromMissing();
   const prefix = context.profile.bech32Prefix;
-  if (settings.purpose === "generate") return { address: requireAddress(from, prefix) };
+  if (isPrinted) return { address: requireAddress(from, prefix) };
   if (settings.purpose === "estimate" && isAddress(from, "account", prefix)) return { address: from };
   return requireSigningKey(context, from);
 }
 
-/** The key of a name or an address, from the keyring. */
-export async function requireSigningKey(context: CliContext, from: string): Promise<Required<Sender>> {
+/** The key of a name or an address, from the keyring; that of `--from`, or the only one, when none is given. */
+export async function requireSigningKey(context: CliContext, given?: string): Promise<Required<Sender>> {
+  const from = given ?? (await signingKeyName(context));
   if (from === "") throw fromMissing();
   const { findKey } = await import("../keys.ts");
   const key = await findKey(await context.keyring(), from, context.keys);
   return { address: encodeAddress(key.address, "account", context.profile.bech32Prefix), key };
-}
-
-function fromMissing(): Error {
-  return usageError("required flag --from is not set (or SVC_FROM)", "name a key: svc keys list");
 }
 
 function requireAddress(from: string, prefix: string): string {

@@ -39,7 +39,7 @@ export interface TxSession {
  * Reads the transaction flags and resolves the sender; the passphrase of a keyring is asked for here. `from` stands for
  * `--from` where a command takes the sender as an argument.
  */
-export async function openTx(context: CliContext, from: string = context.flags.text("from")): Promise<TxSession> {
+export async function openTx(context: CliContext, from?: string): Promise<TxSession> {
   const asked = readTxSettings(context.flags);
   const sender = await resolveSender(context, asked, from);
   const settings = { ...asked, signMode: modeForKey(context, asked.signMode, sender.key) };

@@ -49,7 +49,7 @@ async function signAll(input: CommandInput, read: (settings: TxSettings) => Prom
   const asked = modeOf(input.flags, settings.signMode);
   const txs = await read(settings);
   const context = createContext(input);
-  const signer = await requireSigningKey(context, input.flags.text("from"));
+  const signer = await requireSigningKey(context);
   const { account, mode } = await signedFor(context, signer, asked);
   const job = { context, settings, signer, form, account, mode: modeForKey(context, mode, signer.key) };
   for (const tx of txs) {

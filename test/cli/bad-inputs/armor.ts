@@ -25,7 +25,7 @@ export function armorRows({ file, none, root }: World): readonly Row[] {
     [["keys", "import", "n", root], 1, "key file"],
     given("", "armor"),
     given("not a key", 'no line "-----BEGIN'),
-    given("0".repeat(70_000), "larger than 64 KiB"),
+    given("0".repeat(70_000), "is larger than 65536 bytes"),
     given(GOOD, "password must be at least 8 characters", "short"),
     given(GOOD, "invalid account password"),
     edited(HEAD, "-----BEGIN PRIVATE KEY-----\n", "key file"),
