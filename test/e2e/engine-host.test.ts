@@ -19,15 +19,10 @@ import {
 } from "../../src/provider/cluster/contract/conformance.ts";
 import { Naming } from "../../src/provider/cluster/docker/labels.ts";
 import { defaultPrefix } from "../../src/provider/cluster/docker/options.ts";
-import type {
-  ClusterEvent,
-  EngineDriver,
-  EngineDriverOptions,
-  LeaseId,
-  LeaseSpec,
-} from "../../src/provider/cluster/index.ts";
+import type { ClusterEvent, EngineDriver, EngineDriverOptions, LeaseSpec } from "../../src/provider/cluster/index.ts";
 import type { ManifestService } from "../../src/sdl/index.ts";
 import { freePort } from "../../src/testing/ports.ts";
+import type { LeaseKey } from "../../src/wire/index.ts";
 import { TestEngine } from "./engine.ts";
 
 const missing = await TestEngine.missing();
@@ -38,7 +33,7 @@ const MEBIBYTE = 1 << 20;
 describe.skipIf(missing !== undefined)("engine driver on the host", () => {
   let engine: TestEngine;
   let driver: EngineDriver;
-  const leases: LeaseId[] = [];
+  const leases: LeaseKey[] = [];
 
   beforeAll(async () => {
     engine = await TestEngine.start();
@@ -72,13 +67,13 @@ describe.skipIf(missing !== undefined)("engine driver on the host", () => {
     return spec;
   }
 
-  const sh = (id: LeaseId, service: string, script: string) =>
+  const sh = (id: LeaseKey, service: string, script: string) =>
     execute(driver, id, { service, command: ["sh", "-c", script] });
 
   /** The container may be taken away before the command has told how it ended. */
-  const fill = (id: LeaseId, script: string) => sh(id, "web", script).catch(() => undefined);
+  const fill = (id: LeaseKey, script: string) => sh(id, "web", script).catch(() => undefined);
 
-  async function eventsOf(id: LeaseId): Promise<ClusterEvent[]> {
+  async function eventsOf(id: LeaseKey): Promise<ClusterEvent[]> {
     const options = { services: [], follow: false, tail: -1, signal: new AbortController().signal };
     const events: ClusterEvent[] = [];
     for await (const event of driver.events(id, options)) events.push(event);

@@ -5,9 +5,10 @@ import { join } from "node:path";
 import bcrypt from "bcryptjs";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { sampleService, sampleSpec, untilHealth, untilOk } from "../../src/provider/cluster/contract/conformance.ts";
-import type { EngineDriver, LeaseId } from "../../src/provider/cluster/index.ts";
+import type { EngineDriver } from "../../src/provider/cluster/index.ts";
 import type { ManifestCredentials } from "../../src/sdl/index.ts";
 import { freePort } from "../../src/testing/ports.ts";
+import type { LeaseKey } from "../../src/wire/index.ts";
 import { TestEngine } from "./engine.ts";
 
 const PASSWORD = "correct horse";
@@ -26,7 +27,7 @@ if (missing !== undefined) console.warn(`registry tests skipped: ${missing}`);
 
 describe.skipIf(missing !== undefined)("engine driver and a registry with a password", () => {
   const folder = mkdtempSync(join(tmpdir(), "svc-registry-"));
-  const leases: LeaseId[] = [];
+  const leases: LeaseKey[] = [];
   let registry: ChildProcess;
   let host: string;
   let engine: TestEngine;
@@ -62,7 +63,7 @@ describe.skipIf(missing !== undefined)("engine driver and a registry with a pass
     ...overrides,
   });
 
-  async function deploy(image: string, given: ManifestCredentials | null): Promise<LeaseId> {
+  async function deploy(image: string, given: ManifestCredentials | null): Promise<LeaseKey> {
     const spec = sampleSpec([sampleService(image, { credentials: given })]);
     leases.push(spec.id);
     await driver.deploy(spec);

@@ -1,9 +1,8 @@
 import { constants } from "node:crypto";
 import { createServer, type Server } from "node:https";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
-import { errorText, listenError } from "../../util/index.ts";
+import { errorText, type Logger, listenError } from "../../util/index.ts";
 import type { ChainView } from "../chain.ts";
-import type { Logger } from "../cluster/index.ts";
 import { Authorizer } from "./access/authorizer.ts";
 import { limitConnections } from "./connections.ts";
 import { type Failure, gatewayErrors, toFailure } from "./errors.ts";

@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
 import { base32hexnopad } from "@scure/base";
-import { type LeaseId, leaseText } from "../cluster/index.ts";
+import { formatLeaseId, type LeaseKey } from "../../wire/index.ts";
 
 /** RFC 4122 appendix C: the name space of domain names. */
 const DNS_NAMESPACE = Buffer.from("6ba7b8109dad11d180b400c04fd430c8", "hex");
 
 /** Host name of a service under the provider's domain: the same for every update of the lease. */
-export function generatedHost(id: LeaseId, service: string, domain: string): string {
-  return `${base32hexnopad.encode(uuidV5(DNS_NAMESPACE, `${leaseText(id)}${service}`)).toLowerCase()}.${domain}`;
+export function generatedHost(id: LeaseKey, service: string, domain: string): string {
+  return `${base32hexnopad.encode(uuidV5(DNS_NAMESPACE, `${formatLeaseId(id)}${service}`)).toLowerCase()}.${domain}`;
 }
 
 /** RFC 4122 section 4.3: 16 bytes from SHA-1 of name space and name. */

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import type { LeaseId } from "../cluster/index.ts";
+import type { LeaseKey } from "../../wire/index.ts";
 import { uuidV5 } from "./hostname.ts";
 import { generatedHost, HostRegistry, normalHost } from "./index.ts";
 
-const lease = (owner: string, dseq: bigint): LeaseId => ({ owner, dseq, gseq: 1, oseq: 1, provider: "svc1p" });
+const lease = (owner: string, dseq: bigint): LeaseKey => ({ owner, dseq, gseq: 1, oseq: 1, provider: "svc1p" });
 const ALICE = lease("svc1alice", 1n);
 
 describe("host registry", () => {

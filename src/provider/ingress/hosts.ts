@@ -1,4 +1,4 @@
-import type { LeaseId } from "../cluster/index.ts";
+import type { LeaseKey } from "../../wire/index.ts";
 import { ingressErrors } from "./errors.ts";
 import { normalHost } from "./hostname.ts";
 
@@ -15,7 +15,7 @@ export interface HostClaim {
   readonly withheld: readonly string[];
 }
 
-type HostHolder = Pick<LeaseId, "owner" | "dseq" | "gseq">;
+type HostHolder = Pick<LeaseKey, "owner" | "dseq" | "gseq">;
 
 /** Who may use which host name on this provider: first come, first served. */
 export class HostRegistry {

@@ -10,10 +10,10 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { WebSocket, WebSocketServer } from "ws";
 import { breakOff, upgradeRequest } from "../../../test/support/break-off.ts";
 import type { HttpOptions } from "../../sdl/index.ts";
-import type { LeaseId } from "../cluster/index.ts";
+import type { LeaseKey } from "../../wire/index.ts";
 import { type ClientRules, Ingress, parseNetworks, type RouteTarget } from "./index.ts";
 
-const LEASE: LeaseId = { owner: "svc1tenant", dseq: 7n, gseq: 1, oseq: 1, provider: "svc1provider" };
+const LEASE: LeaseKey = { owner: "svc1tenant", dseq: 7n, gseq: 1, oseq: 1, provider: "svc1provider" };
 const OPTIONS: HttpOptions = {
   maxBodySize: 1_000,
   readTimeout: 5_000,

@@ -1,10 +1,10 @@
 import type { HttpOptions } from "../../sdl/index.ts";
-import { type LeaseId, leaseText } from "../cluster/index.ts";
+import { formatLeaseId, type LeaseKey } from "../../wire/index.ts";
 import { normalHost } from "./hostname.ts";
 
 /** Where requests for a host go. */
 export interface RouteTarget {
-  readonly lease: LeaseId;
+  readonly lease: LeaseKey;
   readonly service: string;
   /** Port inside the container. */
   readonly port: number;
@@ -23,9 +23,9 @@ export class Routes {
     this.#targets.delete(normalHost(host) ?? host.toLowerCase());
   }
 
-  removeLease(id: LeaseId): void {
-    const text = leaseText(id);
-    for (const [host, target] of this.#targets) if (leaseText(target.lease) === text) this.#targets.delete(host);
+  removeLease(id: LeaseKey): void {
+    const text = formatLeaseId(id);
+    for (const [host, target] of this.#targets) if (formatLeaseId(target.lease) === text) this.#targets.delete(host);
   }
 
   /** Takes a Host header as it came. */
@@ -41,5 +41,5 @@ export class Routes {
 
 /** Text that names a target whatever its options. */
 export function targetKey(target: RouteTarget): string {
-  return `${leaseText(target.lease)}/${target.service}/${target.port}`;
+  return `${formatLeaseId(target.lease)}/${target.service}/${target.port}`;
 }

@@ -1,7 +1,8 @@
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import { Socket } from "node:net";
-import { listenError } from "../../util/index.ts";
-import { type ClusterDriver, type LeaseId, type Logger, leaseText, silentLogger } from "../cluster/index.ts";
+import { type Logger, listenError, silentLogger } from "../../util/index.ts";
+import { formatLeaseId, type LeaseKey } from "../../wire/index.ts";
+import type { ClusterDriver } from "../cluster/index.ts";
 import { type ClientRules, CONNECTIONS_PER_ADDRESS, limitClients, parseNetworks } from "./clients.ts";
 import { Forwarder } from "./proxy/forward.ts";
 import { type PageStatus, sendPage, writePage } from "./proxy/pages.ts";
@@ -84,11 +85,11 @@ export class Ingress {
   }
 
   /** Takes routes and loopback ports of the lease away. */
-  async removeLease(id: LeaseId): Promise<void> {
+  async removeLease(id: LeaseKey): Promise<void> {
     this.routes.removeLease(id);
-    const text = leaseText(id);
+    const text = formatLeaseId(id);
     for (const [key, { target, server }] of this.#servicePorts) {
-      if (leaseText(target.lease) !== text) continue;
+      if (formatLeaseId(target.lease) !== text) continue;
       this.#servicePorts.delete(key);
       await this.#closeServer(server);
     }

@@ -1,7 +1,7 @@
 import { join } from "node:path";
+import type { Logger } from "../../util/index.ts";
 import { formatOrderId, type LeaseKey, parseOrderId } from "../../wire/index.ts";
 import type { ChainView } from "../chain.ts";
-import type { Logger } from "../cluster/index.ts";
 import { loadJson, saveJson } from "../durable.ts";
 import { Inventory, type InventoryOptions, type Reservation } from "./inventory.ts";
 import { groupNeeds } from "./resources.ts";

@@ -1,5 +1,6 @@
 import type { ManifestGroup, ManifestService } from "../../sdl/index.ts";
-import { isHttpExpose, type LeaseId } from "../cluster/index.ts";
+import type { LeaseKey } from "../../wire/index.ts";
+import { isHttpExpose } from "../cluster/index.ts";
 import { generatedHost, type HostRegistry, type RouteTarget } from "../ingress/index.ts";
 import { leaseErrors } from "./errors.ts";
 import type { LeaseRecord } from "./record/record.ts";
@@ -16,7 +17,7 @@ export type LeaseHosts = Pick<LeaseRecord, "hosts" | "withheld">;
 /** Names for all HTTP services: the generated one and those the tenant asked for. Claims the latter or throws. */
 export function claimHosts(
   registry: HostRegistry,
-  lease: { readonly id: LeaseId; readonly group: ManifestGroup },
+  lease: { readonly id: LeaseKey; readonly group: ManifestGroup },
   options: HostOptions,
 ): LeaseHosts {
   const { id, group } = lease;
@@ -46,7 +47,7 @@ export function claimedHosts(records: readonly LeaseRecord[]): string[] {
 }
 
 /** Where the ingress sends the requests for each service of the group. */
-export function routeTargets(id: LeaseId, group: ManifestGroup): ReadonlyMap<string, RouteTarget> {
+export function routeTargets(id: LeaseKey, group: ManifestGroup): ReadonlyMap<string, RouteTarget> {
   const targets = new Map<string, RouteTarget>();
   for (const { name, expose } of group.services) {
     const http = expose.find(isHttpExpose);

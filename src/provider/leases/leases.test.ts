@@ -1,8 +1,9 @@
 import { mkdirSync, readdirSync, renameSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
+import { formatLeaseId } from "../../wire/index.ts";
 import { untilHealth, untilOk } from "../cluster/contract/conformance.ts";
-import { clusterErrors, leaseNamespace, leaseText } from "../cluster/index.ts";
+import { clusterErrors, leaseNamespace } from "../cluster/index.ts";
 import { onChain, sampleDeployment } from "../testing/deployment.ts";
 import { type HarnessOptions, LeaseHarness, leaseOf, STRANGER, TENANT } from "../testing/leases.ts";
 
@@ -42,7 +43,7 @@ describe("life of a lease", () => {
     expect(await world.driver.adopt()).toEqual([]);
     expect(world.ingress.routes.hosts()).toEqual([]);
     expect(readdirSync(join(world.folder, "leases"))).toEqual([]);
-    expect(world.gone.map(leaseText)).toEqual([leaseText(id)]);
+    expect(world.gone.map(formatLeaseId)).toEqual([formatLeaseId(id)]);
   });
 
   it("gives the program the variables of its lease and leaves those the tenant set", async () => {

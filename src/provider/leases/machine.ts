@@ -1,6 +1,7 @@
 import type { ManifestGroup } from "../../sdl/index.ts";
 import { errorText, SvcError } from "../../util/index.ts";
-import { clusterErrors, type LeaseHealth, type LeaseId, leaseNamespace, leaseText } from "../cluster/index.ts";
+import { formatLeaseId, type LeaseKey } from "../../wire/index.ts";
+import { clusterErrors, type LeaseHealth, leaseNamespace } from "../cluster/index.ts";
 import { leaseErrors } from "./errors.ts";
 import { countHealth, HEALTHY, type HealthCount, isGivenUp } from "./health.ts";
 import { claimHosts, routeTargets } from "./hosts.ts";
@@ -25,7 +26,7 @@ const PERMANENT = new Set([
  * durable before the cluster is asked for it. Only `close` ends a workload, and it wants the proof.
  */
 export class LeaseMachine {
-  readonly id: LeaseId;
+  readonly id: LeaseKey;
   readonly #world: LeaseWorld;
   readonly #serial = new Serial();
   #record: LeaseRecord;
@@ -59,7 +60,7 @@ export class LeaseMachine {
       this.#serial
         .run(() => this.#publish())
         .catch((error) => {
-          this.#world.log.warn("lease not routed yet", { lease: leaseText(this.id), err: errorText(error) });
+          this.#world.log.warn("lease not routed yet", { lease: formatLeaseId(this.id), err: errorText(error) });
         });
     }
     this.#schedule(0);
@@ -86,7 +87,7 @@ export class LeaseMachine {
       leaseEvent(this.#world, this.id, { type: "Normal", reason: "Closing", note });
       this.#world.log.info("lease closed, removing workload", {
         module: "provider-cluster",
-        lease: leaseText(this.id),
+        lease: formatLeaseId(this.id),
         height: String(proof.height),
         proof: proof.source,
       });
@@ -100,7 +101,7 @@ export class LeaseMachine {
     void this.#serial
       .run(() => this.#reclaim())
       .catch((error) => {
-        this.#world.log.warn("host names could not be taken", { lease: leaseText(this.id), err: errorText(error) });
+        this.#world.log.warn("host names could not be taken", { lease: formatLeaseId(this.id), err: errorText(error) });
       });
   }
 
@@ -186,7 +187,7 @@ export class LeaseMachine {
 
   #deployLater(error: unknown): void {
     this.#deployError = errorText(error);
-    this.#world.log.warn("deploy failed, trying again", { lease: leaseText(this.id), err: this.#deployError });
+    this.#world.log.warn("deploy failed, trying again", { lease: formatLeaseId(this.id), err: this.#deployError });
     this.#schedule(this.#retryDelay());
   }
 
@@ -210,7 +211,7 @@ export class LeaseMachine {
     if (this.#record.adopted) return;
     const left = this.#record.firstSeen + settings.manifestTimeoutMs - clock.now();
     if (left > 0) return this.#schedule(left);
-    log.info("watchdog: no manifest, closing bid", { module: "provider-manifest", lease: leaseText(this.id) });
+    log.info("watchdog: no manifest, closing bid", { module: "provider-manifest", lease: formatLeaseId(this.id) });
     await this.#giveUp("manifest_timeout");
     this.#schedule(RETRY.most);
   }
@@ -219,7 +220,7 @@ export class LeaseMachine {
     const { clock, settings, log } = this.#world;
     const status = await this.#look();
     this.#health = countHealth(this.#health, status.health, clock.now());
-    log.debug("check result", { lease: leaseText(this.id), health: status.health, attempt: this.#health.bad });
+    log.debug("check result", { lease: formatLeaseId(this.id), health: status.health, attempt: this.#health.bad });
     if (status.health === "ok") this.#healthy(status);
     if (status.health === "bad") await this.#unhealthy(status);
     const { periodMs, periodJitterMs, retryMs, retryJitterMs } = settings.monitor;
@@ -232,7 +233,7 @@ export class LeaseMachine {
     try {
       return await this.#world.driver.status(this.id);
     } catch (error) {
-      this.#world.log.warn("the cluster cannot be asked", { lease: leaseText(this.id), err: errorText(error) });
+      this.#world.log.warn("the cluster cannot be asked", { lease: formatLeaseId(this.id), err: errorText(error) });
       return { health: "unknown", services: [] };
     }
   }
@@ -243,7 +244,7 @@ export class LeaseMachine {
     const updated = services.every((service) => service.updated >= service.total);
     if (this.#record.phase !== "deploying" || !updated) return;
     this.#save(advance(this.#record, "running"));
-    this.#world.log.info("deploy complete", { module: "provider-cluster", lease: leaseText(this.id) });
+    this.#world.log.info("deploy complete", { module: "provider-cluster", lease: formatLeaseId(this.id) });
   }
 
   async #unhealthy(status: LeaseHealth): Promise<void> {
@@ -258,7 +259,7 @@ export class LeaseMachine {
       leaseEvent(this.#world, this.id, { type: "Warning", reason: "Closing", note });
     }
     if (!isGivenUp(this.#health, monitor)) return;
-    this.#world.log.error("deployment failed.  closing lease.", { lease: leaseText(this.id), err: reason });
+    this.#world.log.error("deployment failed.  closing lease.", { lease: formatLeaseId(this.id), err: reason });
     await this.#giveUp("unstable");
   }
 
@@ -272,7 +273,7 @@ export class LeaseMachine {
     // Not awaited: the block that closes the lease must not find this machine waiting for it.
     closeBid(this.id, reason).catch((error) => {
       this.#askedAt = undefined;
-      log.error("bid could not be closed, trying again", { lease: leaseText(this.id), err: errorText(error) });
+      log.error("bid could not be closed, trying again", { lease: formatLeaseId(this.id), err: errorText(error) });
     });
   }
 
@@ -282,7 +283,7 @@ export class LeaseMachine {
       await ingress?.removeLease(this.id);
       await driver.teardown(this.id);
     } catch (error) {
-      log.warn("teardown failed, trying again", { lease: leaseText(this.id), err: errorText(error) });
+      log.warn("teardown failed, trying again", { lease: formatLeaseId(this.id), err: errorText(error) });
       return this.#schedule(this.#retryDelay());
     }
     this.#forget();
@@ -297,7 +298,7 @@ export class LeaseMachine {
     events.remove(leaseNamespace(this.id));
     gone(this.id);
     registry.retain(this.id, claimed(this.id));
-    log.info("teardown complete", { module: "provider-cluster", lease: leaseText(this.id) });
+    log.info("teardown complete", { module: "provider-cluster", lease: formatLeaseId(this.id) });
   }
 
   #save(record: LeaseRecord): void {
@@ -317,7 +318,7 @@ export class LeaseMachine {
       this.#serial
         .run(() => this.#step())
         .catch((error) => {
-          this.#world.log.error("lease step failed", { lease: leaseText(this.id), err: errorText(error) });
+          this.#world.log.error("lease step failed", { lease: formatLeaseId(this.id), err: errorText(error) });
           this.#schedule(this.#retryDelay());
         });
     });

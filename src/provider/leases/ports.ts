@@ -1,7 +1,8 @@
 import { createSocket } from "node:dgram";
 import { createServer } from "node:net";
 import type { ManifestGroup } from "../../sdl/index.ts";
-import { externalPort, isNodePortExpose, type LeaseId, leaseText, type PortAssignment } from "../cluster/index.ts";
+import { formatLeaseId, type LeaseKey } from "../../wire/index.ts";
+import { externalPort, isNodePortExpose, type PortAssignment } from "../cluster/index.ts";
 import { leaseErrors } from "./errors.ts";
 
 export interface PortRange {
@@ -31,18 +32,18 @@ export class PortAllocator {
   }
 
   /** Takes note of ports that a stored lease has. */
-  hold(id: LeaseId, ports: readonly PortAssignment[]): void {
-    this.#held.set(leaseText(id), ports);
+  hold(id: LeaseKey, ports: readonly PortAssignment[]): void {
+    this.#held.set(formatLeaseId(id), ports);
     for (const { hostPort } of ports) if (hostPort >= this.#next) this.#next = hostPort + 1;
   }
 
-  release(id: LeaseId): void {
-    this.#held.delete(leaseText(id));
+  release(id: LeaseKey): void {
+    this.#held.delete(formatLeaseId(id));
   }
 
   /** Ports for all node-port exposes of the group; those that the lease has already stay. Throws `noPorts`. */
-  async assign(id: LeaseId, group: ManifestGroup): Promise<readonly PortAssignment[]> {
-    const before = this.#held.get(leaseText(id)) ?? [];
+  async assign(id: LeaseKey, group: ManifestGroup): Promise<readonly PortAssignment[]> {
+    const before = this.#held.get(formatLeaseId(id)) ?? [];
     const ports: PortAssignment[] = [];
     for (const wanted of wantedPorts(group)) {
       const kept = before.find((each) => portKey(each) === portKey(wanted));
@@ -50,7 +51,7 @@ export class PortAllocator {
       ports.push(kept ?? { ...wanted, hostPort: await this.#free(taken, wanted.proto) });
     }
     // Held together with the old ones until the caller has decided: nobody else gets them meanwhile.
-    this.#held.set(leaseText(id), [...before, ...ports.filter((each) => !before.includes(each))]);
+    this.#held.set(formatLeaseId(id), [...before, ...ports.filter((each) => !before.includes(each))]);
     return ports;
   }
 

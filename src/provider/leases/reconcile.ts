@@ -1,6 +1,7 @@
-import { errorText } from "../../util/index.ts";
+import { errorText, type Logger } from "../../util/index.ts";
+import { formatLeaseId, type LeaseKey } from "../../wire/index.ts";
 import type { ChainView } from "../chain.ts";
-import { type ClusterDriver, type LeaseId, type Logger, leaseText } from "../cluster/index.ts";
+import type { ClusterDriver } from "../cluster/index.ts";
 import type { CloseProof, LeaseRecord } from "./record/record.ts";
 
 /** What a comparison of store, cluster and chain found. */
@@ -17,9 +18,9 @@ export interface ReconcileReport {
 /** The leases as the comparison sees them. */
 export interface ReconciledLeases {
   records(): readonly LeaseRecord[];
-  leaseWon(id: LeaseId): void;
-  leaseAdopted(id: LeaseId, generation: number): void;
-  closeWithProof(id: LeaseId, proof: CloseProof): Promise<void>;
+  leaseWon(id: LeaseKey): void;
+  leaseAdopted(id: LeaseKey, generation: number): void;
+  closeWithProof(id: LeaseKey, proof: CloseProof): Promise<void>;
 }
 
 export interface ReconcileOptions {
@@ -33,12 +34,12 @@ export interface ReconcileOptions {
 /** Never rejects: what could not be asked stays as it is until the next time. */
 export async function reconcile(options: ReconcileOptions): Promise<ReconcileReport> {
   const active = await activeLeases(options);
-  const known = new Set(active?.map(leaseText));
+  const known = new Set(active?.map(formatLeaseId));
   // A lease whose workload may run is not taken for one that waits for its first manifest.
   const orphans = await adoptOrphans(options);
   if (orphans !== undefined) for (const id of active ?? []) options.leases.leaseWon(id);
   const stored = options.leases.records().filter(({ phase }) => phase !== "closing");
-  const doubtful = active === undefined ? [] : stored.filter(({ id }) => !known.has(leaseText(id)));
+  const doubtful = active === undefined ? [] : stored.filter(({ id }) => !known.has(formatLeaseId(id)));
   for (const { id } of doubtful) await closeIfProven(id, options);
   const deployments = stored.length - doubtful.length;
   report(options.log, { active, stored, deployments, skipped: doubtful.length });
@@ -46,7 +47,7 @@ export async function reconcile(options: ReconcileOptions): Promise<ReconcileRep
 }
 
 interface Counts {
-  readonly active: readonly LeaseId[] | undefined;
+  readonly active: readonly LeaseKey[] | undefined;
   readonly stored: readonly LeaseRecord[];
   readonly deployments: number;
   readonly skipped: number;
@@ -57,7 +58,7 @@ function report(log: Logger, { active, stored, deployments, skipped }: Counts): 
   log.debug("leases compared", { "num-active": active.length, "num-stored": stored.length, deployments, skipped });
 }
 
-async function activeLeases({ chain, provider, log }: ReconcileOptions): Promise<readonly LeaseId[] | undefined> {
+async function activeLeases({ chain, provider, log }: ReconcileOptions): Promise<readonly LeaseKey[] | undefined> {
   try {
     return (await chain.activeLeases({ provider })).map(({ id }) => id);
   } catch (error) {
@@ -74,13 +75,13 @@ async function adoptOrphans(options: ReconcileOptions): Promise<string[] | undef
   const { driver, leases, log } = options;
   try {
     const found = await driver.adopt();
-    const known = new Set(leases.records().map(({ id }) => leaseText(id)));
-    const orphans = found.filter(({ id }) => !known.has(leaseText(id)));
+    const known = new Set(leases.records().map(({ id }) => formatLeaseId(id)));
+    const orphans = found.filter(({ id }) => !known.has(formatLeaseId(id)));
     for (const { id, generation } of orphans) {
-      log.warn("workload without a stored manifest stays", { lease: leaseText(id), generation });
+      log.warn("workload without a stored manifest stays", { lease: formatLeaseId(id), generation });
       if (await isNotOver(id, options)) leases.leaseAdopted(id, generation);
     }
-    return orphans.map(({ id }) => leaseText(id));
+    return orphans.map(({ id }) => formatLeaseId(id));
   } catch (error) {
     log.warn("the cluster cannot be asked for its leases", { err: errorText(error) });
     return undefined;
@@ -88,7 +89,7 @@ async function adoptOrphans(options: ReconcileOptions): Promise<string[] | undef
 }
 
 /** Whether the lease may still be in force; where the chain says it has ended, its workload is removed. */
-async function isNotOver(id: LeaseId, options: ReconcileOptions): Promise<boolean> {
+async function isNotOver(id: LeaseKey, options: ReconcileOptions): Promise<boolean> {
   const proof = await closeProof(id, options);
   if (proof === undefined) return true;
   // The record makes the removal durable and repeated until it is done.
@@ -97,23 +98,23 @@ async function isNotOver(id: LeaseId, options: ReconcileOptions): Promise<boolea
   return false;
 }
 
-async function closeIfProven(id: LeaseId, options: ReconcileOptions): Promise<void> {
+async function closeIfProven(id: LeaseKey, options: ReconcileOptions): Promise<void> {
   const proof = await closeProof(id, options);
   if (proof !== undefined) await options.leases.closeWithProof(id, proof);
 }
 
 /** The chain's word that this lease has ended. No answer, an error or "no such lease" is none. */
-async function closeProof(id: LeaseId, { chain, log }: ReconcileOptions): Promise<CloseProof | undefined> {
+async function closeProof(id: LeaseKey, { chain, log }: ReconcileOptions): Promise<CloseProof | undefined> {
   try {
     const lease = await chain.lease(id);
     if (lease === undefined) {
-      log.warn("the chain does not know the lease; its workload stays", { lease: leaseText(id) });
+      log.warn("the chain does not know the lease; its workload stays", { lease: formatLeaseId(id) });
       return undefined;
     }
     return lease.state === "active" || lease.closedOn <= 0n ? undefined : { source: "query", height: lease.closedOn };
   } catch (error) {
     log.warn("the chain cannot be asked about the lease; its workload stays", {
-      lease: leaseText(id),
+      lease: formatLeaseId(id),
       err: errorText(error),
     });
     return undefined;

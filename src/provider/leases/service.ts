@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { type Manifest, type ManifestGroup, manifestHash } from "../../sdl/index.ts";
-import { errorText, toHex } from "../../util/index.ts";
+import { errorText, type Logger, toHex } from "../../util/index.ts";
+import { formatLeaseId, type LeaseKey } from "../../wire/index.ts";
 import type { ChainView } from "../chain.ts";
 import {
   type ClusterDriver,
@@ -9,11 +10,8 @@ import {
   type ExecRequest,
   type ExecSession,
   type LeaseHealth,
-  type LeaseId,
-  type Logger,
   type LogLine,
   leaseNamespace,
-  leaseText,
   type StreamOptions,
   streamEvents,
 } from "../cluster/index.ts";
@@ -41,9 +39,9 @@ export interface LeaseServiceOptions {
   readonly ingress?: LeaseIngress;
   readonly log: Logger;
   /** Sends the message that closes the bid, and with it the lease; resolves when it is in a block. */
-  readonly closeBid: (id: LeaseId, reason: GiveUpReason) => Promise<void>;
+  readonly closeBid: (id: LeaseKey, reason: GiveUpReason) => Promise<void>;
   /** Called when nothing of a lease is left: its reservation may go. */
-  readonly onGone?: (id: LeaseId) => void;
+  readonly onGone?: (id: LeaseKey) => void;
   readonly hostUrl?: (host: string) => string;
   readonly portRange?: PortRange;
   readonly portProbe?: PortProbe;
@@ -103,7 +101,7 @@ export class LeaseService {
     const where = { module: "provider-cluster", cmp: "service" };
     if (active !== undefined) log.info("found leases", { ...where, "num-active": active });
     for (const { id, group } of this.records()) {
-      log.debug("deployment", { ...where, lease: leaseText(id), mgroup: group?.name ?? "" });
+      log.debug("deployment", { ...where, lease: formatLeaseId(id), mgroup: group?.name ?? "" });
     }
     log.info("found deployments", { ...where, "num-active": deployments, "num-skipped": skipped });
   }
@@ -132,23 +130,23 @@ export class LeaseService {
   }
 
   /** A bid of ours has become a lease: the wait for its manifest begins. Known leases stay as they are. */
-  leaseWon(id: LeaseId): void {
+  leaseWon(id: LeaseKey): void {
     this.#open(newRecord(id, this.#clock.now()));
   }
 
   /** A workload was found whose manifest is lost; it runs on, and the tenant may send the manifest again. */
-  leaseAdopted(id: LeaseId, generation: number): void {
+  leaseAdopted(id: LeaseKey, generation: number): void {
     this.#open(newRecord(id, this.#clock.now(), generation));
   }
 
   /** A block that the provider followed ended the lease. */
-  leaseClosed(id: LeaseId, height: bigint): Promise<void> {
+  leaseClosed(id: LeaseKey, height: bigint): Promise<void> {
     return this.closeWithProof(id, { source: "block", height });
   }
 
-  async closeWithProof(id: LeaseId, proof: CloseProof): Promise<void> {
+  async closeWithProof(id: LeaseKey, proof: CloseProof): Promise<void> {
     if (proof.height <= 0n) throw new Error("a lease ends at a height");
-    await this.#machines.get(leaseText(id))?.close(proof);
+    await this.#machines.get(formatLeaseId(id))?.close(proof);
   }
 
   /** Takes a manifest in for all leases of the deployment at this provider; durable when it resolves. */
@@ -164,7 +162,7 @@ export class LeaseService {
       const version = toHex(manifestHash(manifest));
       for (const { id, group } of matched) {
         this.leaseWon(id);
-        await this.#machines.get(leaseText(id))?.accept(group, version);
+        await this.#machines.get(formatLeaseId(id))?.accept(group, version);
       }
       this.#reclaim(owner);
     } finally {
@@ -176,21 +174,21 @@ export class LeaseService {
     return [...this.#machines.values()].map((machine) => machine.record);
   }
 
-  find(id: LeaseId): LeaseRecord | undefined {
-    return this.#machines.get(leaseText(id))?.record;
+  find(id: LeaseKey): LeaseRecord | undefined {
+    return this.#machines.get(formatLeaseId(id))?.record;
   }
 
   /** The group that is in force. Throws `noManifest`. */
-  group(id: LeaseId): ManifestGroup {
+  group(id: LeaseKey): ManifestGroup {
     const group = this.find(id)?.group;
     if (group === undefined || group === null) throw leaseErrors.noManifest();
     return group;
   }
 
   /** What the tenant is told. Throws `noManifest`. */
-  async status(id: LeaseId): Promise<LeaseView> {
+  async status(id: LeaseKey): Promise<LeaseView> {
     this.group(id);
-    const machine = this.#machines.get(leaseText(id));
+    const machine = this.#machines.get(formatLeaseId(id));
     if (machine === undefined) throw leaseErrors.notFound();
     const health = await this.#look(id);
     const { settings, hostUrl = (host: string) => `http://${host}/` } = this.#options;
@@ -198,40 +196,40 @@ export class LeaseService {
     return leaseView(machine.record, health, { publicHostname, hostUrl, error: machine.error });
   }
 
-  logs(id: LeaseId, options: StreamOptions): AsyncIterable<LogLine> {
+  logs(id: LeaseKey, options: StreamOptions): AsyncIterable<LogLine> {
     this.#checkServices(id, options.services);
     return this.#options.driver.logs(id, options);
   }
 
   /** Events of the cluster and of the provider, by time. */
-  events(id: LeaseId, options: StreamOptions): AsyncIterable<ClusterEvent> {
+  events(id: LeaseKey, options: StreamOptions): AsyncIterable<ClusterEvent> {
     this.#checkServices(id, options.services);
     const own = streamEvents(this.#world.events, leaseNamespace(id), options);
     return mergeEvents([own, this.#options.driver.events(id, options)]);
   }
 
-  exec(id: LeaseId, request: ExecRequest): Promise<ExecSession> {
+  exec(id: LeaseKey, request: ExecRequest): Promise<ExecSession> {
     this.#checkServices(id, [request.service]);
     return this.#options.driver.exec(id, request);
   }
 
-  #checkServices(id: LeaseId, wanted: readonly string[]): void {
+  #checkServices(id: LeaseKey, wanted: readonly string[]): void {
     const names = this.group(id).services.map((service) => service.name);
     const unknown = wanted.find((name) => !names.includes(name));
     if (unknown !== undefined) throw leaseErrors.unknownService(`"${unknown}" (it has ${names.join(", ")})`);
   }
 
-  async #look(id: LeaseId): Promise<LeaseHealth> {
+  async #look(id: LeaseKey): Promise<LeaseHealth> {
     try {
       return await this.#options.driver.status(id);
     } catch (error) {
-      this.#world.log.warn("the cluster cannot be asked", { lease: leaseText(id), err: errorText(error) });
+      this.#world.log.warn("the cluster cannot be asked", { lease: formatLeaseId(id), err: errorText(error) });
       return { health: "unknown", services: [] };
     }
   }
 
   #open(record: LeaseRecord): void {
-    if (this.#machines.has(leaseText(record.id)) || this.#stopped) return;
+    if (this.#machines.has(formatLeaseId(record.id)) || this.#stopped) return;
     this.#world.store.save(record);
     this.#take(record).start();
   }
@@ -239,7 +237,7 @@ export class LeaseService {
   #take(record: LeaseRecord): LeaseMachine {
     const { registry, ports } = this.#world;
     const machine = new LeaseMachine(this.#world, record);
-    this.#machines.set(leaseText(record.id), machine);
+    this.#machines.set(formatLeaseId(record.id), machine);
     ports.hold(record.id, record.ports);
     const names = claimedHosts([record]).filter((host) => !record.withheld.includes(host));
     try {
@@ -250,8 +248,8 @@ export class LeaseService {
     return machine;
   }
 
-  #gone(id: LeaseId): void {
-    this.#machines.delete(leaseText(id));
+  #gone(id: LeaseKey): void {
+    this.#machines.delete(formatLeaseId(id));
     this.#options.onGone?.(id);
     this.#reclaim(id.owner);
   }
@@ -262,7 +260,7 @@ export class LeaseService {
     for (const machine of waiting) if (machine.id.owner === owner) machine.reclaim();
   }
 
-  #ofGroup({ owner, dseq, gseq }: LeaseId): LeaseRecord[] {
+  #ofGroup({ owner, dseq, gseq }: LeaseKey): LeaseRecord[] {
     return this.records().filter(({ id }) => id.owner === owner && id.dseq === dseq && id.gseq === gseq);
   }
 }

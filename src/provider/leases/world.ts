@@ -1,11 +1,6 @@
-import {
-  type ClusterDriver,
-  type ClusterEvent,
-  type EventLog,
-  type LeaseId,
-  type Logger,
-  leaseNamespace,
-} from "../cluster/index.ts";
+import type { Logger } from "../../util/index.ts";
+import type { LeaseKey } from "../../wire/index.ts";
+import { type ClusterDriver, type ClusterEvent, type EventLog, leaseNamespace } from "../cluster/index.ts";
 import type { HostRegistry, Routes, RouteTarget } from "../ingress/index.ts";
 import type { Clock } from "./clock.ts";
 import type { HealthLimits } from "./health.ts";
@@ -20,7 +15,7 @@ export type GiveUpReason = "manifest_timeout" | "unstable";
 export interface LeaseIngress {
   readonly routes: Pick<Routes, "set" | "remove" | "removeLease">;
   exposeService(target: RouteTarget, preferred?: number): Promise<number>;
-  removeLease(id: LeaseId): Promise<void>;
+  removeLease(id: LeaseKey): Promise<void>;
 }
 
 /** Milliseconds between looks at a lease; jitter spreads the leases over time. */
@@ -53,17 +48,17 @@ export interface LeaseWorld {
   readonly clock: Clock;
   readonly log: Logger;
   /** Gives the lease up on the chain; resolves when that is in a block. */
-  closeBid(id: LeaseId, reason: GiveUpReason): Promise<void>;
+  closeBid(id: LeaseKey, reason: GiveUpReason): Promise<void>;
   /** The lease has left nothing behind. */
-  gone(id: LeaseId): void;
+  gone(id: LeaseKey): void;
   /** Host names that all records of the same group claim, the given one included. */
-  claimed(id: LeaseId): readonly string[];
+  claimed(id: LeaseKey): readonly string[];
 }
 
 type EventText = Pick<ClusterEvent, "type" | "reason" | "note">;
 
 /** Tells the tenant what the provider does with the lease. */
-export function leaseEvent(world: LeaseWorld, id: LeaseId, event: EventText): void {
+export function leaseEvent(world: LeaseWorld, id: LeaseKey, event: EventText): void {
   const namespace = leaseNamespace(id);
   world.events.add(namespace, {
     ...event,

@@ -4,7 +4,6 @@ import { DEC_ONE, type IntCoin, type Logger, parseDec, toUtf8 } from "../../util
 import { type Attribute, AttributeSchema, Endpoint_Kind } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
 import { type GroupSpec, GroupSpecSchema } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
 import type { OrderKey } from "../../wire/index.ts";
-import { silentLogger } from "../cluster/contract/logger.ts";
 import { Inventory } from "../inventory/inventory.ts";
 import { Rejected } from "../outbox/outbox.ts";
 import { parseScales, scalePricing } from "../pricing/index.ts";

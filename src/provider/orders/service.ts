@@ -1,7 +1,14 @@
-import { type Dec, errorText, formatCoin, formatDecShort, type IntCoin, sumCoins } from "../../util/index.ts";
+import {
+  type Dec,
+  errorText,
+  formatCoin,
+  formatDecShort,
+  type IntCoin,
+  type Logger,
+  sumCoins,
+} from "../../util/index.ts";
 import { formatOrderId, type OrderKey } from "../../wire/index.ts";
 import type { ChainOrder, ChainView } from "../chain.ts";
-import type { Logger } from "../cluster/index.ts";
 import { groupNeeds, type Inventory } from "../inventory/index.ts";
 import { bidMessage, closeBidMessage, type OutMessage, Rejected } from "../outbox/index.ts";
 import type { PricingStrategy } from "../pricing/index.ts";

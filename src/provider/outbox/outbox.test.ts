@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type Logger, silentLogger } from "../cluster/contract/logger.ts";
+import { type Logger, silentLogger } from "../../util/index.ts";
 import { Outbox, type OutboxChain, type OutMessage, Rejected, type SignRequest, type TxVerdict } from "./outbox.ts";
 
 const OK: TxVerdict = { code: 0, codespace: "", log: "" };

@@ -1,5 +1,4 @@
-import { errorText } from "../../util/index.ts";
-import type { Logger } from "../cluster/index.ts";
+import { errorText, type Logger } from "../../util/index.ts";
 
 /** A message to sign: type URL and bytes. */
 export interface OutMessage {

@@ -1,8 +1,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { type LogFields, type Logger, silentLogger } from "../../util/index.ts";
 import { encodeAddress, type LeaseKey } from "../../wire/index.ts";
-import { type ClusterDriver, type LogFields, type Logger, silentLogger } from "../cluster/index.ts";
+import type { ClusterDriver } from "../cluster/index.ts";
 import { MemoryCluster, type MemoryClusterOptions } from "../cluster/memory/index.ts";
 import { HostRegistry, type HostRules, Routes, type RouteTarget } from "../ingress/index.ts";
 import { DEFAULT_MONITOR, LeaseService, type LeaseServiceOptions, type LeaseSettings } from "../leases/index.ts";

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { connect } from "node:net";
 import type { ManifestExpose, ManifestService } from "../../../sdl/index.ts";
-import type { ClusterDriver, LeaseHealth, LeaseId, LeaseSpec, PortAssignment } from "./driver.ts";
+import type { LeaseKey } from "../../../wire/index.ts";
+import type { ClusterDriver, LeaseHealth, LeaseSpec, PortAssignment } from "./driver.ts";
 import { isNodePortExpose } from "./expose.ts";
 
 /** What a driver's test run provides. */
@@ -25,7 +26,7 @@ export interface ConformanceCase {
 let sequence = 0n;
 
 /** A lease id that no other case uses. */
-export function sampleLease(): LeaseId {
+export function sampleLease(): LeaseKey {
   return { owner: "svc1tenant", dseq: ++sequence, gseq: 1, oseq: 1, provider: "svc1provider" };
 }
 
@@ -91,7 +92,7 @@ export function scriptService(
 /** Waits for the condition on the lease's health; fails with the last health seen. */
 export async function untilHealth(
   driver: ClusterDriver,
-  id: LeaseId,
+  id: LeaseKey,
   condition: (health: LeaseHealth) => boolean,
   what: string,
 ): Promise<LeaseHealth> {
@@ -104,12 +105,12 @@ export async function untilHealth(
   assert.fail(`waited for ${what}, the lease is ${JSON.stringify(health)}`);
 }
 
-export function untilOk(driver: ClusterDriver, id: LeaseId): Promise<LeaseHealth> {
+export function untilOk(driver: ClusterDriver, id: LeaseKey): Promise<LeaseHealth> {
   return untilHealth(driver, id, (health) => health.health === "ok", "health ok");
 }
 
 /** Waits until everything runs in the given generation. */
-export function untilUpdated(driver: ClusterDriver, id: LeaseId, generation: number): Promise<LeaseHealth> {
+export function untilUpdated(driver: ClusterDriver, id: LeaseKey, generation: number): Promise<LeaseHealth> {
   const done = (health: LeaseHealth) =>
     health.services.every((service) => service.generation === generation && service.updated === service.total);
   return untilHealth(driver, id, done, `generation ${generation}`);
@@ -137,10 +138,10 @@ function stream(overrides: Partial<Parameters<ClusterDriver["logs"]>[1]> = {}): 
 /** Opens, runs, and closes again whatever happens; leases given are removed first. */
 async function withDriver(
   harness: ConformanceHarness,
-  run: (driver: ClusterDriver, leases: LeaseId[]) => Promise<void>,
+  run: (driver: ClusterDriver, leases: LeaseKey[]) => Promise<void>,
 ): Promise<void> {
   const driver = await harness.open();
-  const leases: LeaseId[] = [];
+  const leases: LeaseKey[] = [];
   try {
     await run(driver, leases);
   } finally {
@@ -152,7 +153,7 @@ async function withDriver(
 /** Runs a command in replica 0 of the service; returns exit code and output. */
 export async function execute(
   driver: ClusterDriver,
-  id: LeaseId,
+  id: LeaseKey,
   request: { readonly service: string; readonly command: readonly string[]; readonly input?: string },
 ): Promise<{ readonly code: number; readonly stdout: string; readonly stderr: string }> {
   const { service, command, input } = request;

@@ -1,17 +1,5 @@
 import type { ManifestGroup } from "../../../sdl/index.ts";
-
-/** Identity of a lease; text form `<owner>/<dseq>/<gseq>/<oseq>/<provider>`. */
-export interface LeaseId {
-  readonly owner: string;
-  readonly dseq: bigint;
-  readonly gseq: number;
-  readonly oseq: number;
-  readonly provider: string;
-}
-
-export function leaseText(id: LeaseId): string {
-  return `${id.owner}/${id.dseq}/${id.gseq}/${id.oseq}/${id.provider}`;
-}
+import type { LeaseKey } from "../../../wire/index.ts";
 
 /** Capacity of one node: cpu in thousandths of a core, the others in bytes. */
 export interface NodeCapacity {
@@ -24,7 +12,7 @@ export interface NodeCapacity {
 
 /** What a lease should look like. `generation` grows with every manifest accepted for the lease. */
 export interface LeaseSpec {
-  readonly id: LeaseId;
+  readonly id: LeaseKey;
   readonly group: ManifestGroup;
   /** Manifest hash, lower-case hex. */
   readonly version: string;
@@ -77,7 +65,7 @@ export interface LeaseHealth {
 
 /** A lease found on the cluster at start. */
 export interface AdoptedLease {
-  readonly id: LeaseId;
+  readonly id: LeaseKey;
   readonly version: string;
   readonly generation: number;
 }
@@ -143,16 +131,16 @@ export interface ClusterDriver {
   /** Makes the cluster converge to the spec, in the background; also the update call. Rejects on specs it can never run. */
   deploy(spec: LeaseSpec): Promise<void>;
   /** Removes everything of the lease; resolves when nothing is left. */
-  teardown(id: LeaseId): Promise<void>;
+  teardown(id: LeaseKey): Promise<void>;
   /** Leases that have anything on the cluster. */
   adopt(): Promise<readonly AdoptedLease[]>;
   /** Health and replicas; `unknown` when the cluster cannot be asked. */
-  status(id: LeaseId): Promise<LeaseHealth>;
+  status(id: LeaseKey): Promise<LeaseHealth>;
   /** Addresses (`host:port`) of ready replicas for a container port, for the ingress. Synchronous: from the last observation. */
-  backends(id: LeaseId, service: string, port: number): readonly string[];
-  logs(id: LeaseId, options: StreamOptions): AsyncIterable<LogLine>;
-  events(id: LeaseId, options: StreamOptions): AsyncIterable<ClusterEvent>;
-  exec(id: LeaseId, request: ExecRequest): Promise<ExecSession>;
+  backends(id: LeaseKey, service: string, port: number): readonly string[];
+  logs(id: LeaseKey, options: StreamOptions): AsyncIterable<LogLine>;
+  events(id: LeaseKey, options: StreamOptions): AsyncIterable<ClusterEvent>;
+  exec(id: LeaseKey, request: ExecRequest): Promise<ExecSession>;
   /** Stops watching; workloads go on. */
   close(): Promise<void>;
 }

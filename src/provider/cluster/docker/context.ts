@@ -1,4 +1,5 @@
-import { type ClusterEvent, type LeaseSpec, type Logger, leaseNamespace } from "../contract/index.ts";
+import type { Logger } from "../../../util/index.ts";
+import { type ClusterEvent, type LeaseSpec, leaseNamespace } from "../contract/index.ts";
 import type { EventLog } from "../shared/index.ts";
 import type { EngineApi } from "./api/api.ts";
 import type { EngineHealth } from "./api/health.ts";

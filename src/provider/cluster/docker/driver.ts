@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { errorText, makePrivateDirectory, SvcError } from "../../../util/index.ts";
+import { formatLeaseId, type LeaseKey } from "../../../wire/index.ts";
 import {
   type AdoptedLease,
   type ClusterDriver,
@@ -8,11 +9,9 @@ import {
   type ExecRequest,
   type ExecSession,
   type LeaseHealth,
-  type LeaseId,
   type LeaseSpec,
   type LogLine,
   leaseNamespace,
-  leaseText,
   type NodeCapacity,
   type StreamOptions,
 } from "../contract/index.ts";
@@ -117,7 +116,7 @@ class Driver implements EngineDriver {
     return answer(() => this.#deploys.run(() => this.#deploy(spec)));
   }
 
-  teardown(id: LeaseId): Promise<void> {
+  teardown(id: LeaseKey): Promise<void> {
     return answer(async () => {
       await this.#context.api.ping();
       const namespace = leaseNamespace(id);
@@ -144,18 +143,18 @@ class Driver implements EngineDriver {
     });
   }
 
-  async status(id: LeaseId): Promise<LeaseHealth> {
+  async status(id: LeaseKey): Promise<LeaseHealth> {
     const lease = this.#leases.get(leaseNamespace(id));
     if (lease !== undefined) return lease.status();
     // Without a record nobody can say what should run: that proves nothing against the lease.
     return { health: "unknown", services: [] };
   }
 
-  backends(id: LeaseId, service: string, port: number): readonly string[] {
+  backends(id: LeaseKey, service: string, port: number): readonly string[] {
     return this.#leases.get(leaseNamespace(id))?.backends(service, port) ?? [];
   }
 
-  async *logs(id: LeaseId, options: StreamOptions): AsyncIterable<LogLine> {
+  async *logs(id: LeaseKey, options: StreamOptions): AsyncIterable<LogLine> {
     const lease = this.#known(id);
     try {
       yield* options.follow ? followLogs(this.#context, lease, options) : pastLogs(this.#context, lease, options);
@@ -164,12 +163,12 @@ class Driver implements EngineDriver {
     }
   }
 
-  events(id: LeaseId, options: StreamOptions): AsyncIterable<ClusterEvent> {
+  events(id: LeaseKey, options: StreamOptions): AsyncIterable<ClusterEvent> {
     this.#known(id);
     return streamEvents(this.#context.events, leaseNamespace(id), options);
   }
 
-  exec(id: LeaseId, request: ExecRequest): Promise<ExecSession> {
+  exec(id: LeaseKey, request: ExecRequest): Promise<ExecSession> {
     return answer(() => openExec(this.#context, this.#known(id), request));
   }
 
@@ -218,7 +217,7 @@ class Driver implements EngineDriver {
     const { api, firewall, settings, volumes, journal } = this.#context;
     const namespace = leaseNamespace(spec.id);
     const lease = this.#leases.get(namespace);
-    if (lease?.closing === true) throw clusterErrors.closing(leaseText(spec.id));
+    if (lease?.closing === true) throw clusterErrors.closing(formatLeaseId(spec.id));
     if (lease !== undefined && spec.generation < lease.spec.generation && spec.version !== lease.spec.version) {
       throw clusterErrors.staleGeneration(`generation ${spec.generation} after ${lease.spec.generation}`);
     }
@@ -285,9 +284,9 @@ class Driver implements EngineDriver {
     this.#timers.push(timer);
   }
 
-  #known(id: LeaseId): Lease {
+  #known(id: LeaseKey): Lease {
     const lease = this.#leases.get(leaseNamespace(id));
-    if (lease === undefined) throw clusterErrors.unknownLease(leaseText(id));
+    if (lease === undefined) throw clusterErrors.unknownLease(formatLeaseId(id));
     return lease;
   }
 }

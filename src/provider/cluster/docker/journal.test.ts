@@ -2,8 +2,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { silentLogger } from "../../../util/index.ts";
 import { sampleService, sampleSpec } from "../contract/conformance.ts";
-import { silentLogger } from "../contract/logger.ts";
 import { leaseNamespace } from "../contract/names.ts";
 import { Journal, type LeaseRecord } from "./journal.ts";
 

@@ -1,7 +1,7 @@
 import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { errorText, makePrivateDirectory, replaceFile, syncDirectory } from "../../../util/index.ts";
-import { type LeaseSpec, type Logger, leaseNamespace } from "../contract/index.ts";
+import { errorText, type Logger, makePrivateDirectory, replaceFile, syncDirectory } from "../../../util/index.ts";
+import { type LeaseSpec, leaseNamespace } from "../contract/index.ts";
 
 /** What must survive a crash about one lease. */
 export interface LeaseRecord {

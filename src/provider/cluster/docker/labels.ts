@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import { type LeaseId, type LeaseSpec, leaseNamespace } from "../contract/index.ts";
+import type { LeaseKey } from "../../../wire/index.ts";
+import { type LeaseSpec, leaseNamespace } from "../contract/index.ts";
 
 export type Labels = Readonly<Record<string, string>>;
 
@@ -69,7 +70,7 @@ export class Naming {
 }
 
 /** The lease an engine object belongs to, or undefined where the labels do not tell. */
-export function leaseOfLabels(labels: Labels): LeaseId | undefined {
+export function leaseOfLabels(labels: Labels): LeaseKey | undefined {
   const { owner, provider, dseq } = {
     owner: labels[LABEL.owner],
     provider: labels[LABEL.provider],

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { resolve } from "node:path";
-import { type Logger, silentLogger } from "../contract/index.ts";
+import { type Logger, silentLogger } from "../../../util/index.ts";
 import { type BackoffPolicy, DEFAULT_BACKOFF } from "../shared/index.ts";
 
 /** `loop`: every volume is a sized file system image. `none`: plain folders, for machines without loop devices. */

@@ -1,6 +1,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { silentLogger } from "../../../util/index.ts";
+import { formatLeaseId, type LeaseKey } from "../../../wire/index.ts";
 import {
   type AdoptedLease,
   type ClusterDriver,
@@ -9,15 +11,12 @@ import {
   type ExecRequest,
   type ExecSession,
   type LeaseHealth,
-  type LeaseId,
   type LeaseSpec,
   type LogLine,
   leaseNamespace,
-  leaseText,
   type NodeCapacity,
   replicaName,
   type StreamOptions,
-  silentLogger,
 } from "../contract/index.ts";
 import { type BackoffPolicy, checkSpec, EventLog, LineQueue, streamEvents } from "../shared/index.ts";
 import { memoryExec } from "./exec.ts";
@@ -69,7 +68,7 @@ export class MemoryCluster {
   }
 
   /** Ends a replica's program. */
-  crash(id: LeaseId, service: string, index: number, exitCode = 1): void {
+  crash(id: LeaseKey, service: string, index: number, exitCode = 1): void {
     this.leases.get(leaseNamespace(id))?.replica(service, index)?.crash(exitCode);
   }
 
@@ -119,7 +118,7 @@ class MemoryDriver implements ClusterDriver {
     lease.deploy(spec);
   }
 
-  async teardown(id: LeaseId): Promise<void> {
+  async teardown(id: LeaseKey): Promise<void> {
     this.#reach();
     const namespace = leaseNamespace(id);
     await this.#cluster.leases.get(namespace)?.close();
@@ -136,17 +135,17 @@ class MemoryDriver implements ClusterDriver {
     }));
   }
 
-  async status(id: LeaseId): Promise<LeaseHealth> {
+  async status(id: LeaseKey): Promise<LeaseHealth> {
     const lease = this.#cluster.leases.get(leaseNamespace(id));
     if (lease === undefined) return { health: "unknown", services: [] };
     return this.#cluster.reachable ? lease.status() : { ...lease.status(), health: "unknown" };
   }
 
-  backends(id: LeaseId, service: string, port: number): readonly string[] {
+  backends(id: LeaseKey, service: string, port: number): readonly string[] {
     return this.#cluster.leases.get(leaseNamespace(id))?.backends(service, port) ?? [];
   }
 
-  async *logs(id: LeaseId, options: StreamOptions): AsyncIterable<LogLine> {
+  async *logs(id: LeaseKey, options: StreamOptions): AsyncIterable<LogLine> {
     const lease = this.#known(id);
     const wanted = (line: LogLine) =>
       options.services.length === 0 || options.services.some((name) => line.name.replace(/-\d+$/, "") === name);
@@ -167,12 +166,12 @@ class MemoryDriver implements ClusterDriver {
     }
   }
 
-  events(id: LeaseId, options: StreamOptions): AsyncIterable<ClusterEvent> {
+  events(id: LeaseKey, options: StreamOptions): AsyncIterable<ClusterEvent> {
     this.#known(id);
     return streamEvents(this.#cluster.events, leaseNamespace(id), options);
   }
 
-  async exec(id: LeaseId, request: ExecRequest): Promise<ExecSession> {
+  async exec(id: LeaseKey, request: ExecRequest): Promise<ExecSession> {
     this.#reach();
     const lease = this.#known(id);
     const names = lease.spec.group.services.map((service) => service.name);
@@ -191,9 +190,9 @@ class MemoryDriver implements ClusterDriver {
     if (!this.#cluster.reachable) throw clusterErrors.unreachable("the memory cluster was switched off");
   }
 
-  #known(id: LeaseId): MemoryLease {
+  #known(id: LeaseKey): MemoryLease {
     const lease = this.#cluster.leases.get(leaseNamespace(id));
-    if (lease === undefined) throw clusterErrors.unknownLease(leaseText(id));
+    if (lease === undefined) throw clusterErrors.unknownLease(formatLeaseId(id));
     return lease;
   }
 }

@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { silentLogger } from "../../../util/index.ts";
 import type { ClusterEvent } from "../contract/driver.ts";
-import { silentLogger } from "../contract/logger.ts";
 import { streamEvents } from "./event-stream.ts";
 import { EventLog } from "./eventlog.ts";
 

@@ -1,8 +1,8 @@
 import { EventEmitter } from "node:events";
 import { appendFileSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { errorText, makePrivateDirectory } from "../../../util/index.ts";
-import type { ClusterEvent, Logger } from "../contract/index.ts";
+import { errorText, type Logger, makePrivateDirectory } from "../../../util/index.ts";
+import type { ClusterEvent } from "../contract/index.ts";
 
 /** Events kept per lease; the oldest go first. */
 const KEPT = 500;

@@ -1,7 +1,7 @@
 import { type IncomingMessage, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import { WebSocketServer } from "ws";
-import type { Logger } from "../../cluster/index.ts";
+import type { Logger } from "../../../util/index.ts";
 import type { LeaseService } from "../../leases/index.ts";
 import type { Authorizer, Grant } from "../access/authorizer.ts";
 import { gatewayErrors, toFailure } from "../errors.ts";

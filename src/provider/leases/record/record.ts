@@ -1,7 +1,8 @@
 import * as v from "valibot";
 import type { ManifestGroup } from "../../../sdl/index.ts";
 import { assert } from "../../../util/index.ts";
-import type { LeaseId, PortAssignment } from "../../cluster/index.ts";
+import type { LeaseKey } from "../../../wire/index.ts";
+import type { PortAssignment } from "../../cluster/index.ts";
 
 /** Life of a lease at this provider; a lease that is gone has no record. */
 export type LeasePhase = "awaiting" | "deploying" | "running" | "closing";
@@ -15,7 +16,7 @@ export interface CloseProof {
 
 /** What is kept of a lease, durably. */
 export interface LeaseRecord {
-  readonly id: LeaseId;
+  readonly id: LeaseKey;
   readonly phase: LeasePhase;
   /** Milliseconds since 1970 at which the provider learned of the lease; the wait for the manifest counts from here. */
   readonly firstSeen: number;
@@ -50,7 +51,7 @@ export function advance(record: LeaseRecord, phase: LeasePhase, change: Partial<
   return { ...record, ...change, phase };
 }
 
-export function newRecord(id: LeaseId, firstSeen: number, adoptedGeneration?: number): LeaseRecord {
+export function newRecord(id: LeaseKey, firstSeen: number, adoptedGeneration?: number): LeaseRecord {
   return {
     id,
     phase: "awaiting",

@@ -1,7 +1,8 @@
 import { readdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { errorText, makePrivateDirectory } from "../../../util/index.ts";
-import { type LeaseId, type Logger, leaseNamespace } from "../../cluster/index.ts";
+import { errorText, type Logger, makePrivateDirectory } from "../../../util/index.ts";
+import type { LeaseKey } from "../../../wire/index.ts";
+import { leaseNamespace } from "../../cluster/index.ts";
 import { parseJson, readText, saveJson } from "../../durable.ts";
 import { type LeaseRecord, parseRecord } from "./record.ts";
 
@@ -45,11 +46,11 @@ export class LeaseStore {
     saveJson(this.#path(record.id), record);
   }
 
-  remove(id: LeaseId): void {
+  remove(id: LeaseKey): void {
     rmSync(this.#path(id), { force: true });
   }
 
-  #path(id: LeaseId): string {
+  #path(id: LeaseKey): string {
     return join(this.#folder, leaseNamespace(id) + SUFFIX);
   }
 }

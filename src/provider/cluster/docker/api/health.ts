@@ -1,4 +1,4 @@
-import type { Logger } from "../../contract/index.ts";
+import type { Logger } from "../../../../util/index.ts";
 import { isUnreachable } from "./failure.ts";
 
 /** Whether the engine answered last time. While it does not, nothing is known about any workload. */
