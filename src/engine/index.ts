@@ -1,5 +1,4 @@
 export { type BlockRecord, BlockStore, type ExecutedBlock, type ExecutedTx } from "./embedded/blockstore.ts";
-export { type Clock, systemClock } from "./embedded/clock.ts";
 export { encodeBlock } from "./embedded/codec.ts";
 export { EmbeddedEngine, type EmbeddedEngineOptions } from "./embedded/engine.ts";
 export {

@@ -1,4 +1,5 @@
 export * from "./bytes.ts";
+export * from "./clock.ts";
 export * from "./coin.ts";
 export * from "./decimal.ts";
 export * from "./directory.ts";
@@ -7,6 +8,7 @@ export * from "./errors.ts";
 export * from "./listen.ts";
 export * from "./lists.ts";
 export * from "./log.ts";
+export * from "./mutex.ts";
 export * from "./names.ts";
 export * from "./read-file.ts";
 export * from "./space.ts";

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { equalBytes, fromUtf8, toHexUpper } from "../../util/index.ts";
+import { type Clock, equalBytes, fromUtf8, toHexUpper } from "../../util/index.ts";
 import { KvApplication } from "../testing/kv-app.ts";
 import { KvNetwork, kvTx } from "../testing/network.ts";
-import type { Clock } from "./clock.ts";
 import { encodeBlock } from "./codec.ts";
 import type { EmbeddedEngine } from "./engine.ts";
 import type { CommittedBlock } from "./events.ts";
 import { blockIdFor, commitHash, dataHash, resultsHash, txHash, validatorsHash } from "./hashes.ts";
+import { nanoseconds } from "./schedule.ts";
 import { formatRfc3339 } from "./time.ts";
 import type { Block, BlockId } from "./types.ts";
 import { verifyCommit } from "./vote.ts";
@@ -191,7 +191,7 @@ describe("the embedded engine", () => {
 
   it("waits for the genesis time", () => {
     const network = new KvNetwork();
-    const time = network.clock.now() + 5_000_000_000n;
+    const time = nanoseconds(network.clock) + 5_000_000_000n;
     const engine = network.engine({ blockInterval: 100, genesis: { ...network.genesis, time } });
     engine.start();
     network.clock.advance(4999);
@@ -204,7 +204,7 @@ describe("the embedded engine", () => {
   it("waits for a time beyond any timer, and sees a clock that is set right", () => {
     const network = new KvNetwork();
     const year = 365 * 24 * 3_600_000;
-    const genesis = { ...network.genesis, time: network.clock.now() + BigInt(year) * 1_000_000n };
+    const genesis = { ...network.genesis, time: nanoseconds(network.clock) + BigInt(year) * 1_000_000n };
     const sleeps: number[] = [];
     const clock: Clock = {
       now: () => network.clock.now(),

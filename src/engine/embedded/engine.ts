@@ -1,10 +1,9 @@
 import type { Application } from "../../app/index.ts";
 import type { Database } from "../../store/index.ts";
-import { equalBytes, SvcError } from "../../util/index.ts";
+import { type Clock, equalBytes, SvcError, systemClock } from "../../util/index.ts";
 import type { Engine } from "../engine.ts";
 import { type Genesis, genesisHash } from "../genesis.ts";
 import { BlockStore } from "./blockstore.ts";
-import { type Clock, systemClock } from "./clock.ts";
 import { BlockBus, type CommittedBlock } from "./events.ts";
 import { DEFAULT_MEMPOOL_LIMITS, Mempool, type MempoolLimits, TX_OVERHEAD } from "./mempool.ts";
 import { Producer, roomForTxs } from "./producer.ts";
@@ -135,7 +134,7 @@ export class EmbeddedEngine implements Engine {
     const started = this.#clock.now();
     const block = produce();
     const count = block.block.txs.length;
-    const milliseconds = Number(this.#clock.now() - started) / 1e6;
+    const milliseconds = this.#clock.now() - started;
     // Small blocks say little of the cost of one transaction.
     if (count >= 20) this.#txCost = Math.max(0.01, this.#txCost * 0.7 + (milliseconds / count) * 0.3);
     return block;

@@ -1,9 +1,9 @@
 import type { Application, FinalizeBlockResult, ValidatorUpdate } from "../../app/index.ts";
 import { consensusAddress } from "../../crypto/index.ts";
 import type { Write } from "../../store/index.ts";
+import type { Clock } from "../../util/index.ts";
 import { type Genesis, genesisHash } from "../genesis.ts";
 import { type BlockStore, blockWrites, type ExecutedBlock, genesisWrite, validatorsWrite } from "./blockstore.ts";
-import type { Clock } from "./clock.ts";
 import { encodeBlock } from "./codec.ts";
 import type { CommittedBlock } from "./events.ts";
 import {
@@ -17,6 +17,7 @@ import {
   validatorsHash,
 } from "./hashes.ts";
 import type { Mempool } from "./mempool.ts";
+import { nanoseconds } from "./schedule.ts";
 import type { Signer } from "./signer.ts";
 import type { TxIndex } from "./txindex.ts";
 import { type Block, type BlockId, type Commit, type Header, NO_BLOCK_ID, NO_COMMIT, type Validator } from "./types.ts";
@@ -169,7 +170,7 @@ export class Producer {
   #sign({ chainId, height, time }: Header, blockId: BlockId): Commit {
     const { signer, clock } = this.#parts;
     const round = signer.roundFor(height);
-    const now = clock.now();
+    const now = nanoseconds(clock);
     const timestamp = now > time ? now : time + MILLISECOND;
     const signature = signer.sign({ chainId, height, round, blockId, timestamp });
     return {

@@ -1,4 +1,4 @@
-import type { Clock } from "./clock.ts";
+import type { Clock } from "../../util/index.ts";
 
 const MILLISECOND = 1_000_000n;
 /** Timers do not see a clock that is set right, and the platform's take 24 days at most: the clock is read this often. */
@@ -13,7 +13,7 @@ export class Schedule {
   readonly #interval: bigint;
   readonly #run: () => void;
   #next = 0n;
-  #timer: { cancel(): void } | undefined;
+  #cancel: (() => void) | undefined;
 
   constructor(clock: Clock, intervalMilliseconds: number, run: () => void) {
     this.#clock = clock;
@@ -23,31 +23,36 @@ export class Schedule {
 
   /** The first call comes at `first` (nanoseconds since 1970), or at once when that is past. */
   start(first: bigint): void {
-    const now = this.#clock.now();
+    const now = nanoseconds(this.#clock);
     this.#next = first > now ? first : now;
     this.#arm();
   }
 
   stop(): void {
-    this.#timer?.cancel();
-    this.#timer = undefined;
+    this.#cancel?.();
+    this.#cancel = undefined;
   }
 
   #arm(): void {
-    const wait = (this.#next - this.#clock.now() + MILLISECOND - 1n) / MILLISECOND;
+    const wait = (this.#next - nanoseconds(this.#clock) + MILLISECOND - 1n) / MILLISECOND;
     const sleep = wait < LONGEST_SLEEP_MS ? wait : LONGEST_SLEEP_MS;
-    this.#timer = this.#clock.after(sleep > 0n ? Number(sleep) : 0, () => this.#fire());
+    this.#cancel = this.#clock.after(sleep > 0n ? Number(sleep) : 0, () => this.#fire());
   }
 
   #fire(): void {
-    if (this.#timer === undefined) return;
-    if (this.#clock.now() >= this.#next) this.#call();
-    if (this.#timer !== undefined) this.#arm();
+    if (this.#cancel === undefined) return;
+    if (nanoseconds(this.#clock) >= this.#next) this.#call();
+    if (this.#cancel !== undefined) this.#arm();
   }
 
   #call(): void {
     this.#run();
-    const late = this.#clock.now() - this.#next;
+    const late = nanoseconds(this.#clock) - this.#next;
     this.#next += this.#interval * (late > 0n ? late / this.#interval + 1n : 1n);
   }
+}
+
+/** The clock's time as blocks have it: nanoseconds since 1970. */
+export function nanoseconds(clock: Clock): bigint {
+  return BigInt(clock.now()) * MILLISECOND;
 }

@@ -1,43 +1,42 @@
-import type { Clock } from "../embedded/clock.ts";
+import type { Clock } from "../../util/index.ts";
 
 /** A clock that stands still until a test moves it. */
 export class ManualClock implements Clock {
-  #now: bigint;
-  #timers: { at: bigint; run: () => void }[] = [];
+  #now: number;
+  #timers: { at: number; task: () => void }[] = [];
 
+  /** Starts at nanoseconds since 1970, as genesis has its time; the clock ticks in milliseconds. */
   constructor(start: bigint) {
-    this.#now = start;
+    this.#now = Number(start / 1_000_000n);
   }
 
-  now(): bigint {
+  now(): number {
     return this.#now;
   }
 
-  after(milliseconds: number, run: () => void): { cancel(): void } {
-    const timer = { at: this.#now + BigInt(milliseconds) * 1_000_000n, run };
+  after(milliseconds: number, task: () => void): () => void {
+    const timer = { at: this.#now + milliseconds, task };
     this.#timers.push(timer);
-    return {
-      cancel: () => {
-        this.#timers = this.#timers.filter((other) => other !== timer);
-      },
+    return () => {
+      this.#timers = this.#timers.filter((other) => other !== timer);
     };
   }
 
   /** Moves on and calls what falls due, in order. */
   advance(milliseconds: number): void {
-    const end = this.#now + BigInt(milliseconds) * 1_000_000n;
+    const end = this.#now + milliseconds;
     for (;;) {
-      const due = this.#timers.filter(({ at }) => at <= end).sort((a, b) => Number(a.at - b.at))[0];
+      const due = this.#timers.filter(({ at }) => at <= end).sort((a, b) => a.at - b.at)[0];
       if (due === undefined) break;
       this.#timers = this.#timers.filter((timer) => timer !== due);
       if (due.at > this.#now) this.#now = due.at;
-      due.run();
+      due.task();
     }
     this.#now = end;
   }
 
   /** Lets time pass without calling anybody, as a busy process does. */
   skip(milliseconds: number): void {
-    this.#now += BigInt(milliseconds) * 1_000_000n;
+    this.#now += milliseconds;
   }
 }

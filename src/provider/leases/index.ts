@@ -1,4 +1,3 @@
-export { type Clock, systemClock } from "./clock.ts";
 export { leaseErrors } from "./errors.ts";
 export type { HealthLimits } from "./health.ts";
 export { DEFAULT_PORT_RANGE, type PortRange } from "./ports.ts";

@@ -1,12 +1,11 @@
 import type { ManifestGroup } from "../../sdl/index.ts";
-import { errorText, SvcError } from "../../util/index.ts";
+import { errorText, Mutex, SvcError } from "../../util/index.ts";
 import { formatLeaseId, type LeaseKey } from "../../wire/index.ts";
 import { clusterErrors, type LeaseHealth, leaseNamespace } from "../cluster/index.ts";
 import { leaseErrors } from "./errors.ts";
 import { countHealth, HEALTHY, type HealthCount, isGivenUp } from "./health.ts";
 import { claimHosts, routeTargets } from "./hosts.ts";
 import { advance, type CloseProof, type LeaseRecord } from "./record/record.ts";
-import { Serial } from "./serial.ts";
 import { leaseSpec } from "./spec.ts";
 import { type GiveUpReason, type LeaseWorld, leaseEvent } from "./world.ts";
 
@@ -28,7 +27,7 @@ const PERMANENT = new Set([
 export class LeaseMachine {
   readonly id: LeaseKey;
   readonly #world: LeaseWorld;
-  readonly #serial = new Serial();
+  readonly #serial = new Mutex();
   #record: LeaseRecord;
   #health: HealthCount = HEALTHY;
   #deployed = 0;
@@ -217,7 +216,7 @@ export class LeaseMachine {
   }
 
   async #observe(): Promise<void> {
-    const { clock, settings, log } = this.#world;
+    const { clock, random, settings, log } = this.#world;
     const status = await this.#look();
     this.#health = countHealth(this.#health, status.health, clock.now());
     log.debug("check result", { lease: formatLeaseId(this.id), health: status.health, attempt: this.#health.bad });
@@ -226,7 +225,7 @@ export class LeaseMachine {
     const { periodMs, periodJitterMs, retryMs, retryJitterMs } = settings.monitor;
     const calm = status.health === "ok" && this.#record.phase === "running";
     const [wait, jitter] = calm ? [periodMs, periodJitterMs] : [retryMs, retryJitterMs];
-    this.#schedule(wait + Math.floor(jitter * clock.random()));
+    this.#schedule(wait + Math.floor(jitter * random()));
   }
 
   async #look(): Promise<LeaseHealth> {

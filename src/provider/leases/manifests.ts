@@ -1,8 +1,7 @@
 import { checkManifestAgainstGroups, type Manifest, type ManifestGroup, manifestHash } from "../../sdl/index.ts";
-import { equalBytes, toHex } from "../../util/index.ts";
+import { type Clock, equalBytes, toHex } from "../../util/index.ts";
 import type { LeaseKey } from "../../wire/index.ts";
 import type { ChainDeployment, ChainLease, ChainView } from "../chain.ts";
-import type { Clock } from "./clock.ts";
 import { leaseErrors } from "./errors.ts";
 
 /** A lease and the group of the manifest that belongs to it. */

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { type Manifest, type ManifestGroup, manifestHash } from "../../sdl/index.ts";
-import { errorText, type Logger, toHex } from "../../util/index.ts";
+import { type Clock, errorText, type Logger, systemClock, toHex } from "../../util/index.ts";
 import { formatLeaseId, type LeaseKey } from "../../wire/index.ts";
 import type { ChainView } from "../chain.ts";
 import {
@@ -16,7 +16,6 @@ import {
   streamEvents,
 } from "../cluster/index.ts";
 import type { HostRegistry } from "../ingress/index.ts";
-import { type Clock, systemClock } from "./clock.ts";
 import { leaseErrors } from "./errors.ts";
 import { mergeEvents } from "./events.ts";
 import { claimedHosts } from "./hosts.ts";
@@ -46,6 +45,8 @@ export interface LeaseServiceOptions {
   readonly portRange?: PortRange;
   readonly portProbe?: PortProbe;
   readonly clock?: Clock;
+  /** From 0 up to 1: spreads the looks at leases over time. */
+  readonly random?: () => number;
   /** Waits before a manifest that does not fit the chain is refused; milliseconds. */
   readonly settleMs?: readonly number[];
   /** Milliseconds between comparisons of store, cluster and chain. */
@@ -76,6 +77,7 @@ export class LeaseService {
       log,
       ingress: options.ingress,
       clock: this.#clock,
+      random: options.random ?? Math.random,
       store: new LeaseStore(join(folder, "leases"), log),
       ports: new PortAllocator(options.portRange ?? DEFAULT_PORT_RANGE, options.portProbe),
       events: new EventLog(join(folder, "events"), log),

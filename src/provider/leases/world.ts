@@ -1,8 +1,7 @@
-import type { Logger } from "../../util/index.ts";
+import type { Clock, Logger } from "../../util/index.ts";
 import type { LeaseKey } from "../../wire/index.ts";
 import { type ClusterDriver, type ClusterEvent, type EventLog, leaseNamespace } from "../cluster/index.ts";
 import type { HostRegistry, Routes, RouteTarget } from "../ingress/index.ts";
-import type { Clock } from "./clock.ts";
 import type { HealthLimits } from "./health.ts";
 import type { HostOptions } from "./hosts.ts";
 import type { PortAllocator } from "./ports.ts";
@@ -46,6 +45,8 @@ export interface LeaseWorld {
   readonly ingress: LeaseIngress | undefined;
   readonly events: EventLog;
   readonly clock: Clock;
+  /** From 0 up to 1. */
+  readonly random: () => number;
   readonly log: Logger;
   /** Gives the lease up on the chain; resolves when that is in a block. */
   closeBid(id: LeaseKey, reason: GiveUpReason): Promise<void>;

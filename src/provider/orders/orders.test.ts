@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
-import { DEC_ONE, type IntCoin, type Logger, parseDec, toUtf8 } from "../../util/index.ts";
+import { DEC_ONE, type IntCoin, type Logger, parseDec, silentLogger, toUtf8 } from "../../util/index.ts";
 import { type Attribute, AttributeSchema, Endpoint_Kind } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
 import { type GroupSpec, GroupSpecSchema } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
 import type { OrderKey } from "../../wire/index.ts";

@@ -1,4 +1,4 @@
-import type { Clock } from "../leases/index.ts";
+import type { Clock } from "../../util/index.ts";
 
 interface Planned {
   readonly at: number;
@@ -12,10 +12,6 @@ export class ManualClock implements Clock {
 
   now(): number {
     return this.#now;
-  }
-
-  random(): number {
-    return 0;
   }
 
   after(milliseconds: number, task: () => void): () => void {

@@ -116,6 +116,7 @@ export class LeaseHarness {
       ingress: this.ingress,
       log: this.log,
       clock: this.clock,
+      random: () => 0,
       settleMs: [],
       portProbe: async () => true,
       closeBid: async (id, reason) => void this.closed.push({ id, reason }),

@@ -1,4 +1,4 @@
-import type { Logger } from "../../../util/index.ts";
+import type { Logger, Semaphore } from "../../../util/index.ts";
 import { type ClusterEvent, type LeaseSpec, leaseNamespace } from "../contract/index.ts";
 import type { EventLog } from "../shared/index.ts";
 import type { EngineApi } from "./api/api.ts";
@@ -8,7 +8,6 @@ import type { Firewall } from "./host/firewall.ts";
 import type { Volumes } from "./host/volumes.ts";
 import type { Journal } from "./journal.ts";
 import type { Naming } from "./labels.ts";
-import type { Semaphore } from "./mutex.ts";
 import type { EngineSettings } from "./options.ts";
 
 /** What the parts of one driver share. */

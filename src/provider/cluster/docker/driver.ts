@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { errorText, makePrivateDirectory, SvcError } from "../../../util/index.ts";
+import { errorText, Mutex, makePrivateDirectory, Semaphore, SvcError } from "../../../util/index.ts";
 import { formatLeaseId, type LeaseKey } from "../../../wire/index.ts";
 import {
   type AdoptedLease,
@@ -28,7 +28,6 @@ import { Volumes } from "./host/volumes.ts";
 import { Journal } from "./journal.ts";
 import { LABEL, leaseOfLabels, Naming } from "./labels.ts";
 import { Lease } from "./lease/lease.ts";
-import { Mutex, Semaphore } from "./mutex.ts";
 import { type EngineDriverOptions, settingsOf } from "./options.ts";
 import { planService } from "./replica/plan.ts";
 import { openExec } from "./streams/exec.ts";

@@ -1,8 +1,8 @@
 import type { Readable } from "node:stream";
 import type { ManifestCredentials } from "../../../../sdl/index.ts";
+import { Semaphore } from "../../../../util/index.ts";
 import { clusterErrors } from "../../contract/index.ts";
 import { type ImageReference, isRegistryHost, parseReference } from "../../shared/index.ts";
-import { Semaphore } from "../mutex.ts";
 import type { EngineSettings } from "../options.ts";
 import type { EngineApi, RegistryAuth } from "./api.ts";
 import { EngineFailure, isNotFound } from "./failure.ts";

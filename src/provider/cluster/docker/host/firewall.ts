@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs";
-import { errorText } from "../../../../util/index.ts";
+import { errorText, Mutex } from "../../../../util/index.ts";
 import { clusterErrors } from "../../contract/index.ts";
-import { Mutex } from "../mutex.ts";
 import { CommandError, run } from "./command.ts";
 
 /** The network of one lease. */

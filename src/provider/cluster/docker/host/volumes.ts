@@ -1,9 +1,8 @@
 import { existsSync } from "node:fs";
 import { chmod, mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { errorText } from "../../../../util/index.ts";
+import { errorText, Mutex } from "../../../../util/index.ts";
 import { clusterErrors } from "../../contract/index.ts";
-import { Mutex } from "../mutex.ts";
 import type { VolumeSizeEnforcement } from "../options.ts";
 import type { VolumePlan } from "../replica/plan.ts";
 import { run } from "./command.ts";

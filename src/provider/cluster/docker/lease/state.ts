@@ -1,8 +1,8 @@
+import { Mutex } from "../../../../util/index.ts";
 import { type LeaseSpec, leaseNamespace } from "../../contract/index.ts";
 import type { NetworkState } from "../api/api.ts";
 import { type DriverContext, type EventInput, recordEvent } from "../context.ts";
 import type { LeaseRecord } from "../journal.ts";
-import { Mutex } from "../mutex.ts";
 import type { Observed } from "../replica/observe.ts";
 import { ReplicaHistory } from "../replica/replica.ts";
 

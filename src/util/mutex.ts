@@ -1,8 +1,8 @@
-/** Runs tasks one after the other. */
+/** Runs tasks one after the other, in the order they were given. */
 export class Mutex {
   #tail: Promise<unknown> = Promise.resolve();
 
-  run<T>(task: () => Promise<T>): Promise<T> {
+  run<T>(task: () => T | Promise<T>): Promise<T> {
     const result = this.#tail.then(task);
     this.#tail = result.catch(() => {});
     return result;
