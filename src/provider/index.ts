@@ -2,13 +2,10 @@
 export { type ChainView, chainView } from "./chain.ts";
 export {
   type ClusterDriver,
-  createEngineDriver,
-  discoverEngine,
-  type EngineDriver,
-  type EngineDriverOptions,
-  ensureSampleImage,
-  type FoundEngine,
-  SAMPLE_IMAGE,
+  type ClusterKind,
+  clusterKind,
+  type FoundCluster,
+  hostCluster,
 } from "./cluster/index.ts";
 export type { IngressConfig, ProviderConfig } from "./daemon/index.ts";
 export { type GatewayIdentity, type ProviderRequest, type RunningProvider, runProvider } from "./daemon/index.ts";

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, it } from "vitest";
-import { clusterConformance } from "../../src/provider/cluster/contract/conformance.ts";
-import { freePort } from "../../src/testing/ports.ts";
+import { clusterConformance } from "../../src/provider/cluster/contract/conformance/index.ts";
 import { TestEngine } from "./engine.ts";
 
 const missing = await TestEngine.missing();
@@ -21,7 +20,6 @@ describe.skipIf(missing !== undefined)("engine driver", () => {
         open: () => engine.driver("provider"),
         image: engine.image,
         missingImage: "localhost/svc-no-such-image:1",
-        freePort,
       }),
     );
   }

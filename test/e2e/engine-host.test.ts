@@ -16,10 +16,11 @@ import {
   untilHealth,
   untilOk,
   untilUpdated,
-} from "../../src/provider/cluster/contract/conformance.ts";
+} from "../../src/provider/cluster/contract/conformance/index.ts";
+import type { DockerDriver, DockerOptions } from "../../src/provider/cluster/docker/index.ts";
 import { Naming } from "../../src/provider/cluster/docker/labels.ts";
 import { defaultPrefix } from "../../src/provider/cluster/docker/options.ts";
-import type { ClusterEvent, EngineDriver, EngineDriverOptions, LeaseSpec } from "../../src/provider/cluster/index.ts";
+import type { ClusterEvent, LeaseSpec } from "../../src/provider/cluster/index.ts";
 import type { ManifestService } from "../../src/sdl/index.ts";
 import { freePort } from "../../src/testing/ports.ts";
 import type { LeaseKey } from "../../src/wire/index.ts";
@@ -32,7 +33,7 @@ const MEBIBYTE = 1 << 20;
 
 describe.skipIf(missing !== undefined)("engine driver on the host", () => {
   let engine: TestEngine;
-  let driver: EngineDriver;
+  let driver: DockerDriver;
   const leases: LeaseKey[] = [];
 
   beforeAll(async () => {
@@ -46,7 +47,7 @@ describe.skipIf(missing !== undefined)("engine driver on the host", () => {
     await driver.close();
   });
 
-  async function open(overrides: Partial<EngineDriverOptions> = {}): Promise<void> {
+  async function open(overrides: Partial<DockerOptions> = {}): Promise<void> {
     driver = await engine.driver("provider", overrides);
   }
 
@@ -133,7 +134,7 @@ describe.skipIf(missing !== undefined)("engine driver on the host", () => {
       await untilOk(driver, one.id);
       await untilOk(driver, two.id);
       const address = (await sh(one.id, "web", "hostname -i")).stdout.trim();
-      const published = driver.backends(one.id, "web", 80)[0]?.split(":")[1] ?? "";
+      const published = driver.routing.backends(one.id, "web", 80)[0]?.split(":")[1] ?? "";
       const gateway = /default via (\S+)/.exec((await sh(two.id, "web", "ip route")).stdout)?.[1] ?? "";
       const hostAddress = Object.values(networkInterfaces())
         .flat()
@@ -337,7 +338,7 @@ describe.skipIf(missing !== undefined)("engine driver on the host", () => {
       await open();
       const { id } = await deploy([sampleService(engine.image)]);
       await untilOk(driver, id);
-      const before = driver.backends(id, "web", 80);
+      const before = driver.routing.backends(id, "web", 80);
       await engine.stopService();
       try {
         await untilHealth(driver, id, (health) => health.health === "unknown", "unknown");
@@ -350,7 +351,7 @@ describe.skipIf(missing !== undefined)("engine driver on the host", () => {
       }
       const health = await untilOk(driver, id);
       expect(health.services[0]?.replicas[0]?.restarts).toBe(0);
-      expect(driver.backends(id, "web", 80)).toEqual(before);
+      expect(driver.routing.backends(id, "web", 80)).toEqual(before);
     });
 
     it("a killed container is started again, a removed one made again", async () => {
@@ -388,7 +389,7 @@ describe.skipIf(missing !== undefined)("engine driver on the host", () => {
       await open();
       const spec = await deploy([sampleService(engine.image)], { generation: 3 });
       await untilOk(driver, spec.id);
-      const before = driver.backends(spec.id, "web", 80);
+      const before = driver.routing.backends(spec.id, "web", 80);
       await driver.close();
       execFileSync("sh", ["-c", `rm ${engine.folder}/provider/leases/*.json`]);
       await open();
@@ -397,7 +398,7 @@ describe.skipIf(missing !== undefined)("engine driver on the host", () => {
       expect((await fetch(`http://${before[0]}/`)).status).toBe(200);
       await driver.deploy(spec);
       await untilOk(driver, spec.id);
-      expect(driver.backends(spec.id, "web", 80)).toEqual(before);
+      expect(driver.routing.backends(spec.id, "web", 80)).toEqual(before);
     });
 
     it("two providers on one machine do not touch each other", async () => {
@@ -410,7 +411,7 @@ describe.skipIf(missing !== undefined)("engine driver on the host", () => {
       await other.purge();
       await other.close();
       expect((await driver.status(id)).health).toBe("ok");
-      expect((await fetch(`http://${driver.backends(id, "web", 80)[0]}/`)).status).toBe(200);
+      expect((await fetch(`http://${driver.routing.backends(id, "web", 80)[0]}/`)).status).toBe(200);
       expect(execFileSync("iptables", ["-t", "mangle", "-S"], { encoding: "utf8" })).toContain("SVC-");
     });
 

@@ -4,8 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import bcrypt from "bcryptjs";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { sampleService, sampleSpec, untilHealth, untilOk } from "../../src/provider/cluster/contract/conformance.ts";
-import type { EngineDriver } from "../../src/provider/cluster/index.ts";
+import {
+  sampleService,
+  sampleSpec,
+  untilHealth,
+  untilOk,
+} from "../../src/provider/cluster/contract/conformance/index.ts";
+import type { DockerDriver } from "../../src/provider/cluster/docker/index.ts";
 import type { ManifestCredentials } from "../../src/sdl/index.ts";
 import { freePort } from "../../src/testing/ports.ts";
 import type { LeaseKey } from "../../src/wire/index.ts";
@@ -31,7 +36,7 @@ describe.skipIf(missing !== undefined)("engine driver and a registry with a pass
   let registry: ChildProcess;
   let host: string;
   let engine: TestEngine;
-  let driver: EngineDriver;
+  let driver: DockerDriver;
 
   beforeAll(async () => {
     host = `127.0.0.1:${await freePort()}`;
@@ -80,7 +85,7 @@ describe.skipIf(missing !== undefined)("engine driver and a registry with a pass
   it("pulls with the tenant's credentials", async () => {
     const id = await deploy(`${host}/team/app:1`, credentials());
     await untilOk(driver, id);
-    expect((await fetch(`http://${driver.backends(id, "web", 80)[0]}/`)).status).toBe(200);
+    expect((await fetch(`http://${driver.routing.backends(id, "web", 80)[0]}/`)).status).toBe(200);
   });
 
   it("does not lend the image to a lease without credentials, though it lies on the engine", async () => {

@@ -4,12 +4,12 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { promisify } from "node:util";
 import {
-  createEngineDriver,
+  type DockerDriver,
+  type DockerOptions,
   discoverEngine,
-  type EngineDriver,
-  type EngineDriverOptions,
   ensureSampleImage,
-} from "../../src/provider/cluster/index.ts";
+  openDockerDriver,
+} from "../../src/provider/cluster/docker/index.ts";
 import { killProcessesOn, ownedFolder, processesOn } from "../support/abandoned.ts";
 
 const run = promisify(execFile);
@@ -27,7 +27,7 @@ export class TestEngine {
   readonly folder = ownedFolder(ENGINE_FOLDER);
   readonly socket = join(this.folder, "podman.sock");
   readonly #env: NodeJS.ProcessEnv;
-  readonly #drivers: EngineDriver[] = [];
+  readonly #drivers: DockerDriver[] = [];
   #service: ChildProcess | undefined;
   image = "";
 
@@ -94,8 +94,8 @@ export class TestEngine {
   }
 
   /** A driver on a state folder of its own name; the same name is the same provider. */
-  async driver(name: string, overrides: Partial<EngineDriverOptions> = {}): Promise<EngineDriver> {
-    const driver = await createEngineDriver({
+  async driver(name: string, overrides: Partial<DockerOptions> = {}): Promise<DockerDriver> {
+    const driver = await openDockerDriver({
       socket: this.socket,
       stateDir: join(this.folder, name),
       allowLocalImages: true,

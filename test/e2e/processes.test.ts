@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
 import type { DeployResult } from "../../src/cli/deploy/result.ts";
-import { createEngineDriver } from "../../src/provider/index.ts";
+import { openDockerDriver } from "../../src/provider/cluster/docker/index.ts";
 import { describeWithEngine, startEngine } from "../support/containers.ts";
 import { Fixture, fetchPage, freePorts, runSvc, type SvcProcess, svcOk, waitFor, webFile } from "../support/index.ts";
 
@@ -133,7 +133,7 @@ describeWithEngine("node, two providers and a tenant, each a process with a home
     ];
     const process = await fixture.start(name, args, { env, input: `${PASSPHRASE}\n` });
     fixture.defer(async () => {
-      const driver = await createEngineDriver({ socket: engine, stateDir: join(home, "provider", "engine") });
+      const driver = await openDockerDriver({ socket: engine, stateDir: join(home, "provider", "engine") });
       await driver.purge();
       await driver.close();
     });

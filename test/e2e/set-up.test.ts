@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "n
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createEngineDriver } from "../../src/provider/index.ts";
+import { openDockerDriver } from "../../src/provider/cluster/docker/index.ts";
 import { type Answer, atTerminal, type Screen } from "../support/at-terminal.ts";
 import { describeWithEngine, startEngine } from "../support/containers.ts";
 import {
@@ -180,7 +180,7 @@ describeWithEngine("step 8, after the others", () => {
     const daemon = await fixture.start("provider", args, { env: here, input: `${PASSPHRASE}\n` });
     fixture.defer(async () => {
       const stateDir = join(env.SVC_HOME ?? "", "provider", "engine");
-      const driver = await createEngineDriver({ socket: engine.socket, stateDir });
+      const driver = await openDockerDriver({ socket: engine.socket, stateDir });
       await driver.purge();
       await driver.close();
     });

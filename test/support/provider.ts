@@ -1,6 +1,6 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createEngineDriver } from "../../src/provider/index.ts";
+import { openDockerDriver } from "../../src/provider/cluster/docker/index.ts";
 import type { TestKey } from "../../src/testing/index.ts";
 import { freePorts } from "../../src/testing/ports.ts";
 import type { TestEngine } from "../e2e/engine.ts";
@@ -84,7 +84,7 @@ export class TestProvider {
   async purge(): Promise<void> {
     const stateDir = join(this.home, "provider", "engine");
     if (!existsSync(stateDir)) return;
-    const driver = await createEngineDriver({ socket: this.#request.engine.socket, stateDir });
+    const driver = await openDockerDriver({ socket: this.#request.engine.socket, stateDir });
     await driver.purge();
     await driver.close();
   }

@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { accessSync, constants, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { discoverEngine, type FoundEngine } from "../../provider/index.ts";
+import { type FoundCluster, hostCluster } from "../../provider/index.ts";
 import { errorText, makePrivateDirectory } from "../../util/index.ts";
 import { commandError } from "../errors.ts";
 import type { Child } from "./processes.ts";
@@ -9,7 +9,7 @@ import { supervise } from "./processes.ts";
 import { endStrayService, recordService } from "./stray.ts";
 
 /** A container engine, and the service process where this command started it. */
-export interface Engine extends FoundEngine {
+export interface Engine extends FoundCluster {
   readonly service?: Child;
 }
 
@@ -57,7 +57,7 @@ const POLICY = '{"default":[{"type":"insecureAcceptAnything"}]}\n';
 /** Finds a running engine, else starts Podman, else installs it where that is possible (Debian or Ubuntu, as root). */
 export async function ensureEngine(request: EngineRequest): Promise<Engine> {
   try {
-    return await discoverEngine(request.socket);
+    return await hostCluster.find(request.socket);
   } catch (error) {
     if (request.socket !== "" || process.platform !== "linux") throw error;
   }
@@ -121,7 +121,7 @@ export async function startPodman(runDir: string): Promise<Engine> {
   const deadline = Date.now() + START_TIMEOUT_MS;
   for (;;) {
     try {
-      return { ...(await discoverEngine(socket)), service };
+      return { ...(await hostCluster.find(socket)), service };
     } catch (error) {
       if (service.exited !== undefined || Date.now() > deadline) {
         await service.stop();

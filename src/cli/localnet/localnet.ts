@@ -2,11 +2,11 @@ import { spawn } from "node:child_process";
 import { copyFileSync, existsSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { ChainClient } from "../../client/index.ts";
-import { createEngineDriver, ensureSampleImage } from "../../provider/index.ts";
+import { hostCluster } from "../../provider/index.ts";
 import { errorText, makePrivateDirectory } from "../../util/index.ts";
 import { commandError, ExitError } from "../errors.ts";
 import type { Io } from "../io.ts";
-import { engineStateDir } from "../provider-run/config.ts";
+import { providerDir } from "../provider-run/config.ts";
 import { SUPERVISED } from "../signals.ts";
 import { VERSION } from "../version.ts";
 import { writeClientSettings } from "./client-settings.ts";
@@ -128,7 +128,7 @@ export class Localnet {
     this.#superviseEngine(runDir);
     this.#onStop("container engine", () => this.#stopEngine());
     ensureBusybox(say);
-    await ensureSampleImage(this.#engine.socket);
+    await hostCluster.sampleImage(this.#engine.address);
   }
 
   /** The engine service that was started here is started again when it ends: the containers do not end with it. */
@@ -195,7 +195,7 @@ export class Localnet {
     const ports = this.#ports;
     const child = this.#spawn("provider", [
       ...["provider", "run", "--home", this.#home, "--chain-id", LOCALNET_CHAIN_ID, "--node", this.#rpcUrl],
-      ...["--keyring-backend", "test", "--from", "provider", "--cluster-engine", this.#needEngine().socket],
+      ...["--keyring-backend", "test", "--from", "provider", "--cluster-engine", this.#needEngine().address],
       ...["--cluster-public-hostname", "localhost", "--cluster-local-images", "--ingress-loopback-ports"],
       ...["--cluster-stop-grace", `${STOP_GRACE_MS}ms`],
       ...["--cluster-node-port-range", `${ports.nodePortFirst}-${ports.nodePortLast}`],
@@ -272,10 +272,10 @@ export class Localnet {
 
   /** Removes containers, networks and rules of this home; with `data` also volumes and what is known of the leases. */
   async #purgeContainers(what: "containers" | "data"): Promise<void> {
-    const stateDir = engineStateDir(this.#home);
+    const stateDir = providerDir(this.#home);
     if (!existsSync(stateDir)) return;
-    const { socket } = this.#needEngine();
-    const driver = await createEngineDriver({ socket, stateDir, timing: { stopGrace: STOP_GRACE_MS } });
+    const { address } = this.#needEngine();
+    const driver = await hostCluster.open({ address, stateDir, stopGraceMs: STOP_GRACE_MS });
     try {
       await (what === "containers" ? driver.suspend() : driver.purge());
     } finally {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { DEC_ONE, parseDec } from "../../util/index.ts";
 import { type Environment, resolveFlags } from "../flags.ts";
-import { readEngineSettings, readSettings } from "./config.ts";
+import { readClusterSettings, readSettings } from "./config.ts";
 import { PROVIDER_RUN_FLAGS } from "./spec.ts";
 
 type Given = Record<string, string | boolean>;
@@ -17,14 +17,15 @@ const COIN = { denom: "utoken" };
 
 describe("the settings of a provider", () => {
   test("without flags are the documented ones", () => {
-    const { fee, gasPrice, bidDeposit, gateway, nodePorts, ingress, pricing, publicHostname } = settings();
+    const { fee, gasPrice, bidDeposit, gateway, nodePortQuantity, ingress, pricing, publicHostname } = settings();
     expect({ fee, gasPrice, bidDeposit }).toEqual({
       fee: { ...COIN, amount: 1000n },
       gasPrice: parseDec("0.0025"),
       bidDeposit: undefined,
     });
     expect(gateway).toEqual({ host: "0.0.0.0", port: 8443 });
-    expect(nodePorts).toEqual({ quantity: 1000, first: 30_000, last: 32_767 });
+    expect(nodePortQuantity).toBe(1000);
+    expect(readClusterSettings(flags({})).nodePorts).toEqual({ first: 30_000, last: 32_767 });
     expect(ingress).toMatchObject({ domain: "localhost", staticHosts: true, host: "0.0.0.0", port: 80 });
     expect(pricing.description).toMatch(/^scale: cpu 0\.001\/mcpu, memory 0\.0001\/MiB, .*endpoint 0\.01/);
     expect(publicHostname).toBe("localhost");
@@ -65,7 +66,7 @@ describe("the settings of a provider", () => {
       stateDir: "/home/x/provider",
       fee: { ...COIN, amount: 2000n },
       bidDeposit: { ...COIN, amount: 5_000_000n },
-      nodePorts: { quantity: 7 },
+      nodePortQuantity: 7,
       publicHostname: "cluster.example",
       ingress: { domain: "apps.example", staticHosts: false },
     });
@@ -75,19 +76,20 @@ describe("the settings of a provider", () => {
   });
 
   test("of a container engine", () => {
-    expect(readEngineSettings(flags({}))).toEqual({
-      stateDir: "/home/x/provider/engine",
+    expect(readClusterSettings(flags({}))).toEqual({
+      stateDir: "/home/x/provider",
       allowLocalImages: false,
       publicHostname: "localhost",
-      volumeSizeEnforcement: "loop",
-      timing: { stopGrace: 30_000 },
+      nodePorts: { first: 30_000, last: 32_767 },
+      sizedVolumes: true,
+      stopGraceMs: 30_000,
     });
     const given = { "cluster-stop-grace": "1500ms", "cluster-volume-sizes": "none", "cluster-local-images": true };
-    expect(readEngineSettings(flags({ ...given, "cluster-public-hostname": "cluster.example" }))).toMatchObject({
+    expect(readClusterSettings(flags({ ...given, "cluster-public-hostname": "cluster.example" }))).toMatchObject({
       allowLocalImages: true,
       publicHostname: "cluster.example",
-      volumeSizeEnforcement: "none",
-      timing: { stopGrace: 1500 },
+      sizedVolumes: false,
+      stopGraceMs: 1500,
     });
   });
 
@@ -139,6 +141,7 @@ describe("prices", () => {
     cpu: 100n,
     memory: 64n * MIB,
     gpu: 0n,
+    gpuKinds: [],
     volumes: [
       { bytes: 8n * MIB, class: "", persistent: false },
       { bytes: 4n * MIB, class: "beta2", persistent: true },

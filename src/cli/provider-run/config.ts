@@ -23,23 +23,19 @@ import { homeOf } from "../home.ts";
 import { inFlag } from "../in-flag.ts";
 
 /** Folder of the daemon in the home. */
-export function stateDirOf(flags: Flags): string {
-  return join(homeOf(flags), "provider");
+export function providerDir(home: string): string {
+  return join(home, "provider");
 }
 
-/** Where the container-engine driver keeps what it knows, in the home of a provider. */
-export function engineStateDir(home: string): string {
-  return join(home, "provider", "engine");
-}
-
-/** What the flags say of a container engine, beside its address. */
-export function readEngineSettings(flags: Flags) {
+/** What the flags say of the cluster, beside its address. */
+export function readClusterSettings(flags: Flags) {
   return {
-    stateDir: engineStateDir(homeOf(flags)),
+    stateDir: providerDir(homeOf(flags)),
     allowLocalImages: flags.bool("cluster-local-images"),
     publicHostname: readHost(flags, "cluster-public-hostname"),
-    volumeSizeEnforcement: flags.text("cluster-volume-sizes") === "none" ? ("none" as const) : ("loop" as const),
-    timing: { stopGrace: parseDuration("cluster-stop-grace", flags.text("cluster-stop-grace")) },
+    nodePorts: readPortRange(flags),
+    sizedVolumes: flags.text("cluster-volume-sizes") !== "none",
+    stopGraceMs: parseDuration("cluster-stop-grace", flags.text("cluster-stop-grace")),
   };
 }
 
@@ -50,7 +46,7 @@ export function readSettings(flags: Flags): Omit<ProviderConfig, "driver"> {
   const duration = (name: string) => parseDuration(name, flags.text(name));
   const jitter = (name: string) => (/^0(ms|s|m|h)?$/.test(flags.text(name)) ? 0 : duration(name));
   return {
-    stateDir: stateDirOf(flags),
+    stateDir: providerDir(homeOf(flags)),
     pricing: readPricing(flags),
     fee,
     gasPrice: readGasPrice(flags, fee.denom),
@@ -64,7 +60,7 @@ export function readSettings(flags: Flags): Omit<ProviderConfig, "driver"> {
       memory: flags.decimal("overcommit-pct-mem"),
       storage: flags.decimal("overcommit-pct-storage"),
     },
-    nodePorts: { quantity: flags.count("cluster-node-port-quantity"), ...readPortRange(flags) },
+    nodePortQuantity: flags.count("cluster-node-port-quantity"),
     monitor: {
       retries: flags.count("monitor-max-retries"),
       retryMs: duration("monitor-retry-period"),

@@ -6,14 +6,19 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { ManualClock } from "../../provider/testing/clock.ts";
-import { TestDaemon, type TestMarketplace, testMarketplace } from "../../provider/testing/daemon.ts";
+import {
+  type DaemonOptions,
+  TestDaemon,
+  type TestMarketplace,
+  testMarketplace,
+} from "../../provider/testing/daemon.ts";
 import { type SampleOptions, sampleDeployment } from "../../provider/testing/deployment.ts";
 import { type TestNode, testNode } from "../../testing/index.ts";
 import { freePort } from "../../testing/ports.ts";
 import { parseDec } from "../../util/index.ts";
 import type { LeaseKey } from "../../wire/index.ts";
 import { resolveFlags } from "../flags.ts";
-import { readSettings } from "./config.ts";
+import { readClusterSettings, readSettings } from "./config.ts";
 import { PROVIDER_RUN_FLAGS } from "./spec.ts";
 
 /** Each flag of `svc provider run` with a value of its own, and what the daemon that is made from it does then. */
@@ -33,13 +38,14 @@ beforeAll(async () => {
 });
 afterAll(() => node.stop());
 
-async function started(given: Given, clock?: ManualClock): Promise<TestDaemon> {
+async function started(given: Given, time: Pick<DaemonOptions, "clock" | "random"> = {}): Promise<TestDaemon> {
   const home = mkdtempSync(join(tmpdir(), "svc-provider-flags-"));
   const flags = resolveFlags(PROVIDER_RUN_FLAGS, new Map(Object.entries({ ...OWN_PORTS, ...given })), {
     SVC_HOME: home,
   });
   const config = readSettings(flags);
-  const daemon = new TestDaemon(market, { config, ...(clock === undefined ? {} : { clock }) });
+  const { nodePorts } = readClusterSettings(flags);
+  const daemon = new TestDaemon(market, { config, nodePorts, ...time });
   onTestFinished(() => daemon.stop());
   await daemon.start();
   return daemon;
@@ -136,7 +142,7 @@ describe("the inventory", () => {
 
   test("--inventory-resource-poll-period is the time between two looks", async () => {
     const daemon = await started({ "inventory-resource-poll-period": "20ms" });
-    const nodes = vi.spyOn(daemon.driver, "nodes");
+    const nodes = vi.spyOn(daemon.driver, "capacity");
     await vi.waitUntil(() => nodes.mock.calls.length > 2, LOOK);
   });
 });
@@ -204,16 +210,12 @@ describe("the monitor", () => {
   };
 
   /** Half of every jitter. */
-  class HalfwayClock extends ManualClock {
-    override random(): number {
-      return 0.5;
-    }
-  }
+  const random = () => 0.5;
 
   /** A lease of a daemon whose clock stands still, with the times of the looks at it. */
   async function watched(given: Given, health: "ok" | "bad") {
-    const clock = new HalfwayClock();
-    const daemon = await started({ ...CALM, ...given }, clock);
+    const clock = new ManualClock();
+    const daemon = await started({ ...CALM, ...given }, { clock, random });
     const id = await served(daemon);
     const looks: number[] = [];
     daemon.driver.status = async () => {

@@ -1,11 +1,10 @@
 import type { TxSigner } from "../../client/index.ts";
-import { createEngineDriver, discoverEngine, type EngineDriver, runProvider } from "../../provider/index.ts";
+import { type ClusterDriver, type ClusterKind, clusterKind, runProvider } from "../../provider/index.ts";
 import { createLogger, EXIT, errorText, type Logger } from "../../util/index.ts";
 import { encodeAddress } from "../../wire/index.ts";
 import { openCertificate, type TlsIdentity } from "../cert/issue.ts";
 import { type CliContext, createContext } from "../context.ts";
 import { commandError } from "../errors.ts";
-import type { Flags } from "../flags.ts";
 import { homeOf } from "../home.ts";
 import { lockHome } from "../home-lock.ts";
 import { findKey } from "../keys.ts";
@@ -15,17 +14,19 @@ import { stopRequested } from "../signals.ts";
 import type { CommandInput } from "../spec.ts";
 import { keyringSigner } from "../tx/sender.ts";
 import { VERSION } from "../version.ts";
-import { readEngineSettings, readSettings } from "./config.ts";
+import { readClusterSettings, readSettings } from "./config.ts";
 
 /** `svc provider run`. */
 export async function providerRun(input: CommandInput): Promise<number> {
   const { flags } = input;
-  if (flags.bool("cluster-orch") || flags.given("clusterconfig")) {
+  const kind = clusterKind({ orchestrator: flags.bool("cluster-orch") || flags.given("clusterconfig") });
+  if (kind === undefined) {
     throw commandError("this release runs containers on a container engine, not on an orchestrator", {
       hint: "leave out --cluster-orch (--cluster-k8s) and --clusterconfig (--kubeconfig)",
     });
   }
   const settings = readSettings(flags);
+  const cluster = { kind, settings: readClusterSettings(flags) };
   const log = createLogger(logOptions(flags));
   const context = createContext(input);
   const key = await findKey(await context.keyring(), await signingKeyName(context), context.keys);
@@ -37,14 +38,20 @@ export async function providerRun(input: CommandInput): Promise<number> {
     hint: "stop that one first, or name the home of another provider with --home",
   });
   try {
-    return await runLocked(input, { settings, signer, identity, log, context });
+    return await runLocked(input, { settings, cluster, signer, identity, log, context });
   } finally {
     lock.release();
   }
 }
 
+interface ChosenCluster {
+  readonly kind: ClusterKind;
+  readonly settings: ReturnType<typeof readClusterSettings>;
+}
+
 interface Prepared {
   readonly settings: ReturnType<typeof readSettings>;
+  readonly cluster: ChosenCluster;
   readonly signer: TxSigner;
   readonly identity: TlsIdentity;
   readonly log: Logger;
@@ -53,9 +60,9 @@ interface Prepared {
 
 async function runLocked(
   { flags }: CommandInput,
-  { settings, signer, identity, log, context }: Prepared,
+  { settings, cluster, signer, identity, log, context }: Prepared,
 ): Promise<number> {
-  const driver = await openDriver(flags, log);
+  const driver = await openDriver(cluster, flags.optional("cluster-engine"), log);
   const stop = stopRequested();
   const starting = new AbortController();
   void stop.received.then(() => starting.abort());
@@ -78,8 +85,8 @@ async function runLocked(
   }
 }
 
-async function openDriver(flags: Flags, log: Logger): Promise<EngineDriver> {
-  const { socket, kind, version } = await discoverEngine(flags.optional("cluster-engine"));
-  log.info("container engine found", { kind, version, socket });
-  return createEngineDriver({ socket, ...readEngineSettings(flags), log: log.child({ module: "provider-cluster" }) });
+async function openDriver(cluster: ChosenCluster, wanted: string | undefined, log: Logger): Promise<ClusterDriver> {
+  const { address, kind, version } = await cluster.kind.find(wanted);
+  log.info("container engine found", { kind, version, socket: address });
+  return cluster.kind.open({ ...cluster.settings, address, log: log.child({ module: "provider-cluster" }) });
 }

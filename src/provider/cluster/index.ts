@@ -1,3 +1,3 @@
 export * from "./contract/index.ts";
-export * from "./docker/index.ts";
-export { EventLog, MIN_MEMORY, streamEvents } from "./shared/index.ts";
+export { clusterKind, hostCluster } from "./kinds.ts";
+export { EventLog, streamEvents } from "./shared/index.ts";

@@ -2,6 +2,7 @@ import type { Dec, IntCoin } from "../../util/index.ts";
 import type { Attribute } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
 import type { ClusterDriver } from "../cluster/index.ts";
 import type { ClientRules } from "../ingress/index.ts";
+import type { Overcommit } from "../inventory/index.ts";
 import type { PricingStrategy } from "../pricing/index.ts";
 
 /** Everything a provider is told when it starts. */
@@ -19,8 +20,9 @@ export interface ProviderConfig {
   readonly manifestTimeoutMs: number;
   readonly withdrawalPeriodMs: number;
   readonly tenantAttributes: readonly Attribute[];
-  readonly overcommit: { readonly cpu: number; readonly memory: number; readonly storage: number };
-  readonly nodePorts: { readonly quantity: number; readonly first: number; readonly last: number };
+  readonly overcommit: Overcommit;
+  /** Node ports that all leases together may take. */
+  readonly nodePortQuantity: number;
   readonly monitor: {
     readonly retries: number;
     readonly retryMs: number;

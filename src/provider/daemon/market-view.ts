@@ -1,6 +1,6 @@
 import type { Attribute } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
 import type { ChainView } from "../chain.ts";
-import { MIN_MEMORY } from "../cluster/index.ts";
+import type { ClusterLimits } from "../cluster/index.ts";
 import { daemonErrors } from "../errors.ts";
 import type { MarketView } from "../orders/index.ts";
 
@@ -10,10 +10,12 @@ export interface MarketViewOptions {
   /** Attributes that an order must ask for (`--provider-config`). */
   readonly tenantAttributes: readonly Attribute[];
   readonly balance: (denom: string) => Promise<bigint>;
+  /** What the cluster can run. */
+  readonly cluster: () => ClusterLimits & { readonly gpus: boolean };
 }
 
 /** The chain as the orders see it: with our own offer, as the chain knows it at this moment. */
-export function marketView({ chain, provider, tenantAttributes, balance }: MarketViewOptions): MarketView {
+export function marketView({ chain, provider, tenantAttributes, balance, cluster }: MarketViewOptions): MarketView {
   return {
     openOrders: () => chain.openOrders(),
     order: (id) => chain.order(id),
@@ -29,9 +31,7 @@ export function marketView({ chain, provider, tenantAttributes, balance }: Marke
         attributes: record.attributes,
         signedBy: (auditor) => audited.find((each) => each.auditor === auditor)?.attributes ?? [],
         tenantAttributes,
-        gpus: false,
-        leasedIps: false,
-        leastMemory: MIN_MEMORY,
+        ...cluster(),
       };
     },
   };

@@ -1,11 +1,10 @@
-import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { ChainClient, clientErrors, sendTx } from "../../client/index.ts";
 import { type TestNode, testNode } from "../../testing/index.ts";
+import { freePort } from "../../testing/ports.ts";
 import { type Logger, silentLogger } from "../../util/index.ts";
 import { MsgRevokeCertificateSchema } from "../../wire/gen/svc/cert/v1beta1/cert_pb.js";
 import { MsgCreateProviderSchema } from "../../wire/gen/svc/provider/v1beta1/provider_pb.js";
@@ -41,7 +40,7 @@ function configOf(change: Partial<ProviderConfig>): ProviderConfig {
     withdrawalPeriodMs: 60_000,
     tenantAttributes: [],
     overcommit: { cpu: 0, memory: 0, storage: 0 },
-    nodePorts: { quantity: 0, first: 30_000, last: 30_000 },
+    nodePortQuantity: 0,
     monitor: { retries: 1, retryMs: 1000, retryJitterMs: 0, periodMs: 1000, periodJitterMs: 0 },
     inventoryPollMs: 60_000,
     publicHostname: "localhost",
@@ -132,6 +131,23 @@ test("a certificate that was sent just before is waited for", async () => {
   await provider.stop();
 });
 
+test.each([
+  ["provider", true],
+  ["cluster", false],
+] as const)("where host names come through the ingress of the %s, one of ours is open: %s", async (ingress, open) => {
+  const cluster = new MemoryCluster({ ingress });
+  onTestFinished(() => cluster.destroy());
+  const port = await freePort();
+  const config = { driver: cluster.open(), ingress: { ...configOf({}).ingress, port } };
+  const provider = await run(await startedNode(), { config });
+  onTestFinished(() => provider.stop());
+  const answer = fetch(`http://127.0.0.1:${port}/`).then(
+    ({ status }) => status === 404,
+    () => false,
+  );
+  expect(await answer).toBe(open);
+});
+
 test("a provider that cannot follow the blocks tells of its end", async () => {
   const provider = await run(await startedNode(), {
     change: (client) => {
@@ -171,11 +187,3 @@ test("a provider whose cluster can run nothing says so before it bids", async ()
   onTestFinished(() => provider.stop());
   expect(heard).toEqual(["this provider does not bid | network rules cannot be set"]);
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === "object" && address !== null ? address.port : 0;
-}

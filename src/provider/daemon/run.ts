@@ -1,19 +1,20 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { type Block, type ChainClient, clientErrors, followBlocks, type TxSigner } from "../../client/index.ts";
 import { parseCertificatePem } from "../../crypto/index.ts";
-import { errorText, formatCoin, type IntCoin, type Logger } from "../../util/index.ts";
+import { type Clock, errorText, formatCoin, type IntCoin, type Logger } from "../../util/index.ts";
 import { Query as BankQuery } from "../../wire/gen/sdk/bank/v1beta1/query_pb.js";
 import { formatLeaseId, formatOrderId, type LeaseKey } from "../../wire/index.ts";
 import { type ChainCertificate, type ChainView, chainView } from "../chain.ts";
 import { daemonErrors } from "../errors.ts";
 import { Gateway } from "../gateway/index.ts";
-import { HostRegistry, Ingress } from "../ingress/index.ts";
+import { HostRegistry, type Ingress } from "../ingress/index.ts";
 import { type Inventory, openInventory, reconcileReservations } from "../inventory/index.ts";
-import { type Clock, DEFAULT_MONITOR, LeaseService } from "../leases/index.ts";
+import { DEFAULT_MONITOR, LeaseService } from "../leases/index.ts";
 import { marketEvents, OrderService } from "../orders/index.ts";
 import { closeBidMessage, Outbox, outboxChain, type TxVerdict, withdrawMessages } from "../outbox/index.ts";
 import type { ProviderConfig } from "./config.ts";
 import { gatewaySources } from "./gateway-sources.ts";
+import { leaseRouter, openIngress } from "./ingress.ts";
 import { marketView } from "./market-view.ts";
 
 /** Blocks until which a transaction of the provider must be in one. */
@@ -43,6 +44,8 @@ export interface ProviderRequest {
   readonly log: Logger;
   /** Time as the leases see it; the system's clock by default. */
   readonly clock?: Clock;
+  /** From 0 up to 1: spreads the looks at leases over time. */
+  readonly random?: () => number;
   /** Ends a start that still waits for the node; the running provider is ended by `stop`. */
   readonly signal?: AbortSignal;
 }
@@ -94,7 +97,8 @@ class ProviderDaemon implements RunningProvider {
   readonly #outbox: Outbox;
   readonly #orders: OrderService;
   readonly #leases: LeaseService;
-  readonly #ingress: Ingress;
+  /** None where the cluster has its own. */
+  readonly #ingress: Ingress | undefined;
   readonly #stop = new AbortController();
   readonly #timers: NodeJS.Timeout[] = [];
   #gateway: Gateway | undefined;
@@ -112,7 +116,7 @@ class ProviderDaemon implements RunningProvider {
     this.#chain = chainView(client.query);
     this.#inventory = openInventory(config.stateDir, {
       overcommit: config.overcommit,
-      portQuantity: config.nodePorts.quantity,
+      portQuantity: config.nodePortQuantity,
     });
     this.#outbox = new Outbox({
       chain: outboxChain({ client, signer, fee: config.fee, gasPrice: config.gasPrice }),
@@ -122,9 +126,8 @@ class ProviderDaemon implements RunningProvider {
       pause: (attempt) => sleep(Math.min(PAUSE_MS * 2 ** attempt, MAX_PAUSE_MS), this.#stop.signal),
     });
     this.#orders = this.#makeOrders(deposit);
-    const { host, port, domain, blockedHosts, clients } = config.ingress;
-    this.#ingress = new Ingress({ driver: config.driver, host, port, clients, log: log.child({ module: "ingress" }) });
-    this.#leases = this.#makeLeases(new HostRegistry({ blocked: blockedHosts, domain }));
+    this.#ingress = openIngress(request);
+    this.#leases = this.#makeLeases();
   }
 
   async start(): Promise<void> {
@@ -133,7 +136,7 @@ class ProviderDaemon implements RunningProvider {
     await this.#checkCertificate();
     await this.#observeNodes();
     await this.#observeObstacle();
-    await this.#ingress.listen();
+    await this.#ingress?.listen();
     await this.#leases.start();
     signal?.throwIfAborted();
     await this.#syncSequence("info");
@@ -156,7 +159,7 @@ class ProviderDaemon implements RunningProvider {
     await this.#gateway?.close();
     await this.#following;
     await this.#leases.stop();
-    await this.#ingress.close();
+    await this.#ingress?.close();
     await this.#request.config.driver.close();
     this.#request.client.close();
     this.#request.log.info("shutdown complete");
@@ -212,9 +215,9 @@ class ProviderDaemon implements RunningProvider {
 
   async #observeNodes(): Promise<void> {
     const { config, log } = this.#request;
-    const nodes = await config.driver.nodes();
-    this.#inventory.observe(nodes);
-    log.info("inventory fetched", { module: "provider-cluster", nodes: nodes.length });
+    const capacity = await config.driver.capacity();
+    this.#inventory.observe(capacity);
+    log.info("inventory fetched", { module: "provider-cluster", nodes: capacity.nodes.length });
     for (const { name, cpu, memory, storage } of this.#inventory.available()) {
       const left = { "available-cpu": cpu, "available-memory": memory, "available-storage": storage };
       log.info("node resources", { module: "provider-cluster", "node-id": name, ...left });
@@ -226,7 +229,7 @@ class ProviderDaemon implements RunningProvider {
   async #pollNodes(): Promise<void> {
     const { config, log } = this.#request;
     try {
-      this.#inventory.observe(await config.driver.nodes());
+      this.#inventory.observe(await config.driver.capacity());
       await this.#observeObstacle();
     } catch (error) {
       log.warn("inventory not refreshed", { err: errorText(error) });
@@ -310,7 +313,13 @@ class ProviderDaemon implements RunningProvider {
     };
     return new OrderService({
       provider,
-      chain: marketView({ chain: this.#chain, provider, tenantAttributes: config.tenantAttributes, balance }),
+      chain: marketView({
+        chain: this.#chain,
+        provider,
+        tenantAttributes: config.tenantAttributes,
+        balance,
+        cluster: () => ({ ...config.driver.limits, gpus: this.#inventory.hasGpus }),
+      }),
       inventory: this.#inventory,
       pricing: config.pricing,
       send: (message, label) => this.#outbox.send(message, label),
@@ -324,9 +333,9 @@ class ProviderDaemon implements RunningProvider {
     });
   }
 
-  #makeLeases(registry: HostRegistry): LeaseService {
-    const { config, log, clock } = this.#request;
-    const { domain, staticHosts, loopbackPorts, port } = config.ingress;
+  #makeLeases(): LeaseService {
+    const { config, log, clock, random } = this.#request;
+    const { domain, staticHosts, blockedHosts } = config.ingress;
     return new LeaseService({
       folder: config.stateDir,
       settings: {
@@ -336,20 +345,18 @@ class ProviderDaemon implements RunningProvider {
         monitor: { ...DEFAULT_MONITOR, ...config.monitor },
         domain,
         staticHosts,
-        loopbackPorts,
       },
       chain: this.#chain,
       driver: config.driver,
-      registry,
-      ingress: this.#ingress,
+      registry: new HostRegistry({ blocked: blockedHosts, domain }),
+      router: leaseRouter(this.#ingress, config),
       log: log.child({ module: "provider-manifest" }),
       closeBid: async (id, reason) => {
         await this.#outbox.send(closeBidMessage(id, reason), `close ${formatLeaseId(id)}`);
       },
       onGone: (id) => this.#orders.release(id),
-      hostUrl: (host) => `http://${host}${port === 80 ? "" : `:${port}`}/`,
-      portRange: { first: config.nodePorts.first, last: config.nodePorts.last },
       ...(clock === undefined ? {} : { clock }),
+      ...(random === undefined ? {} : { random }),
     });
   }
 

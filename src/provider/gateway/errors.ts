@@ -61,7 +61,6 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
     [leaseErrors.busy, 409, "manifest_busy"],
     [leaseErrors.versionMismatch, 422, "version_mismatch"],
     [leaseErrors.hostMissing, 422, "hostname_missing"],
-    [leaseErrors.noPorts, 422, "no_ports_left"],
     [leaseErrors.unknownService, 404, "service_not_found"],
     [leaseErrors.closing, 409, "lease_closing"],
   ],
@@ -84,6 +83,7 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
     [clusterErrors.unknownLease, 503, "not_deployed_yet"],
     [clusterErrors.noReplica, 503, "no_running_replica"],
     [clusterErrors.closing, 409, "lease_closing"],
+    [clusterErrors.noPorts, 422, "no_ports_left"],
   ],
 };
 

@@ -2,5 +2,6 @@ export { type ClientRules, CONNECTIONS_PER_ADDRESS, parseNetworks } from "./clie
 export { ingressErrors } from "./errors.ts";
 export { generatedHost, normalHost } from "./hostname.ts";
 export { type HostClaim, HostRegistry, type HostRules } from "./hosts.ts";
-export { Routes, type RouteTarget } from "./routes.ts";
+export { clusterRouter, ingressRouter, type LeaseRouter } from "./router.ts";
+export { Routes } from "./routes.ts";
 export { Ingress, type IngressOptions } from "./server.ts";

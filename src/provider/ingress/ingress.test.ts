@@ -11,7 +11,8 @@ import { WebSocket, WebSocketServer } from "ws";
 import { breakOff, upgradeRequest } from "../../../test/support/break-off.ts";
 import type { HttpOptions } from "../../sdl/index.ts";
 import type { LeaseKey } from "../../wire/index.ts";
-import { type ClientRules, Ingress, parseNetworks, type RouteTarget } from "./index.ts";
+import type { RouteTarget } from "../cluster/index.ts";
+import { type ClientRules, Ingress, parseNetworks } from "./index.ts";
 
 const LEASE: LeaseKey = { owner: "svc1tenant", dseq: 7n, gseq: 1, oseq: 1, provider: "svc1provider" };
 const OPTIONS: HttpOptions = {
@@ -57,7 +58,7 @@ async function ingress(
   options: Partial<HttpOptions> = {},
   clients: Partial<ClientRules> = {},
 ): Promise<{ readonly ingress: Ingress; readonly port: number }> {
-  const made = new Ingress({ driver: { backends: () => backends }, host: "127.0.0.1", port: 0, clients });
+  const made = new Ingress({ backends: () => backends, host: "127.0.0.1", port: 0, clients });
   cleanups.push(() => made.close());
   made.routes.set(HOST, target(options));
   return { ingress: made, port: await made.listen() };

@@ -1,15 +1,6 @@
-import type { HttpOptions } from "../../sdl/index.ts";
 import { formatLeaseId, type LeaseKey } from "../../wire/index.ts";
+import type { RouteTarget } from "../cluster/index.ts";
 import { normalHost } from "./hostname.ts";
-
-/** Where requests for a host go. */
-export interface RouteTarget {
-  readonly lease: LeaseKey;
-  readonly service: string;
-  /** Port inside the container. */
-  readonly port: number;
-  readonly options: HttpOptions;
-}
 
 /** Host name to service. The last `set` of a host wins; who may set it is the registry's matter. */
 export class Routes {

@@ -2,15 +2,15 @@ import { createServer, type IncomingMessage, type Server } from "node:http";
 import { Socket } from "node:net";
 import { type Logger, listenError, silentLogger } from "../../util/index.ts";
 import { formatLeaseId, type LeaseKey } from "../../wire/index.ts";
-import type { ClusterDriver } from "../cluster/index.ts";
+import type { BackendRouting, RouteTarget } from "../cluster/index.ts";
 import { type ClientRules, CONNECTIONS_PER_ADDRESS, limitClients, parseNetworks } from "./clients.ts";
 import { Forwarder } from "./proxy/forward.ts";
 import { type PageStatus, sendPage, writePage } from "./proxy/pages.ts";
 import { forwardUpgrade } from "./proxy/upgrade.ts";
-import { Routes, type RouteTarget, targetKey } from "./routes.ts";
+import { Routes, targetKey } from "./routes.ts";
 
 export interface IngressOptions {
-  readonly driver: Pick<ClusterDriver, "backends">;
+  readonly backends: BackendRouting["backends"];
   /** Default 0.0.0.0. */
   readonly host?: string;
   /** 0 takes a free one. */
@@ -53,7 +53,7 @@ export class Ingress {
 
   constructor(options: IngressOptions) {
     this.#options = options;
-    this.#forwarder = new Forwarder((target) => options.driver.backends(target.lease, target.service, target.port));
+    this.#forwarder = new Forwarder((target) => options.backends(target.lease, target.service, target.port));
     this.#server = this.#makeServer((host) => this.routes.find(host));
   }
 

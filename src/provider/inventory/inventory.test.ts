@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import type { ClusterCapacity, NodeCapacity, StoragePool } from "../cluster/index.ts";
 import { Inventory, type Reservation } from "./inventory.ts";
 import type { RowNeed } from "./resources.ts";
 
@@ -8,15 +9,17 @@ const node = (name: string, cores = 4n) => ({
   name,
   cpu: cores * 1000n,
   memory: 8n * GIB,
-  storage: 100n * GIB,
-  gpu: 0n,
+  storage: [{ classes: "all" as const, bytes: 100n * GIB }],
+  gpus: [],
 });
+const cluster = (...nodes: NodeCapacity[]): ClusterCapacity => ({ nodes, storage: [] });
 const row = (change: Partial<RowNeed> = {}): RowNeed => ({
   id: 1,
   count: 1n,
   cpu: 1000n,
   memory: GIB,
   gpu: 0n,
+  gpuKinds: [],
   volumes: [{ bytes: GIB, class: "", persistent: false }],
   endpoints: 1,
   ports: 0,
@@ -27,7 +30,7 @@ const row = (change: Partial<RowNeed> = {}): RowNeed => ({
 function make(change: Partial<ConstructorParameters<typeof Inventory>[0]> = {}): Inventory {
   const overcommit = { cpu: 0, memory: 0, storage: 0 };
   const inventory = new Inventory({ overcommit, portQuantity: 3, save: () => {}, ...change });
-  inventory.observe([node("a"), node("b", 2n)]);
+  inventory.observe(cluster(node("a"), node("b", 2n)));
   return inventory;
 }
 
@@ -71,7 +74,7 @@ describe("the inventory", () => {
 
   it("takes a running lease over even where the cluster has shrunk", () => {
     const inventory = make();
-    inventory.observe([node("a", 1n)]);
+    inventory.observe(cluster(node("a", 1n)));
     inventory.hold("o1", [row({ cpu: 3000n })], "active");
     expect(inventory.available()[0]?.cpu).toBe(-2000n);
   });
@@ -116,9 +119,84 @@ describe("the inventory", () => {
           { overcommit: { cpu: 0, memory: 0, storage: 0 }, portQuantity: 3, save },
           saved,
         );
-        restarted.observe([node("a"), node("b", 2n)]);
+        restarted.observe(cluster(node("a"), node("b", 2n)));
         expect(restarted.available()).toEqual(inventory.available());
       }),
     );
+  });
+});
+
+describe("storage classes", () => {
+  const volume = (name: string, size: bigint) => ({ bytes: size * GIB, class: name, persistent: name !== "" });
+  const pool = (classes: string[], size: bigint) => ({ classes, bytes: size * GIB });
+  const places = (...storage: StoragePool[]) => ({ ...node("a"), storage });
+  const seen = (capacity: ClusterCapacity) => {
+    const inventory = make();
+    inventory.observe(capacity);
+    return inventory;
+  };
+
+  it("have room of their own, and what does not persist has its own too", () => {
+    const inventory = seen(cluster(places(pool(["ephemeral"], 10n), pool(["beta2", "beta3"], 20n))));
+    inventory.reserve("o1", [row({ volumes: [volume("", 8n), volume("beta2", 12n)] })]);
+    expect(() => inventory.reserve("o2", [row({ volumes: [volume("beta3", 9n)] })])).toThrow(
+      "insufficient capacity: 9Gi of storage class beta3 wanted per replica, at most 8Gi left on a node",
+    );
+    inventory.reserve("o2", [row({ volumes: [volume("", 2n), volume("beta3", 8n)] })]);
+    expect(inventory.available()[0]?.storage).toBe(0n);
+  });
+
+  it("that the cluster lacks never fit, however empty it is", () => {
+    const inventory = seen(cluster(places(pool(["ephemeral"], 100n))));
+    const rows = [row({ volumes: [volume("beta1", 1n)] })];
+    expect(() => inventory.reserve("o1", rows)).toThrow("1Gi of storage class beta1 wanted per replica, at most 0");
+    expect(inventory.couldFit(rows)).toBe(false);
+  });
+
+  it("may be the whole cluster's: nodes share the room", () => {
+    const nodes = ["a", "b"].map((name) => ({ ...node(name, 2n), storage: [pool(["ephemeral"], 5n)] }));
+    const inventory = seen({ nodes, storage: [pool(["beta2"], 10n)] });
+    inventory.reserve("o1", [row({ count: 3n, volumes: [volume("beta2", 3n)] })]);
+    expect(inventory.all()[0]?.placement).toEqual([["a", "a", "b"]]);
+    expect(() => inventory.reserve("o2", [row({ volumes: [volume("beta2", 2n)] })])).toThrow("at most 1Gi left");
+  });
+});
+
+describe("kinds of GPU", () => {
+  const gpu = (model: string, count: bigint) => ({ vendor: "nvidia", model, count });
+  const wants = (units: bigint, ...models: string[]) =>
+    row({ gpu: units, gpuKinds: models.map((model) => ({ vendor: "nvidia", model })) });
+  const withGpus = () => {
+    const inventory = make();
+    const nodes = [
+      { ...node("a"), gpus: [gpu("t4", 2n)] },
+      { ...node("b"), gpus: [gpu("t4", 1n), gpu("a100", 2n)] },
+    ];
+    inventory.observe(cluster(...nodes));
+    return inventory;
+  };
+
+  it("are taken from a node that has enough of one of those asked for", () => {
+    const inventory = withGpus();
+    inventory.reserve("o1", [wants(2n, "a100")]);
+    inventory.reserve("o2", [wants(1n, "*")]);
+    expect(inventory.all().map(({ placement, gpus }) => [placement, gpus])).toEqual([
+      [[["b"]], [["nvidia/a100"]]],
+      [[["a"]], [["nvidia/t4"]]],
+    ]);
+    expect(inventory.available().map((left) => left.gpu)).toEqual([1n, 1n]);
+    expect(() => inventory.reserve("o3", [wants(1n, "a100", "h100")])).toThrow(
+      "insufficient capacity: gpu 1 of nvidia/a100 or nvidia/h100 wanted per replica, at most 0 left on a node",
+    );
+    inventory.release("o1");
+    inventory.reserve("o3", [wants(1n, "a100")]);
+  });
+
+  it("that the cluster lacks never fit; without any it has none", () => {
+    const inventory = withGpus();
+    expect([inventory.hasGpus, make().hasGpus]).toEqual([true, false]);
+    expect(inventory.couldFit([wants(1n, "h100")])).toBe(false);
+    expect(inventory.couldFit([wants(2n, "a100")])).toBe(true);
+    expect(inventory.couldFit([wants(3n, "*")])).toBe(false);
   });
 });

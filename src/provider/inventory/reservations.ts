@@ -12,7 +12,12 @@ export function openInventory(folder: string, options: Omit<InventoryOptions, "s
   const stored = loadJson(path);
   // The file is written by `saveJson` with exactly this shape and is readable by its owner alone.
   const reservations = Array.isArray(stored) ? (stored as Reservation[]) : [];
-  return new Inventory({ ...options, save: (all) => saveJson(path, all) }, reservations);
+  return new Inventory({ ...options, save: (all) => saveJson(path, all) }, reservations.map(withGpuKinds));
+}
+
+/** Rows of before 0.2 name no kinds of GPU. */
+function withGpuKinds(reservation: Reservation): Reservation {
+  return { ...reservation, rows: reservation.rows.map((row) => ({ ...row, gpuKinds: row.gpuKinds ?? [] })) };
 }
 
 export interface ReconcileRequest {

@@ -4,6 +4,14 @@ import { groupSpec } from "../../testing/index.ts";
 import { GroupSpecSchema } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
 import { groupNeeds } from "./resources.ts";
 
+it("reads kinds of GPU from the attributes", () => {
+  const group = create(GroupSpecSchema, groupSpec("web"));
+  const gpu = group.resources[0]?.resources?.gpu;
+  const key = "vendor/nvidia/model/a100/ram/80Gi";
+  if (gpu !== undefined) gpu.attributes = [{ $typeName: "svc.base.v1beta1.Attribute", key, value: "true" }];
+  expect(groupNeeds(group)[0]?.gpuKinds).toEqual([{ vendor: "nvidia", model: "a100", ram: "80Gi" }]);
+});
+
 it("reads what the chain takes for nothing as nothing", () => {
   const group = create(GroupSpecSchema, groupSpec("web"));
   const gpu = group.resources[0]?.resources?.gpu?.units;

@@ -6,6 +6,7 @@ import {
   type ResourceValue,
 } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
 import type { GroupSpec } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
+import { type GpuWish, parseGpuWish } from "../cluster/index.ts";
 
 /** One volume of a replica. A class is named only where it is persistent or of memory. */
 export interface VolumeNeed {
@@ -21,6 +22,8 @@ export interface RowNeed {
   readonly cpu: bigint;
   readonly memory: bigint;
   readonly gpu: bigint;
+  /** Kinds of GPU of which one will do; empty where any does. */
+  readonly gpuKinds: readonly GpuWish[];
   readonly volumes: readonly VolumeNeed[];
   /** All endpoints of the row, and those of them that take a port of the host. */
   readonly endpoints: number;
@@ -42,6 +45,7 @@ function rowNeed(units: ResourceUnits | undefined, count: number): RowNeed {
     cpu: amount(units?.cpu?.units),
     memory: amount(units?.memory?.quantity),
     gpu: amount(units?.gpu?.units),
+    gpuKinds: (units?.gpu?.attributes ?? []).map(({ key }) => parseGpuWish(key)),
     volumes: (units?.storage ?? []).map(({ quantity, attributes }) => volumeNeed(amount(quantity), attributes)),
     endpoints: endpoints.length,
     ports: kinds(Endpoint_Kind.RANDOM_PORT).length,

@@ -11,7 +11,6 @@ export const leaseErrors = defineErrors("lease", {
     "send the file that the deployment was created with, or update the deployment first: svc tx deployment update FILE --dseq NUMBER",
   ],
   hostMissing: [8, "an HTTP service must have a hostname on this provider", "add a name of your own under accept"],
-  noPorts: [9, "no host port is left", "deploy with fewer global ports, or at another provider"],
   unknownService: [10, "the lease has no such service"],
   closing: [11, "the lease is being closed"],
 });

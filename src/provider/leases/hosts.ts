@@ -1,7 +1,7 @@
 import type { ManifestGroup, ManifestService } from "../../sdl/index.ts";
 import type { LeaseKey } from "../../wire/index.ts";
-import { isHttpExpose } from "../cluster/index.ts";
-import { generatedHost, type HostRegistry, type RouteTarget } from "../ingress/index.ts";
+import { isHttpExpose, type ServiceRoute } from "../cluster/index.ts";
+import { generatedHost, type HostRegistry } from "../ingress/index.ts";
 import { leaseErrors } from "./errors.ts";
 import type { LeaseRecord } from "./record/record.ts";
 
@@ -46,13 +46,12 @@ export function claimedHosts(records: readonly LeaseRecord[]): string[] {
   return records.flatMap(({ group }) => group?.services.flatMap(acceptedNames) ?? []);
 }
 
-/** Where the ingress sends the requests for each service of the group. */
-export function routeTargets(id: LeaseKey, group: ManifestGroup): ReadonlyMap<string, RouteTarget> {
-  const targets = new Map<string, RouteTarget>();
-  for (const { name, expose } of group.services) {
+/** Where requests for each HTTP service of the group come in, and where they go. */
+export function serviceRoutes(id: LeaseKey, group: ManifestGroup, hosts: LeaseRecord["hosts"]): ServiceRoute[] {
+  return group.services.flatMap(({ name, expose }) => {
     const http = expose.find(isHttpExpose);
-    if (http === undefined) continue;
-    targets.set(name, { lease: id, service: name, port: http.port, options: http.httpOptions });
-  }
-  return targets;
+    if (http === undefined) return [];
+    const target = { lease: id, service: name, port: http.port, options: http.httpOptions };
+    return [{ target, hosts: hosts[name] ?? [] }];
+  });
 }

@@ -1,9 +1,8 @@
 export { leaseErrors } from "./errors.ts";
 export type { HealthLimits } from "./health.ts";
-export { DEFAULT_PORT_RANGE, type PortRange } from "./ports.ts";
 export type { ReconcileReport } from "./reconcile.ts";
 export type { CloseProof, LeasePhase, LeaseRecord } from "./record/record.ts";
 export type { LeaseView, PodView, PortView, ServiceView } from "./record/status.ts";
 export { LeaseService, type LeaseServiceOptions } from "./service.ts";
 export { DEFAULT_MONITOR } from "./settings.ts";
-export type { GiveUpReason, LeaseIngress, LeaseSettings, MonitorTimes } from "./world.ts";
+export type { GiveUpReason, LeaseSettings, MonitorTimes } from "./world.ts";

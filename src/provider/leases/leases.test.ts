@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, renameSync, rmdirSync, writeFileSync } from "no
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { formatLeaseId } from "../../wire/index.ts";
-import { untilHealth, untilOk } from "../cluster/contract/conformance.ts";
+import { statusOf, untilHealth, untilOk } from "../cluster/contract/conformance/index.ts";
 import { clusterErrors, leaseNamespace } from "../cluster/index.ts";
 import { onChain, sampleDeployment } from "../testing/deployment.ts";
 import { type HarnessOptions, LeaseHarness, leaseOf, STRANGER, TENANT } from "../testing/leases.ts";
@@ -69,7 +69,7 @@ describe("life of a lease", () => {
   });
 
   it("answers the status with names, ports and replicas", async () => {
-    const world = open({ settings: { loopbackPorts: true } });
+    const world = open({ loopbackPorts: true });
     const { id } = await running(world, 1n, { nodePorts: [9000], hosts: ["www.example.org"] });
     const view = await world.service.status(id);
     const [host] = view.services.web?.uris ?? [];
@@ -200,13 +200,27 @@ describe("ports", () => {
   });
 
   it("run out with a clear refusal that takes nothing", async () => {
-    const world = open({ options: { portRange: { first: 40_000, last: 40_000 } } });
+    const world = open({ cluster: { nodePorts: { first: 40_000, last: 40_000 } } });
     const id = leaseOf(1n);
     const loaded = sampleDeployment({ nodePorts: [9000, 9001] });
     world.chain.win(id, onChain(loaded));
     await expect(world.service.manifestReceived(TENANT, 1n, loaded.manifest)).rejects.toThrow(/no host port/);
     const fits = await running(world, 2n, { nodePorts: [9000] });
     expect(world.service.find(fits.id)?.ports[0]?.hostPort).toBe(40_000);
+  });
+});
+
+describe("host names of a cluster with an ingress of its own", () => {
+  it("reach the workload there, and nothing is left of them at the end", async () => {
+    const world = open({ cluster: { ingress: "cluster" } });
+    const { id } = await running(world, 1n, { hosts: ["www.example.localhost"] });
+    const { services } = await world.service.status(id);
+    const url = services.web?.urls.find((each) => each.includes("www.example.localhost")) ?? "";
+    expect(await statusOf(url)).toBe(200);
+    expect(world.ingress.routes.hosts()).toEqual([]);
+    await world.service.leaseClosed(id, 9n);
+    await world.pass(1000);
+    expect(await statusOf(url)).toBe(404);
   });
 });
 
@@ -258,11 +272,11 @@ describe("start", () => {
   it("leaves running workloads alone and routes to them again", async () => {
     const world = open();
     const { id } = await running(world);
-    const before = world.driver.backends(id, "web", 80);
+    const before = world.cluster.backends(id, "web", 80);
     world.chain.down = true;
     await world.restart();
     await world.pass(60_000);
-    expect(world.driver.backends(id, "web", 80)).toEqual(before);
+    expect(world.cluster.backends(id, "web", 80)).toEqual(before);
     expect(world.ingress.routes.hosts()).toHaveLength(1);
   });
 

@@ -4,7 +4,7 @@ import { formatLeaseId, type LeaseKey } from "../../wire/index.ts";
 import { clusterErrors, type LeaseHealth, leaseNamespace } from "../cluster/index.ts";
 import { leaseErrors } from "./errors.ts";
 import { countHealth, HEALTHY, type HealthCount, isGivenUp } from "./health.ts";
-import { claimHosts, routeTargets } from "./hosts.ts";
+import { claimHosts, serviceRoutes } from "./hosts.ts";
 import { advance, type CloseProof, type LeaseRecord } from "./record/record.ts";
 import { leaseSpec } from "./spec.ts";
 import { type GiveUpReason, type LeaseWorld, leaseEvent } from "./world.ts";
@@ -128,7 +128,7 @@ export class LeaseMachine {
       throw error;
     } finally {
       world.registry.retain(this.id, world.claimed(this.id));
-      world.ports.hold(this.id, this.#record.ports);
+      world.driver.ports.hold(this.id, this.#record.ports);
     }
     this.#tellAccepted();
     this.#schedule(0);
@@ -145,13 +145,17 @@ export class LeaseMachine {
 
   /** The next record, with host names and ports taken; on a refusal nothing is taken. */
   async #prepare(group: ManifestGroup, version: string): Promise<LeaseRecord> {
-    const { registry, ports, settings } = this.#world;
+    const { driver, registry, settings } = this.#world;
+    const { ports } = driver;
     const before = this.#record;
     try {
       const hosts = claimHosts(registry, { id: this.id, group }, settings);
       const assigned = await ports.assign(this.id, group);
       const generation = before.generation + 1;
-      return advance(before, "deploying", { group, version, generation, ports: assigned, ...hosts });
+      const next = advance(before, "deploying", { group, version, generation, ports: assigned, ...hosts });
+      const spec = leaseSpec(next, settings.publicHostname);
+      if (spec !== undefined) await driver.check(spec);
+      return next;
     } catch (error) {
       registry.retain(this.id, this.#world.claimed(this.id));
       ports.hold(this.id, before.ports);
@@ -170,17 +174,11 @@ export class LeaseMachine {
     this.#failures = 0;
   }
 
-  /** Makes the ingress route the lease's host names. */
+  /** Routes the lease's host names. */
   async #publish(): Promise<void> {
-    const { ingress, settings } = this.#world;
     const { id, group, hosts, loopback } = this.#record;
-    if (ingress === undefined || group === null) return;
-    ingress.routes.removeLease(id);
-    const ports: Record<string, number> = {};
-    for (const [service, target] of routeTargets(id, group)) {
-      for (const host of hosts[service] ?? []) ingress.routes.set(host, target);
-      if (settings.loopbackPorts) ports[service] = await ingress.exposeService(target, loopback[service]);
-    }
+    if (group === null) return;
+    const ports = await this.#world.router.route(id, serviceRoutes(id, group, hosts), loopback);
     if (JSON.stringify(ports) !== JSON.stringify(loopback)) this.#save({ ...this.#record, loopback: ports });
   }
 
@@ -277,9 +275,9 @@ export class LeaseMachine {
   }
 
   async #teardown(): Promise<void> {
-    const { driver, ingress, log } = this.#world;
+    const { driver, router, log } = this.#world;
     try {
-      await ingress?.removeLease(this.id);
+      await router.unroute(this.id);
       await driver.teardown(this.id);
     } catch (error) {
       log.warn("teardown failed, trying again", { lease: formatLeaseId(this.id), err: errorText(error) });
@@ -289,11 +287,11 @@ export class LeaseMachine {
   }
 
   #forget(): void {
-    const { store, ports, registry, events, gone, log, claimed } = this.#world;
+    const { store, driver, registry, events, gone, log, claimed } = this.#world;
     this.#stopped = true;
     this.#cancel();
     store.remove(this.id);
-    ports.release(this.id);
+    driver.ports.release(this.id);
     events.remove(leaseNamespace(this.id));
     gone(this.id);
     registry.retain(this.id, claimed(this.id));

@@ -15,18 +15,17 @@ import {
   type StreamOptions,
   streamEvents,
 } from "../cluster/index.ts";
-import type { HostRegistry } from "../ingress/index.ts";
+import type { HostRegistry, LeaseRouter } from "../ingress/index.ts";
 import { leaseErrors } from "./errors.ts";
 import { mergeEvents } from "./events.ts";
 import { claimedHosts } from "./hosts.ts";
 import { LeaseMachine } from "./machine.ts";
 import { matchManifest } from "./manifests.ts";
-import { DEFAULT_PORT_RANGE, PortAllocator, type PortProbe, type PortRange } from "./ports.ts";
 import { type ReconcileReport, reconcile } from "./reconcile.ts";
 import { type CloseProof, type LeaseRecord, newRecord } from "./record/record.ts";
 import { type LeaseView, leaseView } from "./record/status.ts";
 import { LeaseStore } from "./record/store.ts";
-import type { GiveUpReason, LeaseIngress, LeaseSettings, LeaseWorld } from "./world.ts";
+import type { GiveUpReason, LeaseSettings, LeaseWorld } from "./world.ts";
 
 export interface LeaseServiceOptions {
   /** Folder of its own for records and events. */
@@ -35,15 +34,12 @@ export interface LeaseServiceOptions {
   readonly chain: ChainView;
   readonly driver: ClusterDriver;
   readonly registry: HostRegistry;
-  readonly ingress?: LeaseIngress;
+  readonly router: LeaseRouter;
   readonly log: Logger;
   /** Sends the message that closes the bid, and with it the lease; resolves when it is in a block. */
   readonly closeBid: (id: LeaseKey, reason: GiveUpReason) => Promise<void>;
   /** Called when nothing of a lease is left: its reservation may go. */
   readonly onGone?: (id: LeaseKey) => void;
-  readonly hostUrl?: (host: string) => string;
-  readonly portRange?: PortRange;
-  readonly portProbe?: PortProbe;
   readonly clock?: Clock;
   /** From 0 up to 1: spreads the looks at leases over time. */
   readonly random?: () => number;
@@ -75,11 +71,10 @@ export class LeaseService {
       driver,
       registry,
       log,
-      ingress: options.ingress,
+      router: options.router,
       clock: this.#clock,
       random: options.random ?? Math.random,
       store: new LeaseStore(join(folder, "leases"), log),
-      ports: new PortAllocator(options.portRange ?? DEFAULT_PORT_RANGE, options.portProbe),
       events: new EventLog(join(folder, "events"), log),
       closeBid: options.closeBid,
       gone: (id) => this.#gone(id),
@@ -193,8 +188,9 @@ export class LeaseService {
     const machine = this.#machines.get(formatLeaseId(id));
     if (machine === undefined) throw leaseErrors.notFound();
     const health = await this.#look(id);
-    const { settings, hostUrl = (host: string) => `http://${host}/` } = this.#options;
+    const { settings, router } = this.#options;
     const { publicHostname } = settings;
+    const hostUrl = (host: string) => router.url(host);
     return leaseView(machine.record, health, { publicHostname, hostUrl, error: machine.error });
   }
 
@@ -237,10 +233,10 @@ export class LeaseService {
   }
 
   #take(record: LeaseRecord): LeaseMachine {
-    const { registry, ports } = this.#world;
+    const { registry, driver } = this.#world;
     const machine = new LeaseMachine(this.#world, record);
     this.#machines.set(formatLeaseId(record.id), machine);
-    ports.hold(record.id, record.ports);
+    driver.ports.hold(record.id, record.ports);
     const names = claimedHosts([record]).filter((host) => !record.withheld.includes(host));
     try {
       registry.claim(record.id, names);

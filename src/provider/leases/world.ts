@@ -1,21 +1,13 @@
 import type { Clock, Logger } from "../../util/index.ts";
 import type { LeaseKey } from "../../wire/index.ts";
 import { type ClusterDriver, type ClusterEvent, type EventLog, leaseNamespace } from "../cluster/index.ts";
-import type { HostRegistry, Routes, RouteTarget } from "../ingress/index.ts";
+import type { HostRegistry, LeaseRouter } from "../ingress/index.ts";
 import type { HealthLimits } from "./health.ts";
 import type { HostOptions } from "./hosts.ts";
-import type { PortAllocator } from "./ports.ts";
 import type { LeaseStore } from "./record/store.ts";
 
 /** Reasons with which a provider gives up a lease on the chain. */
 export type GiveUpReason = "manifest_timeout" | "unstable";
-
-/** The part of the ingress that leases need; where there is none, a cluster routes by itself. */
-export interface LeaseIngress {
-  readonly routes: Pick<Routes, "set" | "remove" | "removeLease">;
-  exposeService(target: RouteTarget, preferred?: number): Promise<number>;
-  removeLease(id: LeaseKey): Promise<void>;
-}
 
 /** Milliseconds between looks at a lease; jitter spreads the leases over time. */
 export interface MonitorTimes {
@@ -31,8 +23,6 @@ export interface LeaseSettings extends HostOptions {
   readonly publicHostname: string;
   readonly manifestTimeoutMs: number;
   readonly monitor: MonitorTimes & HealthLimits;
-  /** Whether every HTTP service also gets a port on loopback. */
-  readonly loopbackPorts: boolean;
 }
 
 /** What all lease machines share. */
@@ -40,9 +30,8 @@ export interface LeaseWorld {
   readonly settings: LeaseSettings;
   readonly driver: ClusterDriver;
   readonly store: LeaseStore;
-  readonly ports: PortAllocator;
   readonly registry: HostRegistry;
-  readonly ingress: LeaseIngress | undefined;
+  readonly router: LeaseRouter;
   readonly events: EventLog;
   readonly clock: Clock;
   /** From 0 up to 1. */

@@ -96,7 +96,8 @@ function setUp(
     },
   };
   const inventory = new Inventory({ overcommit: { cpu: 0, memory: 0, storage: 0 }, portQuantity: 10, save: () => {} });
-  inventory.observe([{ name: "host", cpu: 1000n, memory: 1n << 30n, storage: 1n << 30n, gpu: 0n }]);
+  const storage = [{ classes: "all" as const, bytes: 1n << 30n }];
+  inventory.observe({ nodes: [{ name: "host", cpu: 1000n, memory: 1n << 30n, storage, gpus: [] }], storage: [] });
   const service = new OrderService({
     provider: US,
     chain,
@@ -201,6 +202,7 @@ describe("orders", () => {
       cpu: 900n,
       memory: 0n,
       gpu: 0n,
+      gpuKinds: [],
       volumes: [],
       endpoints: 0,
       ports: 0,
@@ -302,7 +304,18 @@ describe("orders", () => {
   it("bids once room is free again", async () => {
     const { service, inventory, sent } = setUp({ group: spec({ cpu: 500n, price: "100" }) });
     inventory.reserve("other", [
-      { id: 1, count: 1n, cpu: 900n, memory: 0n, gpu: 0n, volumes: [], endpoints: 0, ports: 0, leasedIps: [] },
+      {
+        id: 1,
+        count: 1n,
+        cpu: 900n,
+        memory: 0n,
+        gpu: 0n,
+        gpuKinds: [],
+        volumes: [],
+        endpoints: 0,
+        ports: 0,
+        leasedIps: [],
+      },
     ]);
     service.onEvent(created);
     await settled();

@@ -16,6 +16,7 @@ const row: RowNeed = {
   cpu: 100n,
   memory: 64n * MIB,
   gpu: 0n,
+  gpuKinds: [],
   volumes: [{ bytes: 128n * MIB, class: "", persistent: false }],
   endpoints: 1,
   ports: 0,
@@ -54,6 +55,30 @@ describe("scale pricing", () => {
   it("has no price for a class nobody configured", async () => {
     const rows = [{ ...row, volumes: [{ bytes: MIB, class: "beta3", persistent: true }] }];
     await expect(scalePricing(parseScales(flags)).price({ ...request, rows })).rejects.toThrow('storage class "beta3"');
+  });
+});
+
+describe("GPUs", () => {
+  const gpuKinds = [{ vendor: "nvidia", model: "a100", ram: "80Gi" }];
+
+  it("have no price in the scales", async () => {
+    const price = scalePricing(parseScales(flags)).price({ ...request, rows: [{ ...row, gpu: 1n, gpuKinds }] });
+    await expect(price).rejects.toThrow("no pricing configured for GPUs");
+  });
+
+  it("are told to scripts with their models", async () => {
+    const [seen, path] = [join(dir, "gpu.json"), join(dir, "gpu.sh")];
+    writeFileSync(path, `#!/bin/sh\ncat > ${seen}\necho 5\n`);
+    chmodSync(path, 0o755);
+    const any = { ...row, gpu: 1n, gpuKinds: [{ vendor: "nvidia", model: "*" }] };
+    const rows = [row, any, { ...row, gpu: 2n, gpuKinds }];
+    await scriptPricing({ path, processLimit: 1, timeoutMs: 10_000 }).price({ ...request, rows });
+    const { resources } = JSON.parse(readFileSync(seen, "utf8"));
+    expect(resources.map(({ gpu }: { gpu: object }) => gpu)).toEqual([
+      { units: 0 },
+      { units: 1, attributes: { vendor: { nvidia: [] } } },
+      { units: 2, attributes: { vendor: { nvidia: [{ model: "a100", ram: "80Gi" }] } } },
+    ]);
   });
 });
 

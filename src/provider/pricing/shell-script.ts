@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { accessSync, constants } from "node:fs";
 import { DEC_ONE, type Dec, decFloor, formatDec, tryParseDec } from "../../util/index.ts";
+import type { RowNeed } from "../inventory/index.ts";
 import type { PriceRequest, PricingStrategy } from "./strategy.ts";
 
 export interface ScriptOptions {
@@ -88,13 +89,23 @@ function killGroup(pid: number | undefined): void {
   }
 }
 
+/** Models by vendor as deployment files have them; a vendor without models takes any. */
+function gpuVendors({ gpuKinds }: RowNeed): Record<string, object[]> {
+  const vendors: Record<string, object[]> = {};
+  for (const { vendor, model, ...rest } of gpuKinds) {
+    vendors[vendor] ??= [];
+    if (model !== "*") vendors[vendor].push({ model, ...rest });
+  }
+  return vendors;
+}
+
 /** Amounts that fit are numbers: scripts do arithmetic with them. */
 function scriptInput({ rows, denom, maxPrice }: PriceRequest): object {
   return {
     resources: rows.map((row) => ({
       memory: Number(row.memory),
       cpu: Number(row.cpu),
-      gpu: { units: Number(row.gpu) },
+      gpu: { units: Number(row.gpu), ...(row.gpu === 0n ? {} : { attributes: { vendor: gpuVendors(row) } }) },
       storage: row.volumes.map((volume) => ({
         class: volume.persistent ? volume.class : "ephemeral",
         size: Number(volume.bytes),

@@ -1,17 +1,17 @@
 import { rmSync } from "node:fs";
 import { ChainClient, GatewayClient, publishedCertificates, sendTx, type TxSigner } from "../../client/index.ts";
 import type { LoadedSdl } from "../../sdl/index.ts";
-import { type LogFields, type Logger, NATIVE_DENOM } from "../../util/index.ts";
+import { type Clock, type LogFields, type Logger, NATIVE_DENOM } from "../../util/index.ts";
 import { Query as BankQuery } from "../../wire/gen/sdk/bank/v1beta1/query_pb.js";
 import { MsgCloseDeploymentSchema, MsgCreateDeploymentSchema } from "../../wire/gen/svc/deployment/v1beta1/tx_pb.js";
 import { MsgCreateLeaseSchema } from "../../wire/gen/svc/market/v1beta1/tx_pb.js";
 import { MsgCreateProviderSchema } from "../../wire/gen/svc/provider/v1beta1/provider_pb.js";
 import { type Any, type LeaseKey, type PublicKey, packAny } from "../../wire/index.ts";
 import { type ChainView, chainView } from "../chain.ts";
+import type { ClusterDriver, PortRange } from "../cluster/index.ts";
 import { MemoryCluster } from "../cluster/memory/index.ts";
 import type { ProviderConfig } from "../daemon/config.ts";
 import { type RunningProvider, runProvider } from "../daemon/run.ts";
-import type { Clock } from "../leases/index.ts";
 import { publication, type TestCertificate, testCertificate } from "./identities.ts";
 import { OWN_ADDRESS } from "./leases.ts";
 
@@ -54,15 +54,17 @@ export async function testMarketplace(node: MarketNode): Promise<TestMarketplace
 
 export interface DaemonOptions {
   readonly config: Omit<ProviderConfig, "driver">;
+  readonly nodePorts: PortRange;
   readonly clock?: Clock;
+  readonly random?: () => number;
 }
 
 let lastDeployment = 0n;
 
 /** The whole daemon of a provider on the memory cluster, with the words of its tenant. */
 export class TestDaemon {
-  readonly cluster = new MemoryCluster({ nodePortAddress: OWN_ADDRESS });
-  readonly driver = this.cluster.open();
+  readonly cluster: MemoryCluster;
+  readonly driver: ClusterDriver;
   /** Every line of the log, in its order. */
   readonly logs: LogEntry[] = [];
   readonly chain: ChainView;
@@ -74,13 +76,15 @@ export class TestDaemon {
   constructor(market: TestMarketplace, options: DaemonOptions) {
     this.#market = market;
     this.#options = options;
+    this.cluster = new MemoryCluster({ nodePortAddress: OWN_ADDRESS, nodePorts: options.nodePorts });
+    this.driver = this.cluster.open();
     this.#client = new ChainClient(market.node.url);
     this.chain = chainView(this.#client.query);
   }
 
   async start(): Promise<void> {
     const { node, provider: signer, identity } = this.#market;
-    const { config, clock } = this.#options;
+    const { config, clock, random } = this.#options;
     this.#running = await runProvider({
       config: { ...config, driver: this.driver },
       client: new ChainClient(node.url),
@@ -89,6 +93,7 @@ export class TestDaemon {
       version: "v0.0.0",
       log: recorder(this.logs),
       ...(clock === undefined ? {} : { clock }),
+      ...(random === undefined ? {} : { random }),
     });
   }
 

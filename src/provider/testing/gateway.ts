@@ -1,7 +1,7 @@
 import { request as httpsRequest, type RequestOptions } from "node:https";
 import { GatewayClient, type GatewayCredential } from "../../client/index.ts";
 import type { LeaseKey } from "../../wire/index.ts";
-import { untilOk } from "../cluster/contract/conformance.ts";
+import { untilOk } from "../cluster/contract/conformance/index.ts";
 import { Gateway, type GatewayLimits, type GatewaySources } from "../gateway/index.ts";
 import { onChain, type SampleOptions, sampleDeployment } from "./deployment.ts";
 import { publish, type TestAccount, type TestCertificate, testAccount, testCertificate } from "./identities.ts";

@@ -3,9 +3,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type LogFields, type Logger, silentLogger } from "../../util/index.ts";
 import { encodeAddress, type LeaseKey } from "../../wire/index.ts";
-import type { ClusterDriver } from "../cluster/index.ts";
+import type { ClusterDriver, RouteTarget } from "../cluster/index.ts";
 import { MemoryCluster, type MemoryClusterOptions } from "../cluster/memory/index.ts";
-import { HostRegistry, type HostRules, Routes, type RouteTarget } from "../ingress/index.ts";
+import {
+  clusterRouter,
+  HostRegistry,
+  type HostRules,
+  ingressRouter,
+  type LeaseRouter,
+  Routes,
+} from "../ingress/index.ts";
 import { DEFAULT_MONITOR, LeaseService, type LeaseServiceOptions, type LeaseSettings } from "../leases/index.ts";
 import { FakeChain } from "./chain.ts";
 import { ManualClock, settle } from "./clock.ts";
@@ -41,6 +48,7 @@ export interface HarnessOptions {
   readonly settings?: Partial<LeaseSettings>;
   readonly rules?: HostRules;
   readonly cluster?: MemoryClusterOptions;
+  readonly loopbackPorts?: boolean;
   readonly options?: Partial<LeaseServiceOptions>;
 }
 
@@ -67,7 +75,11 @@ export class LeaseHarness {
 
   constructor(options: HarnessOptions = {}) {
     this.#options = options;
-    this.cluster = new MemoryCluster({ nodePortAddress: OWN_ADDRESS, ...options.cluster });
+    this.cluster = new MemoryCluster({
+      nodePortAddress: OWN_ADDRESS,
+      portProbe: async () => true,
+      ...options.cluster,
+    });
     this.driver = this.cluster.open();
     this.registry = new HostRegistry(options.rules);
     this.service = this.#open();
@@ -107,22 +119,26 @@ export class LeaseHarness {
         staticHosts: true,
         manifestTimeoutMs: 300_000,
         monitor: DEFAULT_MONITOR,
-        loopbackPorts: false,
         ...settings,
       },
       chain: this.chain,
       driver: this.driver,
       registry: this.registry,
-      ingress: this.ingress,
+      router: this.#router(),
       log: this.log,
       clock: this.clock,
       random: () => 0,
       settleMs: [],
-      portProbe: async () => true,
       closeBid: async (id, reason) => void this.closed.push({ id, reason }),
       onGone: (id) => void this.gone.push(id),
       ...options,
     });
+  }
+
+  #router(): LeaseRouter {
+    const { routing } = this.driver;
+    if (routing.ingress === "cluster") return clusterRouter(routing);
+    return ingressRouter(this.ingress, { port: 80, loopbackPorts: this.#options.loopbackPorts ?? false });
   }
 
   get log(): Logger {

@@ -1,14 +1,8 @@
 import type { ManifestGroup } from "../../../sdl/index.ts";
 import type { LeaseKey } from "../../../wire/index.ts";
-
-/** Capacity of one node: cpu in thousandths of a core, the others in bytes. */
-export interface NodeCapacity {
-  readonly name: string;
-  readonly cpu: bigint;
-  readonly memory: bigint;
-  readonly storage: bigint;
-  readonly gpu: bigint;
-}
+import type { ClusterCapacity, ClusterLimits } from "./capacity.ts";
+import type { ClusterPorts, PortAssignment } from "./ports.ts";
+import type { ClusterRouting } from "./routing.ts";
 
 /** What a lease should look like. `generation` grows with every manifest accepted for the lease. */
 export interface LeaseSpec {
@@ -17,21 +11,10 @@ export interface LeaseSpec {
   /** Manifest hash, lower-case hex. */
   readonly version: string;
   readonly generation: number;
-  /** Host names per service that the ingress routes to it (generated and accepted ones). */
+  /** Host names per service (generated and accepted ones). */
   readonly hosts: ReadonlyMap<string, readonly string[]>;
-  /** Host ports given to the lease's node-port exposes by the ledger; stable over updates. */
+  /** What `ports` gave to the lease's node-port exposes; stable over updates. */
   readonly ports: readonly PortAssignment[];
-}
-
-export interface PortAssignment {
-  readonly service: string;
-  /** Port inside the container. */
-  readonly port: number;
-  /** Port the tenant asked for (`as`). */
-  readonly externalPort: number;
-  readonly proto: "TCP" | "UDP";
-  /** Port on the host. */
-  readonly hostPort: number;
 }
 
 /** `unknown` means that nobody could ask: it is never a reason to close or delete anything. */
@@ -118,17 +101,24 @@ export interface ExecSession {
 
 /**
  * The contract of a cluster. Every call is idempotent; a call that could not reach the cluster rejects and changes
- * nothing. Drivers pass the same conformance suite (`conformance.ts`).
+ * nothing. Drivers pass the same conformance suite (`conformance/`).
  */
 export interface ClusterDriver {
   readonly name: string;
   /** Version of the cluster software, for `/version`. */
   version(): Promise<Readonly<Record<string, string>>>;
-  /** Capacity of the nodes, before reservations. */
-  nodes(): Promise<readonly NodeCapacity[]>;
+  /** What orders have to keep to, whatever capacity is left. */
+  readonly limits: ClusterLimits;
+  /** Whose ingress requests for host names come through. */
+  readonly routing: ClusterRouting;
+  readonly ports: ClusterPorts;
+  /** What there is of everything, before reservations. */
+  capacity(): Promise<ClusterCapacity>;
   /** Why no deployment of anybody can be run here, in one sentence with the remedy; undefined where nothing is in the way. */
   obstacle(): Promise<string | undefined>;
-  /** Makes the cluster converge to the spec, in the background; also the update call. Rejects on specs it can never run. */
+  /** Rejects with the reason when the cluster can never run the spec; answers without asking the cluster. */
+  check(spec: LeaseSpec): Promise<void>;
+  /** Makes the cluster converge to the spec, in the background; also the update call. Rejects as `check` does. */
   deploy(spec: LeaseSpec): Promise<void>;
   /** Removes everything of the lease; resolves when nothing is left. */
   teardown(id: LeaseKey): Promise<void>;
@@ -136,11 +126,13 @@ export interface ClusterDriver {
   adopt(): Promise<readonly AdoptedLease[]>;
   /** Health and replicas; `unknown` when the cluster cannot be asked. */
   status(id: LeaseKey): Promise<LeaseHealth>;
-  /** Addresses (`host:port`) of ready replicas for a container port, for the ingress. Synchronous: from the last observation. */
-  backends(id: LeaseKey, service: string, port: number): readonly string[];
   logs(id: LeaseKey, options: StreamOptions): AsyncIterable<LogLine>;
   events(id: LeaseKey, options: StreamOptions): AsyncIterable<ClusterEvent>;
   exec(id: LeaseKey, request: ExecRequest): Promise<ExecSession>;
   /** Stops watching; workloads go on. */
   close(): Promise<void>;
+  /** Removes everything that this provider ever made on the cluster, data included. */
+  purge(): Promise<void>;
+  /** Closes the driver and ends all workloads, but keeps their data: they start again when it is opened the next time. */
+  suspend(): Promise<void>;
 }

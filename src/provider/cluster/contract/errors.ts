@@ -16,4 +16,5 @@ export const clusterErrors = defineErrors("cluster", {
   unknownLease: [9, "the lease has no workload here"],
   noReplica: [10, "no running replica"],
   closing: [11, "the lease is being removed"],
+  noPorts: [12, "no host port is left", "deploy with fewer global ports, or at another provider"],
 });

@@ -8,12 +8,12 @@ import type { Firewall } from "./host/firewall.ts";
 import type { Volumes } from "./host/volumes.ts";
 import type { Journal } from "./journal.ts";
 import type { Naming } from "./labels.ts";
-import type { EngineSettings } from "./options.ts";
+import type { DockerSettings } from "./options.ts";
 
 /** What the parts of one driver share. */
 export interface DriverContext {
   readonly api: EngineApi;
-  readonly settings: EngineSettings;
+  readonly settings: DockerSettings;
   readonly naming: Naming;
   readonly journal: Journal;
   readonly events: EventLog;

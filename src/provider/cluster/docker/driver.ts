@@ -3,8 +3,11 @@ import { errorText, Mutex, makePrivateDirectory, Semaphore, SvcError } from "../
 import { formatLeaseId, type LeaseKey } from "../../../wire/index.ts";
 import {
   type AdoptedLease,
+  type BackendRouting,
+  type ClusterCapacity,
   type ClusterDriver,
   type ClusterEvent,
+  type ClusterPorts,
   clusterErrors,
   type ExecRequest,
   type ExecSession,
@@ -12,15 +15,15 @@ import {
   type LeaseSpec,
   type LogLine,
   leaseNamespace,
-  type NodeCapacity,
   type StreamOptions,
 } from "../contract/index.ts";
-import { checkSpec, EventLog, streamEvents } from "../shared/index.ts";
+import { EventLog, PortAllocator, streamEvents } from "../shared/index.ts";
 import { type ContainerEvent, EngineApi } from "./api/api.ts";
 import { engineKind } from "./api/discover.ts";
 import { ignoreNotFound, publicError } from "./api/failure.ts";
 import { EngineHealth } from "./api/health.ts";
 import { Images } from "./api/images.ts";
+import { checkSpec, MIN_MEMORY } from "./check.ts";
 import type { DriverContext } from "./context.ts";
 import { hostCapacity } from "./host/capacity.ts";
 import { Firewall } from "./host/firewall.ts";
@@ -28,7 +31,7 @@ import { Volumes } from "./host/volumes.ts";
 import { Journal } from "./journal.ts";
 import { LABEL, leaseOfLabels, Naming } from "./labels.ts";
 import { Lease } from "./lease/lease.ts";
-import { type EngineDriverOptions, settingsOf } from "./options.ts";
+import { type DockerOptions, settingsOf } from "./options.ts";
 import { planService } from "./replica/plan.ts";
 import { openExec } from "./streams/exec.ts";
 import { followLogs, pastLogs } from "./streams/log-stream.ts";
@@ -36,19 +39,16 @@ import { EngineWatch } from "./watch.ts";
 
 const FIREWALL_REFRESH_MS = 30_000;
 
-/** The container-engine driver; beside the contract it can remove everything it ever made. */
-export interface EngineDriver extends ClusterDriver {
-  /** Removes every lease, container, network, volume and firewall rule under this driver's name prefix. */
-  purge(): Promise<void>;
-  /** Ends all workloads and keeps their volumes: what is deployed starts again when a driver opens the folder next. */
-  suspend(): Promise<void>;
+/** A driver that the provider's own ingress stands in front of. */
+export interface DockerDriver extends ClusterDriver {
+  readonly routing: BackendRouting;
 }
 
 /**
  * Opens the driver on its state folder. Leases in the journal are taken up at once, and crashed replicas restarted, without
  * waiting for the provider; an engine that does not answer yet is waited for in the background.
  */
-export async function createEngineDriver(options: EngineDriverOptions): Promise<EngineDriver> {
+export async function openDockerDriver(options: DockerOptions): Promise<DockerDriver> {
   const settings = settingsOf(options);
   const { log, stateDir } = settings;
   makePrivateDirectory(stateDir);
@@ -74,8 +74,14 @@ export async function createEngineDriver(options: EngineDriverOptions): Promise<
   return driver;
 }
 
-class Driver implements EngineDriver {
+class Driver implements DockerDriver {
   readonly name = "engine";
+  readonly limits = { leastMemory: MIN_MEMORY, leasedIps: false };
+  readonly routing: BackendRouting = {
+    ingress: "provider",
+    backends: (id, service, port) => this.#leases.get(leaseNamespace(id))?.backends(service, port) ?? [],
+  };
+  readonly ports: ClusterPorts;
   readonly #context: DriverContext;
   readonly #leases = new Map<string, Lease>();
   readonly #watch: EngineWatch;
@@ -84,6 +90,7 @@ class Driver implements EngineDriver {
 
   constructor(context: DriverContext) {
     this.#context = context;
+    this.ports = new PortAllocator(context.settings.nodePorts);
     this.#watch = new EngineWatch(context, {
       connected: () => this.#connected(),
       event: (event) => this.#event(event),
@@ -107,8 +114,17 @@ class Driver implements EngineDriver {
     });
   }
 
-  nodes(): Promise<readonly NodeCapacity[]> {
-    return answer(async () => [await hostCapacity(this.#context)]);
+  capacity(): Promise<ClusterCapacity> {
+    return answer(async () => ({ nodes: [await hostCapacity(this.#context)], storage: [] }));
+  }
+
+  check(spec: LeaseSpec): Promise<void> {
+    return answer(async () => {
+      const { settings, volumes } = this.#context;
+      const sized = spec.group.services.some((service) => planService(service).volumes.length > 0);
+      const noVolumes = sized ? await volumes.unavailable() : undefined;
+      checkSpec(spec, { allowLocalImages: settings.allowLocalImages, noVolumes });
+    });
   }
 
   deploy(spec: LeaseSpec): Promise<void> {
@@ -147,10 +163,6 @@ class Driver implements EngineDriver {
     if (lease !== undefined) return lease.status();
     // Without a record nobody can say what should run: that proves nothing against the lease.
     return { health: "unknown", services: [] };
-  }
-
-  backends(id: LeaseKey, service: string, port: number): readonly string[] {
-    return this.#leases.get(leaseNamespace(id))?.backends(service, port) ?? [];
   }
 
   async *logs(id: LeaseKey, options: StreamOptions): AsyncIterable<LogLine> {
@@ -213,16 +225,14 @@ class Driver implements EngineDriver {
   }
 
   async #deploy(spec: LeaseSpec): Promise<void> {
-    const { api, firewall, settings, volumes, journal } = this.#context;
+    const { api, firewall, journal } = this.#context;
     const namespace = leaseNamespace(spec.id);
     const lease = this.#leases.get(namespace);
     if (lease?.closing === true) throw clusterErrors.closing(formatLeaseId(spec.id));
     if (lease !== undefined && spec.generation < lease.spec.generation && spec.version !== lease.spec.version) {
       throw clusterErrors.staleGeneration(`generation ${spec.generation} after ${lease.spec.generation}`);
     }
-    const sized = spec.group.services.some((service) => planService(service).volumes.length > 0);
-    const noVolumes = sized ? await volumes.unavailable() : undefined;
-    checkSpec(spec, { allowLocalImages: settings.allowLocalImages, noVolumes });
+    await this.check(spec);
     await api.ping();
     await firewall.probe();
     if (lease !== undefined) return lease.deploy(spec);

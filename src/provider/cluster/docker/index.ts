@@ -1,10 +1,5 @@
-export { discoverEngine, type FoundEngine } from "./api/discover.ts";
-export { createEngineDriver, type EngineDriver } from "./driver.ts";
-export {
-  defaultPrefix,
-  type EngineDriverOptions,
-  type EngineLimits,
-  type EngineTiming,
-  type VolumeSizeEnforcement,
-} from "./options.ts";
+export { discoverEngine } from "./api/discover.ts";
+export { type DockerDriver, openDockerDriver } from "./driver.ts";
+export { dockerCluster } from "./kind.ts";
+export { type DockerOptions, defaultPrefix } from "./options.ts";
 export { ensureSampleImage, SAMPLE_IMAGE } from "./sample.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { silentLogger } from "../../../util/index.ts";
-import { sampleService, sampleSpec } from "../contract/conformance.ts";
+import { sampleService, sampleSpec } from "../contract/conformance/index.ts";
 import { leaseNamespace } from "../contract/names.ts";
 import { Journal, type LeaseRecord } from "./journal.ts";
 

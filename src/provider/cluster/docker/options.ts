@@ -1,12 +1,13 @@
 import { createHash } from "node:crypto";
 import { resolve } from "node:path";
 import { type Logger, silentLogger } from "../../../util/index.ts";
+import type { PortRange } from "../contract/index.ts";
 import { type BackoffPolicy, DEFAULT_BACKOFF } from "../shared/index.ts";
 
 /** `loop`: every volume is a sized file system image. `none`: plain folders, for machines without loop devices. */
 export type VolumeSizeEnforcement = "loop" | "none";
 
-export interface EngineDriverOptions {
+export interface DockerOptions {
   /** Unix socket path of the engine, or an `http://`/`tcp://` address. */
   readonly socket: string;
   /** Folder of this driver alone: journal, event logs, volumes. Created with mode 0700. */
@@ -17,18 +18,20 @@ export interface EngineDriverOptions {
   readonly allowLocalImages?: boolean;
   /** Host address of node ports. */
   readonly nodePortAddress?: string;
+  /** Ports that leases get beside HTTP; 30000 to 32767 by default. */
+  readonly nodePorts?: PortRange;
   /** Told to workloads as SVC_CLUSTER_PUBLIC_HOSTNAME. */
   readonly publicHostname?: string;
   /** Kept for the host: cpu in thousandths of a core, the others in bytes. */
   readonly reserve?: { readonly cpu?: bigint; readonly memory?: bigint; readonly storage?: bigint };
   readonly volumeSizeEnforcement?: VolumeSizeEnforcement;
   readonly log?: Logger;
-  readonly timing?: Partial<EngineTiming>;
-  readonly limits?: Partial<EngineLimits>;
+  readonly timing?: Partial<DockerTiming>;
+  readonly limits?: Partial<DockerLimits>;
 }
 
 /** All in milliseconds. */
-export interface EngineTiming {
+export interface DockerTiming {
   readonly backoff: BackoffPolicy;
   /** Full look at a lease when nothing happens. */
   readonly resync: number;
@@ -45,7 +48,7 @@ export interface EngineTiming {
   readonly callTimeout: number;
 }
 
-export interface EngineLimits {
+export interface DockerLimits {
   readonly pids: number;
   readonly openFiles: number;
   readonly processes: number;
@@ -56,21 +59,22 @@ export interface EngineLimits {
 }
 
 /** Options with every default filled in. */
-export interface EngineSettings {
+export interface DockerSettings {
   readonly socket: string;
   readonly stateDir: string;
   readonly namePrefix: string;
   readonly allowLocalImages: boolean;
   readonly nodePortAddress: string;
+  readonly nodePorts: PortRange | undefined;
   readonly publicHostname: string;
   readonly reserve: { readonly cpu: bigint; readonly memory: bigint; readonly storage: bigint };
   readonly volumeSizeEnforcement: VolumeSizeEnforcement;
   readonly log: Logger;
-  readonly timing: EngineTiming;
-  readonly limits: EngineLimits;
+  readonly timing: DockerTiming;
+  readonly limits: DockerLimits;
 }
 
-const DEFAULT_TIMING: EngineTiming = {
+const DEFAULT_TIMING: DockerTiming = {
   backoff: DEFAULT_BACKOFF,
   resync: 15_000,
   layerCheck: 60_000,
@@ -81,7 +85,7 @@ const DEFAULT_TIMING: EngineTiming = {
   callTimeout: 60_000,
 };
 
-const DEFAULT_LIMITS: EngineLimits = {
+const DEFAULT_LIMITS: DockerLimits = {
   pids: 1024,
   openFiles: 1024,
   processes: 1024,
@@ -94,7 +98,7 @@ const DEFAULT_RESERVE = { cpu: 100n, memory: 256n << 20n, storage: 1n << 30n };
 
 const PREFIX_PATTERN = /^[a-z][a-z0-9-]{0,30}$/;
 
-export function settingsOf(options: EngineDriverOptions): EngineSettings {
+export function settingsOf(options: DockerOptions): DockerSettings {
   const stateDir = resolve(options.stateDir);
   const namePrefix = options.namePrefix ?? defaultPrefix(stateDir);
   if (!PREFIX_PATTERN.test(namePrefix)) {
@@ -106,6 +110,7 @@ export function settingsOf(options: EngineDriverOptions): EngineSettings {
     namePrefix,
     allowLocalImages: options.allowLocalImages ?? false,
     nodePortAddress: options.nodePortAddress ?? "0.0.0.0",
+    nodePorts: options.nodePorts,
     publicHostname: options.publicHostname ?? "",
     reserve: { ...DEFAULT_RESERVE, ...options.reserve },
     volumeSizeEnforcement: options.volumeSizeEnforcement ?? "loop",

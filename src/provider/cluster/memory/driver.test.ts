@@ -1,20 +1,21 @@
 import { describe, expect, it } from "vitest";
-import { freePort } from "../../../testing/ports.ts";
-import { clusterConformance, sampleService, sampleSpec, untilHealth, untilOk } from "../contract/conformance.ts";
+import { clusterConformance, sampleService, sampleSpec, untilHealth, untilOk } from "../contract/conformance/index.ts";
 import { MemoryCluster } from "./index.ts";
 
 const MISSING = "localhost/svc-no-such-image:1";
 
 describe("memory driver", () => {
-  for (const { name, run } of clusterConformance) {
-    it(name, async () => {
-      const cluster = new MemoryCluster({ hasImage: (image) => image !== MISSING });
+  const cases = (["provider", "cluster"] as const).flatMap((ingress) =>
+    clusterConformance.map(({ name, run }) => ({ ingress, name, run })),
+  );
+  for (const { ingress, name, run } of cases) {
+    it(`behind the ingress of the ${ingress}: ${name}`, async () => {
+      const cluster = new MemoryCluster({ hasImage: (image) => image !== MISSING, ingress });
       try {
         await run({
           open: async () => cluster.open(),
           image: "localhost/svc-sample:1",
           missingImage: MISSING,
-          freePort,
         });
       } finally {
         await cluster.destroy();
@@ -44,7 +45,7 @@ describe("memory driver", () => {
     await driver.deploy(spec);
     await untilOk(driver, spec.id);
     cluster.crash(spec.id, "web", 1, 9);
-    expect(driver.backends(spec.id, "web", 80)).toHaveLength(1);
+    expect(cluster.backends(spec.id, "web", 80)).toHaveLength(1);
     const back = await untilHealth(driver, spec.id, (health) => health.health === "ok", "the restart");
     expect(back.services[0]?.replicas.map((replica) => replica.restarts)).toEqual([0, 1]);
     await cluster.destroy();

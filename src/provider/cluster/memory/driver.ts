@@ -5,8 +5,11 @@ import { silentLogger } from "../../../util/index.ts";
 import { formatLeaseId, type LeaseKey } from "../../../wire/index.ts";
 import {
   type AdoptedLease,
+  type ClusterCapacity,
   type ClusterDriver,
   type ClusterEvent,
+  type ClusterPorts,
+  type ClusterRouting,
   clusterErrors,
   type ExecRequest,
   type ExecSession,
@@ -15,11 +18,23 @@ import {
   type LogLine,
   leaseNamespace,
   type NodeCapacity,
+  type PortRange,
+  type RouteTarget,
   replicaName,
+  type StoragePool,
   type StreamOptions,
 } from "../contract/index.ts";
-import { type BackoffPolicy, checkSpec, EventLog, LineQueue, streamEvents } from "../shared/index.ts";
+import {
+  type BackoffPolicy,
+  EventLog,
+  LineQueue,
+  PortAllocator,
+  type PortProbe,
+  streamEvents,
+} from "../shared/index.ts";
+import { checkSpec, LEAST_MEMORY } from "./check.ts";
 import { memoryExec } from "./exec.ts";
+import { MemoryIngress } from "./ingress.ts";
 import { MemoryLease } from "./lease.ts";
 
 export interface MemoryClusterOptions {
@@ -28,16 +43,30 @@ export interface MemoryClusterOptions {
   readonly hasImage?: (image: string) => boolean;
   readonly backoff?: BackoffPolicy;
   readonly nodePortAddress?: string;
+  readonly nodePorts?: PortRange;
+  /** Whether a port is free; asks this machine by default. */
+  readonly portProbe?: PortProbe;
+  /** Storage that all nodes share; none by default. */
+  readonly storage?: readonly StoragePool[];
+  /** Whose ingress routes host names; the provider's by default. */
+  readonly ingress?: "provider" | "cluster";
 }
 
 const DEFAULT_NODE: NodeCapacity = {
   name: "memory",
   cpu: 8_000n,
   memory: 16n << 30n,
-  storage: 100n << 30n,
-  gpu: 0n,
+  storage: [{ classes: "all", bytes: 100n << 30n }],
+  gpus: [],
 };
 const QUICK: BackoffPolicy = { first: 10, initial: 100, max: 1_000, resetAfter: 60_000 };
+
+interface MemoryDefaults {
+  readonly nodes: readonly NodeCapacity[];
+  readonly hasImage: (image: string) => boolean;
+  readonly backoff: BackoffPolicy;
+  readonly nodePortAddress: string;
+}
 
 /**
  * A cluster without containers that lives in this process: replicas are loopback HTTP servers or little scripts. It outlives
@@ -45,7 +74,8 @@ const QUICK: BackoffPolicy = { first: 10, initial: 100, max: 1_000, resetAfter: 
  */
 export class MemoryCluster {
   readonly leases = new Map<string, MemoryLease>();
-  readonly options: Required<MemoryClusterOptions>;
+  readonly options: MemoryClusterOptions & MemoryDefaults;
+  readonly ingress: MemoryIngress | undefined;
   readonly #folder = mkdtempSync(join(tmpdir(), "svc-memory-cluster-"));
   readonly events = new EventLog(this.#folder, silentLogger);
   /** Set to false, every call fails as with an engine that is away. */
@@ -55,16 +85,25 @@ export class MemoryCluster {
 
   constructor(options: MemoryClusterOptions = {}) {
     this.options = {
+      ...options,
       nodes: options.nodes ?? [DEFAULT_NODE],
       hasImage: options.hasImage ?? (() => true),
       backoff: options.backoff ?? QUICK,
       nodePortAddress: options.nodePortAddress ?? "127.0.0.1",
     };
+    const { ingress = "provider" } = options;
+    const backends = (target: RouteTarget) => this.backends(target.lease, target.service, target.port);
+    this.ingress = ingress === "cluster" ? new MemoryIngress(backends) : undefined;
   }
 
   /** A driver on the cluster; a second one after `close()` is the restarted daemon. */
   open(): ClusterDriver {
+    for (const lease of this.leases.values()) if (lease.suspended) lease.deploy(lease.spec);
     return new MemoryDriver(this);
+  }
+
+  backends(id: LeaseKey, service: string, port: number): readonly string[] {
+    return this.leases.get(leaseNamespace(id))?.backends(service, port) ?? [];
   }
 
   /** Ends a replica's program. */
@@ -76,16 +115,23 @@ export class MemoryCluster {
   async destroy(): Promise<void> {
     for (const lease of this.leases.values()) await lease.close();
     this.leases.clear();
+    await this.ingress?.close();
     rmSync(this.#folder, { recursive: true, force: true });
   }
 }
 
 class MemoryDriver implements ClusterDriver {
   readonly name = "memory";
+  readonly limits = { leastMemory: LEAST_MEMORY, leasedIps: false };
+  readonly routing: ClusterRouting;
+  readonly ports: ClusterPorts;
   readonly #cluster: MemoryCluster;
 
   constructor(cluster: MemoryCluster) {
     this.#cluster = cluster;
+    this.ports = new PortAllocator(cluster.options.nodePorts, cluster.options.portProbe);
+    const backends = (id: LeaseKey, service: string, port: number) => cluster.backends(id, service, port);
+    this.routing = cluster.ingress ?? { ingress: "provider", backends };
   }
 
   async version(): Promise<Readonly<Record<string, string>>> {
@@ -93,9 +139,14 @@ class MemoryDriver implements ClusterDriver {
     return { engine: "memory" };
   }
 
-  async nodes(): Promise<readonly NodeCapacity[]> {
+  async capacity(): Promise<ClusterCapacity> {
     this.#reach();
-    return this.#cluster.options.nodes;
+    const { nodes, storage = [] } = this.#cluster.options;
+    return { nodes, storage };
+  }
+
+  async check(spec: LeaseSpec): Promise<void> {
+    checkSpec(spec, this.#cluster.options.nodes);
   }
 
   async obstacle(): Promise<string | undefined> {
@@ -104,7 +155,7 @@ class MemoryDriver implements ClusterDriver {
 
   async deploy(spec: LeaseSpec): Promise<void> {
     this.#reach();
-    checkSpec(spec, { allowLocalImages: true, noVolumes: undefined });
+    await this.check(spec);
     const { leases, events, options } = this.#cluster;
     const namespace = leaseNamespace(spec.id);
     const known = leases.get(namespace);
@@ -112,8 +163,8 @@ class MemoryDriver implements ClusterDriver {
       throw clusterErrors.staleGeneration(`generation ${spec.generation} after ${known.spec.generation}`);
     }
     const event = (name: string, entry: ClusterEvent) => events.add(name, entry);
-    const world = { ...options, policy: options.backoff, event };
-    const lease = known ?? new MemoryLease(spec, world);
+    const setting = { ...options, policy: options.backoff, event };
+    const lease = known ?? new MemoryLease(spec, setting);
     leases.set(namespace, lease);
     lease.deploy(spec);
   }
@@ -139,10 +190,6 @@ class MemoryDriver implements ClusterDriver {
     const lease = this.#cluster.leases.get(leaseNamespace(id));
     if (lease === undefined) return { health: "unknown", services: [] };
     return this.#cluster.reachable ? lease.status() : { ...lease.status(), health: "unknown" };
-  }
-
-  backends(id: LeaseKey, service: string, port: number): readonly string[] {
-    return this.#cluster.leases.get(leaseNamespace(id))?.backends(service, port) ?? [];
   }
 
   async *logs(id: LeaseKey, options: StreamOptions): AsyncIterable<LogLine> {
@@ -185,6 +232,14 @@ class MemoryDriver implements ClusterDriver {
   }
 
   async close(): Promise<void> {}
+
+  async purge(): Promise<void> {
+    for (const { spec } of this.#cluster.leases.values()) await this.teardown(spec.id);
+  }
+
+  async suspend(): Promise<void> {
+    for (const lease of this.#cluster.leases.values()) await lease.close();
+  }
 
   #reach(): void {
     if (!this.#cluster.reachable) throw clusterErrors.unreachable("the memory cluster was switched off");

@@ -9,7 +9,7 @@ import {
 import { type BackoffPolicy, type PortProxy, tcpProxy, udpProxy } from "../shared/index.ts";
 import { MemoryReplica } from "./replica.ts";
 
-export interface LeaseWorld {
+export interface LeaseSetting {
   readonly policy: BackoffPolicy;
   readonly nodePortAddress: string;
   readonly hasImage: (image: string) => boolean;
@@ -20,7 +20,7 @@ export interface LeaseWorld {
 export class MemoryLease {
   readonly namespace: string;
   readonly listeners = new Set<(line: LogLine | undefined) => void>();
-  readonly #world: LeaseWorld;
+  readonly #setting: LeaseSetting;
   readonly #errors = new Map<string, string>();
   readonly #proxies = new Map<string, PortProxy>();
   #replicas: MemoryReplica[] = [];
@@ -28,21 +28,26 @@ export class MemoryLease {
   #written: { readonly line: LogLine; readonly replica: () => MemoryReplica }[] = [];
   #turn = 0;
   spec: LeaseSpec;
+  /** Closed; `deploy` starts it again. */
+  suspended = false;
 
-  constructor(spec: LeaseSpec, world: LeaseWorld) {
+  constructor(spec: LeaseSpec, setting: LeaseSetting) {
     this.spec = spec;
-    this.#world = world;
+    this.#setting = setting;
     this.namespace = leaseNamespace(spec.id);
   }
 
   deploy(spec: LeaseSpec): void {
     this.spec = spec;
+    this.suspended = false;
     this.#work = this.#work.then(() => this.#converge());
   }
 
   async close(): Promise<void> {
     await this.#work;
+    this.suspended = true;
     for (const proxy of this.#proxies.values()) proxy.close();
+    this.#proxies.clear();
     for (const replica of this.#replicas) replica.remove();
     this.#replicas = [];
     for (const listener of this.listeners) listener(undefined);
@@ -101,7 +106,7 @@ export class MemoryLease {
 
   #pull(service: string, image: string): boolean {
     this.#event(service, undefined, ["Normal", "Pulling", `pulling image ${image}`]);
-    if (this.#world.hasImage(image)) {
+    if (this.#setting.hasImage(image)) {
       this.#event(service, undefined, ["Normal", "Pulled", `image ${image} is here`]);
       this.#errors.delete(service);
       return true;
@@ -118,7 +123,7 @@ export class MemoryLease {
       event: (...event: EventText) => this.#event(service.name, name, event),
       log: (message: string) => this.#line({ name, message }, () => replica),
     };
-    const options = { config: JSON.stringify(service), policy: this.#world.policy, callbacks };
+    const options = { config: JSON.stringify(service), policy: this.#setting.policy, callbacks };
     const replica: MemoryReplica = new MemoryReplica(service, index, options);
     return replica;
   }
@@ -137,7 +142,7 @@ export class MemoryLease {
         return addresses[this.#turn++ % Math.max(addresses.length, 1)];
       };
       const listen = proto === "UDP" ? udpProxy : tcpProxy;
-      this.#proxies.set(key, await listen({ host: this.#world.nodePortAddress, port: hostPort }, next));
+      this.#proxies.set(key, await listen({ host: this.#setting.nodePortAddress, port: hostPort }, next));
     }
   }
 
@@ -147,7 +152,7 @@ export class MemoryLease {
   }
 
   #event(service: string, replica: string | undefined, [type, reason, note]: EventText): void {
-    this.#world.event(this.namespace, {
+    this.#setting.event(this.namespace, {
       type,
       reason,
       note,

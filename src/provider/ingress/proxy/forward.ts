@@ -5,7 +5,7 @@ import {
   type IncomingMessage,
   type ServerResponse,
 } from "node:http";
-import type { RouteTarget } from "../routes.ts";
+import type { RouteTarget } from "../../cluster/index.ts";
 import { Balancer } from "./balance.ts";
 import { endToEnd, upstreamHeaders } from "./headers.ts";
 import { type PageStatus, sendPage } from "./pages.ts";

@@ -1,6 +1,6 @@
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
-import type { RouteTarget } from "../routes.ts";
+import type { RouteTarget } from "../../cluster/index.ts";
 import type { Forwarder } from "./forward.ts";
 import { endToEnd, upstreamHeaders } from "./headers.ts";
 import { writePage } from "./pages.ts";

@@ -5,7 +5,7 @@ import { clusterErrors } from "../../contract/index.ts";
 import { EngineApi } from "./api.ts";
 
 export interface FoundEngine {
-  /** For `EngineDriverOptions.socket`. */
+  /** For `DockerOptions.socket`. */
   readonly socket: string;
   /** `podman` or `docker`. */
   readonly kind: string;

@@ -3,17 +3,17 @@ import type { ManifestCredentials } from "../../../../sdl/index.ts";
 import { Semaphore } from "../../../../util/index.ts";
 import { clusterErrors } from "../../contract/index.ts";
 import { type ImageReference, isRegistryHost, parseReference } from "../../shared/index.ts";
-import type { EngineSettings } from "../options.ts";
+import type { DockerSettings } from "../options.ts";
 import type { EngineApi, RegistryAuth } from "./api.ts";
 import { EngineFailure, isNotFound } from "./failure.ts";
 
 /** Fetches images for leases. Nothing that lies on the engine is used for a lease that did not pull it itself. */
 export class Images {
   readonly #api: EngineApi;
-  readonly #settings: EngineSettings;
+  readonly #settings: DockerSettings;
   readonly #slots: Semaphore;
 
-  constructor(api: EngineApi, settings: EngineSettings) {
+  constructor(api: EngineApi, settings: DockerSettings) {
     this.#api = api;
     this.#settings = settings;
     this.#slots = new Semaphore(settings.limits.parallelPulls);

@@ -16,8 +16,9 @@ export async function hostCapacity(context: DriverContext): Promise<NodeCapacity
     name: hostname(),
     cpu: atLeastZero(BigInt(info.cpus) * 1000n - settings.reserve.cpu),
     memory: atLeastZero(BigInt(info.memory) - settings.reserve.memory),
-    storage: atLeastZero(storage - settings.reserve.storage),
-    gpu: 0n,
+    // One disk serves volumes of every class.
+    storage: [{ classes: "all", bytes: atLeastZero(storage - settings.reserve.storage) }],
+    gpus: [],
   };
 }
 

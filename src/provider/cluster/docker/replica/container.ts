@@ -1,7 +1,7 @@
 import type { ContainerCreateOptions } from "dockerode";
 import { type LeaseSpec, leaseNamespace, replicaName } from "../../contract/index.ts";
 import { LABEL, type Naming } from "../labels.ts";
-import type { EngineSettings } from "../options.ts";
+import type { DockerSettings } from "../options.ts";
 import { portKey, type ServicePlan } from "./plan.ts";
 
 /** All that is left to a tenant's root: no raw sockets, no devices, no file capabilities. */
@@ -23,7 +23,7 @@ export interface ContainerInput {
 /** Body of the engine's create call: limits, capabilities, network, mounts and labels of one replica. */
 export function containerOptions(
   input: ContainerInput,
-  settings: EngineSettings,
+  settings: DockerSettings,
   naming: Naming,
 ): ContainerCreateOptions {
   const { spec, plan, index } = input;
@@ -52,7 +52,7 @@ export function containerOptions(
 
 function hostConfig(
   input: ContainerInput,
-  settings: EngineSettings,
+  settings: DockerSettings,
   network: string,
 ): NonNullable<ContainerCreateOptions["HostConfig"]> {
   const { plan, folders } = input;

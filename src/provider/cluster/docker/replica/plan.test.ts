@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { sampleExpose, sampleService, sampleSpec } from "../../contract/conformance.ts";
-import { checkSpec } from "../../shared/check-spec.ts";
+import { sampleExpose, sampleService, sampleSpec } from "../../contract/conformance/index.ts";
+import { checkSpec } from "../check.ts";
 import { Naming } from "../labels.ts";
 import { settingsOf } from "../options.ts";
 import { containerOptions } from "./container.ts";

@@ -1,8 +1,8 @@
 import { createServer } from "node:net";
 import { describe, expect, it } from "vitest";
-import { sampleDeployment } from "../testing/deployment.ts";
-import { leaseOf } from "../testing/leases.ts";
-import { isPortFree, PortAllocator } from "./ports.ts";
+import { sampleDeployment } from "../../testing/deployment.ts";
+import { leaseOf } from "../../testing/leases.ts";
+import { isPortFree, PortAllocator } from "./port-allocator.ts";
 
 function groupWith(...nodePorts: number[]) {
   const [group] = sampleDeployment({ nodePorts }).manifest;

@@ -1,14 +1,15 @@
 import { createSocket } from "node:dgram";
 import { createServer } from "node:net";
-import type { ManifestGroup } from "../../sdl/index.ts";
-import { formatLeaseId, type LeaseKey } from "../../wire/index.ts";
-import { externalPort, isNodePortExpose, type PortAssignment } from "../cluster/index.ts";
-import { leaseErrors } from "./errors.ts";
-
-export interface PortRange {
-  readonly first: number;
-  readonly last: number;
-}
+import type { ManifestGroup } from "../../../sdl/index.ts";
+import { formatLeaseId, type LeaseKey } from "../../../wire/index.ts";
+import {
+  type ClusterPorts,
+  clusterErrors,
+  externalPort,
+  isNodePortExpose,
+  type PortAssignment,
+  type PortRange,
+} from "../contract/index.ts";
 
 export const DEFAULT_PORT_RANGE: PortRange = { first: 30_000, last: 32_767 };
 
@@ -16,22 +17,21 @@ export const DEFAULT_PORT_RANGE: PortRange = { first: 30_000, last: 32_767 };
 export type PortProbe = (port: number, proto: "TCP" | "UDP") => Promise<boolean>;
 
 /**
- * Gives ports of the host to leases. A lease keeps its ports over updates; a port that was given back is given out
+ * Gives ports of a range to leases. A lease keeps its ports over updates; a port that was given back is given out
  * again last, so that clients of the old lease do not meet the new one.
  */
-export class PortAllocator {
+export class PortAllocator implements ClusterPorts {
   readonly #range: PortRange;
   readonly #probe: PortProbe;
   readonly #held = new Map<string, readonly PortAssignment[]>();
   #next: number;
 
-  constructor(range: PortRange, probe: PortProbe = isPortFree) {
+  constructor(range: PortRange = DEFAULT_PORT_RANGE, probe: PortProbe = isPortFree) {
     this.#range = range;
     this.#probe = probe;
     this.#next = range.first;
   }
 
-  /** Takes note of ports that a stored lease has. */
   hold(id: LeaseKey, ports: readonly PortAssignment[]): void {
     this.#held.set(formatLeaseId(id), ports);
     for (const { hostPort } of ports) if (hostPort >= this.#next) this.#next = hostPort + 1;
@@ -41,7 +41,6 @@ export class PortAllocator {
     this.#held.delete(formatLeaseId(id));
   }
 
-  /** Ports for all node-port exposes of the group; those that the lease has already stay. Throws `noPorts`. */
   async assign(id: LeaseKey, group: ManifestGroup): Promise<readonly PortAssignment[]> {
     const before = this.#held.get(formatLeaseId(id)) ?? [];
     const ports: PortAssignment[] = [];
@@ -67,7 +66,7 @@ export class PortAllocator {
       this.#next = port + 1;
       if (!taken.has(port) && (await this.#probe(port, proto))) return port;
     }
-    throw leaseErrors.noPorts(`all of ${first} to ${last} are taken`);
+    throw clusterErrors.noPorts(`all of ${first} to ${last} are taken`);
   }
 }
 

@@ -1,0 +1,98 @@
+import assert from "node:assert/strict";
+import { type ConformanceCase, collect, execute, stream, untilOk, withDriver } from "./harness.ts";
+import { sampleService, sampleSpec, scriptService } from "./samples.ts";
+
+/** What tenants see and do inside their workloads. */
+export const streamCases: readonly ConformanceCase[] = [
+  {
+    name: "logs: services, tail, and following until the caller stops",
+    run: (harness) =>
+      withDriver(harness, async (driver, leases) => {
+        const script = "echo one; echo two; echo three; sleep 1; echo four; sleep 1000";
+        const services = [
+          scriptService(harness.image, script),
+          scriptService(harness.image, "echo other; sleep 1000", { name: "zed" }),
+        ];
+        const spec = sampleSpec(services);
+        leases.push(spec.id);
+        await driver.deploy(spec);
+        await untilOk(driver, spec.id);
+        const abort = new AbortController();
+        const seen: string[] = [];
+        for await (const line of driver.logs(
+          spec.id,
+          stream({ services: ["web"], follow: true, signal: abort.signal }),
+        )) {
+          assert.equal(line.name, "web-0");
+          seen.push(line.message);
+          if (line.message === "four") abort.abort();
+        }
+        assert.deepEqual(seen, ["one", "two", "three", "four"]);
+        const tail = await collect(driver.logs(spec.id, stream({ services: ["web"], tail: 2 })));
+        assert.deepEqual(tail, [
+          { name: "web-0", message: "three" },
+          { name: "web-0", message: "four" },
+        ]);
+        const names = new Set((await collect(driver.logs(spec.id, stream()))).map((line) => line.name));
+        assert.deepEqual([...names].sort(), ["web-0", "zed-0"]);
+      }),
+  },
+  {
+    name: "events tell what happened, and following ends with the signal",
+    run: (harness) =>
+      withDriver(harness, async (driver, leases) => {
+        const spec = sampleSpec([sampleService(harness.image)]);
+        leases.push(spec.id);
+        await driver.deploy(spec);
+        await untilOk(driver, spec.id);
+        const abort = new AbortController();
+        const reasons: string[] = [];
+        for await (const event of driver.events(spec.id, stream({ follow: true, signal: abort.signal }))) {
+          assert.ok(!Number.isNaN(Date.parse(event.time)));
+          reasons.push(event.reason);
+          if (event.reason === "Started") {
+            assert.deepEqual([event.service, event.object.kind, event.object.name], ["web", "Pod", "web-0"]);
+            abort.abort();
+          }
+        }
+        assert.deepEqual(reasons, ["Pulling", "Pulled", "Created", "Started"]);
+        assert.deepEqual(await collect(driver.events(spec.id, stream({ services: ["other"] }))), []);
+      }),
+  },
+  {
+    name: "exec: output, input, exit code, and a clear refusal",
+    run: (harness) =>
+      withDriver(harness, async (driver, leases) => {
+        const spec = sampleSpec([sampleService(harness.image)]);
+        leases.push(spec.id);
+        await driver.deploy(spec);
+        await untilOk(driver, spec.id);
+        const run = (command: string[], input?: string) =>
+          execute(driver, spec.id, { service: "web", command, ...(input === undefined ? {} : { input }) });
+        assert.deepEqual(await run(["echo", "hello", "there"]), { code: 0, stdout: "hello there\n", stderr: "" });
+        assert.equal((await run(["sh", "-c", "exit 7"])).code, 7);
+        assert.equal((await run(["cat"], "through\n")).stdout, "through\n");
+        const missing = await run(["no-such-program"]);
+        assert.deepEqual([missing.code, missing.stdout], [127, ""]);
+        assert.match(missing.stderr, /^.*no-such-program.*\n$/);
+        await assert.rejects(execute(driver, spec.id, { service: "nope", command: ["true"] }), /nope.*web/);
+        const request = { service: "web", replica: 5, command: ["true"], tty: false, stdin: false };
+        await assert.rejects(driver.exec(spec.id, request), /web-5/);
+      }),
+  },
+  {
+    name: "exec: kill ends a command that would go on",
+    run: (harness) =>
+      withDriver(harness, async (driver, leases) => {
+        const spec = sampleSpec([sampleService(harness.image)]);
+        leases.push(spec.id);
+        await driver.deploy(spec);
+        await untilOk(driver, spec.id);
+        const request = { service: "web", replica: 0, command: ["sleep", "1000"], tty: false, stdin: true };
+        const session = await driver.exec(spec.id, request);
+        session.kill();
+        await collect(session.output);
+        assert.notEqual(await session.exitCode, 0);
+      }),
+  },
+];

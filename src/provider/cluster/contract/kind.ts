@@ -1,0 +1,46 @@
+import type { Logger } from "../../../util/index.ts";
+import type { ClusterDriver } from "./driver.ts";
+import type { PortRange } from "./ports.ts";
+
+/** What the operator has set for the cluster. A kind of cluster takes what is about it. */
+export interface ClusterSettings {
+  /** Folder of the provider in its home; the driver has one of its own below it. */
+  readonly stateDir: string;
+  /** Where the cluster answers; undefined: at the usual places. */
+  readonly address?: string;
+  /** Host name at which tenants reach node ports. */
+  readonly publicHostname?: string;
+  readonly nodePorts?: PortRange;
+  /** Lets leases use images that exist on the cluster alone. For localnets. */
+  readonly allowLocalImages?: boolean;
+  /** Whether sizes of volumes are enforced; true by default. */
+  readonly sizedVolumes?: boolean;
+  /** From asking a program to end to ending it. */
+  readonly stopGraceMs?: number;
+  readonly log?: Logger;
+}
+
+/** A cluster that answers. */
+export interface FoundCluster {
+  readonly address: string;
+  /** What it is, for people: `podman`, `docker`, ... */
+  readonly kind: string;
+  readonly version: string;
+}
+
+/** A kind of cluster that providers can run on. */
+export interface ClusterKind {
+  readonly name: string;
+  /** Whether it is an orchestrator of many machines (`--cluster-orch`) rather than this host. */
+  readonly orchestrator: boolean;
+  /** The cluster at the address, or at the first usual place where one answers. Rejects with what was tried. */
+  find(address?: string): Promise<FoundCluster>;
+  open(settings: ClusterSettings & { readonly address: string }): Promise<ClusterDriver>;
+}
+
+/** A kind of cluster that is this machine alone, as localnets have it. */
+export interface HostCluster extends ClusterKind {
+  readonly orchestrator: false;
+  /** Puts a small image that serves a page on the cluster, unless it is there, and returns its name. */
+  sampleImage(address: string): Promise<string>;
+}

@@ -1,0 +1,30 @@
+import type { ManifestGroup } from "../../../sdl/index.ts";
+import type { LeaseKey } from "../../../wire/index.ts";
+
+export interface PortAssignment {
+  readonly service: string;
+  /** Port inside the container. */
+  readonly port: number;
+  /** Port the tenant asked for (`as`). */
+  readonly externalPort: number;
+  readonly proto: "TCP" | "UDP";
+  /** Port at the cluster's public address. */
+  readonly hostPort: number;
+}
+
+export interface PortRange {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** Ports at the cluster's public address, for what leases expose beside HTTP. */
+export interface ClusterPorts {
+  /**
+   * Ports for all node-port exposes of the group; those that the lease has already stay. They are the lease's together
+   * with the old ones until `hold` or `release`. Rejects with `clusterErrors.noPorts` when too few are left.
+   */
+  assign(id: LeaseKey, group: ManifestGroup): Promise<readonly PortAssignment[]>;
+  /** The lease has exactly these: after an update, and when a stored lease is taken up. */
+  hold(id: LeaseKey, ports: readonly PortAssignment[]): void;
+  release(id: LeaseKey): void;
+}

@@ -1,0 +1,13 @@
+import type { ClusterKind, HostCluster } from "./contract/index.ts";
+import { dockerCluster } from "./docker/index.ts";
+
+/** The kind of cluster that a machine can be by itself. */
+export const hostCluster: HostCluster = dockerCluster;
+
+/** Every kind of cluster that this release knows: a new driver is a folder beside this file and a name in this list. */
+const CLUSTER_KINDS: readonly ClusterKind[] = [hostCluster];
+
+/** The kind that the operator asks for, or undefined where this release has none. */
+export function clusterKind(wish: Pick<ClusterKind, "orchestrator">): ClusterKind | undefined {
+  return CLUSTER_KINDS.find(({ orchestrator }) => orchestrator === wish.orchestrator);
+}

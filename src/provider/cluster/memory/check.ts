@@ -1,0 +1,22 @@
+import { isWantedGpu, type LeaseSpec, type NodeCapacity, parseGpuWish } from "../contract/index.ts";
+import { checkImage, checkMemory, checkNoLeasedIps, checkPorts, checkServices, checkVolumes } from "../shared/index.ts";
+
+/** As much as the smallest of other clusters. */
+export const LEAST_MEMORY = 6n << 20n;
+
+/** Throws on specs that the cluster can never run: GPUs are had where a node has some of a kind that is asked for. */
+export function checkSpec(spec: LeaseSpec, nodes: readonly NodeCapacity[]): void {
+  checkServices(spec, (service, refuse) => {
+    checkImage(service, true);
+    const { units, attributes = [] } = service.resources.gpu;
+    const wishes = attributes.map(({ key }) => parseGpuWish(key));
+    const gpus = nodes.flatMap((node) => node.gpus);
+    if (BigInt(units.val) > 0n && !gpus.some((gpu) => isWantedGpu(gpu, wishes))) {
+      throw refuse("no GPU of a kind that it asks for is here");
+    }
+    checkMemory(service, LEAST_MEMORY, refuse);
+    checkNoLeasedIps(service, refuse);
+    checkPorts(spec, service, refuse);
+    checkVolumes(service, refuse);
+  });
+}

@@ -1,0 +1,60 @@
+import type { LeaseKey } from "../../wire/index.ts";
+import type { ClusterIngress, ServiceRoute } from "../cluster/index.ts";
+import type { Ingress } from "./server.ts";
+
+/** Brings requests for the host names of leases to their services, whoever's ingress they come through. */
+export interface LeaseRouter {
+  /**
+   * Routes the services in place of all that the lease had. Returns the loopback port of each service that has one, where
+   * possible the one given.
+   */
+  route(
+    id: LeaseKey,
+    services: readonly ServiceRoute[],
+    loopback: Readonly<Record<string, number>>,
+  ): Promise<Readonly<Record<string, number>>>;
+  /** Takes routes and loopback ports of the lease away. */
+  unroute(id: LeaseKey): Promise<void>;
+  /** Address of a host name as a browser takes it. */
+  url(host: string): string;
+}
+
+export interface IngressRouterOptions {
+  /** Port at which tenants' visitors come in. */
+  readonly port: number;
+  /** Whether every HTTP service also gets a port on loopback. */
+  readonly loopbackPorts: boolean;
+}
+
+/** Through the provider's own ingress. */
+export function ingressRouter(
+  ingress: Pick<Ingress, "routes" | "exposeService" | "removeLease">,
+  { port, loopbackPorts }: IngressRouterOptions,
+): LeaseRouter {
+  return {
+    async route(id, services, loopback) {
+      ingress.routes.removeLease(id);
+      const ports: Record<string, number> = {};
+      for (const { target, hosts } of services) {
+        for (const host of hosts) ingress.routes.set(host, target);
+        if (!loopbackPorts) continue;
+        ports[target.service] = await ingress.exposeService(target, loopback[target.service]);
+      }
+      return ports;
+    },
+    unroute: (id) => ingress.removeLease(id),
+    url: (host) => `http://${host}${port === 80 ? "" : `:${port}`}/`,
+  };
+}
+
+/** Through the cluster's ingress, which has no loopback of ours to listen on. */
+export function clusterRouter(ingress: ClusterIngress): LeaseRouter {
+  return {
+    async route(id, services) {
+      await ingress.route(id, services);
+      return {};
+    },
+    unroute: (id) => ingress.unroute(id),
+    url: (host) => ingress.url(host),
+  };
+}

@@ -1,0 +1,134 @@
+import { type ClusterCapacity, gpuName, isWantedGpu, type NodeCapacity, type StoragePool } from "../cluster/index.ts";
+import {
+  type GpuRoom,
+  type NodeRoom,
+  type PoolRoom,
+  poolFor,
+  type Quantities,
+  type ReplicaNeed,
+  replicaNeed,
+  sum,
+} from "./need.ts";
+import type { RowNeed } from "./resources.ts";
+import { shortage } from "./shortage.ts";
+
+/** Percent of a resource promised beyond what is there: 0 = none, 100 = twice. */
+export interface Overcommit {
+  readonly cpu: number;
+  readonly memory: number;
+  readonly storage: number;
+}
+
+/** Where the replicas of an order are. */
+export interface Placement {
+  /** Node of each replica, row by row. */
+  readonly placement: readonly (readonly string[])[];
+  /** Kind of the GPUs of each replica, where the order has some. */
+  readonly gpus?: readonly (readonly string[])[];
+}
+
+/** Where a replica fits: the node, and the kind of GPUs that it takes there. */
+interface Fit {
+  readonly node: NodeRoom;
+  readonly gpus: GpuRoom | undefined;
+}
+
+/** What is left of a cluster while reservations are taken from it one after the other. */
+export class Room {
+  readonly #own: ReadonlyMap<string, readonly PoolRoom[]>;
+  readonly #nodes: readonly NodeRoom[];
+
+  constructor({ nodes, storage }: ClusterCapacity, overcommit: Overcommit) {
+    const shared = pools(storage, overcommit);
+    this.#own = new Map(nodes.map((node) => [node.name, pools(node.storage, overcommit)]));
+    this.#nodes = nodes.map((node) => nodeRoom(node, [...(this.#own.get(node.name) ?? []), ...shared], overcommit));
+  }
+
+  /** Takes what is placed out where it stands, even where there is no room for it. */
+  take({ rows, placement, gpus }: Placement & { readonly rows: readonly RowNeed[] }): void {
+    rows.forEach((row, i) => {
+      const need = replicaNeed(row);
+      placement[i]?.forEach((name, k) => {
+        const node = this.#nodes.find((each) => each.name === name);
+        if (node === undefined) return;
+        const kind = gpus?.[i]?.[k];
+        subtract({ node, gpus: node.gpus.find(({ gpu }) => gpuName(gpu) === kind) ?? node.gpus[0] }, need);
+      });
+    });
+  }
+
+  /** First fit, replica by replica; takes what it finds. Throws one sentence where a replica fits nowhere. */
+  place(rows: readonly RowNeed[]): Placement {
+    const fits = rows.map((row) => Array.from({ length: Number(row.count) }, () => this.#put(replicaNeed(row))));
+    const placement = fits.map((row) => row.map(({ node }) => node.name));
+    if (!fits.flat().some(({ gpus }) => gpus !== undefined)) return { placement };
+    return { placement, gpus: fits.map((row) => row.map(({ gpus }) => (gpus === undefined ? "" : gpuName(gpus.gpu)))) };
+  }
+
+  /** What each node has left of its own; negative where it shrank below its reservations. */
+  left(): (Quantities & { readonly name: string })[] {
+    return this.#nodes.map(({ name, cpu, memory, gpus }) => ({
+      name,
+      cpu,
+      memory,
+      storage: sum(this.#own.get(name) ?? []),
+      gpu: sum(gpus),
+    }));
+  }
+
+  #put(need: ReplicaNeed): Fit {
+    for (const node of this.#nodes) {
+      const fit = fitOn(node, need);
+      if (fit === undefined) continue;
+      subtract(fit, need);
+      return fit;
+    }
+    throw new Error(`insufficient capacity: ${shortage(this.#nodes, need)}`);
+  }
+}
+
+function pools(storage: readonly StoragePool[], overcommit: Overcommit): PoolRoom[] {
+  return storage.map(({ classes, bytes }) => ({ classes, left: withOvercommit(bytes, overcommit.storage) }));
+}
+
+function nodeRoom(node: NodeCapacity, storage: readonly PoolRoom[], overcommit: Overcommit): NodeRoom {
+  return {
+    name: node.name,
+    cpu: withOvercommit(node.cpu, overcommit.cpu),
+    memory: withOvercommit(node.memory, overcommit.memory),
+    pools: storage,
+    gpus: node.gpus.map((gpu) => ({ gpu, left: gpu.count })),
+  };
+}
+
+/** The node with the GPUs to take, or undefined where the replica does not fit on it. */
+function fitOn(node: NodeRoom, need: ReplicaNeed): Fit | undefined {
+  if (need.cpu > node.cpu || need.memory > node.memory || !hasStorage(node, need)) return undefined;
+  if (need.gpu === 0n) return { node, gpus: undefined };
+  const gpus = node.gpus.find(({ gpu, left }) => left >= need.gpu && isWantedGpu(gpu, need.gpuKinds));
+  return gpus === undefined ? undefined : { node, gpus };
+}
+
+function hasStorage(node: NodeRoom, { classes }: ReplicaNeed): boolean {
+  const wanted = new Map<PoolRoom, bigint>();
+  for (const [name, bytes] of classes) {
+    const pool = poolFor(node.pools, name);
+    if (pool === undefined) return false;
+    wanted.set(pool, (wanted.get(pool) ?? 0n) + bytes);
+  }
+  return [...wanted].every(([pool, bytes]) => bytes <= pool.left);
+}
+
+function subtract({ node, gpus }: Fit, need: ReplicaNeed): void {
+  node.cpu -= need.cpu;
+  node.memory -= need.memory;
+  for (const [name, bytes] of need.classes) {
+    const pool = poolFor(node.pools, name);
+    if (pool !== undefined) pool.left -= bytes;
+  }
+  if (gpus !== undefined) gpus.left -= need.gpu;
+}
+
+function withOvercommit(value: bigint, percent: number): bigint {
+  return (value * BigInt(Math.round((100 + percent) * 100))) / 10_000n;
+}
