@@ -15,7 +15,7 @@ describe("the settings of a node", () => {
         corsOrigins: [],
         hosts: [],
         maxBodyBytes: 1_000_000,
-        maxBatch: 10,
+        maxBatch: 20,
         maxOpenConnections: 900,
         maxSubscriptionClients: 100,
         maxSubscriptionsPerClient: 5,

@@ -43,7 +43,7 @@ export const NODE_OPTIONS = [
     summary: "host names beside localhost under which the RPC answers over loopback",
   },
   { name: "rpc.max-body-bytes", value: "<n>", summary: "largest request body", default: "1000000" },
-  { name: "rpc.max-request-batch-size", value: "<n>", summary: "most requests in a batch", default: "10" },
+  { name: "rpc.max-request-batch-size", value: "<n>", summary: "most requests in a batch", default: "20" },
   { name: "rpc.max-open-connections", value: "<n>", summary: "most connections at a time", default: "900" },
   { name: "rpc.max-subscription-clients", value: "<n>", summary: "most clients that subscribe", default: "100" },
   {

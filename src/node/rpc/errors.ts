@@ -38,9 +38,8 @@ export function internalError(data: string): RpcError {
   return new RpcError(INTERNAL_ERROR, "Internal error", data);
 }
 
-/** The HTTP status of an error answer to a GET; a mistake of the caller is never a 5xx. */
-export function httpStatus(error: RpcError): number {
-  if (error.code === METHOD_NOT_FOUND) return 404;
-  if (error.code === INTERNAL_ERROR && error.cause !== undefined) return 500;
-  return 400;
-}
+/**
+ * The HTTP status of answers to GET that are errors, whoever is to mend them, and of requests that are no JSON: the
+ * reference's, whose clients look at the body then.
+ */
+export const ERROR_STATUS = 500;

@@ -1,7 +1,7 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
-import { httpStatus } from "./errors.ts";
+import { ERROR_STATUS } from "./errors.ts";
 import { corsHeaders, type GuardOptions, isLoopback, PREFLIGHT_HEADERS, refusal } from "./guard.ts";
-import { answerText, type DispatchOptions, errorAnswer, resultText } from "./jsonrpc.ts";
+import { answerPost, type DispatchOptions, errorAnswer, resultText } from "./jsonrpc.ts";
 import { type RpcEnvironment, rpcErrorOf } from "./method.ts";
 
 export interface HttpOptions extends DispatchOptions, GuardOptions {
@@ -48,7 +48,7 @@ export class HttpRpc {
       sendJson(response, 200, resultText(URI_ID, result));
     } catch (error) {
       const shown = rpcErrorOf(error);
-      sendJson(response, httpStatus(shown), errorAnswer(URI_ID, shown));
+      sendJson(response, ERROR_STATUS, errorAnswer(URI_ID, shown));
     }
   }
 
@@ -69,9 +69,9 @@ export class HttpRpc {
       const text = `413 the request body is larger than ${maxBodyBytes} bytes\n`;
       return sendText(response, 413, text, { Connection: "close" });
     }
-    const text = await answerText(this.#env, body, this.#options);
-    if (text === undefined) sendEmpty(response, 200);
-    else sendJson(response, 200, text);
+    const { status, text } = await answerPost(this.#env, body, this.#options);
+    if (text === undefined) sendEmpty(response, status);
+    else sendJson(response, status, text);
   }
 }
 

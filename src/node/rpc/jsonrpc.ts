@@ -1,5 +1,5 @@
 import { errorText } from "../../util/index.ts";
-import { invalidParams, invalidRequest, methodNotFound, parseError, type RpcError } from "./errors.ts";
+import { ERROR_STATUS, invalidParams, invalidRequest, methodNotFound, parseError, type RpcError } from "./errors.ts";
 import { type RpcEnvironment, type RpcMethod, rpcErrorOf } from "./method.ts";
 
 /** JSON-RPC 2.0 over any transport: from the text of a request to the text of its answer. */
@@ -39,9 +39,25 @@ export async function answerText(
   options: DispatchOptions,
 ): Promise<string | undefined> {
   const request = parseJson(text);
-  if (request.error !== undefined) return errorAnswer(UNKNOWN_ID, request.error);
-  if (!Array.isArray(request.value)) return answerOne(env, request.value, options);
-  const batch: readonly unknown[] = request.value;
+  return request.error === undefined
+    ? answerValue(env, request.value, options)
+    : errorAnswer(UNKNOWN_ID, request.error);
+}
+
+/** Like `answerText`, with the HTTP status: only bytes that are no JSON are told by it. */
+export async function answerPost(
+  env: RpcEnvironment,
+  text: string,
+  options: DispatchOptions,
+): Promise<{ status: number; text: string | undefined }> {
+  const request = parseJson(text);
+  if (request.error !== undefined) return { status: ERROR_STATUS, text: errorAnswer(UNKNOWN_ID, request.error) };
+  return { status: 200, text: await answerValue(env, request.value, options) };
+}
+
+async function answerValue(env: RpcEnvironment, value: unknown, options: DispatchOptions): Promise<string | undefined> {
+  if (!Array.isArray(value)) return answerOne(env, value, options);
+  const batch: readonly unknown[] = value;
   const refusal = batchRefusal(batch, options.maxBatch);
   if (refusal !== undefined) return errorAnswer(UNKNOWN_ID, refusal);
   const answers = await Promise.all(batch.map((one) => answerOne(env, one, options)));
@@ -76,18 +92,16 @@ async function answerOne(env: RpcEnvironment, request: unknown, options: Dispatc
   }
 }
 
-/** Reads the envelope of a request. */
+/** Reads the envelope of a request. Like the reference's, it asks for no `jsonrpc` member: simple clients leave it out. */
 function readCall(request: unknown): RpcCall | { id: RequestId; error: RpcError } {
   if (typeof request !== "object" || request === null || Array.isArray(request)) {
     return { id: UNKNOWN_ID, error: invalidRequest("a request must be a JSON object") };
   }
-  const { jsonrpc, id, method, params }: { jsonrpc?: unknown; id?: unknown; method?: unknown; params?: unknown } =
-    request;
+  const { id, method, params }: { id?: unknown; method?: unknown; params?: unknown } = request;
   if (id !== undefined && id !== null && typeof id !== "string" && !Number.isSafeInteger(id)) {
     return { id: UNKNOWN_ID, error: invalidRequest("the id must be a text or a whole number") };
   }
   const known = typeof id === "string" || typeof id === "number" ? id : undefined;
-  if (jsonrpc !== "2.0") return { id: known ?? UNKNOWN_ID, error: invalidRequest('jsonrpc must be "2.0"') };
   if (typeof method !== "string")
     return { id: known ?? UNKNOWN_ID, error: invalidRequest("the method must be a text") };
   return { id: known, method, params };

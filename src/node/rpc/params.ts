@@ -1,4 +1,4 @@
-import { errorText, fromBase64, fromHex } from "../../util/index.ts";
+import { errorText, fromBase64, fromHex, fromUtf8 } from "../../util/index.ts";
 
 /** Where a parameter's value comes from: JSON of a call, or the query of a GET. */
 export type ParamSource = "json" | "uri";
@@ -23,10 +23,10 @@ export const bool: Param<boolean | undefined> = (value) => {
   throw new Error(`expected true or false, got ${shown(value)}`);
 };
 
-/** A text; in a query it stands in double quotes. */
+/** A text; in a query it stands in double quotes, or as `0x` and the hex of its bytes. */
 export const text: Param<string | undefined> = (value, source) => {
   if (value === undefined || value === null || value === "") return undefined;
-  const plain = source === "uri" ? quoted(value) : value;
+  const plain = source === "uri" ? uriText(value) : value;
   if (typeof plain !== "string") throw new Error(`expected a text, got ${shown(value)}`);
   return plain;
 };
@@ -54,8 +54,14 @@ export function required<T>(param: Param<T | undefined>): Param<T> {
   };
 }
 
+function uriText(value: unknown): unknown {
+  return typeof value === "string" && HEX.test(value) ? fromUtf8(fromHex(value.slice(2))) : quoted(value);
+}
+
+const HEX = /^0x/i;
+
 function uriBytes(value: string): Uint8Array {
-  if (value.startsWith("0x")) return fromHex(value.slice(2));
+  if (HEX.test(value)) return fromHex(value.slice(2));
   const plain = quoted(value);
   if (typeof plain !== "string")
     throw new Error(`expected 0x and hex, or a text in double quotes, got ${shown(value)}`);

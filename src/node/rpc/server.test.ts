@@ -116,7 +116,7 @@ describe("transactions", () => {
     const error = { code: -32603, message: "Internal error", data: "tx already exists in cache" };
     expect(again).toEqual({ jsonrpc: "2.0", id: "abc", error });
     const missing = await get(`/tx?hash=0x${"AA".repeat(32)}`);
-    expect(missing.status).toBe(400);
+    expect(missing.status).toBe(500);
     expect(missing.body).toMatchObject({ id: -1, error: { code: -32603, data: `tx (${"AA".repeat(32)}) not found` } });
     expect((await call("broadcast_tx_sync", { tx: "*" })).error).toMatchObject({
       code: -32602,
@@ -172,6 +172,13 @@ describe("blocks", () => {
     const id = engine.blocks.record(3n)?.commit.blockId.hash ?? new Uint8Array();
     expect((await get(`/block_by_hash?hash=0x${toHexUpper(id)}`)).body.result).toEqual(latest);
     expect((await get(`/block_by_hash?hash=0x${"00".repeat(32)}`)).body.result).toMatchObject({ block: null });
+    const header = { header: { height: "3" } };
+    expect((await get(`/header_by_hash?hash=0x${toHexUpper(id)}`)).body.result).toMatchObject(header);
+    // The hash of a header is hex in JSON and that of a block base64, as the reference has it.
+    expect((await call("header_by_hash", { hash: toHexUpper(id) })).result).toMatchObject(header);
+    expect((await call("header_by_hash", [toHexUpper(id).toLowerCase()])).result).toMatchObject(header);
+    expect((await call("block_by_hash", { hash: Buffer.from(id).toString("base64") })).result).toEqual(latest);
+    expect((await call("header_by_hash", { hash: Buffer.from(id).toString("base64") })).error?.code).toBe(-32602);
     expect((await get(`/header?height="3"`)).body.result).toMatchObject({ header: { height: "3" } });
     expect((await call("commit", { height: "2" })).result).toMatchObject({
       canonical: true,
@@ -260,6 +267,60 @@ describe("information", () => {
     });
   });
 
+  it("tells the state of consensus, which rests between two blocks", async () => {
+    const start = { start_time: "2026-11-21T09:00:00Z" };
+    const proposer = { address: toHexUpper(engine.validator.address), index: 0 };
+    expect((await call("consensus_state")).result).toEqual({
+      round_state: {
+        "height/round/step": "1/0/1",
+        ...start,
+        proposal_block_hash: "",
+        locked_block_hash: "",
+        valid_block_hash: "",
+        height_vote_set: [
+          {
+            round: 0,
+            prevotes: ["nil-Vote"],
+            prevotes_bit_array: "BA{1:_} 0/10 = 0.00",
+            precommits: ["nil-Vote"],
+            precommits_bit_array: "BA{1:_} 0/10 = 0.00",
+          },
+        ],
+        proposer,
+      },
+    });
+    expect((await call("dump_consensus_state")).result).toMatchObject({
+      round_state: { height: "1", last_commit: null, last_validators: { validators: null, proposer: null } },
+    });
+    const { commit } = engine.produceBlock();
+    const prefix = (bytes: Uint8Array | undefined) => toHexUpper((bytes ?? new Uint8Array()).subarray(0, 6));
+    const [vote] = commit.signatures;
+    const dump = (await call("dump_consensus_state")).result;
+    expect(dump).toMatchObject({
+      peers: [],
+      round_state: {
+        height: "2",
+        round: 0,
+        step: 1,
+        commit_time: "2026-11-21T10:00:00.5Z",
+        validators: { validators: [{ voting_power: "10" }], proposer: { voting_power: "10" } },
+        proposal: null,
+        locked_round: -1,
+        valid_round: -1,
+        commit_round: -1,
+        last_commit: {
+          votes: [
+            `Vote{0:${prefix(vote?.validatorAddress)} 1/00/SIGNED_MSG_TYPE_PRECOMMIT(Precommit) ${prefix(commit.blockId.hash)} ${prefix(vote?.signature)} 000000000000 @ 2026-11-21T10:00:00.5Z}`,
+          ],
+          votes_bit_array: "BA{1:x} 10/10 = 1.00",
+          peer_maj_23s: {},
+        },
+        last_validators: { validators: [{ voting_power: "10" }] },
+        triggered_timeout_precommit: false,
+      },
+    });
+  });
+
   it("answers queries of the application", async () => {
     engine.mempool.add(kvTx("a=1"));
     engine.produceBlock();
@@ -289,10 +350,8 @@ describe("information", () => {
 
 describe("the protocol", () => {
   it.each([
-    ["{", -32700, -1],
     ["5", -32600, -1],
     ["[]", -32600, -1],
-    ['{"jsonrpc":"1.0","id":1,"method":"health"}', -32600, 1],
     ['{"jsonrpc":"2.0","id":{},"method":"health"}', -32600, -1],
     ['{"jsonrpc":"2.0","id":1.5,"method":"health"}', -32600, -1],
     ['{"jsonrpc":"2.0","id":9007199254740993,"method":"health"}', -32600, -1],
@@ -304,6 +363,16 @@ describe("the protocol", () => {
   ])("answers %s with %d", async (body, code, id) => {
     const { status, text } = await post(body);
     expect([status, JSON.parse(text)]).toMatchObject([200, { jsonrpc: "2.0", id, error: { code } }]);
+  });
+
+  it("says by the status too that a request is no JSON", async () => {
+    const { status, text } = await post("{");
+    expect([status, JSON.parse(text)]).toMatchObject([500, { id: -1, error: { code: -32700 } }]);
+  });
+
+  it.each(["", '"jsonrpc":"1.0",'])("takes requests of simple clients: %s", async (version) => {
+    const { text } = await post(`{${version}"id":1,"method":"health"}`);
+    expect(text).toBe('{"jsonrpc":"2.0","id":1,"result":{}}');
   });
 
   it("takes batches up to the limit, and does not answer notifications", async () => {
@@ -318,8 +387,8 @@ describe("the protocol", () => {
       },
     ]);
     expect(await post(one())).toMatchObject({ status: 200, text: "" });
-    expect(JSON.parse((await post(Array(11).fill(one(1)))).text)).toMatchObject({
-      error: { data: "batch request exceeds maximum (10) allowed number of requests" },
+    expect(JSON.parse((await post(Array(21).fill(one(1)))).text)).toMatchObject({
+      error: { data: "batch request exceeds maximum (20) allowed number of requests" },
     });
   });
 
@@ -338,7 +407,7 @@ describe("the protocol", () => {
     expect(await (await fetch(url)).text()).toContain("/broadcast_tx_sync?tx=_");
     expect((await post("{}", { "content-encoding": "gzip" })).status).toBe(415);
     expect((await post("x".repeat(1_000_001))).status).toBe(413);
-    expect((await get("/block?height=x")).status).toBe(400);
+    expect((await get("/block?height=x")).status).toBe(500);
     expect((await get("/tx_search?query=%22bad")).body.error).toMatchObject({
       code: -32602,
       message: "Invalid params",

@@ -26,7 +26,7 @@ export const DEFAULT_RPC_OPTIONS: Omit<RpcServerOptions, "host" | "port"> = {
   corsOrigins: [],
   hosts: [],
   maxBodyBytes: 1_000_000,
-  maxBatch: 10,
+  maxBatch: 20,
   maxOpenConnections: 900,
   maxSubscriptionClients: 100,
   maxSubscriptionsPerClient: 5,

@@ -11,7 +11,7 @@ import {
   validatorUpdateJson,
 } from "../json.ts";
 import { defineMethod, parseQueryText, refuse } from "../method.ts";
-import { bytes, int64, required, text } from "../params.ts";
+import { bytes, hexBytes, int64, required, text } from "../params.ts";
 import { orderOf } from "./order.ts";
 
 const MAX_BLOCK_METAS = 20n;
@@ -29,7 +29,7 @@ export const blockMethods = {
     header: headerJson(recordAt(engine, height).header),
   })),
 
-  header_by_hash: defineMethod({ hash: required(bytes) }, ({ engine }, { hash }) => {
+  header_by_hash: defineMethod({ hash: required(hexBytes) }, ({ engine }, { hash }) => {
     const height = engine.index.blockHeight(hash);
     return { header: height === undefined ? null : headerJson(recordAt(engine, height).header) };
   }),

@@ -1,9 +1,10 @@
 import type { RpcMethod } from "../method.ts";
 import { blockMethods } from "./blocks.ts";
+import { consensusMethods } from "./consensus.ts";
 import { infoMethods } from "./info.ts";
 import { txMethods } from "./txs.ts";
 
 /** All methods by name, but those of subscriptions, which need a websocket. */
 export const RPC_METHODS: ReadonlyMap<string, RpcMethod> = new Map(
-  Object.entries({ ...infoMethods, ...blockMethods, ...txMethods }),
+  Object.entries({ ...infoMethods, ...consensusMethods, ...blockMethods, ...txMethods }),
 );
