@@ -241,7 +241,6 @@ describe("simulation", () => {
       return [
         simulation({ txBytes: encodeTx({ bodyBytes, authInfoBytes }, [new Uint8Array()]) }),
         simulation({ tx: { body, authInfo, signatures: [new Uint8Array()] } }),
-        simulation({ tx: { body, authInfo, signatures: [] } }),
       ];
     });
     const estimates = forms.map((data) => readSimulation(ask(chain.app, SIMULATE, { data })).gasInfo?.gasUsed ?? 0n);
@@ -254,6 +253,24 @@ describe("simulation", () => {
       });
       expect(gasUsed).toBeLessThanOrEqual(gas);
     }
+  });
+
+  test("wants a place for every signature and the sequence of the account, as other chains do", () => {
+    const chain = newChain();
+    const { body, authInfo } = unsigned(chain);
+    const { authInfo: ahead } = unsigned(chain, (info) => {
+      for (const signer of info.signerInfos) signer.sequence += 1n;
+    });
+    const { authInfo: nobody } = unsigned(chain, (info) => info.signerInfos.splice(0));
+    const none = new Uint8Array();
+    expect(
+      [
+        { body, authInfo, signatures: [] },
+        { body, authInfo, signatures: [none, none] },
+        { body, authInfo: nobody, signatures: [none] },
+        { body, authInfo: ahead, signatures: [none] },
+      ].map((tx) => ask(chain.app, SIMULATE, { data: simulation({ tx }) }).info),
+    ).toEqual(["sdk/15", "sdk/4", "sdk/4", "sdk/32"]);
   });
 
   test("shows events and responses, and the error that the transaction would have", () => {
@@ -290,7 +307,11 @@ describe("simulation", () => {
       tx: chain.sign(send(chain), { from, fee: [{ denom: NATIVE_DENOM, amount: 10n ** 12n }] }),
       kind: "new",
     });
-    expect(simulateBytes(chain, chain.sign(send(chain), { from }))).toMatchObject({ info: "sdk/5" });
+    const next = unsigned(chain, (info) => {
+      for (const signer of info.signerInfos) signer.sequence += 1n;
+    });
+    const tx = { body: next.body, authInfo: next.authInfo, signatures: [new Uint8Array()] };
+    expect(ask(chain.app, SIMULATE, { data: simulation({ tx }) })).toMatchObject({ info: "sdk/5" });
   });
 });
 

@@ -13,9 +13,11 @@ import {
 import { fromHex } from "../util/index.ts";
 import { MsgSendSchema } from "../wire/gen/sdk/bank/v1beta1/tx_pb.js";
 import { PubKeySchema as Ed25519PubKeySchema } from "../wire/gen/sdk/crypto/ed25519/keys_pb.js";
+import { Service } from "../wire/gen/sdk/tx/v1beta1/service_pb.js";
 import {
   AuthInfoSchema,
   type ModeInfo,
+  ModeInfoSchema,
   type TxBody,
   TxBodySchema,
   TxRawSchema,
@@ -464,6 +466,26 @@ describe("multisig accounts", () => {
       code: 0,
     });
     expect(chain.balance(address)).toBe(998n);
+  });
+
+  test("a simulation wants a multisignature too, though nobody verifies it", () => {
+    const chain = funded();
+    const simulate = (txBytes: Uint8Array) => {
+      const input = Service.method.simulate.input;
+      const data = encodeMessage(input, create(input, { txBytes }));
+      return chain.app.query({ path: "/sdk.tx.v1beta1.Service/Simulate", data, height: 0n, prove: false });
+    };
+    const flags = [true, true, false];
+    const single = create(ModeInfoSchema, { sum: { case: "single", value: { mode: SignMode.DIRECT } } });
+    expect(simulate(multisigTx(chain, flags))).toMatchObject({ code: 0 });
+    // The reference's own client asks without bits.
+    const bitless = create(ModeInfoSchema, { sum: { case: "multi", value: { modeInfos: [single, single] } } });
+    expect(simulate(multisigTx(chain, flags, { mode: bitless }))).toMatchObject({ code: 0 });
+    expect(simulate(multisigTx(chain, flags, { mode: single }))).toMatchObject({
+      info: "sdk/4",
+      log: expect.stringContaining("expected a multisignature, got a single one"),
+    });
+    expect(simulate(multisigTx(chain, flags, { drop: 1 }))).toMatchObject({ info: "sdk/4" });
   });
 
   test("every signing member costs gas", () => {

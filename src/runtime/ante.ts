@@ -4,6 +4,7 @@ import type { Context } from "./context.ts";
 import type { GasCosts } from "./metered.ts";
 import {
   checkSignature,
+  checkSimulated,
   consumeSignatureGas,
   type SignedBy,
   signatureCount,
@@ -65,7 +66,8 @@ export function runAnte(ctx: Context, tx: PreparedTx, options: AnteOptions, veri
   deductFee(ctx, tx, options);
   for (const each of signed) {
     consumeSignatureGas(ctx, each, params.sigVerifyCostSecp256k1);
-    if (ctx.mode !== "simulate") checkSignature(ctx, tx, each, verified);
+    if (ctx.mode === "simulate") checkSimulated(each);
+    else checkSignature(ctx, tx, each, verified);
   }
   for (const { account, publicKey } of signed)
     options.accounts.set(ctx, { ...account, publicKey, sequence: account.sequence + 1n });

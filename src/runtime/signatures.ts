@@ -2,6 +2,7 @@ import { equalBytes, sdkErrors, toHex } from "../util/index.ts";
 import type { ModeInfo, SignerInfo } from "../wire/gen/sdk/tx/v1beta1/tx_pb.js";
 import {
   bitAt,
+  decodeMultiSignature,
   encodeAddress,
   encodeAminoPublicKey,
   type PublicKey,
@@ -46,14 +47,41 @@ function signingMembers(members: number, modeInfo: ModeInfo | undefined): number
   return Array.from({ length: members }, (_, i) => bitAt(bits, i)).filter(Boolean).length;
 }
 
+/**
+ * What chains ask of a simulated transaction, whose signatures nobody verifies: the sequence of the account, and of a
+ * threshold account the form of a threshold signature, without which the gas of its members could not be told.
+ */
+export function checkSimulated({ account, publicKey, info, signature }: SignedBy): void {
+  if (info === undefined || signature === undefined) throw sdkErrors.noSignatures();
+  checkSequence(account, info);
+  if (publicKey?.type !== "multisig") return;
+  const address = encodeAddress(account.address);
+  if (info.modeInfo?.sum.case !== "multi")
+    throw sdkErrors.unauthorized(
+      `${address} is an account of a multisig key: expected a multisignature, got a single one`,
+    );
+  const { bitarray, modeInfos } = info.modeInfo.sum.value;
+  const given = decodeMultiSignature(signature).length;
+  // Clients of the reference leave the bits out when they only ask for the gas.
+  const signing = bitarray === undefined ? modeInfos.length : signingMembers(publicKey.keys.length, info.modeInfo);
+  if (given !== modeInfos.length || given !== signing)
+    throw sdkErrors.unauthorized(
+      `${given} signatures and ${modeInfos.length} modes for ${signing} signing members of ${address}`,
+    );
+}
+
+function checkSequence({ sequence }: Account, info: SignerInfo): void {
+  if (info.sequence !== sequence)
+    throw sdkErrors.wrongSequence(`account sequence mismatch, expected ${sequence}, got ${info.sequence}`);
+}
+
 /** Checks that the key belongs to the account, the sequence, and the signature itself. */
 export function checkSignature(ctx: Context, tx: PreparedTx, signed: SignedBy, verified: VerifiedSignatures): void {
   const { account, publicKey, info, signature, index } = signed;
   if (publicKey === undefined || info === undefined || signature === undefined) throw sdkErrors.noSignatures();
   checkKeyOwner(signed);
   const { sequence } = account;
-  if (info.sequence !== sequence)
-    throw sdkErrors.wrongSequence(`account sequence mismatch, expected ${sequence}, got ${info.sequence}`);
+  checkSequence(account, info);
   if (ctx.mode === "recheck") return;
   const signer = { chainId: ctx.block.chainId, accountNumber: account.number, sequence };
   const id = `${index}/${signer.chainId}/${signer.accountNumber}/${sequence}/${keyText(publicKey)}`;

@@ -62,7 +62,7 @@ export function prepareTx(bytes: Uint8Array, router: Router, mode: "signed" | "s
   const fee = readFee(decoded, mode);
   for (const { route, value } of messages) route.method.validate(value);
   const texts = txSigners(decoded.messages, authInfo.fee);
-  if (mode === "signed") checkCounts(texts.length, authInfo.signerInfos.length, raw.signatures);
+  checkCounts(texts.length, authInfo.signerInfos.length, raw.signatures);
   const signers = texts.map((text, i) => signer(text, authInfo.signerInfos[i]?.publicKey, mode));
   return {
     hash: sha256(bytes),
