@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { EXIT, SvcError } from "../util/index.ts";
+import { lowerAddresses } from "./bech32-case.ts";
 import { allFlags, type ParsedLine, parseLine, toCommand } from "./command-line.ts";
 import { commandError, reportError, UsageError } from "./errors.ts";
 import { type Environment, envName, type Flags, isTrue, resolveFlags } from "./flags.ts";
@@ -87,8 +88,9 @@ async function runCommand({ path, rest, unknown }: Resolved, { io, env }: World)
       command.outputHelp();
       return EXIT.done;
     }
-    const line = await parseLine(command, spec, rest);
-    if (line === undefined) return EXIT.done;
+    const parsed = await parseLine(command, spec, rest);
+    if (parsed === undefined) return EXIT.done;
+    const line = await lowerAddresses(spec, parsed);
     const flags = await readFlags(spec, line, env);
     const run = await spec.load();
     return (await run({ args: line.args, flags, io })) ?? EXIT.done;

@@ -97,6 +97,16 @@ export function parseBech32(text: string): { readonly humanPart: string; readonl
   }
 }
 
+/** Whether the text is bech32 with any human-readable part, in lower case. */
+export function isBech32(text: string): boolean {
+  try {
+    parseBech32(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** The account address of a validator's operator, of whatever network; throws `sdkErrors.invalidAddress`. */
 export function accountOfValidator(text: string): string {
   const { humanPart, bytes } = parseBech32(text);
