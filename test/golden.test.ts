@@ -105,6 +105,7 @@ const QUERIES: readonly string[] = [
   "query wait-tx HASH",
   "query txs --events message.action=send",
   "query block 3",
+  "query block-results 3",
   "query blocks 2 3",
   "query comet-validator-set",
   "query blocks --query block.height=3",

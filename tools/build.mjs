@@ -3,6 +3,7 @@
 // second. Native and large packages stay outside and are loaded by the commands that need them.
 import { spawnSync } from "node:child_process";
 import {
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -54,7 +55,10 @@ const common = {
   minifySyntax: true,
   logLevel: "warning",
 };
-const constants = { SVC_VERSION: JSON.stringify(`v${version}`) };
+const git = spawnSync("git", ["rev-parse", "HEAD"], { cwd: root, encoding: "utf8" });
+// A package that lies in somebody's repository is not of its commit.
+const commit = git.status === 0 && existsSync(join(root, ".git")) ? git.stdout.trim() : "";
+const constants = { SVC_VERSION: JSON.stringify(`v${version}`), SVC_COMMIT: JSON.stringify(commit) };
 
 /** Whole or not at all: another process may start the program at any time. */
 function write(path, contents) {

@@ -36,6 +36,8 @@ export const GLOBAL_FLAGS: readonly FlagSpec[] = grouped(GLOBAL_HEADING, [
     choices: LOG_LEVELS,
     default: "info",
   },
+  // Logs have no colours; scripts say so to tools whose logs do.
+  { name: "log_no_color", alias: "log-no-color", summary: "print logs without colours, as ever", hidden: true },
   { name: "trace", summary: "print a full stack trace on errors" },
 ]);
 
@@ -99,12 +101,12 @@ export const QUERY_FLAGS: readonly FlagSpec[] = [
 
 /** Flags of every list query. */
 export const PAGE_FLAGS: readonly FlagSpec[] = grouped(PAGE, [
-  { name: "limit", value: "<n>", summary: "most rows to return", default: "100" },
-  { name: "offset", value: "<n>", summary: "rows to skip" },
+  { name: "limit", alias: "page-limit", value: "<n>", summary: "most rows to return", default: "100" },
+  { name: "offset", alias: "page-offset", value: "<n>", summary: "rows to skip" },
   { name: "page", value: "<n>", summary: "page number; skips (page - 1) x limit rows", default: "1" },
   { name: "page-key", value: "<key>", summary: "next_key of the page before" },
-  { name: "count-total", summary: "count all rows" },
-  { name: "reverse", summary: "last rows first" },
+  { name: "count-total", alias: "page-count-total", summary: "count all rows" },
+  { name: "reverse", alias: "page-reverse", summary: "last rows first" },
 ]);
 
 /** Flags of every `tx` command. */

@@ -1,8 +1,37 @@
 import { NODE_OPTIONS } from "../node/index.ts";
-import { KEYRING_FLAGS } from "./global-flags.ts";
+import { KEYRING_FLAGS, OUTPUT_FLAG } from "./global-flags.ts";
 import type { CommandSpec, FlagSpec } from "./spec.ts";
 
 const START_FLAGS: readonly FlagSpec[] = NODE_OPTIONS;
+
+/** What the keys in a node's home say of it. */
+const IDENTITY: readonly CommandSpec[] = [
+  {
+    name: "show-node-id",
+    summary: "Show the name of the node in its network",
+    example: "svc tendermint show-node-id",
+    load: async () => (await import("./node-identity.ts")).showNodeId,
+  },
+  {
+    name: "show-validator",
+    summary: "Show the public key with which the node signs blocks",
+    example: "svc tendermint show-validator",
+    load: async () => (await import("./node-identity.ts")).showValidator,
+  },
+  {
+    name: "show-address",
+    summary: "Show the consensus address of that key",
+    example: "svc tendermint show-address",
+    load: async () => (await import("./node-identity.ts")).showAddress,
+  },
+  {
+    name: "version",
+    summary: "Show the protocols that the engine inside speaks",
+    flags: [{ ...OUTPUT_FLAG, default: "text" }],
+    example: "svc tendermint version",
+    load: async () => (await import("./node-identity.ts")).engineVersion,
+  },
+];
 
 /** Commands that make and run a node. */
 export const NODE_COMMANDS: readonly CommandSpec[] = [
@@ -35,6 +64,12 @@ export const NODE_COMMANDS: readonly CommandSpec[] = [
     flags: START_FLAGS,
     example: "svc start --block-interval 1s",
     load: async () => (await import("./node.ts")).start,
+  },
+  {
+    name: "tendermint",
+    aliases: ["comet", "cometbft"],
+    summary: "Show who the node of the home is",
+    commands: async () => IDENTITY,
   },
   {
     name: "export",

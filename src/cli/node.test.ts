@@ -1,7 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { runCli } from "../../test/cli/run.ts";
+import { fromHex } from "../util/index.ts";
 import { encodeAddress } from "../wire/index.ts";
 import { type Environment, resolveFlags } from "./flags.ts";
 import { GLOBAL_FLAGS } from "./global-flags.ts";
@@ -82,6 +84,25 @@ describe("the commands of a node", () => {
       { amount: "1000", denom: "utoken" },
     ]);
     expect(Number(exported.initial_height)).toBeGreaterThan(2);
+  });
+
+  it("tell who the node is, under either name of the group", async () => {
+    const svc = (...words: string[]) => runCli([...words, "--home", home]);
+    const { err: missing, code } = await svc("tendermint", "show-node-id");
+    expect({ code, missing }).toEqual({ code: 1, missing: expect.stringContaining("run svc init") });
+    await run("init", ["tester"]);
+    const { node_id: id } = JSON.parse(err);
+    const keyFile = JSON.parse(readFileSync(join(home, "config", "priv_validator_key.json"), "utf8"));
+    for (const group of ["tendermint", "comet"]) {
+      expect(await svc(group, "show-node-id")).toEqual({ code: 0, out: `${id}\n`, err: "" });
+      const { out: key } = await svc(group, "show-validator", "--profile", "cosmos");
+      expect(JSON.parse(key)).toEqual({ "@type": "/cosmos.crypto.ed25519.PubKey", key: keyFile.pub_key.value });
+      const address = encodeAddress(fromHex(keyFile.address), "valcons");
+      expect((await svc(group, "show-address")).out).toBe(`${address}\n`);
+    }
+    const versions = "ABCI: 2.0.0\nBlockProtocol: 11\nCometBFT: 0.38.17\nP2PProtocol: 8\n";
+    expect((await svc("comet", "version")).out.replaceAll('"', "")).toBe(versions);
+    expect(JSON.parse((await svc("comet", "version", "-o", "json")).out).CometBFT).toBe("0.38.17");
   });
 
   it("refuse in one sentence", async () => {

@@ -41,6 +41,11 @@ const GROUPS: readonly CommandSpec[] = [
   {
     name: "version",
     summary: "Print the version",
+    flags: [
+      { name: "long", summary: "also what it was built from and runs on" },
+      { ...OUTPUT_FLAG, summary: "output format of --long", default: "text" },
+    ],
+    example: "svc version --long",
     withoutConfig: true,
     load: async () => (await import("./version.ts")).version,
   },

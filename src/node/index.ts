@@ -8,7 +8,15 @@ export {
   validateGenesis,
 } from "./genesis.ts";
 export { type HomePaths, homePaths } from "./home.ts";
+export { homeNodeId, homeValidatorKey } from "./identity.ts";
 export { type InitOptions, type InitSummary, initHome } from "./init.ts";
 export { Node, type NodeEnd, type NodeOptions, startNode } from "./node.ts";
 export { type GivenOptions, NODE_OPTIONS, type NodeOption, type NodeOptionName, optionVariable } from "./options.ts";
-export { DEFAULT_RPC_OPTIONS, ENGINE_VERSION, RpcServer, type RpcServerOptions } from "./rpc/index.ts";
+export {
+  BLOCK_PROTOCOL,
+  DEFAULT_RPC_OPTIONS,
+  ENGINE_VERSION,
+  P2P_PROTOCOL,
+  RpcServer,
+  type RpcServerOptions,
+} from "./rpc/index.ts";

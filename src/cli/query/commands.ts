@@ -16,6 +16,14 @@ const NODE_AND_TEXT: readonly FlagSpec[] = QUERY_FLAGS.map((flag) =>
 );
 const NODE_AND_JSON: readonly FlagSpec[] = NODE_AND_TEXT.map((flag) => (flag.name === "output" ? JSON_OUTPUT : flag));
 
+const ORDER_BY: FlagSpec = {
+  name: "order-by",
+  alias: "order_by",
+  value: "<order>",
+  summary: "order of heights",
+  choices: ["asc", "desc"],
+  default: "asc",
+};
 const DENOM: FlagSpec = { name: "denom", value: "<denom>", summary: "this denomination alone" };
 
 const BALANCES: CommandSpec = {
@@ -114,7 +122,7 @@ const TXS: CommandSpec = {
   flags: [
     { name: "events", value: "<events>", summary: "type.attribute=value, several with & between" },
     { name: "query", value: "<query>", summary: "the same in the words of the engine, for example tx.height>5" },
-    { name: "order-by", value: "<order>", summary: "order of heights", choices: ["asc", "desc"], default: "asc" },
+    ORDER_BY,
     ...PAGE_FLAGS.filter(({ name }) => name === "page" || name === "limit"),
     ...NODE_AND_TEXT,
   ],
@@ -140,15 +148,24 @@ const BLOCK: CommandSpec = {
   load: async () => (await import("./block.ts")).queryBlock,
 };
 
+const BLOCK_RESULTS: CommandSpec = {
+  name: "block-results",
+  args: "[height]",
+  summary: "Show what the transactions of a block did, and its events; the latest when no height is given",
+  flags: NODE_AND_JSON,
+  example: "svc query block-results 100",
+  load: async () => (await import("./block-results.ts")).queryBlockResults,
+};
+
 const BLOCKS: CommandSpec = {
   name: "blocks",
   args: "[from] [to]",
   summary: "Show the headers of a range of blocks, by default the last twenty; with --query whole blocks",
   flags: [
     { name: "query", value: "<query>", summary: "blocks by their events, for example block.height>5" },
-    { name: "order-by", value: "<order>", summary: "order of heights", choices: ["asc", "desc"], default: "asc" },
+    ORDER_BY,
     { name: "page", value: "<n>", summary: "page number of --query", default: "1" },
-    { name: "limit", value: "<n>", summary: "most blocks to return of --query", default: "20" },
+    { name: "limit", alias: "page-limit", value: "<n>", summary: "most blocks to return of --query", default: "20" },
     ...NODE_AND_JSON,
   ],
   example: "svc query blocks 100 120\nsvc query blocks --query 'block.height>100' --limit 5",
@@ -162,7 +179,7 @@ const VALIDATOR_SET: CommandSpec = {
   summary: "Show the validators of a block; the latest when no height is given",
   flags: [
     { name: "page", value: "<n>", summary: "page number", default: "1" },
-    { name: "limit", value: "<n>", summary: "most validators to return", default: "100" },
+    { name: "limit", alias: "page-limit", value: "<n>", summary: "most validators to return", default: "100" },
     ...NODE_AND_TEXT,
   ],
   example: "svc query comet-validator-set 100",
@@ -185,6 +202,7 @@ export const QUERY_COMMANDS: readonly CommandSpec[] = [
   WAIT_TX,
   TXS,
   BLOCK,
+  BLOCK_RESULTS,
   BLOCKS,
   VALIDATOR_SET,
   moduleGroup("auth", "Accounts"),

@@ -54,6 +54,17 @@ describe("query bank balances", () => {
     expect((await chain.query("bank", "balances", bob, "--limit", "0")).balances).toHaveLength(2);
   });
 
+  test("the flags of pages have the names of newer tools as well", async () => {
+    const page = (...flags: string[]) => chain.query("bank", "balances", bob, ...flags);
+    const newer = ["--page-limit", "1", "--page-offset", "1", "--page-reverse", "--page-count-total"];
+    const ours = await page("--limit", "1", "--offset", "1", "--reverse", "--count-total");
+    expect(ours).toMatchObject({ balances: [{ denom: "stake" }], pagination: { total: "2" } });
+    expect(await page(...newer)).toEqual(ours);
+    // They may stand before the words of the command, as every flag may.
+    const early = await chain.run([...newer, "--log_no_color", "query", "bank", "balances", bob, "-o", "json"]);
+    expect(JSON.parse(early.out)).toEqual(ours);
+  });
+
   test("asks another height", async () => {
     const future = await chain.run([...balances, "--height", "1000000"]);
     expect(future).toMatchObject({ code: 1, out: "" });
@@ -196,6 +207,17 @@ describe("query tx, txs, block, account", () => {
     expect(Number(latest.block.header.height)).toBeGreaterThanOrEqual(Number(height));
     expect((await chain.run(["query", "block", "x"])).err).toContain("<height>");
     expect((await chain.run(["query", "block", "99999999"])).code).toBe(1);
+  });
+
+  test("the results of a block by its height, and the latest", async () => {
+    const results = JSON.parse((await chain.run(["query", "block-results", height])).out);
+    expect(results.height).toBe(height);
+    expect(results.txs_results).toMatchObject([{ code: 0, gas_wanted: "200000" }]);
+    expect(JSON.stringify(results.txs_results[0].events)).toContain("transfer");
+    const latest = JSON.parse((await chain.run(["query", "block-results"])).out);
+    expect(Number(latest.height)).toBeGreaterThanOrEqual(Number(height));
+    expect((await chain.run(["query", "block-results", "0"])).err).toContain('<height>: "0" is no height');
+    expect((await chain.run(["query", "block-results", "99999999"])).code).toBe(1);
   });
 
   test("a range of blocks, in the order of their heights", async () => {

@@ -61,6 +61,24 @@ describe("tx gov", () => {
     });
   });
 
+  test("a duration in units, as the ecosystem's files have it", async () => {
+    const path = file("units.json", {
+      ...content,
+      deposit: "10stake",
+      messages: [
+        {
+          "@type": "/cosmos.gov.v1.MsgUpdateParams",
+          authority: ALICE,
+          params: { voting_period: "1m30s", max_deposit_period: "48h0m0s", expedited_voting_period: "1.5h" },
+        },
+      ],
+    });
+    const { messages } = await message("gov", "submit-proposal", path);
+    expect(messages).toMatchObject([
+      { params: { voting_period: "90s", max_deposit_period: "172800s", expedited_voting_period: "5400s" } },
+    ]);
+  });
+
   test("a proposal of text is the older message, from flags or from a file", async () => {
     const flags = ["--title", "t", "--description", "d", "--type", "Text", "--deposit", "10stake"];
     const expected = {

@@ -15,9 +15,31 @@ import { DeploymentSchema } from "../gen/svc/deployment/v1beta1/deployment_pb.js
 import { BidSchema } from "../gen/svc/market/v1beta1/market_pb.js";
 import { ProviderSchema } from "../gen/svc/provider/v1beta1/provider_pb.js";
 import { allMessages } from "../registry.ts";
-import { fromJson, printJson, readJson, sortJson, toJson } from "./index.ts";
+import { fromJson, parseDuration, printJson, readJson, sortJson, toJson } from "./index.ts";
 
 const json = (text: string) => readJson(text);
+
+describe("durations", () => {
+  it.each([
+    ["3.5s", 3n, 500_000_000],
+    ["-3.5s", -3n, -500_000_000],
+    ["1m30s", 90n, 0],
+    ["48h0m0s", 172_800n, 0],
+    ["1.5h", 5400n, 0],
+    ["-1m0.5s", -60n, -500_000_000],
+    ["300ms", 0n, 300_000_000],
+    ["7us", 0n, 7000],
+    ["9µs1ns", 0n, 9001],
+    ["0.1ns", 0n, 0],
+  ])("%s", (text, seconds, nanos) => {
+    expect(parseDuration(text)).toEqual({ seconds, nanos });
+  });
+
+  it.each(["", "s", "1", "1d", "1m 30s", "1m30", "m", "--1s", "1m-30s", "1e3s", ".5s", "1H", `${"9".repeat(13)}h`])(
+    "%j is none",
+    (text) => expect(parseDuration(text)).toBeUndefined(),
+  );
+});
 
 describe("printing proto JSON", () => {
   it("has names of the proto file, defaults, text for 64 bits and enum names", () => {

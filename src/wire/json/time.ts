@@ -3,6 +3,17 @@ import type { Duration, Timestamp } from "@bufbuild/protobuf/wkt";
 const NANOS = 1_000_000_000n;
 const RFC3339 = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:[Zz]|([+-])(\d\d):(\d\d))$/;
 const DURATION = /^(-?)(\d{1,12})(?:\.(\d{1,9}))?s$/;
+/** `1h30m`, `1m30s`, `1.5h`: one part or more, the larger unit first or not. */
+const IN_UNITS = /^-?(?:\d{1,12}(?:\.\d{1,9})?(?:h|ms|m|s|us|µs|ns))+$/;
+const UNIT_NANOS: Readonly<Record<string, bigint>> = {
+  h: 3600n * NANOS,
+  m: 60n * NANOS,
+  s: NANOS,
+  ms: 1_000_000n,
+  us: 1000n,
+  µs: 1000n,
+  ns: 1n,
+};
 const DAYS_BEFORE_MONTH = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334];
 
 /** Seconds and nanoseconds since 1970 (UTC), both parts as the wire has them. */
@@ -56,13 +67,24 @@ export function formatDuration(duration: Pick<Duration, "seconds" | "nanos">): s
   return `${total < 0n ? "-" : ""}${size / NANOS}${fraction === "" ? "" : `.${fraction}`}s`;
 }
 
-/** Reads `3.5s`; undefined where the text is no duration in proto JSON. */
+/** Reads `3.5s`, or `1m30s` as the ecosystem's files have it; undefined where the text is no duration. */
 export function parseDuration(text: string): Pick<Duration, "seconds" | "nanos"> | undefined {
   const match = DURATION.exec(text);
-  if (match === null) return undefined;
+  if (match === null) return IN_UNITS.test(text) ? inUnits(text) : undefined;
   const sign = match[1] === "-" ? -1n : 1n;
   const nanos = Number((match[3] ?? "").padEnd(9, "0"));
   return { seconds: sign * BigInt(match[2] ?? 0), nanos: nanos === 0 ? 0 : Number(sign) * nanos };
+}
+
+function inUnits(text: string): Pick<Duration, "seconds" | "nanos"> {
+  let total = 0n;
+  for (const [, whole = "0", fraction = "", unit = "s"] of text.matchAll(/(\d+)(?:\.(\d+))?([a-zµ]+)/g)) {
+    const value = BigInt(whole) * NANOS + BigInt(fraction.padEnd(9, "0"));
+    // What is below a nanosecond is cut off, as the reference does.
+    total += (value * (UNIT_NANOS[unit] ?? 0n)) / NANOS;
+  }
+  if (text.startsWith("-")) total = -total;
+  return { seconds: total / NANOS, nanos: Number(total % NANOS) };
 }
 
 function digits(nanos: bigint): string {

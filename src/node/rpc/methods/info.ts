@@ -8,8 +8,8 @@ import { int64 } from "../params.ts";
 /** The dialect of the RPC: clients choose their decoder by it. */
 export const ENGINE_VERSION = "0.38.17";
 
-const P2P_PROTOCOL = "8";
-const BLOCK_PROTOCOL = "11";
+export const P2P_PROTOCOL = "8";
+export const BLOCK_PROTOCOL = "11";
 const GENESIS_CHUNK_BYTES = 16 * 1024 * 1024;
 
 export const infoMethods = {
