@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
+import { CHAIN_ERRORS } from "../src/wire/index.ts";
 
 const ROOT = resolve(import.meta.dirname, "..");
 const SRC = join(ROOT, "src");
@@ -39,6 +40,9 @@ const BANNED_IN_CONSENSUS = [
 
 /** Doors inside a folder, for those that may import it. */
 const INNER_DOORS = ["src/cli/deploy/index.ts"];
+
+/** Folders that read what the chain answers. */
+const CLIENTS = ["client", "provider", "cli", "tenant", "certs", "library"];
 
 const MAX_FILE_LINES = 700;
 
@@ -149,13 +153,35 @@ describe("the source tree", () => {
     );
     const missing = modules.flatMap((name) => {
       const present = readdirSync(join(SRC, "modules", name));
-      return ["index.ts", "keeper.ts", "msgs.ts", "queries.ts", "errors.ts", "README.md"]
+      return ["index.ts", "keeper.ts", "msgs.ts", "queries.ts", "README.md"]
         .filter(
           (file) => !present.includes(file) && !(name === "escrow" || name === "auth" ? file === "msgs.ts" : false),
         )
         .map((file) => `src/modules/${name}/${file} is missing`);
     });
     expect(missing).toEqual([]);
+  });
+
+  it("has the errors of every module in the catalogue that clients read", () => {
+    const names = readdirSync(join(SRC, "modules")).filter((name) =>
+      statSync(join(SRC, "modules", name)).isDirectory(),
+    );
+    expect([...CHAIN_ERRORS.keys()].sort()).toEqual(["sdk", ...names].sort());
+    for (const [codespace, rows] of CHAIN_ERRORS) {
+      const codes = Object.values(rows).map(({ code }) => code);
+      expect(new Set(codes).size, `${codespace} numbers each error once`).toBe(codes.length);
+      expect(new Set(Object.values(rows).map((row) => row.codespace))).toEqual(new Set([codespace]));
+    }
+  });
+
+  it("names errors of the chain by their rows, never by their numbers", () => {
+    const spaces = [...CHAIN_ERRORS.keys()].join("|");
+    const literal = new RegExp(`codespace === "(?:${spaces})".*\\bcode ===|"(?:${spaces})/\\d+"`);
+    const clients = files.filter(({ folder, isTest }) => !isTest && CLIENTS.includes(folder));
+    const faults = clients.flatMap(({ path, text }) =>
+      text.split("\n").flatMap((line, i) => (literal.test(line) ? [`${path}:${i + 1}: ${line.trim()}`] : [])),
+    );
+    expect(faults).toEqual([]);
   });
 
   it("names every variant for browsers in package.json", () => {

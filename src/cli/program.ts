@@ -46,9 +46,6 @@ function wantsTrace(argv: readonly string[], env: Environment): boolean {
   return own.includes("--trace") || isTrue(env[envName("trace")] ?? "");
 }
 
-/** Codespaces of errors that the chain tells without the remedy. */
-const CHAIN_ERRORS = new Set(["sdk", "audit", "bank", "cert", "deployment", "escrow", "market", "provider"]);
-
 /** The error with a remedy where it has none of its own: that of the chain's tables, or the form of the command. */
 async function withRemedy(error: unknown, name: string, spec: CommandSpec): Promise<unknown> {
   if (error instanceof UsageError && error.hint === undefined) {
@@ -58,9 +55,7 @@ async function withRemedy(error: unknown, name: string, spec: CommandSpec): Prom
   if (isFileError(error)) return like(error, commandError(error.message, { hint: FILE_HINT, cause: error }));
   if (!(error instanceof SvcError) || error.hint !== undefined || error.codespace === "cli") return error;
   const { codespace, code, message } = error;
-  const remedy = CHAIN_ERRORS.has(codespace)
-    ? (await import("./remedies.ts")).remedyOf(codespace, code, message)
-    : undefined;
+  const remedy = (await import("./remedies.ts")).remedyOf(codespace, code, message);
   const hint = remedy ?? `see: ${name} --help`;
   return like(error, new SvcError(codespace, code, message, { hint, cause: error }));
 }

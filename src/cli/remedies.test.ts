@@ -1,15 +1,13 @@
 import { describe, expect, test } from "vitest";
+import { CHAIN_ERRORS } from "../wire/index.ts";
 import { allFlags } from "./command-line.ts";
 import { meaningOf, remedyOf } from "./remedies.ts";
 import { ROOT } from "./root.ts";
 import type { CommandSpec } from "./spec.ts";
 
-const SPACES = ["sdk", "audit", "bank", "cert", "deployment", "escrow", "market", "provider"];
-const CODES = Array.from({ length: 100 }, (_, i) => i + 1);
-
 /** All remedies: the error, and what it advises. */
-const remedies = SPACES.flatMap((space) =>
-  CODES.flatMap((code): [string, string][] => {
+const remedies = [...CHAIN_ERRORS].flatMap(([space, rows]) =>
+  Object.values(rows).flatMap(({ code }): [string, string][] => {
     const text = remedyOf(space, code);
     return text === undefined ? [] : [[`${space}/${code}`, text]];
   }),

@@ -1,24 +1,5 @@
-import { auditErrors } from "../modules/audit/index.ts";
-import { bankErrors } from "../modules/bank/index.ts";
-import { certErrors } from "../modules/cert/index.ts";
-import { deploymentErrors } from "../modules/deployment/index.ts";
-import { escrowErrors } from "../modules/escrow/index.ts";
-import { marketErrors } from "../modules/market/index.ts";
-import { providerErrors } from "../modules/provider/index.ts";
-import { type ErrorFactory, sdkErrors } from "../util/index.ts";
-
-type ErrorTable = Readonly<Record<string, ErrorFactory>>;
-
-const TABLES: ReadonlyMap<string, ErrorTable> = new Map<string, ErrorTable>([
-  ["sdk", sdkErrors],
-  ["audit", auditErrors],
-  ["bank", bankErrors],
-  ["cert", certErrors],
-  ["deployment", deploymentErrors],
-  ["escrow", escrowErrors],
-  ["market", marketErrors],
-  ["provider", providerErrors],
-]);
+import { isOneOf, sdkErrors } from "../util/index.ts";
+import { chainError } from "../wire/index.ts";
 
 /** What somebody at a command line can do about errors that the chain shares with all who speak to it. */
 const AT_THE_COMMAND_LINE: ReadonlyMap<number, string> = new Map([
@@ -54,15 +35,11 @@ function moduleRemedy(message: string): string | undefined {
 export function remedyOf(codespace: string, code: number, message = ""): string | undefined {
   if (codespace === "sdk" && /\bheight\b.*\bversion does not exist\b|^cannot query with /.test(message))
     return ANOTHER_HEIGHT;
-  if (codespace === "sdk" && code === sdkErrors.unknownRequest.code) return moduleRemedy(message);
-  return rowOf(codespace, code)?.().hint ?? (codespace === "sdk" ? AT_THE_COMMAND_LINE.get(code) : undefined);
+  if (isOneOf([sdkErrors.unknownRequest], { codespace, code })) return moduleRemedy(message);
+  return chainError(codespace, code)?.().hint ?? (codespace === "sdk" ? AT_THE_COMMAND_LINE.get(code) : undefined);
 }
 
 /** What the error tables say of a code of the chain, for answers without words. */
 export function meaningOf(codespace: string, code: number): string | undefined {
-  return rowOf(codespace, code)?.().message;
-}
-
-function rowOf(codespace: string, code: number): ErrorFactory | undefined {
-  return Object.values(TABLES.get(codespace) ?? {}).find((factory) => factory.code === code);
+  return chainError(codespace, code)?.().message;
 }

@@ -7,7 +7,7 @@ import {
   type MessageInitShape,
   type MessageShape,
 } from "@bufbuild/protobuf";
-import { errorText, SvcError, sdkErrors } from "../util/index.ts";
+import { errorText, isOneOf, type SvcError, sdkErrors } from "../util/index.ts";
 import { decodeMessage, encodeMessage, methodPath, type Namespace } from "../wire/index.ts";
 import { clientErrors } from "./errors.ts";
 import type { AbciQueryResult, NodeApi } from "./node.ts";
@@ -81,12 +81,12 @@ function refusal(method: DescMethod, answer: AbciQueryResult, namespace: Namespa
 const OWN_CHAIN = "this is a chain of svc, which does without the module; the query is for other networks";
 
 function isUnknownPath({ codespace, code, log }: AbciQueryResult): boolean {
-  return codespace === "sdk" && code === sdkErrors.unknownRequest.code && log.startsWith("unknown query path");
+  return isOneOf([sdkErrors.unknownRequest], { codespace, code }) && log.startsWith("unknown query path");
 }
 
 /** Whether a chain said that it does not have what a query asks. */
 export function isMissingQuery(error: unknown): boolean {
-  return error instanceof SvcError && error.codespace === "client" && error.code === clientErrors.noQuery.code;
+  return isOneOf([clientErrors.noQuery], error);
 }
 
 function serviceClient<S extends DescService>(service: S, call: QueryClient["call"]): ServiceClient<S> {

@@ -1,4 +1,4 @@
-import { SvcError } from "../util/index.ts";
+import { isOneOf } from "../util/index.ts";
 import { keyringErrors } from "./errors.ts";
 import { openKWallet } from "./kwallet.ts";
 import { openNative } from "./native.ts";
@@ -38,6 +38,5 @@ function candidates(context: ServiceContext, platform: string): readonly (() => 
 }
 
 function isUnavailable(error: unknown): boolean {
-  const { code } = keyringErrors.backend;
-  return error instanceof SvcError && error.codespace === "keyring" && error.code === code;
+  return isOneOf([keyringErrors.backend], error);
 }

@@ -1,5 +1,5 @@
 import type { DescMethod, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
-import { type Dec, SvcError } from "../util/index.ts";
+import { type Dec, isOneOf, SvcError } from "../util/index.ts";
 import { Query as AuthQuery, BaseAccountSchema } from "../wire/gen/sdk/auth/v1beta1/auth_pb.js";
 import type { PageResponse } from "../wire/gen/sdk/base/query/v1beta1/pagination_pb.js";
 import type { Coin, DecCoin } from "../wire/gen/sdk/base/v1beta1/coin_pb.js";
@@ -27,6 +27,7 @@ import {
   type DeploymentKey,
   type GroupKey,
   type LeaseKey,
+  NOT_FOUND_ERRORS,
   type OrderKey,
   type PublicKey,
   publicKeyFromAny,
@@ -150,22 +151,6 @@ export interface ChainQuery {
 const PAGE = 500n;
 const MAX_PAGES = 10_000;
 
-/** Codes with which the modules say that a record does not exist. */
-const NOT_FOUND = new Set([
-  "cert/1",
-  "deployment/4",
-  "deployment/14",
-  "market/6",
-  "market/7",
-  "market/15",
-  "market/18",
-  "market/20",
-  "provider/3",
-  "audit/1",
-  "sdk/22",
-  "sdk/38",
-]);
-
 /** The view over a query client. */
 export function chainView(client: ChainQuery): ChainView {
   const market = MarketQuery.method;
@@ -262,7 +247,7 @@ export function chainView(client: ChainQuery): ChainView {
 
 /** Whether the chain itself said that the record does not exist. */
 function saysNotFound(error: unknown): boolean {
-  return error instanceof SvcError && NOT_FOUND.has(`${error.codespace}/${error.code}`);
+  return error instanceof SvcError && isOneOf(NOT_FOUND_ERRORS, error);
 }
 
 async function found<T>(answer: Promise<T>): Promise<T | undefined> {

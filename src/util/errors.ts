@@ -35,8 +35,22 @@ export type ErrorRow = readonly [code: number, description: string, hint?: strin
 /** Makes an error of a table's row; `detail` is put in front of the row's description. */
 export interface ErrorFactory {
   (detail?: string, options?: ErrorOptions): SvcError;
+  readonly codespace: string;
   readonly code: number;
   readonly description: string;
+}
+
+/** What an error, or a result of the chain, is known by. */
+export interface ErrorId {
+  readonly codespace: string;
+  readonly code: number;
+}
+
+/** Whether an error or a result is of one of some rows. */
+export function isOneOf(rows: readonly ErrorId[], error: unknown): boolean {
+  if (typeof error !== "object" || error === null) return false;
+  const { codespace, code }: Partial<ErrorId> = error;
+  return rows.some((row) => row.codespace === codespace && row.code === code);
 }
 
 /** Turns a table of rows into named factories: `errors.notFound("order/...")`. */
@@ -50,7 +64,7 @@ export function defineErrors<T extends Record<string, ErrorRow>>(
       const message = detail === undefined ? description : `${detail}: ${description}`;
       return new SvcError(codespace, code, message, hint === undefined ? options : { hint, ...options });
     };
-    factories[name] = Object.assign(make, { code, description });
+    factories[name] = Object.assign(make, { codespace, code, description });
   }
   return factories as { [K in keyof T]: ErrorFactory };
 }

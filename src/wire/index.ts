@@ -16,7 +16,7 @@ export {
 } from "./amino.ts";
 export * from "./any.ts";
 export { decodeMessage, encodeMessage, MAX_MESSAGE_DEPTH } from "./codec/index.ts";
-export { wireErrors } from "./errors.ts";
+export * from "./errors/index.ts";
 export * from "./ics23/index.ts";
 export * from "./ids.ts";
 export * from "./json/index.ts";

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { aminoMessage } from "./amino.ts";
 import { packAny } from "./any.ts";
 import { decodeMessage, encodeMessage } from "./codec/index.ts";
-import { wireErrors } from "./errors.ts";
+import { wireErrors } from "./errors/wire.ts";
 import { GenericAuthorizationSchema } from "./gen/sdk/authz/v1beta1/authz_pb.js";
 import { MsgGrantSchema } from "./gen/sdk/authz/v1beta1/tx_pb.js";
 import { AllowedMsgAllowanceSchema, BasicAllowanceSchema } from "./gen/sdk/feegrant/v1beta1/feegrant_pb.js";

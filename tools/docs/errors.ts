@@ -5,14 +5,6 @@ import { gatewayClientErrors } from "../../src/client/gateway/errors.ts";
 import { jwtErrors } from "../../src/crypto/jwt.ts";
 import { keyringErrors } from "../../src/keyring/errors.ts";
 import { ledgerErrors } from "../../src/keyring/ledger/errors.ts";
-import { errors as audit } from "../../src/modules/audit/errors.ts";
-import { errors as auth } from "../../src/modules/auth/errors.ts";
-import { errors as bank } from "../../src/modules/bank/errors.ts";
-import { errors as cert } from "../../src/modules/cert/errors.ts";
-import { errors as deployment } from "../../src/modules/deployment/errors.ts";
-import { errors as escrow } from "../../src/modules/escrow/errors.ts";
-import { errors as market } from "../../src/modules/market/errors.ts";
-import { errors as provider } from "../../src/modules/provider/errors.ts";
 import { nodeErrors } from "../../src/node/errors.ts";
 import { clusterErrors } from "../../src/provider/cluster/contract/errors.ts";
 import { daemonErrors } from "../../src/provider/errors.ts";
@@ -21,27 +13,12 @@ import { ingressErrors } from "../../src/provider/ingress/errors.ts";
 import { leaseErrors } from "../../src/provider/leases/errors.ts";
 import { manifestErrors, SDL_CODES } from "../../src/sdl/errors.ts";
 import { storeErrors } from "../../src/store/errors.ts";
-import { type ErrorFactory, INTERNAL_ERROR, PANIC_ERROR, sdkErrors } from "../../src/util/errors.ts";
-import { wireErrors } from "../../src/wire/errors.ts";
+import { INTERNAL_ERROR, PANIC_ERROR } from "../../src/util/errors.ts";
+import { CHAIN_ERRORS, type ErrorTable, wireErrors } from "../../src/wire/errors/index.ts";
 import { code, page, table } from "./markdown.ts";
 
-type ErrorTable = Readonly<Record<string, ErrorFactory>>;
-
 /** Tables whose errors are part of transaction results and query answers. */
-const OF_THE_CHAIN: readonly ErrorTable[] = [
-  sdkErrors,
-  auth,
-  bank,
-  cert,
-  provider,
-  audit,
-  deployment,
-  market,
-  escrow,
-  genesisErrors,
-  wireErrors,
-  storeErrors,
-];
+const OF_THE_CHAIN: readonly ErrorTable[] = [...CHAIN_ERRORS.values(), genesisErrors, wireErrors, storeErrors];
 
 /** Tables of the client, the node's own commands, the provider and its gateway. */
 const OF_PROGRAMS: readonly ErrorTable[] = [

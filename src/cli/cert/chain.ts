@@ -1,11 +1,12 @@
 import type { ChainClient } from "../../client/index.ts";
-import { fromUtf8, SvcError } from "../../util/index.ts";
+import { fromUtf8, isOneOf } from "../../util/index.ts";
 import {
   type Certificate,
   Certificate_State,
   type CertificateResponse,
   Query,
 } from "../../wire/gen/svc/cert/v1beta1/cert_pb.js";
+import { certErrors } from "../../wire/index.ts";
 import type { CertificateFile } from "./file.ts";
 import type { ChainRecord } from "./plan.ts";
 
@@ -18,15 +19,12 @@ export async function chainRecord(chain: ChainClient, owner: string, file: Certi
   return fromUtf8(found.cert) === file.certificate ? "valid" : "other";
 }
 
-/** `cert/1`: what the chain answers when it has no certificate of the number. */
-const NOT_FOUND = 1;
-
 async function findCertificate(chain: ChainClient, owner: string, serial: string): Promise<Certificate | undefined> {
   try {
     const { certificates } = await chain.query.call(Query.method.certificates, { filter: { owner, serial } });
     return certificates[0]?.certificate;
   } catch (error) {
-    if (error instanceof SvcError && error.codespace === "cert" && error.code === NOT_FOUND) return undefined;
+    if (isOneOf([certErrors.notFound], error)) return undefined;
     throw error;
   }
 }

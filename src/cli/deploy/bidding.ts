@@ -1,5 +1,5 @@
 import { clientErrors } from "../../client/index.ts";
-import { formatDecCoin, SvcError } from "../../util/index.ts";
+import { formatDecCoin, isOneOf, SvcError } from "../../util/index.ts";
 import { shellWord } from "../shell-word.ts";
 import { bidTable, type Offer } from "./bid-table.ts";
 import { type BidPolicy, bidsByGroup, isAcceptable, rankBids } from "./bids.ts";
@@ -14,7 +14,7 @@ import { bidWindow } from "./window.ts";
 
 const RETRY_MS = 1_000;
 /** Errors of the way to the node. */
-const AWAY: ReadonlySet<number> = new Set([clientErrors.unreachable.code, clientErrors.timeout.code]);
+const AWAY = [clientErrors.unreachable, clientErrors.timeout];
 /** Blocks without a bid after which the providers are asked why. */
 const PATIENCE_BLOCKS = 3n;
 
@@ -95,8 +95,7 @@ async function patiently<T>(
     try {
       return await unlessInterrupted(ask, request.signal);
     } catch (error) {
-      const isAway = error instanceof SvcError && error.codespace === "client" && AWAY.has(error.code);
-      if (!isAway || clock.now() >= deadline) throw error;
+      if (!(error instanceof SvcError && isOneOf(AWAY, error)) || clock.now() >= deadline) throw error;
       progress.waiting(`the node (${error.message})`);
       await clock.sleep(RETRY_MS, request.signal);
     }

@@ -1,12 +1,13 @@
 import { type QueryClient, queryFault } from "../../client/index.ts";
 import { DEFAULT_LIMITS } from "../../sdl/index.ts";
-import { SvcError } from "../../util/index.ts";
+import { isOneOf } from "../../util/index.ts";
 import { Query as BankQuery } from "../../wire/gen/sdk/bank/v1beta1/query_pb.js";
 import type { PageResponse } from "../../wire/gen/sdk/base/query/v1beta1/pagination_pb.js";
 import { Query as AuditQuery } from "../../wire/gen/svc/audit/v1beta1/audit_pb.js";
 import { Query as DeploymentQuery } from "../../wire/gen/svc/deployment/v1beta1/query_pb.js";
 import { Query as MarketQuery } from "../../wire/gen/svc/market/v1beta1/query_pb.js";
 import { type Provider, Query as ProviderQuery } from "../../wire/gen/svc/provider/v1beta1/provider_pb.js";
+import { NOT_FOUND_ERRORS } from "../../wire/index.ts";
 import type { Market, ProviderRecord } from "./market.ts";
 import { readBid, readCoin, readDeployment, readLease, readOrder } from "./records.ts";
 
@@ -78,15 +79,11 @@ function readProvider({ owner, hostUri, attributes }: Provider): ProviderRecord 
   return { address: owner, hostUri, attributes };
 }
 
-/** Codes with which the modules say that a record does not exist. */
-const NOT_FOUND = new Set(["deployment/4", "provider/3", "audit/1", "sdk/38"]);
-
 async function found<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
     return await answer;
   } catch (error) {
-    const known = error instanceof SvcError && NOT_FOUND.has(`${error.codespace}/${error.code}`);
-    if (known || queryFault(error) === "NotFound") return undefined;
+    if (isOneOf(NOT_FOUND_ERRORS, error) || queryFault(error) === "NotFound") return undefined;
     throw error;
   }
 }

@@ -1,4 +1,4 @@
-import { EXIT, errorText, SvcError } from "../../util/index.ts";
+import { EXIT, errorText, isOneOf, SvcError } from "../../util/index.ts";
 import { ExitError } from "../errors.ts";
 import type { CommandInput } from "../spec.ts";
 import { deployErrors } from "./errors.ts";
@@ -27,7 +27,7 @@ function ending({ flags, io }: CommandInput, error: unknown): number {
 }
 
 export function is(error: unknown, name: "interrupted" | "cancelled"): error is SvcError {
-  return error instanceof SvcError && error.codespace === "deploy" && error.code === deployErrors[name].code;
+  return error instanceof SvcError && isOneOf([deployErrors[name]], error);
 }
 
 /** What `-o json` prints instead of a result. */

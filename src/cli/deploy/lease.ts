@@ -1,4 +1,5 @@
-import { formatDecCoin, SvcError } from "../../util/index.ts";
+import { formatDecCoin, isOneOf, SvcError } from "../../util/index.ts";
+import { marketErrors } from "../../wire/index.ts";
 import { shellWord } from "../shell-word.ts";
 import { takeBids } from "./bidding.ts";
 import { unlessInterrupted } from "./clock.ts";
@@ -11,7 +12,14 @@ import type { Session } from "./session.ts";
 
 const MAX_TRIES = 5;
 /** Refusals of the market that a bid or an order has ended meanwhile, or that the lease is there already. */
-const CHANGED_MEANWHILE = new Set([11, 12, 13, 18, 23, 24]);
+const CHANGED_MEANWHILE = [
+  marketErrors.bidNotActive,
+  marketErrors.bidNotOpen,
+  marketErrors.orderNotOpen,
+  marketErrors.bidNotFound,
+  marketErrors.orderActive,
+  marketErrors.orderClosed,
+];
 
 /** Sees to it that every group has a lease. Returns the leases, in the order of the groups. */
 export async function ensureLeases(session: Session, { entry }: Placed): Promise<readonly LeaseRecord[]> {
@@ -33,7 +41,7 @@ export async function ensureLeases(session: Session, { entry }: Placed): Promise
 }
 
 function isChangedMeanwhile(error: unknown): error is SvcError {
-  return error instanceof SvcError && error.codespace === "market" && CHANGED_MEANWHILE.has(error.code);
+  return error instanceof SvcError && isOneOf(CHANGED_MEANWHILE, error);
 }
 
 function inOrder(leases: readonly LeaseRecord[]): readonly LeaseRecord[] {

@@ -11,7 +11,7 @@ import {
   type WaitOptions,
   waitForTx,
 } from "../../client/index.ts";
-import { type IntCoin, sdkErrors } from "../../util/index.ts";
+import { type IntCoin, isOneOf, sdkErrors } from "../../util/index.ts";
 import type { Any } from "../../wire/index.ts";
 import { blockSeconds } from "../block-time.ts";
 import { txError } from "../tx/result.ts";
@@ -36,7 +36,7 @@ export interface LiveMarketOptions {
 const MAX_TRIES = 10;
 const COMMIT_TIMEOUT_MS = 120_000;
 /** A transaction of ours that the mempool still holds has the sequence that the chain tells. */
-const SEQUENCE_TAKEN = new Set(["sdk/3", "sdk/32"]);
+const SEQUENCE_TAKEN = [sdkErrors.invalidSequence, sdkErrors.wrongSequence];
 
 /** The marketplace over a node, for one tenant. */
 export async function liveMarket(options: LiveMarketOptions): Promise<Market> {
@@ -79,7 +79,7 @@ async function sendCommitted(
     const answer = await sendTx(chain, signer, messages, { ...tx, gas, mode: "block", wait });
     const response = await committed(chain, answer, wait);
     if (response.code === 0) return { hash: response.txhash, height: response.height };
-    const isTaken = SEQUENCE_TAKEN.has(`${response.codespace}/${response.code}`);
+    const isTaken = isOneOf(SEQUENCE_TAKEN, response);
     if (!isTaken || tries >= MAX_TRIES) throw await txError(response);
     const { latestHeight } = await chain.node.status();
     await nextBlock(chain, latestHeight, AbortSignal.any([signal, AbortSignal.timeout(COMMIT_TIMEOUT_MS)]));
@@ -91,6 +91,6 @@ async function sendCommitted(
  * no message has an effect twice.
  */
 async function committed(chain: ChainClient, answer: TxResponse, wait: WaitOptions): Promise<TxResponse> {
-  const isKnown = answer.codespace === "sdk" && answer.code === sdkErrors.txInMempool.code;
+  const isKnown = isOneOf([sdkErrors.txInMempool], answer);
   return isKnown ? committedResponse(await waitForTx(chain, answer.txhash, wait)) : answer;
 }

@@ -7,11 +7,13 @@ import {
   formatCoins,
   formatDecCoin,
   type IntCoin,
+  isOneOf,
   NATIVE_DENOM,
   SvcError,
   sumCoins,
 } from "../../util/index.ts";
 import type { Any } from "../../wire/index.ts";
+import { deploymentErrors } from "../../wire/index.ts";
 import { requireWithinLimits } from "../sdl.ts";
 import { checkInterrupted, unlessInterrupted } from "./clock.ts";
 import { deployErrors } from "./errors.ts";
@@ -29,7 +31,6 @@ export interface Placed {
 
 const MAX_NUMBERS = 50;
 const MAX_COLLISIONS = 5;
-const DEPLOYMENT_EXISTS = 3;
 
 /** Sees to it that the file's deployment is on the chain. Rejects with `deployErrors.cancelled` when the user does not want to pay. */
 export async function ensureOrder(session: Session): Promise<Placed> {
@@ -115,7 +116,7 @@ async function sendOrder(session: Session, plan: OrderPlan): Promise<Placed> {
       await unlessInterrupted(() => market.send([...plan.first, order]), request.signal);
     } catch (error) {
       if (!isChainRefusal(error)) throw error;
-      const isTaken = error.codespace === "deployment" && error.code === DEPLOYMENT_EXISTS;
+      const isTaken = isOneOf([deploymentErrors.exists], error);
       const isArrived = isTaken && again !== undefined && (await isOurs(session, entry));
       // What was sent before an interruption may still arrive: its record stays.
       if (!isArrived && (isTaken || again === undefined)) journal.remove(entry.dseq);

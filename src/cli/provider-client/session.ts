@@ -1,10 +1,10 @@
 import { type ChainClient, type GatewayClient, type GatewayCredential, queryFault } from "../../client/index.ts";
-import { SvcError } from "../../util/index.ts";
+import { isOneOf } from "../../util/index.ts";
 import { Closed_Reason } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
 import { type Lease, Lease_State } from "../../wire/gen/svc/market/v1beta1/market_pb.js";
 import { Query as MarketQuery } from "../../wire/gen/svc/market/v1beta1/query_pb.js";
 import { Query as ProviderQuery } from "../../wire/gen/svc/provider/v1beta1/provider_pb.js";
-import { formatLeaseId, type LeaseKey, SignMode } from "../../wire/index.ts";
+import { formatLeaseId, type LeaseKey, providerErrors, SignMode } from "../../wire/index.ts";
 import { tenantCredential } from "../cert/credential.ts";
 import { openCertificate } from "../cert/issue.ts";
 import { type CliContext, createContext } from "../context.ts";
@@ -69,7 +69,7 @@ export async function findProvider(chain: ChainClient, address: string) {
     const { provider } = await chain.query.call(ProviderQuery.method.provider, { owner: address });
     if (provider !== undefined) return { address, hostUri: provider.hostUri, attributes: provider.attributes };
   } catch (error) {
-    const missing = error instanceof SvcError && error.codespace === "provider" && error.code === 3;
+    const missing = isOneOf([providerErrors.notFound], error);
     if (!missing && queryFault(error) !== "NotFound") throw error;
   }
   throw commandError(`${address} is not a provider`, { hint });

@@ -1,6 +1,6 @@
 import type { ChainClient, TxResponse } from "../../client/index.ts";
 import { checkManifestAgainstGroups, groupPrice, type LoadedSdl } from "../../sdl/index.ts";
-import { errorText, formatCoin, type IntCoin, parseCoin } from "../../util/index.ts";
+import { errorText, formatCoin, type IntCoin, isOneOf, parseCoin } from "../../util/index.ts";
 import type { Params } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
 import { Query } from "../../wire/gen/svc/deployment/v1beta1/query_pb.js";
 import {
@@ -8,7 +8,7 @@ import {
   MsgDepositDeploymentSchema,
   MsgUpdateDeploymentSchema,
 } from "../../wire/gen/svc/deployment/v1beta1/tx_pb.js";
-import { type Any, type DeploymentKey, packAny } from "../../wire/index.ts";
+import { type Any, type DeploymentKey, deploymentErrors, packAny } from "../../wire/index.ts";
 import { ensureClientCertificate, hasValidCertificate } from "../cert/ensure.ts";
 import { createContext } from "../context.ts";
 import { commandError, usageError } from "../errors.ts";
@@ -40,7 +40,7 @@ export async function deploymentCreate(input: CommandInput): Promise<number> {
     io.err(`deployment sequence (dseq): ${dseq}\n`);
     let exists = false;
     const onAnswer = async (response: TxResponse): Promise<void> => {
-      exists = response.codespace === "deployment" && response.code === EXISTS;
+      exists = isOneOf([deploymentErrors.exists], response);
     };
     const code = await finishTx(session, createMessages(session, order, dseq), { onAnswer });
     if (!exists || given !== undefined || attempt === ATTEMPTS) return code;
@@ -50,7 +50,6 @@ export async function deploymentCreate(input: CommandInput): Promise<number> {
 }
 
 /** `deployment/3`: the number is in use. */
-const EXISTS = 3;
 
 interface Order {
   readonly sdl: LoadedSdl;

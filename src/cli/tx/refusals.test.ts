@@ -53,7 +53,6 @@ test.each<[what: string, words: string[], error: string, remedy: string]>([
   ["a deployment twice", ["deployment", "close", "--dseq", dseqs.closed], "deployment/5", "a closed one stays closed"],
   ["a group that is open already", ["deployment", "group", "start", "--dseq", dseqs.open], "deployment/16", "pause"],
   ["a group of no deployment", ["deployment", "group", "pause", "--dseq", "999"], "deployment/14", "deployment get"],
-  ["a deposit of little", ["deployment", "create", WEB, "--deposit", "1utoken"], "deployment/20", "params"],
   [
     "an attribute never signed",
     ["audit", "attr", "delete", provider, "x", "--from", "auditor"],
@@ -74,4 +73,19 @@ test.each<[what: string, words: string[], error: string, remedy: string]>([
   const [codespace, number] = error.split("/");
   expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining(`with code ${number} of ${codespace}: `) });
   expect(/\nHint: (.*)\n$/.exec(err)?.[1]).toContain(remedy);
+});
+
+test("a deposit below the least is refused before anything is signed", async () => {
+  const { code, err } = await chain.run([
+    "tx",
+    "deployment",
+    "create",
+    WEB,
+    "--deposit",
+    "1utoken",
+    "--from",
+    "tenant",
+    ...FEES,
+  ]);
+  expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining("write at least 5000000utoken") });
 });

@@ -2,7 +2,7 @@ import { checkAddress } from "../../runtime/index.ts";
 import { attributeFault } from "../../sdl/index.ts";
 import type { AuditedAttributes } from "../../wire/gen/svc/audit/v1beta1/audit_pb.js";
 import type { Attribute } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
-import { errors } from "./errors.ts";
+import { auditErrors as errors } from "../../wire/index.ts";
 
 /** Throws `audit/2` unless both are addresses of accounts. */
 export function checkParties({ owner, auditor }: Pick<AuditedAttributes, "owner" | "auditor">): void {

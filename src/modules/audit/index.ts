@@ -5,7 +5,6 @@ import { AuditKeeper, type ProviderBook, STORE } from "./keeper.ts";
 import { auditMsgs } from "./msgs.ts";
 import { auditQueries } from "./queries.ts";
 
-export { errors as auditErrors } from "./errors.ts";
 export { AuditKeeper } from "./keeper.ts";
 
 /** Makes the module and its keeper. */

@@ -8,8 +8,7 @@ import {
   ParamsSchema,
 } from "../../wire/gen/svc/audit/v1beta1/audit_pb.js";
 import type { Attribute } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
-import { decodeAddress, encodeAddress } from "../../wire/index.ts";
-import { errors } from "./errors.ts";
+import { decodeAddress, encodeAddress, auditErrors as errors } from "../../wire/index.ts";
 
 export const STORE = "audit";
 

@@ -1,7 +1,7 @@
 import { moduleAddress } from "../../crypto/index.ts";
 import type { ModuleAccountSpec } from "../../runtime/index.ts";
 import { toHex } from "../../util/index.ts";
-import { errors } from "./errors.ts";
+import { authErrors as errors } from "../../wire/index.ts";
 
 /** A module's account with its address. */
 export interface ModuleAccount extends ModuleAccountSpec {

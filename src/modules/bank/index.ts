@@ -5,7 +5,6 @@ import { type Accounts, BankKeeper } from "./keeper.ts";
 import { bankMsgs } from "./msgs.ts";
 import { bankQueries } from "./queries.ts";
 
-export { errors as bankErrors } from "./errors.ts";
 export { type Accounts, BankKeeper } from "./keeper.ts";
 
 /** Makes the module and its keeper. */

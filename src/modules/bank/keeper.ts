@@ -11,8 +11,7 @@ import {
 } from "../../store/index.ts";
 import { formatCoin, formatCoins, type IntCoin, MAX_AMOUNT, sdkErrors, sumCoins } from "../../util/index.ts";
 import { MetadataSchema, type Params, ParamsSchema } from "../../wire/gen/sdk/bank/v1beta1/bank_pb.js";
-import { encodeAddress } from "../../wire/index.ts";
-import { errors } from "./errors.ts";
+import { encodeAddress, bankErrors as errors } from "../../wire/index.ts";
 
 export const STORE = "bank";
 

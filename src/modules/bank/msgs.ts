@@ -7,8 +7,7 @@ import {
   type MsgSend,
   type Output,
 } from "../../wire/gen/sdk/bank/v1beta1/tx_pb.js";
-import { decodeAddress } from "../../wire/index.ts";
-import { errors } from "./errors.ts";
+import { decodeAddress, bankErrors as errors } from "../../wire/index.ts";
 import type { BankKeeper } from "./keeper.ts";
 
 /** Most senders and most receivers of one MsgMultiSend. */

@@ -1,8 +1,7 @@
 import { type AccountCertificate, isSelfSigned, parseCertificatePem, parsePublicKeyPem } from "../../crypto/index.ts";
 import { equalBytes, errorText } from "../../util/index.ts";
 import type { Certificate } from "../../wire/gen/svc/cert/v1beta1/cert_pb.js";
-import { decodeAddress } from "../../wire/index.ts";
-import { errors } from "./errors.ts";
+import { decodeAddress, certErrors as errors } from "../../wire/index.ts";
 
 /** Largest PEM text of a certificate or key, in bytes. */
 const MAX_PEM = 8192;

@@ -17,9 +17,8 @@ import {
   type Params,
   ParamsSchema,
 } from "../../wire/gen/svc/cert/v1beta1/cert_pb.js";
-import { encodeAddress } from "../../wire/index.ts";
+import { encodeAddress, certErrors as errors } from "../../wire/index.ts";
 import { checkCertificate, parseSerial } from "./check.ts";
-import { errors } from "./errors.ts";
 import { type CertKeeper, certificateKey, STORE } from "./keeper.ts";
 
 const DEFAULT_GAS = { MsgCreateCertificate: 80_000n, MsgRevokeCertificate: 40_000n };

@@ -5,7 +5,6 @@ import { CertKeeper, STORE } from "./keeper.ts";
 import { certMsgs } from "./msgs.ts";
 import { certQueries } from "./queries.ts";
 
-export { errors as certErrors } from "./errors.ts";
 export { CertKeeper } from "./keeper.ts";
 
 /** Makes the module and its keeper. */

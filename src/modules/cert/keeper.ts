@@ -19,8 +19,7 @@ import {
   CertificateSchema,
   ParamsSchema,
 } from "../../wire/gen/svc/cert/v1beta1/cert_pb.js";
-import { decodeAddress } from "../../wire/index.ts";
-import { errors } from "./errors.ts";
+import { decodeAddress, certErrors as errors } from "../../wire/index.ts";
 
 export const STORE = "cert";
 

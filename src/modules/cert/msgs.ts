@@ -1,7 +1,7 @@
 import { type BoundService, bindService, checkAddress } from "../../runtime/index.ts";
 import { Msg } from "../../wire/gen/svc/cert/v1beta1/cert_pb.js";
+import { certErrors as errors } from "../../wire/index.ts";
 import { checkCertificate, parseSerial, readCertificate } from "./check.ts";
-import { errors } from "./errors.ts";
 import type { CertKeeper } from "./keeper.ts";
 
 export function certMsgs(keeper: CertKeeper): BoundService {

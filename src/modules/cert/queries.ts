@@ -6,9 +6,8 @@ import {
   type CertificateFilter,
   Query,
 } from "../../wire/gen/svc/cert/v1beta1/cert_pb.js";
-import { decodeAddress } from "../../wire/index.ts";
+import { decodeAddress, certErrors as errors } from "../../wire/index.ts";
 import { parseSerial } from "./check.ts";
-import { errors } from "./errors.ts";
 import { type CertificateKey, type CertKeeper, certificateKey, STORE } from "./keeper.ts";
 
 type Row = readonly [CertificateKey, Certificate];

@@ -6,8 +6,7 @@ import {
   GroupSpecSchema,
   LimitsSchema,
 } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
-import { formatDeploymentId, formatGroupId } from "../../wire/index.ts";
-import { errors } from "./errors.ts";
+import { deploymentErrors as errors, formatDeploymentId, formatGroupId } from "../../wire/index.ts";
 import { checkGroups } from "./group-spec.ts";
 import { type DeploymentKeeper, deploymentKey, groupKey, STORE } from "./keeper.ts";
 import { readGroupId, readId, VERSION_BYTES } from "./msgs.ts";

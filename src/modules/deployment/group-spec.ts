@@ -1,6 +1,6 @@
 import { type GroupFault, groupsFault } from "../../sdl/index.ts";
 import type { GroupSpec, Limits } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
-import { errors } from "./errors.ts";
+import { deploymentErrors as errors } from "../../wire/index.ts";
 
 const ERRORS: Readonly<Record<GroupFault["kind"], (text: string) => Error>> = {
   groups: errors.invalidGroups,

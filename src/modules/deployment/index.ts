@@ -6,7 +6,6 @@ import { DeploymentKeeper, type GroupMarket } from "./keeper.ts";
 import { deploymentMsgs } from "./msgs.ts";
 import { deploymentQueries } from "./queries.ts";
 
-export { errors as deploymentErrors } from "./errors.ts";
 export { DeploymentKeeper, escrowId, type GroupMarket, idOf } from "./keeper.ts";
 
 /** Makes the module and its keeper. */

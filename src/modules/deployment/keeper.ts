@@ -29,12 +29,12 @@ import {
 import {
   type DeploymentKey,
   decodeAddress,
+  deploymentErrors as errors,
   formatDeploymentId,
   formatGroupId,
   type GroupKey,
 } from "../../wire/index.ts";
 import type { AccountId, EscrowKeeper } from "../escrow/index.ts";
-import { errors } from "./errors.ts";
 import { emitDeployment, emitGroup } from "./events.ts";
 import { checkGroups } from "./group-spec.ts";
 

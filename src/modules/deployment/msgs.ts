@@ -3,7 +3,7 @@ import { Closed_Reason } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
 import type { DeploymentID, GroupID } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
 import { Msg } from "../../wire/gen/svc/deployment/v1beta1/tx_pb.js";
 import type { DeploymentKey, GroupKey } from "../../wire/index.ts";
-import { errors } from "./errors.ts";
+import { deploymentErrors as errors } from "../../wire/index.ts";
 import type { DeploymentKeeper } from "./keeper.ts";
 
 /** A deployment's version is the SHA-256 of its manifest. */

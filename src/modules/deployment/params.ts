@@ -4,7 +4,7 @@ import { DEFAULT_LIMITS } from "../../sdl/index.ts";
 import { NATIVE_DENOM } from "../../util/index.ts";
 import { type Params, ParamsSchema } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
 import { Msg } from "../../wire/gen/svc/deployment/v1beta1/tx_pb.js";
-import { errors } from "./errors.ts";
+import { deploymentErrors as errors } from "../../wire/index.ts";
 
 const MIN_DEPOSIT = "5000000";
 /** A hundred of them, which take all places of an account, cost 100 TOKEN that the owner then spends. */

@@ -10,7 +10,7 @@ import {
   type Payment as PaymentMessage,
   PaymentSchema,
 } from "../../wire/gen/svc/escrow/v1beta1/escrow_pb.js";
-import { errors } from "./errors.ts";
+import { escrowErrors as errors } from "../../wire/index.ts";
 import { type EscrowKeeper, STORE } from "./keeper.ts";
 import { accountKey, paymentKey } from "./keys.ts";
 import { type Account, accountMessage, accountOf, type Payment, paymentMessage, paymentOf } from "./records.ts";

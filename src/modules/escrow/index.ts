@@ -4,7 +4,6 @@ import { escrowInvariants } from "./invariants.ts";
 import { ESCROW_ACCOUNT, type EscrowBank, type EscrowHooks, EscrowKeeper } from "./keeper.ts";
 import { escrowQueries } from "./queries.ts";
 
-export { errors as escrowErrors } from "./errors.ts";
 export { ESCROW_ACCOUNT, type EscrowBank, type EscrowHooks, EscrowKeeper } from "./keeper.ts";
 export {
   type Account,

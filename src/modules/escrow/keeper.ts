@@ -13,8 +13,7 @@ import {
 } from "../../store/index.ts";
 import { assert, type Dec, type DecimalCoin, formatCoin, formatDecCoin, type IntCoin } from "../../util/index.ts";
 import { type Params, ParamsSchema } from "../../wire/gen/svc/escrow/v1beta1/escrow_pb.js";
-import { decodeAddress } from "../../wire/index.ts";
-import { errors } from "./errors.ts";
+import { decodeAddress, escrowErrors as errors } from "../../wire/index.ts";
 import { accountKey, pathKey, paymentKey } from "./keys.ts";
 import { type Account, type AccountId, accountValue, type Payment, paymentValue } from "./records.ts";
 import {

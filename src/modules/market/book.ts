@@ -13,13 +13,13 @@ import {
 import {
   type BidKey,
   decodeAddress,
+  marketErrors as errors,
   formatBidId,
   formatLeaseId,
   formatOrderId,
   type GroupKey,
   type OrderKey,
 } from "../../wire/index.ts";
-import { errors } from "./errors.ts";
 import {
   bidIdOf,
   bidPathOf,

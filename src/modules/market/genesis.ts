@@ -1,9 +1,8 @@
 import { create } from "@bufbuild/protobuf";
 import { defineGenesis, type GenesisPart } from "../../runtime/index.ts";
 import { GenesisStateSchema } from "../../wire/gen/svc/market/v1beta1/market_pb.js";
-import { formatBidId, formatOrderId } from "../../wire/index.ts";
+import { marketErrors as errors, formatBidId, formatOrderId } from "../../wire/index.ts";
 import { isOpenOrder, type MarketBook, storeOf } from "./book.ts";
-import { errors } from "./errors.ts";
 import { readBidId, readOrderId } from "./msgs.ts";
 import { checkParams, defaultParams } from "./params.ts";
 

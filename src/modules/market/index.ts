@@ -5,7 +5,6 @@ import { type MarketDeps, MarketKeeper } from "./keeper.ts";
 import { marketMsgs } from "./msgs.ts";
 import { marketQueries } from "./queries.ts";
 
-export { errors as marketErrors } from "./errors.ts";
 export {
   type MarketAudits,
   type MarketDeps,

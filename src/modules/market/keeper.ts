@@ -23,6 +23,7 @@ import {
 import {
   type BidKey,
   type DeploymentKey,
+  marketErrors as errors,
   formatBidId,
   formatGroupId,
   formatLeaseId,
@@ -34,7 +35,6 @@ import {
 import { escrowId } from "../deployment/index.ts";
 import type { EscrowKeeper } from "../escrow/index.ts";
 import { isOpenOrder, MarketBook, storeOf } from "./book.ts";
-import { errors } from "./errors.ts";
 import { emitBid, emitOrder } from "./events.ts";
 import { bidEscrowId, bidIdOf, leaseIdOf, type OrderPath, orderIdOf, orderOfPath, pathOf, priceOf } from "./records.ts";
 

@@ -4,7 +4,7 @@ import type { DecCoin } from "../../wire/gen/sdk/base/v1beta1/coin_pb.js";
 import { Closed_Reason } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
 import { Msg } from "../../wire/gen/svc/market/v1beta1/tx_pb.js";
 import type { BidKey, OrderKey } from "../../wire/index.ts";
-import { errors } from "./errors.ts";
+import { marketErrors as errors } from "../../wire/index.ts";
 import type { MarketKeeper } from "./keeper.ts";
 
 export function marketMsgs(keeper: MarketKeeper): BoundService {

@@ -3,7 +3,7 @@ import { gasTable, gasTableProblems, minimumsProblems } from "../../runtime/inde
 import { NATIVE_DENOM } from "../../util/index.ts";
 import { type Params, ParamsSchema } from "../../wire/gen/svc/market/v1beta1/market_pb.js";
 import { Msg } from "../../wire/gen/svc/market/v1beta1/tx_pb.js";
-import { errors } from "./errors.ts";
+import { marketErrors as errors } from "../../wire/index.ts";
 
 const BID_MIN_DEPOSIT = "5000000";
 const ORDER_MAX_BIDS = 20;

@@ -1,7 +1,7 @@
 import { checkAddress } from "../../runtime/index.ts";
 import { attributeFault } from "../../sdl/index.ts";
 import type { Provider } from "../../wire/gen/svc/provider/v1beta1/provider_pb.js";
-import { errors } from "./errors.ts";
+import { providerErrors as errors } from "../../wire/index.ts";
 
 /** Longest texts of a provider's record. */
 const MAX_URI = 512;

@@ -6,7 +6,6 @@ import { providerMsgs } from "./msgs.ts";
 import { providerQueries } from "./queries.ts";
 
 export { isEmail, isHostUri, isWebsite } from "./check.ts";
-export { errors as providerErrors } from "./errors.ts";
 export { type LeaseBook, ProviderKeeper } from "./keeper.ts";
 
 /** Makes the module and its keeper. */

@@ -3,8 +3,7 @@ import { matchAttributes } from "../../sdl/index.ts";
 import { addressKey, checkPrefixes, collection, protoValue } from "../../store/index.ts";
 import { type Attribute, Closed_Reason, type PlacementRequirements } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
 import { ParamsSchema, type Provider, ProviderSchema } from "../../wire/gen/svc/provider/v1beta1/provider_pb.js";
-import { decodeAddress } from "../../wire/index.ts";
-import { errors } from "./errors.ts";
+import { decodeAddress, providerErrors as errors } from "../../wire/index.ts";
 
 export const STORE = "provider";
 

@@ -8,8 +8,8 @@ import {
   ProviderInfoSchema,
   ProviderSchema,
 } from "../../wire/gen/svc/provider/v1beta1/provider_pb.js";
+import { providerErrors as errors } from "../../wire/index.ts";
 import { checkProvider } from "./check.ts";
-import { errors } from "./errors.ts";
 import type { ProviderKeeper } from "./keeper.ts";
 
 export function providerMsgs(keeper: ProviderKeeper): BoundService {

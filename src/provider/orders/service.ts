@@ -4,10 +4,11 @@ import {
   formatCoin,
   formatDecShort,
   type IntCoin,
+  isOneOf,
   type Logger,
   sumCoins,
 } from "../../util/index.ts";
-import { formatOrderId, type OrderKey } from "../../wire/index.ts";
+import { formatOrderId, marketErrors, type OrderKey } from "../../wire/index.ts";
 import type { ChainOrder, ChainView } from "../chain.ts";
 import { groupNeeds, type Inventory } from "../inventory/index.ts";
 import { bidMessage, closeBidMessage, type OutMessage, Rejected } from "../outbox/index.ts";
@@ -61,7 +62,6 @@ const MAX_DOUBLINGS = 5;
 
 /** Refusals and ends that are remembered for those who ask. */
 const MAX_REMEMBERED = 1000;
-const BID_EXISTS = 21;
 const ENDED: ReadonlySet<OrderPhase> = new Set(["won", "lost", "closed"]);
 
 /** Watches the orders of the market and bids on those that fit. */
@@ -227,7 +227,7 @@ export class OrderService {
     try {
       await send(message, `bid ${tracked.text}`);
     } catch (error) {
-      if (!(error instanceof Rejected && error.codespace === "market" && error.code === BID_EXISTS)) {
+      if (!isOneOf([marketErrors.bidExists], error)) {
         throw error instanceof Rejected ? refusedBid(error) : error;
       }
     }

@@ -1,4 +1,4 @@
-import { errorText, type Logger } from "../../util/index.ts";
+import { errorText, isOneOf, type Logger, sdkErrors } from "../../util/index.ts";
 
 /** A message to sign: type URL and bytes. */
 export interface OutMessage {
@@ -77,9 +77,9 @@ interface InFlight {
 }
 
 /** The mempool has these very bytes already: an earlier attempt to hand them in arrived, only its answer did not. */
-const IN_MEMPOOL = 19;
+const IN_MEMPOOL = [sdkErrors.txInMempool];
 /** Refusals that end by themselves: mempool full, wrong sequence. */
-const PASSING_CODES = new Set([20, 32]);
+const PASSING = [sdkErrors.mempoolFull, sdkErrors.wrongSequence];
 const GAS_MARGIN_PERCENT = 130n;
 /** Each message may cost a little more when it runs than when it was simulated. */
 const GAS_FLOOR = 100_000n;
@@ -204,7 +204,7 @@ export class Outbox {
     log.info("broadcast response", { response: hash, code: verdict.code, err: verdict.code === 0 ? "" : verdict.log });
     // The block may have been faster than the answer; then its word stands.
     if (this.#inFlight?.hash !== hash) return false;
-    const isIn = verdict.code === 0 || (verdict.codespace === "sdk" && verdict.code === IN_MEMPOOL);
+    const isIn = verdict.code === 0 || isOneOf(IN_MEMPOOL, verdict);
     if (!isIn) return this.#refused(entries, verdict);
     this.#sequence = sequence + 1n;
     return false;
@@ -273,6 +273,6 @@ export class Outbox {
   }
 }
 
-function passes({ codespace, code }: TxVerdict): boolean {
-  return codespace === "sdk" && PASSING_CODES.has(code);
+function passes(verdict: TxVerdict): boolean {
+  return isOneOf(PASSING, verdict);
 }

@@ -1,6 +1,6 @@
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import type { ErrorFactory } from "../../util/index.ts";
-import { wireErrors } from "../errors.ts";
+import { wireErrors } from "../errors/wire.ts";
 import { type DecodeRules, readMessage } from "./decode.ts";
 import { WireReader } from "./reader.ts";
 

@@ -1,4 +1,4 @@
-import { wireErrors } from "../errors.ts";
+import { wireErrors } from "../errors/wire.ts";
 
 const LENGTH_OF_HASH = 32;
 const MAX_VARINT_BYTES = 10;

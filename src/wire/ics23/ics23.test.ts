@@ -5,7 +5,7 @@ import recorded from "../../../test/vectors/ics23-proof-sdk042.json" with { type
 import { sha256 } from "../../crypto/index.ts";
 import { concatBytes, equalBytes, fromBase64, fromHex, toHex } from "../../util/index.ts";
 import { decodeMessage, encodeMessage } from "../codec/index.ts";
-import { wireErrors } from "../errors.ts";
+import { wireErrors } from "../errors/wire.ts";
 import {
   type CommitmentProof,
   CommitmentProofSchema,

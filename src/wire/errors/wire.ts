@@ -1,4 +1,4 @@
-import { defineErrors } from "../util/index.ts";
+import { defineErrors } from "../../util/index.ts";
 
 /** Errors of encodings that have no number of the ecosystem. */
 export const wireErrors = defineErrors("wire", {

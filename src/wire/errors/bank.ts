@@ -1,7 +1,7 @@
 import { defineErrors } from "../../util/index.ts";
 
 /** Errors of codespace `bank`. Numbers never change. */
-export const errors = defineErrors("bank", {
+export const bankErrors = defineErrors("bank", {
   noInputs: [2, "no inputs to send transaction"],
   noOutputs: [3, "no outputs to send transaction"],
   unequalSums: [4, "sum inputs != sum outputs"],

@@ -1,7 +1,7 @@
 import { defineErrors } from "../../util/index.ts";
 
 /** Errors of codespace `auth`. Numbers never change. */
-export const errors = defineErrors("auth", {
+export const authErrors = defineErrors("auth", {
   unknownModuleAccount: [2, "no such module account"],
   genesis: [3, "invalid genesis state"],
 });

@@ -2,7 +2,7 @@ import { defineErrors } from "../../util/index.ts";
 
 const TOP_UP = "add funds with: svc tx deployment deposit <amount> --dseq <n>";
 
-export const errors = defineErrors("escrow", {
+export const escrowErrors = defineErrors("escrow", {
   accountExists: [1, "account exists"],
   accountClosed: [2, "account closed", "see why: svc query escrow accounts --owner <address>"],
   accountNotFound: [3, "account not found", "list them: svc query escrow accounts --owner <address>"],

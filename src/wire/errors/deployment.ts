@@ -1,6 +1,6 @@
 import { defineErrors } from "../../util/index.ts";
 
-export const errors = defineErrors("deployment", {
+export const deploymentErrors = defineErrors("deployment", {
   nameUnknown: [1, "name does not exist"],
   invalidRequest: [2, "invalid request"],
   exists: [3, "deployment exists", "choose another --dseq: a number is used once"],

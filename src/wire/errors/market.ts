@@ -1,6 +1,6 @@
 import { defineErrors } from "../../util/index.ts";
 
-export const errors = defineErrors("market", {
+export const marketErrors = defineErrors("market", {
   emptyProvider: [1, "empty provider"],
   sameAccount: [2, "owner and provider are the same account", "bid with another account than the tenant's"],
   internal: [3, "internal"],

@@ -1,6 +1,6 @@
 import { defineErrors } from "../../util/index.ts";
 
-export const errors = defineErrors("audit", {
+export const auditErrors = defineErrors("audit", {
   notFound: [1, "address not found", "see what is signed: svc query audit list"],
   invalidAddress: [2, "invalid address"],
   attributeNotFound: [3, "attribute not found", "see what is signed: svc query audit get <provider> <auditor>"],

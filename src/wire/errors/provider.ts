@@ -1,6 +1,6 @@
 import { defineErrors } from "../../util/index.ts";
 
-export const errors = defineErrors("provider", {
+export const providerErrors = defineErrors("provider", {
   invalidHostUri: [1, "invalid host uri", "write https://<host>:<port> without a path"],
   notAbsoluteHostUri: [2, "not absolute host uri", "write https://<host>:<port>"],
   notFound: [3, "address not found", "register it with: svc tx provider create <file>"],

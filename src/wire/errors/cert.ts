@@ -1,6 +1,6 @@
 import { defineErrors } from "../../util/index.ts";
 
-export const errors = defineErrors("cert", {
+export const certErrors = defineErrors("cert", {
   notFound: [1, "certificate not found", "list them: svc query cert list --owner <address>"],
   invalidAddress: [2, "invalid address"],
   exists: [3, "certificate exists", "make a new one: its serial number differs"],
