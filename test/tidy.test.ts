@@ -103,6 +103,40 @@ function importFaults(file: SourceFile): string[] {
   });
 }
 
+/** Rooms of the provider, each with a door; a room may hold others. */
+const PROVIDER = "src/provider";
+const CLUSTER = `${PROVIDER}/cluster`;
+/** The one file that names a cluster driver. */
+const DRIVER_LIST = `${CLUSTER}/kinds.ts`;
+const MAX_ROOM_FILES = 12;
+
+const provider = files.filter(({ path, isTest }) => !isTest && path.startsWith(`${PROVIDER}/`));
+
+/** The outermost room around the target that the file is not in itself. */
+function roomBetween(path: string, target: string): string | undefined {
+  const inside = (folder: string, each: string): string | undefined => {
+    const rest = each.startsWith(`${folder}/`) ? each.slice(folder.length + 1).split("/") : [];
+    return rest.length > 1 ? `${folder}/${rest[0]}` : undefined;
+  };
+  return [PROVIDER, CLUSTER]
+    .map((folder) => inside(folder, target))
+    .find((room) => room !== undefined && !path.startsWith(`${room}/`));
+}
+
+/** Cycles of a graph, each as the names on the way. */
+function cycles(graph: ReadonlyMap<string, readonly string[]>): string[] {
+  const found: string[] = [];
+  const done = new Set<string>();
+  const visit = (name: string, way: readonly string[]): void => {
+    if (way.includes(name)) found.push([...way.slice(way.indexOf(name)), name].join(" -> "));
+    if (way.includes(name) || done.has(name)) return;
+    for (const next of graph.get(name) ?? []) visit(next, [...way, name]);
+    done.add(name);
+  };
+  for (const name of graph.keys()) visit(name, []);
+  return found;
+}
+
 /** A file without what it hands on: a door is no use of a name, unless it is the library's. */
 function ownWords({ folder, text }: SourceFile): string {
   return folder === "library" ? text : text.replaceAll(/export (?:type )?\{[^}]*\} from/g, "");
@@ -197,5 +231,52 @@ describe("the source tree", () => {
       .filter((file) => /\/work\/|\/root\/main|registry\.npmjs/.test(file.text))
       .map((file) => file.path);
     expect(faults).toEqual([]);
+  });
+});
+
+describe("the provider", () => {
+  // Test doubles stand in for what is behind the doors.
+  const guests = provider.filter(({ path }) => !path.startsWith(`${PROVIDER}/testing/`));
+
+  it("has rooms that are entered by their doors", () => {
+    const faults = guests.flatMap((file) =>
+      imports(file).flatMap((target) => {
+        const room = roomBetween(file.path, target);
+        return room === undefined || target === `${room}/index.ts`
+          ? []
+          : [`${file.path} imports ${target}: use the door`];
+      }),
+    );
+    expect(faults).toEqual([]);
+  });
+
+  it("names a cluster driver in one place", () => {
+    const named = files
+      .filter(({ path, isTest }) => !isTest && !path.startsWith(`${CLUSTER}/docker/`))
+      .flatMap((file) =>
+        imports(file)
+          .filter((target) => target.startsWith(`${CLUSTER}/docker/`))
+          .map(() => file.path),
+      );
+    expect(named).toEqual([DRIVER_LIST]);
+  });
+
+  it("has no import cycles, of files nor of rooms", () => {
+    const own = (file: SourceFile): string[] => imports(file).filter((target) => target.startsWith(`${PROVIDER}/`));
+    expect(cycles(new Map(provider.map((file) => [file.path, own(file)])))).toEqual([]);
+    const roomOf = (path: string): string => path.split("/").slice(0, 3).join("/");
+    const rooms = new Map<string, string[]>();
+    for (const file of guests) {
+      const room = roomOf(file.path);
+      const others = own(file).map(roomOf);
+      rooms.set(room, [...(rooms.get(room) ?? []), ...others.filter((other) => other !== room)]);
+    }
+    expect(cycles(rooms)).toEqual([]);
+  });
+
+  it("has rooms that one can look over", () => {
+    const counts = new Map<string, number>();
+    for (const { path } of provider) counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1);
+    expect([...counts].filter(([, count]) => count > MAX_ROOM_FILES)).toEqual([]);
   });
 });

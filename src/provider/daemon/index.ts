@@ -1,2 +1,3 @@
 export type { IngressConfig, ProviderConfig } from "./config.ts";
-export { type GatewayIdentity, type ProviderRequest, type RunningProvider, runProvider } from "./run.ts";
+export type { GatewayIdentity, ProviderRequest } from "./request.ts";
+export { type RunningProvider, runProvider } from "./run.ts";

@@ -1,10 +1,8 @@
-import { setTimeout as pause } from "node:timers/promises";
-import { type Block, type ChainClient, clientErrors, followBlocks, type TxSigner } from "../../client/index.ts";
-import { parseCertificatePem } from "../../crypto/index.ts";
-import { type Clock, errorText, formatCoin, type IntCoin, type Logger } from "../../util/index.ts";
+import { type Block, followBlocks } from "../../client/index.ts";
+import { errorText, type IntCoin } from "../../util/index.ts";
 import { Query as BankQuery } from "../../wire/gen/sdk/bank/v1beta1/query_pb.js";
 import { formatLeaseId, formatOrderId, type LeaseKey } from "../../wire/index.ts";
-import { type ChainCertificate, type ChainView, chainView } from "../chain.ts";
+import { type ChainView, chainView } from "../chain.ts";
 import { daemonErrors } from "../errors.ts";
 import { Gateway } from "../gateway/index.ts";
 import { HostRegistry, type Ingress } from "../ingress/index.ts";
@@ -12,43 +10,18 @@ import { type Inventory, openInventory, reconcileReservations } from "../invento
 import { DEFAULT_MONITOR, LeaseService } from "../leases/index.ts";
 import { marketEvents, OrderService } from "../orders/index.ts";
 import { closeBidMessage, Outbox, outboxChain, type TxVerdict, withdrawMessages } from "../outbox/index.ts";
-import type { ProviderConfig } from "./config.ts";
+import { askDeposit, checkCertificate, checkChain, checkRegistered } from "./checks.ts";
 import { gatewaySources } from "./gateway-sources.ts";
 import { leaseRouter, openIngress } from "./ingress.ts";
-import { marketView } from "./market-view.ts";
+import { orderChain } from "./order-chain.ts";
+import type { ProviderRequest } from "./request.ts";
+import { growingPauseMs, sleep } from "./wait.ts";
 
 /** Blocks until which a transaction of the provider must be in one. */
 const TIMEOUT_BLOCKS = 20n;
-/** Blocks in which a certificate that was sent just before must come. */
-const CERTIFICATE_BLOCKS = 2n;
 const MAX_BATCH = 20;
 const RETRY_MS = 10_000;
-const HTTPS_PORT = 443;
 const SYNC_MS = 10_000;
-const PAUSE_MS = 500;
-const MAX_PAUSE_MS = 10_000;
-
-/** The server certificate as it is on the chain, and its key in the clear; both PEM. */
-export interface GatewayIdentity {
-  readonly certificate: string;
-  readonly privateKey: string;
-}
-
-export interface ProviderRequest {
-  readonly config: ProviderConfig;
-  readonly client: ChainClient;
-  readonly signer: TxSigner;
-  readonly identity: GatewayIdentity;
-  /** Our own version, `v1.2.3`. */
-  readonly version: string;
-  readonly log: Logger;
-  /** Time as the leases see it; the system's clock by default. */
-  readonly clock?: Clock;
-  /** From 0 up to 1: spreads the looks at leases over time. */
-  readonly random?: () => number;
-  /** Ends a start that still waits for the node; the running provider is ended by `stop`. */
-  readonly signal?: AbortSignal;
-}
 
 export interface RunningProvider {
   /** Resolves when the provider can do its work no longer, with the reason; its workloads go on. */
@@ -68,26 +41,6 @@ export async function runProvider(request: ProviderRequest): Promise<RunningProv
     throw error;
   }
   return provider;
-}
-
-/** A node of another chain shows none of our orders and leases. */
-async function checkChain({ client, log, signal }: ProviderRequest): Promise<void> {
-  const { chainId } = await untilAnswered(() => client.node.status(), { log, signal });
-  const ours = await client.chainId();
-  if (chainId !== ours) throw clientErrors.wrongChain(`the node serves ${chainId}, not ${ours}`);
-}
-
-/** The deposit of a bid: as configured, or the least that the chain takes. Rejects when the chain would refuse it. */
-async function askDeposit({ config, client, log, signal }: ProviderRequest): Promise<IntCoin> {
-  const { bidMinDeposits } = await untilAnswered(() => chainView(client.query).marketParams(), { log, signal });
-  const { bidDeposit = bidMinDeposits[0] } = config;
-  if (bidDeposit === undefined) throw daemonErrors.noDeposit();
-  const least = bidMinDeposits.find(({ denom }) => denom === bidDeposit.denom);
-  if (bidMinDeposits.length > 0 && (least === undefined || bidDeposit.amount < least.amount)) {
-    const text = `${formatCoin(bidDeposit)}, the chain takes ${bidMinDeposits.map(formatCoin).join(" or ")} and more`;
-    throw daemonErrors.badDeposit(text);
-  }
-  return bidDeposit;
 }
 
 class ProviderDaemon implements RunningProvider {
@@ -123,7 +76,7 @@ class ProviderDaemon implements RunningProvider {
       log: log.child({ cmp: "client/broadcaster" }),
       timeoutBlocks: TIMEOUT_BLOCKS,
       batch: MAX_BATCH,
-      pause: (attempt) => sleep(Math.min(PAUSE_MS * 2 ** attempt, MAX_PAUSE_MS), this.#stop.signal),
+      pause: (attempt) => sleep(growingPauseMs(attempt), this.#stop.signal),
     });
     this.#orders = this.#makeOrders(deposit);
     this.#ingress = openIngress(request);
@@ -132,8 +85,8 @@ class ProviderDaemon implements RunningProvider {
 
   async start(): Promise<void> {
     const { client, log, signal } = this.#request;
-    await this.#checkRegistered();
-    await this.#checkCertificate();
+    await checkRegistered(this.#request);
+    await checkCertificate(this.#request);
     await this.#observeNodes();
     await this.#observeObstacle();
     await this.#ingress?.listen();
@@ -167,50 +120,6 @@ class ProviderDaemon implements RunningProvider {
 
   get #address(): string {
     return this.#request.signer.address;
-  }
-
-  async #checkRegistered(): Promise<void> {
-    const record = await untilAnswered(() => this.#chain.provider(this.#address), this.#request);
-    if (record === undefined) throw daemonErrors.notRegistered(this.#address);
-    this.#comparePorts(record.hostUri);
-  }
-
-  /** Behind a proxy or a router they differ rightly; elsewhere nobody ever reaches this provider. */
-  #comparePorts(hostUri: string): void {
-    const { config, log } = this.#request;
-    const { host, port } = config.gateway;
-    const uri = URL.canParse(hostUri) ? new URL(hostUri) : undefined;
-    if (uri === undefined || port === 0 || Number(uri.port || HTTPS_PORT) === port) return;
-    log.warn("tenants are sent to another port than the gateway's", {
-      host_uri: hostUri,
-      gateway: `${host}:${port}`,
-      remedy: `forward that port to ${port}, start with --gateway-listen-address ${host}:${uri.port || HTTPS_PORT}, or change host_uri with: svc tx provider update`,
-    });
-  }
-
-  /** Tenants compare the gateway's certificate with the chain: without it they could take our bids and never reach us. */
-  async #checkCertificate(): Promise<void> {
-    const { serial, notAfter } = parseCertificatePem(this.#request.identity.certificate);
-    const name = `certificate ${serial}`;
-    const end = new Date(notAfter * 1000);
-    if (end.getTime() <= Date.now()) throw daemonErrors.certificate(`${name} ended on ${end.toISOString()}`);
-    const record = await this.#publishedCertificate(serial);
-    if (record === undefined) throw daemonErrors.certificate(`${name} is not on the chain`);
-    if (record.state !== "valid") throw daemonErrors.certificate(`${name} is ${record.state}`);
-  }
-
-  /** The certificate on the chain; whoever has just sent it need not wait for its block. */
-  async #publishedCertificate(serial: string): Promise<ChainCertificate | undefined> {
-    const { client, log, signal } = this.#request;
-    const height = async (): Promise<bigint> => (await client.node.status()).latestHeight;
-    const last = (await untilAnswered(height, { log, signal })) + CERTIFICATE_BLOCKS;
-    for (let tries = 0; ; tries++) {
-      const now = await untilAnswered(height, { log, signal });
-      const record = await untilAnswered(() => this.#chain.certificate(this.#address, serial), { log, signal });
-      if (record !== undefined || now >= last) return record;
-      if (tries === 0) log.info("waiting for the certificate to come into a block", { serial });
-      await sleep(PAUSE_MS, signal);
-    }
   }
 
   async #observeNodes(): Promise<void> {
@@ -313,7 +222,7 @@ class ProviderDaemon implements RunningProvider {
     };
     return new OrderService({
       provider,
-      chain: marketView({
+      chain: orderChain({
         chain: this.#chain,
         provider,
         tenantAttributes: config.tenantAttributes,
@@ -403,25 +312,4 @@ class ProviderDaemon implements RunningProvider {
       warn(error);
     }
   }
-}
-
-/** Repeats a call until the node answers; the first start may come before the node is up. */
-async function untilAnswered<T>(
-  call: () => Promise<T>,
-  { log, signal }: { readonly log: Logger; readonly signal?: AbortSignal | undefined },
-): Promise<T> {
-  for (let attempt = 0; ; attempt++) {
-    signal?.throwIfAborted();
-    try {
-      return await call();
-    } catch (error) {
-      log.warn("waiting for the node", { err: errorText(error) });
-      await sleep(Math.min(PAUSE_MS * 2 ** attempt, MAX_PAUSE_MS), signal);
-    }
-  }
-}
-
-/** Ends early, and without an error, when the signal is aborted. */
-function sleep(ms: number, signal?: AbortSignal): Promise<void> {
-  return pause(ms, undefined, signal === undefined ? {} : { signal }).catch(() => {});
 }

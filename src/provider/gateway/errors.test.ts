@@ -2,10 +2,10 @@ import { expect, test } from "vitest";
 import { clusterErrors } from "../cluster/index.ts";
 import { toFailure } from "./errors.ts";
 
-test("a tenant is not told where the engine of the provider would be", () => {
+test("a tenant is not told where the cluster of the provider would be", () => {
   const { status, body } = toFailure(clusterErrors.unreachable("connect ECONNREFUSED /run/podman/podman.sock"));
   expect(status).toBe(503);
-  expect(body.message).toBe("the provider's container engine does not answer now");
+  expect(body.message).toBe("the provider's cluster does not answer now");
   expect(JSON.stringify(body)).not.toContain("podman.sock");
 });
 

@@ -76,7 +76,7 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
   ],
   cluster: [
     [clusterErrors.unreachable, 503, "cluster_unreachable"],
-    [clusterErrors.engineRefused, 503, "cluster_refused"],
+    [clusterErrors.refused, 503, "cluster_refused"],
     [clusterErrors.unsupported, 422, "cannot_run"],
     [clusterErrors.imageRefused, 422, "image_refused"],
     [clusterErrors.staleGeneration, 409, "stale_manifest"],
@@ -92,12 +92,12 @@ const INTERNAL: Failure = {
   body: { code: "internal", message: "the provider failed to answer; its log says why" },
 };
 
-/** Where the engine is to be found is the provider's own affair. */
-const ENGINE_AWAY: Failure = {
+/** Where the cluster is to be found is the provider's own affair. */
+const CLUSTER_AWAY: Failure = {
   status: 503,
   body: {
     code: "cluster_unreachable",
-    message: "the provider's container engine does not answer now",
+    message: "the provider's cluster does not answer now",
     hint: "containers and their state are kept: try again in a moment",
   },
 };
@@ -107,7 +107,7 @@ export function toFailure(error: unknown): Failure {
   if (!(error instanceof SvcError)) return INTERNAL;
   const row = ROWS[error.codespace]?.find(([factory]) => factory.code === error.code);
   if (row === undefined) return INTERNAL;
-  if (row[0] === clusterErrors.unreachable) return ENGINE_AWAY;
+  if (row[0] === clusterErrors.unreachable) return CLUSTER_AWAY;
   const hint = error.hint === undefined ? {} : { hint: error.hint };
   return { status: row[1], body: { code: row[2], message: error.message, ...hint } };
 }

@@ -2,12 +2,12 @@ import type { ManifestGroup } from "../../sdl/index.ts";
 import { errorText, Mutex, SvcError } from "../../util/index.ts";
 import { formatLeaseId, type LeaseKey } from "../../wire/index.ts";
 import { clusterErrors, type LeaseHealth, leaseNamespace } from "../cluster/index.ts";
+import { type GiveUpReason, type LeaseContext, leaseEvent } from "./context.ts";
 import { leaseErrors } from "./errors.ts";
 import { countHealth, HEALTHY, type HealthCount, isGivenUp } from "./health.ts";
 import { claimHosts, serviceRoutes } from "./hosts.ts";
 import { advance, type CloseProof, type LeaseRecord } from "./record/record.ts";
 import { leaseSpec } from "./spec.ts";
-import { type GiveUpReason, type LeaseWorld, leaseEvent } from "./world.ts";
 
 /** Waits in milliseconds: between calls of a cluster that fails, and before the chain is asked again to end a lease. */
 const RETRY = { first: 1_000, most: 60_000 };
@@ -26,7 +26,7 @@ const PERMANENT = new Set([
  */
 export class LeaseMachine {
   readonly id: LeaseKey;
-  readonly #world: LeaseWorld;
+  readonly #context: LeaseContext;
   readonly #serial = new Mutex();
   #record: LeaseRecord;
   #health: HealthCount = HEALTHY;
@@ -38,9 +38,9 @@ export class LeaseMachine {
   #cancel: () => void = () => {};
   #stopped = false;
 
-  constructor(world: LeaseWorld, record: LeaseRecord) {
+  constructor(context: LeaseContext, record: LeaseRecord) {
     this.id = record.id;
-    this.#world = world;
+    this.#context = context;
     this.#record = record;
   }
 
@@ -59,7 +59,7 @@ export class LeaseMachine {
       this.#serial
         .run(() => this.#publish())
         .catch((error) => {
-          this.#world.log.warn("lease not routed yet", { lease: formatLeaseId(this.id), err: errorText(error) });
+          this.#context.log.warn("lease not routed yet", { lease: formatLeaseId(this.id), err: errorText(error) });
         });
     }
     this.#schedule(0);
@@ -83,8 +83,8 @@ export class LeaseMachine {
       if (this.#record.phase === "closing") return;
       this.#save(advance(this.#record, "closing", { proof }));
       const note = `the lease ended at height ${proof.height}; its workload is removed`;
-      leaseEvent(this.#world, this.id, { type: "Normal", reason: "Closing", note });
-      this.#world.log.info("lease closed, removing workload", {
+      leaseEvent(this.#context, this.id, { type: "Normal", reason: "Closing", note });
+      this.#context.log.info("lease closed, removing workload", {
         module: "provider-cluster",
         lease: formatLeaseId(this.id),
         height: String(proof.height),
@@ -100,12 +100,15 @@ export class LeaseMachine {
     void this.#serial
       .run(() => this.#reclaim())
       .catch((error) => {
-        this.#world.log.warn("host names could not be taken", { lease: formatLeaseId(this.id), err: errorText(error) });
+        this.#context.log.warn("host names could not be taken", {
+          lease: formatLeaseId(this.id),
+          err: errorText(error),
+        });
       });
   }
 
   async #reclaim(): Promise<void> {
-    const { registry, settings } = this.#world;
+    const { registry, settings } = this.#context;
     const { group, withheld, phase } = this.#record;
     if (group === null || phase === "closing" || withheld.length === 0 || this.#stopped) return;
     const hosts = claimHosts(registry, { id: this.id, group }, settings);
@@ -118,7 +121,7 @@ export class LeaseMachine {
     const before = this.#record;
     if (before.phase === "closing" || this.#stopped) throw leaseErrors.closing();
     if (before.group !== null && before.version === version) return this.#schedule(0);
-    const world = this.#world;
+    const context = this.#context;
     this.#save(await this.#prepare(group, version));
     try {
       await this.#deploy();
@@ -127,8 +130,8 @@ export class LeaseMachine {
       this.#save(before);
       throw error;
     } finally {
-      world.registry.retain(this.id, world.claimed(this.id));
-      world.driver.ports.hold(this.id, this.#record.ports);
+      context.registry.retain(this.id, context.claimed(this.id));
+      context.driver.ports.hold(this.id, this.#record.ports);
     }
     this.#tellAccepted();
     this.#schedule(0);
@@ -137,15 +140,15 @@ export class LeaseMachine {
   #tellAccepted(): void {
     const { version, withheld } = this.#record;
     const note = `manifest ${version.slice(0, 16)} is in force`;
-    leaseEvent(this.#world, this.id, { type: "Normal", reason: "ManifestReceived", note });
+    leaseEvent(this.#context, this.id, { type: "Normal", reason: "ManifestReceived", note });
     if (withheld.length === 0) return;
     const held = `${withheld.join(", ")} still belongs to another deployment of yours; it moves when that one closes`;
-    leaseEvent(this.#world, this.id, { type: "Warning", reason: "HostnameWithheld", note: held });
+    leaseEvent(this.#context, this.id, { type: "Warning", reason: "HostnameWithheld", note: held });
   }
 
   /** The next record, with host names and ports taken; on a refusal nothing is taken. */
   async #prepare(group: ManifestGroup, version: string): Promise<LeaseRecord> {
-    const { driver, registry, settings } = this.#world;
+    const { driver, registry, settings } = this.#context;
     const { ports } = driver;
     const before = this.#record;
     try {
@@ -157,14 +160,14 @@ export class LeaseMachine {
       if (spec !== undefined) await driver.check(spec);
       return next;
     } catch (error) {
-      registry.retain(this.id, this.#world.claimed(this.id));
+      registry.retain(this.id, this.#context.claimed(this.id));
       ports.hold(this.id, before.ports);
       throw error;
     }
   }
 
   async #deploy(): Promise<void> {
-    const { driver, settings } = this.#world;
+    const { driver, settings } = this.#context;
     const spec = leaseSpec(this.#record, settings.publicHostname);
     if (spec === undefined) return;
     await driver.deploy(spec);
@@ -178,13 +181,13 @@ export class LeaseMachine {
   async #publish(): Promise<void> {
     const { id, group, hosts, loopback } = this.#record;
     if (group === null) return;
-    const ports = await this.#world.router.route(id, serviceRoutes(id, group, hosts), loopback);
+    const ports = await this.#context.router.route(id, serviceRoutes(id, group, hosts), loopback);
     if (JSON.stringify(ports) !== JSON.stringify(loopback)) this.#save({ ...this.#record, loopback: ports });
   }
 
   #deployLater(error: unknown): void {
     this.#deployError = errorText(error);
-    this.#world.log.warn("deploy failed, trying again", { lease: formatLeaseId(this.id), err: this.#deployError });
+    this.#context.log.warn("deploy failed, trying again", { lease: formatLeaseId(this.id), err: this.#deployError });
     this.#schedule(this.#retryDelay());
   }
 
@@ -204,7 +207,7 @@ export class LeaseMachine {
   }
 
   async #await(): Promise<void> {
-    const { clock, settings, log } = this.#world;
+    const { clock, settings, log } = this.#context;
     if (this.#record.adopted) return;
     const left = this.#record.firstSeen + settings.manifestTimeoutMs - clock.now();
     if (left > 0) return this.#schedule(left);
@@ -214,7 +217,7 @@ export class LeaseMachine {
   }
 
   async #observe(): Promise<void> {
-    const { clock, random, settings, log } = this.#world;
+    const { clock, random, settings, log } = this.#context;
     const status = await this.#look();
     this.#health = countHealth(this.#health, status.health, clock.now());
     log.debug("check result", { lease: formatLeaseId(this.id), health: status.health, attempt: this.#health.bad });
@@ -228,9 +231,9 @@ export class LeaseMachine {
 
   async #look(): Promise<LeaseHealth> {
     try {
-      return await this.#world.driver.status(this.id);
+      return await this.#context.driver.status(this.id);
     } catch (error) {
-      this.#world.log.warn("the cluster cannot be asked", { lease: formatLeaseId(this.id), err: errorText(error) });
+      this.#context.log.warn("the cluster cannot be asked", { lease: formatLeaseId(this.id), err: errorText(error) });
       return { health: "unknown", services: [] };
     }
   }
@@ -241,32 +244,32 @@ export class LeaseMachine {
     const updated = services.every((service) => service.updated >= service.total);
     if (this.#record.phase !== "deploying" || !updated) return;
     this.#save(advance(this.#record, "running"));
-    this.#world.log.info("deploy complete", { module: "provider-cluster", lease: formatLeaseId(this.id) });
+    this.#context.log.info("deploy complete", { module: "provider-cluster", lease: formatLeaseId(this.id) });
   }
 
   async #unhealthy(status: LeaseHealth): Promise<void> {
-    const { monitor } = this.#world.settings;
+    const { monitor } = this.#context.settings;
     const reason = describeBad(status);
     if (this.#health.bad === 1) {
-      leaseEvent(this.#world, this.id, { type: "Warning", reason: "Unhealthy", note: reason });
+      leaseEvent(this.#context, this.id, { type: "Warning", reason: "Unhealthy", note: reason });
     }
     if (!this.#warned && this.#health.badMs * 2 >= monitor.graceMs && this.#health.bad * 2 > monitor.retries) {
       this.#warned = true;
       const note = `${reason}; the lease is closed unless it works within ${minutes(monitor.graceMs - this.#health.badMs)}`;
-      leaseEvent(this.#world, this.id, { type: "Warning", reason: "Closing", note });
+      leaseEvent(this.#context, this.id, { type: "Warning", reason: "Closing", note });
     }
     if (!isGivenUp(this.#health, monitor)) return;
-    this.#world.log.error("deployment failed.  closing lease.", { lease: formatLeaseId(this.id), err: reason });
+    this.#context.log.error("deployment failed.  closing lease.", { lease: formatLeaseId(this.id), err: reason });
     await this.#giveUp("unstable");
   }
 
   /** Asks the chain to end the lease. The workload stays until the end is proven. */
   async #giveUp(reason: GiveUpReason): Promise<void> {
-    const { clock, log, closeBid } = this.#world;
+    const { clock, log, closeBid } = this.#context;
     if (this.#askedAt !== undefined && clock.now() - this.#askedAt < ASK_AGAIN_MS) return;
     this.#askedAt = clock.now();
     const note = `the provider closes the lease: ${reason}`;
-    leaseEvent(this.#world, this.id, { type: "Warning", reason: "Closing", note });
+    leaseEvent(this.#context, this.id, { type: "Warning", reason: "Closing", note });
     // Not awaited: the block that closes the lease must not find this machine waiting for it.
     closeBid(this.id, reason).catch((error) => {
       this.#askedAt = undefined;
@@ -275,7 +278,7 @@ export class LeaseMachine {
   }
 
   async #teardown(): Promise<void> {
-    const { driver, router, log } = this.#world;
+    const { driver, router, log } = this.#context;
     try {
       await router.unroute(this.id);
       await driver.teardown(this.id);
@@ -287,7 +290,7 @@ export class LeaseMachine {
   }
 
   #forget(): void {
-    const { store, driver, registry, events, gone, log, claimed } = this.#world;
+    const { store, driver, registry, events, gone, log, claimed } = this.#context;
     this.#stopped = true;
     this.#cancel();
     store.remove(this.id);
@@ -299,7 +302,7 @@ export class LeaseMachine {
   }
 
   #save(record: LeaseRecord): void {
-    this.#world.store.save(record);
+    this.#context.store.save(record);
     this.#record = record;
   }
 
@@ -311,11 +314,11 @@ export class LeaseMachine {
   #schedule(milliseconds: number): void {
     this.#cancel();
     if (this.#stopped) return;
-    this.#cancel = this.#world.clock.after(milliseconds, () => {
+    this.#cancel = this.#context.clock.after(milliseconds, () => {
       this.#serial
         .run(() => this.#step())
         .catch((error) => {
-          this.#world.log.error("lease step failed", { lease: formatLeaseId(this.id), err: errorText(error) });
+          this.#context.log.error("lease step failed", { lease: formatLeaseId(this.id), err: errorText(error) });
           this.#schedule(this.#retryDelay());
         });
     });

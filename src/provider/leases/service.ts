@@ -16,6 +16,7 @@ import {
   streamEvents,
 } from "../cluster/index.ts";
 import type { HostRegistry, LeaseRouter } from "../ingress/index.ts";
+import type { GiveUpReason, LeaseContext, LeaseSettings } from "./context.ts";
 import { leaseErrors } from "./errors.ts";
 import { mergeEvents } from "./events.ts";
 import { claimedHosts } from "./hosts.ts";
@@ -25,7 +26,6 @@ import { type ReconcileReport, reconcile } from "./reconcile.ts";
 import { type CloseProof, type LeaseRecord, newRecord } from "./record/record.ts";
 import { type LeaseView, leaseView } from "./record/status.ts";
 import { LeaseStore } from "./record/store.ts";
-import type { GiveUpReason, LeaseSettings, LeaseWorld } from "./world.ts";
 
 export interface LeaseServiceOptions {
   /** Folder of its own for records and events. */
@@ -56,7 +56,7 @@ const RECONCILE_MS = 60_000;
 export class LeaseService {
   readonly #options: LeaseServiceOptions;
   readonly #clock: Clock;
-  readonly #world: LeaseWorld;
+  readonly #context: LeaseContext;
   readonly #machines = new Map<string, LeaseMachine>();
   readonly #taking = new Set<string>();
   #cancel: () => void = () => {};
@@ -66,7 +66,7 @@ export class LeaseService {
     const { settings, driver, log, registry, folder } = options;
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
-    this.#world = {
+    this.#context = {
       settings,
       driver,
       registry,
@@ -84,9 +84,9 @@ export class LeaseService {
 
   /** Takes up the stored leases, then compares them with cluster and chain. Works without either. */
   async start(): Promise<ReconcileReport> {
-    const records = this.#world.store.load();
+    const records = this.#context.store.load();
     for (const record of records) this.#take(record);
-    this.#world.log.info("found existing leases", { module: "provider-manifest", count: records.length });
+    this.#context.log.info("found existing leases", { module: "provider-manifest", count: records.length });
     for (const machine of this.#machines.values()) machine.start();
     const report = await this.reconcile();
     this.#tellStart(report);
@@ -94,7 +94,7 @@ export class LeaseService {
   }
 
   #tellStart({ active, deployments, skipped }: ReconcileReport): void {
-    const { log } = this.#world;
+    const { log } = this.#context;
     const where = { module: "provider-cluster", cmp: "service" };
     if (active !== undefined) log.info("found leases", { ...where, "num-active": active });
     for (const { id, group } of this.records()) {
@@ -116,7 +116,7 @@ export class LeaseService {
   }
 
   #reconcileAgain(): void {
-    this.reconcile().catch((error) => this.#world.log.error("leases were not compared", { err: errorText(error) }));
+    this.reconcile().catch((error) => this.#context.log.error("leases were not compared", { err: errorText(error) }));
   }
 
   /** Ends the work here; workloads go on. */
@@ -202,7 +202,7 @@ export class LeaseService {
   /** Events of the cluster and of the provider, by time. */
   events(id: LeaseKey, options: StreamOptions): AsyncIterable<ClusterEvent> {
     this.#checkServices(id, options.services);
-    const own = streamEvents(this.#world.events, leaseNamespace(id), options);
+    const own = streamEvents(this.#context.events, leaseNamespace(id), options);
     return mergeEvents([own, this.#options.driver.events(id, options)]);
   }
 
@@ -221,27 +221,27 @@ export class LeaseService {
     try {
       return await this.#options.driver.status(id);
     } catch (error) {
-      this.#world.log.warn("the cluster cannot be asked", { lease: formatLeaseId(id), err: errorText(error) });
+      this.#context.log.warn("the cluster cannot be asked", { lease: formatLeaseId(id), err: errorText(error) });
       return { health: "unknown", services: [] };
     }
   }
 
   #open(record: LeaseRecord): void {
     if (this.#machines.has(formatLeaseId(record.id)) || this.#stopped) return;
-    this.#world.store.save(record);
+    this.#context.store.save(record);
     this.#take(record).start();
   }
 
   #take(record: LeaseRecord): LeaseMachine {
-    const { registry, driver } = this.#world;
-    const machine = new LeaseMachine(this.#world, record);
+    const { registry, driver } = this.#context;
+    const machine = new LeaseMachine(this.#context, record);
     this.#machines.set(formatLeaseId(record.id), machine);
     driver.ports.hold(record.id, record.ports);
     const names = claimedHosts([record]).filter((host) => !record.withheld.includes(host));
     try {
       registry.claim(record.id, names);
     } catch (error) {
-      this.#world.log.warn("a stored host name is no longer allowed", { err: errorText(error) });
+      this.#context.log.warn("a stored host name is no longer allowed", { err: errorText(error) });
     }
     return machine;
   }

@@ -1,5 +1,6 @@
+import type { ManifestService } from "../../sdl/index.ts";
+import type { LeaseKey } from "../../wire/index.ts";
 import type { LeaseSpec } from "../cluster/index.ts";
-import { withLeaseVariables } from "./env.ts";
 import type { LeaseRecord } from "./record/record.ts";
 
 /** What the cluster is asked for; undefined while there is no manifest. */
@@ -8,4 +9,22 @@ export function leaseSpec(record: LeaseRecord, publicHostname: string): LeaseSpe
   if (group === null) return undefined;
   const services = group.services.map((service) => withLeaseVariables(service, id, publicHostname));
   return { id, group: { ...group, services }, version, generation, hosts: new Map(Object.entries(hosts)), ports };
+}
+
+/** The service with the variables that tell a program where it runs; what the tenant set himself stays. */
+function withLeaseVariables(service: ManifestService, id: LeaseKey, publicHostname: string): ManifestService {
+  const own = new Set((service.env ?? []).map((entry) => entry.split("=", 1)[0]));
+  const added = leaseVariables(id, publicHostname).filter(([name]) => !own.has(name));
+  return { ...service, env: [...(service.env ?? []), ...added.map(([name, value]) => `${name}=${value}`)] };
+}
+
+function leaseVariables(id: LeaseKey, publicHostname: string): readonly (readonly [string, string])[] {
+  return [
+    ["SVC_GROUP_SEQUENCE", String(id.gseq)],
+    ["SVC_DEPLOYMENT_SEQUENCE", String(id.dseq)],
+    ["SVC_ORDER_SEQUENCE", String(id.oseq)],
+    ["SVC_OWNER", id.owner],
+    ["SVC_PROVIDER", id.provider],
+    ["SVC_CLUSTER_PUBLIC_HOSTNAME", publicHostname],
+  ];
 }

@@ -8,7 +8,7 @@ import { Inventory } from "../inventory/inventory.ts";
 import { Rejected } from "../outbox/outbox.ts";
 import { parseScales, scalePricing } from "../pricing/index.ts";
 import { marketEvents } from "./events.ts";
-import { type MarketView, OrderService } from "./service.ts";
+import { type OrderChain, OrderService } from "./service.ts";
 
 const US = "svc1provider";
 const tier = create(AttributeSchema, { key: "tier", value: "gold" });
@@ -73,7 +73,7 @@ function setUp(
   const won: OrderKey[] = [];
   const price = { denom: "utoken", amount: DEC_ONE };
   const order = () => ({ id, spec: world.group, createdAt: 1n, expiresAt: 100n, state: world.state });
-  const chain: MarketView = {
+  const chain: OrderChain = {
     openOrders: async () => (world.state === "open" ? [order()] : []),
     order: async () => {
       if (world.fail !== undefined) throw world.fail;

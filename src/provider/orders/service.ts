@@ -18,7 +18,7 @@ import { highestPrice, type Offer, refusal } from "./filters.ts";
 import { type Obstacle, type OrderPhase, type OrderStatus, Refusal } from "./order.ts";
 
 /** What the orders ask of the chain. Calls reject when it cannot be asked; undefined is a definite "there is none". */
-export interface MarketView extends Pick<ChainView, "openOrders" | "order" | "bid" | "openBidCount" | "marketParams"> {
+export interface OrderChain extends Pick<ChainView, "openOrders" | "order" | "bid" | "openBidCount" | "marketParams"> {
   /** What we are now; auditors' signatures are asked for the auditors named. */
   offer(auditors: readonly string[]): Promise<Offer>;
   balance(denom: string): Promise<bigint>;
@@ -28,7 +28,7 @@ type OwnBidState = "open" | "active" | "lost" | "closed";
 
 export interface OrderOptions {
   readonly provider: string;
-  readonly chain: MarketView;
+  readonly chain: OrderChain;
   readonly inventory: Inventory;
   readonly pricing: PricingStrategy;
   readonly send: (message: OutMessage, label: string) => Promise<bigint>;

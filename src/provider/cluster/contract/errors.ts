@@ -2,9 +2,9 @@ import { defineErrors } from "../../../util/index.ts";
 
 /** Refusals and faults of clusters; the detail in front of the description says what exactly and what to write instead. */
 export const clusterErrors = defineErrors("cluster", {
-  engineNotFound: [2, "no container engine answers"],
-  unreachable: [3, "the container engine does not answer", "start the engine; workloads and their state are kept"],
-  engineRefused: [4, "the container engine refused the request"],
+  notFound: [2, "no container engine answers"],
+  unreachable: [3, "the cluster does not answer", "start it; workloads and their state are kept"],
+  refused: [4, "the cluster refused the request"],
   unsupported: [5, "this provider cannot run the deployment"],
   firewall: [
     6,

@@ -44,7 +44,7 @@ export async function ensureSampleImage(socket: string): Promise<string> {
   const progress = await api.importImage(await archive(), { repo, tag, changes });
   for await (const _line of progress);
   await api.imageId(SAMPLE_IMAGE).catch((error) => {
-    throw clusterErrors.engineRefused(`the sample image could not be imported: ${errorText(error)}`);
+    throw clusterErrors.refused(`the sample image could not be imported: ${errorText(error)}`);
   });
   return SAMPLE_IMAGE;
 }

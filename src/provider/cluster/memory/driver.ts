@@ -78,7 +78,7 @@ export class MemoryCluster {
   readonly ingress: MemoryIngress | undefined;
   readonly #folder = mkdtempSync(join(tmpdir(), "svc-memory-cluster-"));
   readonly events = new EventLog(this.#folder, silentLogger);
-  /** Set to false, every call fails as with an engine that is away. */
+  /** Set to false, every call fails as with a cluster that is away. */
   reachable = true;
   /** Why the cluster runs nothing of anybody. */
   obstacle: string | undefined;

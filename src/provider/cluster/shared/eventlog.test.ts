@@ -4,8 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { silentLogger } from "../../../util/index.ts";
 import type { ClusterEvent } from "../contract/driver.ts";
-import { streamEvents } from "./event-stream.ts";
-import { EventLog } from "./eventlog.ts";
+import { EventLog, streamEvents } from "./eventlog.ts";
 
 let folder: string;
 beforeEach(() => {

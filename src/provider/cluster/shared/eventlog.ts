@@ -2,7 +2,8 @@ import { EventEmitter } from "node:events";
 import { appendFileSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { errorText, type Logger, makePrivateDirectory } from "../../../util/index.ts";
-import type { ClusterEvent } from "../contract/index.ts";
+import type { ClusterEvent, StreamOptions } from "../contract/index.ts";
+import { LineQueue } from "./queue.ts";
 
 /** Events kept per lease; the oldest go first. */
 const KEPT = 500;
@@ -105,4 +106,28 @@ function readEvents(path: string): ClusterEvent[] {
     }
   }
   return events;
+}
+
+/** Events of a lease, oldest first; with `follow` until the signal. */
+export async function* streamEvents(
+  log: EventLog,
+  namespace: string,
+  options: StreamOptions,
+): AsyncIterable<ClusterEvent> {
+  const wanted = (event: ClusterEvent) => options.services.length === 0 || options.services.includes(event.service);
+  const queue = new LineQueue<ClusterEvent>();
+  const end = () => queue.end();
+  const deliver = (event: ClusterEvent) => {
+    if (wanted(event)) void queue.push(event);
+  };
+  const unsubscribe = log.subscribe(namespace, deliver, end);
+  options.signal.addEventListener("abort", end, { once: true });
+  try {
+    const past = log.list(namespace).filter(wanted);
+    yield* options.tail >= 0 ? past.slice(past.length - Math.min(options.tail, past.length)) : past;
+    if (options.follow && !options.signal.aborted) yield* queue;
+  } finally {
+    options.signal.removeEventListener("abort", end);
+    unsubscribe();
+  }
 }

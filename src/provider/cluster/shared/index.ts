@@ -1,6 +1,5 @@
 export { type BackoffPolicy, DEFAULT_BACKOFF, restartDelay } from "./backoff.ts";
-export { streamEvents } from "./event-stream.ts";
-export { EventLog } from "./eventlog.ts";
+export { EventLog, streamEvents } from "./eventlog.ts";
 export { PortAllocator, type PortProbe } from "./port-allocator.ts";
 export { type PortProxy, tcpProxy, udpProxy } from "./port-proxy.ts";
 export { LineQueue } from "./queue.ts";

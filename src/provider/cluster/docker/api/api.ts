@@ -280,7 +280,7 @@ function publishedPorts(ports: Docker.ContainerInspectInfo["NetworkSettings"]["P
 function networkState(info: Docker.NetworkInspectInfo): NetworkState {
   const config = info.IPAM?.Config?.find((entry) => /^\d+\./.test(entry.Subnet ?? ""));
   if (config?.Subnet === undefined) {
-    throw clusterErrors.engineRefused(`network ${info.Name} has no IPv4 subnet`);
+    throw clusterErrors.refused(`network ${info.Name} has no IPv4 subnet`);
   }
   return {
     id: info.Id,

@@ -30,7 +30,7 @@ export async function discoverEngine(
       tried.push(`${socket}: ${errorText(error)}`);
     }
   }
-  throw clusterErrors.engineNotFound(tried.join("; "), { hint: remedy(platform(), given ?? env.DOCKER_HOST) });
+  throw clusterErrors.notFound(tried.join("; "), { hint: remedy(platform(), given ?? env.DOCKER_HOST) });
 }
 
 function candidates(given: string | undefined, env: Readonly<Record<string, string | undefined>>): string[] {

@@ -15,7 +15,7 @@ export class EngineFailure extends Error {
 
   /** The same for callers outside the driver. */
   toSvcError(): SvcError {
-    const make = this.kind === "unreachable" ? clusterErrors.unreachable : clusterErrors.engineRefused;
+    const make = this.kind === "unreachable" ? clusterErrors.unreachable : clusterErrors.refused;
     return make(this.message, { cause: this });
   }
 }

@@ -109,7 +109,7 @@ class EngineExec implements ExecSession {
       if (!state.running) return state.exitCode;
       await new Promise((resolve) => setTimeout(resolve, EXIT_POLL.wait));
     }
-    throw clusterErrors.engineRefused("the command's output ended but the engine does not tell its exit code");
+    throw clusterErrors.refused("the command's output ended but the engine does not tell its exit code");
   }
 
   async #killProcess(): Promise<void> {

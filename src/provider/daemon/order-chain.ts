@@ -2,9 +2,9 @@ import type { Attribute } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
 import type { ChainView } from "../chain.ts";
 import type { ClusterLimits } from "../cluster/index.ts";
 import { daemonErrors } from "../errors.ts";
-import type { MarketView } from "../orders/index.ts";
+import type { OrderChain } from "../orders/index.ts";
 
-export interface MarketViewOptions {
+export interface OrderChainOptions {
   readonly chain: ChainView;
   readonly provider: string;
   /** Attributes that an order must ask for (`--provider-config`). */
@@ -15,7 +15,7 @@ export interface MarketViewOptions {
 }
 
 /** The chain as the orders see it: with our own offer, as the chain knows it at this moment. */
-export function marketView({ chain, provider, tenantAttributes, balance, cluster }: MarketViewOptions): MarketView {
+export function orderChain({ chain, provider, tenantAttributes, balance, cluster }: OrderChainOptions): OrderChain {
   return {
     openOrders: () => chain.openOrders(),
     order: (id) => chain.order(id),

@@ -17,6 +17,19 @@ export interface MonitorTimes {
   readonly retryJitterMs: number;
 }
 
+/**
+ * A lease that does not work is given up after more than 40 bad looks in a row and two hours: a tenant who is fixing a
+ * crash keeps the lease.
+ */
+export const DEFAULT_MONITOR: MonitorTimes & HealthLimits = {
+  periodMs: 10_000,
+  periodJitterMs: 5_000,
+  retryMs: 4_000,
+  retryJitterMs: 15_000,
+  retries: 40,
+  graceMs: 7_200_000,
+};
+
 export interface LeaseSettings extends HostOptions {
   /** The provider's own address. */
   readonly provider: string;
@@ -26,7 +39,7 @@ export interface LeaseSettings extends HostOptions {
 }
 
 /** What all lease machines share. */
-export interface LeaseWorld {
+export interface LeaseContext {
   readonly settings: LeaseSettings;
   readonly driver: ClusterDriver;
   readonly store: LeaseStore;
@@ -48,12 +61,12 @@ export interface LeaseWorld {
 type EventText = Pick<ClusterEvent, "type" | "reason" | "note">;
 
 /** Tells the tenant what the provider does with the lease. */
-export function leaseEvent(world: LeaseWorld, id: LeaseKey, event: EventText): void {
+export function leaseEvent(context: LeaseContext, id: LeaseKey, event: EventText): void {
   const namespace = leaseNamespace(id);
-  world.events.add(namespace, {
+  context.events.add(namespace, {
     ...event,
     object: { kind: "Lease", namespace, name: namespace },
     service: "",
-    time: new Date(world.clock.now()).toISOString(),
+    time: new Date(context.clock.now()).toISOString(),
   });
 }

@@ -1,0 +1,25 @@
+import type { ChainClient, TxSigner } from "../../client/index.ts";
+import type { Clock, Logger } from "../../util/index.ts";
+import type { ProviderConfig } from "./config.ts";
+
+/** The server certificate as it is on the chain, and its key in the clear; both PEM. */
+export interface GatewayIdentity {
+  readonly certificate: string;
+  readonly privateKey: string;
+}
+
+export interface ProviderRequest {
+  readonly config: ProviderConfig;
+  readonly client: ChainClient;
+  readonly signer: TxSigner;
+  readonly identity: GatewayIdentity;
+  /** Our own version, `v1.2.3`. */
+  readonly version: string;
+  readonly log: Logger;
+  /** Time as the leases see it; the system's clock by default. */
+  readonly clock?: Clock;
+  /** From 0 up to 1: spreads the looks at leases over time. */
+  readonly random?: () => number;
+  /** Ends a start that still waits for the node; the running provider is ended by `stop`. */
+  readonly signal?: AbortSignal;
+}
