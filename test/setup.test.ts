@@ -30,6 +30,34 @@ function locker(path: string): { readonly child: ChildProcess; readonly said: ()
   return { child, said: () => said };
 }
 
+describe("the command of a checkout", () => {
+  /** One whose build is a program that says a word. */
+  function checkout(): string {
+    for (const name of ["src", "proto", "tools", "dist"]) mkdirSync(join(root, name));
+    writeFileSync(join(root, "package-lock.json"), "");
+    writeFileSync(join(root, "dist", "svc.cjs"), 'process.stdout.write("ran\\n");');
+    writeFileSync(join(root, "dist", ".built"), "");
+    cpSync(join(REPOSITORY, "svc"), join(root, "svc"));
+    return join(root, "svc");
+  }
+
+  const shell = (script: string) => spawnSync("sh", ["-c", script], { encoding: "utf8" });
+
+  test("fails where standard output is closed, and nowhere else", () => {
+    const svc = checkout();
+    const closed = shell(`${svc} version >&-`);
+    expect([closed.status, closed.stdout]).toEqual([1, ""]);
+    expect(closed.stderr).toBe(
+      "Error: cannot write to standard output: it is closed\nHint: leave out >&-, or send it to a file\n",
+    );
+    expect(shell(`${svc} version >&- 2>&-`).status).toBe(1);
+    for (const given of ["", "<&-", "2>&-", ">/dev/null"])
+      expect([given, shell(`${svc} ${given}`).status]).toEqual([given, 0]);
+    expect(spawnSync(svc, { stdio: "ignore" }).status).toBe(0);
+    expect(shell(`${svc} <&- 2>&-`).stdout).toBe("ran\n");
+  });
+});
+
 describe("the lock of a checkout", () => {
   test("is waited for while its process lives", async () => {
     const path = join(root, "lock");
