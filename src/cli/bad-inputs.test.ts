@@ -57,6 +57,7 @@ describe.each(TABLES)("%s", (_, rows) => {
         err: expect.stringMatching(ONE_ERROR),
       });
       expect(ran.err).toContain(text);
+      expect(ran.err.length).toBeLessThan(10_000);
       expect(ran.err).not.toMatch(/\n {4}at |assertion failed|Cannot read prop|is not a function|\[object/);
       const lines = typeof input === "string" ? input.split("\n") : [];
       for (const line of lines.filter((each) => each.length > 6)) expect(ran.err).not.toContain(line);

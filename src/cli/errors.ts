@@ -27,11 +27,21 @@ export class ExitError extends Error {
 /** Prints one sentence and the remedy where there is one; a stack only with `--trace`. Returns the exit code. */
 export function reportError(error: unknown, options: { trace: boolean; err: (text: string) => void }): number {
   if (error instanceof ExitError) return error.code;
-  options.err(`Error: ${printable(errorText(error))}`);
+  options.err(`Error: ${shown(errorText(error))}`);
   const hint = error instanceof SvcError || error instanceof UsageError ? error.hint : undefined;
-  if (hint !== undefined) options.err(`Hint: ${printable(hint)}`);
+  if (hint !== undefined) options.err(`Hint: ${shown(hint)}`);
   if (options.trace && error instanceof Error && error.stack !== undefined) options.err(error.stack);
   return error instanceof UsageError ? EXIT.usage : EXIT.failed;
+}
+
+/** A word that is longer than any address, hash or path that people read is cut: it was given, and is known. */
+const LONG_WORD = /[^\s"]{400,}/g;
+const MAX_TEXT = 8 * 1024;
+const KEPT = 100;
+
+function shown(text: string): string {
+  const short = text.replace(LONG_WORD, (word) => `${word.slice(0, KEPT)}...`);
+  return printable(short.length > MAX_TEXT ? `${short.slice(0, MAX_TEXT)}...` : short);
 }
 
 /** A command that was understood and cannot be done. */

@@ -153,7 +153,9 @@ function resolve(spec: FlagSpec, parsed: Parsed, env: Environment): FlagValue | 
   const given = parsed.get(spec.name) ?? (spec.alias === undefined ? undefined : parsed.get(spec.alias));
   if (given !== undefined) return { value: given, source: "flag" };
   const text = env[envName(spec.name)];
-  return text === undefined || text === "" ? undefined : { value: fromEnv(spec, text), source: "env" };
+  if (text === undefined || text === "") return undefined;
+  if (text.includes("\ufffd")) throw new UsageError(`${envName(spec.name)} is not UTF-8 text`, "write it in UTF-8");
+  return { value: fromEnv(spec, text), source: "env" };
 }
 
 /** Whether a text sets a switch. */

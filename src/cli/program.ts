@@ -26,10 +26,20 @@ interface World {
 export async function runProgram(argv: readonly string[], options: ProgramOptions = {}): Promise<number> {
   const { io = createIo(), env = process.env } = options;
   try {
+    checkText(argv);
     return await runCommand(await resolveCommand(ROOT, asOurs(argv)), { io, env });
   } catch (error) {
     return reportError(error, { trace: wantsTrace(argv, env), err: (text) => io.err(`${text}\n`) });
   }
+}
+
+/** Node.js puts this in the place of bytes that are no UTF-8: another memo, name or path than the one that was given. */
+const REPLACED = "\ufffd";
+
+/** The word itself may be a secret. */
+function checkText(argv: readonly string[]): void {
+  const at = argv.findIndex((word) => word.includes(REPLACED));
+  if (at >= 0) throw new UsageError(`word ${at + 1} of the command line is not UTF-8 text`, "write it in UTF-8");
 }
 
 /** Habits of other tools: `help keys add` is `keys add --help`, `--version` is `version`. */

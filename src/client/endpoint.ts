@@ -1,6 +1,9 @@
 import { PORTS } from "../util/index.ts";
 import { clientErrors } from "./errors.ts";
 
+/** Characters of a host name, by the rules of DNS. */
+const MAX_HOST_NAME = 253;
+
 /** Where a node's RPC interface is. */
 export interface Endpoint {
   /** For requests: `http://localhost:26657/`. */
@@ -27,7 +30,8 @@ export function parseNodeAddress(text: string): Endpoint {
   // The parser knows ports, paths and IPv6 of the schemes of the web alone.
   const rest = source.slice(source.indexOf("//"));
   const http = scheme === undefined || trimmed === "" ? undefined : tryUrl(scheme + rest);
-  if (http === undefined || http.hostname === "" || http.username !== "" || http.hash !== "" || http.search !== "") {
+  const isHost = http !== undefined && http.hostname !== "" && http.hostname.length <= MAX_HOST_NAME;
+  if (!isHost || http.username !== "" || http.hash !== "" || http.search !== "") {
     // A password in it is for no log and no screen.
     throw clientErrors.badAddress(JSON.stringify(trimmed.replace(/[^/@]*@/, "...@").slice(0, 200)));
   }

@@ -10,6 +10,8 @@ import type { ItemStore } from "./types.ts";
 
 const KEYHASH = "keyhash";
 const MAX_KEYHASH = 1024;
+/** Bytes; most file systems take no more. */
+const MAX_FILE_NAME = 255;
 /** Other files of the directory are temporary ones and those of editors. */
 const ITEM = /\.(?:info|address)$/;
 /** What a file name cannot hold, and the mark of an escape; other tools write the same. */
@@ -63,7 +65,7 @@ export class FileItems implements ItemStore {
 
   async read(key: string): Promise<Uint8Array | undefined> {
     const path = this.#path(key);
-    if (!checkSecretFile(path)) return undefined;
+    if (!isFileName(itemFile(key)) || !checkSecretFile(path)) return undefined;
     const text = readItem(path);
     return decodeItem(path, text, await this.#secret());
   }
@@ -176,6 +178,11 @@ async function decodeItem(path: string, text: string, passphrase: string): Promi
     throw keyringErrors.damaged(`key file ${path}: ${errorText(error)}`);
   }
   return decodeItemJson(item, `key file ${path}`);
+}
+
+/** Whether a file can have the name; of another one there is no item. */
+function isFileName(name: string): boolean {
+  return Buffer.byteLength(name) <= MAX_FILE_NAME && !name.includes("\0");
 }
 
 function itemFile(key: string): string {

@@ -148,6 +148,8 @@ describe.each(["file", "test", "memory"])("back end %s", (backend) => {
     "..",
     ".hidden",
     "a\u202eb",
+    "caf\ufffd",
+    "\ud800",
     "x".repeat(201),
     encodeAddress(randomBytes(20)),
   ])("the name %j is refused", async (name) => {

@@ -21,6 +21,7 @@ export function readFileBytes(path: string, limit: ReadLimit): Uint8Array {
 
 /** The same, with one byte more than `maxBytes` of a larger file. */
 export function readFileStart(path: string, limit: ReadLimit): Uint8Array {
+  if (path.includes("\0")) throw new Error("a path has no zero byte");
   checkKind(path, statSync(path), limit);
   const descriptor = openSync(path, "r");
   try {

@@ -44,6 +44,11 @@ export function wordRows({ A, none }: World): readonly Row[] {
     [["keys", "list"], 2, "SVC_KEYRING_BACKEND takes os, file", { env: { SVC_KEYRING_BACKEND: "vault" } }],
     [["keys", "list"], 2, "SVC_TRACE takes true or false", { env: { SVC_TRACE: "maybe" } }],
     [["keys", "list"], 2, 'SVC_PROFILE: there is no profile "x"', { env: { SVC_PROFILE: "x" } }],
+    ...longRows(),
+    [["keys", "add", "caf\ufffd"], 2, "word 3 of the command line is not UTF-8 text"],
+    [["keys", "import-hex", "x", "hunter2\ufffd"], 2, "word 4 of the command line is not UTF-8 text"],
+    [["query", "bank", "total", "--denom=\ufffd"], 2, "word 4 of the command line is not UTF-8 text"],
+    [["status"], 2, "SVC_NODE is not UTF-8 text", { env: { SVC_NODE: "\ufffd" } }],
     [["status", "--node", "http://"], 2, "invalid node address"],
     [["status", "--node", "http://user:pw@h"], 2, "invalid node address"],
     [["status", "--node", "127.0.0.1:99999"], 2, "invalid node address"],
@@ -65,5 +70,19 @@ export function wordRows({ A, none }: World): readonly Row[] {
     [["debug", "pubkey", "[1]"], 2, "<key>:"],
     [["debug", "raw-bytes", "[256]"], 2, '<bytes>: "256" is no number'],
     [["debug", "raw-bytes", "1.5"], 2, '<bytes>: "1.5" is no number'],
+  ];
+}
+
+/** Words far longer than any that is meant: the refusal stays short enough to be read. */
+function longRows(): readonly Row[] {
+  const long = "x".repeat(100_000);
+  return [
+    [[long], 2, `unknown command "${"x".repeat(100)}..."`],
+    [["keys", "show", long], 1, `${"x".repeat(100)}... is not a valid name or address`],
+    [["query", "bank", "total", "--limit", long], 2, `--limit takes a whole number, not "${"x".repeat(100)}..."`],
+    [["query", "bank", "total", `--${long}`], 2, "unknown option"],
+    [["query", "bank", "total", "--node", long], 2, "invalid node address"],
+    [["keys", "list", "--home", `/${long}`], 1, "ENAMETOOLONG"],
+    [["tx", "encode", `/${long}`], 1, "cannot read the transaction file"],
   ];
 }
