@@ -59,7 +59,7 @@ describe("what is no file is refused", () => {
 });
 
 /** Of the program itself, and of what the system offers as files without a size. */
-const WITHOUT_LIMIT = ["cli/code-cache.ts", "cli/localnet/stray.ts", "cli/localnet/engine-setup.ts"];
+const WITHOUT_LIMIT = ["cli/code-cache.ts", "cli/localnet/stray.ts", "cli/localnet/container-engine.ts"];
 
 test("no file of a user is read without a limit", () => {
   const src = join(import.meta.dirname, "..");

@@ -5,8 +5,7 @@ import type { DescMethod, MessageInitShape } from "@bufbuild/protobuf";
 import { onTestFinished } from "vitest";
 import type { BidPolicy } from "../../src/cli/deploy/bids.ts";
 import { chainMarket } from "../../src/cli/deploy/chain-market.ts";
-import type { Clock } from "../../src/cli/deploy/clock.ts";
-import { deployErrors } from "../../src/cli/deploy/errors.ts";
+import { sleep } from "../../src/cli/deploy/clock.ts";
 import type { Gate, LeaseState, ManifestOutcome } from "../../src/cli/deploy/gate.ts";
 import { Journal } from "../../src/cli/deploy/journal.ts";
 import type { Market, ProviderRecord } from "../../src/cli/deploy/market.ts";
@@ -28,7 +27,7 @@ import {
   testChain,
   testKey,
 } from "../../src/testing/index.ts";
-import { type IntCoin, toHex, toUtf8 } from "../../src/util/index.ts";
+import { type Clock, type IntCoin, toHex, toUtf8 } from "../../src/util/index.ts";
 import { Query as CertQuery, MsgCreateCertificateSchema } from "../../src/wire/gen/svc/cert/v1beta1/cert_pb.js";
 import type { Order } from "../../src/wire/gen/svc/market/v1beta1/market_pb.js";
 import { Query as MarketQuery } from "../../src/wire/gen/svc/market/v1beta1/query_pb.js";
@@ -74,17 +73,13 @@ export class VirtualClock implements Clock {
     return this.#now;
   }
 
-  sleep(ms: number, signal: AbortSignal): Promise<void> {
-    if (signal.aborted) return Promise.reject(deployErrors.interrupted());
-    return new Promise((resolve, reject) => {
-      const sleeper = { at: this.#now + ms, wake: resolve };
-      this.#sleepers.push(sleeper);
-      signal.addEventListener("abort", () => {
-        this.#sleepers = this.#sleepers.filter((each) => each !== sleeper);
-        reject(deployErrors.interrupted());
-      });
-      this.#tick();
-    });
+  after(milliseconds: number, task: () => void): () => void {
+    const sleeper = { at: this.#now + milliseconds, wake: task };
+    this.#sleepers.push(sleeper);
+    this.#tick();
+    return () => {
+      this.#sleepers = this.#sleepers.filter((each) => each !== sleeper);
+    };
   }
 
   #tick(): void {
@@ -213,7 +208,7 @@ export class World {
       height: async () => chain.height,
       nextBlock: async (after, signal) => {
         if (chain.height > after) return chain.height;
-        await clock.sleep(BLOCK_MS, signal);
+        await sleep(clock, BLOCK_MS, signal);
         return this.block();
       },
       blockSeconds: async () => BLOCK_MS / 1000,

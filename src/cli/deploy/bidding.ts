@@ -3,7 +3,7 @@ import { formatDecCoin, isOneOf, SvcError } from "../../util/index.ts";
 import { shellWord } from "../shell-word.ts";
 import { bidTable, type Offer } from "./bid-table.ts";
 import { type BidPolicy, bidsByGroup, isAcceptable, rankBids } from "./bids.ts";
-import { unlessInterrupted } from "./clock.ts";
+import { sleep, unlessInterrupted } from "./clock.ts";
 import { deployErrors } from "./errors.ts";
 import { lowest } from "./lowest.ts";
 import type { BidRecord, GroupRecord, OrderRecord, ProviderRecord } from "./market.ts";
@@ -97,7 +97,7 @@ async function patiently<T>(
     } catch (error) {
       if (!(error instanceof SvcError && isOneOf(AWAY, error)) || clock.now() >= deadline) throw error;
       progress.waiting(`the node (${error.message})`);
-      await clock.sleep(RETRY_MS, request.signal);
+      await sleep(clock, RETRY_MS, request.signal);
     }
   }
 }

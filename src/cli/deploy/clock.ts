@@ -1,21 +1,21 @@
-import { setTimeout as pause } from "node:timers/promises";
+import type { Clock } from "../../util/index.ts";
 import { deployErrors } from "./errors.ts";
 
-/** Time as a deployment sees it. */
-export interface Clock {
-  /** Milliseconds from any fixed moment. */
-  now(): number;
-  /** Rejects with `deployErrors.interrupted` when the signal is aborted. */
-  sleep(ms: number, signal: AbortSignal): Promise<void>;
+/** Waits. Rejects with `deployErrors.interrupted` when the signal is aborted. */
+export async function sleep(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+  checkInterrupted(signal);
+  await new Promise<void>((resolve, reject) => {
+    const stop = () => {
+      cancel();
+      reject(deployErrors.interrupted());
+    };
+    const cancel = clock.after(ms, () => {
+      signal.removeEventListener("abort", stop);
+      resolve();
+    });
+    signal.addEventListener("abort", stop, { once: true });
+  });
 }
-
-export const systemClock: Clock = {
-  now: () => performance.now(),
-  async sleep(ms, signal) {
-    checkInterrupted(signal);
-    await pause(ms, undefined, { signal }).catch(() => checkInterrupted(signal));
-  },
-};
 
 export function checkInterrupted(signal: AbortSignal): void {
   if (signal.aborted) throw deployErrors.interrupted();

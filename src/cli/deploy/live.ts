@@ -1,7 +1,7 @@
 import type { ChainClient, GatewayCredential, TxSigner } from "../../client/index.ts";
+import { steadyClock } from "../../util/index.ts";
 import { tenantCredential } from "../cert/credential.ts";
 import { ensureClientCertificate } from "../cert/ensure.ts";
-import { systemClock } from "./clock.ts";
 import { Journal } from "./journal.ts";
 import { liveGate } from "./live-gate.ts";
 import { liveMarket, type MarketTxOptions } from "./live-market.ts";
@@ -25,7 +25,7 @@ export async function liveParts(options: LiveOptions): Promise<DeployParts> {
     gate: (provider) => liveGate({ chain, credential }, provider),
     journal: new Journal(home),
     probe: networkProbe,
-    clock: systemClock,
+    clock: steadyClock,
     publishCertificate: () => ensureClientCertificate(options),
   };
 }

@@ -1,6 +1,6 @@
 import { toHex } from "../../util/index.ts";
 import { shellWord } from "../shell-word.ts";
-import { checkInterrupted, unlessInterrupted } from "./clock.ts";
+import { checkInterrupted, sleep, unlessInterrupted } from "./clock.ts";
 import { deployErrors } from "./errors.ts";
 import type { ManifestOutcome } from "./gate.ts";
 import type { LeaseRecord, ProviderRecord } from "./market.ts";
@@ -54,7 +54,7 @@ async function sendManifest(session: Session, { lease, provider }: Leased, onlyM
     if (outcome.kind === "refused" || clock.now() + pause > deadline)
       throw notTaken(session, { lease, provider }, outcome);
     progress.waiting(`${provider.hostUri} to take the manifest: ${outcome.reason}`);
-    await clock.sleep(pause, request.signal);
+    await sleep(clock, pause, request.signal);
   }
 }
 

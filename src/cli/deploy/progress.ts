@@ -1,4 +1,4 @@
-import type { Clock } from "./clock.ts";
+import type { Clock } from "../../util/index.ts";
 
 /** The parts of a deployment's way that are timed. */
 export type StepName = "certificate" | "order" | "bid" | "lease" | "update" | "manifest" | "ready" | "first-200";

@@ -1,6 +1,6 @@
 import { errorText, toHex } from "../../util/index.ts";
 import { type Running, type Serving, withAddresses } from "./addresses.ts";
-import { checkInterrupted, unlessInterrupted } from "./clock.ts";
+import { checkInterrupted, sleep, unlessInterrupted } from "./clock.ts";
 import { deployErrors } from "./errors.ts";
 import type { LeaseState } from "./gate.ts";
 import type { Leased } from "./manifest.ts";
@@ -108,7 +108,7 @@ export class ReadyWatch {
       if (typeof found !== "string") return found;
       progress.waiting(found);
       if (clock.now() + pause > this.#deadline) throw this.#late(found);
-      await clock.sleep(pause, request.signal);
+      await sleep(clock, pause, request.signal);
       await this.#checkLeases();
     }
   }

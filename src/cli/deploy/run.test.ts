@@ -6,6 +6,7 @@ import { clientErrors } from "../../client/index.ts";
 import { parseDec, parseDecCoin } from "../../util/index.ts";
 import type { LeaseKey } from "../../wire/index.ts";
 import type { BidPolicy } from "./bids.ts";
+import { sleep } from "./clock.ts";
 import { deployErrors } from "./errors.ts";
 import { Journal } from "./journal.ts";
 import { addressLines } from "./result.ts";
@@ -336,7 +337,7 @@ describe("what can go wrong", () => {
     world.status = () => undefined;
     const running = world.deploy();
     const closing = (async () => {
-      while (world.manifests.size === 0) await world.clock.sleep(1000, never);
+      while (world.manifests.size === 0) await sleep(world.clock, 1000, never);
       const [dseq = 0n] = await world.active();
       world.market.closeBid(world.key("p1"), { owner: world.tenant, dseq, gseq: 1, oseq: 1 }, 10_000);
     })();
@@ -367,7 +368,7 @@ describe("what can go wrong", () => {
     open({ p1: { price: "10" } });
     const stop = new AbortController();
     const running = world.deploy({ signal: stop.signal });
-    const stopping = world.clock.sleep(20_000, never).then(() => stop.abort());
+    const stopping = sleep(world.clock, 20_000, never).then(() => stop.abort());
     await expect(running).rejects.toMatchObject({ codespace: "deploy", code: deployErrors.interrupted.code });
     await stopping;
     world.plans.set("p1", { price: "10", delay: 1 });

@@ -1,11 +1,11 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import type { LoadedSdl } from "../../sdl/index.ts";
-import { concatBytes, type IntCoin, toHex } from "../../util/index.ts";
+import { type Clock, concatBytes, type IntCoin, toHex } from "../../util/index.ts";
 import { GroupSpecSchema } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
 import { type Any, encodeMessage } from "../../wire/index.ts";
 import type { Offer } from "./bid-table.ts";
 import type { BidPolicy } from "./bids.ts";
-import type { Clock } from "./clock.ts";
+import { sleep } from "./clock.ts";
 import type { OpenGate } from "./gate.ts";
 import type { Journal } from "./journal.ts";
 import type { BidRecord, Market } from "./market.ts";
@@ -72,7 +72,7 @@ export async function nextHeight(
 ): Promise<bigint | undefined> {
   const done = new AbortController();
   const signal = AbortSignal.any([done.signal, request.signal]);
-  const idle = clock.sleep(ms, signal).catch((error: unknown) => {
+  const idle = sleep(clock, ms, signal).catch((error: unknown) => {
     if (!done.signal.aborted) throw error;
   });
   try {

@@ -10,8 +10,8 @@ import { providerDir } from "../provider-run/config.ts";
 import { SUPERVISED } from "../signals.ts";
 import { VERSION } from "../version.ts";
 import { writeClientSettings } from "./client-settings.ts";
+import { type ContainerEngine, ensureBusybox, ensureContainerEngine, startPodman } from "./container-engine.ts";
 import { deployFile, type LocalnetDeployment } from "./deployment.ts";
-import { type Engine, ensureBusybox, ensureEngine, startPodman } from "./engine-setup.ts";
 import {
   defaultLocalnetHome,
   homeFlags as flagsOfHome,
@@ -63,7 +63,7 @@ export class Localnet {
   /** Undoes what was started, the last first. */
   readonly #cleanups: { readonly what: string; readonly run: () => Promise<void> }[] = [];
   #children: Child[] = [];
-  #engine: Engine | undefined;
+  #engine: ContainerEngine | undefined;
   #isStopping = false;
   #client: ChainClient | undefined;
   #net: NetServer | undefined;
@@ -124,7 +124,7 @@ export class Localnet {
       rmSync(runDir, { recursive: true, force: true });
     });
     await requireFreePorts(this.#options.portOffset);
-    this.#engine = await ensureEngine({ socket: this.#options.engineSocket, runDir, say });
+    this.#engine = await ensureContainerEngine({ socket: this.#options.engineSocket, runDir, say });
     this.#superviseEngine(runDir);
     this.#onStop("container engine", () => this.#stopEngine());
     ensureBusybox(say);
@@ -325,7 +325,7 @@ export class Localnet {
     return this.#client;
   }
 
-  #needEngine(): Engine {
+  #needEngine(): ContainerEngine {
     if (this.#engine === undefined) throw new Error("the container engine is not up");
     return this.#engine;
   }

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, expect, test, vi } from "vitest";
-import { startPodman } from "./engine-setup.ts";
+import { startPodman } from "./container-engine.ts";
 
 const root = mkdtempSync(join(tmpdir(), "svc-podman-"));
 afterAll(() => rmSync(root, { recursive: true }));

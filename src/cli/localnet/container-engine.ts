@@ -9,11 +9,11 @@ import { supervise } from "./processes.ts";
 import { endStrayService, recordService } from "./stray.ts";
 
 /** A container engine, and the service process where this command started it. */
-export interface Engine extends FoundCluster {
+export interface ContainerEngine extends FoundCluster {
   readonly service?: Child;
 }
 
-export interface EngineRequest {
+export interface ContainerEngineRequest {
   /** A socket the user named; then nothing is installed or started. */
   readonly socket: string;
   /** Folder for the socket and log of a service that is started here. */
@@ -55,7 +55,7 @@ network_backend = "netavark"
 const POLICY = '{"default":[{"type":"insecureAcceptAnything"}]}\n';
 
 /** Finds a running engine, else starts Podman, else installs it where that is possible (Debian or Ubuntu, as root). */
-export async function ensureEngine(request: EngineRequest): Promise<Engine> {
+export async function ensureContainerEngine(request: ContainerEngineRequest): Promise<ContainerEngine> {
   try {
     return await hostCluster.find(request.socket);
   } catch (error) {
@@ -110,7 +110,7 @@ function missing(): Error {
 }
 
 /** Starts Podman's service on a socket in the folder. */
-export async function startPodman(runDir: string): Promise<Engine> {
+export async function startPodman(runDir: string): Promise<ContainerEngine> {
   const socket = join(runDir, "podman.sock");
   makePrivateDirectory(runDir);
   const log = join(runDir, "podman.log");
