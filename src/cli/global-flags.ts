@@ -132,6 +132,15 @@ export const TX_FLAGS: readonly FlagSpec[] = [
     { name: "memo", alias: "note", value: "<text>", summary: "text sent with the transaction" },
     { name: "timeout-height", value: "<n>", summary: "last block in which the transaction may commit" },
     {
+      name: "timeout-duration",
+      value: "<duration>",
+      summary: "how long the transaction may commit, such as 5m; for chains since release 0.53",
+    },
+    {
+      name: "unordered",
+      summary: "send without a sequence, needs --timeout-duration; for chains since release 0.53",
+    },
+    {
       name: "broadcast-mode",
       short: "b",
       value: "<mode>",

@@ -52,6 +52,10 @@ export interface FeeOptions {
 export interface TxOptions extends FeeOptions {
   readonly memo?: string;
   readonly timeoutHeight?: bigint;
+  /** Last time of a block in which it may commit, in milliseconds of the Unix clock; for chains since release 0.53. */
+  readonly timeoutTimeMs?: number | undefined;
+  /** Without a sequence, which is 0; needs `timeoutTimeMs`. For chains since release 0.53. */
+  readonly unordered?: boolean | undefined;
   readonly signMode?: SignMode;
   /** Instead of the chain's answer. With both no account is looked up. */
   readonly accountNumber?: bigint;
@@ -81,9 +85,9 @@ export function feeFor(gasLimit: bigint, options: FeeOptions): FeeInit {
 
 /** The body of a transaction; message types are spelled as the chain knows them. */
 export function bodyFor(messages: readonly Any[], options: TxOptions, namespace: Namespace): Uint8Array {
-  const { memo = "", timeoutHeight = 0n } = options;
+  const { memo = "", timeoutHeight = 0n, timeoutTimeMs, unordered } = options;
   const spelled = messages.map((any) => makeAny(toNamespace(any.typeUrl, namespace), any.value));
-  return encodeTxBody({ messages: spelled, memo, timeoutHeight });
+  return encodeTxBody({ messages: spelled, memo, timeoutHeight, timeoutTimeMs, unordered });
 }
 
 /** What a transaction needs that is made without a node. */

@@ -55,6 +55,8 @@ export function aminoSignBytes(tx: AminoSignable, signer: SignerData): Uint8Arra
     msgs: tx.messages.map((message) => aminoMessage(message, signer.aminoNames)),
     sequence: signer.sequence.toString(),
     ...(tx.body.timeoutHeight === 0n ? {} : { timeout_height: tx.body.timeoutHeight.toString() }),
+    ...(tx.body.timeoutTimestamp === undefined ? {} : { timeout_timestamp: formatTimestamp(tx.body.timeoutTimestamp) }),
+    ...(tx.body.unordered ? { unordered: true } : {}),
   };
   return toUtf8(printJson(sortJson(doc)));
 }

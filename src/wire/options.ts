@@ -16,6 +16,7 @@ import {
   amino_oneof_name,
   type Cli,
   cli,
+  json_omit_empty,
   not_null,
   older_amino_name,
   Scalar,
@@ -54,6 +55,9 @@ export const aminoOneofName = remember((field: DescField) => getOption(field, am
 
 /** Whether a sub-message counts as an empty one where it is left out; others are then null. */
 export const isNeverNull = remember((field: DescField) => getOption(field, not_null));
+
+/** Whether JSON leaves the field out where it is not set. */
+export const jsonOmitsEmpty = remember((field: DescField) => getOption(field, json_omit_empty));
 
 /** The REST binding of an rpc. */
 export const httpRule = remember((method: DescMethod): HttpRule | undefined =>

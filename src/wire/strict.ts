@@ -21,6 +21,18 @@ export const MAX_ANY_COUNT = 100;
 /** Field numbers with this bit may be unknown in a transaction body: extensions that are not critical. */
 const NON_CRITICAL_BIT = 1024;
 
+/** Fields of a transaction's body that newer chains have and ours refuses. */
+const FOREIGN_FIELDS: ReadonlySet<number> = new Set([
+  TxBodySchema.field.unordered.number,
+  TxBodySchema.field.timeoutTimestamp.number,
+]);
+
+/** How a transaction is read. */
+export interface TxRules {
+  /** It may be for any chain of the family: one that has fields which ours refuses. */
+  readonly foreign?: boolean;
+}
+
 /** A transaction whose bytes have been checked. */
 export interface DecodedTx {
   /** The parts as they were sent: signatures cover these bytes. */
@@ -37,20 +49,27 @@ export interface DecodedTx {
  * unsigned can be slipped in. Throws `sdkErrors.txDecode`, for too many bytes `sdkErrors.txTooLarge`, for bombs of
  * nested `Any` `sdkErrors.unpackAny`.
  */
-export function decodeTx(bytes: Uint8Array): DecodedTx {
+export function decodeTx(bytes: Uint8Array, rules: TxRules = {}): DecodedTx {
   if (bytes.length > MAX_TX_BYTES) throw sdkErrors.txTooLarge(`${bytes.length} > ${MAX_TX_BYTES} bytes`);
   const raw = decodeStrictly(TxRawSchema, bytes, sdkErrors.txDecode, { ordered: true });
-  return { raw, ...decodeTxParts(raw.bodyBytes, raw.authInfoBytes) };
+  return { raw, ...decodeTxParts(raw.bodyBytes, raw.authInfoBytes, rules) };
 }
 
 /** The same checks on the two signed parts, for transactions that have no signatures yet. */
-export function decodeTxParts(bodyBytes: Uint8Array, authInfoBytes: Uint8Array): Omit<DecodedTx, "raw"> {
+export function decodeTxParts(
+  bodyBytes: Uint8Array,
+  authInfoBytes: Uint8Array,
+  { foreign = false }: TxRules = {},
+): Omit<DecodedTx, "raw"> {
   let hasUnknownFields = false;
   const tolerates = (number: number): boolean => {
     hasUnknownFields ||= (number & NON_CRITICAL_BIT) !== 0;
     return (number & NON_CRITICAL_BIT) !== 0;
   };
-  const body = decodeStrictly(TxBodySchema, bodyBytes, sdkErrors.txDecode, { tolerates });
+  const body = decodeStrictly(TxBodySchema, bodyBytes, sdkErrors.txDecode, {
+    tolerates,
+    ...(foreign ? {} : { hidden: FOREIGN_FIELDS }),
+  });
   const authInfo = decodeChecked(AuthInfoSchema, authInfoBytes);
   return { body, authInfo, messages: body.messages.map(unpackStrictly), hasUnknownFields };
 }

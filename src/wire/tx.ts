@@ -1,4 +1,5 @@
 import { create } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { sha256 } from "../crypto/index.ts";
 import { type IntCoin, sdkErrors, toHexUpper } from "../util/index.ts";
 import { type AminoSignable, aminoSignBytes, type SignerData } from "./amino.ts";
@@ -26,6 +27,10 @@ export interface TxBodyInit {
   readonly memo?: string;
   /** Last height at which the transaction may commit; 0 for none. */
   readonly timeoutHeight?: bigint;
+  /** Last time of a block in which the transaction may commit, in milliseconds of the Unix clock; for chains that have it. */
+  readonly timeoutTimeMs?: number | undefined;
+  /** The sequence is not looked at, and has to be 0; for chains that have it. */
+  readonly unordered?: boolean | undefined;
 }
 
 /** The fee of a transaction: amounts in whole units, the gas limit, and who pays. */
@@ -46,8 +51,10 @@ export interface SignerInit {
 
 /** Bytes of a transaction's body. */
 export function encodeTxBody(body: TxBodyInit): Uint8Array {
-  const { messages, memo = "", timeoutHeight = 0n } = body;
-  return encodeMessage(TxBodySchema, create(TxBodySchema, { messages: [...messages], memo, timeoutHeight }));
+  const { messages, memo = "", timeoutHeight = 0n, unordered = false, timeoutTimeMs } = body;
+  const timeout = timeoutTimeMs === undefined ? {} : { timeoutTimestamp: timestampFromMs(timeoutTimeMs) };
+  const fields = { messages: [...messages], memo, timeoutHeight, unordered, ...timeout };
+  return encodeMessage(TxBodySchema, create(TxBodySchema, fields));
 }
 
 /** Bytes of a transaction's fee and signers; no signers for one that is still to be signed. */
@@ -98,7 +105,7 @@ export function signBytes(mode: SignMode, tx: SignableTx, signer: SignerData): U
   if (mode === SignMode.DIRECT) return directSignBytes(tx, signer);
   if (mode !== SignMode.LEGACY_AMINO_JSON)
     throw sdkErrors.unauthorized(`unsupported sign mode ${SignMode[mode] ?? mode}`);
-  return aminoSignBytes(tx.decoded ?? decodeTxParts(tx.bodyBytes, tx.authInfoBytes), signer);
+  return aminoSignBytes(tx.decoded ?? decodeTxParts(tx.bodyBytes, tx.authInfoBytes, { foreign: true }), signer);
 }
 
 /** The transaction as it is broadcast, hashed and stored. */

@@ -265,6 +265,37 @@ describe.each(peers.map((peer) => [peer.name, peer] as const))("%s", (name, peer
     expect(await svc(valid)).toBe(await peer.ok([...valid, ...keyring(theirs)]));
   });
 
+  test.skipIf(older)("transactions without a sequence are signed the same", async () => {
+    const address = addressOf("k0");
+    const lasting = ["--unordered", "--timeout-duration", "5m", "--generate-only", "--chain-id", "vec-1"];
+    const send = ["tx", "bank", "send", address, address, "5stake", ...lasting];
+    const path = file(await peer.ok([...send, ...keyring(theirs)]));
+    const numbers = ["--offline", "-a", "12", "-s", "0"];
+    for (const mode of ["direct", "amino-json"]) {
+      const sign = ["tx", "sign", path, "--from", "k0", "--sign-mode", mode, "--chain-id", "vec-1"];
+      const signed = await peer.ok([...sign, ...numbers, ...keyring(theirs)]);
+      expect(await svc([...sign, ...numbers, ...keyring(ours)])).toBe(withoutNewer(signed));
+      const bytes = await peer.ok(["tx", "encode", file(signed)]);
+      expect(await svc(["tx", "encode", file(signed)])).toBe(bytes);
+      expect((await svc(["tx", "decode", bytes.trim()])).trim()).toBe(withoutNewer(signed).trim());
+    }
+  });
+
+  test.skipIf(older)("a grant without a limit has the same bytes on both, there and back", async () => {
+    for (const kind of ["delegate", "unbond", "redelegate"]) {
+      const grant = ["tx", "authz", "grant", addressOf("k5"), kind, "--from", addressOf("k0"), "--generate-only"];
+      const limits = ["--allowed-validators", "cosmosvaloper1vqekc49ukm8gu5xsn7dwsdduqan5rjw07krqgf"];
+      const theirGrant = await peer.ok([...grant, ...limits, "--chain-id", "vec-1", ...keyring(theirs)]);
+      expect(theirGrant).toContain('"max_tokens":null');
+      const bytes = await peer.ok(["tx", "encode", file(theirGrant)]);
+      expect(await svc(["tx", "encode", file(theirGrant)])).toBe(bytes);
+      const decoded = await svc(["tx", "decode", bytes.trim()]);
+      expect(decoded.trim()).toBe(withoutNewer(await peer.ok(["tx", "decode", bytes.trim()])).trim());
+      expect(await peer.ok(["tx", "encode", file(decoded)])).toBe(bytes);
+      expect(JSON.parse(await svc([...grant, ...limits])).body.messages).toEqual(JSON.parse(theirGrant).body.messages);
+    }
+  });
+
   test("keys on a hardware device have the same records and signatures, whoever added them", async () => {
     const device = await serveTcp(new EmulatedDevice({ phrase: PRETENDED_PHRASE }));
     const [dirOfThem, dirOfUs] = [join(root, `${name}-device`), join(root, `svc-${name}-device`)];

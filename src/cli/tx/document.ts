@@ -35,7 +35,7 @@ export function renderSigned(signed: Signed, form: SignedForm): string {
   if (form === "signature") return signatureJson(signed);
   if (form === "transaction") return printTx(signed.tx);
   // The text of the mode is a choice left to whoever sends the document.
-  return printJson({ tx: toStdTx(decodeTx(txBytes(signed.tx))), mode: "block|sync|async" });
+  return printJson({ tx: toStdTx(decodeTx(txBytes(signed.tx), { foreign: true })), mode: "block|sync|async" });
 }
 
 function signatureJson({ info, signature }: Signature): string {

@@ -13,7 +13,7 @@ const MAX_TEXT = 4 * MAX_TX_BYTES;
 /** `tx encode FILE`: base64 of the bytes that are broadcast, the `tx_bytes` of REST; with `--amino` of a StdTx. */
 export async function encodeFile({ args, flags, io }: CommandInput): Promise<void> {
   const bytes = txBytes(await readTxFile(args[0] ?? "", io));
-  io.out(`${toBase64(flags.bool("amino") ? encodeStdTx(decodeTx(bytes)) : bytes)}\n`);
+  io.out(`${toBase64(flags.bool("amino") ? encodeStdTx(decodeTx(bytes, { foreign: true })) : bytes)}\n`);
 }
 
 /** `tx decode TEXT`. */
@@ -26,7 +26,7 @@ export async function decodeText({ args, flags, io }: CommandInput): Promise<voi
     io.out(`${printJson(readStdTx(bytes))}\n`);
     return;
   }
-  const { raw, body, authInfo } = decodeTx(bytes);
+  const { raw, body, authInfo } = decodeTx(bytes, { foreign: true });
   io.out(`${printTx(create(TxSchema, { body, authInfo, signatures: raw.signatures }))}\n`);
 }
 

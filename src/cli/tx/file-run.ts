@@ -13,7 +13,17 @@ import { readTxSettings } from "./settings.ts";
 import { readBatch } from "./sign.ts";
 
 /** Flags of what a transaction in a file has already. */
-const SETTLED = ["fees", "gas", "gas-prices", "memo", "timeout-height", "fee-payer", "fee-granter"] as const;
+const SETTLED = [
+  "fees",
+  "gas",
+  "gas-prices",
+  "memo",
+  "timeout-height",
+  "timeout-duration",
+  "unordered",
+  "fee-payer",
+  "fee-granter",
+] as const;
 
 /** A command on the transaction in a file. */
 export function onFile(run: Run): Run {

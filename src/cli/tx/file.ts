@@ -55,11 +55,7 @@ function parseTx(text: string, source: string): Tx {
 }
 
 /** Fields that newer tools print in every transaction; they mean nothing while they are empty. */
-const NEWER_FIELDS = [
-  ["body", "unordered", false],
-  ["body", "timeout_timestamp", null],
-  ["auth_info", "tip", null],
-] as const;
+const NEWER_FIELDS = [["auth_info", "tip", null]] as const;
 
 function withoutNewerFields(json: JsonValue): JsonValue {
   if (!isObject(json)) return json;

@@ -10,7 +10,7 @@ export interface TxParts {
 
 /** A transaction as one line of JSON, decoded from the bytes that are signed and sent. */
 export function txJson(parts: TxParts, signatures: readonly Uint8Array[] = []): string {
-  const { body, authInfo } = decodeTxParts(parts.bodyBytes, parts.authInfoBytes);
+  const { body, authInfo } = decodeTxParts(parts.bodyBytes, parts.authInfoBytes, { foreign: true });
   return printTx(create(TxSchema, { body, authInfo, signatures: [...signatures] }));
 }
 

@@ -23,7 +23,7 @@ import { readTxFile, readTxLines, txParts } from "./file.ts";
 import { signerNumbers } from "./numbers.ts";
 import { readNumbers, requireOffline, type TxSettings } from "./settings.ts";
 import { readSignatureLines, readSignatures } from "./signature-file.ts";
-import { checkSigner, type Signed, signerKey, withSignature } from "./signing.ts";
+import { checkSigner, numbersFor, type Signed, signerKey, withSignature } from "./signing.ts";
 
 /** Signatures of one transaction, and where each came from. */
 type Share = readonly [file: string, signature: SignatureDescriptor];
@@ -97,7 +97,8 @@ async function finish(job: Job, work: readonly (readonly [Tx, readonly Share[]])
   await writeDocument(context, lines);
 }
 
-function combine(job: Job, [tx, shares]: readonly [Tx, readonly Share[]], data: SignerData): Signed {
+function combine(job: Job, [tx, shares]: readonly [Tx, readonly Share[]], numbers: SignerData): Signed {
+  const data = numbersFor(tx, numbers);
   const { publicKey, context } = job;
   const overwrite = context.flags.bool("overwrite");
   const skip = context.flags.bool("skip-signature-verification");

@@ -78,7 +78,7 @@ async function printUnsigned(session: TxSession, messages: readonly Any[], hooks
 async function printSigned(session: TxSession, messages: readonly Any[], hooks: TxHooks): Promise<number> {
   const prepared = await prepare(session, messages);
   if (!session.settings.yes && !(await confirm(session, prepared))) return EXIT.done;
-  const { bodyBytes, authInfoBytes, signatures } = decodeTx(await sign(session, prepared)).raw;
+  const { bodyBytes, authInfoBytes, signatures } = decodeTx(await sign(session, prepared), { foreign: true }).raw;
   await hooks.onSigned?.();
   session.context.io.out(`${txJson({ bodyBytes, authInfoBytes }, signatures)}\n`);
   return EXIT.done;

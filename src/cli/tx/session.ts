@@ -108,14 +108,15 @@ export async function prepare(session: TxSession, messages: readonly Any[]): Pro
 
 async function prepareOffline(session: TxSession, messages: readonly Any[]): Promise<PreparedTx> {
   const { context, settings } = session;
-  const { gas, signMode, accountNumber = 0n, sequence = 0n } = settings;
+  const { gas, signMode, accountNumber = 0n } = settings;
   const { namespace, aminoNames } = context.profile;
   const options = txOptions(session);
+  const { sequence = BigInt(session.sent) } = options;
   return {
     bodyBytes: bodyFor(messages, options, namespace),
     fee: feeFor(gas === "auto" ? DEFAULT_GAS : gas, options),
     signMode,
-    signer: { chainId: await context.chainId(), accountNumber, sequence: sequence + BigInt(session.sent), aminoNames },
+    signer: { chainId: await context.chainId(), accountNumber, sequence, aminoNames },
     namespace,
   };
 }
@@ -130,11 +131,13 @@ export function txOptions({ context, settings, sent }: TxSession): TxOptions {
     gasPrices: settings.gasPrices,
     memo: settings.memo,
     timeoutHeight: settings.timeoutHeight,
+    timeoutTimeMs: settings.timeoutTimeMs,
+    unordered: settings.unordered,
     signMode: settings.signMode,
     feePayer: settings.feePayer,
     feeGranter: settings.feeGranter,
     ...(accountNumber === undefined ? {} : { accountNumber }),
-    ...(sequence === undefined ? {} : { sequence: sequence + BigInt(sent) }),
+    ...(sequence === undefined ? {} : { sequence: settings.unordered ? 0n : sequence + BigInt(sent) }),
     onGasEstimate: (gas) => context.io.err(`${gasEstimateText(gas)}\n`),
   };
 }

@@ -7,6 +7,7 @@ import {
 } from "../../client/index.ts";
 import { type Dec, type DecimalCoin, type IntCoin, parseCoins, parseDecCoins } from "../../util/index.ts";
 import { decodeAddress, SignMode } from "../../wire/index.ts";
+import { parseDuration } from "../duration.ts";
 import { usageError } from "../errors.ts";
 import type { Flags } from "../flags.ts";
 import { inFlag } from "../in-flag.ts";
@@ -27,6 +28,10 @@ export interface TxSettings {
   readonly gasPrices: readonly DecimalCoin[];
   readonly memo: string;
   readonly timeoutHeight: bigint;
+  /** Last time of a block in which it may commit, in milliseconds of the Unix clock. */
+  readonly timeoutTimeMs: number | undefined;
+  /** Without a sequence, which is 0. */
+  readonly unordered: boolean;
   readonly signMode: SignMode;
   readonly accountNumber: bigint | undefined;
   readonly sequence: bigint | undefined;
@@ -49,8 +54,11 @@ export function readTxSettings(flags: Flags): TxSettings {
     gasPrices: inFlag(flags, "gas-prices", () => parseDecCoins(flags.text("gas-prices"))),
     memo: flags.text("memo"),
     timeoutHeight: flags.uint64("timeout-height"),
+    timeoutTimeMs: timeoutTime(flags),
+    unordered: flags.bool("unordered"),
     signMode: flags.text("sign-mode") === "amino-json" ? SignMode.LEGACY_AMINO_JSON : SignMode.DIRECT,
     ...readNumbers(flags),
+    ...(flags.bool("unordered") ? { sequence: 0n } : {}),
     feePayer: addressFlag(flags, "fee-payer"),
     feeGranter: addressFlag(flags, "fee-granter"),
   };
@@ -67,6 +75,7 @@ function purposeOf(flags: Flags): TxPurpose {
 
 function checkTogether(settings: TxSettings, flags: Flags): void {
   const { purpose, offline, gas, fees, gasPrices } = settings;
+  checkTimeout(flags);
   if (fees.length > 0 && gasPrices.length > 0) throw usageError("cannot provide both fees and gas prices");
   if (!offline) return;
   if (purpose === "estimate") throw usageError("--dry-run asks a node and cannot be used with --offline");
@@ -74,9 +83,28 @@ function checkTogether(settings: TxSettings, flags: Flags): void {
   if (purpose === "sign") requireOffline(flags);
 }
 
+function timeoutTime(flags: Flags): number | undefined {
+  const text = flags.optional("timeout-duration");
+  return text === undefined ? undefined : Date.now() + parseDuration("timeout-duration", text);
+}
+
+function checkTimeout(flags: Flags): void {
+  const [unordered, lasts] = [flags.bool("unordered"), flags.given("timeout-duration")];
+  if (lasts && flags.given("timeout-height")) {
+    throw usageError("--timeout-height and --timeout-duration cannot be used together");
+  }
+  if (unordered && flags.given("sequence")) {
+    throw usageError("--unordered and --sequence cannot be used together", "leave out --sequence");
+  }
+  if (unordered && !lasts) {
+    throw usageError("--unordered needs --timeout-duration", "tell how long it may commit: --timeout-duration 5m");
+  }
+}
+
 /** What a node would have told is needed on the command line. */
 export function requireOffline(flags: Flags): void {
   for (const name of ["account-number", "sequence", "chain-id"]) {
+    if (name === "sequence" && flags.bool("unordered")) continue;
     if (!flags.given(name)) throw usageError(`required flag --${name} is not set: --offline asks no node for it`);
   }
 }

@@ -45,7 +45,8 @@ export interface Signed extends Signature {
 }
 
 /** Signs a transaction, beside the signatures that it has. */
-export async function signTx({ context, tx, key, mode, data, overwrite }: Signing): Promise<Signed> {
+export async function signTx({ context, tx, key, mode, data: numbers, overwrite }: Signing): Promise<Signed> {
+  const data = numbersFor(tx, numbers);
   const info = create(SignerInfoSchema, {
     publicKey: signerKey(tx, key.publicKey),
     modeInfo: singleMode(mode),
@@ -55,6 +56,11 @@ export async function signTx({ context, tx, key, mode, data, overwrite }: Signin
   const signer = await signerOf(context, { address: "", key });
   const signature = await signer.sign(signBytes(mode, txParts(draft), data), mode);
   return { tx: withSignature(tx, { info, signature }, overwrite), info, signature };
+}
+
+/** What a signature binds; an unordered transaction has no sequence. */
+export function numbersFor<T extends SignerData>(tx: Tx, data: T): T {
+  return tx.body?.unordered === true ? { ...data, sequence: 0n } : data;
 }
 
 /** A public key in the spelling of the transaction's messages. */

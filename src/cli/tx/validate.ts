@@ -13,7 +13,7 @@ import type { CommandInput } from "../spec.ts";
 import { readTxFile, txParts } from "./file.ts";
 import { type SignerNumbers, signerNumbers } from "./numbers.ts";
 import { readNumbers } from "./settings.ts";
-import { addressBytes, signersOf } from "./signing.ts";
+import { addressBytes, numbersFor, signersOf } from "./signing.ts";
 
 /**
  * `tx validate-signatures FILE`: whose signatures a transaction needs, and what each that it has is worth. Whether a
@@ -95,10 +95,11 @@ interface SignatureToCheck {
 
 function signatureFault({ tx, index, key, info, numbers }: SignatureToCheck): string | undefined {
   const signature = tx.signatures[index] ?? new Uint8Array();
-  const { accountNumber, sequence, chainId } = numbers;
+  const signer = numbersFor(tx, numbers);
+  const { accountNumber, sequence, chainId } = signer;
   try {
     if (info.sequence !== sequence) return `sequence is ${info.sequence}, the account's is ${sequence}`;
-    if (verifySignature(txParts(tx), key, { modeInfo: info.modeInfo, signature, signer: numbers })) return undefined;
+    if (verifySignature(txParts(tx), key, { modeInfo: info.modeInfo, signature, signer })) return undefined;
   } catch (error) {
     return errorText(error);
   }

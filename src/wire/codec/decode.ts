@@ -12,6 +12,8 @@ export interface DecodeRules {
   readonly ordered?: boolean;
   /** Says which unknown field numbers of the top level are passed over although the reader is strict. */
   readonly tolerates?: (number: number) => boolean;
+  /** Field numbers of the top level that count as unknown. */
+  readonly hidden?: ReadonlySet<number>;
   /** Sees every `Any` of the message. */
   readonly onAny?: (any: Any) => void;
 }
@@ -105,7 +107,7 @@ class Run {
       const number = tag >>> 3;
       if (ordered && number < last) reader.fail(`field ${number} stands behind field ${last}`);
       last = number;
-      const plan = number < SMALL ? decoder.small[number] : decoder.large.get(number);
+      const plan = this.#isHidden(number) ? undefined : planOf(decoder, number);
       if (plan === undefined) {
         this.#unknown(decoder, tag);
         continue;
@@ -117,6 +119,10 @@ class Run {
       if (ordered && isEmptySingular(plan, message)) reader.fail(`empty field ${plan.name} in ${decoder.schema.name}`);
     }
     return message;
+  }
+
+  #isHidden(number: number): boolean {
+    return this.#rules.hidden !== undefined && this.#reader.depth === 0 && this.#rules.hidden.has(number);
   }
 
   #field(plan: FieldPlan, wireType: number, message: Fields): void {
@@ -168,6 +174,10 @@ class Run {
     }
     reader.skip(tag & 7);
   }
+}
+
+function planOf(decoder: Decoder, number: number): FieldPlan | undefined {
+  return number < SMALL ? decoder.small[number] : decoder.large.get(number);
 }
 
 function isEmptySingular(plan: FieldPlan, message: Fields): boolean {

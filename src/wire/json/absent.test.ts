@@ -2,7 +2,15 @@ import { create, type DescField, type DescMessage, type MessageShape, ScalarType
 import { describe, expect, it } from "vitest";
 import { aminoMessage } from "../amino.ts";
 import { decodeMessage, encodeMessage } from "../codec/index.ts";
-import { aminoFieldName, aminoKeepsEmpty, aminoName, isNeverNull, Scalar, scalarOf } from "../options.ts";
+import {
+  aminoFieldName,
+  aminoKeepsEmpty,
+  aminoName,
+  isNeverNull,
+  jsonOmitsEmpty,
+  Scalar,
+  scalarOf,
+} from "../options.ts";
 import { allMessages } from "../registry.ts";
 import { fromJson, isObject, toJson } from "./index.ts";
 
@@ -64,7 +72,8 @@ describe("what a message lacks", () => {
     const json = toJson(schema, build(schema, "required"));
     for (const field of schema.fields) {
       if (field.fieldKind !== "message" || field.oneof !== undefined || !isObject(json)) continue;
-      expect(json[field.name] === null, field.name).toBe(!isNeverNull(field));
+      if (jsonOmitsEmpty(field)) expect(Object.hasOwn(json, field.name)).toBe(false);
+      else expect(json[field.name] === null, field.name).toBe(!isNeverNull(field));
     }
   });
 

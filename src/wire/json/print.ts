@@ -4,7 +4,7 @@ import { equalBytes, toBase64 } from "../../util/index.ts";
 import { type Any, unpackAny } from "../any.ts";
 import { encodeMessage } from "../codec/index.ts";
 import { type Namespace, toNamespace } from "../namespace.ts";
-import { isNeverNull, Scalar, scalarOf } from "../options.ts";
+import { isNeverNull, jsonOmitsEmpty, Scalar, scalarOf } from "../options.ts";
 import { findTypeUrl } from "../registry.ts";
 import { fromJson } from "./parse.ts";
 import { printEnum, printScalar } from "./scalars.ts";
@@ -63,6 +63,7 @@ function printField(
   if (field.fieldKind === "list") {
     return ((value ?? []) as readonly unknown[]).map((item) => printValue(field, item, options));
   }
+  if (jsonOmitsEmpty(field) && (value === undefined || value === false)) return undefined;
   if (value === undefined) return printAbsent(field, options);
   if (options.exact === true && isMissingNumber(field, value)) return undefined;
   return printValue(field, value, options);

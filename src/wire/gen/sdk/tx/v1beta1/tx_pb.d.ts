@@ -4,7 +4,7 @@
 
 import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
-import type { Any } from "@bufbuild/protobuf/wkt";
+import type { Any, Timestamp } from "@bufbuild/protobuf/wkt";
 import type { SignMode } from "../signing/v1beta1/signing_pb.js";
 import type { CompactBitArray } from "../../crypto/multisig/v1beta1/multisig_pb.js";
 import type { Coin } from "../../base/v1beta1/coin_pb.js";
@@ -121,6 +121,20 @@ export declare type TxBody = Message<"sdk.tx.v1beta1.TxBody"> & {
    * @generated from field: uint64 timeout_height = 3;
    */
   timeoutHeight: bigint;
+
+  /**
+   * The transaction has no sequence: its timeout keeps it from being repeated. Chains since release 0.53; ours refuses it.
+   *
+   * @generated from field: bool unordered = 4;
+   */
+  unordered: boolean;
+
+  /**
+   * Last time of a block in which the transaction may commit. Chains since release 0.53; ours refuses it.
+   *
+   * @generated from field: google.protobuf.Timestamp timeout_timestamp = 5;
+   */
+  timeoutTimestamp?: Timestamp | undefined;
 
   /**
    * @generated from field: repeated google.protobuf.Any extension_options = 1023;

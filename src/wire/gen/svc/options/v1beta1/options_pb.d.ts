@@ -197,6 +197,13 @@ export declare const amino_oneof_name: GenExtension<FieldOptions, string>;
 export declare const amino_empty_null: GenExtension<FieldOptions, boolean>;
 
 /**
+ * JSON has the field only where it is set, for tools that do not know it.
+ *
+ * @generated from extension: bool json_omit_empty = 91017;
+ */
+export declare const json_omit_empty: GenExtension<FieldOptions, boolean>;
+
+/**
  * A sub-message that is never missing: left out it counts as an empty one, and JSON shows it so.
  *
  * @generated from extension: bool not_null = 91015;
