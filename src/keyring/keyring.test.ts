@@ -359,6 +359,17 @@ describe("passphrases", () => {
     await expect(open("file", passphraseFile(path)).list()).rejects.toThrow("others could read or change");
     await expect(open("file", passphraseFile(join(home, "none"))).list()).rejects.toThrow("does not exist");
   });
+
+  test("a passphrase that the service manager hands over is the system's file, opened to the service", async () => {
+    const credentials = join(home, "credentials");
+    await mkdir(credentials);
+    const path = join(credentials, "passphrase");
+    await writeFile(path, `${PASSPHRASE}\n`, { mode: 0o440 });
+    await open("file", passphraseFile(path, credentials)).addLocal("alice", key);
+    await expect(open("file", passphraseFile(path, home)).list()).rejects.toThrow("others could read or change");
+    const none = passphraseFile(join(credentials, "none"), credentials);
+    await expect(open("file", none).list()).rejects.toThrow("does not exist");
+  });
 });
 
 describe("choice of the back end", () => {

@@ -1,4 +1,6 @@
 import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
+import { dirname } from "node:path";
 import { readFileText, toUtf8, trimSpace } from "../util/index.ts";
 import { keyringErrors } from "./errors.ts";
 import { checkSecretFile } from "./files.ts";
@@ -31,10 +33,15 @@ export function fixedPassphrase(passphrase: string): PassphraseSource {
   return { attempts: 1, ask: async () => passphrase, notify: () => undefined };
 }
 
-/** The first line of a file that nobody else may read. */
-export function passphraseFile(path: string): PassphraseSource {
+/**
+ * The first line of a file that nobody else may read. What the service manager hands to a service (`LoadCredential=` of
+ * systemd) it guards itself: such a file is the system's, and opened to the service alone.
+ */
+export function passphraseFile(path: string, credentials = process.env.CREDENTIALS_DIRECTORY): PassphraseSource {
+  const isCredential = credentials !== undefined && dirname(path) === credentials;
   const ask = async (): Promise<string> => {
-    if (!checkSecretFile(path)) throw keyringErrors.passphrase(`passphrase file ${path} does not exist`);
+    const isThere = isCredential ? existsSync(path) : checkSecretFile(path);
+    if (!isThere) throw keyringErrors.passphrase(`passphrase file ${path} does not exist`);
     const [line = ""] = readFileText(path, { maxBytes: MAX_PASSPHRASE_FILE }).split(/\r?\n/);
     return line;
   };
