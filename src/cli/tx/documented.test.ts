@@ -1,3 +1,4 @@
+import { X509Certificate } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -19,7 +20,10 @@ const FEES = "5000utoken";
 const found: Record<string, Json> = {};
 beforeAll(async () => {
   const file = join(chain.home, "provider.yaml");
-  writeFileSync(file, "host: https://provider.example.com:8443\nattributes: [{ key: host, value: acme }]\n");
+  writeFileSync(
+    file,
+    "host: https://provider.example.com:8443\nattributes: [{ key: region, value: eu }, { key: host, value: acme }]\n",
+  );
   const rows: Record<string, readonly string[]> = {
     "tx provider create": ["provider", "create", file, "--from", "alice"],
     "tx cert create server": ["cert", "create", "server", "provider.example.com", "--from", "alice"],
@@ -29,6 +33,11 @@ beforeAll(async () => {
     found[name] = await chain.query("tx", (await chain.tx(...words)).txhash);
   }
 });
+
+/** The certificate that was published. */
+function certificate(): X509Certificate {
+  return new X509Certificate(Buffer.from(found["tx cert create server"].tx.body.messages[0].cert, "base64"));
+}
 
 describe("a transaction result", () => {
   test("has its fields in the documented order, each of its type", async () => {
@@ -52,13 +61,18 @@ describe("a transaction result", () => {
         expect(Object.keys(event)).toEqual(["type", "attributes"]);
         for (const attribute of event.attributes) expect(Object.keys(attribute)).toEqual(["key", "value"]);
       }
+      for (const { attributes } of result.events) {
+        for (const attribute of attributes) expect(Object.keys(attribute)).toEqual(["key", "value", "index"]);
+      }
     }
     expect({ tx: sent.tx, timestamp: sent.timestamp }).toEqual({ tx: null, timestamp: "" });
   });
 
-  test("of a query holds the transaction with body, auth_info and signatures", () => {
-    const { tx, timestamp } = found["tx bank send"];
+  test("of a query holds the transaction with body, auth_info and signatures", async () => {
+    const { tx, timestamp, height } = found["tx bank send"];
     expect(timestamp).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
+    const { out } = await chain.run(["query", "block", height]);
+    expect(JSON.parse(out).block.header.time.slice(0, 19)).toBe(timestamp.slice(0, 19));
     expect(Object.keys(tx)).toEqual(["@type", "body", "auth_info", "signatures"]);
     expect(tx.body).toEqual({
       messages: [
@@ -125,7 +139,15 @@ describe("the documented events", () => {
   test("of tx cert create server", () => {
     const [message, own, transfer] = eventsOf("tx cert create server");
     expect(message).toEqual(event("message", ["action", "cert-create-certificate"], ["sender", alice]));
-    expect(own.attributes.map(({ key }: { key: string }) => key)).toEqual(["module", "action", "owner", "serial"]);
+    expect(own).toEqual(
+      event(
+        "svc.v1",
+        ["module", "cert"],
+        ["action", "certificate-created"],
+        ["owner", alice],
+        ["serial", BigInt(`0x${certificate().serialNumber}`).toString()],
+      ),
+    );
     expect(transfer).toEqual(feeTransfer);
   });
 
@@ -134,6 +156,10 @@ describe("the documented events", () => {
       event("message", ["action", "send"], ["sender", alice], ["module", "bank"]),
       event("transfer", ["recipient", bob], ["sender", alice], ["amount", "5utoken"]),
     ]);
+    const { events } = found["tx bank send"];
+    const transfers = events.filter(({ type }: Json) => type === "transfer");
+    const amounts = transfers.flatMap(({ attributes }: Json) => attributes.filter(({ key }: Json) => key === "amount"));
+    expect(amounts.map(({ value }: Json) => value).toSorted()).toEqual([FEES, "5utoken"]);
   });
 });
 
@@ -146,7 +172,10 @@ describe("the documented messages", () => {
         "@type": "/svc.provider.v1beta1.MsgCreateProvider",
         owner: alice,
         host_uri: "https://provider.example.com:8443",
-        attributes: [{ key: "host", value: "acme" }],
+        attributes: [
+          { key: "region", value: "eu" },
+          { key: "host", value: "acme" },
+        ],
         info: { email: "", website: "" },
       }),
     );
@@ -157,6 +186,10 @@ describe("the documented messages", () => {
     expect(rest).toEqual({ "@type": "/svc.cert.v1beta1.MsgCreateCertificate", owner: alice });
     const pem = (text: string) => Buffer.from(text, "base64").toString();
     expect(pem(cert)).toMatch(/^-----BEGIN CERTIFICATE-----\n[^-]+-----END CERTIFICATE-----\n$/);
+    const { subject, publicKey, validFrom, validTo } = certificate();
+    expect(subject).toContain(`CN=${alice}`);
+    expect(publicKey.asymmetricKeyDetails).toEqual({ namedCurve: "prime256v1" });
+    expect(Date.parse(validTo) - Date.parse(validFrom)).toBe(365 * 24 * 3_600_000);
     expect(pem(pubkey)).toMatch(/^-----BEGIN EC PUBLIC KEY-----\n[^-]+-----END EC PUBLIC KEY-----\n$/);
   });
 });
