@@ -1,10 +1,11 @@
 import { once } from "node:events";
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { runCli } from "../../../test/cli/run.ts";
 import { ManualClock } from "../../provider/testing/clock.ts";
 import {
   type DaemonOptions,
@@ -15,7 +16,7 @@ import {
 import { type SampleOptions, sampleDeployment } from "../../provider/testing/deployment.ts";
 import { type TestNode, testNode } from "../../testing/index.ts";
 import { freePort } from "../../testing/ports.ts";
-import { parseDec } from "../../util/index.ts";
+import { parseDec, toHex } from "../../util/index.ts";
 import type { LeaseKey } from "../../wire/index.ts";
 import { resolveFlags } from "../flags.ts";
 import { readClusterSettings, readSettings } from "./config.ts";
@@ -246,6 +247,18 @@ describe("the monitor", () => {
     expect(daemon.logged("deployment failed.  closing lease.")).toBeDefined();
     await vi.waitUntil(async () => (await daemon.chain.lease(id))?.closeReason === "unstable", LOOK);
   });
+});
+
+test("svc provider run asks the engine of --cluster-engine, after the key and the certificate were found", async () => {
+  const home = mkdtempSync(join(tmpdir(), "svc-provider-run-"));
+  onTestFinished(() => rmSync(home, { recursive: true }));
+  const env = { SVC_HOME: home, SVC_KEYRING_BACKEND: "test", SVC_NODE: node.url };
+  const provider = (...flags: string[]) => runCli(["provider", "run", "--from", "alice", ...flags], { env });
+  await runCli(["keys", "import-hex", "alice", toHex(node.key("alice").privateKey)], { env });
+  expect((await provider()).err).toContain("there is no server certificate");
+  await runCli(["tx", "cert", "create", "server", "localhost", "--from", "alice", "-y", "-b", "block"], { env });
+  const ran = await provider("--cluster-engine", "tcp://127.0.0.1:1");
+  expect(ran).toMatchObject({ code: 1, err: expect.stringContaining("127.0.0.1:1") });
 });
 
 describe("addresses", () => {

@@ -10,7 +10,7 @@ import { Flags } from "../flags.ts";
 import { createIo } from "../io.ts";
 import { signerOf } from "./sender.ts";
 
-const NAMES = Array.from({ length: 12 }, (_, i) => `key${i}`);
+const NAMES = Array.from({ length: 13 }, (_, i) => `key${i}`);
 const chain = await cliChain(...NAMES);
 afterAll(() => chain.stop());
 
@@ -19,7 +19,7 @@ let name = "";
 let address = "";
 let path = "";
 beforeEach(() => {
-  name = NAMES.pop() ?? "";
+  name = NAMES.pop() ?? "no key is left";
   address = chain.addresses[name] ?? "";
   path = certificatePath(chain.home, address, "server");
 });
