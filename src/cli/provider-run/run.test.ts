@@ -292,15 +292,19 @@ describe("addresses", () => {
   test("--ingress-trusted-proxies names those that may have more", async () => {
     const port = await freePort();
     const given = { "ingress-listen-address": `127.0.0.1:${port}`, "ingress-connections-per-address": "1" };
-    await started({ ...given, "ingress-trusted-proxies": "127.0.0.0/8" });
-    const first = connect(port, "127.0.0.1");
-    onTestFinished(() => void first.destroy());
-    await once(first, "connect");
-    expect((await get(port, "nobody.example")).statusCode).toBe(404);
+    await started({ ...given, "ingress-trusted-proxies": "127.0.0.8/29" });
+    const [named, other] = ["127.0.0.9", "127.0.0.1"] as const;
+    for (const localAddress of [named, other]) {
+      const first = connect({ port, host: "127.0.0.1", localAddress });
+      onTestFinished(() => void first.destroy());
+      await once(first, "connect");
+    }
+    expect((await get(port, "nobody.example", named)).statusCode).toBe(404);
+    expect((await get(port, "nobody.example", other)).statusCode).toBe(429);
   });
 
-  async function get(port: number, host: string): Promise<IncomingMessage> {
-    const request = httpRequest({ host: "127.0.0.1", port, headers: { host }, agent: false }).end();
+  async function get(port: number, host: string, localAddress = "127.0.0.1"): Promise<IncomingMessage> {
+    const request = httpRequest({ host: "127.0.0.1", port, localAddress, headers: { host }, agent: false }).end();
     const [response] = await once(request, "response");
     response.resume();
     return response;
