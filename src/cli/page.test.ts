@@ -14,9 +14,15 @@ describe("the page of a list", () => {
   test.each([
     [{ limit: "0" }, { limit: "100" }],
     [{ limit: "1000" }, { limit: "1000" }],
-    [{ limit: "7", page: "3" }, { limit: "7", offset: "14" }],
+    [
+      { limit: "7", page: "3" },
+      { limit: "7", offset: "14" },
+    ],
     [{ page: "2" }, { offset: "100" }],
-    [{ reverse: true, "count-total": true }, { reverse: true, count_total: true }],
+    [
+      { reverse: true, "count-total": true },
+      { reverse: true, count_total: true },
+    ],
   ])("%j", (given, expected) => expect(page(given)).toMatchObject(expected));
 
   test("has at most 1000 rows", () => {
