@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { CHAIN_ERRORS } from "../src/wire/index.ts";
+import { cycles, foldersOf, type ImportGraph, rooms } from "./support/import-graph.ts";
 
 const ROOT = resolve(import.meta.dirname, "..");
 const SRC = join(ROOT, "src");
@@ -44,6 +45,9 @@ const INNER_DOORS = ["src/cli/deploy/index.ts"];
 /** Folders that read what the chain answers. */
 const CLIENTS = ["client", "provider", "cli", "tenant", "certs", "library"];
 
+/** Rooms that imported each other when the rule came. */
+const KNOWN_CIRCLES: readonly string[] = ["src/cli: generated, query, tx", "src/cli: deploy, provider-client"];
+
 const MAX_FILE_LINES = 700;
 
 interface SourceFile {
@@ -85,6 +89,22 @@ function imports(file: SourceFile): string[] {
   return [...found].map(([, target = ""]) => relative(ROOT, resolve(ROOT, dirname(file.path), target)));
 }
 
+/** Imports that run before the file itself: not those of types alone, nor those that are made when they are needed. */
+function valueImports(file: SourceFile): string[] {
+  const text = file.text.replaceAll(/^(?:import|export) type [^;]*;|\bimport\(/gm, "");
+  const isOfTypes = (names: string): boolean => names.split(",").every((name) => /^\s*(?:type\s.*)?$/.test(name));
+  return imports({
+    ...file,
+    text: text.replaceAll(/^import \{([^}]*)\} from "[^"]+";/gm, (whole, names: string) =>
+      isOfTypes(names) ? "" : whole,
+    ),
+  });
+}
+
+function graphOf(importsOf: (file: SourceFile) => readonly string[]): ImportGraph {
+  return new Map(files.filter(({ isTest }) => !isTest).map((file) => [file.path, new Set(importsOf(file))]));
+}
+
 /** The folder behind whose door a path stands: `src/x`, or `src/modules/x`. */
 function doorOf(path: string): string {
   const [, folder = "", second = ""] = path.split("/");
@@ -123,20 +143,6 @@ function roomBetween(path: string, target: string): string | undefined {
     .find((room) => room !== undefined && !path.startsWith(`${room}/`));
 }
 
-/** Cycles of a graph, each as the names on the way. */
-function cycles(graph: ReadonlyMap<string, readonly string[]>): string[] {
-  const found: string[] = [];
-  const done = new Set<string>();
-  const visit = (name: string, way: readonly string[]): void => {
-    if (way.includes(name)) found.push([...way.slice(way.indexOf(name)), name].join(" -> "));
-    if (way.includes(name) || done.has(name)) return;
-    for (const next of graph.get(name) ?? []) visit(next, [...way, name]);
-    done.add(name);
-  };
-  for (const name of graph.keys()) visit(name, []);
-  return found;
-}
-
 /** A file without what it hands on: a door is no use of a name, unless it is the library's. */
 function ownWords({ folder, text }: SourceFile): string {
   return folder === "library" ? text : text.replaceAll(/export (?:type )?\{[^}]*\} from/g, "");
@@ -150,6 +156,19 @@ describe("the source tree", () => {
 
   it("imports only downwards and through doors", () => {
     expect(files.filter((file) => !file.isTest).flatMap(importFaults)).toEqual([]);
+  });
+
+  it("has no files that import each other in a circle", () => {
+    expect(cycles(graphOf(valueImports))).toEqual([]);
+  });
+
+  it("has no rooms of one folder that import each other in a circle", () => {
+    const graph = graphOf(imports);
+    const circles = foldersOf(graph.keys()).flatMap((folder) =>
+      cycles(rooms(folder, graph)).map((names) => `${folder}: ${names.join(", ")}`),
+    );
+    expect(circles.filter((circle) => !KNOWN_CIRCLES.includes(circle))).toEqual([]);
+    expect(KNOWN_CIRCLES.filter((circle) => !circles.includes(circle))).toEqual([]);
   });
 
   it("keeps the moment and the machine out of consensus code", () => {

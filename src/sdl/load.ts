@@ -1,16 +1,16 @@
 import type { GroupSpec } from "../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
-import { deriveManifest } from "./derive.ts";
 import type { SdlIssue } from "./errors.ts";
-import { checkGroups, checkOnChain } from "./group-rules.ts";
-import { deriveGroups } from "./groups.ts";
-import { manifestHash } from "./hash.ts";
 import { DEFAULT_LIMITS, type SdlLimits } from "./limits.ts";
 import type { Manifest } from "./manifest.ts";
 import type { SdlVersion } from "./model.ts";
-import { parseSdl } from "./parse.ts";
-import { planGroups } from "./plan.ts";
-import { checkReferences } from "./references.ts";
+import { deriveManifest } from "./plan/derive.ts";
+import { deriveGroups } from "./plan/groups.ts";
+import { manifestHash } from "./plan/hash.ts";
+import { planGroups } from "./plan/plan.ts";
+import { parseSdl } from "./read/parse.ts";
 import { Report } from "./report.ts";
+import { checkGroups, checkOnChain } from "./rules/group-rules.ts";
+import { checkReferences } from "./rules/references.ts";
 
 /** How a deployment file is read. */
 export interface LoadOptions {

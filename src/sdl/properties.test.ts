@@ -5,11 +5,11 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isMap, parseDocument, visit } from "yaml";
 import { GroupSpecSchema } from "../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
-import { checkManifestAgainstGroups } from "./check.ts";
-import { decodeManifest } from "./decode.ts";
 import { SdlError } from "./errors.ts";
-import { manifestHash, manifestJson } from "./hash.ts";
 import { loadSdl } from "./load.ts";
+import { manifestHash, manifestJson } from "./plan/hash.ts";
+import { checkManifestAgainstGroups } from "./rules/check.ts";
+import { decodeManifest } from "./rules/decode.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
 const FILES = ["examples", "test/vectors/sdl"].flatMap((folder) =>

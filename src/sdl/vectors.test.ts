@@ -2,10 +2,10 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { toHex } from "../util/index.ts";
-import { checkManifestAgainstGroups } from "./check.ts";
-import { decodeManifest } from "./decode.ts";
-import { manifestHash, manifestJson } from "./hash.ts";
 import { loadSdl } from "./load.ts";
+import { manifestHash, manifestJson } from "./plan/hash.ts";
+import { checkManifestAgainstGroups } from "./rules/check.ts";
+import { decodeManifest } from "./rules/decode.ts";
 
 const VECTORS = resolve(import.meta.dirname, "../../test/vectors/sdl");
 const names = readdirSync(VECTORS)
