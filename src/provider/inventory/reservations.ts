@@ -15,7 +15,7 @@ export function openInventory(folder: string, options: Omit<InventoryOptions, "s
   return new Inventory({ ...options, save: (all) => saveJson(path, all) }, reservations.map(withGpuKinds));
 }
 
-/** Rows of before 0.2 name no kinds of GPU. */
+/** Rows that an older release has written name no kinds of GPU. */
 function withGpuKinds(reservation: Reservation): Reservation {
   return { ...reservation, rows: reservation.rows.map((row) => ({ ...row, gpuKinds: row.gpuKinds ?? [] })) };
 }
