@@ -115,6 +115,27 @@ describe.skipIf(!(built instanceof Peer))("a chain of the reference tool", () =>
       expect(JSON.parse(again.stdout)).toMatchObject({ codespace: "sdk", code: 32 });
     });
 
+    test.each([[[]], [["--split"]]])(
+      "one transaction for several receivers, as the reference makes it: %j",
+      async (flags) => {
+        const words = [
+          "tx",
+          "bank",
+          "multi-send",
+          address("alice"),
+          address("watcher"),
+          address("bob"),
+          "7stake",
+          ...flags,
+        ];
+        const unsigned = async (text: Promise<string>) => JSON.parse(await text).body.messages;
+        const ours = await unsigned(chain.svcOk([...words, "--generate-only"]));
+        expect(ours).toEqual(await unsigned(chain.ok([...words, "--generate-only"])));
+        const received = await gain(address("watcher"), () => chain.svcTx(...words.slice(1)));
+        expect(received).toBe(flags.length === 0 ? 7n : 3n);
+      },
+    );
+
     test("a chain id that is not the node's is refused before anything is signed", async () => {
       const { code, stdout, stderr } = await chain.svc(send("--chain-id", "other-1"));
       expect({ code, stdout }).toEqual({ code: 1, stdout: "" });

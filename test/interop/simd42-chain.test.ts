@@ -69,4 +69,28 @@ describe.skipIf(!(built instanceof Peer))("a chain of the older reference tool",
       expect(Number(sent.gas_used)).toBeGreaterThan(gas * 0.85);
     }
   });
+
+  test("an account with coins that come free", async () => {
+    const fresh = "vested";
+    await chain.svcOk(["keys", "add", fresh]);
+    const to = (await chain.svcOk(["keys", "show", fresh, "-a"])).trim();
+    const words = ["tx", "vesting", "create-vesting-account", to, "1000stake", "1900000000", "--delayed"];
+    const unsigned = [...words, "--from", address("alice"), "--generate-only"];
+    expect(JSON.parse(await chain.svcOk(unsigned)).body.messages).toEqual(
+      JSON.parse(await chain.ok(unsigned)).body.messages,
+    );
+    await chain.svcTx(...words.slice(1), "--from", "alice");
+    const { base_vesting_account: account, ...kind } = await chain.query("account", to);
+    expect(kind["@type"]).toBe("/cosmos.vesting.v1beta1.DelayedVestingAccount");
+    expect(account).toMatchObject({ original_vesting: [{ denom: "stake", amount: "1000" }], end_time: "1900000000" });
+  });
+
+  test("one transaction for several receivers", async () => {
+    const receivers = [address("bob"), address("watcher")];
+    const balance = async (holder: string) =>
+      BigInt((await chain.query("bank", "balances", holder, "--denom", "uvec")).amount);
+    const before = await Promise.all(receivers.map(balance));
+    await chain.svcTx("bank", "multi-send", "alice", ...receivers, "7uvec", "--split");
+    expect(await Promise.all(receivers.map(balance))).toEqual(before.map((amount) => amount + 3n));
+  });
 });

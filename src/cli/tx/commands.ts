@@ -1,7 +1,7 @@
 import { TX_FLAGS } from "../global-flags.ts";
 import type { CommandSpec, FlagSpec } from "../spec.ts";
 import { FILE_COMMANDS } from "./file-commands.ts";
-import { AUTHZ, FEEGRANT, GOV, SLASHING } from "./module-commands.ts";
+import { AUTHZ, FEEGRANT, GOV, SLASHING, VESTING } from "./module-commands.ts";
 import { DISTRIBUTION, STAKING } from "./staking-commands.ts";
 
 /** A module's transactions: those written by hand, then those of its rpcs. */
@@ -33,6 +33,15 @@ const SEND: CommandSpec = {
   flags: TX_FLAGS,
   example: "svc tx bank send alice svc1... 5000000utoken --fees 5000utoken",
   load: async () => (await import("./bank.ts")).bankSend,
+};
+
+const MULTI_SEND: CommandSpec = {
+  name: "multi-send",
+  args: "<from-key-or-address> <to-addresses-and-amount...>",
+  summary: "Send an amount to each of several accounts; --from is ignored",
+  flags: [{ name: "split", summary: "split the amount equally among them" }, ...TX_FLAGS],
+  example: "svc tx bank multi-send alice svc1... svc1... 5000000utoken --fees 5000utoken",
+  load: async () => (await import("./bank.ts")).bankMultiSend,
 };
 
 const PROVIDER: readonly CommandSpec[] = [
@@ -175,7 +184,7 @@ const AUDIT: readonly CommandSpec[] = [
 
 /** Commands of the group `tx`. */
 export const TX_COMMANDS: readonly CommandSpec[] = [
-  handGroup("bank", "Send coins", [SEND]),
+  handGroup("bank", "Send coins", [SEND, MULTI_SEND]),
   handGroup("cert", "Make, publish and revoke certificates", CERT),
   moduleGroup("provider", "Register and change your provider", PROVIDER),
   moduleGroup("deployment", "Create, fund, change and close deployments", DEPLOYMENT),
@@ -186,6 +195,7 @@ export const TX_COMMANDS: readonly CommandSpec[] = [
   handGroup("distribution", "Withdraw rewards of delegations", DISTRIBUTION),
   handGroup("gov", "Submit proposals, fund them, vote", GOV),
   handGroup("slashing", "Bring a validator back", SLASHING),
+  handGroup("vesting", "Give coins that come free with time", VESTING),
   handGroup("authz", "Let other accounts act for yours", AUTHZ),
   handGroup("feegrant", "Let other accounts pay fees from yours", FEEGRANT),
   ...FILE_COMMANDS,

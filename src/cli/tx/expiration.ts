@@ -4,7 +4,7 @@ import type { Flags } from "../flags.ts";
 
 const NANOS_PER_MS = 1_000_000n;
 /** The last second that a timestamp can tell: the end of the year 9999. */
-const LAST_SECOND = 253_402_300_799n;
+export const LAST_SECOND = 253_402_300_799n;
 
 /** `--expiration`: a time, or seconds since 1970; undefined for none, which 0 stands for as well. */
 export function readExpiration(flags: Flags, nowMs: number): Instant | undefined {

@@ -150,3 +150,30 @@ export const FEEGRANT: readonly CommandSpec[] = [
     load: async () => (await import("./feegrant.ts")).feegrantRevoke,
   },
 ];
+
+export const VESTING: readonly CommandSpec[] = [
+  {
+    name: "create-vesting-account",
+    args: "<to-address> <amount> <end-time>",
+    summary: "Make an account whose coins come free from now until a time",
+    flags: [{ name: "delayed", summary: "all of them at the end, none before" }, ...TX_FLAGS],
+    example: "svc tx vesting create-vesting-account $ADDRESS 1000stake 2030-01-31T12:00:00Z --from alice",
+    load: async () => (await import("./vesting.ts")).createVestingAccount,
+  },
+  {
+    name: "create-permanent-locked-account",
+    args: "<to-address> <amount>",
+    summary: "Make an account whose coins can be delegated and never sent",
+    flags: TX_FLAGS,
+    example: "svc tx vesting create-permanent-locked-account $ADDRESS 1000stake --from alice",
+    load: async () => (await import("./vesting.ts")).createPermanentLockedAccount,
+  },
+  {
+    name: "create-periodic-vesting-account",
+    args: "<to-address> <file>",
+    summary: "Make an account whose coins come free at the end of each period of a file",
+    flags: TX_FLAGS,
+    example: "svc tx vesting create-periodic-vesting-account $ADDRESS periods.json --from alice",
+    load: async () => (await import("./vesting.ts")).createPeriodicVestingAccount,
+  },
+];

@@ -17,9 +17,11 @@ function file(name: string, json: object): string {
   return path;
 }
 
+const UNSENT = ["--from", ALICE, "--generate-only", "--profile", "cosmos"];
+
 /** The one message of the unsigned transaction that a command prints. */
 async function message(...args: readonly string[]): Promise<Record<string, unknown>> {
-  const argv = ["tx", ...args, "--from", ALICE, "--generate-only", "--profile", "cosmos"];
+  const argv = ["tx", ...args, ...UNSENT];
   const { code, out, err } = await runCli(argv);
   expect({ argv, code, err }).toEqual({ argv, code: 0, err: "" });
   const { messages } = JSON.parse(out).body;
@@ -246,5 +248,119 @@ describe("tx feegrant", () => {
       const { code, err } = await runCli(["tx", ...args, "--generate-only", "--profile", "cosmos"]);
       expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining("is the granter itself") });
     }
+  });
+});
+
+describe("tx vesting", () => {
+  const amount = [{ denom: "stake", amount: "7" }];
+  const parties = { from_address: ALICE, to_address: BOB };
+
+  test.each([
+    ["1900000000", [], false],
+    ["2030-03-17T17:46:40Z", [], false],
+    ["2030-03-17T19:46:40+02:00", ["--delayed"], true],
+  ])("an account until %s", async (end, flags, delayed) => {
+    expect(await message("vesting", "create-vesting-account", BOB, "7stake", end, ...flags)).toEqual({
+      "@type": "/cosmos.vesting.v1beta1.MsgCreateVestingAccount",
+      ...parties,
+      amount,
+      end_time: "1900000000",
+      delayed,
+    });
+  });
+
+  test("a permanently locked account", async () => {
+    expect(await message("vesting", "create-permanent-locked-account", BOB, "7stake")).toEqual({
+      "@type": "/cosmos.vesting.v1beta1.MsgCreatePermanentLockedAccount",
+      ...parties,
+      amount,
+    });
+  });
+
+  test("an account with the periods of a file", async () => {
+    const periods = [
+      { coins: "7stake", length_seconds: 60 },
+      { coins: "1abc,7stake", length_seconds: "30" },
+    ];
+    const path = file("periods.json", { start_time: 1_625_204_910, periods });
+    expect(await message("vesting", "create-periodic-vesting-account", BOB, path)).toEqual({
+      "@type": "/cosmos.vesting.v1beta1.MsgCreatePeriodicVestingAccount",
+      ...parties,
+      start_time: "1625204910",
+      vesting_periods: [
+        { length: "60", amount },
+        { length: "30", amount: [{ denom: "abc", amount: "1" }, ...amount] },
+      ],
+    });
+  });
+
+  const period = { coins: "7stake", length_seconds: 60 };
+  test.each<[what: string, json: object, text: string]>([
+    ["no periods", { start_time: 1, periods: [] }, "periods"],
+    ["no start", { periods: [period] }, "start_time"],
+    [
+      "a length below zero",
+      { start_time: 1, periods: [{ ...period, length_seconds: -1 }] },
+      "periods.0.length_seconds",
+    ],
+    ["a part of a second", { start_time: 1, periods: [{ ...period, length_seconds: 1.5 }] }, "whole number of seconds"],
+    ["nothing", { start_time: 1, periods: [{ ...period, coins: "0stake" }] }, "frees nothing"],
+    ["no coins", { start_time: 1, periods: [{ ...period, coins: "x" }] }, 'invalid coin "x"'],
+    ["what is not known", { start_time: 1, periods: [{ ...period, more: 1 }] }, "more"],
+  ])("a file of periods with %s is refused", async (_, json, text) => {
+    const words = ["create-periodic-vesting-account", BOB, file("bad.json", json)];
+    const { code, out, err } = await runCli(["tx", "vesting", ...words, ...UNSENT]);
+    expect({ code, out }).toEqual({ code: 1, out: "" });
+    expect(err).toContain(text);
+    expect(err).toContain('Hint: write {"start_time":');
+  });
+
+  test.each(["0", "soon", "1900000000000", "-5"])("no time %s", async (end) => {
+    const { code, err } = await runCli([
+      "tx",
+      "vesting",
+      "create-vesting-account",
+      BOB,
+      "7stake",
+      ...UNSENT,
+      "--",
+      end,
+    ]);
+    expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining(`<end-time>: "${end}" is no time`) });
+  });
+});
+
+describe("tx bank multi-send", () => {
+  const coin = (amount: string, denom = "stake") => ({ denom, amount });
+  const multiSend = (...words: string[]) => message("bank", "multi-send", ALICE, ...words);
+  const expected = (total: object[], each: object[], receivers = [BOB, ALICE]) => ({
+    "@type": "/cosmos.bank.v1beta1.MsgMultiSend",
+    inputs: [{ address: ALICE, coins: total }],
+    outputs: receivers.map((address) => ({ address, coins: each })),
+  });
+
+  test("the amount to each", async () => {
+    expect(await multiSend(BOB, ALICE, "7stake")).toEqual(expected([coin("14")], [coin("7")]));
+    expect(await multiSend(BOB, "7stake")).toEqual(expected([coin("7")], [coin("7")], [BOB]));
+  });
+
+  test("--split: equal parts, and what is left over stays", async () => {
+    const [total, each] = [
+      [coin("4", "abc"), coin("6")],
+      [coin("2", "abc"), coin("3")],
+    ];
+    expect(await multiSend(BOB, ALICE, "7stake,5abc", "--split")).toEqual(expected(total, each));
+  });
+
+  test.each([
+    [[BOB], "give one or more receivers and, behind them, the amount"],
+    [["bob", "7stake"], "<to-addresses>:"],
+    [[BOB, ALICE], "<amount>:"],
+    [[BOB, "0stake"], "is no amount above zero"],
+    [[BOB, BOB, "1stake", "--split"], "1stake cannot be split among 2"],
+  ])("%j is refused", async (words, text) => {
+    const { code, out, err } = await runCli(["tx", "bank", "multi-send", ALICE, ...words, ...UNSENT]);
+    expect({ code, out }).toEqual({ code: 2, out: "" });
+    expect(err).toContain(text);
   });
 });
