@@ -125,6 +125,8 @@ const QUERIES: readonly string[] = [
   "query bank total --denom utoken",
   "query bank supply-of utoken",
   "query bank params",
+  "query bank denom-owners stake",
+  "query bank send-enabled",
   "query bank denom-metadata utoken",
   "query bank denoms-metadata",
   "query cert list",
@@ -154,6 +156,14 @@ const QUERIES: readonly string[] = [
 
 /** Queries of modules that other chains have: what is told of a chain without them. */
 const ELSEWHERE: readonly string[] = [
+  "query consensus params",
+  "query upgrade plan",
+  "query upgrade applied v2",
+  "query upgrade module-versions",
+  "query upgrade authority",
+  "query evidence",
+  "query params subspace baseapp BlockParams",
+  "query params subspaces",
   "query staking validators",
   "query staking validator VALIDATOR",
   "query staking delegation TENANT VALIDATOR",
@@ -172,6 +182,7 @@ const ELSEWHERE: readonly string[] = [
   "query staking params",
   "query distribution rewards TENANT",
   "query distribution rewards TENANT VALIDATOR",
+  "query distribution rewards-by-validator TENANT VALIDATOR",
   "query distribution params",
   "query distribution validator-distribution-info VALIDATOR",
   "query distribution validator-outstanding-rewards VALIDATOR",

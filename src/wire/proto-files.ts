@@ -20,6 +20,7 @@ import { file_sdk_base_abci_v1beta1_abci } from "./gen/sdk/base/abci/v1beta1/abc
 import { file_sdk_base_query_v1beta1_pagination } from "./gen/sdk/base/query/v1beta1/pagination_pb.js";
 import { file_sdk_base_tendermint_v1beta1_query } from "./gen/sdk/base/tendermint/v1beta1/query_pb.js";
 import { file_sdk_base_v1beta1_coin } from "./gen/sdk/base/v1beta1/coin_pb.js";
+import { file_sdk_consensus_v1_query } from "./gen/sdk/consensus/v1/query_pb.js";
 import { file_sdk_crypto_ed25519_keys } from "./gen/sdk/crypto/ed25519/keys_pb.js";
 import { file_sdk_crypto_keyring_v1_record } from "./gen/sdk/crypto/keyring/v1/record_pb.js";
 import { file_sdk_crypto_multisig_keys } from "./gen/sdk/crypto/multisig/keys_pb.js";
@@ -28,6 +29,7 @@ import { file_sdk_crypto_secp256k1_keys } from "./gen/sdk/crypto/secp256k1/keys_
 import { file_sdk_distribution_v1beta1_distribution } from "./gen/sdk/distribution/v1beta1/distribution_pb.js";
 import { file_sdk_distribution_v1beta1_query } from "./gen/sdk/distribution/v1beta1/query_pb.js";
 import { file_sdk_distribution_v1beta1_tx } from "./gen/sdk/distribution/v1beta1/tx_pb.js";
+import { file_sdk_evidence_v1beta1_query } from "./gen/sdk/evidence/v1beta1/query_pb.js";
 import { file_sdk_feegrant_v1beta1_feegrant } from "./gen/sdk/feegrant/v1beta1/feegrant_pb.js";
 import { file_sdk_feegrant_v1beta1_query } from "./gen/sdk/feegrant/v1beta1/query_pb.js";
 import { file_sdk_feegrant_v1beta1_tx } from "./gen/sdk/feegrant/v1beta1/tx_pb.js";
@@ -41,6 +43,7 @@ import { file_sdk_ics23_v1_proofs } from "./gen/sdk/ics23/v1/proofs_pb.js";
 import { file_sdk_mint_v1beta1_mint } from "./gen/sdk/mint/v1beta1/mint_pb.js";
 import { file_sdk_mint_v1beta1_query } from "./gen/sdk/mint/v1beta1/query_pb.js";
 import { file_sdk_mint_v1beta1_tx } from "./gen/sdk/mint/v1beta1/tx_pb.js";
+import { file_sdk_params_v1beta1_query } from "./gen/sdk/params/v1beta1/query_pb.js";
 import { file_sdk_slashing_v1beta1_query } from "./gen/sdk/slashing/v1beta1/query_pb.js";
 import { file_sdk_slashing_v1beta1_slashing } from "./gen/sdk/slashing/v1beta1/slashing_pb.js";
 import { file_sdk_slashing_v1beta1_tx } from "./gen/sdk/slashing/v1beta1/tx_pb.js";
@@ -51,6 +54,7 @@ import { file_sdk_staking_v1beta1_tx } from "./gen/sdk/staking/v1beta1/tx_pb.js"
 import { file_sdk_tx_signing_v1beta1_signing } from "./gen/sdk/tx/signing/v1beta1/signing_pb.js";
 import { file_sdk_tx_v1beta1_service } from "./gen/sdk/tx/v1beta1/service_pb.js";
 import { file_sdk_tx_v1beta1_tx } from "./gen/sdk/tx/v1beta1/tx_pb.js";
+import { file_sdk_upgrade_v1beta1_query } from "./gen/sdk/upgrade/v1beta1/query_pb.js";
 import { file_sdk_vesting_v1beta1_tx } from "./gen/sdk/vesting/v1beta1/tx_pb.js";
 import { file_sdk_vesting_v1beta1_vesting } from "./gen/sdk/vesting/v1beta1/vesting_pb.js";
 import { file_svc_audit_v1beta1_audit } from "./gen/svc/audit/v1beta1/audit_pb.js";
@@ -92,6 +96,7 @@ export const PROTO_FILES: readonly ProtoFile[] = [
   { package: "sdk.base.query.v1beta1", file: () => file_sdk_base_query_v1beta1_pagination },
   { package: "sdk.base.tendermint.v1beta1", file: () => file_sdk_base_tendermint_v1beta1_query },
   { package: "sdk.base.v1beta1", file: () => file_sdk_base_v1beta1_coin },
+  { package: "sdk.consensus.v1", file: () => file_sdk_consensus_v1_query },
   { package: "sdk.crypto.ed25519", file: () => file_sdk_crypto_ed25519_keys },
   { package: "sdk.crypto.keyring.v1", file: () => file_sdk_crypto_keyring_v1_record },
   { package: "sdk.crypto.multisig", file: () => file_sdk_crypto_multisig_keys },
@@ -100,6 +105,7 @@ export const PROTO_FILES: readonly ProtoFile[] = [
   { package: "sdk.distribution.v1beta1", file: () => file_sdk_distribution_v1beta1_distribution },
   { package: "sdk.distribution.v1beta1", file: () => file_sdk_distribution_v1beta1_query },
   { package: "sdk.distribution.v1beta1", file: () => file_sdk_distribution_v1beta1_tx },
+  { package: "sdk.evidence.v1beta1", file: () => file_sdk_evidence_v1beta1_query },
   { package: "sdk.feegrant.v1beta1", file: () => file_sdk_feegrant_v1beta1_feegrant },
   { package: "sdk.feegrant.v1beta1", file: () => file_sdk_feegrant_v1beta1_query },
   { package: "sdk.feegrant.v1beta1", file: () => file_sdk_feegrant_v1beta1_tx },
@@ -113,6 +119,7 @@ export const PROTO_FILES: readonly ProtoFile[] = [
   { package: "sdk.mint.v1beta1", file: () => file_sdk_mint_v1beta1_mint },
   { package: "sdk.mint.v1beta1", file: () => file_sdk_mint_v1beta1_query },
   { package: "sdk.mint.v1beta1", file: () => file_sdk_mint_v1beta1_tx },
+  { package: "sdk.params.v1beta1", file: () => file_sdk_params_v1beta1_query },
   { package: "sdk.slashing.v1beta1", file: () => file_sdk_slashing_v1beta1_query },
   { package: "sdk.slashing.v1beta1", file: () => file_sdk_slashing_v1beta1_slashing },
   { package: "sdk.slashing.v1beta1", file: () => file_sdk_slashing_v1beta1_tx },
@@ -123,6 +130,7 @@ export const PROTO_FILES: readonly ProtoFile[] = [
   { package: "sdk.tx.signing.v1beta1", file: () => file_sdk_tx_signing_v1beta1_signing },
   { package: "sdk.tx.v1beta1", file: () => file_sdk_tx_v1beta1_service },
   { package: "sdk.tx.v1beta1", file: () => file_sdk_tx_v1beta1_tx },
+  { package: "sdk.upgrade.v1beta1", file: () => file_sdk_upgrade_v1beta1_query },
   { package: "sdk.vesting.v1beta1", file: () => file_sdk_vesting_v1beta1_tx },
   { package: "sdk.vesting.v1beta1", file: () => file_sdk_vesting_v1beta1_vesting },
   { package: "svc.audit.v1beta1", file: () => file_svc_audit_v1beta1_audit },

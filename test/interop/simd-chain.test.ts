@@ -336,6 +336,15 @@ describe.skipIf(!(built instanceof Peer))("a chain of the reference tool", () =>
         ["bank total", "bank/v1beta1/supply?pagination.limit=100"],
         ["bank supply-of stake", "bank/v1beta1/supply/by_denom?denom=stake", "amount"],
         ["bank params", "bank/v1beta1/params", "params"],
+        ["bank denom-owners uvec", "bank/v1beta1/denom_owners/uvec?pagination.limit=100"],
+        ["bank send-enabled", "bank/v1beta1/send_enabled?pagination.limit=100"],
+        ["bank send-enabled stake uvec", "bank/v1beta1/send_enabled?denoms=stake&denoms=uvec"],
+        ["consensus params", "consensus/v1/params", "params"],
+        [
+          `distribution rewards-by-validator ${address("validator")} ${chain.validator}`,
+          `distribution/v1beta1/delegators/${address("validator")}/rewards/${chain.validator}`,
+          "rewards",
+        ],
         [
           `bank spendable-balances ${address("alice")}`,
           `bank/v1beta1/spendable_balances/${address("alice")}?pagination.limit=100`,

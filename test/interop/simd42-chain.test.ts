@@ -93,4 +93,16 @@ describe.skipIf(!(built instanceof Peer))("a chain of the older reference tool",
     await chain.svcTx("bank", "multi-send", "alice", ...receivers, "7uvec", "--split");
     expect(await Promise.all(receivers.map(balance))).toEqual(before.map((amount) => amount + 3n));
   });
+
+  test("queries of modules that newer chains do not have, or have elsewhere", async () => {
+    const subspace = ["params", "subspace", "staking", "UnbondingTime"];
+    expect(await chain.svcQuery(...subspace)).toEqual(await chain.query(...subspace));
+    expect(await chain.svcQuery("upgrade", "plan")).toBeNull();
+    expect(await chain.svcQuery("evidence")).toEqual({ evidence: [], pagination: { next_key: null, total: "0" } });
+    const unknown = await chain.svc(["query", "evidence", "AB".repeat(32)]);
+    expect(unknown.code).toBe(1);
+    expect(unknown.stderr).toContain(`${"AB".repeat(32)} not found`);
+    const elsewhere = await chain.svc(["query", "consensus", "params"]);
+    expect(elsewhere.stderr).toContain("module consensus is not on this chain");
+  });
 });

@@ -1,4 +1,4 @@
-import type { DescMessage } from "@bufbuild/protobuf";
+import type { DescField, DescMessage } from "@bufbuild/protobuf";
 import { assert } from "../../util/index.ts";
 import { fromJson, isObject, type JsonObject, type JsonValue, toJson } from "../../wire/index.ts";
 import { createContext } from "../context.ts";
@@ -35,14 +35,27 @@ function isList(schema: DescMessage): boolean {
 }
 
 function argsOf(schema: DescMessage, args: readonly string[]): { args?: string } {
-  if (args.length > 0) return { args: args.map((name) => `<${name}>`).join(" ") };
+  if (args.length > 0) return { args: args.map((name) => argForm(fieldOf(schema, name), name)).join(" ") };
   return idField(schema) === undefined ? {} : { args: ID_ARGUMENT };
+}
+
+/** A list and what ends in a question mark may be left out. */
+function argForm(field: DescField, name: string): string {
+  if (field.fieldKind === "list") return `[${field.name}...]`;
+  return name.endsWith("?") ? `[${field.name}]` : `<${field.name}>`;
+}
+
+function fieldOf(schema: DescMessage, name: string): DescField {
+  const field = schema.fields.find((each) => each.name === name.replace("?", ""));
+  assert(field !== undefined, `${schema.typeName} has no field ${name}`);
+  return field;
 }
 
 /** Numbers below the deployment are 1 where one thing is asked for, and anything in lists. */
 function requestFlags(schema: DescMessage, args: readonly string[]): FieldFlag[] {
   const single = idField(schema) !== undefined;
-  return fieldFlags(schema, args).map((each) => {
+  const positional = args.map((name) => fieldOf(schema, name).name);
+  return fieldFlags(schema, positional).map((each) => {
     const numbered = single && (each.field.name === "gseq" || each.field.name === "oseq");
     return numbered ? { ...each, flag: { ...each.flag, default: "1" } satisfies FlagSpec } : each;
   });
@@ -70,9 +83,13 @@ function readRequest(schema: DescMessage, { input, args, fields }: RequestSource
   const json: Record<string, JsonValue> = {};
   const id = idField(schema);
   args.forEach((name, i) => {
-    const field = schema.fields.find((each) => each.name === name);
-    assert(field !== undefined, `${schema.typeName} has no field ${name}`);
-    json[name] = readValue(field, input.args[i] ?? "", { name: `<${name}>`, prefix: flags.profile.bech32Prefix });
+    const field = fieldOf(schema, name);
+    const words = field.fieldKind === "list" ? input.args.slice(i) : input.args.slice(i, i + 1);
+    const source = { name: `<${field.name}>`, prefix: flags.profile.bech32Prefix };
+    const values = words.map((text) => readValue(field, text, source));
+    const [first] = values;
+    if (field.fieldKind === "list") json[field.name] = values;
+    else if (first !== undefined) json[field.name] = first;
   });
   if (id !== undefined && input.args[0] !== undefined) {
     json[id.name] = idArgument(id, input.args[0], { flags, fields });

@@ -195,6 +195,15 @@ const ACCOUNT: CommandSpec = {
   load: async () => (await import("./bank.ts")).queryAccount,
 };
 
+const EVIDENCE: CommandSpec = {
+  name: "evidence",
+  args: "[hash]",
+  summary: "Show what validators did wrong, or one thing of it",
+  flags: [...PAGE_FLAGS, ...QUERY_FLAGS],
+  example: "svc query evidence --limit 10",
+  load: async () => (await import("./evidence.ts")).queryEvidence,
+};
+
 /** Commands of the group `query`. */
 export const QUERY_COMMANDS: readonly CommandSpec[] = [
   ACCOUNT,
@@ -217,7 +226,11 @@ export const QUERY_COMMANDS: readonly CommandSpec[] = [
   moduleGroup("distribution", "Rewards of delegations", DISTRIBUTION_QUERIES),
   moduleGroup("gov", "Proposals, deposits and votes", GOV),
   moduleGroup("slashing", "Penalties of validators", SLASHING),
+  EVIDENCE,
   moduleGroup("mint", "New coins", MINT),
+  moduleGroup("consensus", "Limits of blocks"),
+  moduleGroup("params", "Parameters by subspace and key, of releases before 0.47"),
+  moduleGroup("upgrade", "Upgrades of the chain"),
   moduleGroup("authz", "What accounts let others do", AUTHZ),
   moduleGroup("feegrant", "Allowances for fees"),
 ];

@@ -55,4 +55,12 @@ export const DISTRIBUTION_QUERIES: readonly CommandSpec[] = [
     example: "svc query distribution rewards $ADDRESS\nsvc query distribution rewards $ADDRESS $VALIDATOR",
     load: async () => (await import("./staking.ts")).queryRewards,
   },
+  {
+    name: "rewards-by-validator",
+    args: "<delegator-addr> <validator-addr>",
+    summary: "Show the rewards of an account from one validator",
+    flags: QUERY_FLAGS,
+    example: "svc query distribution rewards-by-validator $ADDRESS $VALIDATOR",
+    load: async () => (await import("./staking.ts")).queryRewards,
+  },
 ];

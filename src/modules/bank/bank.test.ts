@@ -212,6 +212,33 @@ describe("queries", () => {
     expect(() => chain.query(Query.method.allBalances, { address, pagination: { limit: 1001n } })).toThrow(/1000 rows/);
   });
 
+  test("who holds a denomination, in pages", () => {
+    const chain = newChain({ coins: { aaa: 1n } });
+    const [alice, bob] = [chain.key("alice"), chain.key("bob")];
+    chain.mustSend(create(MsgSendSchema, { fromAddress: bob.address, toAddress: nobody, amount: [coin("1", "aaa")] }), {
+      from: bob,
+    });
+    const owners = (pagination = {}) => chain.query(Query.method.denomOwners, { denom: "aaa", pagination });
+    const held = owners().denomOwners.map(({ address, balance }) => `${address} ${balance?.amount}${balance?.denom}`);
+    expect(held).toEqual(expect.arrayContaining([`${alice.address} 1aaa`, `${nobody} 1aaa`]));
+    expect(held.join(" ")).not.toContain(bob.address);
+    const first = owners({ limit: 1n });
+    const second = owners({ key: first.pagination?.nextKey ?? new Uint8Array() });
+    expect([...first.denomOwners, ...second.denomOwners]).toEqual(owners().denomOwners);
+    expect(() => chain.query(Query.method.denomOwners, { denom: "!" })).toThrow('invalid denomination "!"');
+  });
+
+  test("denominations with a rule of their own", () => {
+    const rules = [
+      { denom: "aaa", enabled: false },
+      { denom: "bbb", enabled: true },
+    ];
+    const chain = newChain({ genesis: { bank: { params: { send_enabled: rules, default_send_enabled: true } } } });
+    const asked = (...denoms: string[]) => chain.query(Query.method.sendEnabled, { denoms }).sendEnabled;
+    expect(asked()).toMatchObject(rules);
+    expect(asked("bbb", "ccc")).toMatchObject(rules.slice(1));
+  });
+
   test("supply and metadata", () => {
     const { address } = testKey("alice");
     const metadata = {

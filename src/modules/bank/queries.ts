@@ -2,7 +2,7 @@ import { type BoundService, bindService, type Context, coinMessage } from "../..
 import type { PageRequest } from "../../store/index.ts";
 import { isDenom, sdkErrors } from "../../util/index.ts";
 import { Query } from "../../wire/gen/sdk/bank/v1beta1/query_pb.js";
-import { decodeAddress } from "../../wire/index.ts";
+import { decodeAddress, encodeAddress } from "../../wire/index.ts";
 import { type BankKeeper, STORE } from "./keeper.ts";
 
 export function bankQueries(keeper: BankKeeper): BoundService {
@@ -32,6 +32,21 @@ export function bankQueries(keeper: BankKeeper): BoundService {
     denomsMetadata: (ctx, { pagination: page }) => {
       const { items, pagination } = keeper.metadata.paginate(ctx.store(STORE), page);
       return { metadatas: items.map(([, metadata]) => metadata), pagination };
+    },
+    denomOwners: (ctx, { denom, pagination: page }) => {
+      const filter = (_: bigint, [, held]: readonly [Uint8Array, string]) => held === denom;
+      checkDenom(denom);
+      const { items, pagination } = keeper.balances.paginate(ctx.store(STORE), page, { filter });
+      const owners = items.map(([[address], amount]) => ({
+        address: encodeAddress(address),
+        balance: coinMessage({ denom, amount }),
+      }));
+      return { denomOwners: owners, pagination };
+    },
+    sendEnabled: (ctx, { denoms }) => {
+      const { sendEnabled } = keeper.getParams(ctx);
+      const rules = denoms.length === 0 ? sendEnabled : sendEnabled.filter(({ denom }) => denoms.includes(denom));
+      return { sendEnabled: rules, pagination: { total: BigInt(rules.length) } };
     },
   });
 }

@@ -6,7 +6,7 @@ import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegen
 import type { Message } from "@bufbuild/protobuf";
 import type { Coin } from "../../base/v1beta1/coin_pb.js";
 import type { PageRequest, PageResponse } from "../../base/query/v1beta1/pagination_pb.js";
-import type { Metadata, Params } from "./bank_pb.js";
+import type { Metadata, Params, SendEnabled } from "./bank_pb.js";
 
 /**
  * Describes the file sdk/bank/v1beta1/query.proto.
@@ -338,6 +338,111 @@ export declare type QueryDenomsMetadataResponse = Message<"sdk.bank.v1beta1.Quer
 export declare const QueryDenomsMetadataResponseSchema: GenMessage<QueryDenomsMetadataResponse>;
 
 /**
+ * @generated from message sdk.bank.v1beta1.DenomOwner
+ */
+export declare type DenomOwner = Message<"sdk.bank.v1beta1.DenomOwner"> & {
+  /**
+   * @generated from field: string address = 1;
+   */
+  address: string;
+
+  /**
+   * @generated from field: sdk.base.v1beta1.Coin balance = 2;
+   */
+  balance?: Coin | undefined;
+};
+
+/**
+ * Describes the message sdk.bank.v1beta1.DenomOwner.
+ * Use `create(DenomOwnerSchema)` to create a new message.
+ */
+export declare const DenomOwnerSchema: GenMessage<DenomOwner>;
+
+/**
+ * @generated from message sdk.bank.v1beta1.QueryDenomOwnersRequest
+ */
+export declare type QueryDenomOwnersRequest = Message<"sdk.bank.v1beta1.QueryDenomOwnersRequest"> & {
+  /**
+   * @generated from field: string denom = 1;
+   */
+  denom: string;
+
+  /**
+   * @generated from field: sdk.base.query.v1beta1.PageRequest pagination = 2;
+   */
+  pagination?: PageRequest | undefined;
+};
+
+/**
+ * Describes the message sdk.bank.v1beta1.QueryDenomOwnersRequest.
+ * Use `create(QueryDenomOwnersRequestSchema)` to create a new message.
+ */
+export declare const QueryDenomOwnersRequestSchema: GenMessage<QueryDenomOwnersRequest>;
+
+/**
+ * @generated from message sdk.bank.v1beta1.QueryDenomOwnersResponse
+ */
+export declare type QueryDenomOwnersResponse = Message<"sdk.bank.v1beta1.QueryDenomOwnersResponse"> & {
+  /**
+   * @generated from field: repeated sdk.bank.v1beta1.DenomOwner denom_owners = 1;
+   */
+  denomOwners: DenomOwner[];
+
+  /**
+   * @generated from field: sdk.base.query.v1beta1.PageResponse pagination = 2;
+   */
+  pagination?: PageResponse | undefined;
+};
+
+/**
+ * Describes the message sdk.bank.v1beta1.QueryDenomOwnersResponse.
+ * Use `create(QueryDenomOwnersResponseSchema)` to create a new message.
+ */
+export declare const QueryDenomOwnersResponseSchema: GenMessage<QueryDenomOwnersResponse>;
+
+/**
+ * @generated from message sdk.bank.v1beta1.QuerySendEnabledRequest
+ */
+export declare type QuerySendEnabledRequest = Message<"sdk.bank.v1beta1.QuerySendEnabledRequest"> & {
+  /**
+   * @generated from field: repeated string denoms = 1;
+   */
+  denoms: string[];
+
+  /**
+   * @generated from field: sdk.base.query.v1beta1.PageRequest pagination = 99;
+   */
+  pagination?: PageRequest | undefined;
+};
+
+/**
+ * Describes the message sdk.bank.v1beta1.QuerySendEnabledRequest.
+ * Use `create(QuerySendEnabledRequestSchema)` to create a new message.
+ */
+export declare const QuerySendEnabledRequestSchema: GenMessage<QuerySendEnabledRequest>;
+
+/**
+ * @generated from message sdk.bank.v1beta1.QuerySendEnabledResponse
+ */
+export declare type QuerySendEnabledResponse = Message<"sdk.bank.v1beta1.QuerySendEnabledResponse"> & {
+  /**
+   * @generated from field: repeated sdk.bank.v1beta1.SendEnabled send_enabled = 1;
+   */
+  sendEnabled: SendEnabled[];
+
+  /**
+   * @generated from field: sdk.base.query.v1beta1.PageResponse pagination = 99;
+   */
+  pagination?: PageResponse | undefined;
+};
+
+/**
+ * Describes the message sdk.bank.v1beta1.QuerySendEnabledResponse.
+ * Use `create(QuerySendEnabledResponseSchema)` to create a new message.
+ */
+export declare const QuerySendEnabledResponseSchema: GenMessage<QuerySendEnabledResponse>;
+
+/**
  * @generated from service sdk.bank.v1beta1.Query
  */
 export declare const Query: GenService<{
@@ -412,6 +517,22 @@ export declare const Query: GenService<{
     methodKind: "unary";
     input: typeof QueryDenomsMetadataRequestSchema;
     output: typeof QueryDenomsMetadataResponseSchema;
+  },
+  /**
+   * @generated from rpc sdk.bank.v1beta1.Query.DenomOwners
+   */
+  denomOwners: {
+    methodKind: "unary";
+    input: typeof QueryDenomOwnersRequestSchema;
+    output: typeof QueryDenomOwnersResponseSchema;
+  },
+  /**
+   * @generated from rpc sdk.bank.v1beta1.Query.SendEnabled
+   */
+  sendEnabled: {
+    methodKind: "unary";
+    input: typeof QuerySendEnabledRequestSchema;
+    output: typeof QuerySendEnabledResponseSchema;
   },
 }>;
 

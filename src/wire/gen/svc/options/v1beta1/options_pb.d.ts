@@ -27,7 +27,7 @@ export declare type Cli = Message<"svc.options.v1beta1.Cli"> & {
   command: string;
 
   /**
-   * Field paths taken as positional arguments, in order.
+   * Field paths taken as positional arguments, in order; one with a question mark, or a list, may be left out.
    *
    * @generated from field: repeated string args = 2;
    */
