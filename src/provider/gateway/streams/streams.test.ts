@@ -3,7 +3,8 @@ import { WebSocket } from "ws";
 import type { GatewayClient, ShellRequest, StreamEnd } from "../../../client/index.ts";
 import type { LeaseKey } from "../../../wire/index.ts";
 import { GatewayHarness } from "../../testing/gateway.ts";
-import { publish } from "../../testing/identities.ts";
+import { publish, testCertificate } from "../../testing/identities.ts";
+import { PROVIDER } from "../../testing/leases.ts";
 import { FRAME } from "./frames.ts";
 import { CLOSE } from "./stream.ts";
 
@@ -184,7 +185,6 @@ describe("shell", () => {
     const gateway = await open();
     await gateway.run(1n, { job: "sleep 1000" });
     const { makeToken } = await import("../../../client/index.ts");
-    const { PROVIDER } = await import("../../testing/leases.ts");
     const credential = gateway.credential("token");
     if (credential.kind !== "token") throw new Error("no token");
     const token = await makeToken(credential, { provider: PROVIDER, scope: "shell", dseq: 1n }, Date.now());
@@ -423,6 +423,15 @@ describe("the client", () => {
     const gateway = await open();
     const lease = await gateway.run(1n);
     const client = gateway.client(gateway.credential("token"));
+    const { certificates } = gateway.world.chain;
+    const [path = ""] = [...certificates.keys()].filter((key) => key.startsWith(PROVIDER));
+    const serial = BigInt(path.split("/")[1] ?? "");
+    const published = certificates.get(path)?.pem;
+    // Of the same name and number, and yet not the same.
+    const other = await testCertificate({ address: PROVIDER, serial, hosts: ["localhost"] });
+    certificates.set(path, { state: "valid", pem: Buffer.from(other.certificate) });
+    await expect(client.leaseStatus(lease)).rejects.toThrow(/is not the one that is published on the chain/);
+    certificates.set(path, { state: "valid", pem: published ?? new Uint8Array() });
     for (const record of gateway.world.chain.certificates.values()) Object.assign(record, { state: "revoked" });
     await expect(client.leaseStatus(lease)).rejects.toThrow(/revoked: the server is not the provider/);
     gateway.world.chain.certificates.clear();
