@@ -61,6 +61,7 @@ describe("a transaction result", () => {
         expect(Object.keys(event)).toEqual(["type", "attributes"]);
         for (const attribute of event.attributes) expect(Object.keys(attribute)).toEqual(["key", "value"]);
       }
+      expect(result.events.length).toBeGreaterThan(0);
       for (const { attributes } of result.events) {
         for (const attribute of attributes) expect(Object.keys(attribute)).toEqual(["key", "value", "index"]);
       }
