@@ -62,7 +62,8 @@ async function runLocked(
   { flags }: CommandInput,
   { settings, cluster, signer, identity, log, context }: Prepared,
 ): Promise<number> {
-  const driver = await openDriver(cluster, flags.optional("cluster-engine"), log);
+  const wanted = flags.optional(cluster.kind.orchestrator ? "clusterconfig" : "cluster-engine");
+  const driver = await openDriver(cluster, wanted, log);
   const stop = stopRequested();
   const starting = new AbortController();
   void stop.received.then(() => starting.abort());
