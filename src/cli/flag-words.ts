@@ -11,19 +11,23 @@ export interface FlagWords {
 /**
  * Takes out what the ecosystem's tools allow beside the usual forms: a value behind a switch (`--yes=false`, and `--yes
  * true` where the command has no arguments that `true` could be) and an equals sign behind a short flag (`-o=json`). Words
- * behind `--` are not looked at, nor, with `passThrough`, those behind the first that is no flag.
+ * behind `--` are not looked at, nor, with `passThrough`, those behind the first that is no flag; with `programAfter`,
+ * some arguments come before those.
  */
 export function readFlagWords(
   given: readonly string[],
   specs: readonly FlagSpec[],
-  { args, passThrough }: Pick<CommandSpec, "args" | "passThrough">,
+  { args, passThrough, programAfter }: Pick<CommandSpec, "args" | "passThrough" | "programAfter">,
 ): FlagWords {
   const words: string[] = [];
   const switches = new Map<string, boolean>();
+  let positionals = 0;
   for (let at = 0; at < given.length; at++) {
     const word = given[at] ?? "";
     if (word === "--" || (passThrough === true && !isFlag(word)))
       return { words: [...words, ...given.slice(at)], switches };
+    if (!isFlag(word) && positionals++ === programAfter)
+      return { words: [...words, "--", ...given.slice(at)], switches };
     const spec = isFlag(word) ? specs.find((each) => spellings(each).includes(nameOf(word))) : undefined;
     let value = word.includes("=") ? word.slice(word.indexOf("=") + 1) : undefined;
     const isSwitch = spec !== undefined && spec.value === undefined;

@@ -87,7 +87,9 @@ describe("flags", () => {
       fc.asyncProperty(line, async ({ words, spec, args, flags, moved, place }) => {
         // Behind the words of another program a flag is that program's.
         const units =
-          spec.passThrough === true ? [...flags, ...args.map((arg) => [arg])] : [...args.map((arg) => [arg]), ...flags];
+          spec.passThrough === true || spec.programAfter !== undefined
+            ? [...flags, ...args.map((arg) => [arg])]
+            : [...args.map((arg) => [arg]), ...flags];
         const all = [...words.map((each) => [each]), ...units];
         const index = all.indexOf(flags[moved % flags.length] ?? []);
         const to = place % (index + 1);
@@ -129,6 +131,17 @@ describe("flags", () => {
     const key = (await parse(["keys", "delete", "-y", "true"])).line;
     expect(key?.args).toEqual(["true"]);
     await expect(parse(["provider", "run", "--cluster-orch", "maybe"])).rejects.toThrow("too many arguments");
+  });
+
+  test.each([
+    [["web", "-t", "sh", "-c", "ls -l", "--from", "x"], ["web", "sh", "-c", "ls -l", "--from", "x"], { tty: true }],
+    [["-t", "web", "--", "sh", "-c", "ls"], ["web", "sh", "-c", "ls"], { tty: true }],
+    [["web", "--from", "alice", "--dseq=7", "ls", "--", "-l"], ["web", "ls", "--", "-l"], { from: "alice", dseq: "7" }],
+    [["web", "-t"], ["web"], { tty: true }],
+  ])("behind the command of a container's shell they are the command's: %j", async (argv, args, flags) => {
+    const { line: parsed } = await parse(["deploy", "shell", ...argv]);
+    expect(parsed?.args).toEqual(args);
+    expect(Object.fromEntries(parsed?.flags ?? [])).toEqual(flags);
   });
 
   test("a switch takes true and false alone", async () => {

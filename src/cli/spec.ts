@@ -47,6 +47,8 @@ export interface CommandSpec {
   readonly commands?: () => Promise<readonly CommandSpec[]>;
   /** Words behind the positionals belong to another program: flags among them are not ours. */
   readonly passThrough?: boolean;
+  /** Flags may stand behind so many arguments; with the next one the words of another program begin. */
+  readonly programAfter?: number;
   /** Runs without a look at `client.toml`, also when that cannot be read. */
   readonly withoutConfig?: boolean;
 }

@@ -102,6 +102,8 @@ export interface ProviderPlan {
   /** Blocks after the order in which it bids; never when left out. */
   readonly delay?: number;
   readonly refusal?: string;
+  /** Why its gateway cannot be used. */
+  readonly away?: string;
   /** It will not bid later either. */
   readonly isFinal?: boolean;
 }
@@ -223,6 +225,10 @@ export class World {
   gate({ address }: ProviderRecord): Gate {
     const name = [...this.chain.keys.values()].find((key) => key.address === address)?.name ?? "";
     return {
+      reach: async () => {
+        const { away } = this.plans.get(name) ?? {};
+        if (away !== undefined) throw new Error(away);
+      },
       sendManifest: async (dseq, manifest) => {
         if (this.outcome.kind !== "taken") return this.outcome;
         const key = `${dseq}/${address}`;

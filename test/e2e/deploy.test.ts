@@ -153,13 +153,25 @@ describeWithEngine("svc deploy", () => {
     await svcOk(["deploy", "close", dseq, "-y", ...tenant]);
   });
 
+  it("bids that are all too dear end the wait, with the cheapest", async () => {
+    const file = join(world.fixture.folder, "dear.yaml");
+    writeFileSync(file, webFile());
+    const { code, stderr } = await runSvc(["deploy", file, "--max-price", "0.000001utoken", "-y", ...tenant]);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      /^Error: there is one bid, the cheapest at .* above --max-price 0.000001utoken, and nobody else bids: no bid to take$/m,
+    );
+    const [, dseq = ""] = /svc deploy close --dseq (\d+)/.exec(stderr) ?? [];
+    await svcOk(["deploy", "close", dseq, "-y", ...tenant]);
+  });
+
   it("Ctrl-C says what stays and how to go on", async () => {
     const file = join(world.fixture.folder, "interrupted.yaml");
     writeFileSync(file, webFile());
     const log = join(world.fixture.folder, "interrupted.log");
-    const args = ["deploy", file, "--max-price", "0.000001utoken", "-y", ...tenant];
+    const args = ["deploy", file, "--bid", address, "-y", ...tenant];
     const running = await SvcProcess.start(args, { log });
-    await running.line(/there is one bid, .* above --max-price/);
+    await running.line(/there is one bid, none of svc1/);
     expect(await running.stop()).toBe(130);
     expect(running.output).toMatch(/deployment \d+ stays as it is/);
     const [, dseq = ""] = /deployment (\d+) stays/.exec(running.output) ?? [];

@@ -8,6 +8,7 @@ import { deployErrors } from "./errors.ts";
 import { lowest } from "./lowest.ts";
 import type { BidRecord, GroupRecord, OrderRecord, ProviderRecord } from "./market.ts";
 import { offersOf } from "./offers.ts";
+import { reachable } from "./reachable.ts";
 import { askSilence, hopelessOrder, NO_PROVIDERS, orderNames, silenceText } from "./refusals.ts";
 import { nextHeight, type Session } from "./session.ts";
 import { bidWindow } from "./window.ts";
@@ -33,7 +34,7 @@ export async function takeBids(
     const offers = await offersOf(session, ranked.get(gseq) ?? []);
     const heading = groups.length > 1 ? `group ${spec.name}:\n` : "";
     progress.note(heading + bidTable(offers, blockSeconds));
-    taken.push(await choose(session, spec.name, offers));
+    taken.push(await choose(session, { dseq, group: spec.name }, offers));
   }
   const prices = taken.map(({ id, price }) => `${formatDecCoin(price)} per block from ${id.provider}`).join(", ");
   const kind = request.policy.choice.kind === "cheapest" ? "cheapest of" : "taken of";
@@ -42,14 +43,25 @@ export async function takeBids(
   return taken;
 }
 
-async function choose({ request, progress }: Session, group: string, offers: readonly Offer[]): Promise<BidRecord> {
+async function choose(
+  session: Session,
+  { dseq, group }: { readonly dseq: bigint; readonly group: string },
+  offers: readonly Offer[],
+): Promise<BidRecord> {
+  const { request, progress } = session;
   const acceptable = offers.filter(({ bid }) => isAcceptable(bid, request.policy));
-  const [best] = acceptable;
-  if (best === undefined) throw deployErrors.noBids(`group ${group}`);
+  if (acceptable.length === 0) throw deployErrors.noBids(`group ${group}`);
   const { choose: ask } = request.questions ?? {};
-  if (request.policy.choice.kind !== "ask" || ask === undefined) return best.bid;
+  const isAsked = request.policy.choice.kind === "ask" && ask !== undefined;
+  const reached = await reachable(session, acceptable, isAsked ? acceptable.length : 1);
+  const [best] = reached;
+  if (best === undefined) {
+    const hint = `svc deploy ${shellWord(request.file)} looks again, svc deploy close --dseq ${dseq} returns the deposit`;
+    throw deployErrors.noBids(`group ${group}: the gateway of no bidder answers`, { hint });
+  }
+  if (!isAsked) return best.bid;
   progress.waiting("");
-  return unlessInterrupted(() => ask(group, acceptable), request.signal);
+  return unlessInterrupted(() => ask(group, reached), request.signal);
 }
 
 /** Bids for these groups, those that the policy refuses included, once each group has one to take. */
@@ -118,6 +130,13 @@ function timedOut({ request }: Session, dseq: bigint, bids: readonly BidRecord[]
   return deployErrors.noBids(`${waited}, ${unacceptableText(bids, request.policy) ?? "nobody has bid"}`, { hint });
 }
 
+function nobodyElse({ request }: Session, { id }: OrderRecord, reason: string): Error {
+  const file = shellWord(request.file);
+  const hint =
+    `with a higher --max-price svc deploy ${file} goes on, ` + `svc deploy close --dseq ${id.dseq} returns the deposit`;
+  return deployErrors.noBids(`${reason}, and nobody else bids`, { hint });
+}
+
 function refusedByAll({ request }: Session, order: OrderRecord): Error {
   const file = shellWord(request.file);
   const hint =
@@ -165,19 +184,33 @@ class BidWatch {
     const { progress, request } = this.#session;
     progress.waiting(`a bid on ${orderNames(orders)}, block ${height}`);
     const reason = unacceptableText(bids, request.policy);
-    if (reason !== undefined) return this.#tell(`${reason}\n`);
+    if (reason !== undefined) this.#tell(`${reason}\n`);
     const since = lowest(
       height,
       orders.map(({ createdAt }) => createdAt),
     );
     if (providers.length === 0) return this.#tell(NO_PROVIDERS);
     if (height <= since) return;
+    if (reason !== undefined) return this.#tooDear({ height, orders, bids, providers }, reason);
     const silences = await unlessInterrupted(() => askSilence(this.#session, providers, orders), request.signal);
     const hopeless = hopelessOrder(orders, providers, silences);
     const isLate = height >= since + PATIENCE_BLOCKS;
     if (isLate || hopeless !== undefined)
       this.#tell(`nobody has bid on ${orderNames(orders)}:\n${silenceText(silences)}`);
     if (hopeless !== undefined) throw refusedByAll(this.#session, hopeless);
+  }
+
+  /** Ends the wait when nobody is left who could bid less: each has bid, or refuses for good. */
+  async #tooDear({ orders, bids, providers }: EmptyMarket, reason: string): Promise<void> {
+    for (const order of orders) {
+      const own = bids.filter(({ id }) => id.gseq === order.id.gseq);
+      const silent = providers.filter(({ address }) => !own.some(({ id }) => id.provider === address));
+      if (own.length === 0) continue;
+      const { signal } = this.#session.request;
+      const silences = await unlessInterrupted(() => askSilence(this.#session, silent, [order]), signal);
+      if (hopelessOrder([order], silent, silences) !== undefined)
+        throw nobodyElse(this.#session, order, unacceptableText(own, this.#session.request.policy) ?? reason);
+    }
   }
 
   #tell(text: string): void {

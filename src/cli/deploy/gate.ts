@@ -42,6 +42,8 @@ export type ManifestOutcome =
 
 /** The gateway of one provider, as the tenant uses it. */
 export interface Gate {
+  /** Rejects when the gateway cannot be reached, or has another certificate than the provider on the chain. */
+  reach(): Promise<void>;
   sendManifest(dseq: bigint, manifest: Manifest): Promise<ManifestOutcome>;
   /** Undefined while the provider has no manifest for the lease. Rejects when the provider cannot be asked. */
   status(lease: LeaseKey): Promise<LeaseState | undefined>;

@@ -25,9 +25,17 @@ export async function gatewayOf(
   return new GatewayClient({ provider: address, hostUri, certificateOf, credential: await credential() });
 }
 
+/** A gateway that takes longer than this to say hello is worth no lease. */
+const REACH_MS = 10_000;
+
 /** A provider's gateway over the network. */
 export function liveGate(options: GateOptions, provider: ProviderRecord): Gate {
   return {
+    async reach() {
+      const certificateOf = publishedCertificates(options.chain.query);
+      const { address, hostUri } = provider;
+      await new GatewayClient({ provider: address, hostUri, certificateOf, timeoutMs: REACH_MS }).version();
+    },
     async sendManifest(dseq, manifest) {
       try {
         await (await gatewayOf(options, provider)).sendManifest(dseq, manifest);

@@ -18,6 +18,30 @@ export function logsCommand(input: CommandInput): Promise<number> {
   );
 }
 
+interface Hearer {
+  /** Whose logs are asked for; empty for all. */
+  readonly services: readonly string[];
+  readonly say: (text: string) => void;
+}
+
+/** Containers that never started write nothing: the provider says why. One that cannot say it has logs all the same. */
+export async function tellIdle(
+  { parts }: Pick<Tenant, "parts">,
+  { lease, provider }: ServiceLease,
+  { services, say }: Hearer,
+): Promise<void> {
+  const state = await parts
+    .gate(provider)
+    .status(lease.id)
+    .catch(() => undefined);
+  if (state?.error !== undefined) say(state.error);
+  for (const { name, available, total, error } of state?.services ?? []) {
+    if (services.length > 0 && !services.includes(name)) continue;
+    if (error !== undefined) say(`service ${name}: ${error}`);
+    else if (available === 0) say(`service ${name}: 0 of ${total} replicas run; see why: svc deploy ps`);
+  }
+}
+
 function tailOf({ flags }: CommandInput): number {
   return flags.given("tail") ? flags.count("tail") : -1;
 }
@@ -27,6 +51,7 @@ async function printLines(
   tenant: Tenant,
   { lease, provider, tail }: ServiceLease & { readonly tail: number },
 ) {
+  await tellIdle(tenant, { lease, provider }, { services: args, say: (text) => io.err(`${cleanLine(text)}\n`) });
   const gateway = await tenant.gateway(provider);
   const onRetry = ({ message }: Error): void => io.err(`${cleanLine(message)}; connecting again\n`);
   const request = { services: [...args], follow: flags.bool("follow"), tail, signal: tenant.signal, onRetry };

@@ -1,6 +1,6 @@
 import { formatPrice, priceOverTime } from "../../sdl/index.ts";
 import { errorText, formatCoin, formatDecShort } from "../../util/index.ts";
-import type { LeaseState, OpenGate } from "./gate.ts";
+import type { LeaseState, OpenGate, ServiceState } from "./gate.ts";
 import { activeLeases, type BidRecord, type DeploymentRecord, type LeaseRecord, type Market } from "./market.ts";
 import { totalPrice } from "./order.ts";
 import { textTable } from "./text-table.ts";
@@ -155,8 +155,17 @@ function troubles(address: string, { unknown, error, services }: LeaseState): re
   return [
     ...(unknown === true ? [lost] : []),
     ...(error === undefined ? [] : [error]),
-    ...services.flatMap((service) => (service.error === undefined ? [] : [`${service.name}: ${service.error}`])),
+    ...services.flatMap(serviceTrouble),
   ];
+}
+
+/** An update that does not start leaves what ran before in place. */
+function serviceTrouble({ name, available, updated, total, error }: ServiceState): readonly string[] {
+  if (updated < total && available > 0) {
+    const serving = `${name}: the version before the last update serves with ${available} of ${total} replicas`;
+    return [error === undefined ? `${serving}, the new one is on its way` : `${serving}; the new one: ${error}`];
+  }
+  return error === undefined ? [] : [`${name}: ${error}`];
 }
 
 /** The balance at this height, not that of the last settlement. */

@@ -32,18 +32,20 @@ export async function waitReady(
 async function waitServices(session: Session, leased: Leased, watch: ReadyWatch): Promise<Serving> {
   const { gate, request } = session;
   const door = gate(leased.provider);
-  return watch.until(async () => {
+  let errors: readonly string[] = [];
+  const look = async (): Promise<Serving | string> => {
     const state = await door.status(leased.lease.id);
     if (state === undefined) return `${leased.provider.hostUri} to show the services`;
-    tellErrors(state, watch);
+    errors = errorsOf(state);
+    for (const error of errors) watch.tell(error);
     return missingServices(state, toHex(request.sdl.hash)) ?? { ...leased, state };
-  });
+  };
+  return watch.until(look, () => errors);
 }
 
-function tellErrors({ services, error }: LeaseState, watch: ReadyWatch): void {
-  if (error !== undefined) watch.tell(error);
-  for (const service of services)
-    if (service.error !== undefined) watch.tell(`service ${service.name}: ${service.error}`);
+function errorsOf({ services, error }: LeaseState): readonly string[] {
+  const own = services.flatMap((each) => (each.error === undefined ? [] : [`service ${each.name}: ${each.error}`]));
+  return error === undefined ? own : [error, ...own];
 }
 
 /** What is not there yet of the manifest with this hash, in words; undefined when everything is. */
@@ -53,8 +55,8 @@ export function missingServices({ services, version }: LeaseState, hash: string)
   if (services.length === 0) return "the services";
   if (late.length === 0) return undefined;
   const parts = late.map(
-    ({ name, available, updated, total, error }) =>
-      `service ${name} (${Math.min(available, updated)} of ${total} replicas ready${error === undefined ? "" : `: ${error}`})`,
+    ({ name, available, updated, total }) =>
+      `service ${name} (${Math.min(available, updated)} of ${total} replicas ready)`,
   );
   return parts.join(", ");
 }
@@ -100,14 +102,17 @@ export class ReadyWatch {
     this.#chainLook = session.clock.now() + CHAIN_LOOK_MS;
   }
 
-  /** What a look finds; a text says what is still missing. */
-  async until<T extends object | number | true>(look: () => Promise<T | string>): Promise<T> {
+  /** What a look finds; a text says what is still missing. The reasons, told once before, stand in the error again. */
+  async until<T extends object | number | true>(
+    look: () => Promise<T | string>,
+    reasons: () => readonly string[] = () => [],
+  ): Promise<T> {
     const { clock, request, progress } = this.#session;
     for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, MAX_PAUSE_MS)) {
       const found = await unlessInterrupted(() => this.#tryLook(look), request.signal);
       if (typeof found !== "string") return found;
       progress.waiting(found);
-      if (clock.now() + pause > this.#deadline) throw this.#late(found);
+      if (clock.now() + pause > this.#deadline) throw this.#late([found, ...reasons()].join("; "));
       await sleep(clock, pause, request.signal);
       await this.#checkLeases();
     }

@@ -79,6 +79,10 @@ const REMEDIES: readonly (readonly [pattern: RegExp, remedy: string])[] = [
   [/gpu|leased ip|class/i, "ask for what this provider has, or wait for another provider"],
   [/less memory/i, "write a larger memory.size in the deployment file and run the same command again"],
   [/volumes/i, "use fewer volumes for one service"],
+  [
+    /network rules/i,
+    "the provider's operator has to start it as root; on a localnet of your own, run svc localnet as root",
+  ],
   [/balance|deposit/i, "the provider's operator has to fund its account"],
 ];
 

@@ -233,12 +233,46 @@ describe("what can go wrong", () => {
   test("all bids are above the limit", async () => {
     open();
     const policy: BidPolicy = { choice: { kind: "cheapest" }, maxPrice: parseDecCoin("9.5utoken") };
-    await expect(world.deploy({ policy, timeoutMs: 30_000 })).rejects.toMatchObject({
-      message: expect.stringContaining(
-        "waited 30 s, there is one bid, the cheapest at 10utoken per block, above --max-price 9.5utoken",
-      ),
+    await expect(world.deploy({ policy, timeoutMs: 600_000 })).rejects.toMatchObject({
+      message:
+        "there is one bid, the cheapest at 10utoken per block, above --max-price 9.5utoken, and nobody else bids: " +
+        "no bid to take",
       hint: expect.stringContaining("with a higher --max-price"),
     });
+    expect(world.clock.now()).toBeLessThan(60_000);
+  });
+
+  test("a bid above the limit is not the last word while others may bid", async () => {
+    open({ p1: { price: "10", delay: 1 }, p2: { price: "9", delay: 6 } });
+    const policy: BidPolicy = { choice: { kind: "cheapest" }, maxPrice: parseDecCoin("9.5utoken") };
+    const { leases } = await world.deploy({ policy });
+    expect(leases[0]?.provider).toBe(world.key("p2").address);
+  });
+
+  test("a bid above the limit is the last word when the others refuse for good", async () => {
+    open({ p1: { price: "10", delay: 1 }, p2: { price: "9", refusal: "no gpu", isFinal: true } });
+    const policy: BidPolicy = { choice: { kind: "cheapest" }, maxPrice: parseDecCoin("9.5utoken") };
+    await expect(world.deploy({ policy, timeoutMs: 600_000 })).rejects.toThrow("and nobody else bids");
+    expect(world.clock.now()).toBeLessThan(60_000);
+  });
+
+  test("a bidder whose gateway does not answer gets no lease", async () => {
+    open({ p1: { price: "5", delay: 1, away: "connection refused" }, p2: { price: "10", delay: 1 } });
+    const { leases } = await world.deploy();
+    expect(leases.map(({ provider }) => provider)).toEqual([world.key("p2").address]);
+    expect(world.notes.join("")).toContain(
+      `${world.key("p1").address} (provider.test:8443) gets no lease: connection refused\n`,
+    );
+  });
+
+  test("where no bidder's gateway answers, no lease is paid for", async () => {
+    open({ p1: { price: "5", delay: 1, away: "the server is not the provider" } });
+    const [dseq] = [world.chain.height];
+    await expect(world.deploy()).rejects.toMatchObject({
+      message: "group anywhere: the gateway of no bidder answers: no bid to take",
+      hint: expect.stringContaining(`svc deploy close --dseq ${dseq}`),
+    });
+    expect(await world.tenantMarket().leases((await world.active())[0] ?? 0n)).toEqual([]);
   });
 
   test("after a file without bids was changed, its old order is closed with the new one", async () => {

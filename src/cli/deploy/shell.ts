@@ -9,7 +9,7 @@ import { asTenant } from "./tenant.ts";
 
 const DEFAULT_SHELL = "sh";
 
-/** `svc deploy shell SERVICE -- COMMAND...`: ends with the exit code of the command. */
+/** `svc deploy shell SERVICE COMMAND...`: ends with the exit code of the command. */
 export async function shellCommand(input: CommandInput): Promise<number> {
   const { args, flags, io } = input;
   const [service = "", ...words] = args;
@@ -19,7 +19,7 @@ export async function shellCommand(input: CommandInput): Promise<number> {
   // Whoever sits at a terminal and names nothing wants a shell.
   if (command.length === 0 && tty) command.push(DEFAULT_SHELL);
   if (command.length === 0)
-    throw usageError("no command to run", "name the service, and the command behind --: svc deploy shell web -- sh");
+    throw usageError("no command to run", "name the service and the command: svc deploy shell web sh");
   const dseq = readDseq(flags);
   const replica = flags.count("replica-index");
   const { signal } = new AbortController();

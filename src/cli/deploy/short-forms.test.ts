@@ -5,8 +5,11 @@ import { MsgPauseGroupSchema } from "../../wire/gen/svc/deployment/v1beta1/tx_pb
 import { MsgCreateLeaseSchema } from "../../wire/gen/svc/market/v1beta1/tx_pb.js";
 import { packAny } from "../../wire/index.ts";
 import { closeAndSettle, closeJson, closeText } from "./close.ts";
+import type { ServiceState } from "./gate.ts";
 import { Journal } from "./journal.ts";
-import { pickDeployment } from "./pick.ts";
+import { tellIdle } from "./logs.ts";
+import type { ProviderRecord } from "./market.ts";
+import { pickDeployment, serviceLeases } from "./pick.ts";
 import { listDeployments, psTable } from "./ps.ts";
 import { runDeploy } from "./run.ts";
 import { runUpdate, type UpdateRequest } from "./update.ts";
@@ -159,5 +162,46 @@ describe("short forms", () => {
       expect.stringMatching(/^svc1\w+ cannot look at its containers now: what is shown is from its last look$/),
       "web: exit code 1, 3 restarts",
     ]);
+  });
+
+  test("while an update fails, the list says that the version before it serves", async () => {
+    open();
+    await world.deploy();
+    const { market, gate } = world.parts();
+    const service = { name: "web", available: 1, total: 1, updated: 0, urls: [] };
+    const problems = async (change: Partial<ServiceState>): Promise<unknown> => {
+      const state = { version: "", ports: [], services: [{ ...service, ...change }] };
+      const updating = (provider: ProviderRecord) => ({ ...gate(provider), status: async () => state });
+      return (await listDeployments({ market, gate: updating, now: () => 0 }))[0]?.problems;
+    };
+    const serves = "web: the version before the last update serves with 1 of 1 replicas";
+    expect(await problems({ error: "image x:2 does not exist in the registry; check name and tag" })).toEqual([
+      `${serves}; the new one: image x:2 does not exist in the registry; check name and tag`,
+    ]);
+    expect(await problems({})).toEqual([`${serves}, the new one is on its way`]);
+    expect(await problems({ updated: 1 })).toEqual([]);
+  });
+
+  test("logs of containers that never started say why", async () => {
+    open();
+    await world.deploy();
+    const parts = world.parts();
+    const [found] = await serviceLeases(parts, undefined, undefined);
+    if (found === undefined) throw new Error("no lease");
+    const heard = async (services: readonly string[], change: Partial<ServiceState>): Promise<readonly string[]> => {
+      const said: string[] = [];
+      const state = {
+        version: "",
+        ports: [],
+        services: [{ name: "web", available: 0, total: 2, updated: 0, urls: [], ...change }],
+      };
+      const gate = (provider: ProviderRecord) => ({ ...parts.gate(provider), status: async () => state });
+      await tellIdle({ parts: { ...parts, gate } }, found, { services, say: (text) => void said.push(text) });
+      return said;
+    };
+    expect(await heard([], { error: "image x does not exist" })).toEqual(["service web: image x does not exist"]);
+    expect(await heard(["web"], {})).toEqual(["service web: 0 of 2 replicas run; see why: svc deploy ps"]);
+    expect(await heard(["db"], {})).toEqual([]);
+    expect(await heard([], { available: 2, updated: 2 })).toEqual([]);
   });
 });

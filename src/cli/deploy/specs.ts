@@ -74,7 +74,8 @@ const SHORT_FORMS: readonly CommandSpec[] = [
       { name: "stdin", summary: "pass standard input on" },
       ...ASK_FLAGS,
     ],
-    example: "svc deploy shell web -t --from alice -- sh",
+    example: "svc deploy shell web -t --from alice sh",
+    programAfter: 1,
     load: async () => (await import("./shell.ts")).shellCommand,
   },
 ];

@@ -21,9 +21,9 @@ export interface OrderStatus {
 
 /**
  * Which refusals may end by themselves: `size` only when the cluster grows, `capacity` when other leases end, `money` when
- * the account has more.
+ * the account has more, `cluster` when the operator mends what keeps every container from running.
  */
-export type Obstacle = "final" | "size" | "capacity" | "money" | "moment";
+export type Obstacle = "final" | "size" | "capacity" | "money" | "cluster" | "moment";
 
 /** Thrown inside the machine: the order is refused for a reason that can be told. */
 export class Refusal extends Error {

@@ -280,7 +280,7 @@ describe("orders", () => {
     const { service, sent } = setUp({}, 60_000, () => why);
     service.onEvent(created);
     await settled();
-    expect(service.find(id)).toMatchObject({ phase: "refused", reason: "network rules cannot be set" });
+    expect(service.find(id)).toMatchObject({ phase: "refused", reason: "network rules cannot be set", final: true });
     why = undefined;
     await expect.poll(() => sent).toEqual([`bid ${text}`]);
     service.stop();

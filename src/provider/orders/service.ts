@@ -62,6 +62,12 @@ const MAX_DOUBLINGS = 5;
 
 /** Refusals and ends that are remembered for those who ask. */
 const MAX_REMEMBERED = 1000;
+/** Looked at again after a while. */
+const PASSING: ReadonlySet<Obstacle> = new Set(["moment", "cluster"]);
+/** Looked at again after a while or with the next money. */
+const WAITING: ReadonlySet<Obstacle> = new Set([...PASSING, "money"]);
+/** Nothing that the tenant could wait for. */
+const LASTING: ReadonlySet<Obstacle> = new Set(["final", "size", "cluster"]);
 const ENDED: ReadonlySet<OrderPhase> = new Set(["won", "lost", "closed"]);
 
 /** Watches the orders of the market and bids on those that fit. */
@@ -187,7 +193,7 @@ export class OrderService {
   async #filter({ id, spec }: ChainOrder): Promise<void> {
     const { chain, obstacle } = this.#options;
     const closed = obstacle?.();
-    if (closed !== undefined) throw new Refusal(closed, "moment");
+    if (closed !== undefined) throw new Refusal(closed, "cluster");
     const { allOf = [], anyOf = [] } = spec.requirements?.signedBy ?? {};
     const reason = refusal(spec, await chain.offer([...allOf, ...anyOf]));
     if (reason !== undefined) throw new Refusal(reason, "final");
@@ -331,7 +337,7 @@ export class OrderService {
     tracked.reason = reason;
     tracked.obstacle = error instanceof Refusal ? error.obstacle : "moment";
     if (tracked.obstacle === "money") this.#awaitMoney();
-    if (tracked.obstacle !== "moment" || this.#stopped) return;
+    if (!PASSING.has(tracked.obstacle) || this.#stopped) return;
     const doublings = Math.min(tracked.looks, MAX_DOUBLINGS);
     tracked.looks += 1;
     tracked.timer = setTimeout(() => this.#check(tracked), retryMs * 2 ** doublings);
@@ -348,7 +354,7 @@ export class OrderService {
     for (const [text, { phase, obstacle }] of this.#orders) {
       if (this.#orders.size <= MAX_REMEMBERED) return;
       // What is looked at again is kept: the end of an order that is not known here would go unheard.
-      if (ENDED.has(phase) || (phase === "refused" && obstacle !== "moment" && obstacle !== "money"))
+      if (ENDED.has(phase) || (phase === "refused" && obstacle !== undefined && !WAITING.has(obstacle)))
         this.#orders.delete(text);
     }
   }
@@ -364,7 +370,7 @@ function statusOf({ id, phase, reason, price, obstacle }: Tracked): OrderStatus 
     id,
     phase,
     ...(reason === undefined ? {} : { reason }),
-    ...(phase === "refused" && (obstacle === "final" || obstacle === "size") ? { final: true as const } : {}),
+    ...(phase === "refused" && obstacle !== undefined && LASTING.has(obstacle) ? { final: true as const } : {}),
     ...(price === undefined ? {} : { price }),
   };
 }
