@@ -1,6 +1,16 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  lutimesSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -75,6 +85,15 @@ describe("the lock of a checkout", () => {
     const path = join(root, "lock");
     const dead = spawnSync(process.execPath, ["--version"]).pid;
     writeFileSync(path, `${dead}\n`);
+    const { child, said } = locker(path);
+    expect(await once(child, "close")).toEqual([0, null]);
+    expect(said()).toBe("has it\n");
+  });
+
+  test("is taken over from a link to nothing", async () => {
+    const path = join(root, "lock");
+    symlinkSync(join(root, "gone"), path);
+    lutimesSync(path, 0, 0);
     const { child, said } = locker(path);
     expect(await once(child, "close")).toEqual([0, null]);
     expect(said()).toBe("has it\n");

@@ -1,4 +1,4 @@
-import { linkSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { linkSync, lstatSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 
 const POLL_MS = 200;
 /** A lock that names nobody, or a number that another process has by now, is not waited for longer. */
@@ -43,7 +43,8 @@ function tryLink(own, path) {
 
 /** Who holds the lock; nothing when it was released meanwhile. */
 function holderOf(path) {
-  const stat = statSync(path, { throwIfNoEntry: false });
+  // A link to nothing is in the way as well, and would otherwise look as if it were gone.
+  const stat = lstatSync(path, { throwIfNoEntry: false });
   if (stat === undefined) return undefined;
   return { pid: stat.isDirectory() ? 0 : pidIn(path), inode: stat.ino, age: Date.now() - stat.mtimeMs };
 }
@@ -79,6 +80,6 @@ function takeAway(path, { inode }) {
     if (error.code === "ENOENT") return;
     throw error;
   }
-  if (statSync(away).ino !== inode) tryLink(away, path);
+  if (lstatSync(away).ino !== inode) tryLink(away, path);
   rmSync(away, { recursive: true, force: true });
 }
