@@ -191,4 +191,16 @@ export const PROVIDER_RUN: CommandSpec = {
   load: async () => (await import("./run.ts")).providerRun,
 };
 
+/** `svc provider purge`. */
+export const PROVIDER_PURGE: CommandSpec = {
+  name: "purge",
+  summary: "Remove all containers, volumes and rules of a home's provider, for a chain that was reset",
+  flags: [
+    ...CLUSTER_FLAGS.filter(({ name }) => name === "cluster-engine"),
+    { name: "yes", short: "y", summary: "do not ask" },
+  ],
+  example: "svc provider purge --home ~/.svc",
+  load: async () => (await import("./purge.ts")).providerPurge,
+};
+
 export const PROVIDER_RUN_FLAGS = [...(PROVIDER_RUN.flags ?? []), ...GLOBAL_FLAGS];
