@@ -34,6 +34,8 @@ export interface LiveMarketOptions {
 }
 
 const MAX_TRIES = 10;
+/** Gas grows with the bytes: for a large deployment the usual limit is too low, and its fee would be lost. */
+const LARGE_BYTES = 8_000;
 const COMMIT_TIMEOUT_MS = 120_000;
 /** A transaction of ours that the mempool still holds has the sequence that the chain tells. */
 const SEQUENCE_TAKEN = [sdkErrors.invalidSequence, sdkErrors.wrongSequence];
@@ -73,7 +75,8 @@ async function sendCommitted(
   { chain, signer, tx, signal }: LiveMarketOptions,
   messages: readonly Any[],
 ): Promise<CommittedMessages> {
-  const gas = tx.gas === "auto" ? tx.gas : gasFor(tx, messages.length);
+  const isLarge = messages.reduce((sum, { value }) => sum + value.length, 0) > LARGE_BYTES;
+  const gas = tx.gas === "auto" || (tx.gas === undefined && isLarge) ? "auto" : gasFor(tx, messages.length);
   const wait = { timeoutMs: COMMIT_TIMEOUT_MS, signal };
   for (let tries = 1; ; tries++) {
     const answer = await sendTx(chain, signer, messages, { ...tx, gas, mode: "block", wait });
