@@ -36,7 +36,7 @@ export interface SignerData {
 }
 
 /** The parts of a transaction that an amino JSON signature covers. */
-export type AminoSignable = Pick<DecodedTx, "body" | "authInfo" | "messages" | "hasUnknownFields">;
+export type AminoSignable = Pick<DecodedTx, "body" | "authInfo" | "messages" | "opaque" | "hasUnknownFields">;
 
 /**
  * What `SIGN_MODE_LEGACY_AMINO_JSON` signs: one line of JSON with all keys in order. It is always built anew from the
@@ -46,6 +46,12 @@ export function aminoSignBytes(tx: AminoSignable, signer: SignerData): Uint8Arra
   if (tx.hasUnknownFields) throw sdkErrors.invalidRequest("amino JSON cannot sign unknown fields of the transaction");
   if (tx.body.extensionOptions.length + tx.body.nonCriticalExtensionOptions.length > 0) {
     throw sdkErrors.invalidRequest("SIGN_MODE_LEGACY_AMINO_JSON does not support protobuf extension options");
+  }
+  const [opaque] = tx.opaque;
+  if (opaque !== undefined) {
+    throw sdkErrors.invalidRequest(`amino JSON cannot sign a message of type ${opaque}, whose content is not known`, {
+      hint: "sign with --sign-mode direct",
+    });
   }
   const doc: JsonObject = {
     account_number: signer.accountNumber.toString(),

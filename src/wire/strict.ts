@@ -40,6 +40,8 @@ export interface DecodedTx {
   readonly body: TxBody;
   readonly authInfo: AuthInfo;
   readonly messages: readonly Unpacked[];
+  /** Types of messages that are not known, or not whole: `messages` has none of them. Always empty on our own chain. */
+  readonly opaque: readonly string[];
   /** The body has fields that this version does not know; amino JSON cannot sign them. */
   readonly hasUnknownFields: boolean;
 }
@@ -71,7 +73,24 @@ export function decodeTxParts(
     ...(foreign ? {} : { hidden: FOREIGN_FIELDS }),
   });
   const authInfo = decodeChecked(AuthInfoSchema, authInfoBytes);
-  return { body, authInfo, messages: body.messages.map(unpackStrictly), hasUnknownFields };
+  const opaque = foreign ? opaqueTypes(body.messages) : [];
+  const messages = body.messages.filter((any) => !foreign || isReadable(any)).map(unpackStrictly);
+  return { body, authInfo, messages, opaque, hasUnknownFields };
+}
+
+/** The types of the messages that cannot be read: they, or something in them, are not known here. */
+export function opaqueTypes(messages: readonly Any[]): string[] {
+  return messages.filter((any) => !isReadable(any)).map(({ typeUrl }) => typeUrl);
+}
+
+/** Whether a message and all that it holds is known. */
+export function isReadable(any: Any): boolean {
+  try {
+    unpackStrictly(any);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** The message of an `Any`, with the checks of `decodeTx` on its bytes. Throws `sdkErrors.txDecode`. */

@@ -4,7 +4,7 @@ import { TxSchema } from "../../wire/gen/sdk/tx/v1beta1/tx_pb.js";
 import { decodeTx, encodeStdTx, isStdTx, MAX_TX_BYTES, printJson, readStdTx } from "../../wire/index.ts";
 import { usageError } from "../errors.ts";
 import type { CommandInput } from "../spec.ts";
-import { readTxFile, txBytes } from "./file.ts";
+import { readTxFile, tellUnknown, txBytes } from "./file.ts";
 import { printTx } from "./json.ts";
 
 /** Hexadecimal with line ends. */
@@ -27,7 +27,9 @@ export async function decodeText({ args, flags, io }: CommandInput): Promise<voi
     return;
   }
   const { raw, body, authInfo } = decodeTx(bytes, { foreign: true });
-  io.out(`${printTx(create(TxSchema, { body, authInfo, signatures: raw.signatures }))}\n`);
+  const tx = create(TxSchema, { body, authInfo, signatures: raw.signatures });
+  tellUnknown(tx, io);
+  io.out(`${printTx(tx)}\n`);
 }
 
 function readBytes(text: string, isHex: boolean): Uint8Array {

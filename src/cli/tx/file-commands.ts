@@ -35,6 +35,10 @@ const OVERWRITE: FlagSpec = {
   name: "overwrite",
   summary: "replace signatures that are there; without it the new one is added",
 };
+const ALLOW_UNKNOWN: FlagSpec = {
+  name: "allow-unknown",
+  summary: "sign messages of types that are not known, whose content cannot be shown; in mode direct",
+};
 const OLDER_FORM: FlagSpec = { name: "amino", summary: "print the older JSON form with amino names" };
 const FOR_MULTISIG: FlagSpec = {
   name: "multisig",
@@ -58,7 +62,7 @@ export const FILE_COMMANDS: readonly CommandSpec[] = [
     name: "sign",
     args: "<file>",
     summary: "Sign a transaction in a file, - for standard input",
-    flags: [OLDER_FORM, FOR_MULTISIG, OUTPUT_DOCUMENT, OVERWRITE, SIGNATURE_ONLY, ...TX_FLAGS],
+    flags: [ALLOW_UNKNOWN, OLDER_FORM, FOR_MULTISIG, OUTPUT_DOCUMENT, OVERWRITE, SIGNATURE_ONLY, ...TX_FLAGS],
     example:
       "svc tx sign unsigned.json --from alice --chain-id svc-1 --output-document signed.json\n" +
       "svc tx sign unsigned.json --from alice --chain-id svc-1 --offline -a 12 -s 34",
@@ -70,6 +74,7 @@ export const FILE_COMMANDS: readonly CommandSpec[] = [
     summary: "Sign the transactions in files, one a line, with sequences that follow one another; - for standard input",
     flags: [
       { name: "append", summary: "sign one transaction with the messages of all; gas and fees are added up" },
+      ALLOW_UNKNOWN,
       FOR_MULTISIG,
       OUTPUT_DOCUMENT,
       OVERWRITE,

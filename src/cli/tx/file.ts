@@ -8,11 +8,13 @@ import {
   isObject,
   type JsonValue,
   MAX_TX_BYTES,
+  opaqueTypes,
   readJson,
 } from "../../wire/index.ts";
 import { commandError } from "../errors.ts";
 import { readTextFile } from "../files.ts";
 import type { Io } from "../io.ts";
+import { printable } from "../printable.ts";
 import type { TxParts } from "./json.ts";
 
 const HINT = "give a file with a transaction in JSON, as --generate-only and tx sign print it";
@@ -20,16 +22,28 @@ const HINT = "give a file with a transaction in JSON, as --generate-only and tx 
 const MAX_BYTES = 8 * MAX_TX_BYTES;
 
 /** The transaction in a file, or in standard input when the file is `-`. Names and spelling of types stay as they are. */
-export async function readTxFile(path: string, io: Pick<Io, "readAll">): Promise<Tx> {
-  return parseTx(await readInput(path, io), nameOf(path));
+export async function readTxFile(path: string, io: Pick<Io, "readAll" | "err">): Promise<Tx> {
+  const tx = parseTx(await readInput(path, io), nameOf(path));
+  tellUnknown(tx, io);
+  return tx;
 }
 
 /** The transactions in a file with one on each line; empty lines are skipped. */
-export async function readTxLines(path: string, io: Pick<Io, "readAll">): Promise<Tx[]> {
+export async function readTxLines(path: string, io: Pick<Io, "readAll" | "err">): Promise<Tx[]> {
   const lines = (await readInput(path, io)).split("\n");
   const txs = lines.flatMap((line, i) => (line.trim() === "" ? [] : [parseTx(line, `${nameOf(path)}, line ${i + 1}`)]));
   if (txs.length === 0) throw commandError(`${nameOf(path)} is empty`, { hint: HINT });
+  for (const tx of txs) tellUnknown(tx, io);
   return txs;
+}
+
+/** Says which messages cannot be shown. */
+export function tellUnknown(tx: Tx, io: Pick<Io, "err">): void {
+  for (const type of opaqueTypes(tx.body?.messages ?? [])) {
+    io.err(
+      `a message of type ${printable(type)} is not known: it is passed on as bytes, its content cannot be shown\n`,
+    );
+  }
 }
 
 /** What a path names, for errors. */
@@ -45,7 +59,7 @@ async function readInput(path: string, io: Pick<Io, "readAll">): Promise<string>
 
 function parseTx(text: string, source: string): Tx {
   try {
-    const tx = fromJson(TxSchema, withoutNewerFields(readJson(text)));
+    const tx = fromJson(TxSchema, withoutNewerFields(readJson(text)), { opaque: true });
     if (tx.body === undefined || tx.body.messages.length === 0) throw commandError("it has no messages");
     return tx;
   } catch (error) {

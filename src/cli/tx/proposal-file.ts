@@ -43,7 +43,9 @@ export function readProposalFile(path: string, { profile }: Flags): MessageInitS
   return readFile(path, HINT, (json) => {
     const { messages, deposit, ...rest } = shaped(PROPOSAL, json);
     if (messages.length === 0 && rest.metadata === "") throw new Error("it needs messages or metadata");
-    const spelled = messages.map((message: JsonValue) => fromJson(AnySchema, spell(message, profile.namespace)));
+    const spelled = messages.map((message: JsonValue) =>
+      fromJson(AnySchema, spell(message, profile.namespace), { opaque: true }),
+    );
     return { ...rest, messages: spelled, initialDeposit: readDeposit(deposit) };
   });
 }

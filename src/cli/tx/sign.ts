@@ -11,7 +11,7 @@ import { joinTxs } from "./join.ts";
 import { signerNumbers } from "./numbers.ts";
 import { requireSigningKey, type Sender } from "./sender.ts";
 import { readTxSettings, type TxSettings } from "./settings.ts";
-import { addressBytes, checkSigner, signTx } from "./signing.ts";
+import { addressBytes, checkShown, checkSigner, signTx } from "./signing.ts";
 
 /** `tx sign FILE`. With `--offline` nothing but the keyring and the file is looked at. */
 export async function signFile(input: CommandInput): Promise<void> {
@@ -53,6 +53,7 @@ async function signAll(input: CommandInput, read: (settings: TxSettings) => Prom
   const { account, mode } = await signedFor(context, signer, asked);
   const job = { context, settings, signer, form, account, mode: modeForKey(context, mode, signer.key) };
   for (const tx of txs) {
+    checkShown(tx, input.flags.bool("allow-unknown"));
     checkSigner(tx, { name: signer.key.name, account: addressBytes(job.account), mode: job.mode });
   }
   const numbers = await signerNumbers(context, settings, job.account);

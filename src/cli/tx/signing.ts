@@ -3,7 +3,9 @@ import type { KeyInfo } from "../../keyring/index.ts";
 import { equalBytes, toHex } from "../../util/index.ts";
 import { AuthInfoSchema, type SignerInfo, SignerInfoSchema, type Tx } from "../../wire/gen/sdk/tx/v1beta1/tx_pb.js";
 import {
+  isReadable,
   namespaceOf,
+  opaqueTypes,
   type PublicKey,
   parseBech32,
   publicKeyAddress,
@@ -98,7 +100,8 @@ export interface Claim {
 /** Refuses somebody who is no signer, and a mode in which several signers could not sign in turn. */
 export function checkSigner(tx: Tx, { name, account, mode }: Claim): void {
   const signers = signersOf(tx);
-  if (!signers.some((signer) => equalBytes(addressBytes(signer), account))) {
+  const isOpen = opaqueTypes(tx.body?.messages ?? []).length > 0;
+  if (!isOpen && !signers.some((signer) => equalBytes(addressBytes(signer), account))) {
     const text = `tx intended signer does not match the given signer: ${name}`;
     throw commandError(text, { hint: `it has to be signed by ${signers.join(" and ")}` });
   }
@@ -109,7 +112,16 @@ export function checkSigner(tx: Tx, { name, account, mode }: Claim): void {
 }
 
 export function signersOf(tx: Tx): string[] {
-  return txSigners((tx.body?.messages ?? []).map(unpackAny), tx.authInfo?.fee);
+  return txSigners((tx.body?.messages ?? []).filter(isReadable).map(unpackAny), tx.authInfo?.fee);
+}
+
+/** Refuses to sign what cannot be shown, unless the user said so. */
+export function checkShown(tx: Tx, allowed: boolean): void {
+  const [type] = opaqueTypes(tx.body?.messages ?? []);
+  if (type === undefined || allowed) return;
+  throw commandError(`a message of type ${type.slice(0, 128)} is not known, so what would be signed cannot be shown`, {
+    hint: "add --allow-unknown to sign it all the same",
+  });
 }
 
 /** The bytes of an address of any network: a file may be of another one than ours. */

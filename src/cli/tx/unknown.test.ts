@@ -1,0 +1,62 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { runCli } from "../../../test/cli/run.ts";
+import keyVectors from "../../../test/vectors/keys.json" with { type: "json" };
+
+const root = mkdtempSync(join(tmpdir(), "svc-unknown-"));
+afterAll(() => rmSync(root, { recursive: true }));
+const [owner] = keyVectors.keys;
+const FLAGS = ["--profile", "cosmos", "--keyring-dir", root, "--keyring-backend", "test"];
+const NUMBERS = ["--offline", "-a", "12", "-s", "34", "--chain-id", "vec-1"];
+const STRANGE = { "@type": "/osmosis.gamm.v1beta1.MsgJoinPool", value: "CgVhbGljZRAB" };
+const WARNING = "/osmosis.gamm.v1beta1.MsgJoinPool is not known: it is passed on as bytes";
+const fee = { amount: [], gas_limit: "200000", payer: "", granter: "" };
+
+let files = 0;
+function file(text: string): string {
+  files += 1;
+  const path = join(root, `tx-${files}.json`);
+  writeFileSync(path, text);
+  return path;
+}
+
+function unsigned(messages: readonly object[] = [STRANGE]): string {
+  const body = { messages, memo: "", timeout_height: "0", extension_options: [], non_critical_extension_options: [] };
+  return JSON.stringify({ body, auth_info: { signer_infos: [], fee }, signatures: [] });
+}
+
+beforeAll(async () => {
+  const argv = ["keys", "add", "k0", "--recover", ...FLAGS];
+  expect((await runCli(argv, { input: `${owner?.mnemonic}\n` })).code).toBe(0);
+});
+
+describe("messages of types that are not known", () => {
+  const exec = { "@type": "/cosmos.authz.v1beta1.MsgExec", grantee: owner?.address, msgs: [STRANGE] };
+
+  test.each([
+    ["alone", STRANGE],
+    ["in a message that is known", exec],
+  ])("%s go from JSON to bytes and back with a warning", async (_, message) => {
+    const text = unsigned([message]);
+    const encoded = await runCli(["tx", "encode", file(text)]);
+    expect(encoded).toMatchObject({ code: 0, err: expect.stringContaining("is not known") });
+    const decoded = await runCli(["tx", "decode", encoded.out.trim()]);
+    expect(decoded).toMatchObject({ code: 0, err: expect.stringContaining("is not known") });
+    expect(decoded.out).toBe(`${text}\n`);
+  });
+
+  test("are signed in mode direct when the user allows it, and the signature holds", async () => {
+    const sign = ["tx", "sign", file(unsigned()), "--from", "k0", ...FLAGS, ...NUMBERS];
+    const refused = await runCli(sign);
+    expect(refused.code).not.toBe(0);
+    expect(refused.err).toContain("add --allow-unknown");
+    const signed = await runCli([...sign, "--allow-unknown"]);
+    expect(signed).toMatchObject({ code: 0, err: expect.stringContaining(WARNING) });
+    expect(JSON.parse(signed.out).body.messages).toEqual([STRANGE]);
+    const amino = await runCli([...sign, "--allow-unknown", "--sign-mode", "amino-json"]);
+    expect(amino.code).not.toBe(0);
+    expect(amino.err).toContain("amino JSON cannot sign a message of type /osmosis.gamm.v1beta1.MsgJoinPool");
+  });
+});
