@@ -46,7 +46,7 @@ const INNER_DOORS = ["src/cli/deploy/index.ts"];
 const CLIENTS = ["client", "provider", "cli", "tenant", "certs", "library"];
 
 /** Rooms that imported each other when the rule came. */
-const KNOWN_CIRCLES: readonly string[] = ["src/cli: generated, query, tx", "src/cli: deploy, provider-client"];
+const KNOWN_CIRCLES: readonly string[] = ["src/cli: autocli, query, tx", "src/cli: deploy, provider-client"];
 
 const MAX_FILE_LINES = 700;
 

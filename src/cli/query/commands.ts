@@ -5,7 +5,7 @@ import { DISTRIBUTION_QUERIES, STAKING_QUERIES } from "./staking-commands.ts";
 
 /** A module's queries: those written by hand, then those of its rpcs. */
 function moduleGroup(name: string, summary: string, own: readonly CommandSpec[] = []): CommandSpec {
-  const commands = async () => [...own, ...(await import("../generated/query.ts")).queryCommands(name)];
+  const commands = async () => [...own, ...(await import("../autocli/query.ts")).queryCommands(name)];
   return { name, summary, commands };
 }
 

@@ -6,7 +6,7 @@ import { DISTRIBUTION, STAKING } from "./staking-commands.ts";
 
 /** A module's transactions: those written by hand, then those of its rpcs. */
 function moduleGroup(name: string, summary: string, own: readonly CommandSpec[]): CommandSpec {
-  const commands = async () => [...own, ...(await import("../generated/tx.ts")).txCommands(name)];
+  const commands = async () => [...own, ...(await import("../autocli/tx.ts")).txCommands(name)];
   return { name, summary, commands };
 }
 
