@@ -125,7 +125,8 @@ describe("results", () => {
       codespace: "probe",
       log: "failed to execute message; message index: 1: here: refused on purpose",
     });
-    expect(sent.events.map(({ type }) => type)).toEqual(["tx", "tx", "transfer", "message", "tx"]);
+    const types = ["tx", "tx", "coin_spent", "coin_received", "transfer", "message", "tx"];
+    expect(sent.events.map(({ type }) => type)).toEqual(types);
     expect(chain.balance(from.address)).toBe(10n ** 12n - 500n);
   });
 

@@ -178,7 +178,9 @@ class Run {
       gasUsed: this.#gas.used,
       events: [
         ...storedEvents(this.#anteEvents),
-        ...perMessage.flatMap((events, index) => storedMessageEvents(events, index)),
+        ...perMessage.flatMap((events, index) =>
+          storedMessageEvents(events, index, this.tx?.messages[index]?.route.typeUrls ?? []),
+        ),
       ],
     };
   }

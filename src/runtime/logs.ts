@@ -11,19 +11,37 @@ export interface StoredAttribute extends EventAttribute {
   readonly index: boolean;
 }
 
+/**
+ * Events that the ecosystem knows since logs went out of use: they stand among the events of a result and not in its log,
+ * which has the form of the time before. Their amounts are those of `transfer`, by which one searches.
+ */
+const EVENTS_ALONE: ReadonlySet<string> = new Set(["coin_spent", "coin_received"]);
+
 /** Events of the ante checks and of block items. */
 export function storedEvents(events: readonly Event[]): StoredEvent[] {
-  return events.map(({ type, attributes }) => ({ type, attributes: attributes.map(indexed) }));
+  return events.map(({ type, attributes }) => ({ type, attributes: indexed(type, attributes) }));
 }
 
-/** Events of the message at `index`: each says so in a last attribute `msg_index`. */
-export function storedMessageEvents(events: readonly Event[], index: number): StoredEvent[] {
+/**
+ * Events of the message at `index`: each says so in a last attribute `msg_index`. The first, which has the action, names the
+ * message by its type URLs too: so newer tools search for it.
+ */
+export function storedMessageEvents(
+  events: readonly Event[],
+  index: number,
+  typeUrls: readonly string[],
+): StoredEvent[] {
   const mark = { key: "msg_index", value: index.toString(), index: true };
-  return events.map(({ type, attributes }) => ({ type, attributes: [...attributes.map(indexed), mark] }));
+  const urls = typeUrls.map((value) => ({ key: "action", value, index: true }));
+  return events.map(({ type, attributes }, i) => ({
+    type,
+    attributes: [...indexed(type, attributes), ...(i === 0 ? urls : []), mark],
+  }));
 }
 
-function indexed({ key, value }: EventAttribute): StoredAttribute {
-  return { key, value, index: true };
+function indexed(type: string, attributes: readonly EventAttribute[]): StoredAttribute[] {
+  const all = !EVENTS_ALONE.has(type);
+  return attributes.map(({ key, value }) => ({ key, value, index: all || key !== "amount" }));
 }
 
 /**
@@ -40,6 +58,7 @@ export function successLog(messages: readonly (readonly Event[])[]): string {
 function mergeByType(events: readonly Event[]): Event[] {
   const merged = new Map<string, EventAttribute[]>();
   for (const { type, attributes } of events) {
+    if (EVENTS_ALONE.has(type)) continue;
     const known = merged.get(type);
     if (known === undefined) merged.set(type, attributes.map(plain));
     else append(known, attributes.map(plain));

@@ -2,6 +2,8 @@ import type { DescMessage } from "@bufbuild/protobuf";
 import { messageAction, type Namespace, namespaceOf, toNamespace } from "../wire/index.ts";
 import type { BoundMethod, Module } from "./module.ts";
 
+const NAMESPACES = ["sdk", "cosmos"] as const satisfies readonly Namespace[];
+
 /** Where a message goes. */
 export interface MessageRoute {
   readonly module: Module;
@@ -10,6 +12,8 @@ export interface MessageRoute {
   readonly message: string;
   /** Value of the event attribute `message.action`. */
   readonly action: string;
+  /** The type URL in every spelling, where it is not the action itself. */
+  readonly typeUrls: readonly string[];
   /** Whether the events of the fee belong to the log of this message (the marketplace's messages). */
   readonly logsFee: boolean;
 }
@@ -46,11 +50,13 @@ export class Router {
     const { typeName, name } = method.input;
     if (this.#messages.has(typeName)) throw new Error(`${typeName} has two handlers`);
     const action = messageAction(method.input) ?? `/${typeName}`;
+    const urls = [...new Set(NAMESPACES.map((namespace) => toNamespace(`/${typeName}`, namespace)))];
     this.#messages.set(typeName, {
       module,
       method,
       message: name,
       action,
+      typeUrls: urls.filter((url) => url !== action),
       logsFee: typeName.startsWith("svc."),
     });
   }

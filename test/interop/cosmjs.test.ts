@@ -97,8 +97,12 @@ describe("CosmJS", () => {
     expect(found).toMatchObject({ height: sent.height, code: 0, hash: sent.transactionHash });
     const byEvent = await client.searchTx(`transfer.recipient='${bob.address}'`);
     expect(byEvent.map(({ hash }) => hash)).toEqual([sent.transactionHash]);
-    const byPairs = await client.searchTx([{ key: "message.action", value: "/cosmos.bank.v1beta1.MsgSend" }]);
-    expect(byPairs).toEqual([]);
+    for (const [key, value] of [
+      ["message.action", "/cosmos.bank.v1beta1.MsgSend"],
+      ["message.action", "send"],
+      ["coin_received.receiver", bob.address],
+    ] as const)
+      expect((await client.searchTx([{ key, value }])).map(({ hash }) => hash)).toEqual([sent.transactionHash]);
     expect(await client.getTx("AA".repeat(32))).toBeNull();
     const { tx } = QueryClient.withExtensions(await connectComet(node.rpcUrl), setupTxExtension);
     const served = await tx.getTx(sent.transactionHash);

@@ -51,14 +51,23 @@ describe("MsgSend", () => {
     expect(sent.events.map(({ type, attributes }) => [type, ...attributes.map(({ key }) => key)])).toEqual([
       ["tx", "acc_seq"],
       ["tx", "signature"],
+      ["coin_spent", "spender", "amount"],
+      ["coin_received", "receiver", "amount"],
       ["transfer", "recipient", "sender", "amount"],
       ["message", "sender"],
       ["tx", "fee", "fee_payer"],
-      ["message", "action", "msg_index"],
+      ["message", "action", "action", "action", "msg_index"],
+      ["coin_spent", "spender", "amount", "msg_index"],
+      ["coin_received", "receiver", "amount", "msg_index"],
       ["transfer", "recipient", "sender", "amount", "msg_index"],
       ["message", "sender", "msg_index"],
       ["message", "module", "msg_index"],
     ]);
+    const values = (name: string) =>
+      sent.events.flatMap((event) => event.attributes.filter(({ key }) => key === name).map(({ value }) => value));
+    expect(values("action")).toEqual(["send", "/sdk.bank.v1beta1.MsgSend", "/cosmos.bank.v1beta1.MsgSend"]);
+    expect(values("spender")).toEqual([alice.address, alice.address]);
+    expect(values("receiver")).toEqual([encodeAddress(moduleAddress("fee_collector")), nobody]);
   });
 
   test("to oneself changes nothing", () => {

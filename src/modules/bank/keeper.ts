@@ -24,7 +24,7 @@ export interface Accounts {
 
 /**
  * Balances and supply. Amounts handed in are positive and sorted by denomination (`readCoins`). Every transfer tells of
- * itself in the events `transfer` and `message`.
+ * itself in the events `transfer` and `message`, and every change of a balance in `coin_spent` or `coin_received`.
  */
 export class BankKeeper {
   readonly params = paramsItem({ prefix: 0x00, schema: ParamsSchema });
@@ -77,10 +77,10 @@ export class BankKeeper {
   /** Moves coins between any two accounts; the receiver's comes into being. Throws `sdk/5`. */
   send(ctx: Context, from: Uint8Array, to: Uint8Array, coins: readonly IntCoin[]): void {
     const [recipient, sender, amount] = [encodeAddress(to), encodeAddress(from), formatCoins(coins)];
-    ctx.events.emit("transfer", { recipient, sender, amount });
-    ctx.events.emit("message", { sender });
     this.subtract(ctx, from, coins);
     this.add(ctx, to, coins);
+    ctx.events.emit("transfer", { recipient, sender, amount });
+    ctx.events.emit("message", { sender });
   }
 
   /** Pays out of a module's account. */
@@ -125,6 +125,7 @@ export class BankKeeper {
 
   add(ctx: Context, address: Uint8Array, coins: readonly IntCoin[]): void {
     this.#accounts.ensure(ctx, address);
+    ctx.events.emit("coin_received", { receiver: encodeAddress(address), amount: formatCoins(coins) });
     for (const { denom, amount } of coins)
       this.setBalance(ctx, address, { denom, amount: this.balance(ctx, address, denom) + amount });
   }
@@ -138,6 +139,7 @@ export class BankKeeper {
         );
       this.setBalance(ctx, address, { denom, amount: held - amount });
     }
+    ctx.events.emit("coin_spent", { spender: encodeAddress(address), amount: formatCoins(coins) });
   }
 
   setBalance(ctx: Context, address: Uint8Array, { denom, amount }: IntCoin): void {
