@@ -4,10 +4,12 @@
  *
  *   npm run bench -- blocks [runs] [transactions] [a block]
  */
+
 import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { create } from "@bufbuild/protobuf";
+import { NO_VOTERS } from "../src/abci/index.ts";
 import { createApp } from "../src/app/index.ts";
 import { consensusAddress, ed25519PublicKey, sha256 } from "../src/crypto/index.ts";
 import {
@@ -87,6 +89,7 @@ function runApp(database: Database): void {
   app.initChain(genesis());
   const block = (height: bigint, batch: readonly Uint8Array[]): void => {
     const request = {
+      ...NO_VOTERS,
       txs: batch,
       height,
       time: GENESIS_TIME + height,
@@ -136,6 +139,7 @@ function askFirstNumber(): bigint {
   const app = createApp({ database: memoryDatabase() });
   app.initChain(genesis());
   app.finalizeBlock({
+    ...NO_VOTERS,
     txs: [],
     height: 1n,
     time: GENESIS_TIME,

@@ -3,10 +3,12 @@
  *
  *   npm run bench -- send [accounts] [sends] [sends a block]
  */
+
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { create } from "@bufbuild/protobuf";
+import { DEFAULT_CONSENSUS_PARAMS, NO_VOTERS } from "../src/abci/index.ts";
 import { createApp, moduleSet, type SvcApplication } from "../src/app/index.ts";
 import { type Database, memoryDatabase, openLmdb } from "../src/store/index.ts";
 import { signTx, type TestKey, testKey } from "../src/testing/index.ts";
@@ -39,7 +41,14 @@ class Meter {
 function bench(title: string, database: Database, keys: readonly TestKey[], txs: readonly Uint8Array[]): void {
   const app = createApp({ database, set: moduleSet(() => []) });
   const balances = keys.map(({ address }) => ({ address, coins: [{ denom: "utoken", amount: "1000000000" }] }));
-  app.initChain({ chainId: CHAIN_ID, time: 1n, initialHeight: 1n, validators: [], appState: { bank: { balances } } });
+  app.initChain({
+    chainId: CHAIN_ID,
+    time: 1n,
+    initialHeight: 1n,
+    validators: [],
+    consensusParams: DEFAULT_CONSENSUS_PARAMS,
+    appState: { bank: { balances } },
+  });
   block(app, 1n, [], new Meter());
   const meter = new Meter();
   const idle = new Meter();
@@ -61,7 +70,7 @@ function bench(title: string, database: Database, keys: readonly TestKey[], txs:
 }
 
 function block(app: SvcApplication, height: bigint, txs: readonly Uint8Array[], meter: Meter): void {
-  const request = { txs, height, time: height, proposer: new Uint8Array(20), hash: new Uint8Array(32) };
+  const request = { ...NO_VOTERS, txs, height, time: height, proposer: new Uint8Array(20), hash: new Uint8Array(32) };
   const { txResults } = meter.run("finalizeBlock", () => app.finalizeBlock(request));
   for (const result of txResults) must(result);
   meter.run("commit", () => app.commit());

@@ -14,11 +14,12 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   wire: ["crypto"],
   sdl: ["wire"],
   store: ["wire"],
-  runtime: ["store"],
+  abci: ["store"],
+  runtime: ["abci"],
   modules: ["runtime", "sdl"],
   app: ["modules"],
-  engine: ["app"],
-  node: ["engine"],
+  engine: ["abci", "crypto"],
+  node: ["engine", "app"],
   client: ["sdl", "wire"],
   keyring: ["crypto", "wire"],
   provider: ["client", "keyring", "sdl"],
@@ -28,7 +29,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Folders whose code decides the state of the chain: nothing in them may depend on the machine or the moment. */
-const CONSENSUS = ["runtime", "modules", "app"];
+const CONSENSUS = ["abci", "runtime", "modules", "app"];
 const BANNED_IN_CONSENSUS = [
   /\bDate\b/,
   /\bMath\.random\b/,
@@ -169,6 +170,25 @@ describe("the source tree", () => {
     );
     expect(circles.filter((circle) => !KNOWN_CIRCLES.includes(circle))).toEqual([]);
     expect(KNOWN_CIRCLES.filter((circle) => !circles.includes(circle))).toEqual([]);
+  });
+
+  it("shows other modules what they may do with a keeper, not the keeper", () => {
+    const faults = files
+      .filter(({ path, isTest }) => path.startsWith("src/modules/") && !isTest)
+      .flatMap(({ path, text }) => {
+        const others = [...text.matchAll(/import (?:type )?\{([^}]*)\} from "(\.\.\/\w+\/index\.ts)"/g)];
+        const keepers = others.flatMap(([, names = "", from]) => (/Keeper\b/.test(names) ? [from] : []));
+        return keepers.map((from) => `${path} takes a keeper of ${from}: let that module export the few functions`);
+      });
+    expect(faults).toEqual([]);
+  });
+
+  it("lets engines know of applications by their contract alone", () => {
+    const faults = files
+      .filter(({ folder, isTest }) => folder === "engine" && !isTest)
+      .filter((file) => imports(file).some((target) => /^src\/(app|modules|runtime)\//.test(target)))
+      .map(({ path }) => path);
+    expect(faults).toEqual([]);
   });
 
   it("keeps the moment and the machine out of consensus code", () => {

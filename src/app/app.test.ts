@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { afterEach, describe, expect, test } from "vitest";
+import { type AppQueryResult, DEFAULT_CONSENSUS_PARAMS, NO_VOTERS } from "../abci/index.ts";
 import { bankModule } from "../modules/bank/index.ts";
 import { defineModule, InvariantBreach } from "../runtime/index.ts";
 import { type Database, memoryDatabase, openLmdb } from "../store/index.ts";
@@ -13,7 +14,6 @@ import { MsgSendSchema } from "../wire/gen/sdk/bank/v1beta1/tx_pb.js";
 import { Service, type SimulateResponse } from "../wire/gen/sdk/tx/v1beta1/service_pb.js";
 import { type AuthInfo, AuthInfoSchema, TxBodySchema, TxRawSchema } from "../wire/gen/sdk/tx/v1beta1/tx_pb.js";
 import { decodeMessage, encodeMessage, encodeTx } from "../wire/index.ts";
-import type { AppQueryResult } from "./abci.ts";
 import { createApp, moduleSet, type SvcApplication } from "./index.ts";
 
 const temporary: string[] = [];
@@ -40,12 +40,26 @@ function newApp(database: Database = memoryDatabase()): SvcApplication {
 }
 
 function initialise(app: SvcApplication, appState: Record<string, unknown> = {}): Uint8Array {
-  const { appHash } = app.initChain({ chainId: "test-1", time: 5n, initialHeight: 1n, validators: [], appState });
+  const { appHash } = app.initChain({
+    chainId: "test-1",
+    time: 5n,
+    initialHeight: 1n,
+    validators: [],
+    consensusParams: DEFAULT_CONSENSUS_PARAMS,
+    appState,
+  });
   return appHash;
 }
 
 function emptyBlock(app: SvcApplication, height: bigint) {
-  const request = { txs: [], height, time: height * 10n, proposer: new Uint8Array(20), hash: new Uint8Array(32) };
+  const request = {
+    ...NO_VOTERS,
+    txs: [],
+    height,
+    time: height * 10n,
+    proposer: new Uint8Array(20),
+    hash: new Uint8Array(32),
+  };
   const result = app.finalizeBlock(request);
   app.commit();
   return result;
@@ -69,7 +83,7 @@ describe("the life of a chain", () => {
     expect(toHex(again.info().lastBlockAppHash)).toBe(toHex(appHash));
     expect(() => initialise(again)).toThrow("initialised already");
     expect(() =>
-      again.finalizeBlock({ txs: [], height: 3n, time: 3n, proposer: new Uint8Array(20), hash: appHash }),
+      again.finalizeBlock({ ...NO_VOTERS, txs: [], height: 3n, time: 3n, proposer: new Uint8Array(20), hash: appHash }),
     ).toThrow("block 3 does not follow height 1");
     emptyBlock(again, 2n);
     expect(ask(again, "/sdk.auth.v1beta1.Query/Params")).toMatchObject({ code: 0, height: 2n });
@@ -93,7 +107,14 @@ describe("the life of a chain", () => {
   test("a finalized block waits for its commit", () => {
     const app = newApp();
     initialise(app);
-    const request = { txs: [], height: 1n, time: 1n, proposer: new Uint8Array(20), hash: new Uint8Array(32) };
+    const request = {
+      ...NO_VOTERS,
+      txs: [],
+      height: 1n,
+      time: 1n,
+      proposer: new Uint8Array(20),
+      hash: new Uint8Array(32),
+    };
     expect(() => app.commit()).toThrow("finalized before");
     app.finalizeBlock(request);
     expect(() => app.finalizeBlock(request)).toThrow("was not committed");
@@ -133,7 +154,8 @@ describe("proposals", () => {
   test("with bytes that are no transaction are neither made nor accepted", () => {
     const chain = newChain();
     const tx = chain.sign(send(chain), { from: chain.key("alice") });
-    const process = (txs: readonly Uint8Array[]) => chain.app.processProposal({ txs, height: 2n, time: chain.time });
+    const at = { ...NO_VOTERS, height: 2n, time: chain.time, proposer: new Uint8Array(20), hash: new Uint8Array(32) };
+    const process = (txs: readonly Uint8Array[]) => chain.app.processProposal({ ...at, txs });
     expect(chain.propose([Uint8Array.of(1, 2, 3), tx])).toEqual([tx]);
     expect(process([tx])).toBe(true);
     expect(process([tx, Uint8Array.of(1, 2, 3)])).toBe(false);
@@ -336,7 +358,8 @@ describe("genesis", () => {
 
 describe("invariants", () => {
   test("a breach after a block stops the node with the sentence", () => {
-    const set = moduleSet(({ auth, bank }) => {
+    const set = moduleSet(({ auth }) => {
+      const bank = bankModule(auth).keeper;
       const thief = defineModule({
         ...bankModule(auth).module,
         name: "thief",

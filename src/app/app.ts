@@ -1,5 +1,5 @@
-import { type AuthKeeper, authModule, FEE_COLLECTOR } from "../modules/auth/index.ts";
-import { type BankKeeper, bankModule } from "../modules/bank/index.ts";
+import { authModule, FEE_COLLECTOR } from "../modules/auth/index.ts";
+import { type Accounts, type Bank, bankModule } from "../modules/bank/index.ts";
 import type { AnteOptions, Module } from "../runtime/index.ts";
 import { type ApplicationOptions, SvcApplication } from "./application.ts";
 import { marketplaceModules } from "./marketplace.ts";
@@ -12,10 +12,10 @@ export interface ModuleSet {
   readonly ante: Omit<AnteOptions, "minGasPrices" | "maxBlockGas">;
 }
 
-/** Keepers that other modules build on. */
+/** What all other modules may do with accounts and coins. */
 export interface BaseKeepers {
-  readonly auth: AuthKeeper;
-  readonly bank: BankKeeper;
+  readonly auth: Accounts;
+  readonly bank: Bank;
 }
 
 /**

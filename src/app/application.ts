@@ -1,3 +1,20 @@
+import type {
+  AppInfo,
+  Application,
+  AppliedChunk,
+  AppQuery,
+  AppQueryResult,
+  CheckTx,
+  CheckTxResult,
+  FinalizeBlock,
+  FinalizeBlockResult,
+  InitChain,
+  InitChainResult,
+  PrepareProposal,
+  ProcessProposal,
+  Snapshot,
+  SnapshotVerdict,
+} from "../abci/index.ts";
 import {
   type BlockInfo,
   type BlockProblem,
@@ -22,23 +39,19 @@ import {
 } from "../store/index.ts";
 import { assert, type DecimalCoin } from "../util/index.ts";
 import type { JsonObject } from "../wire/index.ts";
-import type {
-  AppInfo,
-  Application,
-  AppQuery,
-  AppQueryResult,
-  CheckTx,
-  CheckTxResult,
-  FinalizeBlock,
-  FinalizeBlockResult,
-  InitChain,
-  InitChainResult,
-  PrepareProposal,
-  ProcessProposal,
-} from "./abci.ts";
 import type { ModuleSet } from "./app.ts";
+import { endBlock } from "./end-block.ts";
 import { exportModules, importGenesis, parseGenesis } from "./genesis.ts";
 import { lastBlockWrite, readLastBlock } from "./lastblock.ts";
+import {
+  checkModuleSet,
+  hasModuleSet,
+  type Migration,
+  migrate,
+  moduleSetWrite,
+  readModuleSet,
+  versionsOf,
+} from "./module-versions.ts";
 import { fillBlock } from "./proposal.ts";
 import { answerQuery } from "./query.ts";
 import { simulate } from "./simulate.ts";
@@ -55,6 +68,8 @@ export interface ApplicationOptions {
   /** Told of programming errors and of block items that failed; they are contained all the same. */
   readonly report?: (problem: BlockProblem) => void;
   readonly version?: string;
+  /** Lets a state of older versions of the modules in; the next block migrates it. */
+  readonly upgrade?: boolean;
 }
 
 /** Bytes of checked transactions whose decoded form, some twenty times as large, is kept until they come in a block. */
@@ -80,6 +95,10 @@ export class SvcApplication implements Application {
   #committed: boolean;
   /** What the mempool's transactions have changed, over the last commit. */
   #check: CacheMultiStore;
+  /** Migrations that the next block begins with. */
+  #due: readonly Migration[];
+  /** Whether the stored set of modules is that of this application. */
+  #isRecorded: boolean;
   /** State of genesis, until the first block is executed on it. */
   #genesis: StateBranch | undefined;
   #finalized: Finalized | undefined;
@@ -101,6 +120,9 @@ export class SvcApplication implements Application {
       report: this.#report,
     });
     this.#last = readLastBlock(database);
+    this.#due =
+      this.#last === undefined ? [] : checkModuleSet(readModuleSet(database), set.modules, options.upgrade === true);
+    this.#isRecorded = this.#last !== undefined && hasModuleSet(database) && this.#due.length === 0;
     this.#committed = this.#last !== undefined;
     this.#check = new CacheMultiStore(this.#state);
   }
@@ -132,7 +154,7 @@ export class SvcApplication implements Application {
     this.#check = new CacheMultiStore(branch);
     const prepared = this.#state.workingHash(branch);
     this.#state.release(prepared);
-    return { validators: [], appHash: prepared.appHash };
+    return { validators: [], consensusParams: undefined, appHash: prepared.appHash };
   }
 
   checkTx({ tx, kind }: CheckTx): CheckTxResult {
@@ -148,30 +170,33 @@ export class SvcApplication implements Application {
     return txs.every((tx) => this.#runner.isReadable(tx));
   }
 
-  finalizeBlock({ txs, height, time, proposer }: FinalizeBlock): FinalizeBlockResult {
+  finalizeBlock({ txs, height, time, proposer, lastCommit, misbehavior }: FinalizeBlock): FinalizeBlockResult {
     const last = this.#requireLast();
     if (this.#finalized !== undefined) throw new Error("the last finalized block was not committed");
     if (height !== last.height + 1n) throw new Error(`block ${height} does not follow height ${last.height}`);
     const block = { chainId: last.chainId, height, time, proposer };
     const stores = this.#genesis ?? this.#state.branch();
     const events = new EventSink();
-    const ctx = new Context({ block, mode: "block", stores, events, report: this.#report });
+    const evidence = { lastCommit, misbehavior };
+    const ctx = new Context({ block, evidence, mode: "block", stores, events, report: this.#report });
+    if (this.#due.length > 0) migrate(ctx, this.#due);
     for (const { name, beginBlock } of this.modules)
       if (beginBlock) runBlockItem(ctx, `${name}/begin_block`, beginBlock);
     const env = { block, stores };
     const txResults = txs.map((tx) => this.#runner.deliver(env, tx));
-    for (const { name, endBlock } of this.#endBlockers) if (endBlock) runBlockItem(ctx, `${name}/end_block`, endBlock);
+    const updates = endBlock(ctx, this.#endBlockers);
     if (this.#options.checkInvariants === true) this.#checkInvariants(ctx);
     const prepared = this.#state.workingHash(stores);
     this.#finalized = { block, prepared };
-    return { events: storedEvents(events.all()), txResults, validatorUpdates: [], appHash: prepared.appHash };
+    return { ...updates, events: storedEvents(events.all()), txResults, appHash: prepared.appHash };
   }
 
   commit(alongside: readonly Write[] = []): void {
     const finalized = this.#finalized;
     assert(finalized !== undefined, "a block is finalized before it is committed");
     const { block, prepared } = finalized;
-    this.#state.commit(block.height, prepared, [...alongside, lastBlockWrite(block)]);
+    this.#state.commit(block.height, prepared, [...alongside, lastBlockWrite(block), ...this.#versionWrites()]);
+    this.#due = [];
     this.#finalized = undefined;
     this.#genesis = undefined;
     this.#last = block;
@@ -194,6 +219,23 @@ export class SvcApplication implements Application {
     );
   }
 
+  /** State sync is not offered: there are no snapshots, and none is taken. */
+  listSnapshots(): readonly Snapshot[] {
+    return [];
+  }
+
+  offerSnapshot(): SnapshotVerdict {
+    return "abort";
+  }
+
+  loadSnapshotChunk(): Uint8Array {
+    return new Uint8Array(0);
+  }
+
+  applySnapshotChunk(): AppliedChunk {
+    return { result: "abort", refetchChunks: [], rejectSenders: [] };
+  }
+
   /** The `app_state` of the last committed height. */
   exportGenesis(): JsonObject {
     return exportModules(this.#readContext(), this.modules);
@@ -202,6 +244,12 @@ export class SvcApplication implements Application {
   /** The sentences of the invariants that do not hold at the last committed height. */
   brokenInvariants(): string[] {
     return brokenInvariants(this.modules, this.#readContext());
+  }
+
+  #versionWrites(): Write[] {
+    if (this.#isRecorded) return [];
+    this.#isRecorded = true;
+    return [moduleSetWrite(versionsOf(this.modules))];
   }
 
   get #version(): string {

@@ -1,4 +1,3 @@
-export type * from "./abci.ts";
 export { type BaseKeepers, createApp, type ModuleSet, moduleSet, standardModules } from "./app.ts";
 export { type ApplicationOptions, SvcApplication } from "./application.ts";
 export { genesisProblems } from "./genesis.ts";

@@ -1,4 +1,5 @@
 import { create, type DescMessage, type MessageInitShape } from "@bufbuild/protobuf";
+import type { AppQuery, AppQueryResult } from "../abci/index.ts";
 import {
   type BlockInfo,
   type BlockProblem,
@@ -12,7 +13,6 @@ import {
 import { CacheMultiStore, MAX_KEY_BYTES, type StateStore } from "../store/index.ts";
 import { sdkErrors, toUtf8 } from "../util/index.ts";
 import { decodeMessage, encodeMessage, toNamespace } from "../wire/index.ts";
-import type { AppQuery, AppQueryResult } from "./abci.ts";
 
 /** What queries are answered from. */
 export interface QuerySources {
@@ -35,7 +35,7 @@ const SIMULATE = "/sdk.tx.v1beta1.Service/Simulate";
 /** Answers a query from the last committed state; every error becomes a result. */
 export function answerQuery(sources: QuerySources, query: AppQuery): AppQueryResult {
   const height = sources.block?.height ?? 0n;
-  const base = { code: 0, codespace: "", log: "", info: "", key: NOTHING, value: NOTHING, height };
+  const base = { code: 0, codespace: "", log: "", info: "", key: NOTHING, value: NOTHING, proofOps: [], height };
   const failed = (error: unknown, failure: QueryFailure): AppQueryResult => {
     if (isPanic(error)) sources.report({ item: `query ${query.path}`, height, error });
     return { ...base, ...failure };

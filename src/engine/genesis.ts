@@ -1,8 +1,9 @@
+import { type ConsensusParams, DEFAULT_CONSENSUS_PARAMS } from "../abci/index.ts";
 import { consensusAddress, sha256 } from "../crypto/index.ts";
 import { errorText, fromBase64, fromHex, SvcError, toBase64, toHexUpper, toUtf8 } from "../util/index.ts";
 import { type JsonValue, printJson, sortJson } from "../wire/index.ts";
 import { formatRfc3339, parseRfc3339 } from "./embedded/time.ts";
-import type { ConsensusParams, Validator } from "./embedded/types.ts";
+import type { Validator } from "./embedded/types.ts";
 
 /** The first state of a chain, as its genesis file tells it. */
 export interface Genesis {
@@ -18,12 +19,6 @@ export interface Genesis {
 export interface GenesisValidator extends Validator {
   readonly name: string;
 }
-
-export const DEFAULT_CONSENSUS_PARAMS: ConsensusParams = {
-  block: { maxBytes: 22_020_096n, maxGas: -1n },
-  evidence: { maxAgeNumBlocks: 100_000n, maxAgeDuration: 172_800_000_000_000n, maxBytes: 1_048_576n },
-  validator: { pubKeyTypes: ["ed25519"] },
-};
 
 /** Upper bound of a block's size in bytes, whatever the genesis says. */
 export const MAX_BLOCK_BYTES = 104_857_600n;

@@ -1,3 +1,4 @@
+export { type ConsensusParams, DEFAULT_CONSENSUS_PARAMS } from "../abci/index.ts";
 export { type BlockRecord, BlockStore, type ExecutedBlock, type ExecutedTx } from "./embedded/blockstore.ts";
 export { encodeBlock } from "./embedded/codec.ts";
 export { EmbeddedEngine, type EmbeddedEngineOptions } from "./embedded/engine.ts";
@@ -22,7 +23,6 @@ export {
   type Block,
   type BlockId,
   type Commit,
-  type ConsensusParams,
   type Header,
   type Validator,
 } from "./embedded/types.ts";
@@ -30,7 +30,6 @@ export { verifyCommit } from "./embedded/vote.ts";
 export type { Engine } from "./engine.ts";
 export {
   consensusParamsToJson,
-  DEFAULT_CONSENSUS_PARAMS,
   type Genesis,
   type GenesisValidator,
   genesisHash,

@@ -1,5 +1,5 @@
 import { create, type DescMessage, type MessageInitShape } from "@bufbuild/protobuf";
-import type { AppQuery, AppQueryResult } from "../app/index.ts";
+import type { AppQuery, AppQueryResult } from "../abci/index.ts";
 import { type EmbeddedEngine, type FoundTx, formatSeconds, parseQuery, searchTxs } from "../engine/index.ts";
 import { queryFailure } from "../runtime/index.ts";
 import { errorText, fromHex, SvcError, sdkErrors, toHexUpper } from "../util/index.ts";
@@ -32,7 +32,15 @@ const MAX_PER_PAGE = 100n;
 export function answerTxService(engine: EmbeddedEngine, query: AppQuery): AppQueryResult | undefined {
   const path = toNamespace(query.path, "sdk");
   if (path !== GET_TX && path !== GET_TXS_EVENT) return undefined;
-  const base = { codespace: "", log: "", info: "", key: NOTHING, value: NOTHING, height: engine.blocks.height };
+  const base = {
+    codespace: "",
+    log: "",
+    info: "",
+    key: NOTHING,
+    value: NOTHING,
+    proofOps: [],
+    height: engine.blocks.height,
+  };
   const namespace = namespaceOf(query.path);
   try {
     const value = path === GET_TX ? getTx(engine, query.data, namespace) : getTxsEvent(engine, query.data, namespace);

@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { TxResult } from "../app/index.ts";
+import type { TxResult } from "../abci/index.ts";
 import {
   type SendSettings,
   type TestChain,

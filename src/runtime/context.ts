@@ -1,3 +1,4 @@
+import { type BlockEvidence, NO_EVIDENCE } from "../abci/index.ts";
 import type { KVStore, MultiStore } from "../store/index.ts";
 import type { Namespace } from "../wire/index.ts";
 import { EventSink } from "./events.ts";
@@ -28,6 +29,8 @@ export interface BlockProblem {
 
 interface ContextParts {
   readonly block: BlockInfo;
+  /** Of the block being executed; in all other modes nobody voted and nobody did wrong. */
+  readonly evidence?: BlockEvidence;
   readonly mode: Mode;
   readonly stores: MultiStore;
   readonly gas?: GasMeter;
@@ -42,6 +45,8 @@ interface ContextParts {
 /** Everything a handler may see or change: no clock, no randomness, no I/O beside it. */
 export class Context {
   readonly block: BlockInfo;
+  /** Who voted on the block before, and who is proven to have done wrong: for begin- and end-block items. */
+  readonly evidence: BlockEvidence;
   readonly mode: Mode;
   readonly gas: GasMeter;
   readonly events: EventSink;
@@ -53,6 +58,7 @@ export class Context {
 
   constructor(parts: ContextParts) {
     this.block = parts.block;
+    this.evidence = parts.evidence ?? NO_EVIDENCE;
     this.mode = parts.mode;
     this.gas = parts.gas ?? infiniteGas();
     this.events = parts.events ?? new EventSink();
@@ -92,6 +98,7 @@ export class Context {
   #parts(): ContextParts {
     return {
       block: this.block,
+      evidence: this.evidence,
       mode: this.mode,
       stores: this.#stores,
       gas: this.gas,

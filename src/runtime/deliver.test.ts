@@ -1,5 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
+import { NO_VOTERS } from "../abci/index.ts";
 import { type TestChain, testChain, toAny } from "../testing/index.ts";
 import { defineErrors } from "../util/index.ts";
 import { MsgSendResponseSchema, MsgSendSchema } from "../wire/gen/sdk/bank/v1beta1/tx_pb.js";
@@ -20,7 +21,7 @@ interface Behaviour {
   readonly sign?: (ctx: Context) => void;
   readonly gas?: bigint;
   readonly beginBlock?: (ctx: Context) => void;
-  readonly endBlock?: (ctx: Context) => void;
+  readonly endBlock?: (ctx: Context) => undefined;
 }
 
 /** A module under the message names of module audit, doing what a test says. */
@@ -205,6 +206,7 @@ describe("block items", () => {
     );
     const height = chain.height + 1n;
     const { events } = chain.app.finalizeBlock({
+      ...NO_VOTERS,
       txs: [],
       height,
       time: chain.time + 1n,

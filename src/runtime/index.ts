@@ -26,6 +26,7 @@ export { type StoredAttribute, type StoredEvent, storedEvents } from "./logs.ts"
 export { fixedGas, type GasRow, gasTable, gasTableProblems, MAX_GAS_PRICE } from "./message-gas.ts";
 export { type GasCosts, meteredStore } from "./metered.ts";
 export {
+  type BlockUpdates,
   type BoundMethod,
   type BoundService,
   bindService,

@@ -1,4 +1,5 @@
 import type { DescMessage, DescService, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
+import type { ConsensusParams, ValidatorUpdate } from "../abci/index.ts";
 import type { Context } from "./context.ts";
 
 /** One handler per rpc of a service: a missing rpc does not compile. */
@@ -76,16 +77,26 @@ export interface ModuleAccountSpec {
 /** One invariant: returns a sentence when it is broken. */
 export type Invariant = (ctx: Context) => string | undefined;
 
+/** What the end of a block may change about consensus; one module at most changes each. */
+export interface BlockUpdates {
+  readonly validators?: readonly ValidatorUpdate[];
+  readonly consensusParams?: ConsensusParams;
+}
+
 /** The value every module's `index.ts` makes. */
 export interface Module {
   readonly name: string;
+  /** Version of the form of the module's state; 1 unless given. A change of the form needs the next one and a migration. */
+  readonly version?: number;
+  /** What turns the state of version n into that of n + 1, by n. */
+  readonly migrations?: Readonly<Record<number, (ctx: Context) => void>>;
   readonly msg?: BoundService;
   readonly query?: BoundService;
   readonly genesis: GenesisPart;
   readonly accounts?: readonly ModuleAccountSpec[];
   /** Begin- and end-block items: each runs in its own sub-transaction; an error is reported, never a halt. */
   readonly beginBlock?: (ctx: Context) => void;
-  readonly endBlock?: (ctx: Context) => void;
+  readonly endBlock?: (ctx: Context) => BlockUpdates | undefined;
   readonly invariants?: Readonly<Record<string, Invariant>>;
   /**
    * Fixed gas of a message by its short name ("MsgCreateBid"); a module that has it is not metered by store operation

@@ -5,14 +5,8 @@ import {
   type MessageInitShape,
   type MessageShape,
 } from "@bufbuild/protobuf";
-import {
-  type BaseKeepers,
-  createApp,
-  moduleSet,
-  type SvcApplication,
-  standardModules,
-  type TxResult,
-} from "../app/index.ts";
+import { DEFAULT_CONSENSUS_PARAMS, NO_VOTERS, type TxResult } from "../abci/index.ts";
+import { type BaseKeepers, createApp, moduleSet, type SvcApplication, standardModules } from "../app/index.ts";
 import { readRefusal } from "../client/index.ts";
 import type { BlockProblem, Module } from "../runtime/index.ts";
 import { memoryDatabase } from "../store/index.ts";
@@ -106,7 +100,14 @@ export class TestChain {
     const names = options.accounts ?? ["alice", "bob", "carol", "dave"];
     this.keys = new Map(names.map((name) => [name, testKey(name)]));
     const appState = { bank: bankState([...this.keys.values()], options.coins), ...options.genesis };
-    this.app.initChain({ chainId: CHAIN_ID, time: START, initialHeight: 1n, validators: [], appState });
+    this.app.initChain({
+      chainId: CHAIN_ID,
+      time: START,
+      initialHeight: 1n,
+      validators: [],
+      consensusParams: DEFAULT_CONSENSUS_PARAMS,
+      appState,
+    });
     this.nextBlock();
   }
 
@@ -131,6 +132,7 @@ export class TestChain {
   block(txs: readonly Uint8Array[]): TxResult[] {
     this.#height += 1n;
     const { txResults, events } = this.app.finalizeBlock({
+      ...NO_VOTERS,
       txs,
       height: this.#height,
       time: timeAt(this.#height),
@@ -205,20 +207,28 @@ export class TestChain {
     const first = this.app.exportGenesis();
     const height = this.#height + 1n;
     const time = timeAt(height);
-    const genesis = { chainId: CHAIN_ID, time, initialHeight: height, validators: [], appState: first };
+    const genesis = {
+      consensusParams: DEFAULT_CONSENSUS_PARAMS,
+      chainId: CHAIN_ID,
+      time,
+      initialHeight: height,
+      validators: [],
+      appState: first,
+    };
     const { appHash } = again.initChain(genesis);
     assert(
       equalBytes(appHash, this.app.info().lastBlockAppHash),
       "the imported state has the hash of the exported one",
     );
-    again.finalizeBlock({ txs: [], height, time, proposer: PROPOSER, hash: new Uint8Array(32) });
+    again.finalizeBlock({ ...NO_VOTERS, txs: [], height, time, proposer: PROPOSER, hash: new Uint8Array(32) });
     again.commit();
     return [first, again.exportGenesis()];
   }
 
   /** What a proposer would put in the next block. */
   propose(txs: readonly Uint8Array[], maxBytes = MAX_BLOCK_BYTES): readonly Uint8Array[] {
-    return this.app.prepareProposal({ txs, maxBytes, height: this.#height + 1n, time: timeAt(this.#height + 1n) });
+    const height = this.#height + 1n;
+    return this.app.prepareProposal({ ...NO_VOTERS, txs, maxBytes, height, time: timeAt(height), proposer: PROPOSER });
   }
 
   #failOnProblems(): void {

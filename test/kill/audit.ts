@@ -1,3 +1,4 @@
+import { NO_VOTERS } from "../../src/abci/index.ts";
 import { createApp } from "../../src/app/index.ts";
 import {
   type BlockRecord,
@@ -65,7 +66,14 @@ function replay(blocks: BlockStore, genesis: Genesis): Pick<AuditedChain, "heigh
   for (let height = blocks.base; height <= blocks.height; height++) {
     const { header, txs } = need(blocks.block(height), `block ${height}`);
     const { commit, appHash } = need(blocks.record(height), `block ${height}`);
-    const request = { txs, height, time: header.time, proposer: header.proposerAddress, hash: commit.blockId.hash };
+    const request = {
+      ...NO_VOTERS,
+      txs,
+      height,
+      time: header.time,
+      proposer: header.proposerAddress,
+      hash: commit.blockId.hash,
+    };
     const result = app.finalizeBlock(request);
     app.commit();
     same(`app hash after block ${height}, executed again`, toHexUpper(result.appHash), toHexUpper(appHash));

@@ -1,4 +1,5 @@
 import { genesisErrors } from "../../src/app/genesis.ts";
+import { moduleSetErrors } from "../../src/app/module-versions.ts";
 import { deployErrors } from "../../src/cli/deploy/errors.ts";
 import { clientErrors } from "../../src/client/errors.ts";
 import { gatewayClientErrors } from "../../src/client/gateway/errors.ts";
@@ -18,7 +19,13 @@ import { CHAIN_ERRORS, type ErrorTable, wireErrors } from "../../src/wire/errors
 import { code, page, table } from "./markdown.ts";
 
 /** Tables whose errors are part of transaction results and query answers. */
-const OF_THE_CHAIN: readonly ErrorTable[] = [...CHAIN_ERRORS.values(), genesisErrors, wireErrors, storeErrors];
+const OF_THE_CHAIN: readonly ErrorTable[] = [
+  ...CHAIN_ERRORS.values(),
+  genesisErrors,
+  moduleSetErrors,
+  wireErrors,
+  storeErrors,
+];
 
 /** Tables of the client, the node's own commands, the provider and its gateway. */
 const OF_PROGRAMS: readonly ErrorTable[] = [

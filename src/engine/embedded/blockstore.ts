@@ -1,6 +1,6 @@
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
-import type { AppEvent, TxResult, ValidatorUpdate } from "../../app/index.ts";
+import type { AppEvent, TxResult, ValidatorUpdate } from "../../abci/index.ts";
 import { consensusAddress } from "../../crypto/index.ts";
 import type { Database, Write } from "../../store/index.ts";
 import { bytesToUint64, toUtf8, uint64ToBytes } from "../../util/index.ts";

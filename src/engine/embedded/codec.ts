@@ -1,6 +1,6 @@
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { type Timestamp, TimestampSchema } from "@bufbuild/protobuf/wkt";
-import type { AppEvent, TxResult, ValidatorUpdate } from "../../app/index.ts";
+import type { AppEvent, TxResult, ValidatorUpdate } from "../../abci/index.ts";
 import {
   type Event,
   type ExecTxResult,

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { DEFAULT_CONSENSUS_PARAMS, type FinalizeBlock } from "../../abci/index.ts";
 import { type Clock, equalBytes, fromUtf8, toHexUpper } from "../../util/index.ts";
 import { KvApplication } from "../testing/kv-app.ts";
 import { KvNetwork, kvTx } from "../testing/network.ts";
@@ -49,6 +50,28 @@ function run(engine: EmbeddedEngine, ...blocks: string[][]): CommittedBlock[] {
 }
 
 describe("the embedded engine", () => {
+  it("tells the application who voted on the block before, and refuses other parameters of consensus", () => {
+    const network = new KvNetwork();
+    const seen: FinalizeBlock[] = [];
+    const app = new KvApplication(network.database);
+    const finalize = app.finalizeBlock.bind(app);
+    app.finalizeBlock = (request) => {
+      seen.push(request);
+      return { ...finalize(request), consensusParamUpdates: seen.length === 3 ? DEFAULT_CONSENSUS_PARAMS : undefined };
+    };
+    const engine = network.engine({ app });
+    const { address } = engine.validator;
+    run(engine, [], []);
+    expect(seen.map(({ lastCommit, misbehavior }) => ({ ...lastCommit, misbehavior }))).toEqual([
+      { round: 0, votes: [], misbehavior: [] },
+      { round: 0, votes: [{ flag: 2, validator: { address, power: 10n } }], misbehavior: [] },
+    ]);
+    expect(toHexUpper(seen[1]?.nextValidatorsHash ?? new Uint8Array())).toBe(
+      toHexUpper(validatorsHash(engine.validators)),
+    );
+    expect(() => engine.produceBlock()).toThrow("the embedded engine keeps the parameters of the genesis file");
+  });
+
   it("makes blocks that a verifying client accepts", () => {
     const network = new KvNetwork();
     const engine = network.engine();

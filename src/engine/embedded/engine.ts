@@ -1,4 +1,4 @@
-import type { Application } from "../../app/index.ts";
+import type { Application } from "../../abci/index.ts";
 import type { Database } from "../../store/index.ts";
 import { type Clock, equalBytes, SvcError, systemClock } from "../../util/index.ts";
 import type { Engine } from "../engine.ts";

@@ -1,4 +1,4 @@
-import type { ValidatorUpdate } from "../../app/index.ts";
+import type { ValidatorUpdate } from "../../abci/index.ts";
 import type { ExecutedBlock } from "./blockstore.ts";
 import type { Attributes } from "./query.ts";
 import { attributesOf, txAttributes } from "./search.ts";

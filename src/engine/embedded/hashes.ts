@@ -1,6 +1,6 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { BytesValueSchema, Int64ValueSchema, StringValueSchema, TimestampSchema } from "@bufbuild/protobuf/wkt";
-import type { TxResult } from "../../app/index.ts";
+import type { ConsensusParams, TxResult } from "../../abci/index.ts";
 import { sha256 } from "../../crypto/index.ts";
 import { ExecTxResultSchema } from "../../wire/gen/comet/v1/abci_pb.js";
 import {
@@ -11,15 +11,7 @@ import {
 } from "../../wire/gen/comet/v1/types_pb.js";
 import { blockIdMessage, encodeCommitSig, timestampOf } from "./codec.ts";
 import { merkleRoot } from "./merkle.ts";
-import {
-  BLOCK_PROTOCOL,
-  type BlockId,
-  type Commit,
-  type ConsensusParams,
-  type Header,
-  type PartSetHeader,
-  type Validator,
-} from "./types.ts";
+import { BLOCK_PROTOCOL, type BlockId, type Commit, type Header, type PartSetHeader, type Validator } from "./types.ts";
 
 /** Bytes of a block part. */
 export const PART_BYTES = 65_536;

@@ -1,4 +1,4 @@
-import type { Application, CheckTxResult, TxResult } from "../../app/index.ts";
+import type { Application, CheckTxResult, TxResult } from "../../abci/index.ts";
 import { SvcError, toHexUpper } from "../../util/index.ts";
 import { txHash } from "./hashes.ts";
 

@@ -1,4 +1,11 @@
-import type { Application, FinalizeBlockResult, ValidatorUpdate } from "../../app/index.ts";
+import type {
+  Application,
+  BlockPlace,
+  ConsensusParams,
+  FinalizeBlockResult,
+  ValidatorUpdate,
+  VoteInfo,
+} from "../../abci/index.ts";
 import { consensusAddress } from "../../crypto/index.ts";
 import type { Write } from "../../store/index.ts";
 import type { Clock } from "../../util/index.ts";
@@ -12,6 +19,7 @@ import {
   consensusParamsHash,
   dataHash,
   evidenceHash,
+  headerHash,
   resultsHash,
   txHash,
   validatorsHash,
@@ -59,7 +67,8 @@ export function roomForTxs({ consensusParams }: Pick<Genesis, "consensusParams">
 export class Producer {
   readonly #parts: ProducerParts;
   #tip: Tip;
-  /** Voters of the next block and of the one after it. */
+  /** Voters of the last block, of the next one and of the one after it. */
+  #lastValidators: readonly Validator[] = [];
   #validators: readonly Validator[];
   #nextValidators: readonly Validator[];
   /** Nothing is stored yet. */
@@ -86,6 +95,7 @@ export class Producer {
         appHash,
         resultsHash: results,
       };
+      this.#lastValidators = this.#storedValidators(header.height);
       this.#validators = this.#storedValidators(header.height + 1n);
       this.#nextValidators = this.#storedValidators(header.height + 2n);
     }
@@ -119,8 +129,10 @@ export class Producer {
 
   #initChain(): { tip: Tip; validators: readonly Validator[] } {
     const { app, genesis } = this.#parts;
-    const { chainId, time, initialHeight, appState } = genesis;
-    const result = app.initChain({ chainId, time, initialHeight, validators: genesis.validators, appState });
+    const { chainId, time, initialHeight, appState, consensusParams } = genesis;
+    const { validators: voters } = genesis;
+    const result = app.initChain({ chainId, time, initialHeight, validators: voters, consensusParams, appState });
+    refuseParams(result.consensusParams);
     const nothing = { blockId: NO_BLOCK_ID, commit: NO_COMMIT, resultsHash: resultsHash([]) };
     const validators = result.validators.length === 0 ? genesis.validators : result.validators.map(validatorOf);
     return { tip: { height: initialHeight - 1n, time, appHash: result.appHash, ...nothing }, validators };
@@ -140,10 +152,34 @@ export class Producer {
     const { maxGas } = genesis.consensusParams.block;
     const reaped = mempool.reap({ maxTxs: Math.min(maxTxs, MAX_BLOCK_TXS), maxBytes, maxGas });
     const known = new Map(reaped.map(({ tx, hash }) => [tx, hash]));
-    const txs = app.prepareProposal({ txs: reaped.map(({ tx }) => tx), maxBytes, height, time });
-    if (!app.processProposal({ txs, height, time })) throw new Error(`the application refuses its own block ${height}`);
+    const txs = app.prepareProposal({ ...this.#place(height, time), txs: reaped.map(({ tx }) => tx), maxBytes });
     const txHashes = txs.map((tx) => known.get(tx) ?? txHash(tx));
-    return { block: { header: this.#header(txHashes), txs, lastCommit: this.#tip.commit }, txHashes };
+    const header = this.#header(txHashes);
+    if (!app.processProposal({ ...this.#place(height, time), txs, hash: headerHash(header) }))
+      throw new Error(`the application refuses its own block ${height}`);
+    return { block: { header, txs, lastCommit: this.#tip.commit }, txHashes };
+  }
+
+  /** What the application is told of a block beside its content. A single validator has nobody to accuse. */
+  #place(height: bigint, time: bigint): BlockPlace {
+    const { commit } = this.#tip;
+    return {
+      height,
+      time,
+      proposer: this.#parts.signer.address,
+      nextValidatorsHash: validatorsHash(this.#nextValidators),
+      lastCommit: { round: commit.round, votes: this.#votes(commit) },
+      misbehavior: [],
+    };
+  }
+
+  #votes({ signatures }: Commit): VoteInfo[] {
+    return signatures.flatMap(({ flag }, i) => {
+      const validator = this.#lastValidators[i];
+      return validator === undefined
+        ? []
+        : [{ flag, validator: { address: validator.address, power: validator.power } }];
+    });
   }
 
   #header(txHashes: readonly Uint8Array[]): Header {
@@ -182,9 +218,10 @@ export class Producer {
   }
 
   #execute(block: Block, blockId: BlockId): FinalizeBlockResult {
-    const { height, time, proposerAddress } = block.header;
-    const request = { txs: block.txs, height, time, proposer: proposerAddress, hash: blockId.hash };
+    const { height, time } = block.header;
+    const request = { ...this.#place(height, time), txs: block.txs, hash: blockId.hash };
     const result = this.#parts.app.finalizeBlock(request);
+    refuseParams(result.consensusParamUpdates);
     if (result.txResults.length !== block.txs.length) {
       throw new Error(`the application gave ${result.txResults.length} results for ${block.txs.length} transactions`);
     }
@@ -225,10 +262,18 @@ export class Producer {
       appHash,
       resultsHash: resultsHash(txResults),
     };
+    this.#lastValidators = this.#validators;
     this.#validators = this.#nextValidators;
     this.#nextValidators = validators;
     this.#isFirst = false;
   }
+}
+
+function refuseParams(params: ConsensusParams | undefined): void {
+  if (params !== undefined)
+    throw new Error(
+      "the embedded engine keeps the parameters of the genesis file; changing them needs the external engine",
+    );
 }
 
 function validatorOf({ pubKey, power }: ValidatorUpdate): Validator {

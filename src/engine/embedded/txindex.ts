@@ -1,4 +1,4 @@
-import type { AppEvent } from "../../app/index.ts";
+import type { AppEvent } from "../../abci/index.ts";
 import type { Database, Write } from "../../store/index.ts";
 import { append, equalBytes } from "../../util/index.ts";
 import type { BlockStore, ExecutedBlock, ExecutedTx } from "./blockstore.ts";

@@ -62,13 +62,6 @@ export interface Validator {
   readonly power: bigint;
 }
 
-/** The consensus parameters of the genesis file. */
-export interface ConsensusParams {
-  readonly block: { readonly maxBytes: bigint; readonly maxGas: bigint };
-  readonly evidence: { readonly maxAgeNumBlocks: bigint; readonly maxAgeDuration: bigint; readonly maxBytes: bigint };
-  readonly validator: { readonly pubKeyTypes: readonly string[] };
-}
-
 export const NO_BLOCK_ID: BlockId = { hash: new Uint8Array(), parts: { total: 0, hash: new Uint8Array() } };
 
 /** The commit that the first block carries. */

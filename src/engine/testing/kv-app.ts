@@ -7,7 +7,7 @@ import type {
   FinalizeBlock,
   FinalizeBlockResult,
   TxResult,
-} from "../../app/index.ts";
+} from "../../abci/index.ts";
 import { sha256 } from "../../crypto/index.ts";
 import type { Database, Write } from "../../store/index.ts";
 import { bytesToUint64, concatBytes, toUtf8, uint64ToBytes } from "../../util/index.ts";
@@ -44,7 +44,7 @@ export class KvApplication implements Application {
 
   initChain() {
     this.#hash = sha256(EMPTY);
-    return { validators: [], appHash: this.#hash };
+    return { validators: [], consensusParams: undefined, appHash: this.#hash };
   }
 
   checkTx({ tx }: CheckTx): CheckTxResult {
@@ -66,7 +66,7 @@ export class KvApplication implements Application {
     const hash = sha256(concatBytes(this.#hash, ...txs));
     this.#finalized = { height, hash };
     const events = [{ type: "kv", attributes: [{ key: "count", value: String(txs.length), index: true }] }];
-    return { events, txResults, validatorUpdates: [], appHash: hash };
+    return { events, txResults, validatorUpdates: [], consensusParamUpdates: undefined, appHash: hash };
   }
 
   commit(alongside: readonly Write[] = []): void {
@@ -89,8 +89,25 @@ export class KvApplication implements Application {
       info: "",
       key: data,
       value: value ?? EMPTY,
+      proofOps: [],
       height: this.#height,
     };
+  }
+
+  listSnapshots() {
+    return [];
+  }
+
+  offerSnapshot() {
+    return "abort" as const;
+  }
+
+  loadSnapshotChunk() {
+    return EMPTY;
+  }
+
+  applySnapshotChunk() {
+    return { result: "abort" as const, refetchChunks: [], rejectSenders: [] };
   }
 
   #execute(tx: Uint8Array, height: bigint): TxResult {

@@ -1,9 +1,10 @@
+import { DEFAULT_CONSENSUS_PARAMS } from "../../abci/index.ts";
 import { generateEd25519Seed } from "../../crypto/index.ts";
 import { type Database, memoryDatabase } from "../../store/index.ts";
 import { EmbeddedEngine, type EmbeddedEngineOptions } from "../embedded/engine.ts";
 import { memorySignState, Signer, type SignStateStore } from "../embedded/signer.ts";
 import { parseRfc3339 } from "../embedded/time.ts";
-import { DEFAULT_CONSENSUS_PARAMS, type Genesis } from "../genesis.ts";
+import type { Genesis } from "../genesis.ts";
 import { KvApplication } from "./kv-app.ts";
 import { ManualClock } from "./manual-clock.ts";
 

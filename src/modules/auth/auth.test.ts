@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { DEFAULT_CONSENSUS_PARAMS, NO_VOTERS } from "../../abci/index.ts";
 import { createApp, genesisProblems, moduleSet } from "../../app/index.ts";
 import { moduleAddress } from "../../crypto/index.ts";
 import { memoryDatabase } from "../../store/index.ts";
@@ -139,9 +140,17 @@ describe("genesis", () => {
       time: 0n,
       initialHeight: 1n,
       validators: [],
+      consensusParams: DEFAULT_CONSENSUS_PARAMS,
       appState: { auth: { accounts: [base(a, "7"), base(b, "3")] } },
     });
-    app.finalizeBlock({ txs: [], height: 1n, time: 1n, proposer: new Uint8Array(20), hash: new Uint8Array(32) });
+    app.finalizeBlock({
+      ...NO_VOTERS,
+      txs: [],
+      height: 1n,
+      time: 1n,
+      proposer: new Uint8Array(20),
+      hash: new Uint8Array(32),
+    });
     app.commit();
     const { auth } = app.exportGenesis();
     expect(auth).toMatchObject({

@@ -7,6 +7,20 @@ import { bankQueries } from "./queries.ts";
 
 export { type Accounts, BankKeeper } from "./keeper.ts";
 
+/** What other modules may do with coins. */
+export type Bank = Pick<
+  BankKeeper,
+  | "balance"
+  | "burn"
+  | "mint"
+  | "moduleBalance"
+  | "send"
+  | "sendFromModule"
+  | "sendModuleToModule"
+  | "sendToModule"
+  | "supply"
+>;
+
 /** Makes the module and its keeper. */
 export function bankModule(accounts: Accounts): { readonly keeper: BankKeeper; readonly module: Module } {
   const keeper = new BankKeeper(accounts);

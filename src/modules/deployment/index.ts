@@ -1,5 +1,5 @@
 import { defineModule, fixedGas, type Module } from "../../runtime/index.ts";
-import type { EscrowKeeper } from "../escrow/index.ts";
+import type { Escrow } from "../escrow/index.ts";
 import { deploymentGenesis } from "./genesis.ts";
 import { deploymentInvariants } from "./invariants.ts";
 import { DeploymentKeeper, type GroupMarket } from "./keeper.ts";
@@ -10,7 +10,7 @@ export { DeploymentKeeper, escrowId, type GroupMarket, idOf } from "./keeper.ts"
 
 /** Makes the module and its keeper. */
 export function deploymentModule(
-  escrow: EscrowKeeper,
+  escrow: Escrow,
   market: GroupMarket,
 ): { readonly keeper: DeploymentKeeper; readonly module: Module } {
   const keeper = new DeploymentKeeper(escrow, market);

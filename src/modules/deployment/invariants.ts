@@ -1,14 +1,11 @@
 import type { Context, Invariant } from "../../runtime/index.ts";
 import { type Deployment, Deployment_State, Group_State } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
 import { formatAccountId, formatDeploymentId, formatGroupId } from "../../wire/index.ts";
-import type { EscrowKeeper } from "../escrow/index.ts";
+import type { Escrow } from "../escrow/index.ts";
 import { type DeploymentKeeper, escrowId, idOf, STORE } from "./keeper.ts";
 import { readId } from "./msgs.ts";
 
-export function deploymentInvariants(
-  keeper: DeploymentKeeper,
-  escrow: EscrowKeeper,
-): Readonly<Record<string, Invariant>> {
+export function deploymentInvariants(keeper: DeploymentKeeper, escrow: Escrow): Readonly<Record<string, Invariant>> {
   const eachDeployment =
     (check: (ctx: Context, deployment: Deployment) => string | undefined): Invariant =>
     (ctx) => {
@@ -40,7 +37,7 @@ function groupsFollow(keeper: DeploymentKeeper, ctx: Context, { deploymentId, st
 
 /** The escrow account is open exactly while the deployment is active, and in the denomination of its prices. */
 function escrowFollows(
-  { keeper, escrow }: { readonly keeper: DeploymentKeeper; readonly escrow: EscrowKeeper },
+  { keeper, escrow }: { readonly keeper: DeploymentKeeper; readonly escrow: Escrow },
   ctx: Context,
   { deploymentId, state }: Deployment,
 ): string | undefined {

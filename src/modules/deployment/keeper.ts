@@ -34,7 +34,7 @@ import {
   formatGroupId,
   type GroupKey,
 } from "../../wire/index.ts";
-import type { AccountId, EscrowKeeper } from "../escrow/index.ts";
+import type { AccountId, Escrow } from "../escrow/index.ts";
 import { emitDeployment, emitGroup } from "./events.ts";
 import { checkGroups } from "./group-spec.ts";
 
@@ -90,10 +90,10 @@ export class DeploymentKeeper {
     key: tupleKey(addressKey, uint64Key, uint32Key),
     value: protoValue(GroupSchema),
   });
-  readonly #escrow: EscrowKeeper;
+  readonly #escrow: Escrow;
   readonly #market: GroupMarket;
 
-  constructor(escrow: EscrowKeeper, market: GroupMarket) {
+  constructor(escrow: Escrow, market: GroupMarket) {
     this.#escrow = escrow;
     this.#market = market;
     checkPrefixes({ params: this.params, deployments: this.deployments, groups: this.groups });

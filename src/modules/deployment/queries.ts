@@ -3,13 +3,13 @@ import type { Page } from "../../store/index.ts";
 import { type Deployment, Deployment_State } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
 import { Query, type QueryDeploymentsRequest } from "../../wire/gen/svc/deployment/v1beta1/query_pb.js";
 import { decodeAddress } from "../../wire/index.ts";
-import { accountMessage, type EscrowKeeper } from "../escrow/index.ts";
+import { accountMessage, type Escrow } from "../escrow/index.ts";
 import { type DeploymentKeeper, escrowId, STORE } from "./keeper.ts";
 import { readGroupId, readId } from "./msgs.ts";
 
 type Row = Page<[readonly [Uint8Array, bigint], Deployment]>;
 
-export function deploymentQueries(keeper: DeploymentKeeper, escrow: EscrowKeeper): BoundService {
+export function deploymentQueries(keeper: DeploymentKeeper, escrow: Escrow): BoundService {
   const withDetails = (ctx: Context, deployment: Deployment) => {
     const id = readId(deployment.deploymentId);
     return {

@@ -14,6 +14,24 @@ export {
 } from "./records.ts";
 export { costOf, earnedBy, exhaustionHeight } from "./settlement.ts";
 
+/** What other modules may do with escrow. */
+export type Escrow = Pick<
+  EscrowKeeper,
+  | "account"
+  | "accrued"
+  | "bringUpToDate"
+  | "checkFunds"
+  | "closeAccount"
+  | "closePayment"
+  | "count"
+  | "deposit"
+  | "findPayment"
+  | "maxRecords"
+  | "openAccount"
+  | "openPayment"
+  | "withdraw"
+>;
+
 /** Makes the module and its keeper. Its end-block item must run before that of the market. */
 export function escrowModule(
   bank: EscrowBank,
@@ -25,7 +43,7 @@ export function escrowModule(
     query: escrowQueries(keeper),
     genesis: escrowGenesis(keeper),
     accounts: [{ name: ESCROW_ACCOUNT, permissions: [] }],
-    endBlock: (ctx) => keeper.endBlock(ctx),
+    endBlock: (ctx) => void keeper.endBlock(ctx),
     invariants: escrowInvariants(keeper),
   });
   return { keeper, module };

@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
-import type { FinalizeBlock } from "../../app/abci.ts";
+import { DEFAULT_CONSENSUS_PARAMS, type FinalizeBlock, NO_VOTERS } from "../../abci/index.ts";
 import { createApp, type SvcApplication } from "../../app/index.ts";
 import { memoryDatabase } from "../../store/index.ts";
 import { testChain } from "../../testing/index.ts";
@@ -31,7 +31,7 @@ test("a node that has seen and answered everything and one that restarts again a
   let cold: SvcApplication = createApp({ database });
   const genesis = chain.app.exportGenesis();
   const start = { chainId: chain.chainId, time: chain.time, initialHeight: chain.height + 1n, validators: [] };
-  cold.initChain({ ...start, appState: genesis });
+  cold.initChain({ ...start, consensusParams: DEFAULT_CONSENSUS_PARAMS, appState: genesis });
 
   const random = simRandom(SEED);
   const keys = new Map([...chain.keys.values()].map((key) => [key.address, key]));
@@ -43,6 +43,7 @@ test("a node that has seen and answered everything and one that restarts again a
     query: chain.query.bind(chain),
   };
   const request = (txs: readonly Uint8Array[]): FinalizeBlock => ({
+    ...NO_VOTERS,
     txs,
     height: chain.height + 1n,
     time: chain.time + 6_000_000_000n,

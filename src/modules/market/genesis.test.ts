@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { DEFAULT_CONSENSUS_PARAMS } from "../../abci/index.ts";
 import { createApp } from "../../app/index.ts";
 import { memoryDatabase } from "../../store/index.ts";
 import { groupSpec, orderOf, TestMarket, testChain } from "../../testing/index.ts";
@@ -25,7 +26,14 @@ function exported(): { readonly state: JsonObject; readonly stranger: string } {
 
 function begin(appState: JsonObject): void {
   const app = createApp({ database: memoryDatabase(), checkInvariants: true });
-  app.initChain({ chainId: "test-2", time: 1n, initialHeight: 100n, validators: [], appState });
+  app.initChain({
+    chainId: "test-2",
+    time: 1n,
+    initialHeight: 100n,
+    validators: [],
+    consensusParams: DEFAULT_CONSENSUS_PARAMS,
+    appState,
+  });
 }
 
 /** A copy with another value at one place; undefined takes the place away. */

@@ -22,7 +22,7 @@ export function marketModule(deps: MarketDeps): { readonly keeper: MarketKeeper;
     msg: marketMsgs(keeper),
     query: marketQueries(book, deps.escrow),
     genesis: marketGenesis(book),
-    endBlock: (ctx) => keeper.endBlock(ctx),
+    endBlock: (ctx) => void keeper.endBlock(ctx),
     invariants: marketInvariants({ book, escrow: deps.escrow, groups: deps.groups }),
     messageGas: (ctx, message) => fixedGas(book.getParams(ctx).messageGas, message),
   });

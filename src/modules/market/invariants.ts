@@ -26,14 +26,14 @@ import {
   type GroupKey,
 } from "../../wire/index.ts";
 import { escrowId } from "../deployment/index.ts";
-import type { EscrowKeeper } from "../escrow/index.ts";
+import type { Escrow } from "../escrow/index.ts";
 import { isOpenOrder, type MarketBook, storeOf } from "./book.ts";
 import { bidEscrowId, bidIdOf, leaseIdOf, orderIdOf, orderOfPath, pathOf, priceOf } from "./records.ts";
 
 /** What the invariants read of other modules. */
 export interface MarketNeighbours {
   readonly book: MarketBook;
-  readonly escrow: EscrowKeeper;
+  readonly escrow: Escrow;
   readonly groups: {
     deployment(ctx: Context, id: DeploymentKey): Deployment;
     findGroup(ctx: Context, id: GroupKey): Group | undefined;

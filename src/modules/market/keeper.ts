@@ -33,7 +33,7 @@ import {
   type OrderKey,
 } from "../../wire/index.ts";
 import { escrowId } from "../deployment/index.ts";
-import type { EscrowKeeper } from "../escrow/index.ts";
+import type { Escrow } from "../escrow/index.ts";
 import { isOpenOrder, MarketBook, storeOf } from "./book.ts";
 import { emitBid, emitOrder } from "./events.ts";
 import { bidEscrowId, bidIdOf, leaseIdOf, type OrderPath, orderIdOf, orderOfPath, pathOf, priceOf } from "./records.ts";
@@ -64,7 +64,7 @@ export interface MarketAudits {
 }
 
 export interface MarketDeps {
-  readonly escrow: EscrowKeeper;
+  readonly escrow: Escrow;
   readonly groups: MarketGroups;
   readonly providers: MarketProviders;
   readonly audits: MarketAudits;
@@ -80,7 +80,7 @@ export interface NewBid {
 /** Orders, bids and leases: an order is opened for a group, providers bid, the owner takes a bid, a lease runs. */
 export class MarketKeeper {
   readonly book = new MarketBook();
-  readonly #escrow: EscrowKeeper;
+  readonly #escrow: Escrow;
   readonly #groups: MarketGroups;
   readonly #providers: MarketProviders;
   readonly #audits: MarketAudits;

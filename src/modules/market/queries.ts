@@ -9,13 +9,13 @@ import {
 import { Query } from "../../wire/gen/svc/market/v1beta1/query_pb.js";
 import { formatPaymentId } from "../../wire/index.ts";
 import { escrowId } from "../deployment/index.ts";
-import { accountMessage, type EscrowKeeper, paymentMessage } from "../escrow/index.ts";
+import { accountMessage, type Escrow, paymentMessage } from "../escrow/index.ts";
 import type { MarketBook } from "./book.ts";
 import { readBidId, readOrderId } from "./msgs.ts";
 import { bidEscrowId, bidIdOf, leaseIdOf } from "./records.ts";
 import { readFilters, searchBids, searchOrders } from "./search.ts";
 
-export function marketQueries(book: MarketBook, escrow: EscrowKeeper): BoundService {
+export function marketQueries(book: MarketBook, escrow: Escrow): BoundService {
   const bidDetails = (ctx: Context, bid: Bid) => ({
     bid,
     escrowAccount: accountMessage(escrow.account(ctx, bidEscrowId(bidIdOf(bid)))),

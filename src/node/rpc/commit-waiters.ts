@@ -1,4 +1,4 @@
-import type { TxResult } from "../../app/index.ts";
+import type { TxResult } from "../../abci/index.ts";
 import type { BlockBus, CommittedBlock } from "../../engine/index.ts";
 import { toHex } from "../../util/index.ts";
 import { refuse } from "./method.ts";

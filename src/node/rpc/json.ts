@@ -1,4 +1,4 @@
-import type { AppEvent, TxResult, ValidatorUpdate } from "../../app/index.ts";
+import type { AppEvent, TxResult, ValidatorUpdate } from "../../abci/index.ts";
 import {
   BLOCK_PROTOCOL,
   type Block,

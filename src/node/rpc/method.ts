@@ -1,4 +1,4 @@
-import type { AppQuery, AppQueryResult } from "../../app/index.ts";
+import type { AppQuery, AppQueryResult } from "../../abci/index.ts";
 import { type EmbeddedEngine, parseQuery, type Query } from "../../engine/index.ts";
 import { errorText, SvcError } from "../../util/index.ts";
 import type { CommitWaiters } from "./commit-waiters.ts";

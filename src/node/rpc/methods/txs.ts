@@ -1,4 +1,4 @@
-import type { CheckTxResult } from "../../../app/index.ts";
+import type { CheckTxResult, ProofOp } from "../../../abci/index.ts";
 import { type FoundTx, merkleProof, merkleRoot, searchTxs, txHash } from "../../../engine/index.ts";
 import { toBase64, toHexUpper } from "../../../util/index.ts";
 import { pageOf, perPageOf } from "../heights.ts";
@@ -76,7 +76,7 @@ export const txMethods = {
           index: "0",
           key: answer.key.length === 0 ? null : toBase64(answer.key),
           value: bytesOf(answer.value),
-          proofOps: null,
+          proofOps: proofOpsJson(answer.proofOps),
           height: answer.height.toString(),
           codespace: answer.codespace,
         },
@@ -84,6 +84,11 @@ export const txMethods = {
     },
   ),
 };
+
+function proofOpsJson(ops: readonly ProofOp[]) {
+  if (ops.length === 0) return null;
+  return { ops: ops.map(({ type, key, data }) => ({ type, key: toBase64(key), data: toBase64(data) })) };
+}
 
 function broadcastJson(hash: Uint8Array, result: Pick<CheckTxResult, "code" | "data" | "log" | "codespace">) {
   return {

@@ -1,0 +1,81 @@
+import type { Write } from "../store/index.ts";
+import type { FinalizeBlock, PrepareProposal, ProcessProposal } from "./block.ts";
+import type { ConsensusParams, ValidatorUpdate } from "./consensus.ts";
+import type { CheckTxResult, FinalizeBlockResult } from "./results.ts";
+import type { SnapshotConnection } from "./snapshots.ts";
+
+/**
+ * The application as every engine drives it (ABCI 2.0, without vote extensions, which no parameter turns on). Every call
+ * is synchronous; the engine serialises `checkTx`, block calls and `query`.
+ */
+export interface Application extends SnapshotConnection {
+  info(): AppInfo;
+  initChain(request: InitChain): InitChainResult;
+  checkTx(request: CheckTx): CheckTxResult;
+  prepareProposal(request: PrepareProposal): readonly Uint8Array[];
+  processProposal(request: ProcessProposal): boolean;
+  finalizeBlock(request: FinalizeBlock): FinalizeBlockResult;
+  /** Makes the finalized block durable, in one atomic write with what an engine of this process stores alongside. */
+  commit(alongside?: readonly Write[]): void;
+  query(request: AppQuery): AppQueryResult;
+}
+
+export interface AppInfo {
+  readonly version: string;
+  readonly lastBlockHeight: bigint;
+  /** Empty before the first commit. */
+  readonly lastBlockAppHash: Uint8Array;
+}
+
+export interface InitChain {
+  readonly chainId: string;
+  /** Nanoseconds since 1970. */
+  readonly time: bigint;
+  readonly initialHeight: bigint;
+  readonly validators: readonly ValidatorUpdate[];
+  readonly consensusParams: ConsensusParams;
+  /** The `app_state` of the genesis file. */
+  readonly appState: Readonly<Record<string, unknown>>;
+}
+
+export interface InitChainResult {
+  /** Empty = those of the request. */
+  readonly validators: readonly ValidatorUpdate[];
+  /** Undefined = those of the request. */
+  readonly consensusParams: ConsensusParams | undefined;
+  readonly appHash: Uint8Array;
+}
+
+export interface CheckTx {
+  readonly tx: Uint8Array;
+  readonly kind: "new" | "recheck";
+}
+
+export interface AppQuery {
+  /** `/package.Service/Method`, `/app/version`, `/store/<name>/key`. */
+  readonly path: string;
+  readonly data: Uint8Array;
+  /** 0 = latest. */
+  readonly height: bigint;
+  readonly prove: boolean;
+}
+
+export interface AppQueryResult {
+  readonly code: number;
+  readonly codespace: string;
+  readonly log: string;
+  /** Of a refusal `codespace/code` of our own error, which the codes that the ecosystem's queries fail with do not tell. */
+  readonly info: string;
+  readonly key: Uint8Array;
+  readonly value: Uint8Array;
+  /** From the value up to the app hash; empty unless a proof was asked for. */
+  readonly proofOps: readonly ProofOp[];
+  readonly height: bigint;
+}
+
+/** One step of a proof. */
+export interface ProofOp {
+  readonly type: string;
+  readonly key: Uint8Array;
+  readonly data: Uint8Array;
+}

@@ -1,0 +1,22 @@
+/** A change of the voters; power 0 takes a validator out. */
+export interface ValidatorUpdate {
+  /** ed25519, 32 bytes. */
+  readonly pubKey: Uint8Array;
+  readonly power: bigint;
+}
+
+/** What all nodes of a chain must agree on beside the application. */
+export interface ConsensusParams {
+  /** `maxBytes` of -1 is the engine's own limit, `maxGas` of -1 none. */
+  readonly block: { readonly maxBytes: bigint; readonly maxGas: bigint };
+  /** Misbehaviour older than both ages is no evidence any more; the duration is in nanoseconds. */
+  readonly evidence: { readonly maxAgeNumBlocks: bigint; readonly maxAgeDuration: bigint; readonly maxBytes: bigint };
+  readonly validator: { readonly pubKeyTypes: readonly string[] };
+}
+
+/** Those of a new chain. */
+export const DEFAULT_CONSENSUS_PARAMS: ConsensusParams = {
+  block: { maxBytes: 22_020_096n, maxGas: -1n },
+  evidence: { maxAgeNumBlocks: 100_000n, maxAgeDuration: 172_800_000_000_000n, maxBytes: 1_048_576n },
+  validator: { pubKeyTypes: ["ed25519"] },
+};

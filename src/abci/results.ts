@@ -1,0 +1,38 @@
+import type { ConsensusParams, ValidatorUpdate } from "./consensus.ts";
+
+/** Codes, texts and events as in `comet.v1.ExecTxResult`. */
+export interface TxResult {
+  readonly code: number;
+  readonly codespace: string;
+  readonly data: Uint8Array;
+  /** For a success the JSON of the logs, for a failure the text. */
+  readonly log: string;
+  readonly gasWanted: bigint;
+  readonly gasUsed: bigint;
+  readonly events: readonly AppEvent[];
+}
+
+export interface AppEvent {
+  readonly type: string;
+  readonly attributes: readonly { readonly key: string; readonly value: string; readonly index: boolean }[];
+}
+
+export interface CheckTxResult extends TxResult {
+  /** First signer (bech32) and its sequence, for the mempool's order. */
+  readonly sender: string;
+  readonly sequence: bigint;
+}
+
+/** What a block changes about consensus itself. */
+export interface ConsensusUpdates {
+  /** Voters from the block after the next on; each validator at most once. */
+  readonly validatorUpdates: readonly ValidatorUpdate[];
+  /** Parameters from the next block on; undefined = as they were. */
+  readonly consensusParamUpdates: ConsensusParams | undefined;
+}
+
+export interface FinalizeBlockResult extends ConsensusUpdates {
+  readonly events: readonly AppEvent[];
+  readonly txResults: readonly TxResult[];
+  readonly appHash: Uint8Array;
+}

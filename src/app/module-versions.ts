@@ -1,0 +1,86 @@
+import type { Context, Module } from "../runtime/index.ts";
+import type { Database, Write } from "../store/index.ts";
+import { defineErrors, fromUtf8, toUtf8 } from "../util/index.ts";
+
+export const moduleSetErrors = defineErrors("modules", {
+  otherSet: [
+    1,
+    "the state was made by a program with other modules",
+    "start the version of svc that made it, or move data/ away and begin a new chain",
+  ],
+  noMigration: [2, "the state cannot be brought to the form that this program needs"],
+});
+
+/** Versions of the modules' state, by the name of the module. */
+export type ModuleVersions = Readonly<Record<string, number>>;
+
+/** One step of a module's state to its next version. */
+export interface Migration {
+  readonly module: string;
+  readonly from: number;
+  run(ctx: Context): void;
+}
+
+/** The set stands beside the state, in the same atomic write; it is not hashed. */
+const TABLE = "app";
+const KEY = toUtf8("modules");
+
+/** What wrote states before the set was recorded. */
+const BEFORE_RECORDS: ModuleVersions = Object.fromEntries(
+  ["auth", "bank", "cert", "provider", "audit", "escrow", "deployment", "market"].map((name) => [name, 1]),
+);
+
+export function versionsOf(modules: readonly Module[]): ModuleVersions {
+  return Object.fromEntries(modules.map(({ name, version = 1 }) => [name, version]));
+}
+
+export function hasModuleSet(database: Database): boolean {
+  return database.table(TABLE).get(KEY) !== undefined;
+}
+
+/** The set that made the state of a database. */
+export function readModuleSet(database: Database): ModuleVersions {
+  const bytes = database.table(TABLE).get(KEY);
+  return bytes === undefined ? BEFORE_RECORDS : JSON.parse(fromUtf8(bytes));
+}
+
+export function moduleSetWrite(versions: ModuleVersions): Write {
+  return { table: TABLE, key: KEY, value: toUtf8(JSON.stringify(versions)) };
+}
+
+/**
+ * Compares the set that made the state with the modules that are to go on with it. The same set needs nothing; older
+ * versions need their migrations, which come only when an upgrade is wanted. Throws with both sets named.
+ */
+export function checkModuleSet(stored: ModuleVersions, modules: readonly Module[], upgrade: boolean): Migration[] {
+  const wanted = versionsOf(modules);
+  const [before, now] = [setText(stored), setText(wanted)];
+  if (before === now) return [];
+  const sameNames = setText(stored, false) === setText(wanted, false);
+  const isNewer = Object.entries(wanted).every(([name, version]) => version >= (stored[name] ?? version));
+  if (!upgrade || !sameNames || !isNewer)
+    throw moduleSetErrors.otherSet(`the state is of ${before}; this program has ${now}`);
+  return modules.flatMap((module) => migrationsOf(module, stored[module.name] ?? 1));
+}
+
+/** Runs what is due, in the order of the modules. What fails here must stop the node: nothing may go on half migrated. */
+export function migrate(ctx: Context, due: readonly Migration[]): void {
+  for (const migration of due) migration.run(ctx);
+}
+
+function migrationsOf({ name, version = 1, migrations = {} }: Module, stored: number): Migration[] {
+  return Array.from({ length: version - stored }, (_, i) => {
+    const from = stored + i;
+    const run = migrations[from];
+    if (run === undefined) throw moduleSetErrors.noMigration(`module ${name} has no migration from version ${from}`);
+    return { module: name, from, run };
+  });
+}
+
+/** `auth 1, bank 2`, in the order of the alphabet. */
+function setText(versions: ModuleVersions, withVersions = true): string {
+  return Object.entries(versions)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, version]) => (withVersions ? `${name} ${version}` : name))
+    .join(", ");
+}
