@@ -1,17 +1,20 @@
 import { describe, expect, it } from "vitest";
-import { parseDuration } from "./duration.ts";
+import { durationFlag } from "./duration.ts";
+import { resolveFlags } from "./flags.ts";
 
-describe("durations", () => {
-  it.each([
-    ["300ms", 300],
-    ["10s", 10_000],
-    ["1h30m", 5_400_000],
-    ["0.5s", 500],
-    ["1d", 86_400_000],
-    ["9999d", 2 ** 31 - 1],
-  ])("reads %s", (text, ms) => expect(parseDuration("x", text)).toBe(ms));
+const FLAG = { name: "bid-timeout", value: "<duration>", summary: "" };
+const given = (text: string) => resolveFlags([FLAG], new Map([["bid-timeout", text]]), {});
 
-  it.each(["", "5", "s", "5 m", "-5m", "0s", "5m3"])("refuses %j", (text) => {
-    expect(() => parseDuration("bid-timeout", text)).toThrow("--bid-timeout takes a duration");
+describe("flags with durations", () => {
+  it("are read", () => expect(durationFlag(given("1h30m"), "bid-timeout")).toBe(5_400_000));
+
+  it.each(["", "5", "-5m", "0s", "0.4ms"])("refuse %j", (text) => {
+    const said = `--bid-timeout takes a duration such as 30s, 5m or 1h30m, not "${text}"`;
+    expect(() => durationFlag(given(text), "bid-timeout")).toThrow(said);
+  });
+
+  it("name the variable that holds a wrong one", () => {
+    const flags = resolveFlags([FLAG], new Map(), { SVC_BID_TIMEOUT: "soon" });
+    expect(() => durationFlag(flags, "bid-timeout")).toThrow("SVC_BID_TIMEOUT takes a duration");
   });
 });

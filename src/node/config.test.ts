@@ -39,6 +39,7 @@ describe("the settings of a node", () => {
   it.each([
     ["block-interval", "1.5s", { blockInterval: 1500 }],
     ["block-interval", "1m", { blockInterval: 60_000 }],
+    ["block-interval", "1m30s", { blockInterval: 90_000 }],
     ["rpc.laddr", "localhost:5", { rpc: { host: "127.0.0.1", port: 5 } }],
     ["rpc.laddr", "tcp://:5", { rpc: { host: "0.0.0.0", port: 5 } }],
     ["rpc.laddr", "tcp://[::1]:5", { rpc: { host: "::1", port: 5 } }],

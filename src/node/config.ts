@@ -1,5 +1,5 @@
 import type { MempoolLimits } from "../engine/index.ts";
-import { type DecimalCoin, errorText, parseDecCoins, SvcError } from "../util/index.ts";
+import { type DecimalCoin, errorText, parseDecCoins, parseDurationMs, SvcError } from "../util/index.ts";
 import { type GivenOptions, NODE_OPTIONS, type NodeOption, type NodeOptionName, optionVariable } from "./options.ts";
 import type { RpcServerOptions } from "./rpc/index.ts";
 
@@ -68,11 +68,10 @@ function optionText(
   return given[name] ?? (variable === "" ? undefined : variable) ?? DEFAULTS.get(name) ?? "";
 }
 
-/** `6s`, `100ms`, `1.5s` or `1m` as milliseconds. */
+/** The time from block to block in milliseconds. */
 export function parseInterval(text: string): number {
-  const [, number = "", unit = ""] = /^(\d+(?:\.\d+)?)(ms|s|m)$/.exec(text) ?? [];
-  const milliseconds = Math.round(Number(number) * (unit === "ms" ? 1 : unit === "s" ? 1000 : 60_000));
-  if (number === "" || milliseconds < MIN_BLOCK_INTERVAL_MS || milliseconds > MAX_BLOCK_INTERVAL_MS) {
+  const milliseconds = parseDurationMs(text) ?? 0;
+  if (milliseconds < MIN_BLOCK_INTERVAL_MS || milliseconds > MAX_BLOCK_INTERVAL_MS) {
     throw new Error("write a time from 100ms to 60m, for example 6s or 500ms");
   }
   return milliseconds;

@@ -4,6 +4,7 @@ export * from "./coin.ts";
 export * from "./decimal.ts";
 export * from "./directory.ts";
 export * from "./durable.ts";
+export * from "./duration.ts";
 export * from "./errors.ts";
 export * from "./listen.ts";
 export * from "./lists.ts";

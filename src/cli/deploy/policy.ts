@@ -1,6 +1,6 @@
 import { parseCoin, parseDecCoin, tryParseInt } from "../../util/index.ts";
 import { isAddress } from "../../wire/index.ts";
-import { parseDuration } from "../duration.ts";
+import { durationFlag } from "../duration.ts";
 import { usageError } from "../errors.ts";
 import type { Flags } from "../flags.ts";
 import { inFlag } from "../in-flag.ts";
@@ -23,7 +23,7 @@ export function readRequest(
 }
 
 export function readTimeout(flags: Flags): number {
-  return parseDuration("timeout", flags.text("timeout"));
+  return durationFlag(flags, "timeout");
 }
 
 /** `--bid` and `--max-price`, which may end in `/block`. */

@@ -1,4 +1,4 @@
-import { parseDuration } from "../duration.ts";
+import { durationFlag } from "../duration.ts";
 import { usageError } from "../errors.ts";
 import { userPath } from "../home.ts";
 import { loadSdlFile } from "../sdl.ts";
@@ -10,7 +10,7 @@ const MIN_INTERVAL_MS = 100;
 
 /** `svc localnet`. */
 export async function localnet({ flags, io }: CommandInput): Promise<number> {
-  const blockIntervalMs = parseDuration("block-interval", flags.text("block-interval"));
+  const blockIntervalMs = durationFlag(flags, "block-interval");
   if (blockIntervalMs < MIN_INTERVAL_MS) throw usageError(`--block-interval is at least ${MIN_INTERVAL_MS}ms`);
   const deploy = flags.optional("deploy");
   // A fault of the file is told before anything is started for it.

@@ -16,7 +16,7 @@ import {
 } from "../../provider/index.ts";
 import { errorText, parseCoin, parseDecCoin, readFileText } from "../../util/index.ts";
 import type { Attribute } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
-import { parseDuration } from "../duration.ts";
+import { durationFlag } from "../duration.ts";
 import { commandError, usageError } from "../errors.ts";
 import type { Flags } from "../flags.ts";
 import { homeOf } from "../home.ts";
@@ -35,7 +35,7 @@ export function readClusterSettings(flags: Flags) {
     publicHostname: readHost(flags, "cluster-public-hostname"),
     nodePorts: readPortRange(flags),
     sizedVolumes: flags.text("cluster-volume-sizes") !== "none",
-    stopGraceMs: parseDuration("cluster-stop-grace", flags.text("cluster-stop-grace")),
+    stopGraceMs: durationFlag(flags, "cluster-stop-grace"),
   };
 }
 
@@ -43,8 +43,8 @@ export function readClusterSettings(flags: Flags) {
 export function readSettings(flags: Flags): Omit<ProviderConfig, "driver"> {
   const fee = inFlag(flags, "fees", () => parseCoin(flags.text("fees")));
   const deposit = flags.optional("bid-deposit");
-  const duration = (name: string) => parseDuration(name, flags.text(name));
-  const jitter = (name: string) => (/^0(ms|s|m|h)?$/.test(flags.text(name)) ? 0 : duration(name));
+  const duration = (name: string) => durationFlag(flags, name);
+  const jitter = (name: string) => (/^0(ms|s|m|h|d)?$/.test(flags.text(name)) ? 0 : duration(name));
   return {
     stateDir: providerDir(homeOf(flags)),
     pricing: readPricing(flags),
@@ -112,7 +112,7 @@ function readPricing(flags: Flags): PricingStrategy {
     return scriptPricing({
       path: flags.text("bid-price-script-path"),
       processLimit: flags.count("bid-price-script-process-limit"),
-      timeoutMs: parseDuration("bid-price-script-timeout", flags.text("bid-price-script-timeout")),
+      timeoutMs: durationFlag(flags, "bid-price-script-timeout"),
     });
   }
   const scale = (name: string) => flags.text(`bid-price-${name}-scale`);

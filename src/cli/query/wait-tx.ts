@@ -1,7 +1,7 @@
 import { committedResponse, TxResponseSchema, waitForTx } from "../../client/index.ts";
 import { toJson } from "../../wire/index.ts";
 import { createContext } from "../context.ts";
-import { parseDuration } from "../duration.ts";
+import { durationFlag } from "../duration.ts";
 import { printResult } from "../output.ts";
 import type { CommandInput } from "../spec.ts";
 import { hashArgument } from "./hash.ts";
@@ -9,7 +9,7 @@ import { hashArgument } from "./hash.ts";
 /** `query wait-tx HASH`: what a transaction did, as soon as it is in a block. */
 export async function queryWaitTx(input: CommandInput): Promise<void> {
   const hash = hashArgument(input.args[0] ?? "", "hash", "a transaction");
-  const timeoutMs = parseDuration("timeout", input.flags.text("timeout"));
+  const timeoutMs = durationFlag(input.flags, "timeout");
   const context = createContext(input);
   const committed = await waitForTx(await context.chain(), hash, { timeoutMs });
   printResult(toJson(TxResponseSchema, committedResponse(committed)), context.output, input.io);

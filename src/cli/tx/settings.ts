@@ -7,7 +7,7 @@ import {
 } from "../../client/index.ts";
 import { type Dec, type DecimalCoin, type IntCoin, parseCoins, parseDecCoins } from "../../util/index.ts";
 import { decodeAddress, SignMode } from "../../wire/index.ts";
-import { parseDuration } from "../duration.ts";
+import { durationFlag } from "../duration.ts";
 import { usageError } from "../errors.ts";
 import type { Flags } from "../flags.ts";
 import { inFlag } from "../in-flag.ts";
@@ -84,8 +84,8 @@ function checkTogether(settings: TxSettings, flags: Flags): void {
 }
 
 function timeoutTime(flags: Flags): number | undefined {
-  const text = flags.optional("timeout-duration");
-  return text === undefined ? undefined : Date.now() + parseDuration("timeout-duration", text);
+  if (flags.optional("timeout-duration") === undefined) return undefined;
+  return Date.now() + durationFlag(flags, "timeout-duration");
 }
 
 function checkTimeout(flags: Flags): void {
