@@ -126,3 +126,21 @@ describe("postings", () => {
     expect([...database.table("index/epochs").iterate()]).toHaveLength(2);
   });
 });
+
+describe("a page of large rows", () => {
+  it("is refused beyond its bytes, while one row is given whatever its size", () => {
+    const large = new KvNetwork().engine();
+    for (let i = 0; i < 12; i++) {
+      large.mempool.add(kvTx(`k${i}=${"x".repeat(1_000_000)}`));
+      large.produceBlock();
+    }
+    const search = (perPage: number) =>
+      searchTxs(large, { query: parseQuery("message.action='set'"), page: 1, perPage, descending: false });
+    expect(search(2).found.map(({ height }) => height)).toEqual([1n, 2n]);
+    expect(() => search(12)).toThrow("the page has more than 10485760 bytes; ask for fewer rows with per_page");
+    const blocks = (perPage: number) =>
+      searchBlocks(large, { query: parseQuery("kv.count='1'"), page: 1, perPage, descending: false });
+    expect(blocks(2).found).toEqual([1n, 2n]);
+    expect(() => blocks(12)).toThrow("ask for fewer rows with per_page");
+  });
+});

@@ -9,6 +9,11 @@ const MAX_ENTRIES = 200_000;
 /** Most blocks or transactions whose events are read to decide a search. */
 const MAX_READ = 10_000;
 
+/** Bytes of a page of transactions or blocks; one row is given whatever its size. */
+const MAX_PAGE_BYTES = 10 * 1024 * 1024;
+/** What an attribute takes beside its key and value. */
+const ATTRIBUTE_BYTES = 40;
+
 /** A transaction's place, as one number: height x 2^17 + index. Blocks hold fewer transactions than 2^17. */
 const PLACES = 2 ** 17;
 
@@ -34,16 +39,43 @@ export interface Searchable {
 /** Transactions whose events satisfy a query, one page of them. */
 export function searchTxs(at: Searchable, page: SearchPage): SearchResult<FoundTx> {
   const places = txPlaces(at, page.query);
+  const room = roomFor();
   const load = (place: number): FoundTx[] => {
     const found = at.index.txAt(BigInt(Math.floor(place / PLACES)), place % PLACES);
-    return found === undefined ? [] : [found];
+    if (found === undefined) return [];
+    room(txBytes(found));
+    return [found];
   };
   return takePage(places, page, load);
 }
 
 /** Heights of blocks whose own events satisfy a query, one page of them. */
 export function searchBlocks(at: Searchable, page: SearchPage): SearchResult<bigint> {
-  return takePage(blockHeights(at, page.query), page, (height) => [BigInt(height)]);
+  const room = roomFor();
+  return takePage(blockHeights(at, page.query), page, (height) => {
+    room(at.blocks.record(BigInt(height))?.size ?? 0);
+    return [BigInt(height)];
+  });
+}
+
+/** Counts the rows of a page. The first may be of any size: it could not be had otherwise. */
+function roomFor(): (bytes: number) => void {
+  let taken = 0;
+  return (bytes) => {
+    if (taken > 0 && taken + bytes > MAX_PAGE_BYTES)
+      throw refuse(`the page has more than ${MAX_PAGE_BYTES} bytes; ask for fewer rows with per_page`);
+    taken += bytes;
+  };
+}
+
+/** About the bytes of a transaction with its result. */
+function txBytes({ tx, result }: FoundTx): number {
+  let bytes = tx.length + result.data.length + result.log.length;
+  for (const { type, attributes } of result.events) {
+    bytes += type.length;
+    for (const { key, value } of attributes) bytes += key.length + value.length + ATTRIBUTE_BYTES;
+  }
+  return bytes;
 }
 
 function txPlaces(at: Searchable, query: Query): number[] {

@@ -3,11 +3,16 @@ import { ERROR_STATUS } from "./errors.ts";
 import { corsHeaders, type GuardOptions, isLoopback, PREFLIGHT_HEADERS, refusal } from "./guard.ts";
 import { answerPost, type DispatchOptions, errorAnswer, resultText } from "./jsonrpc.ts";
 import { type RpcEnvironment, rpcErrorOf } from "./method.ts";
+import type { UnreadBytes } from "./unread.ts";
 
 export interface HttpOptions extends DispatchOptions, GuardOptions {
   readonly maxBodyBytes: number;
+  readonly unread: UnreadBytes;
+  /** Time in which a client must have read an answer. */
+  readonly readWithinMs: number;
 }
 
+const UNREAD = "503 too many answers wait to be read; try again\n";
 /** The id in answers to GET. */
 const URI_ID = -1;
 const JSON_TYPE = "application/json";
@@ -22,8 +27,12 @@ export class HttpRpc {
     this.#options = options;
   }
 
-  /** Answers one request. Never rejects. */
-  async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  /** Answers one request; what went wrong ends its connection and nothing else. */
+  answer(request: IncomingMessage, response: ServerResponse): void {
+    this.#answer(request, response).catch(() => response.destroy());
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const isLocal = isLoopback(request.socket.localAddress);
     const refused = refusal({ headers: request.headers, isLocal }, this.#options);
     if (refused !== undefined) return sendText(response, 403, `${refused}\n`);
@@ -45,10 +54,10 @@ export class HttpRpc {
     const parameters = new URLSearchParams(query);
     try {
       const result = await method.call(this.#env, (name) => parameters.get(name) ?? undefined, "uri");
-      sendJson(response, 200, resultText(URI_ID, result));
+      this.#sendJson(response, 200, resultText(URI_ID, result));
     } catch (error) {
       const shown = rpcErrorOf(error);
-      sendJson(response, ERROR_STATUS, errorAnswer(URI_ID, shown));
+      this.#sendJson(response, ERROR_STATUS, errorAnswer(URI_ID, shown));
     }
   }
 
@@ -71,7 +80,23 @@ export class HttpRpc {
     }
     const { status, text } = await answerPost(this.#env, body, this.#options);
     if (text === undefined) sendEmpty(response, status);
-    else sendJson(response, status, text);
+    else this.#sendJson(response, status, text);
+  }
+
+  /** Answers that nobody reads are held for a while and up to a limit for all clients; beyond, their readers are let go. */
+  #sendJson(response: ServerResponse, status: number, text: string): void {
+    const bytes = Buffer.byteLength(text);
+    const release = this.#options.unread.hold(bytes);
+    if (release === undefined) {
+      sendText(response, 503, UNREAD, { Connection: "close", "Retry-After": "10" });
+      return;
+    }
+    const deadline = setTimeout(() => response.destroy(), this.#options.readWithinMs);
+    response.once("close", () => {
+      clearTimeout(deadline);
+      release();
+    });
+    sendJson(response, status, { text, bytes });
   }
 }
 
@@ -107,10 +132,10 @@ function endpointList({ methods }: DispatchOptions): string {
   return `Available endpoints:\n\n${lines.sort().join("\n")}\n/websocket (subscribe, unsubscribe, unsubscribe_all)\n`;
 }
 
-function sendJson(response: ServerResponse, status: number, text: string): void {
+function sendJson(response: ServerResponse, status: number, { text, bytes }: { text: string; bytes: number }): void {
   response.writeHead(status, {
     "Content-Type": JSON_TYPE,
-    "Content-Length": Buffer.byteLength(text),
+    "Content-Length": bytes,
     "X-Server-Time": Math.floor(Date.now() / 1000),
   });
   response.end(text);

@@ -1,5 +1,14 @@
 import { errorText } from "../../util/index.ts";
-import { ERROR_STATUS, invalidParams, invalidRequest, methodNotFound, parseError, type RpcError } from "./errors.ts";
+import {
+  ERROR_STATUS,
+  internalError,
+  invalidParams,
+  invalidRequest,
+  methodNotFound,
+  parseError,
+  type RpcError,
+} from "./errors.ts";
+import { MAX_BATCH_BYTES } from "./limits.ts";
 import { type RpcEnvironment, type RpcMethod, rpcErrorOf } from "./method.ts";
 
 /** JSON-RPC 2.0 over any transport: from the text of a request to the text of its answer. */
@@ -60,9 +69,36 @@ async function answerValue(env: RpcEnvironment, value: unknown, options: Dispatc
   const batch: readonly unknown[] = value;
   const refusal = batchRefusal(batch, options.maxBatch);
   if (refusal !== undefined) return errorAnswer(UNKNOWN_ID, refusal);
-  const answers = await Promise.all(batch.map((one) => answerOne(env, one, options)));
-  const given = answers.filter((answer) => answer !== undefined);
+  const given = (await answerBatch(env, batch, options)).filter((answer) => answer !== undefined);
   return given.length === 0 ? undefined : `[${given.join(",")}]`;
+}
+
+/** Begins the calls one after the other, with room for other clients between them; those that wait do so side by side. */
+async function answerBatch(
+  env: RpcEnvironment,
+  batch: readonly unknown[],
+  options: DispatchOptions,
+): Promise<(string | undefined)[]> {
+  const answers: Promise<string | undefined>[] = [];
+  let bytes = 0;
+  for (const one of batch) {
+    const answer = bytes >= MAX_BATCH_BYTES ? Promise.resolve(tooLarge(one)) : answerOne(env, one, options);
+    answers.push(
+      answer.then((text) => {
+        bytes += text?.length ?? 0;
+        return bytes > MAX_BATCH_BYTES && bytes !== text?.length ? tooLarge(one) : text;
+      }),
+    );
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  return Promise.all(answers);
+}
+
+function tooLarge(request: unknown): string | undefined {
+  const call = readCall(request);
+  if ("error" in call) return errorAnswer(call.id, call.error);
+  const text = `the answers of a batch may have ${MAX_BATCH_BYTES} bytes: ask for less at a time`;
+  return call.id === undefined ? undefined : errorAnswer(call.id, internalError(text));
 }
 
 function parseJson(text: string): { value?: unknown; error?: RpcError } {

@@ -1,9 +1,13 @@
+import { once } from "node:events";
 import { request as httpRequest } from "node:http";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { connect, type Socket } from "node:net";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { pause, waitFor } from "../../../test/support/wait.ts";
 import type { EmbeddedEngine } from "../../engine/index.ts";
 import { txHash } from "../../engine/index.ts";
 import { KvNetwork, kvTx } from "../../engine/testing/network.ts";
 import { toHexUpper } from "../../util/index.ts";
+import { RPC_METHODS } from "./methods/index.ts";
 import { DEFAULT_RPC_OPTIONS, RpcServer, type RpcServerOptions } from "./server.ts";
 
 let engine: EmbeddedEngine;
@@ -469,5 +473,88 @@ describe("the protocol", () => {
     );
     await expect(second.listen()).rejects.toThrow(`cannot listen on 127.0.0.1:${port}: another program uses the port`);
     await second.close();
+  });
+});
+
+describe("answers that are large or that nobody reads", () => {
+  /** A connection that sends a request and never reads. */
+  function deaf(request: string): Socket {
+    const socket = connect({ host: "127.0.0.1", port: Number(new URL(url).port) });
+    socket.pause();
+    socket.on("error", () => {});
+    socket.write(request);
+    return socket;
+  }
+
+  it("ends a batch at its bytes and says so for each call after that", async () => {
+    for (let i = 0; i < 4; i++) engine.mempool.add(kvTx(`k${i}=${"x".repeat(1_000_000)}`));
+    engine.produceBlock();
+    const calls = Array.from({ length: 20 }, (_, id) => ({ jsonrpc: "2.0", id, method: "block", params: {} }));
+    const { text } = await post(calls);
+    expect(text.length).toBeLessThan(18_000_000);
+    const answers: Answer["body"][] = JSON.parse(text);
+    expect(answers.map(({ id }) => id)).toEqual(calls.map(({ id }) => id));
+    expect(answers[0]?.result).toBeDefined();
+    expect(answers.at(-1)?.error).toEqual({
+      code: -32603,
+      message: "Internal error",
+      data: "the answers of a batch may have 10485760 bytes: ask for less at a time",
+    });
+  });
+
+  it("are held up to a limit for all clients together; others are answered all the while", async () => {
+    for (let i = 0; i < 9; i++) engine.mempool.add(kvTx(`k${i}=${"x".repeat(1_000_000)}`));
+    engine.produceBlock();
+    const sockets = Array.from({ length: 30 }, () => deaf("GET /block HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"));
+    try {
+      const refused = await waitFor(async () => {
+        const answer = await fetch(`${url}/block`);
+        await answer.body?.cancel();
+        return answer.status === 503 ? answer : undefined;
+      }, "an answer that finds no room");
+      expect(refused.headers.get("retry-after")).toBe("10");
+      expect((await call("health")).result).toEqual({});
+    } finally {
+      for (const socket of sockets) socket.destroy();
+    }
+    const again = await waitFor(async () => {
+      const { status, text } = await post({ jsonrpc: "2.0", id: 1, method: "block" });
+      return status === 200 ? text : undefined;
+    }, "room after the readers have gone");
+    expect(JSON.parse(again).result.block.data.txs).toHaveLength(9);
+  });
+
+  it("are let go when they were not read in time", async () => {
+    await server?.close();
+    await start({ readWithinMs: 100 });
+    for (let i = 0; i < 9; i++) engine.mempool.add(kvTx(`k${i}=${"x".repeat(1_000_000)}`));
+    engine.produceBlock();
+    const socket = deaf("GET /block HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n");
+    socket.resume();
+    await once(socket, "data");
+    socket.pause();
+    await pause(500);
+    socket.resume();
+    await once(socket, "close");
+    expect(socket.bytesRead).toBeLessThan(12_000_000);
+  });
+
+  it("end their own connection when something goes wrong on the way, and nothing else", async () => {
+    const errors: unknown[] = [];
+    const onRejection = (error: unknown) => errors.push(error);
+    process.on("unhandledRejection", onRejection);
+    const stringify = vi.spyOn(JSON, "stringify").mockImplementation(() => {
+      throw new RangeError("Invalid string length");
+    });
+    try {
+      for (const path of [...RPC_METHODS.keys()]) await fetch(`${url}/${path}`).catch(() => {});
+      for (const body of ['[{"id":1,"method":"health"}]', "{"])
+        await fetch(url, { method: "POST", body }).catch(() => {});
+    } finally {
+      stringify.mockRestore();
+      process.off("unhandledRejection", onRejection);
+    }
+    expect(errors).toEqual([]);
+    expect((await call("health")).result).toEqual({});
   });
 });

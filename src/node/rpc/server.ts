@@ -4,9 +4,11 @@ import { listenError } from "../../util/index.ts";
 import { CommitWaiters } from "./commit-waiters.ts";
 import { isLoopback, refusal } from "./guard.ts";
 import { type HttpOptions, HttpRpc } from "./http.ts";
+import { READ_WITHIN_MS } from "./limits.ts";
 import type { RpcEnvironment } from "./method.ts";
 import { RPC_METHODS } from "./methods/index.ts";
 import { Subscriptions } from "./subscriptions.ts";
+import { UnreadBytes } from "./unread.ts";
 import { WebSocketRpc } from "./websocket.ts";
 
 export interface RpcServerOptions {
@@ -20,6 +22,8 @@ export interface RpcServerOptions {
   readonly maxOpenConnections: number;
   readonly maxSubscriptionClients: number;
   readonly maxSubscriptionsPerClient: number;
+  /** Time in which a client must have read an answer; 30 s when left out. */
+  readonly readWithinMs?: number;
 }
 
 export const DEFAULT_RPC_OPTIONS: Omit<RpcServerOptions, "host" | "port"> = {
@@ -48,13 +52,18 @@ export class RpcServer {
     this.#options = options;
     this.#waiters = new CommitWaiters(env.engine.bus);
     const whole = { ...env, waiters: this.#waiters };
-    const dispatch: HttpOptions = { ...options, methods: RPC_METHODS };
+    const dispatch: HttpOptions = {
+      readWithinMs: READ_WITHIN_MS,
+      ...options,
+      methods: RPC_METHODS,
+      unread: new UnreadBytes(),
+    };
     const http = new HttpRpc(whole, dispatch);
     const { maxSubscriptionClients: maxClients, maxSubscriptionsPerClient: maxPerClient } = options;
     const subscriptions = new Subscriptions({ maxClients, maxPerClient });
     this.#stopEvents = env.engine.bus.listen((block) => subscriptions.publish(block));
     this.#websockets = new WebSocketRpc(whole, subscriptions, { ...dispatch, maxClients: options.maxOpenConnections });
-    this.#server = createServer((request, response) => void http.answer(request, response));
+    this.#server = createServer((request, response) => http.answer(request, response));
     this.#server.maxConnections = options.maxOpenConnections;
     this.#server.headersTimeout = HEADERS_TIMEOUT_MS;
     this.#server.requestTimeout = REQUEST_TIMEOUT_MS;

@@ -4,10 +4,12 @@ import { type WebSocket, WebSocketServer } from "ws";
 import { answerText, type DispatchOptions, paramReader, type RequestId, type RpcCall } from "./jsonrpc.ts";
 import { type RpcEnvironment, refuse } from "./method.ts";
 import { NOT_READING, type Sink, type Subscriptions } from "./subscriptions.ts";
+import type { UnreadBytes } from "./unread.ts";
 
 export interface WebSocketOptions extends DispatchOptions {
   readonly maxBodyBytes: number;
   readonly maxClients: number;
+  readonly unread: UnreadBytes;
 }
 
 const PING_EVERY_MS = 27_000;
@@ -54,7 +56,7 @@ export class WebSocketRpc {
       websocket.close(TRY_AGAIN_LATER, `${this.#options.maxClients} clients are connected already`);
       return;
     }
-    const sink = sinkOf(websocket);
+    const sink = sinkOf(websocket, this.#options.unread);
     let pending = 0;
     this.#alive.add(websocket);
     websocket.on("pong", () => this.#alive.add(websocket));
@@ -71,10 +73,12 @@ export class WebSocketRpc {
       if (!sink.isReady()) return sink.drop(NOT_READING);
       pending += 1;
       const local = (call: RpcCall, id: RequestId) => this.#subscribe(sink, call, id);
-      void answerText(this.#env, data.toString(), { ...this.#options, local }).then((text) => {
-        pending -= 1;
-        if (text !== undefined) sink.send(text);
-      });
+      answerText(this.#env, data.toString(), { ...this.#options, local })
+        .then((text) => {
+          pending -= 1;
+          if (text !== undefined) sink.send(text);
+        })
+        .catch(() => websocket.terminate());
     });
   }
 
@@ -106,16 +110,20 @@ function queryOf({ params }: RpcCall): string {
   return query;
 }
 
-function sinkOf(websocket: WebSocket): Sink {
+function sinkOf(websocket: WebSocket, unread: UnreadBytes): Sink {
+  const drop = (reason: string): void => {
+    websocket.close(POLICY_VIOLATION, reason);
+    // A reader that does not read does not answer the closing either.
+    setTimeout(() => websocket.terminate(), DROP_AFTER_MS).unref();
+  };
   return {
     send: (frame) => {
-      if (websocket.readyState === websocket.OPEN) websocket.send(frame);
+      if (websocket.readyState !== websocket.OPEN) return;
+      const release = unread.hold(Buffer.byteLength(frame));
+      if (release === undefined) drop(NOT_READING);
+      else websocket.send(frame, release);
     },
     isReady: () => websocket.bufferedAmount <= MAX_WAITING_BYTES,
-    drop(reason) {
-      websocket.close(POLICY_VIOLATION, reason);
-      // A reader that does not read does not answer the closing either.
-      setTimeout(() => websocket.terminate(), DROP_AFTER_MS).unref();
-    },
+    drop,
   };
 }

@@ -46,7 +46,7 @@ export const txMethods = {
   tx: defineMethod({ hash: required(bytes), prove: bool }, ({ engine }, { hash, prove = false }) => {
     const found = hash.length === 32 ? engine.index.tx(hash) : undefined;
     if (found === undefined) throw refuse(`tx (${toHexUpper(hash)}) not found`);
-    return withProof({ engine }, found, prove);
+    return withProof(proofsOf({ engine }), found, prove);
   }),
 
   tx_search: defineMethod(
@@ -59,7 +59,8 @@ export const txMethods = {
         descending: orderOf(order_by, "asc") === "desc",
       };
       const { total, found } = searchTxs(engine, { query: parsed, ...wanted });
-      return { txs: found.map((tx) => withProof({ engine }, tx, prove)), total_count: total.toString() };
+      const proofs = proofsOf({ engine });
+      return { txs: found.map((tx) => withProof(proofs, tx, prove)), total_count: total.toString() };
     },
   ),
 
@@ -100,9 +101,18 @@ function broadcastJson(hash: Uint8Array, result: Pick<CheckTxResult, "code" | "d
   };
 }
 
-function withProof({ engine }: Pick<RpcEnvironment, "engine">, found: FoundTx, prove: boolean) {
+/** The hashes of a block's transactions; those of the last block are kept, because rows of a page often share one. */
+function proofsOf({ engine }: Pick<RpcEnvironment, "engine">): (height: bigint) => readonly Uint8Array[] {
+  let last: { readonly height: bigint; readonly hashes: readonly Uint8Array[] } | undefined;
+  return (height) => {
+    if (last?.height !== height) last = { height, hashes: engine.blocks.txs(height).map(({ tx }) => txHash(tx)) };
+    return last.hashes;
+  };
+}
+
+function withProof(hashesOf: (height: bigint) => readonly Uint8Array[], found: FoundTx, prove: boolean) {
   if (!prove) return foundTxJson(found);
-  const hashes = engine.blocks.txs(found.height).map(({ tx }) => txHash(tx));
+  const hashes = hashesOf(found.height);
   const proof = {
     root_hash: toHexUpper(merkleRoot(hashes)),
     data: toBase64(found.tx),
