@@ -4,8 +4,8 @@
  *   npm run bench -- deploy [runs]
  */
 import { join } from "node:path";
-import type { DeployResult } from "../src/cli/deploy/index.ts";
 import { ChainClient } from "../src/client/index.ts";
+import type { DeployResult } from "../src/tenant/result.ts";
 import { Query as DeploymentQuery } from "../src/wire/gen/svc/deployment/v1beta1/query_pb.js";
 import { Query as MarketQuery } from "../src/wire/gen/svc/market/v1beta1/query_pb.js";
 import { TestEngine } from "../test/e2e/engine.ts";

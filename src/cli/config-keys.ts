@@ -1,7 +1,6 @@
 import { parseNodeAddress } from "../client/index.ts";
-import { errorText, isDenom, tryParseInt } from "../util/index.ts";
+import { errorText, isDenom, isPrintable, tryParseInt } from "../util/index.ts";
 import { BROADCAST_MODES, KEYRING_BACKENDS, NODE_FLAG, OUTPUT_FORMATS } from "./global-flags.ts";
-import { isPrintable } from "./printable.ts";
 import { OWN_PROFILE } from "./profile.ts";
 
 /** One key of `client.toml`. */

@@ -1,5 +1,6 @@
-import { type ErrorOptions, EXIT, errorText, SvcError } from "../util/index.ts";
-import { printable } from "./printable.ts";
+import { EXIT, errorText, printable, SvcError } from "../util/index.ts";
+
+export { commandError } from "../util/index.ts";
 
 /** The command line itself is wrong: exit code 2. */
 export class UsageError extends Error {
@@ -42,11 +43,6 @@ const KEPT = 100;
 function shown(text: string): string {
   const short = text.replace(LONG_WORD, (word) => `${word.slice(0, KEPT)}...`);
   return printable(short.length > MAX_TEXT ? `${short.slice(0, MAX_TEXT)}...` : short);
-}
-
-/** A command that was understood and cannot be done. */
-export function commandError(text: string, options: ErrorOptions = {}): SvcError {
-  return new SvcError("cli", 1, text, options);
 }
 
 export function usageError(text: string, hint?: string): UsageError {

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { KEYRING_SERVICE, type KeyInfo, type Keyring, type RecordForm } from "../keyring/index.ts";
-import { errorText, SvcError, sdkErrors } from "../util/index.ts";
+import { errorText, printable, SvcError, sdkErrors } from "../util/index.ts";
 import {
   decodeAddress,
   type MultisigPublicKey,
@@ -13,7 +13,6 @@ import { commandError, usageError } from "./errors.ts";
 import type { Io } from "./io.ts";
 import { cliKeyring, type KeyringFlags } from "./keyring.ts";
 import { type KeyStyle, keyOutput, keysYaml, keyTexts, type PublicKeyFormat } from "./keys-record.ts";
-import { printable } from "./printable.ts";
 
 /** Flags of the group `keys`. */
 export interface KeysFlags extends KeyringFlags {

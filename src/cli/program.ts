@@ -65,7 +65,7 @@ async function withRemedy(error: unknown, name: string, spec: CommandSpec): Prom
   if (isFileError(error)) return like(error, commandError(error.message, { hint: FILE_HINT, cause: error }));
   if (!(error instanceof SvcError) || error.hint !== undefined || error.codespace === "cli") return error;
   const { codespace, code, message } = error;
-  const remedy = (await import("./remedies.ts")).remedyOf(codespace, code, message);
+  const remedy = (await import("../client/index.ts")).remedyOf(codespace, code, message);
   const hint = remedy ?? `see: ${name} --help`;
   return like(error, new SvcError(codespace, code, message, { hint, cause: error }));
 }

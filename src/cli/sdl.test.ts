@@ -2,9 +2,9 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { SdlError } from "../sdl/index.ts";
+import { loadSdlFile, SdlError } from "../sdl/index.ts";
 import { EXIT } from "../util/index.ts";
-import { loadSdlFile, sdlHash, sdlManifest, sdlValidate } from "./sdl.ts";
+import { sdlHash, sdlManifest, sdlValidate } from "./sdl.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
 const EXAMPLES = join(ROOT, "examples");

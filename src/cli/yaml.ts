@@ -1,5 +1,5 @@
+import { isPrintable, printable } from "../util/index.ts";
 import { isArray, isObject, type JsonValue } from "../wire/index.ts";
-import { isPrintable, printable } from "./printable.ts";
 
 /**
  * JSON as YAML text in the layout of the ecosystem's tools: keys in alphabetical order, lists at the indentation of their

@@ -1,6 +1,7 @@
 /** The client library: everything that is asked of a chain or sent to it, for the command line, the provider and others. */
 export { type AccountInfo, accountInfo } from "./account.ts";
 export { checkBlock, checkBlockSearch, checkStatus, checkValidators, readHeaders } from "./answers.ts";
+export { type BlockPace, blockPace, blockSeconds } from "./block-time.ts";
 export { type FollowOptions, followBlocks } from "./blocks.ts";
 export { broadcastTx, type WaitOptions, waitForTx } from "./broadcast.ts";
 export { type BroadcastMode, parseBroadcastMode } from "./broadcast-mode.ts";
@@ -20,6 +21,7 @@ export {
   type ServiceClient,
 } from "./query.ts";
 export { type QueryFault, queryFault, readRefusal } from "./refusal.ts";
+export { meaningOf, remedyOf, txError } from "./remedies.ts";
 export { type RpcCall, RpcClient, type RpcOptions } from "./rpc.ts";
 export { eventsQuery, queryTx, searchTxs, type TxPage } from "./search.ts";
 export { type MnemonicSignerOptions, mnemonicSigner, privateKeySigner } from "./signers.ts";

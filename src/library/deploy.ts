@@ -2,10 +2,8 @@
 export {
   type BidChoice,
   type BidPolicy,
-  type DeployOptions,
   type DeployReporter,
   type DeployResult,
-  deploy,
   deployErrors,
   type LeaseResult,
   type PortResult,
@@ -13,4 +11,5 @@ export {
   type ServiceResult,
   type StepName,
   type StepTime,
-} from "../cli/deploy/index.ts";
+} from "../tenant/index.ts";
+export { type DeployOptions, deploy } from "../tenant/node/index.ts";

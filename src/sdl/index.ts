@@ -1,5 +1,6 @@
 export type { SdlErrorKind, SdlIssue } from "./errors.ts";
 export { formatIssue, manifestErrors, SDL_CODES, SdlError } from "./errors.ts";
+export { loadSdlFile } from "./file.ts";
 export type { SdlLimits } from "./limits.ts";
 export { DEFAULT_LIMITS, formatBytes } from "./limits.ts";
 export type { LoadedSdl, LoadOptions } from "./load.ts";
@@ -17,6 +18,7 @@ export { type GroupFault, groupsFault } from "./rules/chain-rules.ts";
 export { checkManifestAgainstGroup, checkManifestAgainstGroups } from "./rules/check.ts";
 export { decodeManifest } from "./rules/decode.ts";
 export { validateManifest } from "./rules/validate.ts";
+export { requireWithinLimits, type SdlSource } from "./within-limits.ts";
 export { parseDocumentText } from "./yaml/document.ts";
 export { type Parsed, Reader, type Want } from "./yaml/fields.ts";
 export { MAX_FILE_BYTES } from "./yaml/guard.ts";

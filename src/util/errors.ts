@@ -29,6 +29,11 @@ export class SvcError extends Error {
   }
 }
 
+/** Something that was understood and cannot be done, for which no table has a row. */
+export function commandError(text: string, options: ErrorOptions = {}): SvcError {
+  return new SvcError("cli", 1, text, options);
+}
+
 /** One row of a module's error table: number, description, and the remedy where there is one. */
 export type ErrorRow = readonly [code: number, description: string, hint?: string];
 

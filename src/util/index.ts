@@ -11,5 +11,8 @@ export * from "./lists.ts";
 export * from "./log.ts";
 export * from "./mutex.ts";
 export * from "./names.ts";
+export * from "./printable.ts";
 export * from "./read-file.ts";
+export * from "./shell-word.ts";
 export * from "./space.ts";
+export * from "./text-table.ts";

@@ -1,22 +1,22 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { DescMethod, MessageInitShape } from "@bufbuild/protobuf";
 import { onTestFinished } from "vitest";
-import type { BidPolicy } from "../../src/cli/deploy/bids.ts";
-import { chainMarket } from "../../src/cli/deploy/chain-market.ts";
-import { sleep } from "../../src/cli/deploy/clock.ts";
-import type { Gate, LeaseState, ManifestOutcome } from "../../src/cli/deploy/gate.ts";
-import { Journal } from "../../src/cli/deploy/journal.ts";
-import type { Market, ProviderRecord } from "../../src/cli/deploy/market.ts";
-import type { Probe } from "../../src/cli/deploy/probe.ts";
-import type { DeployReporter } from "../../src/cli/deploy/progress.ts";
-import type { DeployResult } from "../../src/cli/deploy/result.ts";
-import { runDeploy } from "../../src/cli/deploy/run.ts";
-import type { DeployParts, DeployRequest } from "../../src/cli/deploy/session.ts";
 import type { QueryClient } from "../../src/client/index.ts";
 import { createCertificate, type NewCertificate } from "../../src/crypto/index.ts";
-import { loadSdl, type Manifest, manifestHash } from "../../src/sdl/index.ts";
+import { loadSdlFile, type Manifest, manifestHash } from "../../src/sdl/index.ts";
+import { chainMarket } from "../../src/tenant/chain/chain-market.ts";
+import { FileJournal } from "../../src/tenant/node/journal.ts";
+import type { DeployResult } from "../../src/tenant/result.ts";
+import { runDeploy } from "../../src/tenant/run.ts";
+import { sleep } from "../../src/tenant/session/clock.ts";
+import type { Gate, LeaseState, ManifestOutcome } from "../../src/tenant/session/gate.ts";
+import type { Market, ProviderRecord } from "../../src/tenant/session/market.ts";
+import type { BidPolicy } from "../../src/tenant/session/policy.ts";
+import type { Probe } from "../../src/tenant/session/probe.ts";
+import type { DeployReporter } from "../../src/tenant/session/progress.ts";
+import type { DeployParts, DeployRequest } from "../../src/tenant/session/session.ts";
 import {
   coin,
   MIN_DEPOSIT,
@@ -280,7 +280,7 @@ export class World {
     return {
       market: this.#killable(this.tenantMarket()),
       gate: (provider) => this.#killable(this.gate(provider)),
-      journal: this.#killable(new Journal(this.home)),
+      journal: this.#killable(new FileJournal(this.home)),
       probe: this.#killable(this.probe),
       clock: this.clock,
       publishCertificate: () => this.#call(() => this.publishCertificate()),
@@ -290,7 +290,8 @@ export class World {
   request(options: Partial<DeployRequest> & { readonly policy?: BidPolicy } = {}): DeployRequest {
     return {
       file: this.file,
-      sdl: loadSdl(readFileSync(this.file, "utf8"), { file: this.file }),
+      sdl: loadSdlFile(this.file),
+      reread: (limits) => loadSdlFile(this.file, limits),
       policy: { choice: { kind: "cheapest" } },
       bidWindow: 2n,
       timeoutMs: 120_000,
@@ -316,7 +317,7 @@ export class World {
       get: (target, name) => {
         const value: unknown = Reflect.get(target, name, target);
         if (typeof value !== "function") return value;
-        return (...args: unknown[]) => this.#call(() => value.apply(target, args), !(target instanceof Journal));
+        return (...args: unknown[]) => this.#call(() => value.apply(target, args), !(target instanceof FileJournal));
       },
     });
   }

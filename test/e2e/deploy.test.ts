@@ -3,7 +3,7 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import type { DeployResult } from "../../src/cli/deploy/result.ts";
+import type { DeployResult } from "../../src/tenant/result.ts";
 import { parseDec } from "../../src/util/index.ts";
 import { Account_State } from "../../src/wire/gen/svc/escrow/v1beta1/escrow_pb.js";
 import { describeWithEngine, type TestProvider, TestWorld } from "../support/containers.ts";

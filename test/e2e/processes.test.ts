@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
-import type { DeployResult } from "../../src/cli/deploy/result.ts";
 import { openDockerDriver } from "../../src/provider/cluster/docker/index.ts";
+import type { DeployResult } from "../../src/tenant/result.ts";
 import { describeWithEngine, startEngine } from "../support/containers.ts";
 import { Fixture, fetchPage, freePorts, runSvc, type SvcProcess, svcOk, waitFor, webFile } from "../support/index.ts";
 

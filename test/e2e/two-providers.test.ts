@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import type { DeployResult } from "../../src/cli/deploy/result.ts";
+import type { DeployResult } from "../../src/tenant/result.ts";
 import { Account_State } from "../../src/wire/gen/svc/escrow/v1beta1/escrow_pb.js";
 import { Bid_State } from "../../src/wire/gen/svc/market/v1beta1/market_pb.js";
 import type { QueryBidResponse } from "../../src/wire/gen/svc/market/v1beta1/query_pb.js";

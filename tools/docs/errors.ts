@@ -1,6 +1,5 @@
 import { genesisErrors } from "../../src/app/genesis.ts";
 import { moduleSetErrors } from "../../src/app/module-versions.ts";
-import { deployErrors } from "../../src/cli/deploy/errors.ts";
 import { clientErrors } from "../../src/client/errors.ts";
 import { gatewayClientErrors } from "../../src/client/gateway/errors.ts";
 import { jwtErrors } from "../../src/crypto/jwt.ts";
@@ -14,6 +13,7 @@ import { ingressErrors } from "../../src/provider/ingress/errors.ts";
 import { leaseErrors } from "../../src/provider/leases/errors.ts";
 import { manifestErrors, SDL_CODES } from "../../src/sdl/errors.ts";
 import { storeErrors } from "../../src/store/errors.ts";
+import { deployErrors } from "../../src/tenant/session/errors.ts";
 import { INTERNAL_ERROR, PANIC_ERROR } from "../../src/util/errors.ts";
 import { CHAIN_ERRORS, type ErrorTable, wireErrors } from "../../src/wire/errors/index.ts";
 import { code, page, table } from "./markdown.ts";

@@ -1,23 +1,29 @@
+import {
+  addressLines,
+  closeAndSettle,
+  type DeployParts,
+  type DeployReporter,
+  type DeployRequest,
+  type DeployResult,
+  deployErrors,
+  listDeployments,
+  pickDeployment,
+  type Questions,
+  runDeploy,
+  runUpdate,
+  unlessInterrupted,
+} from "../../tenant/index.ts";
+import { deployRequest, FileJournal } from "../../tenant/node/index.ts";
+import { shellWord } from "../../util/index.ts";
 import { printWarnings } from "../sdl.ts";
-import { shellWord } from "../shell-word.ts";
 import type { CommandInput } from "../spec.ts";
-import { unlessInterrupted } from "./clock.ts";
-import { closeAndSettle, closeJson, closeText } from "./close.ts";
+import { closeJson, closeText } from "./close-text.ts";
 import { is, runToEnd } from "./ending.ts";
-import { deployErrors } from "./errors.ts";
-import { deployRequest } from "./index.ts";
-import { Journal } from "./journal.ts";
-import { pickDeployment } from "./pick.ts";
 import { readDseq, readRequest, readTimeout } from "./policy.ts";
-import type { DeployReporter } from "./progress.ts";
-import { listDeployments, psTable } from "./ps.ts";
+import { psTable } from "./ps.ts";
 import { terminalQuestions } from "./questions.ts";
-import { addressLines, type DeployResult } from "./result.ts";
-import { runDeploy } from "./run.ts";
-import type { DeployParts, DeployRequest, Questions } from "./session.ts";
 import { asTenant, marketTx, sendSettings, type Tenant } from "./tenant.ts";
 import { terminalReporter } from "./terminal-reporter.ts";
-import { runUpdate } from "./update.ts";
 
 /** `svc deploy FILE`. */
 export function deployCommand(input: CommandInput): Promise<number> {
@@ -78,7 +84,7 @@ function printDeployed({ flags, io }: CommandInput, result: DeployResult): void 
 /** An interruption, with what can be done next. */
 function whatStays({ home, parts }: Tenant, { file }: DeployRequest): Error {
   const { owner, chainId } = parts.market;
-  const entries = new Journal(home).entries(owner, chainId).filter((entry) => entry.file === file);
+  const entries = new FileJournal(home).entries(owner, chainId).filter((entry) => entry.file === file);
   const dseq = entries.at(-1)?.dseq;
   if (dseq === undefined) return deployErrors.interrupted("nothing was sent");
   const hint = `svc deploy ${shellWord(file)} goes on with it, svc deploy close --dseq ${dseq} ends it and returns its money`;

@@ -1,7 +1,7 @@
+import { type ServiceLease, serviceLeases } from "../../tenant/index.ts";
 import { cleanLine } from "../provider-client/clean.ts";
 import type { CommandInput } from "../spec.ts";
 import { runToEnd } from "./ending.ts";
-import { type ServiceLease, serviceLeases } from "./pick.ts";
 import { readDseq } from "./policy.ts";
 import { asTenant, type Tenant } from "./tenant.ts";
 

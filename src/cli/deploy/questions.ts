@@ -1,10 +1,7 @@
+import { type BidRecord, deployErrors, type Offer, type Questions } from "../../tenant/index.ts";
 import { EXIT, formatDecCoin } from "../../util/index.ts";
 import { ExitError } from "../errors.ts";
 import type { Io } from "../io.ts";
-import type { Offer } from "./bid-table.ts";
-import { deployErrors } from "./errors.ts";
-import type { BidRecord } from "./market.ts";
-import type { Questions } from "./session.ts";
 
 const MAX_TRIES = 3;
 

@@ -1,18 +1,20 @@
 import { describe, expect, test } from "vitest";
 import { BLOCK_MS, openWorld, type ProviderPlan, type World } from "../../../test/cli/deploy-world.ts";
+import { closeAndSettle } from "../../tenant/manage/close.ts";
+import { listDeployments } from "../../tenant/manage/deployments.ts";
+import { pickDeployment, serviceLeases } from "../../tenant/manage/pick.ts";
+import { FileJournal } from "../../tenant/node/journal.ts";
+import { runDeploy } from "../../tenant/run.ts";
+import type { ServiceState } from "../../tenant/session/gate.ts";
+import type { ProviderRecord } from "../../tenant/session/market.ts";
+import { runUpdate, type UpdateRequest } from "../../tenant/update.ts";
 import { MIN_DEPOSIT } from "../../testing/index.ts";
 import { MsgPauseGroupSchema } from "../../wire/gen/svc/deployment/v1beta1/tx_pb.js";
 import { MsgCreateLeaseSchema } from "../../wire/gen/svc/market/v1beta1/tx_pb.js";
 import { packAny } from "../../wire/index.ts";
-import { closeAndSettle, closeJson, closeText } from "./close.ts";
-import type { ServiceState } from "./gate.ts";
-import { Journal } from "./journal.ts";
+import { closeJson, closeText } from "./close-text.ts";
 import { tellIdle } from "./logs.ts";
-import type { ProviderRecord } from "./market.ts";
-import { pickDeployment, serviceLeases } from "./pick.ts";
-import { listDeployments, psTable } from "./ps.ts";
-import { runDeploy } from "./run.ts";
-import { runUpdate, type UpdateRequest } from "./update.ts";
+import { psTable } from "./ps.ts";
 
 let world: World;
 
@@ -56,7 +58,7 @@ describe("short forms", () => {
     const before = await pickDeployment(world.parts(), undefined);
     const held = world.chain.balance(world.tenant);
     const earned = world.chain.balance(world.key("p1").address);
-    const result = await closeAndSettle({ market: world.tenantMarket(), journal: new Journal(world.home) }, before);
+    const result = await closeAndSettle({ market: world.tenantMarket(), journal: new FileJournal(world.home) }, before);
     const paid = world.chain.balance(world.key("p1").address) - earned;
     const returned = world.chain.balance(world.tenant) - held;
     expect(paid).toBeGreaterThan(0n);
@@ -67,7 +69,7 @@ describe("short forms", () => {
     });
     expect(closeText(result)).toContain(`returned  ${returned}utoken\n`);
     expect(closeJson(result)).toMatchObject({ returned: { denom: "utoken", amount: `${returned}` } });
-    expect(new Journal(world.home).entries(world.tenant, world.chain.chainId)).toEqual([]);
+    expect(new FileJournal(world.home).entries(world.tenant, world.chain.chainId)).toEqual([]);
     await expect(pickDeployment(world.parts(), before.dseq)).rejects.toThrow("the deployment is closed");
     await expect(pickDeployment(world.parts(), undefined)).rejects.toThrow("has no active deployment");
   });

@@ -1,15 +1,12 @@
 import type { ChainClient, GatewayClient, TxSigner } from "../../client/index.ts";
+import type { DeployParts, MarketTxOptions, ProviderRecord } from "../../tenant/index.ts";
+import { credentialOnce, gatewayOf, type LiveOptions, liveParts } from "../../tenant/node/index.ts";
 import { createContext } from "../context.ts";
 import { usageError } from "../errors.ts";
 import { signingKeyName } from "../only-key.ts";
 import type { CommandInput } from "../spec.ts";
 import { keyringSigner, requireSigningKey } from "../tx/sender.ts";
 import { readTxSettings, type TxSettings } from "../tx/settings.ts";
-import { credentialOnce, type LiveOptions, liveParts } from "./live.ts";
-import { gatewayOf } from "./live-gate.ts";
-import type { MarketTxOptions } from "./live-market.ts";
-import type { ProviderRecord } from "./market.ts";
-import type { DeployParts } from "./session.ts";
 
 /** Who deploys, over which node. */
 export interface Tenant extends LiveOptions {

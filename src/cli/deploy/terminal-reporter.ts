@@ -1,5 +1,5 @@
-import { printable } from "../printable.ts";
-import type { DeployReporter } from "./progress.ts";
+import type { DeployReporter } from "../../tenant/index.ts";
+import { printable } from "../../util/index.ts";
 
 /** After so much silence the terminal says what is waited for. */
 const SILENCE_MS = 8_000;

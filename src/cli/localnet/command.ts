@@ -1,7 +1,7 @@
+import { loadSdlFile } from "../../sdl/index.ts";
 import { durationFlag } from "../duration.ts";
 import { usageError } from "../errors.ts";
 import { userPath } from "../home.ts";
-import { loadSdlFile } from "../sdl.ts";
 import { stopRequested } from "../signals.ts";
 import type { CommandInput } from "../spec.ts";
 import { Localnet } from "./localnet.ts";

@@ -1,5 +1,6 @@
+import type { DeployReporter, PortResult } from "../../tenant/index.ts";
+import { deploy } from "../../tenant/node/index.ts";
 import { DEC_ONE } from "../../util/index.ts";
-import { type DeployReporter, deploy, type PortResult } from "../deploy/index.ts";
 import { localnetKeyring } from "./home.ts";
 import { keySigner } from "./signer.ts";
 import type { Steps } from "./steps.ts";

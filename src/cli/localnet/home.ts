@@ -3,11 +3,17 @@ import { join } from "node:path";
 import { derivePrivateKey, generateMnemonic, mnemonicToSeed } from "../../crypto/index.ts";
 import { type Keyring, openKeyring, passphraseFile } from "../../keyring/index.ts";
 import { addGenesisAccounts, defaultAppState, initHome } from "../../node/index.ts";
-import { DEFAULT_HD_PATH, makePrivateDirectory, NATIVE_DENOM, readFileText, replaceFile } from "../../util/index.ts";
+import {
+  DEFAULT_HD_PATH,
+  makePrivateDirectory,
+  NATIVE_DENOM,
+  readFileText,
+  replaceFile,
+  shellWord,
+} from "../../util/index.ts";
 import { encodeAddress, type JsonObject, type JsonValue } from "../../wire/index.ts";
 import { commandError } from "../errors.ts";
 import { userHome } from "../home.ts";
-import { shellWord } from "../shell-word.ts";
 
 export const LOCALNET_CHAIN_ID = "svc-local-1";
 

@@ -1,8 +1,8 @@
+import { issueCertificate } from "../../certs/index.ts";
 import { type ChainClient, sendTx, type TxSigner } from "../../client/index.ts";
 import { MsgCreateCertificateSchema } from "../../wire/gen/svc/cert/v1beta1/cert_pb.js";
 import { MsgCreateProviderSchema, Query } from "../../wire/gen/svc/provider/v1beta1/provider_pb.js";
 import { packAny } from "../../wire/index.ts";
-import { issueCertificate } from "../cert/issue.ts";
 import { commandError } from "../errors.ts";
 
 /** What the localnet's provider offers: one kind of persistent storage per class. */

@@ -1,5 +1,4 @@
-import { DISPLAY_DENOM } from "../../util/index.ts";
-import { shellWord } from "../shell-word.ts";
+import { DISPLAY_DENOM, shellWord } from "../../util/index.ts";
 import type { LocalnetDeployment } from "./deployment.ts";
 
 export interface StepsOptions {

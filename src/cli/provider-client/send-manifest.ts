@@ -1,8 +1,8 @@
 import { GatewayRefusal } from "../../client/index.ts";
-import { EXIT, errorText, SvcError } from "../../util/index.ts";
+import { type LoadedSdl, loadSdlFile } from "../../sdl/index.ts";
+import { EXIT, errorText, SvcError, textTable } from "../../util/index.ts";
 import type { LeaseKey } from "../../wire/index.ts";
-import { textTable } from "../deploy/text-table.ts";
-import { loadSdlFile, printWarnings } from "../sdl.ts";
+import { printWarnings } from "../sdl.ts";
 import type { CommandInput } from "../spec.ts";
 import { activeLeases, openTenant, type TenantSession, withSession } from "./session.ts";
 
@@ -34,7 +34,7 @@ export async function sendManifest(input: CommandInput): Promise<number> {
 async function send(
   session: TenantSession,
   { provider, dseq }: LeaseKey,
-  manifest: ReturnType<typeof loadSdlFile>["manifest"],
+  manifest: LoadedSdl["manifest"],
 ): Promise<void> {
   await (await session.gateway(provider)).sendManifest(dseq, manifest);
 }

@@ -1,14 +1,13 @@
+import { openCertificate, tenantCredential } from "../../certs/index.ts";
 import { type ChainClient, type GatewayClient, type GatewayCredential, queryFault } from "../../client/index.ts";
+import { gatewayOf } from "../../tenant/node/index.ts";
 import { isOneOf } from "../../util/index.ts";
 import { Closed_Reason } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
 import { type Lease, Lease_State } from "../../wire/gen/svc/market/v1beta1/market_pb.js";
 import { Query as MarketQuery } from "../../wire/gen/svc/market/v1beta1/query_pb.js";
 import { Query as ProviderQuery } from "../../wire/gen/svc/provider/v1beta1/provider_pb.js";
 import { formatLeaseId, type LeaseKey, providerErrors, SignMode } from "../../wire/index.ts";
-import { tenantCredential } from "../cert/credential.ts";
-import { openCertificate } from "../cert/issue.ts";
 import { type CliContext, createContext } from "../context.ts";
-import { gatewayOf } from "../deploy/live-gate.ts";
 import { commandError, usageError } from "../errors.ts";
 import type { Flags } from "../flags.ts";
 import { addressFlag } from "../query/ask.ts";

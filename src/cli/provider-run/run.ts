@@ -1,8 +1,8 @@
+import { openCertificate, type TlsIdentity } from "../../certs/index.ts";
 import type { TxSigner } from "../../client/index.ts";
 import { type ClusterDriver, type ClusterKind, clusterKind, runProvider } from "../../provider/index.ts";
 import { createLogger, EXIT, errorText, type Logger } from "../../util/index.ts";
 import { encodeAddress } from "../../wire/index.ts";
-import { openCertificate, type TlsIdentity } from "../cert/issue.ts";
 import { type CliContext, createContext } from "../context.ts";
 import { commandError } from "../errors.ts";
 import { homeOf } from "../home.ts";

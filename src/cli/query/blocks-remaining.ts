@@ -1,9 +1,13 @@
-import type { ChainClient } from "../../client/index.ts";
+import { type BlockPace, blockPace, type ChainClient } from "../../client/index.ts";
 import { DEC_ONE, errorText } from "../../util/index.ts";
 import { Query, type QueryDeploymentResponse } from "../../wire/gen/svc/deployment/v1beta1/query_pb.js";
-import type { DeploymentKey } from "../../wire/index.ts";
-import { formatTimestamp, fromNanos, type JsonObject, parseDeploymentId } from "../../wire/index.ts";
-import { type BlockPace, blockPace } from "../block-time.ts";
+import {
+  type DeploymentKey,
+  formatTimestamp,
+  fromNanos,
+  type JsonObject,
+  parseDeploymentId,
+} from "../../wire/index.ts";
 import { type CliContext, createContext } from "../context.ts";
 import { commandError, usageError } from "../errors.ts";
 import { printResult } from "../output.ts";

@@ -1,29 +1,32 @@
 import { rename } from "node:fs/promises";
 import { isIP } from "node:net";
+import {
+  type CertificateFile,
+  type CertificateKind,
+  type CertificatePlan,
+  certificatePassphrase,
+  certificatePath,
+  chainRecord,
+  makeCertificate,
+  planCertificate,
+  publicKeyPem,
+  publishMessage,
+  readCertificateFile,
+  type Validity,
+  writeCertificateFile,
+} from "../../certs/index.ts";
 import type { TxResponse } from "../../client/index.ts";
 import type { NewCertificate } from "../../crypto/index.ts";
 import { newPassphraseFault, removeFile } from "../../keyring/index.ts";
 import { EXIT } from "../../util/index.ts";
 import { MsgRevokeCertificateSchema } from "../../wire/gen/svc/cert/v1beta1/cert_pb.js";
 import { type Any, packAny } from "../../wire/index.ts";
-import { chainRecord } from "../cert/chain.ts";
-import { publishMessage } from "../cert/ensure.ts";
-import {
-  type CertificateFile,
-  type CertificateKind,
-  certificatePath,
-  publicKeyPem,
-  readCertificateFile,
-  writeCertificateFile,
-} from "../cert/file.ts";
-import { addToGenesis } from "../cert/genesis.ts";
-import { certificatePassphrase, makeCertificate, type Validity } from "../cert/issue.ts";
-import { type CertificatePlan, planCertificate } from "../cert/plan.ts";
-import { readValidity } from "../cert/validity.ts";
 import { type CliContext, createContext } from "../context.ts";
 import { commandError, usageError } from "../errors.ts";
 import { newSecret } from "../keyring.ts";
 import type { CommandInput } from "../spec.ts";
+import { addToGenesis } from "./cert-genesis.ts";
+import { readValidity } from "./cert-validity.ts";
 import { finishTx, type TxHooks } from "./run.ts";
 import { signerOf } from "./sender.ts";
 import { openTx, type TxSession } from "./session.ts";

@@ -1,6 +1,6 @@
+import { type CertificateKind, certificatePath, readCertificateFile } from "../../certs/index.ts";
 import { MsgRevokeCertificateSchema } from "../../wire/gen/svc/cert/v1beta1/cert_pb.js";
 import { packAny } from "../../wire/index.ts";
-import { type CertificateKind, certificatePath, readCertificateFile } from "../cert/file.ts";
 import { commandError, usageError } from "../errors.ts";
 import type { CommandInput } from "../spec.ts";
 import { runTx } from "./run.ts";

@@ -2,9 +2,9 @@ import { chmodSync, existsSync, readFileSync, renameSync, statSync, writeFileSyn
 import { join } from "node:path";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { cliChain } from "../../../test/cli/chain.ts";
-import { certificatePath, readCertificateFile } from "../cert/file.ts";
-import { openCertificate } from "../cert/issue.ts";
-import { certifiedHosts } from "../cert/plan.ts";
+import { certificatePath, readCertificateFile } from "../../certs/file.ts";
+import { openCertificate } from "../../certs/issue.ts";
+import { certifiedHosts } from "../../certs/plan.ts";
 import { createContext } from "../context.ts";
 import { Flags } from "../flags.ts";
 import { createIo } from "../io.ts";

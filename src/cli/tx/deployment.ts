@@ -1,5 +1,13 @@
+import { ensureClientCertificate, hasValidCertificate } from "../../certs/index.ts";
 import type { ChainClient, TxResponse } from "../../client/index.ts";
-import { checkManifestAgainstGroups, groupPrice, type LoadedSdl } from "../../sdl/index.ts";
+import {
+  checkManifestAgainstGroups,
+  groupPrice,
+  type LoadedSdl,
+  loadSdlFile,
+  requireWithinLimits,
+  type SdlSource,
+} from "../../sdl/index.ts";
 import { errorText, formatCoin, type IntCoin, isOneOf, parseCoin } from "../../util/index.ts";
 import type { Params } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
 import { Query } from "../../wire/gen/svc/deployment/v1beta1/query_pb.js";
@@ -9,12 +17,11 @@ import {
   MsgUpdateDeploymentSchema,
 } from "../../wire/gen/svc/deployment/v1beta1/tx_pb.js";
 import { type Any, type DeploymentKey, deploymentErrors, packAny } from "../../wire/index.ts";
-import { ensureClientCertificate, hasValidCertificate } from "../cert/ensure.ts";
 import { createContext } from "../context.ts";
 import { commandError, usageError } from "../errors.ts";
 import type { Flags } from "../flags.ts";
 import { addressFlag } from "../query/ask.ts";
-import { loadSdlFile, printWarnings, requireWithinLimits } from "../sdl.ts";
+import { printWarnings } from "../sdl.ts";
 import type { CommandInput } from "../spec.ts";
 import { finishTx, runTx } from "./run.ts";
 import { signerOf } from "./sender.ts";
@@ -26,14 +33,15 @@ const ATTEMPTS = 3;
 /** `tx deployment create FILE`. */
 export async function deploymentCreate(input: CommandInput): Promise<number> {
   const { flags, io } = input;
-  const sdl = loadSdlFile(input.args[0] ?? "");
+  const file = input.args[0] ?? "";
+  const sdl = loadSdlFile(file);
   printWarnings(sdl.warnings, io);
   const given = flags.given("dseq") ? requireDseq(flags) : undefined;
   const deposit = readDeposit(flags);
   const session = await openTx(createContext(input));
   checkOwner(flags, session);
   const certificate = await certificateFirst(session);
-  const amount = await requireTerms(session, { file: input.args[0] ?? "", sdl }, deposit);
+  const amount = await requireTerms(session, { file, sdl, reread: (limits) => loadSdlFile(file, limits) }, deposit);
   const order = { sdl, amount, before: certificate === undefined ? [] : [certificate] };
   let dseq = given ?? (await nextDseq(session));
   for (let attempt = 1; ; attempt++) {
@@ -104,11 +112,7 @@ async function nextDseq(session: TxSession): Promise<bigint> {
  * Checks the file and the deposit against what the chain takes, so that nothing is paid for a refusal. Returns the deposit:
  * the least that the chain takes where none is given.
  */
-async function requireTerms(
-  session: TxSession,
-  source: { readonly file: string; readonly sdl: LoadedSdl },
-  deposit: IntCoin | undefined,
-): Promise<IntCoin> {
+async function requireTerms(session: TxSession, source: SdlSource, deposit: IntCoin | undefined): Promise<IntCoin> {
   if (session.settings.offline) {
     if (deposit !== undefined) return deposit;
     throw usageError("required flag --deposit is not set: --offline asks no node for it");

@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { SvcError } from "../../util/index.ts";
+import { printable, SvcError } from "../../util/index.ts";
 import { AuthInfoSchema, type Tx, TxBodySchema, TxSchema } from "../../wire/gen/sdk/tx/v1beta1/tx_pb.js";
 import {
   encodeMessage,
@@ -14,7 +14,6 @@ import {
 import { commandError } from "../errors.ts";
 import { readTextFile } from "../files.ts";
 import type { Io } from "../io.ts";
-import { printable } from "../printable.ts";
 import type { TxParts } from "./json.ts";
 
 const HINT = "give a file with a transaction in JSON, as --generate-only and tx sign print it";

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { cliChain } from "../../../test/cli/chain.ts";
-import { loadSdlFile } from "../sdl.ts";
+import { loadSdlFile } from "../../sdl/index.ts";
 
 const EXAMPLES = resolve(import.meta.dirname, "../../../examples");
 const WEB = join(EXAMPLES, "web.yaml");

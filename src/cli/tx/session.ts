@@ -13,10 +13,10 @@ import {
   type TxOptions,
   type TxResponse,
 } from "../../client/index.ts";
+import { printable } from "../../util/index.ts";
 import { type Any, encodeAuthInfo } from "../../wire/index.ts";
 import type { CliContext } from "../context.ts";
 import { commandError, usageError } from "../errors.ts";
-import { printable } from "../printable.ts";
 import { accountInfo, checkChain } from "./account.ts";
 import { modeForKey } from "./device.ts";
 import { txJson } from "./json.ts";

@@ -1,0 +1,55 @@
+import type { ChainClient } from "../client/index.ts";
+import { parseCertificatePem } from "../crypto/index.ts";
+import { fromUtf8, toUtf8 } from "../util/index.ts";
+import { MsgCreateCertificateSchema } from "../wire/gen/svc/cert/v1beta1/cert_pb.js";
+import { type Any, packAny } from "../wire/index.ts";
+import { chainRecord, validCertificates } from "./chain.ts";
+import { certificatePath, publicKeyPem, readCertificateFile, writeCertificateFile } from "./file.ts";
+import { type CertificateSigner, certificatePassphrase, makeCertificate } from "./issue.ts";
+import { planCertificate } from "./plan.ts";
+
+/** The message that publishes an account's certificate. */
+export function publishMessage(
+  owner: string,
+  { certificate, publicKey }: { certificate: string; publicKey: string },
+): Any {
+  return packAny(MsgCreateCertificateSchema, { owner, cert: toUtf8(certificate), pubkey: toUtf8(publicKey) });
+}
+
+export interface EnsureOptions {
+  readonly chain: ChainClient;
+  readonly home: string;
+  readonly signer: CertificateSigner;
+  /** Told what is done and why, one sentence. */
+  readonly say?: (text: string) => void;
+}
+
+/**
+ * The message that gives a tenant a published client certificate whose key lies in the home; undefined where there is
+ * one. A certificate that is made here is stored at once: if its transaction fails, the next run publishes it.
+ */
+export async function ensureClientCertificate({ chain, home, signer, say }: EnsureOptions): Promise<Any | undefined> {
+  const { address } = signer;
+  const path = certificatePath(home, address, "client");
+  const file = await readCertificateFile(path);
+  const record = file === undefined ? "missing" : await chainRecord(chain, address, file);
+  const plan = planCertificate({ address, file, record, hosts: [], replace: false, now: Date.now() / 1000 });
+  if (plan.kind === "keep") return undefined;
+  say?.(plan.say);
+  if (plan.kind === "publish") {
+    return publishMessage(address, { ...plan.file, publicKey: publicKeyPem(plan.file.details) });
+  }
+  const made = await makeCertificate({ address, hosts: [] }, await certificatePassphrase(signer));
+  await writeCertificateFile(path, made);
+  return publishMessage(address, made);
+}
+
+/** Whether the chain has a certificate of the account that is neither revoked nor expired. */
+export async function hasValidCertificate(chain: ChainClient, owner: string): Promise<boolean> {
+  const found = await validCertificates(chain, owner);
+  return found.some(({ certificate }) => certificate !== undefined && !isExpired(fromUtf8(certificate.cert)));
+}
+
+function isExpired(pem: string): boolean {
+  return parseCertificatePem(pem).notAfter <= Date.now() / 1000;
+}

@@ -1,0 +1,99 @@
+import {
+  blockSeconds,
+  type ChainClient,
+  committedResponse,
+  DEFAULT_GAS,
+  feeFor,
+  followBlocks,
+  sendTx,
+  type TxOptions,
+  type TxResponse,
+  type TxSigner,
+  txError,
+  type WaitOptions,
+  waitForTx,
+} from "../../client/index.ts";
+import { type IntCoin, isOneOf, sdkErrors } from "../../util/index.ts";
+import type { Any } from "../../wire/index.ts";
+import { deployErrors } from "../session/errors.ts";
+import type { CommittedMessages, Market } from "../session/market.ts";
+import { chainMarket } from "./chain-market.ts";
+
+/** How transactions are made: the client library's options, those of the command line among them. */
+export type MarketTxOptions = Pick<
+  TxOptions,
+  "gas" | "gasAdjustment" | "fees" | "gasPrices" | "memo" | "timeoutHeight" | "signMode"
+>;
+
+export interface LiveMarketOptions {
+  readonly chain: ChainClient;
+  readonly signer: TxSigner;
+  readonly tx: MarketTxOptions;
+  /** Ends the wait for a transaction. */
+  readonly signal: AbortSignal;
+}
+
+const MAX_TRIES = 10;
+/** Gas grows with the bytes: for a large deployment the usual limit is too low, and its fee would be lost. */
+const LARGE_BYTES = 8_000;
+const COMMIT_TIMEOUT_MS = 120_000;
+/** A transaction of ours that the mempool still holds has the sequence that the chain tells. */
+const SEQUENCE_TAKEN = [sdkErrors.invalidSequence, sdkErrors.wrongSequence];
+
+/** The marketplace over a node, for one tenant. */
+export async function liveMarket(options: LiveMarketOptions): Promise<Market> {
+  const { chain, signer } = options;
+  const height = async (): Promise<bigint> => (await chain.node.status()).latestHeight;
+  return chainMarket(chain.query, {
+    owner: signer.address,
+    chainId: await chain.chainId(),
+    height,
+    nextBlock: (after, signal) => nextBlock(chain, after, signal),
+    blockSeconds: () => blockSeconds(chain),
+    fee: (messages) => feeOf(options.tx, messages),
+    send: (messages) => sendCommitted(options, messages),
+  });
+}
+
+function feeOf(tx: MarketTxOptions, messages: number): IntCoin[] {
+  const { amount } = feeFor(gasFor(tx, messages), tx);
+  return amount.map((coin) => ({ denom: coin.denom, amount: BigInt(coin.amount) }));
+}
+
+/** The gas limit that was asked for; an estimate is not known before there is something to estimate. */
+function gasFor({ gas }: MarketTxOptions, messages: number): bigint {
+  return gas === undefined || gas === "auto" ? DEFAULT_GAS * BigInt(messages) : gas;
+}
+
+async function nextBlock(chain: ChainClient, after: bigint, signal: AbortSignal): Promise<bigint> {
+  for await (const block of followBlocks(chain, { from: after + 1n, signal })) return block.height;
+  throw deployErrors.interrupted();
+}
+
+/** Sends messages until they are in a block; waits for an earlier transaction of the account where that is in the way. */
+async function sendCommitted(
+  { chain, signer, tx, signal }: LiveMarketOptions,
+  messages: readonly Any[],
+): Promise<CommittedMessages> {
+  const isLarge = messages.reduce((sum, { value }) => sum + value.length, 0) > LARGE_BYTES;
+  const gas = tx.gas === "auto" || (tx.gas === undefined && isLarge) ? "auto" : gasFor(tx, messages.length);
+  const wait = { timeoutMs: COMMIT_TIMEOUT_MS, signal };
+  for (let tries = 1; ; tries++) {
+    const answer = await sendTx(chain, signer, messages, { ...tx, gas, mode: "block", wait });
+    const response = await committed(chain, answer, wait);
+    if (response.code === 0) return { hash: response.txhash, height: response.height };
+    const isTaken = isOneOf(SEQUENCE_TAKEN, response);
+    if (!isTaken || tries >= MAX_TRIES) throw await txError(response);
+    const { latestHeight } = await chain.node.status();
+    await nextBlock(chain, latestHeight, AbortSignal.any([signal, AbortSignal.timeout(COMMIT_TIMEOUT_MS)]));
+  }
+}
+
+/**
+ * The same transaction of an interrupted run may lie in the mempool still: its block is waited for. That is safe here, where
+ * no message has an effect twice.
+ */
+async function committed(chain: ChainClient, answer: TxResponse, wait: WaitOptions): Promise<TxResponse> {
+  const isKnown = isOneOf([sdkErrors.txInMempool], answer);
+  return isKnown ? committedResponse(await waitForTx(chain, answer.txhash, wait)) : answer;
+}

@@ -1,0 +1,46 @@
+import type { IntCoin } from "../../util/index.ts";
+import { closeDeployment } from "../chain/messages.ts";
+import type { Journal } from "../session/journal.ts";
+import type { DeploymentRecord, LeaseRecord, Market } from "../session/market.ts";
+
+/** Who got what of a deployment's money. */
+export interface CloseResult {
+  readonly dseq: string;
+  readonly height: string;
+  readonly txhash: string;
+  /** What each provider was paid over the whole life of the deployment. */
+  readonly paid: readonly { readonly provider: string; readonly amount: IntCoin }[];
+  /** What came back to the depositors with the close. */
+  readonly returned: IntCoin;
+}
+
+/** Closes a deployment and tells what became of its money. */
+export async function closeAndSettle(
+  { market, journal }: { readonly market: Market; readonly journal: Journal },
+  before: DeploymentRecord,
+): Promise<CloseResult> {
+  const { dseq } = before;
+  const { hash, height } = await market.send([closeDeployment({ owner: market.owner, dseq })]);
+  const [after, leases] = await Promise.all([market.deployment(dseq), market.leases(dseq)]);
+  journal.remove(dseq);
+  const denom = before.escrow?.denom ?? "";
+  return {
+    dseq: dseq.toString(),
+    height: height.toString(),
+    txhash: hash,
+    paid: paidTo(leases, denom),
+    returned: { denom, amount: moneyIn(before) - (after?.escrow?.transferred ?? 0n) },
+  };
+}
+
+/** Deposits minus refunds: what is left and what was earned. */
+function moneyIn({ escrow }: DeploymentRecord): bigint {
+  return escrow === undefined ? 0n : escrow.balance + escrow.transferred;
+}
+
+/** Providers in the order in which they had leases. */
+function paidTo(leases: readonly LeaseRecord[], denom: string): CloseResult["paid"] {
+  const sums = new Map<string, bigint>();
+  for (const { id, withdrawn } of leases) sums.set(id.provider, (sums.get(id.provider) ?? 0n) + withdrawn);
+  return [...sums].map(([provider, amount]) => ({ provider, amount: { denom, amount } }));
+}

@@ -1,0 +1,87 @@
+import { realpathSync } from "node:fs";
+import { resolve } from "node:path";
+import { ChainClient, type TxSigner } from "../../client/index.ts";
+import { loadSdlFile } from "../../sdl/index.ts";
+import type { IntCoin } from "../../util/index.ts";
+import type { MarketTxOptions } from "../chain/live-market.ts";
+import type { DeployResult } from "../result.ts";
+import { runDeploy } from "../run.ts";
+import type { BidPolicy } from "../session/policy.ts";
+import { type DeployReporter, SILENT } from "../session/progress.ts";
+import type { DeployRequest, Questions } from "../session/session.ts";
+import { liveParts } from "./live.ts";
+
+/** What is deployed, by whom and how. */
+export interface DeployOptions {
+  readonly file: string;
+  /** Directory of certificates and of the records by which an interrupted deployment is continued. */
+  readonly home: string;
+  /** Address of a node. */
+  readonly node: string;
+  /** Asked of the node when left out. */
+  readonly chainId?: string;
+  /** The tenant's key. */
+  readonly signer: TxSigner;
+  /** The cheapest bid when left out. */
+  readonly policy?: BidPolicy;
+  /** The least that the chain takes when left out. */
+  readonly deposit?: IntCoin;
+  /** Blocks to wait after the first bid; 2 when left out. */
+  readonly bidWindow?: bigint;
+  /** Longest wait for bids, and again for the services; five minutes when left out. */
+  readonly timeoutMs?: number;
+  /** Makes another deployment even where one of this file is there. */
+  readonly fresh?: boolean;
+  readonly signal?: AbortSignal;
+  /** Nobody is asked anything when left out. */
+  readonly questions?: Partial<Questions>;
+  /** Gas, fees and the like of the transactions. */
+  readonly tx?: MarketTxOptions;
+}
+
+export const DEFAULT_BID_WINDOW = 2n;
+export const DEFAULT_TIMEOUT_MS = 300_000;
+
+/**
+ * Deploys a file: certificate, order, bids, lease, manifest, ready services. Goes on with what an earlier run for the same
+ * file began. Rejects with `SdlError`, one of `deployErrors`, or what the chain or a provider said.
+ */
+export async function deploy(options: DeployOptions, reporter: DeployReporter = SILENT): Promise<DeployResult> {
+  const { home, signer, chainId, tx = {}, signal = new AbortController().signal } = options;
+  const request = deployRequest(options, signal);
+  const chain = new ChainClient(options.node, chainId === undefined ? {} : { chainId });
+  try {
+    return await runDeploy(await liveParts({ home, chain, signer, tx, signal }), request, reporter);
+  } finally {
+    chain.close();
+  }
+}
+
+/** What is asked for, with the defaults; reads the file. */
+export function deployRequest(
+  options: Pick<DeployOptions, "file" | "policy" | "deposit" | "bidWindow" | "timeoutMs" | "fresh" | "questions">,
+  signal: AbortSignal,
+): DeployRequest {
+  const { deposit, questions } = options;
+  return {
+    sdl: loadSdlFile(options.file),
+    reread: (limits) => loadSdlFile(options.file, limits),
+    file: absolutePath(options.file),
+    policy: options.policy ?? { choice: { kind: "cheapest" } },
+    bidWindow: options.bidWindow ?? DEFAULT_BID_WINDOW,
+    timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+    fresh: options.fresh ?? false,
+    signal,
+    ...(deposit === undefined ? {} : { deposit }),
+    ...(questions === undefined ? {} : { questions }),
+  };
+}
+
+/** One path for a file, however it is reached. */
+function absolutePath(file: string): string {
+  try {
+    return realpathSync(file);
+  } catch {
+    return resolve(file);
+  }
+}

@@ -1,0 +1,5 @@
+/** What a deployment needs of Node.js: files, certificates, sockets. */
+export { type DeployOptions, deploy, deployRequest } from "./deploy.ts";
+export { FileJournal } from "./journal.ts";
+export { credentialOnce, type LiveOptions, liveParts } from "./live.ts";
+export { gatewayOf } from "./live-gate.ts";

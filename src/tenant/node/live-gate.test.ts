@@ -1,0 +1,49 @@
+import { describe, expect, test } from "vitest";
+import type { LeaseStatus } from "../../client/index.ts";
+import { missingServices } from "../ready/ready.ts";
+import { readState } from "./live-gate.ts";
+
+describe("a provider's status", () => {
+  const service = {
+    name: "web",
+    available: 2,
+    total: 2,
+    uris: ["a.example"],
+    observed_generation: 1,
+    replicas: 2,
+    updated_replicas: 2,
+    ready_replicas: 2,
+    available_replicas: 2,
+    urls: ["http://127.0.0.1:1/", "javascript:alert(1)"],
+    pods: [],
+  };
+  const status: LeaseStatus = {
+    services: { web: service },
+    forwarded_ports: { web: [{ host: "h", port: 9000, externalPort: 30_000, proto: "UDP", name: "web" }] },
+    state: "running",
+    health: "ok",
+    version: "ab",
+    generation: 1,
+    withheld_hosts: [],
+  };
+
+  test("in our terms", () => {
+    expect(readState(status)).toEqual({
+      version: "ab",
+      services: [{ name: "web", available: 2, total: 2, updated: 2, urls: ["http://127.0.0.1:1/"] }],
+      ports: [{ service: "web", host: "h", port: 30_000, containerPort: 9000, proto: "UDP" }],
+    });
+    expect(missingServices(readState(status), "ab")).toBeUndefined();
+    expect(readState({ ...status, health: "unknown" }).unknown).toBe(true);
+    const plain = { ...status, services: { web: { ...service, urls: [] } } };
+    expect(readState(plain).services[0]?.urls).toEqual(["http://a.example"]);
+  });
+
+  test("replicas of the manifest before do not count", () => {
+    expect(missingServices(readState({ ...status, generation: 2 }), "ab")).toBe("service web (0 of 2 replicas ready)");
+    expect(missingServices(readState(status), "cd")).toBe("the provider to put the manifest in force");
+    expect(missingServices({ version: "ab", services: [], ports: [] }, "ab")).toBe("the services");
+    const failing = { ...status, services: { web: { ...service, available: 1, error: "image not found" } } };
+    expect(missingServices(readState(failing), "ab")).toBe("service web (1 of 2 replicas ready)");
+  });
+});

@@ -1,0 +1,130 @@
+import {
+  type ChainClient,
+  GatewayClient,
+  type GatewayCredential,
+  GatewayRefusal,
+  type LeaseStatus,
+  publishedCertificates,
+} from "../../client/index.ts";
+import { errorText } from "../../util/index.ts";
+import type { Gate, LeaseState, ManifestOutcome, PortState, ServiceState } from "../session/gate.ts";
+import type { ProviderRecord } from "../session/market.ts";
+
+export interface GateOptions {
+  readonly chain: ChainClient;
+  /** Asked for when it is needed first. */
+  readonly credential: () => Promise<GatewayCredential>;
+}
+
+/** The client of a provider's gateway, with the tenant's credential. */
+export async function gatewayOf(
+  { chain, credential }: GateOptions,
+  { address, hostUri }: ProviderRecord,
+): Promise<GatewayClient> {
+  const certificateOf = publishedCertificates(chain.query);
+  return new GatewayClient({ provider: address, hostUri, certificateOf, credential: await credential() });
+}
+
+/** A gateway that takes longer than this to say hello is worth no lease. */
+const REACH_MS = 10_000;
+
+/** A provider's gateway over the network. */
+export function liveGate(options: GateOptions, provider: ProviderRecord): Gate {
+  return {
+    async reach() {
+      const certificateOf = publishedCertificates(options.chain.query);
+      const { address, hostUri } = provider;
+      await new GatewayClient({ provider: address, hostUri, certificateOf, timeoutMs: REACH_MS }).version();
+    },
+    async sendManifest(dseq, manifest) {
+      try {
+        await (await gatewayOf(options, provider)).sendManifest(dseq, manifest);
+        return { kind: "taken" };
+      } catch (error) {
+        return manifestOutcome(error);
+      }
+    },
+    async status(lease) {
+      try {
+        return readState(await (await gatewayOf(options, provider)).leaseStatus(lease));
+      } catch (error) {
+        if (error instanceof GatewayRefusal && error.status === 404) return undefined;
+        throw error;
+      }
+    },
+    async refusal(order) {
+      try {
+        const { phase, reason, final: isFinal = false } = await (await gatewayOf(options, provider)).orderStatus(order);
+        if (reason === undefined && phase !== "refused") return undefined;
+        return { reason: reason ?? "it refused the order without a reason", isFinal };
+      } catch (error) {
+        if (error instanceof GatewayRefusal && error.status === 404) return undefined;
+        throw error;
+      }
+    },
+  };
+}
+
+/** A lease that the provider has not seen yet, and a provider that is away or busy, are tried again. */
+const PASSING = new Set([404, 408, 409, 429]);
+
+function manifestOutcome(error: unknown): ManifestOutcome {
+  const reason = errorText(error);
+  if (!(error instanceof GatewayRefusal)) return { kind: "later", reason };
+  return { kind: error.status >= 500 || PASSING.has(error.status) ? "later" : "refused", reason };
+}
+
+/** The provider's answer in our terms. */
+export function readState(status: LeaseStatus): LeaseState {
+  return {
+    version: status.version,
+    services: Object.values(status.services).map((service) => readService(service, status.generation)),
+    ports: Object.entries(status.forwarded_ports ?? {}).flatMap(([name, ports]) =>
+      ports.map((port) => readPort(name, port)),
+    ),
+    ...(status.health === "unknown" ? { unknown: true as const } : {}),
+    ...(status.error === undefined ? {} : { error: status.error }),
+  };
+}
+
+function readService(service: LeaseStatus["services"][string], generation: number): ServiceState {
+  const {
+    name,
+    available,
+    total,
+    observed_generation: observed,
+    updated_replicas: updated,
+    urls,
+    uris,
+    error,
+  } = service;
+  return {
+    name,
+    available,
+    total,
+    // Replicas of before the last manifest say nothing about it.
+    updated: observed < generation ? 0 : updated,
+    urls:
+      addresses(urls ?? []).length > 0
+        ? addresses(urls ?? [])
+        : addresses((uris ?? []).map((host) => `http://${host}`)),
+    ...(error === undefined ? {} : { error }),
+  };
+}
+
+/** What a browser could open; a stranger's answer may hold anything. */
+function addresses(urls: readonly string[]): readonly string[] {
+  return urls.filter((url) => /^https?:\/\//.test(url) && URL.canParse(url));
+}
+
+type WirePort = NonNullable<LeaseStatus["forwarded_ports"]>[string][number];
+
+function readPort(service: string, { host, port, externalPort, proto }: WirePort): PortState {
+  return {
+    service,
+    host,
+    port: externalPort,
+    containerPort: port,
+    proto: proto.toUpperCase() === "UDP" ? "UDP" : "TCP",
+  };
+}

@@ -1,0 +1,41 @@
+import { ensureClientCertificate, tenantCredential } from "../../certs/index.ts";
+import type { ChainClient, GatewayCredential, TxSigner } from "../../client/index.ts";
+import { steadyClock } from "../../util/index.ts";
+import { liveMarket, type MarketTxOptions } from "../chain/live-market.ts";
+import type { DeployParts } from "../session/session.ts";
+import { FileJournal } from "./journal.ts";
+import { liveGate } from "./live-gate.ts";
+import { networkProbe } from "./probe.ts";
+
+export interface LiveOptions {
+  readonly home: string;
+  readonly chain: ChainClient;
+  readonly signer: TxSigner;
+  readonly tx: MarketTxOptions;
+  readonly signal: AbortSignal;
+}
+
+/** The parts of a deployment over the network. */
+export async function liveParts(options: LiveOptions): Promise<DeployParts> {
+  const { home, chain } = options;
+  const credential = credentialOnce(options);
+  return {
+    market: await liveMarket(options),
+    gate: (provider) => liveGate({ chain, credential }, provider),
+    journal: new FileJournal(home),
+    probe: networkProbe,
+    clock: steadyClock,
+    publishCertificate: () => ensureClientCertificate(options),
+  };
+}
+
+/** The tenant's credential, read when a provider is asked for the first time: the certificate may be new by then. */
+export function credentialOnce(
+  options: Pick<LiveOptions, "home" | "chain" | "signer">,
+): () => Promise<GatewayCredential> {
+  let made: Promise<GatewayCredential> | undefined;
+  return () => {
+    made ??= tenantCredential(options);
+    return made;
+  };
+}

@@ -1,0 +1,240 @@
+import { groupPrice, requireWithinLimits } from "../../sdl/index.ts";
+import {
+  type DecimalCoin,
+  decCeil,
+  equalBytes,
+  formatCoin,
+  formatCoins,
+  formatDecCoin,
+  type IntCoin,
+  isOneOf,
+  NATIVE_DENOM,
+  SvcError,
+  sumCoins,
+} from "../../util/index.ts";
+import { type Any, deploymentErrors } from "../../wire/index.ts";
+import { closeDeployment, createDeployment } from "../chain/messages.ts";
+import { checkInterrupted, unlessInterrupted } from "../session/clock.ts";
+import { deployErrors } from "../session/errors.ts";
+import type { JournalEntry } from "../session/journal.ts";
+import type { DeploymentRecord, DepositTerms } from "../session/market.ts";
+import type { DeployRequest, Session } from "../session/session.ts";
+import { type Begun, findResumption, type Resumption } from "./resume.ts";
+
+/** A deployment that is on the chain. */
+export interface Placed {
+  readonly entry: JournalEntry;
+  readonly deployment: DeploymentRecord;
+}
+
+const MAX_NUMBERS = 50;
+const MAX_COLLISIONS = 5;
+
+/** Sees to it that the file's deployment is on the chain. Rejects with `deployErrors.cancelled` when the user does not want to pay. */
+export async function ensureOrder(session: Session): Promise<Placed> {
+  const resumption = await findResumption(session);
+  const { begun } = resumption;
+  if (begun !== undefined) tellResumption(session, begun);
+  if (begun?.deployment !== undefined) {
+    await ensureCertificate(session);
+    return { entry: begun.entry, deployment: begun.deployment };
+  }
+  return placeOrder(session, resumption);
+}
+
+function tellResumption({ progress, request }: Session, { entry }: Begun): void {
+  const what = entry.step === "done" ? "is there already" : "was begun before and is continued";
+  progress.note(`deployment ${entry.dseq} of ${request.file} ${what} (--new makes another one)`);
+}
+
+/** A lost certificate is published again; the deployment itself needs nothing. */
+async function ensureCertificate({ publishCertificate, market, progress }: Session): Promise<void> {
+  const message = await publishCertificate();
+  if (message !== undefined) await market.send([message]);
+  progress.done("certificate", message === undefined ? "valid on the chain" : "created and published");
+}
+
+async function placeOrder(session: Session, { begun, superseded }: Resumption): Promise<Placed> {
+  const { publishCertificate, progress, market, request } = session;
+  const deposit = await depositFor(session);
+  await confirm(session, deposit, superseded);
+  const certificate = await publishCertificate();
+  progress.done("certificate", certificate === undefined ? "valid on the chain" : "created, published with the order");
+  const old = superseded === undefined ? [] : [closeDeployment({ owner: market.owner, dseq: superseded })];
+  const first = [...old, ...(certificate === undefined ? [] : [certificate])];
+  const placed = await sendOrder(session, { first, deposit, ...(begun === undefined ? {} : { again: begun.entry }) });
+  if (superseded !== undefined) forget(session, superseded);
+  const price = request.sdl.groups.map((group) => formatDecCoin(groupPrice(group))).join(" + ");
+  const { dseq, createdAt } = placed.deployment;
+  const what = `deployment ${dseq} in block ${createdAt}`;
+  progress.done("order", `${what}: deposit ${formatCoin(deposit)}, at most ${price} per block`);
+  return placed;
+}
+
+function forget({ journal, progress }: Session, dseq: bigint): void {
+  journal.remove(dseq);
+  progress.note(`deployment ${dseq}, made from an earlier version of the file, is closed and its deposit returned`);
+}
+
+async function confirm(
+  { request, market, progress }: Session,
+  deposit: IntCoin,
+  superseded: bigint | undefined,
+): Promise<void> {
+  const ask = request.questions?.confirm;
+  if (ask === undefined) return;
+  progress.waiting("");
+  const old = superseded === undefined ? "" : ` after closing deployment ${superseded} of an earlier version`;
+  const text = `create a deployment of ${request.file}${old}, with a deposit of ${formatCoin(deposit)} from ${market.owner}`;
+  if (!(await unlessInterrupted(() => ask(text), request.signal))) throw deployErrors.cancelled("nothing was sent");
+}
+
+interface OrderPlan {
+  /** Messages that go in front. */
+  readonly first: readonly Any[];
+  readonly deposit: IntCoin;
+  /** Entry of an earlier run whose transaction did not arrive. */
+  readonly again?: JournalEntry;
+}
+
+/**
+ * Sends the creation under a number that is recorded before. A number serves once on the chain, so a repetition after an
+ * interruption cannot make a second deployment.
+ */
+async function sendOrder(session: Session, plan: OrderPlan): Promise<Placed> {
+  const { market, journal, request, progress } = session;
+  let again = plan.again;
+  for (let collisions = 0; ; collisions++) {
+    const entry = again ?? (await newEntry(session));
+    const id = { owner: market.owner, dseq: entry.dseq };
+    const { groups, hash } = request.sdl;
+    progress.waiting(`the block with the order of deployment ${entry.dseq}`);
+    try {
+      const order = createDeployment({ id, groups, version: hash, deposit: plan.deposit });
+      await unlessInterrupted(() => market.send([...plan.first, order]), request.signal);
+    } catch (error) {
+      if (!isChainRefusal(error)) throw error;
+      const isTaken = isOneOf([deploymentErrors.exists], error);
+      const isArrived = isTaken && again !== undefined && (await isOurs(session, entry));
+      // What was sent before an interruption may still arrive: its record stays.
+      if (!isArrived && (isTaken || again === undefined)) journal.remove(entry.dseq);
+      if (!isTaken || collisions >= MAX_COLLISIONS) throw error;
+      if (!isArrived) {
+        again = undefined;
+        continue;
+      }
+    }
+    const placed = { ...entry, step: "bid" as const };
+    journal.save(placed);
+    return { entry: placed, deployment: await needDeployment(session, entry.dseq) };
+  }
+}
+
+/** An error of the chain, not of the way to it: nothing was changed. */
+export function isChainRefusal(error: unknown): error is SvcError {
+  return error instanceof SvcError && error.codespace !== "client" && error.codespace !== "deploy";
+}
+
+async function isOurs({ market, request }: Session, { dseq }: JournalEntry): Promise<boolean> {
+  const found = await market.deployment(dseq);
+  return found !== undefined && found.state === "active" && equalBytes(found.version, request.sdl.hash);
+}
+
+async function needDeployment({ market }: Session, dseq: bigint): Promise<DeploymentRecord> {
+  const deployment = await market.deployment(dseq);
+  if (deployment === undefined) throw deployErrors.noDeployment(`the node does not show deployment ${dseq}`);
+  return deployment;
+}
+
+/** Takes the height of the chain as number, or the next one that is free on the chain and in the journal. */
+async function newEntry({ market, journal, request, fingerprint }: Session): Promise<JournalEntry> {
+  const { owner, chainId } = market;
+  const { file } = request;
+  const height = await market.height();
+  for (let dseq = height; dseq < height + BigInt(MAX_NUMBERS); dseq++) {
+    if ((await market.deployment(dseq)) !== undefined) continue;
+    // From here to the sending of the order nothing waits: a record is never made for an order that is not sent.
+    checkInterrupted(request.signal);
+    const entry: JournalEntry = { dseq, owner, chainId, file, fingerprint, step: "order", chosen: [] };
+    if (journal.create(entry)) return entry;
+  }
+  const hint = "wait for the next block, or remove old records from the home's folder deployments";
+  throw deployErrors.noDeployment(`all numbers from ${height} on are taken`, { hint });
+}
+
+/**
+ * The deposit asked for, else the least that the chain takes and that lets the leases start at the highest price. Rejects
+ * with `deployErrors.funds` where the account has not that and the fees.
+ */
+async function depositFor({ market, request }: Session): Promise<IntCoin> {
+  const terms = await market.terms();
+  requireWithinLimits(request, terms.limits);
+  const price = totalPrice(request.sdl.groups.map(groupPrice));
+  const least = leastDeposit(price, terms);
+  checkDenoms(request, least.denom);
+  const deposit = request.deposit ?? least;
+  if (deposit.amount < least.amount) throw tooSmall(deposit, least, { price, terms });
+  const fees = sumCoins(market.fee(1), market.fee(request.sdl.groups.length));
+  for (const { denom, amount } of sumCoins([deposit], fees)) {
+    const balance = await market.balance(denom);
+    if (balance < amount) throw tooPoor(market.owner, { balance: { denom, amount: balance }, deposit, fees });
+  }
+  return deposit;
+}
+
+/** The chain would refuse the deployment or, once the order is paid for, every lease at the highest price. */
+function tooSmall(
+  deposit: IntCoin,
+  least: IntCoin,
+  { price, terms: { startBlocks } }: { readonly price: DecimalCoin; readonly terms: DepositTerms },
+): Error {
+  const isMinimum = decCeil(price.amount * startBlocks) < least.amount;
+  const why = isMinimum
+    ? "the chain takes no less for a deployment"
+    : `a lease starts with the money for ${startBlocks} blocks, at most ${formatDecCoin(price)} each`;
+  const lower = isMinimum ? "" : ", or lower the amounts under pricing in the file";
+  return deployErrors.deposit(`--deposit ${formatCoin(deposit)} is less than ${formatCoin(least)}: ${why}`, {
+    hint: `write --deposit ${formatCoin(least)} or leave it out${lower}`,
+  });
+}
+
+function checkDenoms({ deposit, policy: { maxPrice } }: DeployRequest, denom: string): void {
+  const given = { "--deposit": deposit?.denom, "--max-price": maxPrice?.denom };
+  for (const [flag, other] of Object.entries(given)) {
+    if (other === undefined || other === denom) continue;
+    const hint = `write it in ${denom}${denom === NATIVE_DENOM ? ": 5 TOKEN are 5000000utoken" : ""}`;
+    throw deployErrors.denom(`${flag} is in ${other}, the deployment is paid in ${denom}`, { hint });
+  }
+}
+
+interface Means {
+  readonly balance: IntCoin;
+  readonly deposit: IntCoin;
+  /** Of the transactions with the order and with the leases. */
+  readonly fees: readonly IntCoin[];
+}
+
+function tooPoor(owner: string, { balance, deposit, fees }: Means): Error {
+  const dues = fees.length === 0 ? "" : ` and the fees of order and lease are ${formatCoins(fees)}`;
+  const text = `${owner} has ${formatCoin(balance)}, the deposit is ${formatCoin(deposit)}${dues}`;
+  return deployErrors.funds(text, { hint: `send coins to ${owner} first, on a localnet: svc faucet ${owner}` });
+}
+
+export function totalPrice(prices: readonly DecimalCoin[]): DecimalCoin {
+  const amount = prices.reduce((sum, price) => sum + price.amount, 0n);
+  return { denom: prices[0]?.denom ?? "", amount };
+}
+
+export function leastDeposit(
+  price: DecimalCoin,
+  { minDeposits, startBlocks }: Pick<DepositTerms, "minDeposits" | "startBlocks">,
+): IntCoin {
+  const minimum = minDeposits.find(({ denom }) => denom === price.denom);
+  if (minimum === undefined) {
+    const denoms = minDeposits.map(({ denom }) => denom).join(" or ");
+    const hint = `write denom: ${denoms} under pricing in the deployment file`;
+    throw deployErrors.denom(`the file's prices are in ${price.denom}, deployments are paid in ${denoms}`, { hint });
+  }
+  const start = decCeil(price.amount * startBlocks);
+  return start > minimum.amount ? { denom: price.denom, amount: start } : minimum;
+}

@@ -1,0 +1,106 @@
+import type { Manifest } from "../../sdl/index.ts";
+import { errorText } from "../../util/index.ts";
+import { checkInterrupted } from "../session/clock.ts";
+import type { LeaseState } from "../session/gate.ts";
+import { isFromService } from "../session/probe.ts";
+import type { Session } from "../session/session.ts";
+import type { Leased } from "./manifest.ts";
+import type { ReadyWatch } from "./ready.ts";
+
+/** A lease whose services the provider calls ready. */
+export interface Serving extends Leased {
+  readonly state: LeaseState;
+}
+
+/** A lease whose services answer. */
+export interface Running extends Serving {
+  /** Addresses that open on this machine, by service. */
+  readonly open: ReadonlyMap<string, readonly string[]>;
+}
+
+interface Answered {
+  readonly url: string;
+  readonly status: number;
+  /** Whether every program finds the host. */
+  readonly isPlain: boolean;
+}
+
+/**
+ * Waits until every address that the provider made answers. Host names of the tenant's own are tried once: their DNS
+ * records are the tenant's affair.
+ */
+export async function withAddresses(
+  session: Session,
+  serving: readonly Serving[],
+  watch: ReadyWatch,
+): Promise<readonly Running[]> {
+  const answers: Answered[] = [];
+  const own = ownHosts(session.request.sdl.manifest);
+  const result = await Promise.all(
+    serving.map(async (lease): Promise<Running> => {
+      const open = new Map<string, readonly string[]>();
+      for (const { name, urls } of lease.state.services) {
+        const answered = await openAddresses(session, { urls, own }, watch);
+        answers.push(...answered);
+        open.set(name, plainFirst(answered));
+      }
+      return { ...lease, open };
+    }),
+  );
+  tellAnswers(session, answers);
+  return result;
+}
+
+/** Host names that the deployment file asks for. */
+function ownHosts(manifest: Manifest): ReadonlySet<string> {
+  const exposes = manifest.flatMap(({ services }) => services.flatMap(({ expose }) => expose));
+  return new Set(exposes.flatMap(({ hosts }) => hosts ?? []).map((host) => host.toLowerCase().replace(/\.$/, "")));
+}
+
+interface ServiceAddresses {
+  readonly urls: readonly string[];
+  /** Host names of the tenant's own. */
+  readonly own: ReadonlySet<string>;
+}
+
+async function openAddresses(
+  session: Session,
+  { urls, own }: ServiceAddresses,
+  watch: ReadyWatch,
+): Promise<readonly Answered[]> {
+  const made = urls.filter((url) => !own.has(new URL(url).hostname));
+  const named = urls.filter((url) => own.has(new URL(url).hostname));
+  const waited = await Promise.all(made.map((url) => watch.until(() => look(session, url))));
+  const tried = await Promise.all(named.map((url) => look(session, url)));
+  for (const [at, found] of tried.entries()) {
+    const { hostname } = new URL(named[at] ?? "");
+    if (typeof found === "string")
+      watch.tell(`${hostname} does not lead here yet: point its DNS record at the provider`);
+  }
+  return [...waited, ...tried.filter((found) => typeof found !== "string")];
+}
+
+/** The answer of an address, or what is still waited for. */
+async function look({ probe, request }: Session, url: string): Promise<Answered | string> {
+  try {
+    const answer = await probe.http(url, request.signal);
+    if (!isFromService(answer)) return `${url} to answer (now ${answer.status})`;
+    return { url, status: answer.status, isPlain: answer.isPlain };
+  } catch (error) {
+    checkInterrupted(request.signal);
+    return `${url} to answer (${errorText(error)})`;
+  }
+}
+
+/** Addresses that every program opens; where there are none, those that browsers do. */
+function plainFirst(answered: readonly Answered[]): readonly string[] {
+  const plain = answered.filter(({ isPlain }) => isPlain);
+  return (plain.length > 0 ? plain : answered).map(({ url }) => url);
+}
+
+function tellAnswers({ progress }: Session, answers: readonly Answered[]): void {
+  if (answers.length === 0) return;
+  const texts = answers.map(({ url, status }) => `${url} answers ${status}`).join(", ");
+  if (answers.some(({ status }) => status === 200)) progress.done("first-200", texts);
+  else progress.note(texts);
+}

@@ -1,0 +1,78 @@
+import { shellWord, toHex } from "../../util/index.ts";
+import { checkInterrupted, sleep, unlessInterrupted } from "../session/clock.ts";
+import { deployErrors } from "../session/errors.ts";
+import type { ManifestOutcome } from "../session/gate.ts";
+import type { LeaseRecord, ProviderRecord } from "../session/market.ts";
+import type { Session } from "../session/session.ts";
+
+const FIRST_PAUSE_MS = 250;
+const MAX_PAUSE_MS = 3_000;
+
+/** A lease and who has it. */
+export interface Leased {
+  readonly lease: LeaseRecord;
+  readonly provider: ProviderRecord;
+}
+
+/** The leases with their providers' records. */
+export async function withProviders({ market }: Session, leases: readonly LeaseRecord[]): Promise<readonly Leased[]> {
+  return Promise.all(
+    leases.map(async (lease) => {
+      const provider = await market.provider(lease.id.provider);
+      if (provider === undefined) {
+        throw deployErrors.manifest(`provider ${lease.id.provider} is not registered on the chain any more`);
+      }
+      return { lease, provider };
+    }),
+  );
+}
+
+/** Brings the manifest to every provider. With `onlyMissing`, not to those that have one for the lease already. */
+export async function sendManifests(
+  session: Session,
+  leased: readonly Leased[],
+  { onlyMissing }: { readonly onlyMissing: boolean },
+): Promise<void> {
+  const { progress } = session;
+  const sent = await Promise.all(leased.map((each) => sendManifest(session, each, onlyMissing)));
+  const to = leased.map(({ provider }) => provider.hostUri).join(", ");
+  progress.done("manifest", sent.includes(true) ? `taken by ${to}` : `was taken by ${to} before`);
+}
+
+/** Whether it had to be sent. */
+async function sendManifest(session: Session, { lease, provider }: Leased, onlyMissing: boolean): Promise<boolean> {
+  const { gate, clock, request, progress } = session;
+  const deadline = clock.now() + request.timeoutMs;
+  const door = gate(provider);
+  if (onlyMissing && (await hasManifest(session, { lease, provider }))) return false;
+  const { manifest } = request.sdl;
+  progress.waiting(`${provider.hostUri} to take the manifest`);
+  for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, MAX_PAUSE_MS)) {
+    const outcome = await unlessInterrupted(() => door.sendManifest(lease.id.dseq, manifest), request.signal);
+    if (outcome.kind === "taken") return true;
+    if (outcome.kind === "refused" || clock.now() + pause > deadline)
+      throw notTaken(session, { lease, provider }, outcome);
+    progress.waiting(`${provider.hostUri} to take the manifest: ${outcome.reason}`);
+    await sleep(clock, pause, request.signal);
+  }
+}
+
+async function hasManifest({ gate, request }: Session, { lease, provider }: Leased): Promise<boolean> {
+  try {
+    const state = await unlessInterrupted(() => gate(provider).status(lease.id), request.signal);
+    return state?.version === toHex(request.sdl.hash);
+  } catch {
+    checkInterrupted(request.signal);
+    return false;
+  }
+}
+
+function notTaken({ request }: Session, { lease, provider }: Leased, outcome: ManifestOutcome): Error {
+  const reason = outcome.kind === "taken" ? "" : outcome.reason;
+  const file = shellWord(request.file);
+  const { dseq } = lease.id;
+  const change = `change ${file} and send it with svc deploy update ${file} --dseq ${dseq}`;
+  const what = outcome.kind === "refused" ? change : `svc deploy ${file} tries again`;
+  const hint = `${what}; svc deploy close --dseq ${dseq} ends it, as does a time without a manifest`;
+  return deployErrors.manifest(`${provider.address} at ${provider.hostUri}: ${reason}`, { hint });
+}

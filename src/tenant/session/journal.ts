@@ -1,0 +1,28 @@
+/** How far a deployment came. `order` means that its transaction may have been sent. */
+export const JOURNAL_STEPS = ["order", "bid", "lease", "manifest", "ready", "done"] as const;
+export type JournalStep = (typeof JOURNAL_STEPS)[number];
+
+/** What is remembered of a deployment beside the chain's state: enough to go on after an interruption, no secrets. */
+export interface JournalEntry {
+  readonly dseq: bigint;
+  readonly owner: string;
+  readonly chainId: string;
+  /** Absolute path of the deployment file. */
+  readonly file: string;
+  /** Of what the file asks for: groups and manifest. */
+  readonly fingerprint: string;
+  readonly step: JournalStep;
+  /** Providers that were chosen, by group. */
+  readonly chosen: readonly { readonly gseq: number; readonly provider: string }[];
+}
+
+/** The records of deployments that were begun. */
+export interface Journal {
+  /** Records of one account on one chain, oldest first. */
+  entries(owner: string, chainId: string): readonly JournalEntry[];
+  /** Records a new deployment; false when its number is taken, by whichever account or process. Durable on return. */
+  create(entry: JournalEntry): boolean;
+  /** Replaces a record in one step. Durable on return. */
+  save(entry: JournalEntry): void;
+  remove(dseq: bigint): void;
+}

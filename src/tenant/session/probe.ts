@@ -1,0 +1,23 @@
+export interface HttpAnswer {
+  readonly status: number;
+  /** The first characters of the body. */
+  readonly start: string;
+  /** Whether every program on this machine would find the host, not only those that know the names below `localhost`. */
+  readonly isPlain: boolean;
+}
+
+/** A look at a deployment from outside. */
+export interface Probe {
+  /** The answer to a GET request. Rejects when there is none. */
+  http(url: string, signal: AbortSignal): Promise<HttpAnswer>;
+  /** Resolves when the port accepts a connection. */
+  tcp(host: string, port: number, signal: AbortSignal): Promise<void>;
+}
+
+const INGRESS_STATUS = new Set([502, 503, 504]);
+const UNKNOWN_HOST = "No deployment on this provider has this host name";
+
+/** Whether an answer is the service's own and not the ingress saying that there is none yet. */
+export function isFromService({ status, start }: Pick<HttpAnswer, "status" | "start">): boolean {
+  return !INGRESS_STATUS.has(status) && !(status === 404 && start.includes(UNKNOWN_HOST));
+}

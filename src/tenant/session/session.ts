@@ -1,0 +1,82 @@
+import { sha256 } from "@noble/hashes/sha2.js";
+import type { LoadedSdl, SdlSource } from "../../sdl/index.ts";
+import { type Clock, concatBytes, type IntCoin, toHex } from "../../util/index.ts";
+import { GroupSpecSchema } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
+import { type Any, encodeMessage } from "../../wire/index.ts";
+import { sleep } from "./clock.ts";
+import type { OpenGate } from "./gate.ts";
+import type { Journal } from "./journal.ts";
+import type { BidRecord, Market } from "./market.ts";
+import type { Offer } from "./offer.ts";
+import type { BidPolicy } from "./policy.ts";
+import type { Probe } from "./probe.ts";
+import type { Progress } from "./progress.ts";
+
+/** What a deployment works with. */
+export interface DeployParts {
+  readonly market: Market;
+  readonly gate: OpenGate;
+  readonly journal: Journal;
+  readonly probe: Probe;
+  readonly clock: Clock;
+  /** The message that publishes the tenant's client certificate; undefined when a valid one is on the chain. */
+  readonly publishCertificate: () => Promise<Any | undefined>;
+}
+
+/** Questions to the person at the terminal. Absent where nobody is asked. */
+export interface Questions {
+  /** Whether to go on with something that costs money. */
+  confirm(text: string): Promise<boolean>;
+  /** The bid to take of a group's offers, cheapest first. */
+  choose(group: string, offers: readonly Offer[]): Promise<BidRecord>;
+}
+
+/** What is asked for; the path of its file is absolute. */
+export interface DeployRequest extends SdlSource {
+  readonly policy: BidPolicy;
+  /** The chain's minimum when left out. */
+  readonly deposit?: IntCoin;
+  /** Blocks to wait after the first bid. */
+  readonly bidWindow: bigint;
+  /** Longest wait for bids, for a provider to take the manifest, and for the services to be ready. */
+  readonly timeoutMs: number;
+  /** Makes another deployment even where one of this file is there. */
+  readonly fresh: boolean;
+  readonly signal: AbortSignal;
+  readonly questions?: Partial<Questions>;
+}
+
+/** One run of `deploy`. */
+export interface Session extends DeployParts {
+  readonly request: DeployRequest;
+  readonly progress: Progress;
+  /** Of what the file asks for. */
+  readonly fingerprint: string;
+}
+
+/** Tells whether two files ask for the same: groups with prices and requirements, and the manifest. */
+export function fingerprintOf({ groups, hash }: LoadedSdl): string {
+  return toHex(sha256(concatBytes(hash, ...groups.map((group) => encodeMessage(GroupSpecSchema, group)))));
+}
+
+/**
+ * The next height, or undefined when the chain has not moved in `ms` milliseconds. Rejects with
+ * `deployErrors.interrupted` when the session is interrupted.
+ */
+export async function nextHeight(
+  { market, clock, request }: Pick<Session, "market" | "clock" | "request">,
+  after: bigint,
+  ms: number,
+): Promise<bigint | undefined> {
+  const done = new AbortController();
+  const signal = AbortSignal.any([done.signal, request.signal]);
+  const idle = sleep(clock, ms, signal).catch((error: unknown) => {
+    if (!done.signal.aborted) throw error;
+  });
+  try {
+    const height = await Promise.race([market.nextBlock(after, signal), idle]);
+    return typeof height === "bigint" ? height : undefined;
+  } finally {
+    done.abort();
+  }
+}

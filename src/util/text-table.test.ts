@@ -1,0 +1,12 @@
+import { expect, test } from "vitest";
+import { textTable } from "./text-table.ts";
+
+test("columns are as wide as their widest cell", () => {
+  expect(
+    textTable([
+      ["A", "LONG", "C"],
+      ["abc", "", "d"],
+    ]),
+  ).toBe("A    LONG  C\nabc        d\n");
+  expect(textTable([])).toBe("");
+});
