@@ -45,6 +45,9 @@ const BANNED_IN_CONSENSUS = [
 /** A second door, for those that run on Node.js: what stands behind the first also runs in browsers. */
 const NODE_DOORS = ["src/tenant/node/index.ts"];
 
+/** Folders that run in browsers as they are; what they need of Node.js stands in `util` and `crypto` behind variants. */
+const FOR_PAGES = ["wire", "sdl"];
+
 /** Folders that read what the chain answers. */
 const CLIENTS = ["client", "provider", "cli", "tenant", "certs", "library"];
 
@@ -245,6 +248,13 @@ describe("the source tree", () => {
         .map((file) => `src/modules/${name}/${file} is missing`);
     });
     expect(missing).toEqual([]);
+  });
+
+  it("keeps what pages use free of what browsers lack", () => {
+    const faults = files
+      .filter(({ folder, path, isTest }) => !isTest && FOR_PAGES.includes(folder) && !path.endsWith(".browser.ts"))
+      .flatMap(({ path, text }) => (/\bBuffer\.\w+\(|\bprocess\./.test(text) ? [path] : []));
+    expect(faults).toEqual([]);
   });
 
   it("has the errors of every module in the catalogue that clients read", () => {

@@ -183,5 +183,5 @@ function groupTotals(group: GroupSpec): Totals {
 function readAmount(value: ResourceValue | undefined): bigint | undefined {
   if (value === undefined || value.val.length === 0) return 0n;
   if (value.val.length > 78) return undefined;
-  return tryParseInt(Buffer.from(value.val).toString("latin1"));
+  return tryParseInt(Array.from(value.val, (byte) => String.fromCharCode(byte)).join(""));
 }
