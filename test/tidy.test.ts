@@ -198,6 +198,18 @@ describe("the source tree", () => {
     expect(faults).toEqual([]);
   });
 
+  it("names the engine inside only where a node is put together", () => {
+    const composition = ["src/engine/index.ts", "src/node/node.ts"];
+    const faults = files
+      .filter(
+        ({ path, isTest }) =>
+          !isTest && !/^src\/engine\/(embedded|testing)\//.test(path) && !composition.includes(path),
+      )
+      .filter(({ text }) => /\bEmbeddedEngine\b/.test(text))
+      .map(({ path }) => `${path}: servers take a ChainSource`);
+    expect(faults).toEqual([]);
+  });
+
   it("lets engines know of applications by their contract alone", () => {
     const faults = files
       .filter(({ folder, isTest }) => folder === "engine" && !isTest)

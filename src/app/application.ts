@@ -54,7 +54,7 @@ import {
 } from "./module-versions.ts";
 import { fillBlock } from "./proposal.ts";
 import { answerQuery } from "./query.ts";
-import { simulate } from "./simulate.ts";
+import { simulation } from "./simulate.ts";
 
 export interface ApplicationOptions {
   readonly database: Database;
@@ -112,13 +112,13 @@ export class SvcApplication implements Application {
       database,
       set.modules.map(({ name }) => name),
     );
-    this.#router = new Router(set.modules);
     this.#runner = new TxRunner({
-      router: this.#router,
+      router: new Router(set.modules),
       ante: { ...set.ante, minGasPrices: options.minGasPrices ?? [], maxBlockGas: options.maxBlockGas ?? -1n },
       cacheBytes: TX_CACHE_BYTES,
       report: this.#report,
     });
+    this.#router = new Router(set.modules, [simulation(this.#runner, () => this.#checkEnvironment())]);
     this.#last = readLastBlock(database);
     this.#due =
       this.#last === undefined ? [] : checkModuleSet(readModuleSet(database), set.modules, options.upgrade === true);
@@ -213,7 +213,6 @@ export class SvcApplication implements Application {
         version: this.#version,
         block: this.#committed ? this.#last : undefined,
         report: this.#report,
-        simulate: (request) => simulate(this.#runner, this.#checkEnvironment(), request),
       },
       query,
     );

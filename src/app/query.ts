@@ -12,7 +12,7 @@ import {
 } from "../runtime/index.ts";
 import { CacheMultiStore, MAX_KEY_BYTES, type StateStore } from "../store/index.ts";
 import { sdkErrors, toUtf8 } from "../util/index.ts";
-import { decodeMessage, encodeMessage, toNamespace } from "../wire/index.ts";
+import { decodeMessage, encodeMessage } from "../wire/index.ts";
 
 /** What queries are answered from. */
 export interface QuerySources {
@@ -25,12 +25,9 @@ export interface QuerySources {
   readonly block: BlockInfo | undefined;
   /** Told of programming errors. */
   report(problem: BlockProblem): void;
-  /** Runs the transaction of a simulate request. */
-  simulate(request: Uint8Array): Uint8Array;
 }
 
 const NOTHING = new Uint8Array(0);
-const SIMULATE = "/sdk.tx.v1beta1.Service/Simulate";
 
 /** Answers a query from the last committed state; every error becomes a result. */
 export function answerQuery(sources: QuerySources, query: AppQuery): AppQueryResult {
@@ -57,7 +54,6 @@ export function answerQuery(sources: QuerySources, query: AppQuery): AppQueryRes
 /** What answers a query. Throws when there is no such path or no state of the height. */
 function findAnswer(sources: QuerySources, query: AppQuery): () => Uint8Array {
   if (query.path === "/app/version") return () => toUtf8(sources.version);
-  if (toNamespace(query.path, "sdk") === SIMULATE) return () => sources.simulate(query.data);
   const block = checkHeight(sources, query.height);
   const route = sources.router.query(query.path);
   if (route === undefined) throw unknownPath();

@@ -68,7 +68,8 @@ export const start: Run = async ({ flags, io }) => {
   const logger = createLogger(logOptions(flags));
   const node = await startNode({ home: homeOf(flags), config, logger, version: VERSION });
   const stopped = stopRequested();
-  io.out(`node ready: chain ${node.engine.genesis.chainId}, height ${node.engine.blocks.height}, RPC ${node.rpcUrl}\n`);
+  const { height } = await node.chain.status();
+  io.out(`node ready: chain ${node.chain.genesis.chainId}, height ${height}, RPC ${node.rpcUrl}\n`);
   const error = await endOf(node, stopped.received);
   logger.info("exiting...");
   await node.stop();

@@ -1,6 +1,6 @@
 export { type ConsensusParams, DEFAULT_CONSENSUS_PARAMS } from "../abci/index.ts";
 export { type BlockRecord, BlockStore, type ExecutedBlock, type ExecutedTx } from "./embedded/blockstore.ts";
-export { encodeBlock } from "./embedded/codec.ts";
+export { blockIdMessage, blockMessage, encodeBlock } from "./embedded/codec.ts";
 export { EmbeddedEngine, type EmbeddedEngineOptions } from "./embedded/engine.ts";
 export {
   type BlockBus,
@@ -16,6 +16,7 @@ export { type MerkleProof, merkleProof, merkleRoot, merkleRootOfProof } from "./
 export { type Attributes, matches, parseQuery, type Query } from "./embedded/query.ts";
 export { type SearchPage, type SearchResult, searchBlocks, searchTxs } from "./embedded/search.ts";
 export { fileSignState, memorySignState, Signer, type SignStateStore, signStateText } from "./embedded/signer.ts";
+export { embeddedSource } from "./embedded/source.ts";
 export { formatRfc3339, formatSeconds, parseRfc3339 } from "./embedded/time.ts";
 export type { FoundTx, TxIndex } from "./embedded/txindex.ts";
 export {
@@ -38,3 +39,4 @@ export {
   PUBLIC_KEY_TYPE,
   parseGenesis,
 } from "./genesis.ts";
+export type * from "./source.ts";

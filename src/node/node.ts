@@ -1,8 +1,10 @@
 import { existsSync } from "node:fs";
 import { type ApplicationOptions, createApp } from "../app/index.ts";
 import {
+  type ChainSource,
   type CommittedBlock,
   EmbeddedEngine,
+  embeddedSource,
   fileSignState,
   formatRfc3339,
   type Genesis,
@@ -12,12 +14,13 @@ import {
 import { type Database, openLmdb, storeFault } from "../store/index.ts";
 import { equalBytes, type Logger, makePrivateDirectory, toHexUpper } from "../util/index.ts";
 import type { NodeConfig } from "./config.ts";
+import { Dispatcher } from "./dispatch.ts";
 import { nodeErrors } from "./errors.ts";
 import { readGenesisText } from "./genesis.ts";
 import { homePaths } from "./home.ts";
 import { nodeId, readKeyFile } from "./keys.ts";
+import type { NodeInfo } from "./node-info.ts";
 import { RpcServer } from "./rpc/index.ts";
-import { answerTxService } from "./tx-service.ts";
 
 export interface NodeOptions {
   readonly home: string;
@@ -34,7 +37,10 @@ export interface NodeEnd {
 
 /** A running node: application, engine and servers over one database. */
 export class Node {
+  /** What makes the blocks. */
   readonly engine: EmbeddedEngine;
+  /** The chain as servers see it. */
+  readonly chain: ChainSource;
   /** Where JSON-RPC is, as `http://host:port`. */
   readonly rpcUrl: string;
   /** Resolves when the node ends by itself; it must then be stopped. */
@@ -42,8 +48,9 @@ export class Node {
   readonly #stop: () => Promise<void>;
   #stopped: Promise<void> | undefined;
 
-  constructor(parts: { engine: EmbeddedEngine; rpcUrl: string; ended: Promise<NodeEnd>; stop: () => Promise<void> }) {
+  constructor(parts: Pick<Node, "engine" | "chain" | "rpcUrl" | "ended" | "stop">) {
     this.engine = parts.engine;
+    this.chain = parts.chain;
     this.rpcUrl = parts.rpcUrl;
     this.ended = parts.ended;
     this.#stop = parts.stop;
@@ -69,7 +76,8 @@ export async function startNode(options: NodeOptions): Promise<Node> {
   try {
     const signer = new Signer(validatorSeed, fileSignState(paths.validatorState));
     const { engine, ended } = makeEngine({ ...options, database, genesis, signer });
-    const rpc = makeRpc(engine, options, nodeId(nodeSeed));
+    const chain = embeddedSource(engine);
+    const rpc = makeRpc(chain, options, nodeId(nodeSeed));
     const address = await rpc.listen();
     engine.start();
     logger.info("RPC server listening", { module: "rpc", address });
@@ -79,7 +87,7 @@ export async function startNode(options: NodeOptions): Promise<Node> {
       await engine.stop();
       database.close();
     };
-    return new Node({ engine, ended, rpcUrl: address.replace("tcp://", "http://"), stop });
+    return new Node({ engine, chain, ended, rpcUrl: address.replace("tcp://", "http://"), stop });
   } catch (error) {
     database.close();
     throw storeFault(error, paths.database);
@@ -147,20 +155,24 @@ function logBlock(logger: Logger, { block, commit, txResults, appHash }: Committ
 }
 
 function makeRpc(
-  engine: EmbeddedEngine,
+  chain: ChainSource,
   options: NodeOptions,
   id: string,
 ): { server: RpcServer; listen(): Promise<string> } {
   const { home, config, version } = options;
   let rpcAddress = `tcp://${urlHost(config.rpc.host)}:${config.rpc.port}`;
-  const named = engine.genesis.validators.find(({ pubKey }) => equalBytes(pubKey, engine.validator.publicKey))?.name;
+  const named = chain.genesis.validators.find(({ pubKey }) => equalBytes(pubKey, chain.validator.publicKey))?.name;
   const moniker = config.moniker ?? (named === undefined || named === "" ? "node" : named);
+  const nodeInfo = (): NodeInfo => ({ id, moniker, rpcAddress, applicationVersion: version });
+  const logger = options.logger.child({ module: "services" });
+  const report = (error: unknown): void => logger.error("a service failed", { error });
+  const dispatcher = new Dispatcher({ chain, nodeInfo, report });
   const server = new RpcServer(
     {
-      engine,
-      nodeInfo: () => ({ id, moniker, rpcAddress, applicationVersion: version }),
+      chain,
+      nodeInfo,
       genesisText: () => readGenesisText(home),
-      query: (query) => answerTxService(engine, query) ?? engine.app.query(query),
+      query: (query) => dispatcher.query(query),
     },
     config.rpc,
   );

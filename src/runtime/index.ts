@@ -30,6 +30,7 @@ export {
   type BoundMethod,
   type BoundService,
   bindService,
+  bindSome,
   defineGenesis,
   defineModule,
   type GenesisPart,

@@ -34,13 +34,25 @@ export function bindService<S extends DescService>(
   handlers: Handlers<S>,
   validators: Validators<S> = {},
 ): BoundService {
+  const bound = bindSome(service, handlers, validators);
+  const missing = service.methods.find(({ name }) => !bound.methods.has(name));
+  if (missing !== undefined) throw new Error(`no handler for ${service.typeName}/${missing.name}`);
+  return bound;
+}
+
+/** Binds the rpcs of a service that are answered here; others of it are answered elsewhere. */
+export function bindSome<S extends DescService>(
+  service: S,
+  handlers: Partial<Handlers<S>>,
+  validators: Validators<S> = {},
+): BoundService {
   type Handle = BoundMethod["handle"];
-  const handlerTable = handlers as Readonly<Record<string, Handle>>;
+  const handlerTable = handlers as Readonly<Record<string, Handle | undefined>>;
   const validatorTable = validators as Readonly<Record<string, BoundMethod["validate"] | undefined>>;
   const methods = new Map<string, BoundMethod>();
   for (const method of service.methods) {
     const handle = handlerTable[method.localName];
-    if (handle === undefined) throw new Error(`no handler for ${service.typeName}/${method.name}`);
+    if (handle === undefined) continue;
     const validate = validatorTable[method.localName] ?? (() => {});
     methods.set(method.name, { input: method.input, output: method.output, validate, handle });
   }

@@ -1,6 +1,6 @@
 import type { DescMessage } from "@bufbuild/protobuf";
 import { messageAction, type Namespace, namespaceOf, toNamespace } from "../wire/index.ts";
-import type { BoundMethod, Module } from "./module.ts";
+import type { BoundMethod, BoundService, Module } from "./module.ts";
 
 const NAMESPACES = ["sdk", "cosmos"] as const satisfies readonly Namespace[];
 
@@ -29,12 +29,13 @@ export class Router {
   readonly #messages = new Map<string, MessageRoute>();
   readonly #queries = new Map<string, BoundMethod>();
 
-  constructor(modules: readonly Module[]) {
+  /** Of the modules, and of services of the application that belong to none. */
+  constructor(modules: readonly Module[], services: readonly BoundService[] = []) {
     for (const module of modules) {
       for (const method of module.msg?.methods.values() ?? []) this.#addMessage(module, method);
-      for (const [name, method] of module.query?.methods ?? [])
-        this.#queries.set(`/${module.query?.service.typeName}/${name}`, method);
+      if (module.query !== undefined) this.#addQueries(module.query);
     }
+    for (const service of services) this.#addQueries(service);
   }
 
   message(schema: DescMessage): MessageRoute | undefined {
@@ -44,6 +45,10 @@ export class Router {
   query(path: string): QueryRoute | undefined {
     const method = this.#queries.get(toNamespace(path, "sdk"));
     return method === undefined ? undefined : { method, namespace: namespaceOf(path) };
+  }
+
+  #addQueries({ service, methods }: BoundService): void {
+    for (const [name, method] of methods) this.#queries.set(`/${service.typeName}/${name}`, method);
   }
 
   #addMessage(module: Module, method: BoundMethod): void {

@@ -3,11 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createApp } from "../../src/app/index.ts";
 import { sha256 } from "../../src/crypto/index.ts";
-import { EmbeddedEngine, memorySignState, parseGenesis, Signer } from "../../src/engine/index.ts";
+import { EmbeddedEngine, embeddedSource, memorySignState, parseGenesis, Signer } from "../../src/engine/index.ts";
 import { ManualClock } from "../../src/engine/testing/manual-clock.ts";
-import { homePaths, initHome, nodeConfig, RpcServer, readGenesisText } from "../../src/node/index.ts";
+import { Dispatcher, homePaths, initHome, nodeConfig, RpcServer, readGenesisText } from "../../src/node/index.ts";
 import { nodeId, writeNodeKey, writeValidatorKey } from "../../src/node/keys.ts";
-import { answerTxService } from "../../src/node/tx-service.ts";
 import { memoryDatabase } from "../../src/store/index.ts";
 import { DISPLAY_DENOM, DISPLAY_EXPONENT, NATIVE_DENOM, toUtf8 } from "../../src/util/index.ts";
 import { type Ran, runCli } from "./run.ts";
@@ -60,17 +59,20 @@ export async function fixedChain(...names: readonly string[]): Promise<FixedChai
     blockInterval: 0,
     clock,
   });
+  const chain = embeddedSource(engine);
+  const nodeInfo = () => ({
+    id: nodeId(seed("node")),
+    moniker: "fixed",
+    rpcAddress: "tcp://127.0.0.1:26657",
+    applicationVersion: "v0.0.0",
+  });
+  const dispatcher = new Dispatcher({ chain, nodeInfo });
   const server = new RpcServer(
     {
-      engine,
-      nodeInfo: () => ({
-        id: nodeId(seed("node")),
-        moniker: "fixed",
-        rpcAddress: "tcp://127.0.0.1:26657",
-        applicationVersion: "v0.0.0",
-      }),
+      chain,
+      nodeInfo,
       genesisText: () => readGenesisText(home),
-      query: (query) => answerTxService(engine, query) ?? engine.app.query(query),
+      query: (query) => dispatcher.query(query),
     },
     nodeConfig({ "rpc.laddr": "tcp://127.0.0.1:0" }).rpc,
   );

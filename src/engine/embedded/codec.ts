@@ -10,6 +10,7 @@ import {
 import {
   type BlockID,
   BlockIDSchema,
+  type Block as BlockMessage,
   BlockSchema,
   type Commit as CommitMessage,
   CommitSchema,
@@ -100,16 +101,17 @@ function commitSigOf({ blockIdFlag, validatorAddress, timestamp, signature }: Co
   return { flag: blockIdFlag, validatorAddress, timestamp: timeOf(timestamp), signature };
 }
 
+export function blockMessage(block: Block): BlockMessage {
+  return create(BlockSchema, {
+    header: headerMessage(block.header),
+    data: { txs: [...block.txs] },
+    evidence: {},
+    lastCommit: commitMessage(block.lastCommit),
+  });
+}
+
 export function encodeBlock(block: Block): Uint8Array {
-  return toBinary(
-    BlockSchema,
-    create(BlockSchema, {
-      header: headerMessage(block.header),
-      data: { txs: [...block.txs] },
-      evidence: {},
-      lastCommit: commitMessage(block.lastCommit),
-    }),
-  );
+  return toBinary(BlockSchema, blockMessage(block));
 }
 
 export function encodeTxResult(result: TxResult): Uint8Array {

@@ -1,5 +1,5 @@
 import type { TxResult } from "../../abci/index.ts";
-import type { BlockBus, CommittedBlock } from "../../engine/index.ts";
+import type { CommittedBlock, EventSource } from "../../engine/index.ts";
 import { toHex } from "../../util/index.ts";
 import { refuse } from "./method.ts";
 
@@ -18,8 +18,8 @@ export class CommitWaiters {
   readonly #stop: () => void;
   #count = 0;
 
-  constructor(bus: BlockBus) {
-    this.#stop = bus.listen((block) => this.#tell(block));
+  constructor(events: EventSource) {
+    this.#stop = events.listen((block) => this.#tell(block));
   }
 
   close(): void {

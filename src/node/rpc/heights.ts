@@ -1,26 +1,25 @@
-import type { BlockRecord, EmbeddedEngine } from "../../engine/index.ts";
+import type { BlockRecord, ChainSource, ChainStatus } from "../../engine/index.ts";
 import { refuse } from "./method.ts";
 
 /** The height a call means: the one given, within what is stored, or the latest. */
-export function heightOr(
-  engine: EmbeddedEngine,
-  height: bigint | undefined,
-  latest: bigint = engine.blocks.height,
+export function heightIn(
+  { height: last, base }: ChainStatus,
+  asked: bigint | undefined,
+  latest: bigint = last,
 ): bigint {
-  if (height === undefined) return latest;
-  const { base } = engine.blocks;
-  if (height <= 0n) throw refuse(`height must be greater than 0, but got ${height}`);
-  if (height > latest) {
-    throw refuse(`height ${height} must be less than or equal to the current blockchain height ${latest}`);
+  if (asked === undefined) return latest;
+  if (asked <= 0n) throw refuse(`height must be greater than 0, but got ${asked}`);
+  if (asked > latest) {
+    throw refuse(`height ${asked} must be less than or equal to the current blockchain height ${latest}`);
   }
-  if (height < base) throw refuse(`height ${height} is not available, lowest height is ${base}`);
-  return height;
+  if (asked < base) throw refuse(`height ${asked} is not available, lowest height is ${base}`);
+  return asked;
 }
 
-export function recordAt(engine: EmbeddedEngine, height: bigint | undefined): BlockRecord {
-  const wanted = heightOr(engine, height);
-  const record = engine.blocks.record(wanted);
-  if (record === undefined) throw refuse(`there is no block yet; the first one comes within a block interval`);
+/** The block of a height, or the latest. */
+export async function recordAt(chain: ChainSource, height: bigint | undefined): Promise<BlockRecord> {
+  const record = await chain.blocks.record(heightIn(await chain.status(), height));
+  if (record === undefined) throw refuse("there is no block yet; the first one comes within a block interval");
   return record;
 }
 

@@ -1,30 +1,20 @@
 import type { AppQuery, AppQueryResult } from "../../abci/index.ts";
-import { type EmbeddedEngine, parseQuery, type Query } from "../../engine/index.ts";
+import { type Awaitable, type ChainSource, parseQuery, type Query } from "../../engine/index.ts";
 import { errorText, SvcError } from "../../util/index.ts";
+import type { NodeInfo } from "../node-info.ts";
 import type { CommitWaiters } from "./commit-waiters.ts";
 import { internalError, invalidParams, RpcError } from "./errors.ts";
 import type { Param, ParamSource } from "./params.ts";
 
-/** Who this node says it is. */
-export interface NodeInfo {
-  /** Hex of the node key's address. */
-  readonly id: string;
-  readonly moniker: string;
-  /** Where JSON-RPC listens, as `tcp://host:port`. */
-  readonly rpcAddress: string;
-  /** Our own version; the engine's dialect is told as `version`. */
-  readonly applicationVersion: string;
-}
-
 /** What the methods work on. */
 export interface RpcEnvironment {
-  readonly engine: EmbeddedEngine;
+  readonly chain: ChainSource;
   readonly waiters: CommitWaiters;
   nodeInfo(): NodeInfo;
   /** JSON of the genesis file. */
   genesisText(): string;
   /** ABCI queries, the node's own services included. */
-  query(query: AppQuery): AppQueryResult;
+  query(query: AppQuery): Awaitable<AppQueryResult>;
 }
 
 /** A method of the RPC with its parameters in positional order. */

@@ -1,6 +1,7 @@
 import { afterEach, expect, it } from "vitest";
 import { brokenClients } from "../../../test/support/broken-clients.ts";
 import { seedFrom } from "../../../test/support/rng.ts";
+import { embeddedSource } from "../../engine/index.ts";
 import { KvNetwork } from "../../engine/testing/network.ts";
 import { DEFAULT_RPC_OPTIONS, RpcServer } from "./server.ts";
 
@@ -13,7 +14,7 @@ it("answers after thousands of clients that broke every rule", async () => {
   engine.produceBlock();
   const info = { id: "ab", moniker: "kv", rpcAddress: "tcp://127.0.0.1:1", applicationVersion: "v1" };
   const query = engine.app.query.bind(engine.app);
-  const env = { engine, nodeInfo: () => info, genesisText: () => "{}", query };
+  const env = { chain: embeddedSource(engine), nodeInfo: () => info, genesisText: () => "{}", query };
   server = new RpcServer(env, { ...DEFAULT_RPC_OPTIONS, host: "127.0.0.1", port: 0 });
   const { port } = await server.listen();
   await brokenClients(port, { rng: seedFrom("SVC_TEST_SEED"), hosts: ["127.0.0.1", "evil.example"], count: 2_000 });

@@ -3,8 +3,10 @@ import { request as httpRequest } from "node:http";
 import { connect, type Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { pause, waitFor } from "../../../test/support/wait.ts";
-import type { EmbeddedEngine } from "../../engine/index.ts";
-import { txHash } from "../../engine/index.ts";
+import type { AppQuery } from "../../abci/index.ts";
+import type { ChainSource, EmbeddedEngine } from "../../engine/index.ts";
+import { embeddedSource, txHash } from "../../engine/index.ts";
+import { later } from "../../engine/testing/later.ts";
 import { KvNetwork, kvTx } from "../../engine/testing/network.ts";
 import { toHexUpper } from "../../util/index.ts";
 import { RPC_METHODS } from "./methods/index.ts";
@@ -16,6 +18,10 @@ let url = "";
 
 async function start(options: Partial<RpcServerOptions> = {}): Promise<void> {
   engine = new KvNetwork().engine();
+  await serve(embeddedSource(engine), options);
+}
+
+async function serve(chain: ChainSource, options: Partial<RpcServerOptions> = {}): Promise<void> {
   const info = {
     id: "ab".repeat(20),
     moniker: "kv",
@@ -23,10 +29,10 @@ async function start(options: Partial<RpcServerOptions> = {}): Promise<void> {
     applicationVersion: "v1.2.3",
   };
   const env = {
-    engine,
+    chain,
     nodeInfo: () => info,
     genesisText: () => '{"chain_id":"kv-1","app_state":{}}',
-    query: engine.app.query.bind(engine.app),
+    query: (query: AppQuery) => chain.app.query(query),
   };
   server = new RpcServer(env, { ...DEFAULT_RPC_OPTIONS, host: "127.0.0.1", port: 0, ...options });
   url = `http://127.0.0.1:${(await server.listen()).port}`;
@@ -352,6 +358,35 @@ describe("information", () => {
   });
 });
 
+describe("a chain in another process", () => {
+  it("is served alike", async () => {
+    engine.mempool.add(kvTx("a=1"));
+    engine.produceBlock();
+    engine.produceBlock();
+    engine.mempool.add(kvTx("b=1"));
+    const calls = [
+      ...["status", "abci_info", "block", "block_results", "commit", "header", "validators", "consensus_params"],
+      ...["unconfirmed_txs", "num_unconfirmed_txs", "consensus_state", "dump_consensus_state", "blockchain"],
+      `tx?hash=0x${hashOf("a=1")}&prove=true`,
+      `tx_search?query=${encodeURIComponent("\"set.key='a'\"")}&prove=true`,
+      `block_search?query=${encodeURIComponent('"block.height > 0"')}`,
+      `check_tx?tx="c=1"`,
+      `broadcast_tx_sync?tx="b=1"`,
+      `abci_query?path="/key"&data="a"`,
+      "block?height=9",
+    ];
+    const answers = async () => {
+      const all: unknown[] = [];
+      for (const path of calls) all.push((await get(`/${path}`)).body);
+      return all;
+    };
+    const near = await answers();
+    await server?.close();
+    await serve(later(embeddedSource(engine)));
+    expect(await answers()).toEqual(near);
+  });
+});
+
 describe("the protocol", () => {
   it.each([
     ["5", -32600, -1],
@@ -464,7 +499,7 @@ describe("the protocol", () => {
     const port = Number(new URL(url).port);
     const second = new RpcServer(
       {
-        engine,
+        chain: embeddedSource(engine),
         nodeInfo: () => ({ id: "", moniker: "", rpcAddress: "", applicationVersion: "" }),
         genesisText: () => "",
         query: engine.app.query.bind(engine.app),

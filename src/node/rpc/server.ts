@@ -50,7 +50,7 @@ export class RpcServer {
 
   constructor(env: Omit<RpcEnvironment, "waiters">, options: RpcServerOptions) {
     this.#options = options;
-    this.#waiters = new CommitWaiters(env.engine.bus);
+    this.#waiters = new CommitWaiters(env.chain.events);
     const whole = { ...env, waiters: this.#waiters };
     const dispatch: HttpOptions = {
       readWithinMs: READ_WITHIN_MS,
@@ -61,7 +61,7 @@ export class RpcServer {
     const http = new HttpRpc(whole, dispatch);
     const { maxSubscriptionClients: maxClients, maxSubscriptionsPerClient: maxPerClient } = options;
     const subscriptions = new Subscriptions({ maxClients, maxPerClient });
-    this.#stopEvents = env.engine.bus.listen((block) => subscriptions.publish(block));
+    this.#stopEvents = env.chain.events.listen((block) => subscriptions.publish(block));
     this.#websockets = new WebSocketRpc(whole, subscriptions, { ...dispatch, maxClients: options.maxOpenConnections });
     this.#server = createServer((request, response) => http.answer(request, response));
     this.#server.maxConnections = options.maxOpenConnections;

@@ -1,4 +1,4 @@
-import { type BlockRecord, type EmbeddedEngine, searchBlocks } from "../../../engine/index.ts";
+import type { BlockRecord, ChainSource, ChainStatus } from "../../../engine/index.ts";
 import { toBase64 } from "../../../util/index.ts";
 import { pageOf, perPageOf, recordAt } from "../heights.ts";
 import {
@@ -17,31 +17,33 @@ import { orderOf } from "./order.ts";
 const MAX_BLOCK_METAS = 20n;
 
 export const blockMethods = {
-  block: defineMethod({ height: int64 }, ({ engine }, { height }) => wholeBlock(engine, recordAt(engine, height))),
+  block: defineMethod({ height: int64 }, async ({ chain }, { height }) =>
+    wholeBlock(chain, await recordAt(chain, height)),
+  ),
 
-  block_by_hash: defineMethod({ hash: required(bytes) }, ({ engine }, { hash }) => {
-    const height = engine.index.blockHeight(hash);
+  block_by_hash: defineMethod({ hash: required(bytes) }, async ({ chain }, { hash }) => {
+    const height = await chain.blocks.heightOf(hash);
     if (height === undefined) return { block_id: emptyBlockId(), block: null };
-    return wholeBlock(engine, recordAt(engine, height));
+    return wholeBlock(chain, await recordAt(chain, height));
   }),
 
-  header: defineMethod({ height: int64 }, ({ engine }, { height }) => ({
-    header: headerJson(recordAt(engine, height).header),
+  header: defineMethod({ height: int64 }, async ({ chain }, { height }) => ({
+    header: headerJson((await recordAt(chain, height)).header),
   })),
 
-  header_by_hash: defineMethod({ hash: required(hexBytes) }, ({ engine }, { hash }) => {
-    const height = engine.index.blockHeight(hash);
-    return { header: height === undefined ? null : headerJson(recordAt(engine, height).header) };
+  header_by_hash: defineMethod({ hash: required(hexBytes) }, async ({ chain }, { hash }) => {
+    const height = await chain.blocks.heightOf(hash);
+    return { header: height === undefined ? null : headerJson((await recordAt(chain, height)).header) };
   }),
 
-  commit: defineMethod({ height: int64 }, ({ engine }, { height }) => {
-    const { header, commit } = recordAt(engine, height);
+  commit: defineMethod({ height: int64 }, async ({ chain }, { height }) => {
+    const { header, commit } = await recordAt(chain, height);
     return { signed_header: { header: headerJson(header), commit: commitJson(commit) }, canonical: true };
   }),
 
-  block_results: defineMethod({ height: int64 }, ({ engine }, { height }) => {
-    const { header, events, validatorUpdates, appHash, txCount } = recordAt(engine, height);
-    const txs = engine.blocks.txs(header.height);
+  block_results: defineMethod({ height: int64 }, async ({ chain }, { height }) => {
+    const { header, events, validatorUpdates, appHash, txCount } = await recordAt(chain, height);
+    const txs = await chain.blocks.txs(header.height);
     return {
       height: header.height.toString(),
       txs_results: txCount === 0 ? null : txs.map(({ result }) => txResultJson(result)),
@@ -52,31 +54,32 @@ export const blockMethods = {
     };
   }),
 
-  blockchain: defineMethod({ minHeight: int64, maxHeight: int64 }, ({ engine }, { minHeight, maxHeight }) => {
-    const { from, to } = blockRange(engine, minHeight ?? 0n, maxHeight ?? 0n);
+  blockchain: defineMethod({ minHeight: int64, maxHeight: int64 }, async ({ chain }, { minHeight, maxHeight }) => {
+    const status = await chain.status();
+    const { from, to } = blockRange(status, minHeight ?? 0n, maxHeight ?? 0n);
     const metas: unknown[] = [];
-    for (let height = to; height >= from && height > 0n; height--) metas.push(blockMeta(recordAt(engine, height)));
-    return { last_height: engine.blocks.height.toString(), block_metas: metas };
+    for (let height = to; height >= from && height > 0n; height--) metas.push(blockMeta(await recordAt(chain, height)));
+    return { last_height: status.height.toString(), block_metas: metas };
   }),
 
   block_search: defineMethod(
     { query: required(text), page: int64, per_page: int64, order_by: text },
-    ({ engine }, { query, page, per_page, order_by }) => {
+    async ({ chain }, { query, page, per_page, order_by }) => {
       const parsed = parseQueryText(query);
       const wanted = {
         page: pageOf(page),
         perPage: perPageOf(per_page),
         descending: orderOf(order_by, "desc") === "desc",
       };
-      const { total, found } = searchBlocks(engine, { query: parsed, ...wanted });
-      const blocks = found.map((height) => wholeBlock(engine, recordAt(engine, height)));
+      const { total, found } = await chain.blocks.search({ query: parsed, ...wanted });
+      const blocks = await Promise.all(found.map(async (height) => wholeBlock(chain, await recordAt(chain, height))));
       return { blocks, total_count: total.toString() };
     },
   ),
 };
 
-function wholeBlock(engine: EmbeddedEngine, { header, commit }: BlockRecord) {
-  const block = engine.blocks.block(header.height);
+async function wholeBlock(chain: ChainSource, { header, commit }: BlockRecord) {
+  const block = await chain.blocks.block(header.height);
   return { block_id: blockIdJson(commit.blockId), block: block === undefined ? null : blockJson(block) };
 }
 
@@ -94,11 +97,10 @@ function blockMeta({ header, commit, size, txCount }: BlockRecord) {
 }
 
 /** The last 20 heights of a range; 0 leaves an end open. */
-function blockRange(engine: EmbeddedEngine, min: bigint, max: bigint): { from: bigint; to: bigint } {
+function blockRange({ height: latest, base }: ChainStatus, min: bigint, max: bigint): { from: bigint; to: bigint } {
   if (min < 0n || max < 0n) throw refuse(`heights must be non-negative, got ${min} and ${max}`);
-  const latest = engine.blocks.height;
   const to = max === 0n || max > latest ? latest : max;
-  const low = min < engine.blocks.base ? engine.blocks.base : min;
+  const low = min < base ? base : min;
   if (low > to) throw refuse(`min height ${low} can't be greater than max height ${to}`);
   return { from: to - low >= MAX_BLOCK_METAS ? to - MAX_BLOCK_METAS + 1n : low, to };
 }

@@ -1,10 +1,4 @@
-import {
-  type BlockRecord,
-  type Commit,
-  type EmbeddedEngine,
-  formatRfc3339,
-  type Validator,
-} from "../../../engine/index.ts";
+import { type Commit, formatRfc3339, type Validator } from "../../../engine/index.ts";
 import { toHexUpper } from "../../../util/index.ts";
 import { validatorJson } from "../json.ts";
 import { defineMethod } from "../method.ts";
@@ -15,9 +9,9 @@ const NO_VOTE = "nil-Vote";
 
 /** Consensus as the reference's engine tells it. Ours makes a block in one go, so between two blocks it rests at the next height. */
 export const consensusMethods = {
-  consensus_state: defineMethod({}, ({ engine }) => {
-    const { height, startTime, votes } = roundOf(engine);
-    const [proposer] = engine.validators;
+  consensus_state: defineMethod({}, async ({ chain }) => {
+    const { height, startTime, validators } = await chain.consensus();
+    const [proposer] = validators;
     return {
       round_state: {
         "height/round/step": `${height}/0/${NEW_HEIGHT}`,
@@ -25,23 +19,24 @@ export const consensusMethods = {
         proposal_block_hash: "",
         locked_block_hash: "",
         valid_block_hash: "",
-        height_vote_set: votes,
+        height_vote_set: votesOf(validators),
         proposer: { address: toHexUpper(proposer?.address ?? new Uint8Array()), index: 0 },
       },
     };
   }),
 
-  dump_consensus_state: defineMethod({}, ({ engine }) => {
-    const { height, startTime, last, votes } = roundOf(engine);
-    const lastVoters = last === undefined ? [] : (engine.blocks.validators(last.header.height) ?? []);
+  dump_consensus_state: defineMethod({}, async ({ chain }) => {
+    const { height, startTime, validators, last } = await chain.consensus();
+    const lastVoters = last?.validators ?? [];
+    const commit = last?.record.commit;
     return {
       round_state: {
         height: height.toString(),
         round: 0,
         step: NEW_HEIGHT,
         start_time: formatRfc3339(startTime),
-        commit_time: formatRfc3339(last?.commit.signatures[0]?.timestamp ?? startTime),
-        validators: validatorSetJson(engine.validators),
+        commit_time: formatRfc3339(commit?.signatures[0]?.timestamp ?? startTime),
+        validators: validatorSetJson(validators),
         proposal: null,
         proposal_block: null,
         proposal_block_parts: null,
@@ -51,9 +46,9 @@ export const consensusMethods = {
         valid_round: -1,
         valid_block: null,
         valid_block_parts: null,
-        votes,
+        votes: votesOf(validators),
         commit_round: -1,
-        last_commit: last === undefined ? null : lastCommitJson(last.commit, lastVoters),
+        last_commit: commit === undefined ? null : lastCommitJson(commit, lastVoters),
         last_validators: validatorSetJson(lastVoters),
         triggered_timeout_precommit: false,
       },
@@ -62,26 +57,14 @@ export const consensusMethods = {
   }),
 };
 
-interface Round {
-  readonly height: bigint;
-  readonly startTime: bigint;
-  readonly last: BlockRecord | undefined;
-  /** Of the only round; nobody has voted in it. */
-  readonly votes: readonly unknown[];
-}
-
-function roundOf(engine: EmbeddedEngine): Round {
-  const { last } = engine.blocks;
-  const { genesis, nextBlockTime, validators } = engine;
-  const height = last === undefined ? genesis.initialHeight : last.header.height + 1n;
-  const startTime = nextBlockTime ?? last?.commit.signatures[0]?.timestamp ?? genesis.time;
+/** The votes of the only round there is; nobody has voted in it yet. */
+function votesOf(validators: readonly Validator[]) {
   const none = validators.map(() => NO_VOTE);
   const bits = bitArray(
     validators,
     validators.map(() => false),
   );
-  const votes = { round: 0, prevotes: none, prevotes_bit_array: bits, precommits: none, precommits_bit_array: bits };
-  return { height, startTime, last, votes: [votes] };
+  return [{ round: 0, prevotes: none, prevotes_bit_array: bits, precommits: none, precommits_bit_array: bits }];
 }
 
 function validatorSetJson(validators: readonly Validator[]) {

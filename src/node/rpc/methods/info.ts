@@ -1,30 +1,35 @@
-import { type BlockRecord, consensusParamsToJson, formatRfc3339 } from "../../../engine/index.ts";
-import { toBase64, toHexUpper } from "../../../util/index.ts";
-import { heightOr, pageOf, perPageOf } from "../heights.ts";
+import { type BlockRecord, type ChainSource, consensusParamsToJson, formatRfc3339 } from "../../../engine/index.ts";
+import { equalBytes, toBase64, toHexUpper } from "../../../util/index.ts";
+import { APP_NAME, BLOCK_PROTOCOL, ENGINE_VERSION, P2P_PROTOCOL } from "../../node-info.ts";
+import { heightIn, pageOf, perPageOf } from "../heights.ts";
 import { publicKeyJson, validatorJson } from "../json.ts";
 import { defineMethod, type RpcEnvironment, refuse } from "../method.ts";
 import { int64 } from "../params.ts";
 
-/** The dialect of the RPC: clients choose their decoder by it. */
-export const ENGINE_VERSION = "0.38.17";
-
-export const P2P_PROTOCOL = "8";
-export const BLOCK_PROTOCOL = "11";
 const GENESIS_CHUNK_BYTES = 16 * 1024 * 1024;
 
 export const infoMethods = {
   health: defineMethod({}, () => ({})),
 
-  status: defineMethod({}, (env) => ({
-    node_info: nodeInfoJson(env),
-    application_version: { name: "svc", version: env.nodeInfo().applicationVersion },
-    sync_info: { ...latestBlock(env), ...earliestBlock(env), catching_up: false },
-    validator_info: {
-      address: toHexUpper(env.engine.validator.address),
-      pub_key: publicKeyJson(env.engine.validator.publicKey),
-      voting_power: (env.engine.validators[0]?.power ?? 0n).toString(),
-    },
-  })),
+  status: defineMethod({}, async (env) => {
+    const { validator } = env.chain;
+    const { latest, earliest, height, base, validators, catchingUp } = await env.chain.status();
+    const voter = validators.find(({ pubKey }) => equalBytes(pubKey, validator.publicKey));
+    return {
+      node_info: nodeInfoJson(env),
+      application_version: { name: APP_NAME, version: env.nodeInfo().applicationVersion },
+      sync_info: {
+        ...blockSummary("latest", latest, height),
+        ...blockSummary("earliest", earliest, base),
+        catching_up: catchingUp,
+      },
+      validator_info: {
+        address: toHexUpper(validator.address),
+        pub_key: publicKeyJson(validator.publicKey),
+        voting_power: (voter?.power ?? 0n).toString(),
+      },
+    };
+  }),
 
   net_info: defineMethod({}, (env) => ({
     listening: true,
@@ -33,10 +38,10 @@ export const infoMethods = {
     peers: [],
   })),
 
-  abci_info: defineMethod({}, (env) => {
-    const { version, lastBlockHeight, lastBlockAppHash } = env.engine.app.info();
+  abci_info: defineMethod({}, async ({ chain }) => {
+    const { version, lastBlockHeight, lastBlockAppHash } = await chain.app.info();
     const last = { last_block_height: lastBlockHeight.toString(), last_block_app_hash: toBase64(lastBlockAppHash) };
-    return { response: { data: "svc", version, ...(lastBlockHeight === 0n ? {} : last) } };
+    return { response: { data: APP_NAME, version, ...(lastBlockHeight === 0n ? {} : last) } };
   }),
 
   genesis: defineMethod({}, (env) => {
@@ -58,38 +63,46 @@ export const infoMethods = {
     return { chunk: chunk.toString(), total: total.toString(), data: toBase64(part) };
   }),
 
-  validators: defineMethod({ height: int64, page: int64, per_page: int64 }, (env, { height, page, per_page }) => {
-    const wanted = heightOr(env.engine, height, env.engine.blocks.height + 1n);
-    const all = env.engine.blocks.validators(wanted) ?? env.engine.validators;
-    const perPage = perPageOf(per_page);
-    const shown = all.slice((pageOf(page) - 1) * perPage, pageOf(page) * perPage);
-    if (shown.length === 0)
-      throw refuse(`page should be within [1, ${Math.ceil(all.length / perPage)}] range, given ${page}`);
-    const validators = shown.map(validatorJson);
+  validators: defineMethod(
+    { height: int64, page: int64, per_page: int64 },
+    async ({ chain }, { height, page, per_page }) => {
+      const status = await chain.status();
+      const wanted = heightIn(status, height, status.height + 1n);
+      const all = (await chain.blocks.validators(wanted)) ?? status.validators;
+      const perPage = perPageOf(per_page);
+      const shown = all.slice((pageOf(page) - 1) * perPage, pageOf(page) * perPage);
+      if (shown.length === 0)
+        throw refuse(`page should be within [1, ${Math.ceil(all.length / perPage)}] range, given ${page}`);
+      const validators = shown.map(validatorJson);
+      return {
+        block_height: wanted.toString(),
+        validators,
+        count: validators.length.toString(),
+        total: all.length.toString(),
+      };
+    },
+  ),
+
+  consensus_params: defineMethod({ height: int64 }, async ({ chain }, { height }) => {
+    const status = await chain.status();
     return {
-      block_height: wanted.toString(),
-      validators,
-      count: validators.length.toString(),
-      total: all.length.toString(),
+      block_height: heightIn(status, height, status.height + 1n).toString(),
+      consensus_params: consensusParamsToJson(chain.genesis.consensusParams),
     };
   }),
 
-  consensus_params: defineMethod({ height: int64 }, (env, { height }) => ({
-    block_height: heightOr(env.engine, height, env.engine.blocks.height + 1n).toString(),
-    consensus_params: consensusParamsToJson(env.engine.genesis.consensusParams),
-  })),
-
-  unconfirmed_txs: defineMethod({ limit: int64 }, (env, { limit }) => {
-    const txs = env.engine.mempool.list(perPageOf(limit)).map(toBase64);
-    return { ...mempoolJson(env), n_txs: txs.length.toString(), txs };
+  unconfirmed_txs: defineMethod({ limit: int64 }, async ({ chain }, { limit }) => {
+    const txs = (await chain.mempool.list(perPageOf(limit))).map(toBase64);
+    return { ...(await mempoolJson(chain)), n_txs: txs.length.toString(), txs };
   }),
 
-  num_unconfirmed_txs: defineMethod({}, (env) => ({ ...mempoolJson(env), txs: null })),
+  num_unconfirmed_txs: defineMethod({}, async ({ chain }) => ({ ...(await mempoolJson(chain)), txs: null })),
 };
 
-function mempoolJson({ engine }: RpcEnvironment) {
-  const total = engine.mempool.size.toString();
-  return { n_txs: total, total, total_bytes: engine.mempool.bytes.toString() };
+async function mempoolJson(chain: ChainSource) {
+  const { txs, bytes } = await chain.mempool.size();
+  const total = txs.toString();
+  return { n_txs: total, total, total_bytes: bytes.toString() };
 }
 
 function nodeInfoJson(env: RpcEnvironment) {
@@ -99,20 +112,12 @@ function nodeInfoJson(env: RpcEnvironment) {
     id,
     // There are no peers: nothing but the RPC listens.
     listen_addr: rpcAddress,
-    network: env.engine.genesis.chainId,
+    network: env.chain.genesis.chainId,
     version: ENGINE_VERSION,
     channels: "",
     moniker,
     other: { tx_index: "on", rpc_address: rpcAddress },
   };
-}
-
-function latestBlock({ engine }: RpcEnvironment) {
-  return blockSummary("latest", engine.blocks.last, engine.blocks.height);
-}
-
-function earliestBlock({ engine }: RpcEnvironment) {
-  return blockSummary("earliest", engine.blocks.record(engine.blocks.base), engine.blocks.base);
 }
 
 /** Before the first block the hashes are empty and the time is that of the reference's empty value. */

@@ -1,24 +1,24 @@
 import type { CheckTxResult, ProofOp } from "../../../abci/index.ts";
-import { type FoundTx, merkleProof, merkleRoot, searchTxs, txHash } from "../../../engine/index.ts";
+import { type ChainSource, type FoundTx, merkleProof, merkleRoot, txHash } from "../../../engine/index.ts";
 import { toBase64, toHexUpper } from "../../../util/index.ts";
 import { pageOf, perPageOf } from "../heights.ts";
 import { foundTxJson, NO_TX_RESULT, proofJson, txResultJson } from "../json.ts";
-import { defineMethod, parseQueryText, type RpcEnvironment, refuse } from "../method.ts";
+import { defineMethod, parseQueryText, refuse } from "../method.ts";
 import { bool, bytes, hexBytes, int64, required, text } from "../params.ts";
 import { orderOf } from "./order.ts";
 
 const COMMIT_TIMEOUT_MS = 10_000;
 
 export const txMethods = {
-  broadcast_tx_sync: defineMethod({ tx: required(bytes) }, ({ engine }, { tx }) => {
-    const { hash, result } = engine.mempool.add(tx);
+  broadcast_tx_sync: defineMethod({ tx: required(bytes) }, async ({ chain }, { tx }) => {
+    const { hash, result } = await chain.mempool.add(tx);
     return broadcastJson(hash, result);
   }),
 
-  broadcast_tx_async: defineMethod({ tx: required(bytes) }, ({ engine }, { tx }) => {
-    setImmediate(() => {
+  broadcast_tx_async: defineMethod({ tx: required(bytes) }, ({ chain }, { tx }) => {
+    setImmediate(async () => {
       try {
-        engine.mempool.add(tx);
+        await chain.mempool.add(tx);
       } catch {
         // The caller asked not to be told.
       }
@@ -29,7 +29,7 @@ export const txMethods = {
   broadcast_tx_commit: defineMethod({ tx: required(bytes) }, async (env, { tx }) => {
     const waiting = env.waiters.wait(txHash(tx), COMMIT_TIMEOUT_MS);
     try {
-      const { hash, result } = env.engine.mempool.add(tx);
+      const { hash, result } = await env.chain.mempool.add(tx);
       const answer = { check_tx: txResultJson(result), tx_result: NO_TX_RESULT, hash: toHexUpper(hash), height: "0" };
       if (result.code !== 0) return answer;
       const committed = await waiting.committed;
@@ -39,35 +39,36 @@ export const txMethods = {
     }
   }),
 
-  check_tx: defineMethod({ tx: required(bytes) }, ({ engine }, { tx }) =>
-    txResultJson(engine.app.checkTx({ tx, kind: "new" })),
+  check_tx: defineMethod({ tx: required(bytes) }, async ({ chain }, { tx }) =>
+    txResultJson(await chain.app.checkTx({ tx, kind: "new" })),
   ),
 
-  tx: defineMethod({ hash: required(bytes), prove: bool }, ({ engine }, { hash, prove = false }) => {
-    const found = hash.length === 32 ? engine.index.tx(hash) : undefined;
+  tx: defineMethod({ hash: required(bytes), prove: bool }, async ({ chain }, { hash, prove = false }) => {
+    const found = hash.length === 32 ? await chain.txs.find(hash) : undefined;
     if (found === undefined) throw refuse(`tx (${toHexUpper(hash)}) not found`);
-    return withProof(proofsOf({ engine }), found, prove);
+    return withProof(proofsOf(chain), found, prove);
   }),
 
   tx_search: defineMethod(
     { query: required(text), prove: bool, page: int64, per_page: int64, order_by: text },
-    ({ engine }, { query, prove = false, page, per_page, order_by }) => {
+    async ({ chain }, { query, prove = false, page, per_page, order_by }) => {
       const parsed = parseQueryText(query);
       const wanted = {
         page: pageOf(page),
         perPage: perPageOf(per_page),
         descending: orderOf(order_by, "asc") === "desc",
       };
-      const { total, found } = searchTxs(engine, { query: parsed, ...wanted });
-      const proofs = proofsOf({ engine });
-      return { txs: found.map((tx) => withProof(proofs, tx, prove)), total_count: total.toString() };
+      const { total, found } = await chain.txs.search({ query: parsed, ...wanted });
+      const proofs = proofsOf(chain);
+      const txs = await Promise.all(found.map((tx) => withProof(proofs, tx, prove)));
+      return { txs, total_count: total.toString() };
     },
   ),
 
   abci_query: defineMethod(
     { path: text, data: hexBytes, height: int64, prove: bool },
-    (env, { path = "", data = new Uint8Array(), height = 0n, prove = false }) => {
-      const answer = env.query({ path, data, height, prove });
+    async (env, { path = "", data = new Uint8Array(), height = 0n, prove = false }) => {
+      const answer = await env.query({ path, data, height, prove });
       const bytesOf = (value: Uint8Array) => (answer.code !== 0 && value.length === 0 ? null : toBase64(value));
       return {
         response: {
@@ -102,17 +103,18 @@ function broadcastJson(hash: Uint8Array, result: Pick<CheckTxResult, "code" | "d
 }
 
 /** The hashes of a block's transactions; those of the last block are kept, because rows of a page often share one. */
-function proofsOf({ engine }: Pick<RpcEnvironment, "engine">): (height: bigint) => readonly Uint8Array[] {
-  let last: { readonly height: bigint; readonly hashes: readonly Uint8Array[] } | undefined;
+function proofsOf(chain: ChainSource): (height: bigint) => Promise<readonly Uint8Array[]> {
+  let last: { readonly height: bigint; readonly hashes: Promise<readonly Uint8Array[]> } | undefined;
+  const hashesAt = async (height: bigint) => (await chain.blocks.txs(height)).map(({ tx }) => txHash(tx));
   return (height) => {
-    if (last?.height !== height) last = { height, hashes: engine.blocks.txs(height).map(({ tx }) => txHash(tx)) };
+    if (last?.height !== height) last = { height, hashes: hashesAt(height) };
     return last.hashes;
   };
 }
 
-function withProof(hashesOf: (height: bigint) => readonly Uint8Array[], found: FoundTx, prove: boolean) {
+async function withProof(hashesOf: ReturnType<typeof proofsOf>, found: FoundTx, prove: boolean) {
   if (!prove) return foundTxJson(found);
-  const hashes = hashesOf(found.height);
+  const hashes = await hashesOf(found.height);
   const proof = {
     root_hash: toHexUpper(merkleRoot(hashes)),
     data: toBase64(found.tx),

@@ -1,0 +1,88 @@
+import type { AppInfo, AppQuery, AppQueryResult, CheckTx, CheckTxResult } from "../abci/index.ts";
+import type { BlockRecord, ExecutedTx } from "./embedded/blockstore.ts";
+import type { BlockListener } from "./embedded/events.ts";
+import type { CheckedTx } from "./embedded/mempool.ts";
+import type { SearchPage, SearchResult } from "./embedded/search.ts";
+import type { FoundTx } from "./embedded/txindex.ts";
+import type { Block, Validator } from "./embedded/types.ts";
+import type { Genesis } from "./genesis.ts";
+
+/** A source in this process answers at once, one over a network later. */
+export type Awaitable<T> = T | Promise<T>;
+
+/**
+ * What servers need of a chain, whichever engine runs it: in this process, or in another one that is asked over its RPC.
+ * Heights that are not stored and hashes that are not known are undefined; what cannot be done throws `SvcError`.
+ */
+export interface ChainSource {
+  /** What the chain began with. */
+  readonly genesis: Genesis;
+  /** Key and address of this node's validator. */
+  readonly validator: { readonly publicKey: Uint8Array; readonly address: Uint8Array };
+  readonly blocks: BlockSource;
+  readonly txs: TxSource;
+  readonly mempool: MempoolSource;
+  readonly app: AppSource;
+  readonly events: EventSource;
+  status(): Awaitable<ChainStatus>;
+  consensus(): Awaitable<ConsensusRound>;
+}
+
+export interface ChainStatus {
+  /** Of the last block, 0 before the first; of the lowest that is stored. */
+  readonly height: bigint;
+  readonly base: bigint;
+  readonly latest: BlockRecord | undefined;
+  readonly earliest: BlockRecord | undefined;
+  /** Voters of the next block. */
+  readonly validators: readonly Validator[];
+  readonly catchingUp: boolean;
+}
+
+export interface BlockSource {
+  /** Header, commit and results of a block without its transactions. */
+  record(height: bigint): Awaitable<BlockRecord | undefined>;
+  block(height: bigint): Awaitable<Block | undefined>;
+  /** Transactions of a block with their results, in order. */
+  txs(height: bigint): Awaitable<readonly ExecutedTx[]>;
+  /** Who votes on the block of a height. */
+  validators(height: bigint): Awaitable<readonly Validator[] | undefined>;
+  heightOf(hash: Uint8Array): Awaitable<bigint | undefined>;
+  /** Heights of blocks whose own events satisfy a query. */
+  search(page: SearchPage): Awaitable<SearchResult<bigint>>;
+}
+
+export interface TxSource {
+  find(hash: Uint8Array): Awaitable<FoundTx | undefined>;
+  search(page: SearchPage): Awaitable<SearchResult<FoundTx>>;
+}
+
+export interface MempoolSource {
+  /** Checks a transaction and keeps it when its code is 0. Throws when it is known already, too large, or nothing fits. */
+  add(tx: Uint8Array): Awaitable<CheckedTx>;
+  /** The first `limit` that wait. */
+  list(limit: number): Awaitable<readonly Uint8Array[]>;
+  size(): Awaitable<{ readonly txs: number; readonly bytes: number }>;
+}
+
+/** What reaches the application through the engine. */
+export interface AppSource {
+  info(): Awaitable<AppInfo>;
+  query(query: AppQuery): Awaitable<AppQueryResult>;
+  checkTx(request: CheckTx): Awaitable<CheckTxResult>;
+}
+
+export interface EventSource {
+  /** Calls the listener with every block after its commit, in order; returns what ends that. */
+  listen(listener: BlockListener): () => void;
+}
+
+/** The height that is being decided. */
+export interface ConsensusRound {
+  readonly height: bigint;
+  /** When its first round begins, in nanoseconds since 1970. */
+  readonly startTime: bigint;
+  readonly validators: readonly Validator[];
+  /** The last block with those who voted on it; undefined before the first. */
+  readonly last: { readonly record: BlockRecord; readonly validators: readonly Validator[] } | undefined;
+}

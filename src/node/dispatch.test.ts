@@ -1,0 +1,127 @@
+import { create, type DescMethod, type MessageInitShape } from "@bufbuild/protobuf";
+import { beforeEach, describe, expect, test } from "vitest";
+import { type EmbeddedEngine, embeddedSource, txHash } from "../engine/index.ts";
+import { later } from "../engine/testing/later.ts";
+import { KvNetwork, kvTx } from "../engine/testing/network.ts";
+import { fromUtf8, toHex, toHexUpper, toUtf8 } from "../util/index.ts";
+import { Service as Tendermint } from "../wire/gen/sdk/base/tendermint/v1beta1/query_pb.js";
+import { BroadcastMode, Service as Tx } from "../wire/gen/sdk/tx/v1beta1/service_pb.js";
+import { decodeMessage, encodeMessage, methodPath, type Namespace } from "../wire/index.ts";
+import { Dispatcher } from "./dispatch.ts";
+import { bindNodeService } from "./services/bind.ts";
+
+const INFO = { id: "ab".repeat(20), moniker: "kv", rpcAddress: "tcp://127.0.0.1:1", applicationVersion: "v1.2.3" };
+
+let engine: EmbeddedEngine;
+let dispatcher: Dispatcher;
+const reported: unknown[] = [];
+
+beforeEach(() => {
+  engine = new KvNetwork().engine();
+  reported.length = 0;
+  dispatcher = new Dispatcher({ chain: later(embeddedSource(engine)), nodeInfo: () => INFO });
+});
+
+async function ask<M extends DescMethod>(method: M, request: MessageInitShape<M["input"]>, namespace?: Namespace) {
+  const data = encodeMessage<M["input"]>(method.input, create<M["input"]>(method.input, request));
+  const path = methodPath(method, namespace ?? "sdk");
+  const answer = await dispatcher.query({ path, data, height: 0n, prove: false });
+  const value = answer.code === 0 ? decodeMessage<M["output"]>(method.output, answer.value) : undefined;
+  return { answer, value };
+}
+
+describe("the service of the node", () => {
+  test("tells who it is, in either spelling", async () => {
+    for (const namespace of ["sdk", "cosmos"] as const) {
+      expect((await ask(Tendermint.method.getNodeInfo, {}, namespace)).value).toMatchObject({
+        defaultNodeInfo: {
+          protocolVersion: { p2p: 8n, block: 11n, app: 0n },
+          defaultNodeId: INFO.id,
+          network: "kv-1",
+          version: "0.38.17",
+          moniker: "kv",
+          other: { txIndex: "on", rpcAddress: INFO.rpcAddress },
+        },
+        applicationVersion: { name: "svc", appName: "svc", version: "v1.2.3" },
+      });
+    }
+    expect((await ask(Tendermint.method.getSyncing, {})).value?.syncing).toBe(false);
+  });
+
+  test("gives blocks, and says which it has not", async () => {
+    const { getLatestBlock, getBlockByHeight } = Tendermint.method;
+    expect((await ask(getLatestBlock, {})).answer).toMatchObject({
+      code: 22,
+      log: "rpc error: code = NotFound desc = there is no block yet: not found: key not found",
+    });
+    engine.mempool.add(kvTx("a=1"));
+    const { block, commit } = engine.produceBlock();
+    engine.produceBlock();
+    const first = (await ask(getBlockByHeight, { height: 1n })).value;
+    expect(toHex(first?.blockId?.hash ?? new Uint8Array())).toBe(toHex(commit.blockId.hash));
+    expect(first?.block?.header).toMatchObject({ chainId: "kv-1", height: 1n });
+    expect(toHex(first?.block?.header?.appHash ?? new Uint8Array())).toBe(toHex(block.header.appHash));
+    expect(first?.block?.data?.txs.map(fromUtf8)).toEqual(["a=1"]);
+    expect((await ask(getLatestBlock, {})).value?.block?.header?.height).toBe(2n);
+    expect((await ask(getBlockByHeight, { height: 3n })).answer.code).toBe(18);
+    expect((await ask(getBlockByHeight, { height: 0n })).answer.code).toBe(22);
+  });
+});
+
+describe("the service of transactions", () => {
+  test("hands them in and tells what the mempool said", async () => {
+    const broadcast = async (text: string, mode: BroadcastMode) =>
+      ask(Tx.method.broadcastTx, { txBytes: toUtf8(text), mode });
+    const txhash = toHexUpper(txHash(kvTx("a=1")));
+    expect((await broadcast("a=1", BroadcastMode.SYNC)).value?.txResponse).toMatchObject({ txhash, code: 0 });
+    expect((await broadcast("a=1", BroadcastMode.SYNC)).value?.txResponse).toMatchObject({
+      code: 19,
+      codespace: "sdk",
+    });
+    expect((await broadcast("bad", BroadcastMode.SYNC)).value?.txResponse).toMatchObject({
+      code: 1,
+      codespace: "kv",
+      rawLog: "not key=value",
+    });
+    expect((await broadcast("bad", BroadcastMode.ASYNC)).value?.txResponse).toMatchObject({ code: 0, rawLog: "" });
+    expect((await broadcast("b=1", BroadcastMode.BLOCK)).answer).toMatchObject({
+      code: 18,
+      log: expect.stringContaining("unsupported return type BLOCK; supported types: sync, async"),
+    });
+    expect(engine.mempool.size).toBe(1);
+  });
+});
+
+describe("the dispatcher", () => {
+  test("leaves to the application what no service of the node answers", async () => {
+    engine.mempool.add(kvTx("a=1"));
+    engine.produceBlock();
+    const answer = await dispatcher.query({ path: "/key", data: toUtf8("a"), height: 0n, prove: false });
+    expect(fromUtf8(answer.value)).toBe("1");
+  });
+
+  test("takes and gives messages, for servers that have them", async () => {
+    engine.produceBlock();
+    const { value, height } = await dispatcher.call(Tendermint.method.getLatestBlock, {});
+    expect([value.block?.header?.height, height]).toEqual([1n, 1n]);
+    await expect(dispatcher.call(Tx.method.getTx, { hash: "AB".repeat(32) })).rejects.toMatchObject({
+      codespace: "sdk",
+      code: 22,
+      message: expect.stringContaining("rpc error: code = NotFound"),
+    });
+  });
+
+  test("contains and reports what goes wrong in a service", async () => {
+    const broken = bindNodeService(Tendermint, {
+      getSyncing: () => {
+        throw new Error("secret");
+      },
+    });
+    const report = (error: unknown) => void reported.push(error);
+    dispatcher = new Dispatcher({ chain: embeddedSource(engine), nodeInfo: () => INFO, services: [broken], report });
+    const { answer } = await ask(Tendermint.method.getSyncing, {});
+    expect(answer).toMatchObject({ code: 111222, codespace: "undefined", log: expect.not.stringContaining("secret") });
+    expect(reported).toEqual([new Error("secret")]);
+    expect((await ask(Tx.method.getTx, {})).answer.code).not.toBe(0);
+  });
+});

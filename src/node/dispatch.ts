@@ -1,0 +1,75 @@
+import { create, type DescMethod, type MessageInitShape, type MessageShape } from "@bufbuild/protobuf";
+import type { AppQuery, AppQueryResult } from "../abci/index.ts";
+import type { ChainSource } from "../engine/index.ts";
+import { isPanic, queryFailure } from "../runtime/index.ts";
+import { SvcError, sdkErrors } from "../util/index.ts";
+import { decodeMessage, encodeMessage, methodPath, type Namespace, namespaceOf, toNamespace } from "../wire/index.ts";
+import type { NodeInfo } from "./node-info.ts";
+import { NODE_SERVICES, type NodeService } from "./services/index.ts";
+
+export interface DispatcherOptions {
+  readonly chain: ChainSource;
+  nodeInfo(): NodeInfo;
+  readonly services?: readonly NodeService[];
+  /** Told of programming errors in services of the node. */
+  readonly report?: (error: unknown) => void;
+}
+
+const NOTHING = new Uint8Array(0);
+
+/**
+ * The one way from the name of an rpc and the bytes of its request to the bytes of its answer, for every server: services
+ * of the node first, all else by the application. Names come in either spelling.
+ */
+export class Dispatcher {
+  readonly #options: DispatcherOptions;
+  readonly #methods: ReadonlyMap<string, NodeService["methods"][number]>;
+
+  constructor(options: DispatcherOptions) {
+    this.#options = options;
+    const { services = NODE_SERVICES } = options;
+    this.#methods = new Map(
+      services.flatMap(({ service, methods }) =>
+        methods.map((each) => [`/${service.typeName}/${each.method.name}`, each] as const),
+      ),
+    );
+  }
+
+  /**
+   * Answers `/package.Service/Method` at a height, 0 for the latest; other paths go to the application as they are. Never
+   * rejects: a refusal is a result with the ecosystem's code.
+   */
+  async query(query: AppQuery): Promise<AppQueryResult> {
+    const { chain, report } = this.#options;
+    const method = this.#methods.get(toNamespace(query.path, "sdk"));
+    if (method === undefined) return chain.app.query(query);
+    const { height } = await chain.status();
+    const base = { code: 0, codespace: "", log: "", info: "", key: NOTHING, value: NOTHING, proofOps: [], height };
+    try {
+      return { ...base, value: await this.#answer(method, query) };
+    } catch (error) {
+      if (isPanic(error)) report?.(error);
+      return { ...base, ...queryFailure(error) };
+    }
+  }
+
+  /** The same with messages. Rejects with the codespace, code and text of a refusal. */
+  async call<M extends DescMethod>(
+    method: M,
+    request: MessageInitShape<M["input"]>,
+    { height = 0n, namespace = "sdk" }: { readonly height?: bigint; readonly namespace?: Namespace } = {},
+  ): Promise<{ value: MessageShape<M["output"]>; height: bigint }> {
+    const [input, output]: [M["input"], M["output"]] = [method.input, method.output];
+    const data = encodeMessage(input, create(input, request));
+    const answer = await this.query({ path: methodPath(method, namespace), data, height, prove: false });
+    if (answer.code !== 0) throw new SvcError(answer.codespace, answer.code, answer.log);
+    return { value: decodeMessage(output, answer.value), height: answer.height };
+  }
+
+  async #answer({ method, handle }: NodeService["methods"][number], { path, data }: AppQuery): Promise<Uint8Array> {
+    const { chain, nodeInfo } = this.#options;
+    const request = decodeMessage(method.input, data, sdkErrors.invalidRequest);
+    const answer = await handle({ chain, nodeInfo: nodeInfo(), namespace: namespaceOf(path) }, request);
+    return encodeMessage(method.output, create(method.output, answer));
+  }
+}

@@ -1,0 +1,17 @@
+/** Who this node says it is. */
+export interface NodeInfo {
+  /** Hex of the node key's address. */
+  readonly id: string;
+  readonly moniker: string;
+  /** Where JSON-RPC listens, as `tcp://host:port`; there are no peers: nothing but the servers listens. */
+  readonly rpcAddress: string;
+  /** Our own version; the engine's dialect is told as `version`. */
+  readonly applicationVersion: string;
+}
+
+/** The dialect of the RPC: clients choose their decoder by it. */
+export const ENGINE_VERSION = "0.38.17";
+export const P2P_PROTOCOL = "8";
+export const BLOCK_PROTOCOL = "11";
+/** What the application calls itself. */
+export const APP_NAME = "svc";

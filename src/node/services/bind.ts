@@ -1,0 +1,41 @@
+import type { DescMessage, DescMethod, DescService, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
+import type { Awaitable, ChainSource } from "../../engine/index.ts";
+import type { Namespace } from "../../wire/index.ts";
+import type { NodeInfo } from "../node-info.ts";
+
+/** What the services of a node answer from. */
+export interface ServiceContext {
+  readonly chain: ChainSource;
+  readonly nodeInfo: NodeInfo;
+  /** The spelling in which was asked: type URLs in the answer use the same. */
+  readonly namespace: Namespace;
+}
+
+/** Handlers of the rpcs of a service that the node answers itself; the application answers the others. */
+export type ServiceHandlers<S extends DescService> = {
+  readonly [K in keyof S["method"]]?: (
+    ctx: ServiceContext,
+    request: MessageShape<S["method"][K]["input"]>,
+  ) => Awaitable<MessageInitShape<S["method"][K]["output"]>>;
+};
+
+/** One rpc with its handler, type-erased for the dispatcher. */
+export interface ServiceMethod {
+  readonly method: DescMethod;
+  handle(ctx: ServiceContext, request: MessageShape<DescMessage>): Awaitable<MessageInitShape<DescMessage>>;
+}
+
+/** A service of the node with its handlers, like the service tables of modules. */
+export interface NodeService {
+  readonly service: DescService;
+  readonly methods: readonly ServiceMethod[];
+}
+
+export function bindNodeService<S extends DescService>(service: S, handlers: ServiceHandlers<S>): NodeService {
+  const table = handlers as Readonly<Record<string, ServiceMethod["handle"] | undefined>>;
+  const methods = service.methods.flatMap((method) => {
+    const handle = table[method.localName];
+    return handle === undefined ? [] : [{ method, handle }];
+  });
+  return { service, methods };
+}

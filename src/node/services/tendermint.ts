@@ -1,0 +1,47 @@
+import { type BlockRecord, blockIdMessage, blockMessage, type ChainSource } from "../../engine/index.ts";
+import { sdkErrors } from "../../util/index.ts";
+import { Service } from "../../wire/gen/sdk/base/tendermint/v1beta1/query_pb.js";
+import { APP_NAME, BLOCK_PROTOCOL, ENGINE_VERSION, P2P_PROTOCOL } from "../node-info.ts";
+import { bindNodeService } from "./bind.ts";
+
+/** What a node tells of itself and its blocks to clients that know no JSON-RPC. */
+export const tendermintService = bindNodeService(Service, {
+  getNodeInfo({ chain, nodeInfo }) {
+    const { id, moniker, rpcAddress, applicationVersion } = nodeInfo;
+    return {
+      defaultNodeInfo: {
+        protocolVersion: { p2p: BigInt(P2P_PROTOCOL), block: BigInt(BLOCK_PROTOCOL), app: 0n },
+        defaultNodeId: id,
+        listenAddr: rpcAddress,
+        network: chain.genesis.chainId,
+        version: ENGINE_VERSION,
+        moniker,
+        other: { txIndex: "on", rpcAddress },
+      },
+      applicationVersion: { name: APP_NAME, appName: APP_NAME, version: applicationVersion },
+    };
+  },
+
+  async getSyncing({ chain }) {
+    return { syncing: (await chain.status()).catchingUp };
+  },
+
+  async getLatestBlock({ chain }) {
+    const { latest } = await chain.status();
+    if (latest === undefined) throw sdkErrors.notFound("there is no block yet");
+    return wholeBlock(chain, latest);
+  },
+
+  async getBlockByHeight({ chain }, { height }) {
+    const { height: last } = await chain.status();
+    if (height > last) throw sdkErrors.invalidRequest("requested block height is bigger then the chain length");
+    const record = await chain.blocks.record(height);
+    if (record === undefined) throw sdkErrors.notFound(`block ${height}`);
+    return wholeBlock(chain, record);
+  },
+});
+
+async function wholeBlock(chain: ChainSource, { header, commit }: BlockRecord) {
+  const block = await chain.blocks.block(header.height);
+  return { blockId: blockIdMessage(commit.blockId), ...(block === undefined ? {} : { block: blockMessage(block) }) };
+}

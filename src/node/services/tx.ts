@@ -1,0 +1,115 @@
+import { create } from "@bufbuild/protobuf";
+import { type ChainSource, type FoundTx, formatSeconds, parseQuery } from "../../engine/index.ts";
+import { errorText, fromHex, SvcError, sdkErrors, toHexUpper } from "../../util/index.ts";
+import {
+  type ABCIMessageLog,
+  ABCIMessageLogSchema,
+  type TxResponse,
+  TxResponseSchema,
+} from "../../wire/gen/sdk/base/abci/v1beta1/abci_pb.js";
+import { BroadcastMode, type GetTxsEventRequest, OrderBy, Service } from "../../wire/gen/sdk/tx/v1beta1/service_pb.js";
+import { type Tx, TxSchema } from "../../wire/gen/sdk/tx/v1beta1/tx_pb.js";
+import { decodeMessage, makeAny, type Namespace, toNamespace, txHash } from "../../wire/index.ts";
+import { bindNodeService } from "./bind.ts";
+
+const MAX_PER_PAGE = 100n;
+
+/** The part of the transaction service that needs the blocks or the mempool; the application simulates. */
+export const txService = bindNodeService(Service, {
+  async getTx({ chain, namespace }, { hash }) {
+    if (!/^[0-9a-fA-F]{64}$/.test(hash)) throw sdkErrors.invalidRequest("a transaction hash has 64 hex digits");
+    const found = await chain.txs.find(fromHex(hash));
+    if (found === undefined) throw sdkErrors.keyNotFound(`tx not found: ${hash.toUpperCase()}`);
+    return { tx: decodeTxMessage(found.tx), txResponse: await txResponse(chain, found, namespace) };
+  },
+
+  async getTxsEvent({ chain, namespace }, request) {
+    const text = request.query === "" ? request.events.join(" AND ") : request.query;
+    if (text === "") throw sdkErrors.invalidRequest("query cannot be empty");
+    const { page, perPage } = pageOf(request);
+    const descending = request.orderBy === OrderBy.DESC;
+    const { total, found } = await chain.txs.search({ query: readQuery(text), page, perPage, descending });
+    return {
+      txs: found.map(({ tx }) => decodeTxMessage(tx)),
+      txResponses: await Promise.all(found.map((tx) => txResponse(chain, tx, namespace))),
+      pagination: { total: BigInt(total) },
+      total: BigInt(total),
+    };
+  },
+
+  async broadcastTx({ chain }, { txBytes, mode }) {
+    if (txBytes.length === 0) throw sdkErrors.invalidRequest("invalid empty tx");
+    if (mode !== BroadcastMode.SYNC && mode !== BroadcastMode.ASYNC)
+      throw sdkErrors.invalidRequest(
+        `unsupported return type ${BroadcastMode[mode] ?? mode}; supported types: sync, async`,
+      );
+    return { txResponse: await handIn(chain, txBytes, mode === BroadcastMode.ASYNC) };
+  },
+});
+
+/** What the mempool says at once; with `async` a transaction that is refused is told by its hash alone. */
+async function handIn(chain: ChainSource, txBytes: Uint8Array, async: boolean): Promise<TxResponse> {
+  const txhash = txHash(txBytes);
+  try {
+    const { result } = await chain.mempool.add(txBytes);
+    if (async) return create(TxResponseSchema, { txhash });
+    const { code, codespace, log } = result;
+    return create(TxResponseSchema, { txhash, code, codespace, rawLog: log, data: toHexUpper(result.data) });
+  } catch (error) {
+    if (!(error instanceof SvcError)) throw error;
+    return create(TxResponseSchema, { txhash, ...(async ? {} : { code: error.code, codespace: error.codespace }) });
+  }
+}
+
+function readQuery(text: string) {
+  try {
+    return parseQuery(text);
+  } catch (error) {
+    throw sdkErrors.invalidRequest(errorText(error));
+  }
+}
+
+/** Older clients page by offset and limit, newer ones by page and limit. */
+function pageOf({ page, limit, pagination }: GetTxsEventRequest): { page: number; perPage: number } {
+  const asked = limit > 0n ? limit : (pagination?.limit ?? 0n);
+  const perPage = asked === 0n || asked > MAX_PER_PAGE ? MAX_PER_PAGE : asked;
+  const number = page > 0n ? page : (pagination?.offset ?? 0n) / perPage + 1n;
+  return { page: Number(number), perPage: Number(perPage) };
+}
+
+/** The broadcast bytes are those of the message that holds the decoded parts. */
+function decodeTxMessage(tx: Uint8Array): Tx {
+  return decodeMessage(TxSchema, tx, sdkErrors.txDecode);
+}
+
+/** A committed transaction in the form of the era's results. */
+async function txResponse(chain: ChainSource, found: FoundTx, namespace: Namespace): Promise<TxResponse> {
+  const { hash, height, result, tx } = found;
+  const time = (await chain.blocks.record(height))?.header.time ?? 0n;
+  return create(TxResponseSchema, {
+    height,
+    txhash: toHexUpper(hash),
+    codespace: result.codespace,
+    code: result.code,
+    data: toHexUpper(result.data),
+    rawLog: result.log,
+    logs: result.code === 0 ? readLogs(result.log) : [],
+    gasWanted: result.gasWanted,
+    gasUsed: result.gasUsed,
+    tx: makeAny(toNamespace("/sdk.tx.v1beta1.Tx", namespace), tx),
+    timestamp: formatSeconds(time),
+    events: result.events.map(({ type, attributes }) => ({ type, attributes: [...attributes] })),
+  });
+}
+
+interface LogEntry {
+  readonly msg_index?: number;
+  readonly events: { readonly type: string; readonly attributes: { readonly key: string; readonly value: string }[] }[];
+}
+
+/** The log of a success is JSON that the application wrote. */
+function readLogs(log: string): ABCIMessageLog[] {
+  if (!log.startsWith("[")) return [];
+  const entries: LogEntry[] = JSON.parse(log);
+  return entries.map(({ msg_index = 0, events }) => create(ABCIMessageLogSchema, { msgIndex: msg_index, events }));
+}
