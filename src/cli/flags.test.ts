@@ -44,7 +44,6 @@ describe("flags", () => {
   test("numbers", () => {
     expect(flags({ node: "18446744073709551616" }).uint("node")).toBe(18446744073709551616n);
     expect(flags({ node: "7" }).count("node")).toBe(7);
-    expect(flags({ node: "1.5" }).decimal("node")).toBe(1.5);
     expect(flags().optional("ids")).toBeUndefined();
   });
 
@@ -52,7 +51,6 @@ describe("flags", () => {
     [() => flags({ node: "-1" }).uint("node"), '--node takes a whole number, not "-1"'],
     [() => flags({ node: "1e3" }).uint("node"), '--node takes a whole number, not "1e3"'],
     [() => flags({ node: "99999999999999999999" }).count("node"), "--node is too large"],
-    [() => flags({ node: "x" }).decimal("node"), '--node takes a number, not "x"'],
     [() => flags().need("ids"), "required flag --ids is not set (or SVC_IDS)"],
     [() => flags({ mode: "fast" }), '--mode takes sync, block, not "fast"'],
     [() => flags({}, { SVC_MODE: "fast" }), 'SVC_MODE takes sync, block, not "fast"'],

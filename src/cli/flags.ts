@@ -118,13 +118,6 @@ export class Flags {
     if (value > BigInt(Number.MAX_SAFE_INTEGER)) throw new UsageError(`${this.label(name)} is too large: ${value}`);
     return Number(value);
   }
-
-  /** A decimal that is not negative. */
-  decimal(name: string): number {
-    const text = this.text(name);
-    if (!/^\d+(\.\d+)?$/.test(text)) throw new UsageError(`${this.label(name)} takes a number, not "${text}"`);
-    return Number(text);
-  }
 }
 
 /** Flags as they were written, by name. */

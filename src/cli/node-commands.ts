@@ -1,8 +1,8 @@
-import { NODE_OPTIONS } from "../node/index.ts";
+import { NODE_SETTINGS } from "../node/index.ts";
 import { KEYRING_FLAGS, OUTPUT_FLAG } from "./global-flags.ts";
 import type { CommandSpec, FlagSpec } from "./spec.ts";
 
-const START_FLAGS: readonly FlagSpec[] = NODE_OPTIONS;
+const START_FLAGS: readonly FlagSpec[] = Object.values(NODE_SETTINGS);
 
 /** What the keys in a node's home say of it. */
 const IDENTITY: readonly CommandSpec[] = [

@@ -1,22 +1,19 @@
 import {
   addGenesisAccounts,
   exportGenesis,
-  type GivenOptions,
   homePaths,
   initHome,
-  NODE_OPTIONS,
   type Node,
-  type NodeConfig,
-  nodeConfig,
   readGenesisText,
+  readNodeConfig,
   startNode,
   validateGenesis,
 } from "../node/index.ts";
-import { createLogger, EXIT, errorText, MAX_GENESIS_BYTES, parseCoins, SvcError } from "../util/index.ts";
+import { createLogger, EXIT, errorText, MAX_GENESIS_BYTES, parseCoins } from "../util/index.ts";
 import { encodeAddress, isAddress, type JsonValue, printJson, sortJson } from "../wire/index.ts";
 import { usageError } from "./errors.ts";
 import { readTextFile } from "./files.ts";
-import type { Flags } from "./flags.ts";
+import { flagSettings } from "./flag-settings.ts";
 import { homeOf } from "./home.ts";
 import { inArgument } from "./in-flag.ts";
 import { cliKeyring } from "./keyring.ts";
@@ -64,7 +61,7 @@ export const exportState: Run = async ({ flags, io }) => {
 
 /** `start`: runs a node until it is told to stop. */
 export const start: Run = async ({ flags, io }) => {
-  const config = readNodeConfig(flags);
+  const config = readNodeConfig(flagSettings(flags));
   const logger = createLogger(logOptions(flags));
   const node = await startNode({ home: homeOf(flags), config, logger, version: VERSION });
   const stopped = stopRequested();
@@ -82,25 +79,6 @@ export const start: Run = async ({ flags, io }) => {
 /** Resolves when the node is told to stop, or with the error when it ends by itself. */
 async function endOf(node: Node, signal: Promise<unknown>): Promise<unknown> {
   return Promise.race([signal.then(() => undefined), node.ended.then(({ error }) => error)]);
-}
-
-/** A wrong option is a wrong command line, or a wrong variable. */
-function readNodeConfig(flags: Flags): NodeConfig {
-  try {
-    return nodeConfig(givenOptions(flags));
-  } catch (error) {
-    if (!(error instanceof SvcError)) throw error;
-    const text = error.message.replace(/^--([\w.-]+)/, (_, name: string) => flags.label(name));
-    throw usageError(text, error.hint);
-  }
-}
-
-function givenOptions(flags: Flags): GivenOptions {
-  const texts = NODE_OPTIONS.map((option) => {
-    const isSwitch = !("value" in option);
-    return [option.name, isSwitch ? String(flags.bool(option.name)) : flags.optional(option.name)] as const;
-  });
-  return Object.fromEntries(texts);
 }
 
 function readCoins(text: string) {

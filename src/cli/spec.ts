@@ -1,19 +1,12 @@
+import type { SettingRow } from "../util/index.ts";
 import type { Flags } from "./flags.ts";
 import type { Io } from "./io.ts";
 
 /** One flag of a command. A flag with a `value` placeholder takes a value, one without is a switch. */
-export interface FlagSpec {
-  readonly name: string;
+export interface FlagSpec extends SettingRow {
   readonly short?: string;
-  /** Placeholder of the value in the help text: `<address>`. */
-  readonly value?: string;
-  readonly summary: string;
-  readonly default?: string;
-  readonly choices?: readonly string[];
   /** May be given several times. */
   readonly repeat?: boolean;
-  /** Another spelling of the same flag. */
-  readonly alias?: string;
   /** Heading of the help under which it stands; the command's own flags have none. */
   readonly group?: string;
   /** Taken because it belongs to every command of its group, and without a meaning for this one: no help names it. */

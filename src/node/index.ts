@@ -1,4 +1,4 @@
-export { type NodeConfig, nodeConfig, parseInterval } from "./config.ts";
+export { type NodeConfig, nodeConfig, readNodeConfig } from "./config.ts";
 export { Dispatcher, type DispatcherOptions } from "./dispatch.ts";
 export { exportGenesis } from "./export.ts";
 export {
@@ -13,5 +13,5 @@ export { homeNodeId, homeValidatorKey } from "./identity.ts";
 export { type InitOptions, type InitSummary, initHome } from "./init.ts";
 export { Node, type NodeEnd, type NodeOptions, startNode } from "./node.ts";
 export { BLOCK_PROTOCOL, ENGINE_VERSION, type NodeInfo, P2P_PROTOCOL } from "./node-info.ts";
-export { type GivenOptions, NODE_OPTIONS, type NodeOption, type NodeOptionName, optionVariable } from "./options.ts";
 export { DEFAULT_RPC_OPTIONS, RpcServer, type RpcServerOptions } from "./rpc/index.ts";
+export { NODE_SETTINGS } from "./settings.ts";

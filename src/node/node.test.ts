@@ -15,13 +15,13 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createLogger, type Logger, silentLogger } from "../util/index.ts";
 import { encodeAddress } from "../wire/index.ts";
+import type { GivenSettings } from "./config.ts";
 import { nodeConfig } from "./config.ts";
 import { exportGenesis } from "./export.ts";
 import { addGenesisAccounts, readGenesisText, validateGenesis } from "./genesis.ts";
 import { homePaths } from "./home.ts";
 import { initHome } from "./init.ts";
 import { type Node, startNode } from "./node.ts";
-import type { GivenOptions } from "./options.ts";
 
 let home = "";
 const nodes: Node[] = [];
@@ -43,7 +43,7 @@ function init(): void {
   addGenesisAccounts(home, [{ address: ALICE, coins: [{ denom: "utoken", amount: 5_000_000n }] }]);
 }
 
-async function start(given: GivenOptions = {}, logger: Logger = silentLogger): Promise<Node> {
+async function start(given: GivenSettings = {}, logger: Logger = silentLogger): Promise<Node> {
   const config = nodeConfig({ "rpc.laddr": "tcp://127.0.0.1:0", "block-interval": "100ms", ...given });
   const node = await startNode({ home, config, logger, version: "v9.9.9" });
   nodes.push(node);

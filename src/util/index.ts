@@ -13,6 +13,8 @@ export * from "./mutex.ts";
 export * from "./names.ts";
 export * from "./printable.ts";
 export * from "./read-file.ts";
+export * from "./setting.ts";
+export * from "./setting-parsers.ts";
 export * from "./shell-word.ts";
 export * from "./space.ts";
 export * from "./text-table.ts";

@@ -1,17 +1,15 @@
+import { NODE_SETTINGS } from "../../node/index.ts";
 import { loadSdlFile } from "../../sdl/index.ts";
-import { durationFlag } from "../duration.ts";
-import { usageError } from "../errors.ts";
+import { readSetting } from "../../util/index.ts";
+import { flagSettings } from "../flag-settings.ts";
 import { userPath } from "../home.ts";
 import { stopRequested } from "../signals.ts";
 import type { CommandInput } from "../spec.ts";
 import { Localnet } from "./localnet.ts";
 
-const MIN_INTERVAL_MS = 100;
-
 /** `svc localnet`. */
 export async function localnet({ flags, io }: CommandInput): Promise<number> {
-  const blockIntervalMs = durationFlag(flags, "block-interval");
-  if (blockIntervalMs < MIN_INTERVAL_MS) throw usageError(`--block-interval is at least ${MIN_INTERVAL_MS}ms`);
+  const blockIntervalMs = readSetting(NODE_SETTINGS.blockInterval, flagSettings(flags));
   const deploy = flags.optional("deploy");
   // A fault of the file is told before anything is started for it.
   if (deploy !== undefined) loadSdlFile(deploy);

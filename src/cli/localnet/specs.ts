@@ -1,3 +1,4 @@
+import { NODE_SETTINGS } from "../../node/index.ts";
 import type { CommandSpec } from "../spec.ts";
 
 const OFFSET_FLAG = {
@@ -22,7 +23,7 @@ const LOCALNET: CommandSpec = {
   flags: [
     { name: "deploy", value: "<file>", summary: "deploy this file when all is up" },
     OFFSET_FLAG,
-    { name: "block-interval", value: "<duration>", summary: "time between blocks", default: "1s" },
+    { ...NODE_SETTINGS.blockInterval, summary: "time between blocks", default: "1s" },
     { name: "keep", summary: "keep chain, keys and volumes for the next start" },
     {
       name: "cluster-engine",

@@ -17,15 +17,3 @@ export function uuidV5(namespace: Uint8Array, name: string): Uint8Array {
   bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
   return bytes;
 }
-
-const LABEL = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?";
-const HOST_PATTERN = new RegExp(`^${LABEL}(?:\\.${LABEL})*$`);
-
-/** Lower case, without port and final dot; undefined where it is no host name. */
-export function normalHost(text: string): string | undefined {
-  const host = text
-    .toLowerCase()
-    .replace(/:\d{1,5}$/, "")
-    .replace(/\.$/, "");
-  return host.length <= 253 && HOST_PATTERN.test(host) ? host : undefined;
-}

@@ -1,6 +1,6 @@
 import type { LeaseKey } from "../../wire/index.ts";
 import { ingressErrors } from "./errors.ts";
-import { normalHost } from "./hostname.ts";
+import { normalHost } from "./normal-host.ts";
 
 export interface HostRules {
   /** Exact names, or with a leading dot a whole domain. */

@@ -1,6 +1,6 @@
 import { formatLeaseId, type LeaseKey } from "../../wire/index.ts";
 import type { RouteTarget } from "../cluster/index.ts";
-import { normalHost } from "./hostname.ts";
+import { normalHost } from "./normal-host.ts";
 
 /** Host name to service. The last `set` of a host wins; who may set it is the registry's matter. */
 export class Routes {

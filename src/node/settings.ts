@@ -1,0 +1,165 @@
+import {
+  asSwitch,
+  asText,
+  asWords,
+  optional,
+  parseDecCoins,
+  parseDurationMs,
+  type SettingTable,
+  WrongForm,
+} from "../util/index.ts";
+
+const MIN_BLOCK_INTERVAL_MS = 100;
+const MAX_BLOCK_INTERVAL_MS = 3_600_000;
+const MAX_COUNT = 1_000_000_000n;
+
+/** All settings of a node. Flags, variables, checks and documentation follow from this table. */
+export const NODE_SETTINGS = {
+  moniker: {
+    name: "moniker",
+    value: "<name>",
+    summary: "name of the node (default: the one given to init)",
+    parse: optional(asText),
+  },
+  blockInterval: {
+    name: "block-interval",
+    value: "<duration>",
+    summary: "time from block to block, full or empty: from 100ms",
+    default: "6s",
+    parse: parseInterval,
+  },
+  minimumGasPrices: {
+    name: "minimum-gas-prices",
+    value: "<prices>",
+    summary: "price per unit of gas below which transactions are refused",
+    default: "0.0025utoken",
+    parse: parseDecCoins,
+  },
+  haltHeight: {
+    name: "halt-height",
+    value: "<n>",
+    summary: "stop after this block; 0 for never",
+    default: "0",
+    parse: parseCount,
+  },
+  checkInvariants: {
+    name: "check-invariants",
+    summary: "check all invariants after every block, and stop when one is broken",
+    parse: asSwitch,
+  },
+  rpcLaddr: {
+    name: "rpc.laddr",
+    value: "<address>",
+    summary: "where JSON-RPC listens",
+    default: "tcp://localhost:26657",
+    parse: parseListenAddress,
+  },
+  rpcCorsAllowedOrigins: {
+    name: "rpc.cors-allowed-origins",
+    value: "<origins>",
+    summary: "origins of web pages that may use the RPC, with commas between; one * in each for any text",
+    parse: asWords,
+  },
+  rpcAllowedHosts: {
+    name: "rpc.allowed-hosts",
+    value: "<names>",
+    summary: "host names beside localhost under which the RPC answers over loopback",
+    parse: asWords,
+  },
+  rpcMaxBodyBytes: {
+    name: "rpc.max-body-bytes",
+    value: "<n>",
+    summary: "largest request body",
+    default: "1000000",
+    parse: parseLimit,
+  },
+  rpcMaxRequestBatchSize: {
+    name: "rpc.max-request-batch-size",
+    value: "<n>",
+    summary: "most requests in a batch",
+    default: "20",
+    parse: parseLimit,
+  },
+  rpcMaxOpenConnections: {
+    name: "rpc.max-open-connections",
+    value: "<n>",
+    summary: "most connections at a time",
+    default: "900",
+    parse: parseLimit,
+  },
+  rpcMaxSubscriptionClients: {
+    name: "rpc.max-subscription-clients",
+    value: "<n>",
+    summary: "most clients that subscribe",
+    default: "100",
+    parse: parseLimit,
+  },
+  rpcMaxSubscriptionsPerClient: {
+    name: "rpc.max-subscriptions-per-client",
+    value: "<n>",
+    summary: "most subscriptions of one client",
+    default: "5",
+    parse: parseLimit,
+  },
+  mempoolSize: {
+    name: "mempool.size",
+    value: "<n>",
+    summary: "most transactions that wait for a block",
+    default: "50000",
+    parse: parseLimit,
+  },
+  mempoolMaxTxsBytes: {
+    name: "mempool.max-txs-bytes",
+    value: "<n>",
+    summary: "most bytes of transactions that wait for a block",
+    default: "67108864",
+    parse: parseLimit,
+  },
+  mempoolMaxTxBytes: {
+    name: "mempool.max-tx-bytes",
+    value: "<n>",
+    summary: "largest transaction",
+    default: "1048576",
+    parse: parseLimit,
+  },
+  mempoolCacheSize: {
+    name: "mempool.cache-size",
+    value: "<n>",
+    summary: "hashes of seen transactions to remember",
+    default: "100000",
+    parse: parseLimit,
+  },
+} as const satisfies SettingTable;
+
+export type NodeSettingName = (typeof NODE_SETTINGS)[keyof typeof NODE_SETTINGS]["name"];
+
+/** The time from block to block in milliseconds. */
+function parseInterval(text: string): number {
+  const milliseconds = parseDurationMs(text) ?? 0;
+  if (milliseconds < MIN_BLOCK_INTERVAL_MS || milliseconds > MAX_BLOCK_INTERVAL_MS) {
+    throw new WrongForm("a time from 100ms to 60m, for example 6s or 500ms");
+  }
+  return milliseconds;
+}
+
+/** `tcp://localhost:26657` or `localhost:26657`; port 0 = any free one. */
+function parseListenAddress(text: string): { host: string; port: number } {
+  const [, v6, name = "", digits] = /^(?:tcp:\/\/)?(?:\[([0-9a-fA-F:]+)\]|([\w.-]*)):(\d{1,5})$/.exec(text) ?? [];
+  const port = Number(digits);
+  if (digits === undefined || port > 65_535) throw new WrongForm("an address such as tcp://127.0.0.1:26657");
+  // The name means the address that the ecosystem's tools mean by it, whatever this machine resolves first.
+  const host = name === "localhost" ? "127.0.0.1" : name;
+  return { host: v6 ?? (host === "" ? "0.0.0.0" : host), port };
+}
+
+function parseCount(text: string): bigint {
+  if (!/^\d{1,18}$/.test(text)) throw new WrongForm("a whole number");
+  return BigInt(text);
+}
+
+/** A count that bounds something. */
+function parseLimit(text: string): number {
+  const count = parseCount(text);
+  if (count < 1n || count > MAX_COUNT) throw new WrongForm(`a whole number from 1 to ${MAX_COUNT}`);
+  return Number(count);
+}

@@ -1,0 +1,53 @@
+import { tryParseInt } from "./decimal.ts";
+import { parseDurationMs } from "./duration.ts";
+import { WrongForm } from "./setting.ts";
+
+export function asText(text: string): string {
+  return text;
+}
+
+/** Undefined when the text is empty. */
+export function optional<T>(parse: (text: string) => T): (text: string) => T | undefined {
+  return (text) => (text === "" ? undefined : parse(text));
+}
+
+/** Words with commas between them. */
+export function asWords(text: string): readonly string[] {
+  return text
+    .split(",")
+    .map((word) => word.trim())
+    .filter((word) => word !== "");
+}
+
+/** A switch, which is off when nothing is given. */
+export function asSwitch(text: string): boolean {
+  if (["", "false", "0", "no"].includes(text.toLowerCase())) return false;
+  if (["true", "1", "yes"].includes(text.toLowerCase())) return true;
+  throw new WrongForm("true or false");
+}
+
+/** Milliseconds of a duration above zero. */
+export function asDuration(text: string): number {
+  const ms = parseDurationMs(text);
+  if (ms === undefined || ms === 0) throw new WrongForm("a duration such as 30s, 5m or 1h30m");
+  return ms;
+}
+
+/** The same, where `0` stands for none. */
+export function asDurationOrNone(text: string): number {
+  return text === "0" || parseDurationMs(text) === 0 ? 0 : asDuration(text);
+}
+
+/** A small whole number; an empty text is zero. */
+export function asCount(text: string): number {
+  const count = text === "" ? 0n : tryParseInt(text);
+  if (count === undefined || count < 0n) throw new WrongForm("a whole number");
+  if (count > BigInt(Number.MAX_SAFE_INTEGER)) throw new WrongForm(`a whole number up to ${Number.MAX_SAFE_INTEGER}`);
+  return Number(count);
+}
+
+/** A number with or without decimals that is not negative. */
+export function asNumber(text: string): number {
+  if (!/^\d+(\.\d+)?$/.test(text)) throw new WrongForm("a number");
+  return Number(text);
+}

@@ -1,0 +1,65 @@
+import { errorText, SvcError } from "./errors.ts";
+
+/** Characters of a bad text that an error repeats. */
+const MAX_SHOWN = 80;
+
+/** What users see of a setting: one row of a help text, of the reference, and of the variables that stand for flags. */
+export interface SettingRow {
+  /** The flag. `rpc.laddr` reads `SVC_RPC_LADDR`, and is the key of files that have it. */
+  readonly name: string;
+  /** Placeholder of the value; switches have none. */
+  readonly value?: string;
+  readonly summary: string;
+  readonly default?: string;
+  readonly choices?: readonly string[];
+  /** Another spelling of the flag. */
+  readonly alias?: string;
+}
+
+/** A setting whole: what users see of it, and how its text is read. */
+export interface Setting<T = unknown> extends SettingRow {
+  /** The value of a text. Throws `WrongForm`, or an error whose sentence says what is wrong with the text. */
+  readonly parse: (text: string) => T;
+}
+
+/** Settings by the names that code has for them. Their order is that of the help. */
+export type SettingTable = Readonly<Record<string, Setting>>;
+
+/** Where texts of settings come from. */
+export interface SettingSource {
+  /** What was given, or else the default; empty when there is neither. */
+  text(row: SettingRow): string;
+  /** What the user knows the text by: the flag, the variable, or the key of a file. */
+  label(row: SettingRow): string;
+  /** The error that tells the user of a bad text. */
+  fault(sentence: string, hint: string | undefined): Error;
+}
+
+/** The text of a setting has not the form that the setting takes. */
+export class WrongForm extends Error {
+  /** What it takes: `a whole number`. */
+  readonly form: string;
+  readonly hint: string | undefined;
+
+  constructor(form: string, hint?: string) {
+    super(`it takes ${form}`);
+    this.form = form;
+    this.hint = hint;
+  }
+}
+
+/** The checked value of a setting. */
+export function readSetting<T>(setting: Setting<T>, source: SettingSource): T {
+  const text = source.text(setting);
+  try {
+    return setting.parse(text);
+  } catch (error) {
+    const hint = error instanceof WrongForm || error instanceof SvcError ? error.hint : undefined;
+    throw source.fault(`${source.label(setting)}${reasonOf(error, text)}`, hint);
+  }
+}
+
+function reasonOf(error: unknown, text: string): string {
+  if (!(error instanceof WrongForm)) return `: ${errorText(error)}`;
+  return ` takes ${error.form}, not ${JSON.stringify(text.slice(0, MAX_SHOWN))}`;
+}
