@@ -1,8 +1,10 @@
-// Writes src/wire/proto-files.ts, the list of all generated files: node tools/proto-files.mjs <checkout>
+// Writes src/wire/proto-files.ts, the list of all generated files, and src/wire/modules.ts, the modules with groups of
+// commands: node tools/proto-files.mjs <checkout>
 import { spawnSync } from "node:child_process";
 import { readdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { getOption, hasOption } from "@bufbuild/protobuf";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const [target = root] = process.argv.slice(2);
@@ -33,7 +35,42 @@ export const PROTO_FILES: readonly ProtoFile[] = [
 ${files.map(({ name, package: own }) => `  { package: "${own}", file: () => ${name} },`).join("\n")}
 ];
 `;
-writeFileSync(join(target, "src/wire/proto-files.ts"), text);
-const biome = join(root, "node_modules/@biomejs/biome/bin/biome");
-const args = [biome, "check", "--write", "--log-level=error", join(target, "src/wire/proto-files.ts")];
-if (target === root && spawnSync(process.execPath, args, { stdio: "inherit" }).status !== 0) process.exit(1);
+
+/** The generated code of a proto file. */
+const load = (name) => import(pathToFileURL(join(target, "src/wire/gen", name)).href);
+const { cli_group } = await load("svc/options/v1beta1/options_pb.js");
+const modules = new Map();
+for (const { from, name } of files.slice(WELL_KNOWN.length)) {
+  for (const service of (await load(from.slice("./gen/".length)))[name].services) {
+    if (!hasOption(service, cli_group)) continue;
+    const module = service.typeName.split(".")[1];
+    modules.set(module, { ...modules.get(module), [service.name]: getOption(service, cli_group).short });
+  }
+}
+const rows = [...modules].sort(([a], [b]) => (a < b ? -1 : 1));
+
+const moduleText = `// Written by npm run gen.
+
+/** What the help says of a module's commands; nothing where it has none. */
+export interface ModuleRow {
+  readonly module: string;
+  readonly Msg?: string;
+  readonly Query?: string;
+}
+
+/** Modules with commands, from the options of their services: to list them no descriptor has to be built. */
+export const MODULES: readonly ModuleRow[] = [
+${rows.map(([module, row]) => `  ${JSON.stringify({ module, ...row })},`).join("\n")}
+];
+`;
+
+write("proto-files.ts", text);
+write("modules.ts", moduleText);
+
+function write(name, content) {
+  const path = join(target, "src/wire", name);
+  writeFileSync(path, content);
+  const biome = join(root, "node_modules/@biomejs/biome/bin/biome");
+  const args = [biome, "check", "--write", "--log-level=error", path];
+  if (target === root && spawnSync(process.execPath, args, { stdio: "inherit" }).status !== 0) process.exit(1);
+}

@@ -175,7 +175,8 @@ function fromEnv(spec: FlagSpec, text: string): string | boolean | readonly stri
 }
 
 function checkChoice(spec: FlagSpec, { value, source }: FlagValue): void {
-  if (spec.choices === undefined || typeof value !== "string" || spec.choices.includes(value)) return;
+  if (spec.choices === undefined || spec.anySpelling === true) return;
+  if (typeof value !== "string" || spec.choices.includes(value)) return;
   throw new UsageError(`${labelOf(spec.name, source)} takes ${spec.choices.join(", ")}, not "${value}"`);
 }
 

@@ -8,7 +8,7 @@ import { type Answer, runTerminal } from "../../test/cli/terminal.ts";
 import keySessions from "../../test/vectors/tty-sdk042.json" with { type: "json" };
 import txSessions from "../../test/vectors/tty-tx-sdk042.json" with { type: "json" };
 import { encodeBech32, parseBech32 } from "../wire/index.ts";
-import { TX_COMMANDS } from "./tx/commands.ts";
+import { txGroups } from "./autocli/groups.ts";
 
 /** Sessions at a terminal as they were recorded with the reference tool, typed again. */
 
@@ -51,7 +51,7 @@ describe("keys at a terminal", IN_ORDER, () => {
 });
 
 describe("transactions at a terminal", IN_ORDER, () => {
-  const groups = new Set(TX_COMMANDS.map(({ name }) => name));
+  const groups = new Set(txGroups().map(({ name }) => name));
   const known = (txSessions as readonly Session[]).filter(({ args }) => groups.has(args[1] ?? ""));
   let chain: CliChain | undefined;
   afterAll(() => chain?.stop());

@@ -9,12 +9,12 @@ const GROUPS: readonly CommandSpec[] = [
     name: "query",
     aliases: ["q"],
     summary: "Ask a node about the chain",
-    commands: async () => (await import("./query/commands.ts")).QUERY_COMMANDS,
+    commands: async () => (await import("./autocli/groups.ts")).queryGroups(),
   },
   {
     name: "tx",
     summary: "Build, sign and send transactions",
-    commands: async () => (await import("./tx/commands.ts")).TX_COMMANDS,
+    commands: async () => (await import("./autocli/groups.ts")).txGroups(),
   },
   {
     name: "keys",

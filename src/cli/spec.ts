@@ -5,6 +5,8 @@ import type { Io } from "./io.ts";
 /** One flag of a command. A flag with a `value` placeholder takes a value, one without is a switch. */
 export interface FlagSpec extends SettingRow {
   readonly short?: string;
+  /** The command reads its choices in other spellings as well, and refuses what is none of them. */
+  readonly anySpelling?: boolean;
   /** May be given several times. */
   readonly repeat?: boolean;
   /** Heading of the help under which it stands; the command's own flags have none. */

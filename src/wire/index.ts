@@ -22,6 +22,7 @@ export * from "./ids.ts";
 export * from "./json/index.ts";
 export * from "./keys-any.ts";
 export { publicKeyFromJson } from "./keys-json.ts";
+export { MODULES, type ModuleRow } from "./modules.ts";
 export * from "./multisig.ts";
 export * from "./namespace.ts";
 export * from "./options.ts";

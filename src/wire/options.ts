@@ -3,6 +3,7 @@ import {
   type DescField,
   type DescMessage,
   type DescMethod,
+  type DescService,
   getOption,
   hasOption,
 } from "@bufbuild/protobuf";
@@ -15,7 +16,12 @@ import {
   amino_name,
   amino_oneof_name,
   type Cli,
+  type CliField,
+  type CliGroup,
+  CliText,
   cli,
+  cli_field,
+  cli_group,
   json_omit_empty,
   not_null,
   older_amino_name,
@@ -24,7 +30,7 @@ import {
   signer,
 } from "./gen/svc/options/v1beta1/options_pb.js";
 
-export { type Cli, type HttpRule, Scalar };
+export { type Cli, type CliField, type CliGroup, CliText, type HttpRule, Scalar };
 
 /** Path of the field that holds the signer, for example `id.owner`; undefined for what is no transaction message. */
 export const signerPath = remember((message: DescMessage) => textOption(message, signer));
@@ -67,6 +73,14 @@ export const httpRule = remember((method: DescMethod): HttpRule | undefined =>
 /** The command of an rpc. */
 export const cliOption = remember((method: DescMethod): Cli | undefined =>
   hasOption(method, cli) ? getOption(method, cli) : undefined,
+);
+
+/** How the command line takes a field. */
+export const cliField = remember((field: DescField): CliField => getOption(field, cli_field));
+
+/** The group that the commands of a service stand in; of several services of a module one says it. */
+export const cliGroup = remember((service: DescService): CliGroup | undefined =>
+  hasOption(service, cli_group) ? getOption(service, cli_group) : undefined,
 );
 
 type TextOption = typeof signer;

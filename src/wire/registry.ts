@@ -7,6 +7,7 @@ import { PROTO_FILES, type ProtoFile } from "./proto-files.ts";
 const messages = new Map<string, DescMessage>();
 const services = new Map<string, DescService>();
 const methods = new Map<string, DescMethod>();
+const enums = new Map<string, DescEnum>();
 
 /** The files that were not wanted yet: building all of them would be half the start-up time of a command. */
 const waiting = new Map<string, ProtoFile[]>();
@@ -21,6 +22,7 @@ function load(name: string): void {
 
 function enterType(type: DescMessage | DescEnum | DescExtension | DescService): void {
   if (type.kind === "message") enter(messages, type.typeName, type);
+  if (type.kind === "enum") enter(enums, type.typeName, type);
   if (type.kind !== "service") return;
   enter(services, type.typeName, type);
   for (const method of type.methods) enter(methods, `${type.typeName}/${method.name}`, method);
@@ -81,6 +83,10 @@ export function findService(typeName: string): DescService | undefined {
   return find(services, typeName);
 }
 
+export function findEnum(typeName: string): DescEnum | undefined {
+  return find(enums, typeName);
+}
+
 /** The rpc of a path such as `/sdk.bank.v1beta1.Query/Balance`, in either spelling. */
 export function findMethod(path: string): DescMethod | undefined {
   return path.startsWith("/") ? find(methods, path.slice(1)) : undefined;
@@ -101,6 +107,13 @@ export function allMessages(): DescMessage[] {
 export function allServices(): DescService[] {
   loadAll();
   return [...new Set(services.values())];
+}
+
+/** The services of a module: those of packages such as `sdk.bank.v1beta1`. No other package is built for it. */
+export function moduleServices(module: string): DescService[] {
+  const isOwn = (name: string): boolean => name.split(".")[1] === module;
+  for (const name of [...waiting.keys()].filter(isOwn)) load(name);
+  return [...new Set(services.values())].filter(({ file }) => isOwn(file.proto.package));
 }
 
 /** The request messages of every `Msg` service: what a transaction may carry. */

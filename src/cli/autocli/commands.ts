@@ -1,38 +1,52 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import { assert } from "../../util/index.ts";
-import { allServices, type Cli, cliOption } from "../../wire/index.ts";
+import { type Cli, cliGroup, cliOption, moduleServices } from "../../wire/index.ts";
 import type { CommandSpec } from "../spec.ts";
 
 /** Services of rpcs that are commands: `svc query <module>` and `svc tx <module>`. */
 export type ServiceName = "Query" | "Msg";
 
-/** An rpc with what its options say of its command. */
+/** An rpc with what its options say of one of its commands. */
 export interface MethodCommand {
   readonly method: DescMethod;
   readonly cli: Cli;
+  /** Fields that are arguments of this command or of another of the rpc: none of them is a flag. */
+  readonly positional: readonly string[];
 }
 
-const GROUP_SUMMARIES: Readonly<Record<string, string>> = {
-  group: "Groups of a deployment",
-  order: "Orders, which providers bid on",
-  bid: "Bids of providers",
-  lease: "Leases between tenants and providers",
-};
+/** Where the commands of a group come from. */
+export interface GroupSource {
+  readonly module: string;
+  readonly service: ServiceName;
+  /** Commands written by hand; they come first. */
+  readonly own: readonly CommandSpec[];
+  readonly toCommand: (command: MethodCommand) => CommandSpec;
+}
 
-/** The rpcs of a module's service that are commands and are not written by hand. */
-export function methodCommands(module: string, service: ServiceName): MethodCommand[] {
-  return allServices()
-    .filter(({ name, typeName }) => name === service && typeName.split(".")[1] === module)
-    .flatMap(({ methods }) => methods)
-    .flatMap((method) => {
-      const cli = cliOption(method);
-      assert(cli !== undefined, `${method.parent.typeName}/${method.name} has no cli option`);
-      return cli.skip ? [] : [{ method, cli }];
-    });
+/** The commands of a module: those written by hand, then one for each rpc that its options do not skip. */
+export function groupCommands({ module, service, own, toCommand }: GroupSource): CommandSpec[] {
+  const services = moduleServices(module).filter(({ name }) => name === service);
+  const words = Object.assign({}, ...services.map((each) => cliGroup(each)?.words));
+  const made = services.flatMap(({ methods }) => methods).flatMap(methodCommands);
+  return nestCommands([...own, ...made.map(toCommand)], words);
+}
+
+function methodCommands(method: DescMethod): MethodCommand[] {
+  const cli = cliOption(method);
+  assert(cli !== undefined, `${method.parent.typeName}/${method.name} has no cli option`);
+  if (cli.skip) return [];
+  const all = [cli, ...cli.more];
+  const positional = all.flatMap(({ args }) => args.map(fieldName));
+  return all.map((each) => ({ method, cli: each, positional }));
+}
+
+/** The field of an argument; a question mark says that it may be left out. */
+export function fieldName(arg: string): string {
+  return arg.replace("?", "");
 }
 
 /** Puts commands of several words ("order list") under groups of their first word. */
-export function nestCommands(commands: readonly CommandSpec[]): CommandSpec[] {
+function nestCommands(commands: readonly CommandSpec[], words: Readonly<Record<string, string>>): CommandSpec[] {
   const nested: CommandSpec[] = [];
   const groups = new Map<string, CommandSpec[]>();
   for (const command of commands) {
@@ -42,13 +56,11 @@ export function nestCommands(commands: readonly CommandSpec[]): CommandSpec[] {
       continue;
     }
     const children = groups.get(first) ?? [];
-    if (!groups.has(first)) nested.push(groupOf(first, children));
+    if (!groups.has(first)) {
+      nested.push({ name: first, summary: words[first] ?? first, commands: async () => nestCommands(children, words) });
+    }
     groups.set(first, children);
     children.push({ ...command, name: rest.join(" ") });
   }
   return nested;
-}
-
-function groupOf(name: string, children: readonly CommandSpec[]): CommandSpec {
-  return { name, summary: GROUP_SUMMARIES[name] ?? name, commands: async () => nestCommands(children) };
 }

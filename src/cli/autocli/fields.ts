@@ -1,6 +1,6 @@
 import { type DescEnum, type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
 import { assert } from "../../util/index.ts";
-import { findMessage, Scalar, scalarOf } from "../../wire/index.ts";
+import { CliText, cliField, findEnum, findMessage, Scalar, scalarOf } from "../../wire/index.ts";
 import type { FlagSpec } from "../spec.ts";
 
 /** A value of a message that a flag of the same name sets. */
@@ -46,6 +46,30 @@ const SUMMARIES: Readonly<Record<string, string>> = {
   denom: "denomination",
 };
 
+export function isCoin(schema: DescMessage | undefined): boolean {
+  return schema?.typeName === COIN || schema?.typeName === DEC_COIN;
+}
+
+/** What the command line calls a field. */
+export function wordOf(field: DescField): string {
+  return cliField(field).name || field.name.replaceAll("_", "-");
+}
+
+/** The enum whose values a field takes by short names. */
+export function shortEnum(field: DescField): DescEnum | undefined {
+  const { enum: name } = cliField(field);
+  const found = name === "" ? undefined : findEnum(name);
+  assert(name === "" || found !== undefined, `${field.parent.typeName}.${field.name}: there is no enum ${name}`);
+  return found;
+}
+
+/** `voting-period` of `PROPOSAL_STATUS_VOTING_PERIOD`: what all values begin with is left out. */
+export function shortNames({ values }: DescEnum): string[] {
+  const [unset] = values;
+  const start = (unset?.name ?? "").replace(/UNSPECIFIED$/, "").length;
+  return values.slice(1).map(({ name }) => name.slice(start).toLowerCase().replaceAll("_", "-"));
+}
+
 export function isPageRequest(field: DescField): boolean {
   return field.message?.typeName === PAGE_REQUEST;
 }
@@ -75,19 +99,18 @@ function flagsOf(field: DescField): FieldFlag[] {
   return inner.fields.map((each) => fieldFlag(each, [field.name, each.name]));
 }
 
-function isCoin(schema: DescMessage): boolean {
-  return schema.typeName === COIN || schema.typeName === DEC_COIN;
-}
-
 function fieldFlag(field: DescField, path: readonly string[]): FieldFlag {
   const value = placeholder(field);
   const choices = choicesOf(field);
+  const { short, alias } = cliField(field);
   const flag: FlagSpec = {
-    name: field.name.replaceAll("_", "-"),
-    summary: SUMMARIES[field.name] ?? field.name.replaceAll("_", " "),
+    name: wordOf(field),
+    summary: short || (SUMMARIES[field.name] ?? field.name.replaceAll("_", " ")),
+    ...(alias === "" ? {} : { alias }),
     ...(value === undefined ? {} : { value }),
     ...(field.fieldKind === "list" ? { repeat: true } : {}),
     ...(choices === undefined ? {} : { choices }),
+    ...(shortEnum(field) === undefined ? {} : { anySpelling: true }),
   };
   return { flag, path, field };
 }
@@ -99,6 +122,8 @@ const ACCEPTED: ReadonlyMap<string, readonly [from: number, to: number]> = new M
 
 /** The first value of an enum means that nothing was said. */
 function choicesOf(field: DescField): string[] | undefined {
+  const short = shortEnum(field);
+  if (short !== undefined) return shortNames(short);
   const values = (field.enum ?? filteredEnum(field))?.values;
   const [from, to] = ACCEPTED.get(`${field.parent.typeName}.${field.name}`) ?? [1, Number.POSITIVE_INFINITY];
   return values?.filter(({ number }) => number >= from && number <= to).map(({ name }) => name);
@@ -118,8 +143,10 @@ function placeholder(field: DescField): string | undefined {
     assert(kind !== undefined || isCoin(schema), `${field.parent.typeName}.${field.name}: no flag can hold it`);
     return kind === undefined ? (schema.typeName === COIN ? "<coin>" : "<price>") : `<${kind}>`;
   }
+  if (shortEnum(field) !== undefined) return `<${wordOf(field)}>`;
   if (field.enum !== undefined) return "<name>";
   if (field.scalar === ScalarType.BOOL) return undefined;
+  if (cliField(field).text === CliText.TIME) return "<time>";
   if (field.scalar !== ScalarType.STRING) return "<n>";
   const scalar = scalarOf(field);
   return scalar === Scalar.ADDRESS || scalar === Scalar.VALIDATOR_ADDRESS ? "<address>" : "<text>";

@@ -18,7 +18,7 @@ export function readFlags(json: Record<string, JsonValue>, fields: readonly Fiel
 }
 
 function flagValue(field: DescField, flags: Flags, name: string): JsonValue | undefined {
-  const source = { name: flags.label(name), prefix: flags.profile.bech32Prefix };
+  const source = { name: flags.label(name), profile: flags.profile };
   if (field.fieldKind === "list") {
     const texts = flags.list(name);
     return texts.length === 0 ? undefined : texts.map((text) => readValue(field, text, source));

@@ -1,6 +1,8 @@
 import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
-import { errorText, formatDec, parseCoin, parseDecCoin, tryParseInt } from "../../util/index.ts";
+import { errorText, formatDec, isDenom, parseCoin, parseDecCoin, SvcError, tryParseInt } from "../../util/index.ts";
 import {
+  CliText,
+  cliField,
   decodeAddress,
   type JsonObject,
   type JsonValue,
@@ -10,12 +12,17 @@ import {
   parseGroupId,
   parseLeaseId,
   parseOrderId,
+  parseTimestamp,
   Scalar,
   scalarOf,
   toJson,
 } from "../../wire/index.ts";
-import { usageError } from "../errors.ts";
-import { ID_KINDS } from "./fields.ts";
+import { UsageError, usageError } from "../errors.ts";
+import type { NetworkProfile } from "../profile.ts";
+import { LAST_SECOND } from "../tx/expiration.ts";
+import { typeUrlArgument } from "../type-url.ts";
+import { consensusAddress } from "./consensus-address.ts";
+import { ID_KINDS, shortEnum, shortNames } from "./fields.ts";
 
 const LIMITS: ReadonlyMap<ScalarType, bigint> = new Map([
   [ScalarType.UINT32, (1n << 32n) - 1n],
@@ -27,21 +34,60 @@ const LIMITS: ReadonlyMap<ScalarType, bigint> = new Map([
 export interface Source {
   /** What the user knows it by. */
   readonly name: string;
-  /** Bech32 prefix of the network that addresses are of. */
-  readonly prefix: string;
+  /** The network that addresses and names are of. */
+  readonly profile: NetworkProfile;
 }
 
 /** The text of an argument or flag as the JSON of a field. */
-export function readValue(field: DescField, text: string, { name, prefix }: Source): JsonValue {
+export function readValue(field: DescField, text: string, source: Source): JsonValue {
   try {
+    if (shortEnum(field) !== undefined) return readShortName(field, text, source);
     if (field.message !== undefined) return readMessage(field.message, text);
     if (field.enum !== undefined) return text;
-    if (field.scalar === ScalarType.STRING) return readText(field, text, prefix);
+    if (cliField(field).text !== CliText.UNSPECIFIED) return readKind(field, text, source);
+    if (field.scalar === ScalarType.STRING) return readText(field, text, source.profile.bech32Prefix);
     if (field.scalar !== undefined) return readNumber(field.scalar, text);
   } catch (error) {
-    throw usageError(`${name}: ${errorText(error)}`);
+    if (error instanceof UsageError) throw error;
+    const hint = error instanceof SvcError ? error.hint : undefined;
+    throw usageError(`${source.name}: ${errorText(error)}`, cliField(field).hint || hint);
   }
-  throw usageError(`${name} cannot be given on the command line`);
+  throw usageError(`${source.name} cannot be given on the command line`);
+}
+
+/** A value in any of its spellings: `voting-period`, `voting_period`, `VotingPeriod`, `PROPOSAL_STATUS_VOTING_PERIOD`. */
+function readShortName(field: DescField, text: string, { name }: Source): string {
+  const type = shortEnum(field);
+  const plain = (word: string): string => word.toUpperCase().replaceAll(/[-_]/g, "");
+  const [, ...values] = type?.values ?? [];
+  const names = type === undefined ? [] : shortNames(type);
+  const found = values.find((each, i) => [each.name, names[i] ?? ""].some((word) => plain(word) === plain(text)));
+  if (found !== undefined) return found.name;
+  throw usageError(`${name} takes ${names.join(", ")}, not "${text.slice(0, 64)}"`);
+}
+
+/** A text of which the options of its field say more than its type. */
+function readKind(field: DescField, text: string, { name, profile }: Source): string {
+  switch (cliField(field).text) {
+    case CliText.DENOM:
+      if (isDenom(text)) return text;
+      throw new Error(`"${text.slice(0, 64)}" is no denomination`);
+    case CliText.TYPE_URL:
+      return typeUrlArgument(text, name, profile.namespace);
+    case CliText.TIME:
+      return secondsOf(text).toString();
+    case CliText.CONSENSUS_ADDRESS:
+      return consensusAddress(text, profile.bech32Prefix);
+    default:
+      return readNumber(field.scalar ?? ScalarType.UINT64, text, 1n);
+  }
+}
+
+/** A time as people or machines write it, in seconds since 1970. */
+function secondsOf(text: string): bigint {
+  const seconds = /^\d{1,12}$/.test(text) ? BigInt(text) : parseTimestamp(text)?.seconds;
+  if (seconds !== undefined && seconds > 0n && seconds <= LAST_SECOND) return seconds;
+  throw new Error(`"${text.slice(0, 64)}" is no time`);
 }
 
 function readText(field: DescField, text: string, prefix: string): string {
@@ -51,11 +97,11 @@ function readText(field: DescField, text: string, prefix: string): string {
   return text;
 }
 
-function readNumber(type: ScalarType, text: string): string {
+function readNumber(type: ScalarType, text: string, min = 0n): string {
   const max = LIMITS.get(type) ?? 0n;
   const value = tryParseInt(text);
-  if (value === undefined || value < 0n || value > max) {
-    throw new Error(`"${text.slice(0, 64)}" is no whole number from 0 to ${max}`);
+  if (value === undefined || value < min || value > max) {
+    throw new Error(`"${text.slice(0, 64)}" is no whole number from ${min} to ${max}`);
   }
   return text;
 }

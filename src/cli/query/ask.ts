@@ -1,5 +1,4 @@
 import type { DescMethod } from "@bufbuild/protobuf";
-import { tryParseInt } from "../../util/index.ts";
 import { decodeAddress, fromJson, type JsonObject, type JsonValue, toJson } from "../../wire/index.ts";
 import type { CliContext } from "../context.ts";
 import type { Flags } from "../flags.ts";
@@ -29,17 +28,4 @@ export function addressFlag(flags: Flags, name: string): string | undefined {
 export function validatorArgument(text: string, name: string, { profile }: Pick<Flags, "profile">): string {
   inArgument(name, () => decodeAddress(text, "valoper", profile.bech32Prefix));
   return text;
-}
-
-const MAX_INT64 = (1n << 63n) - 1n;
-
-/** A height or another whole number above zero in an argument. */
-export function uintArgument(text: string, name: string): bigint {
-  return inArgument(name, () => {
-    const value = tryParseInt(text);
-    if (value === undefined || value <= 0n || value > MAX_INT64) {
-      throw new Error(`"${text.slice(0, 64)}" is no whole number from 1 to ${MAX_INT64}`);
-    }
-    return value;
-  });
 }

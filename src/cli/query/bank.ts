@@ -24,16 +24,6 @@ export async function queryBalances(input: CommandInput): Promise<void> {
   printResult(isObject(answer) ? (answer.balance ?? null) : answer, context.output, io);
 }
 
-/** `query bank balance ADDRESS DENOM`. */
-export async function queryBalance(input: CommandInput): Promise<void> {
-  const { args, flags, io } = input;
-  const address = addressArgument(args[0] ?? "", "address", flags);
-  const denom = denomOf(args[1] ?? "", "<denom>");
-  const context = createContext(input);
-  const answer = await ask(context, BankQuery.method.balance, { address, denom });
-  printResult(isObject(answer) ? (answer.balance ?? null) : answer, context.output, io);
-}
-
 /** `query bank total [--denom DENOM]`. */
 export async function querySupply(input: CommandInput): Promise<void> {
   const { flags, io } = input;

@@ -1,13 +1,7 @@
 import { OUTPUT_FLAG, PAGE_FLAGS, QUERY_FLAGS } from "../global-flags.ts";
 import type { CommandSpec, FlagSpec } from "../spec.ts";
-import { AUTHZ, GOV, MINT, SLASHING } from "./module-commands.ts";
-import { DISTRIBUTION_QUERIES, STAKING_QUERIES } from "./staking-commands.ts";
-
-/** A module's queries: those written by hand, then those of its rpcs. */
-function moduleGroup(name: string, summary: string, own: readonly CommandSpec[] = []): CommandSpec {
-  const commands = async () => [...own, ...(await import("../autocli/query.ts")).queryCommands(name)];
-  return { name, summary, commands };
-}
+import { GOV } from "./module-commands.ts";
+import { DISTRIBUTION_QUERIES } from "./staking-commands.ts";
 
 const JSON_OUTPUT: FlagSpec = { ...OUTPUT_FLAG, default: "json" };
 /** Blocks and transactions are no state of a height; every query takes the flag. */
@@ -37,14 +31,6 @@ const BALANCES: CommandSpec = {
 
 const BANK: readonly CommandSpec[] = [
   BALANCES,
-  {
-    name: "balance",
-    args: "<address> <denom>",
-    summary: "Show what an account holds of one denomination",
-    flags: QUERY_FLAGS,
-    example: "svc query bank balance $ADDRESS utoken",
-    load: async () => (await import("./bank.ts")).queryBalance,
-  },
   {
     name: "total",
     aliases: ["total-supply"],
@@ -204,7 +190,16 @@ const EVIDENCE: CommandSpec = {
   load: async () => (await import("./evidence.ts")).queryEvidence,
 };
 
-/** Commands of the group `query`. */
+/** Queries that are more than one rpc, by module. */
+export const OWN_QUERIES: Readonly<Record<string, readonly CommandSpec[]>> = {
+  audit: [AUDIT_GET],
+  bank: BANK,
+  distribution: DISTRIBUTION_QUERIES,
+  escrow: [BLOCKS_REMAINING],
+  gov: GOV,
+};
+
+/** Queries of no module, or of one that is a single command. */
 export const QUERY_COMMANDS: readonly CommandSpec[] = [
   ACCOUNT,
   TX,
@@ -214,23 +209,5 @@ export const QUERY_COMMANDS: readonly CommandSpec[] = [
   BLOCK_RESULTS,
   BLOCKS,
   VALIDATOR_SET,
-  moduleGroup("auth", "Accounts"),
-  moduleGroup("bank", "Balances and supply", BANK),
-  moduleGroup("cert", "Certificates"),
-  moduleGroup("provider", "Providers"),
-  moduleGroup("audit", "Audited attributes of providers", [AUDIT_GET]),
-  moduleGroup("deployment", "Deployments and their groups"),
-  moduleGroup("market", "Orders, bids and leases"),
-  moduleGroup("escrow", "Deposits and payments", [BLOCKS_REMAINING]),
-  moduleGroup("staking", "Validators and delegations", STAKING_QUERIES),
-  moduleGroup("distribution", "Rewards of delegations", DISTRIBUTION_QUERIES),
-  moduleGroup("gov", "Proposals, deposits and votes", GOV),
-  moduleGroup("slashing", "Penalties of validators", SLASHING),
   EVIDENCE,
-  moduleGroup("mint", "New coins", MINT),
-  moduleGroup("consensus", "Limits of blocks"),
-  moduleGroup("params", "Parameters by subspace and key, of releases before 0.47"),
-  moduleGroup("upgrade", "Upgrades of the chain"),
-  moduleGroup("authz", "What accounts let others do", AUTHZ),
-  moduleGroup("feegrant", "Allowances for fees"),
 ];

@@ -1,9 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { attributeFault } from "../../sdl/index.ts";
-import {
-  MsgDeleteProviderAttributesSchema,
-  MsgSignProviderAttributesSchema,
-} from "../../wire/gen/svc/audit/v1beta1/audit_pb.js";
+import { MsgSignProviderAttributesSchema } from "../../wire/gen/svc/audit/v1beta1/audit_pb.js";
 import { type Attribute, AttributeSchema } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
 import { Query as ProviderQuery } from "../../wire/gen/svc/provider/v1beta1/provider_pb.js";
 import { packAny } from "../../wire/index.ts";
@@ -22,15 +19,6 @@ export async function auditCreate(input: CommandInput): Promise<number> {
     const attributes = given.length > 0 ? given : await currentAttributes(session, owner);
     return [packAny(MsgSignProviderAttributesSchema, { owner, auditor: session.sender.address, attributes })];
   });
-}
-
-/** `tx audit attr delete PROVIDER [KEY]...`: without keys all that the auditor has signed. */
-export async function auditDelete(input: CommandInput): Promise<number> {
-  const [provider = "", ...keys] = input.args;
-  const owner = addressArgument(provider, "provider", input.flags);
-  return runTx(input, ({ sender }) => [
-    packAny(MsgDeleteProviderAttributesSchema, { owner, auditor: sender.address, keys: [...keys] }),
-  ]);
 }
 
 function readPairs(words: readonly string[]): Attribute[] {

@@ -1,9 +1,8 @@
-import { MsgExecSchema, MsgGrantSchema, MsgRevokeSchema } from "../../wire/gen/sdk/authz/v1beta1/tx_pb.js";
+import { MsgExecSchema, MsgGrantSchema } from "../../wire/gen/sdk/authz/v1beta1/tx_pb.js";
 import { makeAny, packAny, toNamespace } from "../../wire/index.ts";
 import { usageError } from "../errors.ts";
 import { addressArgument } from "../query/ask.ts";
 import type { CommandInput } from "../spec.ts";
-import { typeUrlArgument } from "../type-url.ts";
 import { readAuthorization } from "./authorization.ts";
 import { readExpiration } from "./expiration.ts";
 import { readTxFile } from "./file.ts";
@@ -23,15 +22,6 @@ export async function authzGrant(input: CommandInput): Promise<number> {
     }
     return [packAny(MsgGrantSchema, { granter: sender.address, grantee, grant })];
   });
-}
-
-/** `tx authz revoke GRANTEE TYPE`. */
-export async function authzRevoke(input: CommandInput): Promise<number> {
-  const { args, flags } = input;
-  const [granteeText = "", type = ""] = args;
-  const grantee = addressArgument(granteeText, "grantee", flags);
-  const msgTypeUrl = typeUrlArgument(type, "<msg-type-url>", flags.profile.namespace);
-  return runTx(input, ({ sender }) => [packAny(MsgRevokeSchema, { granter: sender.address, grantee, msgTypeUrl })]);
 }
 
 /** `tx authz exec FILE`: the messages of a transaction, sent by who was granted to. */

@@ -1,18 +1,8 @@
 import { TX_FLAGS } from "../global-flags.ts";
 import type { CommandSpec, FlagSpec } from "../spec.ts";
 import { FILE_COMMANDS } from "./file-commands.ts";
-import { AUTHZ, FEEGRANT, GOV, SLASHING, VESTING } from "./module-commands.ts";
+import { AUTHZ, FEEGRANT, GOV, VESTING } from "./module-commands.ts";
 import { DISTRIBUTION, STAKING } from "./staking-commands.ts";
-
-/** A module's transactions: those written by hand, then those of its rpcs. */
-function moduleGroup(name: string, summary: string, own: readonly CommandSpec[]): CommandSpec {
-  const commands = async () => [...own, ...(await import("../autocli/tx.ts")).txCommands(name)];
-  return { name, summary, commands };
-}
-
-function handGroup(name: string, summary: string, own: readonly CommandSpec[]): CommandSpec {
-  return { name, summary, commands: async () => own };
-}
 
 const DSEQ: FlagSpec = { name: "dseq", value: "<n>", summary: "number of the deployment" };
 const OWNER: FlagSpec = {
@@ -24,15 +14,6 @@ const DEPOSIT: FlagSpec = {
   name: "deposit",
   value: "<coin>",
   summary: "money for the deployment (default: the least that the chain takes)",
-};
-
-const SEND: CommandSpec = {
-  name: "send",
-  args: "<from-key-or-address> <to-address> <amount>",
-  summary: "Send coins to an account; --from is ignored",
-  flags: TX_FLAGS,
-  example: "svc tx bank send alice svc1... 5000000utoken --fees 5000utoken",
-  load: async () => (await import("./bank.ts")).bankSend,
 };
 
 const MULTI_SEND: CommandSpec = {
@@ -73,31 +54,25 @@ const CERT_FLAGS: readonly FlagSpec[] = [
 
 const CERT: readonly CommandSpec[] = [
   {
-    name: "create",
-    summary: "Make and publish a certificate for TLS with providers",
-    commands: async () => [
-      {
-        name: "server",
-        args: "<hosts...>",
-        summary: "For a provider's gateway under these host names",
-        flags: CERT_FLAGS,
-        example: "svc tx cert create server provider.example.com --from provider --fees 5000utoken",
-        load: async () => {
-          const { certCreate } = await import("./cert-create.ts");
-          return (input) => certCreate("server", input);
-        },
-      },
-      {
-        name: "client",
-        summary: "For a tenant's requests to providers",
-        flags: CERT_FLAGS,
-        example: "svc tx cert create client --from alice --fees 5000utoken",
-        load: async () => {
-          const { certCreate } = await import("./cert-create.ts");
-          return (input) => certCreate("client", input);
-        },
-      },
-    ],
+    name: "create server",
+    args: "<hosts...>",
+    summary: "For a provider's gateway under these host names",
+    flags: CERT_FLAGS,
+    example: "svc tx cert create server provider.example.com --from provider --fees 5000utoken",
+    load: async () => {
+      const { certCreate } = await import("./cert-create.ts");
+      return (input) => certCreate("server", input);
+    },
+  },
+  {
+    name: "create client",
+    summary: "For a tenant's requests to providers",
+    flags: CERT_FLAGS,
+    example: "svc tx cert create client --from alice --fees 5000utoken",
+    load: async () => {
+      const { certCreate } = await import("./cert-create.ts");
+      return (input) => certCreate("client", input);
+    },
   },
   {
     name: "revoke",
@@ -143,60 +118,50 @@ const DEPLOYMENT: readonly CommandSpec[] = [
   DEPOSIT_COMMAND,
 ];
 
-const ESCROW: readonly CommandSpec[] = [
-  {
-    name: "deposit",
-    summary: "Add money to an escrow account",
-    commands: async () => [
-      {
-        ...DEPOSIT_COMMAND,
-        name: "deployment",
-        example: "svc tx escrow deposit deployment 5000000utoken --dseq 1234 --from alice",
-      },
-    ],
-  },
-];
+/** The module has no messages of its own: money comes through deployments and bids. */
+const ESCROW: CommandSpec = {
+  name: "escrow",
+  summary: "Fund deployments",
+  commands: async () => [
+    {
+      name: "deposit",
+      summary: "Add money to an escrow account",
+      commands: async () => [
+        {
+          ...DEPOSIT_COMMAND,
+          name: "deployment",
+          example: "svc tx escrow deposit deployment 5000000utoken --dseq 1234 --from alice",
+        },
+      ],
+    },
+  ],
+};
 
 const AUDIT: readonly CommandSpec[] = [
   {
-    name: "attr",
-    summary: "Sign attributes of providers",
-    commands: async () => [
-      {
-        name: "create",
-        args: "<provider> [pairs...]",
-        summary: "Sign attributes of a provider: keys and values in turn, or all that it has",
-        flags: TX_FLAGS,
-        example: "svc tx audit attr create $PROVIDER region eu-west --from auditor",
-        load: async () => (await import("./audit.ts")).auditCreate,
-      },
-      {
-        name: "delete",
-        args: "<provider> [keys...]",
-        summary: "Take back signed attributes of a provider: those of the keys, or all",
-        flags: TX_FLAGS,
-        example: "svc tx audit attr delete $PROVIDER region --from auditor",
-        load: async () => (await import("./audit.ts")).auditDelete,
-      },
-    ],
+    name: "attr create",
+    args: "<provider> [pairs...]",
+    summary: "Sign attributes of a provider: keys and values in turn, or all that it has",
+    flags: TX_FLAGS,
+    example: "svc tx audit attr create $PROVIDER region eu-west --from auditor",
+    load: async () => (await import("./audit.ts")).auditCreate,
   },
 ];
 
-/** Commands of the group `tx`. */
-export const TX_COMMANDS: readonly CommandSpec[] = [
-  handGroup("bank", "Send coins", [SEND, MULTI_SEND]),
-  handGroup("cert", "Make, publish and revoke certificates", CERT),
-  moduleGroup("provider", "Register and change your provider", PROVIDER),
-  moduleGroup("deployment", "Create, fund, change and close deployments", DEPLOYMENT),
-  moduleGroup("market", "Bid on orders, take bids, end leases", []),
-  handGroup("escrow", "Fund deployments", ESCROW),
-  handGroup("audit", "Sign attributes of providers", AUDIT),
-  handGroup("staking", "Delegate to validators, or become one", STAKING),
-  handGroup("distribution", "Withdraw rewards of delegations", DISTRIBUTION),
-  handGroup("gov", "Submit proposals, fund them, vote", GOV),
-  handGroup("slashing", "Bring a validator back", SLASHING),
-  handGroup("vesting", "Give coins that come free with time", VESTING),
-  handGroup("authz", "Let other accounts act for yours", AUTHZ),
-  handGroup("feegrant", "Let other accounts pay fees from yours", FEEGRANT),
-  ...FILE_COMMANDS,
-];
+/** Commands that are more than one rpc, by module: they need a file, several messages or a question. */
+export const OWN_TXS: Readonly<Record<string, readonly CommandSpec[]>> = {
+  audit: AUDIT,
+  authz: AUTHZ,
+  bank: [MULTI_SEND],
+  cert: CERT,
+  deployment: DEPLOYMENT,
+  distribution: DISTRIBUTION,
+  feegrant: FEEGRANT,
+  gov: GOV,
+  provider: PROVIDER,
+  staking: STAKING,
+  vesting: VESTING,
+};
+
+/** Commands of no module's messages alone. */
+export const TX_COMMANDS: readonly CommandSpec[] = [ESCROW, ...FILE_COMMANDS];

@@ -1,17 +1,14 @@
 import { Query } from "../../wire/gen/sdk/distribution/v1beta1/query_pb.js";
 import {
-  MsgFundCommunityPoolSchema,
-  MsgSetWithdrawAddressSchema,
   MsgWithdrawDelegatorRewardSchema,
   MsgWithdrawValidatorCommissionSchema,
 } from "../../wire/gen/sdk/distribution/v1beta1/tx_pb.js";
 import { type Any, accountOfValidator, packAny } from "../../wire/index.ts";
 import { createContext } from "../context.ts";
 import { commandError, usageError } from "../errors.ts";
-import { addressArgument, validatorArgument } from "../query/ask.ts";
+import { validatorArgument } from "../query/ask.ts";
 import type { CommandInput } from "../spec.ts";
 import { accountInfo } from "./account.ts";
-import { coinsArgument } from "./coins.ts";
 import { finishTx, runTx } from "./run.ts";
 import { openTx, type TxSession } from "./session.ts";
 
@@ -42,20 +39,6 @@ export async function withdrawAllRewards(input: CommandInput): Promise<number> {
   }
   const messages = validators.map((validator) => withdrawal(delegatorAddress, validator));
   return sendChunks(session, chunks(messages, size === 0 ? messages.length : size));
-}
-
-/** `tx distribution set-withdraw-addr ADDRESS`. */
-export async function setWithdrawAddress(input: CommandInput): Promise<number> {
-  const withdrawAddress = addressArgument(input.args[0] ?? "", "withdraw-addr", input.flags);
-  return runTx(input, ({ sender }) => [
-    packAny(MsgSetWithdrawAddressSchema, { delegatorAddress: sender.address, withdrawAddress }),
-  ]);
-}
-
-/** `tx distribution fund-community-pool AMOUNT`. */
-export async function fundCommunityPool(input: CommandInput): Promise<number> {
-  const amount = coinsArgument(input.args[0] ?? "", "amount", input.flags);
-  return runTx(input, ({ sender }) => [packAny(MsgFundCommunityPoolSchema, { amount, depositor: sender.address })]);
 }
 
 function withdrawal(delegatorAddress: string, validatorAddress: string): Any {

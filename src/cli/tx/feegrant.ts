@@ -3,7 +3,7 @@ import {
   BasicAllowanceSchema,
   PeriodicAllowanceSchema,
 } from "../../wire/gen/sdk/feegrant/v1beta1/feegrant_pb.js";
-import { MsgGrantAllowanceSchema, MsgRevokeAllowanceSchema } from "../../wire/gen/sdk/feegrant/v1beta1/tx_pb.js";
+import { MsgGrantAllowanceSchema } from "../../wire/gen/sdk/feegrant/v1beta1/tx_pb.js";
 import { type Any, type Namespace, packAny, toNanos } from "../../wire/index.ts";
 import { usageError } from "../errors.ts";
 import type { Flags } from "../flags.ts";
@@ -25,17 +25,6 @@ export async function feegrantGrant(input: CommandInput): Promise<number> {
   return runTx(
     input,
     ({ sender }) => [packAny(MsgGrantAllowanceSchema, { granter: other(sender.address, grantee), grantee, allowance })],
-    granter,
-  );
-}
-
-/** `tx feegrant revoke GRANTER GRANTEE`. */
-export async function feegrantRevoke(input: CommandInput): Promise<number> {
-  const [granter = "", granteeText = ""] = input.args;
-  const grantee = addressArgument(granteeText, "grantee", input.flags);
-  return runTx(
-    input,
-    ({ sender }) => [packAny(MsgRevokeAllowanceSchema, { granter: other(sender.address, grantee), grantee })],
     granter,
   );
 }

@@ -1,10 +1,5 @@
 import { formatDec } from "../../util/index.ts";
-import {
-  MsgCancelProposalSchema,
-  MsgDepositSchema,
-  MsgVoteSchema,
-  MsgVoteWeightedSchema,
-} from "../../wire/gen/sdk/gov/v1/tx_pb.js";
+import { MsgDepositSchema, MsgVoteSchema, MsgVoteWeightedSchema } from "../../wire/gen/sdk/gov/v1/tx_pb.js";
 import {
   MsgDepositSchema as OldDepositSchema,
   MsgVoteSchema as OldVoteSchema,
@@ -55,12 +50,6 @@ export async function govWeightedVote(input: CommandInput): Promise<number> {
     const options = weights.map(({ option, weight }) => ({ option, weight: formatDec(weight) }));
     return [packAny(MsgVoteWeightedSchema, { proposalId, voter, options, metadata })];
   });
-}
-
-/** `tx gov cancel-proposal ID`. */
-export async function govCancelProposal(input: CommandInput): Promise<number> {
-  const proposalId = readId(input.args[0] ?? "");
-  return runTx(input, ({ sender }) => [packAny(MsgCancelProposalSchema, { proposalId, proposer: sender.address })]);
 }
 
 function readMetadata(flags: Flags): string {

@@ -3,16 +3,6 @@ import type { CommandSpec, FlagSpec } from "../spec.ts";
 
 /* Transactions of modules that other chains of the family have. */
 
-export const SLASHING: readonly CommandSpec[] = [
-  {
-    name: "unjail",
-    summary: "Let your validator take part again after it was jailed",
-    flags: TX_FLAGS,
-    example: "svc tx slashing unjail --from operator",
-    load: async () => (await import("./slashing.ts")).slashingUnjail,
-  },
-];
-
 const OLDER: readonly FlagSpec[] = [
   { name: "title", value: "<text>", summary: "title of a proposal without messages, for chains before 0.46" },
   { name: "description", value: "<text>", summary: "its description" },
@@ -65,14 +55,6 @@ export const GOV: readonly CommandSpec[] = [
     example: "svc tx gov weighted-vote 1 yes=0.6,no=0.3,abstain=0.1 --from alice",
     load: async () => (await import("./gov.ts")).govWeightedVote,
   },
-  {
-    name: "cancel-proposal",
-    args: "<proposal-id>",
-    summary: "Take a proposal of yours back before the vote on it ends",
-    flags: TX_FLAGS,
-    example: "svc tx gov cancel-proposal 1 --from alice",
-    load: async () => (await import("./gov.ts")).govCancelProposal,
-  },
 ];
 
 const SPEND_LIMIT: FlagSpec = { name: "spend-limit", value: "<coins>", summary: "most that may be spent in all" };
@@ -100,14 +82,6 @@ export const AUTHZ: readonly CommandSpec[] = [
       "svc tx authz grant $GRANTEE send --spend-limit 1000stake --from alice\n" +
       "svc tx authz grant $GRANTEE generic --msg-type /cosmos.gov.v1.MsgVote --from alice",
     load: async () => (await import("./authz.ts")).authzGrant,
-  },
-  {
-    name: "revoke",
-    args: "<grantee> <msg-type-url>",
-    summary: "Take back what you let an account do",
-    flags: TX_FLAGS,
-    example: "svc tx authz revoke $GRANTEE /cosmos.bank.v1beta1.MsgSend --from alice",
-    load: async () => (await import("./authz.ts")).authzRevoke,
   },
   {
     name: "exec",
@@ -140,34 +114,9 @@ export const FEEGRANT: readonly CommandSpec[] = [
       "svc tx feegrant grant alice $GRANTEE --period 3600 --period-limit 10stake",
     load: async () => (await import("./feegrant.ts")).feegrantGrant,
   },
-  {
-    name: "revoke",
-    aliases: ["revoke-allowance"],
-    args: "<granter-key-or-address> <grantee>",
-    summary: "Take an allowance back; --from is ignored",
-    flags: TX_FLAGS,
-    example: "svc tx feegrant revoke alice $GRANTEE",
-    load: async () => (await import("./feegrant.ts")).feegrantRevoke,
-  },
 ];
 
 export const VESTING: readonly CommandSpec[] = [
-  {
-    name: "create-vesting-account",
-    args: "<to-address> <amount> <end-time>",
-    summary: "Make an account whose coins come free from now until a time",
-    flags: [{ name: "delayed", summary: "all of them at the end, none before" }, ...TX_FLAGS],
-    example: "svc tx vesting create-vesting-account $ADDRESS 1000stake 2030-01-31T12:00:00Z --from alice",
-    load: async () => (await import("./vesting.ts")).createVestingAccount,
-  },
-  {
-    name: "create-permanent-locked-account",
-    args: "<to-address> <amount>",
-    summary: "Make an account whose coins can be delegated and never sent",
-    flags: TX_FLAGS,
-    example: "svc tx vesting create-permanent-locked-account $ADDRESS 1000stake --from alice",
-    load: async () => (await import("./vesting.ts")).createPermanentLockedAccount,
-  },
   {
     name: "create-periodic-vesting-account",
     args: "<to-address> <file>",

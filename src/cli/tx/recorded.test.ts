@@ -63,7 +63,7 @@ const OURS: readonly (readonly [what: string, code: number, text: string])[] = [
   ["gas that is no number", 2, 'Error: --gas: gas must be either integer or auto, not "abc"'],
   ["a bad address", 2, 'Error: <to-address>: decoding bech32 failed for "cosmos1bad"'],
   ["a bad amount", 2, 'Error: <amount>: invalid coin "1U!"'],
-  ["nothing to send", 2, 'Error: <amount>: "0uvec" is nothing to send'],
+  ["nothing to send", 2, 'Error: <amount>: "0uvec" is no amount above zero'],
   ["--offline without numbers", 2, "Error: required flag --account-number is not set"],
   ["no node", 1, "Error: cannot reach the node at http://localhost:1: connection refused"],
   ["a simulation without a node", 1, "Error: cannot reach the node at http://localhost:1: connection refused"],

@@ -38,38 +38,6 @@ const EDIT_FLAGS: readonly FlagSpec[] = [
 /** Commands of the group `tx staking`. */
 export const STAKING: readonly CommandSpec[] = [
   {
-    name: "delegate",
-    args: "<validator-addr> <amount>",
-    summary: "Delegate tokens to a validator",
-    flags: TX_FLAGS,
-    example: "svc tx staking delegate $VALIDATOR 1000000utoken --from alice",
-    load: async () => (await import("./staking.ts")).delegate,
-  },
-  {
-    name: "redelegate",
-    args: "<src-validator-addr> <dst-validator-addr> <amount>",
-    summary: "Move a delegation to another validator",
-    flags: TX_FLAGS,
-    example: "svc tx staking redelegate $VALIDATOR $OTHER 1000000utoken --from alice",
-    load: async () => (await import("./staking.ts")).redelegate,
-  },
-  {
-    name: "unbond",
-    args: "<validator-addr> <amount>",
-    summary: "Take tokens back from a validator; they are free when the unbonding time is over",
-    flags: TX_FLAGS,
-    example: "svc tx staking unbond $VALIDATOR 1000000utoken --from alice",
-    load: async () => (await import("./staking.ts")).unbond,
-  },
-  {
-    name: "cancel-unbond",
-    args: "<validator-addr> <amount> <creation-height>",
-    summary: "Delegate again what is still unbonding; the height at which that began names it",
-    flags: TX_FLAGS,
-    example: "svc tx staking cancel-unbond $VALIDATOR 1000000utoken 1234 --from alice",
-    load: async () => (await import("./staking.ts")).cancelUnbond,
-  },
-  {
     name: "create-validator",
     args: "[file]",
     summary: "Make the sender the operator of a new validator, from flags or a JSON file",
@@ -113,21 +81,5 @@ export const DISTRIBUTION: readonly CommandSpec[] = [
     ],
     example: "svc tx distribution withdraw-all-rewards --max-msgs 5 --from alice",
     load: async () => (await import("./distribution.ts")).withdrawAllRewards,
-  },
-  {
-    name: "set-withdraw-addr",
-    args: "<withdraw-addr>",
-    summary: "Let rewards go to another account",
-    flags: TX_FLAGS,
-    example: "svc tx distribution set-withdraw-addr $ADDRESS --from alice",
-    load: async () => (await import("./distribution.ts")).setWithdrawAddress,
-  },
-  {
-    name: "fund-community-pool",
-    args: "<amount>",
-    summary: "Give coins to the community pool",
-    flags: TX_FLAGS,
-    example: "svc tx distribution fund-community-pool 1000000utoken --from alice",
-    load: async () => (await import("./distribution.ts")).fundCommunityPool,
   },
 ];

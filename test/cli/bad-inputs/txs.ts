@@ -20,7 +20,7 @@ function sendRows({ A, B, wrongSum }: World): readonly Row[] {
     amount("1", "<amount>: invalid coin"),
     amount("-5utoken", "unknown option"),
     amount("1.5utoken", "<amount>: invalid coin"),
-    amount("0utoken", "is nothing to send"),
+    amount("0utoken", "is no amount above zero"),
     amount("1utoken,2utoken", "<amount>: duplicate denomination utoken"),
     amount(`1${"0".repeat(90)}utoken`, "<amount>: invalid coin"),
     amount("1utoken;rm", "<amount>: invalid coin"),

@@ -6,12 +6,39 @@
 
 import type { GenEnum, GenExtension, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
-import type { FieldOptions, MessageOptions, MethodOptions } from "@bufbuild/protobuf/wkt";
+import type { FieldOptions, MessageOptions, MethodOptions, ServiceOptions } from "@bufbuild/protobuf/wkt";
 
 /**
  * Describes the file svc/options/v1beta1/options.proto.
  */
 export declare const file_svc_options_v1beta1_options: GenFile;
+
+/**
+ * What the help says of the commands of a module.
+ *
+ * @generated from message svc.options.v1beta1.CliGroup
+ */
+export declare type CliGroup = Message<"svc.options.v1beta1.CliGroup"> & {
+  /**
+   * One line for the list of modules.
+   *
+   * @generated from field: string short = 1;
+   */
+  short: string;
+
+  /**
+   * The same of commands that begin with a word, such as "order" of "order list".
+   *
+   * @generated from field: map<string, string> words = 2;
+   */
+  words: { [key: string]: string };
+};
+
+/**
+ * Describes the message svc.options.v1beta1.CliGroup.
+ * Use `create(CliGroupSchema)` to create a new message.
+ */
+export declare const CliGroupSchema: GenMessage<CliGroup>;
 
 /**
  * The command of an rpc under `svc query <module>` or `svc tx <module>`.
@@ -27,7 +54,8 @@ export declare type Cli = Message<"svc.options.v1beta1.Cli"> & {
   command: string;
 
   /**
-   * Field paths taken as positional arguments, in order; one with a question mark, or a list, may be left out.
+   * Field paths taken as positional arguments, in order; one with a question mark, or a list, may be left out. Where a
+   * message names who signs, that argument is the name or address of a key, and stands for --from.
    *
    * @generated from field: repeated string args = 2;
    */
@@ -55,7 +83,7 @@ export declare type Cli = Message<"svc.options.v1beta1.Cli"> & {
   print: string;
 
   /**
-   * The command is written by hand.
+   * There is no command made of the rpc: it is written by hand, part of another, or none.
    *
    * @generated from field: bool skip = 6;
    */
@@ -67,6 +95,34 @@ export declare type Cli = Message<"svc.options.v1beta1.Cli"> & {
    * @generated from field: repeated string aliases = 7;
    */
   aliases: string[];
+
+  /**
+   * Field of the response that is all that is printed as text, without quotes; as JSON the response stays whole.
+   *
+   * @generated from field: string print_text = 8;
+   */
+  printText: string;
+
+  /**
+   * Service of an earlier release with an rpc of the same name, for chains that do not have this one.
+   *
+   * @generated from field: string older = 9;
+   */
+  older: string;
+
+  /**
+   * Further commands of the same rpc, that take other fields as arguments.
+   *
+   * @generated from field: repeated svc.options.v1beta1.Cli more = 10;
+   */
+  more: Cli[];
+
+  /**
+   * Fields that must not hold the same, with the sentence for it.
+   *
+   * @generated from field: svc.options.v1beta1.CliDistinct distinct = 11;
+   */
+  distinct?: CliDistinct | undefined;
 };
 
 /**
@@ -74,6 +130,92 @@ export declare type Cli = Message<"svc.options.v1beta1.Cli"> & {
  * Use `create(CliSchema)` to create a new message.
  */
 export declare const CliSchema: GenMessage<Cli>;
+
+/**
+ * @generated from message svc.options.v1beta1.CliDistinct
+ */
+export declare type CliDistinct = Message<"svc.options.v1beta1.CliDistinct"> & {
+  /**
+   * @generated from field: string field = 1;
+   */
+  field: string;
+
+  /**
+   * @generated from field: string other = 2;
+   */
+  other: string;
+
+  /**
+   * @generated from field: string fault = 3;
+   */
+  fault: string;
+
+  /**
+   * @generated from field: string hint = 4;
+   */
+  hint: string;
+};
+
+/**
+ * Describes the message svc.options.v1beta1.CliDistinct.
+ * Use `create(CliDistinctSchema)` to create a new message.
+ */
+export declare const CliDistinctSchema: GenMessage<CliDistinct>;
+
+/**
+ * How the command line takes a field.
+ *
+ * @generated from message svc.options.v1beta1.CliField
+ */
+export declare type CliField = Message<"svc.options.v1beta1.CliField"> & {
+  /**
+   * Its word, where that is not the name of the field with dashes.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * What its flag says in the help.
+   *
+   * @generated from field: string short = 2;
+   */
+  short: string;
+
+  /**
+   * Another spelling of its flag.
+   *
+   * @generated from field: string alias = 3;
+   */
+  alias: string;
+
+  /**
+   * What the text is.
+   *
+   * @generated from field: svc.options.v1beta1.CliText text = 4;
+   */
+  text: CliText;
+
+  /**
+   * Enum whose values the text names in short, for example "voting-period"; for fields that hold its name as text.
+   *
+   * @generated from field: string enum = 5;
+   */
+  enum: string;
+
+  /**
+   * What to do about a value that is refused.
+   *
+   * @generated from field: string hint = 6;
+   */
+  hint: string;
+};
+
+/**
+ * Describes the message svc.options.v1beta1.CliField.
+ * Use `create(CliFieldSchema)` to create a new message.
+ */
+export declare const CliFieldSchema: GenMessage<CliField>;
 
 /**
  * @generated from enum svc.options.v1beta1.Scalar
@@ -131,6 +273,58 @@ export enum Scalar {
  * Describes the enum svc.options.v1beta1.Scalar.
  */
 export declare const ScalarSchema: GenEnum<Scalar>;
+
+/**
+ * What a text on the command line is, where the type of its field does not tell.
+ *
+ * @generated from enum svc.options.v1beta1.CliText
+ */
+export enum CliText {
+  /**
+   * @generated from enum value: CLI_TEXT_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * a denomination
+   *
+   * @generated from enum value: CLI_TEXT_DENOM = 1;
+   */
+  DENOM = 1,
+
+  /**
+   * a type URL of a message, in the spelling of the network
+   *
+   * @generated from enum value: CLI_TEXT_TYPE_URL = 2;
+   */
+  TYPE_URL = 2,
+
+  /**
+   * a time, in the field seconds since 1970
+   *
+   * @generated from enum value: CLI_TEXT_TIME = 3;
+   */
+  TIME = 3,
+
+  /**
+   * a validator by its consensus address or its public key
+   *
+   * @generated from enum value: CLI_TEXT_CONSENSUS_ADDRESS = 4;
+   */
+  CONSENSUS_ADDRESS = 4,
+
+  /**
+   * a number that is never 0
+   *
+   * @generated from enum value: CLI_TEXT_NUMBER = 5;
+   */
+  NUMBER = 5,
+}
+
+/**
+ * Describes the enum svc.options.v1beta1.CliText.
+ */
+export declare const CliTextSchema: GenEnum<CliText>;
 
 /**
  * Path of the field that holds the address which must sign, for example "id.owner".
@@ -209,6 +403,20 @@ export declare const json_omit_empty: GenExtension<FieldOptions, boolean>;
  * @generated from extension: bool not_null = 91015;
  */
 export declare const not_null: GenExtension<FieldOptions, boolean>;
+
+/**
+ * How the command line takes the field.
+ *
+ * @generated from extension: svc.options.v1beta1.CliField cli_field = 91018;
+ */
+export declare const cli_field: GenExtension<FieldOptions, CliField>;
+
+/**
+ * The group of its commands, `svc tx <module>` or `svc query <module>`. One service of a module says it.
+ *
+ * @generated from extension: svc.options.v1beta1.CliGroup cli_group = 91031;
+ */
+export declare const cli_group: GenExtension<ServiceOptions, CliGroup>;
 
 /**
  * @generated from extension: svc.options.v1beta1.Cli cli = 91021;

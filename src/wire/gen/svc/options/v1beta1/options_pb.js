@@ -11,14 +11,35 @@ import { file_google_protobuf_descriptor } from "@bufbuild/protobuf/wkt";
  * Describes the file svc/options/v1beta1/options.proto.
  */
 export const file_svc_options_v1beta1_options = /*@__PURE__*/
-  fileDesc("CiFzdmMvb3B0aW9ucy92MWJldGExL29wdGlvbnMucHJvdG8SE3N2Yy5vcHRpb25zLnYxYmV0YTEicgoDQ2xpEg8KB2NvbW1hbmQYASABKAkSDAoEYXJncxgCIAMoCRINCgVzaG9ydBgDIAEoCRIPCgdleGFtcGxlGAQgASgJEg0KBXByaW50GAUgASgJEgwKBHNraXAYBiABKAgSDwoHYWxpYXNlcxgHIAMoCSqeAQoGU2NhbGFyEhYKElNDQUxBUl9VTlNQRUNJRklFRBAAEhIKDlNDQUxBUl9BRERSRVNTEAESDgoKU0NBTEFSX0lOVBACEg4KClNDQUxBUl9ERUMQAxIUChBTQ0FMQVJfSU5UX0JZVEVTEAQSHAoYU0NBTEFSX1ZBTElEQVRPUl9BRERSRVNTEAUSFAoQU0NBTEFSX0RFQ19CWVRFUxAGOjkKBnNpZ25lchIfLmdvb2dsZS5wcm90b2J1Zi5NZXNzYWdlT3B0aW9ucxj5xgUgASgJUgZzaWduZXI6QAoKYW1pbm9fbmFtZRIfLmdvb2dsZS5wcm90b2J1Zi5NZXNzYWdlT3B0aW9ucxj6xgUgASgJUglhbWlub05hbWU6OQoGYWN0aW9uEh8uZ29vZ2xlLnByb3RvYnVmLk1lc3NhZ2VPcHRpb25zGPvGBSABKAlSBmFjdGlvbjpLChBvbGRlcl9hbWlub19uYW1lEh8uZ29vZ2xlLnByb3RvYnVmLk1lc3NhZ2VPcHRpb25zGPzGBSABKAlSDm9sZGVyQW1pbm9OYW1lOlQKBnNjYWxhchIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYg8cFIAEoDjIbLnN2Yy5vcHRpb25zLnYxYmV0YTEuU2NhbGFyUgZzY2FsYXI6SQoQYW1pbm9fa2VlcF9lbXB0eRIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYhMcFIAEoCFIOYW1pbm9LZWVwRW1wdHk6SQoQYW1pbm9fZmllbGRfbmFtZRIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYhccFIAEoCVIOYW1pbm9GaWVsZE5hbWU6SQoQYW1pbm9fb25lb2ZfbmFtZRIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYhscFIAEoCVIOYW1pbm9PbmVvZk5hbWU6SQoQYW1pbm9fZW1wdHlfbnVsbBIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYiMcFIAEoCFIOYW1pbm9FbXB0eU51bGw6RwoPanNvbl9vbWl0X2VtcHR5Eh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxiJxwUgASgIUg1qc29uT21pdEVtcHR5OjoKCG5vdF9udWxsEh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxiHxwUgASgIUgdub3ROdWxsOkwKA2NsaRIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGI3HBSABKAsyGC5zdmMub3B0aW9ucy52MWJldGExLkNsaVIDY2xpYgZwcm90bzM", [file_google_protobuf_descriptor]);
+  fileDesc("CiFzdmMvb3B0aW9ucy92MWJldGExL29wdGlvbnMucHJvdG8SE3N2Yy5vcHRpb25zLnYxYmV0YTEigAEKCENsaUdyb3VwEg0KBXNob3J0GAEgASgJEjcKBXdvcmRzGAIgAygLMiguc3ZjLm9wdGlvbnMudjFiZXRhMS5DbGlHcm91cC5Xb3Jkc0VudHJ5GiwKCldvcmRzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASLxAQoDQ2xpEg8KB2NvbW1hbmQYASABKAkSDAoEYXJncxgCIAMoCRINCgVzaG9ydBgDIAEoCRIPCgdleGFtcGxlGAQgASgJEg0KBXByaW50GAUgASgJEgwKBHNraXAYBiABKAgSDwoHYWxpYXNlcxgHIAMoCRISCgpwcmludF90ZXh0GAggASgJEg0KBW9sZGVyGAkgASgJEiYKBG1vcmUYCiADKAsyGC5zdmMub3B0aW9ucy52MWJldGExLkNsaRIyCghkaXN0aW5jdBgLIAEoCzIgLnN2Yy5vcHRpb25zLnYxYmV0YTEuQ2xpRGlzdGluY3QiSAoLQ2xpRGlzdGluY3QSDQoFZmllbGQYASABKAkSDQoFb3RoZXIYAiABKAkSDQoFZmF1bHQYAyABKAkSDAoEaGludBgEIAEoCSJ+CghDbGlGaWVsZBIMCgRuYW1lGAEgASgJEg0KBXNob3J0GAIgASgJEg0KBWFsaWFzGAMgASgJEioKBHRleHQYBCABKA4yHC5zdmMub3B0aW9ucy52MWJldGExLkNsaVRleHQSDAoEZW51bRgFIAEoCRIMCgRoaW50GAYgASgJKp4BCgZTY2FsYXISFgoSU0NBTEFSX1VOU1BFQ0lGSUVEEAASEgoOU0NBTEFSX0FERFJFU1MQARIOCgpTQ0FMQVJfSU5UEAISDgoKU0NBTEFSX0RFQxADEhQKEFNDQUxBUl9JTlRfQllURVMQBBIcChhTQ0FMQVJfVkFMSURBVE9SX0FERFJFU1MQBRIUChBTQ0FMQVJfREVDX0JZVEVTEAYqlgEKB0NsaVRleHQSGAoUQ0xJX1RFWFRfVU5TUEVDSUZJRUQQABISCg5DTElfVEVYVF9ERU5PTRABEhUKEUNMSV9URVhUX1RZUEVfVVJMEAISEQoNQ0xJX1RFWFRfVElNRRADEh4KGkNMSV9URVhUX0NPTlNFTlNVU19BRERSRVNTEAQSEwoPQ0xJX1RFWFRfTlVNQkVSEAU6OQoGc2lnbmVyEh8uZ29vZ2xlLnByb3RvYnVmLk1lc3NhZ2VPcHRpb25zGPnGBSABKAlSBnNpZ25lcjpACgphbWlub19uYW1lEh8uZ29vZ2xlLnByb3RvYnVmLk1lc3NhZ2VPcHRpb25zGPrGBSABKAlSCWFtaW5vTmFtZTo5CgZhY3Rpb24SHy5nb29nbGUucHJvdG9idWYuTWVzc2FnZU9wdGlvbnMY+8YFIAEoCVIGYWN0aW9uOksKEG9sZGVyX2FtaW5vX25hbWUSHy5nb29nbGUucHJvdG9idWYuTWVzc2FnZU9wdGlvbnMY/MYFIAEoCVIOb2xkZXJBbWlub05hbWU6VAoGc2NhbGFyEh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxiDxwUgASgOMhsuc3ZjLm9wdGlvbnMudjFiZXRhMS5TY2FsYXJSBnNjYWxhcjpJChBhbWlub19rZWVwX2VtcHR5Eh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxiExwUgASgIUg5hbWlub0tlZXBFbXB0eTpJChBhbWlub19maWVsZF9uYW1lEh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxiFxwUgASgJUg5hbWlub0ZpZWxkTmFtZTpJChBhbWlub19vbmVvZl9uYW1lEh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxiGxwUgASgJUg5hbWlub09uZW9mTmFtZTpJChBhbWlub19lbXB0eV9udWxsEh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxiIxwUgASgIUg5hbWlub0VtcHR5TnVsbDpHCg9qc29uX29taXRfZW1wdHkSHS5nb29nbGUucHJvdG9idWYuRmllbGRPcHRpb25zGInHBSABKAhSDWpzb25PbWl0RW1wdHk6OgoIbm90X251bGwSHS5nb29nbGUucHJvdG9idWYuRmllbGRPcHRpb25zGIfHBSABKAhSB25vdE51bGw6WwoJY2xpX2ZpZWxkEh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxiKxwUgASgLMh0uc3ZjLm9wdGlvbnMudjFiZXRhMS5DbGlGaWVsZFIIY2xpRmllbGQ6XQoJY2xpX2dyb3VwEh8uZ29vZ2xlLnByb3RvYnVmLlNlcnZpY2VPcHRpb25zGJfHBSABKAsyHS5zdmMub3B0aW9ucy52MWJldGExLkNsaUdyb3VwUghjbGlHcm91cDpMCgNjbGkSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxiNxwUgASgLMhguc3ZjLm9wdGlvbnMudjFiZXRhMS5DbGlSA2NsaWIGcHJvdG8z", [file_google_protobuf_descriptor]);
+
+/**
+ * Describes the message svc.options.v1beta1.CliGroup.
+ * Use `create(CliGroupSchema)` to create a new message.
+ */
+export const CliGroupSchema = /*@__PURE__*/
+  messageDesc(file_svc_options_v1beta1_options, 0);
 
 /**
  * Describes the message svc.options.v1beta1.Cli.
  * Use `create(CliSchema)` to create a new message.
  */
 export const CliSchema = /*@__PURE__*/
-  messageDesc(file_svc_options_v1beta1_options, 0);
+  messageDesc(file_svc_options_v1beta1_options, 1);
+
+/**
+ * Describes the message svc.options.v1beta1.CliDistinct.
+ * Use `create(CliDistinctSchema)` to create a new message.
+ */
+export const CliDistinctSchema = /*@__PURE__*/
+  messageDesc(file_svc_options_v1beta1_options, 2);
+
+/**
+ * Describes the message svc.options.v1beta1.CliField.
+ * Use `create(CliFieldSchema)` to create a new message.
+ */
+export const CliFieldSchema = /*@__PURE__*/
+  messageDesc(file_svc_options_v1beta1_options, 3);
 
 /**
  * Describes the enum svc.options.v1beta1.Scalar.
@@ -31,6 +52,20 @@ export const ScalarSchema = /*@__PURE__*/
  */
 export const Scalar = /*@__PURE__*/
   tsEnum(ScalarSchema);
+
+/**
+ * Describes the enum svc.options.v1beta1.CliText.
+ */
+export const CliTextSchema = /*@__PURE__*/
+  enumDesc(file_svc_options_v1beta1_options, 1);
+
+/**
+ * What a text on the command line is, where the type of its field does not tell.
+ *
+ * @generated from enum svc.options.v1beta1.CliText
+ */
+export const CliText = /*@__PURE__*/
+  tsEnum(CliTextSchema);
 
 /**
  * Path of the field that holds the address which must sign, for example "id.owner".
@@ -122,8 +157,24 @@ export const not_null = /*@__PURE__*/
   extDesc(file_svc_options_v1beta1_options, 10);
 
 /**
+ * How the command line takes the field.
+ *
+ * @generated from extension: svc.options.v1beta1.CliField cli_field = 91018;
+ */
+export const cli_field = /*@__PURE__*/
+  extDesc(file_svc_options_v1beta1_options, 11);
+
+/**
+ * The group of its commands, `svc tx <module>` or `svc query <module>`. One service of a module says it.
+ *
+ * @generated from extension: svc.options.v1beta1.CliGroup cli_group = 91031;
+ */
+export const cli_group = /*@__PURE__*/
+  extDesc(file_svc_options_v1beta1_options, 12);
+
+/**
  * @generated from extension: svc.options.v1beta1.Cli cli = 91021;
  */
 export const cli = /*@__PURE__*/
-  extDesc(file_svc_options_v1beta1_options, 11);
+  extDesc(file_svc_options_v1beta1_options, 13);
 

@@ -1,0 +1,30 @@
+import { MODULES, type ModuleRow } from "../../wire/index.ts";
+import { OWN_QUERIES, QUERY_COMMANDS } from "../query/commands.ts";
+import type { CommandSpec } from "../spec.ts";
+import { OWN_TXS, TX_COMMANDS } from "../tx/commands.ts";
+
+/** Commands written by hand, by the module in whose group they stand. */
+export type OwnCommands = Readonly<Record<string, readonly CommandSpec[]>>;
+
+/** The group `tx`: one of each module with messages, then commands of transactions of any kind. */
+export function txGroups(): readonly CommandSpec[] {
+  const load = async () => (await import("./tx.ts")).txCommands;
+  return [...moduleGroups("Msg", OWN_TXS, load), ...TX_COMMANDS];
+}
+
+/** The group `query`: accounts, blocks and transactions, then one of each module with queries. */
+export function queryGroups(): readonly CommandSpec[] {
+  const load = async () => (await import("./query.ts")).queryCommands;
+  return [...QUERY_COMMANDS, ...moduleGroups("Query", OWN_QUERIES, load)];
+}
+
+type Make = (module: string, own: readonly CommandSpec[]) => CommandSpec[];
+
+/** Names and summaries are in a table; descriptors are built only for the module whose word is met. */
+function moduleGroups(service: keyof ModuleRow, own: OwnCommands, load: () => Promise<Make>): CommandSpec[] {
+  return MODULES.flatMap((row) => {
+    const { [service]: summary, module } = row;
+    if (summary === undefined) return [];
+    return [{ name: module, summary, commands: async () => (await load())(module, own[module] ?? []) }];
+  });
+}
