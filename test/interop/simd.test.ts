@@ -78,6 +78,10 @@ function peerNamed(name: PeerName): Peer {
 
 describe.each(peers.map((peer) => [peer.name, peer] as const))("%s", (name, peer) => {
   const older = name === "simd42";
+  /** The older tool has no such command: for it there is no test, rather than one that is skipped. */
+  const forNewer = (title: string, work: () => Promise<void>): void => {
+    if (!older) test(title, work);
+  };
   const theirs = join(root, `${name}-test`);
   const ours = join(root, `svc-${name}`);
 
@@ -265,7 +269,7 @@ describe.each(peers.map((peer) => [peer.name, peer] as const))("%s", (name, peer
     expect(await svc(valid)).toBe(await peer.ok([...valid, ...keyring(theirs)]));
   });
 
-  test.skipIf(older)("transactions without a sequence are signed the same", async () => {
+  forNewer("transactions without a sequence are signed the same", async () => {
     const address = addressOf("k0");
     const lasting = ["--unordered", "--timeout-duration", "5m", "--generate-only", "--chain-id", "vec-1"];
     const send = ["tx", "bank", "send", address, address, "5stake", ...lasting];
@@ -281,7 +285,7 @@ describe.each(peers.map((peer) => [peer.name, peer] as const))("%s", (name, peer
     }
   });
 
-  test.skipIf(older)("a grant without a limit has the same bytes on both, there and back", async () => {
+  forNewer("a grant without a limit has the same bytes on both, there and back", async () => {
     for (const kind of ["delegate", "unbond", "redelegate"]) {
       const grant = ["tx", "authz", "grant", addressOf("k5"), kind, "--from", addressOf("k0"), "--generate-only"];
       const limits = ["--allowed-validators", "cosmosvaloper1vqekc49ukm8gu5xsn7dwsdduqan5rjw07krqgf"];
