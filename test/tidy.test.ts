@@ -262,6 +262,18 @@ describe("the source tree", () => {
     expect(missing).toEqual([]);
   });
 
+  it("spreads no list into the arguments of a call that takes them one by one", () => {
+    const spread = /\.(?:push|unshift)\((?:[^(){}]*, *)?\.\.\.|\bMath\.(?:min|max)\((?:[^(){}]*, *)?\.\.\./;
+    const faults = files
+      .filter(({ isTest }) => !isTest)
+      .flatMap(({ path, text }) =>
+        text.split("\n").flatMap((line, i) => (spread.test(line) ? [`${path}:${i + 1}: ${line.trim()}`] : [])),
+      );
+    expect(faults, "a list of some hundred thousand ends the call: use append, prepend, largest or smallest").toEqual(
+      [],
+    );
+  });
+
   it("keeps what pages use free of what browsers lack", () => {
     const faults = files
       .filter(({ folder, path, isTest }) => !isTest && FOR_PAGES.includes(folder) && !path.endsWith(".browser.ts"))

@@ -1,3 +1,4 @@
+import { largest } from "../util/index.ts";
 import { printJson } from "../wire/index.ts";
 import { setConfig } from "./config-edit.ts";
 import { readConfig } from "./config-file.ts";
@@ -50,7 +51,10 @@ export async function configView({ flags, io }: CommandInput): Promise<void> {
     return;
   }
   const entries = settings.map(([name, { value }]) => `${name} = ${JSON.stringify(value)}`);
-  const width = Math.max(...entries.map((entry) => entry.length));
+  const width = largest(
+    entries.map((entry) => entry.length),
+    0,
+  );
   io.out(entries.map((entry, at) => `${entry.padEnd(width)}  # ${sourceAt(settings, at)}\n`).join(""));
 }
 

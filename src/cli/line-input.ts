@@ -1,4 +1,5 @@
 import { StringDecoder } from "node:string_decoder";
+import { smallest } from "../util/index.ts";
 import { commandError, interrupted } from "./errors.ts";
 
 /** The part of a readable stream or terminal that is needed here. */
@@ -99,7 +100,10 @@ export class LineInput {
   /** Position behind the end of the first line; a terminal that hands over every key ends lines with CR or Ctrl-D. */
   #lineEnd(raw: boolean): number | undefined {
     const ends = raw ? ["\r", "\n", KEY.end] : ["\n"];
-    const at = Math.min(...ends.map((end) => this.#pending.indexOf(end)).filter((index) => index >= 0));
+    const at = smallest(
+      ends.map((end) => this.#pending.indexOf(end)).filter((index) => index >= 0),
+      Number.POSITIVE_INFINITY,
+    );
     if (at === Number.POSITIVE_INFINITY) return undefined;
     return raw && this.#pending.startsWith("\r\n", at) ? at + 2 : at + 1;
   }

@@ -1,3 +1,4 @@
+import { append } from "../util/index.ts";
 import type { CommandSpec } from "./spec.ts";
 
 /**
@@ -93,7 +94,7 @@ export async function resolveCommand(root: CommandSpec, argv: readonly string[])
     if (word === "--") break;
     if (word.startsWith("-") && word !== "-") {
       const size = takesNext(word, argv[at + 1], children) ? 2 : 1;
-      early.push(...argv.slice(at, at + size));
+      append(early, argv.slice(at, at + size));
       at += size;
       continue;
     }

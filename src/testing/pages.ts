@@ -1,3 +1,5 @@
+import { append } from "../util/index.ts";
+
 interface Paged {
   readonly pagination?: { readonly nextKey: Uint8Array } | undefined;
 }
@@ -18,7 +20,7 @@ export function walkPages<R extends Paged, T>(
   let key = new Uint8Array();
   do {
     const answer = ask({ key, limit, reverse });
-    rows.push(...rowsOf(answer));
+    append(rows, rowsOf(answer));
     key = Uint8Array.from(answer.pagination?.nextKey ?? []);
   } while (key.length > 0);
   return rows;

@@ -5,3 +5,24 @@
 export function append<T>(list: T[], items: Iterable<T>): void {
   for (const item of items) list.push(item);
 }
+
+/** Puts items before all others, whatever their number. */
+export function prepend<T>(list: T[], items: readonly T[]): void {
+  const rest = list.splice(0);
+  append(list, items);
+  append(list, rest);
+}
+
+/** The largest of some numbers, and at least a bound. */
+export function largest(values: Iterable<number>, bound: number): number {
+  let found = bound;
+  for (const value of values) if (value > found) found = value;
+  return found;
+}
+
+/** The smallest of some numbers, and at most a bound. */
+export function smallest(values: Iterable<number>, bound: number): number {
+  let found = bound;
+  for (const value of values) if (value < found) found = value;
+  return found;
+}

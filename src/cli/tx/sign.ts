@@ -1,4 +1,4 @@
-import { equalBytes, errorText } from "../../util/index.ts";
+import { append, equalBytes, errorText } from "../../util/index.ts";
 import type { Tx } from "../../wire/gen/sdk/tx/v1beta1/tx_pb.js";
 import { encodeAddress, type SignerData, SignMode } from "../../wire/index.ts";
 import { type CliContext, createContext } from "../context.ts";
@@ -27,7 +27,7 @@ export async function signBatch(input: CommandInput): Promise<void> {
 /** The transactions of files with one a line; with `--append` one that has the messages of all. */
 export async function readBatch({ args, flags, io }: CommandInput, settings: TxSettings): Promise<Tx[]> {
   const txs: Tx[] = [];
-  for (const file of args) txs.push(...(await readTxLines(file, io)));
+  for (const file of args) append(txs, await readTxLines(file, io));
   return flags.bool("append") ? [joinTxs(txs, settings)] : txs;
 }
 

@@ -1,4 +1,4 @@
-import { errorText, isOneOf, type Logger, sdkErrors } from "../../util/index.ts";
+import { errorText, isOneOf, type Logger, prepend, sdkErrors } from "../../util/index.ts";
 
 /** A message to sign: type URL and bytes. */
 export interface OutMessage {
@@ -165,7 +165,7 @@ export class Outbox {
         else attempt = 0;
       } catch (error) {
         // The node did not answer: the messages wait, nothing is lost.
-        this.#queue.unshift(...entries);
+        prepend(this.#queue, entries);
         this.#sequence = undefined;
         this.#options.log.warn("broadcast postponed", { waiting: this.#queue.length, err: errorText(error) });
         await this.#options.pause(attempt++);
@@ -239,7 +239,7 @@ export class Outbox {
       return false;
     }
     this.#options.log.warn("account sequence differs or the mempool is full, trying again", { err: verdict.log });
-    this.#queue.unshift(...entries);
+    prepend(this.#queue, entries);
     return true;
   }
 
@@ -251,7 +251,7 @@ export class Outbox {
     }
     // Whether a transaction that failed used its sequence up, the chain knows.
     this.#sequence = undefined;
-    if (passes(verdict)) this.#queue.unshift(...flight.entries);
+    if (passes(verdict)) prepend(this.#queue, flight.entries);
     else this.#fail(flight.entries, verdict);
   }
 
@@ -262,14 +262,14 @@ export class Outbox {
       return;
     }
     for (const entry of entries) entry.alone = true;
-    this.#queue.unshift(...entries);
+    prepend(this.#queue, entries);
   }
 
   #expire(flight: InFlight): void {
     this.#options.log.warn("transaction was not taken into a block, sending again", { hash: flight.hash });
     this.#inFlight = undefined;
     this.#sequence = undefined;
-    this.#queue.unshift(...flight.entries);
+    prepend(this.#queue, flight.entries);
   }
 }
 

@@ -1,4 +1,4 @@
-import { equalBytes, shellWord } from "../../util/index.ts";
+import { append, equalBytes, shellWord } from "../../util/index.ts";
 import { deployErrors } from "../session/errors.ts";
 import type { JournalEntry } from "../session/journal.ts";
 import { activeLeases, type DeploymentRecord } from "../session/market.ts";
@@ -28,7 +28,7 @@ export async function findResumption(session: Session): Promise<Resumption> {
   if (request.fresh) return {};
   const entries = journal.entries(market.owner, market.chainId).filter(({ file }) => file === request.file);
   const alive: Begun[] = [];
-  for (const entry of entries.reverse()) alive.push(...(await settle(session, entry)));
+  for (const entry of entries.reverse()) append(alive, await settle(session, entry));
   const same = alive.filter(({ entry }) => entry.fingerprint === fingerprint);
   const begun = same.find(({ entry }) => entry.step !== "done") ?? same[0];
   if (begun?.deployment !== undefined) return { begun };

@@ -1,5 +1,5 @@
 import type { Manifest } from "../../sdl/index.ts";
-import { errorText } from "../../util/index.ts";
+import { append, errorText } from "../../util/index.ts";
 import { checkInterrupted } from "../session/clock.ts";
 import type { LeaseState } from "../session/gate.ts";
 import { isFromService } from "../session/probe.ts";
@@ -41,7 +41,7 @@ export async function withAddresses(
       const open = new Map<string, readonly string[]>();
       for (const { name, urls } of lease.state.services) {
         const answered = await openAddresses(session, { urls, own }, watch);
-        answers.push(...answered);
+        append(answers, answered);
         open.set(name, plainFirst(answered));
       }
       return { ...lease, open };

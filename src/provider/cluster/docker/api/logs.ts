@@ -1,3 +1,4 @@
+import { append } from "../../../../util/index.ts";
 import type { EngineApi } from "./api.ts";
 import { FrameReader } from "./frames.ts";
 
@@ -24,7 +25,7 @@ export class LineReader {
         parts.push(this.#partial[stream]);
         this.#partial[stream] = "";
       }
-      lines.push(...parts.map(timedLine));
+      append(lines, parts.map(timedLine));
     }
     return lines;
   }
@@ -45,8 +46,8 @@ function timedLine(text: string): TimedLine {
 export async function readLines(api: EngineApi, id: string, tail: number): Promise<TimedLine[]> {
   const reader = new LineReader();
   const lines: TimedLine[] = [];
-  for await (const chunk of await api.logs(id, { follow: false, tail })) lines.push(...reader.push(chunk));
-  lines.push(...reader.end());
+  for await (const chunk of await api.logs(id, { follow: false, tail })) append(lines, reader.push(chunk));
+  append(lines, reader.end());
   return lines;
 }
 

@@ -1,5 +1,5 @@
 import { EventEmitter } from "node:events";
-import { errorText } from "../../../../util/index.ts";
+import { errorText, smallest } from "../../../../util/index.ts";
 import type { LeaseHealth, LeaseSpec } from "../../contract/index.ts";
 import { ignoreNotFound, isNotFound, isUnreachable } from "../api/failure.ts";
 import type { DriverContext } from "../context.ts";
@@ -192,7 +192,7 @@ export class Lease {
     this.#scheduleProbe();
     this.#changes.emit("change");
     const times = results.map((result) => result.wakeAt).filter((time) => time !== undefined);
-    return Math.min(...times, Date.now() + this.#context.settings.timing.resync);
+    return smallest(times, Date.now() + this.#context.settings.timing.resync);
   }
 
   async #ensureNetwork(): Promise<void> {

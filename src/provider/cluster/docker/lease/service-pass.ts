@@ -1,3 +1,4 @@
+import { smallest } from "../../../../util/index.ts";
 import { replicaName } from "../../contract/index.ts";
 import type { Observed } from "../replica/observe.ts";
 import { configHash, type ServicePlan } from "../replica/plan.ts";
@@ -127,5 +128,5 @@ function wake(
       if (unit.running && !state.historyOf(unit).ready) times.push(unit.startedAt + deadline + 1);
   }
   const later = times.filter((time) => time > Date.now());
-  return later.length === 0 ? {} : { wakeAt: Math.min(...later) };
+  return later.length === 0 ? {} : { wakeAt: smallest(later, Number.POSITIVE_INFINITY) };
 }
