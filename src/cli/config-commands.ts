@@ -1,13 +1,13 @@
-import { KEYRING_FLAGS, NODE_FLAG, OUTPUT_FLAG, TX_FLAGS } from "./global-flags.ts";
+import { BROADCAST_MODE_FLAG, KEYRING_BACKEND_FLAG, NODE_FLAG, OUTPUT_FLAG } from "./global-flags.ts";
 import type { CommandSpec, FlagSpec } from "./spec.ts";
 
 /** Flags and variables that stand above the file are shown as what holds. */
 const FLAGS: readonly FlagSpec[] = [
   { ...OUTPUT_FLAG, default: "text" },
   NODE_FLAG,
-  ...KEYRING_FLAGS.filter(({ name }) => name === "keyring-backend"),
-  ...TX_FLAGS.filter(({ name }) => name === "broadcast-mode"),
-].map(({ group: _, ...flag }) => flag);
+  KEYRING_BACKEND_FLAG,
+  BROADCAST_MODE_FLAG,
+];
 
 /** `svc config` and its commands. */
 export const CONFIG: CommandSpec = {

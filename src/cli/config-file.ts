@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { parse, TomlError } from "smol-toml";
 import { errorText } from "../util/index.ts";
-import { CONFIG_KEYS, type ConfigKey, findConfigKey } from "./config-keys.ts";
+import { CONFIG_KEYS, type ConfigKey, configFault, findConfigKey } from "./config-keys.ts";
 import { commandError } from "./errors.ts";
 import { readTextFile } from "./files.ts";
 import { configPath } from "./home.ts";
@@ -85,7 +85,7 @@ function readValue(name: string, value: unknown, place: Place): string {
     const form = key.isNumber === true ? "a whole number" : "a text in quotes";
     throw fault(place, name, `the value of "${name}" is not ${form}`);
   }
-  const reason = text === "" ? undefined : key.fault(text);
+  const reason = text === "" ? undefined : configFault(key, text);
   if (reason !== undefined) throw fault(place, name, `${name}: ${JSON.stringify(text)} ${reason}`);
   return text;
 }

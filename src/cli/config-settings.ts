@@ -1,5 +1,5 @@
 import { type ClientConfig, type ConfigValues, readConfig } from "./config-file.ts";
-import { CONFIG_KEYS, FLAG_KEYS, findConfigKey } from "./config-keys.ts";
+import { CONFIG_KEYS, findConfigKey } from "./config-keys.ts";
 import { usageError } from "./errors.ts";
 import type { FileSettings, Flags } from "./flags.ts";
 import { homeOf } from "./home.ts";
@@ -19,7 +19,9 @@ export function fileSettings(flags: Flags): FileSettings {
 
 function settingsOf(config: ClientConfig, flags: Flags): FileSettings {
   const found = new Map(CONFIG_KEYS.flatMap(({ name }) => entryOf(name, layersOf(config, flags))));
-  const values = [...found].filter(([name]) => FLAG_KEYS.has(name)).map(([name, { value }]) => [name, value] as const);
+  // The profile is chosen by now: commands ask the flags for the network, never for its name.
+  const isText = (name: string): boolean => name !== "profile" && findConfigKey(name)?.isFlag === true;
+  const values = [...found].filter(([name]) => isText(name)).map(([name, { value }]) => [name, value] as const);
   return { values: new Map(values), profile: profileOf(profileName(config, flags), found) };
 }
 
@@ -30,9 +32,9 @@ export function effectiveSettings(config: ClientConfig, flags: Flags): Map<strin
 }
 
 function written(name: string, flags: Flags): Setting | undefined {
-  const isFlag = (FLAG_KEYS.has(name) || name === "profile") && flags.text(name) !== "";
+  const isGiven = findConfigKey(name)?.isFlag === true && flags.text(name) !== "";
   const source = flags.source(name);
-  return isFlag && (source === "flag" || source === "env")
+  return isGiven && (source === "flag" || source === "env")
     ? { value: flags.text(name), source: flags.label(name) }
     : undefined;
 }

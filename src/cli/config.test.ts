@@ -13,7 +13,9 @@ import { join } from "node:path";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { runCli } from "../../test/cli/run.ts";
 import { withChange } from "./config-edit.ts";
-import { findConfigKey } from "./config-keys.ts";
+import { CONFIG_KEYS, configFault, findConfigKey } from "./config-keys.ts";
+import { GLOBAL_FLAGS, TX_FLAGS } from "./global-flags.ts";
+import { KEYS_COMMANDS } from "./keys-commands.ts";
 
 const root = mkdtempSync(join(tmpdir(), "svc-config-"));
 afterAll(() => rmSync(root, { recursive: true }));
@@ -135,6 +137,18 @@ describe("svc config", () => {
     const key = findConfigKey("chain-id");
     if (key === undefined) throw new Error("no key");
     expect(withChange("", { key, value: 'a"b\\c', profile: undefined })).toBe('chain-id = "a\\"b\\\\c"\n');
+  });
+});
+
+describe("keys of client.toml", () => {
+  test.each(CONFIG_KEYS.filter(({ default: text = "" }) => text !== ""))("$name takes its own default", (key) =>
+    expect(configFault(key, key.default ?? "")).toBeUndefined(),
+  );
+
+  test("that stand for flags have a flag of their name", () => {
+    const keys = KEYS_COMMANDS.flatMap(({ flags }) => flags ?? []);
+    const names = new Set([...GLOBAL_FLAGS, ...TX_FLAGS, ...keys].map(({ name }) => name));
+    expect(CONFIG_KEYS.filter(({ name, isFlag }) => isFlag && !names.has(name))).toEqual([]);
   });
 });
 

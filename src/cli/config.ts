@@ -2,7 +2,7 @@ import { largest } from "../util/index.ts";
 import { printJson } from "../wire/index.ts";
 import { setConfig } from "./config-edit.ts";
 import { readConfig } from "./config-file.ts";
-import { CONFIG_KEYS, type ConfigKey, findConfigKey } from "./config-keys.ts";
+import { CONFIG_KEYS, type ConfigKey, configFault, findConfigKey } from "./config-keys.ts";
 import { effectiveSettings, type Setting } from "./config-settings.ts";
 import { UsageError, usageError } from "./errors.ts";
 import type { Flags } from "./flags.ts";
@@ -28,7 +28,7 @@ export async function configGet({ args: [name = ""], flags, io }: CommandInput):
 /** `config set KEY VALUE`: writes it to `client.toml`, with `--profile` to the table of that profile. */
 export async function configSet({ args: [name = "", value = ""], flags }: CommandInput): Promise<void> {
   const key = requireKey(name);
-  const reason = value === "" ? undefined : key.fault(value);
+  const reason = value === "" ? undefined : configFault(key, value);
   if (reason !== undefined) throw usageError(`<value>: ${JSON.stringify(value.slice(0, 100))} ${reason}`);
   setConfig(homeOf(flags), { key, value, profile: profileTable(key, flags) });
 }
@@ -36,7 +36,7 @@ export async function configSet({ args: [name = "", value = ""], flags }: Comman
 function profileTable(key: ConfigKey, flags: Flags): string | undefined {
   const profile = flags.typed("profile") ? flags.optional("profile") : undefined;
   if (profile === undefined) return undefined;
-  const reason = findConfigKey("profile")?.fault(profile);
+  const reason = configFault(requireKey("profile"), profile);
   if (reason !== undefined) throw usageError(`--profile: ${JSON.stringify(profile.slice(0, 100))} ${reason}`);
   if (key.name === "profile")
     throw usageError('the key "profile" does not stand inside a profile: leave out --profile');

@@ -15,9 +15,28 @@ function grouped(group: string, flags: readonly FlagSpec[]): readonly FlagSpec[]
   return flags.map((flag) => ({ ...flag, group }));
 }
 
+export const CHAIN_ID_FLAG: FlagSpec = { name: "chain-id", value: "<id>", summary: "network chain id" };
+
+export const KEYRING_BACKEND_FLAG: FlagSpec = {
+  name: "keyring-backend",
+  value: "<name>",
+  summary: "where keys are kept",
+  choices: KEYRING_BACKENDS,
+  default: "os",
+};
+
+export const BROADCAST_MODE_FLAG: FlagSpec = {
+  name: "broadcast-mode",
+  short: "b",
+  value: "<mode>",
+  summary: "how long to wait",
+  choices: BROADCAST_MODES,
+  default: "sync",
+};
+
 /** Flags of every command. */
 export const GLOBAL_FLAGS: readonly FlagSpec[] = grouped(GLOBAL_HEADING, [
-  { name: "chain-id", value: "<id>", summary: "network chain id" },
+  CHAIN_ID_FLAG,
   { name: "home", value: "<dir>", summary: "directory for configuration and data (default ~/.svc)" },
   { name: "profile", value: "<name>", summary: "network profile: svc, cosmos, or one of client.toml" },
   {
@@ -57,13 +76,7 @@ export const NODE_FLAG: FlagSpec = {
 };
 
 export const KEYRING_FLAGS: readonly FlagSpec[] = grouped(KEYRING, [
-  {
-    name: "keyring-backend",
-    value: "<name>",
-    summary: "where keys are kept",
-    choices: KEYRING_BACKENDS,
-    default: "os",
-  },
+  KEYRING_BACKEND_FLAG,
   { name: "keyring-dir", value: "<dir>", summary: "directory of the keyring (default: the home)" },
   {
     name: "keyring-service",
@@ -140,14 +153,7 @@ export const TX_FLAGS: readonly FlagSpec[] = [
       name: "unordered",
       summary: "send without a sequence, needs --timeout-duration; for chains since release 0.53",
     },
-    {
-      name: "broadcast-mode",
-      short: "b",
-      value: "<mode>",
-      summary: "how long to wait",
-      choices: BROADCAST_MODES,
-      default: "sync",
-    },
+    BROADCAST_MODE_FLAG,
     { name: "yes", short: "y", summary: "do not ask before broadcasting" },
     { name: "dry-run", summary: "ignore --gas, simulate the transaction and do not broadcast it" },
     { name: "generate-only", summary: "write the unsigned transaction to standard output" },
