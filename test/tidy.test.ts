@@ -174,6 +174,14 @@ describe("the source tree", () => {
     expect(faults).toEqual([]);
   });
 
+  it("reads the marketplace in one place", () => {
+    const faults = files
+      .filter(({ folder, isTest }) => !isTest && ["tenant", "provider", "certs"].includes(folder))
+      .filter(({ path }) => !path.includes("/testing/"))
+      .filter(({ text }) => /\bQuery\b[^}]*\} from "[^"]*\/gen\/svc\/|\bNOT_FOUND_ERRORS\b|\bqueryFault\b/.test(text));
+    expect(faults.map(({ path }) => `${path}: asks through marketReader of client`)).toEqual([]);
+  });
+
   it("has no files that import each other in a circle", () => {
     expect(cycles(graphOf(valueImports))).toEqual([]);
   });

@@ -1,9 +1,9 @@
-import type { ChainClient } from "../client/index.ts";
+import { type ChainClient, marketReader } from "../client/index.ts";
 import { parseCertificatePem } from "../crypto/index.ts";
 import { fromUtf8, toUtf8 } from "../util/index.ts";
 import { MsgCreateCertificateSchema } from "../wire/gen/svc/cert/v1beta1/cert_pb.js";
 import { type Any, packAny } from "../wire/index.ts";
-import { chainRecord, validCertificates } from "./chain.ts";
+import { chainRecord } from "./chain.ts";
 import { certificatePath, publicKeyPem, readCertificateFile, writeCertificateFile } from "./file.ts";
 import { type CertificateSigner, certificatePassphrase, makeCertificate } from "./issue.ts";
 import { planCertificate } from "./plan.ts";
@@ -46,8 +46,8 @@ export async function ensureClientCertificate({ chain, home, signer, say }: Ensu
 
 /** Whether the chain has a certificate of the account that is neither revoked nor expired. */
 export async function hasValidCertificate(chain: ChainClient, owner: string): Promise<boolean> {
-  const found = await validCertificates(chain, owner);
-  return found.some(({ certificate }) => certificate !== undefined && !isExpired(fromUtf8(certificate.cert)));
+  const found = await marketReader(chain.query).validCertificates(owner);
+  return found.some(({ pem }) => !isExpired(fromUtf8(pem)));
 }
 
 function isExpired(pem: string): boolean {

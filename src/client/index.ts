@@ -10,6 +10,7 @@ export { type Endpoint, parseNodeAddress } from "./endpoint.ts";
 export { clientErrors, RpcError } from "./errors.ts";
 export * from "./gas.ts";
 export * from "./gateway/index.ts";
+export * from "./market/index.ts";
 export * from "./node.ts";
 export { type ProofRequest, provenValue } from "./proof.ts";
 export {

@@ -1,8 +1,9 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import type { ChainQuery } from "../client/market/reader.ts";
 import { orderOf, type TestKey, TestMarket, testChain } from "../testing/index.ts";
 import { DEC_ONE, SvcError } from "../util/index.ts";
 import { type BidKey, encodeAddress, formatBidId } from "../wire/index.ts";
-import { type ChainQuery, type ChainView, chainView } from "./chain.ts";
+import { type ChainView, chainView } from "./chain.ts";
 import { testCertificate } from "./testing/identities.ts";
 
 let market: TestMarket;

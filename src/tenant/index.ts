@@ -1,4 +1,6 @@
 /** The workflow of a deployment, from a file to running services. What needs Node.js stands behind `node/index.ts`. */
+
+export type { BidRecord, ProviderRecord } from "../client/index.ts";
 export type { MarketTxOptions } from "./chain/live-market.ts";
 export { type CloseResult, closeAndSettle } from "./manage/close.ts";
 export { type DeploymentLine, listDeployments } from "./manage/deployments.ts";
@@ -7,7 +9,6 @@ export { addressLines, type DeployResult, type LeaseResult, type PortResult, typ
 export { runDeploy } from "./run.ts";
 export { unlessInterrupted } from "./session/clock.ts";
 export { deployErrors } from "./session/errors.ts";
-export type { BidRecord, ProviderRecord } from "./session/market.ts";
 export type { Offer } from "./session/offer.ts";
 export type { BidChoice, BidPolicy } from "./session/policy.ts";
 export type { DeployReporter, StepName, StepTime } from "./session/progress.ts";

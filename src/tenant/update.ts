@@ -1,3 +1,4 @@
+import type { DeploymentRecord, LeaseRecord } from "../client/index.ts";
 import type { Manifest } from "../sdl/index.ts";
 import { equalBytes, shellWord } from "../util/index.ts";
 import { updateDeployment } from "./chain/messages.ts";
@@ -8,7 +9,7 @@ import { waitReady } from "./ready/ready.ts";
 import { type DeployResult, deployResult } from "./result.ts";
 import { unlessInterrupted } from "./session/clock.ts";
 import { deployErrors } from "./session/errors.ts";
-import { activeLeases, type DeploymentRecord, type LeaseRecord } from "./session/market.ts";
+import { activeLeases } from "./session/market.ts";
 import { type DeployReporter, Progress } from "./session/progress.ts";
 import { type DeployParts, type DeployRequest, fingerprintOf, type Session } from "./session/session.ts";
 

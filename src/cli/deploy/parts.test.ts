@@ -129,7 +129,12 @@ describe("the terminal", () => {
 
   const offers = ["a", "b"].map((provider): Offer => {
     const id = { owner: "o", dseq: 1n, gseq: 1, oseq: 1, provider };
-    return { bid: { id, price: parseDecCoin("1utoken"), createdAt: 1n }, host: "", attributes: [], auditors: [] };
+    return {
+      bid: { id, state: "open", price: parseDecCoin("1utoken"), createdAt: 1n },
+      host: "",
+      attributes: [],
+      auditors: [],
+    };
   });
   const answers = (...lines: string[]): Io => ({
     isTTY: true,

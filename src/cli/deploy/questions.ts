@@ -1,4 +1,5 @@
-import { type BidRecord, deployErrors, type Offer, type Questions } from "../../tenant/index.ts";
+import type { BidRecord } from "../../client/index.ts";
+import { deployErrors, type Offer, type Questions } from "../../tenant/index.ts";
 import { EXIT, formatDecCoin } from "../../util/index.ts";
 import { ExitError } from "../errors.ts";
 import type { Io } from "../io.ts";

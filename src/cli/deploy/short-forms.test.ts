@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { BLOCK_MS, openWorld, type ProviderPlan, type World } from "../../../test/cli/deploy-world.ts";
+import type { ProviderRecord } from "../../client/market/types.ts";
 import { closeAndSettle } from "../../tenant/manage/close.ts";
 import { listDeployments } from "../../tenant/manage/deployments.ts";
 import { pickDeployment, serviceLeases } from "../../tenant/manage/pick.ts";
 import { FileJournal } from "../../tenant/node/journal.ts";
 import { runDeploy } from "../../tenant/run.ts";
 import type { ServiceState } from "../../tenant/session/gate.ts";
-import type { ProviderRecord } from "../../tenant/session/market.ts";
 import { runUpdate, type UpdateRequest } from "../../tenant/update.ts";
 import { MIN_DEPOSIT } from "../../testing/index.ts";
 import { MsgPauseGroupSchema } from "../../wire/gen/svc/deployment/v1beta1/tx_pb.js";

@@ -1,5 +1,5 @@
-import type { ChainClient, GatewayClient, TxSigner } from "../../client/index.ts";
-import type { DeployParts, MarketTxOptions, ProviderRecord } from "../../tenant/index.ts";
+import type { ChainClient, GatewayClient, ProviderRecord, TxSigner } from "../../client/index.ts";
+import type { DeployParts, MarketTxOptions } from "../../tenant/index.ts";
 import { credentialOnce, gatewayOf, type LiveOptions, liveParts } from "../../tenant/node/index.ts";
 import { createContext } from "../context.ts";
 import { usageError } from "../errors.ts";

@@ -1,7 +1,7 @@
 import { issueCertificate } from "../../certs/index.ts";
-import { type ChainClient, sendTx, type TxSigner } from "../../client/index.ts";
+import { type ChainClient, marketReader, sendTx, type TxSigner } from "../../client/index.ts";
 import { MsgCreateCertificateSchema } from "../../wire/gen/svc/cert/v1beta1/cert_pb.js";
-import { MsgCreateProviderSchema, Query } from "../../wire/gen/svc/provider/v1beta1/provider_pb.js";
+import { MsgCreateProviderSchema } from "../../wire/gen/svc/provider/v1beta1/provider_pb.js";
 import { packAny } from "../../wire/index.ts";
 import { commandError } from "../errors.ts";
 
@@ -17,8 +17,7 @@ export interface Registration {
 
 /** Registers the provider and publishes its server certificate, in one transaction; nothing when that was done before. */
 export async function registerProvider({ client, signer, home, hostUri }: Registration): Promise<void> {
-  const { providers } = await client.query.call(Query.method.providers, {});
-  if (providers.some(({ owner }) => owner === signer.address)) return;
+  if ((await marketReader(client.query).provider(signer.address)) !== undefined) return;
   const attributes = [{ key: "host", value: "localnet" }, ...STORAGE_CLASSES.flatMap(storageAttributes)];
   const { hostname } = new URL(hostUri);
   const certificate = await issueCertificate({ home, kind: "server", signer, hosts: [hostname] });

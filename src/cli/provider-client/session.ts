@@ -1,12 +1,14 @@
 import { openCertificate, tenantCredential } from "../../certs/index.ts";
-import { type ChainClient, type GatewayClient, type GatewayCredential, queryFault } from "../../client/index.ts";
+import {
+  type ChainClient,
+  type GatewayClient,
+  type GatewayCredential,
+  type LeaseRecord,
+  marketReader,
+  type ProviderRecord,
+} from "../../client/index.ts";
 import { gatewayOf } from "../../tenant/node/index.ts";
-import { isOneOf } from "../../util/index.ts";
-import { Closed_Reason } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
-import { type Lease, Lease_State } from "../../wire/gen/svc/market/v1beta1/market_pb.js";
-import { Query as MarketQuery } from "../../wire/gen/svc/market/v1beta1/query_pb.js";
-import { Query as ProviderQuery } from "../../wire/gen/svc/provider/v1beta1/provider_pb.js";
-import { formatLeaseId, type LeaseKey, providerErrors, SignMode } from "../../wire/index.ts";
+import { formatLeaseId, type LeaseKey, SignMode } from "../../wire/index.ts";
 import { type CliContext, createContext } from "../context.ts";
 import { commandError, usageError } from "../errors.ts";
 import type { Flags } from "../flags.ts";
@@ -62,16 +64,10 @@ function checkLeaseFlags(flags: Flags): void {
 }
 
 /** A provider by its address. Throws with the remedy where the chain has none. */
-export async function findProvider(chain: ChainClient, address: string) {
-  const hint = "see which there are: svc query provider list";
-  try {
-    const { provider } = await chain.query.call(ProviderQuery.method.provider, { owner: address });
-    if (provider !== undefined) return { address, hostUri: provider.hostUri, attributes: provider.attributes };
-  } catch (error) {
-    const missing = isOneOf([providerErrors.notFound], error);
-    if (!missing && queryFault(error) !== "NotFound") throw error;
-  }
-  throw commandError(`${address} is not a provider`, { hint });
+export async function findProvider(chain: ChainClient, address: string): Promise<ProviderRecord> {
+  const provider = await marketReader(chain.query).provider(address);
+  if (provider !== undefined) return provider;
+  throw commandError(`${address} is not a provider`, { hint: "see which there are: svc query provider list" });
 }
 
 /** Active leases of the owner that fit the flags `--dseq`, `--gseq`, `--oseq` and `--provider`. */
@@ -84,32 +80,22 @@ export async function activeLeases({ chain, owner, context }: TenantSession): Pr
     oseq: flags.count("oseq"),
     provider: flags.text("provider"),
   };
-  const leasesIn = async (state: string): Promise<Lease[]> => {
-    const request = { filters: { ...filters, state }, pagination: { limit: 1000n } };
-    return (await chain.query.call(MarketQuery.method.leases, request)).leases.flatMap(({ lease }) => lease ?? []);
-  };
-  const found = (await leasesIn("active")).flatMap(keyOf);
-  if (found.length > 0) return found;
-  throw noLease(filters, await leasesIn(""));
+  const { leases } = marketReader(chain.query);
+  const found = await leases({ ...filters, state: "active" });
+  if (found.length > 0) return found.map(({ id }) => id);
+  throw noLease(filters, await leases(filters));
 }
 
 /** Nothing was leased yet, or what was has ended. */
-function noLease({ owner, dseq }: Pick<LeaseKey, "owner" | "dseq">, ended: readonly Lease[]): Error {
+function noLease({ owner, dseq }: Pick<LeaseKey, "owner" | "dseq">, ended: readonly LeaseRecord[]): Error {
   const of = `--owner ${owner} --dseq ${dseq}`;
   const last = ended.toSorted((a, b) => Number(a.closedOn - b.closedOn)).at(-1);
   if (last !== undefined) {
-    const reason = Closed_Reason[last.closeReason] ?? last.closeReason;
-    const text = `the lease of deployment ${dseq} at ${last.leaseId?.provider} ended in block ${last.closedOn} (${reason})`;
+    const text = `the lease of deployment ${dseq} at ${last.id.provider} ended in block ${last.closedOn} (${last.closeReason})`;
     return commandError(text, { hint: `see what is left of it: svc query deployment get ${of}` });
   }
   const hint = `take a bid first: svc query market bid list ${of} --state open, then svc tx market lease create`;
   return commandError(`deployment ${dseq} of ${owner} has no active lease`, { hint });
-}
-
-function keyOf({ leaseId: id, state }: Lease): LeaseKey[] {
-  if (id === undefined || state !== Lease_State.active) return [];
-  const { owner, dseq, gseq, oseq, provider } = id;
-  return [{ owner, dseq, gseq, oseq, provider }];
 }
 
 /** The one active lease that the flags mean, with its gateway. */

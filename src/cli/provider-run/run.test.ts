@@ -162,7 +162,7 @@ describe("a lease", () => {
   test("--withdrawal-period is the time between two withdrawals", async () => {
     const daemon = await started({ "withdrawal-period": "100ms" });
     const id = await leased(daemon);
-    await vi.waitUntil(async () => ((await daemon.chain.payment(id))?.withdrawn.amount ?? 0n) > 0n, LOOK);
+    await vi.waitUntil(async () => ((await daemon.chain.payment(id))?.withdrawn ?? 0n) > 0n, LOOK);
   });
 
   test("--cluster-public-hostname and --cluster-node-port-range are what a tenant is told of a port", async () => {

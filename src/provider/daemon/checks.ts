@@ -1,7 +1,7 @@
-import { clientErrors } from "../../client/index.ts";
+import { type CertificateRecord, clientErrors } from "../../client/index.ts";
 import { parseCertificatePem } from "../../crypto/index.ts";
 import { formatCoin, type IntCoin } from "../../util/index.ts";
-import { type ChainCertificate, chainView } from "../chain.ts";
+import { chainView } from "../chain.ts";
 import { daemonErrors } from "../errors.ts";
 import type { ProviderRequest } from "./request.ts";
 import { growingPauseMs, sleep, untilAnswered } from "./wait.ts";
@@ -65,7 +65,7 @@ export async function checkCertificate(request: ProviderRequest): Promise<void> 
 async function publishedCertificate(
   serial: string,
   { client, signer, log, signal }: ProviderRequest,
-): Promise<ChainCertificate | undefined> {
+): Promise<CertificateRecord | undefined> {
   const chain = chainView(client.query);
   const height = async (): Promise<bigint> => (await client.node.status()).latestHeight;
   const last = (await untilAnswered(height, { log, signal })) + CERTIFICATE_BLOCKS;

@@ -1,7 +1,8 @@
+import type { DeploymentRecord, LeaseRecord } from "../../client/index.ts";
 import { checkManifestAgainstGroups, type Manifest, type ManifestGroup, manifestHash } from "../../sdl/index.ts";
 import { type Clock, equalBytes, toHex } from "../../util/index.ts";
 import type { LeaseKey } from "../../wire/index.ts";
-import type { ChainDeployment, ChainLease, ChainView } from "../chain.ts";
+import type { ChainView } from "../chain.ts";
 import { leaseErrors } from "./errors.ts";
 
 /** A lease and the group of the manifest that belongs to it. */
@@ -47,8 +48,8 @@ export async function matchManifest(request: ManifestRequest, check: ManifestChe
 }
 
 interface ChainFacts {
-  readonly leases: readonly ChainLease[];
-  readonly deployment: ChainDeployment | undefined;
+  readonly leases: readonly LeaseRecord[];
+  readonly deployment: DeploymentRecord | undefined;
 }
 
 async function settled(request: ManifestRequest, hash: Uint8Array, check: ManifestCheck): Promise<ChainFacts> {

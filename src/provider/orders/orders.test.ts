@@ -1,5 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
+import type { OrderRecord } from "../../client/index.ts";
 import { DEC_ONE, type IntCoin, type Logger, parseDec, silentLogger, toUtf8 } from "../../util/index.ts";
 import { type Attribute, AttributeSchema, Endpoint_Kind } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
 import { type GroupSpec, GroupSpecSchema } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
@@ -37,7 +38,7 @@ function spec(change: { cpu?: bigint; memory?: bigint; price?: string; required?
 }
 
 interface World {
-  state: string;
+  state: OrderRecord["state"];
   group: GroupSpec;
   bid: { state: "open" | "active" | "lost" | "closed" } | undefined;
   bids: number;
@@ -79,7 +80,10 @@ function setUp(
       if (world.fail !== undefined) throw world.fail;
       return order();
     },
-    bid: async () => (world.bid === undefined ? undefined : { state: world.bid.state, price, createdAt: 1n }),
+    bid: async () =>
+      world.bid === undefined
+        ? undefined
+        : { id: { ...id, provider: "svc1provider" }, state: world.bid.state, price, createdAt: 1n },
     openBidCount: async () => world.bids,
     marketParams: async () => ({ orderMaxBids: 20, bidMinDeposits: [] }),
     offer: async () => ({
@@ -162,7 +166,7 @@ describe("orders", () => {
       "the provider has 5000000utoken, a bid takes a deposit of 5000000utoken and a fee of 1000utoken: fund",
     ],
     [{ tenantAttributes: [tier] }, "this provider serves only orders that ask for tier=gold"],
-    [{ state: "active" }, "the order is active"],
+    [{ state: "active" as const }, "the order is active"],
     [
       { refuse: new Rejected({ code: 5, codespace: "market", log: "attribute mismatch" }) },
       "the chain refused the bid: attribute mismatch",

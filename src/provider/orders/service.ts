@@ -1,3 +1,4 @@
+import type { OrderRecord } from "../../client/index.ts";
 import {
   type Dec,
   errorText,
@@ -9,7 +10,7 @@ import {
   sumCoins,
 } from "../../util/index.ts";
 import { formatOrderId, marketErrors, type OrderKey } from "../../wire/index.ts";
-import type { ChainOrder, ChainView } from "../chain.ts";
+import type { ChainView } from "../chain.ts";
 import { groupNeeds, type Inventory } from "../inventory/index.ts";
 import { bidMessage, closeBidMessage, type OutMessage, Rejected } from "../outbox/index.ts";
 import type { PricingStrategy } from "../pricing/index.ts";
@@ -190,7 +191,7 @@ export class OrderService {
     }
   }
 
-  async #filter({ id, spec }: ChainOrder): Promise<void> {
+  async #filter({ id, spec }: OrderRecord): Promise<void> {
     const { chain, obstacle } = this.#options;
     const closed = obstacle?.();
     if (closed !== undefined) throw new Refusal(closed, "cluster");
@@ -212,7 +213,7 @@ export class OrderService {
     this.#options.log[level]("Reservation fulfilled", { order: tracked.text });
   }
 
-  async #price(tracked: Tracked, { spec }: ChainOrder): Promise<Dec> {
+  async #price(tracked: Tracked, { spec }: OrderRecord): Promise<Dec> {
     const max = highestPrice(spec);
     const request = { owner: tracked.id.owner, rows: groupNeeds(spec), denom: max.denom, maxPrice: max.amount };
     const price = await this.#options.pricing.price(request).catch((error: unknown) => {

@@ -1,4 +1,5 @@
 import { create, type DescMessage, type MessageInitShape } from "@bufbuild/protobuf";
+import type { DecimalCoin, IntCoin } from "../../util/index.ts";
 import { Closed_Reason } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
 import {
   MsgCloseBidSchema,
@@ -6,7 +7,6 @@ import {
   MsgWithdrawLeasesSchema,
 } from "../../wire/gen/svc/market/v1beta1/tx_pb.js";
 import { encodeMessage, type LeaseKey, type OrderKey, typeUrlOf } from "../../wire/index.ts";
-import type { ChainCoin, ChainPrice } from "../chain.ts";
 import type { GiveUpReason } from "../leases/index.ts";
 import type { OutMessage } from "./outbox.ts";
 
@@ -14,8 +14,8 @@ import type { OutMessage } from "./outbox.ts";
 
 export interface BidTerms {
   readonly provider: string;
-  readonly price: ChainPrice;
-  readonly deposit: ChainCoin;
+  readonly price: DecimalCoin;
+  readonly deposit: IntCoin;
 }
 
 export function bidMessage(order: OrderKey, { provider, price, deposit }: BidTerms): OutMessage {

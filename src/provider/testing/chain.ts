@@ -1,5 +1,15 @@
+import type {
+  BidRecord,
+  CertificateRecord,
+  DeploymentRecord,
+  GroupRecord,
+  LeaseRecord,
+  MarketParams,
+  OrderRecord,
+  PaymentRecord,
+  ProviderRecord,
+} from "../../client/index.ts";
 import type { AuditedAttributes } from "../../wire/gen/svc/audit/v1beta1/audit_pb.js";
-import type { Provider } from "../../wire/gen/svc/provider/v1beta1/provider_pb.js";
 import {
   type DeploymentKey,
   formatBidId,
@@ -7,29 +17,18 @@ import {
   type LeaseKey,
   type PublicKey,
 } from "../../wire/index.ts";
-import type {
-  ChainBid,
-  ChainCertificate,
-  ChainDeployment,
-  ChainGroup,
-  ChainLease,
-  ChainOrder,
-  ChainPayment,
-  ChainView,
-  LeaseFilter,
-  MarketParams,
-} from "../chain.ts";
+import type { ChainView, LeaseFilter } from "../chain.ts";
 
 /** A chain whose records a test writes. While it is down every call rejects. */
 export class FakeChain implements ChainView {
   down = false;
-  readonly leases = new Map<string, ChainLease>();
-  readonly deployments = new Map<string, ChainDeployment>();
-  readonly certificates = new Map<string, ChainCertificate>();
+  readonly leases = new Map<string, LeaseRecord>();
+  readonly deployments = new Map<string, DeploymentRecord>();
+  readonly certificates = new Map<string, CertificateRecord>();
   readonly publicKeys = new Map<string, PublicKey>();
 
   /** Makes an active lease, with its deployment. */
-  win(id: LeaseKey, deployment: ChainDeployment): void {
+  win(id: LeaseKey, deployment: DeploymentRecord): void {
     const price = { denom: "utoken", amount: 10n ** 18n };
     this.leases.set(formatBidId(id), { id, state: "active", price, createdAt: 5n, closedOn: 0n, closeReason: "" });
     this.deployments.set(formatDeploymentId(id), deployment);
@@ -40,12 +39,12 @@ export class FakeChain implements ChainView {
     if (lease !== undefined) this.leases.set(formatBidId(id), { ...lease, state: "closed", closedOn });
   }
 
-  async lease(id: LeaseKey): Promise<ChainLease | undefined> {
+  async lease(id: LeaseKey): Promise<LeaseRecord | undefined> {
     this.#ask();
     return this.leases.get(formatBidId(id));
   }
 
-  async activeLeases({ provider, owner, dseq }: LeaseFilter): Promise<readonly ChainLease[]> {
+  async activeLeases({ provider, owner, dseq }: LeaseFilter): Promise<readonly LeaseRecord[]> {
     this.#ask();
     return [...this.leases.values()].filter(
       ({ id, state }) =>
@@ -56,21 +55,21 @@ export class FakeChain implements ChainView {
     );
   }
 
-  async deployment(id: DeploymentKey): Promise<ChainDeployment | undefined> {
+  async deployment(id: DeploymentKey): Promise<DeploymentRecord | undefined> {
     this.#ask();
     return this.deployments.get(formatDeploymentId(id));
   }
 
-  async group(id: DeploymentKey & { readonly gseq: number }): Promise<ChainGroup | undefined> {
+  async group(id: DeploymentKey & { readonly gseq: number }): Promise<GroupRecord | undefined> {
     return (await this.deployment(id))?.groups.find((group) => group.gseq === id.gseq);
   }
 
-  async payment(): Promise<ChainPayment | undefined> {
+  async payment(): Promise<PaymentRecord | undefined> {
     this.#ask();
     return undefined;
   }
 
-  async certificate(owner: string, serial: string): Promise<ChainCertificate | undefined> {
+  async certificate(owner: string, serial: string): Promise<CertificateRecord | undefined> {
     this.#ask();
     return this.certificates.get(`${owner}/${serial}`);
   }
@@ -80,7 +79,7 @@ export class FakeChain implements ChainView {
     return this.publicKeys.get(address);
   }
 
-  async provider(): Promise<Provider | undefined> {
+  async provider(): Promise<ProviderRecord | undefined> {
     this.#ask();
     return undefined;
   }
@@ -90,7 +89,7 @@ export class FakeChain implements ChainView {
     return [];
   }
 
-  async openOrders(): Promise<readonly ChainOrder[]> {
+  async openOrders(): Promise<readonly OrderRecord[]> {
     this.#ask();
     return [];
   }
@@ -99,7 +98,7 @@ export class FakeChain implements ChainView {
     this.#ask();
   }
 
-  async bid(): Promise<ChainBid | undefined> {
+  async bid(): Promise<BidRecord | undefined> {
     this.#ask();
     return undefined;
   }

@@ -1,5 +1,5 @@
+import type { DeploymentRecord } from "../../client/index.ts";
 import { type LoadedSdl, loadSdl } from "../../sdl/index.ts";
-import type { ChainDeployment } from "../chain.ts";
 
 export interface SampleOptions {
   readonly image?: string;
@@ -46,11 +46,13 @@ export function sampleFile(options: SampleOptions = {}): string {
 }
 
 /** The deployment as the chain holds it. */
-export function onChain(loaded: LoadedSdl): ChainDeployment {
+export function onChain(loaded: LoadedSdl): DeploymentRecord {
   return {
+    dseq: 1n,
     state: "active",
+    createdAt: 1n,
     version: loaded.hash,
-    groups: loaded.groups.map((spec, index) => ({ gseq: index + 1, state: "open" as const, spec })),
+    groups: loaded.groups.map((spec, index) => ({ gseq: index + 1, state: "open" as const, spec, closeReason: "" })),
     escrow: undefined,
   };
 }

@@ -1,7 +1,6 @@
 import { formatPrice, priceOverTime } from "../../sdl/index.ts";
 import { printable, textTable } from "../../util/index.ts";
-import type { ProviderAttribute } from "../session/market.ts";
-import type { Offer } from "../session/offer.ts";
+import type { Offer, ProviderAttribute } from "../session/offer.ts";
 
 const HEADINGS = ["", "PROVIDER", "HOST", "PER BLOCK", "PER HOUR", "PER MONTH", "ATTRIBUTES", "AUDITED BY"] as const;
 const MAX_ATTRIBUTES = 4;

@@ -1,8 +1,13 @@
-import { clientErrors } from "../../client/index.ts";
+import {
+  type BidRecord,
+  clientErrors,
+  type GroupRecord,
+  type OrderRecord,
+  type ProviderRecord,
+} from "../../client/index.ts";
 import { formatDecCoin, isOneOf, SvcError, shellWord } from "../../util/index.ts";
 import { sleep, unlessInterrupted } from "../session/clock.ts";
 import { deployErrors } from "../session/errors.ts";
-import type { BidRecord, GroupRecord, OrderRecord, ProviderRecord } from "../session/market.ts";
 import type { Offer } from "../session/offer.ts";
 import type { BidPolicy } from "../session/policy.ts";
 import { nextHeight, type Session } from "../session/session.ts";

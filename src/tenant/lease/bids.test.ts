@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import type { BidRecord } from "../../client/market/types.ts";
 import { parseDec, parseDecCoin } from "../../util/index.ts";
-import type { BidRecord } from "../session/market.ts";
 import { hostOf, type Offer } from "../session/offer.ts";
 import { attributeText, bidTable, shortAddress } from "./bid-table.ts";
 import { bidsByGroup, isAcceptable, rankBids } from "./bids.ts";
@@ -16,7 +16,7 @@ interface BidInit {
 
 function bid({ provider = "svc1a", price = "10", createdAt = 100n, gseq = 1 }: BidInit = {}): BidRecord {
   const id = { owner: "svc1t", dseq: 1n, gseq, oseq: 1, provider };
-  return { id, price: { denom: "utoken", amount: parseDec(price) }, createdAt };
+  return { id, state: "open", price: { denom: "utoken", amount: parseDec(price) }, createdAt };
 }
 
 const providers = (bids: readonly BidRecord[]): string[] => bids.map(({ id }) => id.provider);

@@ -1,4 +1,4 @@
-import type { BidRecord } from "../session/market.ts";
+import type { BidRecord } from "../../client/index.ts";
 import type { BidPolicy } from "../session/policy.ts";
 
 /** Cheapest first; of equal prices the earlier bid, then the lower address, so that everybody sees one order. */

@@ -1,3 +1,4 @@
+import type { DeploymentRecord, GroupRecord, LeaseRecord } from "../../client/index.ts";
 import { formatDecCoin, isOneOf, SvcError, shellWord } from "../../util/index.ts";
 import { marketErrors } from "../../wire/index.ts";
 import { createLease, startGroup } from "../chain/messages.ts";
@@ -5,7 +6,7 @@ import type { Placed } from "../order/order.ts";
 import { unlessInterrupted } from "../session/clock.ts";
 import { deployErrors } from "../session/errors.ts";
 import type { JournalEntry } from "../session/journal.ts";
-import { activeLeases, type DeploymentRecord, type GroupRecord, type LeaseRecord } from "../session/market.ts";
+import { activeLeases } from "../session/market.ts";
 import type { Session } from "../session/session.ts";
 import { takeBids } from "./bidding.ts";
 

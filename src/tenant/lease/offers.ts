@@ -1,4 +1,4 @@
-import type { BidRecord, ProviderRecord } from "../session/market.ts";
+import type { BidRecord, ProviderRecord } from "../../client/index.ts";
 import { hostOf, type Offer } from "../session/offer.ts";
 import type { Session } from "../session/session.ts";
 

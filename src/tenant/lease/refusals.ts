@@ -1,7 +1,7 @@
+import type { OrderRecord, ProviderRecord } from "../../client/index.ts";
 import { errorText } from "../../util/index.ts";
 import { formatOrderId } from "../../wire/index.ts";
 import type { BidRefusal, Gate } from "../session/gate.ts";
-import type { OrderRecord, ProviderRecord } from "../session/market.ts";
 import { hostOf } from "../session/offer.ts";
 import type { Session } from "../session/session.ts";
 

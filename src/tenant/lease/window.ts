@@ -1,4 +1,4 @@
-import type { BidRecord } from "../session/market.ts";
+import type { BidRecord } from "../../client/index.ts";
 import { lowest } from "./lowest.ts";
 
 export interface BidWindow {

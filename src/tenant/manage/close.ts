@@ -1,7 +1,8 @@
+import type { DeploymentRecord, PaidLease } from "../../client/index.ts";
 import type { IntCoin } from "../../util/index.ts";
 import { closeDeployment } from "../chain/messages.ts";
 import type { Journal } from "../session/journal.ts";
-import type { DeploymentRecord, LeaseRecord, Market } from "../session/market.ts";
+import type { Market } from "../session/market.ts";
 
 /** Who got what of a deployment's money. */
 export interface CloseResult {
@@ -39,8 +40,8 @@ function moneyIn({ escrow }: DeploymentRecord): bigint {
 }
 
 /** Providers in the order in which they had leases. */
-function paidTo(leases: readonly LeaseRecord[], denom: string): CloseResult["paid"] {
+function paidTo(leases: readonly PaidLease[], denom: string): CloseResult["paid"] {
   const sums = new Map<string, bigint>();
-  for (const { id, withdrawn } of leases) sums.set(id.provider, (sums.get(id.provider) ?? 0n) + withdrawn);
+  for (const { id, payment } of leases) sums.set(id.provider, (sums.get(id.provider) ?? 0n) + payment.withdrawn);
   return [...sums].map(([provider, amount]) => ({ provider, amount: { denom, amount } }));
 }

@@ -1,14 +1,9 @@
+import type { BidRecord, DeploymentRecord, LeaseRecord, PaidLease } from "../../client/index.ts";
 import { formatPrice, priceOverTime } from "../../sdl/index.ts";
 import { errorText, formatDecShort } from "../../util/index.ts";
 import { totalPrice } from "../order/order.ts";
 import type { LeaseState, OpenGate, ServiceState } from "../session/gate.ts";
-import {
-  activeLeases,
-  type BidRecord,
-  type DeploymentRecord,
-  type LeaseRecord,
-  type Market,
-} from "../session/market.ts";
+import { activeLeases, type Market } from "../session/market.ts";
 
 /** A deployment as `deploy ps` shows it; also its JSON form. */
 export interface DeploymentLine {
@@ -176,10 +171,10 @@ function serviceTrouble({ name, available, updated, total, error }: ServiceState
 /** The balance at this height, not that of the last settlement. */
 function moneyLeft(
   { escrow }: DeploymentRecord,
-  leases: readonly LeaseRecord[],
+  leases: readonly PaidLease[],
   { height, blockSeconds, now }: ChainTime & { readonly now: number },
 ): Pick<DeploymentLine, "balance" | "blocks_left" | "until"> {
-  const earned = leases.reduce((sum, { accrued, settled }) => sum + accrued - settled, 0n);
+  const earned = leases.reduce((sum, { payment }) => sum + payment.accrued - payment.settled, 0n);
   const balance = { denom: escrow?.denom ?? "", amount: ((escrow?.balance ?? 0n) - earned).toString() };
   const end = escrow?.exhaustsAt ?? 0n;
   if (end === 0n) return { balance, blocks_left: "0", until: "" };

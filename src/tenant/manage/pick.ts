@@ -1,13 +1,8 @@
+import type { DeploymentRecord, LeaseRecord, ProviderRecord } from "../../client/index.ts";
 import { deployErrors } from "../session/errors.ts";
 import type { OpenGate } from "../session/gate.ts";
 import type { Journal } from "../session/journal.ts";
-import {
-  activeLeases,
-  type DeploymentRecord,
-  type LeaseRecord,
-  type Market,
-  type ProviderRecord,
-} from "../session/market.ts";
+import { activeLeases, type Market } from "../session/market.ts";
 
 /** The deployment of a number, or the only active one. */
 export async function pickDeployment(

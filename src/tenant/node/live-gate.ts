@@ -4,11 +4,11 @@ import {
   type GatewayCredential,
   GatewayRefusal,
   type LeaseStatus,
+  type ProviderRecord,
   publishedCertificates,
 } from "../../client/index.ts";
 import { errorText } from "../../util/index.ts";
 import type { Gate, LeaseState, ManifestOutcome, PortState, ServiceState } from "../session/gate.ts";
-import type { ProviderRecord } from "../session/market.ts";
 
 export interface GateOptions {
   readonly chain: ChainClient;

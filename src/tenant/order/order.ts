@@ -1,3 +1,4 @@
+import type { DeploymentRecord, DepositTerms } from "../../client/index.ts";
 import { groupPrice, requireWithinLimits } from "../../sdl/index.ts";
 import {
   type DecimalCoin,
@@ -17,7 +18,6 @@ import { closeDeployment, createDeployment } from "../chain/messages.ts";
 import { checkInterrupted, unlessInterrupted } from "../session/clock.ts";
 import { deployErrors } from "../session/errors.ts";
 import type { JournalEntry } from "../session/journal.ts";
-import type { DeploymentRecord, DepositTerms } from "../session/market.ts";
 import type { DeployRequest, Session } from "../session/session.ts";
 import { type Begun, findResumption, type Resumption } from "./resume.ts";
 

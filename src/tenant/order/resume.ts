@@ -1,7 +1,8 @@
+import type { DeploymentRecord } from "../../client/index.ts";
 import { append, equalBytes, shellWord } from "../../util/index.ts";
 import { deployErrors } from "../session/errors.ts";
 import type { JournalEntry } from "../session/journal.ts";
-import { activeLeases, type DeploymentRecord } from "../session/market.ts";
+import { activeLeases } from "../session/market.ts";
 import { nextHeight, type Session } from "../session/session.ts";
 
 /** A deployment of the file that an earlier run began. */

@@ -1,8 +1,8 @@
+import type { LeaseRecord, ProviderRecord } from "../../client/index.ts";
 import { shellWord, toHex } from "../../util/index.ts";
 import { checkInterrupted, sleep, unlessInterrupted } from "../session/clock.ts";
 import { deployErrors } from "../session/errors.ts";
 import type { ManifestOutcome } from "../session/gate.ts";
-import type { LeaseRecord, ProviderRecord } from "../session/market.ts";
 import type { Session } from "../session/session.ts";
 
 const FIRST_PAUSE_MS = 250;

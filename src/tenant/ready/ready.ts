@@ -1,8 +1,8 @@
+import type { LeaseRecord } from "../../client/index.ts";
 import { errorText, toHex } from "../../util/index.ts";
 import { checkInterrupted, sleep, unlessInterrupted } from "../session/clock.ts";
 import { deployErrors } from "../session/errors.ts";
 import type { LeaseState } from "../session/gate.ts";
-import type { LeaseRecord } from "../session/market.ts";
 import type { Session } from "../session/session.ts";
 import { type Running, type Serving, withAddresses } from "./addresses.ts";
 import type { Leased } from "./manifest.ts";

@@ -1,6 +1,6 @@
+import type { ProviderRecord } from "../../client/index.ts";
 import type { Manifest } from "../../sdl/index.ts";
 import type { LeaseKey, OrderKey } from "../../wire/index.ts";
-import type { ProviderRecord } from "./market.ts";
 
 export interface ServiceState {
   readonly name: string;

@@ -1,4 +1,8 @@
-import type { BidRecord, ProviderAttribute } from "./market.ts";
+import type { BidRecord } from "../../client/index.ts";
+import type { Attribute } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
+
+/** What a provider says of itself. */
+export type ProviderAttribute = Pick<Attribute, "key" | "value">;
 
 /** A bid with what is worth knowing of its provider. */
 export interface Offer {

@@ -1,4 +1,5 @@
 import { sha256 } from "@noble/hashes/sha2.js";
+import type { BidRecord } from "../../client/index.ts";
 import type { LoadedSdl, SdlSource } from "../../sdl/index.ts";
 import { type Clock, concatBytes, type IntCoin, toHex } from "../../util/index.ts";
 import { GroupSpecSchema } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
@@ -6,7 +7,7 @@ import { type Any, encodeMessage } from "../../wire/index.ts";
 import { sleep } from "./clock.ts";
 import type { OpenGate } from "./gate.ts";
 import type { Journal } from "./journal.ts";
-import type { BidRecord, Market } from "./market.ts";
+import type { Market } from "./market.ts";
 import type { Offer } from "./offer.ts";
 import type { BidPolicy } from "./policy.ts";
 import type { Probe } from "./probe.ts";

@@ -1,3 +1,4 @@
+import type { CertificateRecord, LeaseRecord } from "../../../client/index.ts";
 import {
   formatCertificateId,
   formatLeaseId,
@@ -6,15 +7,15 @@ import {
   parseCertificateId,
   parseLeaseId,
 } from "../../../wire/index.ts";
-import type { ChainCertificate, ChainLease, ChainView } from "../../chain.ts";
+import type { ChainView } from "../../chain.ts";
 import { gatewayErrors } from "../errors.ts";
 import { Memo } from "./memo.ts";
 
 /** The facts that decide who may do what. Rejects with `chainUnreachable` where the chain could not be asked. */
 export class ChainFacts {
-  readonly #certificates: Memo<ChainCertificate | undefined>;
+  readonly #certificates: Memo<CertificateRecord | undefined>;
   readonly #keys: Memo<PublicKey | undefined>;
-  readonly #leases: Memo<ChainLease | undefined>;
+  readonly #leases: Memo<LeaseRecord | undefined>;
 
   constructor(chain: ChainView, ageMs: number, now: () => number) {
     this.#certificates = new Memo(
@@ -29,7 +30,7 @@ export class ChainFacts {
     this.#leases = new Memo((key) => asked(() => chain.lease(parseLeaseId(key))), ageMs, now);
   }
 
-  certificate(owner: string, serial: string): Promise<ChainCertificate | undefined> {
+  certificate(owner: string, serial: string): Promise<CertificateRecord | undefined> {
     return this.#certificates.get(formatCertificateId({ owner, serial }));
   }
 

@@ -1,0 +1,109 @@
+import type { SdlLimits } from "../../sdl/index.ts";
+import type { DecimalCoin, IntCoin } from "../../util/index.ts";
+import type { Attribute } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
+import type { GroupSpec } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
+import type { LeaseKey, OrderKey } from "../../wire/index.ts";
+
+/** The records of the marketplace as those who buy and sell in it read them. Prices are per block. */
+
+export interface GroupRecord {
+  readonly gseq: number;
+  readonly state: "open" | "paused" | "insufficient_funds" | "closed";
+  readonly spec: GroupSpec;
+  /** Name of the reason for which it stopped; `not_closed` while it has not. */
+  readonly closeReason: string;
+}
+
+/** Money behind a deployment. Amounts are those of the last settlement. */
+export interface EscrowRecord {
+  readonly denom: string;
+  readonly balance: bigint;
+  /** Earned by providers so far. */
+  readonly transferred: bigint;
+  /** Height at which the money ends; 0 while nothing is paid. */
+  readonly exhaustsAt: bigint;
+}
+
+export interface DeploymentRecord {
+  readonly dseq: bigint;
+  readonly state: "active" | "closed";
+  /** Hash of the manifest, 32 bytes. */
+  readonly version: Uint8Array;
+  readonly createdAt: bigint;
+  readonly groups: readonly GroupRecord[];
+  readonly escrow: EscrowRecord | undefined;
+}
+
+export interface OrderRecord {
+  readonly id: OrderKey;
+  readonly state: "open" | "active" | "closed";
+  readonly spec: GroupSpec;
+  readonly createdAt: bigint;
+  readonly expiresAt: bigint;
+}
+
+export interface BidRecord {
+  readonly id: LeaseKey;
+  readonly state: "open" | "active" | "lost" | "closed";
+  /** For the whole group. */
+  readonly price: DecimalCoin;
+  readonly createdAt: bigint;
+}
+
+export interface LeaseRecord {
+  readonly id: LeaseKey;
+  /** Both states beside `active` are final. */
+  readonly state: "active" | "insufficient_funds" | "closed";
+  readonly price: DecimalCoin;
+  readonly createdAt: bigint;
+  /** Height at which it ended, 0 while it is active. */
+  readonly closedOn: bigint;
+  readonly closeReason: string;
+}
+
+/** What a lease has earned. */
+export interface PaymentRecord {
+  readonly rate: DecimalCoin;
+  /** Paid out to the provider. */
+  readonly withdrawn: bigint;
+  /** Earned and not yet paid out. */
+  readonly accrued: bigint;
+  /** The part of `accrued` that the last settlement has taken from the account already. */
+  readonly settled: bigint;
+}
+
+/** A lease with what it has earned. */
+export interface PaidLease extends LeaseRecord {
+  readonly payment: PaymentRecord;
+}
+
+/** What a provider says of itself. */
+export interface ProviderRecord {
+  readonly address: string;
+  /** `https://host:port` of its gateway. */
+  readonly hostUri: string;
+  readonly attributes: readonly Attribute[];
+}
+
+export interface CertificateRecord {
+  readonly state: "valid" | "revoked";
+  /** The certificate as it was published. */
+  readonly pem: Uint8Array;
+}
+
+/** What the chain asks of bids. */
+export interface MarketParams {
+  readonly orderMaxBids: number;
+  /** Least deposits, the default denomination first. */
+  readonly bidMinDeposits: readonly IntCoin[];
+}
+
+/** What the chain asks of the money behind a deployment. */
+export interface DepositTerms {
+  /** Least deposits, the default denomination first. */
+  readonly minDeposits: readonly IntCoin[];
+  /** A lease needs funds for so many blocks. */
+  readonly startBlocks: bigint;
+  /** What a deployment may ask for. */
+  readonly limits: SdlLimits;
+}
