@@ -13,13 +13,14 @@ export interface StoredAttribute extends EventAttribute {
 
 /**
  * Events that the ecosystem knows since logs went out of use: they stand among the events of a result and not in its log,
- * which has the form of the time before. Their amounts are those of `transfer`, by which one searches.
+ * which has the form of the time before. Of messages one searches for who spent and who received; all else, and those of
+ * fees, is found by `transfer`, and would be a fifth of the index.
  */
 const EVENTS_ALONE: ReadonlySet<string> = new Set(["coin_spent", "coin_received"]);
 
 /** Events of the ante checks and of block items. */
 export function storedEvents(events: readonly Event[]): StoredEvent[] {
-  return events.map(({ type, attributes }) => ({ type, attributes: indexed(type, attributes) }));
+  return events.map(({ type, attributes }) => ({ type, attributes: marked(attributes, !EVENTS_ALONE.has(type)) }));
 }
 
 /**
@@ -31,17 +32,18 @@ export function storedMessageEvents(
   index: number,
   typeUrls: readonly string[],
 ): StoredEvent[] {
-  const mark = { key: "msg_index", value: index.toString(), index: true };
+  const mark = { key: "msg_index", value: index.toString() };
   const urls = typeUrls.map((value) => ({ key: "action", value, index: true }));
   return events.map(({ type, attributes }, i) => ({
     type,
-    attributes: [...indexed(type, attributes), ...(i === 0 ? urls : []), mark],
+    attributes: EVENTS_ALONE.has(type)
+      ? [...attributes, mark].map(({ key, value }) => ({ key, value, index: key === "spender" || key === "receiver" }))
+      : [...marked(attributes, true), ...(i === 0 ? urls : []), { ...mark, index: true }],
   }));
 }
 
-function indexed(type: string, attributes: readonly EventAttribute[]): StoredAttribute[] {
-  const all = !EVENTS_ALONE.has(type);
-  return attributes.map(({ key, value }) => ({ key, value, index: all || key !== "amount" }));
+function marked(attributes: readonly EventAttribute[], index: boolean): StoredAttribute[] {
+  return attributes.map(({ key, value }) => ({ key, value, index }));
 }
 
 /**

@@ -65,6 +65,10 @@ describe("MsgSend", () => {
     ]);
     const values = (name: string) =>
       sent.events.flatMap((event) => event.attributes.filter(({ key }) => key === name).map(({ value }) => value));
+    const isIndexed = (name: string, at: number) =>
+      sent.events.flatMap(({ attributes }) => attributes.filter(({ key }) => key === name))[at]?.index;
+    // The fee's are found by its transfer.
+    expect([isIndexed("receiver", 0), isIndexed("receiver", 1), isIndexed("spender", 1)]).toEqual([false, true, true]);
     expect(values("action")).toEqual(["send", "/sdk.bank.v1beta1.MsgSend", "/cosmos.bank.v1beta1.MsgSend"]);
     expect(values("spender")).toEqual([alice.address, alice.address]);
     expect(values("receiver")).toEqual([encodeAddress(moduleAddress("fee_collector")), nobody]);
