@@ -16,12 +16,6 @@ export interface ProgramOptions {
   readonly env?: Environment;
 }
 
-/** Where a command line runs. */
-interface World {
-  readonly io: Io;
-  readonly env: Environment;
-}
-
 /** Runs one command line and returns the exit code of the process. */
 export async function runProgram(argv: readonly string[], options: ProgramOptions = {}): Promise<number> {
   const { io = createIo(), env = process.env } = options;
@@ -83,7 +77,7 @@ function like(error: Error, other: Error): Error {
   return other;
 }
 
-async function runCommand({ path, rest, unknown }: Resolved, { io, env }: World): Promise<number> {
+async function runCommand({ path, rest, unknown }: Resolved, { io, env }: Required<ProgramOptions>): Promise<number> {
   const spec = path.at(-1) ?? ROOT;
   const command = await toCommand(path, io);
   try {

@@ -28,6 +28,14 @@ export type OrderKey = GroupKey & Pick<OrderID, "oseq">;
 export type BidKey = OrderKey & Pick<BidID, "provider">;
 /** A lease is named by the bid it came from. */
 export type LeaseKey = BidKey;
+/** Numbers of an order whose owner is known; all orders of the deployment where `gseq` and `oseq` are missing. */
+export type OrderNumbers = Pick<OrderKey, "dseq"> & Partial<Pick<OrderKey, "gseq" | "oseq">>;
+/** The owner and serial number of a certificate. */
+export type CertificateKey = Pick<CertificateID, "owner" | "serial">;
+/** What an escrow account is for: a deployment's money, or the deposit of a bid. */
+export type AccountScope = "deployment" | "bid";
+/** An escrow account; `xid` is the text of the deployment's or the bid's id. */
+export type AccountKey = Pick<AccountID, "xid"> & { readonly scope: AccountScope };
 
 const MAX_UINT32 = 0xffff_ffffn;
 const MAX_UINT64 = (1n << 64n) - 1n;
@@ -63,7 +71,7 @@ export function formatPaymentId(id: LeaseKey): string {
 }
 
 /** `<owner>/<serial>`. */
-export function formatCertificateId(id: Pick<CertificateID, "owner" | "serial">): string {
+export function formatCertificateId(id: CertificateKey): string {
   return `${id.owner}/${id.serial}`;
 }
 

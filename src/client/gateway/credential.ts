@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { signToken, TOKEN_DEFAULT_LIFETIME, type TokenScope, type TokenSigner } from "../../crypto/index.ts";
+import type { OrderNumbers } from "../../wire/index.ts";
 
 /** How a tenant proves who he is: with the certificate he published, or with tokens signed by his account's key. */
 export type GatewayCredential =
@@ -7,12 +8,9 @@ export type GatewayCredential =
   | { readonly kind: "token"; readonly account: string; readonly sign: TokenSigner };
 
 /** What one token is for; it allows nothing else. */
-export interface TokenPurpose {
+export interface TokenPurpose extends OrderNumbers {
   readonly provider: string;
   readonly scope: TokenScope;
-  readonly dseq: bigint;
-  readonly gseq?: number;
-  readonly oseq?: number;
   /** Seconds; 15 minutes where it is left out. */
   readonly lifetime?: number;
 }

@@ -24,7 +24,7 @@ import { decodeAddress, certErrors as errors } from "../../wire/index.ts";
 export const STORE = "cert";
 
 /** Owner's address bytes and the serial number. */
-export type CertificateKey = [owner: Uint8Array, serial: bigint];
+export type CertificateStoreKey = [owner: Uint8Array, serial: bigint];
 
 /** Big-endian digits behind a length byte: numbers sort as numbers. */
 const serialKey: KeyCodec<bigint> = mappedKey(bytesKey, {
@@ -47,7 +47,7 @@ export class CertKeeper {
       ownerState: index({
         prefix: 0x03,
         key: tupleKey(addressKey, uint8Key),
-        of: (value: Certificate, [owner]: CertificateKey) => [owner, value.state] as const,
+        of: (value: Certificate, [owner]: CertificateStoreKey) => [owner, value.state] as const,
       }),
     },
   });
@@ -74,7 +74,7 @@ export class CertKeeper {
   }
 }
 
-export function certificateKey(owner: string, serial: bigint): CertificateKey {
+export function certificateKey(owner: string, serial: bigint): CertificateStoreKey {
   return [decodeAddress(owner, "account"), serial];
 }
 

@@ -8,9 +8,9 @@ import {
 } from "../../wire/gen/svc/cert/v1beta1/cert_pb.js";
 import { decodeAddress, certErrors as errors } from "../../wire/index.ts";
 import { parseSerial } from "./check.ts";
-import { type CertificateKey, type CertKeeper, certificateKey, STORE } from "./keeper.ts";
+import { type CertificateStoreKey, type CertKeeper, certificateKey, STORE } from "./keeper.ts";
 
-type Row = readonly [CertificateKey, Certificate];
+type Row = readonly [CertificateStoreKey, Certificate];
 
 export function certQueries(keeper: CertKeeper): BoundService {
   return bindService(Query, {

@@ -27,6 +27,7 @@ import {
   ParamsSchema,
 } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
 import {
+  type AccountKey,
   type DeploymentKey,
   decodeAddress,
   deploymentErrors as errors,
@@ -34,7 +35,7 @@ import {
   formatGroupId,
   type GroupKey,
 } from "../../wire/index.ts";
-import type { AccountId, Escrow } from "../escrow/index.ts";
+import type { Escrow } from "../escrow/index.ts";
 import { emitDeployment, emitGroup } from "./events.ts";
 import { checkGroups } from "./group-spec.ts";
 
@@ -312,7 +313,7 @@ export function idOf(group: Group): GroupKey {
 }
 
 /** The escrow account of a deployment. */
-export function escrowId(id: DeploymentKey): AccountId {
+export function escrowId(id: DeploymentKey): AccountKey {
   return { scope: "deployment", xid: formatDeploymentId(id) };
 }
 

@@ -7,7 +7,6 @@ import { escrowQueries } from "./queries.ts";
 export { ESCROW_ACCOUNT, type EscrowBank, type EscrowHooks, EscrowKeeper } from "./keeper.ts";
 export {
   type Account,
-  type AccountId,
   accountMessage,
   type Payment,
   paymentMessage,

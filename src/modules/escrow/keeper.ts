@@ -13,9 +13,9 @@ import {
 } from "../../store/index.ts";
 import { assert, type Dec, type DecimalCoin, formatCoin, formatDecCoin, type IntCoin } from "../../util/index.ts";
 import { type Params, ParamsSchema } from "../../wire/gen/svc/escrow/v1beta1/escrow_pb.js";
-import { decodeAddress, escrowErrors as errors } from "../../wire/index.ts";
+import { type AccountKey, decodeAddress, escrowErrors as errors } from "../../wire/index.ts";
 import { accountKey, pathKey, paymentKey } from "./keys.ts";
-import { type Account, type AccountId, accountValue, type Payment, paymentValue } from "./records.ts";
+import { type Account, accountValue, type Payment, paymentValue } from "./records.ts";
 import {
   addDeposit,
   addPayment,
@@ -61,7 +61,7 @@ export interface EscrowHooks {
 }
 
 export interface NewAccount {
-  readonly id: AccountId;
+  readonly id: AccountKey;
   readonly owner: string;
   readonly depositor: string;
   readonly deposit: IntCoin;
@@ -145,16 +145,16 @@ export class EscrowKeeper {
     return this.getParams(ctx).maxEndblockRecords;
   }
 
-  account(ctx: Context, id: AccountId): Account {
+  account(ctx: Context, id: AccountKey): Account {
     return this.accounts.require(store(ctx), accountKey(id));
   }
 
-  findPayment(ctx: Context, account: AccountId, id: string): Payment | undefined {
+  findPayment(ctx: Context, account: AccountKey, id: string): Payment | undefined {
     return this.payments.get(store(ctx), paymentKey(account, id));
   }
 
   /** Open payments of an account, in the order of their ids. */
-  openPayments(reader: KVReader, id: AccountId): Payment[] {
+  openPayments(reader: KVReader, id: AccountKey): Payment[] {
     const found = this.payments.by.state.iterate(reader, { prefix: [OPEN, accountKey(id)] });
     return [...found].map(([, payment]) => payment);
   }
@@ -181,7 +181,7 @@ export class EscrowKeeper {
   }
 
   /** Adds money from anybody. Returns the account's new balance. */
-  deposit(ctx: Context, id: AccountId, from: { readonly depositor: string; readonly amount: IntCoin }): IntCoin {
+  deposit(ctx: Context, id: AccountKey, from: { readonly depositor: string; readonly amount: IntCoin }): IntCoin {
     const ledger = this.#settled(ctx, id);
     const { denom, amount } = from.amount;
     if (denom !== ledger.account.denom)
@@ -195,11 +195,11 @@ export class EscrowKeeper {
   }
 
   /** Throws `escrow/4` unless the account can pay a rate, beside those it pays already, for a number of blocks. */
-  checkFunds(ctx: Context, id: AccountId, need: { readonly rate: DecimalCoin; readonly blocks: bigint }): void {
+  checkFunds(ctx: Context, id: AccountKey, need: { readonly rate: DecimalCoin; readonly blocks: bigint }): void {
     this.#checkCovers(this.#settled(ctx, id).account, { rate: need.rate.amount, blocks: need.blocks });
   }
 
-  openPayment(ctx: Context, id: AccountId, terms: NewPayment): void {
+  openPayment(ctx: Context, id: AccountKey, terms: NewPayment): void {
     const ledger = this.#settled(ctx, id);
     const key = paymentKey(id, terms.id);
     if (terms.rate.denom !== ledger.account.denom)
@@ -230,7 +230,7 @@ export class EscrowKeeper {
   }
 
   /** Pays out what a payment has earned. */
-  withdraw(ctx: Context, id: AccountId, paymentId: string): IntCoin {
+  withdraw(ctx: Context, id: AccountKey, paymentId: string): IntCoin {
     const ledger = this.#settled(ctx, id);
     const payment = find(ledger, paymentId);
     const paid = this.#payOut(ctx, payment);
@@ -240,7 +240,7 @@ export class EscrowKeeper {
   }
 
   /** Ends a payment at this block and pays it out. */
-  closePayment(ctx: Context, id: AccountId, paymentId: string): void {
+  closePayment(ctx: Context, id: AccountKey, paymentId: string): void {
     const ledger = this.#settled(ctx, id);
     const payment = find(ledger, paymentId);
     this.#close(ctx, payment, ctx.height);
@@ -248,7 +248,7 @@ export class EscrowKeeper {
   }
 
   /** Ends and pays all payments, returns what remains to the depositors, and closes the account. */
-  closeAccount(ctx: Context, id: AccountId): void {
+  closeAccount(ctx: Context, id: AccountKey): void {
     const { account, payments } = this.#settled(ctx, id);
     for (const payment of payments) this.#close(ctx, payment, ctx.height);
     for (const { depositor, amount } of refunds(account.deposits)) {
@@ -263,7 +263,7 @@ export class EscrowKeeper {
    * Ends the payments of an account whose money ended in an earlier block but whose turn has not come yet, because the
    * end of a block closes a limited number of accounts. Whatever changes an account calls this first.
    */
-  bringUpToDate(ctx: Context, id: AccountId): void {
+  bringUpToDate(ctx: Context, id: AccountKey): void {
     if (isOverdue(this.account(ctx, id), ctx.height)) this.#exhaust(ctx, accountKey(id));
   }
 
@@ -344,7 +344,7 @@ export class EscrowKeeper {
   }
 
   /** An open account with its open payments, settled to this block. */
-  #settled(ctx: Context, id: AccountId): AccountLedger {
+  #settled(ctx: Context, id: AccountKey): AccountLedger {
     const ledger = this.#ledger(ctx, accountKey(id));
     if (!ledger.account.open) throw errors.accountClosed(accountKey(id).slice(0, -1));
     assert(!isOverdue(ledger.account, ctx.height), "an overdue escrow account is brought up to date first");

@@ -1,6 +1,6 @@
 import type { KeyCodec } from "../../store/index.ts";
 import { fromUtf8, toUtf8 } from "../../util/index.ts";
-import type { AccountId } from "./records.ts";
+import type { AccountKey } from "../../wire/index.ts";
 
 /**
  * Keys are the texts people meet, each part with a slash behind it: `deployment/svc1.../12/`. So a text cut at a slash
@@ -21,10 +21,10 @@ export const pathKey: KeyCodec<string, string> = {
   prefix: (path) => toUtf8(path),
 };
 
-export function accountKey({ scope, xid }: AccountId): string {
+export function accountKey({ scope, xid }: AccountKey): string {
   return `${scope}/${xid}/`;
 }
 
-export function paymentKey(account: AccountId, payment: string): string {
+export function paymentKey(account: AccountKey, payment: string): string {
   return `${accountKey(account)}${payment}/`;
 }

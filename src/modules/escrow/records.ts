@@ -9,20 +9,12 @@ import {
   type Payment as PaymentMessage,
   PaymentSchema,
 } from "../../wire/gen/svc/escrow/v1beta1/escrow_pb.js";
+import type { AccountKey, AccountScope } from "../../wire/index.ts";
 import type { AccountBook, PaymentBook } from "./settlement.ts";
-
-/** What an account is for: a deployment's money, or the deposit of a bid. */
-export type Scope = "deployment" | "bid";
-
-/** `xid` is the text of the deployment's or the bid's id. */
-export interface AccountId {
-  readonly scope: Scope;
-  readonly xid: string;
-}
 
 /** Money of one deployment or bid, held by the module's account. One denomination. */
 export interface Account extends AccountBook {
-  readonly id: AccountId;
+  readonly id: AccountKey;
   /** bech32. */
   readonly owner: string;
   readonly open: boolean;
@@ -31,7 +23,7 @@ export interface Account extends AccountBook {
 
 /** Money flowing from an account to a provider, per block. */
 export interface Payment extends PaymentBook {
-  readonly account: AccountId;
+  readonly account: AccountKey;
   /** `<gseq>/<oseq>/<provider>` */
   readonly id: string;
   /** The provider, bech32. */
@@ -120,11 +112,11 @@ export const paymentValue: ValueCodec<Payment> = {
   decode: (bytes) => paymentOf(fromBinary(PaymentSchema, bytes)),
 };
 
-export function isScope(text: string): text is Scope {
+export function isScope(text: string): text is AccountScope {
   return text === "deployment" || text === "bid";
 }
 
-function scopeOf(text: string): Scope {
+function scopeOf(text: string): AccountScope {
   if (!isScope(text)) throw new Error(`escrow account of scope "${text}"`);
   return text;
 }

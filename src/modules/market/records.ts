@@ -20,6 +20,7 @@ import {
   OrderSchema,
 } from "../../wire/gen/svc/market/v1beta1/market_pb.js";
 import {
+  type AccountKey,
   type BidKey,
   decodeAddress,
   encodeAddress,
@@ -27,7 +28,6 @@ import {
   type GroupKey,
   type OrderKey,
 } from "../../wire/index.ts";
-import type { AccountId } from "../escrow/index.ts";
 
 /** Store keys: owner, dseq, gseq, oseq, and for bids and leases the provider. */
 export type OrderPath = readonly [Uint8Array, bigint, number, number];
@@ -125,7 +125,7 @@ function plainId({ owner, dseq, gseq, oseq, provider }: BidKey): BidKey {
 }
 
 /** The escrow account of a bid's deposit. */
-export function bidEscrowId(id: BidKey): AccountId {
+export function bidEscrowId(id: BidKey): AccountKey {
   return { scope: "bid", xid: formatBidId(id) };
 }
 

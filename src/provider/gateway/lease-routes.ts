@@ -1,19 +1,19 @@
 import type { TokenScope } from "../../crypto/index.ts";
 import { decodeManifest, type Manifest, manifestJson } from "../../sdl/index.ts";
 import { errorText, fromUtf8, SvcError } from "../../util/index.ts";
-import { type LeaseKey, readJson } from "../../wire/index.ts";
+import { type LeaseKey, type OrderNumbers, readJson } from "../../wire/index.ts";
 import { type LeaseService, leaseErrors } from "../leases/index.ts";
 import type { Access, Grant } from "./access/authorizer.ts";
 import { gatewayErrors } from "./errors.ts";
 import { readShellParameters, readStreamParameters } from "./parameters.ts";
-import { type PathIds, readIds } from "./paths.ts";
+import { readIds } from "./paths.ts";
 import type { GatewaySources } from "./sources.ts";
 import { sendEvents, sendLogs } from "./streams/feeds.ts";
 import { runShell } from "./streams/shell.ts";
 import type { GatewayStream } from "./streams/stream.ts";
 
 /** What handlers of tenants' requests work with. */
-export interface TenantWorld {
+export interface TenantServices {
   readonly leases: LeaseService;
   readonly sources: GatewaySources;
 }
@@ -21,7 +21,7 @@ export interface TenantWorld {
 /** A request after its path was read. */
 export interface TenantRequest {
   readonly grant: Grant;
-  readonly ids: PathIds;
+  readonly ids: OrderNumbers;
   readonly service: string;
   /** The address with its query. */
   readonly url: string;
@@ -35,7 +35,7 @@ interface TenantRoute {
   readonly method: "GET" | "PUT";
   readonly path: string;
   readonly scope: TokenScope;
-  answer(request: TenantRequest, world: TenantWorld): Promise<TenantAnswer>;
+  answer(request: TenantRequest, services: TenantServices): Promise<TenantAnswer>;
 }
 
 const LEASE = "/lease/:dseq/:gseq/:oseq";

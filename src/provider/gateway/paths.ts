@@ -1,11 +1,5 @@
+import type { OrderNumbers } from "../../wire/index.ts";
 import { gatewayErrors } from "./errors.ts";
-
-/** The numbers of a lease in a path; `gseq` and `oseq` are missing where the path is about a deployment. */
-export interface PathIds {
-  readonly dseq: bigint;
-  readonly gseq?: number;
-  readonly oseq?: number;
-}
 
 const MAX_UINT64 = (1n << 64n) - 1n;
 const MAX_UINT32 = 0xffff_ffffn;
@@ -22,7 +16,11 @@ export function readPath(url: string): string {
 }
 
 /** Reads numbers of a path; texts that are no such numbers name nothing. */
-export function readIds(texts: { readonly dseq: string; readonly gseq?: string; readonly oseq?: string }): PathIds {
+export function readIds(texts: {
+  readonly dseq: string;
+  readonly gseq?: string;
+  readonly oseq?: string;
+}): OrderNumbers {
   const dseq = readNumber(texts.dseq, MAX_UINT64);
   if (texts.gseq === undefined || texts.oseq === undefined) return { dseq };
   return { dseq, gseq: Number(readNumber(texts.gseq, MAX_UINT32)), oseq: Number(readNumber(texts.oseq, MAX_UINT32)) };

@@ -1,11 +1,10 @@
 import type { IncomingMessage } from "node:http";
 import type { TokenScope } from "../../../crypto/index.ts";
-import type { LeaseKey } from "../../../wire/index.ts";
+import type { LeaseKey, OrderNumbers } from "../../../wire/index.ts";
 import type { ChainView } from "../../chain.ts";
 import { leaseErrors } from "../../leases/index.ts";
 import { gatewayErrors } from "../errors.ts";
 import type { GatewayLimits } from "../limits.ts";
-import type { PathIds } from "../paths.ts";
 import { type Credential, readCredential } from "./credential.ts";
 import { ChainFacts } from "./facts.ts";
 import { authenticate, type Principal } from "./principal.ts";
@@ -14,7 +13,7 @@ import { Replays } from "./replay.ts";
 import { allows } from "./scope.ts";
 
 /** What a route wants to do with whose lease. */
-export interface Access extends PathIds {
+export interface Access extends OrderNumbers {
   readonly scope: TokenScope;
   /** Services it is about; empty for all. */
   readonly services: readonly string[];

@@ -1,12 +1,10 @@
 import type { TokenLeases, TokenScope } from "../../../crypto/index.ts";
+import type { OrderNumbers } from "../../../wire/index.ts";
 
 /** What a request wants to do. Without `gseq` it is about all leases of the deployment here. */
-export interface Wanted {
+export interface Wanted extends OrderNumbers {
   readonly provider: string;
   readonly scope: TokenScope;
-  readonly dseq: bigint;
-  readonly gseq?: number;
-  readonly oseq?: number;
   /** Services it is about; empty for all. */
   readonly services: readonly string[];
 }
