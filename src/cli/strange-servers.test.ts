@@ -3,7 +3,7 @@ import { createServer as createTlsServer } from "node:https";
 import { createServer as createTcpServer, type Server as TcpServer } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
 import { runCli } from "../../test/cli/run.ts";
-import { httpTransport } from "../client/transport.ts";
+import { httpTransport } from "../client/rpc/transport.ts";
 
 let server: Server | TcpServer | undefined;
 afterEach(() => {

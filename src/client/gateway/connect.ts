@@ -3,7 +3,7 @@ import { isIP } from "node:net";
 import { connect, type TLSSocket } from "node:tls";
 import { CERTIFICATE_BLOCK, decodePem, parseCertificate } from "../../crypto/index.ts";
 import { equalBytes } from "../../util/index.ts";
-import { reasonOf } from "../reason.ts";
+import { reasonOf } from "../rpc/reason.ts";
 import type { GatewayCredential } from "./credential.ts";
 import { gatewayClientErrors } from "./errors.ts";
 

@@ -1,5 +1,5 @@
 import { Certificate_State, Query } from "../../wire/gen/svc/cert/v1beta1/cert_pb.js";
-import type { QueryClient } from "../query.ts";
+import type { QueryClient } from "../chain/query.ts";
 import type { GatewayTarget } from "./connect.ts";
 
 /** Looks certificates up on the chain, for `GatewayTarget`. */

@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import { SvcError, sdkErrors } from "../../util/index.ts";
 import { LeaseSchema, Order_State, OrderSchema } from "../../wire/gen/svc/market/v1beta1/market_pb.js";
 import { escrowErrors, marketErrors, NOT_FOUND_ERRORS } from "../../wire/index.ts";
+import { readRefusal } from "../chain/refusal.ts";
 import { clientErrors } from "../errors.ts";
-import { readRefusal } from "../refusal.ts";
 import { type ChainQuery, type MarketReader, marketReader, saysNotFound } from "./index.ts";
 
 const id = { owner: "o", dseq: 1n, gseq: 1, oseq: 1, provider: "p" };

@@ -1,6 +1,6 @@
 import { isOneOf, SvcError } from "../../util/index.ts";
 import { NOT_FOUND_ERRORS } from "../../wire/index.ts";
-import { queryFault } from "../refusal.ts";
+import { queryFault } from "../chain/refusal.ts";
 
 /**
  * Whether the chain itself said that a record does not exist: by a number of ours, or in the words of other chains. An

@@ -5,7 +5,7 @@ import { Query as DeploymentQuery } from "../../wire/gen/svc/deployment/v1beta1/
 import { Query as MarketQuery } from "../../wire/gen/svc/market/v1beta1/query_pb.js";
 import { Query as ProviderQuery } from "../../wire/gen/svc/provider/v1beta1/provider_pb.js";
 import type { DeploymentKey, GroupKey, LeaseKey, OrderKey } from "../../wire/index.ts";
-import type { QueryClient } from "../query.ts";
+import type { QueryClient } from "../chain/query.ts";
 import { found } from "./not-found.ts";
 import { allPages } from "./pages.ts";
 import {

@@ -1,0 +1,46 @@
+import { isObject, type JsonValue, parseTimestamp, toNanos } from "../../wire/index.ts";
+import { clientErrors } from "../errors.ts";
+import type { ChainClient } from "./chain.ts";
+
+/** Blocks over which the time between blocks is measured. */
+const MEASURED_BLOCKS = 100n;
+/** The time of the first block is that of the genesis, which may be long before the chain was started. */
+const SECOND_BLOCK = 2n;
+const NANOS_PER_SECOND = 1_000_000_000n;
+
+/** How fast a chain makes blocks. Times are nanoseconds since 1970. */
+export interface BlockPace {
+  /** The last of the measured blocks. */
+  readonly height: bigint;
+  readonly time: bigint;
+  /** Mean nanoseconds between two blocks, at least 1. */
+  readonly blockNanos: bigint;
+}
+
+/** Measures the last hundred blocks up to a height, or as many as there are. */
+export async function blockPace(chain: ChainClient, upTo?: bigint): Promise<BlockPace> {
+  const { latestHeight, earliestHeight } = await chain.node.status();
+  const height = upTo ?? latestHeight;
+  const start = [earliestHeight, SECOND_BLOCK, height - MEASURED_BLOCKS].reduce((a, b) => (a > b ? a : b));
+  const last = await blockTime(chain, height);
+  const measured = height > start ? (last - (await blockTime(chain, start))) / (height - start) : 0n;
+  return { height, time: last, blockNanos: measured > 0n ? measured : NANOS_PER_SECOND };
+}
+
+/** Mean seconds between blocks. */
+export async function blockSeconds(chain: ChainClient): Promise<number> {
+  return Number((await blockPace(chain)).blockNanos) / Number(NANOS_PER_SECOND);
+}
+
+async function blockTime(chain: ChainClient, height: bigint): Promise<bigint> {
+  const answer = (await chain.rpc.call("commit", { height: height.toString() })) as JsonValue;
+  const header = member(member(answer, "signed_header"), "header");
+  const time = member(header, "time");
+  const instant = typeof time === "string" ? parseTimestamp(time) : undefined;
+  if (instant === undefined) throw clientErrors.badAnswer(`the node tells no time of block ${height}`);
+  return toNanos(instant);
+}
+
+function member(value: JsonValue | undefined, name: string): JsonValue | undefined {
+  return isObject(value) ? value[name] : undefined;
+}

@@ -1,0 +1,65 @@
+import type { AminoNames, Namespace } from "../../wire/index.ts";
+import { RpcClient, type RpcOptions } from "../rpc/rpc.ts";
+import { RpcSocket, type SocketOptions } from "../rpc/websocket.ts";
+import { NodeApi } from "./node.ts";
+import { type QueryClient, queryClient } from "./query.ts";
+
+/** How to reach a chain and what is known of it already. */
+export interface ChainOptions extends RpcOptions, SocketOptions {
+  /** Name of the chain; asked of the node when it is not given. */
+  readonly chainId?: string;
+  /** Spelling of names that the chain knows: `sdk` for ours, `cosmos` for others. */
+  readonly namespace?: Namespace;
+  /** Names of messages that signatures of mode amino JSON have; default `current`. */
+  readonly aminoNames?: AminoNames;
+}
+
+/** A chain as seen through one of its nodes: the starting point of the library. */
+export class ChainClient {
+  readonly rpc: RpcClient;
+  readonly node: NodeApi;
+  readonly query: QueryClient;
+  readonly namespace: Namespace;
+  readonly aminoNames: AminoNames;
+  readonly #options: ChainOptions;
+  #chainId: Promise<string> | undefined;
+  #socket: RpcSocket | undefined;
+
+  /** `node` is an address as `parseNodeAddress` reads it. */
+  constructor(node: string, options: ChainOptions = {}) {
+    this.namespace = options.namespace ?? "sdk";
+    this.aminoNames = options.aminoNames ?? "current";
+    this.rpc = new RpcClient(node, options);
+    this.node = new NodeApi(this.rpc);
+    this.query = queryClient(this.node, this.namespace);
+    this.#options = options;
+  }
+
+  /** Name of the chain, which signatures are bound to. */
+  chainId(): Promise<string> {
+    const given = this.#options.chainId;
+    this.#chainId ??= given !== undefined ? Promise.resolve(given) : this.#askChainId();
+    return this.#chainId;
+  }
+
+  /** Subscriptions to the node's events; one connection for all of them. */
+  socket(): RpcSocket {
+    this.#socket ??= new RpcSocket(this.rpc.endpoint.websocket, this.#options);
+    return this.#socket;
+  }
+
+  /** Ends all connections. */
+  close(): void {
+    this.#socket?.close();
+    this.rpc.close();
+  }
+
+  async #askChainId(): Promise<string> {
+    try {
+      return (await this.node.status()).chainId;
+    } catch (error) {
+      this.#chainId = undefined;
+      throw error;
+    }
+  }
+}

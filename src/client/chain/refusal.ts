@@ -1,0 +1,68 @@
+import { type ErrorFactory, SvcError, sdkErrors } from "../../util/index.ts";
+import type { AbciQueryResult } from "./node.ts";
+
+/** Status words of gRPC for errors of queries, as the ecosystem's clients tell them. */
+export type QueryFault = "InvalidArgument" | "Unauthenticated" | "NotFound" | "Unknown";
+
+/** A query that the application refused: codespace and code of its own error where the answer tells them. */
+class QueryRefusal extends SvcError {
+  readonly fault: QueryFault;
+
+  constructor(fault: QueryFault, error: Pick<SvcError, "codespace" | "code" | "message">) {
+    super(error.codespace, error.code, error.message);
+    this.fault = fault;
+  }
+}
+
+function faultOf({ codespace, code }: Pick<SvcError, "codespace" | "code">): QueryFault {
+  return (codespace === "sdk" ? FAULTS[code] : undefined) ?? "Unknown";
+}
+
+const FAULTS: Readonly<Record<number, QueryFault>> = { 18: "InvalidArgument", 4: "Unauthenticated", 22: "NotFound" };
+
+/** What kind of refusal an error of a query is. */
+export function queryFault(error: unknown): QueryFault {
+  if (error instanceof QueryRefusal) return error.fault;
+  return error instanceof SvcError ? faultOf(error) : "Unknown";
+}
+
+/**
+ * The error behind a refusal. Applications put errors of their handlers in the words of gRPC, `rpc error: code = NotFound
+ * desc = ...: key not found`, once or twice over, with one of four codes: those words are taken off again, and the code
+ * is that of the error inside where it can be told.
+ */
+export function readRefusal(answer: Pick<AbciQueryResult, "codespace" | "code" | "log" | "info">): SvcError {
+  const { codespace, code, log } = answer;
+  const fault = faultOf(answer);
+  if (!STATUS.test(log)) return new QueryRefusal(fault, { codespace, code, message: log });
+  const words = log.replace(STATUS, "");
+  const inner = withoutCarrier(words, code);
+  const own = named(answer.info) ?? described(inner);
+  // What carried the error stays where it is all that tells the kind; "unknown request" tells nothing.
+  const isCarrier = own === undefined || (own.codespace === codespace && own.code === code);
+  const message = isCarrier && code !== sdkErrors.unknownRequest.code ? words : inner;
+  return new QueryRefusal(fault, { ...(own ?? { codespace, code }), message });
+}
+
+const STATUS = /^(?:rpc error: code = \w+ desc = )+/;
+const GAS = /\s+with gas (?:used|wanted): '\d+'(?: and gas used: '\d+')?\s*$/i;
+
+/** The words inside, without the description of the code that carried them and what a simulation had used. */
+function withoutCarrier(words: string, code: number): string {
+  const tail = `: ${SDK_ROWS.find((row) => row.code === code)?.description}`;
+  return (words.endsWith(tail) ? words.slice(0, -tail.length) : words).replace(GAS, "");
+}
+
+const SDK_ROWS: readonly ErrorFactory[] = Object.values(sdkErrors);
+
+/** The error that our own chain names. */
+function named(info: string): { codespace: string; code: number } | undefined {
+  const [, codespace, code] = /^(\w+)\/(\d{1,6})$/.exec(info) ?? [];
+  return codespace === undefined ? undefined : { codespace, code: Number(code) };
+}
+
+/** Other chains tell no more than the text, which ends in the description of the error. */
+function described(message: string): { codespace: string; code: number } | undefined {
+  const row = SDK_ROWS.find(({ description }) => message === description || message.endsWith(`: ${description}`));
+  return row === undefined ? undefined : { codespace: "sdk", code: row.code };
+}

@@ -1,0 +1,108 @@
+import type { ChainClient } from "../chain/chain.ts";
+import type { Block } from "../chain/node.ts";
+import { clientErrors, RpcError } from "../errors.ts";
+import { Wake } from "./wake.ts";
+
+/** From where blocks are followed, and for how long. */
+export interface FollowOptions {
+  /** First block; by default the one after the node's latest. */
+  readonly from?: bigint;
+  /** Ends the iteration. */
+  readonly signal?: AbortSignal;
+  /** Longest time between two looks at the node in milliseconds; new-block events make it look earlier. */
+  readonly pollMs?: number;
+  /** Told of what went wrong before each new attempt. */
+  readonly onProblem?: (error: Error) => void;
+}
+
+const DEFAULT_POLL_MS = 1000;
+const MAX_PAUSE_MS = 15_000;
+const NOT_YET =
+  /must be less than or equal to|could not find results|height \d+ (is )?not (yet )?available(?!, lowest)/;
+const PRUNED = /lowest height is (\d+)/;
+
+/**
+ * All blocks from a height on, in order and without gaps, with everything that happened in them; waits for blocks to
+ * come. Lost connections are overcome silently (`onProblem` hears of them). Ends when the signal is aborted. Rejects
+ * with `clientErrors.pruned` when the node no longer has a block and `clientErrors.wrongChain` when it serves another
+ * chain.
+ */
+export async function* followBlocks(chain: ChainClient, options: FollowOptions = {}): AsyncGenerator<Block, void> {
+  const { signal, pollMs = DEFAULT_POLL_MS } = options;
+  const wake = new Wake();
+  const stopListening = wakeOnBlocks(chain, wake, options);
+  const retry = new Retry(wake, options);
+  try {
+    const chainId = await retry.until(() => chain.chainId());
+    let next = options.from ?? (await retry.until(async () => (await chain.node.status()).latestHeight + 1n));
+    while (signal?.aborted !== true && chainId !== undefined && next !== undefined) {
+      const height = next;
+      const block = await retry.until(() => fetchBlock(chain, height));
+      if (block === undefined) await wake.sleep(pollMs, signal);
+      else {
+        if (block.chainId !== chainId) {
+          throw clientErrors.wrongChain(`the node serves ${block.chainId}, not ${chainId}`);
+        }
+        yield block;
+        next += 1n;
+      }
+    }
+  } finally {
+    stopListening();
+  }
+}
+
+/** A block, or undefined while the chain has not reached it. */
+async function fetchBlock(chain: ChainClient, height: bigint): Promise<Block | undefined> {
+  try {
+    return await chain.node.block(height);
+  } catch (error) {
+    if (!(error instanceof RpcError)) throw error;
+    const lowest = PRUNED.exec(error.data)?.[1];
+    if (lowest !== undefined) throw clientErrors.pruned(`the node's first block is ${lowest}, not ${height}`);
+    if (NOT_YET.test(error.data)) return undefined;
+    throw error;
+  }
+}
+
+/** Repeats a call until the node answers. */
+class Retry {
+  readonly #wake: Wake;
+  readonly #options: FollowOptions;
+
+  constructor(wake: Wake, options: FollowOptions) {
+    this.#wake = wake;
+    this.#options = options;
+  }
+
+  /** The answer, or undefined when told to stop. */
+  async until<T>(call: () => Promise<T>): Promise<T | undefined> {
+    const { signal, pollMs = DEFAULT_POLL_MS, onProblem } = this.#options;
+    for (let pause = pollMs; signal?.aborted !== true; pause = Math.min(pause * 2, MAX_PAUSE_MS)) {
+      try {
+        return await call();
+      } catch (error) {
+        if (!(error instanceof Error) || isFinal(error)) throw error;
+        onProblem?.(error);
+      }
+      await this.#wake.sleep(pause, signal);
+    }
+    return undefined;
+  }
+}
+
+function isFinal(error: Error): boolean {
+  return (
+    "code" in error && error.code === clientErrors.pruned.code && "codespace" in error && error.codespace === "client"
+  );
+}
+
+/** Wakes the follower at every new block, as long as the node's events can be had; polling does without them. */
+function wakeOnBlocks(chain: ChainClient, wake: Wake, options: FollowOptions): () => void {
+  const events = chain.socket().subscribe("tm.event='NewBlock'");
+  const listen = async (): Promise<void> => {
+    for await (const _ of events) wake.wake();
+  };
+  listen().catch((error) => options.onProblem?.(error));
+  return () => events.close();
+}

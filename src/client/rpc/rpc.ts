@@ -1,0 +1,124 @@
+import { append } from "../../util/index.ts";
+import { clientErrors, RpcError } from "../errors.ts";
+import { type Endpoint, parseNodeAddress } from "./endpoint.ts";
+import { httpTransport, type Transport } from "./transport.ts";
+
+/** How requests travel. */
+export interface RpcOptions {
+  /** Longest wait for one answer in milliseconds; default 10 s. */
+  readonly timeoutMs?: number;
+  /** How requests travel; HTTP by default. */
+  readonly transport?: Transport;
+}
+
+/** One call of a batch. */
+export interface RpcCall {
+  readonly method: string;
+  readonly params: Readonly<Record<string, unknown>>;
+}
+
+const DEFAULT_TIMEOUT_MS = 10_000;
+/** Nodes refuse larger batches. */
+const MAX_BATCH = 10;
+
+/** JSON-RPC 2.0 to a node. Results come back as parsed JSON, errors as `RpcError`. */
+export class RpcClient {
+  readonly endpoint: Endpoint;
+  readonly #transport: Transport;
+  readonly #timeoutMs: number;
+  #lastId = 0;
+
+  /** `node` is an address as `parseNodeAddress` reads it. */
+  constructor(node: string, options: RpcOptions = {}) {
+    this.endpoint = parseNodeAddress(node);
+    this.#transport = options.transport ?? httpTransport(this.endpoint.http);
+    this.#timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+  }
+
+  /** The result of one call as parsed JSON. Rejects with `RpcError`, or `clientErrors.unreachable`. */
+  async call(method: string, params: RpcCall["params"] = {}, timeoutMs: number = this.#timeoutMs): Promise<unknown> {
+    const request = this.#request({ method, params });
+    const answer = parseAnswer(await this.#transport.post(JSON.stringify(request), timeoutMs), this.#name());
+    return resultOf(answer, this.#name());
+  }
+
+  /** Several calls at once; the results, or errors, in the order of the calls. */
+  async batch(calls: readonly RpcCall[]): Promise<(unknown | RpcError)[]> {
+    const results: (unknown | RpcError)[] = [];
+    for (let start = 0; start < calls.length; start += MAX_BATCH) {
+      append(results, await this.#batchOnce(calls.slice(start, start + MAX_BATCH)));
+    }
+    return results;
+  }
+
+  /** Ends connections that are kept open. */
+  close(): void {
+    this.#transport.close();
+  }
+
+  async #batchOnce(calls: readonly RpcCall[]): Promise<(unknown | RpcError)[]> {
+    const requests = calls.map((call) => this.#request(call));
+    const text = await this.#transport.post(JSON.stringify(requests), this.#timeoutMs);
+    const answer = parseAnswer(text, this.#name());
+    const answers = Array.isArray(answer) ? answer : [answer];
+    const byId = new Map(answers.map((each) => [isRecord(each) ? each.id : undefined, each]));
+    return requests.map(({ id }) => settle(() => resultOf(byId.get(id), this.#name())));
+  }
+
+  #request(call: RpcCall): { id: number } & Record<string, unknown> {
+    this.#lastId += 1;
+    return { jsonrpc: "2.0", id: this.#lastId, method: call.method, params: call.params };
+  }
+
+  #name(): string {
+    return this.endpoint.http.origin;
+  }
+}
+
+function settle(work: () => unknown): unknown {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof RpcError) return error;
+    throw error;
+  }
+}
+
+function parseAnswer(text: string, node: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw clientErrors.badAnswer(`the server at ${node} answered ${kindOf(text)}`, { cause });
+  }
+}
+
+/** What came instead of JSON, in a few words. */
+function kindOf(text: string): string {
+  const start = text.trimStart();
+  if (start === "") return "nothing";
+  if (start.startsWith("<")) return "a web page";
+  const shown = JSON.stringify(start.slice(0, 80));
+  return /^[[{]/.test(start) ? `JSON that is damaged or breaks off: ${shown}` : `no JSON: ${shown}`;
+}
+
+function resultOf(answer: unknown, node: string): unknown {
+  if (!isRecord(answer)) throw clientErrors.badAnswer(`the node at ${node} left a call unanswered`);
+  const { error, result } = answer;
+  if (isRecord(error)) {
+    const { code, message, data = "" } = error;
+    if (typeof code !== "number" || typeof message !== "string")
+      throw clientErrors.badAnswer(`the node at ${node} answered an error without code and message`);
+    throw new RpcError(code, oneLine(message), oneLine(typeof data === "string" ? data : JSON.stringify(data)));
+  }
+  if (result === undefined) throw clientErrors.badAnswer(`the node at ${node} answered no result`);
+  return result;
+}
+
+/** Words of a node stand in a sentence of ours. */
+function oneLine(text: string): string {
+  return text.replace(/\s*[\r\n]+\s*/g, " ");
+}
+
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,29 @@
+import { errorText } from "../../util/index.ts";
+import { clientErrors } from "../errors.ts";
+import type { Transport } from "./transport.ts";
+
+/** Requests by `fetch`; the browser keeps connections and uses them again. */
+export function httpTransport(url: URL): Transport {
+  let closing = new AbortController();
+  return {
+    async post(body, timeoutMs) {
+      const timeout = AbortSignal.timeout(timeoutMs);
+      const signal = AbortSignal.any([closing.signal, timeout]);
+      const headers = { "content-type": "application/json" };
+      try {
+        return await (await fetch(url, { method: "POST", headers, body, signal })).text();
+      } catch (cause) {
+        const reason = timeout.aborted ? `no answer within ${timeoutMs / 1000} s` : errorText(cause);
+        throw clientErrors.unreachable(`cannot reach the node at ${url.origin}: ${reason}`, { cause, hint: HINT });
+      }
+    },
+    close() {
+      closing.abort();
+      closing = new AbortController();
+    },
+  };
+}
+
+/** Browsers do not tell a page which of these it was. */
+const HINT =
+  "is the node running, the address right, and this page's origin allowed with --rpc.cors-allowed-origins of the node?";

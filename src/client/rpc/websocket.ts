@@ -1,0 +1,191 @@
+import { errorText } from "../../util/index.ts";
+import { clientErrors, RpcError } from "../errors.ts";
+import { type Connect, type EventConnection, loadConnect } from "./event-connection.ts";
+import { Queue } from "./queue.ts";
+import { isRecord } from "./rpc.ts";
+
+/** What a subscription yields. */
+export type SubscriptionItem =
+  /**
+   * The subscription has begun, again or for the first time, or events were dropped: whatever happened before may have
+   * been missed, and the consumer catches up by asking.
+   */
+  { readonly kind: "resumed" } | { readonly kind: "event"; readonly type: string; readonly value: unknown };
+
+/** How a connection for events is kept alive. */
+export interface SocketOptions {
+  /** First pause before a new attempt in milliseconds; it doubles up to 30 s. */
+  readonly retryMs?: number;
+  /** Silence after which the connection counts as dead; the node's own pings count as a sign of life. */
+  readonly silenceMs?: number;
+  /** Told of every lost connection and failed attempt. */
+  readonly onProblem?: (error: Error) => void;
+}
+
+/** The events of one query. */
+export interface Subscription extends AsyncIterable<SubscriptionItem> {
+  close(): void;
+}
+
+interface Entry {
+  readonly query: string;
+  readonly queue: Queue<SubscriptionItem>;
+}
+
+const RESUMED: SubscriptionItem = { kind: "resumed" };
+const MAX_QUEUED = 10_000;
+const MAX_RETRY_MS = 30_000;
+const DEFAULT_RETRY_MS = 250;
+const DEFAULT_SILENCE_MS = 45_000;
+
+/** Event subscriptions of a node over one connection, which is made when needed and made anew when it breaks. */
+export class RpcSocket {
+  readonly #url: URL;
+  readonly #options: SocketOptions;
+  readonly #subscriptions = new Map<number, Entry>();
+  #connection: EventConnection | undefined;
+  #connecting = false;
+  #closed = false;
+  #failures = 0;
+  #lastId = 0;
+  #retryTimer: ReturnType<typeof setTimeout> | undefined;
+  #aliveTimer: ReturnType<typeof setTimeout> | undefined;
+
+  /** `url` is the `websocket` of an endpoint. */
+  constructor(url: URL, options: SocketOptions = {}) {
+    this.#url = url;
+    this.#options = options;
+  }
+
+  /**
+   * Events that match a query such as `tm.event='NewBlock'`, from now on. The iteration ends when it is left or closed;
+   * it rejects with `RpcError` when the node refuses the query.
+   */
+  subscribe(query: string): Subscription {
+    if (this.#closed) throw clientErrors.closed();
+    this.#lastId += 1;
+    const id = this.#lastId;
+    const queue = new Queue<SubscriptionItem>(MAX_QUEUED, RESUMED);
+    this.#subscriptions.set(id, { query, queue });
+    this.#send("subscribe", id, query);
+    this.#connect();
+    const close = (): void => this.#unsubscribe(id);
+    return {
+      close,
+      async *[Symbol.asyncIterator]() {
+        try {
+          yield* queue;
+        } finally {
+          close();
+        }
+      },
+    };
+  }
+
+  /** Ends all subscriptions and the connection. */
+  close(): void {
+    this.#closed = true;
+    for (const { queue } of this.#subscriptions.values()) queue.end();
+    this.#drop();
+  }
+
+  #unsubscribe(id: number): void {
+    const entry = this.#subscriptions.get(id);
+    if (entry === undefined) return;
+    this.#subscriptions.delete(id);
+    this.#send("unsubscribe", id, entry.query);
+    entry.queue.end();
+    if (this.#subscriptions.size === 0) this.#drop();
+  }
+
+  #connect(): void {
+    if (this.#closed || this.#connecting || this.#connection !== undefined || this.#subscriptions.size === 0) return;
+    this.#connecting = true;
+    clearTimeout(this.#retryTimer);
+    loadConnect().then(
+      (connect) => this.#open(connect),
+      (error) => this.#lost(error),
+    );
+  }
+
+  #open(connect: Connect): void {
+    this.#connecting = false;
+    if (this.#closed || this.#subscriptions.size === 0) return;
+    const connection = connect(this.#url, {
+      onOpen: () => {
+        this.#stayAlive(connection);
+        for (const [id, { query }] of this.#subscriptions) this.#send("subscribe", id, query);
+      },
+      onText: (text) => this.#receive(text),
+      onLife: () => this.#stayAlive(connection),
+      onEnd: (reason) => {
+        if (this.#connection === connection) this.#lost(reason);
+      },
+    });
+    this.#connection = connection;
+  }
+
+  /** Silence of the connection is broken by a ping half-way and ends it when that stays unanswered. */
+  #stayAlive(connection: EventConnection): void {
+    // What still arrives on a connection that was given up must not keep the process.
+    if (this.#connection !== connection) return;
+    const half = (this.#options.silenceMs ?? DEFAULT_SILENCE_MS) / 2;
+    clearTimeout(this.#aliveTimer);
+    this.#aliveTimer = setTimeout(() => {
+      connection.ping();
+      this.#aliveTimer = setTimeout(() => connection.abort(), half);
+    }, half);
+  }
+
+  #lost(error: Error): void {
+    this.#connection = undefined;
+    this.#connecting = false;
+    clearTimeout(this.#aliveTimer);
+    if (this.#closed || this.#subscriptions.size === 0) return;
+    const reason = `cannot follow events of the node at ${this.#url.host}: ${errorText(error)}`;
+    this.#options.onProblem?.(clientErrors.unreachable(reason, { cause: error }));
+    const pause = Math.min((this.#options.retryMs ?? DEFAULT_RETRY_MS) * 2 ** this.#failures, MAX_RETRY_MS);
+    this.#failures += 1;
+    this.#retryTimer = setTimeout(() => this.#connect(), pause);
+  }
+
+  #drop(): void {
+    clearTimeout(this.#retryTimer);
+    clearTimeout(this.#aliveTimer);
+    this.#connection?.close();
+    this.#connection = undefined;
+  }
+
+  #send(method: string, id: number, query: string): void {
+    this.#connection?.send(JSON.stringify({ jsonrpc: "2.0", id, method, params: { query } }));
+  }
+
+  #receive(text: string): void {
+    const message = parseMessage(text);
+    // Old nodes mark events by a suffix of the id.
+    const id = Number(String(message.id).replace("#event", ""));
+    const subscription = this.#subscriptions.get(id);
+    if (subscription === undefined) return;
+    const { queue } = subscription;
+    const { error, result } = message;
+    if (isRecord(error)) {
+      queue.end(new RpcError(Number(error.code), String(error.message), String(error.data ?? "")));
+      return;
+    }
+    const content = isRecord(result) ? result.data : undefined;
+    if (isRecord(content)) queue.push({ kind: "event", type: String(content.type), value: content.value });
+    else {
+      this.#failures = 0;
+      queue.push(RESUMED);
+    }
+  }
+}
+
+function parseMessage(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const message: unknown = JSON.parse(text);
+    return isRecord(message) ? message : {};
+  } catch {
+    return {};
+  }
+}

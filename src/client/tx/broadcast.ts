@@ -1,0 +1,82 @@
+import { SvcError, sdkErrors } from "../../util/index.ts";
+import { txHash } from "../../wire/index.ts";
+import type { ChainClient } from "../chain/chain.ts";
+import type { BroadcastResult, CommittedTx } from "../chain/node.ts";
+import { clientErrors, RpcError } from "../errors.ts";
+import { Wake } from "../events/wake.ts";
+import type { BroadcastMode } from "./broadcast-mode.ts";
+import { broadcastResponse, committedResponse, type TxResponse } from "./tx-response.ts";
+
+/** How long and how often to ask for a transaction. */
+export interface WaitOptions {
+  /** Longest wait for the commit in milliseconds; default 60 s. */
+  readonly timeoutMs?: number;
+  /** Longest pause between two questions in milliseconds; default 250. The first ones are shorter: a block may be near. */
+  readonly pollMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+const DEFAULT_WAIT_MS = 60_000;
+const DEFAULT_POLL_MS = 250;
+/** Part of the longest pause. */
+const FIRST_PAUSE = 0.1;
+
+/**
+ * Hands in a signed transaction. A refusal is no exception: it is told by the response's code. Rejects with
+ * `clientErrors.timeout` when mode `block` has waited in vain; the transaction may still be included then.
+ */
+export async function broadcastTx(
+  chain: ChainClient,
+  tx: Uint8Array,
+  mode: BroadcastMode = "sync",
+  wait: WaitOptions = {},
+): Promise<TxResponse> {
+  const result = await handIn(chain, tx, mode === "async" ? "async" : "sync");
+  const response = broadcastResponse(result);
+  if (mode !== "block" || response.code !== 0) return response;
+  return committedResponse(await waitForTx(chain, response.txhash, wait));
+}
+
+/** Answers of the mempool that come as errors of the call, and the codes they stand for. */
+const MEMPOOL_REFUSALS: readonly (readonly [text: string, error: typeof sdkErrors.txInMempool])[] = [
+  ["tx already exists in cache", sdkErrors.txInMempool],
+  ["mempool is full", sdkErrors.mempoolFull],
+  ["tx too large", sdkErrors.txTooLarge],
+];
+
+async function handIn(chain: ChainClient, tx: Uint8Array, mode: "sync" | "async"): Promise<BroadcastResult> {
+  try {
+    return await chain.node.broadcast(tx, mode);
+  } catch (error) {
+    const words = error instanceof RpcError ? error.message.toLowerCase() : "";
+    const refusal = MEMPOOL_REFUSALS.find(([text]) => words.includes(text))?.[1];
+    if (refusal === undefined) throw error;
+    return { hash: txHash(tx), code: refusal.code, codespace: "sdk", log: "", data: new Uint8Array() };
+  }
+}
+
+/** Waits until a transaction is committed. Rejects with `clientErrors.timeout`, or `closed` when told to stop. */
+export async function waitForTx(chain: ChainClient, hash: string, options: WaitOptions = {}): Promise<CommittedTx> {
+  const { timeoutMs = DEFAULT_WAIT_MS, pollMs = DEFAULT_POLL_MS, signal } = options;
+  const deadline = performance.now() + timeoutMs;
+  const pause = new Wake();
+  let pauseMs = pollMs * FIRST_PAUSE;
+  let problem: unknown;
+  while (signal?.aborted !== true) {
+    try {
+      const found = await chain.node.tx(hash);
+      if (found !== undefined) return found;
+      problem = undefined;
+    } catch (error) {
+      if (!(error instanceof SvcError) || error.code !== clientErrors.unreachable.code) throw error;
+      problem = error;
+    }
+    if (performance.now() + pauseMs > deadline) break;
+    await pause.sleep(pauseMs, signal);
+    pauseMs = Math.min(pollMs, pauseMs * 1.5);
+  }
+  if (signal?.aborted === true) throw clientErrors.closed(`no longer waiting for transaction ${hash}`);
+  if (problem instanceof Error) throw problem;
+  const waited = `transaction ${hash} was in no block after ${timeoutMs / 1000} s`;
+  throw clientErrors.timeout(waited, { hint: `it may still be included: svc query tx ${hash}` });
+}

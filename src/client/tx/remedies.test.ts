@@ -1,0 +1,68 @@
+import { describe, expect, test } from "vitest";
+import { allFlags } from "../../cli/command-line.ts";
+import { ROOT } from "../../cli/root.ts";
+import type { CommandSpec } from "../../cli/spec.ts";
+import { CHAIN_ERRORS } from "../../wire/index.ts";
+import { meaningOf, remedyOf } from "./remedies.ts";
+
+/** All remedies: the error, and what it advises. */
+const remedies = [...CHAIN_ERRORS].flatMap(([space, rows]) =>
+  Object.values(rows).flatMap(({ code }): [string, string][] => {
+    const text = remedyOf(space, code);
+    return text === undefined ? [] : [[`${space}/${code}`, text]];
+  }),
+);
+
+/** The command that words name, with the words behind it. */
+async function commandOf(words: readonly string[], from: CommandSpec = ROOT): Promise<[CommandSpec, string[]]> {
+  const [word = "", ...rest] = words;
+  const children = (await from.commands?.()) ?? [];
+  const child = children.find(({ name }) => word.split("|").includes(name));
+  return child === undefined ? [from, [...words]] : commandOf(rest, child);
+}
+
+describe("commands that a remedy names", () => {
+  const rows = remedies.filter(([, text]) => text.includes("svc "));
+
+  test.each(rows)("%s: %s", async (_, text) => {
+    const line = /\bsvc (.+)$/.exec(text)?.[1] ?? "";
+    const [spec, rest] = await commandOf(line.split(" "));
+    expect(spec.load, `${line} runs`).toBeDefined();
+    const known = allFlags(spec).map(({ name }) => `--${name}`);
+    for (const flag of rest.filter((word) => word.startsWith("--"))) expect(known).toContain(flag);
+  });
+
+  test("are many", () => {
+    expect(rows.length).toBeGreaterThan(30);
+  });
+});
+
+test("what somebody at a command line meets has a remedy", () => {
+  const have = new Set(remedies.map(([error]) => error));
+  const met = {
+    sdk: [4, 5, 7, 11, 12, 13, 19, 20, 30, 32],
+    audit: [1, 3, 5],
+    cert: [1, 3, 4, 6],
+    deployment: [3, 4, 5, 14, 15, 16, 17, 18, 20],
+    escrow: [2, 3, 4, 5, 7, 8],
+    market: [2, 4, 5, 6, 7, 8, 9, 10, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 28, 30, 31, 33],
+    provider: [12, 13],
+  };
+  const missing = Object.entries(met).flatMap(([space, codes]) => codes.map((code) => `${space}/${code}`));
+  expect(missing.filter((error) => !have.has(error))).toEqual([]);
+});
+
+test("of unknown requests only those for want of a module are told so", () => {
+  const remedy = (message: string) => remedyOf("sdk", 6, message);
+  expect(remedy("unknown query path: unknown request")).toContain(
+    "the chain has no such module: is it the right --node?",
+  );
+  expect(remedy("unrecognized message route: /x.Msg: unknown request")).toContain("the chain has no such module");
+  expect(remedy('no handler for "/x.Msg": unknown request')).not.toContain("--node");
+  expect(remedy("validator does not exist")).toBeUndefined();
+});
+
+test("codes that come without words have a meaning", () => {
+  expect(meaningOf("sdk", 19)).toBe("tx already in mempool");
+  expect(meaningOf("wasm", 19)).toBeUndefined();
+});

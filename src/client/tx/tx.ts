@@ -1,0 +1,304 @@
+import type { DecimalCoin, IntCoin } from "../../util/index.ts";
+import { type Dec, sdkErrors } from "../../util/index.ts";
+import {
+  type AminoNames,
+  type Any,
+  encodeAuthInfo,
+  encodeTx,
+  encodeTxBody,
+  type FeeInit,
+  makeAny,
+  type Namespace,
+  type PublicKey,
+  publicKeyToAny,
+  type SignerData,
+  type SignerInit,
+  SignMode,
+  signBytes,
+  toNamespace,
+} from "../../wire/index.ts";
+import { accountInfo } from "../chain/account.ts";
+import type { ChainClient } from "../chain/chain.ts";
+import { clientErrors } from "../errors.ts";
+import { broadcastTx, type WaitOptions } from "./broadcast.ts";
+import type { BroadcastMode } from "./broadcast-mode.ts";
+import { adjustGas, DEFAULT_GAS, DEFAULT_GAS_ADJUSTMENT, feesFromPrices, type GasSetting } from "./gas.ts";
+import { MAX_SEQUENCE_TRIES, newerSequence, refusalOf } from "./sequence.ts";
+import { SIGNATURE_LENGTH, signaturePlace, simulateTx } from "./simulate.ts";
+import { committedResponse, type TxResponse } from "./tx-response.ts";
+
+/** Who signs, without the private key leaving its place. */
+export interface TxSigner {
+  readonly address: string;
+  readonly publicKey: PublicKey;
+  /** 64 bytes over SHA-256 of the bytes; the mode tells a hardware device what it is shown. */
+  sign(bytes: Uint8Array, mode: SignMode): Promise<Uint8Array>;
+}
+
+/** What a transaction may use and pay. */
+export interface FeeOptions {
+  /** Default 200000. */
+  readonly gas?: GasSetting;
+  /** What an estimate is multiplied with; default 1. */
+  readonly gasAdjustment?: Dec;
+  /** Either fees or prices. */
+  readonly fees?: readonly IntCoin[];
+  readonly gasPrices?: readonly DecimalCoin[];
+  readonly feePayer?: string;
+  readonly feeGranter?: string;
+}
+
+/** Everything that may be said of a transaction beside its messages. */
+export interface TxOptions extends FeeOptions {
+  readonly memo?: string;
+  readonly timeoutHeight?: bigint;
+  /** Last time of a block in which it may commit, in milliseconds of the Unix clock; for chains since release 0.53. */
+  readonly timeoutTimeMs?: number | undefined;
+  /** Without a sequence, which is 0; needs `timeoutTimeMs`. For chains since release 0.53. */
+  readonly unordered?: boolean | undefined;
+  readonly signMode?: SignMode;
+  /** Instead of the chain's answer. With both no account is looked up. */
+  readonly accountNumber?: bigint;
+  readonly sequence?: bigint;
+  /** Told of the gas limit that a simulation gave. */
+  readonly onGasEstimate?: (gas: bigint) => void;
+}
+
+/** A transaction with everything settled but the signature. */
+export interface PreparedTx {
+  readonly bodyBytes: Uint8Array;
+  readonly fee: FeeInit;
+  readonly signMode: SignMode;
+  readonly signer: SignerData;
+  readonly namespace: Namespace;
+}
+
+/** The fee for a gas limit. Throws when both fees and prices are given. */
+export function feeFor(gasLimit: bigint, options: FeeOptions): FeeInit {
+  const { fees = [], gasPrices = [], feePayer = "", feeGranter = "" } = options;
+  if (fees.length > 0 && gasPrices.length > 0) {
+    throw sdkErrors.invalidRequest("cannot provide both fees and gas prices");
+  }
+  const amount = gasPrices.length > 0 ? feesFromPrices(gasPrices, gasLimit) : fees;
+  return { amount, gasLimit, payer: feePayer, granter: feeGranter };
+}
+
+/** The body of a transaction; message types are spelled as the chain knows them. */
+export function bodyFor(messages: readonly Any[], options: TxOptions, namespace: Namespace): Uint8Array {
+  const { memo = "", timeoutHeight = 0n, timeoutTimeMs, unordered } = options;
+  const spelled = messages.map((any) => makeAny(toNamespace(any.typeUrl, namespace), any.value));
+  return encodeTxBody({ messages: spelled, memo, timeoutHeight, timeoutTimeMs, unordered });
+}
+
+/** What a transaction needs that is made without a node. */
+export interface OfflineTxOptions extends TxOptions {
+  readonly chainId: string;
+  readonly accountNumber: bigint;
+  readonly sequence: bigint;
+  /** A simulation needs a node: a number, 200000 by default. */
+  readonly gas?: bigint;
+  /** Spelling of names that the chain knows; `sdk` by default. */
+  readonly namespace?: Namespace;
+  /** Names of messages that signatures of mode amino JSON have; `current` by default. */
+  readonly aminoNames?: AminoNames;
+}
+
+/**
+ * A transaction ready for `signTx`, made without asking a node, for machines that have no network. Throws where both
+ * fees and gas prices are given.
+ */
+export function offlineTx(messages: readonly Any[], options: OfflineTxOptions): PreparedTx {
+  const { gas = DEFAULT_GAS, signMode = SignMode.DIRECT, namespace = "sdk", aminoNames = "current" } = options;
+  const { chainId, accountNumber, sequence } = options;
+  return {
+    bodyBytes: bodyFor(messages, options, namespace),
+    fee: feeFor(gas, options),
+    signMode,
+    signer: { chainId, accountNumber, sequence, aminoNames },
+    namespace,
+  };
+}
+
+/**
+ * Settles account number, sequence, gas and fee of a transaction. Rejects with `sdk/22` when the account does not exist
+ * and with the chain's own error when the simulation fails.
+ */
+export async function prepareTx(
+  chain: ChainClient,
+  signer: Pick<TxSigner, "address" | "publicKey">,
+  messages: readonly Any[],
+  options: TxOptions = {},
+): Promise<PreparedTx> {
+  const { gas = DEFAULT_GAS, gasAdjustment = DEFAULT_GAS_ADJUSTMENT } = options;
+  const draft = offlineTx(messages, {
+    ...options,
+    gas: gas === "auto" ? 0n : gas,
+    chainId: await chain.chainId(),
+    ...(await signerNumbers(chain, signer.address, options)),
+    aminoNames: chain.aminoNames,
+    namespace: chain.namespace,
+  });
+  if (gas !== "auto") return draft;
+  const estimate = await estimateGas(chain, draft, { signer, gasAdjustment, options });
+  options.onGasEstimate?.(estimate.gasLimit);
+  return withSequence({ ...draft, fee: feeFor(estimate.gasLimit, options) }, estimate.sequence);
+}
+
+/** Of whom gas is estimated, and how. */
+export interface EstimateOptions {
+  readonly signer: {
+    readonly address: string;
+    /** Undefined where neither the user nor the chain knows it. */
+    readonly publicKey: PublicKey | undefined;
+  };
+  readonly gasAdjustment: Dec;
+  readonly options: Pick<TxOptions, keyof FeeOptions | "sequence">;
+}
+
+/** What a simulation found out. */
+export interface GasEstimate {
+  readonly gasLimit: bigint;
+  /** Sequence with which it succeeded: newer than the transaction's where that one was taken meanwhile. */
+  readonly sequence: bigint;
+}
+
+/** The gas limit for a transaction: what it would use now, adjusted. */
+export async function estimateGas(
+  chain: ChainClient,
+  tx: PreparedTx,
+  { signer, gasAdjustment, options }: EstimateOptions,
+): Promise<GasEstimate> {
+  const estimate = async (draft: PreparedTx): Promise<bigint> =>
+    adjustGas(await simulateGas(chain, draft, signer.publicKey), gasAdjustment);
+  for (let tries = 1, draft = tx; ; tries++) {
+    const used = draft.signer.sequence;
+    try {
+      // Gas limit and fee are bytes of the transaction, which cost gas: the second run has them.
+      const gasLimit = await estimate({ ...draft, fee: feeFor(await estimate(draft), options) });
+      return { gasLimit, sequence: used };
+    } catch (error) {
+      const mayChange = options.sequence === undefined && tries < MAX_SEQUENCE_TRIES;
+      const refusal = mayChange ? refusalOf(error) : undefined;
+      const next = await newerSequence(chain, signer.address, { refusal, used });
+      if (next === undefined) throw error;
+      draft = withSequence(draft, next);
+    }
+  }
+}
+
+function withSequence(tx: PreparedTx, sequence: bigint): PreparedTx {
+  return { ...tx, signer: { ...tx.signer, sequence } };
+}
+
+async function signerNumbers(
+  chain: ChainClient,
+  address: string,
+  { accountNumber, sequence }: TxOptions,
+): Promise<Pick<SignerData, "accountNumber" | "sequence">> {
+  if (accountNumber !== undefined && sequence !== undefined) return { accountNumber, sequence };
+  const account = await accountInfo(chain.query, address);
+  return { accountNumber: accountNumber ?? account.accountNumber, sequence: sequence ?? account.sequence };
+}
+
+/** The gas that a transaction would use now. Of a multisig it is the gas of as many members as have to sign. */
+export async function simulateGas(
+  chain: ChainClient,
+  tx: PreparedTx,
+  publicKey: PublicKey | undefined,
+): Promise<bigint> {
+  const { mode, signature } = signaturePlace(publicKey, tx.signMode);
+  const parts = { bodyBytes: tx.bodyBytes, authInfoBytes: authInfoOf(tx, publicKey, mode) };
+  const { gasInfo } = await simulateTx(chain, encodeTx(parts, [signature]));
+  if (gasInfo === undefined) throw clientErrors.badAnswer("the simulation tells no gas");
+  return gasInfo.gasUsed;
+}
+
+/** Signs a prepared transaction; the bytes are ready for broadcast. */
+export async function signTx(tx: PreparedTx, signer: TxSigner): Promise<Uint8Array> {
+  const parts = { bodyBytes: tx.bodyBytes, authInfoBytes: authInfoOf(tx, signer.publicKey) };
+  const signature = await signer.sign(signBytes(tx.signMode, parts, tx.signer), tx.signMode);
+  if (signature.length !== SIGNATURE_LENGTH) throw clientErrors.signing(`the signature has ${signature.length} bytes`);
+  return encodeTx(parts, [signature]);
+}
+
+/** How a prepared transaction is handed in and waited for. */
+export interface HandInOptions {
+  readonly mode?: BroadcastMode;
+  readonly wait?: WaitOptions | undefined;
+  /** The sequence was chosen by somebody: it stays, also when the node refuses it as old. */
+  readonly fixedSequence?: boolean;
+  /** Runs once, when the transaction is signed and before anything is sent. */
+  readonly onSigned?: (() => Promise<void>) | undefined;
+  /** Told of the sequence with which the transaction is signed again. */
+  readonly onNewSequence?: (sequence: bigint) => void;
+}
+
+/**
+ * Signs and broadcasts a prepared transaction. One whose sequence another transaction of the account took meanwhile is
+ * signed again with the next: the node has refused the first for good, so that it can never be included as well.
+ */
+export async function handInTx(
+  chain: ChainClient,
+  signer: TxSigner,
+  tx: PreparedTx,
+  options: HandInOptions = {},
+): Promise<TxResponse> {
+  const { mode = "block", wait, fixedSequence = false } = options;
+  for (let tries = 1, draft = tx; ; tries++) {
+    const bytes = await signTx(draft, signer);
+    if (tries === 1) await options.onSigned?.();
+    const response = await broadcastTx(chain, bytes, mode, wait);
+    const used = draft.signer.sequence;
+    const { codespace, code, rawLog: text, height } = response;
+    const mayChange = !fixedSequence && tries < MAX_SEQUENCE_TRIES && height === 0n;
+    const next = await newerSequence(chain, signer.address, {
+      refusal: mayChange ? { codespace, code, text } : undefined,
+      used,
+    });
+    if (next === undefined) return response;
+    const earlier = await includedBefore(chain, response);
+    if (earlier !== undefined) return earlier;
+    options.onNewSequence?.(next);
+    draft = withSequence(draft, next);
+  }
+}
+
+/**
+ * A broken connection may have handed in the refused transaction before: then it is in its block, and no second one is
+ * made. The refusal stands where a node cannot tell.
+ */
+async function includedBefore(chain: ChainClient, refused: TxResponse): Promise<TxResponse | undefined> {
+  try {
+    const found = await chain.node.tx(refused.txhash);
+    return found === undefined ? undefined : committedResponse(found);
+  } catch {
+    return refused;
+  }
+}
+
+/** How a transaction is made, handed in and waited for. */
+export interface SendOptions extends TxOptions {
+  readonly mode?: BroadcastMode;
+  readonly wait?: WaitOptions;
+}
+
+/** Prepares, signs and broadcasts messages: the short way for programs. */
+export async function sendTx(
+  chain: ChainClient,
+  signer: TxSigner,
+  messages: readonly Any[],
+  options: SendOptions = {},
+): Promise<TxResponse> {
+  const prepared = await prepareTx(chain, signer, messages, options);
+  const { mode = "block", wait, sequence } = options;
+  return handInTx(chain, signer, prepared, { mode, wait, fixedSequence: sequence !== undefined });
+}
+
+function authInfoOf(
+  tx: PreparedTx,
+  publicKey: PublicKey | undefined,
+  mode: SignerInit["mode"] = tx.signMode,
+): Uint8Array {
+  const key = publicKey === undefined ? {} : { publicKey: publicKeyToAny(publicKey, tx.namespace) };
+  return encodeAuthInfo(tx.fee, [{ ...key, mode, sequence: tx.signer.sequence }]);
+}
