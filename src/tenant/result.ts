@@ -2,7 +2,7 @@ import type { DeploymentRecord } from "../client/index.ts";
 import type { Manifest } from "../sdl/index.ts";
 import { formatDecShort } from "../util/index.ts";
 import type { Running } from "./ready/addresses.ts";
-import type { PortState } from "./session/gate.ts";
+import type { PortState } from "./session/gateway.ts";
 import { hostOf } from "./session/offer.ts";
 import type { StepTime } from "./session/progress.ts";
 

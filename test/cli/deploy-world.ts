@@ -12,7 +12,7 @@ import { FileJournal } from "../../src/tenant/node/journal.ts";
 import type { DeployResult } from "../../src/tenant/result.ts";
 import { runDeploy } from "../../src/tenant/run.ts";
 import { sleep } from "../../src/tenant/session/clock.ts";
-import type { Gate, LeaseState, ManifestOutcome } from "../../src/tenant/session/gate.ts";
+import type { LeaseState, ManifestOutcome, TenantGateway } from "../../src/tenant/session/gateway.ts";
 import type { Market } from "../../src/tenant/session/market.ts";
 import type { BidPolicy } from "../../src/tenant/session/policy.ts";
 import type { Probe } from "../../src/tenant/session/probe.ts";
@@ -223,7 +223,7 @@ export class World {
     });
   }
 
-  gate({ address }: ProviderRecord): Gate {
+  openGateway({ address }: ProviderRecord): TenantGateway {
     const name = [...this.chain.keys.values()].find((key) => key.address === address)?.name ?? "";
     return {
       reach: async () => {
@@ -280,7 +280,7 @@ export class World {
   parts(): DeployParts {
     return {
       market: this.#killable(this.tenantMarket()),
-      gate: (provider) => this.#killable(this.gate(provider)),
+      openGateway: (provider) => this.#killable(this.openGateway(provider)),
       journal: this.#killable(new FileJournal(this.home)),
       probe: this.#killable(this.probe),
       clock: this.clock,

@@ -31,7 +31,7 @@ export async function tellIdle(
   { services, say }: Hearer,
 ): Promise<void> {
   const state = await parts
-    .gate(provider)
+    .openGateway(provider)
     .status(lease.id)
     .catch(() => undefined);
   if (state?.error !== undefined) say(state.error);

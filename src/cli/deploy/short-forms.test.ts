@@ -6,7 +6,7 @@ import { listDeployments } from "../../tenant/manage/deployments.ts";
 import { pickDeployment, serviceLeases } from "../../tenant/manage/pick.ts";
 import { FileJournal } from "../../tenant/node/journal.ts";
 import { runDeploy } from "../../tenant/run.ts";
-import type { ServiceState } from "../../tenant/session/gate.ts";
+import type { ServiceState } from "../../tenant/session/gateway.ts";
 import { runUpdate, type UpdateRequest } from "../../tenant/update.ts";
 import { MIN_DEPOSIT } from "../../testing/index.ts";
 import { MsgPauseGroupSchema } from "../../wire/gen/svc/deployment/v1beta1/tx_pb.js";
@@ -91,9 +91,9 @@ describe("short forms", () => {
     await world.deploy();
     const leasedAt = world.chain.height;
     world.chain.nextBlock(100);
-    const { market, gate } = world.parts();
+    const { market, openGateway } = world.parts();
     const now = Date.UTC(2025, 5, 1);
-    const [line] = await listDeployments({ market, gate, now: () => now });
+    const [line] = await listDeployments({ market, openGateway, now: () => now });
     // Ten a block since the block of the lease.
     const spent = 10n * (world.chain.height - leasedAt);
     expect(line).toMatchObject({
@@ -120,8 +120,8 @@ describe("short forms", () => {
     };
     const request = world.request({ signal: controller.signal });
     await expect(runDeploy(world.parts(), request, reporter)).rejects.toThrow("interrupted");
-    const { market, gate } = world.parts();
-    const line = async () => (await listDeployments({ market, gate, now: () => 0 }))[0];
+    const { market, openGateway } = world.parts();
+    const line = async () => (await listDeployments({ market, openGateway, now: () => 0 }))[0];
     const [dseq] = await world.active();
     expect(await line()).toMatchObject({ state: "waiting for bids", next: "" });
     world.block();
@@ -149,9 +149,9 @@ describe("short forms", () => {
   test("the list tells what a provider says of services that do not work", async () => {
     open();
     await world.deploy();
-    const { market, gate } = world.parts();
-    const sick = (provider: Parameters<typeof gate>[0]) => ({
-      ...gate(provider),
+    const { market, openGateway } = world.parts();
+    const sick = (provider: Parameters<typeof openGateway>[0]) => ({
+      ...openGateway(provider),
       status: async () => ({
         version: "",
         ports: [],
@@ -159,7 +159,7 @@ describe("short forms", () => {
         services: [{ name: "web", available: 0, total: 1, updated: 1, urls: [], error: "exit code 1, 3 restarts" }],
       }),
     });
-    const [line] = await listDeployments({ market, gate: sick, now: () => 0 });
+    const [line] = await listDeployments({ market, openGateway: sick, now: () => 0 });
     expect(line?.problems).toEqual([
       expect.stringMatching(/^svc1\w+ cannot look at its containers now: what is shown is from its last look$/),
       "web: exit code 1, 3 restarts",
@@ -169,12 +169,12 @@ describe("short forms", () => {
   test("while an update fails, the list says that the version before it serves", async () => {
     open();
     await world.deploy();
-    const { market, gate } = world.parts();
+    const { market, openGateway } = world.parts();
     const service = { name: "web", available: 1, total: 1, updated: 0, urls: [] };
     const problems = async (change: Partial<ServiceState>): Promise<unknown> => {
       const state = { version: "", ports: [], services: [{ ...service, ...change }] };
-      const updating = (provider: ProviderRecord) => ({ ...gate(provider), status: async () => state });
-      return (await listDeployments({ market, gate: updating, now: () => 0 }))[0]?.problems;
+      const updating = (provider: ProviderRecord) => ({ ...openGateway(provider), status: async () => state });
+      return (await listDeployments({ market, openGateway: updating, now: () => 0 }))[0]?.problems;
     };
     const serves = "web: the version before the last update serves with 1 of 1 replicas";
     expect(await problems({ error: "image x:2 does not exist in the registry; check name and tag" })).toEqual([
@@ -197,8 +197,8 @@ describe("short forms", () => {
         ports: [],
         services: [{ name: "web", available: 0, total: 2, updated: 0, urls: [], ...change }],
       };
-      const gate = (provider: ProviderRecord) => ({ ...parts.gate(provider), status: async () => state });
-      await tellIdle({ parts: { ...parts, gate } }, found, { services, say: (text) => void said.push(text) });
+      const openGateway = (provider: ProviderRecord) => ({ ...parts.openGateway(provider), status: async () => state });
+      await tellIdle({ parts: { ...parts, openGateway } }, found, { services, say: (text) => void said.push(text) });
       return said;
     };
     expect(await heard([], { error: "image x does not exist" })).toEqual(["service web: image x does not exist"]);

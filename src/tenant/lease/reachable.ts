@@ -18,12 +18,12 @@ export async function reachable(session: Session, offers: readonly Offer[], coun
   return reached;
 }
 
-async function faultOf({ market, gate, progress }: Session, { bid, host }: Offer): Promise<string | undefined> {
+async function faultOf({ market, openGateway, progress }: Session, { bid, host }: Offer): Promise<string | undefined> {
   progress.waiting(`the gateway of ${bid.id.provider} at ${host}`);
   try {
     const provider = await market.provider(bid.id.provider);
     if (provider === undefined) return "it is not registered any more";
-    await gate(provider).reach();
+    await openGateway(provider).reach();
     return undefined;
   } catch (error) {
     return errorText(error);

@@ -1,7 +1,7 @@
 import type { OrderRecord, ProviderRecord } from "../../client/index.ts";
 import { errorText } from "../../util/index.ts";
 import { formatOrderId } from "../../wire/index.ts";
-import type { BidRefusal, Gate } from "../session/gate.ts";
+import type { BidRefusal, TenantGateway } from "../session/gateway.ts";
 import { hostOf } from "../session/offer.ts";
 import type { Session } from "../session/session.ts";
 
@@ -19,13 +19,13 @@ const MAX_ASKED = 20;
 
 /** Asks the registered providers why they do not bid on the orders. */
 export async function askSilence(
-  { gate }: Session,
+  { openGateway }: Session,
   providers: readonly ProviderRecord[],
   orders: readonly OrderRecord[],
 ): Promise<readonly Silence[]> {
   const asked = providers.slice(0, MAX_ASKED).map(async (provider): Promise<Silence[]> => {
     try {
-      return silences(provider, await Promise.all(orders.map((order) => answerOf(gate(provider), order))));
+      return silences(provider, await Promise.all(orders.map((order) => answerOf(openGateway(provider), order))));
     } catch (error) {
       return [{ provider, reason: `its gateway does not answer: ${errorText(error)}`, refused: [] }];
     }
@@ -38,8 +38,8 @@ interface Answer {
   readonly refusal: BidRefusal | undefined;
 }
 
-async function answerOf(gate: Gate, { id }: OrderRecord): Promise<Answer> {
-  return { order: formatOrderId(id), refusal: await gate.refusal(id) };
+async function answerOf(gateway: TenantGateway, { id }: OrderRecord): Promise<Answer> {
+  return { order: formatOrderId(id), refusal: await gateway.refusal(id) };
 }
 
 /** One for each reason. */

@@ -2,7 +2,7 @@ import type { BidRecord, DeploymentRecord, LeaseRecord, PaidLease } from "../../
 import { formatPrice, priceOverTime } from "../../sdl/index.ts";
 import { errorText, formatDecShort } from "../../util/index.ts";
 import { totalPrice } from "../order/order.ts";
-import type { LeaseState, OpenGate, ServiceState } from "../session/gate.ts";
+import type { LeaseState, OpenGateway, ServiceState } from "../session/gateway.ts";
 import { activeLeases, type Market } from "../session/market.ts";
 
 /** A deployment as `deploy ps` shows it; also its JSON form. */
@@ -28,7 +28,7 @@ export interface DeploymentLine {
 
 export interface PsParts {
   readonly market: Market;
-  readonly gate: OpenGate;
+  readonly openGateway: OpenGateway;
   /** Milliseconds since 1970. */
   readonly now: () => number;
 }
@@ -136,12 +136,12 @@ interface Look {
   readonly problems: readonly string[];
 }
 
-async function look({ market, gate }: PsParts, lease: LeaseRecord): Promise<Look> {
+async function look({ market, openGateway }: PsParts, lease: LeaseRecord): Promise<Look> {
   const { provider: address } = lease.id;
   try {
     const provider = await market.provider(address);
     if (provider === undefined) return { problems: [`${address} is not registered any more`] };
-    const state = await gate(provider).status(lease.id);
+    const state = await openGateway(provider).status(lease.id);
     if (state === undefined) return { lacksManifest: true, problems: [`${address} has no manifest`] };
     return { state, problems: troubles(address, state) };
   } catch (error) {

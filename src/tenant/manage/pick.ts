@@ -1,6 +1,6 @@
 import type { DeploymentRecord, LeaseRecord, ProviderRecord } from "../../client/index.ts";
 import { deployErrors } from "../session/errors.ts";
-import type { OpenGate } from "../session/gate.ts";
+import type { OpenGateway } from "../session/gateway.ts";
 import type { Journal } from "../session/journal.ts";
 import { activeLeases, type Market } from "../session/market.ts";
 
@@ -42,7 +42,11 @@ export interface ServiceLease {
 
 /** The running leases of a deployment that have the service, or all of them; at least one. */
 export async function serviceLeases(
-  { market, gate, journal }: { readonly market: Market; readonly gate: OpenGate; readonly journal: Journal },
+  {
+    market,
+    openGateway,
+    journal,
+  }: { readonly market: Market; readonly openGateway: OpenGateway; readonly journal: Journal },
   dseq: bigint | undefined,
   service: string | undefined,
 ): Promise<readonly ServiceLease[]> {
@@ -64,6 +68,6 @@ export async function serviceLeases(
   }
 
   async function serviceNames({ lease, provider }: ServiceLease): Promise<readonly string[]> {
-    return (await gate(provider).status(lease.id))?.services.map(({ name }) => name) ?? [];
+    return (await openGateway(provider).status(lease.id))?.services.map(({ name }) => name) ?? [];
   }
 }

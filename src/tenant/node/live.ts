@@ -4,7 +4,7 @@ import { steadyClock } from "../../util/index.ts";
 import { liveMarket, type MarketTxOptions } from "../chain/live-market.ts";
 import type { DeployParts } from "../session/session.ts";
 import { FileJournal } from "./journal.ts";
-import { liveGate } from "./live-gate.ts";
+import { liveGateway } from "./live-gateway.ts";
 import { networkProbe } from "./probe.ts";
 
 export interface LiveOptions {
@@ -21,7 +21,7 @@ export async function liveParts(options: LiveOptions): Promise<DeployParts> {
   const credential = credentialOnce(options);
   return {
     market: await liveMarket(options),
-    gate: (provider) => liveGate({ chain, credential }, provider),
+    openGateway: (provider) => liveGateway({ chain, credential }, provider),
     journal: new FileJournal(home),
     probe: networkProbe,
     clock: steadyClock,

@@ -1,7 +1,7 @@
 import type { Manifest } from "../../sdl/index.ts";
 import { append, errorText } from "../../util/index.ts";
 import { checkInterrupted } from "../session/clock.ts";
-import type { LeaseState } from "../session/gate.ts";
+import type { LeaseState } from "../session/gateway.ts";
 import { isFromService } from "../session/probe.ts";
 import type { Session } from "../session/session.ts";
 import type { Leased } from "./manifest.ts";

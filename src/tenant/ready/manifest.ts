@@ -2,7 +2,7 @@ import type { LeaseRecord, ProviderRecord } from "../../client/index.ts";
 import { shellWord, toHex } from "../../util/index.ts";
 import { checkInterrupted, sleep, unlessInterrupted } from "../session/clock.ts";
 import { deployErrors } from "../session/errors.ts";
-import type { ManifestOutcome } from "../session/gate.ts";
+import type { ManifestOutcome } from "../session/gateway.ts";
 import type { Session } from "../session/session.ts";
 
 const FIRST_PAUSE_MS = 250;
@@ -41,14 +41,14 @@ export async function sendManifests(
 
 /** Whether it had to be sent. */
 async function sendManifest(session: Session, { lease, provider }: Leased, onlyMissing: boolean): Promise<boolean> {
-  const { gate, clock, request, progress } = session;
+  const { openGateway, clock, request, progress } = session;
   const deadline = clock.now() + request.timeoutMs;
-  const door = gate(provider);
+  const gateway = openGateway(provider);
   if (onlyMissing && (await hasManifest(session, { lease, provider }))) return false;
   const { manifest } = request.sdl;
   progress.waiting(`${provider.hostUri} to take the manifest`);
   for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, MAX_PAUSE_MS)) {
-    const outcome = await unlessInterrupted(() => door.sendManifest(lease.id.dseq, manifest), request.signal);
+    const outcome = await unlessInterrupted(() => gateway.sendManifest(lease.id.dseq, manifest), request.signal);
     if (outcome.kind === "taken") return true;
     if (outcome.kind === "refused" || clock.now() + pause > deadline)
       throw notTaken(session, { lease, provider }, outcome);
@@ -57,9 +57,9 @@ async function sendManifest(session: Session, { lease, provider }: Leased, onlyM
   }
 }
 
-async function hasManifest({ gate, request }: Session, { lease, provider }: Leased): Promise<boolean> {
+async function hasManifest({ openGateway, request }: Session, { lease, provider }: Leased): Promise<boolean> {
   try {
-    const state = await unlessInterrupted(() => gate(provider).status(lease.id), request.signal);
+    const state = await unlessInterrupted(() => openGateway(provider).status(lease.id), request.signal);
     return state?.version === toHex(request.sdl.hash);
   } catch {
     checkInterrupted(request.signal);

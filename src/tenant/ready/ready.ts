@@ -2,7 +2,7 @@ import type { LeaseRecord } from "../../client/index.ts";
 import { errorText, toHex } from "../../util/index.ts";
 import { checkInterrupted, sleep, unlessInterrupted } from "../session/clock.ts";
 import { deployErrors } from "../session/errors.ts";
-import type { LeaseState } from "../session/gate.ts";
+import type { LeaseState } from "../session/gateway.ts";
 import type { Session } from "../session/session.ts";
 import { type Running, type Serving, withAddresses } from "./addresses.ts";
 import type { Leased } from "./manifest.ts";
@@ -30,11 +30,11 @@ export async function waitReady(
 }
 
 async function waitServices(session: Session, leased: Leased, watch: ReadyWatch): Promise<Serving> {
-  const { gate, request } = session;
-  const door = gate(leased.provider);
+  const { openGateway, request } = session;
+  const gateway = openGateway(leased.provider);
   let errors: readonly string[] = [];
   const look = async (): Promise<Serving | string> => {
-    const state = await door.status(leased.lease.id);
+    const state = await gateway.status(leased.lease.id);
     if (state === undefined) return `${leased.provider.hostUri} to show the services`;
     errors = errorsOf(state);
     for (const error of errors) watch.tell(error);

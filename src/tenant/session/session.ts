@@ -5,7 +5,7 @@ import { type Clock, concatBytes, type IntCoin, toHex } from "../../util/index.t
 import { GroupSpecSchema } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
 import { type Any, encodeMessage } from "../../wire/index.ts";
 import { sleep } from "./clock.ts";
-import type { OpenGate } from "./gate.ts";
+import type { OpenGateway } from "./gateway.ts";
 import type { Journal } from "./journal.ts";
 import type { Market } from "./market.ts";
 import type { Offer } from "./offer.ts";
@@ -16,7 +16,7 @@ import type { Progress } from "./progress.ts";
 /** What a deployment works with. */
 export interface DeployParts {
   readonly market: Market;
-  readonly gate: OpenGate;
+  readonly openGateway: OpenGateway;
   readonly journal: Journal;
   readonly probe: Probe;
   readonly clock: Clock;

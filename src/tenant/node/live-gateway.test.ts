@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { LeaseStatus } from "../../client/index.ts";
 import { missingServices } from "../ready/ready.ts";
-import { readState } from "./live-gate.ts";
+import { readState } from "./live-gateway.ts";
 
 describe("a provider's status", () => {
   const service = {

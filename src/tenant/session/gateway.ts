@@ -41,7 +41,7 @@ export type ManifestOutcome =
   | { readonly kind: "refused" | "later"; readonly reason: string };
 
 /** The gateway of one provider, as the tenant uses it. */
-export interface Gate {
+export interface TenantGateway {
   /** Rejects when the gateway cannot be reached, or has another certificate than the provider on the chain. */
   reach(): Promise<void>;
   sendManifest(dseq: bigint, manifest: Manifest): Promise<ManifestOutcome>;
@@ -58,4 +58,4 @@ export interface BidRefusal {
 }
 
 /** Opens the gateway of a provider. */
-export type OpenGate = (provider: ProviderRecord) => Gate;
+export type OpenGateway = (provider: ProviderRecord) => TenantGateway;

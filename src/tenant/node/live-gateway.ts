@@ -8,9 +8,9 @@ import {
   publishedCertificates,
 } from "../../client/index.ts";
 import { errorText } from "../../util/index.ts";
-import type { Gate, LeaseState, ManifestOutcome, PortState, ServiceState } from "../session/gate.ts";
+import type { LeaseState, ManifestOutcome, PortState, ServiceState, TenantGateway } from "../session/gateway.ts";
 
-export interface GateOptions {
+export interface LiveGatewayOptions {
   readonly chain: ChainClient;
   /** Asked for when it is needed first. */
   readonly credential: () => Promise<GatewayCredential>;
@@ -18,7 +18,7 @@ export interface GateOptions {
 
 /** The client of a provider's gateway, with the tenant's credential. */
 export async function gatewayOf(
-  { chain, credential }: GateOptions,
+  { chain, credential }: LiveGatewayOptions,
   { address, hostUri }: ProviderRecord,
 ): Promise<GatewayClient> {
   const certificateOf = publishedCertificates(chain.query);
@@ -29,7 +29,7 @@ export async function gatewayOf(
 const REACH_MS = 10_000;
 
 /** A provider's gateway over the network. */
-export function liveGate(options: GateOptions, provider: ProviderRecord): Gate {
+export function liveGateway(options: LiveGatewayOptions, provider: ProviderRecord): TenantGateway {
   return {
     async reach() {
       const certificateOf = publishedCertificates(options.chain.query);
