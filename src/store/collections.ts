@@ -1,6 +1,6 @@
 import { type ErrorFactory, sdkErrors, toHex } from "../util/index.ts";
 import { Index, type IndexSpec } from "./indexes.ts";
-import { encodeKey, type KeyCodec } from "./keys.ts";
+import { decodeKey, encodeKey, type KeyCodec } from "./keys.ts";
 import type { KVReader, KVStore } from "./kv.ts";
 import { type Page, type PageRequest, type PageRow, planPage, takePage } from "./pagination.ts";
 import { pageRange, prefixed, type StoreRange, type TypedRange, typedRange } from "./ranges.ts";
@@ -122,7 +122,9 @@ export class Collection<K, P, V, I = Record<never, never>> {
     options: { readonly prefix?: P; readonly filter?: (value: V, key: K) => boolean } = {},
   ): Page<[K, V]> {
     const plan = planPage(page);
-    const { range, skip } = pageRange(typedRange(this.prefix, this.key, options), plan, this.key);
+    const { range, skip } = pageRange(typedRange(this.prefix, this.key, options), plan, (key) =>
+      decodeKey(this.key, key.subarray(1)),
+    );
     return takePage(this.#rows(store, range, { skip, filter: options.filter }), plan, {
       filtered: options.filter !== undefined,
     });

@@ -62,7 +62,9 @@ export class Index<K, V, IK, IP> {
     options: { readonly prefix?: IP; readonly filter?: (value: V, key: K) => boolean } = {},
   ): Page<[K, V]> {
     const plan = planPage(page);
-    const { range, skip } = pageRange(typedRange(this.prefix, this.#spec.key, options), plan, this.#spec.key);
+    const { range, skip } = pageRange(typedRange(this.prefix, this.#spec.key, options), plan, (key) =>
+      this.#decode(key),
+    );
     const open = (bytes: Uint8Array): [K, V] | undefined => {
       const [, key] = this.#decode(bytes);
       const value = this.#collection.require(store, key);

@@ -1,5 +1,5 @@
 import { sdkErrors } from "../util/index.ts";
-import { decodeKey, encodeKey, type KeyCodec } from "./keys.ts";
+import { encodeKey, type KeyCodec } from "./keys.ts";
 import { prefixEnd } from "./kv.ts";
 import type { PagePlan } from "./pagination.ts";
 
@@ -33,25 +33,28 @@ export function typedRange<K, P>(part: number, codec: KeyCodec<K, P>, range: Typ
   };
 }
 
-/** Narrows a range to what a page plan asks for. `skip` bytes of each store key are not part of the page key. */
+/**
+ * Narrows a range to what a page plan asks for; `read` throws on what is no store key of the range's list. `skip` bytes of
+ * each store key are not part of the page key.
+ */
 export function pageRange(
   whole: StoreRange,
   plan: PagePlan,
-  codec: KeyCodec<unknown, never>,
+  read: (key: Uint8Array) => unknown,
 ): { readonly range: StoreRange; readonly skip: number } {
   const range = { ...whole, reverse: plan.reverse };
   if (plan.key === undefined) return { range, skip: whole.base };
   const from = Buffer.concat([whole.start.subarray(0, whole.base), plan.key]);
-  checkPageKey(from.subarray(1), codec);
+  checkPageKey(from, read);
   // Reading backwards the page key itself is the first row, so the excluded bound is the next possible key.
   if (plan.reverse) return { range: { ...range, end: Buffer.concat([from, Uint8Array.of(0)]) }, skip: whole.base };
   return { range: { ...range, start: from }, skip: whole.base };
 }
 
 /** A damaged key would be a place in front of the list, and the page its first one. */
-function checkPageKey(key: Uint8Array, codec: KeyCodec<unknown, never>): void {
+function checkPageKey(key: Uint8Array, read: (key: Uint8Array) => unknown): void {
   try {
-    decodeKey(codec, key);
+    read(key);
   } catch {
     throw sdkErrors.invalidRequest("the page key is not one that this list gave", {
       hint: "copy next_key of the page before, whole and unchanged",
