@@ -1,7 +1,9 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import { ERROR_STATUS } from "./errors.ts";
 import { corsHeaders, type GuardOptions, isLoopback, PREFLIGHT_HEADERS, refusal } from "./guard.ts";
-import { answerPost, type DispatchOptions, errorAnswer, resultText } from "./jsonrpc.ts";
+import { answerPost, type DispatchOptions, errorAnswer, HEALTH, resultText } from "./jsonrpc.ts";
+import { MAX_WAITING_REQUESTS } from "./limits.ts";
 import { type RpcEnvironment, rpcErrorOf } from "./method.ts";
 import type { UnreadBytes } from "./unread.ts";
 
@@ -13,6 +15,13 @@ export interface HttpOptions extends DispatchOptions, GuardOptions {
 }
 
 const UNREAD = "503 too many answers wait to be read; try again\n";
+/** The requests of one connection. */
+interface Line {
+  waiting: number;
+  /** When all that came so far are answered. */
+  last: Promise<void>;
+}
+
 /** The id in answers to GET. */
 const URI_ID = -1;
 const JSON_TYPE = "application/json";
@@ -21,6 +30,7 @@ const JSON_TYPE = "application/json";
 export class HttpRpc {
   readonly #env: RpcEnvironment;
   readonly #options: HttpOptions;
+  readonly #lines = new WeakMap<Socket, Line>();
 
   constructor(env: RpcEnvironment, options: HttpOptions) {
     this.#env = env;
@@ -29,7 +39,31 @@ export class HttpRpc {
 
   /** Answers one request; what went wrong ends its connection and nothing else. */
   answer(request: IncomingMessage, response: ServerResponse): void {
-    this.#answer(request, response).catch(() => response.destroy());
+    this.#answerInLine(request, response).catch(() => response.destroy());
+  }
+
+  /**
+   * A request is looked at when those before it on its connection have been answered and the answers read: Node.js hands
+   * over all that a client sends in one go, and forgets the answers that wait when the connection ends.
+   */
+  async #answerInLine(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { socket } = request;
+    const line = this.#lines.get(socket) ?? { waiting: 0, last: Promise.resolve() };
+    this.#lines.set(socket, line);
+    if (line.waiting >= MAX_WAITING_REQUESTS) {
+      socket.destroy();
+      return;
+    }
+    line.waiting += 1;
+    const before = line.waiting === 1 ? undefined : line.last;
+    line.last = new Promise((resolve) => {
+      response.once("close", () => {
+        line.waiting -= 1;
+        resolve();
+      });
+    });
+    if (before !== undefined) await before;
+    if (!socket.destroyed) await this.#answer(request, response);
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -52,6 +86,7 @@ export class HttpRpc {
     const method = this.#options.methods.get(path.slice(1));
     if (method === undefined) return sendText(response, 404, "404 page not found\n");
     const parameters = new URLSearchParams(query);
+    if (path !== `/${HEALTH}`) await this.#options.turns.next();
     try {
       const result = await method.call(this.#env, (name) => parameters.get(name) ?? undefined, "uri");
       this.#sendJson(response, 200, resultText(URI_ID, result));
@@ -83,10 +118,10 @@ export class HttpRpc {
     else this.#sendJson(response, status, text);
   }
 
-  /** Answers that nobody reads are held for a while and up to a limit for all clients; beyond, their readers are let go. */
+  /** Answers that nobody reads are held for a while and up to a limit for all clients; beyond, whoever reads for the longest is let go. */
   #sendJson(response: ServerResponse, status: number, text: string): void {
     const bytes = Buffer.byteLength(text);
-    const release = this.#options.unread.hold(bytes);
+    const release = this.#options.unread.hold(bytes, () => response.destroy());
     if (release === undefined) {
       sendText(response, 503, UNREAD, { Connection: "close", "Retry-After": "10" });
       return;

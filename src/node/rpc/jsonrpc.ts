@@ -10,6 +10,8 @@ import {
 } from "./errors.ts";
 import { MAX_BATCH_BYTES } from "./limits.ts";
 import { type RpcEnvironment, type RpcMethod, rpcErrorOf } from "./method.ts";
+import type { Turns } from "./turns.ts";
+import type { UnreadBytes } from "./unread.ts";
 
 /** JSON-RPC 2.0 over any transport: from the text of a request to the text of its answer. */
 
@@ -26,6 +28,9 @@ export interface RpcCall {
 export interface DispatchOptions {
   readonly methods: ReadonlyMap<string, RpcMethod>;
   readonly maxBatch: number;
+  readonly turns: Turns;
+  /** Answers of batches that are not complete yet. */
+  readonly unfinished: UnreadBytes;
   /** Methods of the connection itself, with the id of the call; undefined when it has no such method. */
   readonly local?: (call: RpcCall, id: RequestId) => unknown;
 }
@@ -37,6 +42,8 @@ export function resultText(id: RequestId, result: unknown): string {
 export function errorAnswer(id: RequestId, { code, message, data }: RpcError): string {
   return JSON.stringify({ jsonrpc: "2.0", id, error: { code, message, ...(data === undefined ? {} : { data }) } });
 }
+
+export const HEALTH = "health";
 
 /** The id of answers to requests that were not understood. */
 const UNKNOWN_ID = -1;
@@ -65,7 +72,10 @@ export async function answerPost(
 }
 
 async function answerValue(env: RpcEnvironment, value: unknown, options: DispatchOptions): Promise<string | undefined> {
-  if (!Array.isArray(value)) return answerOne(env, value, options);
+  if (!Array.isArray(value)) {
+    if (!isHealth(value)) await options.turns.next();
+    return answerOne(env, value, options);
+  }
   const batch: readonly unknown[] = value;
   const refusal = batchRefusal(batch, options.maxBatch);
   if (refusal !== undefined) return errorAnswer(UNKNOWN_ID, refusal);
@@ -80,18 +90,31 @@ async function answerBatch(
   options: DispatchOptions,
 ): Promise<(string | undefined)[]> {
   const answers: Promise<string | undefined>[] = [];
+  const held: (() => void)[] = [];
   let bytes = 0;
+  const kept = (one: unknown, text: string | undefined): string | undefined => {
+    if (text === undefined) return undefined;
+    bytes += text.length;
+    const release = options.unfinished.hold(text.length);
+    if (release !== undefined) held.push(release);
+    const isOver = bytes > MAX_BATCH_BYTES && bytes !== text.length;
+    return isOver || release === undefined ? tooLarge(one) : text;
+  };
   for (const one of batch) {
+    await options.turns.next();
     const answer = bytes >= MAX_BATCH_BYTES ? Promise.resolve(tooLarge(one)) : answerOne(env, one, options);
-    answers.push(
-      answer.then((text) => {
-        bytes += text?.length ?? 0;
-        return bytes > MAX_BATCH_BYTES && bytes !== text?.length ? tooLarge(one) : text;
-      }),
-    );
-    await new Promise((resolve) => setImmediate(resolve));
+    answers.push(answer.then((text) => kept(one, text)));
   }
-  return Promise.all(answers);
+  try {
+    return await Promise.all(answers);
+  } finally {
+    for (const release of held) release();
+  }
+}
+
+/** Whoever asks this is answered at once, however many others wait for their turn. */
+function isHealth(request: unknown): boolean {
+  return typeof request === "object" && request !== null && "method" in request && request.method === HEALTH;
 }
 
 function tooLarge(request: unknown): string | undefined {

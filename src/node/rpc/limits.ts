@@ -6,3 +6,5 @@ export const MAX_BATCH_BYTES = 10 * 1024 * 1024;
 export const MAX_UNREAD_BYTES = 128 * 1024 * 1024;
 /** Time in which a client must have read an answer. */
 export const READ_WITHIN_MS = 30_000;
+/** Requests that may wait on one connection for the answers to those before them. */
+export const MAX_WAITING_REQUESTS = 64;

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { request as httpRequest } from "node:http";
 import { connect, type Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { pause, waitFor } from "../../../test/support/wait.ts";
+import { pause } from "../../../test/support/wait.ts";
 import type { AppQuery } from "../../abci/index.ts";
 import type { ChainSource, EmbeddedEngine } from "../../engine/index.ts";
 import { embeddedSource, txHash } from "../../engine/index.ts";
@@ -535,28 +535,6 @@ describe("answers that are large or that nobody reads", () => {
       message: "Internal error",
       data: "the answers of a batch may have 10485760 bytes: ask for less at a time",
     });
-  });
-
-  it("are held up to a limit for all clients together; others are answered all the while", async () => {
-    for (let i = 0; i < 9; i++) engine.mempool.add(kvTx(`k${i}=${"x".repeat(1_000_000)}`));
-    engine.produceBlock();
-    const sockets = Array.from({ length: 30 }, () => deaf("GET /block HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"));
-    try {
-      const refused = await waitFor(async () => {
-        const answer = await fetch(`${url}/block`);
-        await answer.body?.cancel();
-        return answer.status === 503 ? answer : undefined;
-      }, "an answer that finds no room");
-      expect(refused.headers.get("retry-after")).toBe("10");
-      expect((await call("health")).result).toEqual({});
-    } finally {
-      for (const socket of sockets) socket.destroy();
-    }
-    const again = await waitFor(async () => {
-      const { status, text } = await post({ jsonrpc: "2.0", id: 1, method: "block" });
-      return status === 200 ? text : undefined;
-    }, "room after the readers have gone");
-    expect(JSON.parse(again).result.block.data.txs).toHaveLength(9);
   });
 
   it("are let go when they were not read in time", async () => {

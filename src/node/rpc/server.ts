@@ -8,6 +8,7 @@ import { READ_WITHIN_MS } from "./limits.ts";
 import type { RpcEnvironment } from "./method.ts";
 import { RPC_METHODS } from "./methods/index.ts";
 import { Subscriptions } from "./subscriptions.ts";
+import { Turns } from "./turns.ts";
 import { UnreadBytes } from "./unread.ts";
 import { WebSocketRpc } from "./websocket.ts";
 
@@ -57,6 +58,8 @@ export class RpcServer {
       ...options,
       methods: RPC_METHODS,
       unread: new UnreadBytes(),
+      unfinished: new UnreadBytes(),
+      turns: new Turns(),
     };
     const http = new HttpRpc(whole, dispatch);
     const { maxSubscriptionClients: maxClients, maxSubscriptionsPerClient: maxPerClient } = options;

@@ -1,8 +1,10 @@
 import { MAX_UNREAD_BYTES } from "./limits.ts";
 
-/** Bytes that were written for clients and that they have not read yet, of all connections together. */
+/** Bytes that are held for clients, of all connections together. */
 export class UnreadBytes {
   readonly #limit: number;
+  /** How each that can be let go is forgotten and how it is ended, in the order in which they came. */
+  readonly #readers = new Map<() => void, () => void>();
   #held = 0;
 
   constructor(limit: number = MAX_UNREAD_BYTES) {
@@ -13,14 +15,31 @@ export class UnreadBytes {
     return this.#held;
   }
 
-  /** Counts bytes until the function that it returns is called; undefined when there is no room for them. */
-  hold(bytes: number): (() => void) | undefined {
+  /**
+   * Counts bytes until the function that it returns is called. Where there is no room, whoever reads for the longest is
+   * let go: a client that reads is done soon, and those that do not read must not keep others out. Undefined when there
+   * is no room even so.
+   */
+  hold(bytes: number, letGo?: () => void): (() => void) | undefined {
+    this.#makeRoom(bytes);
     if (this.#held + bytes > this.#limit) return undefined;
     this.#held += bytes;
     let isHeld = true;
-    return () => {
+    const release = (): void => {
       if (isHeld) this.#held -= bytes;
       isHeld = false;
+      this.#readers.delete(release);
     };
+    if (letGo !== undefined) this.#readers.set(release, letGo);
+    return release;
+  }
+
+  #makeRoom(bytes: number): void {
+    if (bytes > this.#limit) return;
+    for (const [release, letGo] of this.#readers) {
+      if (this.#held + bytes <= this.#limit) return;
+      release();
+      letGo();
+    }
   }
 }

@@ -72,7 +72,11 @@ export class WebSocketRpc {
       // Answers that nobody reads would pile up here.
       if (!sink.isReady()) return sink.drop(NOT_READING);
       pending += 1;
-      const local = (call: RpcCall, id: RequestId) => this.#subscribe(sink, call, id);
+      const local = (call: RpcCall, id: RequestId) => {
+        // Nobody would end the subscription of a client that has gone.
+        if (websocket.readyState !== websocket.OPEN) throw refuse("the connection is closed");
+        return this.#subscribe(sink, call, id);
+      };
       answerText(this.#env, data.toString(), { ...this.#options, local })
         .then((text) => {
           pending -= 1;
@@ -119,7 +123,7 @@ function sinkOf(websocket: WebSocket, unread: UnreadBytes): Sink {
   return {
     send: (frame) => {
       if (websocket.readyState !== websocket.OPEN) return;
-      const release = unread.hold(Buffer.byteLength(frame));
+      const release = unread.hold(Buffer.byteLength(frame), () => websocket.terminate());
       if (release === undefined) drop(NOT_READING);
       else websocket.send(frame, release);
     },
