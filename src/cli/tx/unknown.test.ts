@@ -59,4 +59,22 @@ describe("messages of types that are not known", () => {
     expect(amino.code).not.toBe(0);
     expect(amino.err).toContain("amino JSON cannot sign a message of type /osmosis.gamm.v1beta1.MsgJoinPool");
   });
+
+  test("have their signatures checked against the keys that signed", async () => {
+    const sign = ["tx", "sign", file(unsigned()), "--from", "k0", ...FLAGS, ...NUMBERS, "--allow-unknown"];
+    const signed = file((await runCli(sign)).out);
+    const check = (numbers: readonly string[]) => runCli(["tx", "validate-signatures", signed, ...FLAGS, ...numbers]);
+    const good = await check(NUMBERS);
+    expect(good).toMatchObject({ code: 0, err: expect.stringContaining(WARNING) });
+    expect(good.out).toContain("\t\t\t[OK]");
+    const bad = await check([...NUMBERS.slice(0, -1), "vec-2"]);
+    expect(bad.code).toBe(1);
+    expect(bad.out).toContain("signature does not hold for account number 12, sequence 34 and chain vec-2");
+  });
+
+  test("are named before they are broadcast, and refused unsigned", async () => {
+    const answer = await runCli(["tx", "broadcast", file(unsigned()), "--node", "tcp://127.0.0.1:1", ...FLAGS]);
+    expect(answer).toMatchObject({ code: 1, err: expect.stringContaining(WARNING) });
+    expect(answer.err).toContain("the transaction is not signed");
+  });
 });

@@ -2,6 +2,7 @@ import { equalBytes, errorText } from "../../util/index.ts";
 import type { SignerInfo, Tx } from "../../wire/gen/sdk/tx/v1beta1/tx_pb.js";
 import {
   encodeAddress,
+  opaqueTypes,
   type PublicKey,
   publicKeyAddress,
   publicKeyFromAny,
@@ -23,8 +24,8 @@ export async function validateSignatures(input: CommandInput): Promise<void> {
   const { args, io } = input;
   const context = createContext(input);
   const tx = await readTxFile(args[0] ?? "", io);
-  const signers = signersOf(tx);
   const infos = tx.authInfo?.signerInfos ?? [];
+  const signers = isOpen(tx) ? claimed(infos, context) : signersOf(tx);
   const verdicts: Verdict[] = [];
   for (const [i, info] of infos.entries()) verdicts.push(await judge({ context, tx, signers }, info, i));
   io.out(listing("Signers", signers) + listing("Signatures", verdicts.map(verdictLine)));
@@ -32,6 +33,19 @@ export async function validateSignatures(input: CommandInput): Promise<void> {
   if (missing === 0 && verdicts.every(({ fault }) => fault === undefined)) return;
   const hint = missing > 0 ? { hint: `${missing} of ${signers.length} signatures are missing` } : {};
   throw commandError("signatures validation failed", hint);
+}
+
+/** Who has to sign a message that is not known, only its chain can tell. */
+function isOpen(tx: Tx): boolean {
+  return opaqueTypes(tx.body?.messages ?? []).length > 0;
+}
+
+/** The accounts of the keys that signed. */
+function claimed(infos: readonly SignerInfo[], { profile }: CliContext): string[] {
+  return infos
+    .map(keyOf)
+    .filter((key) => key !== undefined)
+    .map((key) => encodeAddress(publicKeyAddress(key), "account", profile.bech32Prefix));
 }
 
 interface Verdict {
