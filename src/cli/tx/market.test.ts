@@ -88,7 +88,7 @@ describe("tx deployment", () => {
       "escrow",
       "deposit",
       "deployment",
-      "3utoken",
+      "1000003utoken",
       "--dseq",
       dseq,
       "--owner",
@@ -97,7 +97,7 @@ describe("tx deployment", () => {
       "auditor",
     );
     const { escrow_account: account } = await chain.query("deployment", "get", `${tenant}/${dseq}`);
-    expect(account.balance.amount).toBe("5000010");
+    expect(account.balance.amount).toBe("6000010");
     expect(account.deposits.map(({ depositor }: { depositor: string }) => depositor)).toContain(auditor);
   });
 
