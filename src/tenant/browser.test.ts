@@ -1,0 +1,27 @@
+import { resolve } from "node:path";
+import { build } from "esbuild";
+import { expect, test } from "vitest";
+
+const ROOT = resolve(import.meta.dirname, "../..");
+
+test("the workflow of a deployment asks nothing of Node.js", async () => {
+  const { metafile } = await build({
+    stdin: { contents: 'export * from "./src/tenant/index.ts";', resolveDir: ROOT },
+    absWorkingDir: ROOT,
+    outdir: "bundles",
+    write: false,
+    bundle: true,
+    splitting: true,
+    format: "esm",
+    metafile: true,
+    logLevel: "silent",
+    platform: "browser",
+    // What is left out of the bundle may name modules of Node.js; what is in it may not.
+    external: ["node:*"],
+  });
+  const outputs = Object.values(metafile.outputs);
+  expect(outputs.flatMap(({ imports }) => imports).filter(({ path }) => path.startsWith("node:"))).toEqual([]);
+  const inputs = outputs.flatMap(({ inputs }) => Object.keys(inputs));
+  expect(inputs).toContain("src/tenant/run.ts");
+  expect(inputs.filter((path) => /^src\/(tenant\/node|certs|client\/gateway)\//.test(path))).toEqual([]);
+});
