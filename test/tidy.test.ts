@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
-import { CHAIN_ERRORS } from "../src/wire/index.ts";
+import { standardModules } from "../src/app/index.ts";
+import { allServices, CHAIN_ERRORS, findService } from "../src/wire/index.ts";
 import { cycles, foldersOf, type ImportGraph, rooms } from "./support/import-graph.ts";
 
 const ROOT = resolve(import.meta.dirname, "..");
@@ -287,6 +288,21 @@ describe("the source tree", () => {
       .filter(({ folder, path, isTest }) => !isTest && FOR_PAGES.includes(folder) && !path.endsWith(".browser.ts"))
       .flatMap(({ path, text }) => (/\bBuffer\.\w+\(|\bprocess\./.test(text) ? [path] : []));
     expect(faults).toEqual([]);
+  });
+
+  it("has every module in the list of the application, and its services among the registered ones", () => {
+    const { modules } = standardModules();
+    const names = readdirSync(join(SRC, "modules")).filter((name) =>
+      statSync(join(SRC, "modules", name)).isDirectory(),
+    );
+    expect(modules.map(({ name }) => name).sort()).toEqual(names.sort());
+    const bound = modules.flatMap(({ msg, query }) => [msg, query].flatMap((each) => each?.service.typeName ?? []));
+    expect(
+      bound.filter((name) => findService(name) === undefined),
+      "run: npm run gen",
+    ).toEqual([]);
+    const own = allServices().filter(({ typeName }) => typeName.startsWith("svc."));
+    expect(own.filter(({ typeName }) => !bound.includes(typeName)).map(({ typeName }) => typeName)).toEqual([]);
   });
 
   it("has the errors of every module in the catalogue that clients read", () => {
