@@ -26,14 +26,37 @@ function sha256(path) {
   return createHash("sha256").update(readFileSync(path)).digest("hex");
 }
 
-/** The packages that an installation brings, from the lockfile: for every platform, without what only building needs. */
+/** Names and versions of the packages that an installation brings; the others only building needs, or a package's choice. */
+function installed() {
+  const { packages } = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8"));
+  const kept = Object.entries(packages).filter(([path, { dev, devOptional }]) => path !== "" && !dev && !devOptional);
+  return new Set(kept.map(([path, each]) => `${each.name ?? path.split("node_modules/").at(-1)}@${each.version}`));
+}
+
+/**
+ * The packages that an installation brings, from the lockfile: for every platform, without what only building needs. They
+ * are chosen here, because `npm sbom --omit=dev` also leaves out packages that building shares with the program.
+ */
 function billOfMaterials(tarball) {
-  const args = ["sbom", "--sbom-format=cyclonedx", "--sbom-type=application", "--omit=dev", "--package-lock-only"];
-  const { serialNumber, metadata, ...bill } = JSON.parse(output("npm", [...args, "--loglevel=error"]));
+  const args = [
+    "sbom",
+    "--sbom-format=cyclonedx",
+    "--sbom-type=application",
+    "--package-lock-only",
+    "--loglevel=error",
+  ];
+  const { serialNumber, metadata, components: all, dependencies: links, ...bill } = JSON.parse(output("npm", args));
   const { timestamp, ...about } = metadata;
+  const brought = installed();
+  const components = all.filter((each) => brought.has(`${each.name}@${each.version}`));
+  const refs = new Set([metadata.component["bom-ref"], ...components.map((each) => each["bom-ref"])]);
+  const dependencies = links
+    .filter(({ ref }) => refs.has(ref))
+    .map(({ ref, dependsOn }) => ({ ref, dependsOn: dependsOn.filter((each) => refs.has(each)) }));
   const hashes = [{ alg: "SHA-256", content: sha256(tarball) }];
   // npm names the program after the folder.
-  return { ...bill, metadata: { ...about, component: { ...about.component, name, hashes } } };
+  const component = { ...about.component, name, hashes };
+  return { ...bill, metadata: { ...about, component }, components, dependencies };
 }
 
 rmSync(folder, { recursive: true, force: true });
