@@ -311,7 +311,7 @@ describe("genesis", () => {
     expect(genesisProblems(modules, { audit: { attributes: list } })).toEqual([
       'audit: attributes[1]: auditor "carol" is no account address: invalid address',
       "audit: attributes[2]: no attribute to sign: attribute specification error",
-      'audit: attributes[3]: invalid attribute key "x": attribute specification error',
+      'audit: attributes[3]: invalid attribute key "x": it is too short, a key has 2 to 127 characters: attribute specification error',
       `audit: attributes[4]: ${owner} audited by ${auditor} is there twice`,
     ]);
   });

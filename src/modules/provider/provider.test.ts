@@ -89,7 +89,7 @@ const BAD: readonly [string, Change, number, RegExp][] = [
     "an attribute key",
     { attributes: attributes({ "no good": "x" }) },
     6,
-    /key "no good": attribute specification error/,
+    /key "no good": a key has letters, digits and _ \/ \. - alone: attribute specification error/,
   ],
   ["a pattern", { attributes: attributes({ "feature/*": "x" }) }, 6, /invalid attribute key "feature/],
   ["a key twice", { attributes: [...attributes({ aa: "1" }), ...attributes({ aa: "2" })] }, 6, /aa is there twice/],
@@ -375,7 +375,7 @@ describe("genesis", () => {
     expect(genesisProblems(modules, { provider: { providers } })).toEqual([
       'provider: providers[1]: owner "bob" is no account address: invalid address',
       'provider: providers[2]: "https://": invalid host uri',
-      'provider: providers[3]: invalid attribute key "x": attribute specification error',
+      'provider: providers[3]: invalid attribute key "x": it is too short, a key has 2 to 127 characters: attribute specification error',
       `provider: providers[4]: ${owner} is there twice`,
     ]);
   });

@@ -186,7 +186,7 @@ function deployRows({ A, none, root, file }: World): readonly Row[] {
     [["deploy", "logs", "--tail", "many", ...from], 2, "--tail"],
     [["deploy", "logs", "--dseq", "x", ...from], 2, "--dseq"],
     [["deploy", "shell"], 2, "missing required argument 'service'"],
-    [["deploy", "shell", "web", "sh", "--replica-index", "x", ...from], 2, "--replica-index"],
+    [["deploy", "shell", "--replica-index", "x", ...from, "web", "sh"], 2, "--replica-index"],
     [["localnet", "--port-offset", "50"], 2, "--port-offset"],
     [["localnet", "--port-offset", "x"], 2, "--port-offset"],
     [["localnet", "--port-offset", "99900"], 2, "--port-offset"],
