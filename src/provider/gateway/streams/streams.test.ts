@@ -236,7 +236,7 @@ describe("shell", () => {
   });
 
   it("makes the client wait while the command does not read", async () => {
-    const gateway = await open({ ping: 100, pongWait: 300 });
+    const gateway = await open({ ping: 100, pongWait: 2_000 });
     const lease = await gateway.run(1n, { job: "sleep 1000" });
     const { driver } = gateway.world;
     const { exec } = driver;
@@ -257,8 +257,8 @@ describe("shell", () => {
     const [count, size] = [400, 60_000];
     for (let i = 0; i < count; i++) session.write(Buffer.alloc(size));
     while (taken === 0) await new Promise((resolve) => setTimeout(resolve, 20));
-    // Long enough for a gateway that does not wait to take everything.
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    // Long enough for a gateway that does not wait to take everything, and to miss answers to its pings.
+    await new Promise((resolve) => setTimeout(resolve, 2_500));
     expect(taken).toBeLessThan(32 * size);
     read();
     while (taken < count * size) await new Promise((resolve) => setTimeout(resolve, 20));
