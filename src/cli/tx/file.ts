@@ -2,6 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { printable, SvcError } from "../../util/index.ts";
 import { AuthInfoSchema, type Tx, TxBodySchema, TxSchema } from "../../wire/gen/sdk/tx/v1beta1/tx_pb.js";
 import {
+  type Any,
   encodeMessage,
   encodeTx,
   fromJson,
@@ -38,7 +39,11 @@ export async function readTxLines(path: string, io: Pick<Io, "readAll" | "err">)
 
 /** Says which messages cannot be shown. */
 export function tellUnknown(tx: Tx, io: Pick<Io, "err">): void {
-  for (const type of opaqueTypes(tx.body?.messages ?? [])) {
+  tellUnknownMessages(tx.body?.messages ?? [], io);
+}
+
+export function tellUnknownMessages(messages: readonly Any[], io: Pick<Io, "err">): void {
+  for (const type of opaqueTypes(messages)) {
     io.err(
       `a message of type ${printable(type)} is not known: it is passed on as bytes, its content cannot be shown\n`,
     );

@@ -1,3 +1,4 @@
+import { create } from "@bufbuild/protobuf";
 import { MsgSubmitProposalSchema } from "../../wire/gen/sdk/gov/v1/tx_pb.js";
 import { TextProposalSchema } from "../../wire/gen/sdk/gov/v1beta1/gov_pb.js";
 import { MsgSubmitProposalSchema as OldSubmitProposalSchema } from "../../wire/gen/sdk/gov/v1beta1/tx_pb.js";
@@ -6,6 +7,7 @@ import { usageError } from "../errors.ts";
 import { envName, type Flags } from "../flags.ts";
 import type { CommandInput } from "../spec.ts";
 import { coinsFlag } from "./coins.ts";
+import { tellUnknownMessages } from "./file.ts";
 import { readOlderProposalFile, readProposalFile } from "./proposal-file.ts";
 import { runTx } from "./run.ts";
 
@@ -23,6 +25,7 @@ export async function govSubmitProposal(input: CommandInput): Promise<number> {
   }
   if (older !== undefined) throw usageError(`--${older} says what is in the file: give either <file> or --${older}`);
   const proposal = readProposalFile(path, flags);
+  tellUnknownMessages(create(MsgSubmitProposalSchema, proposal).messages, input.io);
   return runTx(input, ({ sender }) => [packAny(MsgSubmitProposalSchema, { ...proposal, proposer: sender.address })]);
 }
 

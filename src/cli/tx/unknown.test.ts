@@ -77,4 +77,13 @@ describe("messages of types that are not known", () => {
     expect(answer).toMatchObject({ code: 1, err: expect.stringContaining(WARNING) });
     expect(answer.err).toContain("the transaction is not signed");
   });
+
+  test("are named when a proposal has them", async () => {
+    const proposal = { messages: [STRANGE], deposit: "1uatom", title: "t", summary: "s", metadata: "" };
+    const path = file(JSON.stringify(proposal));
+    const from = ["--from", owner?.address ?? "", "--generate-only", "--gas", "200000"];
+    const made = await runCli(["tx", "gov", "submit-proposal", path, ...from, ...FLAGS, "--chain-id", "vec-1"]);
+    expect(made).toMatchObject({ code: 0, err: expect.stringContaining(WARNING) });
+    expect(JSON.parse(made.out).body.messages[0].messages).toEqual([STRANGE]);
+  });
 });
