@@ -26,7 +26,9 @@ export interface GroupSource {
 /** The commands of a module: those written by hand, then one for each rpc that its options do not skip. */
 export function groupCommands({ module, service, own, toCommand }: GroupSource): CommandSpec[] {
   const services = moduleServices(module).filter(({ name }) => name === service);
-  const words = Object.assign({}, ...services.map((each) => cliGroup(each)?.words));
+  const words = new Map(
+    services.flatMap((each) => cliGroup(each)?.words ?? []).map(({ word, short }) => [word, short]),
+  );
   const made = services.flatMap(({ methods }) => methods).flatMap(methodCommands);
   return nestCommands([...own, ...made.map(toCommand)], words);
 }
@@ -46,7 +48,7 @@ export function fieldName(arg: string): string {
 }
 
 /** Puts commands of several words ("order list") under groups of their first word. */
-function nestCommands(commands: readonly CommandSpec[], words: Readonly<Record<string, string>>): CommandSpec[] {
+function nestCommands(commands: readonly CommandSpec[], words: ReadonlyMap<string, string>): CommandSpec[] {
   const nested: CommandSpec[] = [];
   const groups = new Map<string, CommandSpec[]>();
   for (const command of commands) {
@@ -57,7 +59,11 @@ function nestCommands(commands: readonly CommandSpec[], words: Readonly<Record<s
     }
     const children = groups.get(first) ?? [];
     if (!groups.has(first)) {
-      nested.push({ name: first, summary: words[first] ?? first, commands: async () => nestCommands(children, words) });
+      nested.push({
+        name: first,
+        summary: words.get(first) ?? first,
+        commands: async () => nestCommands(children, words),
+      });
     }
     groups.set(first, children);
     children.push({ ...command, name: rest.join(" ") });

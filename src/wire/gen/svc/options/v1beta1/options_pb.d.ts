@@ -29,9 +29,9 @@ export declare type CliGroup = Message<"svc.options.v1beta1.CliGroup"> & {
   /**
    * The same of commands that begin with a word, such as "order" of "order list".
    *
-   * @generated from field: map<string, string> words = 2;
+   * @generated from field: repeated svc.options.v1beta1.CliWord words = 2;
    */
-  words: { [key: string]: string };
+  words: CliWord[];
 };
 
 /**
@@ -39,6 +39,29 @@ export declare type CliGroup = Message<"svc.options.v1beta1.CliGroup"> & {
  * Use `create(CliGroupSchema)` to create a new message.
  */
 export declare const CliGroupSchema: GenMessage<CliGroup>;
+
+/**
+ * What the help says of commands that begin with a word.
+ *
+ * @generated from message svc.options.v1beta1.CliWord
+ */
+export declare type CliWord = Message<"svc.options.v1beta1.CliWord"> & {
+  /**
+   * @generated from field: string word = 1;
+   */
+  word: string;
+
+  /**
+   * @generated from field: string short = 2;
+   */
+  short: string;
+};
+
+/**
+ * Describes the message svc.options.v1beta1.CliWord.
+ * Use `create(CliWordSchema)` to create a new message.
+ */
+export declare const CliWordSchema: GenMessage<CliWord>;
 
 /**
  * The command of an rpc under `svc query <module>` or `svc tx <module>`.
