@@ -1,8 +1,8 @@
 import { join, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
-import { GLOBAL_FLAGS } from "../src/cli/global-flags.ts";
+import { GLOBAL_FLAGS } from "../src/cli/command/global-flags.ts";
+import type { CommandSpec, FlagSpec } from "../src/cli/command/spec.ts";
 import { ROOT as COMMANDS } from "../src/cli/root.ts";
-import type { CommandSpec, FlagSpec } from "../src/cli/spec.ts";
 import { codeOf, hasTest, type SpecRow, specRows, testNames } from "./support/specification.ts";
 
 /** Holds the pages of docs/specification/ against the tests that they name and against the command tree. */

@@ -6,7 +6,7 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { codeCachePath, type Pack, Packs } from "../src/cli/code-cache.ts";
-import { createIo } from "../src/cli/io.ts";
+import { createIo } from "../src/cli/terminal/io.ts";
 
 interface Plan {
   readonly folder: string;

@@ -14,10 +14,10 @@ import { txRows } from "../../test/cli/bad-inputs/txs.ts";
 import { wordRows } from "../../test/cli/bad-inputs/words.ts";
 import { makeWorld, type Row, snapshot } from "../../test/cli/bad-inputs/world.ts";
 import { runCli } from "../../test/cli/run.ts";
-import { allFlags } from "./command-line.ts";
-import { envName } from "./flags.ts";
+import { allFlags } from "./command/command-line.ts";
+import { envName } from "./command/flags.ts";
+import type { CommandSpec } from "./command/spec.ts";
 import { ROOT } from "./root.ts";
-import type { CommandSpec } from "./spec.ts";
 
 const world = await makeWorld();
 afterAll(() => world.remove());

@@ -1,15 +1,15 @@
 import type { ChainClient } from "../client/index.ts";
 import type { Keyring } from "../keyring/index.ts";
+import type { Flags } from "./command/flags.ts";
+import { homeOf } from "./command/home.ts";
+import { inFlag } from "./command/in-flag.ts";
+import type { NetworkProfile } from "./command/profile.ts";
+import type { CommandInput } from "./command/spec.ts";
 import { usageError } from "./errors.ts";
-import type { Flags } from "./flags.ts";
-import { homeOf } from "./home.ts";
-import { inFlag } from "./in-flag.ts";
-import type { Io } from "./io.ts";
-import type { KeyringFlags } from "./keyring.ts";
-import { keyringOptions } from "./keys-flags.ts";
-import type { OutputFormat } from "./output.ts";
-import type { NetworkProfile } from "./profile.ts";
-import type { CommandInput } from "./spec.ts";
+import { keyringOptions } from "./keys/flags.ts";
+import type { KeyringFlags } from "./keys/keyring.ts";
+import type { Io } from "./terminal/io.ts";
+import type { OutputFormat } from "./terminal/output.ts";
 
 /** What commands share: each part is made when it is asked for first, so that a command pays for what it uses. */
 export interface CliContext {
@@ -43,7 +43,7 @@ export function createContext({ flags, io }: Pick<CommandInput, "flags" | "io">)
     profile: flags.profile,
     output: flags.text("output") === "json" ? "json" : "text",
     keys,
-    keyring: once(async () => (await import("./keyring.ts")).cliKeyring(keys, io)),
+    keyring: once(async () => (await import("./keys/keyring.ts")).cliKeyring(keys, io)),
     chain,
     chainId: once(async () => flags.optional("chain-id") ?? (await chain()).chainId()),
     height: () => heightOf(flags),

@@ -1,6 +1,6 @@
-import { isTerminal } from "./is-terminal.ts";
-import { guardProcess } from "./process-guard.ts";
 import { runProgram } from "./program.ts";
+import { isTerminal } from "./terminal/is-terminal.ts";
+import { guardProcess } from "./terminal/process-guard.ts";
 
 export { runProgram };
 

@@ -1,5 +1,5 @@
-import { NODE_FLAG, OUTPUT_FLAG } from "./global-flags.ts";
-import type { CommandSpec, FlagSpec } from "./spec.ts";
+import { NODE_FLAG, OUTPUT_FLAG } from "./command/global-flags.ts";
+import type { CommandSpec, FlagSpec } from "./command/spec.ts";
 
 const STATUS_FLAGS: readonly FlagSpec[] = [NODE_FLAG, { ...OUTPUT_FLAG, default: "json" }];
 
@@ -19,24 +19,24 @@ const GROUPS: readonly CommandSpec[] = [
   {
     name: "keys",
     summary: "Manage the keys of your accounts",
-    commands: async () => (await import("./keys-commands.ts")).KEYS_COMMANDS,
+    commands: async () => (await import("./keys/commands.ts")).KEYS_COMMANDS,
   },
   {
     name: "provider",
     summary: "Run a provider; talk to the provider of a lease",
-    commands: async () => (await import("./provider-commands.ts")).PROVIDER_COMMANDS,
+    commands: async () => (await import("./provider/commands.ts")).PROVIDER_COMMANDS,
   },
   {
     name: "sdl",
     summary: "Check deployment files",
-    commands: async () => (await import("./sdl-commands.ts")).SDL_COMMANDS,
+    commands: async () => (await import("./sdl/commands.ts")).SDL_COMMANDS,
   },
   {
     name: "status",
     summary: "Show what a node says of itself and its chain",
     flags: STATUS_FLAGS,
     example: "svc status --node tcp://localhost:26657",
-    load: async () => (await import("./status.ts")).status,
+    load: async () => (await import("./node/status.ts")).status,
   },
   {
     name: "version",
@@ -47,7 +47,7 @@ const GROUPS: readonly CommandSpec[] = [
     ],
     example: "svc version --long",
     withoutConfig: true,
-    load: async () => (await import("./version.ts")).version,
+    load: async () => (await import("./node/version.ts")).version,
   },
 ];
 
@@ -64,10 +64,10 @@ export const ROOT: CommandSpec = {
       await Promise.all([
         import("./localnet/specs.ts"),
         import("./deploy/specs.ts"),
-        import("./node-commands.ts"),
-        import("./config-commands.ts"),
-        import("./completion-commands.ts"),
-        import("./debug-commands.ts"),
+        import("./node/commands.ts"),
+        import("./config/commands.ts"),
+        import("./completion/commands.ts"),
+        import("./debug/commands.ts"),
       ]);
     return [...LOCALNET_COMMANDS, DEPLOY, ...GROUPS, CONFIG, DEBUG, COMPLETION, ...NODE_COMMANDS];
   },

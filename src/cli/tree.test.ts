@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { runCli } from "../../test/cli/run.ts";
-import { GLOBAL_FLAGS } from "./global-flags.ts";
-import { AMBIGUOUS, SWITCHES } from "./normalize.ts";
+import { GLOBAL_FLAGS } from "./command/global-flags.ts";
+import { AMBIGUOUS, SWITCHES } from "./command/normalize.ts";
+import type { CommandSpec, FlagSpec } from "./command/spec.ts";
 import { ROOT } from "./root.ts";
-import type { CommandSpec, FlagSpec } from "./spec.ts";
 
 interface Leaf {
   /** Words behind `svc`. */

@@ -1,8 +1,8 @@
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
-import { createIo } from "../../src/cli/io.ts";
 import { runProgram } from "../../src/cli/program.ts";
+import { createIo } from "../../src/cli/terminal/io.ts";
 
 /** What a command line did. */
 export interface Ran {

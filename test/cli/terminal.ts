@@ -1,6 +1,6 @@
 import { PassThrough } from "node:stream";
-import { createIo } from "../../src/cli/io.ts";
 import { runProgram } from "../../src/cli/program.ts";
+import { createIo } from "../../src/cli/terminal/io.ts";
 
 export interface TerminalSession {
   readonly code: number;

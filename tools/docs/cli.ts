@@ -1,7 +1,7 @@
-import { envName } from "../../src/cli/flags.ts";
-import { GLOBAL_FLAGS, GLOBAL_HEADING } from "../../src/cli/global-flags.ts";
+import { envName } from "../../src/cli/command/flags.ts";
+import { GLOBAL_FLAGS, GLOBAL_HEADING } from "../../src/cli/command/global-flags.ts";
+import type { CommandSpec, FlagSpec } from "../../src/cli/command/spec.ts";
 import { ROOT } from "../../src/cli/root.ts";
-import type { CommandSpec, FlagSpec } from "../../src/cli/spec.ts";
 import { anchor, code, codeBlock, link, page, table } from "./markdown.ts";
 
 /** A command that runs, and the words that name it. */

@@ -1,7 +1,7 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import { assert } from "../../util/index.ts";
 import { type Cli, cliGroup, cliOption, moduleServices } from "../../wire/index.ts";
-import type { CommandSpec } from "../spec.ts";
+import type { CommandSpec } from "../command/spec.ts";
 
 /** Services of rpcs that are commands: `svc query <module>` and `svc tx <module>`. */
 export type ServiceName = "Query" | "Msg";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { allServices, cliGroup, cliOption, MODULES } from "../../wire/index.ts";
+import type { CommandSpec } from "../command/spec.ts";
 import { OWN_QUERIES } from "../query/commands.ts";
-import type { CommandSpec } from "../spec.ts";
 import { OWN_TXS } from "../tx/commands.ts";
 import { queryGroups, txGroups } from "./groups.ts";
 

@@ -1,6 +1,6 @@
 import { MODULES, type ModuleRow } from "../../wire/index.ts";
+import type { CommandSpec } from "../command/spec.ts";
 import { OWN_QUERIES, QUERY_COMMANDS } from "../query/commands.ts";
-import type { CommandSpec } from "../spec.ts";
 import { OWN_TXS, TX_COMMANDS } from "../tx/commands.ts";
 
 /** Commands written by hand, by the module in whose group they stand. */

@@ -1,12 +1,12 @@
 import type { DescMessage, DescMethod } from "@bufbuild/protobuf";
 import { assert } from "../../util/index.ts";
 import { type Cli, findService, isObject, type JsonObject, type JsonValue } from "../../wire/index.ts";
+import { PAGE_FLAGS, QUERY_FLAGS } from "../command/global-flags.ts";
+import type { CommandInput, CommandSpec, FlagSpec, Run } from "../command/spec.ts";
 import { type CliContext, createContext } from "../context.ts";
-import { PAGE_FLAGS, QUERY_FLAGS } from "../global-flags.ts";
-import { printResult } from "../output.ts";
-import { pageRequest } from "../page.ts";
 import { ask } from "../query/ask.ts";
-import type { CommandInput, CommandSpec, FlagSpec, Run } from "../spec.ts";
+import { pageRequest } from "../query/page.ts";
+import { printResult } from "../terminal/output.ts";
 import { type Argument, argumentsOf, readArguments } from "./arguments.ts";
 import { groupCommands, type MethodCommand } from "./commands.ts";
 import { type FieldFlag, fieldFlags, idField, isPageRequest } from "./fields.ts";

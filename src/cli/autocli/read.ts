@@ -1,8 +1,8 @@
 import type { DescField } from "@bufbuild/protobuf";
 import { errorText } from "../../util/index.ts";
 import type { JsonObject, JsonValue } from "../../wire/index.ts";
+import { envName, type Flags } from "../command/flags.ts";
 import { usageError } from "../errors.ts";
-import { envName, type Flags } from "../flags.ts";
 import { type FieldFlag, ID_KINDS } from "./fields.ts";
 import { readId, readValue, setPath } from "./values.ts";
 

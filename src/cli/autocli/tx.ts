@@ -12,11 +12,11 @@ import {
   scalarOf,
   signerPath,
 } from "../../wire/index.ts";
+import { envName } from "../command/flags.ts";
+import { TX_FLAGS } from "../command/global-flags.ts";
+import type { NetworkProfile } from "../command/profile.ts";
+import type { CommandInput, CommandSpec, Run } from "../command/spec.ts";
 import { usageError } from "../errors.ts";
-import { envName } from "../flags.ts";
-import { TX_FLAGS } from "../global-flags.ts";
-import type { NetworkProfile } from "../profile.ts";
-import type { CommandInput, CommandSpec, Run } from "../spec.ts";
 import { runTx } from "../tx/run.ts";
 import type { TxSession } from "../tx/session.ts";
 import { type Argument, argumentsOf, readArguments } from "./arguments.ts";

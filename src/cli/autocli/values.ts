@@ -17,10 +17,10 @@ import {
   scalarOf,
   toJson,
 } from "../../wire/index.ts";
+import type { NetworkProfile } from "../command/profile.ts";
 import { UsageError, usageError } from "../errors.ts";
-import type { NetworkProfile } from "../profile.ts";
 import { LAST_SECOND } from "../tx/expiration.ts";
-import { typeUrlArgument } from "../type-url.ts";
+import { typeUrlArgument } from "../values/type-url.ts";
 import { consensusAddress } from "./consensus-address.ts";
 import { ID_KINDS, shortEnum, shortNames } from "./fields.ts";
 

@@ -15,8 +15,8 @@ import {
 } from "../../tenant/index.ts";
 import { deployRequest, FileJournal } from "../../tenant/node/index.ts";
 import { shellWord } from "../../util/index.ts";
-import { printWarnings } from "../sdl.ts";
-import type { CommandInput } from "../spec.ts";
+import type { CommandInput } from "../command/spec.ts";
+import { printWarnings } from "../sdl/sdl.ts";
 import { closeJson, closeText } from "./close-text.ts";
 import { is, runToEnd } from "./ending.ts";
 import { readDseq, readRequest, readTimeout } from "./policy.ts";

@@ -1,7 +1,7 @@
 import { deployErrors } from "../../tenant/index.ts";
 import { EXIT, errorText, isOneOf, SvcError } from "../../util/index.ts";
+import type { CommandInput } from "../command/spec.ts";
 import { ExitError } from "../errors.ts";
-import type { CommandInput } from "../spec.ts";
 import { interruptible } from "./interrupts.ts";
 
 /** Runs a command that can be interrupted and cancelled; returns its exit code. Other errors are told by the program. */

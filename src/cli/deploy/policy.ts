@@ -1,10 +1,10 @@
 import type { BidChoice, BidPolicy, DeployRequest } from "../../tenant/index.ts";
 import { parseCoin, parseDecCoin, tryParseInt } from "../../util/index.ts";
 import { isAddress } from "../../wire/index.ts";
-import { durationFlag } from "../duration.ts";
+import type { Flags } from "../command/flags.ts";
+import { inFlag } from "../command/in-flag.ts";
 import { usageError } from "../errors.ts";
-import type { Flags } from "../flags.ts";
-import { inFlag } from "../in-flag.ts";
+import { durationFlag } from "../values/duration.ts";
 
 /** The flags of `svc deploy` that say what to buy, and how long to wait. */
 export function readRequest(

@@ -2,7 +2,7 @@ import type { BidRecord } from "../../client/index.ts";
 import { deployErrors, type Offer, type Questions } from "../../tenant/index.ts";
 import { EXIT, formatDecCoin } from "../../util/index.ts";
 import { ExitError } from "../errors.ts";
-import type { Io } from "../io.ts";
+import type { Io } from "../terminal/io.ts";
 
 const MAX_TRIES = 3;
 

@@ -1,9 +1,9 @@
 import { serviceLeases } from "../../tenant/index.ts";
 import { EXIT } from "../../util/index.ts";
+import type { CommandInput } from "../command/spec.ts";
 import { usageError } from "../errors.ts";
-import { attachShell, chooseTerminal, type ShellStreams } from "../provider-client/shell.ts";
-import { splitWords } from "../provider-client/words.ts";
-import type { CommandInput } from "../spec.ts";
+import { attachShell, chooseTerminal, type ShellStreams } from "../provider/client/shell.ts";
+import { splitWords } from "../provider/client/words.ts";
 import { readDseq } from "./policy.ts";
 import { asTenant } from "./tenant.ts";
 

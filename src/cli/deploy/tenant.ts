@@ -1,10 +1,10 @@
 import type { ChainClient, GatewayClient, ProviderRecord, TxSigner } from "../../client/index.ts";
 import type { DeployParts, MarketTxOptions } from "../../tenant/index.ts";
 import { credentialOnce, gatewayOf, type LiveOptions, liveParts } from "../../tenant/node/index.ts";
+import type { CommandInput } from "../command/spec.ts";
 import { createContext } from "../context.ts";
 import { usageError } from "../errors.ts";
-import { signingKeyName } from "../only-key.ts";
-import type { CommandInput } from "../spec.ts";
+import { signingKeyName } from "../keys/only-key.ts";
 import { keyringSigner, requireSigningKey } from "../tx/sender.ts";
 import { readTxSettings, type TxSettings } from "../tx/settings.ts";
 

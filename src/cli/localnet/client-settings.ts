@@ -1,6 +1,6 @@
 import { assert } from "../../util/index.ts";
-import { setConfig } from "../config-edit.ts";
-import { findConfigKey } from "../config-keys.ts";
+import { setConfig } from "../config/edit.ts";
+import { findConfigKey } from "../config/keys.ts";
 import { LOCALNET_CHAIN_ID } from "./home.ts";
 
 /** Lets commands with this home find its keys and its node by themselves: `client.toml` names them. */

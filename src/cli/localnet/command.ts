@@ -1,10 +1,10 @@
 import { NODE_SETTINGS } from "../../node/index.ts";
 import { loadSdlFile } from "../../sdl/index.ts";
 import { readSetting } from "../../util/index.ts";
-import { flagSettings } from "../flag-settings.ts";
-import { userPath } from "../home.ts";
-import { stopRequested } from "../signals.ts";
-import type { CommandInput } from "../spec.ts";
+import { flagSettings } from "../command/flag-settings.ts";
+import { userPath } from "../command/home.ts";
+import type { CommandInput } from "../command/spec.ts";
+import { stopRequested } from "../terminal/signals.ts";
 import { Localnet } from "./localnet.ts";
 
 /** `svc localnet`. */

@@ -12,8 +12,8 @@ import {
   shellWord,
 } from "../../util/index.ts";
 import { encodeAddress, type JsonObject, type JsonValue } from "../../wire/index.ts";
+import { userHome } from "../command/home.ts";
 import { commandError } from "../errors.ts";
-import { userHome } from "../home.ts";
 
 export const LOCALNET_CHAIN_ID = "svc-local-1";
 

@@ -1,4 +1,4 @@
-import { type HomeLock, lockHome } from "../home-lock.ts";
+import { type HomeLock, lockHome } from "../config/home-lock.ts";
 
 /** A second start would remove the home and the containers of the first. The lock is in the run folder. */
 export function lockLocalnet(home: string, runDir: string): HomeLock {

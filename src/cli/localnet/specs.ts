@@ -1,5 +1,5 @@
 import { NODE_SETTINGS } from "../../node/index.ts";
-import type { CommandSpec } from "../spec.ts";
+import type { CommandSpec } from "../command/spec.ts";
 
 const OFFSET_FLAG = {
   name: "port-offset",

@@ -1,7 +1,7 @@
 import type { JsonValue } from "../../wire/index.ts";
+import type { CommandInput } from "../command/spec.ts";
 import { createContext } from "../context.ts";
-import { printResult } from "../output.ts";
-import type { CommandInput } from "../spec.ts";
+import { printResult } from "../terminal/output.ts";
 import { readHeight } from "./blocks.ts";
 
 /** `query block-results [HEIGHT]`: what the transactions of a block did, and its own events, as the node tells them. */

@@ -1,9 +1,9 @@
 import { checkBlock, type RpcCall } from "../../client/index.ts";
 import { fromHex, toBase64 } from "../../util/index.ts";
+import type { CommandInput } from "../command/spec.ts";
 import { createContext } from "../context.ts";
 import { usageError } from "../errors.ts";
-import { printAnswer } from "../output.ts";
-import type { CommandInput } from "../spec.ts";
+import { printAnswer } from "../terminal/output.ts";
 import { readHeight } from "./blocks.ts";
 import { hashArgument } from "./hash.ts";
 

@@ -8,10 +8,10 @@ import {
   type JsonObject,
   parseDeploymentId,
 } from "../../wire/index.ts";
+import type { CommandInput } from "../command/spec.ts";
 import { type CliContext, createContext } from "../context.ts";
 import { commandError, usageError } from "../errors.ts";
-import { printResult } from "../output.ts";
-import type { CommandInput } from "../spec.ts";
+import { printResult } from "../terminal/output.ts";
 import { addressFlag } from "./ask.ts";
 
 const NANOS_PER_SECOND = 1_000_000_000n;

@@ -1,5 +1,5 @@
-import { OUTPUT_FLAG, PAGE_FLAGS, QUERY_FLAGS } from "../global-flags.ts";
-import type { CommandSpec, FlagSpec } from "../spec.ts";
+import { OUTPUT_FLAG, PAGE_FLAGS, QUERY_FLAGS } from "../command/global-flags.ts";
+import type { CommandSpec, FlagSpec } from "../command/spec.ts";
 import { GOV } from "./module-commands.ts";
 import { DISTRIBUTION_QUERIES } from "./staking-commands.ts";
 

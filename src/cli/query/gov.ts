@@ -4,11 +4,11 @@ import { Query as NewQuery } from "../../wire/gen/sdk/gov/v1/query_pb.js";
 import { Query as OldQuery } from "../../wire/gen/sdk/gov/v1beta1/query_pb.js";
 import { TxSchema } from "../../wire/gen/sdk/tx/v1beta1/tx_pb.js";
 import { isObject, type JsonValue, messageSigners, unpackAny, unpackAs } from "../../wire/index.ts";
+import type { CommandInput } from "../command/spec.ts";
 import { type CliContext, createContext } from "../context.ts";
 import { commandError, usageError } from "../errors.ts";
-import { printResult } from "../output.ts";
-import { proposalId } from "../proposal-id.ts";
-import type { CommandInput } from "../spec.ts";
+import { printResult } from "../terminal/output.ts";
+import { proposalId } from "../values/proposal-id.ts";
 import { ask } from "./ask.ts";
 import { newerOrOlder } from "./older.ts";
 

@@ -1,5 +1,5 @@
-import { QUERY_FLAGS } from "../global-flags.ts";
-import type { CommandSpec } from "../spec.ts";
+import { QUERY_FLAGS } from "../command/global-flags.ts";
+import type { CommandSpec } from "../command/spec.ts";
 
 /** Queries of distribution that are not one rpc each. */
 export const DISTRIBUTION_QUERIES: readonly CommandSpec[] = [

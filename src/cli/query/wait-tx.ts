@@ -1,9 +1,9 @@
 import { committedResponse, TxResponseSchema, waitForTx } from "../../client/index.ts";
 import { toJson } from "../../wire/index.ts";
+import type { CommandInput } from "../command/spec.ts";
 import { createContext } from "../context.ts";
-import { durationFlag } from "../duration.ts";
-import { printResult } from "../output.ts";
-import type { CommandInput } from "../spec.ts";
+import { printResult } from "../terminal/output.ts";
+import { durationFlag } from "../values/duration.ts";
 import { hashArgument } from "./hash.ts";
 
 /** `query wait-tx HASH`: what a transaction did, as soon as it is in a block. */

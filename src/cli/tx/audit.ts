@@ -4,9 +4,9 @@ import { MsgSignProviderAttributesSchema } from "../../wire/gen/svc/audit/v1beta
 import { type Attribute, AttributeSchema } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
 import { Query as ProviderQuery } from "../../wire/gen/svc/provider/v1beta1/provider_pb.js";
 import { packAny } from "../../wire/index.ts";
+import type { CommandInput } from "../command/spec.ts";
 import { commandError, usageError } from "../errors.ts";
 import { addressArgument } from "../query/ask.ts";
-import type { CommandInput } from "../spec.ts";
 import { runTx } from "./run.ts";
 import type { TxSession } from "./session.ts";
 

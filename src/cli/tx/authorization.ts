@@ -7,10 +7,10 @@ import {
   StakeAuthorizationSchema,
 } from "../../wire/gen/sdk/staking/v1beta1/authz_pb.js";
 import { type Any, decodeAddress, packAny } from "../../wire/index.ts";
+import type { Flags } from "../command/flags.ts";
+import { inFlag } from "../command/in-flag.ts";
 import { usageError } from "../errors.ts";
-import type { Flags } from "../flags.ts";
-import { inFlag } from "../in-flag.ts";
-import { typeUrlArgument } from "../type-url.ts";
+import { typeUrlArgument } from "../values/type-url.ts";
 import { coinsFlag, type MessageCoin } from "./coins.ts";
 
 /** The flags that each kind of authorization takes. */

@@ -1,8 +1,8 @@
 import { MsgExecSchema, MsgGrantSchema } from "../../wire/gen/sdk/authz/v1beta1/tx_pb.js";
 import { makeAny, packAny, toNamespace } from "../../wire/index.ts";
+import type { CommandInput } from "../command/spec.ts";
 import { usageError } from "../errors.ts";
 import { addressArgument } from "../query/ask.ts";
-import type { CommandInput } from "../spec.ts";
 import { readAuthorization } from "./authorization.ts";
 import { readExpiration } from "./expiration.ts";
 import { readTxFile } from "./file.ts";

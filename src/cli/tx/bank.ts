@@ -1,8 +1,8 @@
 import { MsgMultiSendSchema } from "../../wire/gen/sdk/bank/v1beta1/tx_pb.js";
 import { packAny } from "../../wire/index.ts";
+import type { CommandInput } from "../command/spec.ts";
 import { usageError } from "../errors.ts";
 import { addressArgument } from "../query/ask.ts";
-import type { CommandInput } from "../spec.ts";
 import { coinsArgument, type MessageCoin } from "./coins.ts";
 import { runTx } from "./run.ts";
 

@@ -1,8 +1,8 @@
 import { type CertificateKind, certificatePath, readCertificateFile } from "../../certs/index.ts";
 import { MsgRevokeCertificateSchema } from "../../wire/gen/svc/cert/v1beta1/cert_pb.js";
 import { packAny } from "../../wire/index.ts";
+import type { CommandInput } from "../command/spec.ts";
 import { commandError, usageError } from "../errors.ts";
-import type { CommandInput } from "../spec.ts";
 import { runTx } from "./run.ts";
 import type { TxSession } from "./session.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { Flags } from "../flags.ts";
+import { Flags } from "../command/flags.ts";
 import { readValidity } from "./cert-validity.ts";
 
 const NOW = Date.UTC(2026, 0, 1, 12, 0, 0, 500);

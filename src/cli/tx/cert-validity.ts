@@ -1,7 +1,7 @@
 import type { Validity } from "../../certs/index.ts";
 import { parseTimestamp, toNanos } from "../../wire/index.ts";
+import type { Flags } from "../command/flags.ts";
 import { usageError } from "../errors.ts";
-import type { Flags } from "../flags.ts";
 
 const DAY_MS = 24 * 3600 * 1000;
 const DEFAULT_DAYS = 365;

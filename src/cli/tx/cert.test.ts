@@ -5,9 +5,9 @@ import { cliChain } from "../../../test/cli/chain.ts";
 import { certificatePath, readCertificateFile } from "../../certs/file.ts";
 import { openCertificate } from "../../certs/issue.ts";
 import { certifiedHosts } from "../../certs/plan.ts";
+import { Flags } from "../command/flags.ts";
 import { createContext } from "../context.ts";
-import { Flags } from "../flags.ts";
-import { createIo } from "../io.ts";
+import { createIo } from "../terminal/io.ts";
 import { signerOf } from "./sender.ts";
 
 const NAMES = Array.from({ length: 13 }, (_, i) => `key${i}`);

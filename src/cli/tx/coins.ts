@@ -1,8 +1,8 @@
 import { errorText, formatCoin, formatCoins, parseCoin, parseCoins } from "../../util/index.ts";
+import type { Flags } from "../command/flags.ts";
+import { inArgument, inFlag } from "../command/in-flag.ts";
+import type { NetworkProfile } from "../command/profile.ts";
 import { usageError } from "../errors.ts";
-import type { Flags } from "../flags.ts";
-import { inArgument, inFlag } from "../in-flag.ts";
-import type { NetworkProfile } from "../profile.ts";
 
 /** Coins as messages hold them. */
 export interface MessageCoin {

@@ -1,5 +1,5 @@
-import { TX_FLAGS } from "../global-flags.ts";
-import type { CommandSpec, FlagSpec } from "../spec.ts";
+import { TX_FLAGS } from "../command/global-flags.ts";
+import type { CommandSpec, FlagSpec } from "../command/spec.ts";
 import { FILE_COMMANDS } from "./file-commands.ts";
 import { AUTHZ, FEEGRANT, GOV, VESTING } from "./module-commands.ts";
 import { DISTRIBUTION, STAKING } from "./staking-commands.ts";

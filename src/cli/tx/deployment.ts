@@ -17,12 +17,12 @@ import {
   MsgUpdateDeploymentSchema,
 } from "../../wire/gen/svc/deployment/v1beta1/tx_pb.js";
 import { type Any, type DeploymentKey, deploymentErrors, packAny } from "../../wire/index.ts";
+import type { Flags } from "../command/flags.ts";
+import type { CommandInput } from "../command/spec.ts";
 import { createContext } from "../context.ts";
 import { commandError, usageError } from "../errors.ts";
-import type { Flags } from "../flags.ts";
 import { addressFlag } from "../query/ask.ts";
-import { printWarnings } from "../sdl.ts";
-import type { CommandInput } from "../spec.ts";
+import { printWarnings } from "../sdl/sdl.ts";
 import { finishTx, runTx } from "./run.ts";
 import { signerOf } from "./sender.ts";
 import { openTx, type TxSession } from "./session.ts";

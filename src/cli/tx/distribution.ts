@@ -4,10 +4,10 @@ import {
   MsgWithdrawValidatorCommissionSchema,
 } from "../../wire/gen/sdk/distribution/v1beta1/tx_pb.js";
 import { type Any, accountOfValidator, packAny } from "../../wire/index.ts";
+import type { CommandInput } from "../command/spec.ts";
 import { createContext } from "../context.ts";
 import { commandError, usageError } from "../errors.ts";
 import { validatorArgument } from "../query/ask.ts";
-import type { CommandInput } from "../spec.ts";
 import { accountInfo } from "./account.ts";
 import { finishTx, runTx } from "./run.ts";
 import { openTx, type TxSession } from "./session.ts";

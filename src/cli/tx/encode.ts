@@ -2,8 +2,8 @@ import { create } from "@bufbuild/protobuf";
 import { fromBase64, fromHex, toBase64 } from "../../util/index.ts";
 import { TxSchema } from "../../wire/gen/sdk/tx/v1beta1/tx_pb.js";
 import { decodeTx, encodeStdTx, isStdTx, MAX_TX_BYTES, printJson, readStdTx } from "../../wire/index.ts";
+import type { CommandInput } from "../command/spec.ts";
 import { usageError } from "../errors.ts";
-import type { CommandInput } from "../spec.ts";
 import { readTxFile, tellUnknown, txBytes } from "./file.ts";
 import { printTx } from "./json.ts";
 

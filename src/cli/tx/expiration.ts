@@ -1,6 +1,6 @@
 import { fromNanos, type Instant, parseTimestamp, toNanos } from "../../wire/index.ts";
+import type { Flags } from "../command/flags.ts";
 import { usageError } from "../errors.ts";
-import type { Flags } from "../flags.ts";
 
 const NANOS_PER_MS = 1_000_000n;
 /** The last second that a timestamp can tell: the end of the year 9999. */

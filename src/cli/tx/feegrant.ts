@@ -5,11 +5,11 @@ import {
 } from "../../wire/gen/sdk/feegrant/v1beta1/feegrant_pb.js";
 import { MsgGrantAllowanceSchema } from "../../wire/gen/sdk/feegrant/v1beta1/tx_pb.js";
 import { type Any, type Namespace, packAny, toNanos } from "../../wire/index.ts";
+import type { Flags } from "../command/flags.ts";
+import type { CommandInput } from "../command/spec.ts";
 import { usageError } from "../errors.ts";
-import type { Flags } from "../flags.ts";
 import { addressArgument } from "../query/ask.ts";
-import type { CommandInput } from "../spec.ts";
-import { typeUrlArgument } from "../type-url.ts";
+import { typeUrlArgument } from "../values/type-url.ts";
 import { coinsFlag, type MessageCoin } from "./coins.ts";
 import { readExpiration, secondsLater } from "./expiration.ts";
 import { runTx } from "./run.ts";

@@ -1,12 +1,12 @@
 import { create } from "@bufbuild/protobuf";
 import { adjustGas, gasEstimateText, parseGasAdjustment } from "../../client/index.ts";
 import { AuthInfoSchema, type Tx } from "../../wire/gen/sdk/tx/v1beta1/tx_pb.js";
+import type { Flags } from "../command/flags.ts";
+import { inFlag } from "../command/in-flag.ts";
+import type { CommandInput, Run } from "../command/spec.ts";
 import { createContext } from "../context.ts";
 import { usageError } from "../errors.ts";
-import type { Flags } from "../flags.ts";
-import { inFlag } from "../in-flag.ts";
-import type { Io } from "../io.ts";
-import type { CommandInput, Run } from "../spec.ts";
+import type { Io } from "../terminal/io.ts";
 import { readTxFile } from "./file.ts";
 import { printTx } from "./json.ts";
 import { readTxSettings } from "./settings.ts";

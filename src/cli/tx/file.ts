@@ -13,8 +13,8 @@ import {
   readJson,
 } from "../../wire/index.ts";
 import { commandError } from "../errors.ts";
-import { readTextFile } from "../files.ts";
-import type { Io } from "../io.ts";
+import { readTextFile } from "../terminal/files.ts";
+import type { Io } from "../terminal/io.ts";
 import type { TxParts } from "./json.ts";
 
 const HINT = "give a file with a transaction in JSON, as --generate-only and tx sign print it";

@@ -6,10 +6,10 @@ import {
   MsgVoteWeightedSchema as OldVoteWeightedSchema,
 } from "../../wire/gen/sdk/gov/v1beta1/tx_pb.js";
 import { packAny } from "../../wire/index.ts";
+import type { Flags } from "../command/flags.ts";
+import type { CommandInput } from "../command/spec.ts";
 import { usageError } from "../errors.ts";
-import type { Flags } from "../flags.ts";
-import { proposalId as readId } from "../proposal-id.ts";
-import type { CommandInput } from "../spec.ts";
+import { proposalId as readId } from "../values/proposal-id.ts";
 import { coinsArgument } from "./coins.ts";
 import { runTx } from "./run.ts";
 import { readVoteOption, readWeights } from "./votes.ts";

@@ -1,5 +1,5 @@
-import { TX_FLAGS } from "../global-flags.ts";
-import type { CommandSpec, FlagSpec } from "../spec.ts";
+import { TX_FLAGS } from "../command/global-flags.ts";
+import type { CommandSpec, FlagSpec } from "../command/spec.ts";
 
 /* Transactions of modules that other chains of the family have. */
 

@@ -15,9 +15,9 @@ import {
   singleMode,
   verifySignature,
 } from "../../wire/index.ts";
+import type { CommandInput } from "../command/spec.ts";
 import { type CliContext, createContext } from "../context.ts";
 import { commandError, usageError } from "../errors.ts";
-import type { CommandInput } from "../spec.ts";
 import { formOf, renderSigned, type SignedForm, writeDocument } from "./document.ts";
 import { readTxFile, readTxLines, txParts } from "./file.ts";
 import { signerNumbers } from "./numbers.ts";
@@ -72,7 +72,7 @@ interface Job extends Options {
 
 async function openJob(options: Options, name: string): Promise<Job> {
   const { context } = options;
-  const { findKey } = await import("../keys.ts");
+  const { findKey } = await import("../keys/keys.ts");
   const multisig = await findKey(await context.keyring(), name, context.keys);
   const { publicKey } = multisig;
   if (publicKey.type !== "multisig") {

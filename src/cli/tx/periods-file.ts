@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { errorText, formatCoins, parseCoins } from "../../util/index.ts";
 import { type JsonValue, readJson } from "../../wire/index.ts";
 import { commandError } from "../errors.ts";
-import { readTextFile } from "../files.ts";
+import { readTextFile } from "../terminal/files.ts";
 import type { MessageCoin } from "./coins.ts";
 
 const MAX_BYTES = 1 << 20;

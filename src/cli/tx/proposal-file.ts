@@ -12,9 +12,9 @@ import {
   readJson,
   toNamespace,
 } from "../../wire/index.ts";
+import type { Flags } from "../command/flags.ts";
 import { commandError } from "../errors.ts";
-import { readTextFile } from "../files.ts";
-import type { Flags } from "../flags.ts";
+import { readTextFile } from "../terminal/files.ts";
 import type { MessageCoin } from "./coins.ts";
 
 const MAX_BYTES = 1 << 20;

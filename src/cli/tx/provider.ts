@@ -1,7 +1,7 @@
 import { MsgCreateProviderSchema, MsgUpdateProviderSchema } from "../../wire/gen/svc/provider/v1beta1/provider_pb.js";
 import { packAny } from "../../wire/index.ts";
-import { readProviderFile } from "../provider-file.ts";
-import type { CommandInput } from "../spec.ts";
+import type { CommandInput } from "../command/spec.ts";
+import { readProviderFile } from "./provider-file.ts";
 import { runTx } from "./run.ts";
 
 /** `tx provider create FILE`. */

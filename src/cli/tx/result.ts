@@ -2,7 +2,7 @@ import { type TxResponse, TxResponseSchema, txError } from "../../client/index.t
 import { EXIT, printable } from "../../util/index.ts";
 import { toJson } from "../../wire/index.ts";
 import type { CliContext } from "../context.ts";
-import { printResult } from "../output.ts";
+import { printResult } from "../terminal/output.ts";
 
 /** Prints the result of a transaction; the exit code says whether it is known to have failed. */
 export async function printTxResult(context: CliContext, response: TxResponse): Promise<number> {

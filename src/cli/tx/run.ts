@@ -1,8 +1,8 @@
 import { bodyFor, feeFor, gasEstimateText, type TxResponse } from "../../client/index.ts";
 import { EXIT } from "../../util/index.ts";
 import { type Any, decodeTx } from "../../wire/index.ts";
+import type { CommandInput } from "../command/spec.ts";
 import { createContext } from "../context.ts";
-import type { CommandInput } from "../spec.ts";
 import { txJson } from "./json.ts";
 import { printTxResult } from "./result.ts";
 import {

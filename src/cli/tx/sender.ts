@@ -4,7 +4,7 @@ import { errorText } from "../../util/index.ts";
 import { decodeAddress, encodeAddress, isAddress } from "../../wire/index.ts";
 import type { CliContext } from "../context.ts";
 import { commandError, usageError } from "../errors.ts";
-import { fromMissing, signingKeyName } from "../only-key.ts";
+import { fromMissing, signingKeyName } from "../keys/only-key.ts";
 import type { TxSettings } from "./settings.ts";
 
 /** The account that a transaction is sent from. */
@@ -32,7 +32,7 @@ export async function resolveSender(context: CliContext, settings: TxSettings, g
 export async function requireSigningKey(context: CliContext, given?: string): Promise<Required<Sender>> {
   const from = given ?? (await signingKeyName(context));
   if (from === "") throw fromMissing();
-  const { findKey } = await import("../keys.ts");
+  const { findKey } = await import("../keys/keys.ts");
   const key = await findKey(await context.keyring(), from, context.keys);
   return { address: encodeAddress(key.address, "account", context.profile.bech32Prefix), key };
 }
@@ -61,7 +61,7 @@ export async function signerOf(context: CliContext, { address, key }: Sender): P
     const hint = "print it with --generate-only, and let each member sign it with: svc tx sign --multisig";
     throw commandError(`key "${key.name}" is a multisig and cannot sign by itself`, { hint });
   }
-  if (key.type === "ledger") return (await import("../ledger.ts")).deviceSigner(context, address, key);
+  if (key.type === "ledger") return (await import("../keys/ledger.ts")).deviceSigner(context, address, key);
   const keyring = await context.keyring();
   return { address, publicKey: key.publicKey, sign: (bytes) => keyring.sign(key.name, bytes) };
 }

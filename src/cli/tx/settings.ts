@@ -7,10 +7,10 @@ import {
 } from "../../client/index.ts";
 import { type Dec, type DecimalCoin, type IntCoin, parseCoins, parseDecCoins } from "../../util/index.ts";
 import { decodeAddress, SignMode } from "../../wire/index.ts";
-import { durationFlag } from "../duration.ts";
+import type { Flags } from "../command/flags.ts";
+import { inFlag } from "../command/in-flag.ts";
 import { usageError } from "../errors.ts";
-import type { Flags } from "../flags.ts";
-import { inFlag } from "../in-flag.ts";
+import { durationFlag } from "../values/duration.ts";
 
 /** What becomes of a transaction: it is sent, printed unsigned, printed signed, or only its gas is told. */
 export type TxPurpose = "send" | "generate" | "sign" | "estimate";

@@ -1,9 +1,9 @@
 import { append, equalBytes, errorText } from "../../util/index.ts";
 import type { Tx } from "../../wire/gen/sdk/tx/v1beta1/tx_pb.js";
 import { encodeAddress, type SignerData, SignMode } from "../../wire/index.ts";
+import type { CommandInput } from "../command/spec.ts";
 import { type CliContext, createContext } from "../context.ts";
 import { commandError, usageError } from "../errors.ts";
-import type { CommandInput } from "../spec.ts";
 import { modeForKey } from "./device.ts";
 import { formOf, modeOf, renderSigned, type SignedForm, writeDocument } from "./document.ts";
 import { readTxFile, readTxLines } from "./file.ts";

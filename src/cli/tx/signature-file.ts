@@ -5,7 +5,7 @@ import {
 } from "../../wire/gen/sdk/tx/signing/v1beta1/signing_pb.js";
 import { fromJson, readJson } from "../../wire/index.ts";
 import { commandError } from "../errors.ts";
-import { readTextFile } from "../files.ts";
+import { readTextFile } from "../terminal/files.ts";
 
 const HINT = "give a file that was made with: svc tx sign --multisig";
 const MAX_BYTES = 4 * 1024 * 1024;

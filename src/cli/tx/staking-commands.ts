@@ -1,5 +1,5 @@
-import { TX_FLAGS } from "../global-flags.ts";
-import type { CommandSpec, FlagSpec } from "../spec.ts";
+import { TX_FLAGS } from "../command/global-flags.ts";
+import type { CommandSpec, FlagSpec } from "../command/spec.ts";
 
 const DESCRIPTION_FLAGS: readonly FlagSpec[] = [
   { name: "moniker", alias: "new-moniker", value: "<text>", summary: "name of the validator" },

@@ -8,9 +8,9 @@ import {
   publicKeyFromAny,
   verifySignature,
 } from "../../wire/index.ts";
+import type { CommandInput } from "../command/spec.ts";
 import { type CliContext, createContext } from "../context.ts";
 import { commandError } from "../errors.ts";
-import type { CommandInput } from "../spec.ts";
 import { readTxFile, txParts } from "./file.ts";
 import { type SignerNumbers, signerNumbers } from "./numbers.ts";
 import { readNumbers } from "./settings.ts";

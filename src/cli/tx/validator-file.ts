@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, printJson, readJson } from "../../wire/index.ts";
+import { nearest } from "../command/suggest.ts";
 import { commandError } from "../errors.ts";
-import { readTextFile } from "../files.ts";
-import { nearest } from "../suggest.ts";
+import { readTextFile } from "../terminal/files.ts";
 
 const MAX_BYTES = 64 * 1024;
 const HINT =

@@ -10,10 +10,10 @@ import {
   publicKeyToAny,
   readJson,
 } from "../../wire/index.ts";
+import type { Flags } from "../command/flags.ts";
+import type { NetworkProfile } from "../command/profile.ts";
+import type { CommandInput } from "../command/spec.ts";
 import { usageError } from "../errors.ts";
-import type { Flags } from "../flags.ts";
-import type { NetworkProfile } from "../profile.ts";
-import type { CommandInput } from "../spec.ts";
 import { readCoin } from "./coins.ts";
 import { runTx } from "./run.ts";
 import { readValidatorFile } from "./validator-file.ts";

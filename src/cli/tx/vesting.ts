@@ -1,7 +1,7 @@
 import { MsgCreatePeriodicVestingAccountSchema } from "../../wire/gen/sdk/vesting/v1beta1/tx_pb.js";
 import { packAny } from "../../wire/index.ts";
+import type { CommandInput } from "../command/spec.ts";
 import { addressArgument } from "../query/ask.ts";
-import type { CommandInput } from "../spec.ts";
 import { readPeriodsFile } from "./periods-file.ts";
 import { runTx } from "./run.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { allFlags } from "../../cli/command-line.ts";
+import { allFlags } from "../../cli/command/command-line.ts";
+import type { CommandSpec } from "../../cli/command/spec.ts";
 import { ROOT } from "../../cli/root.ts";
-import type { CommandSpec } from "../../cli/spec.ts";
 import { CHAIN_ERRORS } from "../../wire/index.ts";
 import { meaningOf, remedyOf } from "./remedies.ts";
 

@@ -1,0 +1,119 @@
+import { Command, CommanderError, Option } from "commander";
+import { UsageError } from "../errors.ts";
+import type { Io } from "../terminal/io.ts";
+import { readFlagWords } from "./flag-words.ts";
+import type { Parsed } from "./flags.ts";
+import { GLOBAL_FLAGS, GLOBAL_HEADING } from "./global-flags.ts";
+import type { CommandSpec, FlagSpec } from "./spec.ts";
+
+const COMMANDER_DONE = new Set(["commander.help", "commander.helpDisplayed", "commander.version"]);
+/** The same help on every terminal and in every file. */
+const HELP_WIDTH = 110;
+const FLAGS_HEADING = "Flags:";
+
+/** Arguments and flags as they were written. */
+export interface ParsedLine {
+  readonly args: readonly string[];
+  readonly flags: Parsed;
+}
+
+/** The commander command of a path, with flags and help but without action. */
+export async function toCommand(path: readonly CommandSpec[], io: Pick<Io, "out">): Promise<Command> {
+  const spec = specOf(path);
+  const command = new Command(path.map((each) => each.name).join(" "));
+  command
+    .description(spec.summary)
+    .exitOverride()
+    .configureOutput({ writeOut: io.out, writeErr: () => {}, getOutHelpWidth: () => HELP_WIDTH })
+    .showSuggestionAfterError(true)
+    .helpCommand(false)
+    .addHelpOption(new Option("-h, --help", "show this help").helpGroup(GLOBAL_HEADING));
+  for (const word of spec.args?.split(/\s+(?=[<[])/) ?? []) command.argument(word);
+  for (const flag of allFlags(spec)) for (const option of toOptions(flag)) command.addOption(option);
+  if (spec.passThrough === true) command.passThroughOptions();
+  const children = (await spec.commands?.()) ?? [];
+  for (const child of children) {
+    const shown = child.aliases === undefined ? child.summary : `${child.summary} (also: ${child.aliases.join(", ")})`;
+    command.addCommand(new Command(child.name).description(shown).helpOption(false));
+  }
+  const form = spec.load === undefined ? "<command>" : spec.args;
+  command.usage([form, "[flags]"].filter(Boolean).join(" "));
+  if (spec.example !== undefined) {
+    command.addHelpText("after", `\nExample:\n  ${spec.example.replaceAll("\n", "\n  ")}`);
+  }
+  return command;
+}
+
+/** All flags of a command; groups show none, since each of their commands takes its own. */
+export function allFlags(spec: CommandSpec): readonly FlagSpec[] {
+  return [...(spec.flags ?? []), ...GLOBAL_FLAGS];
+}
+
+/** Reads the words behind those of the command; undefined when they asked for the help, which is printed then. */
+export async function parseLine(
+  command: Command,
+  spec: CommandSpec,
+  rest: readonly string[],
+): Promise<ParsedLine | undefined> {
+  const { words, switches } = readFlagWords(rest, allFlags(spec), spec);
+  command.action(() => {});
+  try {
+    await command.parseAsync([...words], { from: "user" });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (COMMANDER_DONE.has(error.code)) return undefined;
+    throw commandLineFault(error);
+  }
+  return { args: command.args, flags: new Map([...parsedFlags(command), ...switches]) };
+}
+
+/** What commander says of a wrong command line; a nearest word is a remedy. */
+function commandLineFault(error: CommanderError): UsageError {
+  const [, text = "", close] = /^(?:error: )?(.*?)\s*(?:\((Did you mean .*)\))?$/s.exec(error.message) ?? [];
+  return new UsageError(text.replaceAll("\n", " "), close?.replace("Did", "did"));
+}
+
+function specOf(path: readonly CommandSpec[]): CommandSpec {
+  const spec = path.at(-1);
+  if (spec === undefined) throw new RangeError("a command has at least one word");
+  return spec;
+}
+
+/** A flag as the help shows it. */
+export function flagForm(spec: FlagSpec): { readonly form: string; readonly summary: string } {
+  const short = spec.short === undefined ? "" : `-${spec.short}, `;
+  const shown = spec.default === undefined || spec.default === "" ? "" : ` (default ${spec.default})`;
+  const choices = spec.choices === undefined ? "" : `: ${spec.choices.join(", ")}`;
+  return { form: `${short}--${spec.name}${valueForm(spec)}`, summary: `${spec.summary}${choices}${shown}` };
+}
+
+function valueForm({ value }: FlagSpec): string {
+  return value === undefined ? "" : ` ${value}`;
+}
+
+/** The option of a flag, and a hidden one of its other spelling. */
+function toOptions(spec: FlagSpec): Option[] {
+  const { form, summary } = flagForm(spec);
+  const option = new Option(form, summary);
+  option.helpGroup(spec.group ?? FLAGS_HEADING);
+  if (spec.hidden === true) option.hideHelp();
+  const options = [option];
+  if (spec.alias !== undefined) options.push(new Option(`--${spec.alias}${valueForm(spec)}`).hideHelp());
+  for (const each of options) {
+    // `--no-backup` is a name like any other here, not the opposite of `--backup`.
+    each.negate = false;
+    if (spec.repeat === true) each.argParser((text: string, before?: string[]) => [...(before ?? []), text]);
+  }
+  return options;
+}
+
+function parsedFlags(command: Command): Map<string, string | boolean | readonly string[]> {
+  const parsed = new Map<string, string | boolean | readonly string[]>();
+  for (const option of command.options) {
+    const value: unknown = command.getOptionValue(option.attributeName());
+    if (typeof value === "string" || typeof value === "boolean" || Array.isArray(value)) {
+      parsed.set(option.name(), value);
+    }
+  }
+  return parsed;
+}

@@ -1,0 +1,65 @@
+import { UsageError } from "../errors.ts";
+import { isFalse, isTrue } from "./flags.ts";
+import type { CommandSpec, FlagSpec } from "./spec.ts";
+
+/** Words of a command line, and the switches among them that had a value. */
+export interface FlagWords {
+  readonly words: readonly string[];
+  readonly switches: ReadonlyMap<string, boolean>;
+}
+
+/**
+ * Takes out what the ecosystem's tools allow beside the usual forms: a value behind a switch (`--yes=false`, and `--yes
+ * true` where the command has no arguments that `true` could be) and an equals sign behind a short flag (`-o=json`). Words
+ * behind `--` are not looked at, nor, with `passThrough`, those behind the first that is no flag; with `programAfter`,
+ * some arguments come before those.
+ */
+export function readFlagWords(
+  given: readonly string[],
+  specs: readonly FlagSpec[],
+  { args, passThrough, programAfter }: Pick<CommandSpec, "args" | "passThrough" | "programAfter">,
+): FlagWords {
+  const words: string[] = [];
+  const switches = new Map<string, boolean>();
+  let positionals = 0;
+  for (let at = 0; at < given.length; at++) {
+    const word = given[at] ?? "";
+    if (word === "--" || (passThrough === true && !isFlag(word)))
+      return { words: [...words, ...given.slice(at)], switches };
+    if (!isFlag(word) && positionals++ === programAfter)
+      return { words: [...words, "--", ...given.slice(at)], switches };
+    const spec = isFlag(word) ? specs.find((each) => spellings(each).includes(nameOf(word))) : undefined;
+    let value = word.includes("=") ? word.slice(word.indexOf("=") + 1) : undefined;
+    const isSwitch = spec !== undefined && spec.value === undefined;
+    if (isSwitch && value === undefined && args === undefined && isTrueOrFalse(given[at + 1])) value = given[++at];
+    if (spec === undefined) words.push(word);
+    else if (isSwitch && value !== undefined) switches.set(spec.name, switchValue(nameOf(word), value));
+    else if (value !== undefined && !word.startsWith("--")) words.push(nameOf(word), value);
+    else words.push(word);
+    // The value of a flag may look like one.
+    if (spec?.value !== undefined && value === undefined && at + 1 < given.length) words.push(given[++at] ?? "");
+  }
+  return { words, switches };
+}
+
+function isFlag(word: string): boolean {
+  return word.startsWith("-") && word !== "-";
+}
+
+function isTrueOrFalse(word: string | undefined): boolean {
+  return word === "true" || word === "false";
+}
+
+function nameOf(word: string): string {
+  return word.split("=", 1)[0] ?? "";
+}
+
+function spellings({ name, short, alias }: FlagSpec): string[] {
+  return [`--${name}`, `-${short}`, `--${alias}`];
+}
+
+function switchValue(name: string, value: string): boolean {
+  if (isTrue(value)) return true;
+  if (isFalse(value)) return false;
+  throw new UsageError(`${name} takes true or false, not ${JSON.stringify(value.slice(0, 64))}`, `write ${name} alone`);
+}

@@ -1,0 +1,137 @@
+import { append } from "../../util/index.ts";
+import type { CommandSpec } from "./spec.ts";
+
+/**
+ * Switches of all commands. Flags may stand before the words of the command (`svc --node N query bank balances A`), where
+ * it is not yet known to which command they belong; every flag that is not listed here takes the word behind it. A test
+ * compares the list with the command tree.
+ */
+export const SWITCHES: ReadonlySet<string> = new Set([
+  "-d",
+  "-f",
+  "-h",
+  "-i",
+  "-n",
+  "-p",
+  "-t",
+  "-x",
+  "-y",
+  "--address",
+  "--allow-unknown",
+  "--amino",
+  "--append",
+  "--check-invariants",
+  "--cluster-k8s",
+  "--cluster-local-images",
+  "--cluster-orch",
+  "--commission",
+  "--count-total",
+  "--delayed",
+  "--deployment-ingress-static-hosts",
+  "--device",
+  "--dry-run",
+  "--follow",
+  "--force",
+  "--generate-only",
+  "--help",
+  "--hex",
+  "--ingress-loopback-ports",
+  "--interactive",
+  "--keep",
+  "--ledger",
+  "--legacy",
+  "--list-names",
+  "--log-no-color",
+  "--log_no_color",
+  "--long",
+  "--new",
+  "--no-auto-increment",
+  "--no-backup",
+  "--nosort",
+  "--offline",
+  "--overwrite",
+  "--page-count-total",
+  "--page-reverse",
+  "--recover",
+  "--reopen",
+  "--reverse",
+  "--rie",
+  "--signature-only",
+  "--skip-signature-verification",
+  "--split",
+  "--stdin",
+  "--to-genesis",
+  "--trace",
+  "--tty",
+  "--unarmored-hex",
+  "--unordered",
+  "--unsafe",
+  "--unsafe-entropy",
+  "--yes",
+]);
+
+/** Flags that are a switch for some commands and take a value for others. */
+export const AMBIGUOUS: ReadonlySet<string> = new Set(["--pubkey", "-a", "-o"]);
+
+/** Words that name a command, the command found, and the rest of the command line with early flags moved behind. */
+export interface Resolved {
+  readonly path: readonly CommandSpec[];
+  readonly rest: readonly string[];
+  /** The word that the group at the end of the path does not know. */
+  readonly unknown?: string;
+}
+
+/**
+ * Finds the command that the words name. Flags that stand between or before its words are moved behind them; what
+ * follows the command stays as it is.
+ */
+export async function resolveCommand(root: CommandSpec, argv: readonly string[]): Promise<Resolved> {
+  const path: CommandSpec[] = [root];
+  const early: string[] = [];
+  let at = 0;
+  let children = await root.commands?.();
+  let unknown: string | undefined;
+  while (at < argv.length && children !== undefined) {
+    const word = argv[at] ?? "";
+    if (word === "--") break;
+    if (word.startsWith("-") && word !== "-") {
+      const size = takesNext(word, argv[at + 1], children) ? 2 : 1;
+      append(early, argv.slice(at, at + size));
+      at += size;
+      continue;
+    }
+    const next = childOf(children, word);
+    if (next === undefined) {
+      unknown = word;
+      break;
+    }
+    path.push(next);
+    children = await next.commands?.();
+    at += 1;
+  }
+  return { path, rest: [...early, ...argv.slice(at)], ...(unknown === undefined ? {} : { unknown }) };
+}
+
+function childOf(children: readonly CommandSpec[], word: string): CommandSpec | undefined {
+  return children.find((each) => each.name === word || each.aliases?.includes(word) === true);
+}
+
+/** Whether the word behind a flag is its value. One that may be a switch takes no word that names a command. */
+function takesNext(flag: string, next: string | undefined, children: readonly CommandSpec[]): boolean {
+  const last = lastName(flag);
+  if (last === undefined || SWITCHES.has(last)) return false;
+  return !AMBIGUOUS.has(last) || next === undefined || childOf(children, next) === undefined;
+}
+
+/**
+ * The flag of a word that the next word may be the value of: none when the value is in the same word, as in `--gas=1`,
+ * `-a12` or `-yojson`.
+ */
+function lastName(word: string): string | undefined {
+  if (word.includes("=")) return undefined;
+  if (word.startsWith("--")) return word;
+  const letters = word.slice(1).split("");
+  const at = letters.findIndex((letter) => !SWITCHES.has(`-${letter}`));
+  const last = at < 0 ? letters.length - 1 : at;
+  return last < letters.length - 1 ? undefined : `-${letters[last]}`;
+}

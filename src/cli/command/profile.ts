@@ -1,0 +1,40 @@
+import { BECH32_PREFIX, COIN_TYPE, NATIVE_DENOM } from "../../util/index.ts";
+import type { AminoNames, Namespace } from "../../wire/index.ts";
+
+/** What one chain of the family writes differently from another: enough to be a client of it. */
+export interface NetworkProfile {
+  readonly name: string;
+  /** Start of its addresses: `svc` makes `svc1...`, `svcvaloper1...` and `svcpub1...`. */
+  readonly bech32Prefix: string;
+  /** Second number of the derivation path of its keys (SLIP-44). */
+  readonly coinType: number;
+  /** Denomination that its fees are paid in. */
+  readonly denom: string;
+  /** First word of the names of its messages and queries. */
+  readonly namespace: Namespace;
+  /** Names of messages in signatures of mode amino-json: `older` before release 0.46 of the family. */
+  readonly aminoNames: AminoNames;
+}
+
+export const OWN_PROFILE: NetworkProfile = {
+  name: "svc",
+  bech32Prefix: BECH32_PREFIX,
+  coinType: COIN_TYPE,
+  denom: NATIVE_DENOM,
+  namespace: "sdk",
+  aminoNames: "current",
+};
+const COSMOS_PROFILE: NetworkProfile = {
+  name: "cosmos",
+  bech32Prefix: "cosmos",
+  coinType: COIN_TYPE,
+  denom: "uatom",
+  namespace: "cosmos",
+  aminoNames: "current",
+};
+
+/** Profiles that need no configuration, by name; others are written to `client.toml`. */
+export const KNOWN_PROFILES: ReadonlyMap<string, NetworkProfile> = new Map([
+  [OWN_PROFILE.name, OWN_PROFILE],
+  [COSMOS_PROFILE.name, COSMOS_PROFILE],
+]);

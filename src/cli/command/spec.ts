@@ -1,0 +1,49 @@
+import type { SettingRow } from "../../util/index.ts";
+import type { Io } from "../terminal/io.ts";
+import type { Flags } from "./flags.ts";
+
+/** One flag of a command. A flag with a `value` placeholder takes a value, one without is a switch. */
+export interface FlagSpec extends SettingRow {
+  readonly short?: string;
+  /** The command reads its choices in other spellings as well, and refuses what is none of them. */
+  readonly anySpelling?: boolean;
+  /** May be given several times. */
+  readonly repeat?: boolean;
+  /** Heading of the help under which it stands; the command's own flags have none. */
+  readonly group?: string;
+  /** Taken because it belongs to every command of its group, and without a meaning for this one: no help names it. */
+  readonly hidden?: boolean;
+}
+
+export interface CommandInput {
+  /** Positional arguments; optional ones that were left out are missing. */
+  readonly args: readonly string[];
+  readonly flags: Flags;
+  readonly io: Io;
+}
+
+/** Exit code of the process; nothing means 0. */
+export type Run = (input: CommandInput) => Promise<number | undefined> | Promise<void>;
+
+/**
+ * One word of the command line: either a group with commands below it or a command that runs. Specs are light; what a
+ * command needs is imported by `load`, when it runs.
+ */
+export interface CommandSpec {
+  readonly name: string;
+  readonly aliases?: readonly string[];
+  readonly summary: string;
+  /** Positionals in usage form: `<file>`, `[address]`, `[words...]`. */
+  readonly args?: string;
+  readonly flags?: readonly FlagSpec[];
+  /** Shown in the help, one command a line. */
+  readonly example?: string;
+  readonly load?: () => Promise<Run>;
+  readonly commands?: () => Promise<readonly CommandSpec[]>;
+  /** Words behind the positionals belong to another program: flags among them are not ours. */
+  readonly passThrough?: boolean;
+  /** Flags may stand behind so many arguments; with the next one the words of another program begin. */
+  readonly programAfter?: number;
+  /** Runs without a look at `client.toml`, also when that cannot be read. */
+  readonly withoutConfig?: boolean;
+}

@@ -1,0 +1,48 @@
+import { BROADCAST_MODE_FLAG, KEYRING_BACKEND_FLAG, NODE_FLAG, OUTPUT_FLAG } from "../command/global-flags.ts";
+import type { CommandSpec, FlagSpec } from "../command/spec.ts";
+
+/** Flags and variables that stand above the file are shown as what holds. */
+const FLAGS: readonly FlagSpec[] = [
+  { ...OUTPUT_FLAG, default: "text" },
+  NODE_FLAG,
+  KEYRING_BACKEND_FLAG,
+  BROADCAST_MODE_FLAG,
+];
+
+/** `svc config` and its commands. */
+export const CONFIG: CommandSpec = {
+  name: "config",
+  args: "[key] [value]",
+  summary: "Show or change the settings in client.toml of the home",
+  flags: FLAGS,
+  withoutConfig: true,
+  example: "svc config\nsvc config node\nsvc config node tcp://node.example.com:26657",
+  load: async () => (await import("./config.ts")).config,
+  commands: async () => [
+    {
+      name: "get",
+      args: "<key>",
+      summary: "Print the value of a key",
+      flags: FLAGS,
+      withoutConfig: true,
+      example: "svc config get chain-id",
+      load: async () => (await import("./config.ts")).configGet,
+    },
+    {
+      name: "set",
+      args: "<key> <value>",
+      summary: "Set a key; with --profile in that network profile, which is made when there is none",
+      withoutConfig: true,
+      example: "svc config set chain-id svc-1\nsvc config set bech32-prefix cosmos --profile hub",
+      load: async () => (await import("./config.ts")).configSet,
+    },
+    {
+      name: "view",
+      summary: "Show every key with its value and where that comes from",
+      flags: FLAGS,
+      withoutConfig: true,
+      example: "svc config view",
+      load: async () => (await import("./config.ts")).configView,
+    },
+  ],
+};

@@ -1,0 +1,23 @@
+import { DatabaseLock, storeErrors } from "../../store/index.ts";
+import { makePrivateDirectory, SvcError } from "../../util/index.ts";
+import { commandError } from "../errors.ts";
+
+/** What is held while a daemon runs. */
+export interface HomeLock {
+  release(): void;
+}
+
+/**
+ * Keeps a daemon's home to one process. The lock is a folder in `folder`; a process that was killed holds none. Throws
+ * `text` with its remedy where another process has it.
+ */
+export function lockHome(folder: string, { text, hint }: { readonly text: string; readonly hint: string }): HomeLock {
+  makePrivateDirectory(folder);
+  try {
+    return DatabaseLock.take(folder);
+  } catch (error) {
+    if (!(error instanceof SvcError) || error.code !== storeErrors.inUse.code || error.codespace !== "store")
+      throw error;
+    throw commandError(text, { hint });
+  }
+}

@@ -1,0 +1,79 @@
+import { NODE_SETTINGS } from "../../node/index.ts";
+import { KEYRING_FLAGS, OUTPUT_FLAG } from "../command/global-flags.ts";
+import type { CommandSpec, FlagSpec } from "../command/spec.ts";
+
+const START_FLAGS: readonly FlagSpec[] = Object.values(NODE_SETTINGS);
+
+/** What the keys in a node's home say of it. */
+const IDENTITY: readonly CommandSpec[] = [
+  {
+    name: "show-node-id",
+    summary: "Show the name of the node in its network",
+    example: "svc tendermint show-node-id",
+    load: async () => (await import("./identity.ts")).showNodeId,
+  },
+  {
+    name: "show-validator",
+    summary: "Show the public key with which the node signs blocks",
+    example: "svc tendermint show-validator",
+    load: async () => (await import("./identity.ts")).showValidator,
+  },
+  {
+    name: "show-address",
+    summary: "Show the consensus address of that key",
+    example: "svc tendermint show-address",
+    load: async () => (await import("./identity.ts")).showAddress,
+  },
+  {
+    name: "version",
+    summary: "Show the protocols that the engine inside speaks",
+    flags: [{ ...OUTPUT_FLAG, default: "text" }],
+    example: "svc tendermint version",
+    load: async () => (await import("./identity.ts")).engineVersion,
+  },
+];
+
+/** Commands that make and run a node. */
+export const NODE_COMMANDS: readonly CommandSpec[] = [
+  {
+    name: "init",
+    args: "<moniker>",
+    summary: "Make the home of a node: keys, genesis file, empty data",
+    flags: [{ name: "overwrite", short: "o", summary: "write a new genesis file over the one that is there" }],
+    example: "svc init mynode --chain-id svc-1",
+    load: async () => (await import("./node.ts")).init,
+  },
+  {
+    name: "add-genesis-account",
+    args: "<address_or_key> <coins>",
+    summary: "Give an account tokens in the first state of a chain",
+    flags: KEYRING_FLAGS,
+    example: "svc add-genesis-account alice 1000000000utoken",
+    load: async () => (await import("./node.ts")).addGenesisAccount,
+  },
+  {
+    name: "validate-genesis",
+    args: "[file]",
+    summary: "Check a genesis file, by default that of the home",
+    example: "svc validate-genesis genesis.json",
+    load: async () => (await import("./node.ts")).validateGenesisFile,
+  },
+  {
+    name: "start",
+    summary: "Run a node",
+    flags: START_FLAGS,
+    example: "svc start --block-interval 1s",
+    load: async () => (await import("./node.ts")).start,
+  },
+  {
+    name: "tendermint",
+    aliases: ["comet", "cometbft"],
+    summary: "Show who the node of the home is",
+    commands: async () => IDENTITY,
+  },
+  {
+    name: "export",
+    summary: "Print the present state as a genesis file; the node must not run",
+    load: async () => (await import("./node.ts")).exportState,
+  },
+];

@@ -1,0 +1,94 @@
+import {
+  addGenesisAccounts,
+  exportGenesis,
+  homePaths,
+  initHome,
+  type Node,
+  readGenesisText,
+  readNodeConfig,
+  startNode,
+  validateGenesis,
+} from "../../node/index.ts";
+import { createLogger, EXIT, errorText, MAX_GENESIS_BYTES, parseCoins } from "../../util/index.ts";
+import { encodeAddress, isAddress, type JsonValue, printJson, sortJson } from "../../wire/index.ts";
+import { flagSettings } from "../command/flag-settings.ts";
+import { homeOf } from "../command/home.ts";
+import { inArgument } from "../command/in-flag.ts";
+import type { CommandInput, Run } from "../command/spec.ts";
+import { usageError } from "../errors.ts";
+import { keyringOptions } from "../keys/flags.ts";
+import { cliKeyring } from "../keys/keyring.ts";
+import { findKey } from "../keys/keys.ts";
+import { readTextFile } from "../terminal/files.ts";
+import { stopRequested } from "../terminal/signals.ts";
+import { logOptions } from "./log-options.ts";
+import { VERSION } from "./version.ts";
+
+const GENESIS_FILE = { what: "genesis file", maxBytes: MAX_GENESIS_BYTES, hint: "give a file as svc export prints it" };
+
+/** `init <moniker>`: makes a node's home and tells what is in it on standard error. */
+export const init: Run = async ({ args: [moniker = ""], flags, io }) => {
+  const { app_message, ...summary } = initHome({
+    home: homeOf(flags),
+    moniker,
+    chainId: flags.optional("chain-id"),
+    overwrite: flags.bool("overwrite"),
+  });
+  const json: JsonValue = { ...summary, app_message };
+  io.err(`${printJson(sortJson(json))}\n`);
+};
+
+/** `add-genesis-account <address_or_key> <coins>`: gives an account tokens in the first state. Says nothing. */
+export const addGenesisAccount: Run = async (input) => {
+  const [account = "", coins = ""] = input.args;
+  const parsed = inArgument("coins", () => readCoins(coins));
+  const address = isAddress(account) ? account : await keyAddress(input, account);
+  addGenesisAccounts(homeOf(input.flags), [{ address, coins: parsed }]);
+};
+
+/** `validate-genesis [file]`: checks a genesis file as the start of a node does. */
+export const validateGenesisFile: Run = async ({ args: [file], flags, io }) => {
+  const home = homeOf(flags);
+  const text = file === undefined ? readGenesisText(home) : readTextFile(file, GENESIS_FILE);
+  validateGenesis(text);
+  io.out(`File at ${file ?? homePaths(home).genesis} is a valid genesis file\n`);
+};
+
+/** `export`: the present state as a genesis file, on standard output. */
+export const exportState: Run = async ({ flags, io }) => {
+  io.out(`${exportGenesis(homeOf(flags))}\n`);
+};
+
+/** `start`: runs a node until it is told to stop. */
+export const start: Run = async ({ flags, io }) => {
+  const config = readNodeConfig(flagSettings(flags));
+  const logger = createLogger(logOptions(flags));
+  const node = await startNode({ home: homeOf(flags), config, logger, version: VERSION });
+  const stopped = stopRequested();
+  const { height } = await node.chain.status();
+  io.out(`node ready: chain ${node.chain.genesis.chainId}, height ${height}, RPC ${node.rpcUrl}\n`);
+  const error = await endOf(node, stopped.received);
+  logger.info("exiting...");
+  await node.stop();
+  stopped.forget();
+  if (error === undefined) return EXIT.done;
+  io.err(`Error: the node stopped: ${errorText(error)}\n`);
+  return EXIT.failed;
+};
+
+/** Resolves when the node is told to stop, or with the error when it ends by itself. */
+async function endOf(node: Node, signal: Promise<unknown>): Promise<unknown> {
+  return Promise.race([signal.then(() => undefined), node.ended.then(({ error }) => error)]);
+}
+
+function readCoins(text: string) {
+  const coins = parseCoins(text);
+  if (coins.length === 0) throw usageError("write the coins of the account, for example 1000000utoken");
+  return coins;
+}
+
+async function keyAddress({ flags, io }: CommandInput, name: string): Promise<string> {
+  const options = keyringOptions({ flags });
+  const { address } = await findKey(cliKeyring(options, io), name, options);
+  return encodeAddress(address);
+}

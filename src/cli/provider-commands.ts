@@ -1,6 +1,0 @@
-import { PROVIDER_CLIENT_COMMANDS } from "./provider-client/specs.ts";
-import { PROVIDER_PURGE, PROVIDER_RUN } from "./provider-run/spec.ts";
-import type { CommandSpec } from "./spec.ts";
-
-/** `svc provider`: the daemon, and what tenants ask of a provider. */
-export const PROVIDER_COMMANDS: readonly CommandSpec[] = [PROVIDER_RUN, PROVIDER_PURGE, ...PROVIDER_CLIENT_COMMANDS];

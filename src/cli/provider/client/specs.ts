@@ -1,0 +1,106 @@
+import { KEYRING_FLAGS, NODE_FLAG, OUTPUT_FLAG } from "../../command/global-flags.ts";
+import type { CommandSpec, FlagSpec } from "../../command/spec.ts";
+
+const TEXT: FlagSpec = { ...OUTPUT_FLAG, default: "text" };
+
+const TENANT_FLAGS: readonly FlagSpec[] = [
+  { name: "from", value: "<key>", summary: "name or address of the key that owns the deployment" },
+  {
+    name: "auth-type",
+    value: "<kind>",
+    summary: "how to prove who you are (default: mtls where this home has a client certificate)",
+    choices: ["mtls", "jwt"],
+  },
+  ...KEYRING_FLAGS,
+  NODE_FLAG,
+];
+
+const LEASE_FLAGS: readonly FlagSpec[] = [
+  { name: "dseq", value: "<n>", summary: "number of the deployment" },
+  { name: "gseq", value: "<n>", summary: "number of the group (default: the one that is leased)" },
+  { name: "oseq", value: "<n>", summary: "number of the order (default: the one that is leased)" },
+  { name: "provider", value: "<address>", summary: "the provider (default: the one that holds the lease)" },
+  ...TENANT_FLAGS,
+];
+
+const SERVICES: FlagSpec = {
+  name: "service",
+  value: "<names>",
+  summary: "services, with commas between; all by default",
+};
+const FOLLOW: FlagSpec = { name: "follow", short: "f", summary: "go on until interrupted" };
+
+/** What tenants ask of the provider that holds their lease, and anybody of any provider. */
+export const PROVIDER_CLIENT_COMMANDS: readonly CommandSpec[] = [
+  {
+    name: "send-manifest",
+    args: "<file>",
+    summary: "Send the manifest of a deployment file to the providers that hold its leases",
+    flags: [...LEASE_FLAGS, TEXT],
+    example: "svc provider send-manifest deploy.yaml --dseq 1234 --from alice",
+    load: async () => (await import("./send-manifest.ts")).sendManifest,
+  },
+  {
+    name: "get-manifest",
+    summary: "Show the manifest that is in force for a lease",
+    flags: [...LEASE_FLAGS, TEXT],
+    example: "svc provider get-manifest --dseq 1234 --from alice",
+    load: async () => (await import("./show.ts")).getManifest,
+  },
+  {
+    name: "lease-status",
+    summary: "Show the services of a lease with their addresses",
+    flags: [...LEASE_FLAGS, TEXT],
+    example: "svc provider lease-status --dseq 1234 --from alice",
+    load: async () => (await import("./show.ts")).leaseStatus,
+  },
+  {
+    name: "service-status",
+    summary: "Show one service of a lease",
+    flags: [...LEASE_FLAGS, { name: "service", value: "<name>", summary: "the service" }, TEXT],
+    example: "svc provider service-status --service web --dseq 1234 --from alice",
+    load: async () => (await import("./show.ts")).serviceStatus,
+  },
+  {
+    name: "lease-logs",
+    summary: "Show what the services of a lease write",
+    flags: [
+      ...LEASE_FLAGS,
+      SERVICES,
+      FOLLOW,
+      { name: "tail", value: "<n>", summary: "lines from the end, per replica; -1 for all", default: "-1" },
+      TEXT,
+    ],
+    example: "svc provider lease-logs -f --service web --dseq 1234 --from alice",
+    load: async () => (await import("./streams.ts")).leaseLogs,
+  },
+  {
+    name: "lease-events",
+    summary: "Show what happened to a lease: images, starts, failures",
+    flags: [...LEASE_FLAGS, SERVICES, FOLLOW, TEXT],
+    example: "svc provider lease-events -f --dseq 1234 --from alice",
+    load: async () => (await import("./streams.ts")).leaseEvents,
+  },
+  {
+    name: "lease-shell",
+    args: "<service> <command...>",
+    summary: "Run a command in a service; a terminal is connected where there is one",
+    flags: [
+      ...LEASE_FLAGS,
+      { name: "stdin", summary: "pass standard input on to the command" },
+      { name: "tty", short: "t", summary: "give the command a terminal" },
+      { name: "replica-index", value: "<n>", summary: "which replica, from 0", default: "0" },
+    ],
+    example: "svc provider lease-shell --dseq 1234 --from alice web sh",
+    passThrough: true,
+    load: async () => (await import("./shell.ts")).leaseShell,
+  },
+  {
+    name: "status",
+    args: "<address>",
+    summary: "Show a provider's leases, capacity and orders, as it tells everybody",
+    flags: [NODE_FLAG, TEXT],
+    example: "svc provider status $PROVIDER",
+    load: async () => (await import("./show.ts")).providerStatus,
+  },
+];

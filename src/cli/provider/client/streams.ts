@@ -1,0 +1,63 @@
+import type { GatewayEvent, GatewayLogLine } from "../../../client/index.ts";
+import { EXIT, errorText } from "../../../util/index.ts";
+import { formatLeaseId } from "../../../wire/index.ts";
+import type { CommandInput } from "../../command/spec.ts";
+import { usageError } from "../../errors.ts";
+import { cleanLine } from "./clean.ts";
+import { openLease, withSession } from "./session.ts";
+
+/** `provider lease-logs`: `[<lease>][<replica>] <line>`, or one JSON object a line. */
+export async function leaseLogs(input: CommandInput): Promise<number> {
+  const tail = readTail(input.flags.text("tail"));
+  const { session, lease, gateway } = await openLease(input);
+  const { io, output } = session.context;
+  const print = ({ name, message }: GatewayLogLine): string =>
+    output === "json"
+      ? JSON.stringify({ name, message })
+      : `[${formatLeaseId(lease)}][${cleanLine(name)}] ${cleanLine(message)}`;
+  const onRetry = (reason: Error) => io.err(`log stream lost (${errorText(reason)}), connecting again\n`);
+  return withSession(session.chain, () =>
+    stream(input, (signal) => gateway.logs(lease, { ...wanted(input), tail, signal, onRetry }), print),
+  );
+}
+
+/** `provider lease-events`: one line each, or one JSON object a line. */
+export async function leaseEvents(input: CommandInput): Promise<number> {
+  const { session, lease, gateway } = await openLease(input);
+  const { output } = session.context;
+  const print = (event: GatewayEvent): string => (output === "json" ? JSON.stringify(event) : eventLine(event));
+  return withSession(session.chain, () =>
+    stream(input, (signal) => gateway.events(lease, { ...wanted(input), tail: -1, signal }), print),
+  );
+}
+
+function wanted({ flags }: CommandInput) {
+  return { services: flags.words("service"), follow: flags.bool("follow") };
+}
+
+/** Prints items until there are no more, or Ctrl-C. */
+async function stream<T>(
+  { io }: CommandInput,
+  open: (signal: AbortSignal) => AsyncIterable<T>,
+  print: (item: T) => string,
+): Promise<number> {
+  const abort = new AbortController();
+  const stop = () => abort.abort();
+  process.once("SIGINT", stop).once("SIGTERM", stop);
+  try {
+    for await (const item of open(abort.signal)) io.out(`${print(item)}\n`);
+    return abort.signal.aborted ? EXIT.interrupted : EXIT.done;
+  } finally {
+    process.off("SIGINT", stop).off("SIGTERM", stop);
+  }
+}
+
+function eventLine({ time, type, reason, object, note }: GatewayEvent): string {
+  return [time, type, reason, `${object.kind.toLowerCase()}/${object.name}`, note].map(cleanLine).join("  ");
+}
+
+function readTail(text: string): number {
+  if (text === "-1") return -1;
+  if (/^\d{1,6}$/.test(text)) return Number(text);
+  throw usageError(`--tail takes a number of lines, or -1 for all, not "${text}"`);
+}

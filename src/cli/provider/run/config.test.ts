@@ -1,0 +1,201 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { DEC_ONE, parseDec } from "../../../util/index.ts";
+import { type Environment, resolveFlags } from "../../command/flags.ts";
+import { readClusterSettings, readSettings } from "./config.ts";
+import { PROVIDER_RUN_FLAGS } from "./spec.ts";
+
+type Given = Record<string, string | boolean>;
+
+const flags = (given: Given, env: Environment = {}) =>
+  resolveFlags(PROVIDER_RUN_FLAGS, new Map(Object.entries(given)), { SVC_HOME: "/home/x", ...env });
+const settings = (given: Given = {}, env: Environment = {}) => readSettings(flags(given, env));
+
+const COIN = { denom: "utoken" };
+
+describe("the settings of a provider", () => {
+  test("without flags are the documented ones", () => {
+    const { fee, gasPrice, bidDeposit, gateway, nodePortQuantity, ingress, pricing, publicHostname } = settings();
+    expect({ fee, gasPrice, bidDeposit }).toEqual({
+      fee: { ...COIN, amount: 1000n },
+      gasPrice: parseDec("0.0025"),
+      bidDeposit: undefined,
+    });
+    expect(gateway).toEqual({ host: "0.0.0.0", port: 8443 });
+    expect(nodePortQuantity).toBe(1000);
+    expect(readClusterSettings(flags({})).nodePorts).toEqual({ first: 30_000, last: 32_767 });
+    expect(ingress).toMatchObject({ domain: "localhost", staticHosts: true, host: "0.0.0.0", port: 80 });
+    expect(pricing.description).toMatch(/^scale: cpu 0\.001\/mcpu, memory 0\.0001\/MiB, .*endpoint 0\.01/);
+    expect(publicHostname).toBe("localhost");
+  });
+
+  test("without flags give up, look again and collect at the documented times", () => {
+    const { bidTimeoutMs, manifestTimeoutMs, withdrawalPeriodMs, inventoryPollMs, monitor, overcommit } = settings();
+    expect({ bidTimeoutMs, manifestTimeoutMs, withdrawalPeriodMs, inventoryPollMs }).toEqual({
+      bidTimeoutMs: 300_000,
+      manifestTimeoutMs: 300_000,
+      withdrawalPeriodMs: 86_400_000,
+      inventoryPollMs: 30_000,
+    });
+    expect(monitor).toEqual({
+      retries: 40,
+      retryMs: 4000,
+      retryJitterMs: 15_000,
+      periodMs: 10_000,
+      periodJitterMs: 5000,
+    });
+    expect(overcommit).toEqual({ cpu: 0, memory: 0, storage: 0 });
+  });
+
+  test("are those of the flags", () => {
+    const given = settings({
+      fees: "2000utoken",
+      "bid-deposit": "5000000utoken",
+      "bid-price-cpu-scale": "0.5",
+      "bid-price-memory-scale": "0.25",
+      "bid-price-storage-scale": "0.125",
+      "bid-price-endpoint-scale": "3",
+      "cluster-node-port-quantity": "7",
+      "cluster-public-hostname": "cluster.example",
+      "deployment-ingress-domain": "apps.example",
+      "deployment-ingress-static-hosts": false,
+    });
+    expect(given).toMatchObject({
+      stateDir: "/home/x/provider",
+      fee: { ...COIN, amount: 2000n },
+      bidDeposit: { ...COIN, amount: 5_000_000n },
+      nodePortQuantity: 7,
+      publicHostname: "cluster.example",
+      ingress: { domain: "apps.example", staticHosts: false },
+    });
+    expect(given.pricing.description).toMatch(
+      /^scale: cpu 0\.5\/mcpu, memory 0\.25\/MiB, ephemeral storage 0\.125\/MiB.* endpoint 3,/,
+    );
+  });
+
+  test("of a container engine", () => {
+    expect(readClusterSettings(flags({}))).toEqual({
+      stateDir: "/home/x/provider",
+      allowLocalImages: false,
+      publicHostname: "localhost",
+      nodePorts: { first: 30_000, last: 32_767 },
+      sizedVolumes: true,
+      stopGraceMs: 30_000,
+    });
+    const given = { "cluster-stop-grace": "1500ms", "cluster-volume-sizes": "none", "cluster-local-images": true };
+    expect(readClusterSettings(flags({ ...given, "cluster-public-hostname": "cluster.example" }))).toMatchObject({
+      allowLocalImages: true,
+      publicHostname: "cluster.example",
+      sizedVolumes: false,
+      stopGraceMs: 1500,
+    });
+  });
+
+  test("come from the environment too", () => {
+    expect(settings({}, { SVC_FEES: "3utoken", SVC_DEPLOYMENT_INGRESS_STATIC_HOSTS: "false" })).toMatchObject({
+      fee: { amount: 3n },
+      ingress: { staticHosts: false },
+    });
+  });
+
+  test.each([
+    [{ "bid-price-cpu-scale": "cheap" }, "cpu"],
+    [{ fees: "1000" }, "--fees: invalid coin"],
+    [{ "bid-deposit": "five" }, "--bid-deposit: invalid coin"],
+    [{ "cluster-node-port-quantity": "-1" }, "--cluster-node-port-quantity takes a whole number"],
+    [{ "gateway-listen-address": "8443" }, "--gateway-listen-address takes <host>:<port>"],
+  ])("%j is refused", (given, text) => expect(() => settings(given)).toThrow(text));
+});
+
+describe("host names", () => {
+  test.each([
+    ["*.apps.example.com"],
+    ["https://apps.example.com"],
+    ["apps.example.com:80"],
+    ["apps.example.com/"],
+    ["my apps"],
+    [""],
+  ])("%j is none", (text) => {
+    for (const flag of ["deployment-ingress-domain", "cluster-public-hostname"]) {
+      expect(() => settings({ [flag]: text })).toThrow(`--${flag} takes a host name such as apps.example.com`);
+    }
+  });
+
+  test.each([
+    ["Apps.Example.com", "apps.example.com"],
+    ["203.0.113.7", "203.0.113.7"],
+    ["localhost", "localhost"],
+  ])("%s is one", (text, host) => {
+    const given = settings({ "deployment-ingress-domain": text, "cluster-public-hostname": text });
+    expect([given.ingress.domain, given.publicHostname]).toEqual([host, host]);
+  });
+});
+
+describe("prices", () => {
+  const MIB = 1n << 20n;
+  const row = {
+    id: 1,
+    count: 1n,
+    cpu: 100n,
+    memory: 64n * MIB,
+    gpu: 0n,
+    gpuKinds: [],
+    volumes: [
+      { bytes: 8n * MIB, class: "", persistent: false },
+      { bytes: 4n * MIB, class: "beta2", persistent: true },
+    ],
+    endpoints: 1,
+    ports: 0,
+    leasedIps: [1],
+  };
+  const request = { owner: "svc1tenant", rows: [row], denom: "utoken", maxPrice: 1_000_000n * DEC_ONE };
+  const NONE = { "bid-price-cpu-scale": "0", "bid-price-memory-scale": "0", "bid-price-storage-scale": "0" };
+  const FREE = { ...NONE, "bid-price-endpoint-scale": "0", "bid-price-ip-scale": "0" };
+  const priceOf = (given: Given) => settings(given).pricing.price(request);
+
+  const dir = mkdtempSync(join(tmpdir(), "svc-bid-price-"));
+  afterAll(() => rmSync(dir, { recursive: true, force: true }));
+  const script = (name: string, body: string): Given => {
+    const path = join(dir, name);
+    writeFileSync(path, `#!/bin/sh\n${body}\n`);
+    chmodSync(path, 0o755);
+    return { "bid-price-strategy": "shellScript", "bid-price-script-path": path };
+  };
+
+  test.each([
+    ["cpu", "0.5", "50"],
+    ["memory", "0.25", "16"],
+    ["storage", "0.125,beta2=2", "9"],
+    ["endpoint", "3", "3"],
+    ["ip", "7", "7"],
+  ])("--bid-price-%s-scale %s", async (resource, scale, price) => {
+    const classes = resource === "storage" ? {} : { "bid-price-storage-scale": "0,beta2=0" };
+    expect(await priceOf({ ...FREE, ...classes, [`bid-price-${resource}-scale`]: scale })).toBe(parseDec(price));
+  });
+
+  test("--bid-price-strategy randomRange goes by the memory alone", async () => {
+    const given = { ...FREE, "bid-price-strategy": "randomRange" };
+    const price = await priceOf(given);
+    expect([price >= parseDec("3.125"), price <= request.maxPrice]).toEqual([true, true]);
+    expect(await settings(given).pricing.price({ ...request, maxPrice: DEC_ONE })).toBe(parseDec("3.125"));
+  });
+
+  test("--bid-price-strategy shellScript asks the program of --bid-price-script-path", async () => {
+    expect(await priceOf(script("seven.sh", "echo 7"))).toBe(parseDec("7"));
+  });
+
+  test("--bid-price-script-timeout ends a program that is too slow", async () => {
+    const slow = { ...script("slow.sh", "sleep 5; echo 7"), "bid-price-script-timeout": "100ms" };
+    await expect(priceOf(slow)).rejects.toThrow("signal SIGKILL");
+  });
+
+  test("--bid-price-script-process-limit is how many run at once", async () => {
+    // It prints 1 where another one runs, which removes the folder at its end.
+    const alone = `mkdir ${dir}/running 2>/dev/null || { echo 1; exit; }; sleep 0.3; rmdir ${dir}/running; echo 2`;
+    const { pricing } = settings({ ...script("alone.sh", alone), "bid-price-script-process-limit": "1" });
+    const prices = await Promise.all([pricing.price(request), pricing.price(request)]);
+    expect(prices).toEqual([2n * DEC_ONE, 2n * DEC_ONE]);
+  });
+});

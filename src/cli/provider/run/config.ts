@@ -1,0 +1,147 @@
+import { join } from "node:path";
+import * as v from "valibot";
+import { parse } from "yaml";
+import {
+  type IngressConfig,
+  type PricingStrategy,
+  type ProviderConfig,
+  parseScales,
+  randomRangePricing,
+  type Scales,
+  scalePricing,
+  scriptPricing,
+} from "../../../provider/index.ts";
+import { errorText, readFileText, readSetting, type Setting } from "../../../util/index.ts";
+import type { Attribute } from "../../../wire/gen/svc/base/v1beta1/base_pb.js";
+import { flagSettings } from "../../command/flag-settings.ts";
+import type { Flags } from "../../command/flags.ts";
+import { homeOf } from "../../command/home.ts";
+import { commandError, usageError } from "../../errors.ts";
+import { BIDS, CLUSTER, FEES, LEASES } from "./settings.ts";
+
+/** Folder of the daemon in the home. */
+export function providerDir(home: string): string {
+  return join(home, "provider");
+}
+
+type Read = <T>(setting: Setting<T>) => T;
+
+function reader(flags: Flags): Read {
+  const source = flagSettings(flags);
+  return (setting) => readSetting(setting, source);
+}
+
+/** What the flags say of the cluster, beside its address. */
+export function readClusterSettings(flags: Flags) {
+  const read = reader(flags);
+  return {
+    stateDir: providerDir(homeOf(flags)),
+    allowLocalImages: read(CLUSTER.clusterLocalImages),
+    publicHostname: read(CLUSTER.clusterPublicHostname),
+    nodePorts: read(CLUSTER.clusterNodePortRange),
+    sizedVolumes: read(CLUSTER.clusterVolumeSizes) !== "none",
+    stopGraceMs: read(CLUSTER.clusterStopGrace),
+  };
+}
+
+/** Everything the flags say of the provider, beside the cluster that is opened from them. */
+export function readSettings(flags: Flags): Omit<ProviderConfig, "driver"> {
+  const read = reader(flags);
+  return {
+    stateDir: providerDir(homeOf(flags)),
+    pricing: readPricing(read),
+    ...readFees(read),
+    bidTimeoutMs: read(BIDS.bidTimeout),
+    manifestTimeoutMs: read(LEASES.manifestTimeout),
+    withdrawalPeriodMs: read(LEASES.withdrawalPeriod),
+    tenantAttributes: readTenantAttributes(read(BIDS.providerConfig)),
+    overcommit: {
+      cpu: read(CLUSTER.overcommitPctCpu),
+      memory: read(CLUSTER.overcommitPctMem),
+      storage: read(CLUSTER.overcommitPctStorage),
+    },
+    nodePortQuantity: read(CLUSTER.clusterNodePortQuantity),
+    monitor: {
+      retries: read(LEASES.monitorMaxRetries),
+      retryMs: read(LEASES.monitorRetryPeriod),
+      retryJitterMs: read(LEASES.monitorRetryPeriodJitter),
+      periodMs: read(LEASES.monitorHealthcheckPeriod),
+      periodJitterMs: read(LEASES.monitorHealthcheckPeriodJitter),
+    },
+    inventoryPollMs: read(CLUSTER.inventoryResourcePollPeriod),
+    publicHostname: read(CLUSTER.clusterPublicHostname),
+    ingress: readIngress(read),
+    gateway: read(LEASES.gatewayListenAddress),
+  };
+}
+
+function readIngress(read: Read): IngressConfig {
+  return {
+    domain: read(LEASES.deploymentIngressDomain),
+    staticHosts: read(LEASES.deploymentIngressStaticHosts),
+    ...read(LEASES.ingressListenAddress),
+    blockedHosts: read(LEASES.deploymentBlockedHostnames),
+    loopbackPorts: read(LEASES.ingressLoopbackPorts),
+    clients: {
+      connectionsPerAddress: read(LEASES.ingressConnectionsPerAddress),
+      trustedProxies: read(LEASES.ingressTrustedProxies),
+    },
+  };
+}
+
+/** A price in another denomination than the fee's says nothing about the fee. */
+function readFees(read: Read): Pick<ProviderConfig, "fee" | "gasPrice" | "bidDeposit"> {
+  const [fee, price, bidDeposit] = [read(FEES.fees), read(FEES.gasPrices), read(BIDS.bidDeposit)];
+  return {
+    fee,
+    gasPrice: price?.denom === fee.denom ? price.amount : 0n,
+    ...(bidDeposit === undefined ? {} : { bidDeposit }),
+  };
+}
+
+function readPricing(read: Read): PricingStrategy {
+  const strategy = read(BIDS.bidPriceStrategy);
+  if (strategy === "randomRange") return randomRangePricing();
+  if (strategy === "shellScript") {
+    return scriptPricing({
+      path: read(BIDS.bidPriceScriptPath),
+      processLimit: read(BIDS.bidPriceScriptProcessLimit),
+      timeoutMs: read(BIDS.bidPriceScriptTimeout),
+    });
+  }
+  return scalePricing(readScales(read));
+}
+
+/** Checked together: one of them must be above zero. The fault names the flag. */
+function readScales(read: Read): Scales {
+  try {
+    return parseScales({
+      cpu: read(BIDS.bidPriceCpuScale),
+      memory: read(BIDS.bidPriceMemoryScale),
+      storage: read(BIDS.bidPriceStorageScale),
+      endpoint: read(BIDS.bidPriceEndpointScale),
+      ip: read(BIDS.bidPriceIpScale),
+    });
+  } catch (error) {
+    throw usageError(errorText(error));
+  }
+}
+
+const MAX_TENANT_FILE = 64 * 1024;
+
+const TenantFile = v.strictObject({
+  attributes: v.array(v.strictObject({ key: v.string(), value: v.string() })),
+});
+
+/** `attributes: [{key, value}]` of a YAML file. */
+function readTenantAttributes(path: string): Attribute[] {
+  if (path === "") return [];
+  try {
+    const { attributes } = v.parse(TenantFile, parse(readFileText(path, { maxBytes: MAX_TENANT_FILE, pipes: true })));
+    return attributes.map(({ key, value }) => ({ $typeName: "svc.base.v1beta1.Attribute", key, value }));
+  } catch (error) {
+    throw commandError(`--provider-config: ${path}: ${errorText(error)}`, {
+      hint: "write attributes: [{key: ..., value: ...}]",
+    });
+  }
+}

@@ -1,0 +1,49 @@
+import { isIP } from "node:net";
+import { normalHost } from "../../../provider/index.ts";
+import { asCount, type DecimalCoin, parseDecCoin, WrongForm } from "../../../util/index.ts";
+
+/** A host name in lower case: names of tenants are made from it. */
+export function parseHost(text: string): string {
+  const host = text.toLowerCase();
+  if (isIP(host) !== 0 || normalHost(host) === host) return host;
+  throw new WrongForm(
+    "a host name such as apps.example.com",
+    "write the name alone, without https://, port, path and *",
+  );
+}
+
+/** Connections that one client may have; none would shut everybody out. */
+export function parseConnections(text: string): number {
+  const count = asCount(text);
+  if (count === 0) throw new WrongForm("a number from 1 on");
+  return count;
+}
+
+/** Undefined where gas has no price. */
+export function parseGasPrice(text: string): DecimalCoin | undefined {
+  return text === "" || text === "0" ? undefined : parseDecCoin(text);
+}
+
+export interface PortRange {
+  readonly first: number;
+  readonly last: number;
+}
+
+export function parsePortRange(text: string): PortRange {
+  const [first = 0, last = 0] = text.split("-").map(Number);
+  if (/^\d{1,5}-\d{1,5}$/.test(text) && first >= 1 && last <= 65_535 && first <= last) return { first, last };
+  throw new WrongForm("two ports such as 30000-32767");
+}
+
+export interface ListenAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** `0.0.0.0:8443`; all addresses of the machine where none is named. */
+export function parseListenAddress(text: string): ListenAddress {
+  const [, host, digits] = /^(.*):(\d{1,5})$/.exec(text) ?? [];
+  const port = Number(digits);
+  if (digits === undefined || port > 65_535) throw new WrongForm("<host>:<port> such as 0.0.0.0:8443");
+  return { host: host === undefined || host === "" ? "0.0.0.0" : host, port };
+}

@@ -1,0 +1,41 @@
+import { existsSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { hostCluster } from "../../../provider/index.ts";
+import { EXIT } from "../../../util/index.ts";
+import { formatLeaseId } from "../../../wire/index.ts";
+import { homeOf } from "../../command/home.ts";
+import type { CommandInput } from "../../command/spec.ts";
+import { lockHome } from "../../config/home-lock.ts";
+import { commandError } from "../../errors.ts";
+import { providerDir } from "./config.ts";
+
+/** `svc provider purge`: for workloads of which no chain will ever say that they have ended. */
+export async function providerPurge({ flags, io }: CommandInput): Promise<number> {
+  const home = homeOf(flags);
+  const state = providerDir(home);
+  if (!existsSync(state)) throw commandError(`no provider has run in ${home}`, { hint: "name its home with --home" });
+  const lock = lockHome(state, { text: `the provider of ${home} runs`, hint: "stop it first" });
+  try {
+    const { address } = await hostCluster.find(flags.optional("cluster-engine"));
+    const driver = await hostCluster.open({ address, stateDir: state });
+    try {
+      const leases = (await driver.adopt()).map(({ id }) => formatLeaseId(id));
+      for (const lease of leases) io.out(`${lease}\n`);
+      const question = `remove containers and volumes of ${leases.length} leases for good, whatever the chain says of them`;
+      if (!flags.bool("yes") && !(await io.confirm(question))) throw commandError("nothing was removed");
+      await driver.purge();
+    } finally {
+      await driver.close();
+    }
+    removeRecords(state);
+    return EXIT.done;
+  } finally {
+    lock.release();
+  }
+}
+
+/** What the daemon knows of leases; the folder itself holds the lock. */
+function removeRecords(state: string): void {
+  for (const name of ["leases", "events", "reservations.json", "engine"])
+    rmSync(join(state, name), { recursive: true, force: true });
+}

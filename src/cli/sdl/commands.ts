@@ -1,0 +1,38 @@
+import { OUTPUT_FLAG } from "../command/global-flags.ts";
+import type { CommandSpec } from "../command/spec.ts";
+
+/** Commands of the group `sdl`. */
+export const SDL_COMMANDS: readonly CommandSpec[] = [
+  {
+    name: "validate",
+    args: "<file>",
+    summary: "Check a deployment file and name every fault with its place",
+    flags: [{ ...OUTPUT_FLAG, default: "text" }],
+    example: "svc sdl validate examples/web.yaml",
+    load: async () => {
+      const { sdlValidate } = await import("./sdl.ts");
+      return async ({ args: [file = ""], flags, io }) =>
+        sdlValidate(file, io, { output: flags.text("output") === "json" ? "json" : "text" });
+    },
+  },
+  {
+    name: "hash",
+    args: "<file>",
+    summary: "Print the hash of a deployment file's manifest, as it stands on the chain",
+    example: "svc sdl hash examples/web.yaml",
+    load: async () => {
+      const { sdlHash } = await import("./sdl.ts");
+      return async ({ args: [file = ""], io }) => sdlHash(file, io);
+    },
+  },
+  {
+    name: "manifest",
+    args: "<file>",
+    summary: "Print the manifest of a deployment file, as a provider gets it",
+    example: "svc sdl manifest examples/web.yaml",
+    load: async () => {
+      const { sdlManifest } = await import("./sdl.ts");
+      return async ({ args: [file = ""], io }) => sdlManifest(file, io);
+    },
+  },
+];

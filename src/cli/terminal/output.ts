@@ -1,0 +1,22 @@
+import { type JsonValue, printJson } from "../../wire/index.ts";
+import { commandError } from "../errors.ts";
+import type { Io } from "./io.ts";
+import { printYaml } from "./yaml.ts";
+
+export type OutputFormat = "text" | "json";
+
+/** Prints a result to standard output: one line of JSON, or YAML. */
+export function printResult(value: JsonValue, format: OutputFormat, io: Pick<Io, "out">): void {
+  io.out(format === "json" ? `${printJson(value)}\n` : printYaml(value));
+}
+
+/** Prints what a node answered as it is; nothing but the nesting of it is bounded by what was checked before. */
+export function printAnswer(value: unknown, format: OutputFormat, io: Pick<Io, "out">): void {
+  try {
+    printResult(value as JsonValue, format, io);
+  } catch (cause) {
+    if (!(cause instanceof RangeError)) throw cause;
+    const hint = "is this the RPC address of a node?";
+    throw commandError("the node's answer is nested too deeply to be shown", { cause, hint });
+  }
+}
