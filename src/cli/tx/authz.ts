@@ -7,6 +7,7 @@ import { readAuthorization } from "./authorization.ts";
 import { readExpiration } from "./expiration.ts";
 import { readTxFile } from "./file.ts";
 import { runTx } from "./run.ts";
+import { checkShown } from "./signing.ts";
 
 /** `tx authz grant GRANTEE KIND`. */
 export async function authzGrant(input: CommandInput): Promise<number> {
@@ -28,6 +29,7 @@ export async function authzGrant(input: CommandInput): Promise<number> {
 export async function authzExec(input: CommandInput): Promise<number> {
   const { args, flags, io } = input;
   const { body } = await readTxFile(args[0] ?? "", io);
+  checkShown(body?.messages ?? [], flags);
   const { namespace } = flags.profile;
   const msgs = (body?.messages ?? []).map(({ typeUrl, value }) => makeAny(toNamespace(typeUrl, namespace), value));
   return runTx(input, ({ sender }) => [packAny(MsgExecSchema, { grantee: sender.address, msgs })]);

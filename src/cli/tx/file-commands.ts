@@ -35,7 +35,8 @@ const OVERWRITE: FlagSpec = {
   name: "overwrite",
   summary: "replace signatures that are there; without it the new one is added",
 };
-const ALLOW_UNKNOWN: FlagSpec = {
+/** Consent to sign what cannot be shown. */
+export const ALLOW_UNKNOWN: FlagSpec = {
   name: "allow-unknown",
   summary: "sign messages of types that are not known, whose content cannot be shown; in mode direct",
 };

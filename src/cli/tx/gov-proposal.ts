@@ -10,6 +10,7 @@ import { coinsFlag } from "./coins.ts";
 import { tellUnknownMessages } from "./file.ts";
 import { readOlderProposalFile, readProposalFile } from "./proposal-file.ts";
 import { runTx } from "./run.ts";
+import { checkShown } from "./signing.ts";
 
 /** What proposals of releases before 0.46 are made of. */
 const OLDER_FLAGS = ["title", "description", "type", "deposit", "proposal"] as const;
@@ -25,7 +26,9 @@ export async function govSubmitProposal(input: CommandInput): Promise<number> {
   }
   if (older !== undefined) throw usageError(`--${older} says what is in the file: give either <file> or --${older}`);
   const proposal = readProposalFile(path, flags);
-  tellUnknownMessages(create(MsgSubmitProposalSchema, proposal).messages, input.io);
+  const { messages } = create(MsgSubmitProposalSchema, proposal);
+  tellUnknownMessages(messages, input.io);
+  checkShown(messages, flags);
   return runTx(input, ({ sender }) => [packAny(MsgSubmitProposalSchema, { ...proposal, proposer: sender.address })]);
 }
 

@@ -1,5 +1,6 @@
 import { TX_FLAGS } from "../command/global-flags.ts";
 import type { CommandSpec, FlagSpec } from "../command/spec.ts";
+import { ALLOW_UNKNOWN } from "./file-commands.ts";
 
 /* Transactions of modules that other chains of the family have. */
 
@@ -18,7 +19,7 @@ export const GOV: readonly CommandSpec[] = [
     name: "submit-proposal",
     args: "[file]",
     summary: "Submit a proposal from a file with its messages, deposit, title and summary",
-    flags: [...OLDER, ...TX_FLAGS],
+    flags: [ALLOW_UNKNOWN, ...OLDER, ...TX_FLAGS],
     example:
       "svc tx gov submit-proposal proposal.json --from alice\n" +
       "svc tx gov submit-proposal --title Test --description 'What it is' --deposit 10stake --from alice",
@@ -87,7 +88,7 @@ export const AUTHZ: readonly CommandSpec[] = [
     name: "exec",
     args: "<file>",
     summary: "Send the messages of a transaction in a file for the account that let you, - for standard input",
-    flags: TX_FLAGS,
+    flags: [ALLOW_UNKNOWN, ...TX_FLAGS],
     example:
       "svc tx bank send $GRANTER $TO 5stake --generate-only > unsigned.json\n" +
       "svc tx authz exec unsigned.json --from bob",

@@ -53,7 +53,7 @@ async function signAll(input: CommandInput, read: (settings: TxSettings) => Prom
   const { account, mode } = await signedFor(context, signer, asked);
   const job = { context, settings, signer, form, account, mode: modeForKey(context, mode, signer.key) };
   for (const tx of txs) {
-    checkShown(tx, input.flags.bool("allow-unknown"));
+    checkShown(tx.body?.messages ?? [], input.flags);
     checkSigner(tx, { name: signer.key.name, account: addressBytes(job.account), mode: job.mode });
   }
   const numbers = await signerNumbers(context, settings, job.account);

@@ -1,4 +1,5 @@
 import { create } from "@bufbuild/protobuf";
+import type { Any } from "@bufbuild/protobuf/wkt";
 import type { KeyInfo } from "../../keyring/index.ts";
 import { equalBytes, toHex } from "../../util/index.ts";
 import { AuthInfoSchema, type SignerInfo, SignerInfoSchema, type Tx } from "../../wire/gen/sdk/tx/v1beta1/tx_pb.js";
@@ -18,6 +19,7 @@ import {
   txSigners,
   unpackAny,
 } from "../../wire/index.ts";
+import type { Flags } from "../command/flags.ts";
 import type { CliContext } from "../context.ts";
 import { commandError, usageError } from "../errors.ts";
 import { txParts } from "./file.ts";
@@ -115,10 +117,10 @@ export function signersOf(tx: Tx): string[] {
   return txSigners((tx.body?.messages ?? []).filter(isReadable).map(unpackAny), tx.authInfo?.fee);
 }
 
-/** Refuses to sign what cannot be shown, unless the user said so. */
-export function checkShown(tx: Tx, allowed: boolean): void {
-  const [type] = opaqueTypes(tx.body?.messages ?? []);
-  if (type === undefined || allowed) return;
+/** Refuses to sign messages that cannot be shown, unless the user said so. */
+export function checkShown(messages: readonly Any[], flags: Flags): void {
+  const [type] = opaqueTypes(messages);
+  if (type === undefined || flags.bool("allow-unknown") || flags.bool("generate-only")) return;
   throw commandError(`a message of type ${type.slice(0, 128)} is not known, so what would be signed cannot be shown`, {
     hint: "add --allow-unknown to sign it all the same",
   });

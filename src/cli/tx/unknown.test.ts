@@ -12,6 +12,7 @@ const FLAGS = ["--profile", "cosmos", "--keyring-dir", root, "--keyring-backend"
 const NUMBERS = ["--offline", "-a", "12", "-s", "34", "--chain-id", "vec-1"];
 const STRANGE = { "@type": "/osmosis.gamm.v1beta1.MsgJoinPool", value: "CgVhbGljZRAB" };
 const WARNING = "/osmosis.gamm.v1beta1.MsgJoinPool is not known: it is passed on as bytes";
+const PROPOSAL = { deposit: "1uatom", title: "t", summary: "s", metadata: "" };
 const fee = { amount: [], gas_limit: "200000", payer: "", granter: "" };
 
 let files = 0;
@@ -79,11 +80,22 @@ describe("messages of types that are not known", () => {
   });
 
   test("are named when a proposal has them", async () => {
-    const proposal = { messages: [STRANGE], deposit: "1uatom", title: "t", summary: "s", metadata: "" };
-    const path = file(JSON.stringify(proposal));
+    const path = file(JSON.stringify({ ...PROPOSAL, messages: [STRANGE] }));
     const from = ["--from", owner?.address ?? "", "--generate-only", "--gas", "200000"];
     const made = await runCli(["tx", "gov", "submit-proposal", path, ...from, ...FLAGS, "--chain-id", "vec-1"]);
     expect(made).toMatchObject({ code: 0, err: expect.stringContaining(WARNING) });
     expect(JSON.parse(made.out).body.messages[0].messages).toEqual([STRANGE]);
+  });
+
+  test.each([
+    ["in a proposal", ["gov", "submit-proposal"], JSON.stringify({ ...PROPOSAL, messages: [STRANGE] })],
+    ["for another account", ["authz", "exec"], unsigned()],
+  ])("are signed %s only when the user allows it", async (_, words, text) => {
+    const argv = ["tx", ...words, file(text), "--from", "k0", ...FLAGS, ...NUMBERS, "--gas", "200000", "-y"];
+    const refused = await runCli(argv);
+    expect(refused).toMatchObject({ code: 1, out: "", err: expect.stringContaining("add --allow-unknown") });
+    const signed = await runCli([...argv, "--allow-unknown"]);
+    expect(signed.code).toBe(0);
+    expect(JSON.parse(signed.out).signatures).toHaveLength(1);
   });
 });
