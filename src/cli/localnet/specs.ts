@@ -4,7 +4,7 @@ import type { CommandSpec } from "../command/spec.ts";
 const OFFSET_FLAG = {
   name: "port-offset",
   value: "<n>",
-  summary: "added to every port, a multiple of 100: a second localnet beside the first",
+  summary: "added to every port, a multiple of 100 up to 3400: a second localnet beside the first",
   default: "0",
 } as const;
 
