@@ -315,6 +315,23 @@ describe("simulation", () => {
     });
   });
 
+  test("costs a node no more than so many messages and so much gas", () => {
+    const chain = newChain();
+    const many = (count: number) =>
+      chain.sign(
+        Array.from({ length: count }, () => send(chain)),
+        { from: chain.key("alice") },
+      );
+    expect(readSimulation(simulateBytes(chain, many(256))).gasInfo?.gasUsed).toBeGreaterThan(0n);
+    expect(simulateBytes(chain, many(257)).log).toContain("a simulation takes at most 256 messages, not 257");
+    const small = newChain({ maxBlockGas: 100_000n });
+    const costly = small.sign(
+      Array.from({ length: 50 }, () => send(small)),
+      { from: small.key("alice") },
+    );
+    expect(simulateBytes(small, costly).log).toContain("out of gas");
+  });
+
   test("takes a fee of nothing, which a transaction may not have", () => {
     const chain = newChain();
     const tx = chain.sign(send(chain), { from: chain.key("alice"), fee: [{ denom: NATIVE_DENOM, amount: 0n }] });

@@ -54,7 +54,7 @@ import {
 } from "./module-versions.ts";
 import { fillBlock } from "./proposal.ts";
 import { answerQuery } from "./query.ts";
-import { simulation } from "./simulate.ts";
+import { type SimulationTurn, simulation } from "./simulate.ts";
 
 export interface ApplicationOptions {
   readonly database: Database;
@@ -63,6 +63,8 @@ export interface ApplicationOptions {
   readonly minGasPrices?: readonly DecimalCoin[];
   /** Gas of a whole block (consensus parameter `block.max_gas`); negative, as unless given, is no limit. */
   readonly maxBlockGas?: bigint;
+  /** Bounds the time that simulations take from blocks; no bound when left out. */
+  readonly simulationTurn?: SimulationTurn;
   /** Runs all invariants after every block and throws `InvariantBreach` when one is broken. */
   readonly checkInvariants?: boolean;
   /** Told of programming errors and of block items that failed; they are contained all the same. */
@@ -118,7 +120,14 @@ export class SvcApplication implements Application {
       cacheBytes: TX_CACHE_BYTES,
       report: this.#report,
     });
-    this.#router = new Router(set.modules, [simulation(this.#runner, () => this.#checkEnvironment())]);
+    this.#router = new Router(set.modules, [
+      simulation({
+        runner: this.#runner,
+        environment: () => this.#checkEnvironment(),
+        maxBlockGas: options.maxBlockGas ?? -1n,
+        turn: options.simulationTurn ?? ((run) => run(() => {})),
+      }),
+    ]);
     this.#last = readLastBlock(database);
     this.#due =
       this.#last === undefined ? [] : checkModuleSet(readModuleSet(database), set.modules, options.upgrade === true);

@@ -1,3 +1,4 @@
 export { type BaseKeepers, createApp, type ModuleSet, moduleSet, standardModules } from "./app.ts";
 export { type ApplicationOptions, SvcApplication } from "./application.ts";
 export { genesisProblems } from "./genesis.ts";
+export type { SimulationTurn } from "./simulate.ts";

@@ -5,22 +5,44 @@ import { Service, type SimulateRequest, type SimulateResponseSchema } from "../w
 import { TxSchema } from "../wire/gen/sdk/tx/v1beta1/tx_pb.js";
 import { encodeMessage } from "../wire/index.ts";
 
+/** Gas of one simulation where blocks have no limit of their own. */
+const MAX_GAS = 50_000_000n;
+const MAX_MESSAGES = 256;
+
+/** Gives a simulation its turn, or refuses it; `checkTime` throws when its time is over. */
+export type SimulationTurn = <T>(run: (checkTime: () => void) => T) => T;
+
+/** What simulations run on. */
+export interface SimulationParts {
+  readonly runner: TxRunner;
+  readonly environment: () => TxEnvironment;
+  /** Gas of a whole block; negative is no limit. */
+  readonly maxBlockGas: bigint;
+  readonly turn: SimulationTurn;
+}
+
 /** The part of the transaction service that only the application can answer. */
-export function simulation(runner: TxRunner, environment: () => TxEnvironment): BoundService {
-  return bindSome(Service, { simulate: (_, request) => simulate(runner, environment(), request) });
+export function simulation({ runner, environment, maxBlockGas, turn }: SimulationParts): BoundService {
+  const maxGas = maxBlockGas < 0n || maxBlockGas > MAX_GAS ? MAX_GAS : maxBlockGas;
+  const run = (request: SimulateRequest) =>
+    turn((checkTime) =>
+      simulate(request, (bytes) =>
+        runner.simulate(environment(), bytes, { maxGas, maxMessages: MAX_MESSAGES, checkTime }),
+      ),
+    );
+  return bindSome(Service, { simulate: (_, request) => run(request) });
 }
 
 /** The transaction comes as bytes, or decoded as older clients send it. */
 function simulate(
-  runner: TxRunner,
-  env: TxEnvironment,
   { tx, txBytes }: SimulateRequest,
+  run: (bytes: Uint8Array) => ReturnType<TxRunner["simulate"]>,
 ): MessageInitShape<typeof SimulateResponseSchema> {
   if (txBytes.length === 0 && tx === undefined)
     throw sdkErrors.invalidRequest("empty txBytes is not allowed: the request holds no transaction");
   // The decoded form has the same fields as the raw one, so its bytes are a transaction.
   const bytes = txBytes.length > 0 || tx === undefined ? txBytes : encodeMessage(TxSchema, tx);
-  const { outcome, results } = runner.simulate(env, bytes);
+  const { outcome, results } = run(bytes);
   return {
     gasInfo: { gasWanted: outcome.gasWanted, gasUsed: outcome.gasUsed },
     result: {

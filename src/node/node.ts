@@ -21,6 +21,7 @@ import { homePaths } from "./home.ts";
 import { nodeId, readKeyFile } from "./keys.ts";
 import type { NodeInfo } from "./node-info.ts";
 import { RpcServer } from "./rpc/index.ts";
+import { simulationTurns } from "./services/simulation-turn.ts";
 
 export interface NodeOptions {
   readonly home: string;
@@ -97,7 +98,11 @@ export async function startNode(options: NodeOptions): Promise<Node> {
 function makeEngine(parts: NodeOptions & { database: Database; genesis: Genesis; signer: Signer }) {
   const { config, database, genesis, signer } = parts;
   const logger = parts.logger.child({ module: "engine" });
-  const app = createApp({ ...appOptions(parts, database), maxBlockGas: genesis.consensusParams.block.maxGas });
+  const app = createApp({
+    ...appOptions(parts, database),
+    maxBlockGas: genesis.consensusParams.block.maxGas,
+    simulationTurn: simulationTurns(),
+  });
   let end: (end: NodeEnd) => void = () => {};
   const ended = new Promise<NodeEnd>((resolve) => {
     end = resolve;

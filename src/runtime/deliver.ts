@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { sha256 } from "../crypto/index.ts";
 import type { MultiStore } from "../store/index.ts";
-import { SvcError } from "../util/index.ts";
+import { SvcError, sdkErrors } from "../util/index.ts";
 import { TxMsgDataSchema } from "../wire/gen/sdk/base/abci/v1beta1/abci_pb.js";
 import { encodeMessage } from "../wire/index.ts";
 import { type AnteOptions, runAnte } from "./ante.ts";
@@ -52,6 +52,14 @@ export interface TxRunnerOptions {
   readonly report?: (problem: BlockProblem) => void;
 }
 
+/** What a simulation may take, since nobody pays for it. */
+export interface SimulationLimits {
+  readonly maxGas: bigint;
+  readonly maxMessages: number;
+  /** Called before each message; throws when the time is over. */
+  checkTime(): void;
+}
+
 const NOTHING = new Uint8Array(0);
 
 /** Runs transactions: checks them for the mempool, executes them in blocks, simulates them. */
@@ -73,7 +81,7 @@ export class TxRunner {
     const run = new Run(env, mode);
     try {
       const known = this.#cache.get(sha256(bytes));
-      const tx = run.begin(known?.tx ?? prepareTx(bytes, this.#router), "limited");
+      const tx = run.begin(known?.tx ?? prepareTx(bytes, this.#router));
       const verified: VerifiedSignatures = known?.verified ?? new Set();
       run.ante(tx, this.#ante, verified);
       if (known === undefined) this.#cache.add(tx, verified);
@@ -90,7 +98,7 @@ export class TxRunner {
       const hash = sha256(bytes);
       const known = this.#cache.get(hash);
       this.#cache.delete(hash);
-      const tx = run.begin(known?.tx ?? prepareTx(bytes, this.#router), "limited");
+      const tx = run.begin(known?.tx ?? prepareTx(bytes, this.#router));
       run.ante(tx, this.#ante, known?.verified ?? new Set());
       return run.succeed(run.messages(tx, this.#ante));
     } catch (error) {
@@ -98,13 +106,22 @@ export class TxRunner {
     }
   }
 
-  /** Runs a transaction without signatures or gas limit and forgets its changes. Throws what `deliver` would report, with a status. */
-  simulate(env: TxEnvironment, bytes: Uint8Array): { readonly outcome: TxOutcome; readonly results: MessageResult[] } {
+  /**
+   * Runs a transaction without signatures and whatever its own gas limit, and forgets its changes. Throws what `deliver`
+   * would report, with a status.
+   */
+  simulate(
+    env: TxEnvironment,
+    bytes: Uint8Array,
+    { maxGas, maxMessages, checkTime }: SimulationLimits,
+  ): { readonly outcome: TxOutcome; readonly results: MessageResult[] } {
     const run = new Run({ ...env, stores: env.stores.branch() }, "simulate");
     try {
-      const tx = run.begin(prepareTx(bytes, this.#router, "simulated"), "unlimited");
+      const tx = run.begin(prepareTx(bytes, this.#router, "simulated"), maxGas);
+      if (tx.messages.length > maxMessages)
+        throw sdkErrors.invalidRequest(`a simulation takes at most ${maxMessages} messages, not ${tx.messages.length}`);
       run.ante(tx, this.#ante, new Set());
-      const results = run.messages(tx, this.#ante);
+      const results = run.messages(tx, this.#ante, checkTime);
       return { outcome: run.succeed(results), results };
     } catch (error) {
       if (!(error instanceof SvcError)) throw error;
@@ -149,9 +166,9 @@ class Run {
     return this.#gas.used;
   }
 
-  begin(tx: PreparedTx, gas: "limited" | "unlimited"): PreparedTx {
+  begin(tx: PreparedTx, maxGas: bigint = tx.gasLimit): PreparedTx {
     this.tx = tx;
-    this.#gas = gas === "limited" ? limitedGas(tx.gasLimit) : infiniteGas();
+    this.#gas = limitedGas(maxGas);
     return tx;
   }
 
@@ -162,8 +179,10 @@ class Run {
     });
   }
 
-  messages(tx: PreparedTx, { accounts }: AnteOptions): MessageResult[] {
-    return this.#onBranch((ctx) => runMessages(ctx, tx.messages, accounts.storeCosts(ctx)));
+  messages(tx: PreparedTx, { accounts }: AnteOptions, before?: () => void): MessageResult[] {
+    return this.#onBranch((ctx) =>
+      runMessages(ctx, tx.messages, { costs: accounts.storeCosts(ctx), ...(before === undefined ? {} : { before }) }),
+    );
   }
 
   succeed(results: readonly MessageResult[]): TxOutcome {

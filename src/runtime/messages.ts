@@ -14,9 +14,21 @@ export interface MessageResult {
   readonly response: Any;
 }
 
+/** How messages run. */
+export interface MessageRun {
+  readonly costs: GasCosts;
+  /** Called before each message; what it throws ends the run. */
+  readonly before?: () => void;
+}
+
 /** Runs the messages of a transaction one after the other; the error of one ends the run. */
-export function runMessages(ctx: Context, messages: readonly RoutedMessage[], costs: GasCosts): MessageResult[] {
+export function runMessages(
+  ctx: Context,
+  messages: readonly RoutedMessage[],
+  { costs, before }: MessageRun,
+): MessageResult[] {
   return messages.map((message, index) => {
+    before?.();
     try {
       return runMessage(ctx, message, costs);
     } catch (error) {

@@ -2,7 +2,13 @@ import { SvcError, sdkErrors } from "../util/index.ts";
 import { type Failure, failureOf } from "./failure.ts";
 
 /** Status words of gRPC that queries fail with. */
-export type QueryStatus = "InvalidArgument" | "NotFound" | "Unauthenticated" | "Unimplemented" | "Unknown";
+export type QueryStatus =
+  | "InvalidArgument"
+  | "NotFound"
+  | "ResourceExhausted"
+  | "Unauthenticated"
+  | "Unimplemented"
+  | "Unknown";
 
 /** A failed query as `abci_query` tells it. */
 export interface QueryFailure extends Failure {
@@ -14,6 +20,7 @@ export interface QueryFailure extends Failure {
 const CARRIERS = {
   InvalidArgument: sdkErrors.invalidRequest,
   NotFound: sdkErrors.keyNotFound,
+  ResourceExhausted: sdkErrors.invalidRequest,
   Unauthenticated: sdkErrors.unauthorized,
   Unimplemented: sdkErrors.unknownRequest,
   Unknown: sdkErrors.unknownRequest,

@@ -1,0 +1,43 @@
+import type { SimulationTurn } from "../../app/index.ts";
+import { StatusError } from "../../runtime/index.ts";
+import { sdkErrors } from "../../util/index.ts";
+
+/** Longest time of one simulation. It is looked at between messages, each of which is short. */
+const LONGEST_MS = 1_000;
+/** Share of the time that simulations may take in the long run, and what they may save up. */
+const SHARE = 0.2;
+const SAVED_MS = 2_000;
+
+/**
+ * Nobody pays for simulations, and they run on the thread that makes blocks: together they get a share of its time, so that
+ * whoever asks for many slows down nobody but those who ask for them too.
+ */
+export function simulationTurns(now: () => number = () => performance.now()): SimulationTurn {
+  let saved = SAVED_MS;
+  let seen = now();
+  return (run) => {
+    const start = now();
+    saved = Math.min(SAVED_MS, saved + (start - seen) * SHARE);
+    seen = start;
+    if (saved <= 0) throw busy();
+    try {
+      return run(() => {
+        if (now() - start > LONGEST_MS) throw tooLong();
+      });
+    } finally {
+      seen = now();
+      saved -= seen - start;
+    }
+  };
+}
+
+/** As when the mempool is full: it passes, and clients that know that code try again. */
+function busy(): StatusError {
+  const text = "this node has simulated as much as it may for now: try again in a second, or give the gas";
+  return new StatusError("ResourceExhausted", sdkErrors.mempoolFull(text), text);
+}
+
+function tooLong(): StatusError {
+  const text = `the simulation took more than ${LONGEST_MS} ms: simulate fewer messages at a time, or give the gas`;
+  return new StatusError("ResourceExhausted", sdkErrors.invalidRequest(text), text);
+}
