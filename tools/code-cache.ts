@@ -23,7 +23,7 @@ const { folder, packs: files, main, wanted }: Plan = JSON.parse(readFileSync(pat
 if (wanted === "code") for (const { file } of files) rmSync(codeCachePath(join(folder, file)), { force: true });
 const require = createRequire(join(folder, "svc.cjs"));
 const open = (): Packs => new Packs(files, { folder, require, bring: (name) => import(name) });
-/** What is measured, and the one that makes its keys: making keys is no everyday command. */
+/** What is measured, and the one that makes its keys and its transaction, which have their own needs. */
 const [packs, maker] = [open(), open()];
 
 const home = mkdtempSync(join(tmpdir(), "svc-code-cache-"));
@@ -48,7 +48,7 @@ try {
   const address = (await svc("keys show me -a")).trim();
   await svc("keys list");
   const transfer = `tx bank send ${address} ${address} 1utoken --chain-id svc-1`;
-  writeFileSync(unsigned, await svc(`${transfer} --generate-only --offline`));
+  writeFileSync(unsigned, await svc(`${transfer} --generate-only --offline`, maker));
   await svc(`tx sign ${unsigned} --chain-id svc-1 --from me --offline -a 1 -s 0`);
   await svc("--help");
   const alone = packs.loaded;
