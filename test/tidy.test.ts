@@ -60,7 +60,6 @@ const CROWDED: ReadonlyMap<string, number> = new Map([
   ["src/cli/command", 14],
   ["src/cli/localnet", 16],
   ["src/cli/query", 19],
-  ["src/cli/tx", 47],
   ["src/client/gateway", 14],
   ["src/crypto", 24],
   ["src/engine/embedded", 18],

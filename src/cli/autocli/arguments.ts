@@ -2,7 +2,7 @@ import type { DescField, DescMessage } from "@bufbuild/protobuf";
 import { assert } from "../../util/index.ts";
 import { type JsonValue, signerPath } from "../../wire/index.ts";
 import type { Flags } from "../command/flags.ts";
-import { coinArgument, coinsArgument } from "../tx/coins.ts";
+import { coinArgument, coinsArgument } from "../values/coins.ts";
 import { fieldName } from "./commands.ts";
 import { isCoin, wordOf } from "./fields.ts";
 import { readValue } from "./values.ts";

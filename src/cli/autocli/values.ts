@@ -19,7 +19,7 @@ import {
 } from "../../wire/index.ts";
 import type { NetworkProfile } from "../command/profile.ts";
 import { UsageError, usageError } from "../errors.ts";
-import { LAST_SECOND } from "../tx/expiration.ts";
+import { LAST_SECOND } from "../values/expiration.ts";
 import { typeUrlArgument } from "../values/type-url.ts";
 import { consensusAddress } from "./consensus-address.ts";
 import { ID_KINDS, shortEnum, shortNames } from "./fields.ts";

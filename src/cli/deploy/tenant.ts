@@ -5,8 +5,8 @@ import type { CommandInput } from "../command/spec.ts";
 import { createContext } from "../context.ts";
 import { usageError } from "../errors.ts";
 import { signingKeyName } from "../keys/only-key.ts";
-import { keyringSigner, requireSigningKey } from "../tx/sender.ts";
-import { readTxSettings, type TxSettings } from "../tx/settings.ts";
+import { keyringSigner, requireSigningKey } from "../tx/session/sender.ts";
+import { readTxSettings, type TxSettings } from "../tx/session/settings.ts";
 
 /** Who deploys, over which node. */
 export interface Tenant extends LiveOptions {

@@ -14,7 +14,7 @@ import type { CommandInput } from "../../command/spec.ts";
 import { type CliContext, createContext } from "../../context.ts";
 import { commandError, usageError } from "../../errors.ts";
 import { addressFlag } from "../../query/ask.ts";
-import { keyringSigner, requireSigningKey } from "../../tx/sender.ts";
+import { keyringSigner, requireSigningKey } from "../../tx/session/sender.ts";
 
 /** A tenant at the command line. */
 export interface TenantSession {

@@ -13,7 +13,7 @@ import { signingKeyName } from "../../keys/only-key.ts";
 import { logOptions } from "../../node/log-options.ts";
 import { VERSION } from "../../node/version.ts";
 import { stopRequested } from "../../terminal/signals.ts";
-import { keyringSigner } from "../../tx/sender.ts";
+import { keyringSigner } from "../../tx/session/sender.ts";
 import { readClusterSettings, readSettings } from "./config.ts";
 
 /** `svc provider run`. */

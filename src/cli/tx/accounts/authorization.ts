@@ -1,0 +1,91 @@
+import { create } from "@bufbuild/protobuf";
+import { GenericAuthorizationSchema } from "../../../wire/gen/sdk/authz/v1beta1/authz_pb.js";
+import { SendAuthorizationSchema } from "../../../wire/gen/sdk/bank/v1beta1/authz_pb.js";
+import {
+  AuthorizationType,
+  StakeAuthorization_ValidatorsSchema,
+  StakeAuthorizationSchema,
+} from "../../../wire/gen/sdk/staking/v1beta1/authz_pb.js";
+import { type Any, decodeAddress, packAny } from "../../../wire/index.ts";
+import type { Flags } from "../../command/flags.ts";
+import { inFlag } from "../../command/in-flag.ts";
+import { usageError } from "../../errors.ts";
+import { coinsFlag, type MessageCoin } from "../../values/coins.ts";
+import { typeUrlArgument } from "../../values/type-url.ts";
+
+/** The flags that each kind of authorization takes. */
+const KINDS: ReadonlyMap<string, { readonly flags: readonly string[]; readonly read: (flags: Flags) => Any }> = new Map(
+  [
+    ["send", { flags: ["spend-limit", "allow-list"], read: sendAuthorization }],
+    ["generic", { flags: ["msg-type"], read: genericAuthorization }],
+    ...stakeKinds(),
+  ],
+);
+
+function stakeKinds() {
+  const flags = ["spend-limit", "allowed-validators", "deny-validators"];
+  const types = [
+    ["delegate", AuthorizationType.DELEGATE],
+    ["unbond", AuthorizationType.UNDELEGATE],
+    ["redelegate", AuthorizationType.REDELEGATE],
+  ] as const;
+  return types.map(([name, type]) => {
+    const read = (given: Flags): Any => stakeAuthorization(given, type);
+    return [name, { flags, read }] as const;
+  });
+}
+
+/** The authorization of `tx authz grant`: send, generic, delegate, unbond or redelegate. */
+export function readAuthorization(kind: string, flags: Flags): Any {
+  const found = KINDS.get(kind);
+  if (found === undefined) {
+    throw usageError(`<authorization> is ${[...KINDS.keys()].join(", ")}, not "${kind.slice(0, 64)}"`);
+  }
+  const all = new Set([...KINDS.values()].flatMap((each) => each.flags));
+  const stray = [...all].find((name) => flags.typed(name) && !found.flags.includes(name));
+  if (stray !== undefined) throw usageError(`--${stray} says nothing about an authorization of kind ${kind}`);
+  return found.read(flags);
+}
+
+function sendAuthorization(flags: Flags): Any {
+  const spendLimit = coinsFlag(flags, "spend-limit");
+  if (spendLimit === undefined) throw usageError("required flag --spend-limit is not set (or SVC_SPEND_LIMIT)");
+  const allowList = addresses(flags, "allow-list", "account");
+  return packAny(SendAuthorizationSchema, { spendLimit, allowList }, flags.profile.namespace);
+}
+
+function genericAuthorization(flags: Flags): Any {
+  const { namespace } = flags.profile;
+  const msg = typeUrlArgument(flags.need("msg-type"), flags.label("msg-type"), namespace);
+  return packAny(GenericAuthorizationSchema, { msg }, namespace);
+}
+
+function stakeAuthorization(flags: Flags, authorizationType: AuthorizationType): Any {
+  const [allowed, denied] = (["allowed-validators", "deny-validators"] as const).map((name) =>
+    addresses(flags, name, "valoper"),
+  ) as [string[], string[]];
+  if ((allowed.length === 0) === (denied.length === 0)) {
+    throw usageError("give either --allowed-validators or --deny-validators", "validators with commas between them");
+  }
+  const list = create(StakeAuthorization_ValidatorsSchema, { address: allowed.length > 0 ? allowed : denied });
+  const validators = { case: allowed.length > 0 ? "allowList" : "denyList", value: list } as const;
+  const maxTokens = oneCoin(coinsFlag(flags, "spend-limit"));
+  const message = { authorizationType, validators, ...(maxTokens === undefined ? {} : { maxTokens }) };
+  return packAny(StakeAuthorizationSchema, message, flags.profile.namespace);
+}
+
+function oneCoin(coins: readonly MessageCoin[] | undefined): MessageCoin | undefined {
+  if (coins !== undefined && coins.length > 1) {
+    throw usageError("--spend-limit: delegations are of one denomination", "give one amount");
+  }
+  return coins?.[0];
+}
+
+/** Addresses with commas between them, each once. */
+function addresses(flags: Flags, name: string, kind: "account" | "valoper"): string[] {
+  const texts = [...flags.words(name)];
+  for (const text of texts) inFlag(flags, name, () => decodeAddress(text, kind, flags.profile.bech32Prefix));
+  const twice = texts.find((text, i) => texts.indexOf(text) < i);
+  if (twice !== undefined) throw usageError(`${flags.label(name)}: ${twice} stands twice`);
+  return texts;
+}

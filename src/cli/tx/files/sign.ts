@@ -1,0 +1,104 @@
+import { append, equalBytes, errorText } from "../../../util/index.ts";
+import type { Tx } from "../../../wire/gen/sdk/tx/v1beta1/tx_pb.js";
+import { encodeAddress, type SignerData, SignMode } from "../../../wire/index.ts";
+import type { CommandInput } from "../../command/spec.ts";
+import { type CliContext, createContext } from "../../context.ts";
+import { commandError, usageError } from "../../errors.ts";
+import { modeForKey } from "../session/device.ts";
+import { signerNumbers } from "../session/numbers.ts";
+import { requireSigningKey, type Sender } from "../session/sender.ts";
+import { readTxSettings, type TxSettings } from "../session/settings.ts";
+import { formOf, modeOf, renderSigned, type SignedForm, writeDocument } from "./document.ts";
+import { readTxFile, readTxLines } from "./file.ts";
+import { joinTxs } from "./join.ts";
+import { addressBytes, checkShown, checkSigner, signTx } from "./signing.ts";
+
+/** `tx sign FILE`. With `--offline` nothing but the keyring and the file is looked at. */
+export async function signFile(input: CommandInput): Promise<void> {
+  const [file = ""] = input.args;
+  await signAll(input, async () => [await readTxFile(file, input.io)]);
+}
+
+/** `tx sign-batch FILE...`: a transaction a line, signed with sequences that follow one another. */
+export async function signBatch(input: CommandInput): Promise<void> {
+  await signAll(input, (settings) => readBatch(input, settings));
+}
+
+/** The transactions of files with one a line; with `--append` one that has the messages of all. */
+export async function readBatch({ args, flags, io }: CommandInput, settings: TxSettings): Promise<Tx[]> {
+  const txs: Tx[] = [];
+  for (const file of args) append(txs, await readTxLines(file, io));
+  return flags.bool("append") ? [joinTxs(txs, settings)] : txs;
+}
+
+/** Whose signature is made, and how. */
+interface Job {
+  readonly context: CliContext;
+  readonly settings: TxSettings;
+  readonly signer: Required<Sender>;
+  /** Address of the account that is signed for. */
+  readonly account: string;
+  readonly mode: SignMode;
+  readonly form: SignedForm;
+}
+
+/** Nothing is written before all is signed. */
+async function signAll(input: CommandInput, read: (settings: TxSettings) => Promise<readonly Tx[]>): Promise<void> {
+  const settings = readTxSettings(input.flags);
+  const form = formOf(input.flags);
+  const asked = modeOf(input.flags, settings.signMode);
+  const txs = await read(settings);
+  const context = createContext(input);
+  const signer = await requireSigningKey(context);
+  const { account, mode } = await signedFor(context, signer, asked);
+  const job = { context, settings, signer, form, account, mode: modeForKey(context, mode, signer.key) };
+  for (const tx of txs) {
+    checkShown(tx.body?.messages ?? [], input.flags);
+    checkSigner(tx, { name: signer.key.name, account: addressBytes(job.account), mode: job.mode });
+  }
+  const numbers = await signerNumbers(context, settings, job.account);
+  const data: SignerData = form === "older" ? { ...numbers, aminoNames: "older" } : numbers;
+  const lines: string[] = [];
+  for (const [i, tx] of txs.entries()) {
+    lines.push(await signOne(job, tx, { ...data, sequence: data.sequence + BigInt(i) }));
+  }
+  await writeDocument(context, lines);
+}
+
+async function signOne({ context, signer, mode, form }: Job, tx: Tx, data: SignerData): Promise<string> {
+  const overwrite = context.flags.bool("overwrite");
+  return renderSigned(await signTx({ context, tx, key: signer.key, mode, data, overwrite }), form);
+}
+
+/** The account of `--multisig`, which its members sign for in the one mode that it takes, else the signer's own. */
+async function signedFor(
+  context: CliContext,
+  { address, key }: Required<Sender>,
+  mode: SignMode,
+): Promise<Pick<Job, "account" | "mode">> {
+  const text = context.flags.optional("multisig");
+  if (text === undefined) return { account: address, mode };
+  if (mode === SignMode.DIRECT && context.flags.typed("sign-mode")) {
+    throw usageError("members of a multisig sign in mode amino-json", "leave out --sign-mode");
+  }
+  const multisig = await (await context.keyring()).find(text);
+  if (multisig === undefined) return { account: checkedAddress(text), mode: SignMode.LEGACY_AMINO_JSON };
+  const { publicKey } = multisig;
+  if (publicKey.type !== "multisig") throw usageError(`--multisig: key "${multisig.name}" is no multisig`);
+  const own = key.publicKey;
+  if (own.type === "multisig" || !publicKey.keys.some((member) => equalBytes(member.key, own.key))) {
+    const hint = "sign with the key of a member";
+    throw commandError(`key "${key.name}" is no member of the multisig "${multisig.name}"`, { hint });
+  }
+  const account = encodeAddress(multisig.address, "account", context.profile.bech32Prefix);
+  return { account, mode: SignMode.LEGACY_AMINO_JSON };
+}
+
+function checkedAddress(text: string): string {
+  try {
+    addressBytes(text);
+    return text;
+  } catch (error) {
+    throw usageError(`--multisig: ${errorText(error)}`, "give the name or the address of a multisig");
+  }
+}

@@ -1,0 +1,181 @@
+import { rename } from "node:fs/promises";
+import { isIP } from "node:net";
+import {
+  type CertificateFile,
+  type CertificateKind,
+  type CertificatePlan,
+  certificatePassphrase,
+  certificatePath,
+  chainRecord,
+  makeCertificate,
+  planCertificate,
+  publicKeyPem,
+  publishMessage,
+  readCertificateFile,
+  type Validity,
+  writeCertificateFile,
+} from "../../../certs/index.ts";
+import type { TxResponse } from "../../../client/index.ts";
+import type { NewCertificate } from "../../../crypto/index.ts";
+import { newPassphraseFault, removeFile } from "../../../keyring/index.ts";
+import { EXIT } from "../../../util/index.ts";
+import { MsgRevokeCertificateSchema } from "../../../wire/gen/svc/cert/v1beta1/cert_pb.js";
+import { type Any, packAny } from "../../../wire/index.ts";
+import type { CommandInput } from "../../command/spec.ts";
+import { type CliContext, createContext } from "../../context.ts";
+import { commandError, usageError } from "../../errors.ts";
+import { newSecret } from "../../keys/keyring.ts";
+import { finishTx, type TxHooks } from "../session/run.ts";
+import { signerOf } from "../session/sender.ts";
+import { openTx, type TxSession } from "../session/session.ts";
+import { addToGenesis } from "./cert-genesis.ts";
+import { readValidity } from "./cert-validity.ts";
+
+/** What `tx cert create` is asked for. */
+export interface CertificateOrder {
+  readonly kind: CertificateKind;
+  readonly hosts: readonly string[];
+  readonly validity: Validity;
+  /** Revoke a valid one and make a new one. */
+  readonly replace: boolean;
+}
+
+/** `tx cert create server HOST...` and `tx cert create client`: converges on one published certificate. */
+export async function certCreate(kind: CertificateKind, input: CommandInput): Promise<number> {
+  const hosts = kind === "server" ? input.args.map(checkHost) : [];
+  const { flags } = input;
+  const order = { kind, hosts, validity: readValidity(flags, Date.now()), replace: flags.bool("rie") };
+  const session = await openTx(createContext(input));
+  await adoptPending(session, order);
+  const plan = await makePlan(session, order);
+  input.io.err(`${plan.say}\n`);
+  if (plan.kind === "keep") return EXIT.done;
+  const certificate = await obtainCertificate(session, plan, order);
+  if (flags.bool("to-genesis")) return toGenesis(session, order.kind, certificate);
+  return finishTx(
+    session,
+    certificateMessages(session.sender.address, plan, certificate),
+    hooksFor(session, plan, { order, certificate }),
+  );
+}
+
+const HOST = /^(?:\*\.)?[a-zA-Z0-9_](?:[a-zA-Z0-9_.-]{0,251}[a-zA-Z0-9])?$/;
+
+function checkHost(host: string): string {
+  if (isIP(host) !== 0 || (HOST.test(host) && !host.includes(".."))) return host;
+  throw usageError(
+    `<hosts>: "${host.slice(0, 80)}" is no host name and no IP address`,
+    "leave out scheme and port: provider.example.com",
+  );
+}
+
+/** The published halves of a certificate and its encrypted key. */
+type CertificateParts = Pick<NewCertificate, "certificate" | "publicKey" | "encryptedKey">;
+
+async function makePlan(session: TxSession, { kind, hosts, replace }: CertificateOrder): Promise<CertificatePlan> {
+  const { context, settings, sender } = session;
+  const file = await readCertificateFile(certificatePath(context.home, sender.address, kind));
+  if (file !== undefined) checkOwner(file, sender.address);
+  const offline = settings.offline || context.flags.bool("to-genesis");
+  if (file !== undefined && settings.offline) {
+    const hint = "leave out --offline, or move the file away";
+    throw commandError(`${file.path} exists, and without a node it is unknown whether the chain has it`, { hint });
+  }
+  const record =
+    file === undefined || offline ? "missing" : await chainRecord(await session.chain(), sender.address, file);
+  return planCertificate({ address: sender.address, file, record, hosts, replace, now: Date.now() / 1000 });
+}
+
+function checkOwner({ path, details }: CertificateFile, address: string): void {
+  if (details.commonName === address) return;
+  throw commandError(`certificate file ${path} belongs to ${details.commonName}`, { hint: "move the file away" });
+}
+
+async function obtainCertificate(
+  session: TxSession,
+  plan: CertificatePlan,
+  order: CertificateOrder,
+): Promise<CertificateParts> {
+  if (plan.kind !== "new") return { ...plan.file, publicKey: publicKeyPem(plan.file.details) };
+  const { hosts, validity } = order;
+  return makeCertificate({ address: session.sender.address, hosts, validity }, await keyPassphrase(session));
+}
+
+/** The account key makes it; where the keyring is not opened the user does. */
+async function keyPassphrase({ context, sender }: TxSession): Promise<string> {
+  if (sender.key !== undefined) return certificatePassphrase(await signerOf(context, sender));
+  if (context.flags.bool("dry-run")) return "not kept";
+  const passphrase = await newSecret("Enter passphrase to encrypt the certificate's key:", context.io);
+  const fault = newPassphraseFault(passphrase);
+  if (fault !== undefined) throw commandError(fault, { hint: "type another one" });
+  if ((await newSecret("Repeat the passphrase:", context.io)) !== passphrase)
+    throw commandError("passphrases don't match", { hint: "type the same passphrase twice" });
+  return passphrase;
+}
+
+function certificateMessages(
+  owner: string,
+  plan: CertificatePlan,
+  { certificate, publicKey }: CertificateParts,
+): Any[] {
+  const create = publishMessage(owner, { certificate, publicKey });
+  const serial = plan.kind === "new" ? plan.revoke : undefined;
+  return serial === undefined ? [create] : [packAny(MsgRevokeCertificateSchema, { id: { owner, serial } }), create];
+}
+
+/** A new certificate waits under this name until the node has taken its transaction; then it replaces the old one. */
+function pendingPath(context: CliContext, address: string, kind: CertificateKind): string {
+  return `${certificatePath(context.home, address, kind)}.new`;
+}
+
+/** A file of a run that was interrupted takes its place when nothing stands there, or when the chain has it. */
+async function adoptPending(
+  { context, settings, sender, chain }: TxSession,
+  { kind }: CertificateOrder,
+): Promise<void> {
+  const pending = await readCertificateFile(pendingPath(context, sender.address, kind));
+  if (pending === undefined || settings.offline || settings.purpose === "estimate") return;
+  const path = certificatePath(context.home, sender.address, kind);
+  const inTheWay = (await readCertificateFile(path)) !== undefined;
+  if (inTheWay && (await chainRecord(await chain(), sender.address, pending)) !== "valid") return;
+  await rename(pending.path, path);
+  context.io.err(`certificate ${pending.details.serial} of an earlier run is now ${path}\n`);
+}
+
+interface Made {
+  readonly order: CertificateOrder;
+  readonly certificate: CertificateParts;
+}
+
+function hooksFor(session: TxSession, plan: CertificatePlan, { order, certificate }: Made): TxHooks {
+  if (plan.kind !== "new") return {};
+  const { context, settings, sender } = session;
+  const path = certificatePath(context.home, sender.address, order.kind);
+  const pending = pendingPath(context, sender.address, order.kind);
+  const onSigned = async (): Promise<void> => {
+    await writeCertificateFile(pending, certificate);
+    if (settings.purpose === "send") return;
+    if ((await readCertificateFile(path)) === undefined) return rename(pending, path);
+    context.io.err(
+      `the new certificate waits in ${pending}; run this command again when its transaction is committed\n`,
+    );
+  };
+  const onAnswer = async ({ code }: TxResponse): Promise<void> => {
+    if (code !== 0) return removeFile(pending);
+    await rename(pending, path);
+    context.io.err(`certificate saved in ${path}\n`);
+  };
+  return { onSigned, onAnswer };
+}
+
+async function toGenesis(
+  { context, sender }: TxSession,
+  kind: CertificateKind,
+  certificate: CertificateParts,
+): Promise<number> {
+  const genesis = await addToGenesis(context.home, sender.address, certificate);
+  const path = certificatePath(context.home, sender.address, kind);
+  await writeCertificateFile(path, certificate);
+  context.io.err(`certificate saved in ${path} and added to ${genesis}\n`);
+  return EXIT.done;
+}

@@ -1,0 +1,141 @@
+import { TX_FLAGS } from "../../command/global-flags.ts";
+import type { CommandSpec, FlagSpec } from "../../command/spec.ts";
+
+const DSEQ: FlagSpec = { name: "dseq", value: "<n>", summary: "number of the deployment" };
+const OWNER: FlagSpec = {
+  name: "owner",
+  value: "<address>",
+  summary: "account that owns the deployment (default: the sender)",
+};
+const DEPOSIT: FlagSpec = {
+  name: "deposit",
+  value: "<coin>",
+  summary: "money for the deployment (default: the least that the chain takes)",
+};
+
+/** Commands of the group `tx provider`. */
+export const PROVIDER: readonly CommandSpec[] = [
+  {
+    name: "create",
+    args: "<file>",
+    summary: "Register a provider from its definition file",
+    flags: TX_FLAGS,
+    example: "svc tx provider create provider.yaml --from provider --fees 5000utoken",
+    load: async () => (await import("./provider.ts")).providerCreate,
+  },
+  {
+    name: "update",
+    args: "<file>",
+    summary: "Change a provider's record to its definition file",
+    flags: TX_FLAGS,
+    example: "svc tx provider update provider.yaml --from provider --fees 5000utoken",
+    load: async () => (await import("./provider.ts")).providerUpdate,
+  },
+];
+
+const CERT_FLAGS: readonly FlagSpec[] = [
+  { name: "nbf", value: "<time>", summary: "time from which the certificate is valid (default: now)" },
+  { name: "naf", value: "<days|time>", summary: "until when it is valid: <n>d or a time (default 365d)" },
+  { name: "rie", summary: "revoke a certificate that is valid and make a new one" },
+  { name: "to-genesis", summary: "add the certificate to the genesis file of the home instead of sending it" },
+  ...TX_FLAGS,
+];
+
+/** Commands of the group `tx cert`. */
+export const CERT: readonly CommandSpec[] = [
+  {
+    name: "create server",
+    args: "<hosts...>",
+    summary: "For a provider's gateway under these host names",
+    flags: CERT_FLAGS,
+    example: "svc tx cert create server provider.example.com --from provider --fees 5000utoken",
+    load: async () => {
+      const { certCreate } = await import("./cert-create.ts");
+      return (input) => certCreate("server", input);
+    },
+  },
+  {
+    name: "create client",
+    summary: "For a tenant's requests to providers",
+    flags: CERT_FLAGS,
+    example: "svc tx cert create client --from alice --fees 5000utoken",
+    load: async () => {
+      const { certCreate } = await import("./cert-create.ts");
+      return (input) => certCreate("client", input);
+    },
+  },
+  {
+    name: "revoke",
+    args: "[kind]",
+    summary: "Revoke a certificate, by default the one in the home",
+    flags: [{ name: "serial", value: "<n>", summary: "serial number of the certificate" }, ...TX_FLAGS],
+    example: "svc tx cert revoke server --from provider --fees 5000utoken",
+    load: async () => (await import("./cert-revoke.ts")).certRevoke,
+  },
+];
+
+const DEPOSIT_COMMAND: CommandSpec = {
+  name: "deposit",
+  args: "<amount>",
+  summary: "Add money to a deployment",
+  flags: [DSEQ, OWNER, ...TX_FLAGS],
+  example: "svc tx deployment deposit 5000000utoken --dseq 1234 --from alice",
+  load: async () => (await import("./deployment.ts")).deploymentDeposit,
+};
+
+/** Commands of the group `tx deployment`. */
+export const DEPLOYMENT: readonly CommandSpec[] = [
+  {
+    name: "create",
+    args: "<file>",
+    summary: "Order what a deployment file asks for",
+    flags: [
+      { ...DSEQ, summary: "number of the deployment (default: the height, or the next free one)" },
+      DEPOSIT,
+      OWNER,
+      ...TX_FLAGS,
+    ],
+    example: "svc tx deployment create examples/web.yaml --from alice --fees 5000utoken",
+    load: async () => (await import("./deployment.ts")).deploymentCreate,
+  },
+  {
+    name: "update",
+    args: "<file>",
+    summary: "Change what runs in a deployment; its resources stay as they are",
+    flags: [DSEQ, OWNER, ...TX_FLAGS],
+    example: "svc tx deployment update examples/web.yaml --dseq 1234 --from alice",
+    load: async () => (await import("./deployment.ts")).deploymentUpdate,
+  },
+  DEPOSIT_COMMAND,
+];
+
+/** The module has no messages of its own: money comes through deployments and bids. */
+export const ESCROW: CommandSpec = {
+  name: "escrow",
+  summary: "Fund deployments",
+  commands: async () => [
+    {
+      name: "deposit",
+      summary: "Add money to an escrow account",
+      commands: async () => [
+        {
+          ...DEPOSIT_COMMAND,
+          name: "deployment",
+          example: "svc tx escrow deposit deployment 5000000utoken --dseq 1234 --from alice",
+        },
+      ],
+    },
+  ],
+};
+
+/** Commands of the group `tx audit`. */
+export const AUDIT: readonly CommandSpec[] = [
+  {
+    name: "attr create",
+    args: "<provider> [pairs...]",
+    summary: "Sign attributes of a provider: keys and values in turn, or all that it has",
+    flags: TX_FLAGS,
+    example: "svc tx audit attr create $PROVIDER region eu-west --from auditor",
+    load: async () => (await import("./audit.ts")).auditCreate,
+  },
+];

@@ -1,0 +1,48 @@
+import { errorText, SvcError, sdkErrors } from "../../../util/index.ts";
+import type { PublicKey, SignerData } from "../../../wire/index.ts";
+import type { CliContext } from "../../context.ts";
+import { commandError } from "../../errors.ts";
+import type { TxSettings } from "./settings.ts";
+
+/** What a signature binds beside the transaction, and the account's key where a node was asked for it. */
+export interface SignerNumbers extends SignerData {
+  readonly publicKey?: PublicKey;
+}
+
+/**
+ * Account number and sequence of an account: those of the flags, else the chain's. With both, and the chain id, no node
+ * is asked.
+ */
+export async function signerNumbers(
+  context: CliContext,
+  { accountNumber, sequence }: Pick<TxSettings, "accountNumber" | "sequence">,
+  address: string,
+): Promise<SignerNumbers> {
+  const { aminoNames } = context.profile;
+  if (accountNumber !== undefined && sequence !== undefined) {
+    return { chainId: await context.chainId(), accountNumber, sequence, aminoNames };
+  }
+  const { accountInfo, checkChain } = await import("./account.ts");
+  const chain = await context.chain();
+  await checkChain(context, chain);
+  const info = await accountInfo(chain.query, address).catch((error: unknown) => {
+    throw accountFault(error, address);
+  });
+  return {
+    chainId: await context.chainId(),
+    accountNumber: accountNumber ?? info.accountNumber,
+    sequence: sequence ?? info.sequence,
+    aminoNames,
+    ...(info.publicKey === undefined ? {} : { publicKey: info.publicKey }),
+  };
+}
+
+/** The chain's answer about an account that it does not have, with the remedy. */
+export function accountFault(error: unknown, address: string): unknown {
+  if (!(error instanceof SvcError)) return commandError(errorText(error), { cause: error });
+  if (error.codespace !== "sdk" || error.code !== sdkErrors.keyNotFound.code) return error;
+  return new SvcError(error.codespace, error.code, error.message, {
+    hint: `the chain has no account ${address} until it receives coins: send it some first`,
+    cause: error,
+  });
+}

@@ -1,0 +1,186 @@
+import { DEC_ONE, type Dec, errorText, formatDecShort, parseDec, tryParseInt } from "../../../util/index.ts";
+import { MsgCreateValidatorSchema, MsgEditValidatorSchema } from "../../../wire/gen/sdk/staking/v1beta1/tx_pb.js";
+import {
+  decodeAddress,
+  decodePublicKey,
+  encodeAddress,
+  type PublicKey,
+  packAny,
+  publicKeyFromJson,
+  publicKeyToAny,
+  readJson,
+} from "../../../wire/index.ts";
+import type { Flags } from "../../command/flags.ts";
+import type { NetworkProfile } from "../../command/profile.ts";
+import type { CommandInput } from "../../command/spec.ts";
+import { usageError } from "../../errors.ts";
+import { readCoin } from "../../values/coins.ts";
+import { runTx } from "../session/run.ts";
+import { readValidatorFile } from "./validator-file.ts";
+
+/** Flags of `tx staking create-validator`, each also a key of its file. */
+export const CREATE_VALUES = [
+  "amount",
+  "pubkey",
+  "moniker",
+  "identity",
+  "website",
+  "security-contact",
+  "details",
+  "commission-rate",
+  "commission-max-rate",
+  "commission-max-change-rate",
+  "min-self-delegation",
+] as const;
+type CreateValue = (typeof CREATE_VALUES)[number];
+
+/** A text of a description that stays as it is. */
+const UNCHANGED = "[do-not-modify]";
+const KEY_HINT =
+  'write {"@type":"/cosmos.crypto.ed25519.PubKey","key":"<base64>"}, as show-validator of its node prints it';
+
+/** `tx staking create-validator [FILE]`: what flags say goes before what the file says. */
+export async function createValidator(input: CommandInput): Promise<number> {
+  const { args, flags } = input;
+  const [path] = args;
+  const file = path === undefined ? new Map<string, string>() : readValidatorFile(path, CREATE_VALUES);
+  const source: Source = {
+    profile: flags.profile,
+    label: (name) => (flags.given(name) || path === undefined ? flags.label(name) : `${path}: ${name}`),
+    text: (name) => (flags.given(name) ? undefined : file.get(name)) ?? flags.text(name),
+  };
+  const message = readValidator(source);
+  return runTx(input, ({ sender }) => [
+    packAny(MsgCreateValidatorSchema, {
+      ...message,
+      delegatorAddress: sender.address,
+      validatorAddress: operatorOf(sender.address, flags.profile),
+    }),
+  ]);
+}
+
+/** `tx staking edit-validator`: only what is given changes. */
+export async function editValidator(input: CommandInput): Promise<number> {
+  const { flags } = input;
+  const changed = [...DESCRIPTION, "commission-rate", "min-self-delegation"].filter((name) => flags.given(name));
+  if (changed.length === 0) {
+    throw usageError("nothing is to be changed", "give a flag such as --moniker, --website or --commission-rate");
+  }
+  const text = (name: string): string => (flags.given(name) ? flags.text(name) : UNCHANGED);
+  const commissionRate = optional(flags, "commission-rate", () =>
+    readRate(flags.label("commission-rate"), flags.text("commission-rate")),
+  );
+  const minSelfDelegation = optional(flags, "min-self-delegation", () =>
+    readLeast(flags.label("min-self-delegation"), flags.text("min-self-delegation")),
+  );
+  return runTx(input, ({ sender }) => [
+    packAny(MsgEditValidatorSchema, {
+      description: descriptionOf(text),
+      validatorAddress: operatorOf(sender.address, flags.profile),
+      ...(commissionRate === undefined ? {} : { commissionRate: commissionRate.toString() }),
+      ...(minSelfDelegation === undefined ? {} : { minSelfDelegation: minSelfDelegation.toString() }),
+    }),
+  ]);
+}
+
+/** Where the values of a new validator come from. */
+interface Source {
+  readonly profile: NetworkProfile;
+  /** What the user knows a value by. */
+  readonly label: (name: CreateValue) => string;
+  readonly text: (name: CreateValue) => string;
+}
+
+const DESCRIPTION = ["moniker", "identity", "website", "security-contact", "details"] as const;
+
+function descriptionOf(text: (name: (typeof DESCRIPTION)[number]) => string) {
+  return {
+    moniker: text("moniker"),
+    identity: text("identity"),
+    website: text("website"),
+    securityContact: text("security-contact"),
+    details: text("details"),
+  };
+}
+
+function readValidator(source: Source) {
+  const { profile, label, text } = source;
+  for (const name of ["amount", "pubkey", "moniker"] as const) {
+    if (text(name) !== "") continue;
+    const hint = "give it, or a file with all of a validator: svc tx staking create-validator <file>";
+    throw usageError(`required flag --${name} is not set`, hint);
+  }
+  const value = readCoin(text("amount"), label("amount"), profile);
+  const least = readLeast(label("min-self-delegation"), text("min-self-delegation"));
+  if (BigInt(value.amount) < least) {
+    const hint = `bond at least ${least}${value.denom}, or lower --min-self-delegation`;
+    throw usageError(`${label("amount")}: ${value.amount} is less than the least self-delegation, ${least}`, hint);
+  }
+  return {
+    description: descriptionOf(text),
+    commission: readCommission(source),
+    minSelfDelegation: least.toString(),
+    pubkey: publicKeyToAny(readConsensusKey(source), profile.namespace),
+    value,
+  };
+}
+
+function readCommission({ label, text }: Source) {
+  const read = (name: CreateValue): Dec => readRate(label(name), text(name));
+  const [rate, max] = [read("commission-rate"), read("commission-max-rate")];
+  const change = read("commission-max-change-rate");
+  if (rate > max) throw tooHigh(label("commission-rate"), rate, `the most that it may become, ${formatDecShort(max)}`);
+  if (change > max) {
+    throw tooHigh(label("commission-max-change-rate"), change, `the rate's most, ${formatDecShort(max)}`);
+  }
+  return { rate: rate.toString(), maxRate: max.toString(), maxChangeRate: change.toString() };
+}
+
+/** Whether the chain takes a key of this kind is its affair; several keys sign no block. */
+function readConsensusKey({ label, text, profile }: Source): PublicKey {
+  const given = text("pubkey").trim();
+  const read = (): PublicKey =>
+    given.startsWith("{")
+      ? publicKeyFromJson(readJson(given))
+      : decodePublicKey(given, "valconsPub", profile.bech32Prefix);
+  let key: PublicKey;
+  try {
+    key = read();
+  } catch (error) {
+    throw usageError(`${label("pubkey")}: ${errorText(error)}`, KEY_HINT);
+  }
+  if (key.type === "multisig") throw usageError(`${label("pubkey")}: a multisig cannot sign blocks`, KEY_HINT);
+  return key;
+}
+
+/** A part of rewards from 0 to 1. */
+function readRate(name: string, text: string): Dec {
+  let rate: Dec;
+  try {
+    rate = parseDec(text);
+  } catch (error) {
+    throw usageError(`${name}: ${errorText(error)}`, "write a part of 1: 0.1 is ten percent");
+  }
+  if (rate < 0n || rate > DEC_ONE) {
+    throw usageError(`${name}: ${text} is not between 0 and 1`, "write a part of 1: 0.1 is ten percent");
+  }
+  return rate;
+}
+
+function tooHigh(name: string, rate: Dec, than: string): Error {
+  return usageError(`${name}: ${formatDecShort(rate)} is more than ${than}`, "lower the one or raise the other");
+}
+
+function readLeast(name: string, text: string): bigint {
+  const value = tryParseInt(text);
+  if (value !== undefined && value > 0n) return value;
+  throw usageError(`${name}: "${text.slice(0, 64)}" is no whole number above zero`);
+}
+
+function optional<T>(flags: Flags, name: string, read: () => T): T | undefined {
+  return flags.given(name) ? read() : undefined;
+}
+
+function operatorOf(account: string, { bech32Prefix }: NetworkProfile): string {
+  return encodeAddress(decodeAddress(account, "account", bech32Prefix), "valoper", bech32Prefix);
+}
