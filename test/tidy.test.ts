@@ -59,7 +59,6 @@ const MAX_LOOSE_FILES = 12;
 const CROWDED: ReadonlyMap<string, number> = new Map([
   ["src/cli/command", 14],
   ["src/cli/localnet", 16],
-  ["src/cli/query", 19],
   ["src/client/gateway", 14],
   ["src/crypto", 24],
   ["src/engine/embedded", 18],

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { cliChain } from "../../../test/cli/chain.ts";
-import { formatGoDuration } from "./blocks-remaining.ts";
+import { formatGoDuration } from "./modules/blocks-remaining.ts";
 
 const chain = await cliChain("alice", "bob", "carol");
 const { alice = "", bob = "" } = chain.addresses;

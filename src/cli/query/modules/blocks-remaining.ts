@@ -1,18 +1,18 @@
-import { type BlockPace, blockPace, type ChainClient } from "../../client/index.ts";
-import { DEC_ONE, errorText } from "../../util/index.ts";
-import { Query, type QueryDeploymentResponse } from "../../wire/gen/svc/deployment/v1beta1/query_pb.js";
+import { type BlockPace, blockPace, type ChainClient } from "../../../client/index.ts";
+import { DEC_ONE, errorText } from "../../../util/index.ts";
+import { Query, type QueryDeploymentResponse } from "../../../wire/gen/svc/deployment/v1beta1/query_pb.js";
 import {
   type DeploymentKey,
   formatTimestamp,
   fromNanos,
   type JsonObject,
   parseDeploymentId,
-} from "../../wire/index.ts";
-import type { CommandInput } from "../command/spec.ts";
-import { type CliContext, createContext } from "../context.ts";
-import { commandError, usageError } from "../errors.ts";
-import { printResult } from "../terminal/output.ts";
-import { addressFlag } from "./ask.ts";
+} from "../../../wire/index.ts";
+import type { CommandInput } from "../../command/spec.ts";
+import { type CliContext, createContext } from "../../context.ts";
+import { commandError, usageError } from "../../errors.ts";
+import { printResult } from "../../terminal/output.ts";
+import { addressFlag } from "../ask.ts";
 
 const NANOS_PER_SECOND = 1_000_000_000n;
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { runCli } from "../../../test/cli/run.ts";
-import { NodeDouble } from "../../client/testing/node-double.ts";
-import { parseDec } from "../../util/index.ts";
-import { Query } from "../../wire/gen/sdk/distribution/v1beta1/query_pb.js";
-import { encodeAddress } from "../../wire/index.ts";
+import { runCli } from "../../../../test/cli/run.ts";
+import { NodeDouble } from "../../../client/testing/node-double.ts";
+import { parseDec } from "../../../util/index.ts";
+import { Query } from "../../../wire/gen/sdk/distribution/v1beta1/query_pb.js";
+import { encodeAddress } from "../../../wire/index.ts";
 
 const bytes = new Uint8Array(20).fill(7);
 const DELEGATOR = encodeAddress(bytes);

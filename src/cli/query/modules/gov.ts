@@ -1,16 +1,16 @@
 import type { DescMethod } from "@bufbuild/protobuf";
-import { eventsQuery, searchTxs } from "../../client/index.ts";
-import { Query as NewQuery } from "../../wire/gen/sdk/gov/v1/query_pb.js";
-import { Query as OldQuery } from "../../wire/gen/sdk/gov/v1beta1/query_pb.js";
-import { TxSchema } from "../../wire/gen/sdk/tx/v1beta1/tx_pb.js";
-import { isObject, type JsonValue, messageSigners, unpackAny, unpackAs } from "../../wire/index.ts";
-import type { CommandInput } from "../command/spec.ts";
-import { type CliContext, createContext } from "../context.ts";
-import { commandError, usageError } from "../errors.ts";
-import { printResult } from "../terminal/output.ts";
-import { proposalId } from "../values/proposal-id.ts";
-import { ask } from "./ask.ts";
-import { newerOrOlder } from "./older.ts";
+import { eventsQuery, searchTxs } from "../../../client/index.ts";
+import { Query as NewQuery } from "../../../wire/gen/sdk/gov/v1/query_pb.js";
+import { Query as OldQuery } from "../../../wire/gen/sdk/gov/v1beta1/query_pb.js";
+import { TxSchema } from "../../../wire/gen/sdk/tx/v1beta1/tx_pb.js";
+import { isObject, type JsonValue, messageSigners, unpackAny, unpackAs } from "../../../wire/index.ts";
+import type { CommandInput } from "../../command/spec.ts";
+import { type CliContext, createContext } from "../../context.ts";
+import { commandError, usageError } from "../../errors.ts";
+import { printResult } from "../../terminal/output.ts";
+import { proposalId } from "../../values/proposal-id.ts";
+import { ask } from "../ask.ts";
+import { newerOrOlder } from "../older.ts";
 
 function fieldOf(answer: JsonValue, field: string): JsonValue {
   return isObject(answer) ? (answer[field] ?? null) : answer;

@@ -1,9 +1,9 @@
-import { Query } from "../../wire/gen/svc/audit/v1beta1/audit_pb.js";
-import type { CommandInput } from "../command/spec.ts";
-import { createContext } from "../context.ts";
-import { printResult } from "../terminal/output.ts";
-import { addressArgument, ask } from "./ask.ts";
-import { pageRequest } from "./page.ts";
+import { Query } from "../../../wire/gen/svc/audit/v1beta1/audit_pb.js";
+import type { CommandInput } from "../../command/spec.ts";
+import { createContext } from "../../context.ts";
+import { printResult } from "../../terminal/output.ts";
+import { addressArgument, ask } from "../ask.ts";
+import { pageRequest } from "../page.ts";
 
 /** `query audit get OWNER [AUDITOR]`: what all auditors, or one, have signed of a provider. */
 export async function queryAudit(input: CommandInput): Promise<void> {

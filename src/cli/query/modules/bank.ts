@@ -1,13 +1,13 @@
-import { isDenom } from "../../util/index.ts";
-import { Query as AuthQuery } from "../../wire/gen/sdk/auth/v1beta1/auth_pb.js";
-import { Query as BankQuery } from "../../wire/gen/sdk/bank/v1beta1/query_pb.js";
-import { isObject } from "../../wire/index.ts";
-import type { CommandInput } from "../command/spec.ts";
-import { createContext } from "../context.ts";
-import { usageError } from "../errors.ts";
-import { printResult } from "../terminal/output.ts";
-import { addressArgument, ask } from "./ask.ts";
-import { pageRequest } from "./page.ts";
+import { isDenom } from "../../../util/index.ts";
+import { Query as AuthQuery } from "../../../wire/gen/sdk/auth/v1beta1/auth_pb.js";
+import { Query as BankQuery } from "../../../wire/gen/sdk/bank/v1beta1/query_pb.js";
+import { isObject } from "../../../wire/index.ts";
+import type { CommandInput } from "../../command/spec.ts";
+import { createContext } from "../../context.ts";
+import { usageError } from "../../errors.ts";
+import { printResult } from "../../terminal/output.ts";
+import { addressArgument, ask } from "../ask.ts";
+import { pageRequest } from "../page.ts";
 
 /** `query bank balances ADDRESS`: all denominations, or with `--denom` one. */
 export async function queryBalances(input: CommandInput): Promise<void> {

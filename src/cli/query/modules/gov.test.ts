@@ -1,12 +1,12 @@
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
-import { runCli } from "../../../test/cli/run.ts";
-import { NodeDouble } from "../../client/testing/node-double.ts";
-import { sdkErrors, toBase64 } from "../../util/index.ts";
-import { Query as NewQuery } from "../../wire/gen/sdk/gov/v1/query_pb.js";
-import { TextProposalSchema } from "../../wire/gen/sdk/gov/v1beta1/gov_pb.js";
-import { Query as OldQuery } from "../../wire/gen/sdk/gov/v1beta1/query_pb.js";
-import { MsgSubmitProposalSchema } from "../../wire/gen/sdk/gov/v1beta1/tx_pb.js";
-import { encodeAuthInfo, encodeTx, encodeTxBody, packAny } from "../../wire/index.ts";
+import { runCli } from "../../../../test/cli/run.ts";
+import { NodeDouble } from "../../../client/testing/node-double.ts";
+import { sdkErrors, toBase64 } from "../../../util/index.ts";
+import { Query as NewQuery } from "../../../wire/gen/sdk/gov/v1/query_pb.js";
+import { TextProposalSchema } from "../../../wire/gen/sdk/gov/v1beta1/gov_pb.js";
+import { Query as OldQuery } from "../../../wire/gen/sdk/gov/v1beta1/query_pb.js";
+import { MsgSubmitProposalSchema } from "../../../wire/gen/sdk/gov/v1beta1/tx_pb.js";
+import { encodeAuthInfo, encodeTx, encodeTxBody, packAny } from "../../../wire/index.ts";
 
 const ALICE = "svc1vqekc49ukm8gu5xsn7dwsdduqan5rjw0crjevv";
 const VOTING = { votingPeriod: { seconds: 60n } };

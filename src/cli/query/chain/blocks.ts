@@ -1,11 +1,11 @@
-import { checkBlockSearch, type RpcClient, readHeaders } from "../../client/index.ts";
-import { tryParseInt } from "../../util/index.ts";
-import type { JsonValue } from "../../wire/index.ts";
-import type { Flags } from "../command/flags.ts";
-import type { CommandInput } from "../command/spec.ts";
-import { createContext } from "../context.ts";
-import { commandError, usageError } from "../errors.ts";
-import { printResult } from "../terminal/output.ts";
+import { checkBlockSearch, type RpcClient, readHeaders } from "../../../client/index.ts";
+import { tryParseInt } from "../../../util/index.ts";
+import type { JsonValue } from "../../../wire/index.ts";
+import type { Flags } from "../../command/flags.ts";
+import type { CommandInput } from "../../command/spec.ts";
+import { createContext } from "../../context.ts";
+import { commandError, usageError } from "../../errors.ts";
+import { printResult } from "../../terminal/output.ts";
 
 const MAX_HEIGHT = (1n << 63n) - 1n;
 /** Nodes tell this many headers at once. */

@@ -1,12 +1,12 @@
-import { fromHex, toBase64 } from "../../util/index.ts";
-import { Query } from "../../wire/gen/sdk/evidence/v1beta1/query_pb.js";
-import { isObject } from "../../wire/index.ts";
-import type { CommandInput } from "../command/spec.ts";
-import { createContext } from "../context.ts";
-import { printResult } from "../terminal/output.ts";
-import { ask } from "./ask.ts";
-import { hashArgument } from "./hash.ts";
-import { pageRequest } from "./page.ts";
+import { fromHex, toBase64 } from "../../../util/index.ts";
+import { Query } from "../../../wire/gen/sdk/evidence/v1beta1/query_pb.js";
+import { isObject } from "../../../wire/index.ts";
+import type { CommandInput } from "../../command/spec.ts";
+import { createContext } from "../../context.ts";
+import { printResult } from "../../terminal/output.ts";
+import { hashArgument } from "../../values/hash.ts";
+import { ask } from "../ask.ts";
+import { pageRequest } from "../page.ts";
 
 /** `query evidence [HASH]`: what a validator did wrong, or all of it; newer tools say `list` for all. */
 export async function queryEvidence(input: CommandInput): Promise<void> {

@@ -1,9 +1,9 @@
-import { Query as DistributionQuery } from "../../wire/gen/sdk/distribution/v1beta1/query_pb.js";
-import { isObject } from "../../wire/index.ts";
-import type { CommandInput } from "../command/spec.ts";
-import { createContext } from "../context.ts";
-import { printResult } from "../terminal/output.ts";
-import { addressArgument, ask, validatorArgument } from "./ask.ts";
+import { Query as DistributionQuery } from "../../../wire/gen/sdk/distribution/v1beta1/query_pb.js";
+import { isObject } from "../../../wire/index.ts";
+import type { CommandInput } from "../../command/spec.ts";
+import { createContext } from "../../context.ts";
+import { printResult } from "../../terminal/output.ts";
+import { addressArgument, ask, validatorArgument } from "../ask.ts";
 
 /** `query distribution rewards DELEGATOR [VALIDATOR]`: of one validator a plain list of coins. */
 export async function queryRewards(input: CommandInput): Promise<void> {

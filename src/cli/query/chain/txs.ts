@@ -5,14 +5,14 @@ import {
   searchTxs,
   type TxResponse,
   TxResponseSchema,
-} from "../../client/index.ts";
-import { sdkErrors } from "../../util/index.ts";
-import { isAddress, toJson } from "../../wire/index.ts";
-import { inFlag } from "../command/in-flag.ts";
-import type { CommandInput } from "../command/spec.ts";
-import { createContext } from "../context.ts";
-import { usageError } from "../errors.ts";
-import { printResult } from "../terminal/output.ts";
+} from "../../../client/index.ts";
+import { sdkErrors } from "../../../util/index.ts";
+import { isAddress, toJson } from "../../../wire/index.ts";
+import { inFlag } from "../../command/in-flag.ts";
+import type { CommandInput } from "../../command/spec.ts";
+import { createContext } from "../../context.ts";
+import { usageError } from "../../errors.ts";
+import { printResult } from "../../terminal/output.ts";
 
 /** Nodes give at most this many transactions at once. */
 const MAX_TXS = 100n;

@@ -1,10 +1,10 @@
-import { committedResponse, TxResponseSchema, waitForTx } from "../../client/index.ts";
-import { toJson } from "../../wire/index.ts";
-import type { CommandInput } from "../command/spec.ts";
-import { createContext } from "../context.ts";
-import { printResult } from "../terminal/output.ts";
-import { durationFlag } from "../values/duration.ts";
-import { hashArgument } from "./hash.ts";
+import { committedResponse, TxResponseSchema, waitForTx } from "../../../client/index.ts";
+import { toJson } from "../../../wire/index.ts";
+import type { CommandInput } from "../../command/spec.ts";
+import { createContext } from "../../context.ts";
+import { printResult } from "../../terminal/output.ts";
+import { durationFlag } from "../../values/duration.ts";
+import { hashArgument } from "../../values/hash.ts";
 
 /** `query wait-tx HASH`: what a transaction did, as soon as it is in a block. */
 export async function queryWaitTx(input: CommandInput): Promise<void> {
