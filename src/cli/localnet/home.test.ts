@@ -3,15 +3,16 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { runCli } from "../../../test/cli/run.ts";
-import { writeClientSettings } from "./client-settings.ts";
 import {
   defaultLocalnetHome,
   homeFlags,
   isKeptHome,
   isWholeHome,
+  lockLocalnet,
   makeHome,
   readState,
   removeHome,
+  writeClientSettings,
   writeState,
 } from "./home.ts";
 import { Steps } from "./steps.ts";
@@ -88,4 +89,13 @@ test("the summary's faucet command reaches this localnet", () => {
   const steps = new Steps({ json: false, out: (line) => lines.push(line), err: () => {} });
   steps.summary({ rpc: "r", net_url: "n", home: "/srv/net", homeFlags: " --home /srv/net", deployments: [] });
   expect(lines.join("\n")).toContain("svc faucet <address> 100000000utoken --home /srv/net ");
+});
+
+test("a home is one localnet's at a time", () => {
+  const dir = mkdtempSync(join(tmpdir(), "svc-localnet-"));
+  const lock = lockLocalnet("/srv/net", dir);
+  expect(() => lockLocalnet("/srv/net", dir)).toThrow("a localnet runs in /srv/net already");
+  lock.release();
+  lockLocalnet("/srv/net", dir).release();
+  rmSync(dir, { recursive: true });
 });

@@ -4,6 +4,7 @@ import { derivePrivateKey, generateMnemonic, mnemonicToSeed } from "../../crypto
 import { type Keyring, openKeyring, passphraseFile } from "../../keyring/index.ts";
 import { addGenesisAccounts, defaultAppState, initHome } from "../../node/index.ts";
 import {
+  assert,
   DEFAULT_HD_PATH,
   makePrivateDirectory,
   NATIVE_DENOM,
@@ -13,6 +14,9 @@ import {
 } from "../../util/index.ts";
 import { encodeAddress, type JsonObject, type JsonValue } from "../../wire/index.ts";
 import { userHome } from "../command/home.ts";
+import { setConfig } from "../config/edit.ts";
+import { type HomeLock, lockHome } from "../config/home-lock.ts";
+import { findConfigKey } from "../config/keys.ts";
 import { commandError } from "../errors.ts";
 
 export const LOCALNET_CHAIN_ID = "svc-local-1";
@@ -154,4 +158,22 @@ function scaleParams(appState: JsonObject, intervalMs: number): JsonObject {
 
 function isObject(value: JsonValue | undefined): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Lets commands with this home find its keys and its node by themselves: `client.toml` names them. */
+export function writeClientSettings(home: string, node: string): void {
+  const settings = { "chain-id": LOCALNET_CHAIN_ID, "keyring-backend": "test", node };
+  for (const [name, value] of Object.entries(settings)) {
+    const key = findConfigKey(name);
+    assert(key !== undefined, `${name} is a setting`);
+    setConfig(home, { key, value, profile: undefined });
+  }
+}
+
+/** A second start would remove the home and the containers of the first. The lock is in the run folder. */
+export function lockLocalnet(home: string, runDir: string): HomeLock {
+  return lockHome(runDir, {
+    text: `a localnet runs in ${home} already`,
+    hint: "stop it with Ctrl-C where it runs, or start another one beside it with --port-offset 100 (and its own --home)",
+  });
 }

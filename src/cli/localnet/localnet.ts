@@ -9,8 +9,6 @@ import { VERSION } from "../node/version.ts";
 import { providerDir } from "../provider/run/config.ts";
 import type { Io } from "../terminal/io.ts";
 import { SUPERVISED } from "../terminal/signals.ts";
-import { writeClientSettings } from "./client-settings.ts";
-import { type ContainerEngine, ensureBusybox, ensureContainerEngine, startPodman } from "./container-engine.ts";
 import { deployFile, type LocalnetDeployment } from "./deployment.ts";
 import {
   defaultLocalnetHome,
@@ -19,14 +17,21 @@ import {
   isWholeHome,
   LOCALNET_CHAIN_ID,
   localnetKeyring,
+  lockLocalnet,
   makeHome,
   removeHome,
+  writeClientSettings,
   writeState,
 } from "./home.ts";
-import { lockLocalnet } from "./lock.ts";
-import { type NetServer, startNetServer } from "./net-server.ts";
 import { type LocalnetPorts, localnetPorts, requireFreePorts } from "./ports.ts";
-import { type Child, supervise } from "./processes.ts";
+import {
+  type ContainerEngine,
+  ensureBusybox,
+  ensureContainerEngine,
+  startPodman,
+} from "./processes/container-engine.ts";
+import { type NetServer, startNetServer } from "./processes/net-server.ts";
+import { type Child, supervise } from "./processes/processes.ts";
 import { registerProvider } from "./register.ts";
 import { keySigner } from "./signer.ts";
 import { Steps } from "./steps.ts";

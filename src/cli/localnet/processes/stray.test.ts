@@ -3,7 +3,6 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { lockLocalnet } from "./lock.ts";
 import { endStrayService, recordService } from "./stray.ts";
 
 let dir = "";
@@ -13,15 +12,6 @@ beforeEach(() => {
 });
 
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
-
-describe("the home of a localnet", () => {
-  test("is one localnet's at a time", () => {
-    const lock = lockLocalnet("/srv/net", dir);
-    expect(() => lockLocalnet("/srv/net", dir)).toThrow("a localnet runs in /srv/net already");
-    lock.release();
-    lockLocalnet("/srv/net", dir).release();
-  });
-});
 
 describe("an engine service that a killed localnet left", () => {
   test("is ended", async () => {

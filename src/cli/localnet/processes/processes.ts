@@ -1,6 +1,6 @@
 import type { ChildProcess } from "node:child_process";
 import { createWriteStream } from "node:fs";
-import { commandError } from "../errors.ts";
+import { commandError } from "../../errors.ts";
 
 /** A process of the localnet. */
 export interface Child {

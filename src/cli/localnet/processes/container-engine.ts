@@ -1,9 +1,9 @@
 import { spawn, spawnSync } from "node:child_process";
 import { accessSync, constants, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { type FoundCluster, hostCluster } from "../../provider/index.ts";
-import { errorText, makePrivateDirectory } from "../../util/index.ts";
-import { commandError } from "../errors.ts";
+import { type FoundCluster, hostCluster } from "../../../provider/index.ts";
+import { errorText, makePrivateDirectory } from "../../../util/index.ts";
+import { commandError } from "../../errors.ts";
 import type { Child } from "./processes.ts";
 import { supervise } from "./processes.ts";
 import { endStrayService, recordService } from "./stray.ts";
