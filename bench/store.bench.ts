@@ -19,7 +19,7 @@ import {
   tupleKey,
   type Write,
 } from "../src/store/index.ts";
-import { SparseMerkleTree } from "../src/store/smt.ts";
+import { SparseMerkleTree } from "../src/store/tree/smt.ts";
 
 const SENDS = 2000;
 const balances = collection({

@@ -65,7 +65,6 @@ const CROWDED: ReadonlyMap<string, number> = new Map([
   ["src/node", 13],
   ["src/node/rpc", 17],
   ["src/runtime", 25],
-  ["src/store", 27],
   ["src/util", 22],
   ["src/wire", 22],
 ]);

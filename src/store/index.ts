@@ -1,4 +1,5 @@
-export { CacheStore, type Change } from "./cache.ts";
+export * from "./codec/keys.ts";
+export * from "./codec/values.ts";
 export {
   Collection,
   type CollectionSpec,
@@ -8,12 +9,27 @@ export {
   Item,
   type ItemSpec,
   item,
-} from "./collections.ts";
-export { type Database, type DatabaseSnapshot, STATE_TABLES, stateTable, type Write } from "./database.ts";
+} from "./collections/collections.ts";
+export { Index, type IndexSpec, index } from "./collections/indexes.ts";
+export {
+  DEFAULT_PAGE_LIMIT,
+  MAX_PAGE_LIMIT,
+  type Page,
+  type PageRequest,
+  type PageResponse,
+  type PageRow,
+  planPage,
+  takePage,
+} from "./collections/pagination.ts";
+export { checkPrefixes } from "./collections/prefixes.ts";
+export { type Due, Queue, type QueueSpec, queue } from "./collections/queue.ts";
+export type { TypedRange } from "./collections/ranges.ts";
+export { Sequence, sequence } from "./collections/sequence.ts";
+export { type Database, type DatabaseSnapshot, STATE_TABLES, stateTable, type Write } from "./database/database.ts";
+export { openLmdb, storeFault } from "./database/lmdb.ts";
+export { DatabaseLock } from "./database/lock.ts";
+export { memoryDatabase } from "./database/memory.ts";
 export { storeErrors } from "./errors.ts";
-export { appHashOf, merkleRoot } from "./hash.ts";
-export { Index, type IndexSpec, index } from "./indexes.ts";
-export * from "./keys.ts";
 export {
   type Entry,
   firstEntry,
@@ -24,23 +40,7 @@ export {
   prefixRange,
   type Range,
 } from "./kv.ts";
-export { openLmdb, storeFault } from "./lmdb.ts";
-export { DatabaseLock } from "./lock.ts";
-export { memoryDatabase } from "./memory.ts";
-export { CacheMultiStore, type MultiBranch, type MultiReader, type MultiStore } from "./multistore.ts";
-export {
-  DEFAULT_PAGE_LIMIT,
-  MAX_PAGE_LIMIT,
-  type Page,
-  type PageRequest,
-  type PageResponse,
-  type PageRow,
-  planPage,
-  takePage,
-} from "./pagination.ts";
-export { checkPrefixes } from "./prefixes.ts";
-export { type Due, Queue, type QueueSpec, queue } from "./queue.ts";
-export type { TypedRange } from "./ranges.ts";
-export { Sequence, sequence } from "./sequence.ts";
+export { CacheStore, type Change } from "./layers/cache.ts";
+export { CacheMultiStore, type MultiBranch, type MultiReader, type MultiStore } from "./layers/multi-store.ts";
 export { type PreparedState, StateBranch, type StateSnapshot, StateStore } from "./state.ts";
-export * from "./values.ts";
+export { appHashOf, merkleRoot } from "./tree/hash.ts";

@@ -1,13 +1,13 @@
 import { equalBytes, fromHex, fromUtf8, toHex, toUtf8 } from "../util/index.ts";
-import type { Change } from "./cache.ts";
-import { type Database, STATE_TABLES, stateTable, type Write } from "./database.ts";
+import { type Database, STATE_TABLES, stateTable, type Write } from "./database/database.ts";
 import { storeErrors } from "./errors.ts";
-import { appHashOf } from "./hash.ts";
 import type { KVReader } from "./kv.ts";
-import { CacheMultiStore, type MultiReader } from "./multistore.ts";
-import { ReadCache } from "./readcache.ts";
-import { SparseMerkleTree, type TreeUpdate } from "./smt.ts";
-import { keyText } from "./text.ts";
+import type { Change } from "./layers/cache.ts";
+import { CacheMultiStore, type MultiReader } from "./layers/multi-store.ts";
+import { ReadCache } from "./layers/read-cache.ts";
+import { keyText } from "./layers/text.ts";
+import { appHashOf } from "./tree/hash.ts";
+import { SparseMerkleTree, type TreeUpdate } from "./tree/smt.ts";
 
 /** Table and key of the record of the last commit. */
 const META_TABLE = "commit";

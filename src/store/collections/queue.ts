@@ -1,7 +1,7 @@
+import { type KeyCodec, tupleKey, uint64Key } from "../codec/keys.ts";
+import { emptyValue } from "../codec/values.ts";
+import type { KVReader, KVStore } from "../kv.ts";
 import { Collection } from "./collections.ts";
-import { type KeyCodec, tupleKey, uint64Key } from "./keys.ts";
-import type { KVReader, KVStore } from "./kv.ts";
-import { emptyValue } from "./values.ts";
 
 export interface QueueSpec<K> {
   readonly name: string;

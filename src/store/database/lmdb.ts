@@ -1,13 +1,13 @@
 import { realpathSync } from "node:fs";
 import { join } from "node:path";
 import { type Database as Dbi, open, type RangeOptions, type RootDatabase, type Transaction } from "lmdb";
-import { fromUtf8, makePrivateDirectory } from "../util/index.ts";
+import { fromUtf8, makePrivateDirectory } from "../../util/index.ts";
+import { storeErrors } from "../errors.ts";
+import { type Entry, type KVReader, MAX_KEY_BYTES, type Range } from "../kv.ts";
+import { checkKey } from "../layers/text.ts";
 import { checkDataFile } from "./data-file.ts";
 import type { Database, DatabaseSnapshot, Write } from "./database.ts";
-import { storeErrors } from "./errors.ts";
-import { type Entry, type KVReader, MAX_KEY_BYTES, type Range } from "./kv.ts";
 import { DatabaseLock } from "./lock.ts";
-import { checkKey } from "./text.ts";
 
 type Table = Dbi<Buffer, Uint8Array>;
 type Root = RootDatabase<Buffer, Uint8Array>;

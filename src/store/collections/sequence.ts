@@ -1,6 +1,6 @@
+import { uint64Value } from "../codec/values.ts";
+import type { KVReader, KVStore } from "../kv.ts";
 import { Item } from "./collections.ts";
-import type { KVReader, KVStore } from "./kv.ts";
-import { uint64Value } from "./values.ts";
 
 /** Declares a counter of unsigned 64-bit numbers. */
 export function sequence(spec: { readonly name: string; readonly prefix: number; readonly first?: bigint }): Sequence {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { SvcError, toHex, toUtf8 } from "../util/index.ts";
+import { SvcError, toHex, toUtf8 } from "../../util/index.ts";
 import {
   addressKey,
   bigintValue,
@@ -19,7 +19,7 @@ import {
   uint64Key,
   uint64Value,
   type ValueCodec,
-} from "./index.ts";
+} from "../index.ts";
 
 interface Order {
   readonly owner: Uint8Array;

@@ -1,5 +1,5 @@
 import * as crypto from "node:crypto";
-import { concatBytes, toUtf8 } from "../util/index.ts";
+import { concatBytes, toUtf8 } from "../../util/index.ts";
 
 /** Bytes of a SHA-256 hash. */
 export const HASH_BYTES = 32;

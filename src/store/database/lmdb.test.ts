@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openLmdb, StateStore, storeErrors } from "./index.ts";
+import { openLmdb, StateStore, storeErrors } from "../index.ts";
 
 const scratch = mkdtempSync(join(tmpdir(), "svc-lmdb-"));
 const script = join(scratch, "child.mjs");
@@ -19,7 +19,7 @@ beforeAll(async () => {
     bundle: true,
     platform: "node",
     format: "esm",
-    alias: { store: join(import.meta.dirname, "index.ts"), lmdb: import.meta.resolve("lmdb") },
+    alias: { store: join(import.meta.dirname, "..", "index.ts"), lmdb: import.meta.resolve("lmdb") },
     external: ["file:*"],
   });
 });

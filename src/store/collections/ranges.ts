@@ -1,6 +1,6 @@
-import { sdkErrors } from "../util/index.ts";
-import { encodeKey, type KeyCodec } from "./keys.ts";
-import { prefixEnd } from "./kv.ts";
+import { sdkErrors } from "../../util/index.ts";
+import { encodeKey, type KeyCodec } from "../codec/keys.ts";
+import { prefixEnd } from "../kv.ts";
 import type { PagePlan } from "./pagination.ts";
 
 /**

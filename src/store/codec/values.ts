@@ -1,6 +1,6 @@
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
-import { bytesToUint64, uint64ToBytes } from "../util/index.ts";
-import { decodeMessage, encodeMessage } from "../wire/index.ts";
+import { bytesToUint64, uint64ToBytes } from "../../util/index.ts";
+import { decodeMessage, encodeMessage } from "../../wire/index.ts";
 
 /** Turns a typed value into the bytes that are stored and hashed, always the same for equal values. */
 export interface ValueCodec<V> {

@@ -1,5 +1,5 @@
-import { SvcError, sdkErrors } from "../util/index.ts";
-import { MAX_KEY_BYTES } from "./kv.ts";
+import { SvcError, sdkErrors } from "../../util/index.ts";
+import { MAX_KEY_BYTES } from "../kv.ts";
 
 /** The part of a `PageRequest` message that pagination reads; a generated message fits. */
 export interface PageRequest {

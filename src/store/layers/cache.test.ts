@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { compareBytes, fromUtf8, toHex, toUtf8 } from "../util/index.ts";
+import { compareBytes, fromUtf8, toHex, toUtf8 } from "../../util/index.ts";
 import {
   CacheMultiStore,
   CacheStore,
@@ -9,7 +9,7 @@ import {
   type KVStore,
   memoryDatabase,
   prefixRange,
-} from "./index.ts";
+} from "../index.ts";
 
 function seeded(): { seed: number; numRuns: number } {
   const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));

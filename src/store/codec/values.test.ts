@@ -1,8 +1,16 @@
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
-import { toHex } from "../util/index.ts";
-import { CoinSchema } from "../wire/gen/sdk/base/v1beta1/coin_pb.js";
-import { bigintValue, bytesValue, emptyValue, protoValue, stringValue, uint64Value, type ValueCodec } from "./index.ts";
+import { toHex } from "../../util/index.ts";
+import { CoinSchema } from "../../wire/gen/sdk/base/v1beta1/coin_pb.js";
+import {
+  bigintValue,
+  bytesValue,
+  emptyValue,
+  protoValue,
+  stringValue,
+  uint64Value,
+  type ValueCodec,
+} from "../index.ts";
 
 function roundTrip<V>(codec: ValueCodec<V>, value: V): [V, string] {
   const bytes = codec.encode(value);

@@ -1,4 +1,4 @@
-import type { KVReader } from "./kv.ts";
+import type { KVReader } from "../kv.ts";
 
 /** One change to one table; a `null` value deletes. */
 export interface Write {

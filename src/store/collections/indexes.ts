@@ -1,5 +1,5 @@
-import { type AnyKey, decodeKey, encodeKey, type KeyCodec } from "./keys.ts";
-import { type KVReader, type KVStore, prefixRange } from "./kv.ts";
+import { type AnyKey, decodeKey, encodeKey, type KeyCodec } from "../codec/keys.ts";
+import { type KVReader, type KVStore, prefixRange } from "../kv.ts";
 import { type Page, type PageRequest, planPage, takePage } from "./pagination.ts";
 import { pageRange, type TypedRange, typedRange } from "./ranges.ts";
 

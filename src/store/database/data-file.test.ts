@@ -13,7 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openLmdb, storeFault } from "./index.ts";
+import { openLmdb, storeFault } from "../index.ts";
 
 const scratch = mkdtempSync(join(tmpdir(), "svc-data-file-"));
 const whole = join(scratch, "whole");

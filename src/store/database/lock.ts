@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { open, type RootDatabase } from "lmdb";
-import { errorText } from "../util/index.ts";
-import { storeErrors } from "./errors.ts";
+import { errorText } from "../../util/index.ts";
+import { storeErrors } from "../errors.ts";
 
 /** Directories open in this process. */
 const openHere = new Set<string>();

@@ -1,5 +1,5 @@
 import { closeSync, existsSync, fstatSync, ftruncateSync, openSync, readSync } from "node:fs";
-import { storeErrors } from "./errors.ts";
+import { storeErrors } from "../errors.ts";
 
 /** Marks a page that begins an LMDB file; the first two do, and the one of the later transaction counts. */
 const MAGIC = 0xbeefc0de;

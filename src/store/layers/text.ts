@@ -1,4 +1,4 @@
-import { type Entry, type KVReader, type KVStore, MAX_KEY_BYTES, type Range } from "./kv.ts";
+import { type Entry, type KVReader, type KVStore, MAX_KEY_BYTES, type Range } from "../kv.ts";
 
 /**
  * Inside the store folder keys are latin-1 strings, one character a byte: strings are what a `Map` can look up, and

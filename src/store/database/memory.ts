@@ -1,7 +1,7 @@
-import { CacheStore } from "./cache.ts";
+import { CacheStore } from "../layers/cache.ts";
+import { Overlay, type OverlayCursor } from "../layers/overlay.ts";
+import { checkKey, keyText, type TextCursor, type TextRange, TextReader } from "../layers/text.ts";
 import type { Database, DatabaseSnapshot, Write } from "./database.ts";
-import { Overlay, type OverlayCursor } from "./overlay.ts";
-import { checkKey, keyText, type TextCursor, type TextRange, TextReader } from "./text.ts";
 
 /** Deleted keys are dropped for good when they outnumber the live ones and are at least so many. */
 const COMPACT_FROM = 1024;

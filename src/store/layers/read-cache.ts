@@ -1,4 +1,4 @@
-import type { KVReader } from "./kv.ts";
+import type { KVReader } from "../kv.ts";
 import { asTextReader, type TextCursor, type TextRange, TextReader } from "./text.ts";
 
 /** Entries of one generation; at most two generations are kept. */

@@ -1,4 +1,4 @@
-import type { KVReader, KVStore } from "./kv.ts";
+import type { KVReader, KVStore } from "../kv.ts";
 import { Overlay, type OverlayCursor } from "./overlay.ts";
 import { asTextReader, type TextCursor, type TextRange, type TextReader, TextStore, textKey } from "./text.ts";
 

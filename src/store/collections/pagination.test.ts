@@ -10,7 +10,7 @@ import {
   type PageRequest,
   tupleKey,
   uint64Key,
-} from "./index.ts";
+} from "../index.ts";
 
 function seeded(): { seed: number } {
   const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));

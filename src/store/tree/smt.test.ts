@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { toHex, toUtf8 } from "../util/index.ts";
+import { toHex, toUtf8 } from "../../util/index.ts";
 import { appHashOf, merkleRoot } from "./hash.ts";
 import { SparseMerkleTree } from "./smt.ts";
 

@@ -1,5 +1,5 @@
+import type { KVReader, KVStore } from "../kv.ts";
 import { CacheStore } from "./cache.ts";
-import type { KVReader, KVStore } from "./kv.ts";
 
 /** Named stores that can be read: `bank`, `auth`, ... */
 export interface MultiReader {

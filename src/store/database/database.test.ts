@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
-import { fromUtf8, toHex, toUtf8 } from "../util/index.ts";
-import { type Database, type KVReader, memoryDatabase, openLmdb, type Range, type Write } from "./index.ts";
+import { fromUtf8, toHex, toUtf8 } from "../../util/index.ts";
+import { type Database, type KVReader, memoryDatabase, openLmdb, type Range, type Write } from "../index.ts";
 
 const scratch = mkdtempSync(join(tmpdir(), "svc-store-"));
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));

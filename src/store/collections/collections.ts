@@ -1,10 +1,10 @@
-import { type ErrorFactory, sdkErrors, toHex } from "../util/index.ts";
+import { type ErrorFactory, sdkErrors, toHex } from "../../util/index.ts";
+import { decodeKey, encodeKey, type KeyCodec } from "../codec/keys.ts";
+import type { ValueCodec } from "../codec/values.ts";
+import type { KVReader, KVStore } from "../kv.ts";
 import { Index, type IndexSpec } from "./indexes.ts";
-import { decodeKey, encodeKey, type KeyCodec } from "./keys.ts";
-import type { KVReader, KVStore } from "./kv.ts";
 import { type Page, type PageRequest, type PageRow, planPage, takePage } from "./pagination.ts";
 import { pageRange, prefixed, type StoreRange, type TypedRange, typedRange } from "./ranges.ts";
-import type { ValueCodec } from "./values.ts";
 
 /** Index declarations by name. */
 export type IndexSpecs<V, K> = Readonly<Record<string, IndexSpec<V, K, unknown, unknown>>>;

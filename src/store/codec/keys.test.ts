@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { compareBytes, toHex } from "../util/index.ts";
+import { compareBytes, toHex } from "../../util/index.ts";
 import {
   addressKey,
   bytesKey,
@@ -13,7 +13,7 @@ import {
   uint8Key,
   uint32Key,
   uint64Key,
-} from "./index.ts";
+} from "../index.ts";
 
 function seeded(): { seed: number } {
   const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
