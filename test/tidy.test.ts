@@ -63,7 +63,7 @@ const CROWDED: ReadonlyMap<string, number> = new Map([
   ["src/engine/embedded", 18],
   ["src/keyring", 23],
   ["src/node", 13],
-  ["src/node/rpc", 17],
+  ["src/node/rpc", 13],
   ["src/runtime", 25],
   ["src/util", 22],
   ["src/wire", 22],

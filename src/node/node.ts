@@ -18,6 +18,7 @@ import { Dispatcher } from "./dispatch.ts";
 import { nodeErrors } from "./errors.ts";
 import { readGenesisText } from "./genesis.ts";
 import { homePaths } from "./home.ts";
+import { urlHost } from "./http/index.ts";
 import { nodeId, readKeyFile } from "./keys.ts";
 import type { NodeInfo } from "./node-info.ts";
 import { RpcServer } from "./rpc/index.ts";
@@ -187,10 +188,4 @@ function makeRpc(
     return rpcAddress;
   };
   return { server, listen };
-}
-
-/** An address as it stands in a URL; "everywhere" is told as this machine. */
-function urlHost(host: string): string {
-  if (host === "0.0.0.0" || host === "::") return "127.0.0.1";
-  return host.includes(":") ? `[${host}]` : host;
 }

@@ -3,6 +3,7 @@ import { type Failure, failureOf } from "./failure.ts";
 
 /** Status words of gRPC that queries fail with. */
 export type QueryStatus =
+  | "DeadlineExceeded"
   | "InvalidArgument"
   | "NotFound"
   | "ResourceExhausted"
@@ -18,6 +19,7 @@ export interface QueryFailure extends Failure {
 
 /** The ecosystem carries a status over `abci_query` as one of these errors of codespace `sdk`. */
 const CARRIERS = {
+  DeadlineExceeded: sdkErrors.unknownRequest,
   InvalidArgument: sdkErrors.invalidRequest,
   NotFound: sdkErrors.keyNotFound,
   ResourceExhausted: sdkErrors.invalidRequest,

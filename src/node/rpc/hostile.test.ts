@@ -5,9 +5,9 @@ import { pause, waitFor } from "../../../test/support/wait.ts";
 import type { AppQuery } from "../../abci/index.ts";
 import { type EmbeddedEngine, embeddedSource } from "../../engine/index.ts";
 import { KvNetwork, kvTx } from "../../engine/testing/network.ts";
+import { UnreadBytes } from "../http/index.ts";
 import { RPC_METHODS } from "./methods/index.ts";
 import { DEFAULT_RPC_OPTIONS, RpcServer } from "./server.ts";
-import { UnreadBytes } from "./unread.ts";
 
 const BLOCK_BYTES = 9_000_000;
 

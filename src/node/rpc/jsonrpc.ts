@@ -1,4 +1,5 @@
 import { errorText } from "../../util/index.ts";
+import type { Turns, UnreadBytes } from "../http/index.ts";
 import {
   ERROR_STATUS,
   internalError,
@@ -10,8 +11,6 @@ import {
 } from "./errors.ts";
 import { MAX_BATCH_BYTES } from "./limits.ts";
 import { type RpcEnvironment, type RpcMethod, rpcErrorOf } from "./method.ts";
-import type { Turns } from "./turns.ts";
-import type { UnreadBytes } from "./unread.ts";
 
 /** JSON-RPC 2.0 over any transport: from the text of a request to the text of its answer. */
 

@@ -1,15 +1,20 @@
 import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
-import { listenError } from "../../util/index.ts";
-import { CommitWaiters } from "./commit-waiters.ts";
-import { isLoopback, refusal } from "./guard.ts";
+import {
+  type ClientBudget,
+  clientBudget,
+  closeServer,
+  isLoopback,
+  limitServer,
+  listenAt,
+  READ_WITHIN_MS,
+  refusal,
+  UnreadBytes,
+} from "../http/index.ts";
+import { CommitWaiters } from "../services/commit-waiters.ts";
 import { type HttpOptions, HttpRpc } from "./http.ts";
-import { READ_WITHIN_MS } from "./limits.ts";
 import type { RpcEnvironment } from "./method.ts";
 import { RPC_METHODS } from "./methods/index.ts";
 import { Subscriptions } from "./subscriptions.ts";
-import { Turns } from "./turns.ts";
-import { UnreadBytes } from "./unread.ts";
 import { WebSocketRpc } from "./websocket.ts";
 
 export interface RpcServerOptions {
@@ -37,9 +42,8 @@ export const DEFAULT_RPC_OPTIONS: Omit<RpcServerOptions, "host" | "port"> = {
   maxSubscriptionsPerClient: 5,
 };
 
-const HEADERS_TIMEOUT_MS = 10_000;
-const REQUEST_TIMEOUT_MS = 30_000;
-const KEEP_ALIVE_MS = 75_000;
+/** The flags that the refusals of the RPC name. */
+const FLAGS = { origins: "--rpc.cors-allowed-origins", hosts: "--rpc.allowed-hosts" };
 
 /** The JSON-RPC server: POST /, GET /<method>, websockets at /websocket. */
 export class RpcServer {
@@ -49,17 +53,21 @@ export class RpcServer {
   readonly #options: RpcServerOptions;
   readonly #waiters: CommitWaiters;
 
-  constructor(env: Omit<RpcEnvironment, "waiters">, options: RpcServerOptions) {
+  constructor(
+    env: Omit<RpcEnvironment, "waiters"> & { readonly waiters?: CommitWaiters },
+    options: RpcServerOptions,
+    budget: ClientBudget = clientBudget(),
+  ) {
     this.#options = options;
-    this.#waiters = new CommitWaiters(env.chain.events);
+    this.#waiters = env.waiters ?? new CommitWaiters(env.chain.events);
     const whole = { ...env, waiters: this.#waiters };
     const dispatch: HttpOptions = {
       readWithinMs: READ_WITHIN_MS,
       ...options,
+      ...budget,
+      flags: FLAGS,
       methods: RPC_METHODS,
-      unread: new UnreadBytes(),
       unfinished: new UnreadBytes(),
-      turns: new Turns(),
     };
     const http = new HttpRpc(whole, dispatch);
     const { maxSubscriptionClients: maxClients, maxSubscriptionsPerClient: maxPerClient } = options;
@@ -67,15 +75,12 @@ export class RpcServer {
     this.#stopEvents = env.chain.events.listen((block) => subscriptions.publish(block));
     this.#websockets = new WebSocketRpc(whole, subscriptions, { ...dispatch, maxClients: options.maxOpenConnections });
     this.#server = createServer((request, response) => http.answer(request, response));
-    this.#server.maxConnections = options.maxOpenConnections;
-    this.#server.headersTimeout = HEADERS_TIMEOUT_MS;
-    this.#server.requestTimeout = REQUEST_TIMEOUT_MS;
-    this.#server.keepAliveTimeout = KEEP_ALIVE_MS;
+    limitServer(this.#server, options.maxOpenConnections);
     this.#server.on("upgrade", (request, socket, head) => {
       // Node.js lets go of the connection here: without a listener, a client that breaks off would end the process.
       socket.on("error", () => socket.destroy());
       const isLocal = isLoopback(request.socket.localAddress);
-      const refused = refusal({ headers: request.headers, isLocal }, options);
+      const refused = refusal({ headers: request.headers, isLocal }, dispatch);
       if (refused === undefined && request.url?.split("?")[0] === "/websocket") {
         this.#websockets.accept(request, socket, head);
         return;
@@ -87,16 +92,7 @@ export class RpcServer {
 
   /** Begins to listen; tells the address. Throws one sentence when the port is in use. */
   listen(): Promise<{ host: string; port: number }> {
-    const { host, port } = this.#options;
-    return new Promise((resolve, reject) => {
-      this.#server.once("error", (error) => reject(listenError(error, { host, port, option: "--rpc.laddr" })));
-      this.#server.listen({ host, port, backlog: 1024 }, () => {
-        // A connection that could not be taken, for want of descriptors say, must not end the others.
-        this.#server.on("error", () => {});
-        const address = this.#server.address();
-        resolve({ host, port: isAddressInfo(address) ? address.port : port });
-      });
-    });
+    return listenAt(this.#server, { ...this.#options, option: "--rpc.laddr" });
   }
 
   /** Ends all connections. */
@@ -104,12 +100,6 @@ export class RpcServer {
     this.#stopEvents();
     this.#waiters.close();
     this.#websockets.close();
-    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
-    this.#server.closeAllConnections();
-    await closed;
+    await closeServer(this.#server);
   }
-}
-
-function isAddressInfo(address: AddressInfo | string | null): address is AddressInfo {
-  return typeof address === "object" && address !== null;
 }

@@ -1,10 +1,10 @@
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
+import type { UnreadBytes } from "../http/index.ts";
 import { answerText, type DispatchOptions, paramReader, type RequestId, type RpcCall } from "./jsonrpc.ts";
 import { type RpcEnvironment, refuse } from "./method.ts";
 import { NOT_READING, type Sink, type Subscriptions } from "./subscriptions.ts";
-import type { UnreadBytes } from "./unread.ts";
 
 export interface WebSocketOptions extends DispatchOptions {
   readonly maxBodyBytes: number;

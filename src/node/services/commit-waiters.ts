@@ -1,7 +1,7 @@
 import type { TxResult } from "../../abci/index.ts";
 import type { CommittedBlock, EventSource } from "../../engine/index.ts";
-import { toHex } from "../../util/index.ts";
-import { refuse } from "./method.ts";
+import { type QueryStatus, StatusError } from "../../runtime/index.ts";
+import { SvcError, toHex } from "../../util/index.ts";
 
 const MAX_WAITERS = 100;
 
@@ -30,6 +30,7 @@ export class CommitWaiters {
   wait(hash: Uint8Array, timeoutMilliseconds: number): { committed: Promise<CommittedTx>; cancel(): void } {
     if (this.#count >= MAX_WAITERS) {
       throw refuse(
+        "ResourceExhausted",
         `${MAX_WAITERS} clients wait for a commit already; use broadcast_tx_sync and ask for the transaction`,
       );
     }
@@ -42,7 +43,7 @@ export class CommitWaiters {
       };
       const timer = setTimeout(() => {
         cancel();
-        reject(refuse("timed out waiting for tx to be included in a block"));
+        reject(refuse("DeadlineExceeded", "timed out waiting for tx to be included in a block"));
       }, timeoutMilliseconds);
       cancel = () => {
         clearTimeout(timer);
@@ -75,4 +76,8 @@ export class CommitWaiters {
         resolve({ height: block.header.height, result });
     }
   }
+}
+
+function refuse(status: QueryStatus, text: string): StatusError {
+  return new StatusError(status, new SvcError("rpc", 1, text));
 }

@@ -8,6 +8,8 @@ export interface GuardOptions {
   readonly corsOrigins: readonly string[];
   /** Names beside `localhost` and IP addresses under which requests over loopback are answered. */
   readonly hosts: readonly string[];
+  /** The flags that allow more, as they are written on the command line. */
+  readonly flags: { readonly origins: string; readonly hosts: string };
 }
 
 export interface Visitor {
@@ -24,11 +26,11 @@ export interface Visitor {
 export function refusal({ headers, isLocal }: Visitor, options: GuardOptions): string | undefined {
   const host = hostName(headers.host);
   if (isLocal && host !== undefined && !isLocalName(host) && !options.hosts.includes(host)) {
-    return `host ${JSON.stringify(host.slice(0, 100))} is not served here; add it with --rpc.allowed-hosts`;
+    return `host ${JSON.stringify(host.slice(0, 100))} is not served here; add it with ${options.flags.hosts}`;
   }
   const { origin } = headers;
   if (origin === undefined || isAllowedOrigin(origin, options) || isSameHost(origin, headers.host)) return undefined;
-  return `origin ${JSON.stringify(origin.slice(0, 100))} is not allowed; add it with --rpc.cors-allowed-origins`;
+  return `origin ${JSON.stringify(origin.slice(0, 100))} is not allowed; add it with ${options.flags.origins}`;
 }
 
 /** Headers that let an allowed page read the answer. */

@@ -1,0 +1,42 @@
+import type { Server } from "node:http";
+import type { Server as NetServer } from "node:net";
+import { type ListenPlace, listenError } from "../../util/index.ts";
+import { HEADERS_TIMEOUT_MS, KEEP_ALIVE_MS, REQUEST_TIMEOUT_MS } from "./limits.ts";
+
+/** Connections that may wait to be taken. */
+const BACKLOG = 1024;
+
+/** Bounds the connections of a server and the time that a request may take to come. */
+export function limitServer(server: Server, maxConnections: number): void {
+  server.maxConnections = maxConnections;
+  server.headersTimeout = HEADERS_TIMEOUT_MS;
+  server.requestTimeout = REQUEST_TIMEOUT_MS;
+  server.keepAliveTimeout = KEEP_ALIVE_MS;
+}
+
+/** Begins to listen; tells the address. Throws one sentence when the port is in use. */
+export function listenAt(server: NetServer, place: ListenPlace): Promise<{ host: string; port: number }> {
+  const { host, port } = place;
+  return new Promise((resolve, reject) => {
+    server.once("error", (error) => reject(listenError(error, place)));
+    server.listen({ host, port, backlog: BACKLOG }, () => {
+      // A connection that could not be taken, for want of descriptors say, must not end the others.
+      server.on("error", () => {});
+      const address = server.address();
+      resolve({ host, port: typeof address === "object" && address !== null ? address.port : port });
+    });
+  });
+}
+
+/** Ends all connections. */
+export async function closeServer(server: Server): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeAllConnections();
+  await closed;
+}
+
+/** An address as it stands in a URL; "everywhere" is told as this machine. */
+export function urlHost(host: string): string {
+  if (host === "0.0.0.0" || host === "::") return "127.0.0.1";
+  return host.includes(":") ? `[${host}]` : host;
+}

@@ -1,0 +1,40 @@
+import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
+import type { UnreadBytes } from "./unread.ts";
+
+export function sendText(
+  response: ServerResponse,
+  status: number,
+  text: string,
+  headers: OutgoingHttpHeaders = {},
+): void {
+  const type = { "Content-Type": "text/plain; charset=utf-8", "X-Content-Type-Options": "nosniff" };
+  response.writeHead(status, { ...type, "Content-Length": Buffer.byteLength(text), ...headers });
+  response.end(text);
+}
+
+export function sendEmpty(response: ServerResponse, status: number, headers: OutgoingHttpHeaders = {}): void {
+  response.writeHead(status, { ...headers, "Content-Length": 0 });
+  response.end();
+}
+
+/** What bounds the answers that clients have not read. */
+export interface ReadLimits {
+  readonly unread: UnreadBytes;
+  /** Time in which a client must have read an answer. */
+  readonly readWithinMs: number;
+}
+
+/**
+ * Counts an answer until its client has read it, and ends a client that takes too long. Answers that nobody reads are held
+ * up to a limit for all clients; beyond, whoever reads for the longest is let go. False when there is no room even so.
+ */
+export function holdAnswer(response: ServerResponse, bytes: number, { unread, readWithinMs }: ReadLimits): boolean {
+  const release = unread.hold(bytes, () => response.destroy());
+  if (release === undefined) return false;
+  const deadline = setTimeout(() => response.destroy(), readWithinMs);
+  response.once("close", () => {
+    clearTimeout(deadline);
+    release();
+  });
+  return true;
+}
