@@ -16,6 +16,7 @@ import type {
   SnapshotVerdict,
 } from "../abci/index.ts";
 import {
+  BlockGas,
   type BlockInfo,
   type BlockProblem,
   brokenInvariants,
@@ -40,6 +41,7 @@ import {
 import { assert, type DecimalCoin } from "../util/index.ts";
 import type { JsonObject } from "../wire/index.ts";
 import type { ModuleSet } from "./app.ts";
+import { type BlockLimits, blockLimitsWrite, readBlockLimits } from "./consensus-params.ts";
 import { endBlock } from "./end-block.ts";
 import { exportModules, importGenesis, parseGenesis } from "./genesis.ts";
 import { lastBlockWrite, readLastBlock } from "./lastblock.ts";
@@ -61,7 +63,7 @@ export interface ApplicationOptions {
   readonly set: ModuleSet;
   /** What this node asks of a transaction before it relays it: one of these prices. None = free. */
   readonly minGasPrices?: readonly DecimalCoin[];
-  /** Gas of a whole block (consensus parameter `block.max_gas`); negative, as unless given, is no limit. */
+  /** Gas of a whole block of a chain that began before the state held it; negative, as unless given, is no limit. */
   readonly maxBlockGas?: bigint;
   /** Bounds the time that simulations take from blocks; no bound when left out. */
   readonly simulationTurn?: SimulationTurn;
@@ -82,6 +84,8 @@ const NO_PROPOSER = new Uint8Array(20);
 interface Finalized {
   readonly block: BlockInfo;
   readonly prepared: PreparedState;
+  /** What the next block is limited to, where this one changes it. */
+  readonly limits: BlockLimits | undefined;
 }
 
 /** The state machine behind either engine: modules over a state store. */
@@ -95,6 +99,10 @@ export class SvcApplication implements Application {
   /** The last committed block; at first the one that genesis describes. */
   #last: BlockInfo | undefined;
   #committed: boolean;
+  /** Of the next block. */
+  #limits: BlockLimits;
+  /** Whether the state holds these limits. */
+  #areLimitsStored: boolean;
   /** What the mempool's transactions have changed, over the last commit. */
   #check: CacheMultiStore;
   /** Migrations that the next block begins with. */
@@ -114,9 +122,13 @@ export class SvcApplication implements Application {
       database,
       set.modules.map(({ name }) => name),
     );
+    const limits = readBlockLimits(database);
+    this.#limits = limits ?? { maxGas: options.maxBlockGas ?? -1n };
+    this.#areLimitsStored = limits !== undefined;
+    const maxBlockGas = () => this.#limits.maxGas;
     this.#runner = new TxRunner({
       router: new Router(set.modules),
-      ante: { ...set.ante, minGasPrices: options.minGasPrices ?? [], maxBlockGas: options.maxBlockGas ?? -1n },
+      ante: { ...set.ante, minGasPrices: options.minGasPrices ?? [], maxBlockGas },
       cacheBytes: TX_CACHE_BYTES,
       report: this.#report,
     });
@@ -124,7 +136,7 @@ export class SvcApplication implements Application {
       simulation({
         runner: this.#runner,
         environment: () => this.#checkEnvironment(),
-        maxBlockGas: options.maxBlockGas ?? -1n,
+        maxBlockGas,
         turn: options.simulationTurn ?? ((run) => run(() => {})),
       }),
     ]);
@@ -160,6 +172,7 @@ export class SvcApplication implements Application {
     importGenesis(new Context({ block, mode: "genesis", stores: branch, report: this.#report }), states);
     this.#genesis = branch;
     this.#last = block;
+    this.#limits = request.consensusParams.block;
     this.#check = new CacheMultiStore(branch);
     const prepared = this.#state.workingHash(branch);
     this.#state.release(prepared);
@@ -171,12 +184,24 @@ export class SvcApplication implements Application {
   }
 
   prepareProposal({ txs, maxBytes }: PrepareProposal): readonly Uint8Array[] {
-    const readable = txs.filter((tx) => this.#runner.isReadable(tx));
-    return fillBlock(readable, maxBytes);
+    const candidates = txs.flatMap((tx) => {
+      const gas = this.#runner.gasWanted(tx);
+      return gas === undefined ? [] : [{ tx, gas }];
+    });
+    return fillBlock(candidates, { maxBytes, maxGas: this.#limits.maxGas });
   }
 
+  /** Whether every transaction can be read, and all together ask for no more gas than a block has. */
   processProposal({ txs }: ProcessProposal): boolean {
-    return txs.every((tx) => this.#runner.isReadable(tx));
+    const { maxGas } = this.#limits;
+    let wanted = 0n;
+    for (const tx of txs) {
+      const gas = this.#runner.gasWanted(tx);
+      if (gas === undefined) return false;
+      wanted += gas;
+      if (maxGas >= 0n && wanted > maxGas) return false;
+    }
+    return true;
   }
 
   finalizeBlock({ txs, height, time, proposer, lastCommit, misbehavior }: FinalizeBlock): FinalizeBlockResult {
@@ -192,19 +217,22 @@ export class SvcApplication implements Application {
     for (const { name, beginBlock } of this.modules)
       if (beginBlock) runBlockItem(ctx, `${name}/begin_block`, beginBlock);
     const env = { block, stores };
-    const txResults = txs.map((tx) => this.#runner.deliver(env, tx));
+    const gas = new BlockGas(this.#limits.maxGas);
+    const txResults = txs.map((tx) => this.#runner.deliver(env, tx, gas));
     const updates = endBlock(ctx, this.#endBlockers);
     if (this.#options.checkInvariants === true) this.#checkInvariants(ctx);
     const prepared = this.#state.workingHash(stores);
-    this.#finalized = { block, prepared };
+    this.#finalized = { block, prepared, limits: updates.consensusParamUpdates?.block };
     return { ...updates, events: storedEvents(events.all()), txResults, appHash: prepared.appHash };
   }
 
   commit(alongside: readonly Write[] = []): void {
     const finalized = this.#finalized;
     assert(finalized !== undefined, "a block is finalized before it is committed");
-    const { block, prepared } = finalized;
-    this.#state.commit(block.height, prepared, [...alongside, lastBlockWrite(block), ...this.#versionWrites()]);
+    const { block, prepared, limits } = finalized;
+    const own = [lastBlockWrite(block), ...this.#versionWrites(), ...this.#limitsWrites(limits)];
+    this.#state.commit(block.height, prepared, [...alongside, ...own]);
+    this.#limits = limits ?? this.#limits;
     this.#due = [];
     this.#finalized = undefined;
     this.#genesis = undefined;
@@ -258,6 +286,12 @@ export class SvcApplication implements Application {
     if (this.#isRecorded) return [];
     this.#isRecorded = true;
     return [moduleSetWrite(versionsOf(this.modules))];
+  }
+
+  #limitsWrites(changed: BlockLimits | undefined): Write[] {
+    if (changed === undefined && this.#areLimitsStored) return [];
+    this.#areLimitsStored = true;
+    return [blockLimitsWrite(changed ?? this.#limits)];
   }
 
   get #version(): string {

@@ -1,3 +1,18 @@
+/** A transaction that could come into a block. */
+export interface Candidate {
+  readonly tx: Uint8Array;
+  /** Gas that it asks for. */
+  readonly gas: bigint;
+}
+
+/** What the transactions of one block may take together. */
+export interface BlockRoom {
+  /** Each transaction counts with its tag and length. */
+  readonly maxBytes: number;
+  /** Negative = no limit. */
+  readonly maxGas: bigint;
+}
+
 /** Bytes that a transaction takes in a block beside its own: a tag and its length. */
 function overhead(size: number): number {
   let bytes = 2;
@@ -9,15 +24,21 @@ function overhead(size: number): number {
  * Takes transactions in their order until the block is full. One that could never fit is passed over; at the first that
  * does not fit any more it stops, because later ones of the same account build on it.
  */
-export function fillBlock(txs: readonly Uint8Array[], maxBytes: number): Uint8Array[] {
+export function fillBlock(candidates: readonly Candidate[], room: BlockRoom): Uint8Array[] {
   const chosen: Uint8Array[] = [];
-  let size = 0;
-  for (const tx of txs) {
-    const needed = tx.length + overhead(tx.length);
-    if (needed > maxBytes) continue;
-    if (size + needed > maxBytes) break;
-    size += needed;
+  let bytes = 0;
+  let wanted = 0n;
+  for (const { tx, gas } of candidates) {
+    const size = tx.length + overhead(tx.length);
+    if (!isWithin(room, size, gas)) continue;
+    if (!isWithin(room, bytes + size, wanted + gas)) break;
+    bytes += size;
+    wanted += gas;
     chosen.push(tx);
   }
   return chosen;
+}
+
+function isWithin({ maxBytes, maxGas }: BlockRoom, bytes: number, gas: bigint): boolean {
+  return bytes <= maxBytes && (maxGas < 0n || gas <= maxGas);
 }

@@ -16,21 +16,28 @@ export type SimulationTurn = <T>(run: (checkTime: () => void) => T) => T;
 export interface SimulationParts {
   readonly runner: TxRunner;
   readonly environment: () => TxEnvironment;
-  /** Gas of a whole block; negative is no limit. */
-  readonly maxBlockGas: bigint;
+  /** Gas of a whole block now; negative is no limit. */
+  readonly maxBlockGas: () => bigint;
   readonly turn: SimulationTurn;
 }
 
 /** The part of the transaction service that only the application can answer. */
 export function simulation({ runner, environment, maxBlockGas, turn }: SimulationParts): BoundService {
-  const maxGas = maxBlockGas < 0n || maxBlockGas > MAX_GAS ? MAX_GAS : maxBlockGas;
   const run = (request: SimulateRequest) =>
     turn((checkTime) =>
       simulate(request, (bytes) =>
-        runner.simulate(environment(), bytes, { maxGas, maxMessages: MAX_MESSAGES, checkTime }),
+        runner.simulate(environment(), bytes, {
+          maxGas: lesser(maxBlockGas(), MAX_GAS),
+          maxMessages: MAX_MESSAGES,
+          checkTime,
+        }),
       ),
     );
   return bindSome(Service, { simulate: (_, request) => run(request) });
+}
+
+function lesser(limit: bigint, most: bigint): bigint {
+  return limit < 0n || limit > most ? most : limit;
 }
 
 /** The transaction comes as bytes, or decoded as older clients send it. */

@@ -41,8 +41,8 @@ export interface AnteOptions {
   readonly feeCollector: string;
   /** What this node asks of a transaction before it relays it; one of these prices must be met. */
   readonly minGasPrices: readonly DecimalCoin[];
-  /** Gas of a whole block: a transaction that asks for more could never come into one. Negative = no limit. */
-  readonly maxBlockGas: bigint;
+  /** Gas of a whole block now: a transaction that asks for more could never come into one. Negative = no limit. */
+  readonly maxBlockGas: () => bigint;
 }
 
 /**
@@ -53,7 +53,7 @@ export interface AnteOptions {
 export function runAnte(ctx: Context, tx: PreparedTx, options: AnteOptions, verified: VerifiedSignatures): void {
   const params = options.accounts.getParams(ctx);
   if (ctx.mode === "check") {
-    checkGasLimit(tx, options.maxBlockGas);
+    checkGasLimit(tx, options.maxBlockGas());
     checkMinimumFee(tx, options.minGasPrices);
   }
   checkTimeout(ctx, tx);

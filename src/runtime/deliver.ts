@@ -8,7 +8,7 @@ import { type AnteOptions, runAnte } from "./ante.ts";
 import { type BlockInfo, type BlockProblem, Context, type Mode } from "./context.ts";
 import { type Event, EventSink } from "./events.ts";
 import { failureOf, isPanic } from "./failure.ts";
-import { type GasMeter, infiniteGas, limitedGas } from "./gas.ts";
+import { type BlockGas, beyondBlockGas, type GasMeter, infiniteGas, limitedGas, noBlockGasLeft } from "./gas.ts";
 import { type StoredEvent, storedEvents, storedMessageEvents, successLog } from "./logs.ts";
 import { type MessageResult, runMessages } from "./messages.ts";
 import { StatusError } from "./query-failure.ts";
@@ -91,10 +91,14 @@ export class TxRunner {
     }
   }
 
-  /** Executes a transaction of a block. The fee and the sequence are kept even when a message fails. */
-  deliver(env: TxEnvironment, bytes: Uint8Array): TxOutcome {
-    const run = new Run(env, "deliver");
+  /**
+   * Executes a transaction of a block, whose gas it takes from `blockGas`. The fee and the sequence are kept even when a
+   * message fails.
+   */
+  deliver(env: TxEnvironment, bytes: Uint8Array, blockGas: BlockGas): TxOutcome {
+    const run = new Run(env, "deliver", blockGas);
     try {
+      if (blockGas.isSpent) throw noBlockGasLeft();
       const hash = sha256(bytes);
       const known = this.#cache.get(hash);
       this.#cache.delete(hash);
@@ -102,6 +106,7 @@ export class TxRunner {
       run.ante(tx, this.#ante, known?.verified ?? new Set());
       return run.succeed(run.messages(tx, this.#ante));
     } catch (error) {
+      run.countInBlock();
       return this.#fail(run, error);
     }
   }
@@ -129,13 +134,12 @@ export class TxRunner {
     }
   }
 
-  /** Whether the bytes are a transaction that this application can read; costs no state. */
-  isReadable(bytes: Uint8Array): boolean {
+  /** The gas that a transaction asks for; undefined of bytes that this application cannot read. Costs no state. */
+  gasWanted(bytes: Uint8Array): bigint | undefined {
     try {
-      if (this.#cache.get(sha256(bytes)) === undefined) prepareTx(bytes, this.#router);
-      return true;
+      return (this.#cache.get(sha256(bytes))?.tx ?? prepareTx(bytes, this.#router)).gasLimit;
     } catch {
-      return false;
+      return undefined;
     }
   }
 
@@ -150,12 +154,15 @@ class Run {
   tx: PreparedTx | undefined;
   readonly #env: TxEnvironment;
   readonly #mode: Mode;
+  readonly #blockGas: BlockGas | undefined;
+  #isCounted = false;
   #gas: GasMeter = infiniteGas();
   #anteEvents: readonly Event[] = [];
 
-  constructor(env: TxEnvironment, mode: Mode) {
+  constructor(env: TxEnvironment, mode: Mode, blockGas?: BlockGas) {
     this.#env = env;
     this.#mode = mode;
+    this.#blockGas = blockGas;
   }
 
   get height(): bigint {
@@ -180,9 +187,20 @@ class Run {
   }
 
   messages(tx: PreparedTx, { accounts }: AnteOptions, before?: () => void): MessageResult[] {
-    return this.#onBranch((ctx) =>
-      runMessages(ctx, tx.messages, { costs: accounts.storeCosts(ctx), ...(before === undefined ? {} : { before }) }),
-    );
+    return this.#onBranch((ctx) => {
+      const run = { costs: accounts.storeCosts(ctx), ...(before === undefined ? {} : { before }) };
+      const results = runMessages(ctx, tx.messages, run);
+      if (!this.countInBlock()) throw beyondBlockGas(tx.gasLimit, this.#gas.used);
+      return results;
+    });
+  }
+
+  /** Takes the gas from that of the block, once; answers whether the block had so much left. */
+  countInBlock(): boolean {
+    if (this.#isCounted) return true;
+    this.#isCounted = true;
+    const { used, limit } = this.#gas;
+    return this.#blockGas?.add(used < limit ? used : limit) ?? true;
   }
 
   succeed(results: readonly MessageResult[]): TxOutcome {

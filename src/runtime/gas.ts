@@ -32,3 +32,35 @@ function makeMeter(limit: bigint | undefined): GasMeter {
     },
   };
 }
+
+/** Gas that the transactions of one block have used together. */
+export class BlockGas {
+  readonly #limit: bigint;
+  #used = 0n;
+
+  /** A negative limit is none. */
+  constructor(limit: bigint) {
+    this.#limit = limit;
+  }
+
+  /** Whether nothing is left for a further transaction. */
+  get isSpent(): boolean {
+    return this.#limit >= 0n && this.#used >= this.#limit;
+  }
+
+  /** Counts what a transaction used, be it too much; answers whether it was within the limit. */
+  add(gas: bigint): boolean {
+    this.#used += gas;
+    return this.#limit < 0n || this.#used <= this.#limit;
+  }
+}
+
+/** Of a transaction that begins when the block has no gas left: nothing of it is run, and it pays nothing. */
+export function noBlockGasLeft(): Error {
+  return sdkErrors.outOfGas("no block gas left to run tx");
+}
+
+/** Of a transaction whose own gas goes beyond what the block has left: its messages are undone, and it pays. */
+export function beyondBlockGas(wanted: bigint, used: bigint): Error {
+  return sdkErrors.outOfGas(`out of gas in location: block gas meter; gasWanted: ${wanted}, gasUsed: ${used}`);
+}

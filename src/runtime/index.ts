@@ -20,7 +20,7 @@ export {
 export { entryProblems } from "./entries.ts";
 export { type Event, type EventAttribute, EventSink } from "./events.ts";
 export { isPanic } from "./failure.ts";
-export { type GasMeter, infiniteGas, limitedGas } from "./gas.ts";
+export { BlockGas, type GasMeter, infiniteGas, limitedGas } from "./gas.ts";
 export { brokenInvariants, InvariantBreach } from "./invariants.ts";
 export { type StoredAttribute, type StoredEvent, storedEvents } from "./logs.ts";
 export { fixedGas, type GasRow, gasTable, gasTableProblems, MAX_GAS_PRICE } from "./message-gas.ts";

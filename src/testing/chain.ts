@@ -93,7 +93,6 @@ export class TestChain {
       database: memoryDatabase(),
       set: modules === undefined ? standardModules() : moduleSet(modules),
       minGasPrices: parseDecCoins(minGasPrices),
-      maxBlockGas,
       checkInvariants: true,
       report: (problem) => this.problems.push(problem),
     });
@@ -105,7 +104,10 @@ export class TestChain {
       time: START,
       initialHeight: 1n,
       validators: [],
-      consensusParams: DEFAULT_CONSENSUS_PARAMS,
+      consensusParams: {
+        ...DEFAULT_CONSENSUS_PARAMS,
+        block: { ...DEFAULT_CONSENSUS_PARAMS.block, maxGas: maxBlockGas },
+      },
       appState,
     });
     this.nextBlock();
