@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
 import { EXIT, SvcError } from "../util/index.ts";
-import { lowerAddresses } from "./command/bech32-case.ts";
 import { allFlags, type ParsedLine, parseLine, toCommand } from "./command/command-line.ts";
 import { type Environment, envName, type Flags, isTrue, resolveFlags } from "./command/flags.ts";
 import { configPath, homeOf } from "./command/home.ts";
-import { type Resolved, resolveCommand } from "./command/normalize.ts";
 import type { CommandSpec } from "./command/spec.ts";
-import { nearest } from "./command/suggest.ts";
+import { lowerAddresses } from "./command/words/bech32-case.ts";
+import { type Resolved, resolveCommand } from "./command/words/normalize.ts";
+import { nearest } from "./command/words/suggest.ts";
 import { commandError, reportError, UsageError } from "./errors.ts";
 import { ROOT } from "./root.ts";
 import { createIo, type Io } from "./terminal/io.ts";
@@ -53,7 +53,7 @@ function wantsTrace(argv: readonly string[], env: Environment): boolean {
 /** The error with a remedy where it has none of its own: that of the chain's tables, or the form of the command. */
 async function withRemedy(error: unknown, name: string, spec: CommandSpec): Promise<unknown> {
   if (error instanceof UsageError && error.hint === undefined) {
-    const { usageHint } = await import("./command/usage-hint.ts");
+    const { usageHint } = await import("./command/words/usage-hint.ts");
     return like(error, new UsageError(error.message, usageHint(error.message, name, spec)));
   }
   if (isFileError(error)) return like(error, commandError(error.message, { hint: FILE_HINT, cause: error }));
@@ -83,7 +83,7 @@ async function runCommand({ path, rest, unknown }: Resolved, { io, env }: Requir
   try {
     if (spec.load === undefined) {
       if (unknown !== undefined) throw await unknownWord(spec, command.name(), unknown);
-      if (rest.length > 0) await (await import("./command/group-flags.ts")).checkGroupFlags(spec, rest);
+      if (rest.length > 0) await (await import("./command/words/group-flags.ts")).checkGroupFlags(spec, rest);
       command.outputHelp();
       return EXIT.done;
     }

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { runCli } from "../../test/cli/run.ts";
 import { GLOBAL_FLAGS } from "./command/global-flags.ts";
-import { AMBIGUOUS, SWITCHES } from "./command/normalize.ts";
 import type { CommandSpec, FlagSpec } from "./command/spec.ts";
+import { AMBIGUOUS, SWITCHES } from "./command/words/normalize.ts";
 import { ROOT } from "./root.ts";
 
 interface Leaf {

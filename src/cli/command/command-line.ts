@@ -1,10 +1,10 @@
 import { Command, CommanderError, Option } from "commander";
 import { UsageError } from "../errors.ts";
 import type { Io } from "../terminal/io.ts";
-import { readFlagWords } from "./flag-words.ts";
 import type { Parsed } from "./flags.ts";
 import { GLOBAL_FLAGS, GLOBAL_HEADING } from "./global-flags.ts";
 import type { CommandSpec, FlagSpec } from "./spec.ts";
+import { readFlagWords } from "./words/flag-words.ts";
 
 const COMMANDER_DONE = new Set(["commander.help", "commander.helpDisplayed", "commander.version"]);
 /** The same help on every terminal and in every file. */

@@ -8,7 +8,7 @@ import { runCli } from "../../../test/cli/run.ts";
 import keyVectors from "../../../test/vectors/keys.json" with { type: "json" };
 import txVectors from "../../../test/vectors/tx-sdk042.json" with { type: "json" };
 import { ROOT } from "../root.ts";
-import { resolveCommand } from "./normalize.ts";
+import { resolveCommand } from "./words/normalize.ts";
 
 const root = mkdtempSync(join(tmpdir(), "svc-profile-"));
 afterAll(() => rmSync(root, { recursive: true }));

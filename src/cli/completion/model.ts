@@ -1,6 +1,6 @@
 import { allFlags } from "../command/command-line.ts";
-import { AMBIGUOUS, SWITCHES } from "../command/normalize.ts";
 import type { CommandSpec, FlagSpec } from "../command/spec.ts";
+import { AMBIGUOUS, SWITCHES } from "../command/words/normalize.ts";
 
 /** A word that may stand at a place of the command line. */
 export interface Candidate {

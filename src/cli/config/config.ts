@@ -3,7 +3,7 @@ import { printJson } from "../../wire/index.ts";
 import type { Flags } from "../command/flags.ts";
 import { homeOf } from "../command/home.ts";
 import type { CommandInput } from "../command/spec.ts";
-import { nearest } from "../command/suggest.ts";
+import { nearest } from "../command/words/suggest.ts";
 import { UsageError, usageError } from "../errors.ts";
 import { setConfig } from "./edit.ts";
 import { readConfig } from "./file.ts";

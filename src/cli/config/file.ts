@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { parse, TomlError } from "smol-toml";
 import { errorText } from "../../util/index.ts";
 import { configPath } from "../command/home.ts";
-import { nearest } from "../command/suggest.ts";
+import { nearest } from "../command/words/suggest.ts";
 import { commandError } from "../errors.ts";
 import { readTextFile } from "../terminal/files.ts";
 import { CONFIG_KEYS, type ConfigKey, configFault, findConfigKey } from "./keys.ts";

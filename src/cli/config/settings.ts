@@ -1,7 +1,7 @@
 import type { FileSettings, Flags } from "../command/flags.ts";
 import { homeOf } from "../command/home.ts";
 import { KNOWN_PROFILES, type NetworkProfile, OWN_PROFILE } from "../command/profile.ts";
-import { nearest } from "../command/suggest.ts";
+import { nearest } from "../command/words/suggest.ts";
 import { usageError } from "../errors.ts";
 import { type ClientConfig, type ConfigValues, readConfig } from "./file.ts";
 import { CONFIG_KEYS, findConfigKey } from "./keys.ts";

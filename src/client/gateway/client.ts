@@ -17,11 +17,8 @@ import {
 } from "./answers.ts";
 import { connectGateway, type GatewayTarget, gatewayAddress } from "./connect.ts";
 import { type GatewayCredential, makeToken } from "./credential.ts";
-import { Feed } from "./feed.ts";
-import { followLogs } from "./follow.ts";
 import { exchange } from "./request.ts";
-import { ShellSession } from "./shell.ts";
-import { openSocket } from "./socket.ts";
+import { Feed, followLogs, openSocket, ShellSession } from "./stream/index.ts";
 
 /** A provider, and how a tenant proves who he is. */
 export interface GatewayClientOptions extends GatewayTarget {

@@ -10,4 +10,4 @@ export type { GatewayTarget, PublishedCertificate } from "./connect.ts";
 export { type GatewayCredential, makeToken, type TokenPurpose } from "./credential.ts";
 export { GatewayRefusal, gatewayClientErrors, StreamEnd } from "./errors.ts";
 export { publishedCertificates } from "./published.ts";
-export { type ShellOutput, type ShellResult, ShellSession } from "./shell.ts";
+export { type ShellOutput, type ShellResult, ShellSession } from "./stream/index.ts";

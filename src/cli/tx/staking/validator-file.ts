@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, printJson, readJson } from "../../../wire/index.ts";
-import { nearest } from "../../command/suggest.ts";
+import { nearest } from "../../command/words/suggest.ts";
 import { commandError } from "../../errors.ts";
 import { readTextFile } from "../../terminal/files.ts";
 

@@ -1,5 +1,5 @@
 import type { WebSocket } from "ws";
-import { StreamEnd } from "./errors.ts";
+import { StreamEnd } from "../errors.ts";
 import { messagesOf } from "./messages.ts";
 
 const NORMAL = 1000;

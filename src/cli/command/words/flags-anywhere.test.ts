@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { runCli } from "../../../test/cli/run.ts";
-import { ROOT } from "../root.ts";
-import { allFlags, type ParsedLine, parseLine, toCommand } from "./command-line.ts";
+import { runCli } from "../../../../test/cli/run.ts";
+import { ROOT } from "../../root.ts";
+import { allFlags, type ParsedLine, parseLine, toCommand } from "../command-line.ts";
+import type { CommandSpec, FlagSpec } from "../spec.ts";
 import { resolveCommand } from "./normalize.ts";
-import type { CommandSpec, FlagSpec } from "./spec.ts";
 
 interface Leaf {
   readonly words: readonly string[];

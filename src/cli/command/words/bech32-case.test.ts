@@ -2,11 +2,11 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { runCli } from "../../../test/cli/run.ts";
-import keyVectors from "../../../test/vectors/keys.json" with { type: "json" };
-import { encodeAddress } from "../../wire/index.ts";
+import { runCli } from "../../../../test/cli/run.ts";
+import keyVectors from "../../../../test/vectors/keys.json" with { type: "json" };
+import { encodeAddress } from "../../../wire/index.ts";
+import type { CommandSpec } from "../spec.ts";
 import { lowerAddresses } from "./bech32-case.ts";
-import type { CommandSpec } from "./spec.ts";
 
 const address = encodeAddress(new Uint8Array(20).fill(7));
 const operator = encodeAddress(new Uint8Array(20).fill(7), "valoper", "cosmos");

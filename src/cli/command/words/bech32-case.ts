@@ -1,5 +1,5 @@
-import type { ParsedLine } from "./command-line.ts";
-import type { CommandSpec } from "./spec.ts";
+import type { ParsedLine } from "../command-line.ts";
+import type { CommandSpec } from "../spec.ts";
 
 /** Words of capitals that may be bech32: a prefix, the separator, an address or more, between the usual separators. */
 const WORDS = /(?<![^\s/,=:&'"])[A-Z0-9]{1,83}1[02-9AC-HJ-NP-Z]{38,}(?![^\s/,=:&'"])/g;
@@ -14,7 +14,7 @@ export async function lowerAddresses(spec: CommandSpec, line: ParsedLine): Promi
   const texts = new Set(spec.flags?.filter(({ value }) => value === "<text>").map(({ name }) => name));
   const flags = [...line.flags].filter(([name]) => !texts.has(name));
   if (![...args, ...flags.flatMap(([, value]) => value)].some(mayHaveOne)) return line;
-  const { isBech32 } = await import("../../wire/index.ts");
+  const { isBech32 } = await import("../../../wire/index.ts");
   const lower = <T>(value: T) => {
     return typeof value === "string" ? value.replaceAll(WORDS, (word) => lowerWord(word, isBech32)) : value;
   };

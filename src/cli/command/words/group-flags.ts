@@ -1,6 +1,6 @@
-import { UsageError } from "../errors.ts";
-import { allFlags, flagForm } from "./command-line.ts";
-import type { CommandSpec, FlagSpec } from "./spec.ts";
+import { UsageError } from "../../errors.ts";
+import { allFlags, flagForm } from "../command-line.ts";
+import type { CommandSpec, FlagSpec } from "../spec.ts";
 import { nearest } from "./suggest.ts";
 
 /**

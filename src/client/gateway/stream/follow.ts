@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { GatewayLogLine } from "./answers.ts";
-import { GatewayRefusal, gatewayClientErrors, StreamEnd } from "./errors.ts";
+import type { GatewayLogLine } from "../answers.ts";
+import { GatewayRefusal, gatewayClientErrors, StreamEnd } from "../errors.ts";
 import { Overlap } from "./overlap.ts";
 
 /** Lines asked for again per replica after a break, and as many are remembered. */

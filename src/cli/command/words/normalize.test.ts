@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import type { CommandSpec } from "../spec.ts";
 import { resolveCommand } from "./normalize.ts";
-import type { CommandSpec } from "./spec.ts";
 
 const leaf = (name: string, aliases: readonly string[] = []): CommandSpec => ({
   name,

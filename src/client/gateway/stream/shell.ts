@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import type { WebSocket } from "ws";
-import { concatBytes, fromUtf8 } from "../../util/index.ts";
-import { gatewayClientErrors, StreamEnd } from "./errors.ts";
+import { concatBytes, fromUtf8 } from "../../../util/index.ts";
+import { gatewayClientErrors, StreamEnd } from "../errors.ts";
 import { messagesOf } from "./messages.ts";
 
 /** First byte of the binary messages of a shell. */

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from "node:http";
 import type { TLSSocket } from "node:tls";
 import { WebSocket } from "ws";
-import { errorText } from "../../util/index.ts";
-import { gatewayClientErrors } from "./errors.ts";
-import { readAnswer, readText } from "./request.ts";
+import { errorText } from "../../../util/index.ts";
+import { gatewayClientErrors } from "../errors.ts";
+import { readAnswer, readText } from "../request.ts";
 
 const MAX_MESSAGE = 1 << 20;
 

@@ -1,5 +1,5 @@
-import { append } from "../../util/index.ts";
-import type { CommandSpec } from "./spec.ts";
+import { append } from "../../../util/index.ts";
+import type { CommandSpec } from "../spec.ts";
 
 /**
  * Switches of all commands. Flags may stand before the words of the command (`svc --node N query bank balances A`), where

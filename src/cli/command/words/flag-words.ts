@@ -1,6 +1,6 @@
-import { UsageError } from "../errors.ts";
-import { isFalse, isTrue } from "./flags.ts";
-import type { CommandSpec, FlagSpec } from "./spec.ts";
+import { UsageError } from "../../errors.ts";
+import { isFalse, isTrue } from "../flags.ts";
+import type { CommandSpec, FlagSpec } from "../spec.ts";
 
 /** Words of a command line, and the switches among them that had a value. */
 export interface FlagWords {

@@ -1,6 +1,6 @@
-import { allFlags, flagForm } from "./command-line.ts";
-import { envName } from "./flags.ts";
-import type { CommandSpec, FlagSpec } from "./spec.ts";
+import { allFlags, flagForm } from "../command-line.ts";
+import { envName } from "../flags.ts";
+import type { CommandSpec, FlagSpec } from "../spec.ts";
 
 /**
  * The remedy of a wrong command line that has none of its own: the form of the flag that the text begins with or names
