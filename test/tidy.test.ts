@@ -59,7 +59,6 @@ const MAX_LOOSE_FILES = 12;
 const CROWDED: ReadonlyMap<string, number> = new Map([
   ["src/crypto", 24],
   ["src/engine/embedded", 18],
-  ["src/keyring", 23],
   ["src/node", 13],
   ["src/node/rpc", 13],
   ["src/runtime", 25],

@@ -1,5 +1,5 @@
+export { KEYRING_KDFS, type KeyringKdf } from "./backends/index.ts";
 export { keyringErrors } from "./errors.ts";
-export { KEYRING_KDFS, type KeyringKdf } from "./file-items.ts";
 export { checkSecretFile, prepareDirectory, removeFile } from "./files.ts";
 export {
   checkTransport,

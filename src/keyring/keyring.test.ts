@@ -8,11 +8,11 @@ import keyVectors from "../../test/vectors/keys.json" with { type: "json" };
 import { generatePrivateKey, publicKeyOf, verifySecp256k1 } from "../crypto/index.ts";
 import { fromHex, toHex, toUtf8 } from "../util/index.ts";
 import { encodeAddress, multisigPublicKey, publicKeyAddress, secp256k1PublicKey } from "../wire/index.ts";
-import { FileItems } from "./file-items.ts";
+import { FileItems } from "./backends/file-items.ts";
+import { MemoryItems } from "./backends/memory-items.ts";
 import { fixedPassphrase, type Keyring, openKeyring, type PassphraseSource, passphraseFile } from "./index.ts";
 import { ItemKeyring } from "./keyring.ts";
-import { MemoryItems } from "./memory-items.ts";
-import { encodeRecord } from "./record-proto.ts";
+import { encodeRecord } from "./record/proto.ts";
 
 let home: string;
 beforeEach(async () => {

@@ -3,8 +3,7 @@ import { BECH32_PREFIX, compareBytes, errorText, fromUtf8, SvcError, sdkErrors, 
 import { decodeAddress, isAddress, type PublicKey, publicKeyAddress } from "../wire/index.ts";
 import { keyringErrors } from "./errors.ts";
 import { checkKeyName } from "./names.ts";
-import { decodeAminoRecord, encodeAminoRecord } from "./record-amino.ts";
-import { decodeRecord, encodeRecord } from "./record-proto.ts";
+import { decodeAminoRecord, decodeRecord, encodeAminoRecord, encodeRecord } from "./record/index.ts";
 import type { DevicePath, ItemStore, KeyInfo, KeyRecord, Keyring, RecordForm } from "./types.ts";
 
 const INFO = ".info";

@@ -1,11 +1,8 @@
 import { join } from "node:path";
+import { FileItems, type KeyringKdf, LazyItems, MemoryItems, type ServiceContext } from "./backends/index.ts";
 import { keyringErrors } from "./errors.ts";
-import { FileItems, type KeyringKdf } from "./file-items.ts";
 import { ItemKeyring } from "./keyring.ts";
-import { LazyItems } from "./lazy-items.ts";
-import { MemoryItems } from "./memory-items.ts";
 import type { PassphraseSource } from "./passphrase.ts";
-import type { ServiceContext } from "./session.ts";
 import type { ItemStore, Keyring } from "./types.ts";
 
 /** Names that `--keyring-backend` takes. */
@@ -68,7 +65,7 @@ function openItems(options: KeyringOptions): ItemStore {
 /** Where the system has no keyring it becomes `file`; keys must not end in a place the user did not hear of. */
 async function openOs(options: KeyringOptions): Promise<ItemStore> {
   const context = serviceContext(options);
-  const { openSystemKeyring } = await import("./os.ts");
+  const { openSystemKeyring } = await import("./backends/os.ts");
   const items = await openSystemKeyring(context);
   if (items !== undefined) return items;
   const dir = join(options.dir, "keyring-file");
@@ -78,13 +75,13 @@ async function openOs(options: KeyringOptions): Promise<ItemStore> {
 
 async function openWallet(options: KeyringOptions): Promise<ItemStore> {
   const context = serviceContext(options);
-  const { openKWallet } = await import("./kwallet.ts");
+  const { openKWallet } = await import("./backends/kwallet.ts");
   return openKWallet(context, { backend: "kwallet", wallet: WALLET, application: context.service });
 }
 
 async function openStore(options: KeyringOptions): Promise<ItemStore> {
   const context = serviceContext(options);
-  const { openPass } = await import("./pass.ts");
+  const { openPass } = await import("./backends/pass.ts");
   return openPass(context, { backend: "pass", folder: `keyring-${context.service}` });
 }
 

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openNative } from "../../src/keyring/native.ts";
+import { openNative } from "../../src/keyring/backends/native.ts";
 import { DesktopSession, missingPrograms, runSvc, type SvcResult, svcOk, waitFor } from "../support/index.ts";
 import keyVectors from "../vectors/keys.json" with { type: "json" };
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { callService } from "../session.ts";
+import { callService } from "../backends/session.ts";
 import { Bus, type DBusValue, sessionBusPath, Variant } from "./index.ts";
 import { decodeMessage, encodeCall, messageLength } from "./message.ts";
 import { DBusReader } from "./reader.ts";

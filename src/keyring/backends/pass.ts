@@ -2,13 +2,13 @@ import { accessSync, constants, existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { homedir } from "node:os";
 import { delimiter, dirname, join, sep } from "node:path";
-import { keyringErrors } from "./errors.ts";
-import { isErrno } from "./files.ts";
+import { keyringErrors } from "../errors.ts";
+import { isErrno } from "../files.ts";
+import { leavesItsPlace } from "../names.ts";
+import type { ItemStore } from "../types.ts";
 import { decodeItemJson, encodeItemJson } from "./item-json.ts";
-import { leavesItsPlace } from "./names.ts";
 import { type Ran, runProgram } from "./run-program.ts";
 import { DIALOG_MS, type ServiceContext, withNotice } from "./session.ts";
-import type { ItemStore } from "./types.ts";
 
 const WHAT = "pass";
 const SUFFIX = ".gpg";

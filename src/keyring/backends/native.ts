@@ -1,8 +1,8 @@
-import { errorText } from "../util/index.ts";
-import { keyringErrors } from "./errors.ts";
+import { errorText } from "../../util/index.ts";
+import { keyringErrors } from "../errors.ts";
+import type { ItemStore } from "../types.ts";
 import { runProgram } from "./run-program.ts";
 import { DIALOG_MS, type ServiceContext, withNotice } from "./session.ts";
-import type { ItemStore } from "./types.ts";
 
 /** Systems whose own keyring is spoken to through a native library. */
 export type NativeSystem = "darwin" | "win32";

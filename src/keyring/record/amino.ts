@@ -1,8 +1,8 @@
-import { concatBytes, equalBytes, fromHex, toHex } from "../util/index.ts";
-import { decodeAminoPublicKey, encodeAminoPublicKey, type MultisigPublicKey } from "../wire/index.ts";
+import { concatBytes, equalBytes, fromHex, toHex } from "../../util/index.ts";
+import { decodeAminoPublicKey, encodeAminoPublicKey, type MultisigPublicKey } from "../../wire/index.ts";
+import type { KeyRecord, KeyType } from "../types.ts";
 import { type Field, type Fields, readFields, writeFields } from "./fields.ts";
-import { encodePath, readPath } from "./record-proto.ts";
-import type { KeyRecord, KeyType } from "./types.ts";
+import { encodePath, readPath } from "./proto.ts";
 
 /** Length of a type prefix in the encoding of older tools: total length (varint), prefix, numbered fields. */
 const PREFIX_LENGTH = 4;

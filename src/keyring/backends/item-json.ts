@@ -1,5 +1,5 @@
-import { fromBase64, fromUtf8, toBase64, toUtf8 } from "../util/index.ts";
-import { keyringErrors } from "./errors.ts";
+import { fromBase64, fromUtf8, toBase64, toUtf8 } from "../../util/index.ts";
+import { keyringErrors } from "../errors.ts";
 
 /**
  * An item as it is kept inside encrypted files, wallets and password stores: JSON with the names that the ecosystem's

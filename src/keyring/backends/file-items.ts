@@ -1,12 +1,12 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { createFile, errorText, readFileText, replaceFile, SvcError } from "../util/index.ts";
-import { keyringErrors } from "./errors.ts";
-import { checkDirectory, checkSecretFile, isErrno, prepareDirectory, removeFile } from "./files.ts";
+import { createFile, errorText, readFileText, replaceFile, SvcError } from "../../util/index.ts";
+import { keyringErrors } from "../errors.ts";
+import { checkDirectory, checkSecretFile, isErrno, prepareDirectory, removeFile } from "../files.ts";
+import { askExisting, askNew, hashPassphrase, matchesHash, type PassphraseSource } from "../passphrase.ts";
+import type { ItemStore } from "../types.ts";
 import { decodeItemJson, encodeItemJson } from "./item-json.ts";
 import { decryptItem, encryptItem, MAX_ITEM } from "./jwe.ts";
-import { askExisting, askNew, hashPassphrase, matchesHash, type PassphraseSource } from "./passphrase.ts";
-import type { ItemStore } from "./types.ts";
 
 const KEYHASH = "keyhash";
 const MAX_KEYHASH = 1024;

@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import vectors from "../../test/vectors/keyring-dirs.json" with { type: "json" };
-import { generatePrivateKey, publicKeyOf } from "../crypto/index.ts";
-import { concatBytes, fromHex, toHex, toUtf8 } from "../util/index.ts";
-import { encodeAminoPublicKey, multisigPublicKey, secp256k1PublicKey } from "../wire/index.ts";
-import { decryptItem } from "./jwe.ts";
-import { decodeAminoRecord, encodeAminoRecord } from "./record-amino.ts";
-import { decodeRecord, encodeRecord } from "./record-proto.ts";
-import type { KeyRecord } from "./types.ts";
+import vectors from "../../../test/vectors/keyring-dirs.json" with { type: "json" };
+import { generatePrivateKey, publicKeyOf } from "../../crypto/index.ts";
+import { concatBytes, fromHex, toHex, toUtf8 } from "../../util/index.ts";
+import { encodeAminoPublicKey, multisigPublicKey, secp256k1PublicKey } from "../../wire/index.ts";
+import { decryptItem } from "../backends/jwe.ts";
+import type { KeyRecord } from "../types.ts";
+import { decodeAminoRecord, encodeAminoRecord } from "./amino.ts";
+import { decodeRecord, encodeRecord } from "./proto.ts";
 
 const privateKey = fromHex("01".repeat(32));
 const publicKey = secp256k1PublicKey(publicKeyOf(privateKey));

@@ -1,11 +1,11 @@
-import { isOneOf } from "../util/index.ts";
-import { keyringErrors } from "./errors.ts";
+import { isOneOf } from "../../util/index.ts";
+import { keyringErrors } from "../errors.ts";
+import type { ItemStore } from "../types.ts";
 import { openKWallet } from "./kwallet.ts";
 import { openNative } from "./native.ts";
 import { openPass } from "./pass.ts";
 import { openSecretService } from "./secret-service.ts";
 import type { ServiceContext } from "./session.ts";
-import type { ItemStore } from "./types.ts";
 
 /** The application as which tools of the ecosystem open the wallet of their own name. */
 const WALLET_APPLICATION = "keyring";

@@ -1,8 +1,8 @@
-import type { Bus, DBusValue } from "./dbus/index.ts";
-import { keyringErrors } from "./errors.ts";
+import type { Bus, DBusValue } from "../dbus/index.ts";
+import { keyringErrors } from "../errors.ts";
+import type { ItemStore } from "../types.ts";
 import { decodeItemJson, encodeItemJson } from "./item-json.ts";
 import { callService, connectSession, DIALOG_MS, type ServiceContext, serviceError, withNotice } from "./session.ts";
-import type { ItemStore } from "./types.ts";
 
 const WHAT = "KWallet";
 const INTERFACE = "org.kde.KWallet";

@@ -1,6 +1,6 @@
-import { errorText } from "../util/index.ts";
-import { Bus, DBusError, DBusTimeout, type DBusValue, type MethodCall, sessionBusPath } from "./dbus/index.ts";
-import { keyringErrors } from "./errors.ts";
+import { errorText } from "../../util/index.ts";
+import { Bus, DBusError, DBusTimeout, type DBusValue, type MethodCall, sessionBusPath } from "../dbus/index.ts";
+import { keyringErrors } from "../errors.ts";
 
 /** What back ends outside this process are told. */
 export interface ServiceContext {

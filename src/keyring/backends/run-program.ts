@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { errorText } from "../util/index.ts";
+import { errorText } from "../../util/index.ts";
 
 /** How a program ended. */
 export interface Ran {

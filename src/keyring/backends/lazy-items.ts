@@ -1,4 +1,4 @@
-import type { ItemStore } from "./types.ts";
+import type { ItemStore } from "../types.ts";
 
 /** Items of a store that is opened at the first use: nothing is loaded, connected to or asked before. */
 export class LazyItems implements ItemStore {

@@ -1,4 +1,4 @@
-import type { ItemStore } from "./types.ts";
+import type { ItemStore } from "../types.ts";
 
 /** Items of this process alone. */
 export class MemoryItems implements ItemStore {

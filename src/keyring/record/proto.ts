@@ -1,6 +1,6 @@
-import { multisigPublicKey, type PublicKey, type SinglePublicKey, secp256k1PublicKey } from "../wire/index.ts";
+import { multisigPublicKey, type PublicKey, type SinglePublicKey, secp256k1PublicKey } from "../../wire/index.ts";
+import type { DevicePath, KeyRecord } from "../types.ts";
 import { type Field, type Fields, readFields, writeFields } from "./fields.ts";
-import type { DevicePath, KeyRecord } from "./types.ts";
 
 /**
  * The current encoding of a record: `cosmos.crypto.keyring.v1.Record`. The type URLs inside keep the ecosystem's

@@ -1,0 +1,8 @@
+/**
+ * Where keys lie. Back ends of other programs (`os.ts`, `kwallet.ts`, `pass.ts`) are imported when they are used: most
+ * commands need none of them.
+ */
+export { FileItems, KEYRING_KDFS, type KeyringKdf } from "./file-items.ts";
+export { LazyItems } from "./lazy-items.ts";
+export { MemoryItems } from "./memory-items.ts";
+export type { ServiceContext } from "./session.ts";
