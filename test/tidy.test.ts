@@ -57,7 +57,6 @@ const MAX_LOOSE_FILES = 12;
 
 /** Folders that have more of them: these numbers only ever go down. */
 const CROWDED: ReadonlyMap<string, number> = new Map([
-  ["src/crypto", 24],
   ["src/engine/embedded", 18],
   ["src/node", 13],
   ["src/node/rpc", 13],

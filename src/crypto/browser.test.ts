@@ -3,11 +3,11 @@ import { describe, expect, it } from "vitest";
 import { toHex } from "../util/index.ts";
 import * as browserHash from "./hash.browser.ts";
 import * as nodeHash from "./hash.ts";
-import * as browserKdf from "./pbkdf2.browser.ts";
-import * as nodeKdf from "./pbkdf2.ts";
+import * as browserKdf from "./mnemonic/pbkdf2.browser.ts";
+import * as nodeKdf from "./mnemonic/pbkdf2.ts";
 import { randomBytes } from "./random.ts";
-import * as browserCurve from "./secp256k1-backend.browser.ts";
-import * as nodeCurve from "./secp256k1-backend.ts";
+import * as browserCurve from "./secp256k1/backend.browser.ts";
+import * as nodeCurve from "./secp256k1/backend.ts";
 
 const bytes = fc.uint8Array({ maxLength: 300 });
 const privateKey = fc.uint8Array({ minLength: 32, maxLength: 32 }).filter((key) => key[0] !== 255 && key.some(Boolean));

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import vectors from "../../test/vectors/keys.json" with { type: "json" };
-import { toHex } from "../util/index.ts";
+import vectors from "../../../test/vectors/keys.json" with { type: "json" };
+import { toHex } from "../../util/index.ts";
 import { bip44Path, parseHdPath } from "./hd-path.ts";
 import { derivePrivateKey, generateMnemonic, isMnemonic, mnemonicToSeed } from "./mnemonic.ts";
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { toUtf8 } from "../util/index.ts";
+import { toUtf8 } from "../../util/index.ts";
+import { generatePrivateKey, publicKeyOf, signSecp256k1 } from "../secp256k1/secp256k1.ts";
+import type { TokenClaims } from "./claims.ts";
 import { readTokenClaims, signToken, type TokenExpectation, verifyToken } from "./jwt.ts";
-import type { TokenClaims } from "./jwt-claims.ts";
-import { generatePrivateKey, publicKeyOf, signSecp256k1 } from "./secp256k1.ts";
 
 const key = generatePrivateKey();
 const now = 1_800_000_000;

@@ -1,5 +1,5 @@
 import { createRequire } from "node:module";
-import { portableBackend } from "./secp256k1-portable.ts";
+import { portableBackend } from "./portable.ts";
 
 /**
  * A curve library. All calls take the 32-byte digest, never the message; signatures are 64 bytes R||S, public keys

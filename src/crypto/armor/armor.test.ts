@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import vectors from "../../test/vectors/armor.json" with { type: "json" };
-import { toHex } from "../util/index.ts";
-import { decodeArmor, encodeArmor } from "./ascii-armor.ts";
-import { decryptKeyArmor, encryptKeyArmor } from "./key-armor.ts";
-import { generatePrivateKey } from "./secp256k1.ts";
+import vectors from "../../../test/vectors/armor.json" with { type: "json" };
+import { toHex } from "../../util/index.ts";
+import { generatePrivateKey } from "../secp256k1/secp256k1.ts";
+import { decodeArmor, encodeArmor } from "./ascii.ts";
+import { decryptKeyArmor, encryptKeyArmor } from "./key.ts";
 
 const [first] = vectors.items;
 const armor = first?.armor ?? "";

@@ -1,7 +1,15 @@
 import { createPublicKey, verify } from "node:crypto";
-import { concatBytes, equalBytes, fromHex, fromUtf8, toHex } from "../util/index.ts";
-import { DER, type DerElement, derBitString, derChildren, derContent, derInteger, readDer } from "./der.ts";
-import { decodePem } from "./pem.ts";
+import { concatBytes, equalBytes, fromHex, fromUtf8, toHex } from "../../util/index.ts";
+import {
+  DER,
+  type DerElement,
+  decodePem,
+  derBitString,
+  derChildren,
+  derContent,
+  derInteger,
+  readDer,
+} from "../der/index.ts";
 
 /** PEM block types of the two halves of a published certificate. */
 export const CERTIFICATE_BLOCK = "CERTIFICATE";

@@ -1,4 +1,4 @@
-import { COIN_TYPE } from "../util/index.ts";
+import { COIN_TYPE } from "../../util/index.ts";
 
 const HARDENED = 0x8000_0000;
 const ELEMENT = /^(\d{1,10})('?)$/;

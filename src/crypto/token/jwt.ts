@@ -1,7 +1,7 @@
-import { defineErrors, errorText, fromBase64, fromUtf8, toBase64, toUtf8 } from "../util/index.ts";
+import { defineErrors, errorText, fromBase64, fromUtf8, toBase64, toUtf8 } from "../../util/index.ts";
+import { verifySecp256k1 } from "../secp256k1/index.ts";
+import type { TokenClaims } from "./claims.ts";
 import { hasDuplicateKeys } from "./json-keys.ts";
-import type { TokenClaims } from "./jwt-claims.ts";
-import { verifySecp256k1 } from "./secp256k1.ts";
 
 /** Why a token is refused. The texts carry the class of the reason alone, never the token. */
 export const jwtErrors = defineErrors("jwt", {
@@ -82,7 +82,7 @@ async function parseToken(token: string): Promise<ParsedToken> {
   if (header === undefined || payload === undefined || signature === undefined) throw jwtErrors.malformed();
   checkHeader(parseJson(header));
   // Loaded at the first token, so that programs without tokens do not pay for the validation library.
-  const { parseTokenClaims } = await import("./jwt-claims.ts");
+  const { parseTokenClaims } = await import("./claims.ts");
   const claims = parseTokenClaims(parseJson(payload));
   if (typeof claims === "string") throw jwtErrors.claims(claims);
   return { claims, input: `${header}.${payload}`, signature: fromBase64url(signature) };

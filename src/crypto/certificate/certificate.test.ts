@@ -1,10 +1,10 @@
 import { createPrivateKey, createPublicKey, X509Certificate } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { toHex } from "../util/index.ts";
+import { toHex } from "../../util/index.ts";
+import { encodePem } from "../der/index.ts";
 import { isSelfSigned, parseCertificate, parseCertificatePem, parsePublicKeyPem } from "./certificate.ts";
-import { createCertificate } from "./certificate-create.ts";
-import { encodePem } from "./pem.ts";
+import { createCertificate } from "./create.ts";
 
 const START = Date.UTC(2026, 0, 1);
 const request = {

@@ -1,8 +1,8 @@
-import { concatBytes, equalBytes, fromHex, sdkErrors, toHexUpper, toUtf8 } from "../util/index.ts";
-import { decodeArmor, encodeArmor } from "./ascii-armor.ts";
-import { sha256 } from "./hash.ts";
-import { randomBytes } from "./random.ts";
-import { isPrivateKey } from "./secp256k1.ts";
+import { concatBytes, equalBytes, fromHex, sdkErrors, toHexUpper, toUtf8 } from "../../util/index.ts";
+import { sha256 } from "../hash.ts";
+import { randomBytes } from "../random.ts";
+import { isPrivateKey } from "../secp256k1/index.ts";
+import { decodeArmor, encodeArmor } from "./ascii.ts";
 
 const BLOCK_TYPE = "TENDERMINT PRIVATE KEY";
 const KEY_TYPE = "secp256k1";

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { concatBytes, fromHex, toHex, toUtf8 } from "../util/index.ts";
+import { concatBytes, fromHex, toHex, toUtf8 } from "../../util/index.ts";
+import { loadNativeBackend, loadPortableBackend } from "./backend.ts";
 import {
   generatePrivateKey,
   isCanonicalSignature,
@@ -10,7 +11,6 @@ import {
   verifySecp256k1,
   verifyWith,
 } from "./secp256k1.ts";
-import { loadNativeBackend, loadPortableBackend } from "./secp256k1-backend.ts";
 
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 const native = loadNativeBackend();

@@ -1,4 +1,4 @@
-import { concatBytes, fromHex } from "../util/index.ts";
+import { concatBytes, fromHex } from "../../util/index.ts";
 import { derChildren, derInteger, readDer } from "./der.ts";
 
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;

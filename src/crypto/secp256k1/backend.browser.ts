@@ -1,6 +1,6 @@
 import { secp256k1 } from "@noble/curves/secp256k1.js";
-import type { Secp256k1Backend } from "./secp256k1-backend.ts";
-import { portableBackend } from "./secp256k1-portable.ts";
+import type { Secp256k1Backend } from "./backend.ts";
+import { portableBackend } from "./portable.ts";
 
 let loaded: Secp256k1Backend | undefined;
 

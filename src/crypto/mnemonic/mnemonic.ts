@@ -1,6 +1,6 @@
+import { randomBytes } from "../random.ts";
 import { parseHdPath } from "./hd-path.ts";
 import { pbkdf2Sha512 } from "./pbkdf2.ts";
-import { randomBytes } from "./random.ts";
 
 const ROUNDS = 2048;
 const SEED_LENGTH = 64;

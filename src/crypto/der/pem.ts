@@ -1,4 +1,4 @@
-import { fromBase64, toBase64 } from "../util/index.ts";
+import { fromBase64, toBase64 } from "../../util/index.ts";
 
 const BLOCK = /^-----BEGIN ([A-Z0-9 ]{1,40})-----\n([A-Za-z0-9+/=\n]*)\n-----END \1-----\n?$/;
 const LINE_LENGTH = 64;

@@ -1,4 +1,4 @@
-import { equalBytes, fromBase64, toBase64 } from "../util/index.ts";
+import { equalBytes, fromBase64, toBase64 } from "../../util/index.ts";
 
 /** A block of ASCII armor (OpenPGP, RFC 4880 section 6.2): a type line, headers, base64 and a CRC-24. */
 export interface ArmorBlock {

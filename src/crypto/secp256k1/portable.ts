@@ -1,5 +1,5 @@
 import type { secp256k1 as Curve } from "@noble/curves/secp256k1.js";
-import type { Secp256k1Backend } from "./secp256k1-backend.ts";
+import type { Secp256k1Backend } from "./backend.ts";
 
 /** The JavaScript library as a back end: thirty times slower, runs everywhere. */
 export function portableBackend(curve: typeof Curve): Secp256k1Backend {

@@ -1,8 +1,8 @@
 import { KeyObject, type webcrypto } from "node:crypto";
 import { isIP } from "node:net";
-import { fromHex } from "../util/index.ts";
+import { fromHex } from "../../util/index.ts";
+import { encodePem } from "../der/index.ts";
 import { CERTIFICATE_BLOCK, PUBLIC_KEY_BLOCK } from "./certificate.ts";
-import { encodePem } from "./pem.ts";
 
 /** What a certificate says. `serial` is the time of creation in nanoseconds since 1970; times are milliseconds. */
 export interface CertificateRequest {

@@ -1,4 +1,4 @@
-import { toHex } from "../util/index.ts";
+import { toHex } from "../../util/index.ts";
 
 /**
  * A strict reader of DER (X.690): definite minimal lengths, one-byte tags. It is written here because certificates are
