@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { decryptItem } from "../../src/keyring/backends/jwe.ts";
+import { decryptItem } from "../../src/keyring/jwe.ts";
 import { fromUtf8 } from "../../src/util/index.ts";
 import { runCli } from "../cli/run.ts";
 import { EmulatedDevice, serveTcp } from "../support/ledger/index.ts";

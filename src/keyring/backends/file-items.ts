@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { createFile, errorText, readFileText, replaceFile, SvcError } from "../../util/index.ts";
 import { keyringErrors } from "../errors.ts";
 import { checkDirectory, checkSecretFile, isErrno, prepareDirectory, removeFile } from "../files.ts";
+import { decryptItem, encryptItem, MAX_ITEM } from "../jwe.ts";
 import { askExisting, askNew, hashPassphrase, matchesHash, type PassphraseSource } from "../passphrase.ts";
 import type { ItemStore } from "../types.ts";
 import { decodeItemJson, encodeItemJson } from "./item-json.ts";
-import { decryptItem, encryptItem, MAX_ITEM } from "./jwe.ts";
 
 const KEYHASH = "keyhash";
 const MAX_KEYHASH = 1024;

@@ -4,7 +4,7 @@ import vectors from "../../../test/vectors/keyring-dirs.json" with { type: "json
 import { generatePrivateKey, publicKeyOf } from "../../crypto/index.ts";
 import { concatBytes, fromHex, toHex, toUtf8 } from "../../util/index.ts";
 import { encodeAminoPublicKey, multisigPublicKey, secp256k1PublicKey } from "../../wire/index.ts";
-import { decryptItem } from "../backends/jwe.ts";
+import { decryptItem } from "../jwe.ts";
 import type { KeyRecord } from "../types.ts";
 import { decodeAminoRecord, encodeAminoRecord } from "./amino.ts";
 import { decodeRecord, encodeRecord } from "./proto.ts";

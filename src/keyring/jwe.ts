@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, pbkdf2Sync, randomBytes } from "node:crypto";
-import { concatBytes, fromUtf8, sdkErrors, toUtf8 } from "../../util/index.ts";
+import { concatBytes, fromUtf8, sdkErrors, toUtf8 } from "../util/index.ts";
 
 /**
  * Items are compact JWE texts (RFC 7516) encrypted under a passphrase with PBES2-HS256+A128KW (RFC 7518 section 4.8) and
