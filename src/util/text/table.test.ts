@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { textTable } from "./text-table.ts";
+import { textTable } from "./table.ts";
 
 test("columns are as wide as their widest cell", () => {
   expect(

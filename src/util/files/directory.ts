@@ -1,6 +1,6 @@
 import { mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { errorText } from "./errors.ts";
+import { errorText } from "../errors.ts";
 
 const PRIVATE = 0o700;
 

@@ -1,15 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { asCount, asDuration, asDurationOrNone, asNumber, asSwitch, asText, asWords, optional } from "./parsers.ts";
 import { WrongForm } from "./setting.ts";
-import {
-  asCount,
-  asDuration,
-  asDurationOrNone,
-  asNumber,
-  asSwitch,
-  asText,
-  asWords,
-  optional,
-} from "./setting-parsers.ts";
 
 describe("texts of settings", () => {
   it.each([

@@ -4,7 +4,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { readFileBytes, readFileStart, readFileText } from "./read-file.ts";
+import { readFileBytes, readFileStart, readFileText } from "./read.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "read-"));
 afterAll(() => rmSync(dir, { recursive: true }));

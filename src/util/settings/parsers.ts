@@ -1,4 +1,4 @@
-import { tryParseInt } from "./decimal.ts";
+import { tryParseInt } from "../numbers/index.ts";
 import { parseDurationMs } from "./duration.ts";
 import { WrongForm } from "./setting.ts";
 

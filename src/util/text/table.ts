@@ -1,4 +1,4 @@
-import { largest } from "./lists.ts";
+import { largest } from "../lists.ts";
 
 /** Rows of text in columns, two spaces apart; the last column is not padded. */
 export function textTable(rows: readonly (readonly string[])[]): string {

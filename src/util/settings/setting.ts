@@ -1,4 +1,4 @@
-import { errorText, SvcError } from "./errors.ts";
+import { errorText, SvcError } from "../errors.ts";
 
 /** Characters of a bad text that an error repeats. */
 const MAX_SHOWN = 80;
