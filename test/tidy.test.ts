@@ -61,7 +61,6 @@ const CROWDED: ReadonlyMap<string, number> = new Map([
   ["src/node", 13],
   ["src/node/rpc", 13],
   ["src/runtime", 25],
-  ["src/wire", 22],
 ]);
 
 /** Rooms that imported each other when the rule came. */

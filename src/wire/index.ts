@@ -5,34 +5,16 @@
  * `import { MsgCreateBidSchema } from "./gen/svc/market/v1beta1/tx_pb.js"`: `src/wire/gen/` belongs to this door.
  */
 export * from "./address.ts";
-export {
-  type AminoNames,
-  type AminoSignable,
-  aminoFee,
-  aminoMessage,
-  aminoPublicKey,
-  aminoSignBytes,
-  type SignerData,
-} from "./amino.ts";
 export * from "./any.ts";
 export { decodeMessage, encodeMessage, MAX_MESSAGE_DEPTH } from "./codec/index.ts";
 export * from "./errors/index.ts";
 export * from "./ics23/index.ts";
 export * from "./ids.ts";
 export * from "./json/index.ts";
-export * from "./keys-any.ts";
-export { publicKeyFromJson } from "./keys-json.ts";
+export * from "./keys/index.ts";
 export { MODULES, type ModuleRow } from "./modules.ts";
-export * from "./multisig.ts";
 export * from "./namespace.ts";
 export * from "./options.ts";
-export * from "./public-key.ts";
 export * from "./registry.ts";
-export * from "./signature-descriptors.ts";
-export * from "./signers.ts";
-export * from "./std-tx.ts";
-export { aminoPrefix, encodeStdTx } from "./std-tx-binary.ts";
-export { isStdTx, readStdTx } from "./std-tx-read.ts";
-export * from "./strict.ts";
-export * from "./tx.ts";
-export * from "./verify.ts";
+export * from "./std-tx/index.ts";
+export * from "./tx/index.ts";

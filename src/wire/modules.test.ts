@@ -1,6 +1,5 @@
 import { create, type DescMessage, type MessageInitShape } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
-import { aminoMessage } from "./amino.ts";
 import { packAny } from "./any.ts";
 import { decodeMessage, encodeMessage } from "./codec/index.ts";
 import { wireErrors } from "./errors/wire.ts";
@@ -22,6 +21,7 @@ import {
   StakeAuthorizationSchema,
 } from "./gen/sdk/staking/v1beta1/authz_pb.js";
 import { fromJson, printJson, sortJson, toJson } from "./json/index.ts";
+import { aminoMessage } from "./tx/amino.ts";
 
 /** The forms that hardware wallets sign; those of the reference tool, which checks them in `test/interop/`. */
 describe("amino JSON of modules that other chains have", () => {

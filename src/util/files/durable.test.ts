@@ -62,7 +62,7 @@ describe("where it cannot be written", () => {
 
   test("to the end, the old text stays and the failure is told", { timeout: 60_000 }, async () => {
     replaceFile(path, "old");
-    const checkout = resolve(import.meta.dirname, "../..");
+    const checkout = resolve(import.meta.dirname, "../../..");
     const script = join(root, "write.ts");
     const module = JSON.stringify(join(import.meta.dirname, "durable.ts"));
     writeFileSync(

@@ -59,10 +59,14 @@ describe("what is no file is refused", () => {
 });
 
 /** Of the program itself, and of what the system offers as files without a size. */
-const WITHOUT_LIMIT = ["cli/code-cache.ts", "cli/localnet/stray.ts", "cli/localnet/container-engine.ts"];
+const WITHOUT_LIMIT = [
+  "cli/code-cache.ts",
+  "cli/localnet/processes/stray.ts",
+  "cli/localnet/processes/container-engine.ts",
+];
 
 test("no file of a user is read without a limit", () => {
-  const src = join(import.meta.dirname, "..");
+  const src = join(import.meta.dirname, "../..");
   const found = ["cli", "keyring", "client", "sdl", "library", "crypto"].flatMap((folder) =>
     readdirSync(join(src, folder), { recursive: true, encoding: "utf8" })
       .filter((name) => name.endsWith(".ts") && !name.endsWith(".test.ts"))

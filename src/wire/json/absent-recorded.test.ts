@@ -6,10 +6,10 @@ import { publicKeyOf } from "../../crypto/index.ts";
 import { fromBase64, fromHex } from "../../util/index.ts";
 import { encodeMessage } from "../codec/index.ts";
 import { TxBodySchema } from "../gen/sdk/tx/v1beta1/tx_pb.js";
-import { secp256k1PublicKey } from "../public-key.ts";
-import { decodeTx } from "../strict.ts";
-import { SignMode, singleMode } from "../tx.ts";
-import { verifySignature } from "../verify.ts";
+import { secp256k1PublicKey } from "../keys/index.ts";
+import { decodeTx } from "../tx/strict.ts";
+import { SignMode, singleMode } from "../tx/tx.ts";
+import { verifySignature } from "../tx/verify.ts";
 import { fromJson, printJson, toJson } from "./index.ts";
 
 /** What the reference tools make of messages that say as little as they may. */

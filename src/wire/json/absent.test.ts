@@ -1,6 +1,5 @@
 import { create, type DescField, type DescMessage, type MessageShape, ScalarType } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
-import { aminoMessage } from "../amino.ts";
 import { decodeMessage, encodeMessage } from "../codec/index.ts";
 import {
   aminoFieldName,
@@ -12,6 +11,7 @@ import {
   scalarOf,
 } from "../options.ts";
 import { allMessages } from "../registry.ts";
+import { aminoMessage } from "../tx/amino.ts";
 import { fromJson, isObject, toJson } from "./index.ts";
 
 /** How much of a message is there: all its fields, all but the sub-messages that may be missing, or nothing. */

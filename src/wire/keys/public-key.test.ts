@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import vectors from "../../test/vectors/keys.json" with { type: "json" };
-import { publicKeyOf } from "../crypto/index.ts";
-import { fromHex, toHex } from "../util/index.ts";
-import { encodeAddress } from "./address.ts";
+import vectors from "../../../test/vectors/keys.json" with { type: "json" };
+import { publicKeyOf } from "../../crypto/index.ts";
+import { fromHex, toHex } from "../../util/index.ts";
+import { encodeAddress } from "../address.ts";
 import {
   decodeAminoPublicKey,
   decodePublicKey,

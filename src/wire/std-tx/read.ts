@@ -1,17 +1,16 @@
 import type { DescField, DescMessage } from "@bufbuild/protobuf";
 import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { AnySchema, DurationSchema } from "@bufbuild/protobuf/wkt";
-import { equalBytes, errorText, SvcError, sdkErrors, toBase64, toHex } from "../util/index.ts";
-import { aminoFee, aminoMessage, aminoPublicKey } from "./amino.ts";
-import { makeAny, type Unpacked } from "./any.ts";
-import { decodeMessage, encodeMessage } from "./codec/index.ts";
-import { type Fee, FeeSchema } from "./gen/sdk/tx/v1beta1/tx_pb.js";
-import { fromNanos, type JsonObject } from "./json/index.ts";
-import { publicKeyToAny } from "./keys-any.ts";
-import { aminoName, olderAminoName } from "./options.ts";
-import { decodeAminoPublicKey } from "./public-key.ts";
-import { allMessages, typeUrlOf } from "./registry.ts";
-import { aminoPrefix, STD_TX_NAME } from "./std-tx-binary.ts";
+import { equalBytes, errorText, SvcError, sdkErrors, toBase64, toHex } from "../../util/index.ts";
+import { makeAny, type Unpacked } from "../any.ts";
+import { decodeMessage, encodeMessage } from "../codec/index.ts";
+import { type Fee, FeeSchema } from "../gen/sdk/tx/v1beta1/tx_pb.js";
+import { fromNanos, type JsonObject } from "../json/index.ts";
+import { decodeAminoPublicKey, publicKeyToAny } from "../keys/index.ts";
+import { aminoName, olderAminoName } from "../options.ts";
+import { allMessages, typeUrlOf } from "../registry.ts";
+import { aminoFee, aminoMessage, aminoPublicKey } from "../tx/amino.ts";
+import { aminoPrefix, STD_TX_NAME } from "./binary.ts";
 
 const PREFIX_LENGTH = 4;
 const MAX_DEPTH = 16;

@@ -1,14 +1,14 @@
 import { create } from "@bufbuild/protobuf";
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
-import { equalBytes, sdkErrors } from "../util/index.ts";
-import { decodeStrictly, encodeMessage } from "./codec/index.ts";
+import { equalBytes, sdkErrors } from "../../util/index.ts";
+import { decodeStrictly, encodeMessage } from "../codec/index.ts";
 import {
   type CompactBitArray,
   CompactBitArraySchema,
   MultiSignatureSchema,
-} from "./gen/sdk/crypto/multisig/v1beta1/multisig_pb.js";
-import type { SignMode } from "./gen/sdk/tx/signing/v1beta1/signing_pb.js";
-import { type ModeInfo, type ModeInfo_Multi, ModeInfoSchema } from "./gen/sdk/tx/v1beta1/tx_pb.js";
+} from "../gen/sdk/crypto/multisig/v1beta1/multisig_pb.js";
+import type { SignMode } from "../gen/sdk/tx/signing/v1beta1/signing_pb.js";
+import { type ModeInfo, type ModeInfo_Multi, ModeInfoSchema } from "../gen/sdk/tx/v1beta1/tx_pb.js";
 import type { MultisigPublicKey, SinglePublicKey } from "./public-key.ts";
 
 /** Bits of the array, most significant first; undefined where its two fields contradict each other. */

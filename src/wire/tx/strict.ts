@@ -1,7 +1,7 @@
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
-import { sdkErrors } from "../util/index.ts";
-import type { Any, Unpacked } from "./any.ts";
-import { type DecodeRules, decodeStrictly } from "./codec/index.ts";
+import { sdkErrors } from "../../util/index.ts";
+import type { Any, Unpacked } from "../any.ts";
+import { type DecodeRules, decodeStrictly } from "../codec/index.ts";
 import {
   type AuthInfo,
   AuthInfoSchema,
@@ -9,8 +9,8 @@ import {
   TxBodySchema,
   type TxRaw,
   TxRawSchema,
-} from "./gen/sdk/tx/v1beta1/tx_pb.js";
-import { findTypeUrl, unresolved } from "./registry.ts";
+} from "../gen/sdk/tx/v1beta1/tx_pb.js";
+import { findTypeUrl, unresolved } from "../registry.ts";
 
 /** Largest transaction in bytes. */
 export const MAX_TX_BYTES = 1 << 20;

@@ -1,14 +1,14 @@
 import { create } from "@bufbuild/protobuf";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import binaries from "../../test/vectors/std-tx-amino.json" with { type: "json" };
-import { fromBase64 } from "../util/index.ts";
-import { MsgGrantSchema } from "./gen/sdk/authz/v1beta1/tx_pb.js";
-import { SendAuthorizationSchema } from "./gen/sdk/bank/v1beta1/authz_pb.js";
-import { PeriodicAllowanceSchema } from "./gen/sdk/feegrant/v1beta1/feegrant_pb.js";
-import { MsgGrantAllowanceSchema } from "./gen/sdk/feegrant/v1beta1/tx_pb.js";
-import { TextProposalSchema } from "./gen/sdk/gov/v1beta1/gov_pb.js";
-import { MsgSubmitProposalSchema } from "./gen/sdk/gov/v1beta1/tx_pb.js";
+import binaries from "../../../test/vectors/std-tx-amino.json" with { type: "json" };
+import { fromBase64 } from "../../util/index.ts";
+import { MsgGrantSchema } from "../gen/sdk/authz/v1beta1/tx_pb.js";
+import { SendAuthorizationSchema } from "../gen/sdk/bank/v1beta1/authz_pb.js";
+import { PeriodicAllowanceSchema } from "../gen/sdk/feegrant/v1beta1/feegrant_pb.js";
+import { MsgGrantAllowanceSchema } from "../gen/sdk/feegrant/v1beta1/tx_pb.js";
+import { TextProposalSchema } from "../gen/sdk/gov/v1beta1/gov_pb.js";
+import { MsgSubmitProposalSchema } from "../gen/sdk/gov/v1beta1/tx_pb.js";
 import {
   type Any,
   decodeTx,
@@ -20,7 +20,7 @@ import {
   packAny,
   readStdTx,
   toStdTx,
-} from "./index.ts";
+} from "../index.ts";
 
 const bytes = (base64: string): Uint8Array => Uint8Array.from(fromBase64(base64));
 

@@ -1,9 +1,14 @@
 import { AnySchema } from "@bufbuild/protobuf/wkt";
-import { fromBase64, sdkErrors } from "../util/index.ts";
+import { fromBase64, sdkErrors } from "../../util/index.ts";
+import { fromJson, isArray, isObject, type JsonValue } from "../json/index.ts";
+import {
+  multisigPublicKey,
+  type PublicKey,
+  publicKeyFromAny,
+  type SinglePublicKey,
+  secp256k1PublicKey,
+} from "../keys/index.ts";
 import { ED25519_NAME, MULTISIG_NAME, SECP256K1_NAME } from "./amino.ts";
-import { fromJson, isArray, isObject, type JsonValue } from "./json/index.ts";
-import { publicKeyFromAny } from "./keys-any.ts";
-import { multisigPublicKey, type PublicKey, type SinglePublicKey, secp256k1PublicKey } from "./public-key.ts";
 
 /**
  * A public key in one of its two JSON forms: proto (`@type`, `key`) or amino (`type`, `value`). Throws

@@ -1,9 +1,9 @@
 import type { DescField, DescMessage, MessageShape } from "@bufbuild/protobuf";
-import { assert } from "../util/index.ts";
-import { accountOfValidator } from "./address.ts";
-import type { Unpacked } from "./any.ts";
-import type { Fee } from "./gen/sdk/tx/v1beta1/tx_pb.js";
-import { Scalar, scalarOf, signerPath } from "./options.ts";
+import { assert } from "../../util/index.ts";
+import { accountOfValidator } from "../address.ts";
+import type { Unpacked } from "../any.ts";
+import type { Fee } from "../gen/sdk/tx/v1beta1/tx_pb.js";
+import { Scalar, scalarOf, signerPath } from "../options.ts";
 
 /**
  * Addresses that must sign a message, in order, each once, as they stand in it. From the `signer` option: `id.owner` is

@@ -1,11 +1,10 @@
-import { sdkErrors, toBase64 } from "../util/index.ts";
-import { aminoFee, aminoMessage, aminoPublicKey } from "./amino.ts";
-import { SignMode } from "./gen/sdk/tx/signing/v1beta1/signing_pb.js";
-import type { SignerInfo } from "./gen/sdk/tx/v1beta1/tx_pb.js";
-import type { JsonObject } from "./json/index.ts";
-import { publicKeyFromAny } from "./keys-any.ts";
-import { decodeMultiSignature, encodeAminoMultiSignature } from "./multisig.ts";
-import type { DecodedTx } from "./strict.ts";
+import { sdkErrors, toBase64 } from "../../util/index.ts";
+import { SignMode } from "../gen/sdk/tx/signing/v1beta1/signing_pb.js";
+import type { SignerInfo } from "../gen/sdk/tx/v1beta1/tx_pb.js";
+import type { JsonObject } from "../json/index.ts";
+import { decodeMultiSignature, encodeAminoMultiSignature, publicKeyFromAny } from "../keys/index.ts";
+import { aminoFee, aminoMessage, aminoPublicKey } from "../tx/amino.ts";
+import type { DecodedTx } from "../tx/strict.ts";
 
 /**
  * A transaction signed in amino JSON mode in the shape of the era before protobuf, as `tx sign --amino` prints it.

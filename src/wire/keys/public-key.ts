@@ -1,7 +1,7 @@
 import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
-import { accountAddress, consensusAddress, isCompressedForm, multisigAddress } from "../crypto/index.ts";
-import { BECH32_PREFIX, compareBytes, concatBytes, equalBytes, fromHex, sdkErrors } from "../util/index.ts";
-import { bech32Prefix, decodeBech32, encodeBech32, type PublicKeyKind } from "./address.ts";
+import { accountAddress, consensusAddress, isCompressedForm, multisigAddress } from "../../crypto/index.ts";
+import { BECH32_PREFIX, compareBytes, concatBytes, equalBytes, fromHex, sdkErrors } from "../../util/index.ts";
+import { bech32Prefix, decodeBech32, encodeBech32, type PublicKeyKind } from "../address.ts";
 
 /** A key of one signer: 33 bytes compressed (secp256k1) or 32 bytes (ed25519). */
 export interface SinglePublicKey {

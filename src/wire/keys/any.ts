@@ -1,9 +1,9 @@
-import { sdkErrors } from "../util/index.ts";
-import { type Any, packAny, unpackAs } from "./any.ts";
-import { PubKeySchema as Ed25519Schema } from "./gen/sdk/crypto/ed25519/keys_pb.js";
-import { LegacyAminoPubKeySchema } from "./gen/sdk/crypto/multisig/keys_pb.js";
-import { PubKeySchema as Secp256k1Schema } from "./gen/sdk/crypto/secp256k1/keys_pb.js";
-import type { Namespace } from "./namespace.ts";
+import { sdkErrors } from "../../util/index.ts";
+import { type Any, packAny, unpackAs } from "../any.ts";
+import { PubKeySchema as Ed25519Schema } from "../gen/sdk/crypto/ed25519/keys_pb.js";
+import { LegacyAminoPubKeySchema } from "../gen/sdk/crypto/multisig/keys_pb.js";
+import { PubKeySchema as Secp256k1Schema } from "../gen/sdk/crypto/secp256k1/keys_pb.js";
+import type { Namespace } from "../namespace.ts";
 import { multisigPublicKey, type PublicKey, type SinglePublicKey, secp256k1PublicKey } from "./public-key.ts";
 
 /** A public key as it stands in accounts, transactions and keyrings. */

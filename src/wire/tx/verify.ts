@@ -1,9 +1,8 @@
-import { verifySecp256k1 } from "../crypto/index.ts";
-import { equalBytes, sdkErrors } from "../util/index.ts";
+import { verifySecp256k1 } from "../../crypto/index.ts";
+import { equalBytes, sdkErrors } from "../../util/index.ts";
+import type { ModeInfo } from "../gen/sdk/tx/v1beta1/tx_pb.js";
+import { memberSignatures, type PublicKey } from "../keys/index.ts";
 import type { SignerData } from "./amino.ts";
-import type { ModeInfo } from "./gen/sdk/tx/v1beta1/tx_pb.js";
-import { memberSignatures } from "./multisig.ts";
-import type { PublicKey } from "./public-key.ts";
 import { type SignableTx, SignMode, signBytes } from "./tx.ts";
 
 /** A signer's signature in the form of its mode, and what it binds beside the transaction. */

@@ -1,12 +1,11 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import { sha256 } from "../crypto/index.ts";
-import { type IntCoin, sdkErrors, toHexUpper } from "../util/index.ts";
-import { type AminoSignable, aminoSignBytes, type SignerData } from "./amino.ts";
-import type { Any } from "./any.ts";
-import { encodeMessage } from "./codec/index.ts";
-import type { Coin } from "./gen/sdk/base/v1beta1/coin_pb.js";
-import { SignMode } from "./gen/sdk/tx/signing/v1beta1/signing_pb.js";
+import { sha256 } from "../../crypto/index.ts";
+import { type IntCoin, sdkErrors, toHexUpper } from "../../util/index.ts";
+import type { Any } from "../any.ts";
+import { encodeMessage } from "../codec/index.ts";
+import type { Coin } from "../gen/sdk/base/v1beta1/coin_pb.js";
+import { SignMode } from "../gen/sdk/tx/signing/v1beta1/signing_pb.js";
 import {
   AuthInfoSchema,
   type ModeInfo,
@@ -14,8 +13,9 @@ import {
   SignDocSchema,
   TxBodySchema,
   TxRawSchema,
-} from "./gen/sdk/tx/v1beta1/tx_pb.js";
-import { makeBitArray } from "./multisig.ts";
+} from "../gen/sdk/tx/v1beta1/tx_pb.js";
+import { makeBitArray } from "../keys/index.ts";
+import { type AminoSignable, aminoSignBytes, type SignerData } from "./amino.ts";
 import { decodeTxParts } from "./strict.ts";
 
 /** How a transaction is shown to the key that signs it: as bytes, or as amino JSON. */

@@ -1,16 +1,15 @@
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
-import { encodeAddress } from "./address.ts";
+import { encodeAddress } from "../address.ts";
+import { packAny, unpackAny } from "../any.ts";
+import { MsgMultiSendSchema, MsgSendSchema } from "../gen/sdk/bank/v1beta1/tx_pb.js";
+import { MsgUnjailSchema } from "../gen/sdk/slashing/v1beta1/tx_pb.js";
+import { FeeSchema } from "../gen/sdk/tx/v1beta1/tx_pb.js";
+import { MsgCreateDeploymentSchema, MsgDepositDeploymentSchema } from "../gen/svc/deployment/v1beta1/tx_pb.js";
+import { MsgCloseLeaseSchema, MsgCreateBidSchema } from "../gen/svc/market/v1beta1/tx_pb.js";
+import { printJson } from "../json/index.ts";
+import { type PublicKey, publicKeyFromAny, publicKeyToAny } from "../keys/index.ts";
 import { aminoMessage } from "./amino.ts";
-import { packAny, unpackAny } from "./any.ts";
-import { MsgMultiSendSchema, MsgSendSchema } from "./gen/sdk/bank/v1beta1/tx_pb.js";
-import { MsgUnjailSchema } from "./gen/sdk/slashing/v1beta1/tx_pb.js";
-import { FeeSchema } from "./gen/sdk/tx/v1beta1/tx_pb.js";
-import { MsgCreateDeploymentSchema, MsgDepositDeploymentSchema } from "./gen/svc/deployment/v1beta1/tx_pb.js";
-import { MsgCloseLeaseSchema, MsgCreateBidSchema } from "./gen/svc/market/v1beta1/tx_pb.js";
-import { printJson } from "./json/index.ts";
-import { publicKeyFromAny, publicKeyToAny } from "./keys-any.ts";
-import type { PublicKey } from "./public-key.ts";
 import { feePayer, messageSigners, txSigners } from "./signers.ts";
 
 describe("signers", () => {

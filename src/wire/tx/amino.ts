@@ -1,12 +1,12 @@
 import type { DescField, DescMessage, MessageShape } from "@bufbuild/protobuf";
 import { isMessage, ScalarType } from "@bufbuild/protobuf";
 import { type Any, AnySchema, DurationSchema, TimestampSchema } from "@bufbuild/protobuf/wkt";
-import { sdkErrors, toBase64, toUtf8 } from "../util/index.ts";
-import { type Unpacked, unpackAny } from "./any.ts";
-import type { Fee } from "./gen/sdk/tx/v1beta1/tx_pb.js";
-import { formatTimestamp, type JsonObject, type JsonValue, printJson, sortJson, toNanos } from "./json/index.ts";
-import { printScalar } from "./json/scalars.ts";
-import { publicKeyFromAny } from "./keys-any.ts";
+import { sdkErrors, toBase64, toUtf8 } from "../../util/index.ts";
+import { type Unpacked, unpackAny } from "../any.ts";
+import type { Fee } from "../gen/sdk/tx/v1beta1/tx_pb.js";
+import { formatTimestamp, type JsonObject, type JsonValue, printJson, sortJson, toNanos } from "../json/index.ts";
+import { printScalar } from "../json/scalars.ts";
+import { type PublicKey, publicKeyFromAny } from "../keys/index.ts";
 import {
   aminoEmptyIsNull,
   aminoFieldName,
@@ -14,8 +14,7 @@ import {
   aminoName,
   aminoOneofName,
   olderAminoName,
-} from "./options.ts";
-import type { PublicKey } from "./public-key.ts";
+} from "../options.ts";
 import type { DecodedTx } from "./strict.ts";
 
 export const SECP256K1_NAME = "tendermint/PubKeySecp256k1";

@@ -1,18 +1,16 @@
 import { readFileSync } from "node:fs";
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
-import { signSecp256k1, verifySecp256k1 } from "../crypto/index.ts";
-import { fromBase64, fromHex, fromUtf8, toBase64 } from "../util/index.ts";
-import { encodeAddress } from "./address.ts";
+import { signSecp256k1, verifySecp256k1 } from "../../crypto/index.ts";
+import { fromBase64, fromHex, fromUtf8, toBase64 } from "../../util/index.ts";
+import { encodeAddress } from "../address.ts";
+import { TxSchema } from "../gen/sdk/tx/v1beta1/tx_pb.js";
+import { fromJson, printJson, readJson, toJson } from "../json/index.ts";
+import { encodeMultiSignature, memberSignatures, publicKeyAddress, publicKeyFromAny } from "../keys/index.ts";
+import { findTypeUrl } from "../registry.ts";
+import { toStdTx } from "../std-tx/std-tx.ts";
 import { aminoSignBytes, type SignerData } from "./amino.ts";
-import { TxSchema } from "./gen/sdk/tx/v1beta1/tx_pb.js";
-import { fromJson, printJson, readJson, toJson } from "./json/index.ts";
-import { publicKeyFromAny } from "./keys-any.ts";
-import { encodeMultiSignature, memberSignatures } from "./multisig.ts";
-import { publicKeyAddress } from "./public-key.ts";
-import { findTypeUrl } from "./registry.ts";
 import { txSigners } from "./signers.ts";
-import { toStdTx } from "./std-tx.ts";
 import { type DecodedTx, decodeTx } from "./strict.ts";
 import {
   directSignBytes,
@@ -55,7 +53,7 @@ interface Vectors {
 }
 
 const vectors = JSON.parse(
-  readFileSync(new URL("../../test/vectors/tx-sdk042.json", import.meta.url), "utf8"),
+  readFileSync(new URL("../../../test/vectors/tx-sdk042.json", import.meta.url), "utf8"),
 ) as Vectors;
 const known = vectors.cases.filter((vector) =>
   vector.unsigned_json.body.messages.every((message) => findTypeUrl(message["@type"]) !== undefined),

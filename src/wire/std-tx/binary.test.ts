@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
-import binaries from "../../test/vectors/std-tx-amino.json" with { type: "json" };
-import { fromBase64, toBase64, toHex } from "../util/index.ts";
-import { MsgSendSchema } from "./gen/sdk/bank/v1beta1/tx_pb.js";
-import { MsgCreateDeploymentSchema } from "./gen/svc/deployment/v1beta1/tx_pb.js";
+import binaries from "../../../test/vectors/std-tx-amino.json" with { type: "json" };
+import { fromBase64, toBase64, toHex } from "../../util/index.ts";
+import { MsgSendSchema } from "../gen/sdk/bank/v1beta1/tx_pb.js";
+import { MsgCreateDeploymentSchema } from "../gen/svc/deployment/v1beta1/tx_pb.js";
 import {
   allMsgs,
   aminoName,
@@ -16,13 +16,13 @@ import {
   encodeTxBody,
   packAny,
   SignMode,
-} from "./index.ts";
+} from "../index.ts";
 
 interface Recorded {
   readonly name: string;
   readonly "amino-json": { readonly encode_stdout: string };
 }
-const recorded = JSON.parse(readFileSync(new URL("../../test/vectors/tx-sdk042.json", import.meta.url), "utf8")) as {
+const recorded = JSON.parse(readFileSync(new URL("../../../test/vectors/tx-sdk042.json", import.meta.url), "utf8")) as {
   readonly cases: readonly Recorded[];
   readonly multisig: { readonly encode_stdout: string };
 };

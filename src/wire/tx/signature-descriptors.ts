@@ -1,14 +1,13 @@
 import { create } from "@bufbuild/protobuf";
-import { sdkErrors } from "../util/index.ts";
+import { sdkErrors } from "../../util/index.ts";
 import {
   type SignatureDescriptor,
   type SignatureDescriptor_Data,
   SignatureDescriptor_DataSchema,
   SignatureDescriptorSchema,
-} from "./gen/sdk/tx/signing/v1beta1/signing_pb.js";
-import type { SignerInfo } from "./gen/sdk/tx/v1beta1/tx_pb.js";
-import { publicKeyFromAny } from "./keys-any.ts";
-import { decodeMultiSignature, type MemberSignature } from "./multisig.ts";
+} from "../gen/sdk/tx/signing/v1beta1/signing_pb.js";
+import type { SignerInfo } from "../gen/sdk/tx/v1beta1/tx_pb.js";
+import { decodeMultiSignature, type MemberSignature, publicKeyFromAny } from "../keys/index.ts";
 import { SignMode } from "./tx.ts";
 
 /** A signature by itself, in the form that travels between the signers of a transaction. */

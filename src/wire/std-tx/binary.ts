@@ -2,17 +2,16 @@ import type { DescField, DescMessage, MessageShape } from "@bufbuild/protobuf";
 import { isMessage, ScalarType } from "@bufbuild/protobuf";
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { AnySchema, DurationSchema } from "@bufbuild/protobuf/wkt";
-import { sha256 } from "../crypto/index.ts";
-import { concatBytes, sdkErrors } from "../util/index.ts";
-import { isKeyType } from "./amino.ts";
-import { type Unpacked, unpackAny } from "./any.ts";
-import type { Fee } from "./gen/sdk/tx/v1beta1/tx_pb.js";
-import { toNanos } from "./json/index.ts";
-import { publicKeyFromAny } from "./keys-any.ts";
-import { aminoName, olderAminoName } from "./options.ts";
-import { encodeAminoPublicKey } from "./public-key.ts";
+import { sha256 } from "../../crypto/index.ts";
+import { concatBytes, sdkErrors } from "../../util/index.ts";
+import { type Unpacked, unpackAny } from "../any.ts";
+import type { Fee } from "../gen/sdk/tx/v1beta1/tx_pb.js";
+import { toNanos } from "../json/index.ts";
+import { encodeAminoPublicKey, publicKeyFromAny } from "../keys/index.ts";
+import { aminoName, olderAminoName } from "../options.ts";
+import { isKeyType } from "../tx/amino.ts";
+import type { DecodedTx } from "../tx/strict.ts";
 import { stdSignatureBytes } from "./std-tx.ts";
-import type { DecodedTx } from "./strict.ts";
 
 /** The registered name of a transaction. */
 export const STD_TX_NAME = "cosmos-sdk/StdTx";

@@ -1,0 +1,16 @@
+/** Transactions: strict decoding, what is signed in both modes, who signs, and whether it holds. */
+export {
+  type AminoNames,
+  type AminoSignable,
+  aminoFee,
+  aminoMessage,
+  aminoPublicKey,
+  aminoSignBytes,
+  type SignerData,
+} from "./amino.ts";
+export { publicKeyFromJson } from "./keys-json.ts";
+export * from "./signature-descriptors.ts";
+export * from "./signers.ts";
+export * from "./strict.ts";
+export * from "./tx.ts";
+export * from "./verify.ts";
