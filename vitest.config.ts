@@ -33,7 +33,7 @@ export default defineConfig({
         test: {
           name: "e2e",
           env: NO_SESSION,
-          include: ["test/{e2e,kill,interop}/**/*.test.ts"],
+          include: ["test/{attack,e2e,kill,interop}/**/*.test.ts"],
           testTimeout: 300_000,
           hookTimeout: 300_000,
           fileParallelism: false,

@@ -5,7 +5,7 @@ export { DesktopSession, missingPrograms } from "./desktop.ts";
 export { type WebFile, webFile } from "./files.ts";
 export { Fixture } from "./fixture.ts";
 export { fetchPage } from "./http.ts";
-export { type NodeParts, type NodeRequest, startNode, TestNode } from "./node.ts";
+export { type GenesisFile, type NodeParts, type NodeRequest, startNode, TestNode } from "./node.ts";
 export { Rng, seedFrom } from "./rng.ts";
 export { runSvc, type SvcRequest, type SvcResult, svcOk } from "./run-svc.ts";
 export { balanceOf, mustSend, signerOf, transfer } from "./signer.ts";

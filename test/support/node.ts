@@ -1,10 +1,17 @@
+import { readFileSync, writeFileSync } from "node:fs";
 import { ChainClient } from "../../src/client/index.ts";
-import { addGenesisAccounts, type GenesisAccount } from "../../src/node/index.ts";
+import { addGenesisAccounts, type GenesisAccount, homePaths } from "../../src/node/index.ts";
 import { freePorts } from "../../src/testing/ports.ts";
 import type { Fixture } from "./fixture.ts";
 import { svcOk } from "./run-svc.ts";
 import type { SvcProcess } from "./svc-process.ts";
 import { waitFor } from "./wait.ts";
+
+/** The parts of a genesis file that tests change. */
+export interface GenesisFile {
+  readonly consensus_params: { readonly block: Record<"max_bytes" | "max_gas", string> };
+  readonly app_state: Record<string, Record<string, unknown>>;
+}
 
 export interface NodeRequest {
   readonly chainId?: string;
@@ -15,6 +22,8 @@ export interface NodeRequest {
   /** Default 0, as in a localnet. */
   readonly minGasPrices?: string;
   readonly accounts?: readonly GenesisAccount[];
+  /** Changes the genesis file before the start. */
+  readonly editGenesis?: (genesis: GenesisFile) => void;
   readonly flags?: readonly string[];
 }
 
@@ -73,8 +82,9 @@ export class TestNode {
   }
 
   /** A client of this node; whoever asks closes it. */
-  client(): ChainClient {
-    return new ChainClient(this.address, { chainId: this.chainId });
+  client(timeoutMs?: number): ChainClient {
+    const patience = timeoutMs === undefined ? {} : { timeoutMs };
+    return new ChainClient(this.address, { chainId: this.chainId, ...patience });
   }
 }
 
@@ -84,6 +94,7 @@ export async function startNode(fixture: Fixture, request: NodeRequest = {}): Pr
   const home = fixture.tempHome("node");
   await svcOk(["init", "validator", "--chain-id", chainId, "--home", home]);
   if (request.accounts !== undefined) addGenesisAccounts(home, request.accounts);
+  if (request.editGenesis !== undefined) editGenesis(home, request.editGenesis);
   const [port = 0] = await freePorts(1);
   const args = [
     "start",
@@ -95,4 +106,11 @@ export async function startNode(fixture: Fixture, request: NodeRequest = {}): Pr
   const node = new TestNode(fixture, { home, chainId, port, args });
   await node.start();
   return node;
+}
+
+function editGenesis(home: string, edit: (genesis: GenesisFile) => void): void {
+  const { genesis: path } = homePaths(home);
+  const genesis: GenesisFile = JSON.parse(readFileSync(path, "utf8"));
+  edit(genesis);
+  writeFileSync(path, JSON.stringify(genesis));
 }

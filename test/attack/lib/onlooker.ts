@@ -1,0 +1,56 @@
+import type { ChainClient } from "../../../src/client/index.ts";
+import { errorText } from "../../../src/util/index.ts";
+import { balanceOf, pause } from "../../support/index.ts";
+
+const ASK_EVERY_MS = 50;
+
+export interface Seen {
+  /** Rounds of questions that were answered whole: health, status and a balance. */
+  readonly rounds: number;
+  /** The longest time that one answer took. */
+  readonly slowestMs: number;
+  readonly faults: readonly string[];
+}
+
+/** Somebody else at the door who does no harm: asks for health, status and a balance, again and again. */
+export class Onlooker {
+  readonly #client: ChainClient;
+  readonly #address: string;
+  readonly #faults: string[] = [];
+  readonly #asking: Promise<void>;
+  #rounds = 0;
+  #slowestMs = 0;
+  #isOver = false;
+
+  constructor(client: ChainClient, address: string) {
+    this.#client = client;
+    this.#address = address;
+    this.#asking = this.#askOn();
+  }
+
+  async stop(): Promise<Seen> {
+    this.#isOver = true;
+    await this.#asking;
+    return { rounds: this.#rounds, slowestMs: Math.round(this.#slowestMs), faults: this.#faults };
+  }
+
+  async #askOn(): Promise<void> {
+    while (!this.#isOver) {
+      try {
+        await this.#timed(() => this.#client.rpc.call("health"));
+        await this.#timed(() => this.#client.node.status());
+        await this.#timed(() => balanceOf(this.#client, this.#address));
+        this.#rounds += 1;
+      } catch (error) {
+        this.#faults.push(errorText(error));
+      }
+      await pause(ASK_EVERY_MS);
+    }
+  }
+
+  async #timed(ask: () => Promise<unknown>): Promise<void> {
+    const began = performance.now();
+    await ask();
+    this.#slowestMs = Math.max(this.#slowestMs, performance.now() - began);
+  }
+}

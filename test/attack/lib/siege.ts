@@ -1,0 +1,86 @@
+import { expect } from "vitest";
+import { pause } from "../../support/index.ts";
+import { type AttackedNode, PATIENCE_MS } from "./attacked-node.ts";
+import { MemoryWatch, memoryBack, residentMiB } from "./memory.ts";
+import { Onlooker, type Seen } from "./onlooker.ts";
+
+export interface Limits {
+  /** Part of the blocks of an idle stretch that is made while the attack goes on; 0.25 unless given. */
+  readonly blockShare?: number;
+  /** Resident memory a minute after the attack, as a multiple of that of the idle node; 2 unless given. */
+  readonly memoryShare?: number;
+  /** What the state that the attack has paid for may keep of it, beside; nothing unless given. */
+  readonly stateMiB?: number;
+  /** The highest that memory may rise beyond that of the idle node. */
+  readonly peakMiB?: number;
+  /** Shortest stretch that is looked at: an attack that is over sooner is begun again. */
+  readonly atLeastMs?: number;
+}
+
+interface Stretch extends Seen {
+  readonly ms: number;
+  readonly blocks: number;
+  readonly peakMiB: number;
+}
+
+const IDLE_MS = 3_000;
+const DEFAULTS: Required<Limits> = {
+  blockShare: 0.25,
+  memoryShare: 2,
+  stateMiB: 0,
+  peakMiB: 512,
+  atLeastMs: 3_000,
+};
+const idleStretches = new WeakMap<AttackedNode, Promise<Stretch>>();
+
+/**
+ * Runs an attack, and holds what every attack must leave: the node alive, others answered, blocks made at a good part of the
+ * pace of an idle stretch of the same run, memory given back, nothing gained. The node checks its invariants after every block.
+ */
+export async function besiege(node: AttackedNode, attack: () => Promise<unknown>, limits: Limits = {}): Promise<void> {
+  const { blockShare, memoryShare, stateMiB, peakMiB, atLeastMs } = { ...DEFAULTS, ...limits };
+  const idle = await idleStretch(node);
+  const [before, supply] = [residentMiB(node.pid), await node.supply()];
+  const seen = await watched(node, async () => {
+    const end = performance.now() + atLeastMs;
+    do await attack();
+    while (performance.now() < end);
+  });
+  console.log(told(idle, before, seen));
+  expect(node.node.process.running, node.node.process.output.slice(-2000)).toBe(true);
+  expect(seen.faults, "what others were refused").toEqual([]);
+  expect(seen.rounds, "rounds of questions of others").toBeGreaterThan(0);
+  expect(seen.blocks / seen.ms, "pace of blocks").toBeGreaterThan((blockShare * idle.blocks) / idle.ms);
+  expect(seen.peakMiB - before, "memory while it lasts").toBeLessThan(peakMiB);
+  expect(await node.supply()).toBe(supply);
+  await memoryBack(node.pid, Math.round(before * memoryShare) + stateMiB);
+}
+
+function idleStretch(node: AttackedNode): Promise<Stretch> {
+  const known = idleStretches.get(node) ?? watched(node, () => pause(IDLE_MS));
+  idleStretches.set(node, known);
+  return known;
+}
+
+async function watched(node: AttackedNode, run: () => Promise<unknown>): Promise<Stretch> {
+  const client = node.node.client(PATIENCE_MS);
+  const onlooker = new Onlooker(client, node.key("alice").address);
+  const memory = new MemoryWatch(node.pid);
+  try {
+    const [height, began] = [await node.height(), performance.now()];
+    await run();
+    const seen = await onlooker.stop();
+    const [blocks, ms] = [Number((await node.height()) - height), performance.now() - began];
+    return { ...seen, blocks, ms, peakMiB: memory.stop() };
+  } finally {
+    memory.stop();
+    await onlooker.stop();
+    client.close();
+  }
+}
+
+function told(idle: Stretch, before: number, seen: Stretch): string {
+  const pace = (stretch: Stretch): string => ((1000 * stretch.blocks) / stretch.ms).toFixed(1);
+  const memory = `${before} MiB before, ${seen.peakMiB} at most`;
+  return `${pace(seen)} blocks a second (idle ${pace(idle)}), ${seen.rounds} rounds of others, slowest answer ${seen.slowestMs} ms (idle ${idle.slowestMs}), ${memory}`;
+}
