@@ -20,7 +20,7 @@ export function marketplaceModules({ bank }: BaseKeepers): Module[] {
     lowBalance: (ctx, { id }, blocks) => deployment.keeper.lowBalance(ctx, parseDeploymentId(id.xid), blocks),
   });
   const deployment = deploymentModule(escrow.keeper, {
-    openOrder: (ctx, group, spec) => market.keeper.openOrder(ctx, group, spec),
+    openOrder: (ctx, group) => market.keeper.openOrder(ctx, group),
     closeGroup: (ctx, group, reason) => market.keeper.closeGroup(ctx, group, reason),
   });
   const provider = providerModule({

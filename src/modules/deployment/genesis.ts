@@ -31,14 +31,14 @@ export function deploymentGenesis(keeper: DeploymentKeeper): GenesisPart {
           const isForeign = groupId.owner !== id.owner || groupId.dseq !== id.dseq;
           if (isForeign || keeper.groups.has(store, groupKey(groupId)))
             throw errors.invalidGroupId(`${formatGroupId(groupId)} of ${formatDeploymentId(id)}`);
-          keeper.groups.set(store, groupKey(groupId), group);
+          keeper.addGroup(ctx, group);
         }
       }
     },
     export(ctx) {
       const deployments = [...keeper.deployments.values(ctx.store(STORE))].map((deployment) => ({
         deployment,
-        groups: keeper.groupsOf(ctx, readId(deployment.deploymentId)),
+        groups: keeper.groupsOf(ctx, readId(deployment.deploymentId)).map((group) => keeper.withSpec(ctx, group)),
       }));
       return create(GenesisStateSchema, { deployments, params: keeper.getParams(ctx) });
     },

@@ -16,6 +16,7 @@ export function deploymentModule(
   const keeper = new DeploymentKeeper(escrow, market);
   const module = defineModule({
     name: "deployment",
+    version: 2,
     msg: deploymentMsgs(keeper),
     query: deploymentQueries(keeper, escrow),
     genesis: deploymentGenesis(keeper),

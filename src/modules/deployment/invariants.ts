@@ -2,7 +2,7 @@ import type { Context, Invariant } from "../../runtime/index.ts";
 import { type Deployment, Deployment_State, Group_State } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
 import { formatAccountId, formatDeploymentId, formatGroupId } from "../../wire/index.ts";
 import type { Escrow } from "../escrow/index.ts";
-import { type DeploymentKeeper, escrowId, idOf, STORE } from "./keeper.ts";
+import { type DeploymentKeeper, escrowId, groupKey, idOf, STORE } from "./keeper.ts";
 import { readId } from "./msgs.ts";
 
 export function deploymentInvariants(keeper: DeploymentKeeper, escrow: Escrow): Readonly<Record<string, Invariant>> {
@@ -42,17 +42,20 @@ function escrowFollows(
   { deploymentId, state }: Deployment,
 ): string | undefined {
   const account = escrow.account(ctx, escrowId(readId(deploymentId)));
-  const rows = keeper.groupsOf(ctx, readId(deploymentId)).flatMap(({ groupSpec }) => groupSpec?.resources ?? []);
+  const rows = keeper.groupsOf(ctx, readId(deploymentId)).flatMap((group) => keeper.spec(ctx, idOf(group)).resources);
   const other = rows.find(({ price }) => price?.denom !== account.denom);
   if (other !== undefined) return `a price is in ${other.price?.denom}, the money in ${account.denom}`;
   if (account.open === (state === Deployment_State.active)) return undefined;
   return `escrow account ${formatAccountId(account.id)} is ${account.open ? "open" : "closed"}`;
 }
 
+/** Every group has a deployment and one spec. */
 function groupsHaveDeployments(keeper: DeploymentKeeper, ctx: Context): string | undefined {
   const store = ctx.store(STORE);
   for (const [[owner, dseq], group] of keeper.groups.iterate(store)) {
     if (!keeper.deployments.has(store, [owner, dseq])) return `${formatGroupId(idOf(group))} has no deployment`;
+    if (!keeper.specs.has(store, groupKey(idOf(group)))) return `${formatGroupId(idOf(group))} asks for nothing`;
   }
+  if (keeper.specs.count(store) !== keeper.groups.count(store)) return "a spec belongs to no group";
   return undefined;
 }

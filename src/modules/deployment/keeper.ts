@@ -23,6 +23,7 @@ import {
   Group_State,
   GroupSchema,
   type GroupSpec,
+  GroupSpecSchema,
   type Params,
   ParamsSchema,
 } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
@@ -44,7 +45,7 @@ export const STORE = "deployment";
 /** What deployments need of the market. */
 export interface GroupMarket {
   /** Opens the next order of a group and returns its sequence number. */
-  openOrder(ctx: Context, group: GroupKey, spec: GroupSpec): number;
+  openOrder(ctx: Context, group: GroupKey): number;
   /** Ends what the group has on the market: its order with bids, or lease and payment. Returns how many of them. */
   closeGroup(ctx: Context, group: GroupKey, reason: Closed_Reason): number;
 }
@@ -59,7 +60,10 @@ export interface NewDeployment {
 /** A stored group's states in which it can be started again. */
 const STARTABLE: readonly Group_State[] = [Group_State.paused, Group_State.insufficient_funds];
 
-/** Deployments and their groups. */
+/**
+ * Deployments and their groups. What a group asks for never changes and may be long: it stands beside the group, once, and
+ * orders refer to it.
+ */
 export class DeploymentKeeper {
   readonly params = paramsItem({ prefix: 0x00, schema: ParamsSchema });
   readonly deployments = collection({
@@ -91,13 +95,20 @@ export class DeploymentKeeper {
     key: tupleKey(addressKey, uint64Key, uint32Key),
     value: protoValue(GroupSchema),
   });
+  readonly specs = collection({
+    name: "group spec",
+    prefix: 0x06,
+    key: tupleKey(addressKey, uint64Key, uint32Key),
+    value: protoValue(GroupSpecSchema),
+  });
   readonly #escrow: Escrow;
   readonly #market: GroupMarket;
 
   constructor(escrow: Escrow, market: GroupMarket) {
     this.#escrow = escrow;
     this.#market = market;
-    checkPrefixes({ params: this.params, deployments: this.deployments, groups: this.groups });
+    const { params, deployments, groups, specs } = this;
+    checkPrefixes({ params, deployments, groups, specs });
   }
 
   getParams(ctx: Context): Params {
@@ -110,18 +121,40 @@ export class DeploymentKeeper {
     return found;
   }
 
+  /** A group without its spec. */
   findGroup(ctx: Context, id: GroupKey): Group | undefined {
     return this.groups.get(store(ctx), groupKey(id));
   }
 
+  /** A group without its spec. */
   group(ctx: Context, id: GroupKey): Group {
     const found = this.findGroup(ctx, id);
     if (found === undefined) throw errors.groupNotFound(formatGroupId(id));
     return found;
   }
 
+  /** Groups of a deployment, without their specs. */
   groupsOf(ctx: Context, id: DeploymentKey): Group[] {
     return [...this.groups.values(store(ctx), { prefix: deploymentKey(id) })];
+  }
+
+  /** What a group asks for. */
+  spec(ctx: Context, id: GroupKey): GroupSpec {
+    const found = this.specs.get(store(ctx), groupKey(id));
+    if (found === undefined) throw errors.groupNotFound(formatGroupId(id));
+    return found;
+  }
+
+  /** The group as the wire has it, with its spec. */
+  withSpec(ctx: Context, group: Group): Group {
+    return { ...group, groupSpec: this.spec(ctx, idOf(group)) };
+  }
+
+  /** Writes a new group. */
+  addGroup(ctx: Context, { groupSpec, ...group }: Omit<Group, "$typeName" | "$unknown">): void {
+    const key = groupKey(group.groupId ?? NO_ID);
+    this.groups.set(store(ctx), key, create(GroupSchema, group));
+    this.specs.set(store(ctx), key, groupSpec ?? create(GroupSpecSchema));
   }
 
   create(ctx: Context, { id, groups, version, deposit }: NewDeployment): void {
@@ -135,9 +168,8 @@ export class DeploymentKeeper {
     emitDeployment(ctx, "deployment-created", id, { version });
     groups.forEach((groupSpec, i) => {
       const groupId = { ...id, gseq: i + 1 };
-      const group = { groupId, state: Group_State.open, groupSpec, createdAt: ctx.height };
-      this.groups.set(store(ctx), groupKey(groupId), create(GroupSchema, group));
-      this.#market.openOrder(ctx, groupId, groupSpec);
+      this.addGroup(ctx, create(GroupSchema, { groupId, state: Group_State.open, groupSpec, createdAt: ctx.height }));
+      this.#market.openOrder(ctx, groupId);
     });
   }
 
@@ -204,11 +236,9 @@ export class DeploymentKeeper {
 
   /** Opens the next order of an open group whose lease ended; the money must last for a new one. */
   reopenGroup(ctx: Context, id: GroupKey): number {
-    const { groupSpec } = this.group(ctx, id);
-    if (groupSpec === undefined) throw errors.invalidGroupSpec(formatGroupId(id));
-    const need = { rate: groupPrice(groupSpec), blocks: this.getParams(ctx).minStartBlocks };
+    const need = { rate: groupPrice(this.spec(ctx, id)), blocks: this.getParams(ctx).minStartBlocks };
     this.#escrow.checkFunds(ctx, escrowId(id), need);
-    return this.#market.openOrder(ctx, id, groupSpec);
+    return this.#market.openOrder(ctx, id);
   }
 
   /** The market has ended what an open group had there; the group waits for its owner. */

@@ -14,7 +14,7 @@ export function deploymentQueries(keeper: DeploymentKeeper, escrow: Escrow): Bou
     const id = readId(deployment.deploymentId);
     return {
       deployment,
-      groups: keeper.groupsOf(ctx, id),
+      groups: keeper.groupsOf(ctx, id).map((group) => keeper.withSpec(ctx, group)),
       escrowAccount: accountMessage(escrow.account(ctx, escrowId(id))),
     };
   };
@@ -24,7 +24,7 @@ export function deploymentQueries(keeper: DeploymentKeeper, escrow: Escrow): Bou
       return { deployments: items.map(([, deployment]) => withDetails(ctx, deployment)), pagination };
     },
     deployment: (ctx, { id }) => withDetails(ctx, keeper.deployment(ctx, readId(id))),
-    group: (ctx, { id }) => ({ group: keeper.group(ctx, readGroupId(id)) }),
+    group: (ctx, { id }) => ({ group: keeper.withSpec(ctx, keeper.group(ctx, readGroupId(id))) }),
     params: (ctx) => ({ params: keeper.getParams(ctx) }),
   });
 }

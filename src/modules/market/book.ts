@@ -85,7 +85,8 @@ export class MarketBook {
     return found;
   }
 
-  saveOrder(ctx: Context, order: Order): void {
+  /** Without what the group asks for, which stands with the group alone. */
+  saveOrder(ctx: Context, { spec: _, ...order }: Order): void {
     this.orders.set(storeOf(ctx), pathOf(orderIdOf(order)), order);
   }
 

@@ -33,7 +33,7 @@ function faultyMarket() {
       lowBalance: (ctx, { id }, blocks) => deployment.keeper.lowBalance(ctx, parseDeploymentId(id.xid), blocks),
     });
     const deployment = deploymentModule(escrow.keeper, {
-      openOrder: (ctx, group, spec) => market.keeper.openOrder(ctx, group, spec),
+      openOrder: (ctx, group) => market.keeper.openOrder(ctx, group),
       closeGroup: (ctx, group, reason) => market.keeper.closeGroup(ctx, group, reason),
     });
     const provider = providerModule({
@@ -47,6 +47,7 @@ function faultyMarket() {
       getParams: deployment.keeper.getParams.bind(deployment.keeper),
       deployment: deployment.keeper.deployment.bind(deployment.keeper),
       findGroup: deployment.keeper.findGroup.bind(deployment.keeper),
+      spec: deployment.keeper.spec.bind(deployment.keeper),
       reopenGroup: deployment.keeper.reopenGroup.bind(deployment.keeper),
       marketEnded: (...args: Parameters<typeof deployment.keeper.marketEnded>) => {
         check(args[1].dseq);

@@ -1,12 +1,15 @@
 import { create } from "@bufbuild/protobuf";
 import { defineGenesis, type GenesisPart } from "../../runtime/index.ts";
-import { GenesisStateSchema } from "../../wire/gen/svc/market/v1beta1/market_pb.js";
-import { marketErrors as errors, formatBidId, formatOrderId } from "../../wire/index.ts";
+import { equalBytes } from "../../util/index.ts";
+import { type GroupSpec, GroupSpecSchema } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
+import { GenesisStateSchema, type Order } from "../../wire/gen/svc/market/v1beta1/market_pb.js";
+import { encodeMessage, marketErrors as errors, formatBidId, formatOrderId } from "../../wire/index.ts";
 import { isOpenOrder, type MarketBook, storeOf } from "./book.ts";
+import type { MarketGroups } from "./keeper.ts";
 import { readBidId, readOrderId } from "./msgs.ts";
 import { checkParams, defaultParams } from "./params.ts";
 
-export function marketGenesis(book: MarketBook): GenesisPart {
+export function marketGenesis(book: MarketBook, groups: Pick<MarketGroups, "spec">): GenesisPart {
   return defineGenesis({
     schema: GenesisStateSchema,
     defaults: () => create(GenesisStateSchema, { params: defaultParams() }),
@@ -16,6 +19,7 @@ export function marketGenesis(book: MarketBook): GenesisPart {
       for (const order of state.orders) {
         const id = readOrderId(order.orderId);
         if (book.findOrder(ctx, id) !== undefined) throw errors.orderExists(formatOrderId(id));
+        checkSpec(order, groups.spec(ctx, id));
         book.saveOrder(ctx, order);
         if (isOpenOrder(order)) book.awaitExpiry(ctx, order);
       }
@@ -40,4 +44,11 @@ export function marketGenesis(book: MarketBook): GenesisPart {
       });
     },
   });
+}
+
+/** Orders are exported without what their group asks for; where one tells it, it must be the same. */
+function checkSpec({ orderId, spec }: Order, wanted: GroupSpec): void {
+  const encode = (each: GroupSpec) => encodeMessage(GroupSpecSchema, each);
+  if (spec === undefined || equalBytes(encode(spec), encode(wanted))) return;
+  throw errors.internal(`${formatOrderId(readOrderId(orderId))} asks for something else than its group`);
 }

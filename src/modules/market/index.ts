@@ -19,9 +19,10 @@ export function marketModule(deps: MarketDeps): { readonly keeper: MarketKeeper;
   const { book } = keeper;
   const module = defineModule({
     name: "market",
+    version: 2,
     msg: marketMsgs(keeper),
-    query: marketQueries(book, deps.escrow),
-    genesis: marketGenesis(book),
+    query: marketQueries(book, deps),
+    genesis: marketGenesis(book, deps.groups),
     endBlock: (ctx) => void keeper.endBlock(ctx),
     invariants: marketInvariants({ book, escrow: deps.escrow, groups: deps.groups }),
     messageGas: (ctx, message) => fixedGas(book.getParams(ctx).messageGas, message),

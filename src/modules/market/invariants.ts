@@ -1,12 +1,11 @@
 import type { Context, Invariant } from "../../runtime/index.ts";
 import { groupPrice } from "../../sdl/index.ts";
-import { equalBytes } from "../../util/index.ts";
 import {
   type Deployment,
   Deployment_State,
   type Group,
   Group_State,
-  GroupSpecSchema,
+  type GroupSpec,
 } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
 import {
   type Bid,
@@ -18,7 +17,6 @@ import {
 } from "../../wire/gen/svc/market/v1beta1/market_pb.js";
 import {
   type DeploymentKey,
-  encodeMessage,
   formatBidId,
   formatGroupId,
   formatOrderId,
@@ -37,6 +35,7 @@ export interface MarketNeighbours {
   readonly groups: {
     deployment(ctx: Context, id: DeploymentKey): Deployment;
     findGroup(ctx: Context, id: GroupKey): Group | undefined;
+    spec(ctx: Context, id: GroupKey): GroupSpec;
   };
 }
 
@@ -62,7 +61,7 @@ export function marketInvariants(neighbours: MarketNeighbours): Readonly<Record<
     "order-bids": each(orders, (ctx, order) => orderHasBids(neighbours, ctx, order)),
     "bid-deposits": each(bids, (ctx, bid) => bidHasDeposit(neighbours, ctx, bid)),
     prices: each(leases, (ctx, lease) => pricesAgree(neighbours, ctx, lease)),
-    "order-specs": each(orders, (ctx, order) => specIsOfGroup(neighbours, ctx, order)),
+    "order-specs": each(orders, (ctx, order) => hasNoCopy(neighbours, ctx, order)),
     "bid-prices": each(bids, (ctx, bid) => bidIsWithinOrder(neighbours, ctx, bid)),
     "escrow-records": (ctx) => escrowHoldsNothingElse(neighbours, ctx),
     expiry: (ctx) => expiryMatches(book, ctx),
@@ -157,36 +156,31 @@ function bidHasDeposit({ book, escrow }: MarketNeighbours, ctx: Context, bid: Bi
 }
 
 /** One price from the bid to the payment, not above the order's, in the deployment's denomination. */
-function pricesAgree({ book, escrow }: MarketNeighbours, ctx: Context, lease: Lease): string | undefined {
+function pricesAgree({ book, escrow, groups }: MarketNeighbours, ctx: Context, lease: Lease): string | undefined {
   const id = leaseIdOf(lease);
   const price = priceOf(lease.price);
   const bid = priceOf(book.bid(ctx, id).price);
   const payment = escrow.findPayment(ctx, escrowId(id), formatPaymentId(id));
-  const { spec } = book.order(ctx, id);
-  const most = spec === undefined ? undefined : groupPrice(spec);
+  const most = groupPrice(groups.spec(ctx, id));
   const { denom } = escrow.account(ctx, escrowId(id));
   const sameAmount = price.amount === bid.amount && price.amount === payment?.rate;
-  const sameDenom = [bid.denom, payment?.denom, most?.denom, denom].every((each) => each === price.denom);
+  const sameDenom = [bid.denom, payment?.denom, most.denom, denom].every((each) => each === price.denom);
   if (!sameAmount || !sameDenom) return `lease ${formatBidId(id)}: prices of lease, bid, payment and order differ`;
-  return most !== undefined && price.amount <= most.amount ? undefined : `lease ${formatBidId(id)} is above its order`;
+  return price.amount <= most.amount ? undefined : `lease ${formatBidId(id)} is above its order`;
 }
 
-/** An order asks for what its group does. */
-function specIsOfGroup({ groups }: MarketNeighbours, ctx: Context, order: Order): string | undefined {
-  const { spec } = order;
+/** An order asks for what its group does, and keeps no copy of it. */
+function hasNoCopy({ groups }: MarketNeighbours, ctx: Context, order: Order): string | undefined {
   const id = orderIdOf(order);
-  const wanted = groups.findGroup(ctx, id)?.groupSpec;
-  if (wanted === undefined || spec === undefined) return `order ${formatOrderId(id)} has no group`;
-  const isSame = equalBytes(encodeMessage(GroupSpecSchema, spec), encodeMessage(GroupSpecSchema, wanted));
-  return isSame ? undefined : `order ${formatOrderId(id)} asks for something else than its group`;
+  if (groups.findGroup(ctx, id) === undefined) return `order ${formatOrderId(id)} has no group`;
+  return order.spec === undefined ? undefined : `order ${formatOrderId(id)} keeps a copy of what its group asks for`;
 }
 
 /** A bid offers a price above nothing, up to that of its order and in its denomination. */
-function bidIsWithinOrder({ book }: MarketNeighbours, ctx: Context, bid: Bid): string | undefined {
+function bidIsWithinOrder({ groups }: MarketNeighbours, ctx: Context, bid: Bid): string | undefined {
   const { denom, amount } = priceOf(bid.price);
-  const { spec } = book.order(ctx, bidIdOf(bid));
-  const most = spec === undefined ? undefined : groupPrice(spec);
-  if (most !== undefined && denom === most.denom && amount > 0n && amount <= most.amount) return undefined;
+  const most = groupPrice(groups.spec(ctx, bidIdOf(bid)));
+  if (denom === most.denom && amount > 0n && amount <= most.amount) return undefined;
   return `bid ${formatBidId(bidIdOf(bid))} does not fit the price of its order`;
 }
 

@@ -46,6 +46,8 @@ export interface MarketGroups {
   getParams(ctx: Context): { readonly minStartBlocks: bigint };
   deployment(ctx: Context, id: DeploymentKey): Deployment;
   findGroup(ctx: Context, id: GroupKey): Group | undefined;
+  /** What a group asks for. */
+  spec(ctx: Context, id: GroupKey): GroupSpec;
   /** Opens the group's next order, if its money lasts for a new lease. */
   reopenGroup(ctx: Context, id: GroupKey): number;
   /** The market ended what the open group had there. */
@@ -93,7 +95,7 @@ export class MarketKeeper {
   }
 
   /** Opens the next order of a group and returns its sequence number. */
-  openOrder(ctx: Context, group: GroupKey, spec: GroupSpec): number {
+  openOrder(ctx: Context, group: GroupKey): number {
     const last = this.book.lastOrder(ctx, group);
     if (last !== undefined && last.state !== Order_State.closed)
       throw errors.orderExists(formatOrderId(orderIdOf(last)));
@@ -101,7 +103,6 @@ export class MarketKeeper {
     const order = create(OrderSchema, {
       orderId: { ...group, oseq },
       state: Order_State.open,
-      spec,
       createdAt: ctx.height,
       expiresAt: ctx.height + this.book.getParams(ctx).orderMaxOpenBlocks,
     });
@@ -129,8 +130,9 @@ export class MarketKeeper {
     const { orderMaxBids } = this.book.getParams(ctx);
     if (this.book.openBidCount(ctx, orderId) >= orderMaxBids)
       throw errors.tooManyBids(`${formatOrderId(orderId)} has ${orderMaxBids} open bids`);
-    checkPrice(order, price);
-    this.#checkProvider(ctx, order, provider);
+    const spec = this.#groups.spec(ctx, orderId);
+    checkPrice(spec, price);
+    this.#checkProvider(ctx, spec, provider);
     if (this.book.findBid(ctx, id) !== undefined) throw errors.bidExists(formatBidId(id));
     const bid = { bidId: id, state: Bid_State.open, price: wirePrice(price), createdAt: ctx.height };
     this.book.saveBid(ctx, create(BidSchema, bid));
@@ -168,7 +170,7 @@ export class MarketKeeper {
     const group = this.#groups.findGroup(ctx, id);
     if (group === undefined) throw errors.groupNotFound(formatGroupId(id));
     if (group.state !== Group_State.open) throw errors.groupNotOpen(formatGroupId(id));
-    this.#checkProvider(ctx, order, id.provider);
+    this.#checkProvider(ctx, this.#groups.spec(ctx, id), id.provider);
     const price = priceOf(bid.price);
     const { minStartBlocks: minBlocks } = this.#groups.getParams(ctx);
     const payment = { id: formatPaymentId(id), owner: id.provider, rate: price, minBlocks };
@@ -249,8 +251,8 @@ export class MarketKeeper {
   /** Requirements of the orders behind the provider's active leases. */
   *activeRequirements(ctx: Context, provider: string): IterableIterator<PlacementRequirements> {
     for (const lease of this.book.activeLeasesOf(ctx, provider)) {
-      const { spec } = this.book.order(ctx, leaseIdOf(lease));
-      if (spec?.requirements !== undefined) yield spec.requirements;
+      const { requirements } = this.#groups.spec(ctx, leaseIdOf(lease));
+      if (requirements !== undefined) yield requirements;
     }
   }
 
@@ -357,12 +359,12 @@ export class MarketKeeper {
       throw errors.invalidDeposit(`${formatCoin(deposit)}: the minimum is ${formatCoin(minimum)}`);
   }
 
-  #checkProvider(ctx: Context, { spec }: Order, provider: string): void {
+  #checkProvider(ctx: Context, spec: GroupSpec, provider: string): void {
     if (!this.#providers.exists(ctx, provider)) throw errors.unknownProvider(provider);
     const attributes = this.#providers.attributes(ctx, provider);
     const signedBy = (auditor: string) => this.#audits.signedAttributes(ctx, provider, auditor);
-    if (!meetsRequirements(spec?.requirements, { attributes, signedBy })) throw errors.attributeMismatch(provider);
-    if (spec !== undefined && !hasCapabilities(spec, attributes)) throw errors.capabilitiesMismatch(provider);
+    if (!meetsRequirements(spec.requirements, { attributes, signedBy })) throw errors.attributeMismatch(provider);
+    if (!hasCapabilities(spec, attributes)) throw errors.capabilitiesMismatch(provider);
   }
 }
 
@@ -371,8 +373,8 @@ interface BidEnd {
   readonly reason: Closed_Reason;
 }
 
-function checkPrice({ spec }: Order, price: DecimalCoin): void {
-  const most = spec === undefined ? { denom: "", amount: 0n } : groupPrice(spec);
+function checkPrice(spec: GroupSpec, price: DecimalCoin): void {
+  const most = groupPrice(spec);
   if (price.denom !== most.denom)
     throw errors.invalidPrice(`${formatDecCoin(price)}: the order is in ${most.denom}, bid in the same denomination`);
   if (price.amount > most.amount) throw errors.overMaxPrice(`${formatDecCoin(price)}, at most ${formatDecCoin(most)}`);

@@ -10,6 +10,7 @@ import {
   marketEvents,
   orderOf,
   price,
+  resourceRow,
   type TestKey,
   TestMarket,
   testChain,
@@ -18,7 +19,7 @@ import {
 import { MsgSignProviderAttributesSchema } from "../../wire/gen/svc/audit/v1beta1/audit_pb.js";
 import { Closed_Reason } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
 import { Group_State } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
-import { MsgPauseGroupSchema } from "../../wire/gen/svc/deployment/v1beta1/tx_pb.js";
+import { MsgPauseGroupSchema, MsgStartGroupSchema } from "../../wire/gen/svc/deployment/v1beta1/tx_pb.js";
 import {
   Bid_State,
   GenesisStateSchema,
@@ -133,6 +134,20 @@ describe("a bid", () => {
     expect(send(parts, {}, carol)).toMatchObject({ codespace: "market", code: 21 });
     parts.market.closeBid(carol, parts.order);
     expect(send(parts, {}, carol)).toMatchObject({ codespace: "market", code: 21 });
+  });
+
+  it("finds what the group asks for in the group's own record, however often an order opens", () => {
+    const resources = Array.from({ length: 20 }, (_, i) => resourceRow({ id: i + 1 }));
+    const { chain, market, alice, id } = setUp({ groups: [{ ...groupSpec("long"), resources }] });
+    const group = { id: { ...id, gseq: 1 } };
+    for (let i = 0; i < 2; i++) {
+      chain.mustSend(create(MsgPauseGroupSchema, group), { from: alice });
+      chain.mustSend(create(MsgStartGroupSchema, group), { from: alice });
+    }
+    const stored = [...chain.app.state.store("market").iterate()].filter(([key]) => key[0] === 0x10);
+    expect(stored).toHaveLength(3);
+    for (const [, order] of stored) expect(order.length).toBeLessThan(100);
+    expect(market.order(orderOf(id, 1, 3)).spec?.resources).toHaveLength(20);
   });
 
   it("on an order that is taken or closed is refused", () => {

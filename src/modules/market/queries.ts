@@ -4,18 +4,24 @@ import {
   Bid_State,
   type Lease,
   Lease_State,
+  type Order,
   Order_State,
 } from "../../wire/gen/svc/market/v1beta1/market_pb.js";
 import { Query } from "../../wire/gen/svc/market/v1beta1/query_pb.js";
 import { formatPaymentId } from "../../wire/index.ts";
 import { escrowId } from "../deployment/index.ts";
-import { accountMessage, type Escrow, paymentMessage } from "../escrow/index.ts";
+import { accountMessage, paymentMessage } from "../escrow/index.ts";
 import type { MarketBook } from "./book.ts";
+import type { MarketDeps } from "./keeper.ts";
 import { readBidId, readOrderId } from "./msgs.ts";
-import { bidEscrowId, bidIdOf, leaseIdOf } from "./records.ts";
+import { bidEscrowId, bidIdOf, leaseIdOf, orderIdOf } from "./records.ts";
 import { readFilters, searchBids, searchOrders } from "./search.ts";
 
-export function marketQueries(book: MarketBook, escrow: Escrow): BoundService {
+export function marketQueries(
+  book: MarketBook,
+  { escrow, groups }: Pick<MarketDeps, "escrow" | "groups">,
+): BoundService {
+  const withSpec = (ctx: Context, order: Order): Order => ({ ...order, spec: groups.spec(ctx, orderIdOf(order)) });
   const bidDetails = (ctx: Context, bid: Bid) => ({
     bid,
     escrowAccount: accountMessage(escrow.account(ctx, bidEscrowId(bidIdOf(bid)))),
@@ -30,9 +36,9 @@ export function marketQueries(book: MarketBook, escrow: Escrow): BoundService {
     orders: (ctx, { filters, pagination: page }) => {
       const wanted = readFilters(filters, Order_State);
       const { items, pagination } = searchOrders(book.orders, ctx, { wanted, page });
-      return { orders: items.map(([, order]) => order), pagination };
+      return { orders: items.map(([, order]) => withSpec(ctx, order)), pagination };
     },
-    order: (ctx, { id }) => ({ order: book.order(ctx, readOrderId(id)) }),
+    order: (ctx, { id }) => ({ order: withSpec(ctx, book.order(ctx, readOrderId(id))) }),
     bids: (ctx, { filters, pagination: page }) => {
       const wanted = readFilters(filters, Bid_State);
       const { items, pagination } = searchBids(book.bids, ctx, { wanted, page });
