@@ -4,20 +4,28 @@ import {
   type BlockInfo,
   type BlockProblem,
   Context,
+  GivenUp,
   isPanic,
   plainFailure,
   type QueryFailure,
   queryFailure,
   type Router,
 } from "../runtime/index.ts";
-import { CacheMultiStore, MAX_KEY_BYTES, type StateStore } from "../store/index.ts";
+import { CacheMultiStore, MAX_KEY_BYTES, type MultiReader } from "../store/index.ts";
 import { sdkErrors, toUtf8 } from "../util/index.ts";
 import { decodeMessage, encodeMessage } from "../wire/index.ts";
+
+/** The last committed state, as queries read it. */
+export interface QueriedState {
+  committed(): MultiReader;
+  /** Past what is kept in memory; closed after use. */
+  snapshot(): MultiReader & { close(): void };
+}
 
 /** What queries are answered from. */
 export interface QuerySources {
   readonly router: Router;
-  readonly state: StateStore;
+  readonly state: QueriedState;
   /** Names of the stores that can be read raw. */
   readonly storeNames: readonly string[];
   readonly version: string;
@@ -29,11 +37,12 @@ export interface QuerySources {
 
 const NOTHING = new Uint8Array(0);
 
-/** Answers a query from the last committed state; every error becomes a result. */
+/** Answers a query from the last committed state; every error but `GivenUp` becomes a result. */
 export function answerQuery(sources: QuerySources, query: AppQuery): AppQueryResult {
   const height = sources.block?.height ?? 0n;
   const base = { code: 0, codespace: "", log: "", info: "", key: NOTHING, value: NOTHING, proofOps: [], height };
   const failed = (error: unknown, failure: QueryFailure): AppQueryResult => {
+    if (error instanceof GivenUp) throw error;
     if (isPanic(error)) sources.report({ item: `query ${query.path}`, height, error });
     return { ...base, ...failure };
   };

@@ -39,4 +39,5 @@ export {
   PUBLIC_KEY_TYPE,
   parseGenesis,
 } from "./genesis.ts";
+export { CHAIN_TABLES, type ChainReader, chainReader, StatusMemo } from "./reading/source.ts";
 export type * from "./source.ts";

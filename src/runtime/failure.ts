@@ -20,3 +20,6 @@ export function failureOf(error: unknown): Failure {
 export function isPanic(error: unknown): boolean {
   return !(error instanceof SvcError);
 }
+
+/** The node leaves a query or a simulation undone: neither a fault nor a refusal, so it never becomes a result by itself. */
+export class GivenUp extends Error {}

@@ -19,7 +19,7 @@ export {
 } from "./deliver.ts";
 export { entryProblems } from "./entries.ts";
 export { type Event, type EventAttribute, EventSink } from "./events.ts";
-export { isPanic } from "./failure.ts";
+export { GivenUp, isPanic } from "./failure.ts";
 export { BlockGas, type GasMeter, infiniteGas, limitedGas } from "./gas.ts";
 export { brokenInvariants, InvariantBreach } from "./invariants.ts";
 export { type StoredAttribute, type StoredEvent, storedEvents } from "./logs.ts";

@@ -25,8 +25,15 @@ export { checkPrefixes } from "./collections/prefixes.ts";
 export { type Due, Queue, type QueueSpec, queue } from "./collections/queue.ts";
 export type { TypedRange } from "./collections/ranges.ts";
 export { Sequence, sequence } from "./collections/sequence.ts";
-export { type Database, type DatabaseSnapshot, STATE_TABLES, stateTable, type Write } from "./database/database.ts";
-export { openLmdb, storeFault } from "./database/lmdb.ts";
+export {
+  type Database,
+  type DatabaseReader,
+  type DatabaseSnapshot,
+  STATE_TABLES,
+  stateTable,
+  type Write,
+} from "./database/database.ts";
+export { openLmdb, openLmdbReader, storeFault } from "./database/lmdb.ts";
 export { DatabaseLock } from "./database/lock.ts";
 export { memoryDatabase } from "./database/memory.ts";
 export { storeErrors } from "./errors.ts";

@@ -2,7 +2,7 @@ import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import type { AppEvent, TxResult, ValidatorUpdate } from "../../abci/index.ts";
 import { consensusAddress } from "../../crypto/index.ts";
-import type { Database, Write } from "../../store/index.ts";
+import { type Database, type Entry, firstEntry, type Write } from "../../store/index.ts";
 import { bytesToUint64, toUtf8, uint64ToBytes } from "../../util/index.ts";
 import { BlockResultsSchema } from "../../wire/gen/comet/v1/types_pb.js";
 import {
@@ -26,6 +26,7 @@ const VALIDATORS = "engine/validators";
 
 /** `genesis` -> hash of the genesis file that the chain began with. */
 const META = "engine/meta";
+export const BLOCK_TABLES: readonly string[] = [BLOCKS, TXS, VALIDATORS, META];
 const GENESIS = toUtf8("genesis");
 
 const GROUP = 32;
@@ -58,47 +59,31 @@ export interface ExecutedTx {
   readonly result: TxResult;
 }
 
-/** The committed blocks. Reading never changes anything; the writes of a block go into the commit's transaction. */
-export class BlockStore {
+/** The committed blocks as they are on disk now, whoever writes them. Reading never changes anything. */
+export class BlockReader {
   readonly #tables: Pick<Database, "table">;
-  #last: BlockRecord | undefined;
-  #base = 0n;
 
   constructor(tables: Pick<Database, "table">) {
     this.#tables = tables;
-    for (const [, value] of tables.table(BLOCKS).iterate({ reverse: true })) {
-      this.#last = decodeRecord(value);
-      break;
-    }
-    for (const [key] of tables.table(BLOCKS).iterate()) {
-      this.#base = bytesToUint64(key);
-      break;
-    }
   }
 
   /** The last committed block; undefined before the first. */
   get last(): BlockRecord | undefined {
-    return this.#last;
+    const entry = firstEntry(this.#tables.table(BLOCKS), { reverse: true });
+    return entry === undefined ? undefined : decodeRecord(entry[1]);
   }
 
   /** Height of the last committed block; 0 before the first. */
   get height(): bigint {
-    return this.#last?.header.height ?? 0n;
+    return heightOf(firstEntry(this.#tables.table(BLOCKS), { reverse: true }));
   }
 
   /** Height of the first block kept; 0 when there is none. */
   get base(): bigint {
-    return this.#base;
-  }
-
-  /** Tells the store that the writes of a block are on disk. */
-  committed(executed: ExecutedBlock): void {
-    this.#last = recordOf(executed);
-    if (this.#base === 0n) this.#base = executed.block.header.height;
+    return heightOf(firstEntry(this.#tables.table(BLOCKS)));
   }
 
   record(height: bigint): BlockRecord | undefined {
-    if (height === this.#last?.header.height) return this.#last;
     if (height < 0n) return undefined;
     const value = this.#tables.table(BLOCKS).get(uint64ToBytes(height));
     return value === undefined ? undefined : decodeRecord(value);
@@ -139,6 +124,44 @@ export class BlockStore {
     }
     return undefined;
   }
+}
+
+/** The blocks for the one who writes them: the last one stands ready. Its writes go into the commit's transaction. */
+export class BlockStore extends BlockReader {
+  #last: BlockRecord | undefined;
+  #base: bigint;
+
+  constructor(tables: Pick<Database, "table">) {
+    super(tables);
+    this.#last = super.last;
+    this.#base = super.base;
+  }
+
+  override get last(): BlockRecord | undefined {
+    return this.#last;
+  }
+
+  override get height(): bigint {
+    return this.#last?.header.height ?? 0n;
+  }
+
+  override get base(): bigint {
+    return this.#base;
+  }
+
+  override record(height: bigint): BlockRecord | undefined {
+    return height === this.#last?.header.height ? this.#last : super.record(height);
+  }
+
+  /** Tells the store that the writes of a block are on disk. */
+  committed(executed: ExecutedBlock): void {
+    this.#last = recordOf(executed);
+    if (this.#base === 0n) this.#base = executed.block.header.height;
+  }
+}
+
+function heightOf(entry: Entry | undefined): bigint {
+  return entry === undefined ? 0n : bytesToUint64(entry[0]);
 }
 
 /** What makes a block durable. */

@@ -15,6 +15,7 @@ import { bytesToUint64, toUtf8, uint64ToBytes } from "../../util/index.ts";
 const TERMS = "index/terms";
 /** Epoch (4 bytes) -> its first height (8). */
 const EPOCHS = "index/epochs";
+export const POSTING_TABLES: readonly string[] = [TERMS, EPOCHS];
 
 const TERM_BYTES = 10;
 const EPOCH_ENTRIES = 65_536;
@@ -45,16 +46,49 @@ export function termText(kind: TermKind, key: string, value?: string): string {
   return value === undefined ? `${kind}\0${key}` : `${kind}\0${key}\0${value}`;
 }
 
-export class Postings {
+/** The postings as they are on disk now, whoever writes them. */
+export class PostingsReader {
   readonly #tables: Pick<Database, "table">;
-  readonly #epochs: Epoch[] = [];
-  #entries = 0;
 
   constructor(tables: Pick<Database, "table">) {
     this.#tables = tables;
-    for (const [key, value] of tables.table(EPOCHS).iterate()) {
-      this.#epochs.push({ number: Buffer.from(key).readUInt32BE(), first: bytesToUint64(value) });
+  }
+
+  /** Occurrences of a term within some heights, in order of height. */
+  *find(text: string, heights: Heights): Generator<Posting> {
+    const term = termOf(text);
+    const epochs = this.epochs();
+    for (const [i, epoch] of epochs.entries()) {
+      const next = epochs[i + 1];
+      if (epoch.first > heights.to || (next !== undefined && next.first <= heights.from)) continue;
+      yield* this.#findInEpoch(epoch, term, heights);
     }
+  }
+
+  protected epochs(): readonly Epoch[] {
+    return [...this.#tables.table(EPOCHS).iterate()].map(([key, value]) => ({
+      number: Buffer.from(key).readUInt32BE(),
+      first: bytesToUint64(value),
+    }));
+  }
+
+  *#findInEpoch(epoch: Epoch, term: Uint8Array, heights: Heights): Generator<Posting> {
+    const range: Range = { start: entryKey(epoch, term, heights.from), end: entryKey(epoch, term, heights.to + 1n) };
+    for (const [key, value] of this.#tables.table(TERMS).iterate(range)) {
+      const offset = Buffer.from(key.buffer, key.byteOffset, key.length).readUInt32BE(4 + TERM_BYTES);
+      yield { height: epoch.first + BigInt(offset), indexes: decodeIndexes(value) };
+    }
+  }
+}
+
+/** The postings for the one who writes them. */
+export class Postings extends PostingsReader {
+  readonly #epochs: Epoch[];
+  #entries = 0;
+
+  constructor(tables: Pick<Database, "table">) {
+    super(tables);
+    this.#epochs = [...super.epochs()];
   }
 
   /** The writes for a block's terms; they must become durable, or the process must end. */
@@ -69,22 +103,8 @@ export class Postings {
     return writes;
   }
 
-  /** Occurrences of a term within some heights, in order of height. */
-  *find(text: string, heights: Heights): Generator<Posting> {
-    const term = termOf(text);
-    for (const [i, epoch] of this.#epochs.entries()) {
-      const next = this.#epochs[i + 1];
-      if (epoch.first > heights.to || (next !== undefined && next.first <= heights.from)) continue;
-      yield* this.#findInEpoch(epoch, term, heights);
-    }
-  }
-
-  *#findInEpoch(epoch: Epoch, term: Uint8Array, heights: Heights): Generator<Posting> {
-    const range: Range = { start: entryKey(epoch, term, heights.from), end: entryKey(epoch, term, heights.to + 1n) };
-    for (const [key, value] of this.#tables.table(TERMS).iterate(range)) {
-      const offset = Buffer.from(key.buffer, key.byteOffset, key.length).readUInt32BE(4 + TERM_BYTES);
-      yield { height: epoch.first + BigInt(offset), indexes: decodeIndexes(value) };
-    }
+  protected override epochs(): readonly Epoch[] {
+    return this.#epochs;
   }
 
   #epochFor(height: bigint, writes: Write[]): Epoch {

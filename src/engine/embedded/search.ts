@@ -1,8 +1,8 @@
 import { fromHex, SvcError, toHexUpper } from "../../util/index.ts";
-import type { BlockStore } from "./blockstore.ts";
+import type { BlockReader } from "./blockstore.ts";
 import { type Heights, type TermKind, termText } from "./postings.ts";
 import { type Attributes, type Condition, matches, type Query } from "./query.ts";
-import { type FoundTx, forEachIndexed, type TxIndex } from "./txindex.ts";
+import { type FoundTx, forEachIndexed, type TxReader } from "./txindex.ts";
 
 /** Searches stop with an error rather than read more entries than this. */
 const MAX_ENTRIES = 200_000;
@@ -32,8 +32,8 @@ export interface SearchResult<T> {
 
 /** Where to search. */
 export interface Searchable {
-  readonly blocks: BlockStore;
-  readonly index: TxIndex;
+  readonly blocks: BlockReader;
+  readonly index: TxReader;
 }
 
 /** Transactions whose events satisfy a query, one page of them. */

@@ -1,14 +1,15 @@
 import type { AppEvent } from "../../abci/index.ts";
 import type { Database, Write } from "../../store/index.ts";
 import { append, equalBytes } from "../../util/index.ts";
-import type { BlockStore, ExecutedBlock, ExecutedTx } from "./blockstore.ts";
+import type { BlockReader, ExecutedBlock, ExecutedTx } from "./blockstore.ts";
 import { txHash } from "./hashes.ts";
-import { Postings, termText } from "./postings.ts";
+import { POSTING_TABLES, Postings, PostingsReader, termText } from "./postings.ts";
 
 /** First 16 bytes of a transaction's hash -> height, index. */
 const TX_HASHES = "index/txs";
 /** First 16 bytes of a block's hash -> height. */
 const BLOCK_HASHES = "index/blocks";
+export const INDEX_TABLES: readonly string[] = [TX_HASHES, BLOCK_HASHES, ...POSTING_TABLES];
 
 const HASH_BYTES = 16;
 
@@ -20,28 +21,19 @@ export interface FoundTx extends ExecutedTx {
 }
 
 /** Finds transactions and blocks by hash, and holds the postings that searches use. */
-export class TxIndex {
-  readonly postings: Postings;
+export class TxReader {
+  readonly postings: PostingsReader;
   readonly #tables: Pick<Database, "table">;
-  readonly #blocks: BlockStore;
+  readonly #blocks: BlockReader;
 
-  constructor(tables: Pick<Database, "table">, blocks: BlockStore) {
+  constructor(
+    tables: Pick<Database, "table">,
+    blocks: BlockReader,
+    postings: PostingsReader = new PostingsReader(tables),
+  ) {
     this.#tables = tables;
     this.#blocks = blocks;
-    this.postings = new Postings(tables);
-  }
-
-  /** The writes for a block; `hashes` are those of its transactions. */
-  writes(executed: ExecutedBlock, hashes: readonly Uint8Array[]): Write[] {
-    const { height } = executed.block.header;
-    const writes: Write[] = [
-      { table: BLOCK_HASHES, key: shortHash(executed.commit.blockId.hash), value: encodePlace(height, 0) },
-    ];
-    for (const [i, hash] of hashes.entries()) {
-      writes.push({ table: TX_HASHES, key: shortHash(hash), value: encodePlace(height, i) });
-    }
-    append(writes, this.postings.writes(height, blockTerms(executed)));
-    return writes;
+    this.postings = postings;
   }
 
   /** The transaction with a hash of 32 bytes. */
@@ -65,6 +57,30 @@ export class TxIndex {
     const [height] = decodePlace(place);
     const found = this.#blocks.record(height)?.commit.blockId.hash;
     return found !== undefined && equalBytes(found, hash) ? height : undefined;
+  }
+}
+
+/** The index for the one who writes it. */
+export class TxIndex extends TxReader {
+  readonly #written: Postings;
+
+  constructor(tables: Pick<Database, "table">, blocks: BlockReader) {
+    const postings = new Postings(tables);
+    super(tables, blocks, postings);
+    this.#written = postings;
+  }
+
+  /** The writes for a block; `hashes` are those of its transactions. */
+  writes(executed: ExecutedBlock, hashes: readonly Uint8Array[]): Write[] {
+    const { height } = executed.block.header;
+    const writes: Write[] = [
+      { table: BLOCK_HASHES, key: shortHash(executed.commit.blockId.hash), value: encodePlace(height, 0) },
+    ];
+    for (const [i, hash] of hashes.entries()) {
+      writes.push({ table: TX_HASHES, key: shortHash(hash), value: encodePlace(height, i) });
+    }
+    append(writes, this.#written.writes(height, blockTerms(executed)));
+    return writes;
   }
 }
 

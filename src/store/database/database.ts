@@ -24,6 +24,14 @@ export interface Database {
   close(): void;
 }
 
+/** Tables of a database that somebody else writes. */
+export interface DatabaseReader {
+  table(name: string): KVReader;
+  /** What is read from now on is the last commit. */
+  refresh(): void;
+  close(): void;
+}
+
 /** Prefix of the tables that hold consensus state. */
 export const STATE_TABLES = "state/";
 

@@ -6,7 +6,7 @@ import { storeErrors } from "../errors.ts";
 import { type Entry, type KVReader, MAX_KEY_BYTES, type Range } from "../kv.ts";
 import { checkKey } from "../layers/text.ts";
 import { checkDataFile } from "./data-file.ts";
-import type { Database, DatabaseSnapshot, Write } from "./database.ts";
+import type { Database, DatabaseReader, DatabaseSnapshot, Write } from "./database.ts";
 import { DatabaseLock } from "./lock.ts";
 
 type Table = Dbi<Buffer, Uint8Array>;
@@ -36,6 +36,26 @@ export function openLmdb(directory: string): Database {
     lock.release();
     throw storeFault(error, path);
   }
+}
+
+/**
+ * Reads the tables of a database that this process has open already, from another of its threads. Each turn of the thread's
+ * loop sees the last commit, and holds no page longer. Throws when a table is not there: who has the database open makes
+ * all that will be read before, because LMDB cannot take new ones in two threads at once.
+ */
+export function openLmdbReader(directory: string, names: readonly string[]): DatabaseReader {
+  const path = realpathSync(directory);
+  const root: Root = open(path, { ...BINARY, noSubdir: false, maxDbs: MAX_TABLES, readOnly: true });
+  const tables = new Map(names.map((name) => [name, new LmdbTable(root.openDB(name, BINARY), undefined)]));
+  return {
+    table: (name) => {
+      const table = tables.get(name);
+      if (table === undefined) throw new Error(`table "${name}" is not among those that are read`);
+      return table;
+    },
+    refresh: () => root.resetReadTxn(),
+    close: () => void root.close(),
+  };
 }
 
 /** What LMDB says when what it reads cannot have been written by it. */

@@ -1,0 +1,64 @@
+import type { Database } from "../../store/index.ts";
+import { BLOCK_TABLES, BlockReader } from "../embedded/blockstore.ts";
+import { searchBlocks, searchTxs } from "../embedded/search.ts";
+import { INDEX_TABLES, TxReader } from "../embedded/txindex.ts";
+import type { Genesis } from "../genesis.ts";
+import type { BlockSource, ChainStatus, TxSource } from "../source.ts";
+
+/** The tables that hold blocks, results and the index of transactions. */
+export const CHAIN_TABLES: readonly string[] = [...BLOCK_TABLES, ...INDEX_TABLES];
+
+/** Remembers what was told of the last block, until there is another. */
+export class StatusMemo {
+  #status: ChainStatus | undefined;
+
+  at(height: bigint, read: () => ChainStatus): ChainStatus {
+    if (this.#status?.height !== height) this.#status = read();
+    return this.#status;
+  }
+}
+
+export interface ChainReaderParts {
+  readonly tables: Pick<Database, "table">;
+  readonly genesis: Pick<Genesis, "validators">;
+  readonly memo: StatusMemo;
+}
+
+/** The parts of a chain source that stand in its tables, whoever writes them: what is committed is seen at once. */
+export interface ChainReader {
+  readonly blocks: BlockSource;
+  readonly txs: TxSource;
+  status(): ChainStatus;
+}
+
+export function chainReader({ tables, genesis, memo }: ChainReaderParts): ChainReader {
+  const blocks = new BlockReader(tables);
+  const index = new TxReader(tables, blocks);
+  const at = { blocks, index };
+  return {
+    blocks: {
+      record: (height) => blocks.record(height),
+      block: (height) => blocks.block(height),
+      txs: (height) => blocks.txs(height),
+      validators: (height) => blocks.validators(height),
+      heightOf: (hash) => index.blockHeight(hash),
+      search: (page) => searchBlocks(at, page),
+    },
+    txs: { find: (hash) => index.tx(hash), search: (page) => searchTxs(at, page) },
+    status: () => memo.at(blocks.height, () => statusOf(blocks, genesis)),
+  };
+}
+
+/** Before the first block those of the genesis file vote. */
+function statusOf(blocks: BlockReader, genesis: ChainReaderParts["genesis"]): ChainStatus {
+  const { last, base } = blocks;
+  const height = last?.header.height ?? 0n;
+  return {
+    height,
+    base,
+    latest: last,
+    earliest: blocks.record(base),
+    validators: blocks.validators(height + 1n) ?? genesis.validators,
+    catchingUp: false,
+  };
+}
