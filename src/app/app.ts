@@ -1,6 +1,7 @@
 import { authModule, FEE_COLLECTOR } from "../modules/auth/index.ts";
 import { type Accounts, type Bank, bankModule } from "../modules/bank/index.ts";
 import type { AnteOptions, Module } from "../runtime/index.ts";
+import type { KeysOf } from "../store/index.ts";
 import { type ApplicationOptions, SvcApplication } from "./application.ts";
 import { marketplaceModules } from "./marketplace.ts";
 
@@ -10,6 +11,8 @@ export interface ModuleSet {
   /** The order of end-block; that of `modules` unless given. */
   readonly endBlockers?: readonly Module[];
   readonly ante: Omit<AnteOptions, "minGasPrices" | "maxBlockGas">;
+  /** What the checks of a transaction change of an account: its record and its balances. */
+  keysOf(address: Uint8Array): readonly KeysOf[];
 }
 
 /** What all other modules may do with accounts and coins. */
@@ -27,7 +30,11 @@ export function moduleSet(more: (base: BaseKeepers) => readonly Module[]): Modul
   const bank = bankModule(auth.keeper);
   const modules = [auth.module, bank.module, ...more({ auth: auth.keeper, bank: bank.keeper })];
   for (const { accounts } of modules) auth.keeper.modules.register(accounts ?? []);
-  return { modules, ante: { accounts: auth.keeper, bank: bank.keeper, feeCollector: FEE_COLLECTOR } };
+  return {
+    modules,
+    ante: { accounts: auth.keeper, bank: bank.keeper, feeCollector: FEE_COLLECTOR },
+    keysOf: (address) => [auth.keeper.keysOf(address), bank.keeper.keysOf(address)],
+  };
 }
 
 /** The modules of the chain. A new module is one line here, behind those it builds on. */

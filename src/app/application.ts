@@ -55,8 +55,9 @@ import {
   versionsOf,
 } from "./module-versions.ts";
 import { fillBlock } from "./proposal.ts";
-import { answerQuery } from "./query.ts";
-import { type SimulationTurn, simulation } from "./simulate.ts";
+import { answerQuery } from "./queries/query.ts";
+import type { PendingState } from "./queries/reader.ts";
+import { type SimulationTurn, simulation } from "./queries/simulate.ts";
 
 export interface ApplicationOptions {
   readonly database: Database;
@@ -239,6 +240,12 @@ export class SvcApplication implements Application {
     this.#last = block;
     this.#committed = true;
     this.#check = new CacheMultiStore(this.#state);
+  }
+
+  /** What transactions that wait have changed of some accounts, for those who simulate the next ones elsewhere. */
+  pending(addresses: readonly Uint8Array[]): PendingState {
+    const keys = addresses.flatMap((address) => this.#options.set.keysOf(address));
+    return { height: this.#committed ? this.#requireLast().height : 0n, changes: this.#check.changesOf(keys) };
   }
 
   query(query: AppQuery): AppQueryResult {

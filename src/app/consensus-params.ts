@@ -10,7 +10,7 @@ const TABLE = "app";
 const KEY = toUtf8("block_limits");
 
 /** The limits of the next block; undefined in a state that was made before they were recorded. */
-export function readBlockLimits(database: Database): BlockLimits | undefined {
+export function readBlockLimits(database: Pick<Database, "table">): BlockLimits | undefined {
   const bytes = database.table(TABLE).get(KEY);
   if (bytes === undefined) return undefined;
   const raw: { max_gas: string } = JSON.parse(fromUtf8(bytes));

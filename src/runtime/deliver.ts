@@ -8,7 +8,15 @@ import { type AnteOptions, runAnte } from "./ante.ts";
 import { type BlockInfo, type BlockProblem, Context, type Mode } from "./context.ts";
 import { type Event, EventSink } from "./events.ts";
 import { failureOf, isPanic } from "./failure.ts";
-import { type BlockGas, beyondBlockGas, type GasMeter, infiniteGas, limitedGas, noBlockGasLeft } from "./gas.ts";
+import {
+  type BlockGas,
+  beyondBlockGas,
+  type GasMeter,
+  infiniteGas,
+  limitedGas,
+  noBlockGasLeft,
+  watchedGas,
+} from "./gas.ts";
 import { type StoredEvent, storedEvents, storedMessageEvents, successLog } from "./logs.ts";
 import { type MessageResult, runMessages } from "./messages.ts";
 import { StatusError } from "./query-failure.ts";
@@ -56,7 +64,7 @@ export interface TxRunnerOptions {
 export interface SimulationLimits {
   readonly maxGas: bigint;
   readonly maxMessages: number;
-  /** Called before each message; throws when the time is over. */
+  /** Called before each message and with every gas that is taken; throws when the time is over. */
   checkTime(): void;
 }
 
@@ -122,7 +130,7 @@ export class TxRunner {
   ): { readonly outcome: TxOutcome; readonly results: MessageResult[] } {
     const run = new Run({ ...env, stores: env.stores.branch() }, "simulate");
     try {
-      const tx = run.begin(prepareTx(bytes, this.#router, "simulated"), maxGas);
+      const tx = run.begin(prepareTx(bytes, this.#router, "simulated"), watchedGas(limitedGas(maxGas), checkTime));
       if (tx.messages.length > maxMessages)
         throw sdkErrors.invalidRequest(`a simulation takes at most ${maxMessages} messages, not ${tx.messages.length}`);
       run.ante(tx, this.#ante, new Set());
@@ -132,6 +140,11 @@ export class TxRunner {
       if (!(error instanceof SvcError)) throw error;
       throw new StatusError("Unknown", error, `${error.message} with gas used: '${run.gasUsed}'`);
     }
+  }
+
+  /** Addresses of the signers of a transaction that is to be simulated. Throws when it cannot be read. */
+  signers(bytes: Uint8Array): readonly Uint8Array[] {
+    return prepareTx(bytes, this.#router, "simulated").signers.map(({ address }) => address);
   }
 
   /** The gas that a transaction asks for; undefined of bytes that this application cannot read. Costs no state. */
@@ -173,9 +186,9 @@ class Run {
     return this.#gas.used;
   }
 
-  begin(tx: PreparedTx, maxGas: bigint = tx.gasLimit): PreparedTx {
+  begin(tx: PreparedTx, gas: GasMeter = limitedGas(tx.gasLimit)): PreparedTx {
     this.tx = tx;
-    this.#gas = limitedGas(maxGas);
+    this.#gas = gas;
     return tx;
   }
 

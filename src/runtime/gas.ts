@@ -17,6 +17,20 @@ export function limitedGas(limit: bigint): GasMeter {
   return makeMeter(limit);
 }
 
+/** A meter that looks up whenever gas is taken: what `watch` throws ends the work in the midst of a message. */
+export function watchedGas(meter: GasMeter, watch: () => void): GasMeter {
+  return {
+    limit: meter.limit,
+    get used() {
+      return meter.used;
+    },
+    consume(amount, descriptor) {
+      watch();
+      meter.consume(amount, descriptor);
+    },
+  };
+}
+
 function makeMeter(limit: bigint | undefined): GasMeter {
   let used = 0n;
   return {

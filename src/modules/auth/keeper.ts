@@ -1,5 +1,13 @@
 import { type Account, type Context, type GasCosts, paramsItem } from "../../runtime/index.ts";
-import { addressKey, type Collection, checkPrefixes, collection, type KVStore, sequence } from "../../store/index.ts";
+import {
+  addressKey,
+  type Collection,
+  checkPrefixes,
+  collection,
+  type KeysOf,
+  type KVStore,
+  sequence,
+} from "../../store/index.ts";
 import { type Params, ParamsSchema } from "../../wire/gen/sdk/auth/v1beta1/auth_pb.js";
 import { encodeAddress } from "../../wire/index.ts";
 import { accountValue, type StoredAccount } from "./account-codec.ts";
@@ -39,6 +47,11 @@ export class AuthKeeper {
   get(ctx: Context, address: Uint8Array): Account | undefined {
     const stored = this.accounts.get(store(ctx), address);
     return stored === undefined ? undefined : { address, ...stored };
+  }
+
+  /** Where everything stands that this module knows of an account. */
+  keysOf(address: Uint8Array): KeysOf {
+    return { store: STORE, prefix: this.accounts.storeKey(address) };
   }
 
   has(ctx: Context, address: Uint8Array): boolean {

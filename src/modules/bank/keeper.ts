@@ -4,6 +4,7 @@ import {
   bigintValue,
   checkPrefixes,
   collection,
+  type KeysOf,
   type KVStore,
   protoValue,
   stringKey,
@@ -57,6 +58,11 @@ export class BankKeeper {
 
   balance(ctx: Context, address: Uint8Array, denom: string): bigint {
     return this.balances.get(store(ctx), [address, denom]) ?? 0n;
+  }
+
+  /** Where the balances of an account stand. */
+  keysOf(address: Uint8Array): KeysOf {
+    return { store: STORE, prefix: this.balances.storePrefix([address]) };
   }
 
   /** All balances of an account, sorted by denomination. */

@@ -3,9 +3,10 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Worker } from "node:worker_threads";
 import { build } from "esbuild";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openLmdb, StateStore, storeErrors } from "../index.ts";
+import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
+import { openLmdb, openLmdbReader, StateStore, storeErrors } from "../index.ts";
 
 const scratch = mkdtempSync(join(tmpdir(), "svc-lmdb-"));
 const script = join(scratch, "child.mjs");
@@ -192,5 +193,42 @@ describe("the lock of a database directory", () => {
     } finally {
       database.close();
     }
+  });
+});
+
+describe("a reader in another thread", () => {
+  /** A thread that answers a key of table `a` with its value, through a database of its own. */
+  const THREAD = `
+    const { parentPort, workerData } = require("node:worker_threads");
+    const { open } = require("lmdb");
+    const binary = { keyEncoding: "binary", encoding: "binary", cache: false };
+    const root = open(workerData, { ...binary, noSubdir: false, maxDbs: 128, readOnly: true });
+    const table = root.openDB("a", binary);
+    parentPort.on("message", () => { root.resetReadTxn(); parentPort.postMessage(table.getBinary(Uint8Array.of(1))?.[0]); });
+  `;
+
+  it("sees each commit, may end in the midst of reading, and leaves no page held", async () => {
+    const directory = join(scratch, "read");
+    const database = openLmdb(directory);
+    const write = (value: number): void =>
+      database.write([{ table: "a", key: Uint8Array.of(1), value: Uint8Array.of(value) }]);
+    write(0);
+    const thread = new Worker(THREAD, { eval: true, workerData: directory });
+    for (const value of [1, 2, 3]) {
+      write(value);
+      thread.postMessage("read");
+      expect((await once(thread, "message"))[0]).toBe(value);
+    }
+    thread.postMessage("read");
+    await thread.terminate();
+    const reader = openLmdbReader(directory, ["a"]);
+    write(4);
+    reader.refresh();
+    expect(reader.table("a").get(Uint8Array.of(1))?.[0]).toBe(4);
+    expect(() => reader.table("b")).toThrow('table "b" is not among those that are read');
+    reader.close();
+    write(5);
+    expect(database.table("a").get(Uint8Array.of(1))?.[0]).toBe(5);
+    database.close();
   });
 });

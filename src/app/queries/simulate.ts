@@ -1,13 +1,19 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { type BoundService, bindSome, type TxEnvironment, type TxRunner } from "../runtime/index.ts";
-import { sdkErrors } from "../util/index.ts";
-import { Service, type SimulateRequest, type SimulateResponseSchema } from "../wire/gen/sdk/tx/v1beta1/service_pb.js";
-import { TxSchema } from "../wire/gen/sdk/tx/v1beta1/tx_pb.js";
-import { encodeMessage } from "../wire/index.ts";
+import type { AppQuery } from "../../abci/index.ts";
+import { type BoundService, bindSome, type TxEnvironment, type TxRunner } from "../../runtime/index.ts";
+import { sdkErrors } from "../../util/index.ts";
+import {
+  Service,
+  type SimulateRequest,
+  type SimulateResponseSchema,
+} from "../../wire/gen/sdk/tx/v1beta1/service_pb.js";
+import { TxSchema } from "../../wire/gen/sdk/tx/v1beta1/tx_pb.js";
+import { decodeMessage, encodeMessage, methodPath, toNamespace } from "../../wire/index.ts";
 
 /** Gas of one simulation where blocks have no limit of their own. */
 const MAX_GAS = 50_000_000n;
 const MAX_MESSAGES = 256;
+const SIMULATE = methodPath(Service.method.simulate);
 
 /** Gives a simulation its turn, or refuses it; `checkTime` throws when its time is over. */
 export type SimulationTurn = <T>(run: (checkTime: () => void) => T) => T;
@@ -40,16 +46,22 @@ function lesser(limit: bigint, most: bigint): bigint {
   return limit < 0n || limit > most ? most : limit;
 }
 
-/** The transaction comes as bytes, or decoded as older clients send it. */
+/** Who signs what a query simulates; nobody when it simulates nothing, or nothing that can be read. */
+export function simulatedSigners({ path, data }: AppQuery, runner: TxRunner): readonly Uint8Array[] {
+  if (toNamespace(path, "sdk") !== SIMULATE) return [];
+  try {
+    return runner.signers(simulatedBytes(decodeMessage(Service.method.simulate.input, data)));
+  } catch {
+    // The simulation itself tells what is wrong.
+    return [];
+  }
+}
+
 function simulate(
-  { tx, txBytes }: SimulateRequest,
+  request: SimulateRequest,
   run: (bytes: Uint8Array) => ReturnType<TxRunner["simulate"]>,
 ): MessageInitShape<typeof SimulateResponseSchema> {
-  if (txBytes.length === 0 && tx === undefined)
-    throw sdkErrors.invalidRequest("empty txBytes is not allowed: the request holds no transaction");
-  // The decoded form has the same fields as the raw one, so its bytes are a transaction.
-  const bytes = txBytes.length > 0 || tx === undefined ? txBytes : encodeMessage(TxSchema, tx);
-  const { outcome, results } = run(bytes);
+  const { outcome, results } = run(simulatedBytes(request));
   return {
     gasInfo: { gasWanted: outcome.gasWanted, gasUsed: outcome.gasUsed },
     result: {
@@ -59,4 +71,12 @@ function simulate(
       msgResponses: results.map((result) => result.response),
     },
   };
+}
+
+/** The transaction comes as bytes, or decoded as older clients send it. */
+function simulatedBytes({ tx, txBytes }: SimulateRequest): Uint8Array {
+  if (txBytes.length === 0 && tx === undefined)
+    throw sdkErrors.invalidRequest("empty txBytes is not allowed: the request holds no transaction");
+  // The decoded form has the same fields as the raw one, so its bytes are a transaction.
+  return txBytes.length > 0 || tx === undefined ? txBytes : encodeMessage(TxSchema, tx);
 }

@@ -1,5 +1,5 @@
 import { create, type DescMessage, type MessageInitShape } from "@bufbuild/protobuf";
-import type { AppQuery, AppQueryResult } from "../abci/index.ts";
+import type { AppQuery, AppQueryResult } from "../../abci/index.ts";
 import {
   type BlockInfo,
   type BlockProblem,
@@ -10,10 +10,10 @@ import {
   type QueryFailure,
   queryFailure,
   type Router,
-} from "../runtime/index.ts";
-import { CacheMultiStore, MAX_KEY_BYTES, type MultiReader } from "../store/index.ts";
-import { sdkErrors, toUtf8 } from "../util/index.ts";
-import { decodeMessage, encodeMessage } from "../wire/index.ts";
+} from "../../runtime/index.ts";
+import { CacheMultiStore, MAX_KEY_BYTES, type MultiReader } from "../../store/index.ts";
+import { sdkErrors, toUtf8 } from "../../util/index.ts";
+import { decodeMessage, encodeMessage } from "../../wire/index.ts";
 
 /** The last committed state, as queries read it. */
 export interface QueriedState {

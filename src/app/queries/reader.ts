@@ -1,0 +1,124 @@
+import type { AppInfo, AppQuery, AppQueryResult } from "../../abci/index.ts";
+import { type BlockInfo, type BlockProblem, Router, TxRunner } from "../../runtime/index.ts";
+import {
+  CacheMultiStore,
+  type Database,
+  type KVReader,
+  type MultiReader,
+  STATE_TABLES,
+  type StoreChange,
+  stateTable,
+} from "../../store/index.ts";
+import type { ModuleSet } from "../app.ts";
+import { readBlockLimits } from "../consensus-params.ts";
+import { LAST_BLOCK_TABLE, readLastBlock } from "../lastblock.ts";
+import { answerQuery } from "./query.ts";
+import { simulatedSigners, simulation } from "./simulate.ts";
+
+type Tables = Pick<Database, "table">;
+
+interface Simulated {
+  readonly state: MultiReader;
+  readonly block: BlockInfo;
+  readonly maxBlockGas: bigint;
+  readonly work: QueryWork;
+}
+
+export interface AppReaderOptions {
+  readonly set: ModuleSet;
+  readonly version: string;
+  /** Gas of a whole block of a chain that began before the state held it; negative is no limit. */
+  readonly maxBlockGas: bigint;
+  /** Told of programming errors. */
+  readonly report?: (problem: BlockProblem) => void;
+}
+
+/** What transactions that wait for a block have changed of some accounts, over the state of a height. */
+export interface PendingState {
+  readonly height: bigint;
+  readonly changes: readonly StoreChange[];
+}
+
+/** What bounds one query, and what a simulation sees beside the last block. */
+export interface QueryWork {
+  /** Called often; what it throws ends the work, and `GivenUp` the query with it. */
+  checkTime(): void;
+  readonly pending?: PendingState;
+}
+
+/**
+ * The application for those who only ask: queries of the modules and simulations over the tables of the last commit,
+ * whoever writes them. It holds no state and no tree, so it knows no proofs.
+ */
+export class AppReader {
+  readonly #options: AppReaderOptions;
+  readonly #router: Router;
+  readonly #runner: TxRunner;
+  /** What the simulation that runs now works on. */
+  #simulated: Simulated | undefined;
+
+  constructor(options: AppReaderOptions) {
+    const { set, report } = options;
+    const maxBlockGas = () => this.#simulated?.maxBlockGas ?? -1n;
+    this.#options = options;
+    this.#runner = new TxRunner({
+      router: new Router(set.modules),
+      ante: { ...set.ante, minGasPrices: [], maxBlockGas },
+      cacheBytes: 0,
+      ...(report === undefined ? {} : { report }),
+    });
+    const simulate = simulation({
+      runner: this.#runner,
+      environment: () => this.#environment(),
+      maxBlockGas,
+      turn: (run) => run(() => this.#simulated?.work.checkTime()),
+    });
+    this.#router = new Router(set.modules, [simulate]);
+  }
+
+  /** The tables that it reads. */
+  get tables(): readonly string[] {
+    return [LAST_BLOCK_TABLE, ...this.#options.set.modules.map(({ name }) => stateTable(name))];
+  }
+
+  /** Answers a query; `GivenUp` alone is thrown, all else becomes a result. */
+  query(tables: Tables, query: AppQuery, work: QueryWork): AppQueryResult {
+    const { set, version, report } = this.#options;
+    const state = stateIn(tables);
+    const block = readLastBlock(tables);
+    const maxBlockGas = readBlockLimits(tables)?.maxGas ?? this.#options.maxBlockGas;
+    this.#simulated = block === undefined ? undefined : { state, block, maxBlockGas, work };
+    const sources = {
+      router: this.#router,
+      state: { committed: () => state, snapshot: () => ({ ...state, close: () => {} }) },
+      storeNames: set.modules.map(({ name }) => name),
+      version,
+      block,
+      report: (problem: BlockProblem) => report?.(problem),
+    };
+    return answerQuery(sources, query);
+  }
+
+  info(tables: Tables, appHash: Uint8Array): AppInfo {
+    const lastBlockHeight = readLastBlock(tables)?.height ?? 0n;
+    return { version: this.#options.version, lastBlockHeight, lastBlockAppHash: appHash };
+  }
+
+  /** Whose pending transactions a query depends on: the signers of what it simulates. */
+  signersOf(query: AppQuery): readonly Uint8Array[] {
+    return simulatedSigners(query, this.#runner);
+  }
+
+  /** Transactions are simulated for the block they can come in, behind those of their signers that wait already. */
+  #environment() {
+    if (this.#simulated === undefined) throw new Error("a simulation runs within a query");
+    const { state, block, work } = this.#simulated;
+    const stores = new CacheMultiStore(state);
+    stores.apply(work.pending?.changes ?? []);
+    return { block: { ...block, height: block.height + 1n }, stores };
+  }
+}
+
+function stateIn(tables: Tables): MultiReader {
+  return { store: (name): KVReader => tables.table(`${STATE_TABLES}${name}`) };
+}
