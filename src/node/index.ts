@@ -13,5 +13,5 @@ export { homeNodeId, homeValidatorKey } from "./identity.ts";
 export { type InitOptions, type InitSummary, initHome } from "./init.ts";
 export { Node, type NodeEnd, type NodeOptions, startNode } from "./node.ts";
 export { BLOCK_PROTOCOL, ENGINE_VERSION, type NodeInfo, P2P_PROTOCOL } from "./node-info.ts";
-export { DEFAULT_RPC_OPTIONS, RpcServer, type RpcServerOptions } from "./rpc/index.ts";
+export { RpcServer, type RpcServerOptions } from "./rpc/index.ts";
 export { NODE_SETTINGS } from "./settings.ts";

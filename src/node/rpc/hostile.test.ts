@@ -5,9 +5,10 @@ import { pause, waitFor } from "../../../test/support/wait.ts";
 import type { AppQuery } from "../../abci/index.ts";
 import { type EmbeddedEngine, embeddedSource } from "../../engine/index.ts";
 import { KvNetwork, kvTx } from "../../engine/testing/network.ts";
+import { nodeConfig } from "../config.ts";
 import { UnreadBytes } from "../http/index.ts";
 import { RPC_METHODS } from "./methods/index.ts";
-import { DEFAULT_RPC_OPTIONS, RpcServer } from "./server.ts";
+import { RpcServer } from "./server.ts";
 
 const BLOCK_BYTES = 9_000_000;
 
@@ -18,11 +19,18 @@ const sockets: Socket[] = [];
 
 beforeEach(async () => {
   engine = new KvNetwork().engine();
-  const info = { id: "ab", moniker: "kv", rpcAddress: "tcp://127.0.0.1:1", applicationVersion: "v1" };
+  const info = {
+    id: "ab",
+    moniker: "kv",
+    rpcAddress: "tcp://127.0.0.1:1",
+    applicationVersion: "v1",
+    minGasPrices: [],
+    haltHeight: 0n,
+  };
   const chain = embeddedSource(engine);
   const query = (request: AppQuery) => chain.app.query(request);
   const env = { chain, nodeInfo: () => info, genesisText: () => "{}", query };
-  server = new RpcServer(env, { ...DEFAULT_RPC_OPTIONS, host: "127.0.0.1", port: 0, maxSubscriptionClients: 2 });
+  server = new RpcServer(env, { ...nodeConfig({}).rpc, host: "127.0.0.1", port: 0, maxSubscriptionClients: 2 });
   port = (await server.listen()).port;
   for (let i = 0; i < 9; i++) engine.mempool.add(kvTx(`k${i}=${"x".repeat(BLOCK_BYTES / 9)}`));
   engine.produceBlock();

@@ -1,2 +1,2 @@
 export type { RpcEnvironment } from "./method.ts";
-export { DEFAULT_RPC_OPTIONS, RpcServer, type RpcServerOptions } from "./server.ts";
+export { RpcServer, type RpcServerOptions } from "./server.ts";

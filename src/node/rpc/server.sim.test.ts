@@ -3,7 +3,8 @@ import { brokenClients } from "../../../test/support/broken-clients.ts";
 import { seedFrom } from "../../../test/support/rng.ts";
 import { embeddedSource } from "../../engine/index.ts";
 import { KvNetwork } from "../../engine/testing/network.ts";
-import { DEFAULT_RPC_OPTIONS, RpcServer } from "./server.ts";
+import { nodeConfig } from "../config.ts";
+import { RpcServer } from "./server.ts";
 
 let server: RpcServer | undefined;
 afterEach(() => server?.close());
@@ -12,10 +13,17 @@ afterEach(() => server?.close());
 it("answers after thousands of clients that broke every rule", async () => {
   const engine = new KvNetwork().engine();
   engine.produceBlock();
-  const info = { id: "ab", moniker: "kv", rpcAddress: "tcp://127.0.0.1:1", applicationVersion: "v1" };
+  const info = {
+    id: "ab",
+    moniker: "kv",
+    rpcAddress: "tcp://127.0.0.1:1",
+    applicationVersion: "v1",
+    minGasPrices: [],
+    haltHeight: 0n,
+  };
   const query = engine.app.query.bind(engine.app);
   const env = { chain: embeddedSource(engine), nodeInfo: () => info, genesisText: () => "{}", query };
-  server = new RpcServer(env, { ...DEFAULT_RPC_OPTIONS, host: "127.0.0.1", port: 0 });
+  server = new RpcServer(env, { ...nodeConfig({}).rpc, host: "127.0.0.1", port: 0 });
   const { port } = await server.listen();
   await brokenClients(port, { rng: seedFrom("SVC_TEST_SEED"), hosts: ["127.0.0.1", "evil.example"], count: 2_000 });
   expect((await fetch(`http://127.0.0.1:${port}/health`)).status).toBe(200);

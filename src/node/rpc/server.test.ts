@@ -9,8 +9,9 @@ import { embeddedSource, txHash } from "../../engine/index.ts";
 import { later } from "../../engine/testing/later.ts";
 import { KvNetwork, kvTx } from "../../engine/testing/network.ts";
 import { toHexUpper } from "../../util/index.ts";
+import { nodeConfig } from "../config.ts";
 import { RPC_METHODS } from "./methods/index.ts";
-import { DEFAULT_RPC_OPTIONS, RpcServer, type RpcServerOptions } from "./server.ts";
+import { RpcServer, type RpcServerOptions } from "./server.ts";
 
 let engine: EmbeddedEngine;
 let server: RpcServer | undefined;
@@ -27,6 +28,8 @@ async function serve(chain: ChainSource, options: Partial<RpcServerOptions> = {}
     moniker: "kv",
     rpcAddress: "tcp://127.0.0.1:26657",
     applicationVersion: "v1.2.3",
+    minGasPrices: [],
+    haltHeight: 0n,
   };
   const env = {
     chain,
@@ -34,7 +37,7 @@ async function serve(chain: ChainSource, options: Partial<RpcServerOptions> = {}
     genesisText: () => '{"chain_id":"kv-1","app_state":{}}',
     query: (query: AppQuery) => chain.app.query(query),
   };
-  server = new RpcServer(env, { ...DEFAULT_RPC_OPTIONS, host: "127.0.0.1", port: 0, ...options });
+  server = new RpcServer(env, { ...nodeConfig({}).rpc, host: "127.0.0.1", port: 0, ...options });
   url = `http://127.0.0.1:${(await server.listen()).port}`;
 }
 
@@ -500,11 +503,18 @@ describe("the protocol", () => {
     const second = new RpcServer(
       {
         chain: embeddedSource(engine),
-        nodeInfo: () => ({ id: "", moniker: "", rpcAddress: "", applicationVersion: "" }),
+        nodeInfo: () => ({
+          id: "",
+          moniker: "",
+          rpcAddress: "",
+          applicationVersion: "",
+          minGasPrices: [],
+          haltHeight: 0n,
+        }),
         genesisText: () => "",
         query: engine.app.query.bind(engine.app),
       },
-      { ...DEFAULT_RPC_OPTIONS, host: "127.0.0.1", port },
+      { ...nodeConfig({}).rpc, host: "127.0.0.1", port },
     );
     await expect(second.listen()).rejects.toThrow(`cannot listen on 127.0.0.1:${port}: another program uses the port`);
     await second.close();

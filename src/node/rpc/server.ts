@@ -32,16 +32,6 @@ export interface RpcServerOptions {
   readonly readWithinMs?: number;
 }
 
-export const DEFAULT_RPC_OPTIONS: Omit<RpcServerOptions, "host" | "port"> = {
-  corsOrigins: [],
-  hosts: [],
-  maxBodyBytes: 1_000_000,
-  maxBatch: 20,
-  maxOpenConnections: 900,
-  maxSubscriptionClients: 100,
-  maxSubscriptionsPerClient: 5,
-};
-
 /** The flags that the refusals of the RPC name. */
 const FLAGS = { origins: "--rpc.cors-allowed-origins", hosts: "--rpc.allowed-hosts" };
 

@@ -4,7 +4,8 @@ import { breakOff, upgradeRequest } from "../../../test/support/break-off.ts";
 import type { EmbeddedEngine } from "../../engine/index.ts";
 import { embeddedSource } from "../../engine/index.ts";
 import { KvNetwork, kvTx } from "../../engine/testing/network.ts";
-import { DEFAULT_RPC_OPTIONS, RpcServer } from "./server.ts";
+import { nodeConfig } from "../config.ts";
+import { RpcServer } from "./server.ts";
 import { type Sink, Subscriptions } from "./subscriptions.ts";
 
 interface Frame {
@@ -53,10 +54,17 @@ const clients: Client[] = [];
 
 beforeEach(async () => {
   engine = new KvNetwork().engine();
-  const info = { id: "ab", moniker: "kv", rpcAddress: "tcp://127.0.0.1:1", applicationVersion: "v1" };
+  const info = {
+    id: "ab",
+    moniker: "kv",
+    rpcAddress: "tcp://127.0.0.1:1",
+    applicationVersion: "v1",
+    minGasPrices: [],
+    haltHeight: 0n,
+  };
   const query = engine.app.query.bind(engine.app);
   const env = { chain: embeddedSource(engine), nodeInfo: () => info, genesisText: () => genesisText(), query };
-  server = new RpcServer(env, { ...DEFAULT_RPC_OPTIONS, host: "127.0.0.1", port: 0, maxSubscriptionClients: 3 });
+  server = new RpcServer(env, { ...nodeConfig({}).rpc, host: "127.0.0.1", port: 0, maxSubscriptionClients: 3 });
   url = `ws://127.0.0.1:${(await server.listen()).port}/websocket`;
 });
 
