@@ -3,14 +3,23 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { type EmbeddedEngine, embeddedSource, txHash } from "../engine/index.ts";
 import { later } from "../engine/testing/later.ts";
 import { KvNetwork, kvTx } from "../engine/testing/network.ts";
-import { fromUtf8, toHex, toHexUpper, toUtf8 } from "../util/index.ts";
+import { fromUtf8, parseDecCoins, toHex, toHexUpper, toUtf8 } from "../util/index.ts";
+import { Service as Node } from "../wire/gen/sdk/base/node/v1beta1/query_pb.js";
+import { ReflectionService as Reflection } from "../wire/gen/sdk/base/reflection/v1beta1/reflection_pb.js";
 import { Service as Tendermint } from "../wire/gen/sdk/base/tendermint/v1beta1/query_pb.js";
 import { BroadcastMode, Service as Tx } from "../wire/gen/sdk/tx/v1beta1/service_pb.js";
-import { decodeMessage, encodeMessage, methodPath, type Namespace } from "../wire/index.ts";
+import { decodeMessage, encodeMessage, fromNanos, methodPath, type Namespace } from "../wire/index.ts";
 import { Dispatcher } from "./dispatch.ts";
 import { bindNodeService } from "./services/bind.ts";
 
-const INFO = { id: "ab".repeat(20), moniker: "kv", rpcAddress: "tcp://127.0.0.1:1", applicationVersion: "v1.2.3" };
+const INFO = {
+  id: "ab".repeat(20),
+  moniker: "kv",
+  rpcAddress: "tcp://127.0.0.1:1",
+  applicationVersion: "v1.2.3",
+  minGasPrices: parseDecCoins("0.0025utoken,1uother"),
+  haltHeight: 77n,
+};
 
 let engine: EmbeddedEngine;
 let dispatcher: Dispatcher;
@@ -65,6 +74,64 @@ describe("the service of the node", () => {
     expect((await ask(getLatestBlock, {})).value?.block?.header?.height).toBe(2n);
     expect((await ask(getBlockByHeight, { height: 3n })).answer.code).toBe(18);
     expect((await ask(getBlockByHeight, { height: 0n })).answer.code).toBe(22);
+  });
+});
+
+describe("the service of the settings and the state of the node", () => {
+  test("tells the prices below which it refuses, and the block after which it stops", async () => {
+    for (const namespace of ["sdk", "cosmos"] as const) {
+      expect((await ask(Node.method.config, {}, namespace)).value).toMatchObject({
+        minimumGasPrice: "0.0025utoken,1uother",
+        pruningKeepRecent: "0",
+        pruningInterval: "0",
+        haltHeight: 77n,
+      });
+    }
+  });
+
+  test("tells of the latest block, and before the first of none", async () => {
+    expect((await ask(Node.method.status, {})).value).toMatchObject({ height: 0n });
+    engine.produceBlock();
+    const { block } = engine.produceBlock();
+    const { time, appHash, validatorsHash } = block.header;
+    expect((await ask(Node.method.status, {})).value).toMatchObject({
+      earliestStoreHeight: 1n,
+      height: 2n,
+      timestamp: fromNanos(time),
+      appHash: Uint8Array.from(appHash),
+      validatorHash: Uint8Array.from(validatorsHash),
+    });
+  });
+});
+
+describe("the service of reflection", () => {
+  test("lists which messages may stand for an interface, in the spelling of the question", async () => {
+    const { listAllInterfaces, listImplementations } = Reflection.method;
+    expect((await ask(listAllInterfaces, {}, "cosmos")).value?.interfaceNames).toEqual([
+      "cosmos.auth.v1beta1.AccountI",
+      "cosmos.base.v1beta1.Msg",
+      "cosmos.crypto.PubKey",
+      "cosmos.tx.v1beta1.Tx",
+    ]);
+    for (const namespace of ["sdk", "cosmos"] as const) {
+      for (const interfaceName of ["sdk.base.v1beta1.Msg", "cosmos.base.v1beta1.Msg"]) {
+        const names = (await ask(listImplementations, { interfaceName }, namespace)).value?.implementationMessageNames;
+        expect(names).toContain(`/${namespace}.bank.v1beta1.MsgSend`);
+        expect(names).toContain("/svc.market.v1beta1.MsgCreateBid");
+        expect(names).not.toContain(`/${namespace}.gov.v1.MsgVote`);
+      }
+    }
+    expect((await ask(listImplementations, { interfaceName: "sdk.tx.v1beta1.Tx" })).value).toMatchObject({
+      implementationMessageNames: ["/sdk.tx.v1beta1.Tx"],
+    });
+  });
+
+  test.each([
+    ["", "invalid interface name"],
+    ["none", "none is not a registered interface"],
+  ])("refuses %j", async (interfaceName, log) => {
+    const { answer } = await ask(Reflection.method.listImplementations, { interfaceName });
+    expect(answer).toMatchObject({ code: 18, log: expect.stringContaining(log) });
   });
 });
 

@@ -1,4 +1,6 @@
-/** Who this node says it is. */
+import type { DecimalCoin } from "../util/index.ts";
+
+/** Who this node says it is, and what of its settings its clients need. */
 export interface NodeInfo {
   /** Hex of the node key's address. */
   readonly id: string;
@@ -7,6 +9,10 @@ export interface NodeInfo {
   readonly rpcAddress: string;
   /** Our own version; the engine's dialect is told as `version`. */
   readonly applicationVersion: string;
+  /** Prices per unit of gas below which it refuses transactions. */
+  readonly minGasPrices: readonly DecimalCoin[];
+  /** The block after which it stops; 0 for never. */
+  readonly haltHeight: bigint;
 }
 
 /** The dialect of the RPC: clients choose their decoder by it. */

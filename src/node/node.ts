@@ -169,7 +169,14 @@ function makeRpc(
   let rpcAddress = `tcp://${urlHost(config.rpc.host)}:${config.rpc.port}`;
   const named = chain.genesis.validators.find(({ pubKey }) => equalBytes(pubKey, chain.validator.publicKey))?.name;
   const moniker = config.moniker ?? (named === undefined || named === "" ? "node" : named);
-  const nodeInfo = (): NodeInfo => ({ id, moniker, rpcAddress, applicationVersion: version });
+  const nodeInfo = (): NodeInfo => ({
+    id,
+    moniker,
+    rpcAddress,
+    applicationVersion: version,
+    minGasPrices: config.minGasPrices,
+    haltHeight: config.haltHeight,
+  });
   const logger = options.logger.child({ module: "services" });
   const report = (error: unknown): void => logger.error("a service failed", { error });
   const dispatcher = new Dispatcher({ chain, nodeInfo, report });

@@ -17,7 +17,9 @@ import { file_sdk_bank_v1beta1_bank } from "./gen/sdk/bank/v1beta1/bank_pb.js";
 import { file_sdk_bank_v1beta1_query } from "./gen/sdk/bank/v1beta1/query_pb.js";
 import { file_sdk_bank_v1beta1_tx } from "./gen/sdk/bank/v1beta1/tx_pb.js";
 import { file_sdk_base_abci_v1beta1_abci } from "./gen/sdk/base/abci/v1beta1/abci_pb.js";
+import { file_sdk_base_node_v1beta1_query } from "./gen/sdk/base/node/v1beta1/query_pb.js";
 import { file_sdk_base_query_v1beta1_pagination } from "./gen/sdk/base/query/v1beta1/pagination_pb.js";
+import { file_sdk_base_reflection_v1beta1_reflection } from "./gen/sdk/base/reflection/v1beta1/reflection_pb.js";
 import { file_sdk_base_tendermint_v1beta1_query } from "./gen/sdk/base/tendermint/v1beta1/query_pb.js";
 import { file_sdk_base_v1beta1_coin } from "./gen/sdk/base/v1beta1/coin_pb.js";
 import { file_sdk_consensus_v1_query } from "./gen/sdk/consensus/v1/query_pb.js";
@@ -93,7 +95,9 @@ export const PROTO_FILES: readonly ProtoFile[] = [
   { package: "sdk.bank.v1beta1", file: () => file_sdk_bank_v1beta1_query },
   { package: "sdk.bank.v1beta1", file: () => file_sdk_bank_v1beta1_tx },
   { package: "sdk.base.abci.v1beta1", file: () => file_sdk_base_abci_v1beta1_abci },
+  { package: "sdk.base.node.v1beta1", file: () => file_sdk_base_node_v1beta1_query },
   { package: "sdk.base.query.v1beta1", file: () => file_sdk_base_query_v1beta1_pagination },
+  { package: "sdk.base.reflection.v1beta1", file: () => file_sdk_base_reflection_v1beta1_reflection },
   { package: "sdk.base.tendermint.v1beta1", file: () => file_sdk_base_tendermint_v1beta1_query },
   { package: "sdk.base.v1beta1", file: () => file_sdk_base_v1beta1_coin },
   { package: "sdk.consensus.v1", file: () => file_sdk_consensus_v1_query },

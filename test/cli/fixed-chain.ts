@@ -65,6 +65,8 @@ export async function fixedChain(...names: readonly string[]): Promise<FixedChai
     moniker: "fixed",
     rpcAddress: "tcp://127.0.0.1:26657",
     applicationVersion: "v0.0.0",
+    minGasPrices: [],
+    haltHeight: 0n,
   });
   const dispatcher = new Dispatcher({ chain, nodeInfo });
   const server = new RpcServer(

@@ -1,0 +1,26 @@
+import { formatDecCoin } from "../../util/index.ts";
+import { Service } from "../../wire/gen/sdk/base/node/v1beta1/query_pb.js";
+import { fromNanos } from "../../wire/index.ts";
+import { bindNodeService } from "./bind.ts";
+
+/** Only the latest state is kept: there is nothing to remove from time to time. */
+const NO_PRUNING = "0";
+
+/** What wallets read to set fees, and monitors to see a node that stands still. */
+export const nodeService = bindNodeService(Service, {
+  config({ nodeInfo: { minGasPrices, haltHeight } }) {
+    return {
+      minimumGasPrice: minGasPrices.map(formatDecCoin).join(","),
+      pruningKeepRecent: NO_PRUNING,
+      pruningInterval: NO_PRUNING,
+      haltHeight,
+    };
+  },
+
+  async status({ chain }) {
+    const { base, height, latest } = await chain.status();
+    if (latest === undefined) return { earliestStoreHeight: base, height };
+    const { time, appHash, validatorsHash } = latest.header;
+    return { earliestStoreHeight: base, height, timestamp: fromNanos(time), appHash, validatorHash: validatorsHash };
+  },
+});
