@@ -154,6 +154,11 @@ export class SvcApplication implements Application {
     return this.#state;
   }
 
+  /** Paths of the rpcs that `query` answers, such as `/sdk.bank.v1beta1.Query/Balance`. */
+  get rpcs(): readonly string[] {
+    return this.#router.queryPaths;
+  }
+
   info(): AppInfo {
     const isEmpty = this.#state.isEmpty;
     return {

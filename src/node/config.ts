@@ -1,5 +1,6 @@
 import type { MempoolLimits } from "../engine/index.ts";
 import { type DecimalCoin, readSetting, type Setting, type SettingSource, SvcError } from "../util/index.ts";
+import type { RestServerOptions } from "./rest/server.ts";
 import type { RpcServerOptions } from "./rpc/index.ts";
 import { type NodeSettingName, NODE_SETTINGS as S } from "./settings.ts";
 
@@ -13,6 +14,8 @@ export interface NodeConfig {
   readonly haltHeight: bigint;
   readonly checkInvariants: boolean;
   readonly rpc: RpcServerOptions;
+  /** Undefined = REST is not served. */
+  readonly rest: RestServerOptions | undefined;
   readonly mempool: MempoolLimits;
 }
 
@@ -48,11 +51,22 @@ export function readNodeConfig(source: SettingSource): NodeConfig {
       maxSubscriptionClients: read(S.rpcMaxSubscriptionClients),
       maxSubscriptionsPerClient: read(S.rpcMaxSubscriptionsPerClient),
     },
+    rest: read(S.apiEnable) ? readRest(read) : undefined,
     mempool: {
       maxTxs: read(S.mempoolSize),
       maxBytes: read(S.mempoolMaxTxsBytes),
       maxTxBytes: read(S.mempoolMaxTxBytes),
       cacheSize: read(S.mempoolCacheSize),
     },
+  };
+}
+
+function readRest(read: <T>(setting: Setting<T>) => T): RestServerOptions {
+  return {
+    ...read(S.apiAddress),
+    corsOrigins: read(S.apiEnabledUnsafeCors) ? ["*"] : read(S.apiCorsAllowedOrigins),
+    hosts: read(S.rpcAllowedHosts).map((host) => host.toLowerCase()),
+    maxBodyBytes: read(S.apiRpcMaxBodyBytes),
+    maxOpenConnections: read(S.apiMaxOpenConnections),
   };
 }

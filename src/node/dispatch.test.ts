@@ -1,5 +1,5 @@
 import { create, type DescMethod, type MessageInitShape } from "@bufbuild/protobuf";
-import { beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test, vi } from "vitest";
 import { type EmbeddedEngine, embeddedSource, txHash } from "../engine/index.ts";
 import { later } from "../engine/testing/later.ts";
 import { KvNetwork, kvTx } from "../engine/testing/network.ts";
@@ -11,6 +11,7 @@ import { BroadcastMode, Service as Tx } from "../wire/gen/sdk/tx/v1beta1/service
 import { decodeMessage, encodeMessage, fromNanos, methodPath, type Namespace } from "../wire/index.ts";
 import { Dispatcher } from "./dispatch.ts";
 import { bindNodeService } from "./services/bind.ts";
+import { CommitWaiters } from "./services/commit-waiters.ts";
 
 const INFO = {
   id: "ab".repeat(20),
@@ -156,6 +157,38 @@ describe("the service of transactions", () => {
       log: expect.stringContaining("unsupported return type BLOCK; supported types: sync, async"),
     });
     expect(engine.mempool.size).toBe(1);
+  });
+
+  test("waits for the block where it is asked to", async () => {
+    const chain = later(embeddedSource(engine));
+    const waiters = new CommitWaiters(chain.events);
+    dispatcher = new Dispatcher({ chain, nodeInfo: () => INFO, waiters });
+    const broadcast = (text: string) =>
+      ask(Tx.method.broadcastTx, { txBytes: toUtf8(text), mode: BroadcastMode.BLOCK }, "cosmos");
+    expect((await broadcast("bad")).value?.txResponse).toMatchObject({ code: 1, codespace: "kv", height: 0n });
+    const answer = broadcast("c=1");
+    await vi.waitUntil(() => engine.mempool.size > 0);
+    engine.produceBlock();
+    const { txResponse } = (await answer).value ?? {};
+    expect(txResponse).toMatchObject({ code: 0, height: 1n, txhash: toHexUpper(txHash(kvTx("c=1"))), timestamp: "" });
+    expect(txResponse?.tx).toBeUndefined();
+    waiters.close();
+  });
+
+  test("waits for so long, and for so many", async () => {
+    const chain = embeddedSource(engine);
+    const waiters = new CommitWaiters(chain.events);
+    dispatcher = new Dispatcher({ chain, nodeInfo: () => INFO, waiters });
+    vi.useFakeTimers();
+    const broadcast = (i: number) =>
+      ask(Tx.method.broadcastTx, { txBytes: toUtf8(`k${i}=1`), mode: BroadcastMode.BLOCK });
+    const answers = Array.from({ length: 101 }, (_, i) => broadcast(i));
+    expect((await answers.at(-1))?.answer.log).toContain("code = ResourceExhausted desc = 100 clients wait");
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect((await answers[0])?.answer.log).toContain("code = DeadlineExceeded desc = timed out waiting for tx");
+    vi.useRealTimers();
+    await Promise.all(answers);
+    waiters.close();
   });
 });
 

@@ -3,14 +3,27 @@ import type { AppQuery, AppQueryResult } from "../abci/index.ts";
 import type { ChainSource } from "../engine/index.ts";
 import { isPanic, queryFailure } from "../runtime/index.ts";
 import { SvcError, sdkErrors } from "../util/index.ts";
-import { decodeMessage, encodeMessage, methodPath, type Namespace, namespaceOf, toNamespace } from "../wire/index.ts";
+import {
+  decodeMessage,
+  encodeMessage,
+  findMethod,
+  methodPath,
+  type Namespace,
+  namespaceOf,
+  toNamespace,
+} from "../wire/index.ts";
 import type { NodeInfo } from "./node-info.ts";
+import type { CommitWaiters } from "./services/commit-waiters.ts";
 import { NODE_SERVICES, type NodeService } from "./services/index.ts";
 
 export interface DispatcherOptions {
   readonly chain: ChainSource;
   nodeInfo(): NodeInfo;
   readonly services?: readonly NodeService[];
+  /** Paths of the rpcs that the application answers, for servers that list what there is. */
+  readonly appRpcs?: readonly string[];
+  /** Where requests wait for blocks; without it nothing waits. */
+  readonly waiters?: CommitWaiters;
   /** Told of programming errors in services of the node. */
   readonly report?: (error: unknown) => void;
 }
@@ -33,6 +46,12 @@ export class Dispatcher {
         methods.map((each) => [`/${service.typeName}/${each.method.name}`, each] as const),
       ),
     );
+  }
+
+  /** Every rpc that is answered here, each once. */
+  get methods(): readonly DescMethod[] {
+    const others = (this.#options.appRpcs ?? []).flatMap((path) => (this.#methods.has(path) ? [] : [findMethod(path)]));
+    return [...[...this.#methods.values()].map(({ method }) => method), ...others.filter((each) => each !== undefined)];
   }
 
   /**
@@ -67,9 +86,9 @@ export class Dispatcher {
   }
 
   async #answer({ method, handle }: NodeService["methods"][number], { path, data }: AppQuery): Promise<Uint8Array> {
-    const { chain, nodeInfo } = this.#options;
+    const { chain, nodeInfo, waiters } = this.#options;
     const request = decodeMessage(method.input, data, sdkErrors.invalidRequest);
-    const answer = await handle({ chain, nodeInfo: nodeInfo(), namespace: namespaceOf(path) }, request);
+    const answer = await handle({ chain, nodeInfo: nodeInfo(), waiters, namespace: namespaceOf(path) }, request);
     return encodeMessage(method.output, create(method.output, answer));
   }
 }

@@ -12,17 +12,14 @@ import {
   Signer,
 } from "../engine/index.ts";
 import { type Database, openLmdb, storeFault } from "../store/index.ts";
-import { equalBytes, type Logger, makePrivateDirectory, toHexUpper } from "../util/index.ts";
+import { type Logger, makePrivateDirectory, toHexUpper } from "../util/index.ts";
 import type { NodeConfig } from "./config.ts";
-import { Dispatcher } from "./dispatch.ts";
 import { nodeErrors } from "./errors.ts";
 import { readGenesisText } from "./genesis.ts";
 import { homePaths } from "./home.ts";
-import { urlHost } from "./http/index.ts";
 import { nodeId, readKeyFile } from "./keys.ts";
-import type { NodeInfo } from "./node-info.ts";
-import { RpcServer } from "./rpc/index.ts";
 import { simulationTurns } from "./services/simulation-turn.ts";
+import { openServers } from "./serving/index.ts";
 
 export interface NodeOptions {
   readonly home: string;
@@ -45,15 +42,18 @@ export class Node {
   readonly chain: ChainSource;
   /** Where JSON-RPC is, as `http://host:port`. */
   readonly rpcUrl: string;
+  /** Where REST is, as `http://host:port`; undefined where it is not served. */
+  readonly restUrl: string | undefined;
   /** Resolves when the node ends by itself; it must then be stopped. */
   readonly ended: Promise<NodeEnd>;
   readonly #stop: () => Promise<void>;
   #stopped: Promise<void> | undefined;
 
-  constructor(parts: Pick<Node, "engine" | "chain" | "rpcUrl" | "ended" | "stop">) {
+  constructor(parts: Pick<Node, "engine" | "chain" | "rpcUrl" | "restUrl" | "ended" | "stop">) {
     this.engine = parts.engine;
     this.chain = parts.chain;
     this.rpcUrl = parts.rpcUrl;
+    this.restUrl = parts.restUrl;
     this.ended = parts.ended;
     this.#stop = parts.stop;
   }
@@ -77,19 +77,17 @@ export async function startNode(options: NodeOptions): Promise<Node> {
   const database = openLmdb(paths.database);
   try {
     const signer = new Signer(validatorSeed, fileSignState(paths.validatorState));
-    const { engine, ended } = makeEngine({ ...options, database, genesis, signer });
+    const { engine, appRpcs, ended } = makeEngine({ ...options, database, genesis, signer });
     const chain = embeddedSource(engine);
-    const rpc = makeRpc(chain, options, nodeId(nodeSeed));
-    const address = await rpc.listen();
+    const servers = await openServers({ ...options, chain, appRpcs, id: nodeId(nodeSeed) });
     engine.start();
-    logger.info("RPC server listening", { module: "rpc", address });
     logWait(logger, engine, config.blockInterval);
     const stop = async (): Promise<void> => {
-      await rpc.server.close();
+      await servers.close();
       await engine.stop();
       database.close();
     };
-    return new Node({ engine, chain, ended, rpcUrl: address.replace("tcp://", "http://"), stop });
+    return new Node({ engine, chain, ended, ...servers, stop });
   } catch (error) {
     database.close();
     throw storeFault(error, paths.database);
@@ -124,7 +122,7 @@ function makeEngine(parts: NodeOptions & { database: Database; genesis: Genesis;
       end({ error });
     },
   });
-  return { engine, ended };
+  return { engine, appRpcs: app.rpcs, ended };
 }
 
 /** What the application is told; also used to open the state without a running node. */
@@ -158,41 +156,4 @@ function logBlock(logger: Logger, { block, commit, txResults, appHash }: Committ
     hash: toHexUpper(commit.blockId.hash),
     "app-hash": toHexUpper(appHash),
   });
-}
-
-function makeRpc(
-  chain: ChainSource,
-  options: NodeOptions,
-  id: string,
-): { server: RpcServer; listen(): Promise<string> } {
-  const { home, config, version } = options;
-  let rpcAddress = `tcp://${urlHost(config.rpc.host)}:${config.rpc.port}`;
-  const named = chain.genesis.validators.find(({ pubKey }) => equalBytes(pubKey, chain.validator.publicKey))?.name;
-  const moniker = config.moniker ?? (named === undefined || named === "" ? "node" : named);
-  const nodeInfo = (): NodeInfo => ({
-    id,
-    moniker,
-    rpcAddress,
-    applicationVersion: version,
-    minGasPrices: config.minGasPrices,
-    haltHeight: config.haltHeight,
-  });
-  const logger = options.logger.child({ module: "services" });
-  const report = (error: unknown): void => logger.error("a service failed", { error });
-  const dispatcher = new Dispatcher({ chain, nodeInfo, report });
-  const server = new RpcServer(
-    {
-      chain,
-      nodeInfo,
-      genesisText: () => readGenesisText(home),
-      query: (query) => dispatcher.query(query),
-    },
-    config.rpc,
-  );
-  const listen = async (): Promise<string> => {
-    const { host, port } = await server.listen();
-    rpcAddress = `tcp://${urlHost(host)}:${port}`;
-    return rpcAddress;
-  };
-  return { server, listen };
 }

@@ -63,7 +63,7 @@ export const NODE_SETTINGS = {
   rpcAllowedHosts: {
     name: "rpc.allowed-hosts",
     value: "<names>",
-    summary: "host names beside localhost under which the RPC answers over loopback",
+    summary: "host names beside localhost under which RPC and REST answer over loopback",
     parse: asWords,
   },
   rpcMaxBodyBytes: {
@@ -99,6 +99,43 @@ export const NODE_SETTINGS = {
     value: "<n>",
     summary: "most subscriptions of one client",
     default: "5",
+    parse: parseLimit,
+  },
+  apiEnable: {
+    name: "api.enable",
+    summary: "serve REST",
+    parse: asSwitch,
+  },
+  apiAddress: {
+    name: "api.address",
+    value: "<address>",
+    summary: "where REST listens",
+    default: "tcp://localhost:1317",
+    parse: parseListenAddress,
+  },
+  apiEnabledUnsafeCors: {
+    name: "api.enabled-unsafe-cors",
+    summary: "let web pages of all origins use REST",
+    parse: asSwitch,
+  },
+  apiCorsAllowedOrigins: {
+    name: "api.cors-allowed-origins",
+    value: "<origins>",
+    summary: "origins of web pages that may use REST, with commas between; one * in each for any text",
+    parse: asWords,
+  },
+  apiMaxOpenConnections: {
+    name: "api.max-open-connections",
+    value: "<n>",
+    summary: "most connections to REST at a time",
+    default: "1000",
+    parse: parseLimit,
+  },
+  apiRpcMaxBodyBytes: {
+    name: "api.rpc-max-body-bytes",
+    value: "<n>",
+    summary: "largest request body of REST",
+    default: "1000000",
     parse: parseLimit,
   },
   mempoolSize: {

@@ -42,6 +42,11 @@ export class Router {
     return this.#messages.get(schema.typeName);
   }
 
+  /** Paths of all queries in our spelling. */
+  get queryPaths(): readonly string[] {
+    return [...this.#queries.keys()];
+  }
+
   query(path: string): QueryRoute | undefined {
     const method = this.#queries.get(toNamespace(path, "sdk"));
     return method === undefined ? undefined : { method, namespace: namespaceOf(path) };

@@ -10,6 +10,8 @@ export interface CliChain {
   readonly home: string;
   /** Address of the node. */
   readonly node: string;
+  /** Address of its REST; empty where it is not served. */
+  readonly rest: string;
   /** Addresses by name of the key. */
   readonly addresses: Readonly<Record<string, string>>;
   /** Runs a command with this home, keyring and node. */
@@ -36,6 +38,8 @@ export interface CliChainOptions {
   readonly blockInterval: string;
   /** Transactions need not wait for the interval. */
   readonly hurry: boolean;
+  /** Serve REST too. */
+  readonly rest?: boolean;
 }
 
 /** The same with blocks as slow as those of a real chain. */
@@ -53,6 +57,8 @@ export async function cliChainOf(names: readonly string[], options: CliChainOpti
     "rpc.laddr": "tcp://127.0.0.1:0",
     "block-interval": options.blockInterval,
     "check-invariants": "true",
+    "api.enable": String(options.rest ?? false),
+    "api.address": "tcp://127.0.0.1:0",
   });
   const node = await startNode({ home, config, logger: silentLogger, version: "v0.0.0" });
   // Most of the time of tests that are not about time would be the interval.
@@ -70,6 +76,7 @@ export async function cliChainOf(names: readonly string[], options: CliChainOpti
   return {
     home,
     node: node.rpcUrl,
+    rest: node.restUrl ?? "",
     addresses,
     run,
     query: (...words) => json(["query", ...words, "-o", "json"]),

@@ -87,7 +87,14 @@ test("where there is none, the remedy starts one in the same place", () => {
 test("the summary's faucet command reaches this localnet", () => {
   const lines: string[] = [];
   const steps = new Steps({ json: false, out: (line) => lines.push(line), err: () => {} });
-  steps.summary({ rpc: "r", net_url: "n", home: "/srv/net", homeFlags: " --home /srv/net", deployments: [] });
+  steps.summary({
+    rpc: "r",
+    rest: "r",
+    net_url: "n",
+    home: "/srv/net",
+    homeFlags: " --home /srv/net",
+    deployments: [],
+  });
   expect(lines.join("\n")).toContain("svc faucet <address> 100000000utoken --home /srv/net ");
 });
 

@@ -50,8 +50,8 @@ export interface LocalnetOptions {
 }
 
 const POLL_MS = 25;
-/** Pages under development on this machine; those of other hosts have no business with its test keys. */
-const LOOPBACK_ORIGINS = ["http://localhost:*", "http://127.0.0.1:*"];
+/** Pages under development on this machine and wallets of its browser; other pages have no business with its test keys. */
+const LOCAL_ORIGINS = "http://localhost:*,http://127.0.0.1:*,chrome-extension://*,moz-extension://*";
 /** Containers of a localnet hold nothing worth a long good-bye. */
 const STOP_GRACE_MS = 1000;
 const START_MS = 60_000;
@@ -175,7 +175,8 @@ export class Localnet {
     const node = this.#spawn("node", [
       ...["start", "--home", this.#home, "--rpc.laddr", `tcp://127.0.0.1:${this.#ports.rpc}`],
       ...["--block-interval", `${this.#options.blockIntervalMs}ms`, "--minimum-gas-prices", "0utoken"],
-      ...["--rpc.cors-allowed-origins", LOOPBACK_ORIGINS.join(",")],
+      ...["--rpc.cors-allowed-origins", LOCAL_ORIGINS, "--api.cors-allowed-origins", LOCAL_ORIGINS],
+      ...["--api.enable", "--api.address", `tcp://127.0.0.1:${this.#ports.rest}`],
     ]);
     // Our own node's word alone counts: where the port is taken, somebody else's would answer.
     await this.#ready(node, /^node ready/);
@@ -247,7 +248,13 @@ export class Localnet {
   #tellReady(): void {
     const { json, portOffset } = this.#options;
     const homeFlags = flagsOfHome(this.#home, portOffset);
-    const ready = { rpc: this.#rpcUrl, rest: null, grpc: null, net_url: this.#net?.url ?? null, home: this.#home };
+    const ready = {
+      rpc: this.#rpcUrl,
+      rest: this.#restUrl,
+      grpc: null,
+      net_url: this.#net?.url ?? null,
+      home: this.#home,
+    };
     if (json) this.#io.out(`${JSON.stringify({ type: "ready", ...ready, deployments: this.#deployments })}\n`);
     else this.#steps.summary({ ...ready, homeFlags, deployments: this.#deployments });
   }
@@ -323,6 +330,10 @@ export class Localnet {
 
   get #rpcUrl(): string {
     return `http://127.0.0.1:${this.#ports.rpc}`;
+  }
+
+  get #restUrl(): string {
+    return `http://127.0.0.1:${this.#ports.rest}`;
   }
 
   #needClient(): ChainClient {

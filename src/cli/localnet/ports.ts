@@ -32,6 +32,7 @@ export function localnetPorts(offset: number): LocalnetPorts {
 /** The ports on which something of a localnet listens, and what. */
 const LISTENERS = [
   ["rpc", "JSON-RPC"],
+  ["rest", "REST"],
   ["gateway", "the provider's gateway"],
   ["ingressHttp", "the ingress"],
   ["net", "the network files"],

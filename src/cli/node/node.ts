@@ -66,7 +66,7 @@ export const start: Run = async ({ flags, io }) => {
   const node = await startNode({ home: homeOf(flags), config, logger, version: VERSION });
   const stopped = stopRequested();
   const { height } = await node.chain.status();
-  io.out(`node ready: chain ${node.chain.genesis.chainId}, height ${height}, RPC ${node.rpcUrl}\n`);
+  io.out(`node ready: chain ${node.chain.genesis.chainId}, height ${height}, ${addressesOf(node)}\n`);
   const error = await endOf(node, stopped.received);
   logger.info("exiting...");
   await node.stop();
@@ -75,6 +75,12 @@ export const start: Run = async ({ flags, io }) => {
   io.err(`Error: the node stopped: ${errorText(error)}\n`);
   return EXIT.failed;
 };
+
+/** Where the servers of a node are. */
+function addressesOf({ rpcUrl, restUrl }: Node): string {
+  const others = restUrl === undefined ? [] : [`REST ${restUrl}`];
+  return [`RPC ${rpcUrl}`, ...others].join(", ");
+}
 
 /** Resolves when the node is told to stop, or with the error when it ends by itself. */
 async function endOf(node: Node, signal: Promise<unknown>): Promise<unknown> {

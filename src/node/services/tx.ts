@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { type ChainSource, type FoundTx, formatSeconds, parseQuery } from "../../engine/index.ts";
-import { errorText, fromHex, SvcError, sdkErrors, toHexUpper } from "../../util/index.ts";
+import { StatusError } from "../../runtime/index.ts";
+import { assert, errorText, fromHex, SvcError, sdkErrors, toHexUpper } from "../../util/index.ts";
 import {
   type ABCIMessageLog,
   ABCIMessageLogSchema,
@@ -11,8 +12,12 @@ import { BroadcastMode, type GetTxsEventRequest, OrderBy, Service } from "../../
 import { type Tx, TxSchema } from "../../wire/gen/sdk/tx/v1beta1/tx_pb.js";
 import { decodeMessage, makeAny, type Namespace, toNamespace, txHash } from "../../wire/index.ts";
 import { bindNodeService } from "./bind.ts";
+import type { CommitWaiters } from "./commit-waiters.ts";
 
 const MAX_PER_PAGE = 100n;
+/** Bytes of the transactions of one page: each is told three times over. */
+const MAX_PAGE_BYTES = 2 * 1024 * 1024;
+const COMMIT_TIMEOUT_MS = 10_000;
 
 /** The part of the transaction service that needs the blocks or the mempool; the application simulates. */
 export const txService = bindNodeService(Service, {
@@ -29,6 +34,7 @@ export const txService = bindNodeService(Service, {
     const { page, perPage } = pageOf(request);
     const descending = request.orderBy === OrderBy.DESC;
     const { total, found } = await chain.txs.search({ query: readQuery(text), page, perPage, descending });
+    checkPageBytes(found);
     return {
       txs: found.map(({ tx }) => decodeTxMessage(tx)),
       txResponses: await Promise.all(found.map((tx) => txResponse(chain, tx, namespace))),
@@ -37,11 +43,13 @@ export const txService = bindNodeService(Service, {
     };
   },
 
-  async broadcastTx({ chain }, { txBytes, mode }) {
+  async broadcastTx({ chain, waiters, namespace }, { txBytes, mode }) {
     if (txBytes.length === 0) throw sdkErrors.invalidRequest("invalid empty tx");
+    if (mode === BroadcastMode.BLOCK && waiters !== undefined)
+      return { txResponse: await inBlock(chain, txBytes, { waiters, namespace }) };
     if (mode !== BroadcastMode.SYNC && mode !== BroadcastMode.ASYNC)
       throw sdkErrors.invalidRequest(
-        `unsupported return type ${BroadcastMode[mode] ?? mode}; supported types: sync, async`,
+        `unsupported return type ${BroadcastMode[mode] ?? mode}; supported types: ${waiters === undefined ? "" : "block, "}sync, async`,
       );
     return { txResponse: await handIn(chain, txBytes, mode === BroadcastMode.ASYNC) };
   },
@@ -59,6 +67,35 @@ async function handIn(chain: ChainSource, txBytes: Uint8Array, async: boolean): 
     if (!(error instanceof SvcError)) throw error;
     return create(TxResponseSchema, { txhash, ...(async ? {} : { code: error.code, codespace: error.codespace }) });
   }
+}
+
+/** What the mempool refuses, or the result of the block that the transaction comes in. */
+async function inBlock(
+  chain: ChainSource,
+  txBytes: Uint8Array,
+  { waiters, namespace }: { readonly waiters: CommitWaiters; readonly namespace: Namespace },
+): Promise<TxResponse> {
+  const waiting = waiters.wait(fromHex(txHash(txBytes)), COMMIT_TIMEOUT_MS);
+  // Nobody waits for it any more where the mempool has refused.
+  waiting.committed.catch(() => {});
+  try {
+    const accepted = await handIn(chain, txBytes, false);
+    if (accepted.code !== 0) return accepted;
+    await waiting.committed;
+  } finally {
+    waiting.cancel();
+  }
+  const found = await chain.txs.find(fromHex(txHash(txBytes)));
+  assert(found !== undefined, "a committed transaction is found");
+  return { ...(await txResponse(chain, found, namespace)), tx: undefined, timestamp: "" };
+}
+
+/** A page of large transactions would keep others waiting while it is written. */
+function checkPageBytes(found: readonly FoundTx[]): void {
+  const bytes = found.reduce((sum, { tx }) => sum + tx.length, 0);
+  if (bytes <= MAX_PAGE_BYTES || found.length <= 1) return;
+  const text = `the transactions of this page have more than ${MAX_PAGE_BYTES} bytes: ask for fewer with limit`;
+  throw new StatusError("ResourceExhausted", sdkErrors.invalidRequest(text), text);
 }
 
 function readQuery(text: string) {

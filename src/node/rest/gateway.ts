@@ -1,0 +1,113 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { SvcError, sdkErrors } from "../../util/index.ts";
+import {
+  decodeMessage,
+  encodeMessage,
+  methodPath,
+  type Namespace,
+  namespaceOf,
+  toJson,
+  toNamespace,
+} from "../../wire/index.ts";
+import type { Dispatcher } from "../dispatch.ts";
+import type { Turns } from "../http/index.ts";
+import { statusOf } from "../services/status.ts";
+import { NOT_IMPLEMENTED, type RestAnswer, refusalAnswer, restText } from "./answer.ts";
+import { heightAsked } from "./height.ts";
+import { MAX_ANSWER_BYTES, MAX_SEGMENTS } from "./limits.ts";
+import { requestMessage } from "./request.ts";
+import { type PathValues, type Route, RouteTable, routesOf } from "./routes.ts";
+
+/** A request over HTTP as far as it is known before its body is read. */
+export interface RestTarget {
+  readonly route: Route;
+  readonly values: PathValues;
+  readonly query: string;
+  /** The spelling that was asked, and that the answer has. */
+  readonly namespace: Namespace;
+  readonly headers: IncomingHttpHeaders;
+}
+
+/** From requests over HTTP to rpcs and back, by the routes that stand beside the rpcs. */
+export class Gateway {
+  readonly routes: readonly Route[];
+  readonly #dispatcher: Dispatcher;
+  readonly #turns: Turns;
+  readonly #table: RouteTable;
+
+  constructor(dispatcher: Dispatcher, turns: Turns) {
+    this.#dispatcher = dispatcher;
+    this.#turns = turns;
+    this.routes = routesOf(dispatcher.methods);
+    this.#table = new RouteTable(this.routes);
+  }
+
+  /** The rpc that a request is for, or the answer that it gets without one. */
+  find(verb: string, url: string, headers: IncomingHttpHeaders): RestTarget | RestAnswer {
+    const [path = "", query = ""] = splitOnce(url, "?");
+    const segments = segmentsOf(toNamespace(path, "sdk"));
+    if (segments === undefined) return invalid("the path is not valid: a percent sign stands before two hex digits");
+    const found = segments.length > MAX_SEGMENTS ? undefined : this.#table.find(verb, segments);
+    return found === undefined ? NOT_IMPLEMENTED : { ...found, query, namespace: namespaceOf(path), headers };
+  }
+
+  /** Answers a request; a refusal is an answer too. */
+  async answer(target: RestTarget, body: string): Promise<RestAnswer> {
+    await this.#turns.next();
+    try {
+      return await this.#answer(target, body);
+    } catch (error) {
+      if (error instanceof SvcError) return invalid(withoutKind(error.message));
+      throw error;
+    }
+  }
+
+  async #answer(target: RestTarget, body: string): Promise<RestAnswer> {
+    const { route, namespace, headers } = target;
+    const { input, output } = route.method;
+    const data = encodeMessage(input, requestMessage(route, { ...target, body }));
+    const path = methodPath(route.method, namespace);
+    const answer = await this.#dispatcher.query({ path, data, height: heightAsked(headers), prove: false });
+    if (answer.code !== 0) return refused(answer);
+    if (answer.value.length > MAX_ANSWER_BYTES) return tooLarge();
+    const text = restText(toJson(output, decodeMessage(output, answer.value), { namespace }));
+    return { status: 200, text, height: answer.height };
+  }
+}
+
+type Refused = Parameters<typeof statusOf>[0];
+
+/** Queries that fail are told in the words of the reference, which name the status once more. */
+function refused(answer: Refused): RestAnswer {
+  const status = statusOf(answer);
+  return refusalAnswer({ ...status, text: answer.log });
+}
+
+/** What is wrong with a text of a URL is no matter of JSON. */
+function withoutKind(text: string): string {
+  const kind = `: ${sdkErrors.jsonUnmarshal.description}`;
+  return text.endsWith(kind) ? text.slice(0, -kind.length) : text;
+}
+
+function invalid(text: string): RestAnswer {
+  return refusalAnswer({ word: "InvalidArgument", text });
+}
+
+function tooLarge(): RestAnswer {
+  const text = `the answer is larger than ${MAX_ANSWER_BYTES} bytes: ask for less with pagination.limit`;
+  return refusalAnswer({ word: "ResourceExhausted", text });
+}
+
+/** The decoded segments of a path; undefined where an escape is wrong. A slash that was escaped is part of its segment. */
+function segmentsOf(path: string): string[] | undefined {
+  try {
+    return path.split("/").slice(1).map(decodeURIComponent);
+  } catch {
+    return undefined;
+  }
+}
+
+function splitOnce(text: string, mark: string): [string, string] {
+  const at = text.indexOf(mark);
+  return at < 0 ? [text, ""] : [text.slice(0, at), text.slice(at + 1)];
+}

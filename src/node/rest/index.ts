@@ -1,0 +1,1 @@
+export { RestServer, type RestServerOptions } from "./server.ts";

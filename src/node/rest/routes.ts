@@ -1,0 +1,96 @@
+import type { DescMethod } from "@bufbuild/protobuf";
+import { assert } from "../../util/index.ts";
+import { type HttpRule, httpRule } from "../../wire/index.ts";
+import { formatTemplate, parseTemplate, type Step } from "./template.ts";
+
+/** One way to an rpc: the verb, the path, and where the request stands. */
+export interface Route {
+  readonly method: DescMethod;
+  /** `GET`, `POST`. */
+  readonly verb: string;
+  readonly steps: readonly Step[];
+  /** The field that the body is, `*` for the whole request; empty where the query holds what the path does not. */
+  readonly body: string;
+}
+
+/** Texts of the path by the names of the fields they are for. */
+export type PathValues = ReadonlyMap<string, string>;
+
+/** The routes of rpcs, of each its own first and its further ones behind. Rpcs without the option have none. */
+export function routesOf(methods: readonly DescMethod[]): Route[] {
+  return methods.flatMap((method) => {
+    const rule = httpRule(method);
+    return rule === undefined ? [] : [rule, ...rule.additionalBindings].map((each) => routeOf(method, each));
+  });
+}
+
+function routeOf(method: DescMethod, { pattern, body }: HttpRule): Route {
+  assert(pattern.case !== undefined, `the route of ${method} has a verb`);
+  return { method, verb: pattern.case.toUpperCase(), steps: parseTemplate(pattern.value), body };
+}
+
+/** What follows the words of a path so far. */
+interface Node {
+  readonly words: Map<string, Node>;
+  one: Node | undefined;
+  /** Routes that end here, by verb. */
+  readonly ends: Map<string, Route>;
+  /** Routes that take all that is left. */
+  readonly rests: Map<string, Route>;
+}
+
+/** Finds the route of a path. A word stands before a variable, and a variable before one that takes all that is left. */
+export class RouteTable {
+  readonly #root = emptyNode();
+
+  constructor(routes: readonly Route[]) {
+    for (const route of routes) this.#add(route);
+  }
+
+  /** The route of decoded segments and their values; undefined where there is none. */
+  find(verb: string, segments: readonly string[]): { readonly route: Route; readonly values: PathValues } | undefined {
+    const route = findIn(this.#root, verb, segments);
+    return route === undefined ? undefined : { route, values: valuesOf(route.steps, segments) };
+  }
+
+  #add(route: Route): void {
+    let node = this.#root;
+    const last = route.steps.at(-1);
+    for (const step of route.steps) {
+      if (step.kind === "word") node = wordNode(node, step.word);
+      if (step.kind === "one") node = node.one ??= emptyNode();
+    }
+    const ends = last?.kind === "rest" ? node.rests : node.ends;
+    assert(!ends.has(route.verb), `${route.verb} ${formatTemplate(route.steps)} is the route of two rpcs`);
+    ends.set(route.verb, route);
+  }
+}
+
+function emptyNode(): Node {
+  return { words: new Map(), one: undefined, ends: new Map(), rests: new Map() };
+}
+
+function wordNode(node: Node, word: string): Node {
+  const next = node.words.get(word) ?? emptyNode();
+  node.words.set(word, next);
+  return next;
+}
+
+function findIn(node: Node, verb: string, segments: readonly string[]): Route | undefined {
+  const [first, ...rest] = segments;
+  if (first === undefined) return node.ends.get(verb);
+  const word = node.words.get(first);
+  const found =
+    (word === undefined ? undefined : findIn(word, verb, rest)) ??
+    (node.one === undefined ? undefined : findIn(node.one, verb, rest));
+  return found ?? node.rests.get(verb);
+}
+
+function valuesOf(steps: readonly Step[], segments: readonly string[]): PathValues {
+  const values = new Map<string, string>();
+  for (const [i, step] of steps.entries()) {
+    if (step.kind === "one") values.set(step.field, segments[i] ?? "");
+    if (step.kind === "rest") values.set(step.field, segments.slice(i).join("/"));
+  }
+  return values;
+}

@@ -1,0 +1,171 @@
+import {
+  createServer,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  type Server,
+  type ServerResponse,
+} from "node:http";
+import type { Logger } from "../../util/index.ts";
+import type { Dispatcher } from "../dispatch.ts";
+import {
+  type ClientBudget,
+  clientBudget,
+  closeServer,
+  corsHeaders,
+  cutOff,
+  encodingRefusal,
+  type GuardOptions,
+  holdAnswer,
+  isLoopback,
+  limitServer,
+  listenAt,
+  PREFLIGHT_HEADERS,
+  READ_WITHIN_MS,
+  RequestLines,
+  readBody,
+  refusal,
+  sendEmpty,
+} from "../http/index.ts";
+import { type RestAnswer, refusalAnswer } from "./answer.ts";
+import { Gateway } from "./gateway.ts";
+import { HEIGHT_HEADERS, heightHeaders } from "./height.ts";
+import { type Page, pagesOf } from "./pages.ts";
+
+export interface RestServerOptions {
+  readonly host: string;
+  /** 0 = any free port. */
+  readonly port: number;
+  readonly corsOrigins: readonly string[];
+  readonly hosts: readonly string[];
+  readonly maxBodyBytes: number;
+  readonly maxOpenConnections: number;
+  /** Time in which a client must have read an answer; 30 s when left out. */
+  readonly readWithinMs?: number;
+}
+
+/** What a REST server works on. */
+export interface RestParts {
+  readonly dispatcher: Dispatcher;
+  readonly logger: Logger;
+  readonly chainId: string;
+  /** Shared with the other servers of the node. */
+  readonly budget?: ClientBudget;
+}
+
+/** The flags that refusals name. */
+const FLAGS = { origins: "--api.cors-allowed-origins", hosts: "--rpc.allowed-hosts" };
+const JSON_TYPE = "application/json";
+const READ_VERBS = new Set(["GET", "HEAD"]);
+const VERBS = new Set([...READ_VERBS, "POST", "PUT", "PATCH", "DELETE"]);
+
+/** REST: every rpc of the node under the path that its proto file gives it, in both spellings. */
+export class RestServer {
+  readonly #server: Server;
+  readonly #gateway: Gateway;
+  readonly #parts: RestParts;
+  readonly #options: RestServerOptions;
+  readonly #guard: GuardOptions;
+  readonly #limits: ClientBudget & { readonly readWithinMs: number };
+  readonly #pages: ReadonlyMap<string, () => Page>;
+
+  constructor(parts: RestParts, options: RestServerOptions) {
+    const budget = parts.budget ?? clientBudget();
+    this.#parts = parts;
+    this.#options = options;
+    this.#guard = { ...options, flags: FLAGS };
+    this.#limits = { ...budget, readWithinMs: options.readWithinMs ?? READ_WITHIN_MS };
+    this.#gateway = new Gateway(parts.dispatcher, budget.turns);
+    this.#pages = pagesOf(this.#gateway.routes, parts.chainId);
+    const lines = new RequestLines((request, response) => this.#answer(request, response));
+    this.#server = createServer((request, response) => lines.take(request, response));
+    limitServer(this.#server, options.maxOpenConnections);
+  }
+
+  /** Begins to listen; tells the address. Throws one sentence when the port is in use. */
+  listen(): Promise<{ host: string; port: number }> {
+    return listenAt(this.#server, { ...this.#options, option: "--api.address" });
+  }
+
+  /** Ends all connections. */
+  close(): Promise<void> {
+    return closeServer(this.#server);
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { headers, method: verb = "GET", url = "/" } = request;
+    const isLocal = isLoopback(request.socket.localAddress);
+    const refused = refusal({ headers, isLocal }, this.#guard);
+    if (refused !== undefined) return this.#send(response, refusalAnswer({ word: "Unknown", text: refused }, 403));
+    for (const [name, value] of Object.entries(this.#corsHeaders(headers.origin))) {
+      if (value !== undefined) response.setHeader(name, value);
+    }
+    if (verb === "OPTIONS") return sendEmpty(response, 204, PREFLIGHT);
+    const page = READ_VERBS.has(verb) ? this.#pages.get(url.split("?")[0] ?? "") : undefined;
+    if (page !== undefined) return this.#sendPage(response, page());
+    return this.#send(response, await this.#answerCall(request, response));
+  }
+
+  async #answerCall(request: IncomingMessage, response: ServerResponse): Promise<RestAnswer> {
+    const { headers, method = "GET", url = "/" } = request;
+    const verb = method === "HEAD" ? "GET" : method;
+    const target = this.#gateway.find(VERBS.has(verb) ? verb : "", url, headers);
+    if (!("route" in target)) return target;
+    const body = target.route.body === "" ? "" : await this.#body(request, response);
+    if (typeof body !== "string") return body;
+    try {
+      return await this.#gateway.answer(target, body);
+    } catch (error) {
+      this.#parts.logger.error("a REST request failed", { url: url.slice(0, 200), error });
+      return refusalAnswer({ word: "Internal", text: "internal error, see the log of the node" });
+    }
+  }
+
+  /** The body, or the answer to one that is not taken. */
+  async #body(request: IncomingMessage, response: ServerResponse): Promise<string | RestAnswer> {
+    const packed = encodingRefusal(request);
+    if (packed !== undefined) return refusalAnswer({ word: "InvalidArgument", text: packed }, 415);
+    const { maxBodyBytes } = this.#options;
+    const body = await readBody(request, maxBodyBytes);
+    if (body !== undefined) return body;
+    for (const [name, value] of Object.entries(cutOff(request, response))) response.setHeader(name, value);
+    const text = `the request body is larger than ${maxBodyBytes} bytes`;
+    return refusalAnswer({ word: "ResourceExhausted", text }, 413);
+  }
+
+  #send(response: ServerResponse, { status, text, height }: RestAnswer): void {
+    this.#sendHeld(response, status, {
+      type: JSON_TYPE,
+      text,
+      headers: height === undefined ? {} : heightHeaders(height),
+    });
+  }
+
+  #sendPage(response: ServerResponse, { type, text, headers }: Page): void {
+    this.#sendHeld(response, 200, { type, text, headers });
+  }
+
+  #sendHeld(response: ServerResponse, status: number, { type, text, headers }: Page): void {
+    const bytes = Buffer.byteLength(text);
+    const isHeld = holdAnswer(response, bytes, this.#limits);
+    const sent = isHeld ? text : BUSY.text;
+    response.writeHead(isHeld ? status : BUSY.status, {
+      "Content-Type": isHeld ? type : JSON_TYPE,
+      "Content-Length": isHeld ? bytes : Buffer.byteLength(sent),
+      "X-Content-Type-Options": "nosniff",
+      ...(isHeld ? headers : { Connection: "close", "Retry-After": "10" }),
+    });
+    response.end(sent);
+  }
+
+  #corsHeaders(origin: string | undefined): OutgoingHttpHeaders {
+    const headers = corsHeaders(origin, this.#guard);
+    if (Object.keys(headers).length === 0) return headers;
+    return { ...headers, "Access-Control-Expose-Headers": HEIGHT_HEADERS.join(", ") };
+  }
+}
+
+const BUSY = refusalAnswer({ word: "Unavailable", text: "too many answers wait to be read; try again" });
+const PREFLIGHT: OutgoingHttpHeaders = {
+  ...PREFLIGHT_HEADERS,
+  "Access-Control-Allow-Headers": `Origin, Accept, Content-Type, X-Requested-With, ${HEIGHT_HEADERS.join(", ")}`,
+};

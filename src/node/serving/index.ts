@@ -1,0 +1,1 @@
+export { openServers, type Servers, type ServingParts } from "./open.ts";

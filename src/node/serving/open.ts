@@ -1,0 +1,84 @@
+import type { ChainSource } from "../../engine/index.ts";
+import { equalBytes, type Logger } from "../../util/index.ts";
+import type { NodeConfig } from "../config.ts";
+import { Dispatcher } from "../dispatch.ts";
+import { readGenesisText } from "../genesis.ts";
+import { clientBudget, urlHost } from "../http/index.ts";
+import type { NodeInfo } from "../node-info.ts";
+import { RpcServer } from "../rpc/index.ts";
+import { CommitWaiters } from "../services/commit-waiters.ts";
+import { openRest } from "./rest.ts";
+import type { OpenServer, ServerContext } from "./server.ts";
+
+/** What the servers of a node are made of. */
+export interface ServingParts {
+  readonly chain: ChainSource;
+  readonly home: string;
+  readonly config: NodeConfig;
+  readonly logger: Logger;
+  readonly version: string;
+  /** Hex of the node key's address. */
+  readonly id: string;
+  /** Paths of the rpcs that the application answers. */
+  readonly appRpcs: readonly string[];
+}
+
+/** The open servers of a node. */
+export interface Servers {
+  /** As `http://host:port`. */
+  readonly rpcUrl: string;
+  /** Undefined where REST is not served. */
+  readonly restUrl: string | undefined;
+  close(): Promise<void>;
+}
+
+/** Opens the servers that are switched on. A failure closes those that were opened before. */
+export async function openServers(parts: ServingParts): Promise<Servers> {
+  const { chain, config, logger } = parts;
+  const waiters = new CommitWaiters(chain.events);
+  const closing: (() => Promise<void>)[] = [async () => waiters.close()];
+  const close = async (): Promise<void> => {
+    for (const each of closing.splice(0).reverse()) await each();
+  };
+  const open = async (name: string, server: Promise<OpenServer> | undefined): Promise<string | undefined> => {
+    if (server === undefined) return undefined;
+    const { host, port, close: closeOne } = await server;
+    closing.push(closeOne);
+    const address = `${urlHost(host)}:${port}`;
+    logger.info(`${name} server listening`, { module: name.toLowerCase(), address: `tcp://${address}` });
+    return address;
+  };
+  let rpcAddress = `${urlHost(config.rpc.host)}:${config.rpc.port}`;
+  const nodeInfo = nodeInfoOf(parts, () => `tcp://${rpcAddress}`);
+  const report = (error: unknown): void => logger.child({ module: "services" }).error("a service failed", { error });
+  const dispatcher = new Dispatcher({ chain, nodeInfo, report, waiters, appRpcs: parts.appRpcs });
+  const context: ServerContext = { chain, dispatcher, config, logger, budget: clientBudget(), waiters };
+  try {
+    rpcAddress = (await open("RPC", openRpc(context, nodeInfo, parts.home))) ?? rpcAddress;
+    const rest = await open("REST", openRest(context));
+    return { rpcUrl: `http://${rpcAddress}`, restUrl: rest === undefined ? undefined : `http://${rest}`, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function nodeInfoOf({ chain, config, id, version }: ServingParts, rpcAddress: () => string): () => NodeInfo {
+  const named = chain.genesis.validators.find(({ pubKey }) => equalBytes(pubKey, chain.validator.publicKey))?.name;
+  const moniker = config.moniker ?? (named === undefined || named === "" ? "node" : named);
+  const { minGasPrices, haltHeight } = config;
+  return () => ({ id, moniker, rpcAddress: rpcAddress(), applicationVersion: version, minGasPrices, haltHeight });
+}
+
+async function openRpc(context: ServerContext, nodeInfo: () => NodeInfo, home: string): Promise<OpenServer> {
+  const { chain, waiters, dispatcher, config, budget } = context;
+  const env = {
+    chain,
+    waiters,
+    nodeInfo,
+    genesisText: () => readGenesisText(home),
+    query: dispatcher.query.bind(dispatcher),
+  };
+  const server = new RpcServer(env, config.rpc, budget);
+  return { ...(await server.listen()), close: () => server.close() };
+}
