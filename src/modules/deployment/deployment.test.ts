@@ -339,11 +339,11 @@ describe("closing", () => {
       "bid-closed",
       "order-closed",
       "group-closed",
-      "bid-closed",
       "order-closed",
       "group-closed",
       "deployment-closed",
     ]);
+    expect(marketEvents({ events: chain.blockEvents })).toMatchObject([{ action: "bid-closed", reason: "owner" }]);
     // Ten blocks at 0.7.
     const after = [alice, bob, carol].map(({ address }) => chain.balance(address));
     expect(after.map((each, i) => each - (before[i] ?? 0n))).toEqual([-7n, 7n, 0n]);

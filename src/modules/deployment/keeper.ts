@@ -197,6 +197,8 @@ export class DeploymentKeeper {
   /** Ends everything of a deployment, pays what is due and returns the rest to the depositors. */
   close(ctx: Context, id: DeploymentKey, reason: Closed_Reason): void {
     const deployment = this.#active(ctx, id);
+    // All at once: the end of a single one settles all others.
+    this.#escrow.closePayments(ctx, escrowId(id));
     for (const group of this.groupsOf(ctx, id)) {
       if (group.state !== Group_State.closed) this.#endGroup(ctx, group, { state: Group_State.closed, reason });
     }

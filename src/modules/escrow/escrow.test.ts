@@ -226,8 +226,8 @@ describe("the work of one block", () => {
     }
   });
 
-  it("counts every bid and lease that ends with a deployment", () => {
-    const { chain, market, alice, bob, deploy } = setUp({ cap: 3, accounts: ["alice", "bob", "carol"] });
+  it("counts every order and lease that ends with a deployment", () => {
+    const { chain, market, alice, bob, deploy } = setUp({ cap: 2, accounts: ["alice", "bob", "carol"] });
     const carol = chain.key("carol");
     market.register(carol);
     const groups = ["lease", "bids"].map((name) => groupSpec(name, { price: "100" }));

@@ -22,6 +22,7 @@ export type Escrow = Pick<
   | "checkFunds"
   | "closeAccount"
   | "closePayment"
+  | "closePayments"
   | "count"
   | "deposit"
   | "findPayment"

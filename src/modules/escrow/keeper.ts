@@ -229,14 +229,12 @@ export class EscrowKeeper {
     this.#save(ctx, after, ledger.account.exhaustsAt);
   }
 
-  /** Pays out what a payment has earned. */
-  withdraw(ctx: Context, id: AccountKey, paymentId: string): IntCoin {
+  /** Pays out what payments of an account have earned. */
+  withdraw(ctx: Context, id: AccountKey, paymentIds: ReadonlySet<string>): void {
     const ledger = this.#settled(ctx, id);
-    const payment = find(ledger, paymentId);
-    const paid = this.#payOut(ctx, payment);
-    const payments = ledger.payments.map((each) => (each === payment ? paid : each));
+    for (const each of paymentIds) find(ledger, each);
+    const payments = ledger.payments.map((each) => (paymentIds.has(each.id) ? this.#payOut(ctx, each) : each));
     this.#save(ctx, { account: ledger.account, payments }, ledger.account.exhaustsAt);
-    return { denom: payment.denom, amount: payment.balance };
   }
 
   /** Ends a payment at this block and pays it out. */
@@ -245,6 +243,14 @@ export class EscrowKeeper {
     const payment = find(ledger, paymentId);
     this.#close(ctx, payment, ctx.height);
     this.#save(ctx, removePayment(ledger, payment), ledger.account.exhaustsAt);
+  }
+
+  /** Ends all payments of an account at this block and pays them out. */
+  closePayments(ctx: Context, id: AccountKey): void {
+    const { account, payments } = this.#settled(ctx, id);
+    if (payments.length === 0) return;
+    for (const payment of payments) this.#close(ctx, payment, ctx.height);
+    this.#save(ctx, withPayments(account, []), account.exhaustsAt);
   }
 
   /** Ends and pays all payments, returns what remains to the depositors, and closes the account. */

@@ -45,10 +45,12 @@ export class MarketBook {
   readonly expiry = queue({ name: "order expiry", prefix: 0x40, key: orderPath });
   /** Orders whose expiry failed, by the height at which it is tried again. */
   readonly retries = queue({ name: "expiry retries", prefix: 0x41, key: orderPath });
+  /** Orders that ended and have open bids still, by the height at which they did. */
+  readonly ending = queue({ name: "bids to end", prefix: 0x42, key: orderPath });
 
   constructor() {
-    const { params, orders, bids, leases, expiry, retries } = this;
-    checkPrefixes({ params, orders, bids, leases, expiry, retries });
+    const { params, orders, bids, leases, expiry, retries, ending } = this;
+    checkPrefixes({ params, orders, bids, leases, expiry, retries, ending });
   }
 
   getParams(ctx: Context): Params {
@@ -104,11 +106,19 @@ export class MarketBook {
     return undefined;
   }
 
-  /** Open bids of an order, by provider. */
-  openBids(ctx: Context, id: OrderKey): Bid[] {
-    const [owner, dseq, gseq, oseq] = pathOf(id);
-    const prefix = [owner, Bid_State.open, dseq, gseq, oseq] as const;
-    return [...this.bids.by.owner.iterate(storeOf(ctx), { prefix })].map(([, bid]) => bid);
+  /** The first open bids of an order, by provider. */
+  openBids(ctx: Context, id: OrderKey, most: number): Bid[] {
+    const found: Bid[] = [];
+    for (const path of this.#openBidPaths(ctx, id)) {
+      if (found.length === most) break;
+      found.push(this.bids.require(storeOf(ctx), path));
+    }
+    return found;
+  }
+
+  hasOpenBid(ctx: Context, id: OrderKey): boolean {
+    for (const _ of this.#openBidPaths(ctx, id)) return true;
+    return false;
   }
 
   openBidCount(ctx: Context, id: OrderKey): number {
@@ -130,6 +140,15 @@ export class MarketBook {
     for (const [, lease] of this.leases.by.provider.iterate(storeOf(ctx), { prefix })) yield lease;
   }
 
+  firstActiveLeases(ctx: Context, provider: string, most: number): Lease[] {
+    const found: Lease[] = [];
+    for (const lease of this.activeLeasesOf(ctx, provider)) {
+      if (found.length === most) break;
+      found.push(lease);
+    }
+    return found;
+  }
+
   *openBidsOf(ctx: Context, provider: string): IterableIterator<Bid> {
     const prefix = [decodeAddress(provider), Bid_State.open] as const;
     for (const [, bid] of this.bids.by.provider.iterate(storeOf(ctx), { prefix })) yield bid;
@@ -144,10 +163,37 @@ export class MarketBook {
     this.expiry.push(storeOf(ctx), order.expiresAt, pathOf(orderIdOf(order)));
   }
 
+  /** Lets the open bids of an order that ended wait for the end of a block. */
+  awaitEnding(ctx: Context, id: OrderKey): void {
+    const height = this.endedAt(ctx, id);
+    if (height !== 0n && this.hasOpenBid(ctx, id)) this.ending.push(storeOf(ctx), height, pathOf(id));
+  }
+
+  /** Takes an order out whose bids have all ended. */
+  endingDone(ctx: Context, id: OrderKey): void {
+    if (!this.hasOpenBid(ctx, id)) this.ending.remove(storeOf(ctx), this.endedAt(ctx, id), pathOf(id));
+  }
+
+  /** The height from which an order took no more bids: it was matched or closed; 0 while it is open. */
+  endedAt(ctx: Context, id: OrderKey): bigint {
+    return this.anyLease(ctx, id)?.createdAt ?? this.order(ctx, id).closedOn;
+  }
+
+  /** The lease that an order has or had. */
+  anyLease(ctx: Context, id: OrderKey): Lease | undefined {
+    for (const lease of this.leases.values(storeOf(ctx), { prefix: pathOf(id) })) return lease;
+    return undefined;
+  }
+
   /** Saves an order in a state in which it no longer expires. */
   saveNotOpen(ctx: Context, order: Order): void {
     this.expiry.remove(storeOf(ctx), order.expiresAt, pathOf(orderIdOf(order)));
     this.saveOrder(ctx, order);
+  }
+
+  #openBidPaths(ctx: Context, id: OrderKey) {
+    const [owner, dseq, gseq, oseq] = pathOf(id);
+    return this.bids.by.owner.keys(storeOf(ctx), { prefix: [owner, Bid_State.open, dseq, gseq, oseq] });
   }
 }
 

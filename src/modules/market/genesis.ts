@@ -33,6 +33,7 @@ export function marketGenesis(book: MarketBook, groups: Pick<MarketGroups, "spec
         if (book.findLease(ctx, id) !== undefined) throw errors.bidExists(`lease ${formatBidId(id)}`);
         book.saveLease(ctx, lease);
       }
+      for (const order of state.orders) if (!isOpenOrder(order)) book.awaitEnding(ctx, readOrderId(order.orderId));
     },
     export(ctx) {
       const store = storeOf(ctx);

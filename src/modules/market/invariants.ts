@@ -127,13 +127,15 @@ function groupsHaveOneOrder({ book, groups }: MarketNeighbours, ctx: Context): s
   return finish(last);
 }
 
-/** Only open orders have open bids, at most as many as allowed, and no lease. */
+/** Only open orders, and those that wait for the end of a block, have open bids; an open one at most as many as allowed. */
 function orderHasBids({ book }: MarketNeighbours, ctx: Context, order: Order): string | undefined {
   const name = `order ${formatOrderId(orderIdOf(order))}`;
   const count = book.openBidCount(ctx, orderIdOf(order));
   if (!isOpenOrder(order)) {
     if (order.state === Order_State.closed && order.closeReason === 0) return `${name} ended without a reason`;
-    return count === 0 ? undefined : `${name} is not open and has ${count} open bids`;
+    const waits = book.ending.has(storeOf(ctx), book.endedAt(ctx, orderIdOf(order)), pathOf(orderIdOf(order)));
+    if (waits === count > 0) return undefined;
+    return waits ? `${name} waits for bids that have ended` : `${name} is not open and has ${count} open bids`;
   }
   const { orderMaxBids } = book.getParams(ctx);
   if (count > orderMaxBids) return `${name} has ${count} open bids, more than ${orderMaxBids}`;

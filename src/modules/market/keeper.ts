@@ -25,6 +25,7 @@ import {
   type DeploymentKey,
   marketErrors as errors,
   formatBidId,
+  formatDeploymentId,
   formatGroupId,
   formatLeaseId,
   formatOrderId,
@@ -112,12 +113,12 @@ export class MarketKeeper {
     return oseq;
   }
 
-  /** Ends what a group has on the market: its open order with all bids, or its lease. Returns how many of them. */
+  /** Ends what a group has on the market: its open order, or its lease. Returns how many of them. */
   closeGroup(ctx: Context, group: GroupKey, reason: Closed_Reason): number {
     const order = this.book.lastOrder(ctx, group);
-    if (order?.state === Order_State.open) return this.#endOrder(ctx, order, reason);
-    if (order?.state !== Order_State.active) return 0;
-    this.#endLease(ctx, this.#leaseOf(ctx, order), reason);
+    if (order === undefined || order.state === Order_State.closed) return 0;
+    if (isOpenOrder(order)) this.#endOrder(ctx, order, reason);
+    else this.#endLease(ctx, this.#leaseOf(ctx, order), reason);
     return 1;
   }
 
@@ -149,7 +150,7 @@ export class MarketKeeper {
     if (known.state === Bid_State.active) this.#escrow.bringUpToDate(ctx, escrowId(id));
     const bid = this.book.bid(ctx, id);
     if (bid.state === Bid_State.open) {
-      this.#endBid(ctx, bid, { state: Bid_State.closed, reason });
+      this.#withdrawBid(ctx, bid, reason);
       return;
     }
     if (bid.state !== Bid_State.active) throw errors.bidNotOpen(`${formatBidId(id)} is ${Bid_State[bid.state]}`);
@@ -160,7 +161,10 @@ export class MarketKeeper {
     this.#groups.marketEnded(ctx, id, reason);
   }
 
-  /** The owner takes an open bid. All deposits of the order's bids go back at once; the lease is paid from escrow. */
+  /**
+   * The owner takes an open bid, whose deposit goes back at once; the lease is paid from escrow. All other bids are lost at
+   * the end of the block.
+   */
   createLease(ctx: Context, id: BidKey): void {
     const bid = this.book.bid(ctx, id);
     if (bid.state !== Bid_State.open) throw errors.bidNotOpen(`${formatBidId(id)} is ${Bid_State[bid.state]}`);
@@ -180,7 +184,9 @@ export class MarketKeeper {
     this.book.saveNotOpen(ctx, { ...order, state: Order_State.active });
     emitBid(ctx, "lease-created", id, { price });
     emitOrder(ctx, "order-matched", orderIdOf(order));
-    this.#settleBids(ctx, order, id.provider);
+    this.book.saveBid(ctx, { ...bid, state: Bid_State.active });
+    this.#escrow.closeAccount(ctx, bidEscrowId(id));
+    this.book.awaitEnding(ctx, id);
   }
 
   /** The owner ends a lease; with `reopen` a new order opens at once, otherwise the group is paused. */
@@ -200,11 +206,8 @@ export class MarketKeeper {
 
   /** Pays the provider what a lease has earned so far. */
   withdraw(ctx: Context, id: BidKey): IntCoin {
-    const lease = this.book.findLease(ctx, id);
-    if (lease === undefined) throw errors.unknownLease(formatLeaseId(id));
-    if (lease.state !== Lease_State.active) throw errors.leaseNotActive(formatLeaseId(id));
-    const amount = this.#collect(ctx, id);
-    emitBid(ctx, "lease-withdrawn", id, { amount });
+    this.#checkActive(ctx, id);
+    const [amount = NOTHING] = this.#collect(ctx, [id]);
     return amount;
   }
 
@@ -213,35 +216,55 @@ export class MarketKeeper {
     const cap = this.#escrow.maxRecords(ctx);
     if (ids.length > cap)
       throw sdkErrors.invalidRequest(`${ids.length} leases, at most ${cap} can be collected from at a time`);
-    if (ids.length > 0) return ids.map((id) => this.withdraw(ctx, id));
-    const found: BidKey[] = [];
-    for (const lease of this.book.activeLeasesOf(ctx, provider)) {
-      found.push(leaseIdOf(lease));
-      if (found.length === cap) break;
-    }
-    return found.map((id) => {
-      // A lease before it may have ended this one: two leases of one deployment whose money had run out.
-      const isActive = this.book.lease(ctx, id).state === Lease_State.active;
-      return isActive ? this.withdraw(ctx, id) : { denom: "", amount: 0n };
-    });
+    for (const id of ids) this.#checkActive(ctx, id);
+    const wanted = ids.length > 0 ? ids : this.book.firstActiveLeases(ctx, provider, cap).map(leaseIdOf);
+    return byDeployment(wanted).flatMap((leases) => this.#collect(ctx, leases));
   }
 
-  /** Closes orders that nobody took; their groups wait for their owners. */
+  /** Closes orders that nobody took, whose groups wait for their owners, and ends bids of orders that take none any more. */
   endBlock(ctx: Context): void {
+    this.#expireOrders(ctx);
+    this.#endBids(ctx);
+  }
+
+  #expireOrders(ctx: Context): void {
     const store = storeOf(ctx);
     const { height } = ctx;
     const { expiry, retries } = this.book;
     const expire = (key: OrderPath): number => {
       const id = orderOfPath(key);
-      let ended = 0;
-      const done = runBlockItem(ctx, `market expiry ${formatOrderId(id)}`, (inner) => {
-        ended = this.#expire(inner, id);
-      });
+      const done = runBlockItem(ctx, `market expiry ${formatOrderId(id)}`, (inner) => this.#expire(inner, id));
       if (!done) retries.push(store, height + RETRY_BLOCKS, pathOf(id));
-      return Math.max(1, ended);
+      return 1;
     };
     const left = expiry.drain(store, { height, budget: this.#escrow.maxRecords(ctx) }, expire);
     retries.drain(store, { height, budget: left }, expire);
+  }
+
+  /** What ends an order may be a message, whose gas must not depend on how many bids came meanwhile. */
+  #endBids(ctx: Context): void {
+    let left = this.#escrow.maxRecords(ctx);
+    for (const { key } of this.book.ending.due(storeOf(ctx), ctx.height, left)) {
+      if (left <= 0) return;
+      const id = orderOfPath(key);
+      let ended = 0;
+      // Where it fails the entry stays, and the next block tries again.
+      runBlockItem(ctx, `market bids of ${formatOrderId(id)}`, (inner) => {
+        ended = this.#endBidsOf(inner, id, left);
+      });
+      left -= Math.max(1, ended);
+    }
+  }
+
+  /** Ends open bids of an order that was matched or closed, at most so many, and returns their deposits. */
+  #endBidsOf(ctx: Context, id: OrderKey, most: number): number {
+    const bids = this.book.openBids(ctx, id, most);
+    const isMatched = this.book.anyLease(ctx, id) !== undefined;
+    const lost = { state: Bid_State.lost, reason: Closed_Reason.lease_lost } as const;
+    const end = isMatched ? lost : { state: Bid_State.closed as const, reason: this.book.order(ctx, id).closeReason };
+    for (const bid of bids) this.#endBid(ctx, bid, end);
+    this.book.endingDone(ctx, id);
+    return bids.length;
   }
 
   activeLeasesOf(ctx: Context, provider: string): Lease[] {
@@ -266,9 +289,14 @@ export class MarketKeeper {
   }
 
   closeOpenBids(ctx: Context, provider: string, reason: Closed_Reason): void {
-    for (const bid of [...this.book.openBidsOf(ctx, provider)]) {
-      this.#endBid(ctx, bid, { state: Bid_State.closed, reason });
-    }
+    for (const bid of [...this.book.openBidsOf(ctx, provider)]) this.#withdrawBid(ctx, bid, reason);
+  }
+
+  /** The provider takes an open bid back; its order may have ended in an earlier block. */
+  #withdrawBid(ctx: Context, bid: Bid, reason: Closed_Reason): void {
+    const id = bidIdOf(bid);
+    this.#endBid(ctx, bid, { state: Bid_State.closed, reason });
+    if (!isOpenOrder(this.book.order(ctx, id))) this.book.endingDone(ctx, id);
   }
 
   /** The one way in which a lease ends: its payment, bid and order end with it. The group is the caller's affair. */
@@ -289,14 +317,12 @@ export class MarketKeeper {
     emitOrder(ctx, "order-closed", id, reason);
   }
 
-  /** Ends an order that nobody has taken, with all its bids. Returns how many these were. */
-  #endOrder(ctx: Context, order: Order, reason: Closed_Reason): number {
+  /** Ends an order that nobody has taken; its bids end with the block. */
+  #endOrder(ctx: Context, order: Order, reason: Closed_Reason): void {
     const id = orderIdOf(order);
-    const bids = this.book.openBids(ctx, id);
-    for (const bid of bids) this.#endBid(ctx, bid, { state: Bid_State.closed, reason });
     this.book.saveNotOpen(ctx, { ...order, state: Order_State.closed, closedOn: ctx.height, closeReason: reason });
+    this.book.awaitEnding(ctx, id);
     emitOrder(ctx, "order-closed", id, reason);
-    return bids.length;
   }
 
   /** Ends an open bid and returns its deposit. */
@@ -307,33 +333,36 @@ export class MarketKeeper {
     emitBid(ctx, state === Bid_State.lost ? "bid-lost" : "bid-closed", id, { price: priceOf(bid.price), reason });
   }
 
-  /** The winner's bid becomes active, all others are lost; every deposit goes back. */
-  #settleBids(ctx: Context, order: Order, winner: string): void {
-    for (const bid of this.book.openBids(ctx, orderIdOf(order))) {
-      const id = bidIdOf(bid);
-      if (id.provider !== winner) {
-        this.#endBid(ctx, bid, { state: Bid_State.lost, reason: Closed_Reason.lease_lost });
-        continue;
-      }
-      this.book.saveBid(ctx, { ...bid, state: Bid_State.active });
-      this.#escrow.closeAccount(ctx, bidEscrowId(id));
-    }
-  }
-
-  #expire(ctx: Context, id: OrderKey): number {
+  #expire(ctx: Context, id: OrderKey): void {
     const order = this.book.order(ctx, id);
-    if (!isOpenOrder(order)) return 0;
-    const ended = this.#endOrder(ctx, order, Closed_Reason.order_expired);
+    if (!isOpenOrder(order)) return;
+    this.#endOrder(ctx, order, Closed_Reason.order_expired);
     this.#groups.marketEnded(ctx, id, Closed_Reason.order_expired);
-    return ended;
   }
 
-  /** Pays out a lease and tells how much it was; the money may have ended before this block. */
-  #collect(ctx: Context, id: BidKey): IntCoin {
-    const { denom, withdrawn } = this.#payment(ctx, id);
-    this.#escrow.bringUpToDate(ctx, escrowId(id));
-    if (this.#payment(ctx, id).open) this.#escrow.withdraw(ctx, escrowId(id), formatPaymentId(id));
-    return { denom, amount: this.#payment(ctx, id).withdrawn - withdrawn };
+  #checkActive(ctx: Context, id: BidKey): void {
+    const lease = this.book.findLease(ctx, id);
+    if (lease === undefined) throw errors.unknownLease(formatLeaseId(id));
+    if (lease.state !== Lease_State.active) throw errors.leaseNotActive(formatLeaseId(id));
+  }
+
+  /**
+   * Pays out leases of one deployment, which is settled once for all of them, and tells how much each was paid; the money
+   * may have ended before this block.
+   */
+  #collect(ctx: Context, ids: readonly BidKey[]): IntCoin[] {
+    const [first] = ids;
+    if (first === undefined) return [];
+    const before = ids.map((id) => this.#payment(ctx, id).withdrawn);
+    this.#escrow.bringUpToDate(ctx, escrowId(first));
+    const open = ids.map((id) => this.#payment(ctx, id)).filter((payment) => payment.open);
+    if (open.length > 0) this.#escrow.withdraw(ctx, escrowId(first), new Set(open.map(({ id }) => id)));
+    return ids.map((id, i) => {
+      const { denom, withdrawn } = this.#payment(ctx, id);
+      const amount = { denom, amount: withdrawn - (before[i] ?? 0n) };
+      emitBid(ctx, "lease-withdrawn", id, { amount });
+      return amount;
+    });
   }
 
   #payment(ctx: Context, id: BidKey) {
@@ -366,6 +395,19 @@ export class MarketKeeper {
     if (!meetsRequirements(spec.requirements, { attributes, signedBy })) throw errors.attributeMismatch(provider);
     if (!hasCapabilities(spec, attributes)) throw errors.capabilitiesMismatch(provider);
   }
+}
+
+const NOTHING: IntCoin = { denom: "", amount: 0n };
+
+/** Leases by their deployments, each once, in the order in which they first come. */
+function byDeployment(ids: readonly BidKey[]): BidKey[][] {
+  const found = new Map<string, Map<string, BidKey>>();
+  for (const id of ids) {
+    const deployment = formatDeploymentId(id);
+    const leases = found.get(deployment) ?? new Map<string, BidKey>();
+    found.set(deployment, leases.set(formatLeaseId(id), id));
+  }
+  return [...found.values()].map((leases) => [...leases.values()]);
 }
 
 interface BidEnd {

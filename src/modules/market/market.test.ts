@@ -20,6 +20,7 @@ import { MsgSignProviderAttributesSchema } from "../../wire/gen/svc/audit/v1beta
 import { Closed_Reason } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
 import { Group_State } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
 import { MsgPauseGroupSchema, MsgStartGroupSchema } from "../../wire/gen/svc/deployment/v1beta1/tx_pb.js";
+import { GenesisStateSchema as EscrowGenesisSchema } from "../../wire/gen/svc/escrow/v1beta1/escrow_pb.js";
 import {
   Bid_State,
   GenesisStateSchema,
@@ -39,6 +40,7 @@ import {
 } from "../../wire/gen/svc/market/v1beta1/tx_pb.js";
 import { MsgDeleteProviderSchema, MsgUpdateProviderSchema } from "../../wire/gen/svc/provider/v1beta1/provider_pb.js";
 import { type OrderKey, toJson } from "../../wire/index.ts";
+import { defaultParams as escrowParams } from "../escrow/genesis.ts";
 import { defaultParams } from "./params.ts";
 
 interface Options {
@@ -46,6 +48,8 @@ interface Options {
   readonly groups?: GroupInit[];
   readonly maxBids?: number;
   readonly maxOpenBlocks?: bigint;
+  /** Bids and leases that one block may end. */
+  readonly endBlockCap?: number;
 }
 
 /** A chain with one deployment of alice's; everybody else is a provider. */
@@ -54,7 +58,13 @@ function setUp(options: Options = {}) {
   const defaults = defaultParams();
   const { maxBids: orderMaxBids = defaults.orderMaxBids, maxOpenBlocks = defaults.orderMaxOpenBlocks } = options;
   const params = { ...defaults, orderMaxBids, orderMaxOpenBlocks: maxOpenBlocks };
-  const genesis = { market: toJson(GenesisStateSchema, create(GenesisStateSchema, { params })) };
+  const escrow = create(EscrowGenesisSchema, {
+    params: { ...escrowParams(), maxEndblockRecords: options.endBlockCap ?? 200 },
+  });
+  const genesis = {
+    market: toJson(GenesisStateSchema, create(GenesisStateSchema, { params })),
+    escrow: toJson(EscrowGenesisSchema, escrow),
+  };
   const chain = testChain({ accounts, genesis });
   const market = new TestMarket(chain);
   const [alice, bob, carol] = [chain.key("alice"), chain.key("bob"), chain.key(accounts[2] ?? "bob")];
@@ -297,8 +307,9 @@ describe("a lease", () => {
     for (const [i, from] of providers.entries()) market.bid(from, order, `0.${9 - i}`);
     const [, winner] = providers as [TestKey, TestKey];
     const sent = market.lease(alice, order, winner);
-    expect(actionsOf(sent).sort()).toEqual(["bid-lost", "bid-lost", "lease-created", "order-matched"]);
-    expect(actionsOf(sent)[0]).toBe("lease-created");
+    expect(actionsOf(sent)).toEqual(["lease-created", "order-matched"]);
+    const lost = marketEvents({ events: chain.blockEvents });
+    expect(lost.map(({ action, reason }) => [action, reason])).toEqual(Array(2).fill(["bid-lost", "lease_lost"]));
     expect(providers.map(({ address }) => chain.balance(address))).toEqual(before);
     const states = providers.map(({ address }) => market.bidOf({ ...order, provider: address }).state);
     expect(states).toEqual([Bid_State.lost, Bid_State.active, Bid_State.lost]);
@@ -326,7 +337,7 @@ describe("a lease", () => {
     market.bid(carol, order, "1");
     const take = (provider: TestKey) =>
       create(MsgCreateLeaseSchema, { bidId: { ...order, provider: provider.address } });
-    expect(chain.send([take(bob), take(carol)], { from: alice })).toMatchObject({ codespace: "market", code: 12 });
+    expect(chain.send([take(bob), take(carol)], { from: alice })).toMatchObject({ codespace: "market", code: 13 });
     expect(market.order(order).state).toBe(Order_State.open);
   });
 
@@ -427,7 +438,7 @@ describe("an order", () => {
     expect(market.order(order).state).toBe(Order_State.open);
     chain.nextBlock();
     const events = marketEvents({ events: chain.blockEvents });
-    expect(events.map(({ action }) => action)).toEqual(["bid-closed", "order-closed", "group-paused"]);
+    expect(events.map(({ action }) => action)).toEqual(["order-closed", "group-paused", "bid-closed"]);
     expect(events.map(({ reason }) => reason)).toEqual(["order_expired", "order_expired", "order_expired"]);
     expect(market.order(order)).toMatchObject({ closedOn: expiresAt, closeReason: Closed_Reason.order_expired });
     expect(market.deployment(id)).toMatchObject({ isActive: true, groups: [{ state: Group_State.paused }] });
@@ -439,6 +450,72 @@ describe("an order", () => {
     market.leased(alice, order, { provider: bob, price: "1" });
     chain.nextBlock(10);
     expect(market.order(order).state).toBe(Order_State.active);
+  });
+});
+
+describe("bids of an order that has ended", () => {
+  const NAMES = ["alice", "bob", "carol", "dave", "erin", "frank"];
+
+  /** Five bids of which two end in a block. */
+  function waiting() {
+    const parts = setUp({ accounts: NAMES, endBlockCap: 2 });
+    const { chain, market, order } = parts;
+    const providers = NAMES.slice(1).map((name) => chain.key(name));
+    for (const from of providers) market.bid(from, order, "1");
+    const states = () => providers.map(({ address }) => market.bidOf({ ...order, provider: address }).state);
+    const open = () => states().filter((state) => state === Bid_State.open).length;
+    return { ...parts, providers, states, open };
+  }
+
+  it("end with the next blocks, some in each, and get their deposits back", () => {
+    const { chain, market, alice, id, providers, states, open } = waiting();
+    const before = providers.map(({ address }) => chain.balance(address));
+    expect(actionsOf(market.closeDeployment(alice, id))).toEqual(["order-closed", "group-closed", "deployment-closed"]);
+    const left = [open()];
+    for (let i = 0; i < 2; i++) {
+      chain.nextBlock();
+      left.push(open());
+    }
+    expect(left).toEqual([3, 1, 0]);
+    expect(states()).toEqual(Array(5).fill(Bid_State.closed));
+    const after = providers.map(({ address }) => chain.balance(address));
+    expect(after.map((each, i) => each - (before[i] ?? 0n))).toEqual(Array(5).fill(MIN_DEPOSIT));
+  });
+
+  it("wait in an exported state too, are lost to the lease that won, and can be taken back meanwhile", () => {
+    const { chain, market, alice, bob, order, providers, states, open } = waiting();
+    market.lease(alice, order, bob);
+    expect(open()).toBe(2);
+    const [first, again] = chain.exportTwice();
+    expect(again).not.toEqual(first);
+    market.closeLease(alice, order, { provider: bob });
+    expect(states()).toEqual([Bid_State.closed, ...Array(4).fill(Bid_State.lost)]);
+    expect(providers.map(({ address }) => market.bidOf({ ...order, provider: address }).closeReason)).toEqual([
+      Closed_Reason.owner,
+      ...Array(4).fill(Closed_Reason.lease_lost),
+    ]);
+  });
+
+  it("leave nothing behind when their providers take them back first", () => {
+    const { chain, market, alice, id, order, providers } = waiting();
+    market.closeDeployment(alice, id);
+    const [, , , ...late] = providers;
+    const txs = late.map((from) =>
+      chain.sign(create(MsgCloseBidSchema, { bidId: { ...order, provider: from.address } }), { from }),
+    );
+    chain.block(txs);
+    chain.nextBlock();
+    const queued = [...chain.app.state.store("market").iterate()].filter(([key]) => key[0] === 0x42);
+    expect(queued).toEqual([]);
+  });
+
+  it("cost whoever ends the order nothing, however many they are", () => {
+    const gasWith = (count: number) => {
+      const { chain, market, alice, order, id } = setUp({ accounts: NAMES });
+      for (const name of NAMES.slice(1, 1 + count)) market.bid(chain.key(name), order, "1");
+      return chain.mustSend(create(MsgPauseGroupSchema, { id: { ...id, gseq: 1 } }), { from: alice }).gasUsed;
+    };
+    expect(gasWith(5)).toBe(gasWith(1));
   });
 });
 
