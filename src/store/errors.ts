@@ -16,4 +16,9 @@ export const storeErrors = defineErrors("store", {
   badMeta: [5, "the record of the last commit cannot be read", "start the version that wrote it, or restore a backup"],
   damaged: [6, "the database is damaged", "restore the whole data directory from one backup"],
   cannotOpen: [7, "the database cannot be opened", "see that the disk has room and that you may write there"],
+  otherFormat: [
+    8,
+    "the state has the form of another version of svc",
+    "start the version of svc that made it, or move data/ away and begin a new chain",
+  ],
 });

@@ -29,7 +29,7 @@ export {
   type Database,
   type DatabaseReader,
   type DatabaseSnapshot,
-  STATE_TABLES,
+  pathTable,
   stateTable,
   type Write,
 } from "./database/database.ts";
@@ -56,5 +56,5 @@ export {
   type MultiStore,
   type StoreChange,
 } from "./layers/multi-store.ts";
-export { type PreparedState, StateBranch, type StateSnapshot, StateStore } from "./state.ts";
+export { type PreparedState, type ProvenValue, StateBranch, type StateSnapshot, StateStore } from "./state.ts";
 export { appHashOf, merkleRoot } from "./tree/hash.ts";

@@ -27,7 +27,7 @@ export interface KVReader {
 /**
  * An ordered map from bytes to bytes.
  *
- * Keys have 1 to {@link MAX_KEY_BYTES} bytes. Values handed in belong to the store: a caller must not change them later.
+ * Keys have 1 to {@link MAX_KEY_BYTES} bytes, values at least one. Values handed in belong to the store: a caller must not change them later.
  */
 export interface KVStore extends KVReader {
   set(key: Uint8Array, value: Uint8Array): void;

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { fromUtf8, toHex, toUtf8 } from "../util/index.ts";
-import { type Database, memoryDatabase, StateStore, stateTable, storeErrors, type Write } from "./index.ts";
+import { type Database, memoryDatabase, pathTable, StateStore, stateTable, storeErrors, type Write } from "./index.ts";
 
 const NAMES = ["auth", "bank"];
 
@@ -19,10 +19,18 @@ function read(state: Pick<StateStore, "store">, name: string, key: string): stri
   return value && fromUtf8(value);
 }
 
+/** What lies in front of the store's own entry. */
+const OWN = Uint8Array.of(0xff);
+
+function keys(state: Pick<StateStore, "store">): string[] {
+  return [...state.store("bank").iterate({ end: OWN })].map(([key]) => fromUtf8(key));
+}
+
 describe("state store", () => {
   test("begins empty and commits blocks of several stores", () => {
     const state = StateStore.open(memoryDatabase(), NAMES);
     expect([state.height, state.isEmpty]).toEqual([0n, true]);
+    state.commit(1n, execute(state, []));
     const empty = toHex(state.appHash);
     const prepared = execute(state, [
       ["bank", "alice", "5"],
@@ -30,13 +38,13 @@ describe("state store", () => {
     ]);
     expect(toHex(state.appHash)).toBe(empty);
     expect(read(state, "bank", "alice")).toBeUndefined();
-    state.commit(1n, prepared);
-    expect([state.height, state.isEmpty]).toEqual([1n, false]);
+    state.commit(2n, prepared);
+    expect([state.height, state.isEmpty]).toEqual([2n, false]);
     expect(state.appHash).toEqual(prepared.appHash);
     expect(toHex(state.appHash)).not.toBe(empty);
     expect(read(state, "bank", "alice")).toBe("5");
     state.commit(
-      2n,
+      3n,
       execute(state, [
         ["bank", "alice", null],
         ["auth", "alice", null],
@@ -105,16 +113,17 @@ describe("state store", () => {
     };
     const state = StateStore.open(database, NAMES);
     const block = { table: "blocks", key: toUtf8("1"), value: toUtf8("block") };
-    state.commit(1n, execute(state, [["bank", "a", "1"]]), [block]);
-    expect(written).toHaveLength(1);
-    expect(written[0]?.map(({ table }) => table)).toEqual(["state/bank", "blocks", "commit"]);
+    state.commit(1n, execute(state, []));
+    state.commit(2n, execute(state, [["bank", "a", "1"]]), [block]);
+    expect(written).toHaveLength(2);
+    expect(written[1]?.map(({ table }) => table)).toEqual(["state/bank", "paths/bank", "blocks", "commit"]);
     const before = toHex(state.appHash);
     const prepared = execute(state, [["bank", "a", "2"]]);
     full = true;
-    expect(() => state.commit(2n, prepared)).toThrow("no space left");
-    expect([state.height, toHex(state.appHash), read(state, "bank", "a")]).toEqual([1n, before, "1"]);
+    expect(() => state.commit(3n, prepared)).toThrow("no space left");
+    expect([state.height, toHex(state.appHash), read(state, "bank", "a")]).toEqual([2n, before, "1"]);
     full = false;
-    state.commit(2n, prepared);
+    state.commit(3n, prepared);
     expect(read(state, "bank", "a")).toBe("2");
   });
 
@@ -126,8 +135,10 @@ describe("state store", () => {
     expect(() => state.commit(5n, execute(state, []))).toThrow("height 5 does not follow the last commit 5");
     expect(() => state.branch().flush()).toThrow("committed through its state store");
     expect(() => state.branch().store("nope")).toThrow('there is no store "nope"');
-    const intruder = { table: stateTable("bank"), key: toUtf8("a"), value: null };
-    expect(() => state.commit(6n, execute(state, []), [intruder])).toThrow("written by the state store alone");
+    for (const table of [stateTable("bank"), pathTable("bank"), "commit"]) {
+      const intruder = { table, key: toUtf8("a"), value: null };
+      expect(() => state.commit(6n, execute(state, []), [intruder])).toThrow("written by the state store alone");
+    }
   });
 
   test("opens again with the same height and hash, whatever the order of names", () => {
@@ -180,8 +191,20 @@ describe("state store", () => {
 
   test("refuses a record of the commit that it cannot read", () => {
     const database = memoryDatabase();
-    database.write([{ table: "commit", key: toUtf8("last"), value: toUtf8('{"format":2}') }]);
+    database.write([{ table: "commit", key: toUtf8("last"), value: toUtf8("{") }]);
     expect(() => StateStore.open(database, NAMES)).toThrow(storeErrors.badMeta.description);
+  });
+
+  test("refuses tables of another form, with the remedy", () => {
+    const database = memoryDatabase();
+    const meta = '{"format":1,"height":"7","appHash":"","stores":{}}';
+    database.write([{ table: "commit", key: toUtf8("last"), value: toUtf8(meta) }]);
+    expect(() => StateStore.open(database, NAMES)).toThrow(
+      expect.objectContaining({
+        message: "the data directory has format 1: the state has the form of another version of svc",
+        hint: expect.stringContaining("start the version of svc that made it"),
+      }),
+    );
   });
 
   test("serves a height to the end while others are committed", () => {
@@ -203,9 +226,9 @@ describe("state store", () => {
       ]),
     );
     expect([snapshot.height, read(snapshot, "bank", "a"), read(snapshot, "bank", "c")]).toEqual([1n, "1", undefined]);
-    expect([...snapshot.store("bank").iterate()].map(([key]) => fromUtf8(key))).toEqual(["a", "b"]);
+    expect(keys(snapshot)).toEqual(["a", "b"]);
     expect(toHex(snapshot.appHash)).not.toBe(toHex(state.appHash));
-    expect([...state.committed().store("bank").iterate()].map(([key]) => fromUtf8(key))).toEqual(["a", "c"]);
+    expect(keys(state.committed())).toEqual(["a", "c"]);
     snapshot.close();
   });
 
@@ -225,7 +248,7 @@ describe("state store", () => {
         }
         expect(toHex(StateStore.open(database, NAMES).appHash)).toBe(toHex(state.appHash));
         const content = NAMES.flatMap((store) =>
-          [...state.store(store).iterate()].map(([k, v]) => [store, fromUtf8(k), fromUtf8(v)] as const),
+          [...state.store(store).iterate({ end: OWN })].map(([k, v]) => [store, fromUtf8(k), fromUtf8(v)] as const),
         );
         const fresh = StateStore.open(memoryDatabase(), NAMES);
         fresh.commit(1n, execute(fresh, content));

@@ -1,17 +1,18 @@
-import { equalBytes, fromHex, fromUtf8, toHex, toUtf8 } from "../util/index.ts";
-import { type Database, STATE_TABLES, stateTable, type Write } from "./database/database.ts";
+import { assert, equalBytes } from "../util/index.ts";
+import type { ProofOp } from "../wire/index.ts";
+import { PRESENT } from "./codec/values.ts";
+import { RESERVED_PREFIX } from "./collections/prefixes.ts";
+import { type Database, PATH_TABLES, pathTable, STATE_TABLES, stateTable, type Write } from "./database/database.ts";
 import { storeErrors } from "./errors.ts";
 import type { KVReader } from "./kv.ts";
-import type { Change } from "./layers/cache.ts";
+import type { CacheStore, Change } from "./layers/cache.ts";
 import { CacheMultiStore, type MultiReader } from "./layers/multi-store.ts";
 import { ReadCache } from "./layers/read-cache.ts";
 import { keyText } from "./layers/text.ts";
+import { META_TABLE, type Meta, metaWrite, readMeta } from "./meta.ts";
 import { appHashOf } from "./tree/hash.ts";
+import { proveInApp, proveInStore } from "./tree/proof.ts";
 import { SparseMerkleTree, type TreeUpdate } from "./tree/smt.ts";
-
-/** Table and key of the record of the last commit. */
-const META_TABLE = "commit";
-const META_KEY = toUtf8("last");
 
 /** The state of one committed height, whatever is committed later. Must be closed. */
 export interface StateSnapshot extends MultiReader {
@@ -24,7 +25,13 @@ export interface StateSnapshot extends MultiReader {
 export interface PreparedState {
   /** App hash of the state with the changes, 32 bytes. */
   readonly appHash: Uint8Array;
-  readonly writes: readonly Write[];
+}
+
+/** What a store has under a key, and the proof of it from the value up to the app hash. */
+export interface ProvenValue {
+  /** Undefined when the proof shows that there is nothing. */
+  readonly value: Uint8Array | undefined;
+  readonly ops: readonly ProofOp[];
 }
 
 /** Where a block is executed: changes over the last committed state, which only `commit` makes last. */
@@ -47,7 +54,17 @@ interface NamedStore {
   readonly name: string;
   readonly reader: ReadCache;
   readonly tree: SparseMerkleTree;
+  /** The flat state as it is on disk, past the cache, which remembers absent keys too. */
+  readonly flat: KVReader;
+  /** The key of each path of the tree. */
+  readonly paths: KVReader;
 }
+
+/**
+ * The entry with which every store begins: a proof that a key is not there (ICS 23) shows the keys beside it, so an empty
+ * store could prove nothing. `checkPrefixes` keeps modules away from its key.
+ */
+const FIRST_ENTRY: Change = [Uint8Array.of(RESERVED_PREFIX), PRESENT];
 
 interface Prepared {
   readonly changes: ReadonlyMap<NamedStore, readonly Change[]>;
@@ -78,9 +95,10 @@ export class StateStore implements MultiReader {
 
   private constructor(database: Database, names: readonly string[]) {
     this.#database = database;
+    const meta = readMeta(database);
     this.#stores = new Map(names.map((name) => [name, loadStore(database, name)]));
     this.#appHash = appHashOf(this.#roots());
-    this.#checkMeta(readMeta(database));
+    this.#checkMeta(meta);
   }
 
   /** Height of the last commit; 0 before the first. */
@@ -119,6 +137,14 @@ export class StateStore implements MultiReader {
     };
   }
 
+  /** What the last committed state has under a key of a store, with its proof (ICS 23). */
+  prove(name: string, key: Uint8Array): ProvenValue {
+    assert(!this.#empty, "there is a commit to prove something of");
+    const { tree, flat, paths } = this.#store(name);
+    const proven = { tree, key: (path: Uint8Array) => paths.get(path), value: (each: Uint8Array) => flat.get(each) };
+    return { value: flat.get(key), ops: [proveInStore(proven, key), proveInApp(this.#roots(), name)] };
+  }
+
   branch(): StateBranch {
     return new StateBranch(this, this.#generation);
   }
@@ -132,15 +158,15 @@ export class StateStore implements MultiReader {
       throw new Error("this branch was made before the last commit: take a new one");
     const changes = new Map<NamedStore, readonly Change[]>();
     const updates = new Map<NamedStore, TreeUpdate>();
-    for (const [name, cache] of branch.touched()) {
-      if (cache.changeCount === 0) continue;
-      const store = this.#store(name);
-      const made = [...cache.changes()];
+    const caches = new Map(branch.touched());
+    for (const store of this.#stores.values()) {
+      const made = changesOf(store, caches.get(store.name));
+      if (made.length === 0) continue;
       changes.set(store, made);
       updates.set(store, store.tree.update(made));
     }
     const roots = this.#roots(updates);
-    const prepared: PreparedState = { appHash: appHashOf(roots), writes: writesOf(changes) };
+    const prepared: PreparedState = { appHash: appHashOf(roots) };
     this.#prepared.set(prepared, { changes, updates, roots });
     return prepared;
   }
@@ -155,8 +181,8 @@ export class StateStore implements MultiReader {
     if (!this.#empty && height <= this.#height)
       throw new Error(`height ${height} does not follow the last commit ${this.#height}`);
     for (const { table } of alongside) checkForeignTable(table);
-    const meta = encodeMeta({ height, appHash: prepared.appHash, roots: chosen.roots });
-    this.#database.write([...prepared.writes, ...alongside, { table: META_TABLE, key: META_KEY, value: meta }]);
+    const meta = metaWrite({ height, appHash: prepared.appHash, roots: chosen.roots });
+    this.#database.write([...writesOf(chosen), ...alongside, meta]);
     this.#adopt(chosen);
     this.#height = height;
     this.#appHash = prepared.appHash;
@@ -208,49 +234,32 @@ export class StateStore implements MultiReader {
 }
 
 function loadStore(database: Database, name: string): NamedStore {
-  const table = database.table(stateTable(name));
+  const flat = database.table(stateTable(name));
   const tree = new SparseMerkleTree();
-  tree.apply(tree.update(table.iterate()));
-  return { name, reader: new ReadCache(table), tree };
+  tree.apply(tree.update(flat.iterate()));
+  return { name, reader: new ReadCache(flat), tree, flat, paths: database.table(pathTable(name)) };
 }
 
-function writesOf(changes: ReadonlyMap<NamedStore, readonly Change[]>): Write[] {
+function changesOf({ tree }: NamedStore, cache: CacheStore | undefined): Change[] {
+  const changes = cache === undefined ? [] : [...cache.changes()];
+  if (tree.isEmpty) changes.push(FIRST_ENTRY);
+  return changes;
+}
+
+function writesOf({ changes, updates }: Prepared): Write[] {
   const writes: Write[] = [];
-  for (const [store, made] of changes) {
-    const table = stateTable(store.name);
+  for (const [{ name }, made] of changes) {
+    const table = stateTable(name);
     for (const [key, value] of made) writes.push({ table, key, value });
+  }
+  for (const [{ name, tree }, update] of updates) {
+    const table = pathTable(name);
+    for (const [key, value] of tree.movedKeys(update)) writes.push({ table, key, value });
   }
   return writes;
 }
 
 function checkForeignTable(table: string): void {
-  if (table === META_TABLE || table.startsWith(STATE_TABLES))
+  if (table === META_TABLE || table.startsWith(STATE_TABLES) || table.startsWith(PATH_TABLES))
     throw new Error(`table "${table}" is written by the state store alone`);
-}
-
-interface Meta {
-  readonly height: bigint;
-  readonly appHash: Uint8Array;
-  readonly roots: ReadonlyMap<string, Uint8Array>;
-}
-
-/** Text, so that a damaged data directory can be looked at with any tool. */
-function encodeMeta({ height, appHash, roots }: Meta): Uint8Array {
-  const stores = Object.fromEntries([...roots].map(([name, root]) => [name, toHex(root)]));
-  return toUtf8(JSON.stringify({ format: 1, height: `${height}`, appHash: toHex(appHash), stores }));
-}
-
-function readMeta(database: Database): Meta | undefined {
-  const bytes = database.table(META_TABLE).get(META_KEY);
-  if (bytes === undefined) return undefined;
-  try {
-    const raw: { format: number; height: string; appHash: string; stores: Record<string, string> } = JSON.parse(
-      fromUtf8(bytes),
-    );
-    if (raw.format !== 1) throw new Error(`format ${raw.format} is not known`);
-    const roots = new Map(Object.entries(raw.stores).map(([name, root]) => [name, fromHex(root)]));
-    return { height: BigInt(raw.height), appHash: fromHex(raw.appHash), roots };
-  } catch (cause) {
-    throw storeErrors.badMeta(undefined, { cause });
-  }
 }

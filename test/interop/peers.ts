@@ -5,8 +5,11 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { ROOT } from "../support/index.ts";
 
-/** A release of the ecosystem's reference tool: one of the era of the documented client, and one of today. */
-export type PeerName = "simd42" | "simd53";
+/**
+ * A release of the ecosystem's reference tool, one of the era of the documented client and one of today; or the reference
+ * library for proofs.
+ */
+export type PeerName = "simd42" | "simd53" | "ics23";
 
 export interface PeerRan {
   readonly code: number;

@@ -11,7 +11,7 @@ import {
   queryFailure,
   type Router,
 } from "../../runtime/index.ts";
-import { CacheMultiStore, MAX_KEY_BYTES, type MultiReader } from "../../store/index.ts";
+import { CacheMultiStore, MAX_KEY_BYTES, type MultiReader, type ProvenValue } from "../../store/index.ts";
 import { sdkErrors, toUtf8 } from "../../util/index.ts";
 import { decodeMessage, encodeMessage } from "../../wire/index.ts";
 
@@ -20,6 +20,8 @@ export interface QueriedState {
   committed(): MultiReader;
   /** Past what is kept in memory; closed after use. */
   snapshot(): MultiReader & { close(): void };
+  /** A value with its proof, from whoever holds the trees. */
+  prove?(store: string, key: Uint8Array): ProvenValue;
 }
 
 /** What queries are answered from. */
@@ -48,7 +50,7 @@ export function answerQuery(sources: QuerySources, query: AppQuery): AppQueryRes
   };
   let answer: () => Uint8Array;
   try {
-    if (query.path.startsWith("/store/")) return { ...base, value: readRaw(sources, query), key: query.data };
+    if (query.path.startsWith("/store/")) return { ...base, ...readRaw(sources, query), key: query.data };
     answer = findAnswer(sources, query);
   } catch (error) {
     return failed(error, plainFailure(error));
@@ -92,20 +94,27 @@ function checkHeight({ block }: QuerySources, asked: bigint): BlockInfo {
   );
 }
 
-/** `/store/<name>/key`: the bytes stored under the key in the data. */
-function readRaw(sources: QuerySources, { path, data, height, prove }: AppQuery): Uint8Array {
+/** `/store/<name>/key`: the bytes stored under the key in the data, with their proof where one is asked for. */
+function readRaw(sources: QuerySources, query: AppQuery): Pick<AppQueryResult, "value" | "proofOps"> {
   const { state, storeNames } = sources;
+  const { path, data, height, prove } = query;
   checkHeight(sources, height);
   const [, , name = "", kind] = path.split("/");
   if (kind !== "key") throw unknownPath();
-  if (prove) throw sdkErrors.notSupported("proofs of stored values");
   if (!storeNames.includes(name)) throw sdkErrors.unknownRequest(`there is no store ${quote(name)}`);
   if (data.length === 0 || data.length > MAX_KEY_BYTES)
     throw sdkErrors.invalidRequest(`a key has 1 to ${MAX_KEY_BYTES} bytes, not ${data.length}`);
-  // Past the cache, which remembers absent keys too: made-up ones would fill the memory.
+  if (!prove) return { value: rawValue(state, name, data) ?? NOTHING, proofOps: [] };
+  if (state.prove === undefined) throw sdkErrors.notSupported("proofs of stored values");
+  const { value, ops } = state.prove(name, data);
+  return { value: value ?? NOTHING, proofOps: ops };
+}
+
+/** Past the cache, which remembers absent keys too: made-up ones would fill the memory. */
+function rawValue(state: QueriedState, name: string, key: Uint8Array): Uint8Array | undefined {
   const snapshot = state.snapshot();
   try {
-    return snapshot.store(name).get(data) ?? NOTHING;
+    return snapshot.store(name).get(key);
   } finally {
     snapshot.close();
   }

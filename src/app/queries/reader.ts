@@ -5,7 +5,6 @@ import {
   type Database,
   type KVReader,
   type MultiReader,
-  STATE_TABLES,
   type StoreChange,
   stateTable,
 } from "../../store/index.ts";
@@ -120,5 +119,5 @@ export class AppReader {
 }
 
 function stateIn(tables: Tables): MultiReader {
-  return { store: (name): KVReader => tables.table(`${STATE_TABLES}${name}`) };
+  return { store: (name): KVReader => tables.table(stateTable(name)) };
 }

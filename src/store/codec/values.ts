@@ -2,17 +2,27 @@ import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import { bytesToUint64, uint64ToBytes } from "../../util/index.ts";
 import { decodeMessage, encodeMessage } from "../../wire/index.ts";
 
-/** Turns a typed value into the bytes that are stored and hashed, always the same for equal values. */
+/**
+ * Turns a typed value into the bytes that are stored and hashed: always the same for equal values, and at least one, since
+ * no proof can show a value without bytes.
+ */
 export interface ValueCodec<V> {
   encode(value: V): Uint8Array;
   decode(bytes: Uint8Array): V;
 }
 
+const NOTHING = new Uint8Array(0);
+/** A message of defaults, which has no bytes of its own: a zero byte, with which no message begins. */
+const DEFAULTS = Uint8Array.of(0);
+
 /** A protobuf message in its canonical bytes; unknown fields are left out. */
 export function protoValue<D extends DescMessage>(schema: D): ValueCodec<MessageShape<D>> {
   return {
-    encode: (message) => encodeMessage(schema, message),
-    decode: (bytes) => decodeMessage(schema, bytes),
+    encode(message) {
+      const bytes = encodeMessage(schema, message);
+      return bytes.length === 0 ? DEFAULTS : bytes;
+    },
+    decode: (bytes) => decodeMessage(schema, bytes[0] === 0 && bytes.length === 1 ? NOTHING : bytes),
   };
 }
 
@@ -25,15 +35,8 @@ export const bigintValue: ValueCodec<bigint> = {
 /** An unsigned 64-bit number in eight bytes, big endian. */
 export const uint64Value: ValueCodec<bigint> = { encode: uint64ToBytes, decode: bytesToUint64 };
 
-export const bytesValue: ValueCodec<Uint8Array> = { encode: (value) => value, decode: (bytes) => bytes };
+/** What an entry holds whose key says everything. */
+export const PRESENT = Uint8Array.of(1);
 
-/** UTF-8. */
-export const stringValue: ValueCodec<string> = {
-  encode: (value) => Buffer.from(value, "utf8"),
-  decode: (bytes) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8"),
-};
-
-const EMPTY = new Uint8Array(0);
-
-/** Nothing: for collections that are sets of keys. */
-export const emptyValue: ValueCodec<true> = { encode: () => EMPTY, decode: () => true };
+/** Nothing but being there: for collections that are sets of keys. */
+export const presentValue: ValueCodec<true> = { encode: () => PRESENT, decode: () => true };

@@ -155,7 +155,7 @@ describe("index", () => {
     orders.set(store, ...order(alice, 1n));
     const entry = [...store.iterate({ start: Uint8Array.of(0x11), end: Uint8Array.of(0x12) })][0]?.[0] ?? alice;
     store.delete(entry);
-    store.set(Uint8Array.of(0x12, 65, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 9), new Uint8Array(0));
+    store.set(Uint8Array.of(0x12, 65, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 9), Uint8Array.of(1));
     expect(orders.verifyIndexes(store)).toEqual([
       "order: index entry 12410001010000000000000009 has no such record",
       `order: index entry ${Buffer.from(entry).toString("hex")} is missing`,

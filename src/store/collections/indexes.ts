@@ -1,9 +1,8 @@
 import { type AnyKey, decodeKey, encodeKey, type KeyCodec } from "../codec/keys.ts";
+import { PRESENT } from "../codec/values.ts";
 import { type KVReader, type KVStore, prefixRange } from "../kv.ts";
 import { type Page, type PageRequest, planPage, takePage } from "./pagination.ts";
 import { pageRange, type TypedRange, typedRange } from "./ranges.ts";
-
-const EMPTY = new Uint8Array(0);
 
 /** How a collection is found by something else than its key. `V` and `K` are the collection's value and key. */
 export interface IndexSpec<V, K, IK, IP> {
@@ -28,7 +27,7 @@ export interface IndexedCollection<K, V> {
   require(store: KVReader, key: K): V;
 }
 
-/** Entries `prefix || index key || primary key` with an empty value, kept by the collection and by nobody else. */
+/** Entries `prefix || index key || primary key` that hold nothing else, kept by the collection and by nobody else. */
 export class Index<K, V, IK, IP> {
   readonly prefix: number;
   readonly #spec: IndexSpec<V, K, IK, IP>;
@@ -85,7 +84,7 @@ export class Index<K, V, IK, IP> {
     const before = this.entryKeys(key, change.before);
     const after = this.entryKeys(key, change.after);
     for (const entry of before) if (!includes(after, entry)) store.delete(entry);
-    for (const entry of after) if (!includes(before, entry)) store.set(entry, EMPTY);
+    for (const entry of after) if (!includes(before, entry)) store.set(entry, PRESENT);
   }
 
   /** The store keys of the entries that a record must have. */

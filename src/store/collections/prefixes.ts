@@ -1,10 +1,13 @@
+/** The first byte that the store keeps for itself. */
+export const RESERVED_PREFIX = 0xff;
+
 /** Throws when two parts of a module's store begin with the same byte, or a byte is none. Call it where they are made. */
 export function checkPrefixes(parts: Readonly<Record<string, { readonly prefixes: readonly number[] }>>): void {
   const owners = new Map<number, string>();
   for (const [name, { prefixes }] of Object.entries(parts)) {
     for (const prefix of prefixes) {
-      if (!Number.isInteger(prefix) || prefix < 0 || prefix > 255)
-        throw new Error(`${name}: prefix ${prefix} is no byte`);
+      if (!Number.isInteger(prefix) || prefix < 0 || prefix >= RESERVED_PREFIX)
+        throw new Error(`${name}: prefix ${prefix} is no byte below ${RESERVED_PREFIX}`);
       const owner = owners.get(prefix);
       if (owner !== undefined) throw new Error(`${owner} and ${name} both use the store prefix ${prefix}`);
       owners.set(prefix, name);

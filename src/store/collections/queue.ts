@@ -1,5 +1,5 @@
 import { type KeyCodec, tupleKey, uint64Key } from "../codec/keys.ts";
-import { emptyValue } from "../codec/values.ts";
+import { presentValue } from "../codec/values.ts";
 import type { KVReader, KVStore } from "../kv.ts";
 import { Collection } from "./collections.ts";
 
@@ -31,7 +31,7 @@ export class Queue<K> {
       name: spec.name,
       prefix: spec.prefix,
       key: tupleKey<[bigint, K]>(uint64Key, spec.key),
-      value: emptyValue,
+      value: presentValue,
     });
   }
 

@@ -35,6 +35,13 @@ export interface DatabaseReader {
 /** Prefix of the tables that hold consensus state. */
 export const STATE_TABLES = "state/";
 
+/** Prefix of the tables that hold the key of each path of the commitment: it is the hash of the key, which proofs show. */
+export const PATH_TABLES = "paths/";
+
+export function pathTable(store: string): string {
+  return PATH_TABLES + store;
+}
+
 export function stateTable(store: string): string {
   return STATE_TABLES + store;
 }

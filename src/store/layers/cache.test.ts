@@ -53,7 +53,11 @@ const range = fc.record({ start: bound, end: bound, reverse: fc.boolean() });
 const action = fc.oneof(
   {
     weight: 6,
-    arbitrary: fc.record({ do: fc.constant("set" as const), key: keyBytes, value: fc.uint8Array({ maxLength: 2 }) }),
+    arbitrary: fc.record({
+      do: fc.constant("set" as const),
+      key: keyBytes,
+      value: fc.uint8Array({ minLength: 1, maxLength: 2 }),
+    }),
   },
   { weight: 3, arbitrary: fc.record({ do: fc.constant("delete" as const), key: keyBytes }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("branch" as const) }) },
@@ -124,7 +128,7 @@ describe("cache store", () => {
   test("iterates over the view of the moment the iterator was made", () => {
     const write = fc.record({
       key: keyBytes,
-      value: fc.option(fc.uint8Array({ maxLength: 1 }), { nil: null }),
+      value: fc.option(fc.uint8Array({ minLength: 1, maxLength: 1 }), { nil: null }),
       nested: fc.boolean(),
     });
     fc.assert(
@@ -182,10 +186,11 @@ describe("cache store", () => {
     expect(parent.has(toUtf8("kept"))).toBe(true);
   });
 
-  test("refuses keys no database could hold, and iterators of a flushed branch", () => {
+  test("refuses keys no database could hold, values no proof could show, and iterators of a flushed branch", () => {
     const store = new CacheStore(memoryDatabase().table("test"));
     expect(() => store.set(new Uint8Array(0), toUtf8("x"))).toThrow("1 to 1024 bytes");
     expect(() => store.set(new Uint8Array(1025), toUtf8("x"))).toThrow("1 to 1024 bytes");
+    expect(() => store.set(toUtf8("x"), new Uint8Array(0))).toThrow("a store value has at least one byte");
     expect(() => store.flush()).toThrow("no parent that can be written");
     const branch = store.branch();
     branch.set(toUtf8("a"), toUtf8("1"));

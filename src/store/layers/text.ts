@@ -61,6 +61,7 @@ export abstract class TextStore extends TextReader implements KVStore {
 
   set(key: Uint8Array, value: Uint8Array): void {
     checkKey(key);
+    checkValue(value);
     this.write(keyText(key), value);
   }
 
@@ -73,6 +74,11 @@ export abstract class TextStore extends TextReader implements KVStore {
 export function checkKey(key: Uint8Array): void {
   if (key.length === 0 || key.length > MAX_KEY_BYTES)
     throw new Error(`a store key has 1 to ${MAX_KEY_BYTES} bytes, not ${key.length}`);
+}
+
+/** No proof can show an empty value to others (ICS 23). */
+function checkValue(value: Uint8Array): void {
+  if (value.length === 0) throw new Error("a store value has at least one byte");
 }
 
 /** Shows a cursor as an iterator over bytes. */

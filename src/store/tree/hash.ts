@@ -1,5 +1,6 @@
 import * as crypto from "node:crypto";
 import { concatBytes, toUtf8 } from "../../util/index.ts";
+import type { Sibling } from "./nodes.ts";
 
 /** Bytes of a SHA-256 hash. */
 export const HASH_BYTES = 32;
@@ -28,10 +29,26 @@ export function merkleRoot(leaves: readonly Uint8Array[]): Uint8Array {
   const [first] = leaves;
   if (first === undefined) return sha256(new Uint8Array(0));
   if (leaves.length === 1) return sha256(concatBytes(Uint8Array.of(0), first));
-  let split = 1;
-  while (split * 2 < leaves.length) split *= 2;
+  const split = splitPoint(leaves.length);
   const left = merkleRoot(leaves.slice(0, split));
   return sha256(concatBytes(Uint8Array.of(1), left, merkleRoot(leaves.slice(split))));
+}
+
+/** The other children on the way from a leaf to the root. */
+function merklePath(leaves: readonly Uint8Array[], index: number): Sibling[] {
+  if (leaves.length <= 1) return [];
+  const split = splitPoint(leaves.length);
+  const [left, right] = [leaves.slice(0, split), leaves.slice(split)];
+  return index < split
+    ? [...merklePath(left, index), { side: "right", hash: merkleRoot(right) }]
+    : [...merklePath(right, index - split), { side: "left", hash: merkleRoot(left) }];
+}
+
+/** The largest power of two below a number of leaves. */
+function splitPoint(leaves: number): number {
+  let split = 1;
+  while (split * 2 < leaves) split *= 2;
+  return split;
 }
 
 /**
@@ -39,8 +56,21 @@ export function merkleRoot(leaves: readonly Uint8Array[]): Uint8Array {
  * the length-prefixed hash of the root (the multistore form of the ICS23 `tendermint` proof specification).
  */
 export function appHashOf(roots: ReadonlyMap<string, Uint8Array>): Uint8Array {
-  const names = [...roots.keys()].sort((a, b) => Buffer.compare(toUtf8(a), toUtf8(b)));
-  return merkleRoot(names.map((name) => storeLeaf(toUtf8(name), roots.get(name) ?? new Uint8Array(HASH_BYTES))));
+  return merkleRoot(storeLeaves(roots, sortedNames(roots)));
+}
+
+/** The other children on the way from a store's root to the app hash. */
+export function pathInApp(roots: ReadonlyMap<string, Uint8Array>, store: string): Sibling[] {
+  const names = sortedNames(roots);
+  return merklePath(storeLeaves(roots, names), names.indexOf(store));
+}
+
+function sortedNames(roots: ReadonlyMap<string, Uint8Array>): string[] {
+  return [...roots.keys()].sort((a, b) => Buffer.compare(toUtf8(a), toUtf8(b)));
+}
+
+function storeLeaves(roots: ReadonlyMap<string, Uint8Array>, names: readonly string[]): Uint8Array[] {
+  return names.map((name) => storeLeaf(toUtf8(name), roots.get(name) ?? new Uint8Array(HASH_BYTES)));
 }
 
 function storeLeaf(name: Uint8Array, root: Uint8Array): Uint8Array {

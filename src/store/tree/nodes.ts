@@ -1,5 +1,11 @@
 import { HASH_BYTES } from "./hash.ts";
 
+/** The other child of a node on the way to a leaf, and on which side of that way it is. */
+export interface Sibling {
+  readonly side: "left" | "right";
+  readonly hash: Uint8Array;
+}
+
 /**
  * Memory of a tree's nodes: plain bytes in segments, because a million small objects would cost several times more
  * and be walked by every garbage collection. Slots are numbered from 1; freed slots are used again.
@@ -68,6 +74,12 @@ export class Leaves {
   bit(slot: number, depth: number): number {
     const byte = this.paths.segment(slot)[hashOffset(slot) + (depth >>> 3)] ?? 0;
     return (byte >>> (7 - (depth & 7))) & 1;
+  }
+
+  /** A copy of a leaf's path. */
+  path(slot: number): Buffer {
+    const at = hashOffset(slot);
+    return Buffer.from(this.paths.segment(slot).subarray(at, at + HASH_BYTES));
   }
 
   samePath(a: number, b: number): boolean {

@@ -1,5 +1,5 @@
 import { HASH_BYTES, sha256Into } from "./hash.ts";
-import { hashOffset, Inners, Leaves } from "./nodes.ts";
+import { hashOffset, Inners, Leaves, type Sibling } from "./nodes.ts";
 
 /**
  * Compact sparse Merkle tree over (sha256 of key, sha256 of value), the form of the ICS23 `smt` proof specification:
@@ -28,6 +28,11 @@ export class SparseMerkleTree {
     return this.#inners.used;
   }
 
+  /** Whether it has no key; prepared updates do not count. */
+  get isEmpty(): boolean {
+    return this.#root === EMPTY;
+  }
+
   /** Root hash, 32 bytes. */
   root(): Uint8Array {
     return this.#hashOf(this.#root);
@@ -35,11 +40,76 @@ export class SparseMerkleTree {
 
   /** Prepares changes (`null` deletes; each key at most once). Must be applied or dropped. */
   update(changes: Iterable<readonly [key: Uint8Array, value: Uint8Array | null]>): TreeUpdate {
-    const batch: number[] = [];
-    for (const [key, value] of changes) batch.push(this.#batchItem(key, value));
-    const work: Work = { batch, created: [], replaced: [] };
-    const node = this.#apply(work, this.#root, { low: 0, high: batch.length, depth: 0 });
-    return { base: this.#root, node, root: this.#hashOf(node), created: work.created, replaced: work.replaced };
+    const work: Work = { batch: [], created: [], replaced: [], newKeys: new Map(), gone: [] };
+    for (const [key, value] of changes) {
+      const item = this.#batchItem(key, value);
+      work.batch.push(item);
+      if (item > 0) work.newKeys.set(item, key);
+    }
+    const node = this.#apply(work, this.#root, { low: 0, high: work.batch.length, depth: 0 });
+    const { created, replaced, newKeys, gone } = work;
+    return { base: this.#root, node, root: this.#hashOf(node), created, replaced, newKeys, gone };
+  }
+
+  /**
+   * The paths at which a prepared update brings a key, in their order, and those at which it takes one away (`null`). To be
+   * asked before it is applied or dropped.
+   */
+  *movedKeys({ created, newKeys, gone }: TreeUpdate): IterableIterator<[path: Uint8Array, key: Uint8Array | null]> {
+    for (const slot of gone) yield [this.#leaves.path(slot), null];
+    for (const node of created) {
+      const key = newKeys.get(-node);
+      if (key !== undefined) yield [this.#leaves.path(-node), key];
+    }
+  }
+
+  /** The path of the leaf before that of `path` and of the leaf behind it, whether or not there is one at it. */
+  neighbours(path: Uint8Array): { readonly left: Uint8Array | undefined; readonly right: Uint8Array | undefined } {
+    return { left: this.#pathBeside(path, "left"), right: this.#pathBeside(path, "right") };
+  }
+
+  /** The other children on the way from the leaf of `path` to the root; undefined when there is no such leaf. */
+  siblings(path: Uint8Array): Sibling[] | undefined {
+    const siblings: Sibling[] = [];
+    let node = this.#root;
+    for (let depth = 0; isInner(node); depth++) {
+      const [left, right] = [this.#inners.left(node), this.#inners.right(node)];
+      const goesRight = pathBit(path, depth) === 1;
+      siblings.push({ side: goesRight ? "left" : "right", hash: this.#hashOf(goesRight ? left : right) });
+      node = goesRight ? right : left;
+    }
+    const isThere = isLeaf(node) && Buffer.compare(this.#leaves.path(-node), path) === 0;
+    return isThere ? siblings.reverse() : undefined;
+  }
+
+  #pathBeside(path: Uint8Array, side: Sibling["side"]): Uint8Array | undefined {
+    const leaf = this.#leafBeside(this.#root, path, { side, depth: 0 });
+    return leaf === EMPTY ? undefined : this.#leaves.path(-leaf);
+  }
+
+  /** The leaf of a subtree that is next to a path which runs through it. */
+  #leafBeside(node: number, path: Uint8Array, at: { readonly side: Sibling["side"]; readonly depth: number }): number {
+    const { side, depth } = at;
+    if (node === EMPTY) return EMPTY;
+    if (isLeaf(node)) {
+      const order = Buffer.compare(this.#leaves.path(-node), path);
+      return (side === "left" ? order < 0 : order > 0) ? node : EMPTY;
+    }
+    const [left, right] = [this.#inners.left(node), this.#inners.right(node)];
+    const goesRight = pathBit(path, depth) === 1;
+    const below = this.#leafBeside(goesRight ? right : left, path, { side, depth: depth + 1 });
+    if (below !== EMPTY || goesRight !== (side === "left")) return below;
+    return this.#outermost(goesRight ? left : right, goesRight);
+  }
+
+  /** The last leaf of a subtree, or its first. */
+  #outermost(node: number, last: boolean): number {
+    let at = node;
+    while (isInner(at)) {
+      const [left, right] = [this.#inners.left(at), this.#inners.right(at)];
+      at = last ? right || left : left || right;
+    }
+    return at;
   }
 
   /** Makes a prepared update the tree. Other updates prepared over the same tree can then only be dropped. */
@@ -91,6 +161,8 @@ export class SparseMerkleTree {
     for (let i = low; i < high; i++) {
       const item = work.batch[i] ?? 0;
       if (!this.#leaves.samePath(Math.abs(item), old)) continue;
+      if (item > 0) work.newKeys.delete(item);
+      else work.gone.push(old);
       if (item > 0 && this.#leaves.sameHash(item, old)) {
         // Nothing changed: the old leaf stays, and the item becomes a deletion of a key that is not there.
         work.batch[i] = -item;
@@ -185,6 +257,10 @@ export interface TreeUpdate {
   readonly node: number;
   readonly created: readonly number[];
   readonly replaced: readonly number[];
+  /** Keys that were not there before, by their leaf. */
+  readonly newKeys: ReadonlyMap<number, Uint8Array>;
+  /** Leaves of keys that are there no longer. */
+  readonly gone: readonly number[];
 }
 
 /** Nodes are numbers: 0 is the empty subtree, positive an inner node's slot, negative a leaf's. */
@@ -196,6 +272,8 @@ interface Work {
   readonly batch: number[];
   readonly created: number[];
   readonly replaced: number[];
+  readonly newKeys: Map<number, Uint8Array>;
+  readonly gone: number[];
 }
 
 /** Batch items from `low` up to `high` that share their first `depth` path bits. */
@@ -203,6 +281,11 @@ interface Span {
   readonly low: number;
   readonly high: number;
   readonly depth: number;
+}
+
+/** Bit `depth` of a path, the most significant bit of the first byte first. */
+function pathBit(path: Uint8Array, depth: number): number {
+  return ((path[depth >>> 3] ?? 0) >>> (7 - (depth & 7))) & 1;
 }
 
 function isLeaf(node: number): boolean {

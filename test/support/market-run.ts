@@ -1,0 +1,113 @@
+import { create } from "@bufbuild/protobuf";
+import type { SvcApplication } from "../../src/app/index.ts";
+import { defaultParams as deploymentParams } from "../../src/modules/deployment/params.ts";
+import { defaultParams as escrowParams } from "../../src/modules/escrow/genesis.ts";
+import { defaultParams } from "../../src/modules/market/params.ts";
+import { marketOperations, pickOperation, type SimAction, simRandom } from "../../src/modules/market/sim.ts";
+import { type TestChain, type TestKey, testChain } from "../../src/testing/index.ts";
+import { CoinSchema } from "../../src/wire/gen/sdk/base/v1beta1/coin_pb.js";
+import { GenesisStateSchema as DeploymentGenesis } from "../../src/wire/gen/svc/deployment/v1beta1/deployment_pb.js";
+import { GenesisStateSchema as EscrowGenesis } from "../../src/wire/gen/svc/escrow/v1beta1/escrow_pb.js";
+import { GenesisStateSchema } from "../../src/wire/gen/svc/market/v1beta1/market_pb.js";
+import { toJson } from "../../src/wire/index.ts";
+
+const TENANTS = ["alice", "bob", "carol"];
+const PROVIDERS = ["p1", "p2", "p3", "p4"];
+
+/** Everything is scarce: two records a block, three bids an order, a few blocks of life. */
+function simChain(): TestChain {
+  const deployment = {
+    ...deploymentParams(),
+    minDeposits: [create(CoinSchema, { denom: "utoken", amount: "1" })],
+    minStartBlocks: 2n,
+  };
+  const escrow = { ...escrowParams(), maxEndblockRecords: 2, lowBalanceBlocks: 6n };
+  const market = { ...defaultParams(), orderMaxBids: 3, orderMaxOpenBlocks: 12n };
+  return testChain({
+    accounts: [...TENANTS, ...PROVIDERS],
+    genesis: {
+      deployment: toJson(DeploymentGenesis, create(DeploymentGenesis, { params: deployment })),
+      escrow: toJson(EscrowGenesis, create(EscrowGenesis, { params: escrow })),
+      market: toJson(GenesisStateSchema, create(GenesisStateSchema, { params: market })),
+    },
+  });
+}
+
+/** What came of a run. */
+export interface MarketRun {
+  readonly chain: TestChain;
+  /** Times that `operation: codespace/code` came out. */
+  readonly outcomes: ReadonlyMap<string, number>;
+  /** Times that each action stood in the events of transactions and block ends. */
+  readonly actions: ReadonlyMap<string, number>;
+}
+
+/** A run of blocks of up to four transactions, each of one to three messages of one signer. */
+export function simulateMarket(seed: number, blocks: number): MarketRun {
+  const chain = simChain();
+  const random = simRandom(seed);
+  const keys = new Map([...chain.keys.values()].map((key) => [key.address, key]));
+  const addresses = (names: readonly string[]) => names.map((name) => chain.key(name).address);
+  const world = {
+    random,
+    tenants: addresses(TENANTS),
+    providers: addresses(PROVIDERS),
+    query: chain.query.bind(chain),
+  };
+  const outcomes = new Map<string, number>();
+  const actions = new Map<string, number>();
+  const count = (map: Map<string, number>, key: string) => map.set(key, (map.get(key) ?? 0) + 1);
+  for (let block = 0; block < blocks; block++) {
+    const planned = new Map<string, { names: string[]; messages: SimAction["message"][] }>();
+    for (let i = random.int(10); i > 0; i--) {
+      const operation = pickOperation(marketOperations, random);
+      const action = operation?.build(world);
+      if (operation === undefined || action === undefined) continue;
+      const tx = planned.get(action.signer) ?? { names: [], messages: [] };
+      if (tx.messages.length < 3) planned.set(action.signer, tx);
+      tx.names.push(operation.name);
+      tx.messages.push(action.message);
+    }
+    const signed = [...planned].map(([signer, { messages }]) => chain.sign(messages, { from: keyOf(keys, signer) }));
+    const results = chain.block(signed);
+    [...planned.values()].forEach(({ names }, i) => {
+      const { codespace, code } = results[i] ?? { codespace: "", code: -1 };
+      for (const name of names) count(outcomes, `${name}: ${code === 0 ? "done" : `${codespace}/${code}`}`);
+    });
+    for (const { type, attributes } of [...results.flatMap(({ events }) => events), ...chain.blockEvents]) {
+      if (type === "svc.v1") count(actions, attributes.find(({ key }) => key === "action")?.value ?? "");
+    }
+  }
+  return { chain, outcomes, actions };
+}
+
+export function keyOf(keys: ReadonlyMap<string, TestKey>, address: string): TestKey {
+  const key = keys.get(address);
+  if (key === undefined) throw new Error(`nobody signs for ${address}`);
+  return key;
+}
+
+/** Everything in a store, as it is written there. */
+export function entriesOf(app: SvcApplication, store: string): [key: Uint8Array, value: Uint8Array][] {
+  return [...app.state.store(store).iterate()];
+}
+
+/** Keys that a store lacks: near those there are, in front of them, behind them and anywhere. */
+export function missingKeys(
+  app: SvcApplication,
+  store: string,
+  { count, seed }: { readonly count: number; readonly seed: number },
+): Uint8Array[] {
+  const random = simRandom(seed);
+  const there = entriesOf(app, store).map(([key]) => key);
+  const byte = () => random.int(256);
+  const near = Array.from({ length: count }, (_, i) => {
+    const key = Uint8Array.from(random.pick(there) ?? []);
+    if (i % 2 === 0) return Uint8Array.from([...key, byte()]);
+    key[key.length - 1] = byte();
+    return key;
+  });
+  const anywhere = Array.from({ length: count }, () => Uint8Array.from({ length: 1 + random.int(40) }, byte));
+  const all = [Uint8Array.of(0), new Uint8Array(1024).fill(255), ...near, ...anywhere];
+  return all.filter((key) => !app.state.store(store).has(key));
+}
