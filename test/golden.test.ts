@@ -236,7 +236,7 @@ function recorded(args: readonly string[]): ReturnType<typeof JSON.parse> {
   return JSON.parse(found?.stdout ?? "null");
 }
 
-/** Paths of all values that are no lists. */
+/** Paths of all values that are not lists. */
 function fields(json: unknown, path = ""): string[] {
   if (typeof json !== "object" || json === null || Array.isArray(json)) return [path];
   return Object.entries(json).flatMap(([key, value]) => fields(value, `${path}.${key}`));

@@ -146,7 +146,7 @@ describe("./svc in a checkout that cannot be set up", () => {
     const { status, stderr } = run(path);
     expect({ status, stderr }).toEqual({
       status: 1,
-      stderr: `svc: ${join(path, "dist")} is no directory: remove it and run this again\n`,
+      stderr: `svc: ${join(path, "dist")} is not a directory: remove it and run this again\n`,
     });
   });
 

@@ -46,7 +46,9 @@ const BANNED_IN_CONSENSUS = [
 /** A second door, for those that run on Node.js: what stands behind the first also runs in browsers. */
 const NODE_DOORS = ["src/tenant/node/index.ts"];
 
-/** Folders that run in browsers as they are; what they need of Node.js stands in `util` and `crypto` behind variants. */
+/**
+ * Folders that run in browsers as they are; what they need of Node.js stands in `util` and `crypto` behind variants.
+ */
 const FOR_PAGES = ["wire", "sdl"];
 
 /** Folders that read what the chain answers. */
@@ -161,7 +163,7 @@ function roomBetween(path: string, target: string): string | undefined {
     .find((room) => room !== undefined && !path.startsWith(`${room}/`));
 }
 
-/** A file without what it hands on: a door is no use of a name, unless it is the library's. */
+/** A file without what it hands on: a door does not use a name, unless it is the library's. */
 function ownWords({ folder, text }: SourceFile): string {
   return folder === "library" ? text : text.replaceAll(/export (?:type )?\{[^}]*\} from/g, "");
 }

@@ -43,7 +43,7 @@ function cannotWrite(path, error) {
 function checkWritable(path) {
   const stat = statSync(path, { throwIfNoEntry: false });
   if (stat === undefined) return;
-  if (!stat.isDirectory()) fail(`${path} is no directory: remove it and run this again`);
+  if (!stat.isDirectory()) fail(`${path} is not a directory: remove it and run this again`);
   try {
     accessSync(path, constants.W_OK | constants.X_OK);
   } catch (error) {

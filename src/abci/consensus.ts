@@ -9,7 +9,7 @@ export interface ValidatorUpdate {
 export interface ConsensusParams {
   /** `maxBytes` of -1 is the engine's own limit, `maxGas` of -1 none. */
   readonly block: { readonly maxBytes: bigint; readonly maxGas: bigint };
-  /** Misbehaviour older than both ages is no evidence any more; the duration is in nanoseconds. */
+  /** Misbehaviour older than both ages is not evidence any more; the duration is in nanoseconds. */
   readonly evidence: { readonly maxAgeNumBlocks: bigint; readonly maxAgeDuration: bigint; readonly maxBytes: bigint };
   readonly validator: { readonly pubKeyTypes: readonly string[] };
 }

@@ -38,7 +38,7 @@ export interface AppliedChunk {
   readonly result: "accept" | "abort" | "retry" | "retrySnapshot" | "rejectSnapshot";
   /** Indexes of chunks to fetch again. */
   readonly refetchChunks: readonly number[];
-  /** Senders whose chunks are no good. */
+  /** Senders whose chunks are not good. */
   readonly rejectSenders: readonly string[];
 }
 

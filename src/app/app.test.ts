@@ -151,7 +151,7 @@ describe("proposals", () => {
     expect(chain.propose([large, small], small.length + 3)).toEqual([small]);
   });
 
-  test("with bytes that are no transaction are neither made nor accepted", () => {
+  test("with bytes that are not a transaction are neither made nor accepted", () => {
     const chain = newChain();
     const tx = chain.sign(send(chain), { from: chain.key("alice") });
     const at = { ...NO_VOTERS, height: 2n, time: chain.time, proposer: new Uint8Array(20), hash: new Uint8Array(32) };

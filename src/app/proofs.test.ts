@@ -23,7 +23,7 @@ interface Reference {
   verifyMembership(proof: object, spec: object, root: Uint8Array, key: Uint8Array, value: Uint8Array): boolean;
 }
 
-/** By a name that is no literal: its types are of an age before modules. */
+/** By a name that is not a literal: its types are of an age before modules. */
 async function reference(): Promise<Reference> {
   const name: string = "@confio/ics23";
   return import(name);

@@ -53,7 +53,7 @@ export function planCertificate(facts: CertificateFacts): CertificatePlan {
   };
 }
 
-/** Why the certificate in a file is of no use any more. */
+/** Why the certificate in a file is no longer usable. */
 function unusable(file: CertificateFile, { record, hosts, now }: CertificateFacts): string | undefined {
   const { serial, notAfter } = file.details;
   const name = `certificate ${serial} in ${file.path}`;

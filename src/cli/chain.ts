@@ -1,7 +1,7 @@
 import { ChainClient } from "../client/index.ts";
 import type { NetworkProfile } from "./command/profile.ts";
 
-/** A chain as the node at an address shows it; `chainId` is asked of the node when it is not given. */
+/** A chain as seen through the node at an address; without `chainId` the node is asked for it. */
 export function openChain(node: string, chainId: string | undefined, profile: NetworkProfile): ChainClient {
   const { namespace, aminoNames } = profile;
   return new ChainClient(node, { namespace, aminoNames, ...(chainId === undefined ? {} : { chainId }) });

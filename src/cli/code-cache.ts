@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { Script } from "node:vm";
 
-/** A part of the program: what it imports it is given, what it exports it returns. */
+/** A part of the program: it receives what it imports and returns what it exports. */
 type Chunk = (
   load: (chunk: number) => object,
   later: (chunk: number) => Promise<object>,
@@ -18,7 +18,7 @@ export interface Pack {
   readonly chunks: readonly number[];
 }
 
-/** Where the program is, and the ways in to packages, which V8's code cannot take by itself. */
+/** Where the program is, and access to packages, which V8's code cannot resolve. */
 export interface PackOptions {
   readonly folder: string;
   readonly require: NodeJS.Require;
@@ -30,7 +30,7 @@ export function codeCachePath(path: string): string {
   return `${path}.cache`;
 }
 
-/** The built program: chunks, which are evaluated when they are asked for, in packs, which are read then. */
+/** The built program: chunks, which are evaluated on demand, in packs, which are read at the same time. */
 export class Packs {
   readonly #packs: readonly Pack[];
   readonly #options: PackOptions;
@@ -82,7 +82,7 @@ export class Packs {
   }
 }
 
-/** The script of a file. It is not compiled again where V8's code beside it is of this Node.js; elsewhere it takes longer. */
+/** The script of a file. It is not compiled again if V8's code beside it was made by this version of Node.js. */
 function compileCached(path: string): Script {
   const cachedData = contentOf(codeCachePath(path));
   return new Script(readFileSync(path, "latin1"), {

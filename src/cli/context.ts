@@ -11,7 +11,7 @@ import type { KeyringFlags } from "./keys/keyring.ts";
 import type { Io } from "./terminal/io.ts";
 import type { OutputFormat } from "./terminal/output.ts";
 
-/** What commands share: each part is made when it is asked for first, so that a command pays for what it uses. */
+/** What commands share: each part is created on first use, so that a command pays only for what it uses. */
 export interface CliContext {
   readonly io: Io;
   readonly flags: Flags;
@@ -26,7 +26,7 @@ export interface CliContext {
   keyring(): Promise<Keyring>;
   /** The chain as the node of `--node` shows it. Nothing is sent before the first call. */
   chain(): Promise<ChainClient>;
-  /** `--chain-id`, else what the node says. */
+  /** `--chain-id`, otherwise what the node says. */
   chainId(): Promise<string>;
   /** `--height` of a query; undefined for the latest. */
   height(): bigint | undefined;
@@ -50,7 +50,7 @@ export function createContext({ flags, io }: Pick<CommandInput, "flags" | "io">)
   };
 }
 
-/** An address that cannot be one is a wrong command line; whether a node is there shows later. */
+/** A malformed address is a wrong command line; whether a node is running there shows later. */
 async function openNode(flags: Flags): Promise<ChainClient> {
   const { openChain } = await import("./chain.ts");
   return inFlag(flags, "node", () => openChain(flags.text("node"), flags.optional("chain-id"), flags.profile));

@@ -8,7 +8,7 @@ declare const SVC_PACKS: readonly Pack[];
 /** The chunk that begins it; set by the build. */
 declare const SVC_MAIN: number;
 
-/** Prints the version without loading anything; what cannot be written is the program's affair. */
+/** Prints the version without loading anything; the program handles output that cannot be written. */
 function printVersion(): boolean {
   try {
     writeSync(1, `${SVC_VERSION}\n`);
@@ -25,7 +25,7 @@ function runMain(): Promise<void> {
   return program.main();
 }
 
-// `svc version` is asked by scripts and completions all the time.
+// Scripts and completions call `svc version` all the time.
 const argv = process.argv.slice(2);
 const isVersion = argv.length === 1 && (argv[0] === "version" || argv[0] === "--version");
 if (!isVersion || !printVersion()) void runMain();

@@ -14,7 +14,7 @@ export class UsageError extends Error {
   }
 }
 
-/** Ends the command with an exit code after it has said what there was to say. */
+/** Ends the command with an exit code after it has printed its message. */
 export class ExitError extends Error {
   readonly code: number;
 
@@ -25,7 +25,7 @@ export class ExitError extends Error {
   }
 }
 
-/** Prints one sentence and the remedy where there is one; a stack only with `--trace`. Returns the exit code. */
+/** Prints one sentence and the remedy, if any; a stack only with `--trace`. Returns the exit code. */
 export function reportError(error: unknown, options: { trace: boolean; err: (text: string) => void }): number {
   if (error instanceof ExitError) return error.code;
   options.err(`Error: ${shown(errorText(error))}`);
@@ -35,7 +35,7 @@ export function reportError(error: unknown, options: { trace: boolean; err: (tex
   return error instanceof UsageError ? EXIT.usage : EXIT.failed;
 }
 
-/** A word that is longer than any address, hash or path that people read is cut: it was given, and is known. */
+/** A word longer than any address, hash or path that people read is cut: the user typed it and knows it. */
 const LONG_WORD = /[^\s"]{400,}/g;
 const MAX_TEXT = 8 * 1024;
 const KEPT = 100;

@@ -27,7 +27,7 @@ export async function runProgram(argv: readonly string[], options: ProgramOption
   }
 }
 
-/** Node.js puts this in the place of bytes that are no UTF-8: another memo, name or path than the one that was given. */
+/** Node.js puts this in the place of bytes that are not UTF-8: another memo, name or path than the one that was given. */
 const REPLACED = "\ufffd";
 
 /** The word itself may be a secret. */

@@ -64,7 +64,7 @@ async function refused(node: string, text: string | RegExp, commands: readonly (
   }
 }
 
-describe("a server that is no node", () => {
+describe("a server that is not a node", () => {
   test.each<[string, RequestListener, string | RegExp]>([
     ["a web page", answering("<html><body>hello</body></html>"), "answered a web page"],
     ["a page for a wrong path", answering("<html>not found</html>", 404), "answers with HTTP status 404"],
@@ -115,9 +115,9 @@ describe("a server that is no node", () => {
     await refused(`tcp://${await listen(made)}`, text, [["status"]]);
   });
 
-  test("bytes that are no answer of a query", async () => {
+  test("bytes that are not an answer to a query", async () => {
     const node = await listen(createServer(rpc({ response: { code: 0, value: "/////w==", height: "5" } })));
-    await refused(node, "bytes that are no QueryTotalSupplyResponse", [["query", "bank", "total"]]);
+    await refused(node, "bytes that are not a QueryTotalSupplyResponse", [["query", "bank", "total"]]);
   });
 
   test("a status that is nested without end", async () => {

@@ -6,7 +6,7 @@ import { keyringErrors } from "./errors.ts";
 const GROUP_OR_OTHERS = 0o077;
 const WRITABLE_BY_OTHERS = 0o022;
 
-/** Creates the directory (0700) with its parents, or checks the one that is there. */
+/** Creates the directory (0700) with its parents, or checks the existing one. */
 export function prepareDirectory(dir: string): void {
   makePrivateDirectory(dir);
   checkDirectory(dir);
@@ -16,7 +16,7 @@ export function prepareDirectory(dir: string): void {
 export function checkDirectory(dir: string): void {
   const stat = lstatOrUndefined(dir);
   if (stat === undefined) return;
-  if (stat.isSymbolicLink() ? false : !stat.isDirectory()) throw keyringErrors.permissions(`${dir} is no directory`);
+  if (stat.isSymbolicLink() ? false : !stat.isDirectory()) throw keyringErrors.permissions(`${dir} is not a directory`);
   if (hasModes() && !stat.isSymbolicLink() && (stat.mode & WRITABLE_BY_OTHERS) !== 0) {
     throw keyringErrors.permissions(`directory ${dir}`, { hint: `run: chmod 700 ${dir}` });
   }
@@ -29,7 +29,7 @@ export function checkDirectory(dir: string): void {
 export function checkSecretFile(path: string): boolean {
   const stat = lstatOrUndefined(path);
   if (stat === undefined) return false;
-  if (!stat.isFile()) throw keyringErrors.permissions(`${path} is no regular file`);
+  if (!stat.isFile()) throw keyringErrors.permissions(`${path} is not a regular file`);
   if (!hasModes()) return true;
   const uid = process.getuid?.() ?? stat.uid;
   if (stat.uid !== uid && uid !== 0) throw keyringErrors.permissions(`${path} belongs to another user`);

@@ -60,7 +60,7 @@ export async function decryptItem(text: string, passphrase: string): Promise<Uin
     ciphertext === undefined ||
     tag === undefined
   ) {
-    throw new Error("item is no compact JWE");
+    throw new Error("item is not a compact JWE");
   }
   const { rounds, salt } = checkHeader(protectedHeader);
   const contentKey = unwrap(wrapped, wrappingKey(passphrase, salt, rounds));

@@ -327,7 +327,7 @@ describe("passphrases", () => {
     expect((await readdir(join(home, "keyring-file"))).sort()).toContain("keyhash");
   });
 
-  test("white space at the ends of a piped line is no part of a new passphrase; older keyrings with it open", async () => {
+  test("white space at the ends of a piped line is not part of a new passphrase; older keyrings with it open", async () => {
     const piped = (...answers: string[]) => Object.assign(user(...answers), { trims: true });
     await open("file", piped(`\u2003 ${PASSPHRASE}\t`, ` ${PASSPHRASE}`)).addLocal("alice", key);
     await open("file", fixedPassphrase(PASSPHRASE)).get("alice");

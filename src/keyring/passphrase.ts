@@ -10,7 +10,7 @@ export interface PassphraseSource {
   /** How often a wrong answer may be followed by another question. */
   readonly attempts: number;
   /**
-   * Whether white space at both ends of an answer is no part of a new passphrase: so it is for lines of files and pipes,
+   * Whether white space at both ends of an answer is not part of a new passphrase: so it is for lines of files and pipes,
    * where other tools drop it. An existing keyring opens with it and without.
    */
   readonly trims?: boolean;
@@ -23,7 +23,7 @@ export interface PassphraseSource {
 /** Bytes, as other tools count the characters of it. */
 export const MIN_PASSPHRASE = 8;
 const MAX_PASSPHRASE_FILE = 64 * 1024;
-/** What stands for bytes that are no text: other tools would take the bytes, and many passphrases would be the same. */
+/** What stands for bytes that are not text: other tools would take the bytes, and many passphrases would be the same. */
 const NOT_UTF8 = "\ufffd";
 /** bcrypt, which guards the check of the passphrase, looks at no byte after these. */
 const MAX_PASSPHRASE_BYTES = 72;

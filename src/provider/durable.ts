@@ -12,7 +12,7 @@ export function saveJson(path: string, value: unknown): void {
   replaceFile(path, JSON.stringify(value, tagBigint));
 }
 
-/** The value saved last, or undefined. A file that is no JSON throws: nobody guesses what it held. */
+/** The value saved last, or undefined. A file that is not JSON throws: nobody guesses what it held. */
 export function loadJson(path: string): unknown {
   return existsSync(path) ? parseJson(path, readText(path)) : undefined;
 }

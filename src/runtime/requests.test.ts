@@ -12,12 +12,14 @@ describe("addresses", () => {
     const { address, bytes } = testKey("alice");
     expect(() => checkAddress("owner", address)).not.toThrow();
     for (const text of ["", "alice", `${address} `, encodeAddress(bytes, "valoper"), "x".repeat(5000)]) {
-      expect(() => checkAddress("owner", text)).toThrow(/^owner ".{0,100}" is no account address: invalid address$/);
+      expect(() => checkAddress("owner", text)).toThrow(
+        /^owner ".{0,100}" is not an account address: invalid address$/,
+      );
     }
   });
 
   test("are refused with the caller's error", () => {
-    expect(() => checkAddress("auditor", "a\nb", errors.bad)).toThrow('auditor "a\\nb" is no account address: bad');
+    expect(() => checkAddress("auditor", "a\nb", errors.bad)).toThrow('auditor "a\\nb" is not an account address: bad');
   });
 });
 

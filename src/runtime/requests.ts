@@ -5,7 +5,7 @@ import { entryProblems } from "./entries.ts";
 
 /** Throws the given error unless the text is the address of an account; `field` is where it stands. */
 export function checkAddress(field: string, text: string, refuse: ErrorFactory = sdkErrors.invalidAddress): void {
-  if (!isAddress(text)) throw refuse(`${field} ${JSON.stringify(text.slice(0, 100))} is no account address`);
+  if (!isAddress(text)) throw refuse(`${field} ${JSON.stringify(text.slice(0, 100))} is not an account address`);
 }
 
 /**

@@ -9,7 +9,7 @@ export interface SdlSource {
   /** Path of the deployment file. */
   readonly file: string;
   readonly sdl: LoadedSdl;
-  /** Reads the file again, by other limits: its faults are told with their places. */
+  /** Reads the file again, with other limits: its errors name their places. */
   readonly reread: (limits: SdlLimits) => LoadedSdl;
 }
 

@@ -120,7 +120,7 @@ describe("proofs of the state", () => {
   });
 
   test("need one entry of every store, whose key no module may take", () => {
-    expect(() => checkPrefixes({ mine: { prefixes: [0xff] } })).toThrow("prefix 255 is no byte below 255");
+    expect(() => checkPrefixes({ mine: { prefixes: [0xff] } })).toThrow("prefix 255 is not a byte below 255");
     const state = StateStore.open(memoryDatabase(), NAMES);
     commit(state, new Map());
     expect(check(state, Uint8Array.of(0xff), { store: "gov" })).toEqual(Uint8Array.of(1));

@@ -13,7 +13,7 @@ import { activeLeases } from "./session/market.ts";
 import { type DeployReporter, Progress } from "./session/progress.ts";
 import { type DeployParts, type DeployRequest, fingerprintOf, type Session } from "./session/session.ts";
 
-/** What is told of an update beside its file: the deployment, else the one made from the file, else the only one. */
+/** What an update names besides its file: the deployment, otherwise the one made from the file, else the only one. */
 export interface UpdateRequest extends DeployRequest {
   readonly dseq?: bigint;
 }

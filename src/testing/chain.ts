@@ -190,7 +190,7 @@ export class TestChain {
   account(address: string): { readonly accountNumber: bigint; readonly sequence: bigint } {
     const { account } = this.query(AuthQuery.method.account, { address });
     const base = unpackAs(BaseAccountSchema, account);
-    assert(base !== undefined, `${address} is no account of a user`);
+    assert(base !== undefined, `${address} is not an account of a user`);
     return { accountNumber: base.accountNumber, sequence: base.sequence };
   }
 

@@ -70,7 +70,7 @@ export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
 
 /** Eight bytes, big endian, so that keys sort by number. */
 export function uint64ToBytes(value: bigint): Uint8Array {
-  if (value < 0n || value >= 1n << 64n) throw new RangeError(`${value} is no unsigned integer of 64 bits`);
+  if (value < 0n || value >= 1n << 64n) throw new RangeError(`${value} is not an unsigned integer of 64 bits`);
   const out = new Uint8Array(8);
   new DataView(out.buffer).setBigUint64(0, value);
   return out;

@@ -76,7 +76,7 @@ describe("addresses", () => {
     expect(() => decodeAddress(text)).toThrow(/: invalid address$/);
   });
 
-  test("other lengths are no addresses", () => {
+  test("other lengths are not addresses", () => {
     expect(() => encodeAddress(new Uint8Array(19))).toThrow("address of 19 bytes");
     expect(parseBech32("cosmos1vqekc49ukm8gu5xsn7dwsdduqan5rjw0mzh4y6").humanPart).toBe("cosmos");
   });

@@ -60,11 +60,11 @@ describe("identifiers", () => {
   it.each([
     ["order", `${OWNER}/5/1`, /4 parts/],
     ["order", `bid/${OWNER}/5/1/1`, /4 parts/],
-    ["order", `${OWNER}/0/1/1`, /"0" is no number/],
-    ["order", `${OWNER}/05/1/1`, /"05" is no number/],
-    ["order", `${OWNER}/18446744073709551616/1/1`, /is no number/],
-    ["order", `${OWNER}/5/4294967296/1`, /is no number/],
-    ["order", `${OWNER}/5/1/-1`, /is no number/],
+    ["order", `${OWNER}/0/1/1`, /"0" is not a number/],
+    ["order", `${OWNER}/05/1/1`, /"05" is not a number/],
+    ["order", `${OWNER}/18446744073709551616/1/1`, /is not a number/],
+    ["order", `${OWNER}/5/4294967296/1`, /is not a number/],
+    ["order", `${OWNER}/5/1/-1`, /is not a number/],
     ["order", `nobody/5/1/1`, /no account address/],
     ["bid", `${OWNER}/5/1/1/nobody`, /no provider address/],
     ["bid", "", /5 parts/],
@@ -72,7 +72,7 @@ describe("identifiers", () => {
     expect(() => (kind === "bid" ? parseBidId(text) : parseOrderId(text))).toThrow(why);
   });
 
-  it("refuse incomplete accounts and serials that are no numbers", () => {
+  it("refuse incomplete accounts and serials that are not numbers", () => {
     for (const text of ["", "bid", "bid/", "/x"]) expect(() => parseAccountId(text)).toThrow(/write <scope>/);
     for (const serial of ["", "01", "-1", "x"])
       expect(() => parseCertificateId(`${OWNER}/${serial}`)).toThrow(/serial/);

@@ -111,7 +111,7 @@ export function parseLeaseId(text: string): LeaseID {
 export function parseCertificateId(text: string): CertificateID {
   const [owner, serial] = splitId(text, "certificate", 2);
   if (serial === undefined || !/^(0|[1-9]\d{0,59})$/.test(serial))
-    throw malformed(text, "the serial is no decimal number");
+    throw malformed(text, "the serial is not a decimal number");
   return create(CertificateIDSchema, { owner, serial });
 }
 
@@ -134,7 +134,7 @@ function orderFields(text: string, parts: readonly string[]): OrderKey {
 
 function bidFields(text: string, parts: readonly string[]): BidKey {
   const provider = parts[4] ?? "";
-  if (!isAddress(provider)) throw malformed(text, `${JSON.stringify(provider)} is no provider address`);
+  if (!isAddress(provider)) throw malformed(text, `${JSON.stringify(provider)} is not a provider address`);
   return { ...orderFields(text, parts), provider };
 }
 
@@ -142,13 +142,13 @@ function splitId(text: string, kind: string, length: number): [string, ...string
   const parts = text.split("/");
   const [owner = "", ...rest] = parts[0] === kind ? parts.slice(1) : parts;
   if (rest.length + 1 !== length) throw malformed(text, `it should have ${length} parts between slashes`);
-  if (!isAddress(owner)) throw malformed(text, `${JSON.stringify(owner)} is no account address`);
+  if (!isAddress(owner)) throw malformed(text, `${JSON.stringify(owner)} is not an account address`);
   return [owner, ...rest];
 }
 
 function number(text: string, digits: string | undefined, max: bigint): bigint {
   const value = digits !== undefined && /^[1-9]\d{0,19}$/.test(digits) ? BigInt(digits) : 0n;
-  if (value === 0n || value > max) throw malformed(text, `${JSON.stringify(digits)} is no number from 1 to ${max}`);
+  if (value === 0n || value > max) throw malformed(text, `${JSON.stringify(digits)} is not a number from 1 to ${max}`);
   return value;
 }
 

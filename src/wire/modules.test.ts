@@ -99,7 +99,7 @@ describe("proto JSON of modules that other chains have", () => {
     const bytes = encodeMessage(ParamsSchema, fromJson(ParamsSchema, json));
     const again = decodeMessage(ParamsSchema, bytes, wireErrors.malformed);
     expect(again.minSignedPerWindow).toEqual(params.minSignedPerWindow);
-    expect(() => fromJson(TallyParamsSchema, { quorum: "a third" })).toThrow('quorum: "a third" is no number');
+    expect(() => fromJson(TallyParamsSchema, { quorum: "a third" })).toThrow('quorum: "a third" is not a number');
   });
 
   it.each(["-0", "1.5", "x", "\u00ff"])("never shows the bytes of %j as a decimal", (text) => {

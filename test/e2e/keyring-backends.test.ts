@@ -280,7 +280,7 @@ described("pass", () => {
       expect(line).toMatch(/^(insert -m -f|show|rm -f) -- keyring-svc\/[\w.]+$/);
   });
 
-  test("an entry that is no key is told without its content", async () => {
+  test("an entry that is not a key is told without its content", async () => {
     const entry = "keyring-svc/strange.info";
     await session.exec("sh", ["-c", `printf 'my bank password' | pass insert -m -f ${entry}`]);
     const shown = await inPass().run(["keys", "show", "strange"]);

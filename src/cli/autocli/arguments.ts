@@ -12,7 +12,7 @@ export interface Argument {
   readonly field: DescField;
   /** Its word in the help and in errors. */
   readonly name: string;
-  /** As the help shows it: a list, and what ends in a question mark, may be left out. */
+  /** As the help shows it: a list, or a name that ends in a question mark, may be left out. */
   readonly form: string;
   /** It names the key that signs. */
   readonly isSender: boolean;
@@ -34,7 +34,7 @@ export function argumentsOf(schema: DescMessage, args: readonly string[]): Argum
   });
 }
 
-/** Coins stand in one word, with commas between them. */
+/** Coins are one word, separated by commas. */
 function takesMany(field: DescField): boolean {
   return field.fieldKind === "list" && !isCoin(field.message);
 }
@@ -57,7 +57,7 @@ export function readArguments(
   return json;
 }
 
-/** Who gives coins in an argument gives some: nothing is an error there. */
+/** An argument that takes coins takes at least one: an empty list is an error. */
 function readArgument({ field, name, isSender }: Argument, word: string, flags: Flags): JsonValue {
   if (isSender) return word;
   if (isCoin(field.message)) {

@@ -14,7 +14,7 @@ export interface MethodCommand {
   readonly positional: readonly string[];
 }
 
-/** Where the commands of a group come from. */
+/** The sources of a group's commands. */
 export interface GroupSource {
   readonly module: string;
   readonly service: ServiceName;

@@ -15,7 +15,7 @@ const COIN = "sdk.base.v1beta1.Coin";
 const DEC_COIN = "sdk.base.v1beta1.DecCoin";
 const PAGE_REQUEST = "sdk.base.query.v1beta1.PageRequest";
 
-/** Messages that name something by an owner and numbers, with the word in front of their text form. */
+/** Messages that identify something by an owner and numbers, with the word that begins their text form. */
 export const ID_KINDS: ReadonlyMap<string, string> = new Map([
   ["svc.deployment.v1beta1.DeploymentID", "deployment"],
   ["svc.deployment.v1beta1.GroupID", "group"],
@@ -25,7 +25,7 @@ export const ID_KINDS: ReadonlyMap<string, string> = new Map([
   ["svc.cert.v1beta1.CertificateID", "certificate"],
 ]);
 
-/** What flags say in the help; a name means the same everywhere. */
+/** What the help says of flags; a name means the same everywhere. */
 const SUMMARIES: Readonly<Record<string, string>> = {
   owner: "account that owns it",
   dseq: "number of the deployment",
@@ -39,7 +39,7 @@ const SUMMARIES: Readonly<Record<string, string>> = {
   xid: "id in its scope, or the beginning of it up to a slash",
   id: "id of the payment",
   price: "price per block for the whole group, for example 0.5utoken",
-  deposit: "deposit, for example 5000000utoken (default: the least that the chain takes)",
+  deposit: "deposit, for example 5000000utoken (default: the chain's minimum)",
   reason: "why the provider ends it (default: unspecified)",
   reopen: "open a new order for the group at once",
   ids: "leases; all active ones when left out",
@@ -89,7 +89,7 @@ export function fieldFlags(schema: DescMessage, except: readonly string[] = []):
   const found = schema.fields.filter((field) => !isPageRequest(field)).flatMap((field) => flagsOf(field));
   const flags = found.filter(({ path }) => !except.includes(path.join(".")));
   const names = flags.map(({ flag }) => flag.name);
-  assert(new Set(names).size === names.length, `${schema.typeName}: two flags of one name among ${names.join(", ")}`);
+  assert(new Set(names).size === names.length, `${schema.typeName}: two flags have the same name: ${names.join(", ")}`);
   return flags;
 }
 
@@ -115,7 +115,7 @@ function fieldFlag(field: DescField, path: readonly string[]): FieldFlag {
   return { flag, path, field };
 }
 
-/** Enums of which the chain takes only some values from whoever signs: the field, and the numbers from and to. */
+/** Enums of which the chain accepts only some values from the signer: the field, and the lowest and highest number. */
 const ACCEPTED: ReadonlyMap<string, readonly [from: number, to: number]> = new Map([
   ["svc.market.v1beta1.MsgCloseBid.reason", [10_000, 19_999]],
 ]);
@@ -140,7 +140,7 @@ function placeholder(field: DescField): string | undefined {
   const schema = field.message;
   if (schema !== undefined) {
     const kind = ID_KINDS.get(schema.typeName);
-    assert(kind !== undefined || isCoin(schema), `${field.parent.typeName}.${field.name}: no flag can hold it`);
+    assert(kind !== undefined || isCoin(schema), `${field.parent.typeName}.${field.name}: a flag cannot hold its type`);
     return kind === undefined ? (schema.typeName === COIN ? "<coin>" : "<price>") : `<${kind}>`;
   }
   if (shortEnum(field) !== undefined) return `<${wordOf(field)}>`;

@@ -41,7 +41,7 @@ function argsForm(schema: DescMessage, args: readonly Argument[]): { args?: stri
   return idField(schema) === undefined ? {} : { args: ID_ARGUMENT };
 }
 
-/** Numbers below the deployment are 1 where one thing is asked for, and anything in lists. */
+/** Numbers below the deployment are 1 by default where one record is queried, and anything in lists. */
 function requestFlags(schema: DescMessage, positional: readonly string[]): FieldFlag[] {
   const single = idField(schema) !== undefined;
   return fieldFlags(schema, positional).map((each) => {
@@ -64,7 +64,7 @@ function run({ method, cli }: MethodCommand, source: RequestSource): Run {
   };
 }
 
-/** Asks the rpc, and on chains that do not have it the one that they had before. */
+/** Calls the rpc, and on chains that lack it the one that it replaced. */
 async function answer(
   context: CliContext,
   method: DescMethod,

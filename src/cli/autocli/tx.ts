@@ -54,8 +54,8 @@ function toCommand({ method: { input: schema }, cli, positional }: MethodCommand
 }
 
 /**
- * Whoever signs is known from `--from`: a part of an id that says the same may be given as well. Groups and orders are
- * the first unless something else is said.
+ * The signer is known from `--from`: a part of an id that repeats it may be given as well. Groups and orders default to
+ * the first.
  */
 function messageFlags(schema: DescMessage, positional: readonly string[]): FieldFlag[] {
   const signer = signerOf(schema);
@@ -73,7 +73,7 @@ function signerOf(schema: DescMessage): string {
   return signerPath(schema) ?? "";
 }
 
-/** What the command line says is read before a keyring is opened or a node is asked. */
+/** The command line is read before a keyring is opened or a node is queried. */
 function run(schema: DescMessage, source: MessageSource): Run {
   return async (input) => {
     const json = readMessage(schema, input, source);
@@ -107,7 +107,7 @@ function withoutId(fields: readonly FieldFlag[], id: DescField): FieldFlag[] {
   return fields.filter(({ path }) => path[0] !== id.name);
 }
 
-/** Sets who signs, and what the chain suggests where nothing was said. */
+/** Sets the signer, and the chain's default where the user gave no value. */
 async function complete(
   schema: DescMessage,
   json: Values,

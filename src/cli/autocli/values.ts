@@ -30,11 +30,11 @@ const LIMITS: ReadonlyMap<ScalarType, bigint> = new Map([
   [ScalarType.INT64, (1n << 63n) - 1n],
 ]);
 
-/** Where a text comes from. */
+/** The source of a text. */
 export interface Source {
   /** What the user knows it by. */
   readonly name: string;
-  /** The network that addresses and names are of. */
+  /** The network to which addresses and names belong. */
   readonly profile: NetworkProfile;
 }
 
@@ -55,7 +55,9 @@ export function readValue(field: DescField, text: string, source: Source): JsonV
   throw usageError(`${source.name} cannot be given on the command line`);
 }
 
-/** A value in any of its spellings: `voting-period`, `voting_period`, `VotingPeriod`, `PROPOSAL_STATUS_VOTING_PERIOD`. */
+/**
+ * A value in any of its spellings: `voting-period`, `voting_period`, `VotingPeriod`, `PROPOSAL_STATUS_VOTING_PERIOD`.
+ */
 function readShortName(field: DescField, text: string, { name }: Source): string {
   const type = shortEnum(field);
   const plain = (word: string): string => word.toUpperCase().replaceAll(/[-_]/g, "");
@@ -66,12 +68,12 @@ function readShortName(field: DescField, text: string, { name }: Source): string
   throw usageError(`${name} takes ${names.join(", ")}, not "${text.slice(0, 64)}"`);
 }
 
-/** A text of which the options of its field say more than its type. */
+/** A text whose field has options that say more than its type. */
 function readKind(field: DescField, text: string, { name, profile }: Source): string {
   switch (cliField(field).text) {
     case CliText.DENOM:
       if (isDenom(text)) return text;
-      throw new Error(`"${text.slice(0, 64)}" is no denomination`);
+      throw new Error(`"${text.slice(0, 64)}" is not a denomination`);
     case CliText.TYPE_URL:
       return typeUrlArgument(text, name, profile.namespace);
     case CliText.TIME:
@@ -83,11 +85,11 @@ function readKind(field: DescField, text: string, { name, profile }: Source): st
   }
 }
 
-/** A time as people or machines write it, in seconds since 1970. */
+/** A time as people or programs write it, in seconds since 1970. */
 function secondsOf(text: string): bigint {
   const seconds = /^\d{1,12}$/.test(text) ? BigInt(text) : parseTimestamp(text)?.seconds;
   if (seconds !== undefined && seconds > 0n && seconds <= LAST_SECOND) return seconds;
-  throw new Error(`"${text.slice(0, 64)}" is no time`);
+  throw new Error(`"${text.slice(0, 64)}" is not a time`);
 }
 
 function readText(field: DescField, text: string, prefix: string): string {
@@ -101,7 +103,7 @@ function readNumber(type: ScalarType, text: string, min = 0n): string {
   const max = LIMITS.get(type) ?? 0n;
   const value = tryParseInt(text);
   if (value === undefined || value < min || value > max) {
-    throw new Error(`"${text.slice(0, 64)}" is no whole number from ${min} to ${max}`);
+    throw new Error(`"${text.slice(0, 64)}" is not a whole number from ${min} to ${max}`);
   }
   return text;
 }

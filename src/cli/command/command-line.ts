@@ -49,7 +49,7 @@ export function allFlags(spec: CommandSpec): readonly FlagSpec[] {
   return [...(spec.flags ?? []), ...GLOBAL_FLAGS];
 }
 
-/** Reads the words behind those of the command; undefined when they asked for the help, which is printed then. */
+/** Reads the words after those of the command; undefined when they asked for help, which is then printed. */
 export async function parseLine(
   command: Command,
   spec: CommandSpec,
@@ -67,7 +67,7 @@ export async function parseLine(
   return { args: command.args, flags: new Map([...parsedFlags(command), ...switches]) };
 }
 
-/** What commander says of a wrong command line; a nearest word is a remedy. */
+/** What commander says about a wrong command line; the nearest word is the remedy. */
 function commandLineFault(error: CommanderError): UsageError {
   const [, text = "", close] = /^(?:error: )?(.*?)\s*(?:\((Did you mean .*)\))?$/s.exec(error.message) ?? [];
   return new UsageError(text.replaceAll("\n", " "), close?.replace("Did", "did"));

@@ -5,7 +5,7 @@ import type { FlagSpec } from "./spec.ts";
 
 export const MAX_UINT64 = 2n ** 64n - 1n;
 
-/** Where a flag's value came from; a default is not a choice of the user. */
+/** The source of a flag's value; a default is not a choice of the user. */
 export type FlagSource = "flag" | "env" | "file" | "default";
 
 interface FlagValue {
@@ -18,11 +18,11 @@ export function envName(flag: string): string {
   return ENV_PREFIX + flag.toUpperCase().replaceAll(/[-.]/g, "_");
 }
 
-/** What the configuration file of the home says. */
+/** The contents of the home's configuration file. */
 export interface FileSettings {
   /** Texts by name of the flag. */
   readonly values: ReadonlyMap<string, string>;
-  /** The network that commands speak to. */
+  /** The network that commands talk to. */
   readonly profile: NetworkProfile;
 }
 
@@ -39,7 +39,7 @@ export class Flags {
     this.profile = profile;
   }
 
-  /** Whether it stands on the command line. */
+  /** Whether it is on the command line. */
   typed(name: string): boolean {
     return this.#values.get(name)?.source === "flag";
   }
@@ -75,7 +75,7 @@ export class Flags {
     return Array.isArray(value) ? (value as readonly string[]) : [];
   }
 
-  /** Words of a flag whose value has commas between them. */
+  /** Words of a flag whose value is a list separated by commas. */
   words(name: string): readonly string[] {
     return this.text(name)
       .split(",")

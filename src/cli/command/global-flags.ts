@@ -55,8 +55,8 @@ export const GLOBAL_FLAGS: readonly FlagSpec[] = grouped(GLOBAL_HEADING, [
     choices: LOG_LEVELS,
     default: "info",
   },
-  // Logs have no colours; scripts say so to tools whose logs do.
-  { name: "log_no_color", alias: "log-no-color", summary: "print logs without colours, as ever", hidden: true },
+  // Logs have no colours; scripts pass this flag to tools whose logs do.
+  { name: "log_no_color", alias: "log-no-color", summary: "print logs without colours, as always", hidden: true },
   { name: "trace", summary: "print a full stack trace on errors" },
 ]);
 
@@ -87,7 +87,7 @@ export const KEYRING_FLAGS: readonly FlagSpec[] = grouped(KEYRING, [
   {
     name: "keyring-kdf",
     value: "<strength>",
-    summary: "work that a guess at the passphrase of new files of the file keyring costs",
+    summary: "cost of guessing the passphrase of new files of the file keyring",
     choices: KEYRING_KDFS,
     default: "standard",
   },
@@ -107,7 +107,7 @@ export const LEDGER_TRANSPORT_FLAG: FlagSpec = {
 
 /** Flags of every `query` command. */
 export const QUERY_FLAGS: readonly FlagSpec[] = [
-  { name: "height", value: "<n>", summary: "state at a height; may fail where the node no longer has it" },
+  { name: "height", value: "<n>", summary: "state at a height; may fail if the node no longer has it" },
   NODE_FLAG,
   { ...OUTPUT_FLAG, default: "text" },
 ];
@@ -117,7 +117,7 @@ export const PAGE_FLAGS: readonly FlagSpec[] = grouped(PAGE, [
   { name: "limit", alias: "page-limit", value: "<n>", summary: "most rows to return", default: "100" },
   { name: "offset", alias: "page-offset", value: "<n>", summary: "rows to skip" },
   { name: "page", value: "<n>", summary: "page number; skips (page - 1) x limit rows", default: "1" },
-  { name: "page-key", value: "<key>", summary: "next_key of the page before" },
+  { name: "page-key", value: "<key>", summary: "next_key of the previous page" },
   { name: "count-total", alias: "page-count-total", summary: "count all rows" },
   { name: "reverse", alias: "page-reverse", summary: "last rows first" },
 ]);
@@ -140,7 +140,7 @@ export const TX_FLAGS: readonly FlagSpec[] = [
       name: "fee-granter",
       alias: "fee-account",
       value: "<address>",
-      summary: "account that pays the fee by an allowance that it granted",
+      summary: "account that pays the fee from an allowance it granted",
     },
     { name: "memo", alias: "note", value: "<text>", summary: "text sent with the transaction" },
     { name: "timeout-height", value: "<n>", summary: "last block in which the transaction may commit" },

@@ -13,7 +13,10 @@ export function userHome(): string {
   return homedir() || userInfo().homedir;
 }
 
-/** A path as it was meant: shells leave the `~` of `--home=~/x` and service files as it is, and nobody means a folder `~`. */
+/**
+ * A path as it was meant: shells do not expand the `~` of `--home=~/x`, nor do service files, and nobody means a folder
+ * named `~`.
+ */
 export function userPath(path: string): string {
   return path === "~" || path.startsWith("~/") ? join(userHome(), path.slice(1)) : resolve(path);
 }

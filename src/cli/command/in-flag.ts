@@ -2,12 +2,12 @@ import { errorText, SvcError } from "../../util/index.ts";
 import { UsageError, usageError } from "../errors.ts";
 import type { Flags } from "./flags.ts";
 
-/** Runs a parser of a flag's value; what it says is told of the flag, or of the variable that stands for it. */
+/** Runs the parser of a flag's value; its error names the flag, or the variable or key that set it. */
 export function inFlag<T>(flags: Pick<Flags, "label">, name: string, read: () => T): T {
   return named(flags.label(name), read);
 }
 
-/** The same of an argument. */
+/** The same for an argument. */
 export function inArgument<T>(name: string, read: () => T): T {
   return named(`<${name}>`, read);
 }

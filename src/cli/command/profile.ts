@@ -1,10 +1,10 @@
 import { BECH32_PREFIX, COIN_TYPE, NATIVE_DENOM } from "../../util/index.ts";
 import type { AminoNames, Namespace } from "../../wire/index.ts";
 
-/** What one chain of the family writes differently from another: enough to be a client of it. */
+/** How one chain of the family differs from another: enough to be a client of it. */
 export interface NetworkProfile {
   readonly name: string;
-  /** Start of its addresses: `svc` makes `svc1...`, `svcvaloper1...` and `svcpub1...`. */
+  /** Prefix of its addresses: `svc` makes `svc1...`, `svcvaloper1...` and `svcpub1...`. */
   readonly bech32Prefix: string;
   /** Second number of the derivation path of its keys (SLIP-44). */
   readonly coinType: number;
@@ -33,7 +33,7 @@ const COSMOS_PROFILE: NetworkProfile = {
   aminoNames: "current",
 };
 
-/** Profiles that need no configuration, by name; others are written to `client.toml`. */
+/** Built-in profiles, by name; others are in `client.toml`. */
 export const KNOWN_PROFILES: ReadonlyMap<string, NetworkProfile> = new Map([
   [OWN_PROFILE.name, OWN_PROFILE],
   [COSMOS_PROFILE.name, COSMOS_PROFILE],

@@ -5,13 +5,13 @@ import type { Flags } from "./flags.ts";
 /** One flag of a command. A flag with a `value` placeholder takes a value, one without is a switch. */
 export interface FlagSpec extends SettingRow {
   readonly short?: string;
-  /** The command reads its choices in other spellings as well, and refuses what is none of them. */
+  /** The command reads its choices in other spellings as well, and refuses everything else. */
   readonly anySpelling?: boolean;
   /** May be given several times. */
   readonly repeat?: boolean;
-  /** Heading of the help under which it stands; the command's own flags have none. */
+  /** Its heading in the help; the command's own flags have none. */
   readonly group?: string;
-  /** Taken because it belongs to every command of its group, and without a meaning for this one: no help names it. */
+  /** Accepted because it belongs to every command of its group, but without effect here: the help does not show it. */
   readonly hidden?: boolean;
 }
 
@@ -40,10 +40,10 @@ export interface CommandSpec {
   readonly example?: string;
   readonly load?: () => Promise<Run>;
   readonly commands?: () => Promise<readonly CommandSpec[]>;
-  /** Words behind the positionals belong to another program: flags among them are not ours. */
+  /** Words after the positionals belong to another program: flags among them are not ours. */
   readonly passThrough?: boolean;
-  /** Flags may stand behind so many arguments; with the next one the words of another program begin. */
+  /** The number of arguments that flags may follow; the words of another program begin with the next one. */
   readonly programAfter?: number;
-  /** Runs without a look at `client.toml`, also when that cannot be read. */
+  /** Runs without reading `client.toml`, so also when it cannot be read. */
   readonly withoutConfig?: boolean;
 }

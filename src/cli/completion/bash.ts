@@ -41,7 +41,7 @@ _svc_takes_value() {
     case "$1:$2" in
     ${model.valued.map(shQuote).join(" | ")}) return 0 ;;
     esac
-    # The command is not known yet: a word that may be one is no value.
+    # The command is not known yet: a word that may be one is not a value.
     _svc_children "$1"
     case " $REPLY " in "  " | *" $3"*) return 1 ;; esac ;;
   esac

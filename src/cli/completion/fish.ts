@@ -40,7 +40,7 @@ function __svc_takes_value
     contains -- "$argv[2]" ${model.switches.join(" ")}; and return 1
     if contains -- "$argv[2]" ${model.ambiguous.join(" ")}
         contains -- "$argv[1]:$argv[2]" ${model.valued.map(fishQuote).join(" ")}; and return 0
-        # The command is not known yet: a word that may be one is no value.
+        # The command is not known yet: a word that may be one is not a value.
         set -l children (__svc_children "$argv[1]")
         test (count $children) -eq 0; and return 1
         string match -q -- "$argv[3]*" $children; and return 1
@@ -109,7 +109,7 @@ complete -c svc -f -a '(__svc_complete)'
 `;
 }
 
-/** Words with what they are for, after a tab. */
+/** Words, each with a description after a tab. */
 function described(words: readonly Candidate[]): string {
   const texts = words.map(({ word, summary }) => `${fishQuote(word)} ${fishQuote(summary)}`);
   return `printf '%s\\t%s\\n' ${texts.join(" ")}`;

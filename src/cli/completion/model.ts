@@ -2,13 +2,13 @@ import { allFlags } from "../command/command-line.ts";
 import type { CommandSpec, FlagSpec } from "../command/spec.ts";
 import { AMBIGUOUS, SWITCHES } from "../command/words/normalize.ts";
 
-/** A word that may stand at a place of the command line. */
+/** A word that is allowed at a place of the command line. */
 export interface Candidate {
   readonly word: string;
   readonly summary: string;
 }
 
-/** What a shell needs to know of the command tree. Places are the words of a command with spaces between. */
+/** What a shell needs to know about the command tree. Places are the words of a command with spaces between. */
 export interface CompletionModel {
   /** Sub-commands by place; the root is the empty text. */
   readonly children: ReadonlyMap<string, readonly Candidate[]>;
@@ -86,7 +86,7 @@ function flagCandidates({ name, short, summary }: FlagSpec): Candidate[] {
   return short === undefined ? [long] : [long, { word: `-${short}`, summary }];
 }
 
-/** Values of each spelling; the most common ones stand under `*`. */
+/** Values of each spelling; the most common ones are under `*`. */
 function valuesOf(places: readonly Place[]): Map<string, FlagValues> {
   const known = new Map<string, Map<string, FlagValues>>();
   for (const { path, spec } of places) {

@@ -1,7 +1,7 @@
 /** Keys that lead to one body. */
 export type Row = readonly [keys: readonly string[], body: string];
 
-/** The rows with those of one body put together, in order; rows for every place (`*`) come last. */
+/** The rows, with those of the same body merged, in order; rows for every place (`*`) come last. */
 export function casesOf(rows: readonly Row[]): Row[] {
   const isGeneral = ([keys]: Row): boolean => keys.some((key) => key.startsWith("*"));
   return [...joined(rows.filter((row) => !isGeneral(row))), ...joined(rows.filter(isGeneral))];

@@ -1,7 +1,7 @@
 import type { Candidate, CompletionModel, FlagValues } from "./model.ts";
 import { casesOf, pattern, type Row, shQuote } from "./text.ts";
 
-/** The script for zsh: to be sourced, or to lie as `_svc` in a directory of `$fpath`. */
+/** The script for zsh: to be sourced, or installed as `_svc` in a directory of `$fpath`. */
 export function zshScript(model: CompletionModel): string {
   return `#compdef svc
 # Completion of svc for zsh. Load it with: source <(svc completion zsh)
@@ -52,7 +52,7 @@ _svc_takes_value() {
     case "$1:$2" in
     ${model.valued.map(shQuote).join(" | ")}) return 0 ;;
     esac
-    # The command is not known yet: a word that may be one is no value.
+    # The command is not known yet: a word that may be one is not a value.
     _svc_children "$1"
     if (( \${#reply} == 0 )); then return 1; fi
     local child
@@ -99,7 +99,7 @@ if [[ "\${funcstack[1]}" == _svc ]]; then _svc; fi
 `;
 }
 
-/** Words with what they are for, after a colon. */
+/** Words, each with a description after a colon. */
 function described(words: readonly Candidate[]): string {
   const texts = words.map(({ word, summary }) => shQuote(`${word.replaceAll(":", "\\:")}:${summary}`));
   return `reply=(${texts.join(" ")})`;

@@ -1,7 +1,7 @@
 import { BROADCAST_MODE_FLAG, KEYRING_BACKEND_FLAG, NODE_FLAG, OUTPUT_FLAG } from "../command/global-flags.ts";
 import type { CommandSpec, FlagSpec } from "../command/spec.ts";
 
-/** Flags and variables that stand above the file are shown as what holds. */
+/** Flags and variables override the file, so their values are shown. */
 const FLAGS: readonly FlagSpec[] = [
   { ...OUTPUT_FLAG, default: "text" },
   NODE_FLAG,
@@ -31,14 +31,14 @@ export const CONFIG: CommandSpec = {
     {
       name: "set",
       args: "<key> <value>",
-      summary: "Set a key; with --profile in that network profile, which is made when there is none",
+      summary: "Set a key; with --profile in that network profile, which is created if necessary",
       withoutConfig: true,
       example: "svc config set chain-id svc-1\nsvc config set bech32-prefix cosmos --profile hub",
       load: async () => (await import("./config.ts")).configSet,
     },
     {
       name: "view",
-      summary: "Show every key with its value and where that comes from",
+      summary: "Show every key with its value and its source",
       flags: FLAGS,
       withoutConfig: true,
       example: "svc config view",

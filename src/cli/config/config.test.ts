@@ -194,19 +194,19 @@ describe("settings of client.toml", () => {
     [["", 'gas = "auto"'], ':2: unknown key "gas"', "its keys are chain-id, keyring-backend"],
     [['output = "yaml"'], ':1: output: "yaml" is none of text, json', "correct the line"],
     [["output = 5"], ':1: the value of "output" is not a text in quotes', "correct the line"],
-    [['node = "tcp://a:99999"'], ':1: node: "tcp://a:99999" is no node address', "correct the line"],
-    [['coin-type = "x"'], ':1: coin-type: "x" is no whole number', "correct the line"],
-    [["coin-type = -1"], ':1: coin-type: "-1" is no whole number', "correct the line"],
-    [['bech32-prefix = "Big"'], ':1: bech32-prefix: "Big" is no prefix', "correct the line"],
+    [['node = "tcp://a:99999"'], ':1: node: "tcp://a:99999" is not a node address', "correct the line"],
+    [['coin-type = "x"'], ':1: coin-type: "x" is not a whole number', "correct the line"],
+    [["coin-type = -1"], ':1: coin-type: "-1" is not a whole number', "correct the line"],
+    [['bech32-prefix = "Big"'], ':1: bech32-prefix: "Big" is not a prefix', "correct the line"],
     [['namespace = "x"'], ':1: namespace: "x" is none of sdk, cosmos', "correct the line"],
-    [['chain-id = "a b"'], ':1: chain-id: "a b" is no chain id', "correct the line"],
+    [['chain-id = "a b"'], ':1: chain-id: "a b" is not a chain id', "correct the line"],
     [["node ="], "client.toml:1:7: ", "write lines such as"],
     [["node = tcp"], "client.toml:1:8: ", "write lines such as"],
     [['node = "a"', 'node = "b"'], "client.toml:2:", "write lines such as"],
-    [['profiles = "hub"'], ':1: "profiles" is no table', "correct the line"],
-    [["[profiles]", 'hub = "x"'], ': profile "hub" is no table', "correct the line"],
+    [['profiles = "hub"'], ':1: "profiles" is not a table', "correct the line"],
+    [["[profiles]", 'hub = "x"'], ': profile "hub" is not a table', "correct the line"],
     [["[profiles.hub]", 'nodee = "x"'], ':2: unknown key "nodee"', 'did you mean "node"?'],
-    [["[profiles.hub]", 'profile = "x"'], 'the key "profile" does not stand inside a profile', "correct the line"],
+    [["[profiles.hub]", 'profile = "x"'], 'the key "profile" cannot be inside a profile', "correct the line"],
     [["[node]", 'x = "y"'], 'the value of "node" is not a text', "correct the line"],
   ])("%j is refused, whatever the command", async (lines, text, hint) => {
     write(...lines);
@@ -221,7 +221,7 @@ describe("settings of client.toml", () => {
     expect(readFileSync(path, "utf8")).toBe(`${lines.join("\n")}\n`);
   });
 
-  test("files that are no text, or have no end, are refused", async () => {
+  test("files that are not text, or have no end, are refused", async () => {
     write("x");
     writeFileSync(path, Buffer.from([0xff, 0xfe, 0]));
     expect((await svc("keys parse 00")).err).toContain("is not UTF-8 text");

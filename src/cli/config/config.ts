@@ -10,7 +10,7 @@ import { readConfig } from "./file.ts";
 import { CONFIG_KEYS, type ConfigKey, configFault, findConfigKey } from "./keys.ts";
 import { effectiveSettings, type Setting } from "./settings.ts";
 
-/** `config [key] [value]`: all values, one value, or a new value, as older tools of the ecosystem have it. */
+/** `config [key] [value]`: all values, one value, or a new value, as in older tools of the ecosystem. */
 export async function config(input: CommandInput): Promise<void> {
   const [key, value] = input.args;
   if (value !== undefined) return configSet(input);
@@ -19,7 +19,7 @@ export async function config(input: CommandInput): Promise<void> {
   input.io.out(`${JSON.stringify(Object.fromEntries(values), undefined, "\t")}\n`);
 }
 
-/** `config get KEY`: the value that holds, whoever says so. */
+/** `config get KEY`: the value in effect, whatever its source. */
 export async function configGet({ args: [name = ""], flags, io }: CommandInput): Promise<void> {
   const key = requireKey(name);
   io.out(`${settingsOf(flags).get(key.name)?.value ?? ""}\n`);
@@ -38,12 +38,11 @@ function profileTable(key: ConfigKey, flags: Flags): string | undefined {
   if (profile === undefined) return undefined;
   const reason = configFault(requireKey("profile"), profile);
   if (reason !== undefined) throw usageError(`--profile: ${JSON.stringify(profile.slice(0, 100))} ${reason}`);
-  if (key.name === "profile")
-    throw usageError('the key "profile" does not stand inside a profile: leave out --profile');
+  if (key.name === "profile") throw usageError('the key "profile" cannot be inside a profile: leave out --profile');
   return profile;
 }
 
-/** `config view`: every key with its value and where that comes from. */
+/** `config view`: every key with its value and its source. */
 export async function configView({ flags, io }: CommandInput): Promise<void> {
   const settings = [...settingsOf(flags)];
   if (flags.text("output") === "json") {

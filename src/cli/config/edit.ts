@@ -6,7 +6,7 @@ import { commandError } from "../errors.ts";
 import { type ClientConfig, findLine, parseConfig, readConfigText, sectionOf } from "./file.ts";
 import type { ConfigKey } from "./keys.ts";
 
-/** A key that is to have a new value, above the tables or in that of a profile. */
+/** A key that gets a new value, above the tables or in a profile's table. */
 export interface ConfigChange {
   readonly key: ConfigKey;
   readonly value: string;
@@ -14,8 +14,8 @@ export interface ConfigChange {
 }
 
 /**
- * Sets a key in `client.toml`, which is made when it is missing; all other lines stay as they are. The new text is read
- * back before it replaces the old one, so that a file never gets worse.
+ * Sets a key in `client.toml`, which is created if missing; all other lines stay as they are. The new text is parsed
+ * before it replaces the old one, so that a file is never damaged.
  */
 export function setConfig(home: string, change: ConfigChange): void {
   const path = configPath(home);
@@ -29,7 +29,7 @@ export function setConfig(home: string, change: ConfigChange): void {
   writePrivate(path, after);
 }
 
-/** The new text as it reads. Where it cannot be read the old one could not either: its fault has the right line. */
+/** The new text, parsed. If it cannot be parsed the old one could not be either, and its error names the right line. */
 function readBack(before: string, after: string, path: string): ClientConfig {
   try {
     return parseConfig(after, path);

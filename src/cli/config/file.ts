@@ -12,7 +12,7 @@ export type ConfigValues = ReadonlyMap<string, string>;
 
 /** What `client.toml` says. */
 export interface ClientConfig {
-  /** Values that stand above the tables. */
+  /** Values above the tables. */
   readonly values: ConfigValues;
   /** Values of the tables `[profiles.<name>]`. */
   readonly profiles: ReadonlyMap<string, ConfigValues>;
@@ -22,10 +22,12 @@ export const EMPTY_CONFIG: ClientConfig = { values: new Map(), profiles: new Map
 
 const MAX_BYTES = 1024 * 1024;
 const PROFILES = "profiles";
-/** Keys that the reference tool writes into a home of its own, and that have no meaning here. */
+/** Keys that the reference tool writes into its home and that have no meaning here. */
 const KEYS_OF_OTHERS: ReadonlySet<string> = new Set(["keyring-default-keyname", "grpc-address", "grpc-insecure"]);
 
-/** Reads `client.toml` of a home; an empty configuration when there is none. Throws one sentence that names the line. */
+/**
+ * Reads `client.toml` of a home; an empty configuration if there is no file. Throws one sentence that names the line.
+ */
 export function readConfig(home: string): ClientConfig {
   const path = configPath(home);
   return existsSync(path) ? parseConfig(readConfigText(path), path) : EMPTY_CONFIG;
@@ -39,17 +41,17 @@ export function readConfigText(path: string): string {
 export function parseConfig(text: string, path: string): ClientConfig {
   const { [PROFILES]: profiles = {}, ...top } = parseToml(text, path);
   const place: Place = { text, path, table: "" };
-  if (!isTable(profiles)) throw fault(place, PROFILES, `"${PROFILES}" is no table: write [${PROFILES}.<name>]`);
+  if (!isTable(profiles)) throw fault(place, PROFILES, `"${PROFILES}" is not a table: write [${PROFILES}.<name>]`);
   const tables = Object.entries(profiles).map(([name, table]) => {
     const inside = { ...place, table: `${PROFILES}.${name}` };
-    if (!isTable(table)) throw fault(place, name, `profile "${name}" is no table: write [${PROFILES}.${name}]`);
-    if ("profile" in table) throw fault(inside, "profile", 'the key "profile" does not stand inside a profile');
+    if (!isTable(table)) throw fault(place, name, `profile "${name}" is not a table: write [${PROFILES}.${name}]`);
+    if ("profile" in table) throw fault(inside, "profile", 'the key "profile" cannot be inside a profile');
     return [name, readValues(table, inside)] as const;
   });
   return { values: readValues(top, place), profiles: new Map(tables) };
 }
 
-/** The table of a TOML text, without a look at its keys. */
+/** The table of a TOML text; its keys are not checked. */
 export function parseToml(text: string, path: string): Readonly<Record<string, unknown>> {
   try {
     return parse(text);
@@ -102,12 +104,7 @@ function unknownKey(name: string, place: Place): Error {
   return fault(place, name, `unknown key "${name}"`, hint);
 }
 
-function fault(
-  { text, path, table }: Place,
-  key: string,
-  reason: string,
-  hint = "correct the line, or take it out",
-): Error {
+function fault({ text, path, table }: Place, key: string, reason: string, hint = "correct or remove the line"): Error {
   const line = findLine(text.split("\n"), table, key);
   return commandError(`${path}${line === undefined ? "" : `:${line + 1}`}: ${reason}`, { hint });
 }

@@ -8,8 +8,8 @@ export interface HomeLock {
 }
 
 /**
- * Keeps a daemon's home to one process. The lock is a folder in `folder`; a process that was killed holds none. Throws
- * `text` with its remedy where another process has it.
+ * Limits a daemon's home to one process. The lock is a folder in `folder`; a process that was killed no longer holds
+ * it. Throws `text` with its remedy if another process has it.
  */
 export function lockHome(folder: string, { text, hint }: { readonly text: string; readonly hint: string }): HomeLock {
   makePrivateDirectory(folder);

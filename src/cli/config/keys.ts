@@ -12,11 +12,11 @@ import {
 } from "../command/global-flags.ts";
 import { OWN_PROFILE } from "../command/profile.ts";
 
-/** One key of `client.toml`. Where nothing is set its default holds, and for a network's key the value of its profile. */
+/** One key of `client.toml`. If it is not set its default applies, or for a network's key the value of its profile. */
 export interface ConfigKey extends Setting<string> {
   /** Belongs to one network: the values of another network's profile never mix with it. */
   readonly ofNetwork: boolean;
-  /** Commands have a flag of its name, for which it stands. */
+  /** Commands have a flag of the same name, whose default it sets. */
   readonly isFlag: boolean;
   /** Written without quotes. */
   readonly isNumber?: boolean;
@@ -25,7 +25,7 @@ export interface ConfigKey extends Setting<string> {
 const MAX_CHAIN_ID = 50;
 const MAX_COIN_TYPE = 2n ** 31n - 1n;
 
-/** All keys, in the order in which they are shown. An empty value is the same as none. */
+/** All keys, in display order. An empty value is the same as none. */
 export const CONFIG_KEYS: readonly ConfigKey[] = [
   { ...CHAIN_ID_FLAG, ofNetwork: true, isFlag: true, parse: parseChainId },
   { ...KEYRING_BACKEND_FLAG, ofNetwork: false, isFlag: true, parse: oneOf(KEYRING_BACKENDS) },
@@ -38,14 +38,14 @@ export const CONFIG_KEYS: readonly ConfigKey[] = [
     default: OWN_PROFILE.name,
     ofNetwork: false,
     isFlag: true,
-    parse: pattern(/^[a-z0-9][a-z0-9_-]{0,49}$/i, "is no name of letters, digits, - and _"),
+    parse: pattern(/^[a-z0-9][a-z0-9_-]{0,49}$/i, "is not a name of letters, digits, - and _"),
   },
   {
     name: "bech32-prefix",
     summary: "start of addresses",
     ofNetwork: true,
     isFlag: false,
-    parse: pattern(/^[a-z][a-z0-9]{0,31}$/, "is no prefix of lower-case letters and digits, such as cosmos"),
+    parse: pattern(/^[a-z][a-z0-9]{0,31}$/, "is not a prefix of lower-case letters and digits, such as cosmos"),
   },
   {
     name: "coin-type",
@@ -77,7 +77,7 @@ export function findConfigKey(name: string): ConfigKey | undefined {
   return CONFIG_KEYS.find((key) => key.name === name);
 }
 
-/** What is wrong with a value that is not empty, to be read behind it; undefined when nothing is. */
+/** What is wrong with a value that is not empty, worded to follow it; undefined if nothing is. */
 export function configFault(key: ConfigKey, text: string): string | undefined {
   try {
     key.parse(text);
@@ -102,7 +102,7 @@ function oneOf(choices: readonly string[]): (text: string) => string {
 
 function parseChainId(text: string): string {
   const good = text.length <= MAX_CHAIN_ID && /^\S+$/u.test(text) && isPrintable(text);
-  return checked(good, text, `is no chain id: 1 to ${MAX_CHAIN_ID} characters without spaces`);
+  return checked(good, text, `is not a chain id: 1 to ${MAX_CHAIN_ID} characters without spaces`);
 }
 
 function parseNode(text: string): string {
@@ -110,16 +110,16 @@ function parseNode(text: string): string {
     parseNodeAddress(text);
     return text;
   } catch (error) {
-    throw new Error(`is no node address: ${errorText(error)}`);
+    throw new Error(`is not a node address: ${errorText(error)}`);
   }
 }
 
 function parseDenom(text: string): string {
-  return checked(isDenom(text), text, "is no denomination, such as utoken");
+  return checked(isDenom(text), text, "is not a denomination, such as utoken");
 }
 
 function parseCoinType(text: string): string {
   const number = tryParseInt(text);
   const good = number !== undefined && number >= 0n && number <= MAX_COIN_TYPE;
-  return checked(good, text, `is no whole number from 0 to ${MAX_COIN_TYPE}`);
+  return checked(good, text, `is not a whole number from 0 to ${MAX_COIN_TYPE}`);
 }

@@ -6,26 +6,29 @@ import { usageError } from "../errors.ts";
 import { type ClientConfig, type ConfigValues, readConfig } from "./file.ts";
 import { CONFIG_KEYS, findConfigKey } from "./keys.ts";
 
-/** A value of a key and where it comes from. */
+/** The value of a key and its source. */
 export interface Setting {
   readonly value: string;
   readonly source: string;
 }
 
-/** What `client.toml` of the home and the chosen profile say; `flags` are those of the command line and environment. */
+/**
+ * The contents of the home's `client.toml` and the chosen profile; `flags` are those of the command line and
+ * environment.
+ */
 export function fileSettings(flags: Flags): FileSettings {
   return settingsOf(readConfig(homeOf(flags)), flags);
 }
 
 function settingsOf(config: ClientConfig, flags: Flags): FileSettings {
   const found = new Map(CONFIG_KEYS.flatMap(({ name }) => entryOf(name, layersOf(config, flags))));
-  // The profile is chosen by now: commands ask the flags for the network, never for its name.
+  // The profile is already chosen: commands ask the flags for the network, never for its name.
   const isText = (name: string): boolean => name !== "profile" && findConfigKey(name)?.isFlag === true;
   const values = [...found].filter(([name]) => isText(name)).map(([name, { value }]) => [name, value] as const);
   return { values: new Map(values), profile: profileOf(profileName(config, flags), found) };
 }
 
-/** Every key with the value that holds, and who says so. */
+/** Every key with the value in effect, and its source. */
 export function effectiveSettings(config: ClientConfig, flags: Flags): Map<string, Setting> {
   const layers = layersOf(config, flags);
   return new Map(CONFIG_KEYS.map((key) => [key.name, written(key.name, flags) ?? lower(key.name, layers)]));
@@ -50,8 +53,8 @@ interface Layer {
 }
 
 /**
- * What stands behind flags and variables, in order. Keys above the tables describe the network that the file itself
- * names; when another profile is chosen, only those that belong to no network hold.
+ * What applies after flags and variables, in order. Keys above the tables describe the network that the file itself
+ * names; with another profile, only those that belong to no network apply.
  */
 function layersOf(config: ClientConfig, flags: Flags): Layer[] {
   const name = profileName(config, flags);

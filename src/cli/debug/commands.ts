@@ -22,7 +22,7 @@ export const DEBUG: CommandSpec = {
     {
       name: "raw-bytes",
       args: "<bytes...>",
-      summary: "Show bytes that are written as decimal numbers in hexadecimal",
+      summary: "Show bytes, written as decimal numbers, in hexadecimal",
       example: "svc debug raw-bytes '[72 101 108 108 111]'",
       load: async () => (await import("./debug.ts")).debugRawBytes,
     },

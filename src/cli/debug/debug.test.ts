@@ -87,8 +87,8 @@ test.each([
   [["pubkey", "abcd"], "<key>: amino bytes of no known key type"],
   [["pubkey", "%%"], "<key>: "],
   [["pubkey", ""], "<key>: "],
-  [["raw-bytes", "[256]"], '<bytes>: "256" is no number'],
-  [["raw-bytes", "0x10"], '<bytes>: "0x10" is no number'],
+  [["raw-bytes", "[256]"], '<bytes>: "256" is not a number'],
+  [["raw-bytes", "0x10"], '<bytes>: "0x10" is not a number'],
 ])("debug %j is refused", async (words, text) => {
   const { code, out, err } = await debug(...words);
   expect({ code, out }).toEqual({ code: 2, out: "" });

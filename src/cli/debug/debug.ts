@@ -103,7 +103,7 @@ function keyOfJson(json: unknown): PublicKey {
   const object = isObject(json as JsonObject) ? (json as JsonObject) : {};
   const [name, value] = [object["@type"] ?? object.type, object.key ?? object.value];
   const type = typeof name === "string" ? TYPES.get(toNamespace(name, "sdk")) : undefined;
-  if (type === undefined || typeof value !== "string") throw new Error("no key of a type that is known here");
+  if (type === undefined || typeof value !== "string") throw new Error("the type of the key is not known");
   return keyOf(type, fromBase64(value));
 }
 
@@ -118,7 +118,7 @@ function keyOf(type: "secp256k1" | "ed25519", key: Uint8Array): PublicKey {
   return { type, key };
 }
 
-/** `debug raw-bytes BYTES`: decimal numbers with spaces or commas between, in brackets or not. */
+/** `debug raw-bytes BYTES`: decimal numbers separated by spaces or commas, with or without brackets. */
 export async function debugRawBytes({ args, io }: CommandInput): Promise<void> {
   const text = args.join(" ").trim();
   const inner = text.startsWith("[") && text.endsWith("]") ? text.slice(1, -1) : text;
@@ -126,7 +126,7 @@ export async function debugRawBytes({ args, io }: CommandInput): Promise<void> {
   const wrong = words.find((word) => !/^\d{1,3}$/.test(word) || Number(word) > 255);
   if (wrong !== undefined) {
     throw usageError(
-      `<bytes>: ${JSON.stringify(wrong.slice(0, 64))} is no number from 0 to 255`,
+      `<bytes>: ${JSON.stringify(wrong.slice(0, 64))} is not a number from 0 to 255`,
       "write '[10 21 13 255]'",
     );
   }

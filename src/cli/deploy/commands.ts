@@ -48,7 +48,7 @@ function questionsOf(input: CommandInput): { readonly questions?: Questions } {
 
 type Runner<R> = (parts: DeployParts, request: R, reporter: DeployReporter) => Promise<DeployResult>;
 
-/** Runs what takes a file to running services, tells how it goes and prints where the services are. */
+/** Runs the workflow from a file to running services, reports its progress and prints where the services are. */
 function runFile<R extends DeployRequest>(
   input: CommandInput,
   makeRequest: (signal: AbortSignal) => R,
@@ -81,13 +81,13 @@ function printDeployed({ flags, io }: CommandInput, result: DeployResult): void 
   io.out(addressLines(result));
 }
 
-/** An interruption, with what can be done next. */
+/** An interruption, with what the user can do next. */
 function whatStays({ home, parts }: Tenant, { file }: DeployRequest): Error {
   const { owner, chainId } = parts.market;
   const entries = new FileJournal(home).entries(owner, chainId).filter((entry) => entry.file === file);
   const dseq = entries.at(-1)?.dseq;
   if (dseq === undefined) return deployErrors.interrupted("nothing was sent");
-  const hint = `svc deploy ${shellWord(file)} goes on with it, svc deploy close --dseq ${dseq} ends it and returns its money`;
+  const hint = `svc deploy ${shellWord(file)} continues it, svc deploy close --dseq ${dseq} ends it and returns its money`;
   return deployErrors.interrupted(`deployment ${dseq} stays as it is`, { hint });
 }
 

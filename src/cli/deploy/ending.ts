@@ -4,7 +4,7 @@ import type { CommandInput } from "../command/spec.ts";
 import { ExitError } from "../errors.ts";
 import { interruptible } from "./interrupts.ts";
 
-/** Runs a command that can be interrupted and cancelled; returns its exit code. Other errors are told by the program. */
+/** Runs a command that can be interrupted and cancelled; returns its exit code. The program reports other errors. */
 export async function runToEnd(input: CommandInput, work: (signal: AbortSignal) => Promise<void>): Promise<number> {
   try {
     await interruptible(work);

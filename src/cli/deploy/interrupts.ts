@@ -1,11 +1,11 @@
 import { EXIT } from "../../util/index.ts";
 
-/** Time in which an interrupted command may say what it has to say and end by itself. */
+/** How long an interrupted command has to print its last words and end. */
 const GRACE_MS = 1500;
 
 /**
- * Runs work that stops, by its own will, when the process is asked to end: the first Ctrl-C aborts the signal, a second one
- * or some patience ends the process.
+ * Runs work that stops in an orderly way when the process is asked to end: the first Ctrl-C aborts the signal; a second
+ * one, or a timeout, ends the process.
  */
 export async function interruptible<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const stop = new AbortController();
@@ -23,7 +23,7 @@ export async function interruptible<T>(work: (signal: AbortSignal) => Promise<T>
   } finally {
     process.off("SIGINT", onSignal);
     process.off("SIGTERM", onSignal);
-    // A question that nobody will answer keeps no process.
+    // A question that nobody will answer does not keep the process alive.
     if (stop.signal.aborted) process.stdin.pause();
   }
 }

@@ -19,12 +19,12 @@ export function logsCommand(input: CommandInput): Promise<number> {
 }
 
 interface Hearer {
-  /** Whose logs are asked for; empty for all. */
+  /** The services whose logs are wanted; empty for all. */
   readonly services: readonly string[];
   readonly say: (text: string) => void;
 }
 
-/** Containers that never started write nothing: the provider says why. One that cannot say it has logs all the same. */
+/** Containers that never started write nothing: the provider says why. If it cannot, the logs are shown anyway. */
 export async function tellIdle(
   { parts }: Pick<Tenant, "parts">,
   { lease, provider }: ServiceLease,

@@ -38,17 +38,17 @@ function readChoice(bid: string | undefined, isAsked: boolean): BidChoice {
   if (bid === undefined) return { kind: isAsked ? "ask" : "cheapest" };
   if (bid === "cheapest") return { kind: "cheapest" };
   if (isAddress(bid)) return { kind: "provider", address: bid };
-  const hint = "see which there are: svc query provider list";
+  const hint = "list the providers: svc query provider list";
   throw usageError(`--bid takes cheapest or the address of a provider, not "${bid.slice(0, 80)}"`, hint);
 }
 
-/** `--dseq`, or the number given as an argument; undefined where both were left out. */
+/** `--dseq`, or the number given as an argument; undefined if both were left out. */
 export function readDseq(flags: Flags, argument?: string): bigint | undefined {
   if (argument === undefined && !flags.given("dseq")) return undefined;
   const dseq = argument === undefined ? flags.uint("dseq") : (tryParseInt(argument) ?? 0n);
   if (dseq <= 0n) {
     const name = argument === undefined ? flags.label("dseq") : `"${argument.slice(0, 64)}"`;
-    throw usageError(`${name}: a deployment has a number, from 1 on`, "see yours: svc deploy ps");
+    throw usageError(`${name}: the number of a deployment is 1 or more`, "see yours: svc deploy ps");
   }
   if (argument !== undefined && flags.given("dseq") && dseq !== flags.uint("dseq")) {
     throw usageError(`the argument says deployment ${dseq}, --dseq says ${flags.uint("dseq")}`);

@@ -25,7 +25,7 @@ async function choose(io: Io, group: string, offers: readonly Offer[]): Promise<
     if (answer.toLowerCase() === "q") throw deployErrors.interrupted();
     const taken = answer === "" ? best : offers[Number(/^\d{1,3}$/.test(answer) ? answer : Number.NaN) - 1];
     if (taken !== undefined) return taken.bid;
-    io.err(`"${answer.slice(0, 20)}" is no number from 1 to ${offers.length}\n`);
+    io.err(`"${answer.slice(0, 20)}" is not a number from 1 to ${offers.length}\n`);
   }
   throw new ExitError(EXIT.usage);
 }

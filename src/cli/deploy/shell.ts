@@ -16,7 +16,7 @@ export async function shellCommand(input: CommandInput): Promise<number> {
   const streams: ShellStreams = { input: process.stdin, output: process.stdout, error: process.stderr };
   const { tty, stdin } = chooseTerminal(input, streams);
   const command = words.length === 1 ? splitWords(words[0] ?? "") : [...words];
-  // Whoever sits at a terminal and names nothing wants a shell.
+  // A user at a terminal who names no command wants a shell.
   if (command.length === 0 && tty) command.push(DEFAULT_SHELL);
   if (command.length === 0)
     throw usageError("no command to run", "name the service and the command: svc deploy shell web sh");

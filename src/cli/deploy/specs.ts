@@ -14,7 +14,7 @@ const TIMEOUT_FLAG: FlagSpec = {
   default: "5m",
 };
 
-/** The flags of all transactions; results are texts unless asked for otherwise. */
+/** The flags of all transactions; results are text by default. */
 const SEND_FLAGS: readonly FlagSpec[] = TX_FLAGS.map((flag) =>
   flag.name === "output" ? { ...flag, default: "text" } : flag,
 );
@@ -56,7 +56,7 @@ const SHORT_FORMS: readonly CommandSpec[] = [
     args: "[service]",
     flags: [
       DSEQ_FLAG,
-      { name: "follow", short: "f", summary: "go on with new lines" },
+      { name: "follow", short: "f", summary: "follow new lines" },
       { name: "tail", value: "<n>", summary: "lines from the end of each replica (default: all)" },
       ...ASK_FLAGS,
     ],
@@ -65,7 +65,7 @@ const SHORT_FORMS: readonly CommandSpec[] = [
   },
   {
     name: "shell",
-    summary: "Run a command in a container; a shell where somebody sits at a terminal and names none",
+    summary: "Run a command in a container; a shell by default at a terminal",
     args: "<service> [command...]",
     flags: [
       DSEQ_FLAG,
@@ -89,12 +89,12 @@ export const DEPLOY: CommandSpec = {
     {
       name: "bid",
       value: "<cheapest|provider>",
-      summary: "bid to take (default: ask; cheapest where nobody is asked)",
+      summary: "bid to take (default: ask, or cheapest without a terminal)",
     },
     { name: "max-price", value: "<price>", summary: "highest price of a group per block, for example 10utoken" },
     { name: "bid-window", value: "<blocks>", summary: "blocks to wait after the first bid", default: "2" },
-    { name: "deposit", value: "<coin>", summary: "money to begin with (default: the least that the chain takes)" },
-    { name: "new", summary: "make another deployment of a file that has one" },
+    { name: "deposit", value: "<coin>", summary: "money to begin with (default: the chain's minimum)" },
+    { name: "new", summary: "make another deployment from a file that already has one" },
     TIMEOUT_FLAG,
     ...SEND_FLAGS,
   ],

@@ -8,7 +8,7 @@ import { signingKeyName } from "../keys/only-key.ts";
 import { keyringSigner, requireSigningKey } from "../tx/session/sender.ts";
 import { readTxSettings, type TxSettings } from "../tx/session/settings.ts";
 
-/** Who deploys, over which node. */
+/** Who deploys, and through which node. */
 export interface Tenant extends LiveOptions {
   readonly chain: ChainClient;
   readonly signer: TxSigner;
@@ -17,7 +17,7 @@ export interface Tenant extends LiveOptions {
   gateway(provider: ProviderRecord): Promise<GatewayClient>;
 }
 
-/** Runs work as the tenant of `--from`, or of the keyring's only key; ends the connections to the node behind it. */
+/** Runs work as the tenant of `--from`, or of the keyring's only key; closes the connections to the node afterwards. */
 export async function asTenant<T>(
   input: CommandInput,
   { tx, signal }: Pick<LiveOptions, "tx" | "signal">,
@@ -37,14 +37,15 @@ export async function asTenant<T>(
   }
 }
 
-/** Flags that say how one single transaction is made or printed: here there are several, one after the other. */
+/** Flags about how a single transaction is made or printed: here there are several, one after the other. */
 const SINGLE = ["generate-only", "offline", "dry-run", "account-number", "sequence"] as const;
 
 /** The transaction flags, as far as a command that sends several transactions can follow them. */
 export function sendSettings({ flags }: CommandInput): TxSettings {
   const single = SINGLE.find((name) => flags.bool(name) || flags.text(name) !== "");
   if (single !== undefined) {
-    const hint = "build each transaction by itself: svc tx deployment create --help, svc tx market lease create --help";
+    const hint =
+      "build each transaction separately: svc tx deployment create --help, svc tx market lease create --help";
     throw usageError(`--${single} cannot be used with svc deploy, which sends transactions and waits for them`, hint);
   }
   if (flags.bool("ledger")) {
@@ -54,7 +55,7 @@ export function sendSettings({ flags }: CommandInput): TxSettings {
   return readTxSettings(flags);
 }
 
-/** What the flags say of transactions; the gas is left to the number of messages unless it was given. */
+/** The transaction flags; unless given, the gas depends on the number of messages. */
 export function marketTx(input: CommandInput): MarketTxOptions {
   const { gas, gasAdjustment, fees, gasPrices, memo, timeoutHeight, signMode } = sendSettings(input);
   const options = { gasAdjustment, fees, gasPrices, memo, timeoutHeight, signMode };

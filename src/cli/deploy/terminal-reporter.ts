@@ -1,7 +1,7 @@
 import type { DeployReporter } from "../../tenant/index.ts";
 import { printable } from "../../util/index.ts";
 
-/** After so much silence the terminal says what is waited for. */
+/** After this much silence the terminal says what the command is waiting for. */
 const SILENCE_MS = 8_000;
 const TICK_MS = 500;
 const NAME_WIDTH = 12;

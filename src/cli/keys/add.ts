@@ -66,7 +66,7 @@ It is the only way to recover your account if you ever forget your password.
 
 /**
  * Creates, recovers or registers a key and prints its record; the phrase of a new key goes to standard error, once.
- * An existing key of the name is replaced only after a confirmation and when the new one is ready.
+ * An existing key of the same name is replaced only after a confirmation, once the new one is ready.
  */
 export async function keysAdd(options: KeysAddOptions, io: Io): Promise<void> {
   checkOptions(options);
@@ -201,7 +201,7 @@ async function askSeedPassphrase(io: Io): Promise<string> {
   return passphrase;
 }
 
-/** Other tools leave white space at the ends out, also of what is typed: another passphrase makes another key. */
+/** Other tools strip white space at the ends, even of typed text: another passphrase makes another key. */
 async function askTrimmed(prompt: string, io: Io): Promise<string> {
   return trimSpace(await io.ask(prompt));
 }
@@ -243,7 +243,7 @@ async function store(
   if (existing !== undefined) {
     const { address } = keyTexts(publicKeyOfNew(key), prefix === undefined ? {} : { prefix });
     const same = await keyring.find(address);
-    // Found out before the old key is gone.
+    // Checked before the old key is deleted.
     if (same !== undefined && same.name !== name)
       throw keyringErrors.exists(`the same key is stored as "${same.name}"`);
     await keyring.delete(name);

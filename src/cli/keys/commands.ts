@@ -25,7 +25,7 @@ const ADD_FLAGS: readonly FlagSpec[] = [
   { name: "hd-path", value: "<path>", summary: "whole derivation path, for example m/44'/118'/0'/0/0" },
   { name: "pubkey", value: "<key>", summary: "store a public key alone, as bech32 or JSON" },
   { name: "pubkey-base64", value: "<key>", summary: "store a public key alone, its 33 bytes in base64" },
-  { name: "multisig", value: "<names>", summary: "names of the members of a multisig, with commas between" },
+  { name: "multisig", value: "<names>", summary: "names of the members of a multisig, separated by commas" },
   { name: "multisig-threshold", value: "<n>", summary: "signatures that the multisig needs", default: "1" },
   { name: "nosort", summary: "keep the order of the members of a multisig" },
   { name: "algo", alias: "key-type", value: "<name>", summary: "kind of key", default: "secp256k1" },

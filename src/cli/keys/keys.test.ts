@@ -363,7 +363,7 @@ describe("keys export and import", () => {
 });
 
 describe("white space at the ends of a piped secret", () => {
-  test("is no part of the passphrase of an armor; one that was made with it opens as well", async () => {
+  test("is not part of the passphrase of an armor; one that was made with it opens as well", async () => {
     await recover("k0");
     const file = join(home, "k0.armor");
     const importAs = (name: string, passphrase: string) =>
@@ -377,7 +377,7 @@ describe("white space at the ends of a piped secret", () => {
     await expect(importAs("d", "exportpw-123\n")).rejects.toThrow("failed to decrypt private key");
   });
 
-  test("is no part of the passphrase of a phrase, nor of entropy", async () => {
+  test("is not part of the passphrase of a phrase, nor of entropy", async () => {
     const address = async (passphrase: string) => {
       const { out } = await add("n", { interactive: true, dryRun: true }, `${PHRASE}\n${passphrase}\n${passphrase}\n`);
       return (parse(out) as { address: string }[])[0]?.address;

@@ -40,7 +40,7 @@ export async function keysList(options: KeysListOptions, io: Io): Promise<void> 
 
 /** What `os` stands for depends on the session: a key that is missing today may be in another place. */
 function tellPlace({ keyringBackend }: KeysFlags, { backend, place }: Keyring, io: Io): void {
-  // Where it became "file", that was told.
+  // The user was told if it became "file".
   if (keyringBackend === "os" && backend === "os") io.err(`keyring backend "os" keeps keys in ${place}\n`);
 }
 
@@ -161,7 +161,9 @@ export function printKey(key: KeyInfo, options: KeysFlags & KeyStyle, io: Io): v
   io.out(options.output === "json" ? `${JSON.stringify(output)}\n` : keysYaml([output]));
 }
 
-/** The key of a name or address; the refusal says what was wrong with the text as an address, and which keys there are. */
+/**
+ * The key of a name or address; the refusal says what was wrong with the text as an address, and which keys there are.
+ */
 export async function findKey(keyring: Keyring, nameOrAddress: string, flags: KeysFlags): Promise<KeyInfo> {
   try {
     return await keyring.get(nameOrAddress);
@@ -179,12 +181,12 @@ function whatIsMissing(nameOrAddress: string, prefix?: string): string {
   return fault === undefined ? `no key has the address ${nameOrAddress}` : `${text}: ${fault}`;
 }
 
-/** Names of keys are seldom that long, and have seldom a digit 1 in front of so many letters. */
+/** Names of keys are rarely that long, and rarely have a digit 1 before that many letters. */
 function looksLikeAddress(text: string): boolean {
   return /^[a-z]+1[a-z0-9]{20,}$/i.test(text);
 }
 
-/** Where the key was looked for, and what there is. Nothing is decrypted for it that would need a passphrase. */
+/** Where the key was looked for, and which keys exist. Nothing is decrypted that would need a passphrase. */
 export async function keysThere(keyring: Keyring, { home, keyringDir, keyringService }: KeysFlags): Promise<string> {
   const inFiles = ["file", "test", "memory"].includes(keyring.backend);
   const where = inFiles ? `in ${keyringDir ?? home}` : `of ${keyringService ?? KEYRING_SERVICE}`;

@@ -62,7 +62,7 @@ describe("without --from", () => {
   });
 });
 
-test("a flag or an argument that is empty is no choice of the only key", async () => {
+test("a flag or an argument that is empty is not a choice of the only key", async () => {
   for (const argv of [
     ["tx", "gov", "vote", "1", "yes", "--from", ""],
     ["tx", "bank", "send", "", address, "1utoken"],

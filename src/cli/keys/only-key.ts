@@ -11,7 +11,7 @@ export async function signingKeyName(context: CliContext, kinds: readonly KeyTyp
   const { flags, keys: place } = context;
   const from = flags.optional("from");
   if (from !== undefined) return from;
-  // A variable of a script that holds nothing is no answer to the question who pays.
+  // A variable of a script that holds nothing is not an answer to the question who pays.
   if (flags.typed("from")) throw fromMissing();
   const keyring = await context.keyring();
   const keys = (await keyring.list(() => undefined)).filter(({ type }) => kinds.includes(type));

@@ -70,7 +70,7 @@ export async function keysImport(options: KeysImportOptions, io: Io): Promise<vo
 
 export interface KeysImportHexOptions extends KeysFlags {
   readonly name: string;
-  /** The 64 digits; asked for when left out, so that they stand in no process list. */
+  /** The 64 digits; asked for when left out, so that no process list shows them. */
   readonly hex?: string;
 }
 
@@ -102,7 +102,7 @@ async function storeNew(keyring: Keyring, name: string, privateKey: Uint8Array):
 const ARMOR_HINT = "give a file as svc keys export prints it, whole and unchanged";
 const ARMOR_FILE = { what: "key file", maxBytes: 64 * 1024, hint: ARMOR_HINT };
 
-/** A piped line may end in white space that was, or was not, part of the passphrase when the armor was made. */
+/** White space at the end of a piped line may or may not have been part of the passphrase when the armor was made. */
 async function decrypt(armor: string, line: string, file: string): Promise<Uint8Array> {
   let wrong: unknown;
   for (const passphrase of passphraseForms(line)) {

@@ -11,7 +11,7 @@ import { Localnet } from "./localnet.ts";
 export async function localnet({ flags, io }: CommandInput): Promise<number> {
   const blockIntervalMs = readSetting(NODE_SETTINGS.blockInterval, flagSettings(flags));
   const deploy = flags.optional("deploy");
-  // A fault of the file is told before anything is started for it.
+  // A fault in the file is reported before anything is started for it.
   if (deploy !== undefined) loadSdlFile(deploy);
   const stop = new AbortController();
   const wish = stopRequested();

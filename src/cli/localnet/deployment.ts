@@ -21,7 +21,7 @@ export interface DeployFileRequest {
   readonly steps: Steps;
 }
 
-/** Gas is free in a localnet; the estimate gets a margin, as blocks come while it is made. */
+/** Gas is free in a localnet; the estimate gets a margin, because blocks are made meanwhile. */
 const TX_OPTIONS = { gas: "auto", gasAdjustment: DEC_ONE + DEC_ONE / 2n } as const;
 
 /** Deploys a file as alice and waits until it answers. */

@@ -37,7 +37,7 @@ test("a home is whole when it was made to its end, and only such a one is remove
   removeHome(home);
   expect(existsSync(home)).toBe(false);
   writeFileSync(join(dir, "mine.txt"), "");
-  expect(() => removeHome(dir)).toThrow(`${dir} is there and was not made by svc localnet`);
+  expect(() => removeHome(dir)).toThrow(`${dir} exists and was not made by svc localnet`);
   rmSync(dir, { recursive: true });
 });
 
@@ -101,7 +101,7 @@ test("the summary's faucet command reaches this localnet", () => {
 test("a home is one localnet's at a time", () => {
   const dir = mkdtempSync(join(tmpdir(), "svc-localnet-"));
   const lock = lockLocalnet("/srv/net", dir);
-  expect(() => lockLocalnet("/srv/net", dir)).toThrow("a localnet runs in /srv/net already");
+  expect(() => lockLocalnet("/srv/net", dir)).toThrow("a localnet is already running in /srv/net");
   lock.release();
   lockLocalnet("/srv/net", dir).release();
   rmSync(dir, { recursive: true });

@@ -29,7 +29,7 @@ export const ACCOUNTS: Readonly<Record<"faucet" | "alice" | "bob" | "provider", 
   provider: 1_000_000_000n,
 };
 
-/** A file that says: this folder was made by this command and may be removed by it. */
+/** A file that marks a folder as made by this command, so that it may be removed. */
 const MARKER = "localnet.json";
 const MAX_MARKER = 64 * 1024;
 const DEFAULT_INTERVAL_MS = 6000;
@@ -39,7 +39,7 @@ export interface LocalnetState {
   readonly chainId: string;
   readonly rpc: string;
   readonly netUrl: string;
-  /** Whether it stays when the localnet stops. */
+  /** Whether it is kept when the localnet stops. */
   readonly kept: boolean;
 }
 
@@ -48,7 +48,7 @@ export function defaultLocalnetHome(offset: number): string {
   return join(userHome(), ".svc", offset === 0 ? "localnet" : `localnet-${offset}`);
 }
 
-/** As a whole: a home whose marker was cut short would not be known as one to keep. */
+/** Written atomically: with a truncated marker the home would not be recognised as one to keep. */
 export function writeState(home: string, state: LocalnetState): void {
   replaceFile(join(home, MARKER), `${JSON.stringify(state, null, 2)}\n`);
 }
@@ -72,12 +72,12 @@ export function readState(home: string, offset: number): LocalnetState {
   }
 }
 
-/** Whether a home is there that was made to its end. */
+/** Whether a completely made home exists. */
 export function isWholeHome(home: string): boolean {
   return "chainId" in readMarker(home);
 }
 
-/** Whether a home is there that is to outlive the localnets that run in it. */
+/** Whether a home exists that outlives the localnets that run in it. */
 export function isKeptHome(home: string): boolean {
   const marker = readMarker(home);
   return "kept" in marker && marker.kept === true;
@@ -86,7 +86,7 @@ export function isKeptHome(home: string): boolean {
 function readMarker(home: string): object {
   const path = join(home, MARKER);
   if (!existsSync(path)) return {};
-  // A marker that cannot be read now may say that the home is to be kept.
+  // A marker that cannot be read may say that the home is to be kept.
   const text = readFileText(path, { maxBytes: MAX_MARKER });
   try {
     const marker: unknown = JSON.parse(text);
@@ -101,7 +101,7 @@ function readMarker(home: string): object {
 export function removeHome(home: string): void {
   if (!existsSync(home) || isEmptyFolder(home)) return;
   if (!existsSync(join(home, MARKER))) {
-    throw commandError(`${home} is there and was not made by svc localnet`, {
+    throw commandError(`${home} exists and was not made by svc localnet`, {
       hint: "name another folder with --home",
     });
   }
@@ -143,7 +143,7 @@ const BLOCK_COUNTED: readonly (readonly [module: string, param: string])[] = [
   ["escrow", "low_balance_blocks"],
 ];
 
-/** Times that are counted in blocks stay the same times when blocks come faster. */
+/** Times counted in blocks stay the same when blocks come faster. */
 function scaleParams(appState: JsonObject, intervalMs: number): JsonObject {
   const state: Record<string, JsonValue> = { ...appState };
   for (const [module, name] of BLOCK_COUNTED) {
@@ -160,7 +160,7 @@ function isObject(value: JsonValue | undefined): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Lets commands with this home find its keys and its node by themselves: `client.toml` names them. */
+/** Lets commands with this home find its keys and its node: `client.toml` names them. */
 export function writeClientSettings(home: string, node: string): void {
   const settings = { "chain-id": LOCALNET_CHAIN_ID, "keyring-backend": "test", node };
   for (const [name, value] of Object.entries(settings)) {
@@ -173,7 +173,7 @@ export function writeClientSettings(home: string, node: string): void {
 /** A second start would remove the home and the containers of the first. The lock is in the run folder. */
 export function lockLocalnet(home: string, runDir: string): HomeLock {
   return lockHome(runDir, {
-    text: `a localnet runs in ${home} already`,
-    hint: "stop it with Ctrl-C where it runs, or start another one beside it with --port-offset 100 (and its own --home)",
+    text: `a localnet is already running in ${home}`,
+    hint: "stop it with Ctrl-C in its terminal, or start another one with --port-offset 100 (and its own --home)",
   });
 }

@@ -50,20 +50,22 @@ export interface LocalnetOptions {
 }
 
 const POLL_MS = 25;
-/** Pages under development on this machine and wallets of its browser; other pages have no business with its test keys. */
+/**
+ * Pages under development on this machine and wallets of its browser; other pages have no business with its test keys.
+ */
 const LOCAL_ORIGINS = "http://localhost:*,http://127.0.0.1:*,chrome-extension://*,moz-extension://*";
-/** Containers of a localnet hold nothing worth a long good-bye. */
+/** Containers of a localnet hold nothing worth a long shutdown. */
 const STOP_GRACE_MS = 1000;
 const START_MS = 60_000;
 
-/** A chain, a provider and whatever they need, on this machine, until it is told to stop. */
+/** A chain, a provider and everything they need, on this machine, until it is stopped. */
 export class Localnet {
   readonly #options: LocalnetOptions;
   readonly #io: Pick<Io, "out" | "err">;
   readonly #home: string;
   readonly #ports: LocalnetPorts;
   readonly #steps: Steps;
-  /** What was kept once stays: a start that forgets the flag loses nothing. */
+  /** A home that was kept once stays kept: a start without the flag loses nothing. */
   #keep: boolean;
   /** Undoes what was started, the last first. */
   readonly #cleanups: { readonly what: string; readonly run: () => Promise<void> }[] = [];
@@ -87,7 +89,7 @@ export class Localnet {
     });
   }
 
-  /** Starts everything, tells the result and waits for the signal or for a process that ends by itself. */
+  /** Starts everything, prints the result and waits for the signal or for a process that ends unexpectedly. */
   async run(): Promise<number> {
     try {
       await this.#start();
@@ -160,7 +162,7 @@ export class Localnet {
   async #makeHome(): Promise<void> {
     if (isKeptHome(this.#home)) {
       this.#keep = true;
-      this.#steps.say(`going on with the localnet kept in ${this.#home} (to begin anew, remove that folder)`);
+      this.#steps.say(`continuing the localnet kept in ${this.#home} (remove that folder to start over)`);
     }
     if (!this.#keep || !isWholeHome(this.#home)) {
       await this.#purgeContainers("data");
@@ -178,7 +180,7 @@ export class Localnet {
       ...["--rpc.cors-allowed-origins", LOCAL_ORIGINS, "--api.cors-allowed-origins", LOCAL_ORIGINS],
       ...["--api.enable", "--api.address", `tcp://127.0.0.1:${this.#ports.rest}`],
     ]);
-    // Our own node's word alone counts: where the port is taken, somebody else's would answer.
+    // Only our own node's output counts: if the port is taken, another program would answer.
     await this.#ready(node, /^node ready/);
     const client = new ChainClient(this.#rpcUrl);
     this.#client = client;
@@ -209,7 +211,7 @@ export class Localnet {
       ...["--deployment-ingress-domain", "localhost", "--ingress-listen-address", `127.0.0.1:${ports.ingressHttp}`],
       ...["--gateway-listen-address", `127.0.0.1:${ports.gateway}`],
     ]);
-    // Said before the first bid; somebody who tries a localnet without root should not wait for bids.
+    // Printed before the first bid: somebody who runs a localnet without root should not wait for bids.
     void child.waitFor(/this provider does not bid/).then(
       (line) => this.#steps.say(obstacleText(line)),
       () => {},
@@ -259,7 +261,7 @@ export class Localnet {
     else this.#steps.summary({ ...ready, homeFlags, deployments: this.#deployments });
   }
 
-  /** A node or provider that ends by itself ends the localnet with an error. */
+  /** A node or provider that ends unexpectedly ends the localnet with an error. */
   async #untilStopped(): Promise<void> {
     const { signal } = this.#options;
     const stopped = new Promise<undefined>((resolve) => {
@@ -271,10 +273,10 @@ export class Localnet {
     if (end === undefined) return;
     const { name, lastWords } = end.child;
     const words = lastWords === "" ? "" : `: ${lastWords}`;
-    throw commandError(`the ${name} ended by itself (${end.how})${words}`, { hint: `see ${this.#savedLog(name)}` });
+    throw commandError(`the ${name} ended unexpectedly (${end.how})${words}`, { hint: `see ${this.#savedLog(name)}` });
   }
 
-  /** Stops in reverse order; a step that fails is told and does not keep the others from running. */
+  /** Stops in reverse order; a step that fails is reported and does not stop the others. */
   async #stop(): Promise<void> {
     if (this.#cleanups.length > 1) this.#steps.say("stopping ...");
     for (const { what, run } of this.#cleanups.toReversed()) {
@@ -319,7 +321,7 @@ export class Localnet {
     return join(this.#home, `${name}.log`);
   }
 
-  /** The log of a process that failed, where it is still found when the home is removed. */
+  /** The log of a process that failed, in a place that survives the removal of the home. */
   #savedLog(name: string): string {
     const file = this.#logFile(name);
     if (this.#keep || !existsSync(file)) return file;

@@ -38,7 +38,7 @@ const LISTENERS = [
   ["net", "the network files"],
 ] as const;
 
-/** Tells a port that is taken before anything is started, with an offset at which all are free. */
+/** Reports a port that is taken before anything is started, with an offset at which all are free. */
 export async function requireFreePorts(offset: number): Promise<void> {
   const taken = await takenPort(localnetPorts(offset));
   if (taken === undefined) return;

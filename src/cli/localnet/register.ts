@@ -15,7 +15,7 @@ export interface Registration {
   readonly hostUri: string;
 }
 
-/** Registers the provider and publishes its server certificate, in one transaction; nothing when that was done before. */
+/** Registers the provider and publishes its server certificate, in one transaction; nothing if that was done before. */
 export async function registerProvider({ client, signer, home, hostUri }: Registration): Promise<void> {
   if ((await marketReader(client.query).provider(signer.address)) !== undefined) return;
   const attributes = [{ key: "host", value: "localnet" }, ...STORAGE_CLASSES.flatMap(storageAttributes)];

@@ -2,7 +2,7 @@ import type { TxSigner } from "../../client/index.ts";
 import type { Keyring } from "../../keyring/index.ts";
 import { encodeAddress } from "../../wire/index.ts";
 
-/** A key of a keyring as one that signs. */
+/** A signer for a key of a keyring. */
 export async function keySigner(keyring: Keyring, name: string): Promise<TxSigner> {
   const key = await keyring.get(name);
   return {

@@ -4,7 +4,7 @@ import type { CommandSpec } from "../command/spec.ts";
 const OFFSET_FLAG = {
   name: "port-offset",
   value: "<n>",
-  summary: "added to every port, a multiple of 100 up to 3400: a second localnet beside the first",
+  summary: "added to every port, a multiple of 100 up to 3400, for a second localnet on this machine",
   default: "0",
 } as const;
 
@@ -21,7 +21,7 @@ const LOCALNET: CommandSpec = {
   name: "localnet",
   summary: "Run a chain and a provider on this machine, until Ctrl-C",
   flags: [
-    { name: "deploy", value: "<file>", summary: "deploy this file when all is up" },
+    { name: "deploy", value: "<file>", summary: "deploy this file when everything is up" },
     OFFSET_FLAG,
     { ...NODE_SETTINGS.blockInterval, summary: "time between blocks", default: "1s" },
     { name: "keep", summary: "keep chain, keys and volumes for the next start" },
@@ -38,7 +38,7 @@ const LOCALNET: CommandSpec = {
 
 const FAUCET: CommandSpec = {
   name: "faucet",
-  summary: "Send tokens of a running localnet to an address",
+  summary: "Send tokens from a running localnet to an address",
   args: "<address> [amount]",
   flags: [OFFSET_FLAG, OUTPUT_FLAG],
   example: "svc faucet $ADDRESS 100000000utoken",

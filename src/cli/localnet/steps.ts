@@ -19,7 +19,7 @@ export interface Summary {
 
 const WAITING_MS = 10_000;
 
-/** Tells what is done and how long it took: lines for people on standard error, JSON lines on standard output. */
+/** Reports what is done and how long it took: lines for people on standard error, JSON lines on standard output. */
 export class Steps {
   readonly #options: StepsOptions;
   readonly #begun = performance.now();
@@ -33,7 +33,7 @@ export class Steps {
     this.#options.err(text);
   }
 
-  /** Runs a step; one that takes long says what it is waiting for. */
+  /** Runs a step; a slow one says what it is waiting for. */
   async run(name: string, work: () => Promise<void>): Promise<void> {
     const begun = performance.now();
     const timer = setInterval(() => this.say(`waiting for: ${name} ...`), WAITING_MS);
@@ -53,7 +53,7 @@ export class Steps {
     else this.say(`${name.padEnd(28)} ${(rounded / 1000).toFixed(2).padStart(6)} s`);
   }
 
-  /** What a person needs to go on. */
+  /** What a person needs next. */
   summary({ rpc, rest, net_url: netUrl, home, homeFlags, deployments }: Summary): void {
     const { out } = this.#options;
     const total = (performance.now() - this.#begun) / 1000;

@@ -4,7 +4,7 @@ import type { CommandSpec, FlagSpec } from "../command/spec.ts";
 
 const START_FLAGS: readonly FlagSpec[] = Object.values(NODE_SETTINGS);
 
-/** What the keys in a node's home say of it. */
+/** What the keys in a node's home say about it. */
 const IDENTITY: readonly CommandSpec[] = [
   {
     name: "show-node-id",
@@ -26,7 +26,7 @@ const IDENTITY: readonly CommandSpec[] = [
   },
   {
     name: "version",
-    summary: "Show the protocols that the engine inside speaks",
+    summary: "Show the protocols of the engine",
     flags: [{ ...OUTPUT_FLAG, default: "text" }],
     example: "svc tendermint version",
     load: async () => (await import("./identity.ts")).engineVersion,
@@ -38,8 +38,8 @@ export const NODE_COMMANDS: readonly CommandSpec[] = [
   {
     name: "init",
     args: "<moniker>",
-    summary: "Make the home of a node: keys, genesis file, empty data",
-    flags: [{ name: "overwrite", short: "o", summary: "write a new genesis file over the one that is there" }],
+    summary: "Create the home of a node: keys, genesis file, empty data",
+    flags: [{ name: "overwrite", short: "o", summary: "replace the existing genesis file" }],
     example: "svc init mynode --chain-id svc-1",
     load: async () => (await import("./node.ts")).init,
   },
@@ -68,12 +68,12 @@ export const NODE_COMMANDS: readonly CommandSpec[] = [
   {
     name: "tendermint",
     aliases: ["comet", "cometbft"],
-    summary: "Show who the node of the home is",
+    summary: "Show the identity of the home's node",
     commands: async () => IDENTITY,
   },
   {
     name: "export",
-    summary: "Print the present state as a genesis file; the node must not run",
+    summary: "Print the current state as a genesis file; the node must be stopped",
     load: async () => (await import("./node.ts")).exportState,
   },
 ];

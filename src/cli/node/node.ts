@@ -59,7 +59,7 @@ export const exportState: Run = async ({ flags, io }) => {
   io.out(`${exportGenesis(homeOf(flags))}\n`);
 };
 
-/** `start`: runs a node until it is told to stop. */
+/** `start`: runs a node until it is stopped. */
 export const start: Run = async ({ flags, io }) => {
   const config = readNodeConfig(flagSettings(flags));
   const logger = createLogger(logOptions(flags));
@@ -82,7 +82,7 @@ function addressesOf({ rpcUrl, restUrl }: Node): string {
   return [`RPC ${rpcUrl}`, ...others].join(", ");
 }
 
-/** Resolves when the node is told to stop, or with the error when it ends by itself. */
+/** Resolves when the node is asked to stop, or with the error if it ends unexpectedly. */
 async function endOf(node: Node, signal: Promise<unknown>): Promise<unknown> {
   return Promise.race([signal.then(() => undefined), node.ended.then(({ error }) => error)]);
 }

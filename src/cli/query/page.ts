@@ -39,7 +39,10 @@ function readLimit(flags: Flags): bigint {
 function checkKey(text: string, label: string): string {
   if (toBase64(bytesOf(text)) === text) return text;
   const shown = JSON.stringify(text.slice(0, 80));
-  throw usageError(`${label}: ${shown} is no key of a page`, "copy next_key of the page before, whole and unchanged");
+  throw usageError(
+    `${label}: ${shown} is not a key of a page`,
+    "copy next_key of the previous page, whole and unchanged",
+  );
 }
 
 function bytesOf(text: string): Uint8Array {

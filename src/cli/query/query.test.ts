@@ -87,7 +87,7 @@ describe("query bank balances", () => {
     ["no number", ["--limit", "many"], '--limit takes a whole number, not "many"'],
     ["a negative number", ["--offset", "-1"], '--offset takes a whole number, not "-1"'],
     ["a wrong height", ["--height", "x"], '--height takes a whole number, not "x"'],
-    ["a wrong denomination", ["--denom", "1x"], '--denom: "1x" is no denomination'],
+    ["a wrong denomination", ["--denom", "1x"], '--denom: "1x" is not a denomination'],
     ["a wrong format", ["-o", "xml"], '--output takes text, json, not "xml"'],
     ["a wrong node", ["--node", "ftp://x"], "invalid node address"],
   ])("refuses %s", async (_, flags, text) => {
@@ -97,7 +97,7 @@ describe("query bank balances", () => {
     expect(err).toContain(text);
   });
 
-  test("refuses what is no address, and says why", async () => {
+  test("refuses what is not an address, and says why", async () => {
     const wrong = `${alice.slice(0, -1)}${alice.endsWith("q") ? "p" : "q"}`;
     const { code, err } = await chain.run(["query", "bank", "balances", wrong]);
     expect(code).toBe(2);
@@ -216,7 +216,7 @@ describe("query tx, txs, block, account", () => {
     expect(JSON.stringify(results.txs_results[0].events)).toContain("transfer");
     const latest = JSON.parse((await chain.run(["query", "block-results"])).out);
     expect(Number(latest.height)).toBeGreaterThanOrEqual(Number(height));
-    expect((await chain.run(["query", "block-results", "0"])).err).toContain('<height>: "0" is no height');
+    expect((await chain.run(["query", "block-results", "0"])).err).toContain('<height>: "0" is not a height');
     expect((await chain.run(["query", "block-results", "99999999"])).code).toBe(1);
   });
 

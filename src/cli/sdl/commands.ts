@@ -18,7 +18,7 @@ export const SDL_COMMANDS: readonly CommandSpec[] = [
   {
     name: "hash",
     args: "<file>",
-    summary: "Print the hash of a deployment file's manifest, as it stands on the chain",
+    summary: "Print the hash of a deployment file's manifest, as the chain stores it",
     example: "svc sdl hash examples/web.yaml",
     load: async () => {
       const { sdlHash } = await import("./sdl.ts");

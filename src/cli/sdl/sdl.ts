@@ -21,7 +21,7 @@ export function sdlValidate(file: string, io: SdlIo, flags: SdlFlags = {}): numb
   }
 }
 
-/** `sdl hash FILE`: the manifest hash in hexadecimal, as it stands on the chain. */
+/** `sdl hash FILE`: the manifest hash in hexadecimal, as the chain stores it. */
 export function sdlHash(file: string, io: SdlIo): void {
   const loaded = loadSdlFile(file);
   printWarnings(loaded.warnings, io);

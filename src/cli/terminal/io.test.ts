@@ -70,7 +70,7 @@ describe("piped input", () => {
     await expect(line).rejects.toThrow("standard input: read EIO");
   });
 
-  test.each(["yes", "", "n", "yy", "ja"])("%j is no confirmation", async (answer) => {
+  test.each(["yes", "", "n", "yy", "ja"])("%j is not a confirmation", async (answer) => {
     const { io, input } = make(new PassThrough());
     input.end(`${answer}\n`);
     expect(await io.confirm("Continue?")).toBe(false);

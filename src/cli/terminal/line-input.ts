@@ -153,7 +153,7 @@ export class LineInput {
     this.#wake();
   }
 
-  /** Notices bytes that are no UTF-8; without a chunk, also a character that was cut off. */
+  /** Notices bytes that are not UTF-8; without a chunk, also a character that was cut off. */
   #check(chunk?: Uint8Array): void {
     if (this.#isGarbled) return;
     try {

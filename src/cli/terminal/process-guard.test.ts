@@ -69,7 +69,7 @@ describe("a terminal that has gone", () => {
     expect(process.listenerCount("SIGHUP")).toBe(0);
   });
 
-  test("is no terminal that is there still, nor one that never was", () => {
+  test("is not a terminal that is there still, nor one that never was", () => {
     const there = atTerminal();
     there.emit("exit", 0);
     expect(there.ends).toEqual([]);

@@ -5,7 +5,7 @@ import { GOV } from "./gov/commands.ts";
 import { AUDIT, CERT, DEPLOYMENT, ESCROW, PROVIDER } from "./market/commands.ts";
 import { DISTRIBUTION, STAKING } from "./staking/commands.ts";
 
-/** Commands that are more than one rpc, by module: they need a file, several messages or a question. */
+/** Commands that are more than one rpc, by module: they need a file, several messages or a prompt. */
 export const OWN_TXS: Readonly<Record<string, readonly CommandSpec[]>> = {
   audit: AUDIT,
   authz: AUTHZ,

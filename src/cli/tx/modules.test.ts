@@ -326,7 +326,7 @@ describe("tx vesting", () => {
       "--",
       end,
     ]);
-    expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining(`<end-time>: "${end}" is no time`) });
+    expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining(`<end-time>: "${end}" is not a time`) });
   });
 });
 
@@ -356,7 +356,7 @@ describe("tx bank multi-send", () => {
     [[BOB], "give one or more receivers and, behind them, the amount"],
     [["bob", "7stake"], "<to-addresses>:"],
     [[BOB, ALICE], "<amount>:"],
-    [[BOB, "0stake"], "is no amount above zero"],
+    [[BOB, "0stake"], "is not an amount above zero"],
     [[BOB, BOB, "1stake", "--split"], "1stake cannot be split among 2"],
   ])("%j is refused", async (words, text) => {
     const { code, out, err } = await runCli(["tx", "bank", "multi-send", ALICE, ...words, ...UNSENT]);

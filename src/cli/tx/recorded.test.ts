@@ -60,10 +60,10 @@ const OURS: readonly (readonly [what: string, code: number, text: string])[] = [
   ["a bad fee", 2, 'Error: --fees: invalid coin "1a": write an integer amount and a denomination'],
   ["fees and prices", 2, "Error: cannot provide both fees and gas prices"],
   ["an estimate offline", 2, "Error: cannot estimate gas in offline mode"],
-  ["gas that is no number", 2, 'Error: --gas: gas must be either integer or auto, not "abc"'],
+  ["gas that is not a number", 2, 'Error: --gas: gas must be either integer or auto, not "abc"'],
   ["a bad address", 2, 'Error: <to-address>: decoding bech32 failed for "cosmos1bad"'],
   ["a bad amount", 2, 'Error: <amount>: invalid coin "1U!"'],
-  ["nothing to send", 2, 'Error: <amount>: "0uvec" is no amount above zero'],
+  ["nothing to send", 2, 'Error: <amount>: "0uvec" is not an amount above zero'],
   ["--offline without numbers", 2, "Error: required flag --account-number is not set"],
   ["no node", 1, "Error: cannot reach the node at http://localhost:1: connection refused"],
   ["a simulation without a node", 1, "Error: cannot reach the node at http://localhost:1: connection refused"],
@@ -73,9 +73,9 @@ const OURS: readonly (readonly [what: string, code: number, text: string])[] = [
   ["to broadcast offline", 2, "Error: cannot broadcast tx during offline mode"],
   ["a mode that is none", 2, 'Error: --broadcast-mode takes sync, async, block, not "foo"'],
   ["a query without a node", 1, "Error: cannot reach the node at http://localhost:1: connection refused"],
-  ["no hash", 2, 'Error: <hash>: "zz" is no transaction hash of 64 hex digits'],
-  ["bytes that are no transaction", 1, "Error: invalid length: tx parse error"],
-  ["a valid signature, which is no refusal", 0, ""],
+  ["no hash", 2, 'Error: <hash>: "zz" is not a transaction hash of 64 hex digits'],
+  ["bytes that are not a transaction", 1, "Error: invalid length: tx parse error"],
+  ["a valid signature, which is not a refusal", 0, ""],
 ];
 
 describe("recorded refusals", () => {

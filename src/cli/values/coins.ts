@@ -33,7 +33,10 @@ export function readCoin(text: string, label: string, { denom }: Pick<NetworkPro
     throw usageError(`${label}: ${errorText(error)}`);
   }
   if (coin.amount > 0n) return { denom: coin.denom, amount: coin.amount.toString() };
-  throw usageError(`${label}: "${formatCoin(coin)}" is no amount above zero`, `write one, for example 5000${denom}`);
+  throw usageError(
+    `${label}: "${formatCoin(coin)}" is not an amount above zero`,
+    `write one, for example 5000${denom}`,
+  );
 }
 
 /** The coins of a flag; undefined when it is not given. */
@@ -50,7 +53,7 @@ export function coinsFlag(flags: Flags, name: string): MessageCoin[] | undefined
 function positive(coins: ReturnType<typeof parseCoins>, name: string, { profile }: Flags): MessageCoin[] {
   if (coins.length === 0 || coins.some(({ amount }) => amount === 0n)) {
     throw usageError(
-      `${name}: "${formatCoins(coins)}" is no amount above zero`,
+      `${name}: "${formatCoins(coins)}" is not an amount above zero`,
       `write one or several, for example 5000${profile.denom}`,
     );
   }

@@ -8,7 +8,7 @@ export function proposalId(text: string): bigint {
   const id = tryParseInt(text);
   if (id !== undefined && id > 0n && id <= MAX_ID) return id;
   throw usageError(
-    `<proposal-id>: "${text.slice(0, 64)}" is no number of a proposal`,
+    `<proposal-id>: "${text.slice(0, 64)}" is not a number of a proposal`,
     "look them up: svc query gov proposals",
   );
 }

@@ -125,7 +125,9 @@ export class NodeApi {
     };
   }
 
-  /** Asks the application as it is; a refusal is told by the code of the result. `QueryClient` is the typed way. */
+  /**
+   * Queries the application directly; the code of the result says whether it refused. `QueryClient` is the typed way.
+   */
   async abciQuery(path: string, data: Uint8Array, options: AbciQueryOptions = {}): Promise<AbciQueryResult> {
     const { height = 0n, prove = false } = options;
     const params = { path, data: toHex(data), height: height.toString(), prove };

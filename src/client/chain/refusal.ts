@@ -27,9 +27,9 @@ export function queryFault(error: unknown): QueryFault {
 }
 
 /**
- * The error behind a refusal. Applications put errors of their handlers in the words of gRPC, `rpc error: code = NotFound
- * desc = ...: key not found`, once or twice over, with one of four codes: those words are taken off again, and the code
- * is that of the error inside where it can be told.
+ * The error behind a refusal. Applications put errors of their handlers in the words of gRPC, `rpc error: code =
+ * NotFound desc = ...: key not found`, once or twice over, with one of four codes: those words are taken off again, and
+ * the code is that of the inner error if it can be recognised.
  */
 export function readRefusal(answer: Pick<AbciQueryResult, "codespace" | "code" | "log" | "info">): SvcError {
   const { codespace, code, log } = answer;

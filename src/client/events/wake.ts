@@ -1,4 +1,4 @@
-/** Lets one waiter sleep until it is woken, some time has passed or it is told to stop. */
+/** Lets one waiter sleep until it is woken, some time has passed or it has to stop. */
 export class Wake {
   #woken = false;
   #rouse: (() => void) | undefined;

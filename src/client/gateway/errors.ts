@@ -7,7 +7,7 @@ export const gatewayClientErrors = defineErrors("provider-client", {
     "the provider cannot be reached",
     "is it running? see its address with: svc query provider get ADDRESS",
   ],
-  badAddress: [2, "the provider's address on the chain is no https address"],
+  badAddress: [2, "the provider's address on the chain is not an https address"],
   wrongServer: [
     3,
     "the server is not the provider",

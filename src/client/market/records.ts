@@ -164,7 +164,7 @@ function need<T>(part: T | undefined, name: string): T {
   return part;
 }
 
-/** An unknown number is no proof that something has ended. */
+/** An unknown number is not a proof that something has ended. */
 function known<S>(states: ReadonlyMap<number, S>, state: number, name: string): S {
   const word = states.get(state);
   if (word === undefined) throw clientErrors.badAnswer(`the node answered with an unknown ${name} state ${state}`);

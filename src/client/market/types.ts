@@ -102,7 +102,7 @@ export interface MarketParams {
 export interface DepositTerms {
   /** Least deposits, the default denomination first. */
   readonly minDeposits: readonly IntCoin[];
-  /** A lease needs funds for so many blocks. */
+  /** A lease needs funds for this many blocks. */
   readonly startBlocks: bigint;
   /** What a deployment may ask for. */
   readonly limits: SdlLimits;

@@ -16,7 +16,7 @@ export interface EventConnection {
   send(text: string): void;
   /** Asks for a sign of life. */
   ping(): void;
-  /** Ends in order; nothing is told any more. */
+  /** Ends in order; nothing more is delivered. */
   close(): void;
   /** Gives up a connection that has gone silent. */
   abort(): void;

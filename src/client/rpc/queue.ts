@@ -21,7 +21,7 @@ export class Queue<T> implements AsyncIterable<T> {
     this.#waiting?.();
   }
 
-  /** Ends the iteration behind the items that are there, with an error if one is given. */
+  /** Ends the iteration after the current items, with an error if one is given. */
   end(error?: unknown): void {
     this.#end ??= error === undefined ? {} : { error };
     this.#waiting?.();

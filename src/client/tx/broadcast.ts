@@ -11,7 +11,9 @@ import { broadcastResponse, committedResponse, type TxResponse } from "./tx-resp
 export interface WaitOptions {
   /** Longest wait for the commit in milliseconds; default 60 s. */
   readonly timeoutMs?: number;
-  /** Longest pause between two questions in milliseconds; default 250. The first ones are shorter: a block may be near. */
+  /**
+   * Longest pause between two questions in milliseconds; default 250. The first ones are shorter: a block may be near.
+   */
   readonly pollMs?: number;
   readonly signal?: AbortSignal;
 }
@@ -22,7 +24,7 @@ const DEFAULT_POLL_MS = 250;
 const FIRST_PAUSE = 0.1;
 
 /**
- * Hands in a signed transaction. A refusal is no exception: it is told by the response's code. Rejects with
+ * Broadcasts a signed transaction. A refusal is not an exception: the response's code says so. Rejects with
  * `clientErrors.timeout` when mode `block` has waited in vain; the transaction may still be included then.
  */
 export async function broadcastTx(

@@ -24,7 +24,7 @@ export function parseGas(text: string): GasSetting {
 export function parseGasAdjustment(text: string): Dec {
   const value = tryParseDec(text);
   if (value === undefined || value <= 0n)
-    throw clientErrors.gas(`the gas adjustment ${quote(text)} is no positive number`);
+    throw clientErrors.gas(`the gas adjustment ${quote(text)} is not a positive number`);
   return value;
 }
 

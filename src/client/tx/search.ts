@@ -7,7 +7,7 @@ import { queriedResponse, type TxResponse } from "./tx-response.ts";
 export async function queryTx(chain: ChainClient, hash: string): Promise<TxResponse> {
   const clean = hash.replace(/^0x/, "").toUpperCase();
   if (!/^[0-9A-F]{64}$/.test(clean)) {
-    throw sdkErrors.invalidRequest(`${JSON.stringify(hash.slice(0, 80))} is no transaction hash of 64 hex digits`);
+    throw sdkErrors.invalidRequest(`${JSON.stringify(hash.slice(0, 80))} is not a transaction hash of 64 hex digits`);
   }
   const tx = await chain.node.tx(clean);
   if (tx === undefined) {

@@ -5,7 +5,7 @@ import type { TxSigner } from "./tx.ts";
 
 /**
  * A signer with its key in the memory of this program: for tests, scripts and pages. Keyrings keep keys safer.
- * @param privateKey 32 bytes of secp256k1; an error is thrown for what is no key
+ * @param privateKey 32 bytes of secp256k1; an error is thrown for what is not a key
  * @param prefix bech32 prefix of the network, ours by default
  */
 export function privateKeySigner(privateKey: Uint8Array, prefix?: string): TxSigner {

@@ -217,7 +217,7 @@ describe("signing", () => {
       expect(publicKeyFromAny(info?.publicKey ?? fail())).toEqual(team);
       expect(info?.sequence).toBe(3n);
       const sum = info?.modeInfo?.sum;
-      if (sum?.case !== "multi") throw new Error("the signer is no multisig");
+      if (sum?.case !== "multi") throw new Error("the signer is not a multisig");
       // As the chain pairs them: two of the three, each with a signature of its own.
       const shares = memberSignatures(team, sum.value, raw.signatures[0] ?? new Uint8Array());
       expect(shares.map((share) => [share.publicKey.key, share.mode, share.signature.length])).toEqual(
@@ -463,8 +463,8 @@ describe("looking transactions up", () => {
     });
   });
 
-  it("tells what is no hash and what is no transaction", async () => {
-    await expect(queryTx(chain, "zz")).rejects.toThrow(/"zz" is no transaction hash of 64 hex digits/);
+  it("tells what is not a hash and what is not a transaction", async () => {
+    await expect(queryTx(chain, "zz")).rejects.toThrow(/"zz" is not a transaction hash of 64 hex digits/);
     node.methods.tx = () => {
       throw new Refusal("tx (A) not found");
     };
@@ -493,7 +493,7 @@ describe("looking transactions up", () => {
     }
   });
 
-  it("reads no logs from what is no list of logs", () => {
+  it("reads no logs from what is not a list of logs", () => {
     expect(parseLogs("")).toEqual([]);
     expect(parseLogs("[1")).toEqual([]);
     expect(parseLogs('[1,{"events":5}]')).toEqual([expect.objectContaining({ msgIndex: 0, events: [] })]);

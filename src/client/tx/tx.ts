@@ -144,7 +144,7 @@ export async function prepareTx(
   return withSequence({ ...draft, fee: feeFor(estimate.gasLimit, options) }, estimate.sequence);
 }
 
-/** Of whom gas is estimated, and how. */
+/** Whose gas is estimated, and how. */
 export interface EstimateOptions {
   readonly signer: {
     readonly address: string;

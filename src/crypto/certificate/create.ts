@@ -96,7 +96,7 @@ function checkRequest(request: CertificateRequest): void {
   if (request.notAfter <= request.notBefore) throw new Error("certificate: ends before it begins");
   for (const host of request.hosts) {
     if (isIP(host) === 0 && !isDnsName(host)) {
-      throw new Error(`certificate: "${host.slice(0, 80)}" is no host name and no IP address`);
+      throw new Error(`certificate: "${host.slice(0, 80)}" is neither a host name nor an IP address`);
     }
   }
 }

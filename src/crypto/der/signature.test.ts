@@ -34,6 +34,6 @@ test.each([
   ["a number with a needless zero", "300702020001020101"],
   ["bytes behind it", "300602010102010200"],
   ["a cut end", "30060201010201"],
-])("%s is no signature", (_, hex) => {
+])("%s is not a signature", (_, hex) => {
   expect(() => signatureFromDer(fromHex(hex))).toThrow("DER");
 });

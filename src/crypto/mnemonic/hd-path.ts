@@ -26,7 +26,7 @@ function parseElement(part: string, path: string): number {
   const match = ELEMENT.exec(part);
   const index = Number(match?.[1] ?? Number.NaN);
   if (match === null || index >= HARDENED) {
-    throw new Error(`invalid BIP 32 path ${path.slice(0, 80)}: "${part.slice(0, 20)}" is no number below 2^31`);
+    throw new Error(`invalid BIP 32 path ${path.slice(0, 80)}: "${part.slice(0, 20)}" is not a number below 2^31`);
   }
   return match[2] === "'" ? index + HARDENED : index;
 }

@@ -100,7 +100,7 @@ describe("secp256k1", () => {
     expect(canonical(ORDER, 1n)).toBe(false);
   });
 
-  test("numbers outside the group order are no private keys", () => {
+  test("numbers outside the group order are not private keys", () => {
     for (const bad of ["00".repeat(32), ORDER.toString(16), "01".repeat(31), "01".repeat(33)]) {
       expect(() => publicKeyOf(fromHex(bad))).toThrow("invalid secp256k1 private key");
     }

@@ -21,7 +21,7 @@ export function generatePrivateKey(): Uint8Array {
   }
 }
 
-/** The 33-byte compressed public key. Throws on bytes that are no private key. */
+/** The 33-byte compressed public key. Throws on bytes that are not a private key. */
 export function publicKeyOf(privateKey: Uint8Array): Uint8Array {
   checkPrivateKey(privateKey);
   return secp256k1Backend().publicKey(privateKey);

@@ -121,7 +121,9 @@ export function matches(query: Query, attributes: Attributes): boolean {
   });
 }
 
-/** Whether a value satisfies a condition. Values that are no number (or time) satisfy no comparison by size. */
+/**
+ * Whether a value satisfies a condition. A value that is neither a number nor a time satisfies no comparison by size.
+ */
 export function holds({ operator, operand }: Condition, value: string): boolean {
   if (operand.kind === "none") return true;
   if (operator === "=" && operand.kind !== "time") return value === operand.text;

@@ -136,7 +136,7 @@ export class FileItems implements ItemStore {
   }
 }
 
-/** The hash of a passphrase is no secret, and older tools leave it readable, so only its form is checked. */
+/** The hash of a passphrase is not a secret, and older tools leave it readable, so only its form is checked. */
 function readHash(path: string): string | undefined {
   let hash: string;
   try {

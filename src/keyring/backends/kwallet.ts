@@ -10,7 +10,7 @@ const FOLDER = "keyring";
 /** Generations of the program, in the order in which other tools look for them. */
 const DAEMONS = ["kwalletd5", "kwalletd6"] as const;
 
-/** Which wallet is opened, and as whom. */
+/** Which wallet is opened, and under which name. */
 export interface KWalletPlace {
   /** Name of the back end that the user chose. */
   readonly backend: string;

@@ -11,7 +11,7 @@ import type { ServiceContext } from "./session.ts";
 const WALLET_APPLICATION = "keyring";
 
 /**
- * The first keyring of the operating system that is there, in the order of the ecosystem's tools and with their names for
+ * The first available keyring of the operating system, in the order of the ecosystem's tools and with their names for
  * things, which under `os` are others than under `kwallet` and `pass`. Undefined where the system has none. One that is
  * there but refuses is an error: keys must not go to another place because a dialog was dismissed.
  */

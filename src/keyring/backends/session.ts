@@ -2,7 +2,7 @@ import { errorText } from "../../util/index.ts";
 import { Bus, DBusError, DBusTimeout, type DBusValue, type MethodCall, sessionBusPath } from "../dbus/index.ts";
 import { keyringErrors } from "../errors.ts";
 
-/** What back ends outside this process are told. */
+/** What back ends outside this process need to know. */
 export interface ServiceContext {
   /** Under which name the keys are kept: keys of tools with other names are not seen. */
   readonly service: string;
@@ -16,7 +16,7 @@ export interface ServiceContext {
 export const ANSWER_MS = 30_000;
 /** Dialogs wait for a person. */
 export const DIALOG_MS = 5 * 60_000;
-/** Only who waits longer than this is told for what. */
+/** A user who waits longer than this is told what for. */
 const QUIET_MS = 1500;
 /** Errors of the bus for a service that does not exist or does not start. */
 const NOT_THERE = /^org\.freedesktop\.DBus\.Error\.(ServiceUnknown|NameHasNoOwner|Spawn\.)/;
@@ -32,7 +32,7 @@ export async function connectSession({ env }: ServiceContext, what: string): Pro
   }
 }
 
-/** A call whose failure is told in the name of `what`. */
+/** A call whose error names `what`. */
 export async function callService(
   bus: Bus,
   call: MethodCall,
@@ -52,7 +52,7 @@ export function serviceError(error: unknown, what: string): unknown {
   return (NOT_THERE.test(error.type) ? keyringErrors.backend : keyringErrors.service)(`${what}: ${error.message}`);
 }
 
-/** Does the work; when it takes a while, the user is told what is waited for. */
+/** Does the work; if it takes a while, the user is told what it waits for. */
 export async function withNotice<T>(work: Promise<T>, notice: () => void): Promise<T> {
   const timer = setTimeout(notice, QUIET_MS);
   try {

@@ -4,7 +4,7 @@ import { alignmentOf, type DBusType, type DBusValue, parseSignature, Variant } f
 /** Variants may hold variants: no message that makes sense nests them deeper. */
 const MAX_VARIANTS = 16;
 
-/** Reads values in the wire format of D-Bus. Throws on anything that is no well-formed message. */
+/** Reads values in the wire format of D-Bus. Throws on anything that is not a well-formed message. */
 export class DBusReader {
   readonly #bytes: Uint8Array;
   readonly #view: DataView;

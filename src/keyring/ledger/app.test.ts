@@ -125,7 +125,7 @@ describe("refusals", () => {
     expect(await codeOf(app.show(path, "cosmos"))).toBe(ledgerErrors.refused.code);
   });
 
-  test("a device that waits for an earlier answer is no refusal", async () => {
+  test("a device that waits for an earlier answer is not a refusal", async () => {
     let decide: (approved: boolean) => void = () => undefined;
     const { device, app } = await open({ decide: () => new Promise<boolean>((resolve) => (decide = resolve)) });
     const first = app.sign(path, "cosmos", document);

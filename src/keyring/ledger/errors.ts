@@ -1,6 +1,6 @@
 import { defineErrors } from "../../util/index.ts";
 
-/** Errors of hardware devices: nothing is signed, stored or sent when one of them is told. */
+/** Errors of hardware devices: when one is thrown, nothing was signed, stored or sent. */
 export const ledgerErrors = defineErrors("ledger", {
   transport: [
     1,

@@ -2,7 +2,7 @@ import type { SvcError } from "../../util/index.ts";
 import type { Answer } from "./apdu.ts";
 import { ledgerErrors } from "./errors.ts";
 
-/** Status words of the Cosmos app and of the device's own software that are told apart. */
+/** Status words of the Cosmos app and of the device's own software that we distinguish. */
 export const STATUS = {
   ok: 0x9000,
   wrongLength: 0x6700,

@@ -5,7 +5,7 @@ export interface ExchangeOptions {
 
 /**
  * A way to a device. Commands go one after the other. Rejects with `ledgerErrors.disconnected` when the device goes
- * away, with `silent` when it says nothing in time, and with `badAnswer` when what comes back is no answer.
+ * away, with `silent` when it says nothing in time, and with `badAnswer` when what comes back is not an answer.
  */
 export interface LedgerTransport {
   /** Sends one command and gives the answer: its data and the two bytes of the status. */

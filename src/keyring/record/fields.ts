@@ -15,7 +15,7 @@ export interface Fields {
   text(field: number): string;
 }
 
-/** Throws on anything that is no well-formed message. */
+/** Throws on anything that is not a well-formed message. */
 export function readFields(message: Uint8Array): Fields {
   const contents = new Map<number, Uint8Array[]>();
   const numbers = new Map<number, number>();

@@ -19,7 +19,7 @@ export function encodeRecord(record: KeyRecord): Uint8Array {
   ]);
 }
 
-/** Throws on anything that is no such record. */
+/** Throws on anything that is not such a record. */
 export function decodeRecord(data: Uint8Array): KeyRecord {
   const fields = readFields(data);
   const common = { name: fields.text(FIELD.name), publicKey: decodePublicKeyAny(fields.bytes(FIELD.publicKey)) };

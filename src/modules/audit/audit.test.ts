@@ -134,13 +134,13 @@ describe("MsgSignProviderAttributes", () => {
     expect(sign(chain, bob.address, numbered(0, 256)).code).toBe(0);
   });
 
-  test("refuses accounts that are no providers, malformed addresses and foreign signatures", () => {
+  test("refuses accounts that are not providers, malformed addresses and foreign signatures", () => {
     const chain = newChain();
     expect(sign(chain, dave.address, { region: "eu" })).toMatchObject({ codespace: "audit", code: 5 });
     expect(sign(chain, "bob", { region: "eu" })).toMatchObject({
       codespace: "audit",
       code: 2,
-      log: 'owner "bob" is no account address: invalid address',
+      log: 'owner "bob" is not an account address: invalid address',
     });
     const send = (auditor: string) => {
       const message = { owner: bob.address, auditor, attributes: attributes({ region: "eu" }) };
@@ -309,7 +309,7 @@ describe("genesis", () => {
       good,
     ];
     expect(genesisProblems(modules, { audit: { attributes: list } })).toEqual([
-      'audit: attributes[1]: auditor "carol" is no account address: invalid address',
+      'audit: attributes[1]: auditor "carol" is not an account address: invalid address',
       "audit: attributes[2]: no attribute to sign: attribute specification error",
       'audit: attributes[3]: invalid attribute key "x": it is too short, a key has 2 to 127 characters: attribute specification error',
       `audit: attributes[4]: ${owner} audited by ${auditor} is there twice`,

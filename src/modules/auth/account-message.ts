@@ -37,7 +37,7 @@ export function readAccountAny(any: Any): Account {
   if (base !== undefined) return readBase(base);
   const module = unpackAs(ModuleAccountSchema, any);
   if (module?.baseAccount === undefined)
-    throw sdkErrors.invalidType(`${JSON.stringify(any.typeUrl.slice(0, 100))} is no account`);
+    throw sdkErrors.invalidType(`${JSON.stringify(any.typeUrl.slice(0, 100))} is not an account`);
   return { ...readBase(module.baseAccount), module: { name: module.name, permissions: module.permissions } };
 }
 

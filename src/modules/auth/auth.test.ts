@@ -199,7 +199,7 @@ describe("genesis", () => {
       /^auth: accounts\[3\]: the address belongs to a module/,
       /^auth: accounts\[4\]: the public key is not the one of svc1/,
       /^auth: accounts\[5\]: there is no module account "nosuch"$/,
-      /^auth: accounts\[6\]: "\/sdk\.crypto\.secp256k1\.PubKey" is no account/,
+      /^auth: accounts\[6\]: "\/sdk\.crypto\.secp256k1\.PubKey" is not an account/,
     ];
     expect(problems).toHaveLength(texts.length);
     for (const [i, text] of texts.entries()) expect(problems[i]).toMatch(text);

@@ -120,10 +120,10 @@ describe("MsgCreateCertificate", () => {
 
   test.each<[string, Published, number, RegExp]>([
     ["another's name", ofBob, 6, new RegExp(`common name ${bob.address} is not the owner ${alice.address}: invalid c`)],
-    ["a name that is no address", forgeCertificate({ name: "alice" }), 6, /invalid Bech32 prefix/],
+    ["a name that is not an address", forgeCertificate({ name: "alice" }), 6, /invalid Bech32 prefix/],
     ["an empty name", forgeCertificate({ name: "" }), 6, /empty address/],
     ["a name in capitals", forgeCertificate({ name: name.toUpperCase() }), 6, /invalid certificate value/],
-    ["a name that is no text", withBytes("\u00e9", "fffe"), 6, /^certificate: common name is not UTF-8: inv/],
+    ["a name that is not text", withBytes("\u00e9", "fffe"), 6, /^certificate: common name is not UTF-8: inv/],
     ["a key that is not in it", { ...first, pubkey: second.pubkey }, 7, /it is not the key in the certificate/],
     ["another's signature", forgeCertificate({ name, signer: newP256Key() }), 6, /not signed by its own key/],
     ["a key of another curve", forgeCertificate({ name, key: p384 }), 7, /P-256/],
@@ -318,7 +318,7 @@ describe("genesis", () => {
     ];
     const endings = [
       /^cert: certificates\[1\]: common name .* is not the owner .*: invalid certificate value$/,
-      /^cert: certificates\[2\]: owner "bob" is no account address: invalid address$/,
+      /^cert: certificates\[2\]: owner "bob" is not an account address: invalid address$/,
       /^cert: certificates\[3\]: .*\/128: invalid state$/,
       /^cert: certificates\[4\]: .*: invalid pubkey value$/,
       /^cert: certificates\[5\]: .*\/1767225600123456789 is there twice$/,

@@ -189,7 +189,7 @@ describe("the limits of groups", () => {
       19,
       { ...groupSpec("g"), requirements: { attributes: [{ key: "region", value: "x".repeat(257) }] } },
     ],
-    ["an auditor that is no address", 19, { ...groupSpec("g"), requirements: { signedBy: { anyOf: ["bob"] } } }],
+    ["an auditor that is not an address", 19, { ...groupSpec("g"), requirements: { signedBy: { anyOf: ["bob"] } } }],
   ];
 
   it.each(refused)("refuse %s with code %d", (_, code, group) => {

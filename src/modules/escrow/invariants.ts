@@ -133,7 +133,7 @@ function ownersAreNamed({ id, owner, deposits }: Account, payments: readonly Pay
   const named = id.scope === "bid" ? parseBidId(id.xid).provider : parseDeploymentId(id.xid).owner;
   if (owner !== named) return `is of ${owner}, its id names ${named}`;
   const lost = deposits.find(({ depositor }) => !isAddress(depositor));
-  if (lost !== undefined) return `a deposit of "${lost.depositor}", which is no address`;
+  if (lost !== undefined) return `a deposit of "${lost.depositor}", which is not an address`;
   const wrong = payments.find((each) => parseLeaseId(`${id.xid}/${each.id}`).provider !== each.owner);
   return wrong === undefined ? undefined : `payment ${wrong.id} goes to ${wrong.owner}`;
 }

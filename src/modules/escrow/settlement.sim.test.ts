@@ -110,7 +110,7 @@ function runLedger(words: readonly number[], noisy: boolean): Outcome {
       book = addDeposit(settle(book, height), { depositor, height, remaining: (value % 90n) + 1n, fromGrant: false });
     }
     const sum = book.account.deposits.reduce((left, each) => left + each.remaining, 0n);
-    if (sum !== book.account.balance || book.account.balance < 0n) throw new Error(`deposits ${sum} are no balance`);
+    if (sum !== book.account.balance || book.account.balance < 0n) throw new Error(`deposits ${sum} are not a balance`);
     if (book.account.exhaustsAt !== NEVER && book.account.exhaustsAt < height) throw new Error("exhausted too early");
   }
   book = settle(book, height);

@@ -86,7 +86,7 @@ function checkProvider(owner: string, provider: string): void {
 function readPrice(coin: DecCoin | undefined): DecimalCoin {
   const amount = tryParseInt(coin?.amount ?? "");
   if (coin === undefined || amount === undefined || amount < 0n || !isDenom(coin.denom))
-    throw errors.invalidPrice(`"${(coin?.amount ?? "").slice(0, 80)}" is no decimal amount with a denomination`);
+    throw errors.invalidPrice(`"${(coin?.amount ?? "").slice(0, 80)}" is not a decimal amount with a denomination`);
   return { denom: coin.denom, amount };
 }
 
@@ -94,7 +94,7 @@ function readPrice(coin: DecCoin | undefined): DecimalCoin {
 function readReason(reason: Closed_Reason): Closed_Reason {
   if (reason === Closed_Reason.not_closed) return Closed_Reason.unspecified;
   if (reason < 10_000 || reason > 19_999 || Closed_Reason[reason] === undefined)
-    throw errors.invalidReason(`${reason} is no reason of a provider`, {
+    throw errors.invalidReason(`${reason} is not a reason of a provider`, {
       hint: "give unstable, decommission, unspecified or manifest_timeout",
     });
   return reason;

@@ -64,8 +64,8 @@ function list(chain: TestChain, pagination: MessageInitShape<typeof Query.method
 
 /** What is wrong with what a provider says of itself, with the number of its error. */
 const BAD: readonly [string, Change, number, RegExp][] = [
-  ["no owner", { owner: "" }, 5, /owner "" is no account address: invalid address/],
-  ["an owner that is no address", { owner: "bob" }, 5, /owner "bob" is no account address: invalid address/],
+  ["no owner", { owner: "" }, 5, /owner "" is not an account address: invalid address/],
+  ["an owner that is not an address", { owner: "bob" }, 5, /owner "bob" is not an account address: invalid address/],
   ["an owner of another network", { owner: "cosmos1vqekc49ukm8gu5xsn7dwsdduqan5rjw0mzh4y6" }, 5, /invalid address/],
   ["no host", { hostUri: "" }, 2, /"": not absolute host uri/],
   ["a host without scheme", { hostUri: "provider.example.com:8443" }, 2, /not absolute host uri/],
@@ -343,7 +343,7 @@ describe("queries", () => {
     expect(emails(list(chain, { reverse: true }).providers)).toEqual(all.toReversed());
   });
 
-  test("refuse what is no address and what is not there", () => {
+  test("refuse what is not an address and what is not there", () => {
     const chain = testChain();
     expect(() => find(chain, "bob")).toThrow(/invalid address/);
     expect(() => find(chain, bob.address)).toThrow(`${bob.address}: address not found`);
@@ -373,7 +373,7 @@ describe("genesis", () => {
       { owner, host_uri: HOST },
     ];
     expect(genesisProblems(modules, { provider: { providers } })).toEqual([
-      'provider: providers[1]: owner "bob" is no account address: invalid address',
+      'provider: providers[1]: owner "bob" is not an account address: invalid address',
       'provider: providers[2]: "https://": invalid host uri',
       'provider: providers[3]: invalid attribute key "x": it is too short, a key has 2 to 127 characters: attribute specification error',
       `provider: providers[4]: ${owner} is there twice`,

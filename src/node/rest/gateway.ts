@@ -83,7 +83,7 @@ function refused(answer: Refused): RestAnswer {
   return refusalAnswer({ ...status, text: answer.log });
 }
 
-/** What is wrong with a text of a URL is no matter of JSON. */
+/** What is wrong with a text of a URL is not a matter of JSON. */
 function withoutKind(text: string): string {
   const kind = `: ${sdkErrors.jsonUnmarshal.description}`;
   return text.endsWith(kind) ? text.slice(0, -kind.length) : text;

@@ -16,7 +16,7 @@ export function heightAsked(headers: IncomingHttpHeaders): bigint {
   const text = String(headers[name]);
   const height = /^\d{1,19}$/.test(text) ? BigInt(text) : undefined;
   if (height !== undefined && height <= HIGHEST) return height;
-  throw sdkErrors.invalidRequest(`the header ${name} is no height: ${JSON.stringify(text.slice(0, 40))}`);
+  throw sdkErrors.invalidRequest(`the header ${name} is not a height: ${JSON.stringify(text.slice(0, 40))}`);
 }
 
 /** Tells the height that an answer is of. */

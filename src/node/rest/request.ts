@@ -39,7 +39,7 @@ export function requestMessage(
 function bodyDraft(field: string, text: string): Draft {
   const value = text.trim() === "" ? {} : readJson(text);
   if (field !== "*") return { [field]: value };
-  // What is no object is refused by the reader of messages, in its words.
+  // What is not an object is refused by the reader of messages, in its words.
   return isObject(value) ? { ...value } : (value as unknown as Draft);
 }
 

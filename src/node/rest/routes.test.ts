@@ -82,7 +82,7 @@ describe("templates", () => {
   it("are refused at once where two are the same or one is not understood", () => {
     expect(() => tableOf("/a/{x}", "/a/{y}")).toThrow("GET /a/{y} is the route of two rpcs");
     expect(() => parseTemplate("/a/{x=**}/b")).toThrow("** stands last");
-    expect(() => parseTemplate("/a/{x=b/*}")).toThrow("is no step of a path");
+    expect(() => parseTemplate("/a/{x=b/*}")).toThrow("is not a step of a path");
     expect(() => parseTemplate("a")).toThrow("begins with a slash");
   });
 });

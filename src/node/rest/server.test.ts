@@ -153,7 +153,7 @@ describe("refusals", () => {
     expect(await ask(path, { method })).toMatchObject({ status: 501, json: refusal(12, "Not Implemented") });
   });
 
-  it("of dots in a path is no file of this machine", async () => {
+  it("of dots in a path is not a file of this machine", async () => {
     for (const path of [
       "/../../etc/passwd",
       "/sdk/../../../etc/passwd",
@@ -181,7 +181,7 @@ describe("the height of a request", () => {
   it.each(["-1", "abc", "1.5", "9223372036854775808", ""])("is refused where it is none: %j", async (text) => {
     expect(await at("x-cosmos-block-height", text)).toMatchObject({
       status: 400,
-      json: { code: 3, message: expect.stringContaining("is no height") },
+      json: { code: 3, message: expect.stringContaining("is not a height") },
     });
   });
 });

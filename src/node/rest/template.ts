@@ -20,7 +20,7 @@ export function parseTemplate(template: string): readonly Step[] {
 function parseStep(text: string): Step {
   const [, field, form = "*"] = /^\{([\w.]+)(?:=(\*\*?))?\}$/.exec(text) ?? [];
   if (field !== undefined) return { kind: form === "**" ? "rest" : "one", field };
-  assert(/^[\w.-]+$/.test(text), `${text} is no step of a path`);
+  assert(/^[\w.-]+$/.test(text), `${text} is not a step of a path`);
   return { kind: "word", word: text };
 }
 

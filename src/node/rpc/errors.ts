@@ -39,7 +39,7 @@ export function internalError(data: string): RpcError {
 }
 
 /**
- * The HTTP status of answers to GET that are errors, whoever is to mend them, and of requests that are no JSON: the
+ * The HTTP status of answers to GET that are errors, whoever is to mend them, and of requests that are not JSON: the
  * reference's, whose clients look at the body then.
  */
 export const ERROR_STATUS = 500;

@@ -59,7 +59,7 @@ export async function answerText(
     : errorAnswer(UNKNOWN_ID, request.error);
 }
 
-/** Like `answerText`, with the HTTP status: only bytes that are no JSON are told by it. */
+/** Like `answerText`, with the HTTP status: only bytes that are not JSON are told by it. */
 export async function answerPost(
   env: RpcEnvironment,
   text: string,

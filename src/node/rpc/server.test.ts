@@ -407,7 +407,7 @@ describe("the protocol", () => {
     expect([status, JSON.parse(text)]).toMatchObject([200, { jsonrpc: "2.0", id, error: { code } }]);
   });
 
-  it("says by the status too that a request is no JSON", async () => {
+  it("says by the status too that a request is not JSON", async () => {
     const { status, text } = await post("{");
     expect([status, JSON.parse(text)]).toMatchObject([500, { id: -1, error: { code: -32700 } }]);
   });

@@ -5,7 +5,7 @@ import type { ClientRules } from "../ingress/index.ts";
 import type { Overcommit } from "../inventory/index.ts";
 import type { PricingStrategy } from "../pricing/index.ts";
 
-/** Everything a provider is told when it starts. */
+/** Everything a provider is configured with when it starts. */
 export interface ProviderConfig {
   /** Folder of the daemon inside the home. */
   readonly stateDir: string;

@@ -102,7 +102,7 @@ const CLUSTER_AWAY: Failure = {
   },
 };
 
-/** What the tenant is told of anything thrown. Only known errors carry their text outside. */
+/** What the tenant sees of an error. Only known errors show their text. */
 export function toFailure(error: unknown): Failure {
   if (!(error instanceof SvcError)) return INTERNAL;
   const row = ROWS[error.codespace]?.find(([factory]) => factory.code === error.code);

@@ -15,7 +15,7 @@ export function readPath(url: string): string {
   return path;
 }
 
-/** Reads numbers of a path; texts that are no such numbers name nothing. */
+/** Reads numbers of a path; texts that are not such numbers name nothing. */
 export function readIds(texts: {
   readonly dseq: string;
   readonly gseq?: string;

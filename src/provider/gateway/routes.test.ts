@@ -214,7 +214,7 @@ describe("bad requests", () => {
     expect([status, JSON.parse(text).message]).toEqual([400, expect.stringContaining('"servces"')]);
   });
 
-  it("that are no HTTP get a 400 and a closed connection", async () => {
+  it("that are not HTTP get a 400 and a closed connection", async () => {
     const gateway = await open();
     const send = (text: string) =>
       new Promise<string>((resolve, reject) => {

@@ -258,7 +258,7 @@ function fastifyFailure(error: unknown): Failure | undefined {
   return make === undefined ? undefined : toFailure(make());
 }
 
-/** Bytes that are no HTTP request. */
+/** Bytes that are not HTTP request. */
 function refuseMalformed(error: Error & { readonly code?: string }, socket: import("node:net").Socket): void {
   if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
   const slow = error.code === "ERR_HTTP_REQUEST_TIMEOUT";

@@ -3,9 +3,9 @@ import { BlockList, isIP, type Socket } from "node:net";
 
 /** Connections that one address may have open at once; a browser opens six for each host name. */
 export const CONNECTIONS_PER_ADDRESS = 256;
-/** Those above the limit are told why, up to so many times the limit; further ones are cut without a word. */
+/** Connections above the limit are told why, up to this multiple of it; further ones are closed without an answer. */
 const TOLD_SHARE = 2;
-/** A connection that will be told has so long for its request, in milliseconds. */
+/** How long a connection that will be refused has for its request, in milliseconds. */
 const TOLD_WITHIN = 5_000;
 
 export interface ClientRules {
@@ -51,7 +51,7 @@ function addNetwork(list: BlockList, text: string): void {
   const version = isIP(address);
   const most = version === 6 ? 128 : 32;
   if (version === 0 || Number(bits ?? most) > most) {
-    throw new Error(`"${text.slice(0, 64)}" is no address and no network: write 10.0.0.7 or 10.0.0.0/8`);
+    throw new Error(`"${text.slice(0, 64)}" is neither an address nor a network: write 10.0.0.7 or 10.0.0.0/8`);
   }
   const family = version === 6 ? "ipv6" : "ipv4";
   if (bits === undefined) list.addAddress(address, family);

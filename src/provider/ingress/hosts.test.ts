@@ -24,7 +24,7 @@ describe("host registry", () => {
     expect(claim).toEqual({ accepted: ["b.example.com"], withheld: ["a.example.com"] });
   });
 
-  it("refuses blocked names, the provider's domain and what is no host name", () => {
+  it("refuses blocked names, the provider's domain and what is not a host name", () => {
     const registry = new HostRegistry({ blocked: ["bad.com", ".worse.com"], domain: "ingress.test" });
     for (const host of ["bad.com", "worse.com", "x.worse.com", "BAD.com"]) {
       expect(() => registry.claim(ALICE, [host])).toThrow(/blocked/);

@@ -147,7 +147,7 @@ describe("ingress: connections of one address", () => {
   });
 
   it.each(["x", "10.0.0.0/33", "10.0.0", "fd00::/129", "10.0.0.0/", ""])("no network: %j", (text) => {
-    expect(() => parseNetworks([text])).toThrow("is no address and no network: write 10.0.0.7 or 10.0.0.0/8");
+    expect(() => parseNetworks([text])).toThrow("is neither an address nor a network: write 10.0.0.7 or 10.0.0.0/8");
   });
 });
 

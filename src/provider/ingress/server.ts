@@ -155,7 +155,7 @@ function requestFault(request: IncomingMessage): PageStatus | undefined {
   return isPlain(request) ? undefined : 400;
 }
 
-/** One host and a path: with two hosts, or another one in the address, proxy and replica could differ in whom they see. */
+/** One host and a path: with two hosts, or another one in the address, proxy and replica could see different hosts. */
 function isPlain({ rawHeaders, url = "", method }: IncomingMessage): boolean {
   const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === "host");
   return hosts.length === 1 && (url.startsWith("/") || (url === "*" && method === "OPTIONS"));

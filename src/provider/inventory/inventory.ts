@@ -75,7 +75,7 @@ export class Inventory {
     }
   }
 
-  /** Takes a reservation over as it is, with or without room for it: a bid or a workload of before a restart. */
+  /** Takes a reservation over as it is, with or without room for it: a bid or a workload from before a restart. */
   hold(order: string, rows: readonly RowNeed[], state: ReservationState): void {
     const before = this.#reservations.get(order);
     this.#put({ ...(before ?? this.#placeAnyway(rows)), order, rows, state });

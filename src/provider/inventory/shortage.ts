@@ -56,7 +56,7 @@ function most(nodes: readonly NodeRoom[], left: (node: NodeRoom) => bigint): big
   return nodes.map(left).reduce((max, each) => (each > max ? each : max), 0n);
 }
 
-/** An amount as it stands in deployment files. */
+/** An amount as deployment files write it. */
 function wanted(resource: keyof Quantities, amount: bigint): string {
   if (resource === "gpu") return amount.toString();
   return resource === "cpu" ? `${amount}m` : formatBytes(amount);

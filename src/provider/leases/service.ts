@@ -182,7 +182,7 @@ export class LeaseService {
     return group;
   }
 
-  /** What the tenant is told. Throws `noManifest`. */
+  /** What the tenant sees. Throws `noManifest`. */
   async status(id: LeaseKey): Promise<LeaseView> {
     this.group(id);
     const machine = this.#machines.get(formatLeaseId(id));

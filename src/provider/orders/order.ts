@@ -20,12 +20,12 @@ export interface OrderStatus {
 }
 
 /**
- * Which refusals may end by themselves: `size` only when the cluster grows, `capacity` when other leases end, `money` when
- * the account has more, `cluster` when the operator mends what keeps every container from running.
+ * Which refusals may end by themselves: `size` only when the cluster grows, `capacity` when other leases end, `money`
+ * when the account has more, `cluster` when the operator mends what keeps every container from running.
  */
 export type Obstacle = "final" | "size" | "capacity" | "money" | "cluster" | "moment";
 
-/** Thrown inside the machine: the order is refused for a reason that can be told. */
+/** Thrown inside the machine: the order is refused for a known reason. */
 export class Refusal extends Error {
   readonly obstacle: Obstacle;
 

@@ -175,7 +175,7 @@ export class OrderService {
     await this.#bid(tracked, price, highestPrice(order.spec).denom);
   }
 
-  /** A bid of before the restart. */
+  /** A bid from before the restart. */
   #resume(tracked: Tracked, bid: { state: OwnBidState; price: Dec }, hold: () => void): void {
     tracked.price = bid.price;
     if (bid.state === "open") {

@@ -75,7 +75,7 @@ function runScript({ path, timeoutMs }: ScriptOptions, request: PriceRequest): P
       if (code === 0) resolve(output);
       else reject(new Error(`the price script ended with ${signal === null ? `code ${code}` : `signal ${signal}`}`));
     });
-    // A script that does not read its input is no error.
+    // A script that does not read its input is not an error.
     child.stdin.on("error", () => {});
     child.stdin.end(JSON.stringify(scriptInput(request)));
   });

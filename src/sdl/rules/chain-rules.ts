@@ -81,7 +81,8 @@ function* requirementFaults({ requirements }: GroupSpec, at: string): Faults {
   if (auditors.length > MAX_AUDITORS)
     yield spec(`${at}.requirements.signed_by names more than ${MAX_AUDITORS} auditors`);
   const wrong = auditors.find((auditor) => !isAddress(auditor));
-  if (wrong !== undefined) yield spec(`${at}.requirements.signed_by: "${wrong.slice(0, 100)}" is no account address`);
+  if (wrong !== undefined)
+    yield spec(`${at}.requirements.signed_by: "${wrong.slice(0, 100)}" is not an account address`);
 }
 
 function* rowFaults(row: Resource, bounds: Bounds): Faults {
@@ -97,7 +98,7 @@ function* rowFaults(row: Resource, bounds: Bounds): Faults {
 function* priceFaults({ price }: Resource, { limits, denom, at }: Bounds): Faults {
   const amount = tryParseInt(price?.amount ?? "");
   if (price === undefined || amount === undefined || !isDenom(price.denom))
-    return yield { kind: "price", text: `${at}.price is no decimal amount with a denomination` };
+    return yield { kind: "price", text: `${at}.price is not a decimal amount with a denomination` };
   if (price.denom !== denom)
     yield {
       kind: "price",
@@ -146,7 +147,7 @@ function* attributeFaults(attributes: readonly Attribute[] | undefined, at: stri
 
 function* amountFaults(value: ResourceValue | undefined, { min, max, at }: Range): Faults {
   const amount = readAmount(value);
-  if (amount === undefined) yield spec(`${at} is no decimal integer`);
+  if (amount === undefined) yield spec(`${at} is not a decimal integer`);
   else if (amount < min || amount > max) yield spec(`${at} is ${amount}, allowed are ${min} to ${max}`);
 }
 

@@ -80,7 +80,7 @@ describe("harmless text", () => {
     expect(file(text)).toBe('"services" is missing');
   });
 
-  it.each(["", "# nothing\n", "null\n", "just words\n", "- 1\n", "[]"])("%j is no deployment file", (text) => {
+  it.each(["", "# nothing\n", "null\n", "just words\n", "- 1\n", "[]"])("%j is not a deployment file", (text) => {
     expect(refusal(text).issues[0]?.problem).toMatch(/is not a deployment file$/);
   });
 });

@@ -101,7 +101,7 @@ export function checkHost(text: string): Parsed<string> {
   if (!isSubdomain(canonical)) return { problem, remedy: hostRemedy(text) };
   if (/^[\d.]+$/.test(canonical)) return { problem, remedy: "write a name, not an address" };
   if (canonical === "localhost")
-    return { problem: `${show(text)} is no name of your own`, remedy: "write a name in a domain you own" };
+    return { problem: `${show(text)} is not a name of your own`, remedy: "write a name in a domain you own" };
   return canonical === text ? { value: text } : { problem, remedy: `write ${canonical}` };
 }
 

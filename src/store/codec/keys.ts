@@ -13,7 +13,7 @@ export interface KeyCodec<K, P = never> {
   size(key: K): number;
   /** Writes at `offset` and returns the offset behind. */
   write(key: K, out: Uint8Array, offset: number): number;
-  /** Reads at the cursor and moves it. Throws on bytes that are no such key. */
+  /** Reads at the cursor and moves it. Throws on bytes that are not such a key. */
   read(cursor: KeyCursor): K;
   /** The bytes that all keys with this prefix begin with. */
   prefix(prefix: P): Uint8Array;
@@ -72,7 +72,7 @@ export const addressKey: KeyCodec<Uint8Array> = {
 /** Eight bytes, big endian. */
 export const uint64Key: KeyCodec<bigint> = {
   size(key) {
-    if (key < 0n || key > 0xffff_ffff_ffff_ffffn) throw new Error(`${key} is no unsigned 64-bit number`);
+    if (key < 0n || key > 0xffff_ffff_ffff_ffffn) throw new Error(`${key} is not an unsigned 64-bit number`);
     return 8;
   },
   write(key, out, offset) {
@@ -90,7 +90,8 @@ export const uint64Key: KeyCodec<bigint> = {
 /** Four bytes, big endian. */
 export const uint32Key: KeyCodec<number> = {
   size(key) {
-    if (!Number.isInteger(key) || key < 0 || key > 0xffff_ffff) throw new Error(`${key} is no unsigned 32-bit number`);
+    if (!Number.isInteger(key) || key < 0 || key > 0xffff_ffff)
+      throw new Error(`${key} is not an unsigned 32-bit number`);
     return 4;
   },
   write(key, out, offset) {
@@ -104,7 +105,7 @@ export const uint32Key: KeyCodec<number> = {
 /** One byte, for small enumerations. */
 export const uint8Key: KeyCodec<number> = {
   size(key) {
-    if (!Number.isInteger(key) || key < 0 || key > 0xff) throw new Error(`${key} is no unsigned 8-bit number`);
+    if (!Number.isInteger(key) || key < 0 || key > 0xff) throw new Error(`${key} is not an unsigned 8-bit number`);
     return 1;
   },
   write(key, out, offset) {
@@ -115,7 +116,7 @@ export const uint8Key: KeyCodec<number> = {
   prefix: noPrefix,
 };
 
-/** UTF-8 and a zero byte, so that strings sort as their bytes and one string is no prefix of another's keys. */
+/** UTF-8 and a zero byte, so that strings sort as their bytes and one string is not a prefix of another's keys. */
 export const stringKey: KeyCodec<string> = {
   size(key) {
     if (key.includes("\0")) throw new Error("a text used as a key must not hold a zero byte");

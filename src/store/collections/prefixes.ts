@@ -7,7 +7,7 @@ export function checkPrefixes(parts: Readonly<Record<string, { readonly prefixes
   for (const [name, { prefixes }] of Object.entries(parts)) {
     for (const prefix of prefixes) {
       if (!Number.isInteger(prefix) || prefix < 0 || prefix >= RESERVED_PREFIX)
-        throw new Error(`${name}: prefix ${prefix} is no byte below ${RESERVED_PREFIX}`);
+        throw new Error(`${name}: prefix ${prefix} is not a byte below ${RESERVED_PREFIX}`);
       const owner = owners.get(prefix);
       if (owner !== undefined) throw new Error(`${owner} and ${name} both use the store prefix ${prefix}`);
       owners.set(prefix, name);

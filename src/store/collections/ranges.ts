@@ -34,8 +34,8 @@ export function typedRange<K, P>(part: number, codec: KeyCodec<K, P>, range: Typ
 }
 
 /**
- * Narrows a range to what a page plan asks for; `read` throws on what is no store key of the range's list. `skip` bytes of
- * each store key are not part of the page key.
+ * Narrows a range to what a page plan asks for; `read` throws on what is not a store key of the range's list. `skip`
+ * bytes of each store key are not part of the page key.
  */
 export function pageRange(
   whole: StoreRange,
@@ -57,7 +57,7 @@ function checkPageKey(key: Uint8Array, read: (key: Uint8Array) => unknown): void
     read(key);
   } catch {
     throw sdkErrors.invalidRequest("the page key is not one that this list gave", {
-      hint: "copy next_key of the page before, whole and unchanged",
+      hint: "copy next_key of the previous page, whole and unchanged",
     });
   }
 }

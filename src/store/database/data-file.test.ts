@@ -82,7 +82,7 @@ describe("a data file that LMDB would crash on", () => {
     expect(statSync(file).size).toBe(size);
   });
 
-  test("is no fault of the file when the directory cannot be used", () => {
+  test("is not a fault of the file when the directory cannot be used", () => {
     const { directory } = copy();
     writeFileSync(join(directory, "lock"), "in the way");
     expect(() => openLmdb(directory)).toThrow(/the database cannot be opened$/);
@@ -108,6 +108,6 @@ describe("a data file that LMDB would crash on", () => {
     const descriptor = openSync(file, "r+");
     writeSync(descriptor, Buffer.alloc(4096, 0x5a), 0, 4096, at);
     closeSync(descriptor);
-    expect(() => entries(directory)).toThrow("is no database: the database is damaged");
+    expect(() => entries(directory)).toThrow("is not a database: the database is damaged");
   });
 });

@@ -30,7 +30,7 @@ export function checkDataFile(path: string): void {
     if (size === 0n) return;
     const first = metaAt(file, 0);
     const second = first === undefined ? undefined : metaAt(file, first.pageSize);
-    if (first === undefined || second === undefined) throw storeErrors.damaged(`${path} is no database`);
+    if (first === undefined || second === undefined) throw storeErrors.damaged(`${path} is not a database`);
     const { lastPage, pageSize } = first.transaction > second.transaction ? first : second;
     const wanted = (lastPage + 1n) * BigInt(pageSize);
     if (wanted > size) ftruncateSync(file, Number(wanted));

@@ -151,7 +151,7 @@ function refusedByAll({ request }: Session, order: OrderRecord): Error {
   return deployErrors.noBids(`every provider refuses ${orderNames([order])} for good`, { hint });
 }
 
-/** What is wrong with the bids that there are. */
+/** What is wrong with the existing bids. */
 export function unacceptableText(bids: readonly BidRecord[], { choice, maxPrice }: BidPolicy): string | undefined {
   const [cheapest] = rankBids(bids);
   if (cheapest === undefined) return undefined;

@@ -4,8 +4,8 @@ import type { Offer } from "../session/offer.ts";
 import type { Session } from "../session/session.ts";
 
 /**
- * The first so many offers of providers whose gateway answers with the certificate that the chain knows, in order. A lease
- * of another provider would be paid for and never get its manifest.
+ * The first offers, up to a limit, of providers whose gateway answers with the certificate that the chain knows, in
+ * order. A lease of another provider would be paid for and never get its manifest.
  */
 export async function reachable(session: Session, offers: readonly Offer[], count: number): Promise<readonly Offer[]> {
   const reached: Offer[] = [];

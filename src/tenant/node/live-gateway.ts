@@ -102,7 +102,7 @@ function readService(service: LeaseStatus["services"][string], generation: numbe
     name,
     available,
     total,
-    // Replicas of before the last manifest say nothing about it.
+    // Replicas from before the last manifest say nothing about it.
     updated: observed < generation ? 0 : updated,
     urls:
       addresses(urls ?? []).length > 0

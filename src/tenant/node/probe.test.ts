@@ -40,7 +40,7 @@ describe("looking from outside", () => {
     await expect(networkProbe.tcp("127.0.0.1", port, never)).rejects.toThrow("ECONNREFUSED");
   });
 
-  test("what the ingress says for a service is no answer of the service", () => {
+  test("what the ingress says for a service is not an answer of the service", () => {
     expect(isFromService({ status: 503, start: "" })).toBe(false);
     expect(isFromService({ status: 404, start: "404 No deployment on this provider has this host name.\n" })).toBe(
       false,

@@ -42,7 +42,7 @@ export interface Market {
   provider(address: string): Promise<ProviderRecord | undefined>;
   /** Who has signed attributes of the provider. */
   auditors(provider: string): Promise<readonly string[]>;
-  /** Fee of a transaction with so many messages. */
+  /** Fee of a transaction with a number of messages. */
   fee(messages: number): readonly IntCoin[];
   /** Signs, sends and waits for the block. Rejects with the chain's codespace and code when it refused. */
   send(messages: readonly Any[]): Promise<CommittedMessages>;

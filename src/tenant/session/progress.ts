@@ -9,7 +9,7 @@ export interface StepTime {
   readonly ms: number;
 }
 
-/** Who is told how a deployment comes on. */
+/** Receives the progress of a deployment. */
 export interface DeployReporter {
   /** A step is done. `ms` is what it took, `at` the time since the start, both in milliseconds. */
   step(step: StepTime & { readonly at: number }, text: string): void;

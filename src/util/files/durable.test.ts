@@ -36,7 +36,7 @@ test("a file is made and replaced, for its owner alone, and nothing stays beside
   expect([content(), modeOf(path)]).toEqual(["open", 0o644]);
 });
 
-test("what a crash left half written is no part of the next text, nor a link followed", () => {
+test("what a crash left half written is not part of the next text, nor a link followed", () => {
   const left = join(root, `.tmp-${process.pid}`);
   writeFileSync(left, "a longer text than the next one", { mode: 0o644 });
   replaceFile(path, "next");

@@ -34,7 +34,7 @@ describe("a file is read up to its limit", () => {
   });
 });
 
-describe("what is no file is refused", () => {
+describe("what is not a file is refused", () => {
   test.each([
     ["/dev/zero", "a device"],
     ["/dev/tty", "a device"],

@@ -10,7 +10,7 @@ export interface ReadLimit {
 const CHUNK = 64 * 1024;
 
 /**
- * The bytes of a file, at most `maxBytes`. Throws one sentence for a larger one, and for what is no file: a device may
+ * The bytes of a file, at most `maxBytes`. Throws one sentence for a larger one, and for what is not a file: a device may
  * never end, and opening a pipe that nobody writes to waits for ever.
  */
 export function readFileBytes(path: string, limit: ReadLimit): Uint8Array {
@@ -33,7 +33,7 @@ export function readFileStart(path: string, limit: ReadLimit): Uint8Array {
   }
 }
 
-/** The text of a file; bytes that are no UTF-8 become replacement characters. */
+/** The text of a file; bytes that are not UTF-8 become replacement characters. */
 export function readFileText(path: string, limit: ReadLimit): string {
   return Buffer.from(readFileBytes(path, limit)).toString("utf8");
 }

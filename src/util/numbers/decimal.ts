@@ -13,7 +13,7 @@ export const MAX_AMOUNT = 2n ** 256n;
 const DEC_PATTERN = /^(-?)(\d{1,78})(?:\.(\d{1,18}))?$/;
 const INT_PATTERN = /^-?(0|[1-9]\d{0,77})$/;
 
-/** Parses `12`, `0.5`, `-1.25`; at most 18 decimals. Returns undefined where the text is no such number. */
+/** Parses `12`, `0.5`, `-1.25`; at most 18 decimals. Returns undefined where the text is not such a number. */
 export function tryParseDec(text: string): Dec | undefined {
   const match = DEC_PATTERN.exec(text);
   if (match === null) return undefined;

@@ -52,7 +52,7 @@ const boolCodec: ScalarCodec = {
     return reader.low !== 0 || reader.high !== 0;
   },
   write(writer, value) {
-    if (typeof value !== "boolean") throw new Error(`${show(value)} is no truth value`);
+    if (typeof value !== "boolean") throw new Error(`${show(value)} is not a boolean`);
     writer.uint32(value ? 1 : 0);
   },
 };
@@ -109,7 +109,7 @@ const stringCodec: ScalarCodec = {
   isDefault: (value) => value === "",
   read: (reader) => reader.takeString(),
   write(writer, value) {
-    if (typeof value !== "string") throw new Error(`${show(value)} is no text`);
+    if (typeof value !== "string") throw new Error(`${show(value)} is not text`);
     const before = writer.written;
     writer.string(value);
     writer.uint32(writer.written - before);
@@ -122,7 +122,7 @@ const bytesCodec: ScalarCodec = {
   isDefault: (value) => value instanceof Uint8Array && value.length === 0,
   read: (reader) => reader.takeBytes(),
   write(writer, value) {
-    if (!(value instanceof Uint8Array)) throw new Error(`${show(value)} is no byte string`);
+    if (!(value instanceof Uint8Array)) throw new Error(`${show(value)} is not a byte string`);
     writer.bytes(value);
     writer.uint32(value.length);
   },
@@ -150,12 +150,12 @@ export function scalarCodec(type: ScalarType): ScalarCodec {
 
 function integer(value: unknown, low: number, high: number): number {
   if (typeof value === "number" && Number.isInteger(value) && value >= low && value <= high) return value;
-  throw new Error(`${show(value)} is no integer from ${low} to ${high}`);
+  throw new Error(`${show(value)} is not an integer from ${low} to ${high}`);
 }
 
 function bigInteger(value: unknown, low: bigint, high: bigint): bigint {
   if (typeof value === "bigint" && value >= low && value <= high) return value;
-  throw new Error(`${show(value)} is no integer (bigint) from ${low} to ${high}`);
+  throw new Error(`${show(value)} is not an integer (bigint) from ${low} to ${high}`);
 }
 
 function signed64(value: unknown): bigint {

@@ -66,6 +66,6 @@ function decode(data: Uint8Array): CommitmentProof {
 /** The root that a proof of existence leads to, as `existenceRoot` tells it, from the bytes of a part. */
 export function rootOfProof(spec: ProofSpec, data: Uint8Array): Uint8Array {
   const { proof } = decode(data);
-  if (proof.case !== "exist") throw wireErrors.badProof("it is no proof that a key is there");
+  if (proof.case !== "exist") throw wireErrors.badProof("it is not a proof that a key is there");
   return existenceRoot(spec, proof.value).root;
 }

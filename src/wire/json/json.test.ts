@@ -60,7 +60,7 @@ describe("printing proto JSON", () => {
   it.each(["1.25", "01", "-0", "1e3", " 1", "x"])("never shows the digits %j as a decimal", (amount) => {
     const shown = toJson(DecCoinSchema, create(DecCoinSchema, { denom: "d", amount }));
     expect(shown).toEqual({ denom: "d", amount: `malformed:${amount}` });
-    expect(() => fromJson(DecCoinSchema, shown)).toThrow(/amount: .* is no number/);
+    expect(() => fromJson(DecCoinSchema, shown)).toThrow(/amount: .* is not a number/);
   });
 
   it("prints what must be there with empty fields and what may be missing as null", () => {
@@ -195,7 +195,7 @@ describe("times", () => {
     );
   });
 
-  it("reads offsets and refuses what is no time", () => {
+  it("reads offsets and refuses what is not a time", () => {
     expect(fromJson(TimestampSchema, "1970-01-01T01:00:00+01:00").seconds).toBe(0n);
     for (const text of ["2026-02-29T00:00:00Z", "2026-01-01T24:00:00Z", "2026-01-01", "2026-13-01T00:00:00Z"]) {
       expect(() => fromJson(TimestampSchema, text)).toThrow(/write it as/);

@@ -43,7 +43,7 @@ function printText(field: DescField, value: string): string {
   return decOf(value === "" ? "0" : value) ?? MALFORMED + value;
 }
 
-/** The decimal of its digits times 10^18; undefined for what is no canonical number. */
+/** The decimal of its digits times 10^18; undefined for what is not a canonical number. */
 function decOf(digits: string): string | undefined {
   return CANONICAL_DIGITS.test(digits) && digits !== "-0" ? formatDec(BigInt(digits)) : undefined;
 }
@@ -88,7 +88,7 @@ function parseText(field: DescField, text: string): unknown {
 /** The digits of a decimal times 10^18. */
 function parseDecDigits(text: string): string | Refusal {
   const value = tryParseDec(text);
-  return value === undefined ? new Refusal(`${show(text)} is no number with at most 18 decimals`) : value.toString();
+  return value === undefined ? new Refusal(`${show(text)} is not a number with at most 18 decimals`) : value.toString();
 }
 
 function parseBytes(field: DescField, text: string): unknown {
@@ -97,7 +97,7 @@ function parseBytes(field: DescField, text: string): unknown {
     return typeof digits === "string" ? toUtf8(digits) : digits;
   }
   if (scalarOf(field) === Scalar.INT_BYTES) {
-    return CANONICAL_DIGITS.test(text) ? toUtf8(text) : new Refusal(`${show(text)} is no integer`);
+    return CANONICAL_DIGITS.test(text) ? toUtf8(text) : new Refusal(`${show(text)} is not an integer`);
   }
   return tryBase64(text) ?? new Refusal("base64 with padding was expected");
 }

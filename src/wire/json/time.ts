@@ -36,7 +36,7 @@ function formatInstant(time: Instant, fraction: string): string {
   return `${String(year).padStart(4, "0")}-${pad2(month)}-${pad2(day)}T${clock}${fraction === "" ? "" : `.${fraction}`}Z`;
 }
 
-/** Reads RFC 3339 with any offset; undefined where the text is no such time. */
+/** Reads RFC 3339 with any offset; undefined where the text is not such a time. */
 export function parseTimestamp(text: string): Instant | undefined {
   const match = RFC3339.exec(text);
   if (match === null) return undefined;
@@ -67,7 +67,7 @@ export function formatDuration(duration: Pick<Duration, "seconds" | "nanos">): s
   return `${total < 0n ? "-" : ""}${size / NANOS}${fraction === "" ? "" : `.${fraction}`}s`;
 }
 
-/** Reads `3.5s`, or `1m30s` as the ecosystem's files have it; undefined where the text is no duration. */
+/** Reads `3.5s`, or `1m30s` as the ecosystem's files have it; undefined where the text is not a duration. */
 export function parseDuration(text: string): Pick<Duration, "seconds" | "nanos"> | undefined {
   const match = DURATION.exec(text);
   if (match === null) return IN_UNITS.test(text) ? inUnits(text) : undefined;

@@ -6,7 +6,7 @@ import { PubKeySchema as Secp256k1Schema } from "../gen/sdk/crypto/secp256k1/key
 import type { Namespace } from "../namespace.ts";
 import { multisigPublicKey, type PublicKey, type SinglePublicKey, secp256k1PublicKey } from "./public-key.ts";
 
-/** A public key as it stands in accounts, transactions and keyrings. */
+/** A public key as accounts, transactions and keyrings hold it. */
 export function publicKeyToAny(publicKey: PublicKey, namespace: Namespace = "sdk"): Any {
   if (publicKey.type === "multisig") {
     const publicKeys = publicKey.keys.map((key) => publicKeyToAny(key, namespace));
@@ -27,7 +27,8 @@ function singleFromAny(any: Any): SinglePublicKey {
   const secp256k1 = unpackAs(Secp256k1Schema, any);
   if (secp256k1 !== undefined) return secp256k1PublicKey(secp256k1.key);
   const ed25519 = unpackAs(Ed25519Schema, any);
-  if (ed25519 === undefined) throw sdkErrors.invalidPubKey(`${any.typeUrl.slice(0, 128)} is no type of a signing key`);
+  if (ed25519 === undefined)
+    throw sdkErrors.invalidPubKey(`${any.typeUrl.slice(0, 128)} is not a type of a signing key`);
   if (ed25519.key.length !== 32) throw sdkErrors.invalidPubKey(`ed25519 key of ${ed25519.key.length} bytes`);
   return { type: "ed25519", key: ed25519.key };
 }

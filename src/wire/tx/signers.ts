@@ -6,9 +6,9 @@ import type { Fee } from "../gen/sdk/tx/v1beta1/tx_pb.js";
 import { Scalar, scalarOf, signerPath } from "../options.ts";
 
 /**
- * Addresses that must sign a message, in order, each once, as they stand in it. From the `signer` option: `id.owner` is
- * a path, `inputs.address` runs over a list, `depositor|id.owner` takes the first path that is not empty. For a validator
- * its account signs.
+ * Addresses that must sign a message, in order, each once, as written in it. From the `signer` option: `id.owner` is
+ * a path, `inputs.address` runs over a list, `depositor|id.owner` takes the first path that is not empty. For a
+ * validator its account signs.
  */
 export function messageSigners<D extends DescMessage>(schema: D, message: MessageShape<D>): string[] {
   const option = signerPath(schema);
@@ -20,7 +20,9 @@ export function messageSigners<D extends DescMessage>(schema: D, message: Messag
   return [];
 }
 
-/** Addresses whose signatures a transaction needs: those of its messages in order, then the fee payer if it is another. */
+/**
+ * Addresses whose signatures a transaction needs: those of its messages in order, then the fee payer if it is another.
+ */
 export function txSigners(messages: readonly Pick<Unpacked, "schema" | "value">[], fee: Fee | undefined): string[] {
   const signers = new Set(messages.flatMap(({ schema, value }) => messageSigners(schema, value)));
   if (fee !== undefined && fee.payer !== "") signers.add(fee.payer);

@@ -248,7 +248,7 @@ describe("any bytes", () => {
     );
   });
 
-  it("of a type that is no transaction message are decoded all the same, for the router to refuse", () => {
+  it("of a type that is not a transaction message are decoded all the same, for the router to refuse", () => {
     const any = packAny(TxResponseSchema, { txhash: "x" });
     expect(decodeTx(withBody(encodeTxBody({ messages: [any] }))).messages[0]?.schema).toBe(TxResponseSchema);
   });

@@ -23,7 +23,7 @@ function homeRows({ file }: World): readonly Row[] {
   return homes.flatMap(([home, text]) => commands.map((words): Row => [[...words, "--home", home], 1, text]));
 }
 
-/** What is no file, or never ends, wherever the path of a file is given. */
+/** What is not a file, or never ends, wherever the path of a file is given. */
 function noFileRows({ root, file }: World): readonly Row[] {
   const loop = join(root, "loop");
   symlinkSync(loop, loop);
@@ -140,7 +140,7 @@ function providerRows({ A, none }: World): readonly Row[] {
     [
       ["provider", "run", "--from", "a", "--ingress-trusted-proxies", "10.0.0.0/8,proxy"],
       2,
-      '--ingress-trusted-proxies: "proxy" is no address and no network',
+      '--ingress-trusted-proxies: "proxy" is neither an address nor a network',
     ],
     [["provider", "run", "--from", "a", "--bid-timeout", "soon"], 2, "--bid-timeout takes a duration"],
     [["provider", "run", "--from", "a", "--overcommit-pct-cpu", "-5"], 2, "--overcommit-pct-cpu"],

@@ -20,7 +20,7 @@ function sendRows({ A, B, wrongSum }: World): readonly Row[] {
     amount("1", "<amount>: invalid coin"),
     amount("-5utoken", "unknown option"),
     amount("1.5utoken", "<amount>: invalid coin"),
-    amount("0utoken", "is no amount above zero"),
+    amount("0utoken", "is not an amount above zero"),
     amount("1utoken,2utoken", "<amount>: duplicate denomination utoken"),
     amount(`1${"0".repeat(90)}utoken`, "<amount>: invalid coin"),
     amount("1utoken;rm", "<amount>: invalid coin"),
@@ -76,7 +76,7 @@ function certificateRows({ A }: World): readonly Row[] {
   const generate = ["tx", "cert", "create", "client", "--from", A, "--generate-only"];
   return [
     [server(), 2, "missing required argument 'hosts'"],
-    [server("https://x"), 2, '"https://x" is no host name and no IP address'],
+    [server("https://x"), 2, '"https://x" is neither a host name nor an IP address'],
     [server("a b"), 2, "no host name"],
     [server("-x.example"), 2, "unknown option"],
     [server("a..b"), 2, "no host name"],

@@ -68,8 +68,8 @@ export function wordRows({ A, none }: World): readonly Row[] {
     [["debug", "addr", "abcd"], 2, "<address>: an address has 20 or 32 bytes, not 2"],
     [["debug", "pubkey", "{}"], 2, "<key>: no key of a type"],
     [["debug", "pubkey", "[1]"], 2, "<key>:"],
-    [["debug", "raw-bytes", "[256]"], 2, '<bytes>: "256" is no number'],
-    [["debug", "raw-bytes", "1.5"], 2, '<bytes>: "1.5" is no number'],
+    [["debug", "raw-bytes", "[256]"], 2, '<bytes>: "256" is not a number'],
+    [["debug", "raw-bytes", "1.5"], 2, '<bytes>: "1.5" is not a number'],
   ];
 }
 

@@ -5,8 +5,8 @@ import type { CommandSpec } from "../spec.ts";
 const WORDS = /(?<![^\s/,=:&'"])[A-Z0-9]{1,83}1[02-9AC-HJ-NP-Z]{38,}(?![^\s/,=:&'"])/g;
 
 /**
- * Addresses of QR codes are in capitals, which BIP 173 allows for a whole text: in arguments and flags they become the one
- * spelling that chains know. What merely looks like one has another checksum and stays, as do texts meant for people and
+ * Addresses of QR codes are in capitals, which BIP 173 allows for a whole text: in arguments and flags they become the
+ * one spelling that chains know. What only looks like one has another checksum and stays, as do texts for people and
  * words for another program.
  */
 export async function lowerAddresses(spec: CommandSpec, line: ParsedLine): Promise<ParsedLine> {

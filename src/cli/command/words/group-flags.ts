@@ -4,11 +4,11 @@ import type { CommandSpec, FlagSpec } from "../spec.ts";
 import { nearest } from "./suggest.ts";
 
 /**
- * Checks the flags of a group that was called without a command, which prints its help: those of its commands may stand
- * there, others are typing errors, and the last one must have its value.
+ * Checks the flags of a group that was called without a command, which prints its help: flags of its commands are
+ * allowed, others are typing errors, and the last one must have its value.
  */
 export async function checkGroupFlags(spec: CommandSpec, words: readonly string[]): Promise<void> {
-  // What most ask for needs none of the tables below.
+  // The most common call needs none of the tables below.
   if (words.every((word) => HELP_WORDS.includes(word))) return;
   const known = new Map((await flagsBelow(spec)).flatMap((flag) => spellings(flag).map((word) => [word, flag])));
   for (let at = 0; at < words.length; at++) {

@@ -2,8 +2,8 @@ import { append } from "../../../util/index.ts";
 import type { CommandSpec } from "../spec.ts";
 
 /**
- * Switches of all commands. Flags may stand before the words of the command (`svc --node N query bank balances A`), where
- * it is not yet known to which command they belong; every flag that is not listed here takes the word behind it. A test
+ * Switches of all commands. Flags may come before the words of the command (`svc --node N query bank balances A`),
+ * where the command they belong to is not yet known; every flag that is not listed here takes the next word. A test
  * compares the list with the command tree.
  */
 export const SWITCHES: ReadonlySet<string> = new Set([
@@ -73,7 +73,7 @@ export const SWITCHES: ReadonlySet<string> = new Set([
 /** Flags that are a switch for some commands and take a value for others. */
 export const AMBIGUOUS: ReadonlySet<string> = new Set(["--pubkey", "-a", "-o"]);
 
-/** Words that name a command, the command found, and the rest of the command line with early flags moved behind. */
+/** Words that name a command, the command found, and the rest of the command line with early flags moved to the end. */
 export interface Resolved {
   readonly path: readonly CommandSpec[];
   readonly rest: readonly string[];
@@ -82,8 +82,8 @@ export interface Resolved {
 }
 
 /**
- * Finds the command that the words name. Flags that stand between or before its words are moved behind them; what
- * follows the command stays as it is.
+ * Finds the command that the words name. Flags between or before its words are moved after them; what follows the
+ * command stays as it is.
  */
 export async function resolveCommand(root: CommandSpec, argv: readonly string[]): Promise<Resolved> {
   const path: CommandSpec[] = [root];
@@ -116,7 +116,9 @@ function childOf(children: readonly CommandSpec[], word: string): CommandSpec | 
   return children.find((each) => each.name === word || each.aliases?.includes(word) === true);
 }
 
-/** Whether the word behind a flag is its value. One that may be a switch takes no word that names a command. */
+/**
+ * Whether the word after a flag is its value. A flag that may be a switch does not take a word that names a command.
+ */
 function takesNext(flag: string, next: string | undefined, children: readonly CommandSpec[]): boolean {
   const last = lastName(flag);
   if (last === undefined || SWITCHES.has(last)) return false;

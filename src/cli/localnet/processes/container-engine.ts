@@ -54,7 +54,7 @@ network_backend = "netavark"
 `;
 const POLICY = '{"default":[{"type":"insecureAcceptAnything"}]}\n';
 
-/** Finds a running engine, else starts Podman, else installs it where that is possible (Debian or Ubuntu, as root). */
+/** Finds a running engine, otherwise starts Podman, otherwise installs it if possible (Debian or Ubuntu, as root). */
 export async function ensureContainerEngine(request: ContainerEngineRequest): Promise<ContainerEngine> {
   try {
     return await hostCluster.find(request.socket);
@@ -142,8 +142,8 @@ function startHint(): string {
 }
 
 /**
- * Its own process group: Ctrl-C in the terminal reaches this command alone, which then stops things in order. It works in
- * the run folder, where its helpers leave their files.
+ * A process group of its own: Ctrl-C in the terminal reaches only this command, which then stops everything in order.
+ * It works in the run folder, where its helpers leave their files.
  */
 function podmanOptions(runDir: string) {
   const env = { ...process.env, CONTAINERS_CONF: writeServiceConf(runDir) };
@@ -151,8 +151,8 @@ function podmanOptions(runDir: string) {
 }
 
 /**
- * The machine's configuration with one change: the monitor of a command run inside a container ends two seconds after the
- * command, not five minutes after.
+ * The machine's configuration with one change: the monitor of a command run inside a container ends two seconds after
+ * the command, not five minutes after.
  */
 function writeServiceConf(runDir: string): string {
   const text = existsSync(SYSTEM_CONF) ? readFileSync(SYSTEM_CONF, "utf8") : CONTAINERS_CONF;

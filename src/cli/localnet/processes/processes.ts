@@ -8,11 +8,11 @@ export interface Child {
   readonly pid: number;
   /** Set once it has ended: its exit code or signal. */
   readonly exited: string | undefined;
-  /** The error that it told; empty when there was none. */
+  /** The error that it printed; empty if none. */
   readonly lastWords: string;
   /** Asks it to end, waits, and kills it when it does not. */
   stop(): Promise<void>;
-  /** Resolves when it has ended by itself or was stopped. */
+  /** Resolves when it has ended, whether stopped or not. */
   readonly ended: Promise<string>;
   /** Resolves when a line of its output matches; rejects when it ends first. */
   waitFor(pattern: RegExp): Promise<string>;
@@ -29,12 +29,12 @@ interface Waiter {
 }
 
 /**
- * Keeps the output of a process in a log file and watches its end. The process leads a group of its own: what it leaves in
- * the group ends with it, and what keeps its pipes open is not waited for.
+ * Writes the output of a process to a log file and watches for its end. The process leads a group of its own: what it
+ * leaves in the group ends with it, and what keeps its pipes open is not waited for.
  */
 export function supervise(name: string, child: ChildProcess, logFile: string): Child {
   const log = createWriteStream(logFile, { flags: "a", mode: 0o600 });
-  // A disk that is full ends the log, not the localnet.
+  // A full disk ends the log, not the localnet.
   log.on("error", () => {});
   const waiters = new Set<Waiter>();
   let exited: string | undefined;
@@ -72,7 +72,7 @@ export function supervise(name: string, child: ChildProcess, logFile: string): C
     };
     child.once("error", (error) => over(error.message));
     child.once("close", (code, signal) => over(signal ?? `exit code ${code}`));
-    // A copy that the process made of itself may hold its pipes for ever; the last lines are waited for a moment.
+    // A copy that the process made of itself may hold its pipes for ever; we wait a moment for the last lines.
     child.once("exit", (code, signal) => {
       endGroup(child, "SIGTERM");
       setTimeout(() => {

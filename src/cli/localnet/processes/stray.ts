@@ -11,7 +11,10 @@ export function recordService(runDir: string, pid: number): void {
   writeFileSync(join(runDir, PID_FILE), `${pid}\n`, { mode: 0o600 });
 }
 
-/** Ends the engine service that a killed localnet left behind. A process that has its number by chance is let be. */
+/**
+ * Ends the engine service that a killed localnet left behind. Another process that happens to have its number is left
+ * alone.
+ */
 export async function endStrayService(runDir: string, socket: string): Promise<void> {
   const pid = strayPid(runDir);
   if (pid === undefined || !servesSocket(pid, socket)) return;

@@ -67,7 +67,7 @@ function checkLeaseFlags(flags: Flags): void {
 export async function findProvider(chain: ChainClient, address: string): Promise<ProviderRecord> {
   const provider = await marketReader(chain.query).provider(address);
   if (provider !== undefined) return provider;
-  throw commandError(`${address} is not a provider`, { hint: "see which there are: svc query provider list" });
+  throw commandError(`${address} is not a provider`, { hint: "list the providers: svc query provider list" });
 }
 
 /** Active leases of the owner that fit the flags `--dseq`, `--gseq`, `--oseq` and `--provider`. */

@@ -13,7 +13,10 @@ const PER_CALL = 20n;
 const MAX_BLOCKS = 1000n;
 const MAX_FOUND = 100n;
 
-/** `query blocks [FROM] [TO]`: the headers of a range, by default of the last twenty blocks; with `--query` blocks whole. */
+/**
+ * `query blocks [FROM] [TO]`: the headers of a range, by default of the last twenty blocks; with `--query` blocks
+ * whole.
+ */
 export async function queryBlocks(input: CommandInput): Promise<void> {
   const { args, flags, io } = input;
   const [from, to] = args.map((text, at) => readHeight(text, at === 0 ? "from" : "to"));
@@ -31,7 +34,7 @@ export async function queryBlocks(input: CommandInput): Promise<void> {
 export function readHeight(text: string, name: string): bigint {
   const height = tryParseInt(text);
   if (height !== undefined && height > 0n && height <= MAX_HEIGHT) return height;
-  throw usageError(`<${name}>: "${text.slice(0, 64)}" is no height: write a whole number from 1 on`);
+  throw usageError(`<${name}>: "${text.slice(0, 64)}" is not a height: write a whole number from 1 on`);
 }
 
 function checkRange(from: bigint | undefined, to: bigint | undefined, query: string | undefined): void {
@@ -64,7 +67,7 @@ function rangeEnd(from: bigint, to: bigint | undefined, last: bigint): bigint {
   });
 }
 
-/** A node tells so many headers at once; the others take further calls. */
+/** A node returns this many headers at once; the others take further calls. */
 async function headersFrom(rpc: RpcClient, from: bigint, end: bigint): Promise<readonly JsonValue[]> {
   const windows: (readonly JsonValue[])[] = [];
   for (let start = from; start <= end; start += PER_CALL) {

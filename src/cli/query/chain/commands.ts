@@ -38,11 +38,8 @@ const WAIT_TX: CommandSpec = {
   name: "wait-tx",
   aliases: ["event-query-tx-for"],
   args: "<hash>",
-  summary: "Wait until a transaction is in a block, and show what it did",
-  flags: [
-    { name: "timeout", value: "<duration>", summary: "how long to wait at most", default: "15s" },
-    ...NODE_AND_TEXT,
-  ],
+  summary: "Wait until a transaction is in a block, and show its result",
+  flags: [{ name: "timeout", value: "<duration>", summary: "maximum time to wait", default: "15s" }, ...NODE_AND_TEXT],
   example: "svc query wait-tx $TXHASH --timeout 60s",
   load: async () => (await import("./wait-tx.ts")).queryWaitTx,
 };
@@ -51,8 +48,8 @@ const TXS: CommandSpec = {
   name: "txs",
   summary: "Find committed transactions by their events",
   flags: [
-    { name: "events", value: "<events>", summary: "type.attribute=value, several with & between" },
-    { name: "query", value: "<query>", summary: "the same in the words of the engine, for example tx.height>5" },
+    { name: "events", value: "<events>", summary: "type.attribute=value, several joined by &" },
+    { name: "query", value: "<query>", summary: "the same in the engine's query language, for example tx.height>5" },
     ORDER_BY,
     ...PAGE_FLAGS.filter(({ name }) => name === "page" || name === "limit"),
     ...NODE_AND_TEXT,
@@ -64,7 +61,7 @@ const TXS: CommandSpec = {
 const BLOCK: CommandSpec = {
   name: "block",
   args: "[height]",
-  summary: "Show a block; the latest when no height is given",
+  summary: "Show a block (default: the latest)",
   flags: [
     {
       name: "type",
@@ -82,7 +79,7 @@ const BLOCK: CommandSpec = {
 const BLOCK_RESULTS: CommandSpec = {
   name: "block-results",
   args: "[height]",
-  summary: "Show what the transactions of a block did, and its events; the latest when no height is given",
+  summary: "Show the results of the transactions of a block, and its events (default: the latest)",
   flags: NODE_AND_JSON,
   example: "svc query block-results 100",
   load: async () => (await import("./block.ts")).queryBlockResults,
@@ -107,7 +104,7 @@ const VALIDATOR_SET: CommandSpec = {
   name: "comet-validator-set",
   aliases: ["tendermint-validator-set"],
   args: "[height]",
-  summary: "Show the validators of a block; the latest when no height is given",
+  summary: "Show the validators of a block (default: the latest)",
   flags: [
     { name: "page", value: "<n>", summary: "page number", default: "1" },
     { name: "limit", alias: "page-limit", value: "<n>", summary: "most validators to return", default: "100" },

@@ -22,7 +22,7 @@ export async function queryTxCommand(input: CommandInput): Promise<void> {
   const [text = ""] = input.args;
   const type = input.flags.text("type");
   if (type === "hash" && !/^(?:0x)?[0-9a-f]{64}$/i.test(text)) {
-    const shown = `<hash>: ${JSON.stringify(text.slice(0, 80))} is no transaction hash of 64 hex digits`;
+    const shown = `<hash>: ${JSON.stringify(text.slice(0, 80))} is not a transaction hash of 64 hex digits`;
     throw usageError(shown, "copy txhash of a result");
   }
   const query = type === "hash" ? undefined : singleQuery(type, text, input.flags.profile.bech32Prefix);
@@ -36,7 +36,7 @@ export async function queryTxCommand(input: CommandInput): Promise<void> {
 function singleQuery(type: string, text: string, prefix: string): string {
   if (type === "signature") {
     if (/^[A-Za-z0-9+/]{20,}={0,2}$/.test(text)) return eventsQuery([`tx.signature=${text}`]);
-    throw usageError(`<hash>: ${JSON.stringify(text.slice(0, 80))} is no signature in base64`);
+    throw usageError(`<hash>: ${JSON.stringify(text.slice(0, 80))} is not a signature in base64`);
   }
   const [address = "", sequence = "", ...rest] = text.split("/");
   if (!/^\d{1,20}$/.test(sequence) || rest.length > 0 || !isAddress(address, "account", prefix)) {

@@ -58,7 +58,7 @@ export async function queryDenomMetadata(input: CommandInput): Promise<void> {
 
 function denomOf(text: string, name: string): string {
   if (isDenom(text)) return text;
-  throw usageError(`${name}: "${text.slice(0, 64)}" is no denomination`);
+  throw usageError(`${name}: "${text.slice(0, 64)}" is not a denomination`);
 }
 
 /** `query account ADDRESS`. */

@@ -1,12 +1,12 @@
 import { PAGE_FLAGS, QUERY_FLAGS } from "../../command/global-flags.ts";
 import type { CommandSpec, FlagSpec } from "../../command/spec.ts";
 
-const DENOM: FlagSpec = { name: "denom", value: "<denom>", summary: "this denomination alone" };
+const DENOM: FlagSpec = { name: "denom", value: "<denom>", summary: "only this denomination" };
 
 const BALANCES: CommandSpec = {
   name: "balances",
   args: "<address>",
-  summary: "Show what an account holds",
+  summary: "Show the balances of an account",
   flags: [DENOM, ...PAGE_FLAGS, ...QUERY_FLAGS],
   example: "svc query bank balances $SVC_ACCOUNT_ADDRESS\nsvc query bank balances $SVC_ACCOUNT_ADDRESS --denom utoken",
   load: async () => (await import("./bank.ts")).queryBalances,
@@ -47,7 +47,7 @@ export const ESCROW: readonly CommandSpec[] = [
   {
     name: "blocks-remaining",
     args: "[id]",
-    summary: "Tell how long the money of a deployment lasts",
+    summary: "Show how long the money of a deployment lasts",
     flags: [
       { name: "owner", value: "<address>", summary: "account that owns the deployment" },
       { name: "dseq", value: "<n>", summary: "number of the deployment" },
@@ -70,7 +70,7 @@ export const ACCOUNT: CommandSpec = {
 export const EVIDENCE: CommandSpec = {
   name: "evidence",
   args: "[hash]",
-  summary: "Show what validators did wrong, or one thing of it",
+  summary: "Show evidence of misbehaviour of validators, all or one",
   flags: [...PAGE_FLAGS, ...QUERY_FLAGS],
   example: "svc query evidence --limit 10",
   load: async () => (await import("./evidence.ts")).queryEvidence,
@@ -97,7 +97,7 @@ export const GOV: readonly CommandSpec[] = [
   {
     name: "param",
     args: "<type>",
-    summary: "Show a part of them: voting, deposit or tallying",
+    summary: "Show some of them: voting, deposit or tallying",
     flags: QUERY_FLAGS,
     example: "svc query gov param voting",
     load: async () => (await import("./gov.ts")).queryParam,
@@ -108,7 +108,7 @@ export const DISTRIBUTION: readonly CommandSpec[] = [
   {
     name: "rewards",
     args: "<delegator-addr> [validator-addr]",
-    summary: "Show the rewards of an account, of all its delegations or of one",
+    summary: "Show the rewards of an account, for all its delegations or for one",
     flags: QUERY_FLAGS,
     example: "svc query distribution rewards $ADDRESS\nsvc query distribution rewards $ADDRESS $VALIDATOR",
     load: async () => (await import("./rewards.ts")).queryRewards,

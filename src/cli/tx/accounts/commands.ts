@@ -7,18 +7,22 @@ export const BANK: readonly CommandSpec[] = [
   {
     name: "multi-send",
     args: "<from-key-or-address> <to-addresses-and-amount...>",
-    summary: "Send an amount to each of several accounts; --from is ignored",
+    summary: "Send an amount to each of several accounts; ignores --from",
     flags: [{ name: "split", summary: "split the amount equally among them" }, ...TX_FLAGS],
     example: "svc tx bank multi-send alice svc1... svc1... 5000000utoken --fees 5000utoken",
     load: async () => (await import("./bank.ts")).bankMultiSend,
   },
 ];
 
-const SPEND_LIMIT: FlagSpec = { name: "spend-limit", value: "<coins>", summary: "most that may be spent in all" };
+const SPEND_LIMIT: FlagSpec = {
+  name: "spend-limit",
+  value: "<coins>",
+  summary: "limit on the total that may be spent",
+};
 const EXPIRATION: FlagSpec = {
   name: "expiration",
   value: "<time>",
-  summary: "when it ends: a time or seconds since 1970; never when left out",
+  summary: "when it ends: a time or seconds since 1970 (default: never)",
 };
 
 /** Commands of the group `tx authz`. */
@@ -26,12 +30,12 @@ export const AUTHZ: readonly CommandSpec[] = [
   {
     name: "grant",
     args: "<grantee> <authorization>",
-    summary: "Let an account act for you: send, generic, delegate, unbond or redelegate",
+    summary: "Authorize an account to act for you: send, generic, delegate, unbond or redelegate",
     flags: [
       SPEND_LIMIT,
-      { name: "allow-list", value: "<addresses>", summary: "who may receive what is sent; anybody when left out" },
+      { name: "allow-list", value: "<addresses>", summary: "accounts that may receive coins (default: any)" },
       { name: "msg-type", value: "<type-url>", summary: "type of the messages of a generic authorization" },
-      { name: "allowed-validators", value: "<addresses>", summary: "the only validators of delegations" },
+      { name: "allowed-validators", value: "<addresses>", summary: "only validators that delegations may have" },
       { name: "deny-validators", value: "<addresses>", summary: "validators that delegations may not have" },
       EXPIRATION,
       ...TX_FLAGS,
@@ -44,7 +48,8 @@ export const AUTHZ: readonly CommandSpec[] = [
   {
     name: "exec",
     args: "<file>",
-    summary: "Send the messages of a transaction in a file for the account that let you, - for standard input",
+    summary:
+      "Send the messages of a transaction in a file on behalf of the account that authorized you, - for standard input",
     flags: [ALLOW_UNKNOWN, ...TX_FLAGS],
     example:
       "svc tx bank send $GRANTER $TO 5stake --generate-only > unsigned.json\n" +
@@ -59,12 +64,12 @@ export const FEEGRANT: readonly CommandSpec[] = [
     name: "grant",
     aliases: ["grant-allowance"],
     args: "<granter-key-or-address> <grantee>",
-    summary: "Let an account pay fees from yours; --from is ignored",
+    summary: "Let an account pay fees from yours; ignores --from",
     flags: [
       SPEND_LIMIT,
-      { name: "period", value: "<seconds>", summary: "length of a period with a limit of its own" },
-      { name: "period-limit", value: "<coins>", summary: "most that may be spent in each period" },
-      { name: "allowed-messages", value: "<type-urls>", summary: "the only types of messages whose fees it pays" },
+      { name: "period", value: "<seconds>", summary: "length of a period that has its own limit" },
+      { name: "period-limit", value: "<coins>", summary: "limit on what may be spent in each period" },
+      { name: "allowed-messages", value: "<type-urls>", summary: "only message types whose fees it pays" },
       EXPIRATION,
       ...TX_FLAGS,
     ],
@@ -80,7 +85,7 @@ export const VESTING: readonly CommandSpec[] = [
   {
     name: "create-periodic-vesting-account",
     args: "<to-address> <file>",
-    summary: "Make an account whose coins come free at the end of each period of a file",
+    summary: "Create an account whose coins vest at the end of each period in a file",
     flags: TX_FLAGS,
     example: "svc tx vesting create-periodic-vesting-account $ADDRESS periods.json --from alice",
     load: async () => (await import("./vesting.ts")).createPeriodicVestingAccount,

@@ -6,8 +6,8 @@ function txFlags(...names: readonly string[]): readonly FlagSpec[] {
 }
 
 /**
- * The flags of a command on files, and those of every `tx` command that mean nothing for it: scripts give them to each, so
- * they are taken.
+ * The flags of a command on files, and those of every `tx` command that have no effect here: scripts pass them to all,
+ * so they are accepted.
  */
 function withCommon(...own: readonly FlagSpec[]): readonly FlagSpec[] {
   const others = TX_FLAGS.filter(({ name }) => !own.some((flag) => flag.name === name));
@@ -19,7 +19,7 @@ function onFile(load: () => Promise<Run>): () => Promise<Run> {
   return async () => (await import("./run.ts")).onFile(await load());
 }
 
-/** A command whose words are files with a transaction a line. */
+/** A command whose words are files with one transaction per line. */
 function onFiles(load: () => Promise<Run>): () => Promise<Run> {
   return async () => (await import("./run.ts")).onFiles(await load());
 }
@@ -33,12 +33,12 @@ const OUTPUT_DOCUMENT: FlagSpec = {
 const SIGNATURE_ONLY: FlagSpec = { name: "signature-only", summary: "print the signature alone" };
 const OVERWRITE: FlagSpec = {
   name: "overwrite",
-  summary: "replace signatures that are there; without it the new one is added",
+  summary: "replace existing signatures; without it the new one is added",
 };
-/** Consent to sign what cannot be shown. */
+/** Consent to sign content that cannot be shown. */
 export const ALLOW_UNKNOWN: FlagSpec = {
   name: "allow-unknown",
-  summary: "sign messages of types that are not known, whose content cannot be shown; in mode direct",
+  summary: "sign messages of unknown types, whose content cannot be shown; in mode direct",
 };
 const OLDER_FORM: FlagSpec = { name: "amino", summary: "print the older JSON form with amino names" };
 const FOR_MULTISIG: FlagSpec = {
@@ -47,7 +47,7 @@ const FOR_MULTISIG: FlagSpec = {
   summary: "sign as a member for this multisig, an address or a key; prints the signature alone",
 };
 const COMBINE_FLAGS: readonly FlagSpec[] = [
-  { name: "skip-signature-verification", summary: "put signatures together without a check" },
+  { name: "skip-signature-verification", summary: "combine signatures without checking them" },
   OUTPUT_DOCUMENT,
   SIGNATURE_ONLY,
   OVERWRITE,
@@ -57,7 +57,10 @@ const COMBINE_FLAGS: readonly FlagSpec[] = [
   ...KEYRING_FLAGS,
 ];
 
-/** Commands of the group `tx` that work on transactions in files. All take the flags of the keyring, which scripts give to every one. */
+/**
+ * Commands of the group `tx` that work on transactions in files. All accept the keyring flags, which scripts pass to
+ * every command.
+ */
 export const FILE_COMMANDS: readonly CommandSpec[] = [
   {
     name: "sign",
@@ -72,7 +75,7 @@ export const FILE_COMMANDS: readonly CommandSpec[] = [
   {
     name: "sign-batch",
     args: "<files...>",
-    summary: "Sign the transactions in files, one a line, with sequences that follow one another; - for standard input",
+    summary: "Sign the transactions in files, one per line, with consecutive sequences; - for standard input",
     flags: [
       { name: "append", summary: "sign one transaction with the messages of all; gas and fees are added up" },
       ALLOW_UNKNOWN,
@@ -89,7 +92,7 @@ export const FILE_COMMANDS: readonly CommandSpec[] = [
     name: "multisign",
     aliases: ["multi-sign"],
     args: "<file> <multisig> <signatures...>",
-    summary: "Put the signatures of members, in files, together to that of their multisig",
+    summary: "Combine the signatures of members, in files, into that of their multisig",
     flags: withCommon(...COMBINE_FLAGS),
     example: "svc tx multisign unsigned.json team alice.json bob.json --output-document signed.json",
     load: onFile(async () => (await import("./multisign.ts")).multisign),
@@ -97,9 +100,9 @@ export const FILE_COMMANDS: readonly CommandSpec[] = [
   {
     name: "multisign-batch",
     args: "<file> <multisig> <signatures...>",
-    summary: "The same for files with one transaction, and one signature, a line",
+    summary: "The same for files with one transaction, or one signature, per line",
     flags: withCommon(
-      { name: "no-auto-increment", summary: "the same sequence for all transactions" },
+      { name: "no-auto-increment", summary: "use the same sequence for all transactions" },
       ...COMBINE_FLAGS,
     ),
     example: "svc tx multisign-batch unsigned.jsonl team alice.jsonl bob.jsonl > signed.jsonl",
@@ -109,7 +112,8 @@ export const FILE_COMMANDS: readonly CommandSpec[] = [
     name: "validate-signatures",
     aliases: ["validate"],
     args: "<file>",
-    summary: "Tell whose signatures a transaction in a file needs and whether those it has hold, - for standard input",
+    summary:
+      "Show which signatures a transaction in a file needs and whether those present are valid, - for standard input",
     flags: withCommon(...txFlags("offline", "account-number", "sequence"), NODE_FLAG, ...KEYRING_FLAGS),
     example: "svc tx validate-signatures signed.json",
     load: onFile(async () => (await import("./validate.ts")).validateSignatures),
@@ -118,7 +122,7 @@ export const FILE_COMMANDS: readonly CommandSpec[] = [
     name: "encode",
     args: "<file>",
     summary: "Print a transaction in a file as base64 of its protobuf bytes, - for standard input",
-    flags: withCommon({ name: "amino", summary: "of its bytes in the older amino encoding" }, ...KEYRING_FLAGS),
+    flags: withCommon({ name: "amino", summary: "print its bytes in the older amino encoding" }, ...KEYRING_FLAGS),
     example: "svc tx encode signed.json",
     load: onFile(async () => (await import("./encode.ts")).encodeFile),
   },
@@ -141,7 +145,7 @@ export const FILE_COMMANDS: readonly CommandSpec[] = [
   {
     name: "simulate",
     args: "<file>",
-    summary: "Tell the gas that a transaction in a file would use, - for standard input",
+    summary: "Show the gas that a transaction in a file would use, - for standard input",
     flags: withCommon(NODE_FLAG, JSON_OUTPUT, ...KEYRING_FLAGS),
     example: "svc tx simulate unsigned.json",
     load: onFile(async () => (await import("./broadcast.ts")).simulateFile),

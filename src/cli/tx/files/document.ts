@@ -55,7 +55,7 @@ export async function writeDocument({ flags, io }: CliContext, lines: readonly s
     writeFileSync(path, text);
   } catch (cause) {
     throw commandError(`--output-document: ${errorText(cause)}`, {
-      hint: "name a file in a directory that is there",
+      hint: "name a file in an existing directory",
       cause,
     });
   }

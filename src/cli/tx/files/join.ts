@@ -29,7 +29,7 @@ function sumOf(coins: readonly Coin[]): { denom: string; amount: string }[] {
   const sums = new Map<string, bigint>();
   for (const { denom, amount } of coins) {
     const value = tryParseInt(amount);
-    if (value === undefined || value < 0n) throw commandError(`the fee ${amount}${denom} is no amount`);
+    if (value === undefined || value < 0n) throw commandError(`the fee ${amount}${denom} is not an amount`);
     sums.set(denom, (sums.get(denom) ?? 0n) + value);
   }
   return [...sums].sort(([a], [b]) => (a < b ? -1 : 1)).map(([denom, sum]) => ({ denom, amount: sum.toString() }));

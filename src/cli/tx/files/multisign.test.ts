@@ -151,7 +151,7 @@ describe("refusals", () => {
     const stranger = ["stranger", "--recover", "--account", "1"];
     await svc(["keys", "add", ...stranger], `${phrase}\n`);
     const sign = ["tx", "sign", await unsigned(), "--from", "stranger", ...NUMBERS, "--multisig"];
-    await refused(svc([...sign, "team"]), 'key "stranger" is no member of the multisig "team"');
+    await refused(svc([...sign, "team"]), 'key "stranger" is not a member of the multisig "team"');
     // Where the multisig is not known, whether one is a member is not known either.
     const elsewhere = ["--keyring-dir", join(home, "elsewhere")];
     await svc(["keys", "add", ...stranger, ...elsewhere], `${phrase}\n`);
@@ -160,7 +160,7 @@ describe("refusals", () => {
     await refused(ran, "a signature is not of a member of the multisig");
   });
 
-  test("a key that is no multisig, and a multisig that does not sign here", async () => {
+  test("a key that is not a multisig, and a multisig that does not sign here", async () => {
     await refused(
       svc(["tx", "multisign", await unsigned(), "k0", ...(await shares()), ...NUMBERS]),
       '"k0" must be of type multi: local',

@@ -59,7 +59,7 @@ interface Options {
   readonly numbers: Pick<TxSettings, "accountNumber" | "sequence">;
 }
 
-/** Flags that do not go together are told before a file is read. */
+/** Flags that exclude each other are refused before a file is read. */
 function readOptions(input: CommandInput): Options {
   if (input.flags.bool("offline")) requireOffline(input.flags);
   return { context: createContext(input), form: formOf(input.flags), numbers: readNumbers(input.flags) };

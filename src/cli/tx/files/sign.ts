@@ -84,11 +84,11 @@ async function signedFor(
   const multisig = await (await context.keyring()).find(text);
   if (multisig === undefined) return { account: checkedAddress(text), mode: SignMode.LEGACY_AMINO_JSON };
   const { publicKey } = multisig;
-  if (publicKey.type !== "multisig") throw usageError(`--multisig: key "${multisig.name}" is no multisig`);
+  if (publicKey.type !== "multisig") throw usageError(`--multisig: key "${multisig.name}" is not a multisig`);
   const own = key.publicKey;
   if (own.type === "multisig" || !publicKey.keys.some((member) => equalBytes(member.key, own.key))) {
     const hint = "sign with the key of a member";
-    throw commandError(`key "${key.name}" is no member of the multisig "${multisig.name}"`, { hint });
+    throw commandError(`key "${key.name}" is not a member of the multisig "${multisig.name}"`, { hint });
   }
   const account = encodeAddress(multisig.address, "account", context.profile.bech32Prefix);
   return { account, mode: SignMode.LEGACY_AMINO_JSON };

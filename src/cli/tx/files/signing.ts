@@ -99,7 +99,7 @@ export interface Claim {
   readonly mode: SignMode;
 }
 
-/** Refuses somebody who is no signer, and a mode in which several signers could not sign in turn. */
+/** Refuses somebody who is not a signer, and a mode in which several signers could not sign in turn. */
 export function checkSigner(tx: Tx, { name, account, mode }: Claim): void {
   const signers = signersOf(tx);
   const isOpen = opaqueTypes(tx.body?.messages ?? []).length > 0;

@@ -10,7 +10,11 @@ const OLDER: readonly FlagSpec[] = [
   { name: "proposal", value: "<file>", summary: "file with title, description, type and deposit" },
 ];
 const LEGACY: FlagSpec = { name: "legacy", summary: "send the message of releases before 0.46" };
-const METADATA: FlagSpec = { name: "metadata", value: "<text>", summary: "a text beside the vote, for example why" };
+const METADATA: FlagSpec = {
+  name: "metadata",
+  value: "<text>",
+  summary: "text stored with the vote, for example the reason",
+};
 
 /** Commands of the group `tx gov`. */
 export const GOV: readonly CommandSpec[] = [
@@ -26,7 +30,7 @@ export const GOV: readonly CommandSpec[] = [
   },
   {
     name: "submit-legacy-proposal",
-    summary: "Submit a proposal of text, without messages, as releases before 0.46 have it",
+    summary: "Submit a text proposal without messages, as in releases before 0.46",
     flags: [...OLDER, ...TX_FLAGS],
     example: "svc tx gov submit-legacy-proposal --title Test --description 'What it is' --deposit 10stake --from alice",
     load: async () => (await import("./proposal.ts")).govSubmitLegacyProposal,

@@ -64,7 +64,7 @@ const HOST = /^(?:\*\.)?[a-zA-Z0-9_](?:[a-zA-Z0-9_.-]{0,251}[a-zA-Z0-9])?$/;
 function checkHost(host: string): string {
   if (isIP(host) !== 0 || (HOST.test(host) && !host.includes(".."))) return host;
   throw usageError(
-    `<hosts>: "${host.slice(0, 80)}" is no host name and no IP address`,
+    `<hosts>: "${host.slice(0, 80)}" is neither a host name nor an IP address`,
     "leave out scheme and port: provider.example.com",
   );
 }

@@ -28,7 +28,7 @@ async function readGenesis(path: string): Promise<JsonObject> {
   try {
     const genesis = readJson(readFileText(path, { maxBytes: MAX_GENESIS_BYTES }));
     if (isObject(genesis)) return genesis;
-    throw new Error("it is no JSON object");
+    throw new Error("it is not a JSON object");
   } catch (error) {
     throw commandError(`genesis file ${path}: ${errorText(error)}`, {
       hint: "make one with: svc init <moniker>",

@@ -29,7 +29,7 @@ function readKinds(text: string | undefined): readonly CertificateKind[] {
   return [kind];
 }
 
-/** The certificate in the one file that is there. */
+/** The certificate in the only file. */
 async function serialOfFile({ context, sender }: TxSession, kinds: readonly CertificateKind[]): Promise<string> {
   const paths = kinds.map((kind) => certificatePath(context.home, sender.address, kind));
   const files = (await Promise.all(paths.map(readCertificateFile))).filter((file) => file !== undefined);

@@ -10,7 +10,7 @@ const OWNER: FlagSpec = {
 const DEPOSIT: FlagSpec = {
   name: "deposit",
   value: "<coin>",
-  summary: "money for the deployment (default: the least that the chain takes)",
+  summary: "money for the deployment (default: the chain's minimum)",
 };
 
 /** Commands of the group `tx provider`. */
@@ -35,8 +35,8 @@ export const PROVIDER: readonly CommandSpec[] = [
 
 const CERT_FLAGS: readonly FlagSpec[] = [
   { name: "nbf", value: "<time>", summary: "time from which the certificate is valid (default: now)" },
-  { name: "naf", value: "<days|time>", summary: "until when it is valid: <n>d or a time (default 365d)" },
-  { name: "rie", summary: "revoke a certificate that is valid and make a new one" },
+  { name: "naf", value: "<days|time>", summary: "when it expires: <n>d or a time (default 365d)" },
+  { name: "rie", summary: "revoke the valid certificate and make a new one" },
   { name: "to-genesis", summary: "add the certificate to the genesis file of the home instead of sending it" },
   ...TX_FLAGS,
 ];
@@ -88,9 +88,9 @@ export const DEPLOYMENT: readonly CommandSpec[] = [
   {
     name: "create",
     args: "<file>",
-    summary: "Order what a deployment file asks for",
+    summary: "Create a deployment from a file and order its resources",
     flags: [
-      { ...DSEQ, summary: "number of the deployment (default: the height, or the next free one)" },
+      { ...DSEQ, summary: "number of the deployment (default: the current height, or the next free number)" },
       DEPOSIT,
       OWNER,
       ...TX_FLAGS,
@@ -101,7 +101,7 @@ export const DEPLOYMENT: readonly CommandSpec[] = [
   {
     name: "update",
     args: "<file>",
-    summary: "Change what runs in a deployment; its resources stay as they are",
+    summary: "Change what runs in a deployment; its resources stay the same",
     flags: [DSEQ, OWNER, ...TX_FLAGS],
     example: "svc tx deployment update examples/web.yaml --dseq 1234 --from alice",
     load: async () => (await import("./deployment.ts")).deploymentUpdate,
@@ -109,7 +109,7 @@ export const DEPLOYMENT: readonly CommandSpec[] = [
   DEPOSIT_COMMAND,
 ];
 
-/** The module has no messages of its own: money comes through deployments and bids. */
+/** The module has no messages of its own: money arrives through deployments and bids. */
 export const ESCROW: CommandSpec = {
   name: "escrow",
   summary: "Fund deployments",
@@ -133,7 +133,7 @@ export const AUDIT: readonly CommandSpec[] = [
   {
     name: "attr create",
     args: "<provider> [pairs...]",
-    summary: "Sign attributes of a provider: keys and values in turn, or all that it has",
+    summary: "Sign attributes of a provider: alternating keys and values, or all of its attributes",
     flags: TX_FLAGS,
     example: "svc tx audit attr create $PROVIDER region eu-west --from auditor",
     load: async () => (await import("./audit.ts")).auditCreate,

@@ -246,9 +246,9 @@ describe("tx market", () => {
       "--dseq: 0 names nothing",
     ],
     [
-      "a group that is no number",
+      "a group that is not a number",
       ["lease", "create", "--dseq", "1", "--gseq", "x", "--provider", provider, "--from", "tenant"],
-      '--gseq: "x" is no whole number',
+      '--gseq: "x" is not a whole number',
     ],
     [
       "a wrong provider",
@@ -277,7 +277,7 @@ describe("tx market", () => {
     ],
     ...["owner", "insufficient_funds", "order_expired", "lease_lost", "provider_deleted", "not_closed"].map(
       (reason): [string, string[], string] => [
-        `${reason}, which is no reason of a provider`,
+        `${reason}, which is not a reason of a provider`,
         ["bid", "close", "--owner", tenant, "--dseq", "1", "--reason", reason, "--from", "provider"],
         `--reason takes unstable, decommission, unspecified, manifest_timeout, not "${reason}"`,
       ],

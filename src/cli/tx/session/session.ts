@@ -70,7 +70,7 @@ export interface SendSettings {
 
 /**
  * Signs and broadcasts messages, after the user's confirmation unless `--yes` was given. Undefined when the user
- * refused. A transaction that the chain refused is told by the response's code.
+ * refused. The response's code says whether the chain refused it.
  */
 export async function send(
   session: TxSession,

@@ -12,7 +12,7 @@ import { inFlag } from "../../command/in-flag.ts";
 import { usageError } from "../../errors.ts";
 import { durationFlag } from "../../values/duration.ts";
 
-/** What becomes of a transaction: it is sent, printed unsigned, printed signed, or only its gas is told. */
+/** What becomes of a transaction: it is sent, printed unsigned, printed signed, or only simulated. */
 export type TxPurpose = "send" | "generate" | "sign" | "estimate";
 
 /** The transaction flags, read and checked against each other. */

@@ -3,36 +3,40 @@ import type { CommandSpec, FlagSpec } from "../../command/spec.ts";
 
 const DESCRIPTION_FLAGS: readonly FlagSpec[] = [
   { name: "moniker", alias: "new-moniker", value: "<text>", summary: "name of the validator" },
-  { name: "identity", value: "<text>", summary: "mark of an identity service" },
+  { name: "identity", value: "<text>", summary: "identity at a service such as Keybase" },
   { name: "website", value: "<url>", summary: "website" },
-  { name: "security-contact", value: "<text>", summary: "whom to tell of security faults" },
-  { name: "details", value: "<text>", summary: "further words" },
+  { name: "security-contact", value: "<text>", summary: "contact for security issues" },
+  { name: "details", value: "<text>", summary: "description of the validator" },
 ];
 
 const CREATE_FLAGS: readonly FlagSpec[] = [
-  { name: "amount", value: "<coin>", summary: "what the operator bonds" },
+  { name: "amount", value: "<coin>", summary: "self-delegation of the operator" },
   { name: "pubkey", value: "<key>", summary: "key that signs blocks, as JSON or bech32" },
   ...DESCRIPTION_FLAGS,
-  { name: "commission-rate", value: "<part>", summary: "part of rewards that the operator keeps", default: "0.1" },
-  { name: "commission-max-rate", value: "<part>", summary: "most that the rate may ever become", default: "0.2" },
+  { name: "commission-rate", value: "<part>", summary: "share of rewards that the operator keeps", default: "0.1" },
+  { name: "commission-max-rate", value: "<part>", summary: "maximum that the rate may ever reach", default: "0.2" },
   {
     name: "commission-max-change-rate",
     value: "<part>",
-    summary: "most that the rate changes in a day",
+    summary: "maximum change of the rate per day",
     default: "0.01",
   },
   {
     name: "min-self-delegation",
     value: "<n>",
-    summary: "least that the operator keeps bonded; it can only be raised",
+    summary: "minimum that the operator keeps bonded; it can only be raised",
     default: "1",
   },
 ];
 
 const EDIT_FLAGS: readonly FlagSpec[] = [
   ...DESCRIPTION_FLAGS,
-  { name: "commission-rate", value: "<part>", summary: "part of rewards that the operator keeps" },
-  { name: "min-self-delegation", value: "<n>", summary: "least that the operator keeps bonded; it can only be raised" },
+  { name: "commission-rate", value: "<part>", summary: "share of rewards that the operator keeps" },
+  {
+    name: "min-self-delegation",
+    value: "<n>",
+    summary: "minimum that the operator keeps bonded; it can only be raised",
+  },
 ];
 
 /** Commands of the group `tx staking`. */
@@ -50,7 +54,7 @@ export const STAKING: readonly CommandSpec[] = [
   },
   {
     name: "edit-validator",
-    summary: "Change the description, commission or least self-delegation of the sender's validator",
+    summary: "Change the description, commission or minimum self-delegation of the sender's validator",
     flags: [...EDIT_FLAGS, ...TX_FLAGS],
     example: "svc tx staking edit-validator --website https://example.com --commission-rate 0.11 --from operator",
     load: async () => (await import("./validator.ts")).editValidator,
@@ -76,7 +80,12 @@ export const DISTRIBUTION: readonly CommandSpec[] = [
     name: "withdraw-all-rewards",
     summary: "Withdraw the rewards of all delegations",
     flags: [
-      { name: "max-msgs", value: "<n>", summary: "most messages in one transaction; 0 puts all in one", default: "0" },
+      {
+        name: "max-msgs",
+        value: "<n>",
+        summary: "maximum messages in one transaction; 0 puts all in one",
+        default: "0",
+      },
       ...TX_FLAGS,
     ],
     example: "svc tx distribution withdraw-all-rewards --max-msgs 5 --from alice",

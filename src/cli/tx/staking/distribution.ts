@@ -12,7 +12,9 @@ import { accountInfo } from "../session/account.ts";
 import { finishTx, runTx } from "../session/run.ts";
 import { openTx, type TxSession } from "../session/session.ts";
 
-/** `tx distribution withdraw-rewards VALIDATOR`; with `--commission` the operator's commission in the same transaction. */
+/**
+ * `tx distribution withdraw-rewards VALIDATOR`; with `--commission` the operator's commission in the same transaction.
+ */
 export async function withdrawRewards(input: CommandInput): Promise<number> {
   const validatorAddress = validatorArgument(input.args[0] ?? "", "validator-addr", input.flags);
   const withCommission = input.flags.bool("commission");
@@ -27,7 +29,10 @@ export async function withdrawRewards(input: CommandInput): Promise<number> {
   });
 }
 
-/** `tx distribution withdraw-all-rewards`: one transaction, or with `--max-msgs` several of so many messages. */
+/**
+ * `tx distribution withdraw-all-rewards`: one transaction, or with `--max-msgs` several with at most that many
+ * messages.
+ */
 export async function withdrawAllRewards(input: CommandInput): Promise<number> {
   const size = Number(input.flags.uint("max-msgs"));
   const session = await openTx(createContext(input));

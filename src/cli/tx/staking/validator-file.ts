@@ -21,7 +21,7 @@ export function readValidatorFile(path: string, flagNames: readonly string[]): R
     const flag = FLAG_OF[key] ?? key;
     if (!flagNames.includes(flag)) throw unknownKey(path, key, flagNames);
     if (key === "pubkey" && isObject(value)) return [flag, printJson(value)];
-    if (typeof value !== "string") throw commandError(`validator file ${path}: "${key}" is no text`, { hint: HINT });
+    if (typeof value !== "string") throw commandError(`validator file ${path}: "${key}" is not text`, { hint: HINT });
     return [flag, value];
   });
   return new Map(entries);

@@ -174,7 +174,7 @@ function tooHigh(name: string, rate: Dec, than: string): Error {
 function readLeast(name: string, text: string): bigint {
   const value = tryParseInt(text);
   if (value !== undefined && value > 0n) return value;
-  throw usageError(`${name}: "${text.slice(0, 64)}" is no whole number above zero`);
+  throw usageError(`${name}: "${text.slice(0, 64)}" is not a whole number above zero`);
 }
 
 function optional<T>(flags: Flags, name: string, read: () => T): T | undefined {

@@ -14,7 +14,7 @@ export interface SocketRequest {
   readonly timeoutMs: number;
 }
 
-/** A websocket over a connection that is there; `attach` is called before its first message can arrive. */
+/** A websocket over an open connection; `attach` is called before its first message can arrive. */
 export function openSocket(
   connection: TLSSocket,
   { path, host, token, timeoutMs }: SocketRequest,

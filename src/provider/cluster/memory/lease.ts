@@ -53,7 +53,7 @@ export class MemoryLease {
     for (const listener of this.listeners) listener(undefined);
   }
 
-  /** What the replicas that are there now have written. */
+  /** What the current replicas have written. */
   get lines(): LogLine[] {
     return this.#written.filter((entry) => this.#replicas.includes(entry.replica())).map((entry) => entry.line);
   }

@@ -29,7 +29,7 @@ export function parseReference(image: string): ImageReference {
     (digest === undefined || DIGEST_PATTERN.test(digest));
   if (!valid) {
     throw clusterErrors.unsupported(
-      `image "${image.slice(0, 200)}" is no image name; write for example docker.io/library/nginx:1.25`,
+      `image "${image.slice(0, 200)}" is not an image name; write for example docker.io/library/nginx:1.25`,
     );
   }
   const full = `${host}/${host === "docker.io" && !path.includes("/") ? `library/${path}` : path}`;

@@ -49,7 +49,7 @@ async function certificatePrincipal(
 ): Promise<Principal> {
   if (!alone) throw gatewayErrors.certificate("more than one certificate was sent");
   const { commonName, serial, notBefore, notAfter } = readAccountCertificate(der);
-  if (!isAddress(commonName)) throw gatewayErrors.certificate("its name is no account address");
+  if (!isAddress(commonName)) throw gatewayErrors.certificate("its name is not an account address");
   const record = await facts.certificate(commonName, serial);
   if (record === undefined) throw gatewayErrors.certificate("it is not published on the chain");
   if (record.state !== "valid") throw gatewayErrors.certificate("it was revoked");
@@ -82,7 +82,7 @@ function readAccountCertificate(der: Uint8Array): ReturnType<typeof parseCertifi
 
 async function tokenPrincipal(token: string, { facts, provider, now }: PrincipalOptions): Promise<Principal> {
   const issuer = (await refusing(() => readTokenClaims(token))).iss;
-  if (!isAddress(issuer)) throw gatewayErrors.token("its issuer is no account address");
+  if (!isAddress(issuer)) throw gatewayErrors.token("its issuer is not an account address");
   const key = await facts.publicKey(issuer);
   if (key === undefined) throw gatewayErrors.token("its account has no key on the chain yet");
   if (key.type !== "secp256k1") throw gatewayErrors.token("its account has no single key; use a client certificate");

@@ -1,7 +1,7 @@
 import type { LeaseHealth, ServiceStatus } from "../../cluster/index.ts";
 import type { LeasePhase, LeaseRecord } from "./record.ts";
 
-/** What a tenant is told of a service; the first seven fields are those of the ecosystem's gateway. */
+/** What a tenant sees of a service; the first seven fields are those of the ecosystem's gateway. */
 export interface ServiceView {
   readonly name: string;
   readonly available: number;

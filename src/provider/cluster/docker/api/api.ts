@@ -120,7 +120,7 @@ export class EngineApi {
     await guard(this.#streams.getContainer(id).start());
   }
 
-  /** TERM, then KILL after the grace (seconds). Stopping a stopped container is no error. */
+  /** TERM, then KILL after the grace (seconds). Stopping a stopped container is not an error. */
   async stop(id: string, grace: number): Promise<void> {
     await guard(this.#streams.getContainer(id).stop({ t: grace })).catch(ignoreStatus(304));
   }

@@ -5,7 +5,7 @@ export interface Frame {
 }
 
 const HEADER = 8;
-/** A longer frame is no frame: the stream is not what it should be. */
+/** A longer frame is not a frame: the stream is not what it should be. */
 const MAX_FRAME = 64 << 20;
 
 /** Cuts a framed byte stream, delivered in pieces of any size, into its frames. */

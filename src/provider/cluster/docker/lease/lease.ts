@@ -20,8 +20,8 @@ const RETRY_MS = { first: 500, max: 15_000 };
 const PROBE_MS = { first: 20, max: 1_000, steady: 2_000 };
 
 /**
- * One lease on the engine: a serialised reconcile loop. Every pass looks at what is really there and takes it a step nearer to
- * the journaled spec; events, timers and calls only poke the loop.
+ * One lease on the engine: a serialised reconcile loop. Every pass looks at what is really there and takes it a step
+ * nearer to the journaled spec; events, timers and calls only poke the loop.
  */
 export class Lease {
   readonly state: LeaseState;
@@ -89,7 +89,7 @@ export class Lease {
     clearTimeout(this.#probeTimer);
     this.#ports.close();
     this.#changes.emit("change");
-    // Whoever still waits for a removal is told; the next start goes on with it.
+    // Whoever still waits for a removal gets an answer; the next start continues it.
     this.#settleClosed(new Error("the driver was closed while the lease was being removed"));
   }
 
