@@ -43,7 +43,7 @@ import type { JsonObject } from "../wire/index.ts";
 import type { ModuleSet } from "./app.ts";
 import { type BlockLimits, blockLimitsWrite, readBlockLimits } from "./consensus-params.ts";
 import { endBlock } from "./end-block.ts";
-import { exportModules, importGenesis, parseGenesis } from "./genesis.ts";
+import { exportModules, importGenesis } from "./genesis.ts";
 import { lastBlockWrite, readLastBlock } from "./lastblock.ts";
 import {
   checkModuleSet,
@@ -170,12 +170,15 @@ export class SvcApplication implements Application {
 
   initChain(request: InitChain): InitChainResult {
     if (!this.#state.isEmpty) throw new Error("the chain is initialised already");
-    const states = parseGenesis(this.modules, request.appState);
     const { chainId, time, initialHeight } = request;
     // The state of genesis is that before the first block.
     const block = { chainId, time, height: initialHeight - 1n, proposer: NO_PROPOSER };
     const branch = this.#state.branch();
-    importGenesis(new Context({ block, mode: "genesis", stores: branch, report: this.#report }), states);
+    importGenesis(
+      new Context({ block, mode: "genesis", stores: branch, report: this.#report }),
+      this.modules,
+      request.appState,
+    );
     this.#genesis = branch;
     this.#last = block;
     this.#limits = request.consensusParams.block;

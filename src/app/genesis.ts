@@ -7,57 +7,54 @@ export const genesisErrors = defineErrors("genesis", {
   invalid: [2, "invalid genesis state", "correct the entries named in the genesis file"],
 });
 
-/** The state of each module, read and checked. */
-export type GenesisStates = ReadonlyMap<Module, MessageShape<DescMessage>>;
+/** The parts of a genesis file that modules begin with, by their names. */
+type AppState = Readonly<Record<string, unknown>>;
 
 /** Everything that is wrong with an `app_state`, one sentence each. */
-export function genesisProblems(modules: readonly Module[], appState: Readonly<Record<string, unknown>>): string[] {
-  return readGenesis(modules, appState).problems;
-}
-
-/** Reads an `app_state`. Throws one error that names every problem. Modules without an entry get their defaults. */
-export function parseGenesis(modules: readonly Module[], appState: Readonly<Record<string, unknown>>): GenesisStates {
-  const { states, problems } = readGenesis(modules, appState);
-  if (problems.length > 0) throw genesisErrors.invalid(problems.join("; "));
-  return states;
-}
-
-function readGenesis(modules: readonly Module[], appState: Readonly<Record<string, unknown>>) {
-  const states = new Map<Module, MessageShape<DescMessage>>();
+export function genesisProblems(modules: readonly Module[], appState: AppState): string[] {
   const problems = Object.keys(appState)
     .filter((name) => !modules.some((module) => module.name === name))
     .map((name) => `${name}: there is no such module`);
   for (const module of modules) {
-    const found = readState(module, appState[module.name]);
-    if (found.state !== undefined) states.set(module, found.state);
     append(
       problems,
-      found.problems.map((problem) => `${module.name}: ${problem}`),
+      moduleProblems(module, appState).map((problem) => `${module.name}: ${problem}`),
     );
   }
-  return { states, problems };
+  return problems;
 }
 
-function readState({ genesis }: Module, json: unknown): { state?: MessageShape<DescMessage>; problems: string[] } {
+function moduleProblems(module: Module, appState: AppState): readonly string[] {
   try {
-    // What fromJson gets is JSON by origin; it checks every value it reads.
-    const state = json === undefined ? genesis.defaults() : fromJson(genesis.schema, json as JsonValue);
-    return { state, problems: [...(genesis.validate?.(state) ?? [])] };
+    return module.genesis.validate?.(readState(module, appState)) ?? [];
   } catch (error) {
-    return { problems: [errorText(error)] };
+    return [errorText(error)];
   }
 }
 
-/** Imports the states in the order of the modules. Throws when an invariant across them does not hold. */
-export function importGenesis(ctx: Context, states: GenesisStates): void {
-  for (const [module, state] of states) {
+/** A module without an entry gets its defaults. */
+function readState({ name, genesis }: Module, appState: AppState): MessageShape<DescMessage> {
+  const json = appState[name];
+  // What fromJson gets is JSON by origin; it checks every value it reads.
+  return json === undefined ? genesis.defaults() : fromJson(genesis.schema, json as JsonValue);
+}
+
+/**
+ * Imports an `app_state` in the order of the modules. The states are read once to be checked and once more to be taken: a
+ * million accounts then stand in memory for one module at a time. Throws one error that names every problem, and when an
+ * invariant across modules does not hold.
+ */
+export function importGenesis(ctx: Context, modules: readonly Module[], appState: AppState): void {
+  const problems = genesisProblems(modules, appState);
+  if (problems.length > 0) throw genesisErrors.invalid(problems.join("; "));
+  for (const module of modules) {
     try {
-      module.genesis.init(ctx, state);
+      module.genesis.init(ctx, readState(module, appState));
     } catch (error) {
       throw genesisErrors.invalid(`${module.name}: ${errorText(error)}`, { cause: error });
     }
   }
-  const broken = brokenInvariants([...states.keys()], ctx);
+  const broken = brokenInvariants(modules, ctx);
   if (broken.length > 0) throw new InvariantBreach(ctx.height, broken);
 }
 

@@ -8,6 +8,13 @@ export function sha256(data: Uint8Array): Uint8Array {
   return hash("sha256", data, "buffer");
 }
 
+/** SHA-256 of text that comes in parts, for what is too large to stand in memory a second time. */
+export function sha256OfParts(write: (add: (text: string) => void) => void): Uint8Array {
+  const running = createHash("sha256");
+  write((text) => running.update(text, "utf8"));
+  return running.digest();
+}
+
 /** RIPEMD-160. OpenSSL builds without its legacy digests lack it; the portable implementation gives the same bytes. */
 export function ripemd160(data: Uint8Array): Uint8Array {
   return ripemd160Implementation(data);

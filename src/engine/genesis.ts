@@ -1,19 +1,23 @@
 import { type ConsensusParams, DEFAULT_CONSENSUS_PARAMS } from "../abci/index.ts";
-import { consensusAddress, sha256 } from "../crypto/index.ts";
-import { errorText, fromBase64, fromHex, SvcError, toBase64, toHexUpper, toUtf8 } from "../util/index.ts";
-import { type JsonValue, printJson, sortJson } from "../wire/index.ts";
+import { consensusAddress, sha256OfParts } from "../crypto/index.ts";
+import { errorText, fromBase64, fromHex, SvcError, toBase64, toHexUpper } from "../util/index.ts";
+import { type JsonValue, writeSortedJson } from "../wire/index.ts";
 import { formatRfc3339, parseRfc3339 } from "./embedded/time.ts";
 import type { Validator } from "./embedded/types.ts";
 
 /** The first state of a chain, as its genesis file tells it. */
-export interface Genesis {
+export interface Genesis extends GenesisHead {
+  readonly appState: Readonly<Record<string, unknown>>;
+}
+
+/** What is kept of it while the chain runs: the state of the application may be hundreds of megabytes. */
+export interface GenesisHead {
   /** Nanoseconds since 1970. */
   readonly time: bigint;
   readonly chainId: string;
   readonly initialHeight: bigint;
   readonly consensusParams: ConsensusParams;
   readonly validators: readonly GenesisValidator[];
-  readonly appState: Readonly<Record<string, unknown>>;
 }
 
 export interface GenesisValidator extends Validator {
@@ -29,6 +33,10 @@ const MAX_VOTING_POWER = 2n ** 60n;
 /** Key types as the engine's JSON names them. */
 export const PUBLIC_KEY_TYPE = "tendermint/PubKeyEd25519";
 export const PRIVATE_KEY_TYPE = "tendermint/PrivKeyEd25519";
+
+export function genesisHead({ appState: _, ...head }: Genesis): GenesisHead {
+  return head;
+}
 
 /** The genesis file's JSON, in the reference engine's form. */
 export function genesisToJson(genesis: Genesis): Record<string, unknown> {
@@ -65,8 +73,7 @@ export function consensusParamsToJson({ block, evidence, validator }: ConsensusP
 /** Hash of a genesis file's content, whatever its spacing and the order of its keys. */
 export function genesisHash(genesis: Genesis): Uint8Array {
   // Made from JSON of the file and of texts, so it is JSON.
-  const json: JsonValue = JSON.parse(JSON.stringify(genesisToJson(genesis)));
-  return sha256(toUtf8(printJson(sortJson(json))));
+  return sha256OfParts((add) => writeSortedJson(genesisToJson(genesis) as JsonValue, add));
 }
 
 /** Reads a genesis file. Throws one sentence that names the field at fault. */

@@ -5,7 +5,7 @@ import type { CheckedTx } from "./embedded/mempool.ts";
 import type { SearchPage, SearchResult } from "./embedded/search.ts";
 import type { FoundTx } from "./embedded/txindex.ts";
 import type { Block, Validator } from "./embedded/types.ts";
-import type { Genesis } from "./genesis.ts";
+import type { GenesisHead } from "./genesis.ts";
 
 /** A source in this process answers at once, one over a network later. */
 export type Awaitable<T> = T | Promise<T>;
@@ -16,7 +16,7 @@ export type Awaitable<T> = T | Promise<T>;
  */
 export interface ChainSource {
   /** What the chain began with. */
-  readonly genesis: Genesis;
+  readonly genesis: GenesisHead;
   /** Key and address of this node's validator. */
   readonly validator: { readonly publicKey: Uint8Array; readonly address: Uint8Array };
   readonly blocks: BlockSource;

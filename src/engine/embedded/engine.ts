@@ -2,7 +2,7 @@ import type { Application } from "../../abci/index.ts";
 import type { Database } from "../../store/index.ts";
 import { type Clock, equalBytes, SvcError, systemClock } from "../../util/index.ts";
 import type { Engine } from "../engine.ts";
-import { type Genesis, genesisHash } from "../genesis.ts";
+import { type Genesis, type GenesisHead, genesisHash, genesisHead } from "../genesis.ts";
 import { BlockStore } from "./blockstore.ts";
 import { BlockBus, type CommittedBlock } from "./events.ts";
 import { DEFAULT_MEMPOOL_LIMITS, Mempool, type MempoolLimits, TX_OVERHEAD } from "./mempool.ts";
@@ -42,14 +42,14 @@ const FIRST_TX_COST_MS = 0.3;
 /** A real single validator in this process: mempool, blocks, votes, index. */
 export class EmbeddedEngine implements Engine {
   readonly app: Application;
-  readonly genesis: Genesis;
+  readonly genesis: GenesisHead;
   readonly blocks: BlockStore;
   readonly index: TxIndex;
   readonly mempool: Mempool;
   readonly bus: BlockBus;
   /** The validator's key and address. */
   readonly validator: Pick<Signer, "publicKey" | "address">;
-  readonly #options: EmbeddedEngineOptions;
+  readonly #options: Omit<EmbeddedEngineOptions, "genesis">;
   readonly #clock: Clock;
   readonly #producer: Producer;
   readonly #schedule: Schedule | undefined;
@@ -59,11 +59,12 @@ export class EmbeddedEngine implements Engine {
 
   /** Throws when database, application, genesis and key do not belong together. */
   constructor(options: EmbeddedEngineOptions) {
-    const { app, database, genesis, signer, clock = systemClock } = options;
+    const { genesis, ...kept } = options;
+    const { app, database, signer, clock = systemClock } = kept;
     this.app = app;
-    this.genesis = genesis;
+    this.genesis = genesisHead(genesis);
     this.validator = signer;
-    this.#options = options;
+    this.#options = kept;
     this.#clock = clock;
     this.bus = new BlockBus(options.report);
     this.blocks = new BlockStore(database);
@@ -159,7 +160,7 @@ export class EmbeddedEngine implements Engine {
 }
 
 /** What could never come into a block would stand before all others for ever. */
-function mempoolLimits(genesis: Genesis, wanted: Partial<MempoolLimits> = {}): MempoolLimits {
+function mempoolLimits(genesis: GenesisHead, wanted: Partial<MempoolLimits> = {}): MempoolLimits {
   const limits = { ...DEFAULT_MEMPOOL_LIMITS, ...wanted };
   return { ...limits, maxTxBytes: Math.min(limits.maxTxBytes, Math.max(0, roomForTxs(genesis) - TX_OVERHEAD)) };
 }

@@ -9,7 +9,7 @@ import type {
 import { consensusAddress } from "../../crypto/index.ts";
 import type { Write } from "../../store/index.ts";
 import type { Clock } from "../../util/index.ts";
-import { type Genesis, genesisHash } from "../genesis.ts";
+import { type Genesis, type GenesisHead, genesisHash, genesisHead } from "../genesis.ts";
 import { type BlockStore, blockWrites, type ExecutedBlock, genesisWrite, validatorsWrite } from "./blockstore.ts";
 import { encodeBlock } from "./codec.ts";
 import type { CommittedBlock } from "./events.ts";
@@ -58,32 +58,34 @@ const MAX_BLOCK_BYTES = 104_857_600;
 const MAX_BLOCK_TXS = 100_000;
 
 /** Bytes of a block that its transactions may take, each with its tag and length. */
-export function roomForTxs({ consensusParams }: Pick<Genesis, "consensusParams">): number {
+export function roomForTxs({ consensusParams }: Pick<GenesisHead, "consensusParams">): number {
   const { maxBytes } = consensusParams.block;
   return Math.max(0, (maxBytes === -1n ? MAX_BLOCK_BYTES : Number(maxBytes)) - BLOCK_OVERHEAD);
 }
 
 /** Makes blocks, one call each; every block is durable when the call returns. */
 export class Producer {
-  readonly #parts: ProducerParts;
+  readonly #parts: Omit<ProducerParts, "genesis">;
+  readonly #genesis: GenesisHead;
   #tip: Tip;
   /** Voters of the last block, of the next one and of the one after it. */
   #lastValidators: readonly Validator[] = [];
   #validators: readonly Validator[];
   #nextValidators: readonly Validator[];
-  /** Nothing is stored yet. */
-  #isFirst = false;
+  /** While nothing is stored yet. */
+  #genesisHash: Uint8Array | undefined;
 
-  constructor(parts: ProducerParts) {
+  constructor({ genesis, ...parts }: ProducerParts) {
     this.#parts = parts;
+    this.#genesis = genesisHead(genesis);
     const { blocks } = parts;
     const last = blocks.last;
     if (last === undefined) {
-      const { tip, validators } = this.#initChain();
+      const { tip, validators } = this.#initChain(genesis);
       this.#tip = tip;
       this.#validators = validators;
       this.#nextValidators = validators;
-      this.#isFirst = true;
+      this.#genesisHash = genesisHash(genesis);
     } else {
       const { header, commit, appHash } = last;
       const results = resultsHash(blocks.txs(header.height).map(({ result }) => result));
@@ -127,8 +129,8 @@ export class Producer {
     return { ...executed, txHashes };
   }
 
-  #initChain(): { tip: Tip; validators: readonly Validator[] } {
-    const { app, genesis } = this.#parts;
+  #initChain(genesis: Genesis): { tip: Tip; validators: readonly Validator[] } {
+    const { app } = this.#parts;
     const { chainId, time, initialHeight, appState, consensusParams } = genesis;
     const { validators: voters } = genesis;
     const result = app.initChain({ chainId, time, initialHeight, validators: voters, consensusParams, appState });
@@ -145,11 +147,11 @@ export class Producer {
   }
 
   #propose(maxTxs: number): { block: Block; txHashes: Uint8Array[] } {
-    const { app, mempool, genesis } = this.#parts;
+    const { app, mempool } = this.#parts;
     const height = this.#tip.height + 1n;
     const { time } = this.#tip;
-    const maxBytes = roomForTxs(genesis);
-    const { maxGas } = genesis.consensusParams.block;
+    const maxBytes = roomForTxs(this.#genesis);
+    const { maxGas } = this.#genesis.consensusParams.block;
     const reaped = mempool.reap({ maxTxs: Math.min(maxTxs, MAX_BLOCK_TXS), maxBytes, maxGas });
     const known = new Map(reaped.map(({ tx, hash }) => [tx, hash]));
     const txs = app.prepareProposal({ ...this.#place(height, time), txs: reaped.map(({ tx }) => tx), maxBytes });
@@ -183,10 +185,10 @@ export class Producer {
   }
 
   #header(txHashes: readonly Uint8Array[]): Header {
-    const { genesis, signer } = this.#parts;
+    const { signer } = this.#parts;
     const { height, time, blockId, commit, appHash } = this.#tip;
     return {
-      chainId: genesis.chainId,
+      chainId: this.#genesis.chainId,
       height: height + 1n,
       time,
       lastBlockId: blockId,
@@ -194,7 +196,7 @@ export class Producer {
       dataHash: dataHash(txHashes),
       validatorsHash: validatorsHash(this.#validators),
       nextValidatorsHash: validatorsHash(this.#nextValidators),
-      consensusHash: consensusParamsHash(genesis.consensusParams),
+      consensusHash: consensusParamsHash(this.#genesis.consensusParams),
       appHash,
       lastResultsHash: this.#tip.resultsHash,
       evidenceHash: evidenceHash(),
@@ -245,8 +247,8 @@ export class Producer {
   #chainWrites({ block }: ExecutedBlock, validators: readonly Validator[]): Write[] {
     const { height } = block.header;
     const writes: Write[] = [];
-    if (this.#isFirst) {
-      writes.push(genesisWrite(genesisHash(this.#parts.genesis)), validatorsWrite(height, this.#validators));
+    if (this.#genesisHash !== undefined) {
+      writes.push(genesisWrite(this.#genesisHash), validatorsWrite(height, this.#validators));
     }
     if (validators !== this.#nextValidators) writes.push(validatorsWrite(height + 2n, validators));
     return writes;
@@ -265,7 +267,7 @@ export class Producer {
     this.#lastValidators = this.#validators;
     this.#validators = this.#nextValidators;
     this.#nextValidators = validators;
-    this.#isFirst = false;
+    this.#genesisHash = undefined;
   }
 }
 

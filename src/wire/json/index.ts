@@ -10,6 +10,7 @@ export {
   printJson,
   readJson,
   sortJson,
+  writeSortedJson,
 } from "./text.ts";
 export {
   formatDuration,

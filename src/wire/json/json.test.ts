@@ -15,7 +15,7 @@ import { DeploymentSchema } from "../gen/svc/deployment/v1beta1/deployment_pb.js
 import { BidSchema } from "../gen/svc/market/v1beta1/market_pb.js";
 import { ProviderSchema } from "../gen/svc/provider/v1beta1/provider_pb.js";
 import { allMessages } from "../registry.ts";
-import { fromJson, parseDuration, printJson, readJson, sortJson, toJson } from "./index.ts";
+import { fromJson, parseDuration, printJson, readJson, sortJson, toJson, writeSortedJson } from "./index.ts";
 
 const json = (text: string) => readJson(text);
 
@@ -236,5 +236,13 @@ describe("JSON text", () => {
     expect(printJson({ text })).toBe('{"text":"\\u003cb\\u003e\\u0026\\"\\u2028é"}');
     expect(printJson({ text }, { escapeHtml: false })).toBe('{"text":"<b>&\\"\\u2028é"}');
     expect(printJson(sortJson({ b: [{ d: 1, c: 2 }], a: null }))).toBe('{"a":null,"b":[{"c":2,"d":1}]}');
+  });
+
+  it("is the same text in parts", () => {
+    const value = { b: [{ d: "<&>", c: [1, { z: [], y: {} }] }, [], 2], a: null, "\u2028": { f: false, e: "x" } };
+    const parts: string[] = [];
+    writeSortedJson(value, (text) => parts.push(text));
+    expect(parts.join("")).toBe(printJson(sortJson(value)));
+    expect(parts.length).toBeGreaterThan(5);
   });
 });

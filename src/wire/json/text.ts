@@ -156,6 +156,22 @@ export function sortJson(value: JsonValue): JsonValue {
   return Object.fromEntries(keys.map((key) => [key, sortJson(value[key] ?? null)]));
 }
 
+/** Tells the text of the same value with its keys in order, in parts: long lists need no second copy. */
+export function writeSortedJson(value: JsonValue, add: (text: string) => void): void {
+  if (isArray(value)) {
+    add("[");
+    for (const [i, item] of value.entries()) add(`${i === 0 ? "" : ","}${printJson(sortJson(item))}`);
+    add("]");
+  } else if (isObject(value)) {
+    add("{");
+    for (const [i, key] of Object.keys(value).sort().entries()) {
+      add(`${i === 0 ? "" : ","}${printJson(key)}:`);
+      writeSortedJson(value[key] ?? null, add);
+    }
+    add("}");
+  } else add(printJson(value));
+}
+
 export function isObject(value: JsonValue | undefined): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
