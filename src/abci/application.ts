@@ -1,5 +1,6 @@
 import type { Write } from "../store/index.ts";
 import type { FinalizeBlock, PrepareProposal, ProcessProposal } from "./block.ts";
+import type { Claim } from "./claims.ts";
 import type { ConsensusParams, ValidatorUpdate } from "./consensus.ts";
 import type { CheckTxResult, FinalizeBlockResult } from "./results.ts";
 import type { SnapshotConnection } from "./snapshots.ts";
@@ -12,11 +13,21 @@ export interface Application extends SnapshotConnection {
   info(): AppInfo;
   initChain(request: InitChain): InitChainResult;
   checkTx(request: CheckTx): CheckTxResult;
+  /**
+   * From now on the caller gives every claim back by itself. Otherwise all of them end with each commit, and the caller
+   * checks again what still waits.
+   */
+  holdClaims(): void;
+  /** The transaction of this claim waits no longer. */
+  releaseClaim(claim: Claim): void;
   prepareProposal(request: PrepareProposal): readonly Uint8Array[];
   processProposal(request: ProcessProposal): boolean;
   finalizeBlock(request: FinalizeBlock): FinalizeBlockResult;
-  /** Makes the finalized block durable, in one atomic write with what an engine of this process stores alongside. */
-  commit(alongside?: readonly Write[]): void;
+  /**
+   * Makes the finalized block durable, in one atomic write with what an engine of this process stores alongside. Answers
+   * whose transactions may have become invalid.
+   */
+  commit(alongside?: readonly Write[]): TouchedAccounts;
   query(request: AppQuery): AppQueryResult;
 }
 
@@ -48,8 +59,14 @@ export interface InitChainResult {
 
 export interface CheckTx {
   readonly tx: Uint8Array;
-  readonly kind: "new" | "recheck";
+  /** Whether it is to wait when it passes, waits already, or is only tried, which changes nothing. */
+  readonly kind: "new" | "recheck" | "trial";
+  /** The claim in whose place the transaction stands: its own, or that of the one with the same signers that it replaces. */
+  readonly place?: Claim;
 }
+
+/** Accounts that a block changed, as claims name them; `all` where it changed the rules for everybody. */
+export type TouchedAccounts = ReadonlySet<string> | "all";
 
 export interface AppQuery {
   /** `/package.Service/Method`, `/app/version`, `/store/<name>/key`. */

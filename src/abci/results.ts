@@ -1,3 +1,4 @@
+import type { Claim } from "./claims.ts";
 import type { ConsensusParams, ValidatorUpdate } from "./consensus.ts";
 
 /** Codes, texts and events as in `comet.v1.ExecTxResult`. */
@@ -18,9 +19,8 @@ export interface AppEvent {
 }
 
 export interface CheckTxResult extends TxResult {
-  /** First signer (bech32) and its sequence, for the mempool's order. */
-  readonly sender: string;
-  readonly sequence: bigint;
+  /** What the transaction takes as long as it waits; undefined when it could not be read. */
+  readonly claim: Claim | undefined;
 }
 
 /** What a block changes about consensus itself. */

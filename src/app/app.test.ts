@@ -126,8 +126,7 @@ describe("the life of a chain", () => {
     const tx = chain.sign(send(chain), { from });
     expect(chain.app.checkTx({ tx, kind: "new" })).toMatchObject({
       code: 0,
-      sender: from.address,
-      sequence: 0n,
+      claim: { signers: [{ sequence: 0n }] },
       log: "[]",
     });
     expect(chain.app.checkTx({ tx, kind: "new" }).code).toBe(32);

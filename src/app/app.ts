@@ -1,9 +1,9 @@
 import { authModule, FEE_COLLECTOR } from "../modules/auth/index.ts";
 import { type Accounts, type Bank, bankModule } from "../modules/bank/index.ts";
 import type { AnteOptions, Module } from "../runtime/index.ts";
-import type { KeysOf } from "../store/index.ts";
 import { type ApplicationOptions, SvcApplication } from "./application.ts";
 import { marketplaceModules } from "./marketplace.ts";
+import type { AccountOf } from "./touched.ts";
 
 /** Modules in the order of genesis and of begin-block, with what the checks of transactions need of them. */
 export interface ModuleSet {
@@ -11,8 +11,8 @@ export interface ModuleSet {
   /** The order of end-block; that of `modules` unless given. */
   readonly endBlockers?: readonly Module[];
   readonly ante: Omit<AnteOptions, "minGasPrices" | "maxBlockGas">;
-  /** What the checks of a transaction change of an account: its record and its balances. */
-  keysOf(address: Uint8Array): readonly KeysOf[];
+  /** By the name of the store: whose checks by `ante` depend on a key of it. */
+  readonly accountsOf: Readonly<Record<string, AccountOf>>;
 }
 
 /** What all other modules may do with accounts and coins. */
@@ -33,7 +33,10 @@ export function moduleSet(more: (base: BaseKeepers) => readonly Module[]): Modul
   return {
     modules,
     ante: { accounts: auth.keeper, bank: bank.keeper, feeCollector: FEE_COLLECTOR },
-    keysOf: (address) => [auth.keeper.keysOf(address), bank.keeper.keysOf(address)],
+    accountsOf: {
+      [auth.module.name]: (key) => auth.keeper.accountOf(key),
+      [bank.module.name]: (key) => bank.keeper.accountOf(key),
+    },
   };
 }
 

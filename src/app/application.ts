@@ -6,6 +6,8 @@ import type {
   AppQueryResult,
   CheckTx,
   CheckTxResult,
+  Claim,
+  Claimed,
   FinalizeBlock,
   FinalizeBlockResult,
   InitChain,
@@ -14,7 +16,9 @@ import type {
   ProcessProposal,
   Snapshot,
   SnapshotVerdict,
+  TouchedAccounts,
 } from "../abci/index.ts";
+import { Claims } from "../abci/index.ts";
 import {
   BlockGas,
   type BlockInfo,
@@ -38,7 +42,7 @@ import {
   StateStore,
   type Write,
 } from "../store/index.ts";
-import { assert, type DecimalCoin } from "../util/index.ts";
+import { assert, type DecimalCoin, toHex } from "../util/index.ts";
 import type { JsonObject } from "../wire/index.ts";
 import type { ModuleSet } from "./app.ts";
 import { type BlockLimits, blockLimitsWrite, readBlockLimits } from "./consensus-params.ts";
@@ -58,6 +62,7 @@ import { fillBlock } from "./proposal.ts";
 import { answerQuery } from "./queries/query.ts";
 import type { PendingState } from "./queries/reader.ts";
 import { type SimulationTurn, simulation } from "./queries/simulate.ts";
+import { touchedAccounts } from "./touched.ts";
 
 export interface ApplicationOptions {
   readonly database: Database;
@@ -87,6 +92,7 @@ interface Finalized {
   readonly prepared: PreparedState;
   /** What the next block is limited to, where this one changes it. */
   readonly limits: BlockLimits | undefined;
+  readonly touched: TouchedAccounts;
 }
 
 /** The state machine behind either engine: modules over a state store. */
@@ -104,8 +110,11 @@ export class SvcApplication implements Application {
   #limits: BlockLimits;
   /** Whether the state holds these limits. */
   #areLimitsStored: boolean;
-  /** What the mempool's transactions have changed, over the last commit. */
-  #check: CacheMultiStore;
+  /** What transactions are checked on: the last commit, or genesis before the first. Nothing is written to it. */
+  #view: CacheMultiStore;
+  /** What those that wait take of it. */
+  readonly #claims = new Claims();
+  #areClaimsHeld = false;
   /** Migrations that the next block begins with. */
   #due: readonly Migration[];
   /** Whether the stored set of modules is that of this application. */
@@ -146,7 +155,7 @@ export class SvcApplication implements Application {
       this.#last === undefined ? [] : checkModuleSet(readModuleSet(database), set.modules, options.upgrade === true);
     this.#isRecorded = this.#last !== undefined && hasModuleSet(database) && this.#due.length === 0;
     this.#committed = this.#last !== undefined;
-    this.#check = new CacheMultiStore(this.#state);
+    this.#view = new CacheMultiStore(this.#state);
   }
 
   /** The state store, for snapshots and proofs. */
@@ -182,14 +191,27 @@ export class SvcApplication implements Application {
     this.#genesis = branch;
     this.#last = block;
     this.#limits = request.consensusParams.block;
-    this.#check = new CacheMultiStore(branch);
+    this.#view = new CacheMultiStore(branch);
     const prepared = this.#state.workingHash(branch);
     this.#state.release(prepared);
     return { validators: [], consensusParams: undefined, appHash: prepared.appHash };
   }
 
-  checkTx({ tx, kind }: CheckTx): CheckTxResult {
-    return this.#runner.check(this.#checkEnvironment(), tx, kind === "new" ? "check" : "recheck");
+  checkTx({ tx, kind, place }: CheckTx): CheckTxResult {
+    const result = this.#runner.check(this.#checkEnvironment(place), tx, kind);
+    const stays = kind === "trial" || (kind === "recheck" && place !== undefined);
+    if (result.code !== 0 || result.claim === undefined || stays) return result;
+    if (place !== undefined) this.#claims.release(place);
+    this.#claims.add(result.claim);
+    return result;
+  }
+
+  holdClaims(): void {
+    this.#areClaimsHeld = true;
+  }
+
+  releaseClaim(claim: Claim): void {
+    this.#claims.release(claim);
   }
 
   prepareProposal({ txs, maxBytes }: PrepareProposal): readonly Uint8Array[] {
@@ -231,14 +253,16 @@ export class SvcApplication implements Application {
     const updates = endBlock(ctx, this.#endBlockers);
     if (this.#options.checkInvariants === true) this.#checkInvariants(ctx);
     const prepared = this.#state.workingHash(stores);
-    this.#finalized = { block, prepared, limits: updates.consensusParamUpdates?.block };
+    const limits = updates.consensusParamUpdates?.block;
+    const touched = limits === undefined ? touchedAccounts(stores, this.#options.set.accountsOf) : "all";
+    this.#finalized = { block, prepared, limits, touched };
     return { ...updates, events: storedEvents(events.all()), txResults, appHash: prepared.appHash };
   }
 
-  commit(alongside: readonly Write[] = []): void {
+  commit(alongside: readonly Write[] = []): TouchedAccounts {
     const finalized = this.#finalized;
     assert(finalized !== undefined, "a block is finalized before it is committed");
-    const { block, prepared, limits } = finalized;
+    const { block, prepared, limits, touched } = finalized;
     const own = [lastBlockWrite(block), ...this.#versionWrites(), ...this.#limitsWrites(limits)];
     this.#state.commit(block.height, prepared, [...alongside, ...own]);
     this.#limits = limits ?? this.#limits;
@@ -247,13 +271,19 @@ export class SvcApplication implements Application {
     this.#genesis = undefined;
     this.#last = block;
     this.#committed = true;
-    this.#check = new CacheMultiStore(this.#state);
+    this.#view = new CacheMultiStore(this.#state);
+    if (!this.#areClaimsHeld) this.#claims.clear();
+    return touched;
   }
 
-  /** What transactions that wait have changed of some accounts, for those who simulate the next ones elsewhere. */
+  /** What transactions that wait take of some accounts, for those who simulate the next ones elsewhere. */
   pending(addresses: readonly Uint8Array[]): PendingState {
-    const keys = addresses.flatMap((address) => this.#options.set.keysOf(address));
-    return { height: this.#committed ? this.#requireLast().height : 0n, changes: this.#check.changesOf(keys) };
+    const claimed = new Map<string, Claimed>();
+    for (const account of addresses.map(toHex)) {
+      const found = this.#claims.of(account);
+      if (found !== undefined) claimed.set(account, found);
+    }
+    return { height: this.#committed ? this.#requireLast().height : 0n, claimed };
   }
 
   query(query: AppQuery): AppQueryResult {
@@ -316,9 +346,10 @@ export class SvcApplication implements Application {
   readonly #report = (problem: BlockProblem): void => this.#options.report?.(problem);
 
   /** Transactions are checked for the block they can come in. */
-  #checkEnvironment(): TxEnvironment {
+  #checkEnvironment(place?: Claim): TxEnvironment {
     const last = this.#requireLast();
-    return { block: { ...last, height: last.height + 1n }, stores: this.#check };
+    const waiting = { claims: this.#claims, place };
+    return { block: { ...last, height: last.height + 1n }, stores: this.#view, waiting };
   }
 
   #readContext(): Context {

@@ -11,7 +11,8 @@ export {
   type PublishedEvent,
 } from "./embedded/events.ts";
 export { headerHash, txHash, validatorsHash } from "./embedded/hashes.ts";
-export { type CheckedTx, DEFAULT_MEMPOOL_LIMITS, type Mempool, type MempoolLimits } from "./embedded/mempool.ts";
+export { DEFAULT_MEMPOOL_LIMITS, type MempoolLimits } from "./embedded/mempool/limits.ts";
+export type { CheckedTx, Mempool } from "./embedded/mempool/mempool.ts";
 export { type MerkleProof, merkleProof, merkleRoot, merkleRootOfProof } from "./embedded/merkle.ts";
 export { type Attributes, matches, parseQuery, type Query } from "./embedded/query.ts";
 export { type SearchPage, type SearchResult, searchBlocks, searchTxs } from "./embedded/search.ts";

@@ -1,7 +1,7 @@
 import type { AppInfo, AppQuery, AppQueryResult, CheckTx, CheckTxResult } from "../abci/index.ts";
 import type { BlockRecord, ExecutedTx } from "./embedded/blockstore.ts";
 import type { BlockListener } from "./embedded/events.ts";
-import type { CheckedTx } from "./embedded/mempool.ts";
+import type { CheckedTx } from "./embedded/mempool/mempool.ts";
 import type { SearchPage, SearchResult } from "./embedded/search.ts";
 import type { FoundTx } from "./embedded/txindex.ts";
 import type { Block, Validator } from "./embedded/types.ts";

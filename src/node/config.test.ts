@@ -20,7 +20,14 @@ describe("the settings of a node", () => {
         maxSubscriptionClients: 100,
         maxSubscriptionsPerClient: 5,
       },
-      mempool: { maxTxs: 50_000, maxBytes: 67_108_864, maxTxBytes: 1_048_576, cacheSize: 100_000 },
+      mempool: {
+        maxTxs: 50_000,
+        maxBytes: 67_108_864,
+        maxTxBytes: 1_048_576,
+        maxTxsPerSender: 1000,
+        maxBytesPerSender: 8_388_608,
+        cacheSize: 100_000,
+      },
     });
   });
 

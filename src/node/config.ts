@@ -56,6 +56,8 @@ export function readNodeConfig(source: SettingSource): NodeConfig {
       maxTxs: read(S.mempoolSize),
       maxBytes: read(S.mempoolMaxTxsBytes),
       maxTxBytes: read(S.mempoolMaxTxBytes),
+      maxTxsPerSender: read(S.mempoolMaxTxsPerSender),
+      maxBytesPerSender: read(S.mempoolMaxBytesPerSender),
       cacheSize: read(S.mempoolCacheSize),
     },
   };

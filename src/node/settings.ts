@@ -159,6 +159,20 @@ export const NODE_SETTINGS = {
     default: "1048576",
     parse: parseLimit,
   },
+  mempoolMaxTxsPerSender: {
+    name: "mempool.max-txs-per-sender",
+    value: "<n>",
+    summary: "most transactions of one account that wait for a block",
+    default: "1000",
+    parse: parseLimit,
+  },
+  mempoolMaxBytesPerSender: {
+    name: "mempool.max-bytes-per-sender",
+    value: "<n>",
+    summary: "most bytes of transactions of one account that wait for a block",
+    default: "8388608",
+    parse: parseLimit,
+  },
   mempoolCacheSize: {
     name: "mempool.cache-size",
     value: "<n>",

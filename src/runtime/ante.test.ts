@@ -152,7 +152,7 @@ describe("a transaction that is in order", () => {
     expect(chain.block(txs.slice(0, 2)).map(({ code }) => code)).toEqual([0, 0]);
     expect(chain.app.checkTx({ tx: txs[2] ?? new Uint8Array(), kind: "recheck" })).toMatchObject({
       code: 0,
-      sequence: 2n,
+      claim: { signers: [{ sequence: 2n }] },
     });
     expect(chain.app.checkTx({ tx: txs[0] ?? new Uint8Array(), kind: "recheck" }).code).toBe(32);
   });

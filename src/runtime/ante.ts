@@ -1,6 +1,8 @@
-import { type DecimalCoin, decCeil, formatCoins, type IntCoin, sdkErrors, toBase64 } from "../util/index.ts";
+import type { Claim, Claimed, Claims } from "../abci/index.ts";
+import { type DecimalCoin, decCeil, formatCoins, type IntCoin, sdkErrors, toBase64, toHex } from "../util/index.ts";
 import type { Account } from "./account.ts";
 import type { Context } from "./context.ts";
+import { EventSink } from "./events.ts";
 import type { GasCosts } from "./metered.ts";
 import {
   checkSignature,
@@ -32,6 +34,8 @@ export interface AnteAccounts {
 /** What the checks need of balances. */
 export interface AnteBank {
   sendToModule(ctx: Context, from: Uint8Array, module: string, coins: readonly IntCoin[]): void;
+  /** Throws `sdk/5` unless an account holds these coins beside what is kept back of it. */
+  checkFunds(ctx: Context, address: Uint8Array, coins: readonly IntCoin[], keptBack: ReadonlyMap<string, bigint>): void;
 }
 
 export interface AnteOptions {
@@ -45,12 +49,25 @@ export interface AnteOptions {
   readonly maxBlockGas: () => bigint;
 }
 
+/** What else waits for a block while a transaction is checked. */
+export interface Waiting {
+  readonly claims: Pick<Claims, "of">;
+  /** The claim in whose place the transaction stands: its own, or that of the one which it replaces. */
+  readonly place?: Claim | undefined;
+}
+
+/** What is known of a transaction beside its content. */
+export interface AnteFacts {
+  readonly verified: VerifiedSignatures;
+  readonly waiting: Waiting | undefined;
+}
+
 /**
  * The checks in front of the messages: they see to it that somebody who may pays for the work, and that every signer
  * agreed. What they change (fee, sequence, public key) is kept even when the messages fail. State is read and written
- * unmetered: the gas of the checks is that of the bytes and of the signatures.
+ * unmetered: the gas of the checks is that of the bytes and of the signatures. For the mempool nothing is changed or told.
  */
-export function runAnte(ctx: Context, tx: PreparedTx, options: AnteOptions, verified: VerifiedSignatures): void {
+export function runAnte(ctx: Context, tx: PreparedTx, options: AnteOptions, { verified, waiting }: AnteFacts): void {
   const params = options.accounts.getParams(ctx);
   if (ctx.mode === "check") {
     checkGasLimit(tx, options.maxBlockGas());
@@ -60,15 +77,19 @@ export function runAnte(ctx: Context, tx: PreparedTx, options: AnteOptions, veri
   checkMemo(tx, params);
   consumeSizeGas(ctx, tx, params);
   refuseGranter(tx);
-  const signed = loadSigners(ctx, tx, options.accounts);
+  const isForMempool = ctx.mode === "check" || ctx.mode === "recheck";
+  const signed = loadSigners(ctx, tx, options.accounts, waiting);
   checkSignatureCount(signed, params);
-  emitSignatures(ctx, tx);
-  deductFee(ctx, tx, options);
+  if (!isForMempool) emitSignatures(ctx, tx);
+  if (waiting !== undefined && isForMempool) checkFunds(ctx, tx, options.bank, waiting);
+  if (waiting !== undefined && !isForMempool) setAside(ctx, tx, options, waiting);
+  if (!isForMempool) deductFee(ctx, tx, options);
   for (const each of signed) {
     consumeSignatureGas(ctx, each, params.sigVerifyCostSecp256k1);
     if (ctx.mode === "simulate") checkSimulated(each);
     else checkSignature(ctx, tx, each, verified);
   }
+  if (isForMempool) return;
   for (const { account, publicKey } of signed)
     options.accounts.set(ctx, { ...account, publicKey, sequence: account.sequence + 1n });
 }
@@ -113,16 +134,25 @@ function refuseGranter({ decoded }: PreparedTx): void {
   });
 }
 
-function loadSigners(ctx: Context, tx: PreparedTx, accounts: AnteAccounts): SignedBy[] {
+function loadSigners(ctx: Context, tx: PreparedTx, accounts: AnteAccounts, waiting: Waiting | undefined): SignedBy[] {
   const { authInfo, raw } = tx.decoded;
   return tx.signers.map(({ address, text, publicKey: sent }, index) => {
     const account = accounts.get(ctx, address);
     if (account === undefined) throw sdkErrors.unknownAddress(unknownText(tx, text));
-    const publicKey = account.publicKey ?? sent;
+    const claimed = waiting?.claims.of(toHex(address));
+    const publicKey = account.publicKey ?? claimed?.publicKey ?? sent;
     if (publicKey === undefined && ctx.mode !== "simulate")
       throw sdkErrors.invalidPubKey(`the account ${text} has no public key yet and the transaction brings none`);
-    return { index, account, publicKey, sent, info: authInfo.signerInfos[index], signature: raw.signatures[index] };
+    const [info, signature] = [authInfo.signerInfos[index], raw.signatures[index]];
+    const sequences = sequencesOf(account, claimed, waiting?.place !== undefined);
+    return { index, account, publicKey, sent, info, signature, sequences };
   });
+}
+
+/** A new transaction stands behind those that wait, one with a place among them. */
+function sequencesOf({ sequence }: Account, claimed: Claimed | undefined, hasPlace: boolean): SignedBy["sequences"] {
+  const next = sequence + (claimed?.txs ?? 0n);
+  return hasPlace ? { first: sequence, last: next - 1n } : { first: next, last: next };
 }
 
 function unknownText({ feePayer }: PreparedTx, text: string): string {
@@ -139,6 +169,30 @@ function emitSignatures(ctx: Context, { signers, decoded }: PreparedTx): void {
     ctx.events.emit("tx", { acc_seq: `${text}/${decoded.authInfo.signerInfos[i]?.sequence ?? 0n}` });
   });
   for (const signature of decoded.raw.signatures) ctx.events.emit("tx", { signature: toBase64(signature) });
+}
+
+/** Whether the payer can pay this fee and those of all that wait. */
+function checkFunds(ctx: Context, { feePayer, fee }: PreparedTx, bank: AnteBank, { claims, place }: Waiting): void {
+  const payer = toHex(feePayer.address);
+  const spent = new Map(claims.of(payer)?.spent);
+  if (place?.payer === payer)
+    for (const { denom, amount } of place.fee) spent.set(denom, (spent.get(denom) ?? 0n) - amount);
+  const others = [...spent.keys()].filter((denom) => fee.every((coin) => coin.denom !== denom));
+  bank.checkFunds(ctx, feePayer.address, [...fee, ...others.map((denom) => ({ denom, amount: 0n }))], spent);
+}
+
+/** Takes what waiting transactions will pay out of what a simulation sees. */
+function setAside(
+  ctx: Context,
+  { signers }: PreparedTx,
+  { bank, feeCollector }: AnteOptions,
+  { claims }: Waiting,
+): void {
+  const quiet = ctx.with({ events: new EventSink() });
+  for (const { address } of signers) {
+    const spent = [...(claims.of(toHex(address))?.spent ?? [])].map(([denom, amount]) => ({ denom, amount }));
+    if (spent.length > 0) bank.sendToModule(quiet, address, feeCollector, spent);
+  }
 }
 
 function deductFee(ctx: Context, { feePayer, fee }: PreparedTx, { bank, feeCollector }: AnteOptions): void {

@@ -1,10 +1,11 @@
 import { create } from "@bufbuild/protobuf";
+import type { CheckTx, Claim } from "../abci/index.ts";
 import { sha256 } from "../crypto/index.ts";
 import type { MultiStore } from "../store/index.ts";
-import { SvcError, sdkErrors } from "../util/index.ts";
+import { type IntCoin, SvcError, sdkErrors, toHex } from "../util/index.ts";
 import { TxMsgDataSchema } from "../wire/gen/sdk/base/abci/v1beta1/abci_pb.js";
 import { encodeMessage } from "../wire/index.ts";
-import { type AnteOptions, runAnte } from "./ante.ts";
+import { type AnteFacts, type AnteOptions, runAnte, type Waiting } from "./ante.ts";
 import { type BlockInfo, type BlockProblem, Context, type Mode } from "./context.ts";
 import { type Event, EventSink } from "./events.ts";
 import { failureOf, isPanic } from "./failure.ts";
@@ -38,17 +39,18 @@ export interface TxOutcome {
   readonly events: readonly StoredEvent[];
 }
 
-/** Outcome of the checks, with what the mempool orders transactions by. */
+/** Outcome of the checks, with what the mempool has to know of the transaction. */
 export interface CheckOutcome extends TxOutcome {
-  /** First signer; empty when the transaction could not be read. */
-  readonly sender: string;
-  readonly sequence: bigint;
+  /** Undefined when the transaction could not be read. */
+  readonly claim: Claim | undefined;
 }
 
 /** The state a transaction runs on. Changes that are kept are flushed into `stores`. */
 export interface TxEnvironment {
   readonly block: BlockInfo;
   readonly stores: MultiStore;
+  /** What waits for a block already; for checks and simulations. */
+  readonly waiting?: Waiting;
 }
 
 export interface TxRunnerOptions {
@@ -69,6 +71,8 @@ export interface SimulationLimits {
 }
 
 const NOTHING = new Uint8Array(0);
+/** Prices of gas in claims have 18 decimals. */
+const PRICE_UNIT = 10n ** 18n;
 
 /** Runs transactions: checks them for the mempool, executes them in blocks, simulates them. */
 export class TxRunner {
@@ -84,18 +88,21 @@ export class TxRunner {
     this.#report = report ?? (() => {});
   }
 
-  /** Runs the ante checks alone. `recheck` is for transactions that passed before: it verifies no signature again. */
-  check(env: TxEnvironment, bytes: Uint8Array, mode: "check" | "recheck"): CheckOutcome {
-    const run = new Run(env, mode);
+  /**
+   * Runs the ante checks alone; changes nothing. `recheck` is for transactions that passed before: it verifies no signature
+   * again. What is only tried is not remembered.
+   */
+  check(env: TxEnvironment, bytes: Uint8Array, kind: CheckTx["kind"]): CheckOutcome {
+    const run = new Run(env, kind === "recheck" ? "recheck" : "check");
     try {
       const known = this.#cache.get(sha256(bytes));
       const tx = run.begin(known?.tx ?? prepareTx(bytes, this.#router));
       const verified: VerifiedSignatures = known?.verified ?? new Set();
-      run.ante(tx, this.#ante, verified);
-      if (known === undefined) this.#cache.add(tx, verified);
-      return { ...run.succeed([]), ...senderOf(tx) };
+      run.check(tx, this.#ante, verified);
+      if (known === undefined && kind !== "trial") this.#cache.add(tx, verified);
+      return { ...run.pass(tx), claim: claimOf(tx) };
     } catch (error) {
-      return { ...this.#fail(run, error), ...senderOf(run.tx) };
+      return { ...this.#fail(run, error), claim: run.tx === undefined ? undefined : claimOf(run.tx) };
     }
   }
 
@@ -194,9 +201,33 @@ class Run {
 
   ante(tx: PreparedTx, options: AnteOptions, verified: VerifiedSignatures): void {
     this.#anteEvents = this.#onBranch((ctx) => {
-      runAnte(ctx, tx, options, verified);
+      runAnte(ctx, tx, options, this.#facts(verified));
       return ctx.events.all();
     });
+  }
+
+  /** The same checks where they change nothing. */
+  check(tx: PreparedTx, options: AnteOptions, verified: VerifiedSignatures): void {
+    const { block, stores } = this.#env;
+    const ctx = new Context({ block, mode: this.#mode, stores, gas: this.#gas });
+    runAnte(ctx, tx, options, this.#facts(verified));
+  }
+
+  #facts(verified: VerifiedSignatures): AnteFacts {
+    return { verified, waiting: this.#env.waiting };
+  }
+
+  /** Of a check that went well. */
+  pass({ gasLimit }: PreparedTx): TxOutcome {
+    return {
+      code: 0,
+      codespace: "",
+      data: NOTHING,
+      log: "[]",
+      gasWanted: gasLimit,
+      gasUsed: this.#gas.used,
+      events: [],
+    };
   }
 
   messages(tx: PreparedTx, { accounts }: AnteOptions, before?: () => void): MessageResult[] {
@@ -261,7 +292,26 @@ class Run {
   }
 }
 
-function senderOf(tx: PreparedTx | undefined): Pick<CheckOutcome, "sender" | "sequence"> {
-  const sequence = tx?.decoded.authInfo.signerInfos[0]?.sequence ?? 0n;
-  return { sender: tx?.signers[0]?.text ?? "", sequence };
+/** What a transaction takes as long as it waits. */
+function claimOf({ signers, feePayer, fee, gasLimit, decoded }: PreparedTx): Claim {
+  const { signerInfos } = decoded.authInfo;
+  return {
+    signers: signers.map(({ address, publicKey }, i) => {
+      return { account: toHex(address), sequence: signerInfos[i]?.sequence ?? 0n, publicKey };
+    }),
+    payer: toHex(feePayer.address),
+    fee,
+    gasPrice: gasPrice(fee, gasLimit),
+    timeoutHeight: decoded.body.timeoutHeight,
+  };
+}
+
+function gasPrice(fee: readonly IntCoin[], gas: bigint): bigint {
+  const prices = gas === 0n ? [] : fee.map(({ amount }) => (amount * PRICE_UNIT) / gas);
+  return (
+    prices.reduce(
+      (least: bigint | undefined, price) => (least === undefined || price < least ? price : least),
+      undefined,
+    ) ?? 0n
+  );
 }

@@ -25,6 +25,8 @@ export interface SignedBy {
   readonly sent: PublicKey | undefined;
   readonly info: SignerInfo | undefined;
   readonly signature: Uint8Array | undefined;
+  /** The sequences that the transaction may have: one, unless it stands in the place of one that waits. */
+  readonly sequences: { readonly first: bigint; readonly last: bigint };
 }
 
 /** Signatures of one transaction known to be valid, by everything that their validity depends on beside its bytes. */
@@ -51,9 +53,9 @@ function signingMembers(members: number, modeInfo: ModeInfo | undefined): number
  * What chains ask of a simulated transaction, whose signatures nobody verifies: the sequence of the account, and of a
  * threshold account the form of a threshold signature, without which the gas of its members could not be told.
  */
-export function checkSimulated({ account, publicKey, info, signature }: SignedBy): void {
+export function checkSimulated({ account, publicKey, info, signature, sequences }: SignedBy): void {
   if (info === undefined || signature === undefined) throw sdkErrors.noSignatures();
-  checkSequence(account, info);
+  checkSequence(sequences, info);
   if (publicKey?.type !== "multisig") return;
   const address = encodeAddress(account.address);
   if (info.modeInfo?.sum.case !== "multi")
@@ -70,9 +72,9 @@ export function checkSimulated({ account, publicKey, info, signature }: SignedBy
     );
 }
 
-function checkSequence({ sequence }: Account, info: SignerInfo): void {
-  if (info.sequence !== sequence)
-    throw sdkErrors.wrongSequence(`account sequence mismatch, expected ${sequence}, got ${info.sequence}`);
+function checkSequence({ first, last }: SignedBy["sequences"], { sequence }: SignerInfo): void {
+  if (first <= sequence && sequence <= last) return;
+  throw sdkErrors.wrongSequence(`account sequence mismatch, expected ${first}, got ${sequence}`);
 }
 
 /** Checks that the key belongs to the account, the sequence, and the signature itself. */
@@ -80,8 +82,8 @@ export function checkSignature(ctx: Context, tx: PreparedTx, signed: SignedBy, v
   const { account, publicKey, info, signature, index } = signed;
   if (publicKey === undefined || info === undefined || signature === undefined) throw sdkErrors.noSignatures();
   checkKeyOwner(signed);
-  const { sequence } = account;
-  checkSequence(account, info);
+  checkSequence(signed.sequences, info);
+  const { sequence } = info;
   if (ctx.mode === "recheck") return;
   const signer = { chainId: ctx.block.chainId, accountNumber: account.number, sequence };
   const id = `${index}/${signer.chainId}/${signer.accountNumber}/${sequence}/${keyText(publicKey)}`;

@@ -48,13 +48,6 @@ export {
   type Range,
 } from "./kv.ts";
 export { CacheStore, type Change } from "./layers/cache.ts";
-export {
-  CacheMultiStore,
-  type KeysOf,
-  type MultiBranch,
-  type MultiReader,
-  type MultiStore,
-  type StoreChange,
-} from "./layers/multi-store.ts";
+export { CacheMultiStore, type MultiBranch, type MultiReader, type MultiStore } from "./layers/multi-store.ts";
 export { type PreparedState, type ProvenValue, StateBranch, type StateSnapshot, StateStore } from "./state.ts";
 export { appHashOf, merkleRoot } from "./tree/hash.ts";

@@ -1,13 +1,6 @@
-import type { AppInfo, AppQuery, AppQueryResult } from "../../abci/index.ts";
+import type { AppInfo, AppQuery, AppQueryResult, Claimed } from "../../abci/index.ts";
 import { type BlockInfo, type BlockProblem, Router, TxRunner } from "../../runtime/index.ts";
-import {
-  CacheMultiStore,
-  type Database,
-  type KVReader,
-  type MultiReader,
-  type StoreChange,
-  stateTable,
-} from "../../store/index.ts";
+import { CacheMultiStore, type Database, type KVReader, type MultiReader, stateTable } from "../../store/index.ts";
 import type { ModuleSet } from "../app.ts";
 import { readBlockLimits } from "../consensus-params.ts";
 import { LAST_BLOCK_TABLE, readLastBlock } from "../lastblock.ts";
@@ -32,10 +25,11 @@ export interface AppReaderOptions {
   readonly report?: (problem: BlockProblem) => void;
 }
 
-/** What transactions that wait for a block have changed of some accounts, over the state of a height. */
+/** What transactions that wait for a block take of some accounts, over the state of a height. */
 export interface PendingState {
   readonly height: bigint;
-  readonly changes: readonly StoreChange[];
+  /** By account, as claims name it. */
+  readonly claimed: ReadonlyMap<string, Claimed>;
 }
 
 /** What bounds one query, and what a simulation sees beside the last block. */
@@ -112,9 +106,10 @@ export class AppReader {
   #environment() {
     if (this.#simulated === undefined) throw new Error("a simulation runs within a query");
     const { state, block, work } = this.#simulated;
-    const stores = new CacheMultiStore(state);
-    stores.apply(work.pending?.changes ?? []);
-    return { block: { ...block, height: block.height + 1n }, stores };
+    const { claimed } = work.pending ?? {};
+    const waiting = claimed && { claims: { of: (account: string) => claimed.get(account) } };
+    const next = { ...block, height: block.height + 1n };
+    return { block: next, stores: new CacheMultiStore(state), ...(waiting === undefined ? {} : { waiting }) };
   }
 }
 

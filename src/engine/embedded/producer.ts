@@ -24,7 +24,7 @@ import {
   txHash,
   validatorsHash,
 } from "./hashes.ts";
-import type { Mempool } from "./mempool.ts";
+import type { Mempool } from "./mempool/mempool.ts";
 import { nanoseconds } from "./schedule.ts";
 import type { Signer } from "./signer.ts";
 import type { TxIndex } from "./txindex.ts";
@@ -118,14 +118,15 @@ export class Producer {
     const { txResults, events, validatorUpdates, appHash } = result;
     const executed = { block, commit, size: encoded.length, txResults, events, validatorUpdates, appHash };
     const validators = this.#applyUpdates(result);
-    app.commit([
+    const touched = app.commit([
       ...blockWrites(executed),
       ...index.writes(executed, txHashes),
       ...this.#chainWrites(executed, validators),
     ]);
     blocks.committed(executed);
     this.#advance(executed, validators);
-    mempool.committed(txHashes, txResults);
+    const { height } = block.header;
+    mempool.committed({ height, hashes: txHashes, results: txResults, touched });
     return { ...executed, txHashes };
   }
 

@@ -1,12 +1,15 @@
-import type {
-  Application,
-  AppQuery,
-  AppQueryResult,
-  CheckTx,
-  CheckTxResult,
-  FinalizeBlock,
-  FinalizeBlockResult,
-  TxResult,
+import {
+  type Application,
+  type AppQuery,
+  type AppQueryResult,
+  type CheckTx,
+  type CheckTxResult,
+  type Claim,
+  Claims,
+  type FinalizeBlock,
+  type FinalizeBlockResult,
+  type TouchedAccounts,
+  type TxResult,
 } from "../../abci/index.ts";
 import { sha256 } from "../../crypto/index.ts";
 import type { Database, Write } from "../../store/index.ts";
@@ -19,7 +22,8 @@ const EMPTY = new Uint8Array();
 
 /**
  * A small application for tests of the engine: a transaction `key=value` sets a key; `key=value@7` is valid up to
- * height 7; `sender/3=x` is valid only as the sender's third transaction; a key `bad` fails when it is executed.
+ * height 7; `sender/3=x` is valid only as the sender's third transaction, and `a+b/3=x` as the third of both; `key=value~5`
+ * pays 5 for a unit of gas; a key `bad` fails when it is executed.
  */
 export class KvApplication implements Application {
   readonly #database: Database;
@@ -27,8 +31,9 @@ export class KvApplication implements Application {
   #hash: Uint8Array = EMPTY;
   #pending: Write[] = [];
   #finalized: { height: bigint; hash: Uint8Array } | undefined;
-  #checked = new Map<string, number>();
+  readonly #claims = new Claims();
   #executed = new Map<string, number>();
+  #touched = new Set<string>();
 
   constructor(database: Database) {
     this.#database = database;
@@ -47,9 +52,21 @@ export class KvApplication implements Application {
     return { validators: [], consensusParams: undefined, appHash: this.#hash };
   }
 
-  checkTx({ tx }: CheckTx): CheckTxResult {
-    const { sender, sequence, error } = this.#admit(tx, this.#height + 1n, this.#checked);
-    return { ...result(error), sender, sequence: BigInt(sequence) };
+  checkTx({ tx, kind, place }: CheckTx): CheckTxResult {
+    const parsed = parse(tx);
+    const error = parsed === undefined ? "not key=value" : this.#refusal(parsed, place);
+    const claim = parsed && claimOf(parsed);
+    if (error !== undefined || claim === undefined || kind !== "new") return { ...result(error), claim };
+    if (place !== undefined) this.#claims.release(place);
+    this.#claims.add(claim);
+    return { ...result(error), claim };
+  }
+
+  /** Claims are always held. */
+  holdClaims(): void {}
+
+  releaseClaim(claim: Claim): void {
+    this.#claims.release(claim);
   }
 
   prepareProposal({ txs }: { txs: readonly Uint8Array[] }) {
@@ -62,6 +79,7 @@ export class KvApplication implements Application {
 
   finalizeBlock({ txs, height }: FinalizeBlock): FinalizeBlockResult {
     this.#pending = [];
+    this.#touched = new Set();
     const txResults = txs.map((tx) => this.#execute(tx, height));
     const hash = sha256(concatBytes(this.#hash, ...txs));
     this.#finalized = { height, hash };
@@ -69,14 +87,14 @@ export class KvApplication implements Application {
     return { events, txResults, validatorUpdates: [], consensusParamUpdates: undefined, appHash: hash };
   }
 
-  commit(alongside: readonly Write[] = []): void {
+  commit(alongside: readonly Write[] = []): TouchedAccounts {
     if (this.#finalized === undefined) throw new Error("nothing to commit");
     const { height, hash } = this.#finalized;
     const value = concatBytes(uint64ToBytes(height), hash);
     this.#database.write([...this.#pending, { table: META, key: LAST, value }, ...alongside]);
     this.#height = height;
     this.#hash = hash;
-    this.#checked = new Map(this.#executed);
+    return this.#touched;
   }
 
   query({ data }: AppQuery): AppQueryResult {
@@ -111,9 +129,10 @@ export class KvApplication implements Application {
   }
 
   #execute(tx: Uint8Array, height: bigint): TxResult {
-    const { key, value, error } = this.#admit(tx, height, this.#executed);
-    const failure = error ?? (key === "bad" ? "bad key" : undefined);
-    if (failure !== undefined) return result(failure);
+    const parsed = parse(tx);
+    const failure = parsed === undefined ? "not key=value" : this.#blockRefusal(parsed, height);
+    if (parsed === undefined || failure !== undefined) return result(failure);
+    const { key, value } = parsed;
     this.#pending.push({ table: STATE, key: toUtf8(key), value: toUtf8(value) });
     const attributes = [
       { key: "key", value: key, index: true },
@@ -127,27 +146,62 @@ export class KvApplication implements Application {
     return { ...result(undefined), data: toUtf8(value), events };
   }
 
-  #admit(tx: Uint8Array, height: bigint, sequences: Map<string, number>) {
-    const [, key = "", value = "", until] = /^([^=]+)=([^@]*)(?:@(\d+))?$/.exec(Buffer.from(tx).toString()) ?? [];
-    const [, sender = "", number] = /^(\w+)\/(\d+)$/.exec(key) ?? [];
-    const expected = (sequences.get(sender) ?? 0) + 1;
-    const error = admissionError({ key, until, number, expected, height });
-    if (error === undefined && number !== undefined) sequences.set(sender, expected);
-    return { key, value, sender, sequence: Number(number ?? 0), error };
+  #blockRefusal({ key, senders, number, until }: Parsed, height: bigint): string | undefined {
+    if (isOver(until, height)) return "expired";
+    for (const sender of senders) {
+      const expected = (this.#executed.get(sender) ?? 0) + 1;
+      if (number !== expected) return `expected ${expected}, got ${number}`;
+    }
+    for (const sender of senders) {
+      this.#executed.set(sender, number);
+      this.#touched.add(sender);
+    }
+    return key === "bad" ? "bad key" : undefined;
+  }
+
+  #refusal({ senders, number, until }: Parsed, place: Claim | undefined): string | undefined {
+    if (isOver(until, this.#height + 1n)) return "expired";
+    for (const sender of senders) {
+      const first = (this.#executed.get(sender) ?? 0) + 1;
+      const next = first + Number(this.#claims.of(sender)?.txs ?? 0n);
+      const fits = place === undefined ? number === next : first <= number && number < next;
+      if (!fits) return `expected ${next}, got ${number}`;
+    }
+    return undefined;
   }
 }
 
-function admissionError(tx: {
-  key: string;
-  until: string | undefined;
-  number: string | undefined;
-  expected: number;
-  height: bigint;
-}): string | undefined {
-  if (tx.key === "") return "not key=value";
-  if (tx.until !== undefined && tx.height > BigInt(tx.until)) return "expired";
-  if (tx.number !== undefined && Number(tx.number) !== tx.expected) return `expected ${tx.expected}, got ${tx.number}`;
-  return undefined;
+interface Parsed {
+  readonly key: string;
+  readonly value: string;
+  readonly until: bigint;
+  readonly price: bigint;
+  readonly senders: readonly string[];
+  readonly number: number;
+}
+
+function parse(tx: Uint8Array): Parsed | undefined {
+  const found = /^([^=]+)=([^@~]*)(?:@(\d+))?(?:~(\d+))?$/.exec(Buffer.from(tx).toString());
+  if (found === null) return undefined;
+  const [, key = "", value = "", until = "0", price = "0"] = found;
+  const [, senders, number = "0"] = /^([\w+]+)\/(\d+)$/.exec(key) ?? [];
+  return {
+    key,
+    value,
+    until: BigInt(until),
+    price: BigInt(price),
+    senders: senders?.split("+") ?? [],
+    number: Number(number),
+  };
+}
+
+function isOver(until: bigint, height: bigint): boolean {
+  return until > 0n && height > until;
+}
+
+function claimOf({ senders, number, until, price }: Parsed): Claim {
+  const signers = senders.map((account) => ({ account, sequence: BigInt(number) }));
+  return { signers, payer: senders[0] ?? "", fee: [], gasPrice: price, timeoutHeight: until };
 }
 
 function result(error: string | undefined): TxResult {

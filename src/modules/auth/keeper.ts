@@ -1,13 +1,5 @@
 import { type Account, type Context, type GasCosts, paramsItem } from "../../runtime/index.ts";
-import {
-  addressKey,
-  type Collection,
-  checkPrefixes,
-  collection,
-  type KeysOf,
-  type KVStore,
-  sequence,
-} from "../../store/index.ts";
+import { addressKey, type Collection, checkPrefixes, collection, type KVStore, sequence } from "../../store/index.ts";
 import { type Params, ParamsSchema } from "../../wire/gen/sdk/auth/v1beta1/auth_pb.js";
 import { encodeAddress } from "../../wire/index.ts";
 import { accountValue, type StoredAccount } from "./account-codec.ts";
@@ -49,9 +41,10 @@ export class AuthKeeper {
     return stored === undefined ? undefined : { address, ...stored };
   }
 
-  /** Where everything stands that this module knows of an account. */
-  keysOf(address: Uint8Array): KeysOf {
-    return { store: STORE, prefix: this.accounts.storeKey(address) };
+  /** Whose checks a change of this key of the store concerns: everybody's where it is one of the parameters. */
+  accountOf(key: Uint8Array): Uint8Array | "all" | undefined {
+    if (this.params.prefixes.some((prefix) => prefix === key[0])) return "all";
+    return key[0] === this.accounts.prefix ? addressKey.read({ bytes: key, offset: 1 }) : undefined;
   }
 
   has(ctx: Context, address: Uint8Array): boolean {

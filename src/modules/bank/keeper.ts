@@ -4,7 +4,6 @@ import {
   bigintValue,
   checkPrefixes,
   collection,
-  type KeysOf,
   type KVStore,
   protoValue,
   stringKey,
@@ -58,11 +57,6 @@ export class BankKeeper {
 
   balance(ctx: Context, address: Uint8Array, denom: string): bigint {
     return this.balances.get(store(ctx), [address, denom]) ?? 0n;
-  }
-
-  /** Where the balances of an account stand. */
-  keysOf(address: Uint8Array): KeysOf {
-    return { store: STORE, prefix: this.balances.storePrefix([address]) };
   }
 
   /** All balances of an account, sorted by denomination. */
@@ -129,6 +123,24 @@ export class BankKeeper {
     }
   }
 
+  /** Throws `sdk/5` unless an account holds these coins beside what is kept back of it. */
+  checkFunds(
+    ctx: Context,
+    address: Uint8Array,
+    coins: readonly IntCoin[],
+    keptBack: ReadonlyMap<string, bigint>,
+  ): void {
+    for (const coin of coins) {
+      const held = this.balance(ctx, address, coin.denom) - (keptBack.get(coin.denom) ?? 0n);
+      if (held < coin.amount) throw insufficient(coin, held);
+    }
+  }
+
+  /** Whose checks a change of this key of the store concerns: the holder of a balance. */
+  accountOf(key: Uint8Array): Uint8Array | undefined {
+    return key[0] === this.balances.prefix ? addressKey.read({ bytes: key, offset: 1 }) : undefined;
+  }
+
   add(ctx: Context, address: Uint8Array, coins: readonly IntCoin[]): void {
     this.#accounts.ensure(ctx, address);
     ctx.events.emit("coin_received", { receiver: encodeAddress(address), amount: formatCoins(coins) });
@@ -139,10 +151,7 @@ export class BankKeeper {
   subtract(ctx: Context, address: Uint8Array, coins: readonly IntCoin[]): void {
     for (const { denom, amount } of coins) {
       const held = this.balance(ctx, address, denom);
-      if (held < amount)
-        throw sdkErrors.insufficientFunds(
-          `${formatCoin({ denom, amount: held })} is smaller than ${formatCoin({ denom, amount })}`,
-        );
+      if (held < amount) throw insufficient({ denom, amount }, held);
       this.setBalance(ctx, address, { denom, amount: held - amount });
     }
     ctx.events.emit("coin_spent", { spender: encodeAddress(address), amount: formatCoins(coins) });
@@ -182,4 +191,9 @@ export class BankKeeper {
 
 function store(ctx: Context): KVStore {
   return ctx.store(STORE);
+}
+
+function insufficient(wanted: IntCoin, held: bigint): Error {
+  const rest = { denom: wanted.denom, amount: held > 0n ? held : 0n };
+  return sdkErrors.insufficientFunds(`${formatCoin(rest)} is smaller than ${formatCoin(wanted)}`);
 }

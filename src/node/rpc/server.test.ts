@@ -156,6 +156,14 @@ describe("transactions", () => {
     });
     expect((await call("check_tx", { tx: base64("x") })).result).toMatchObject({ code: 1, log: "not key=value" });
   });
+
+  it("are tried by anybody as often as they like, which takes nobody's sequence", async () => {
+    for (let i = 0; i < 3; i++)
+      expect((await call("check_tx", { tx: base64("s/1=tried") })).result).toMatchObject({ code: 0 });
+    expect((await call("check_tx", { tx: base64("s/2=tried") })).result).toMatchObject({ code: 1 });
+    expect(engine.mempool.size).toBe(0);
+    expect((await call("broadcast_tx_sync", { tx: base64("s/1=sent") })).result).toMatchObject({ code: 0 });
+  });
 });
 
 describe("blocks", () => {

@@ -154,11 +154,6 @@ export class Collection<K, P, V, I = Record<never, never>> {
     return out;
   }
 
-  /** What the keys of all records behind a prefix begin with in the store. */
-  storePrefix(prefix: P): Uint8Array {
-    return prefixed(this.prefix, this.key.prefix(prefix));
-  }
-
   #decodeKey(bytes: Uint8Array): K {
     return this.key.read({ bytes, offset: 1 });
   }

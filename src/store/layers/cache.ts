@@ -1,14 +1,6 @@
-import type { KVReader, KVStore, Range } from "../kv.ts";
+import type { KVReader, KVStore } from "../kv.ts";
 import { Overlay, type OverlayCursor } from "./overlay.ts";
-import {
-  asTextReader,
-  type TextCursor,
-  type TextRange,
-  type TextReader,
-  TextStore,
-  textKey,
-  textRange,
-} from "./text.ts";
+import { asTextReader, type TextCursor, type TextRange, type TextReader, TextStore, textKey } from "./text.ts";
 
 /** A change to one key; `null` deletes. */
 export type Change = [key: Uint8Array, value: Uint8Array | null];
@@ -73,14 +65,6 @@ export class CacheStore extends TextStore {
   /** Whether the key of this text was changed here. */
   holds(text: string): boolean {
     return this.#own.get(text) !== undefined;
-  }
-
-  /** The changes held now within a range, in byte order. */
-  changesIn(range: Range): Change[] {
-    const found: Change[] = [];
-    const cursor = this.#own.cursor(textRange(range));
-    while (cursor.next()) found.push([textKey(cursor.text), cursor.value ?? null]);
-    return found;
   }
 
   /** The changes held now, in no particular order. */

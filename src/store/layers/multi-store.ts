@@ -1,4 +1,4 @@
-import { type KVReader, type KVStore, prefixRange } from "../kv.ts";
+import type { KVReader, KVStore } from "../kv.ts";
 import { CacheStore } from "./cache.ts";
 
 /** Named stores that can be read: `bank`, `auth`, ... */
@@ -18,19 +18,6 @@ export interface MultiBranch extends MultiStore {
   /** Hands the changes of all stores to the parent and starts empty. */
   flush(): void;
   discard(): void;
-}
-
-/** Keys of a named store that begin with these bytes. */
-export interface KeysOf {
-  readonly store: string;
-  readonly prefix: Uint8Array;
-}
-
-/** A change to one key of a named store; a `null` value deletes. */
-export interface StoreChange {
-  readonly store: string;
-  readonly key: Uint8Array;
-  readonly value: Uint8Array | null;
 }
 
 /** Writable named stores over readable ones; each store's overlay is made when it is first asked for. */
@@ -60,23 +47,6 @@ export class CacheMultiStore implements MultiBranch {
 
   discard(): void {
     for (const store of this.#stores.values()) store.discard();
-  }
-
-  /** The changes held now under some keys. */
-  changesOf(keys: readonly KeysOf[]): StoreChange[] {
-    return keys.flatMap(({ store, prefix }) =>
-      this.store(store)
-        .changesIn(prefixRange(prefix))
-        .map(([key, value]) => ({ store, key, value })),
-    );
-  }
-
-  /** Makes changes that another branch held. */
-  apply(changes: readonly StoreChange[]): void {
-    for (const { store, key, value } of changes) {
-      if (value === null) this.store(store).delete(key);
-      else this.store(store).set(key, value);
-    }
   }
 
   /** The stores that were touched, by name. */

@@ -40,7 +40,7 @@ export const txMethods = {
   }),
 
   check_tx: defineMethod({ tx: required(bytes) }, async ({ chain }, { tx }) =>
-    txResultJson(await chain.app.checkTx({ tx, kind: "new" })),
+    txResultJson(await chain.app.checkTx({ tx, kind: "trial" })),
   ),
 
   tx: defineMethod({ hash: required(bytes), prove: bool }, async ({ chain }, { hash, prove = false }) => {

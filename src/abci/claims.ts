@@ -1,0 +1,94 @@
+import type { IntCoin } from "../util/index.ts";
+import type { PublicKey } from "../wire/index.ts";
+
+/** One who signs a waiting transaction. */
+export interface ClaimingSigner {
+  /** Names the account between application and engine; not for people. */
+  readonly account: string;
+  readonly sequence: bigint;
+  /** The key that came with the transaction. */
+  readonly publicKey?: PublicKey | undefined;
+}
+
+/** What a transaction takes of accounts as long as it waits for a block. */
+export interface Claim {
+  /** Each account once; the first is the sender. */
+  readonly signers: readonly ClaimingSigner[];
+  /** One of the signers. */
+  readonly payer: string;
+  readonly fee: readonly IntCoin[];
+  /** Fee for a unit of gas times 10^18; of several denominations the least. */
+  readonly gasPrice: bigint;
+  /** The last height at which it may come into a block; 0 = any. */
+  readonly timeoutHeight: bigint;
+}
+
+/** What all waiting transactions together take of one account. */
+export interface Claimed {
+  /** Number of transactions that it signs. */
+  readonly txs: bigint;
+  /** What it pays, by denomination. */
+  readonly spent: ReadonlyMap<string, bigint>;
+  /** Its key, from the first that came along. */
+  readonly publicKey: PublicKey | undefined;
+}
+
+/**
+ * What waiting transactions take of accounts. The next one is checked as if those before it had been in a block, and no
+ * state has to be written for it: what leaves is given back by subtraction, wherever it stood.
+ */
+export class Claims {
+  readonly #accounts = new Map<string, Sums>();
+
+  of(account: string): Claimed | undefined {
+    return this.#accounts.get(account);
+  }
+
+  add({ signers, payer, fee }: Claim): void {
+    for (const { account, publicKey } of signers) {
+      const sums = this.#sums(account);
+      sums.txs += 1n;
+      sums.publicKey ??= publicKey;
+    }
+    if (fee.length > 0) addCoins(this.#sums(payer).spent, fee, 1n);
+  }
+
+  /** Gives back what `add` took. */
+  release({ signers, payer, fee }: Claim): void {
+    const paying = this.#accounts.get(payer);
+    if (paying !== undefined) addCoins(paying.spent, fee, -1n);
+    for (const { account } of signers) {
+      const sums = this.#accounts.get(account);
+      if (sums === undefined) continue;
+      sums.txs -= 1n;
+      if (sums.txs <= 0n) this.#accounts.delete(account);
+    }
+  }
+
+  clear(): void {
+    this.#accounts.clear();
+  }
+
+  #sums(account: string): Sums {
+    let sums = this.#accounts.get(account);
+    if (sums === undefined) {
+      sums = { txs: 0n, spent: new Map(), publicKey: undefined };
+      this.#accounts.set(account, sums);
+    }
+    return sums;
+  }
+}
+
+interface Sums extends Claimed {
+  txs: bigint;
+  readonly spent: Map<string, bigint>;
+  publicKey: PublicKey | undefined;
+}
+
+function addCoins(sums: Map<string, bigint>, coins: readonly IntCoin[], factor: bigint): void {
+  for (const { denom, amount } of coins) {
+    const sum = (sums.get(denom) ?? 0n) + factor * amount;
+    if (sum === 0n) sums.delete(denom);
+    else sums.set(denom, sum);
+  }
+}

@@ -1,0 +1,29 @@
+/** What waits at most for a block. */
+export interface MempoolLimits {
+  readonly maxTxs: number;
+  readonly maxBytes: number;
+  readonly maxTxBytes: number;
+  /** Of the transactions that one account signs. */
+  readonly maxTxsPerSender: number;
+  readonly maxBytesPerSender: number;
+  /** Number of hashes of seen transactions to remember. */
+  readonly cacheSize: number;
+}
+
+export const DEFAULT_MEMPOOL_LIMITS: MempoolLimits = {
+  maxTxs: 50_000,
+  maxBytes: 64 * 1024 * 1024,
+  maxTxBytes: 1024 * 1024,
+  maxTxsPerSender: 1_000,
+  maxBytesPerSender: 8 * 1024 * 1024,
+  cacheSize: 100_000,
+};
+
+/** By how many hundredths the gas price of a transaction must rise over that of the one it replaces. */
+export const REPLACEMENT_RAISE = 10n;
+
+/** Most transactions that make room for a single one. */
+export const MAX_EVICTED = 1_000;
+
+/** Transactions that a block passes over, because they do not fit any more, before it is called full. */
+export const MAX_PASSED_OVER = 100;

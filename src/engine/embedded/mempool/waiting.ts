@@ -1,0 +1,256 @@
+import type { Claim } from "../../../abci/index.ts";
+import { Heap } from "./heap.ts";
+import { type Entry, Lane } from "./lane.ts";
+import { MAX_EVICTED } from "./limits.ts";
+
+/** Room that a transaction needs. */
+export interface Need {
+  readonly txs: number;
+  readonly bytes: number;
+}
+
+/**
+ * The transactions that wait, in the order in which they should come into blocks: those who pay more for a unit of gas
+ * first, of equals the first to come, and those of one account by its sequence.
+ */
+export class WaitingTxs {
+  readonly #byKey = new Map<string, Entry>();
+  readonly #lanes = new Map<string, Lane>();
+  /** Those that nothing has to come before. */
+  readonly #ready = new Heap<Entry>(isBefore);
+  readonly #cheapest = new Heap<Lane>(isCheaper);
+  readonly #timeouts = new Heap<Entry>((a, b) => a.claim.timeoutHeight < b.claim.timeoutHeight);
+  #bytes = 0;
+
+  get size(): number {
+    return this.#byKey.size;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  get(key: string): Entry | undefined {
+    return this.#byKey.get(key);
+  }
+
+  lane(account: string): Lane | undefined {
+    return this.#lanes.get(account);
+  }
+
+  /** All of them, in no particular order. */
+  entries(): IterableIterator<Entry> {
+    return this.#byKey.values();
+  }
+
+  /** The one with the same signers at the same sequences. */
+  placeOf({ signers }: Claim): Entry | undefined {
+    const [first] = signers;
+    const entry = first && this.#lanes.get(first.account)?.at(first.sequence);
+    if (entry === undefined || entry.claim.signers.length !== signers.length) return undefined;
+    const isSame = signers.every(({ account, sequence }) => this.#lanes.get(account)?.at(sequence) === entry);
+    return isSame ? entry : undefined;
+  }
+
+  add(entry: Entry): void {
+    this.#register(entry);
+    for (const { account, sequence } of entry.claim.signers) {
+      const lane = this.#laneFor(account);
+      lane.add(entry, sequence);
+      this.#cheapest.add(lane);
+      this.#cheapest.moved(lane);
+    }
+    if (this.#isReady(entry)) this.#ready.add(entry);
+  }
+
+  /** Puts a transaction where one with the same signers stands. */
+  replace(old: Entry, entry: Entry): void {
+    const wasReady = this.#ready.has(old);
+    this.#forget(old);
+    this.#register(entry);
+    for (const { account, sequence } of entry.claim.signers) {
+      const lane = this.#laneFor(account);
+      lane.replace(old, entry, sequence);
+      this.#cheapest.moved(lane);
+    }
+    if (wasReady) this.#ready.add(entry);
+  }
+
+  /** Takes out one that nothing has to come before, or that nothing stands behind. */
+  delete(entry: Entry): void {
+    if (this.#byKey.get(entry.key) !== entry) return;
+    this.#forget(entry);
+    for (const { account, sequence } of entry.claim.signers) this.#leave(account, sequence, entry);
+  }
+
+  /** Whether nothing has to come before it. */
+  isFirst(entry: Entry): boolean {
+    return this.#ready.has(entry);
+  }
+
+  /** Those that cannot come into a block without this one, the last first, and it itself at the end. */
+  withFollowers(entry: Entry): Entry[] {
+    const found = new Set<Entry>();
+    this.#follow(entry, found);
+    return [...found];
+  }
+
+  /** A walk over the transactions in their order. */
+  walk(): Walk {
+    return new Walk(this.#ready.inOrder(), this.#lanes);
+  }
+
+  /** Takes those that cannot come into a block of this height any more; others may stand behind them. */
+  *outdated(height: bigint): Generator<Entry> {
+    for (let first = this.#timeouts.first; first !== undefined; first = this.#timeouts.first) {
+      if (first.claim.timeoutHeight >= height) return;
+      this.#timeouts.delete(first);
+      yield first;
+    }
+  }
+
+  /**
+   * What could make room for a transaction of a gas price: the last ones of the cheapest accounts, and nothing of the
+   * accounts that sign it. Undefined when they are not enough; nothing is taken out.
+   */
+  cheaperThan({ gasPrice, signers }: Claim, need: Need): Entry[] | undefined {
+    const own = new Set(signers.map(({ account }) => account));
+    const found = new Set<Entry>();
+    for (const lane of this.#cheapest.inOrder()) {
+      if (lane.floor >= gasPrice) return undefined;
+      for (const entry of lane.cheapEnd()) {
+        this.#follow(entry, found, MAX_EVICTED);
+        if (found.size > MAX_EVICTED) return undefined;
+        if (isEnough(found, need)) return touches(found, own) ? undefined : [...found];
+      }
+    }
+    return undefined;
+  }
+
+  /** Adds what stands behind a transaction, the last first, and then itself; ends early beyond `most`. */
+  #follow(entry: Entry, found: Set<Entry>, most = Number.POSITIVE_INFINITY): void {
+    const path = [entry];
+    for (let last = path.at(-1); last !== undefined && found.size <= most; last = path.at(-1)) {
+      const behind = found.has(last) ? undefined : this.#behind(last, found);
+      if (behind !== undefined) path.push(behind);
+      else found.add(path.pop() ?? last);
+    }
+  }
+
+  /** One that comes directly after a transaction in one of its lanes, and is not known yet. */
+  #behind({ claim: { signers } }: Entry, known: ReadonlySet<Entry>): Entry | undefined {
+    for (const { account, sequence } of signers) {
+      const next = this.#lanes.get(account)?.at(sequence + 1n);
+      if (next !== undefined && !known.has(next)) return next;
+    }
+    return undefined;
+  }
+
+  #register(entry: Entry): void {
+    this.#byKey.set(entry.key, entry);
+    this.#bytes += entry.tx.length;
+    if (entry.claim.timeoutHeight > 0n) this.#timeouts.add(entry);
+  }
+
+  #forget(entry: Entry): void {
+    this.#byKey.delete(entry.key);
+    this.#bytes -= entry.tx.length;
+    this.#timeouts.delete(entry);
+    this.#ready.delete(entry);
+  }
+
+  #leave(account: string, sequence: bigint, entry: Entry): void {
+    const lane = this.#lanes.get(account);
+    if (lane === undefined) return;
+    lane.delete(entry, sequence);
+    const { lowest } = lane;
+    if (lowest === undefined) {
+      this.#lanes.delete(account);
+      this.#cheapest.delete(lane);
+      return;
+    }
+    this.#cheapest.moved(lane);
+    if (this.#isReady(lowest)) this.#ready.add(lowest);
+  }
+
+  #laneFor(account: string): Lane {
+    let lane = this.#lanes.get(account);
+    if (lane === undefined) {
+      lane = new Lane(account);
+      this.#lanes.set(account, lane);
+    }
+    return lane;
+  }
+
+  #isReady(entry: Entry): boolean {
+    return entry.claim.signers.every(({ account }) => this.#lanes.get(account)?.lowest === entry);
+  }
+}
+
+/** Goes through waiting transactions in their order; what stands behind one comes only when that one was taken. */
+export class Walk {
+  readonly #ready: Iterator<Entry>;
+  readonly #lanes: ReadonlyMap<string, Lane>;
+  /** Followers of what was taken. */
+  readonly #freed = new Heap<Entry>(isBefore);
+  /** By account, the sequence that comes next after what was taken. */
+  readonly #next = new Map<string, bigint>();
+  #peeked: Entry | undefined;
+
+  constructor(ready: Iterator<Entry>, lanes: ReadonlyMap<string, Lane>) {
+    this.#ready = ready;
+    this.#lanes = lanes;
+    this.#peeked = this.#pull();
+  }
+
+  next(): Entry | undefined {
+    const { first } = this.#freed;
+    const ready = this.#peeked;
+    if (first !== undefined && (ready === undefined || isBefore(first, ready))) return this.#freed.take();
+    this.#peeked = this.#pull();
+    return ready;
+  }
+
+  /** What stands behind this one may come now. */
+  take({ claim: { signers } }: Entry): void {
+    for (const { account, sequence } of signers) this.#next.set(account, sequence + 1n);
+    for (const { account, sequence } of signers) {
+      const follower = this.#lanes.get(account)?.at(sequence + 1n);
+      if (follower !== undefined && this.#isFree(follower)) this.#freed.add(follower);
+    }
+  }
+
+  #pull(): Entry | undefined {
+    const { done, value } = this.#ready.next();
+    return done === true ? undefined : value;
+  }
+
+  #isFree({ claim: { signers } }: Entry): boolean {
+    return signers.every(({ account, sequence }) => {
+      const lane = this.#lanes.get(account);
+      return this.#next.get(account) === sequence || (lane?.lowest !== undefined && lane.lowest === lane.at(sequence));
+    });
+  }
+}
+
+function isEnough(entries: ReadonlySet<Entry>, need: Need): boolean {
+  if (entries.size < need.txs) return false;
+  let bytes = 0;
+  for (const { tx } of entries) bytes += tx.length;
+  return bytes >= need.bytes;
+}
+
+function touches(entries: ReadonlySet<Entry>, accounts: ReadonlySet<string>): boolean {
+  return [...entries].some(({ claim }) => claim.signers.some(({ account }) => accounts.has(account)));
+}
+
+function isBefore(a: Entry, b: Entry): boolean {
+  if (a.claim.gasPrice !== b.claim.gasPrice) return a.claim.gasPrice > b.claim.gasPrice;
+  return a.arrival < b.arrival;
+}
+
+/** Of two lanes at one price, the one whose last transaction came later. */
+function isCheaper(a: Lane, b: Lane): boolean {
+  if (a.floor !== b.floor) return a.floor < b.floor;
+  return (a.highest?.arrival ?? 0) > (b.highest?.arrival ?? 0);
+}
