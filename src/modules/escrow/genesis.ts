@@ -44,6 +44,7 @@ export function escrowGenesis(keeper: EscrowKeeper): GenesisPart {
         keeper.restorePayment(ctx, payment);
       }
       for (const id of state.lateNotices) keeper.restoreLateNotice(ctx, id);
+      for (const failed of state.retries) keeper.restoreFailedEnd(ctx, failed);
     },
     export(ctx) {
       const store = ctx.store(STORE);
@@ -52,6 +53,7 @@ export function escrowGenesis(keeper: EscrowKeeper): GenesisPart {
         payments: [...keeper.payments.values(store)].map((each) => paymentMessage(each)),
         params: keeper.getParams(ctx),
         lateNotices: keeper.lateNotices(ctx),
+        retries: keeper.failedEnds(ctx),
       });
     },
   });

@@ -322,6 +322,23 @@ export class EscrowKeeper {
     this.notices.push(store(ctx), height, `${id}/`);
   }
 
+  /** Accounts whose end failed, with the height at which it is tried again; `waits` where they are queued for it as well. */
+  failedEnds(ctx: Context): { readonly account: string; readonly height: bigint; readonly waits: boolean }[] {
+    return [...this.retries.iterate(store(ctx))].map(({ height, key }) => {
+      const end = this.accounts.get(store(ctx), key)?.exhaustsAt ?? NEVER;
+      return { account: key.slice(0, -1), height, waits: this.exhaustion.has(store(ctx), end, key) };
+    });
+  }
+
+  /** Lets an account wait for another try of its end. */
+  restoreFailedEnd(ctx: Context, failed: ReturnType<EscrowKeeper["failedEnds"]>[number]): void {
+    const key = `${failed.account}/`;
+    const end = this.accounts.get(store(ctx), key)?.exhaustsAt;
+    if (failed.height < 0n || end === undefined) throw errors.invalidAccount(`${failed.account} is not tried again`);
+    if (!failed.waits) this.exhaustion.remove(store(ctx), end, key);
+    this.retries.push(store(ctx), failed.height, key);
+  }
+
   restorePayment(ctx: Context, payment: Payment): void {
     this.#setPayment(ctx, payment);
   }

@@ -163,6 +163,14 @@ export class MarketBook {
     this.expiry.push(storeOf(ctx), order.expiresAt, pathOf(orderIdOf(order)));
   }
 
+  /** Lets an order whose expiry failed wait for another try. */
+  restoreRetry(ctx: Context, id: OrderKey, height: bigint): void {
+    const order = this.order(ctx, id);
+    if (height < 0n) throw errors.internal(`${formatOrderId(id)} is tried again at ${height}`);
+    this.expiry.remove(storeOf(ctx), order.expiresAt, pathOf(id));
+    this.retries.push(storeOf(ctx), height, pathOf(id));
+  }
+
   /** Lets the open bids of an order that ended wait for the end of a block. */
   awaitEnding(ctx: Context, id: OrderKey): void {
     const height = this.endedAt(ctx, id);

@@ -1,7 +1,8 @@
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
-import type { BaseKeepers } from "../../app/index.ts";
+import { type BaseKeepers, createApp, moduleSet } from "../../app/index.ts";
 import type { Module } from "../../runtime/index.ts";
+import { memoryDatabase } from "../../store/index.ts";
 import { groupSpec, MIN_DEPOSIT, orderOf, TestMarket, testChain } from "../../testing/index.ts";
 import { NATIVE_DENOM } from "../../util/index.ts";
 import {
@@ -9,9 +10,9 @@ import {
   Group_State,
 } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
 import { GenesisStateSchema, Lease_State, Order_State } from "../../wire/gen/svc/market/v1beta1/market_pb.js";
-import { parseDeploymentId, toJson } from "../../wire/index.ts";
+import { formatAccountId, parseDeploymentId, toJson } from "../../wire/index.ts";
 import { auditModule } from "../audit/index.ts";
-import { deploymentModule } from "../deployment/index.ts";
+import { deploymentModule, escrowId } from "../deployment/index.ts";
 import { defaultParams as deploymentParams } from "../deployment/params.ts";
 import { escrowModule } from "../escrow/index.ts";
 import { providerModule } from "../provider/index.ts";
@@ -60,6 +61,8 @@ function faultyMarket() {
   return { fault, modules };
 }
 
+const NOBODY = { owner: "", dseq: 0n };
+
 describe("a programming error at the end of a block", () => {
   it("holds up nobody else, leaves nothing half done, and is made good later", () => {
     const { fault, modules } = faultyMarket();
@@ -77,7 +80,7 @@ describe("a programming error at the end of a block", () => {
     const groups = [groupSpec("a", { price: "500000" }), groupSpec("b")];
     const ids = [1n, 2n].map((dseq) => market.deploy(alice, { dseq, groups, deposit }));
     const leases = ids.map((id) => market.leased(alice, orderOf(id, 1), { provider: bob, price: "500000" }));
-    const end = market.account(ids[0] ?? orderOf({ owner: "", dseq: 0n })).exhaustsAt;
+    const end = market.account(ids[0] ?? NOBODY).exhaustsAt;
     chain.nextBlock(25);
     const { active, insufficient_funds: ended } = Lease_State;
     expect(leases.map((lease) => market.leaseOf(lease).state)).toEqual([active, ended]);
@@ -86,6 +89,12 @@ describe("a programming error at the end of a block", () => {
       "escrow exhaustion",
       "market expiry",
     ]);
+    const [first, second] = chain.exportTwice(createApp({ database: memoryDatabase(), set: moduleSet(modules) }));
+    expect(second).toEqual(first);
+    expect(first).toMatchObject({
+      escrow: { retries: [{ account: formatAccountId(escrowId(ids[0] ?? NOBODY)), waits: false }] },
+      market: { retries: [{ order_id: { dseq: "1", gseq: 2, oseq: 1 } }] },
+    });
     fault.on = false;
     chain.nextBlock(100);
     expect(leases.map((lease) => market.leaseOf(lease))).toMatchObject([

@@ -8,6 +8,7 @@ import { isOpenOrder, type MarketBook, storeOf } from "./book.ts";
 import type { MarketGroups } from "./keeper.ts";
 import { readBidId, readOrderId } from "./msgs.ts";
 import { checkParams, defaultParams } from "./params.ts";
+import { orderOfPath } from "./records.ts";
 
 export function marketGenesis(book: MarketBook, groups: Pick<MarketGroups, "spec">): GenesisPart {
   return defineGenesis({
@@ -34,6 +35,7 @@ export function marketGenesis(book: MarketBook, groups: Pick<MarketGroups, "spec
         book.saveLease(ctx, lease);
       }
       for (const order of state.orders) if (!isOpenOrder(order)) book.awaitEnding(ctx, readOrderId(order.orderId));
+      for (const { orderId, height } of state.retries) book.restoreRetry(ctx, readOrderId(orderId), height);
     },
     export(ctx) {
       const store = storeOf(ctx);
@@ -42,6 +44,7 @@ export function marketGenesis(book: MarketBook, groups: Pick<MarketGroups, "spec
         bids: [...book.bids.values(store)],
         leases: [...book.leases.values(store)],
         params: book.getParams(ctx),
+        retries: [...book.retries.iterate(store)].map(({ height, key }) => ({ orderId: orderOfPath(key), height })),
       });
     },
   });

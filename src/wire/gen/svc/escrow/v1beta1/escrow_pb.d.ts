@@ -297,6 +297,38 @@ export declare type Params = Message<"svc.escrow.v1beta1.Params"> & {
 export declare const ParamsSchema: GenMessage<Params>;
 
 /**
+ * An account whose end failed and is tried again.
+ *
+ * @generated from message svc.escrow.v1beta1.GenesisRetry
+ */
+export declare type GenesisRetry = Message<"svc.escrow.v1beta1.GenesisRetry"> & {
+  /**
+   * `deployment/<owner>/<dseq>`
+   *
+   * @generated from field: string account = 1;
+   */
+  account: string;
+
+  /**
+   * @generated from field: int64 height = 2;
+   */
+  height: bigint;
+
+  /**
+   * Whether the account also waits for its turn, since its money was topped up meanwhile.
+   *
+   * @generated from field: bool waits = 3;
+   */
+  waits: boolean;
+};
+
+/**
+ * Describes the message svc.escrow.v1beta1.GenesisRetry.
+ * Use `create(GenesisRetrySchema)` to create a new message.
+ */
+export declare const GenesisRetrySchema: GenMessage<GenesisRetry>;
+
+/**
  * @generated from message svc.escrow.v1beta1.GenesisState
  */
 export declare type GenesisState = Message<"svc.escrow.v1beta1.GenesisState"> & {
@@ -321,6 +353,11 @@ export declare type GenesisState = Message<"svc.escrow.v1beta1.GenesisState"> & 
    * @generated from field: repeated string late_notices = 4;
    */
   lateNotices: string[];
+
+  /**
+   * @generated from field: repeated svc.escrow.v1beta1.GenesisRetry retries = 5;
+   */
+  retries: GenesisRetry[];
 };
 
 /**

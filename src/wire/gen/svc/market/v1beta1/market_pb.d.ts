@@ -373,6 +373,29 @@ export declare type Params = Message<"svc.market.v1beta1.Params"> & {
 export declare const ParamsSchema: GenMessage<Params>;
 
 /**
+ * An order whose expiry failed and is tried again.
+ *
+ * @generated from message svc.market.v1beta1.GenesisRetry
+ */
+export declare type GenesisRetry = Message<"svc.market.v1beta1.GenesisRetry"> & {
+  /**
+   * @generated from field: svc.market.v1beta1.OrderID order_id = 1;
+   */
+  orderId?: OrderID | undefined;
+
+  /**
+   * @generated from field: int64 height = 2;
+   */
+  height: bigint;
+};
+
+/**
+ * Describes the message svc.market.v1beta1.GenesisRetry.
+ * Use `create(GenesisRetrySchema)` to create a new message.
+ */
+export declare const GenesisRetrySchema: GenMessage<GenesisRetry>;
+
+/**
  * @generated from message svc.market.v1beta1.GenesisState
  */
 export declare type GenesisState = Message<"svc.market.v1beta1.GenesisState"> & {
@@ -395,6 +418,11 @@ export declare type GenesisState = Message<"svc.market.v1beta1.GenesisState"> & 
    * @generated from field: svc.market.v1beta1.Params params = 4;
    */
   params?: Params | undefined;
+
+  /**
+   * @generated from field: repeated svc.market.v1beta1.GenesisRetry retries = 5;
+   */
+  retries: GenesisRetry[];
 };
 
 /**
