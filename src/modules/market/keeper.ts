@@ -161,6 +161,14 @@ export class MarketKeeper {
     this.#groups.marketEnded(ctx, id, reason);
   }
 
+  /** The provider withdraws a bid that nobody has taken; a bid that has won stays, and so does its lease. */
+  withdrawBid(ctx: Context, id: BidKey, reason: Closed_Reason): void {
+    const bid = this.book.findBid(ctx, id);
+    if (bid === undefined) throw errors.unknownBid(formatBidId(id));
+    if (bid.state !== Bid_State.open) throw errors.bidNotOpen(`${formatBidId(id)} is ${Bid_State[bid.state]}`);
+    this.#withdrawBid(ctx, bid, reason);
+  }
+
   /**
    * The owner takes an open bid, whose deposit goes back at once; the lease is paid from escrow. All other bids are lost at
    * the end of the block.

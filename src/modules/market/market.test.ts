@@ -383,6 +383,20 @@ describe("a lease", () => {
     expect(chain.balance(bob.address)).toBe(before + 2n);
     expect(market.closeBid(bob, order)).toMatchObject({ codespace: "market", code: 12 });
   });
+
+  it("is not ended by a provider that withdraws its bid as an open one", () => {
+    const { chain, market, alice, bob, order } = setUp();
+    const withdrawal = create(MsgCloseBidSchema, { bidId: { ...order, provider: bob.address }, openOnly: true });
+    const lease = market.leased(alice, order, { provider: bob, price: "0.3" });
+    expect(chain.send(withdrawal, { from: bob })).toMatchObject({ codespace: "market", code: 12 });
+    expect(market.leaseOf(lease).state).toBe(Lease_State.active);
+    const other = setUp();
+    other.market.bid(other.bob, other.order, "0.3");
+    const bidId = { ...other.order, provider: other.bob.address };
+    const sent = other.chain.mustSend(create(MsgCloseBidSchema, { bidId, openOnly: true }), { from: other.bob });
+    expect(actionsOf(sent)).toEqual(["bid-closed"]);
+    expect(other.market.bidOf(bidId).state).toBe(Bid_State.closed);
+  });
 });
 
 describe("collecting", () => {

@@ -18,7 +18,9 @@ export function marketMsgs(keeper: MarketKeeper): BoundService {
         return { id: keeper.createBid(ctx, bid) };
       },
       closeBid: (ctx, msg) => {
-        keeper.closeBid(ctx, readBidId(msg.bidId), readReason(msg.reason));
+        const id = readBidId(msg.bidId);
+        if (msg.openOnly) keeper.withdrawBid(ctx, id, readReason(msg.reason));
+        else keeper.closeBid(ctx, id, readReason(msg.reason));
         return {};
       },
       createLease: (ctx, msg) => {

@@ -73,6 +73,13 @@ export declare type MsgCloseBid = Message<"svc.market.v1beta1.MsgCloseBid"> & {
    * @generated from field: svc.base.v1beta1.Closed.Reason reason = 2;
    */
   reason: Closed_Reason;
+
+  /**
+   * Ends a bid that nobody has taken, and nothing else: once the bid has won, the message fails and the lease stays.
+   *
+   * @generated from field: bool open_only = 3;
+   */
+  openOnly: boolean;
 };
 
 /**
