@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { errorText, makePrivateDirectory, replaceFile } from "../util/index.ts";
 import { daemonErrors } from "./errors.ts";
@@ -9,12 +9,17 @@ const BIGINT_TAG = "bigint";
 /** Replaces a JSON file as a whole, durably: after a crash it holds the old value or the new one. */
 export function saveJson(path: string, value: unknown): void {
   makePrivateDirectory(dirname(path));
-  replaceFile(path, JSON.stringify(value, tagBigint));
+  replaceFile(path, encodeJson(value));
 }
 
-/** The value saved last, or undefined. A file that is not JSON throws: nobody guesses what it held. */
-export function loadJson(path: string): unknown {
-  return existsSync(path) ? parseJson(path, readText(path)) : undefined;
+/** JSON in one line. */
+export function encodeJson(value: unknown): string {
+  return JSON.stringify(value, tagBigint);
+}
+
+/** The value of a text that `encodeJson` made. Throws on anything else. */
+export function decodeJson(text: string): unknown {
+  return JSON.parse(text, untagBigint);
 }
 
 /** Throws `unreadable`, which says nothing about what the file holds. */
@@ -29,7 +34,7 @@ export function readText(path: string): string {
 /** The value in the text of a file that `saveJson` wrote. Throws `damagedFile`. */
 export function parseJson(path: string, text: string): unknown {
   try {
-    return JSON.parse(text, untagBigint);
+    return decodeJson(text);
   } catch (cause) {
     throw daemonErrors.damagedFile(path, { cause });
   }

@@ -187,3 +187,17 @@ test("a provider whose cluster can run nothing says so before it bids", async ()
   onTestFinished(() => provider.stop());
   expect(heard).toEqual(["this provider does not bid | network rules cannot be set"]);
 });
+
+test("a provider whose cluster stops answering says that it bids no more, until it answers again", async () => {
+  const heard: string[] = [];
+  const cluster = new MemoryCluster();
+  onTestFinished(() => cluster.destroy());
+  const provider = await run(await startedNode(), { heard, config: { driver: cluster.open(), inventoryPollMs: 10 } });
+  onTestFinished(() => provider.stop());
+  cluster.reachable = false;
+  await expect.poll(() => heard.join("\n")).toContain("this provider does not bid | the cluster does not answer: ");
+  const said = heard.filter((text) => text.startsWith("this provider does not bid")).length;
+  cluster.reachable = true;
+  await expect.poll(() => heard.filter((text) => text.startsWith("inventory not refreshed")).length).toBeGreaterThan(0);
+  expect(said).toBe(1);
+});

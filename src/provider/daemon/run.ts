@@ -1,7 +1,7 @@
 import { type Block, followBlocks } from "../../client/index.ts";
 import { errorText, type IntCoin } from "../../util/index.ts";
 import { Query as BankQuery } from "../../wire/gen/sdk/bank/v1beta1/query_pb.js";
-import { formatLeaseId, formatOrderId, type LeaseKey } from "../../wire/index.ts";
+import { formatLeaseId, type LeaseKey } from "../../wire/index.ts";
 import { type ChainView, chainView } from "../chain.ts";
 import { daemonErrors } from "../errors.ts";
 import { Gateway } from "../gateway/index.ts";
@@ -55,8 +55,10 @@ class ProviderDaemon implements RunningProvider {
   readonly #stop = new AbortController();
   readonly #timers: NodeJS.Timeout[] = [];
   #gateway: Gateway | undefined;
+  #comparing = false;
   /** Why the cluster runs nothing of anybody. */
   #obstacle: string | undefined;
+  #looking: Promise<string | undefined> | undefined;
   #following: Promise<void> = Promise.resolve();
   #fail: (error: Error) => void = () => {};
   readonly failed = new Promise<Error>((resolve) => {
@@ -67,10 +69,8 @@ class ProviderDaemon implements RunningProvider {
     const { config, client, signer, log } = request;
     this.#request = request;
     this.#chain = chainView(client.query);
-    this.#inventory = openInventory(config.stateDir, {
-      overcommit: config.overcommit,
-      portQuantity: config.nodePortQuantity,
-    });
+    const { overcommit, nodePortQuantity: portQuantity } = config;
+    this.#inventory = openInventory(config.stateDir, { overcommit, portQuantity }, log);
     this.#outbox = new Outbox({
       chain: outboxChain({ client, signer, fee: config.fee, gasPrice: config.gasPrice }),
       log: log.child({ cmp: "client/broadcaster" }),
@@ -134,23 +134,38 @@ class ProviderDaemon implements RunningProvider {
     log.info("pricing", { strategy: config.pricing.description });
   }
 
-  /** A poll that fails changes nothing: the last look stays valid. */
+  /** What was seen last of a cluster that does not answer stays. */
   async #pollNodes(): Promise<void> {
     const { config, log } = this.#request;
     try {
       this.#inventory.observe(await config.driver.capacity());
-      await this.#observeObstacle();
     } catch (error) {
       log.warn("inventory not refreshed", { err: errorText(error) });
     }
+    await this.#observeObstacle();
   }
 
-  /** A cluster that would refuse every deployment gets none: said before the first bid, and when it changes. */
-  async #observeObstacle(): Promise<void> {
-    const { config, log } = this.#request;
-    const before = this.#obstacle;
-    this.#obstacle = await config.driver.obstacle();
-    if (this.#obstacle === before) return;
+  /**
+   * A cluster that would refuse every deployment, or that does not answer, gets none: said before the first bid, and when
+   * it changes. A burst of orders shares one look.
+   */
+  #observeObstacle(): Promise<string | undefined> {
+    const look = async (): Promise<string | undefined> => {
+      const { driver } = this.#request.config;
+      const obstacle = await driver.obstacle().catch((error) => `the cluster does not answer: ${errorText(error)}`);
+      this.#setObstacle(obstacle);
+      return obstacle;
+    };
+    this.#looking ??= look().finally(() => {
+      this.#looking = undefined;
+    });
+    return this.#looking;
+  }
+
+  #setObstacle(obstacle: string | undefined): void {
+    const { log } = this.#request;
+    if (this.#obstacle === obstacle) return;
+    this.#obstacle = obstacle;
     if (this.#obstacle === undefined) log.info("this provider bids again");
     else log.error("this provider does not bid", { reason: this.#obstacle });
   }
@@ -165,16 +180,26 @@ class ProviderDaemon implements RunningProvider {
     }
   }
 
+  /** Compares reservations with the chain, at the start and after every block; one comparison at a time. */
   async #reconcileReservations(): Promise<void> {
-    const inUse = new Set(this.#leases.records().map(({ id }) => formatOrderId(id)));
-    const { log } = this.#request;
     await reconcileReservations({
       inventory: this.#inventory,
       chain: this.#chain,
       provider: this.#address,
-      inUse,
-      log,
+      keep: () => new Set([...this.#leases.orders(), ...this.#orders.unsettled()]),
+      log: this.#request.log,
     });
+  }
+
+  /** A block that comes while the last comparison still runs is compared with the next one. */
+  #compareLedger(): void {
+    if (this.#comparing) return;
+    this.#comparing = true;
+    this.#reconcileReservations()
+      .catch((error: unknown) => this.#request.log.debug("reservations not compared", { err: errorText(error) }))
+      .finally(() => {
+        this.#comparing = false;
+      });
   }
 
   async #follow(from: bigint): Promise<void> {
@@ -202,6 +227,7 @@ class ProviderDaemon implements RunningProvider {
         this.#leaseClosed({ ...event.id, provider: this.#address }, block.height);
       }
     }
+    this.#compareLedger();
   }
 
   /** A block that we followed is the proof on which a workload may be torn down. */
@@ -231,13 +257,13 @@ class ProviderDaemon implements RunningProvider {
       }),
       inventory: this.#inventory,
       pricing: config.pricing,
-      send: (message, label) => this.#outbox.send(message, label),
+      send: (message, label, options) => this.#outbox.send(message, label, options),
       log: log.child({ module: "bidengine-order" }),
       deposit,
       fee: config.fee,
       bidTimeoutMs: config.bidTimeoutMs,
       retryMs: RETRY_MS,
-      obstacle: () => this.#obstacle,
+      obstacle: () => this.#observeObstacle(),
       onWon: (id) => this.#leases.leaseWon({ ...id, provider }),
     });
   }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { ClusterCapacity } from "../cluster/index.ts";
 import type { Quantities } from "./need.ts";
 import type { RowNeed } from "./resources.ts";
@@ -21,8 +22,15 @@ export interface InventoryOptions {
   readonly overcommit: Overcommit;
   /** Ports of the host that all leases together may take. */
   readonly portQuantity: number;
-  /** Makes the reservations durable before a change counts. */
-  readonly save: (reservations: readonly Reservation[]) => void;
+  readonly ledger: ReservationLedger;
+}
+
+/** Where reservations outlast a restart. */
+export interface ReservationLedger {
+  /** Notes the new state of an order; null where it has no reservation any more. */
+  record(order: string, reservation: Reservation | null): void;
+  /** Resolves when everything recorded so far is on disk. */
+  durable(): Promise<void>;
 }
 
 const NOTHING: ClusterCapacity = { nodes: [], storage: [] };
@@ -32,6 +40,8 @@ export class Inventory {
   readonly #options: InventoryOptions;
   readonly #reservations: Map<string, Reservation>;
   #capacity = NOTHING;
+  /** What is left beside all reservations; undefined until somebody asks. */
+  #left: Room | undefined;
 
   constructor(options: InventoryOptions, reservations: readonly Reservation[] = []) {
     this.#options = options;
@@ -41,11 +51,22 @@ export class Inventory {
   /** Takes a new look at the cluster. Reservations stay, even where they no longer fit. */
   observe(capacity: ClusterCapacity): void {
     this.#capacity = capacity;
+    this.#left = undefined;
+  }
+
+  /** Resolves when every change so far is on disk. */
+  durable(): Promise<void> {
+    return this.#options.ledger.durable();
   }
 
   /** Whether the cluster has GPUs, taken or not. */
   get hasGpus(): boolean {
     return this.#capacity.nodes.some(({ gpus }) => gpus.some(({ count }) => count > 0n));
+  }
+
+  /** Undefined where nothing is reserved for the order. */
+  stateOf(order: string): ReservationState | undefined {
+    return this.#reservations.get(order)?.state;
   }
 
   has(order: string): boolean {
@@ -78,18 +99,25 @@ export class Inventory {
   /** Takes a reservation over as it is, with or without room for it: a bid or a workload from before a restart. */
   hold(order: string, rows: readonly RowNeed[], state: ReservationState): void {
     const before = this.#reservations.get(order);
-    this.#put({ ...(before ?? this.#placeAnyway(rows)), order, rows, state });
+    if (before?.state === state && isDeepStrictEqual(before.rows, rows)) return;
+    if (before !== undefined) this.#room().give(before);
+    const placed = before === undefined ? this.#placeAnyway(rows) : { ...before };
+    if (before !== undefined) this.#room().take({ ...placed, rows });
+    this.#put({ ...placed, order, rows, state });
   }
 
   /** The bid of a reservation has won. */
   promote(order: string): void {
     const before = this.#reservations.get(order);
-    if (before !== undefined) this.#put({ ...before, state: "active" });
+    if (before !== undefined && before.state !== "active") this.#put({ ...before, state: "active" });
   }
 
   release(order: string): void {
-    if (!this.#reservations.delete(order)) return;
-    this.#options.save(this.all());
+    const before = this.#reservations.get(order);
+    if (before === undefined) return;
+    this.#reservations.delete(order);
+    this.#room().give(before);
+    this.#options.ledger.record(order, null);
   }
 
   /** What is left on each node; negative where a node shrank below its reservations. */
@@ -103,15 +131,8 @@ export class Inventory {
   }
 
   #put(reservation: Reservation): void {
-    const before = this.#reservations.get(reservation.order);
     this.#reservations.set(reservation.order, reservation);
-    try {
-      this.#options.save(this.all());
-    } catch (error) {
-      if (before === undefined) this.#reservations.delete(reservation.order);
-      else this.#reservations.set(reservation.order, before);
-      throw error;
-    }
+    this.#options.ledger.record(reservation.order, reservation);
   }
 
   #checkPorts(rows: readonly RowNeed[]): void {
@@ -124,19 +145,23 @@ export class Inventory {
   }
 
   #placeAnyway(rows: readonly RowNeed[]): Placement {
+    const room = this.#room();
     try {
-      return this.#room().place(rows);
+      return room.place(rows);
     } catch {
       const [node] = this.#capacity.nodes;
-      return { placement: rows.map((row) => Array.from({ length: Number(row.count) }, () => node?.name ?? "")) };
+      const placement = rows.map((row) => Array.from({ length: Number(row.count) }, () => node?.name ?? ""));
+      room.take({ rows, placement });
+      return { placement };
     }
   }
 
-  /** What is left beside all reservations. */
   #room(): Room {
-    const room = new Room(this.#capacity, this.#options.overcommit);
-    for (const reservation of this.all()) room.take(reservation);
-    return room;
+    if (this.#left === undefined) {
+      this.#left = new Room(this.#capacity, this.#options.overcommit);
+      for (const reservation of this.all()) this.#left.take(reservation);
+    }
+    return this.#left;
   }
 }
 

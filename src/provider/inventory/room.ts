@@ -27,6 +27,10 @@ export interface Placement {
   readonly gpus?: readonly (readonly string[])[];
 }
 
+/** A placement with the rows that it is of. */
+type Placed = Placement & { readonly rows: readonly RowNeed[] };
+type Sign = 1n | -1n;
+
 /** Where a replica fits: the node, and the kind of GPUs that it takes there. */
 interface Fit {
   readonly node: NodeRoom;
@@ -45,24 +49,41 @@ export class Room {
   }
 
   /** Takes what is placed out where it stands, even where there is no room for it. */
-  take({ rows, placement, gpus }: Placement & { readonly rows: readonly RowNeed[] }): void {
+  take(placed: Placed): void {
+    this.#move(placed, -1n);
+  }
+
+  /** Gives back what `take` or `place` took. */
+  give(placed: Placed): void {
+    this.#move(placed, 1n);
+  }
+
+  /** First fit, replica by replica; takes what it finds. Throws one sentence where a replica fits nowhere, taking nothing. */
+  place(rows: readonly RowNeed[]): Placement {
+    const taken: (readonly [Fit, ReplicaNeed])[] = [];
+    const put = (need: ReplicaNeed): Fit => {
+      const fit = this.#put(need);
+      taken.push([fit, need]);
+      return fit;
+    };
+    try {
+      return placementOf(rows.map((row) => Array.from({ length: Number(row.count) }, () => put(replicaNeed(row)))));
+    } catch (error) {
+      for (const [fit, need] of taken) change(fit, need, 1n);
+      throw error;
+    }
+  }
+
+  #move({ rows, placement, gpus }: Placed, sign: Sign): void {
     rows.forEach((row, i) => {
       const need = replicaNeed(row);
       placement[i]?.forEach((name, k) => {
         const node = this.#nodes.find((each) => each.name === name);
         if (node === undefined) return;
         const kind = gpus?.[i]?.[k];
-        subtract({ node, gpus: node.gpus.find(({ gpu }) => gpuName(gpu) === kind) ?? node.gpus[0] }, need);
+        change({ node, gpus: node.gpus.find(({ gpu }) => gpuName(gpu) === kind) ?? node.gpus[0] }, need, sign);
       });
     });
-  }
-
-  /** First fit, replica by replica; takes what it finds. Throws one sentence where a replica fits nowhere. */
-  place(rows: readonly RowNeed[]): Placement {
-    const fits = rows.map((row) => Array.from({ length: Number(row.count) }, () => this.#put(replicaNeed(row))));
-    const placement = fits.map((row) => row.map(({ node }) => node.name));
-    if (!fits.flat().some(({ gpus }) => gpus !== undefined)) return { placement };
-    return { placement, gpus: fits.map((row) => row.map(({ gpus }) => (gpus === undefined ? "" : gpuName(gpus.gpu)))) };
   }
 
   /** What each node has left of its own; negative where it shrank below its reservations. */
@@ -80,7 +101,7 @@ export class Room {
     for (const node of this.#nodes) {
       const fit = fitOn(node, need);
       if (fit === undefined) continue;
-      subtract(fit, need);
+      change(fit, need, -1n);
       return fit;
     }
     throw new Error(`insufficient capacity: ${shortage(this.#nodes, need)}`);
@@ -119,14 +140,21 @@ function hasStorage(node: NodeRoom, { classes }: ReplicaNeed): boolean {
   return [...wanted].every(([pool, bytes]) => bytes <= pool.left);
 }
 
-function subtract({ node, gpus }: Fit, need: ReplicaNeed): void {
-  node.cpu -= need.cpu;
-  node.memory -= need.memory;
+function placementOf(fits: readonly (readonly Fit[])[]): Placement {
+  const placement = fits.map((row) => row.map(({ node }) => node.name));
+  if (!fits.flat().some(({ gpus }) => gpus !== undefined)) return { placement };
+  return { placement, gpus: fits.map((row) => row.map(({ gpus }) => (gpus === undefined ? "" : gpuName(gpus.gpu)))) };
+}
+
+/** Takes a replica's needs from a node, or gives them back. */
+function change({ node, gpus }: Fit, need: ReplicaNeed, sign: Sign): void {
+  node.cpu += sign * need.cpu;
+  node.memory += sign * need.memory;
   for (const [name, bytes] of need.classes) {
     const pool = poolFor(node.pools, name);
-    if (pool !== undefined) pool.left -= bytes;
+    if (pool !== undefined) pool.left += sign * bytes;
   }
-  if (gpus !== undefined) gpus.left -= need.gpu;
+  if (gpus !== undefined) gpus.left += sign * need.gpu;
 }
 
 function withOvercommit(value: bigint, percent: number): bigint {

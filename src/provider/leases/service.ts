@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { type Manifest, type ManifestGroup, manifestHash } from "../../sdl/index.ts";
 import { type Clock, errorText, type Logger, systemClock, toHex } from "../../util/index.ts";
-import { formatLeaseId, type LeaseKey } from "../../wire/index.ts";
+import { formatLeaseId, formatOrderId, type LeaseKey } from "../../wire/index.ts";
 import type { ChainView } from "../chain.ts";
 import {
   type ClusterDriver,
@@ -124,6 +124,11 @@ export class LeaseService {
     this.#stopped = true;
     this.#cancel();
     await Promise.all([...this.#machines.values()].map((machine) => machine.stop()));
+  }
+
+  /** Orders whose leases have a record here. */
+  orders(): string[] {
+    return this.records().map(({ id }) => formatOrderId(id));
   }
 
   /** A bid of ours has become a lease: the wait for its manifest begins. Known leases stay as they are. */

@@ -4,9 +4,10 @@ import type { OrderKey } from "../../wire/index.ts";
 /**
  * Life of an order at this provider:
  * checking -> refused, or bidding -> open -> won | lost | closed. A refused order is looked at again when what stood in
- * the way may be gone.
+ * the way may be gone. A bid that is withdrawing may still win: its reservation stays until the chain has said what came of
+ * it.
  */
-export type OrderPhase = "checking" | "refused" | "bidding" | "open" | "won" | "lost" | "closed";
+export type OrderPhase = "checking" | "refused" | "bidding" | "open" | "withdrawing" | "won" | "lost" | "closed";
 
 export interface OrderStatus {
   readonly id: OrderKey;

@@ -47,6 +47,13 @@ interface World {
   fail: Error | undefined;
   refuse: Rejected | undefined;
   tenantAttributes: readonly Attribute[];
+  /** Questions about bids that fail from now on, and the most questions about orders at once. */
+  bidFails?: number;
+  atOnce?: number;
+  /** What the chain does with a withdrawal of the bid. */
+  withdrawal?: () => Promise<void>;
+  /** What the disk does when reservations are written. */
+  disk?: () => void;
 }
 
 function setUp(
@@ -73,17 +80,27 @@ function setUp(
   const sent: string[] = [];
   const won: OrderKey[] = [];
   const price = { denom: "utoken", amount: DEC_ONE };
+  let asking = 0;
   const order = () => ({ id, spec: world.group, createdAt: 1n, expiresAt: 100n, state: world.state });
   const chain: OrderChain = {
     openOrders: async () => (world.state === "open" ? [order()] : []),
     order: async () => {
       if (world.fail !== undefined) throw world.fail;
+      asking += 1;
+      world.atOnce = Math.max(world.atOnce ?? 0, asking);
+      await new Promise((resolve) => setImmediate(resolve));
+      asking -= 1;
       return order();
     },
-    bid: async () =>
-      world.bid === undefined
+    bid: async () => {
+      if (world.bidFails !== undefined && world.bidFails > 0) {
+        world.bidFails -= 1;
+        throw new Error("connection refused");
+      }
+      return world.bid === undefined
         ? undefined
-        : { id: { ...id, provider: "svc1provider" }, state: world.bid.state, price, createdAt: 1n },
+        : { id: { ...id, provider: "svc1provider" }, state: world.bid.state, price, createdAt: 1n };
+    },
     openBidCount: async () => world.bids,
     marketParams: async () => ({ orderMaxBids: 20, bidMinDeposits: [] }),
     offer: async () => ({
@@ -99,7 +116,8 @@ function setUp(
       return world.balance;
     },
   };
-  const inventory = new Inventory({ overcommit: { cpu: 0, memory: 0, storage: 0 }, portQuantity: 10, save: () => {} });
+  const ledger = { record: () => {}, durable: async () => world.disk?.() };
+  const inventory = new Inventory({ overcommit: { cpu: 0, memory: 0, storage: 0 }, portQuantity: 10, ledger });
   const storage = [{ classes: "all" as const, bytes: 1n << 30n }];
   inventory.observe({ nodes: [{ name: "host", cpu: 1000n, memory: 1n << 30n, storage, gpus: [] }], storage: [] });
   const service = new OrderService({
@@ -110,10 +128,11 @@ function setUp(
     send: async (_, label) => {
       sent.push(label);
       if (world.refuse !== undefined) throw world.refuse;
+      if (label.startsWith("close")) await world.withdrawal?.();
       return 2n;
     },
     log,
-    obstacle,
+    obstacle: async () => obstacle(),
     deposit: { denom: "utoken", amount: 5_000_000n },
     fee: world.fee,
     bidTimeoutMs,
@@ -174,10 +193,10 @@ describe("orders", () => {
   ])("says why it does not bid: %o", async (change, reason) => {
     const { service, inventory } = setUp(change);
     service.onEvent(created);
-    await settled();
-    expect(service.status()).toMatchObject([{ phase: "refused", reason: expect.stringContaining(reason) }]);
-    expect(inventory.has(text)).toBe(false);
+    await expect.poll(() => service.find(id)?.phase).toBe("refused");
+    expect(service.find(id)?.reason).toContain(reason);
     service.stop();
+    await expect.poll(() => inventory.has(text)).toBe(false);
   });
 
   it.each([
@@ -192,9 +211,8 @@ describe("orders", () => {
   ])("tells whether a refusal is final: %o", async (change, final) => {
     const { service } = setUp(change);
     service.onEvent(created);
-    await settled();
-    expect(service.find(id)).toMatchObject({ phase: "refused" });
-    expect(service.find(id)?.final).toBe(final);
+    const said = () => ({ phase: service.find(id)?.phase, final: service.find(id)?.final });
+    await expect.poll(said).toEqual({ phase: "refused", final });
     service.stop();
   });
 
@@ -234,6 +252,74 @@ describe("orders", () => {
     await expect.poll(() => sent).toEqual([`bid ${text}`, `close bid ${text}`]);
     expect(service.status()).toMatchObject([{ phase: "closed", reason: "bid timeout" }]);
     expect(inventory.has(text)).toBe(false);
+  });
+
+  const bidNotOpen = () => Promise.reject(new Rejected({ code: 12, codespace: "market", log: "bid not open" }));
+
+  it("keeps the reservation of a bid that wins while it is being withdrawn", async () => {
+    const { service, sent, won, inventory } = setUp({ withdrawal: () => new Promise(() => {}) }, 1);
+    service.onEvent(created);
+    await expect.poll(() => sent).toEqual([`bid ${text}`, `close bid ${text}`]);
+    expect([service.status()[0]?.phase, inventory.has(text)]).toEqual(["withdrawing", true]);
+    service.onEvent({ action: "lease-created", id: { ...id, provider: US }, attributes: new Map() });
+    expect([service.status()[0]?.phase, won.length]).toEqual(["won", 1]);
+    expect(inventory.all()).toMatchObject([{ order: text, state: "active" }]);
+    service.stop();
+  });
+
+  it.each([
+    ["active", "won", ["active"]],
+    ["closed", "closed", []],
+    ["lost", "closed", []],
+  ] as const)("asks the chain about a bid that could not be withdrawn: %s", async (state, phase, states) => {
+    const { service, world, sent, inventory } = setUp({}, 1);
+    world.withdrawal = () => {
+      world.bid = { state };
+      return bidNotOpen();
+    };
+    service.onEvent(created);
+    await expect.poll(() => service.status()[0]?.phase).toBe(phase);
+    expect(sent).toEqual([`bid ${text}`, `close bid ${text}`]);
+    expect(inventory.all().map((each) => each.state)).toEqual(states);
+    service.stop();
+  });
+
+  it("tries again to withdraw a bid that stayed open, and asks until the chain answers", async () => {
+    const { service, world, sent, inventory } = setUp({}, 1);
+    let failures = 0;
+    world.withdrawal = async () => {
+      failures += 1;
+      if (failures > 3) return;
+      world.bid = { state: "open" };
+      world.bidFails = failures === 2 ? 2 : 0;
+      throw new Error("out of money");
+    };
+    service.onEvent(created);
+    await expect.poll(() => service.status()[0]?.phase).toBe("closed");
+    expect(sent.filter((label) => label.startsWith("close"))).toHaveLength(4);
+    expect(world.bidFails).toBe(0);
+    expect(inventory.has(text)).toBe(false);
+    service.stop();
+  });
+
+  it("does not bid where its reservation could not be written", async () => {
+    const disk = () => {
+      throw new Error("ENOSPC");
+    };
+    const { service, sent, inventory } = setUp({ disk });
+    service.onEvent(created);
+    await expect.poll(() => service.find(id)?.reason).toContain("ENOSPC");
+    service.stop();
+    await settled();
+    expect([sent, inventory.has(text)]).toEqual([[], false]);
+  });
+
+  it("asks the chain about a few orders of a burst at a time", async () => {
+    const { service, world } = setUp();
+    for (let dseq = 1n; dseq <= 200n; dseq++) service.onEvent({ ...created, id: { ...id, dseq } });
+    await expect.poll(() => service.status().every(({ phase }) => phase !== "checking")).toBe(true);
+    expect(world.atOnce).toBeLessThanOrEqual(16);
+    service.stop();
   });
 
   it("asks again when the chain did not answer", async () => {
@@ -327,8 +413,7 @@ describe("orders", () => {
     service.release({ ...id, owner: "nobody" });
     inventory.release("other");
     service.release(id);
-    await settled();
-    expect(sent).toEqual([`bid ${text}`]);
+    await expect.poll(() => sent).toEqual([`bid ${text}`]);
     service.stop();
   });
 

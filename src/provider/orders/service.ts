@@ -1,18 +1,27 @@
 import type { OrderRecord } from "../../client/index.ts";
 import {
   type Dec,
+  type DecimalCoin,
   errorText,
   formatCoin,
   formatDecShort,
   type IntCoin,
   isOneOf,
   type Logger,
+  Semaphore,
   sumCoins,
 } from "../../util/index.ts";
 import { formatOrderId, marketErrors, type OrderKey } from "../../wire/index.ts";
 import type { ChainView } from "../chain.ts";
 import { groupNeeds, type Inventory } from "../inventory/index.ts";
-import { bidMessage, closeBidMessage, type OutMessage, Rejected } from "../outbox/index.ts";
+import {
+  bidMessage,
+  type OutMessage,
+  Rejected,
+  type SendOptions,
+  Withdrawn,
+  withdrawBidMessage,
+} from "../outbox/index.ts";
 import type { PricingStrategy } from "../pricing/index.ts";
 import type { MarketEvent } from "./events.ts";
 import { highestPrice, type Offer, refusal } from "./filters.ts";
@@ -32,7 +41,7 @@ export interface OrderOptions {
   readonly chain: OrderChain;
   readonly inventory: Inventory;
   readonly pricing: PricingStrategy;
-  readonly send: (message: OutMessage, label: string) => Promise<bigint>;
+  readonly send: (message: OutMessage, label: string, options?: SendOptions) => Promise<bigint>;
   readonly log: Logger;
   readonly deposit: IntCoin;
   /** Fee of one bid, kept free beside the deposit. */
@@ -41,7 +50,7 @@ export interface OrderOptions {
   readonly bidTimeoutMs: number;
   readonly retryMs: number;
   /** Why no container of anybody can be run now; asked before every bid. */
-  readonly obstacle?: () => string | undefined;
+  readonly obstacle?: () => Promise<string | undefined>;
   /** The lease is ours: called once, after the reservation is marked. */
   readonly onWon: (id: OrderKey) => void;
 }
@@ -70,6 +79,12 @@ const WAITING: ReadonlySet<Obstacle> = new Set([...PASSING, "money"]);
 /** Nothing that the tenant could wait for. */
 const LASTING: ReadonlySet<Obstacle> = new Set(["final", "size", "cluster"]);
 const ENDED: ReadonlySet<OrderPhase> = new Set(["won", "lost", "closed"]);
+/** A message of ours about the bid may be on its way. */
+const UNSETTLED: ReadonlySet<OrderPhase> = new Set(["checking", "bidding", "withdrawing"]);
+/** Looked at again when a reservation is released. */
+const AWAIT_ROOM: ReadonlySet<Obstacle> = new Set(["capacity", "size"]);
+const ROOM_SETTLES_MS = 50;
+const LOOKS_AT_ONCE = 16;
 
 /** Watches the orders of the market and bids on those that fit. */
 export class OrderService {
@@ -77,6 +92,9 @@ export class OrderService {
   readonly #orders = new Map<string, Tracked>();
   #stopped = false;
   #moneyTimer: NodeJS.Timeout | undefined;
+  #roomTimer: NodeJS.Timeout | undefined;
+  /** A burst of orders asks the chain a few questions at a time. */
+  readonly #looks = new Semaphore(LOOKS_AT_ONCE);
 
   constructor(options: OrderOptions) {
     this.#options = options;
@@ -100,16 +118,26 @@ export class OrderService {
     if (action === "order-created") this.#detected(id);
     else if (action === "lease-created") this.#leased(id, own);
     else if (action === "order-closed") this.#end(id, "closed", "order closed");
-    else if ((action === "bid-closed" || action === "bid-lost") && own) this.#end(id, "lost", action.replace("-", " "));
+    else if (action === "bid-lost" && own) this.#end(id, "lost", "bid lost");
+    else if (action === "bid-closed" && own) this.#bidClosed(id);
   }
 
-  /** Gives capacity back and looks again at orders that found none. */
+  /** Gives capacity back; orders that found none are looked at again soon. */
   release(id: OrderKey): void {
     this.#options.inventory.release(formatOrderId(id));
-    for (const tracked of this.#orders.values()) {
-      if (tracked.phase === "refused" && (tracked.obstacle === "capacity" || tracked.obstacle === "size"))
-        this.#check(tracked);
-    }
+    if (this.#stopped) return;
+    // Many leases may end in one block: one look serves them all.
+    this.#roomTimer ??= setTimeout(() => {
+      this.#roomTimer = undefined;
+      for (const tracked of this.#orders.values())
+        if (tracked.phase === "refused" && AWAIT_ROOM.has(tracked.obstacle ?? "moment")) this.#check(tracked);
+    }, ROOM_SETTLES_MS);
+  }
+
+  /** Orders whose reservation must stay, because what the chain says of their bids may be out of date. */
+  unsettled(): ReadonlySet<string> {
+    const busy = [...this.#orders.values()].filter(({ phase }) => UNSETTLED.has(phase));
+    return new Set(busy.map(({ text }) => text));
   }
 
   /** Orders known, the latest last; with the reason for every refusal. */
@@ -126,6 +154,7 @@ export class OrderService {
   stop(): void {
     this.#stopped = true;
     clearTimeout(this.#moneyTimer);
+    clearTimeout(this.#roomTimer);
     for (const { timer } of this.#orders.values()) clearTimeout(timer);
   }
 
@@ -152,27 +181,36 @@ export class OrderService {
 
   /** From the first look to the confirmed bid. Throws the reason for not bidding. */
   async #consider(tracked: Tracked): Promise<void> {
+    const offer = await this.#looks.run(() => this.#look(tracked));
+    if (offer !== undefined && !this.#left(tracked)) await this.#bid(tracked, offer);
+  }
+
+  /** The price of our bid, with capacity reserved; undefined where there is nothing to bid on any more. */
+  async #look(tracked: Tracked): Promise<DecimalCoin | undefined> {
     const { chain, inventory, log, provider } = this.#options;
+    if (ENDED.has(tracked.phase)) return undefined;
     const order = await chain.order(tracked.id);
     if (order === undefined) throw new Refusal("the order is not on the chain", "final");
     if (order.state !== "open") throw new Refusal(`the order is ${order.state}`, "final");
     log.debug("group fetched", { order: tracked.text });
     const rows = groupNeeds(order.spec);
     const own = await chain.bid({ ...tracked.id, provider });
-    if (own !== undefined)
-      return this.#resume(tracked, { state: own.state, price: own.price.amount }, () =>
+    if (own !== undefined) {
+      this.#resume(tracked, { state: own.state, price: own.price.amount }, () =>
         inventory.hold(tracked.text, rows, "pending"),
       );
+      return undefined;
+    }
     await this.#filter(order);
     await this.#checkBalance();
-    if (this.#left(tracked)) return;
+    if (this.#left(tracked)) return undefined;
     // An order that waits is looked at often, and told of once.
     log[tracked.looks === 0 ? "info" : "debug"]("requesting reservation", { order: tracked.text });
-    this.#reserve(tracked, rows);
+    await this.#reserve(tracked, rows);
+    if (this.#left(tracked)) return undefined;
     tracked.phase = "bidding";
     const price = await this.#price(tracked, order);
-    if (this.#left(tracked)) return;
-    await this.#bid(tracked, price, highestPrice(order.spec).denom);
+    return { denom: highestPrice(order.spec).denom, amount: price };
   }
 
   /** A bid from before the restart. */
@@ -193,7 +231,7 @@ export class OrderService {
 
   async #filter({ id, spec }: OrderRecord): Promise<void> {
     const { chain, obstacle } = this.#options;
-    const closed = obstacle?.();
+    const closed = await obstacle?.();
     if (closed !== undefined) throw new Refusal(closed, "cluster");
     const { allOf = [], anyOf = [] } = spec.requirements?.signedBy ?? {};
     const reason = refusal(spec, await chain.offer([...allOf, ...anyOf]));
@@ -202,13 +240,17 @@ export class OrderService {
     if (bids >= max) throw new Refusal(`the order has ${bids} open bids already, ${max} is the most`, "moment");
   }
 
-  #reserve(tracked: Tracked, rows: ReturnType<typeof groupNeeds>): void {
+  /** Reserves durably: a bid whose reservation a crash forgets would promise the capacity twice. */
+  async #reserve(tracked: Tracked, rows: ReturnType<typeof groupNeeds>): Promise<void> {
     const { inventory } = this.#options;
     try {
       inventory.reserve(tracked.text, rows);
     } catch (error) {
       throw new Refusal(errorText(error), inventory.couldFit(rows) ? "capacity" : "size");
     }
+    await inventory.durable().catch((error: unknown) => {
+      throw new Refusal(`the reservation could not be written: ${errorText(error)}`, "moment");
+    });
     const level = tracked.looks === 0 ? "info" : "debug";
     this.#options.log[level]("Reservation fulfilled", { order: tracked.text });
   }
@@ -226,21 +268,24 @@ export class OrderService {
     return price;
   }
 
-  async #bid(tracked: Tracked, price: Dec, denom: string): Promise<void> {
+  async #bid(tracked: Tracked, price: DecimalCoin): Promise<void> {
     const { deposit, provider, send, log } = this.#options;
-    log.info("submitting fulfillment", { order: tracked.text, price: `${formatDecShort(price)}${denom}` });
-    tracked.price = price;
-    const message = bidMessage(tracked.id, { provider, price: { denom, amount: price }, deposit });
+    log.info("submitting fulfillment", {
+      order: tracked.text,
+      price: `${formatDecShort(price.amount)}${price.denom}`,
+    });
+    tracked.price = price.amount;
+    const message = bidMessage(tracked.id, { provider, price, deposit });
     try {
-      await send(message, `bid ${tracked.text}`);
+      await send(message, `bid ${tracked.text}`, { isWanted: () => tracked.phase === "bidding" });
     } catch (error) {
+      if (error instanceof Withdrawn) return;
       if (!isOneOf([marketErrors.bidExists], error)) {
         throw error instanceof Rejected ? refusedBid(error) : error;
       }
     }
     log.info("bid complete", { order: tracked.text });
     if (tracked.phase === "bidding") this.#open(tracked);
-    else if (tracked.phase !== "won") this.#withdraw(tracked);
   }
 
   /** One deposit and the fee, not more: an account with just over five tokens bids. */
@@ -288,14 +333,41 @@ export class OrderService {
     }, this.#options.bidTimeoutMs);
   }
 
-  /** Takes the bid back; the chain returns the deposit. */
+  /**
+   * Takes the bid back; the chain returns the deposit. Until the chain has said so the tenant may take the bid: then the
+   * withdrawal fails, and the reservation is there for the lease.
+   */
   #withdraw(tracked: Tracked): void {
-    const { provider, send, log } = this.#options;
-    const message = closeBidMessage({ ...tracked.id, provider });
-    this.#finish(tracked, "closed", tracked.reason ?? "bid timeout");
-    send(message, `close bid ${tracked.text}`).catch((error: unknown) => {
-      log.debug("bid was closed already", { order: tracked.text, err: errorText(error) });
+    const { provider, send } = this.#options;
+    tracked.phase = "withdrawing";
+    const isWanted = () => tracked.phase === "withdrawing";
+    send(withdrawBidMessage({ ...tracked.id, provider }), `close bid ${tracked.text}`, { isWanted })
+      .then(() => this.#bidClosed(tracked.id))
+      .catch((error: unknown) => this.#notWithdrawn(tracked, error));
+  }
+
+  /** The chain, and nobody else, knows what became of a bid that could not be taken back. */
+  #notWithdrawn(tracked: Tracked, error: unknown): void {
+    const { chain, log, provider, retryMs } = this.#options;
+    if (this.#stopped || tracked.phase !== "withdrawing") return;
+    log.info("bid not withdrawn, asking what became of it", { order: tracked.text, err: errorText(error) });
+    const ask = async (): Promise<void> => {
+      const bid = await chain.bid({ ...tracked.id, provider });
+      if (this.#stopped || tracked.phase !== "withdrawing") return;
+      if (bid?.state === "active") this.#leased(tracked.id, true);
+      else if (bid?.state === "open") this.#open(tracked);
+      else this.#finish(tracked, "closed", "bid timeout");
+    };
+    ask().catch((cause: unknown) => {
+      if (this.#stopped) return;
+      tracked.timer = setTimeout(() => this.#notWithdrawn(tracked, cause), retryMs);
     });
+  }
+
+  #bidClosed(id: OrderKey): void {
+    const isOurWill = this.#orders.get(formatOrderId(id))?.phase === "withdrawing";
+    if (isOurWill) this.#end(id, "closed", "bid timeout");
+    else this.#end(id, "lost", "bid closed");
   }
 
   #leased(id: OrderKey, own: boolean): void {

@@ -28,10 +28,14 @@ export function bidMessage(order: OrderKey, { provider, price, deposit }: BidTer
   });
 }
 
-/** Takes a bid back, or ends the lease that it won. */
-export function closeBidMessage(bid: LeaseKey, why?: GiveUpReason): OutMessage {
-  const reason = why === undefined ? Closed_Reason.unspecified : Closed_Reason[why];
-  return message(MsgCloseBidSchema, { bidId: { ...pick(bid), provider: bid.provider }, reason });
+/** Takes an open bid back. The chain refuses it once the bid has won, so that it never ends a lease. */
+export function withdrawBidMessage(bid: LeaseKey): OutMessage {
+  return message(MsgCloseBidSchema, { bidId: { ...pick(bid), provider: bid.provider }, openOnly: true });
+}
+
+/** Ends the lease that a bid won. */
+export function closeBidMessage(bid: LeaseKey, why: GiveUpReason): OutMessage {
+  return message(MsgCloseBidSchema, { bidId: { ...pick(bid), provider: bid.provider }, reason: Closed_Reason[why] });
 }
 
 /** Leases that one message collects from: the chain takes about two hundred, and without names always the first ones. */

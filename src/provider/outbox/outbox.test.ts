@@ -1,7 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type Logger, silentLogger } from "../../util/index.ts";
-import { Outbox, type OutboxChain, type OutMessage, Rejected, type SignRequest, type TxVerdict } from "./outbox.ts";
+import {
+  Outbox,
+  type OutboxChain,
+  type OutMessage,
+  Rejected,
+  type SignRequest,
+  type TxVerdict,
+  Withdrawn,
+} from "./outbox.ts";
 
 const OK: TxVerdict = { code: 0, codespace: "", log: "" };
 const TIMEOUT = 3n;
@@ -15,6 +23,8 @@ class FakeChain implements OutboxChain {
   sequence = 0n;
   executed: string[] = [];
   bad = new Set<string>();
+  namesCulprit = true;
+  simulations = 0;
   fates: Fate[] = [];
   /** Answers that are held back until the test lets them go. */
   late: (() => void)[] = [];
@@ -32,9 +42,11 @@ class FakeChain implements OutboxChain {
       this.fates.shift();
       throw new Error("connection refused");
     }
-    const wrong = messages.find((each) => this.bad.has(each.typeUrl));
-    if (wrong !== undefined) throw new Rejected({ code: 4, codespace: "market", log: `bad ${wrong.typeUrl}` });
-    return 50_000n;
+    this.simulations += 1;
+    const at = messages.findIndex((each) => this.bad.has(each.typeUrl));
+    if (at < 0) return 50_000n;
+    const where = this.namesCulprit ? `failed to execute message; message index: ${at}: ` : "";
+    throw new Rejected({ code: 4, codespace: "market", log: `${where}bad ${messages[at]?.typeUrl}` });
   }
   async sign(request: SignRequest) {
     const hash = `${request.sequence}:${request.timeoutHeight}:${request.messages.map((each) => each.typeUrl).join("+")}`;
@@ -114,7 +126,46 @@ describe("the outbox", () => {
       await turns();
       outbox.onBlock(chain.block());
     }
-    expect(await Promise.all(sent)).toEqual(["ok", "bad b", "ok"]);
+    const text = "failed to execute message; message index: 1: bad b";
+    expect(await Promise.all(sent)).toEqual(["ok", text, "ok"]);
+    expect(chain.executed).toEqual(["a", "c"]);
+    expect(chain.sequence).toBe(1n);
+  });
+
+  it.each([
+    [true, 40],
+    [false, 60],
+  ])("sends 200 messages with a bad one in each five in few blocks (the bad one named: %s)", async (named, blocks) => {
+    const chain = new FakeChain();
+    chain.namesCulprit = named;
+    const names = Array.from({ length: 200 }, (_, i) => `m${i}`);
+    for (const name of names) if (name.endsWith("3") || name.endsWith("8")) chain.bad.add(name);
+    const outbox = make(chain);
+    const sent = names.map((name) => outbox.send(message(name), name).catch(() => {}));
+    while (outbox.depth > 0 && chain.now < 1_000n) {
+      await turns(60);
+      outbox.onBlock(chain.block());
+    }
+    await Promise.all(sent);
+    expect(chain.executed).toEqual(names.filter((name) => !chain.bad.has(name)));
+    expect(Number(chain.now)).toBeLessThanOrEqual(blocks * (named ? 1 : 3));
+  });
+
+  it("does not send what is no longer wanted when its turn comes", async () => {
+    const chain = new FakeChain();
+    const outbox = make(chain);
+    let isWanted = true;
+    const first = outbox.send(message("a"), "a");
+    await turns();
+    const second = outbox.send(message("b"), "b", { isWanted: () => isWanted });
+    const third = outbox.send(message("c"), "c");
+    isWanted = false;
+    outbox.onBlock(chain.block());
+    await first;
+    await expect(second).rejects.toThrow(Withdrawn);
+    await turns();
+    outbox.onBlock(chain.block());
+    await third;
     expect(chain.executed).toEqual(["a", "c"]);
   });
 

@@ -50,6 +50,19 @@ export class Rejected extends Error {
   }
 }
 
+/** The message was taken out of the queue before it was sent: nobody wants it any more. */
+export class Withdrawn extends Error {
+  constructor(label: string) {
+    super(`${label}: not sent, since it is no longer wanted`);
+    this.name = "Withdrawn";
+  }
+}
+
+export interface SendOptions {
+  /** Asked just before the message is sent; with false it leaves the queue, and `send` rejects with `Withdrawn`. */
+  readonly isWanted?: () => boolean;
+}
+
 export interface OutboxOptions {
   readonly chain: OutboxChain;
   readonly log: Logger;
@@ -66,8 +79,9 @@ interface Entry {
   readonly label: string;
   readonly resolve: (height: bigint) => void;
   readonly reject: (error: Error) => void;
-  /** Sent alone after a batch with it failed. */
-  alone: boolean;
+  readonly isWanted: () => boolean;
+  /** The part of a refused batch that it is in: parts are tried apart from each other. */
+  part?: symbol;
 }
 
 interface InFlight {
@@ -108,10 +122,10 @@ export class Outbox {
   }
 
   /** Resolves with the height of the block that holds the message; rejects with `Rejected` when the chain refuses it. */
-  send(message: OutMessage, label: string): Promise<bigint> {
+  send(message: OutMessage, label: string, { isWanted = () => true }: SendOptions = {}): Promise<bigint> {
     return new Promise((resolve, reject) => {
       if (this.#stopped) return reject(new Error("the provider is stopping"));
-      this.#queue.push({ message, label, resolve, reject, alone: false });
+      this.#queue.push({ message, label, resolve, reject, isWanted });
       this.#wake();
     });
   }
@@ -159,6 +173,7 @@ export class Outbox {
     let attempt = 0;
     while (this.#inFlight === undefined && this.#queue.length > 0 && !this.#stopped) {
       const entries = this.#takeBatch();
+      if (entries.length === 0) continue;
       try {
         const again = await this.#dispatch(entries);
         if (again) await this.#options.pause(attempt++);
@@ -173,9 +188,17 @@ export class Outbox {
     }
   }
 
+  /** The messages at the front of the queue that go together, without those that nobody wants any more. */
   #takeBatch(): Entry[] {
-    const size = this.#queue.findIndex((entry) => entry.alone);
-    return this.#queue.splice(0, size === 0 ? 1 : Math.min(this.#options.batch, size < 0 ? this.#queue.length : size));
+    const { batch } = this.#options;
+    const part = this.#queue[0]?.part;
+    const end = this.#queue.findIndex((entry, i) => i >= batch || entry.part !== part);
+    const taken = this.#queue.splice(0, end < 0 ? this.#queue.length : end);
+    return taken.filter((entry) => {
+      const isWanted = entry.isWanted();
+      if (!isWanted) entry.reject(new Withdrawn(entry.label));
+      return isWanted;
+    });
   }
 
   /** Simulates, signs and sends; true when it is to be tried again. Rejects only when the node could not be asked. */
@@ -255,14 +278,22 @@ export class Outbox {
     else this.#fail(flight.entries, verdict);
   }
 
-  /** One bad message fails a whole batch: each is sent alone before its sender is told. */
+  /**
+   * One bad message fails a whole batch. Where the chain names it, it alone is refused and the others go again together;
+   * where it does not, each half is tried by itself, and a half that would fail is found out without a block.
+   */
   #fail(entries: readonly Entry[], verdict: TxVerdict): void {
-    if (entries.length === 1) {
-      entries[0]?.reject(new Rejected(verdict));
+    const at = entries.length === 1 ? 0 : failedMessage(verdict);
+    const culprit = at === undefined ? undefined : entries[at];
+    if (culprit === undefined) {
+      prepend(this.#queue, inHalves(entries));
       return;
     }
-    for (const entry of entries) entry.alone = true;
-    prepend(this.#queue, entries);
+    culprit.reject(new Rejected(verdict));
+    prepend(
+      this.#queue,
+      entries.filter((entry) => entry !== culprit),
+    );
   }
 
   #expire(flight: InFlight): void {
@@ -271,6 +302,21 @@ export class Outbox {
     this.#sequence = undefined;
     prepend(this.#queue, flight.entries);
   }
+}
+
+/** The message that failed, as the log of a refused transaction names it. */
+function failedMessage({ log }: TxVerdict): number | undefined {
+  const index = /message index: (\d{1,4})\b/.exec(log)?.[1];
+  return index === undefined ? undefined : Number(index);
+}
+
+function inHalves(entries: readonly Entry[]): readonly Entry[] {
+  const middle = Math.ceil(entries.length / 2);
+  const [first, second] = [Symbol("first half"), Symbol("second half")];
+  entries.forEach((entry, i) => {
+    entry.part = i < middle ? first : second;
+  });
+  return entries;
 }
 
 function passes(verdict: TxVerdict): boolean {

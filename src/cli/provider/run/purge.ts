@@ -36,6 +36,6 @@ export async function providerPurge({ flags, io }: CommandInput): Promise<number
 
 /** What the daemon knows of leases; the folder itself holds the lock. */
 function removeRecords(state: string): void {
-  for (const name of ["leases", "events", "reservations.json", "engine"])
+  for (const name of ["leases", "events", "reservations.json", "reservations.jsonl", "engine"])
     rmSync(join(state, name), { recursive: true, force: true });
 }

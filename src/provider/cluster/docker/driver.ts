@@ -213,9 +213,10 @@ class Driver implements DockerDriver {
     });
   }
 
-  /** Without rules nothing keeps tenants off the host, and every deployment would be refused. */
+  /** Without its engine a host runs nothing; without rules nothing keeps tenants off it. */
   async obstacle(): Promise<string | undefined> {
     try {
+      await this.#context.api.ping();
       await this.#context.firewall.probe();
       return undefined;
     } catch (error) {

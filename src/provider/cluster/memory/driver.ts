@@ -150,6 +150,7 @@ class MemoryDriver implements ClusterDriver {
   }
 
   async obstacle(): Promise<string | undefined> {
+    this.#reach();
     return this.#cluster.obstacle;
   }
 
