@@ -227,7 +227,10 @@ function closeBid(world: SimWorld): SimAction | undefined {
   const bidId = anyBid(world, world.random.pick(["open", "open", "active", ""]) ?? "");
   if (bidId === undefined) return undefined;
   const reason = world.random.pick([0, 10_000, 10_001, 10_003, 1]) ?? 0;
-  return { signer: bidId.provider, message: create(MsgCloseBidSchema, { bidId, reason, openOnly: world.random.int(3) === 0 }) };
+  return {
+    signer: bidId.provider,
+    message: create(MsgCloseBidSchema, { bidId, reason, openOnly: world.random.int(3) === 0 }),
+  };
 }
 
 function createLease(world: SimWorld): SimAction | undefined {
