@@ -3,7 +3,10 @@ import { SignMode } from "../wire/index.ts";
 import { certificatePath, readCertificateFile } from "./file.ts";
 import { openCertificate } from "./issue.ts";
 
-/** By what a tenant is known at gateways: the client certificate where the home has one, else tokens of the account's key. */
+/**
+ * How a tenant authenticates to gateways: with the client certificate if the home has one, otherwise with tokens signed
+ * by the account's key.
+ */
 export async function tenantCredential({
   home,
   signer,

@@ -20,13 +20,13 @@ export interface EnsureOptions {
   readonly chain: ChainClient;
   readonly home: string;
   readonly signer: CertificateSigner;
-  /** Told what is done and why, one sentence. */
+  /** Receives one sentence about what is done and why. */
   readonly say?: (text: string) => void;
 }
 
 /**
- * The message that gives a tenant a published client certificate whose key lies in the home; undefined where there is
- * one. A certificate that is made here is stored at once: if its transaction fails, the next run publishes it.
+ * The message that publishes a client certificate whose key is in the home; undefined if the tenant already has one. A
+ * certificate made here is stored at once: if its transaction fails, the next run publishes it.
  */
 export async function ensureClientCertificate({ chain, home, signer, say }: EnsureOptions): Promise<Any | undefined> {
   const { address } = signer;

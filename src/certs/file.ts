@@ -6,7 +6,7 @@ import { commandError, errorText, readFileText, replaceFile } from "../util/inde
 /** What a certificate is for: a tenant's requests to providers, or a provider's gateway. */
 export type CertificateKind = "client" | "server";
 
-/** A certificate of an account with its encrypted key, as it lies in the home. */
+/** A certificate of an account with its encrypted key, as stored in the home. */
 export interface CertificateFile {
   readonly path: string;
   /** PEM block `CERTIFICATE`, byte for byte as on the chain. */
@@ -25,7 +25,7 @@ export function certificatePath(home: string, address: string, kind: Certificate
   return join(home, "certs", `${address}.${kind}.pem`);
 }
 
-/** Reads a certificate file; undefined where there is none. Throws when others could read it or it is damaged. */
+/** Reads a certificate file; undefined if it does not exist. Throws if others can read it or it is damaged. */
 export async function readCertificateFile(path: string): Promise<CertificateFile | undefined> {
   if (!checkSecretFile(path)) return undefined;
   const [, certificate, encryptedKey] = BLOCKS.exec(readText(path)) ?? [];
@@ -61,7 +61,7 @@ export async function writeCertificateFile(
   replaceFile(path, certificate + encryptedKey);
 }
 
-/** The public half of a certificate as the chain takes it. */
+/** The public half of a certificate in the form that the chain accepts. */
 export function publicKeyPem({ publicKey }: AccountCertificate): string {
   return encodePem(PUBLIC_KEY_BLOCK, publicKey);
 }

@@ -26,13 +26,13 @@ export interface CertificateRequestOptions {
   readonly address: string;
   /** DNS names and IP addresses of a server; empty for a client. */
   readonly hosts: readonly string[];
-  /** From now for a year when left out. */
+  /** Default: one year from now. */
   readonly validity?: Validity;
 }
 
 /**
- * The passphrase of an account's certificate keys: the account key's signature over the bytes of its address, in base64.
- * Signatures are deterministic, so whoever holds the account key can open them again.
+ * The passphrase of an account's certificate keys: the account key's signature over the bytes of its address, in
+ * base64. Signatures are deterministic, so the holder of the account key can always open them.
  */
 export async function certificatePassphrase(signer: CertificateSigner): Promise<string> {
   return toBase64(await signer.sign(decodeAddress(signer.address), SignMode.DIRECT));
@@ -59,7 +59,7 @@ export interface PublishedCertificate {
   readonly pubkey: Uint8Array;
 }
 
-/** Makes a certificate, stores its file in the home (replacing an older one) and gives what is to be published. */
+/** Makes a certificate, stores its file in the home (replacing an older one) and returns what is to be published. */
 export async function issueCertificate({
   home,
   kind,
@@ -89,7 +89,7 @@ export function unlockCertificate(file: CertificateFile, passphrase: string): Tl
   }
 }
 
-/** The stored certificate of an account, ready for TLS. Throws with the command that makes one where there is none. */
+/** The stored certificate of an account, ready for TLS. Throws an error that names the command that makes one. */
 export async function openCertificate({ home, kind, signer }: Omit<IssueOptions, "hosts">): Promise<TlsIdentity> {
   const path = certificatePath(home, signer.address, kind);
   const file = await readCertificateFile(path);

@@ -2,7 +2,7 @@ import { X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
 import type { CertificateFile } from "./file.ts";
 
-/** What the chain knows of the certificate in a file. */
+/** What the chain knows about the certificate in a file. */
 export type ChainRecord = "valid" | "revoked" | "other" | "missing";
 
 export interface CertificateFacts {
@@ -18,12 +18,12 @@ export interface CertificateFacts {
   readonly now: number;
 }
 
-/** What is to be done, and the sentence that says why. */
+/** What to do, and the sentence that says why. */
 export type CertificatePlan =
   | { readonly kind: "keep" | "publish"; readonly say: string; readonly file: CertificateFile }
   | { readonly kind: "new"; readonly say: string; readonly revoke?: string };
 
-/** Decides how an account gets to a published certificate for the given hosts, whatever is there already. */
+/** Decides how an account gets a published certificate for the given hosts, whatever exists already. */
 export function planCertificate(facts: CertificateFacts): CertificatePlan {
   const { address, file, record, replace } = facts;
   if (file === undefined) return { kind: "new", say: `no certificate found for address ${address}. generating new...` };
@@ -58,7 +58,7 @@ function unusable(file: CertificateFile, { record, hosts, now }: CertificateFact
   const { serial, notAfter } = file.details;
   const name = `certificate ${serial} in ${file.path}`;
   if (record === "revoked") return `${name} was revoked on the chain`;
-  if (record === "other") return `${name} differs from the one of that number on the chain`;
+  if (record === "other") return `${name} differs from the one with that number on the chain`;
   if (notAfter <= now) return `${name} has expired on ${day(notAfter)}`;
   const certified = certifiedHosts(file.certificate);
   if (!sameHosts(certified, hosts))
@@ -84,7 +84,7 @@ function sameHosts(a: readonly string[], b: readonly string[]): boolean {
   return canonical(a) === canonical(b);
 }
 
-/** Names in lower case; IPv6 addresses have many spellings, of which a URL knows one. */
+/** Names in lower case; IPv6 addresses have many spellings, which a URL reduces to one. */
 function canonicalHost(host: string): string {
   return isIP(host) === 6 ? new URL(`http://[${host}]`).hostname : host.toLowerCase();
 }

@@ -27,7 +27,9 @@ export async function runProgram(argv: readonly string[], options: ProgramOption
   }
 }
 
-/** Node.js puts this in the place of bytes that are not UTF-8: another memo, name or path than the one that was given. */
+/**
+ * Node.js puts this in the place of bytes that are not UTF-8: another memo, name or path than the one that was given.
+ */
 const REPLACED = "\ufffd";
 
 /** The word itself may be a secret. */
@@ -43,14 +45,14 @@ function asOurs(argv: readonly string[]): readonly string[] {
   return first === "--version" ? ["version", ...rest] : argv;
 }
 
-/** Known without the command's flags, because an error may come before they are read. */
+/** Read without the command's flags, because an error may come before they are parsed. */
 function wantsTrace(argv: readonly string[], env: Environment): boolean {
   const end = argv.indexOf("--");
   const own = end < 0 ? argv : argv.slice(0, end);
   return own.includes("--trace") || isTrue(env[envName("trace")] ?? "");
 }
 
-/** The error with a remedy where it has none of its own: that of the chain's tables, or the form of the command. */
+/** The error, with a remedy if it lacks one: from the chain's tables, or the usage of the command. */
 async function withRemedy(error: unknown, name: string, spec: CommandSpec): Promise<unknown> {
   if (error instanceof UsageError && error.hint === undefined) {
     const { usageHint } = await import("./command/words/usage-hint.ts");
@@ -66,7 +68,7 @@ async function withRemedy(error: unknown, name: string, spec: CommandSpec): Prom
 
 const FILE_HINT = "check that the path is right, and that you may read and write there";
 
-/** What the system says of a file; the text has the path. */
+/** A system error about a file; the text has the path. */
 function isFileError(error: unknown): error is Error {
   return error instanceof Error && "path" in error && "syscall" in error && "code" in error;
 }
@@ -98,7 +100,7 @@ async function runCommand({ path, rest, unknown }: Resolved, { io, env }: Requir
   }
 }
 
-/** A word that a group does not know, with the nearest one. */
+/** A word that a group does not know, with the nearest known one. */
 async function unknownWord(spec: CommandSpec, group: string, word: string): Promise<UsageError> {
   const names = ((await spec.commands?.()) ?? []).map((each) => each.name);
   const close = nearest(word, names);
@@ -106,7 +108,7 @@ async function unknownWord(spec: CommandSpec, group: string, word: string): Prom
   return new UsageError(`unknown command "${word}" for "${group}"`, hint);
 }
 
-/** Flags of the line, then of the environment, then of `client.toml`: the home it is in is a flag as well. */
+/** Flags of the command line, then of the environment, then of `client.toml`, whose home is a flag as well. */
 export async function readFlags(spec: CommandSpec, { flags }: ParsedLine, env: Environment): Promise<Flags> {
   const specs = allFlags(spec);
   const given = resolveFlags(specs, flags, env);

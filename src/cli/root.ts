@@ -33,7 +33,7 @@ const GROUPS: readonly CommandSpec[] = [
   },
   {
     name: "status",
-    summary: "Show what a node says of itself and its chain",
+    summary: "Show the status of a node and its chain",
     flags: STATUS_FLAGS,
     example: "svc status --node tcp://localhost:26657",
     load: async () => (await import("./node/status.ts")).status,
@@ -42,7 +42,7 @@ const GROUPS: readonly CommandSpec[] = [
     name: "version",
     summary: "Print the version",
     flags: [
-      { name: "long", summary: "also what it was built from and runs on" },
+      { name: "long", summary: "also show the build and the runtime" },
       { ...OUTPUT_FLAG, summary: "output format of --long", default: "text" },
     ],
     example: "svc version --long",

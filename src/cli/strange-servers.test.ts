@@ -82,8 +82,8 @@ describe("a server that is not a node", () => {
     ["a list", answering("[]"), "unexpected answer"],
     ["null", answering("null"), "unexpected answer"],
     ["a number", answering("5"), "unexpected answer"],
-    ["an empty object", answering("{}"), "answered no result"],
-    ["REST", answering('{"code":12,"message":"Not Implemented","details":[]}', 501), "answered no result"],
+    ["an empty object", answering("{}"), "answered without a result"],
+    ["REST", answering('{"code":12,"message":"Not Implemented","details":[]}', 501), "answered without a result"],
     ["a number as result", rpc(5), "unexpected answer"],
     ["null as result", rpc(null), "unexpected answer"],
     ["nothing in the result", rpc({}), "unexpected answer"],
@@ -134,7 +134,7 @@ describe("a server that is not a node", () => {
     await refused(`https://${plain}`, "it does not speak TLS", [["status"]]);
     server?.close();
     const tls = await listen(createTlsServer({ key: KEY, cert: CERTIFICATE }, answering("{}")));
-    await refused(`https://${tls}`, "its certificate is signed by itself", [["status"]]);
+    await refused(`https://${tls}`, "its certificate is self-signed", [["status"]]);
     await refused(`http://${tls}`, "cannot reach the node", [["status"]]);
   });
 

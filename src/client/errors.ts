@@ -1,18 +1,18 @@
 import { defineErrors, SvcError } from "../util/index.ts";
 
-/** Errors of talking to a node. Those that the chain gives keep the chain's own numbers. */
+/** Errors in the communication with a node. Errors of the chain keep the chain's own numbers. */
 export const clientErrors = defineErrors("client", {
-  unreachable: [1, "no connection", "is the node running and the address right? another one can be given with --node"],
+  unreachable: [1, "no connection", "is the node running, and the address right? name another node with --node"],
   badAddress: [2, "invalid node address", "write <host>:<port>, tcp://<host>:<port> or http(s)://<host>[:<port>]"],
   rpc: [3, "the node refused the call"],
   badAnswer: [4, "unexpected answer", "is this the RPC address of a node, and not its REST or gRPC one?"],
   timeout: [5, "timed out"],
   wrongChain: [6, "wrong chain", "give the address of a node of your chain, or its --chain-id"],
-  pruned: [7, "block no longer kept by the node", "ask a node that keeps older blocks"],
+  pruned: [7, "block no longer kept by the node", "query a node that keeps older blocks"],
   closed: [8, "the client was closed"],
   gas: [9, "invalid gas setting"],
   signing: [10, "cannot sign"],
-  noQuery: [11, "unknown query", "is it the right --node? for a network with names of its own give its --profile"],
+  noQuery: [11, "unknown query", "is it the right --node? for a network with its own names give its --profile"],
 });
 
 /** An error member of a JSON-RPC answer. */

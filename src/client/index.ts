@@ -1,4 +1,6 @@
-/** The client library: everything that is asked of a chain or sent to it, for the command line, the provider and others. */
+/**
+ * The client library: everything that queries a chain or sends to it, for the command line, the provider and others.
+ */
 export { type AccountInfo, accountInfo } from "./chain/account.ts";
 export { checkBlock, checkBlockSearch, checkStatus, checkValidators, readHeaders } from "./chain/answers.ts";
 export { type BlockPace, blockPace, blockSeconds } from "./chain/block-time.ts";

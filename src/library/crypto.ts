@@ -1,4 +1,4 @@
-/** `svc/crypto`: words, keys, signatures, armor and gateway tokens. In Node.js and in browsers. */
+/** `svc/crypto`: recovery phrases, keys, signatures, armor and gateway tokens. In Node.js and in browsers. */
 export {
   type ArmorBlock,
   accountAddress,

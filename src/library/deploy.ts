@@ -1,4 +1,4 @@
-/** `svc/deploy`: a deployment file to running services in one call. Node.js alone. */
+/** `svc/deploy`: from a deployment file to running services in one call. Node.js only. */
 export {
   type BidChoice,
   type BidPolicy,

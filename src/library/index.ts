@@ -1,6 +1,6 @@
 /**
- * `svc`: a chain through one of its nodes. Ask, sign, simulate, send and wait, follow blocks, watch events. In Node.js
- * and in browsers.
+ * `svc`: a chain through one of its nodes. Query, sign, simulate, send and wait, follow blocks, watch events. In
+ * Node.js and in browsers.
  */
 export {
   type AbciQueryOptions,

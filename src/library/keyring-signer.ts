@@ -2,11 +2,11 @@ import type { TxSigner } from "../client/index.ts";
 import { type KeyInfo, type Keyring, type LedgerOptions, ledgerErrors, signWithLedger } from "../keyring/index.ts";
 import { encodeAddress, SignMode } from "../wire/index.ts";
 
-/** The network of a key, and the way to its device. */
+/** The network of a key, and how to reach its device. */
 export interface KeyringSignerOptions {
   /** bech32 prefix of the network; ours by default. */
   readonly prefix?: string;
-  /** How a hardware device is reached; keys on one cannot sign without. They sign in amino JSON alone. */
+  /** How a hardware device is reached; required for keys on a device, which sign only in amino JSON. */
   readonly ledger?: LedgerOptions;
 }
 

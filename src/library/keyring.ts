@@ -1,4 +1,4 @@
-/** `svc/keyring`: keyrings on this machine, the same that the command and the ecosystem's tools open. Node.js alone. */
+/** `svc/keyring`: keyrings on this machine, the same that the command and the ecosystem's tools open. Node.js only. */
 export { decryptKeyArmor, encryptKeyArmor } from "../crypto/index.ts";
 export {
   confirmedLedgerKey,

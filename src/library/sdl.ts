@@ -1,4 +1,4 @@
-/** `svc/sdl`: deployment files and what becomes of them. In Node.js and in browsers. */
+/** `svc/sdl`: deployment files, their groups and manifests. In Node.js and in browsers. */
 export {
   checkManifestAgainstGroups,
   DEFAULT_LIMITS,

@@ -1,4 +1,4 @@
-/** `svc/testing`: chains for the tests of applications, in memory or as a node in this process. Node.js alone. */
+/** `svc/testing`: chains for the tests of applications, in memory or as a node in this process. Node.js only. */
 export {
   type LoggedEvent,
   type SendSettings,

@@ -4,7 +4,7 @@ import type { Attribute, ResourceUnits, ResourceValue } from "../wire/gen/svc/ba
 import { type GroupSpec, GroupSpecSchema, type Resource } from "../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
 import { encodeMessage } from "../wire/index.ts";
 
-/** Names of the services in a resource of a group; empty where they are not known. */
+/** Names of the services in a resource of a group; empty if unknown. */
 export type ServiceNames = (group: string, resource: number) => string;
 
 /**
@@ -20,7 +20,7 @@ export function groupDifferences(
   return names.flatMap((name) => {
     const old = before.find((group) => group.name === name);
     const now = after.find((group) => group.name === name);
-    if (now === undefined) return [`group ${name} is missing in the file`];
+    if (now === undefined) return [`group ${name} is missing from the file`];
     if (old === undefined) return [`group ${name} is new in the file`];
     return differences(old, now, (resource) => services(name, resource)).map((text) => `group ${name}: ${text}`);
   });
@@ -54,7 +54,7 @@ function groupFields(
   return fields;
 }
 
-/** The services in a row, else its number. */
+/** The services in a row, otherwise its number. */
 function rowName({ resources }: Resource, services: (resource: number) => string): string {
   const id = resources?.id ?? 0;
   const names = services(id);

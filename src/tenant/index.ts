@@ -1,4 +1,4 @@
-/** The workflow of a deployment, from a file to running services. What needs Node.js stands behind `node/index.ts`. */
+/** The workflow of a deployment, from a file to running services. What needs Node.js is exported by `node/index.ts`. */
 
 export type { BidRecord, ProviderRecord } from "../client/index.ts";
 export type { MarketTxOptions } from "./chain/live-market.ts";

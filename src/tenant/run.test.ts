@@ -163,7 +163,7 @@ describe("what can go wrong", () => {
     const told = world.notes.filter((note) => note.includes("nobody has bid"));
     expect(told).toHaveLength(1);
     expect(told[0]).toContain(`${world.key("p1").address} (provider.test:8443): ${refusal}\n    -> raise the amount`);
-    expect(told[0]).toContain("it has said nothing about the order yet");
+    expect(told[0]).toContain("it has not decided about the order yet");
   });
 
   test("every provider refuses for good: it ends at once, with their reasons", async () => {

@@ -54,6 +54,6 @@ export function requireId(id: JsonValue | undefined, fields: readonly FieldFlag[
     if (part === undefined) continue;
     const value = (id as JsonObject | undefined)?.[part];
     if (value === undefined) throw usageError(`required flag --${flag.name} is not set (or ${envName(flag.name)})`);
-    if (value === "0") throw usageError(`--${flag.name}: 0 names nothing, numbers begin at 1`);
+    if (value === "0") throw usageError(`--${flag.name}: 0 is not a valid number, numbers begin at 1`);
   }
 }

@@ -114,7 +114,7 @@ export const QUERY_FLAGS: readonly FlagSpec[] = [
 
 /** Flags of every list query. */
 export const PAGE_FLAGS: readonly FlagSpec[] = grouped(PAGE, [
-  { name: "limit", alias: "page-limit", value: "<n>", summary: "most rows to return", default: "100" },
+  { name: "limit", alias: "page-limit", value: "<n>", summary: "maximum rows to return", default: "100" },
   { name: "offset", alias: "page-offset", value: "<n>", summary: "rows to skip" },
   { name: "page", value: "<n>", summary: "page number; skips (page - 1) x limit rows", default: "1" },
   { name: "page-key", value: "<key>", summary: "next_key of the previous page" },

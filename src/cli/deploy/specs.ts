@@ -71,7 +71,7 @@ const SHORT_FORMS: readonly CommandSpec[] = [
       DSEQ_FLAG,
       { name: "replica-index", value: "<n>", summary: "which replica", default: "0" },
       { name: "tty", short: "t", summary: "give the command a terminal" },
-      { name: "stdin", summary: "pass standard input on" },
+      { name: "stdin", summary: "pass standard input to the command" },
       ...ASK_FLAGS,
     ],
     example: "svc deploy shell web -t --from alice sh",

@@ -169,7 +169,11 @@ async function obtainPhrase(options: KeysAddOptions, io: Io): Promise<Phrase> {
     : { phrase: given, passphrase, isNew: false };
 }
 
-const PHRASE_FILE = { what: "phrase file of --source", maxBytes: 64 * 1024, hint: "give a file with the words alone" };
+const PHRASE_FILE = {
+  what: "phrase file of --source",
+  maxBytes: 64 * 1024,
+  hint: "give a file that holds only the words",
+};
 
 /** The words themselves are never repeated. */
 function invalidPhrase(): Error {

@@ -14,7 +14,7 @@ const SHOWN: readonly FlagSpec[] = [PUBKEY_FORMAT, ...FLAGS];
 const YES: FlagSpec = { name: "yes", short: "y", summary: "do not ask" };
 
 const ADD_FLAGS: readonly FlagSpec[] = [
-  { name: "recover", summary: "recover a key from its phrase instead of making a new one" },
+  { name: "recover", summary: "recover a key from its phrase instead of creating one" },
   { name: "source", value: "<file>", summary: "file with the phrase to recover" },
   { name: "interactive", short: "i", summary: "ask for the phrase and its passphrase" },
   { name: "no-backup", summary: "do not show the phrase of a new key" },
@@ -23,8 +23,8 @@ const ADD_FLAGS: readonly FlagSpec[] = [
   { name: "index", value: "<n>", summary: "address index of the derivation path", default: "0" },
   { name: "coin-type", value: "<n>", summary: "coin type of the derivation path (default: the network's, 118)" },
   { name: "hd-path", value: "<path>", summary: "whole derivation path, for example m/44'/118'/0'/0/0" },
-  { name: "pubkey", value: "<key>", summary: "store a public key alone, as bech32 or JSON" },
-  { name: "pubkey-base64", value: "<key>", summary: "store a public key alone, its 33 bytes in base64" },
+  { name: "pubkey", value: "<key>", summary: "store only a public key, as bech32 or JSON" },
+  { name: "pubkey-base64", value: "<key>", summary: "store only a public key, its 33 bytes in base64" },
   { name: "multisig", value: "<names>", summary: "names of the members of a multisig, separated by commas" },
   { name: "multisig-threshold", value: "<n>", summary: "signatures that the multisig needs", default: "1" },
   { name: "nosort", summary: "keep the order of the members of a multisig" },
@@ -34,8 +34,8 @@ const ADD_FLAGS: readonly FlagSpec[] = [
 ];
 
 const SHOW_FLAGS: readonly FlagSpec[] = [
-  { name: "address", short: "a", summary: "print the address alone" },
-  { name: "pubkey", short: "p", summary: "print the public key alone" },
+  { name: "address", short: "a", summary: "print only the address" },
+  { name: "pubkey", short: "p", summary: "print only the public key" },
   { name: "device", short: "d", summary: "show the address on the device that holds the key" },
   LEDGER_TRANSPORT_FLAG,
   { name: "bech", value: "<kind>", summary: "kind of address", choices: ["acc", "val", "cons"], default: "acc" },
@@ -84,7 +84,7 @@ export const KEYS_COMMANDS: readonly CommandSpec[] = [
   {
     name: "list",
     summary: "List all keys",
-    flags: [{ name: "list-names", short: "n", summary: "names alone" }, ...SHOWN],
+    flags: [{ name: "list-names", short: "n", summary: "print only names" }, ...SHOWN],
     example: "svc keys list --keyring-backend test",
     load: async () => {
       const { keysList } = await import("./keys.ts");
@@ -120,7 +120,7 @@ export const KEYS_COMMANDS: readonly CommandSpec[] = [
     name: "delete",
     args: "<names...>",
     summary: "Delete keys",
-    flags: [YES, { name: "force", short: "f", summary: "has no effect any more" }, ...FLAGS],
+    flags: [YES, { name: "force", short: "f", summary: "has no effect" }, ...FLAGS],
     example: "svc keys delete alice",
     load: async () => {
       const { keysDelete } = await import("./keys.ts");
@@ -145,7 +145,7 @@ export const KEYS_COMMANDS: readonly CommandSpec[] = [
     args: "<name>",
     summary: "Print a private key as encrypted text",
     flags: [
-      { name: "unarmored-hex", summary: "print the key as it is; needs --unsafe" },
+      { name: "unarmored-hex", summary: "print the key unencrypted; needs --unsafe" },
       { name: "unsafe", summary: "confirms --unarmored-hex" },
       YES,
       ...FLAGS,
@@ -180,7 +180,7 @@ export const KEYS_COMMANDS: readonly CommandSpec[] = [
   {
     name: "import-hex",
     args: "<name> [hex]",
-    summary: "Store a private key from hexadecimal, which is asked for unless it is given",
+    summary: "Store a private key from hexadecimal, prompting for it unless given",
     flags: FLAGS,
     example: "svc keys import-hex alice",
     load: async () => {
@@ -192,7 +192,7 @@ export const KEYS_COMMANDS: readonly CommandSpec[] = [
   {
     name: "migrate",
     args: "[old-dir]",
-    summary: "Write all records in one form: that of today, or the one that tools before protobuf read",
+    summary: "Rewrite all records in one form: the current one, or the one that tools before protobuf read",
     flags: [
       { name: "to", value: "<form>", summary: "form of the records", choices: ["proto", "amino"], default: "proto" },
       ...FLAGS,
@@ -229,7 +229,7 @@ export const KEYS_COMMANDS: readonly CommandSpec[] = [
   {
     name: "mnemonic",
     summary: "Print a new phrase of 24 words and store nothing",
-    flags: [{ name: "unsafe-entropy", summary: "make it of entropy that you enter" }, YES, ...KEYRING_FLAGS],
+    flags: [{ name: "unsafe-entropy", summary: "make it from entropy that you enter" }, YES, ...KEYRING_FLAGS],
     example: "svc keys mnemonic",
     load: async () => {
       const { keysMnemonic } = await import("./transfer.ts");

@@ -25,10 +25,10 @@ export interface KeyringFlags {
   readonly prefix?: string;
 }
 
-/** Tries that a user has at a passphrase. */
+/** Attempts that a user has at a passphrase. */
 const ATTEMPTS = 3;
 
-/** Opens the keyring of the flags; a passphrase is asked for when it is needed first. */
+/** Opens the keyring of the flags; it asks for a passphrase when first needed. */
 export function cliKeyring(flags: KeyringFlags, io: Io): Keyring {
   const { keyringPassphraseFile: file, keyringService: service, keyringKdf: kdf, prefix } = flags;
   return openKeyring({
@@ -52,7 +52,7 @@ export function promptedPassphrase(io: Io): PassphraseSource {
   };
 }
 
-/** A secret line that is used from now on: what is typed, or a line of piped input without white space at its ends. */
+/** A new secret: what is typed, or a line of piped input without white space at its ends. */
 export async function newSecret(prompt: string, io: Io): Promise<string> {
   const line = await io.password(prompt);
   return io.isTTY ? line : trimSpace(line);

@@ -38,7 +38,7 @@ export async function keysList(options: KeysListOptions, io: Io): Promise<void> 
   io.out(options.output === "json" ? JSON.stringify(outputs) : keysYaml(outputs));
 }
 
-/** What `os` stands for depends on the session: a key that is missing today may be in another place. */
+/** The meaning of `os` depends on the session: a missing key may be in another place. */
 function tellPlace({ keyringBackend }: KeysFlags, { backend, place }: Keyring, io: Io): void {
   // The user was told if it became "file".
   if (keyringBackend === "os" && backend === "os") io.err(`keyring backend "os" keeps keys in ${place}\n`);
@@ -90,7 +90,7 @@ function checkDevice({ pubkey, bech = "acc" }: KeysShowOptions): void {
   if (bech !== "acc") throw usageError("the device flag (-d) can only be used for accounts");
 }
 
-/** Nothing is printed before the user said on the device that the address is the one that it shows. */
+/** Nothing is printed until the user has confirmed on the device that the addresses agree. */
 async function compareOnDevice(options: KeysShowOptions, key: KeyInfo, io: Io): Promise<void> {
   if (key.type !== "ledger") {
     const where = `"${key.name}" is ${key.type}`;
@@ -139,7 +139,7 @@ export interface KeysMigrateOptions extends KeysFlags {
   readonly form: RecordForm;
 }
 
-/** `keys migrate`: records in the form of today, or in the one that older tools read. */
+/** `keys migrate`: records in the current form, or in the one that older tools read. */
 export async function keysMigrate(options: KeysMigrateOptions, io: Io): Promise<void> {
   for (const name of await cliKeyring(options, io).migrate(options.form)) {
     io.err(`Successfully migrated key ${name}.info.\n`);
@@ -151,7 +151,7 @@ export async function keysMigrate(options: KeysMigrateOptions, io: Io): Promise<
 export function refuseOldKeybase(dir: string): SvcError {
   const ways =
     "svc keys add NAME --recover takes its phrase, svc keys import NAME FILE an armor that the old tool exports";
-  const text = `${dir}: databases of keys from before release 0.40 are not read; keys migrate rewrites the keyring itself`;
+  const text = `${dir}: key databases from before release 0.40 cannot be read; keys migrate rewrites the keyring itself`;
   return commandError(text, { hint: `bring each key over: ${ways}` });
 }
 
@@ -162,7 +162,7 @@ export function printKey(key: KeyInfo, options: KeysFlags & KeyStyle, io: Io): v
 }
 
 /**
- * The key of a name or address; the refusal says what was wrong with the text as an address, and which keys there are.
+ * The key of a name or address; the error says why the text is not an address, and which keys exist.
  */
 export async function findKey(keyring: Keyring, nameOrAddress: string, flags: KeysFlags): Promise<KeyInfo> {
   try {
@@ -192,7 +192,7 @@ export async function keysThere(keyring: Keyring, { home, keyringDir, keyringSer
   const where = inFiles ? `in ${keyringDir ?? home}` : `of ${keyringService ?? KEYRING_SERVICE}`;
   const place = `the keyring ${where} (--keyring-backend ${keyring.backend})`;
   if (keyring.backend === "os" && existsSync(join(keyringDir ?? home, "keyring-file")))
-    return `${place} has not got it; keys of --keyring-backend file are in ${keyringDir ?? home} as well`;
+    return `${place} does not have it; keys of --keyring-backend file are in ${keyringDir ?? home} as well`;
   if (keyring.backend !== "test") return `${place} is listed by: svc keys list`;
   const names = (await keyring.list(() => undefined)).map(({ name }) => name);
   if (names.length > 0) return `${place} holds ${names.join(", ")}`;

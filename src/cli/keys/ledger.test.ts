@@ -15,7 +15,9 @@ import {
 import { fromHex } from "../../util/index.ts";
 import { encodeAddress } from "../../wire/index.ts";
 
-/** Commands with keys on a hardware device: a device emulated from the public protocol, the commands as users type them. */
+/**
+ * Commands with keys on a hardware device: a device emulated from the public protocol, the commands as users type them.
+ */
 
 const TO = encodeAddress(new Uint8Array(20).fill(7));
 const NOTICE = "Default sign-mode 'direct' not supported by Ledger, using sign-mode 'amino-json'.\n";
@@ -310,7 +312,7 @@ describe("signatures without a network", () => {
     await ok(["keys", "add", "warm"]);
     const ran = await svc(["tx", "bank", "send", "warm", TO, "5utoken", ...OFFLINE, "-y", "--ledger"]);
     expect(ran).toMatchObject({ code: 2, out: "" });
-    expect(ran.err).toContain('--ledger: key "warm" is on no hardware device, its type is local');
+    expect(ran.err).toContain('--ledger: key "warm" is not on a hardware device, its type is local');
   });
 
   const SDL = join(import.meta.dirname, "../../../examples/web.yaml");

@@ -46,7 +46,7 @@ export async function showOnDevice(flags: DeviceFlags, key: KeyInfo, io: Io): Pr
   await showLedgerKey(optionsOf(flags, io), onDevice(key));
 }
 
-/** A key on a device as one that signs transactions; the user approves each on the device. */
+/** A signer for a key on a device; the user approves each transaction there. */
 export function deviceSigner(context: CliContext, address: string, key: KeyInfo): TxSigner {
   const { flags, profile, io } = context;
   const options = optionsOf({ ledgerTransport: ledgerTransport(flags), prefix: profile.bech32Prefix }, io);

@@ -97,7 +97,7 @@ function keyYaml(key: KeyOutput): string {
   return `${lines.join("\n  ")}\n`;
 }
 
-/** JSON has no single quote in it where keys are concerned. */
+/** The JSON of a key has no single quote in it. */
 function keyScalar(pubkey: string): string {
   return pubkey.startsWith("{") ? `'${pubkey}'` : pubkey;
 }

@@ -25,7 +25,7 @@ export interface KeysExportOptions extends KeysFlags {
   readonly yes?: boolean;
 }
 
-/** `keys export NAME`: the private key, encrypted under a passphrase that is asked for. */
+/** `keys export NAME`: the private key, encrypted under a passphrase. */
 export async function keysExport(options: KeysExportOptions, io: Io): Promise<void> {
   if ((options.unarmoredHex === true) !== (options.unsafe === true)) {
     throw usageError("the flags unsafe and unarmored-hex must be used together", "give both, or neither");

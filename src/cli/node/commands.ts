@@ -46,7 +46,7 @@ export const NODE_COMMANDS: readonly CommandSpec[] = [
   {
     name: "add-genesis-account",
     args: "<address_or_key> <coins>",
-    summary: "Give an account tokens in the first state of a chain",
+    summary: "Give an account tokens in the genesis state",
     flags: KEYRING_FLAGS,
     example: "svc add-genesis-account alice 1000000000utoken",
     load: async () => (await import("./node.ts")).addGenesisAccount,

@@ -28,7 +28,7 @@ function validatorKey(flags: Flags) {
   return { type: "ed25519", key: homeValidatorKey(homeOf(flags)) } as const;
 }
 
-/** `tendermint version`: what the engine inside speaks. */
+/** `tendermint version`: the protocols of the engine. */
 export async function engineVersion({ flags, io }: CommandInput): Promise<void> {
   const versions = {
     ABCI: ABCI_VERSION,

@@ -24,9 +24,9 @@ import { stopRequested } from "../terminal/signals.ts";
 import { logOptions } from "./log-options.ts";
 import { VERSION } from "./version.ts";
 
-const GENESIS_FILE = { what: "genesis file", maxBytes: MAX_GENESIS_BYTES, hint: "give a file as svc export prints it" };
+const GENESIS_FILE = { what: "genesis file", maxBytes: MAX_GENESIS_BYTES, hint: "give a file made by svc export" };
 
-/** `init <moniker>`: makes a node's home and tells what is in it on standard error. */
+/** `init <moniker>`: creates a node's home and describes it on standard error. */
 export const init: Run = async ({ args: [moniker = ""], flags, io }) => {
   const { app_message, ...summary } = initHome({
     home: homeOf(flags),
@@ -38,7 +38,7 @@ export const init: Run = async ({ args: [moniker = ""], flags, io }) => {
   io.err(`${printJson(sortJson(json))}\n`);
 };
 
-/** `add-genesis-account <address_or_key> <coins>`: gives an account tokens in the first state. Says nothing. */
+/** `add-genesis-account <address_or_key> <coins>`: gives an account tokens in the first state. Prints nothing. */
 export const addGenesisAccount: Run = async (input) => {
   const [account = "", coins = ""] = input.args;
   const parsed = inArgument("coins", () => readCoins(coins));
@@ -46,7 +46,7 @@ export const addGenesisAccount: Run = async (input) => {
   addGenesisAccounts(homeOf(input.flags), [{ address, coins: parsed }]);
 };
 
-/** `validate-genesis [file]`: checks a genesis file as the start of a node does. */
+/** `validate-genesis [file]`: checks a genesis file the way a starting node does. */
 export const validateGenesisFile: Run = async ({ args: [file], flags, io }) => {
   const home = homeOf(flags);
   const text = file === undefined ? readGenesisText(home) : readTextFile(file, GENESIS_FILE);
@@ -54,7 +54,7 @@ export const validateGenesisFile: Run = async ({ args: [file], flags, io }) => {
   io.out(`File at ${file ?? homePaths(home).genesis} is a valid genesis file\n`);
 };
 
-/** `export`: the present state as a genesis file, on standard output. */
+/** `export`: the current state as a genesis file, on standard output. */
 export const exportState: Run = async ({ flags, io }) => {
   io.out(`${exportGenesis(homeOf(flags))}\n`);
 };

@@ -2,7 +2,7 @@ import type { CommandInput } from "../command/spec.ts";
 import { createContext } from "../context.ts";
 import { printAnswer } from "../terminal/output.ts";
 
-/** `status`: what the node says of itself. */
+/** `status`: what the node says about itself. */
 export async function status(input: CommandInput): Promise<void> {
   const context = createContext(input);
   const { rpc } = await context.chain();

@@ -6,10 +6,10 @@ declare const SVC_COMMIT: string;
 
 /** `v<major>.<minor>.<patch>`; `v0.0.0` when the sources run without a build. */
 export const VERSION: string = typeof SVC_VERSION === "string" ? SVC_VERSION : "v0.0.0";
-/** The commit that was built; empty where nobody knows. */
+/** The commit that was built; empty if unknown. */
 const COMMIT: string = typeof SVC_COMMIT === "string" ? SVC_COMMIT : "";
 
-/** `version`, with `--long` what it was built from and runs on. */
+/** `version`; with `--long` also the build and the runtime. */
 export const version: Run = async ({ flags, io }) => {
   if (!flags.bool("long")) {
     io.out(`${VERSION}\n`);

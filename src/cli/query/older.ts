@@ -1,6 +1,6 @@
 import { isMissingQuery } from "../../client/index.ts";
 
-/** Asks a module as it is now, and as it was before where the chain has no other. */
+/** Calls the current version of a module, or the older one if the chain has no other. */
 export async function newerOrOlder<T>(newer: () => Promise<T>, older: () => Promise<T>): Promise<T> {
   try {
     return await newer();

@@ -35,7 +35,7 @@ function readLimit(flags: Flags): bigint {
   return limit;
 }
 
-/** `next_key` as it was printed. Anything else would be a place in front of the list, or in the middle of nowhere. */
+/** `next_key` as it was printed. Anything else would be an arbitrary position in the list. */
 function checkKey(text: string, label: string): string {
   if (toBase64(bytesOf(text)) === text) return text;
   const shown = JSON.stringify(text.slice(0, 80));

@@ -6,7 +6,7 @@ export const SDL_COMMANDS: readonly CommandSpec[] = [
   {
     name: "validate",
     args: "<file>",
-    summary: "Check a deployment file and name every fault with its place",
+    summary: "Check a deployment file and list every fault with its place",
     flags: [{ ...OUTPUT_FLAG, default: "text" }],
     example: "svc sdl validate examples/web.yaml",
     load: async () => {
@@ -28,7 +28,7 @@ export const SDL_COMMANDS: readonly CommandSpec[] = [
   {
     name: "manifest",
     args: "<file>",
-    summary: "Print the manifest of a deployment file, as a provider gets it",
+    summary: "Print the manifest of a deployment file, as providers receive it",
     example: "svc sdl manifest examples/web.yaml",
     load: async () => {
       const { sdlManifest } = await import("./sdl.ts");

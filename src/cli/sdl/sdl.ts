@@ -35,7 +35,7 @@ export function sdlManifest(file: string, io: SdlIo): void {
   io.out(`${manifestJson(loaded.manifest)}\n`);
 }
 
-/** Prints warnings about a deployment file to standard error, one a line. */
+/** Prints warnings about a deployment file to standard error, one per line. */
 export function printWarnings(warnings: readonly SdlIssue[], io: Pick<Io, "err">): void {
   for (const warning of warnings) io.err(`Warning: ${formatIssue(warning)}\n`);
 }

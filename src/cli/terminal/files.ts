@@ -11,7 +11,7 @@ export interface FileWant {
 
 const FILE_HINT = "check that the path is right, and that it is a file that you may read";
 
-/** The text of a file, or of a pipe. Throws one sentence when it cannot be read, is too large or no text. */
+/** The text of a file, or of a pipe. Throws one sentence when it cannot be read, is too large or is not text. */
 export function readTextFile(path: string, want: FileWant): string {
   const bytes = readBytes(path, want);
   if (bytes.length > want.maxBytes)

@@ -3,10 +3,10 @@ import { type InputStream, LineInput } from "./line-input.ts";
 
 /**
  * What a command sees of the terminal. Results go to standard output, everything else to standard error. All prompts of
- * a process share one reader, so that several answers can be piped in, one a line.
+ * a process share one reader, so that several answers can be piped in, one per line.
  */
 export interface Io {
-  /** Whether somebody sits at the input. Prompts are shown only then. */
+  /** Whether the input is a terminal. Prompts are shown only then. */
   readonly isTTY: boolean;
   /** Writes text as it is to standard output. */
   out(text: string): void;
@@ -43,7 +43,7 @@ const PROCESS_STREAMS: IoStreams = {
   },
 };
 
-const PIPE_ANSWERS = "run it in a terminal, or pipe one answer a line";
+const PIPE_ANSWERS = "run it in a terminal, or pipe one answer per line";
 
 /** The terminal of this process, or of the given streams. The input is not touched before the first question. */
 export function createIo(streams: IoStreams = PROCESS_STREAMS): Io {
@@ -84,10 +84,7 @@ export function createIo(streams: IoStreams = PROCESS_STREAMS): Io {
     },
     async confirm(text) {
       prompt(`${text} [y/N]: `);
-      const line = await answer(
-        reader().next(),
-        `the question was: ${text}; pipe y, or give -y where the command has it`,
-      );
+      const line = await answer(reader().next(), `the question was: ${text}; pipe y, or use -y if the command has it`);
       return line.trim().toLowerCase() === "y";
     },
   };

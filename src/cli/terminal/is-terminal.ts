@@ -2,8 +2,8 @@ import { fstatSync, statSync } from "node:fs";
 import { devNull } from "node:os";
 
 /**
- * Whether a descriptor is a terminal. The module that knows loads those of the network, a tenth of the time of a short
- * command: it is asked only about devices other than the null device.
+ * Whether a descriptor is a terminal. The module that checks this loads network modules, which takes a tenth of a short
+ * command's time: it is used only for devices other than the null device.
  */
 export function isTerminal(descriptor: number): boolean {
   try {

@@ -16,7 +16,7 @@ export interface InputStream {
 /** A line that never ends would fill the memory. */
 const MAX_LINE = 1024 * 1024;
 
-/** Control characters of a terminal that hands over every key. */
+/** Control characters of a terminal in raw mode. */
 const KEY = {
   interrupt: "\u0003",
   end: "\u0004",
@@ -28,7 +28,7 @@ const KEY = {
 
 /**
  * Reads lines from a stream, one at a time, and leaves it paused in between, so that a process with nothing else to do
- * can end. Text behind a line's end waits for the next question.
+ * can end. Text after a line's end waits for the next question.
  */
 export class LineInput {
   readonly #stream: InputStream;
@@ -54,7 +54,9 @@ export class LineInput {
     return this.#nextLine(false);
   }
 
-  /** Like `next`, on a terminal without echo. The prompt is shown by `announce` once nothing typed can be seen any more. */
+  /**
+   * Like `next`, on a terminal without echo. The prompt is shown by `announce` once nothing typed can be seen any more.
+   */
   async nextHidden(announce: () => void): Promise<string | undefined> {
     const raw = this.#stream.isTTY === true && this.#stream.setRawMode !== undefined;
     if (raw) this.#stream.setRawMode?.(true);
@@ -66,7 +68,7 @@ export class LineInput {
     }
   }
 
-  /** Everything up to the end, as text: what signs it must not sign characters that stand for damaged ones. */
+  /** Everything up to the end, as text: a signer must not sign replacement characters. */
   async rest(maxBytes: number): Promise<string> {
     const tooLarge = (): boolean => Buffer.byteLength(this.#pending) > maxBytes;
     while (!this.#ended && !tooLarge()) await this.#more();
@@ -97,7 +99,7 @@ export class LineInput {
     }
   }
 
-  /** Position behind the end of the first line; a terminal that hands over every key ends lines with CR or Ctrl-D. */
+  /** Position after the end of the first line; a terminal in raw mode ends lines with CR or Ctrl-D. */
   #lineEnd(raw: boolean): number | undefined {
     const ends = raw ? ["\r", "\n", KEY.end] : ["\n"];
     const at = smallest(
@@ -124,7 +126,7 @@ export class LineInput {
     return taken;
   }
 
-  /** Resolves when something has arrived, or the end. */
+  /** Resolves when input or its end has arrived. */
   async #more(): Promise<void> {
     const arrived = new Promise<void>((resolve) => {
       this.#wake = resolve;

@@ -10,7 +10,7 @@ export function printResult(value: JsonValue, format: OutputFormat, io: Pick<Io,
   io.out(format === "json" ? `${printJson(value)}\n` : printYaml(value));
 }
 
-/** Prints what a node answered as it is; nothing but the nesting of it is bounded by what was checked before. */
+/** Prints a node's answer unchanged; only its nesting was checked before. */
 export function printAnswer(value: unknown, format: OutputFormat, io: Pick<Io, "out">): void {
   try {
     printResult(value as JsonValue, format, io);

@@ -26,9 +26,9 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Makes the ends that nobody provided for orderly ones. A reader that has gone (`svc ... | head`) ends the process as
- * it would any other program, in order where the command can; output that cannot be written and errors that escaped are
- * reported in one sentence, with a stack only when asked.
+ * Ends the process in an orderly way in cases that the command does not handle. A reader that has gone (`svc ... |
+ * head`) ends the process as it would any other program, in order where the command can; output that cannot be written
+ * and errors that escaped are reported in one sentence, with a stack only when asked.
  */
 export function guardProcess(process: GuardedProcess, { trace }: { readonly trace: boolean }): void {
   let isEnding = false;
@@ -53,8 +53,8 @@ export function guardProcess(process: GuardedProcess, { trace }: { readonly trac
   const terminals = STREAMS.filter((descriptor) => process.isTerminal(descriptor));
   process.on("exit", () => {
     if (terminals.every((descriptor) => process.isTerminal(descriptor))) return;
-    // Node.js sets terminals back at its very end, and aborts where one has gone. Whoever loses its terminal ends by
-    // the signal that says so.
+    // Node.js resets terminals when it exits, and aborts if one has gone. A process that loses its terminal ends by the
+    // matching signal.
     process.removeAllListeners("SIGHUP");
     process.end("SIGHUP");
   });

@@ -7,16 +7,17 @@ export type StopReason = "SIGINT" | "SIGTERM" | "SIGHUP" | "disconnect";
 /** Set in the environment of processes that end with the one that started them. */
 export const SUPERVISED = "SVC_SUPERVISED";
 
-/** The wish that this process ends. */
+/** A request to end this process. */
 export interface StopWish {
   readonly received: Promise<StopReason>;
-  /** All is stopped: nothing is listened to any more, and a second Ctrl-C has nothing left to cut short. */
+  /** Everything has stopped: the listeners are removed, and a second Ctrl-C has nothing left to interrupt. */
   forget(): void;
 }
 
 /**
  * Watches for the end: Ctrl-C, a service manager, the end of the terminal, or the end of the command that started this
- * process (which holds the other end of its IPC channel). The first wish ends things in order, a second Ctrl-C at once.
+ * process (which holds the other end of its IPC channel). The first request ends things in order, a second Ctrl-C at
+ * once.
  */
 export function stopRequested(): StopWish {
   let interrupts = 0;

@@ -2,8 +2,8 @@ import { isPrintable, printable } from "../../util/index.ts";
 import { isArray, isObject, type JsonValue } from "../../wire/index.ts";
 
 /**
- * JSON as YAML text in the layout of the ecosystem's tools: keys in alphabetical order, lists at the indentation of their
- * key, texts that would read as something else in quotes.
+ * JSON as YAML text in the layout of the ecosystem's tools: keys in alphabetical order, lists at the indentation of
+ * their key, texts that would parse as something else in quotes.
  */
 export function printYaml(value: JsonValue): string {
   if (isScalar(value)) return `${scalar(value)}\n`;
@@ -12,7 +12,7 @@ export function printYaml(value: JsonValue): string {
 
 type Scalar = string | number | boolean | null | readonly [] | Readonly<Record<string, never>>;
 
-/** Whether a value stands in one line: empty lists and objects do. */
+/** Whether a value fits on one line: empty lists and objects do. */
 function isScalar(value: JsonValue): value is Scalar {
   if (isArray(value)) return value.length === 0;
   return !isObject(value) || Object.keys(value).length === 0;

@@ -20,5 +20,5 @@ export const OWN_TXS: Readonly<Record<string, readonly CommandSpec[]>> = {
   vesting: VESTING,
 };
 
-/** Commands of no module's messages alone. */
+/** Commands that do not belong to one module. */
 export const TX_COMMANDS: readonly CommandSpec[] = [ESCROW, ...FILE_COMMANDS];

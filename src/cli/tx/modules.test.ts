@@ -353,7 +353,7 @@ describe("tx bank multi-send", () => {
   });
 
   test.each([
-    [[BOB], "give one or more receivers and, behind them, the amount"],
+    [[BOB], "give one or more receivers, then the amount"],
     [["bob", "7stake"], "<to-addresses>:"],
     [[BOB, ALICE], "<amount>:"],
     [[BOB, "0stake"], "is not an amount above zero"],

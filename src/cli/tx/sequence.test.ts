@@ -49,7 +49,7 @@ describe("commands one after the other, between two blocks", () => {
       ]),
     ];
     expect(hashes[0]?.err).toBe("");
-    expect(hashes[1]?.err).toBe("another transaction of the account came first: signing with sequence 1\n");
+    expect(hashes[1]?.err).toBe("another transaction of the account was faster: signing with sequence 1\n");
     for (const { txhash } of hashes) {
       const found = JSON.parse((await chain.run(["query", "wait-tx", txhash, "-o", "json"])).out);
       expect(found).toMatchObject({ code: 0, txhash });
@@ -59,7 +59,7 @@ describe("commands one after the other, between two blocks", () => {
   test("a sequence that was given stays, and its refusal is told", async () => {
     const { code, out, err } = await chain.run(send("--sequence", "0"));
     expect([code, JSON.parse(out).code]).toEqual([1, 32]);
-    expect(err).toContain("Hint: another transaction of this account is on its way: leave out --sequence");
+    expect(err).toContain("Hint: another transaction of this account is pending: leave out --sequence");
   });
 
   test("the same command twice is one transaction: it is not paid for twice", async () => {

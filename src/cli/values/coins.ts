@@ -10,7 +10,7 @@ export interface MessageCoin {
   readonly amount: string;
 }
 
-/** The coins of an argument; none of them nothing. */
+/** The coins of an argument; each amount is above zero. */
 export function coinsArgument(text: string, name: string, flags: Flags): MessageCoin[] {
   return positive(
     inArgument(name, () => parseCoins(text)),
@@ -24,7 +24,7 @@ export function coinArgument(text: string, name: string, flags: Flags): MessageC
   return readCoin(text, `<${name}>`, flags.profile);
 }
 
-/** One coin above zero; `label` is what the user knows the text by. */
+/** One coin above zero; `label` names the text in errors. */
 export function readCoin(text: string, label: string, { denom }: Pick<NetworkProfile, "denom">): MessageCoin {
   let coin: ReturnType<typeof parseCoin>;
   try {

@@ -3,10 +3,10 @@ import type { Flags } from "../command/flags.ts";
 import { usageError } from "../errors.ts";
 
 const NANOS_PER_MS = 1_000_000n;
-/** The last second that a timestamp can tell: the end of the year 9999. */
+/** The last second that a timestamp can hold: the end of the year 9999. */
 export const LAST_SECOND = 253_402_300_799n;
 
-/** `--expiration`: a time, or seconds since 1970; undefined for none, which 0 stands for as well. */
+/** `--expiration`: a time, or seconds since 1970; undefined for none, which 0 also means. */
 export function readExpiration(flags: Flags, nowMs: number): Instant | undefined {
   const text = flags.text("expiration");
   if (text === "" || text === "0") return undefined;
@@ -17,7 +17,7 @@ export function readExpiration(flags: Flags, nowMs: number): Instant | undefined
     );
   }
   if (toNanos(time) > BigInt(nowMs) * NANOS_PER_MS) return time;
-  throw usageError(`${flags.label("expiration")}: ${text} is over`, "give a time in the future");
+  throw usageError(`${flags.label("expiration")}: ${text} is in the past`, "give a time in the future");
 }
 
 /** A time that lies some seconds after a moment. */

@@ -3,7 +3,7 @@ import { usageError } from "../errors.ts";
 
 const TYPE_URL = /^\/[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$/;
 
-/** The type URL of an argument or flag, in the spelling of the network. It may be of a type that we do not know. */
+/** The type URL of an argument or flag, in the spelling of the network. The type may be unknown here. */
 export function typeUrlArgument(text: string, name: string, namespace: Namespace): string {
   if (TYPE_URL.test(text) && text.length <= 256) return toNamespace(text, namespace);
   throw usageError(

@@ -4,7 +4,7 @@ import { type Any, decodeMessage, type PublicKey, publicKeyFromAny, unpackAs } f
 import { clientErrors } from "../errors.ts";
 import type { QueryClient } from "./query.ts";
 
-/** What a signer must know of its account. */
+/** What a signer must know about its account. */
 export interface AccountInfo {
   readonly address: string;
   readonly accountNumber: bigint;
@@ -13,10 +13,10 @@ export interface AccountInfo {
   readonly publicKey: PublicKey | undefined;
 }
 
-/** An account as the chain has it. Rejects with `sdk/22` where there is none. */
+/** An account as the chain stores it. Rejects with `sdk/22` if it does not exist. */
 export async function accountInfo(query: QueryClient, address: string): Promise<AccountInfo> {
   const { account } = await query.call(Query.method.account, { address });
-  if (account === undefined) throw clientErrors.badAnswer(`the node knows no account ${address}`);
+  if (account === undefined) throw clientErrors.badAnswer(`the node does not know the account ${address}`);
   const base = baseAccountOf(account);
   return {
     address: base.address,
@@ -26,12 +26,12 @@ export async function accountInfo(query: QueryClient, address: string): Promise<
   };
 }
 
-/** How deep a base account may lie in an account: that of a vesting account lies two deep. */
+/** How deeply a base account may be nested: in a vesting account it is two levels deep. */
 const MAX_LAYERS = 3;
 
 /**
- * The base account inside any kind of account. Those of modules, those with locked coins, and kinds that are not known
- * here hold it, or something that holds it, in their first field.
+ * The base account inside any kind of account. Module accounts, vesting accounts and unknown kinds hold it, or
+ * something that holds it, in their first field.
  */
 function baseAccountOf(account: Any): BaseAccount {
   const base = unpackAs(BaseAccountSchema, account) ?? baseAccountWithin(account.value);

@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { fromBase64, fromHex, fromUtf8 } from "../../util/index.ts";
 import { clientErrors } from "../errors.ts";
 
-/** Shapes of the node's answers, as far as the client reads them. What it does not read is left alone. */
+/** Shapes of the parts of the node's answers that the client reads. Other parts are ignored. */
 
 const integer = v.pipe(
   v.union([v.string(), v.number()]),
@@ -115,16 +115,16 @@ export function readAnswer<T extends v.GenericSchema>(schema: T, method: string,
   throw clientErrors.badAnswer(`the node's answer to ${method} has no readable ${path}`);
 }
 
-/** The result of `status` as it came. Throws where it is none. */
+/** The result of `status`, unchanged. Throws if it is malformed. */
 export function checkStatus(answer: unknown): unknown {
   readAnswer(status, "status", answer);
   return answer;
 }
 
-/** A hash that no block has is answered without one. */
+/** For an unknown hash the answer has no block. */
 const foundBlock = v.object({ block_id: v.object({ hash: v.string() }), block: v.nullish(v.object({ header })) });
 
-/** The result of `block` or `block_by_hash` as it came. Throws where it is none. */
+/** The result of `block` or `block_by_hash`, unchanged. Throws if it is malformed. */
 export function checkBlock(answer: unknown): unknown {
   readAnswer(foundBlock, "block", answer);
   return answer;
@@ -132,14 +132,14 @@ export function checkBlock(answer: unknown): unknown {
 
 const blockHeaders = v.object({ last_height: integer, block_metas: v.array(v.looseObject({})) });
 
-/** The result of `blockchain`. Throws where it is none. */
+/** The result of `blockchain`. Throws if it is malformed. */
 export function readHeaders(answer: unknown): v.InferOutput<typeof blockHeaders> {
   return readAnswer(blockHeaders, "blockchain", answer);
 }
 
 const blockSearch = v.object({ blocks: v.nullish(v.array(v.looseObject({}))), total_count: integer });
 
-/** The result of `block_search` as it came. Throws where it is none. */
+/** The result of `block_search`, unchanged. Throws if it is malformed. */
 export function checkBlockSearch(answer: unknown): unknown {
   readAnswer(blockSearch, "block_search", answer);
   return answer;
@@ -147,7 +147,7 @@ export function checkBlockSearch(answer: unknown): unknown {
 
 const validatorPage = v.object({ block_height: integer, validators: v.array(v.object({ address: v.string() })) });
 
-/** The result of `validators` as it came. Throws where it is none. */
+/** The result of `validators`, unchanged. Throws if it is malformed. */
 export function checkValidators(answer: unknown): unknown {
   readAnswer(validatorPage, "validators", answer);
   return answer;

@@ -17,7 +17,7 @@ export interface BlockPace {
   readonly blockNanos: bigint;
 }
 
-/** Measures the last hundred blocks up to a height, or as many as there are. */
+/** Measures the last hundred blocks up to a height, or fewer on a younger chain. */
 export async function blockPace(chain: ChainClient, upTo?: bigint): Promise<BlockPace> {
   const { latestHeight, earliestHeight } = await chain.node.status();
   const height = upTo ?? latestHeight;
@@ -37,7 +37,7 @@ async function blockTime(chain: ChainClient, height: bigint): Promise<bigint> {
   const header = member(member(answer, "signed_header"), "header");
   const time = member(header, "time");
   const instant = typeof time === "string" ? parseTimestamp(time) : undefined;
-  if (instant === undefined) throw clientErrors.badAnswer(`the node tells no time of block ${height}`);
+  if (instant === undefined) throw clientErrors.badAnswer(`the node has no time for block ${height}`);
   return toNanos(instant);
 }
 

@@ -4,9 +4,9 @@ import { RpcSocket, type SocketOptions } from "../rpc/websocket.ts";
 import { NodeApi } from "./node.ts";
 import { type QueryClient, queryClient } from "./query.ts";
 
-/** How to reach a chain and what is known of it already. */
+/** How to reach a chain and what is already known about it. */
 export interface ChainOptions extends RpcOptions, SocketOptions {
-  /** Name of the chain; asked of the node when it is not given. */
+  /** Name of the chain; without it the node is asked. */
   readonly chainId?: string;
   /** Spelling of names that the chain knows: `sdk` for ours, `cosmos` for others. */
   readonly namespace?: Namespace;

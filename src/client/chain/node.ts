@@ -18,7 +18,7 @@ export interface EventAttribute {
   readonly index: boolean;
 }
 
-/** What a node says of itself and its chain. */
+/** What a node says about itself and its chain. */
 export interface NodeStatus {
   readonly chainId: string;
   /** Version of the engine, for example `0.38.17`. */
@@ -86,7 +86,7 @@ export interface AbciQueryResult {
   readonly proofOps: readonly { readonly type: string; readonly key: Uint8Array; readonly data: Uint8Array }[];
 }
 
-/** The node's first word on a transaction. */
+/** The node's first answer to a transaction. */
 export interface BroadcastResult {
   readonly hash: string;
   readonly code: number;
@@ -111,7 +111,7 @@ export class NodeApi {
     this.rpc = rpc;
   }
 
-  /** What the node says of itself, its chain and the latest block. */
+  /** What the node says about itself, its chain and the latest block. */
   async status(): Promise<NodeStatus> {
     const { node_info: node, sync_info: sync } = await this.#call(answers.status, { method: "status", params: {} });
     return {
@@ -135,13 +135,13 @@ export class NodeApi {
     return { ...response, proofOps: response.proofOps?.ops ?? [] };
   }
 
-  /** Hands a transaction to the mempool: `sync` waits for its check, `async` for nothing. */
+  /** Submits a transaction to the mempool: `sync` waits for its check, `async` for nothing. */
   async broadcast(tx: Uint8Array, mode: "sync" | "async"): Promise<BroadcastResult> {
     const call = { method: `broadcast_tx_${mode}`, params: { tx: toBase64(tx) } };
     return this.#call(answers.broadcast, call);
   }
 
-  /** A committed transaction by its hash (hex); undefined while the node knows none. */
+  /** A committed transaction by its hash (hex); undefined while the node does not have it. */
   async tx(hash: string): Promise<CommittedTx | undefined> {
     const call = { method: "tx", params: { hash: toBase64(fromHex(hash)), prove: false } };
     try {
@@ -174,7 +174,7 @@ export class NodeApi {
     );
   }
 
-  /** Times of blocks as RFC 3339 with whole seconds, by height; heights the node has not are left out. */
+  /** Times of blocks as RFC 3339 with whole seconds, by height; heights that the node lacks are left out. */
   async blockTimes(heights: readonly bigint[]): Promise<Map<bigint, string>> {
     const distinct = [...new Set(heights)];
     const calls = distinct.map((height) => ({ method: "block", params: { height: height.toString() } }));

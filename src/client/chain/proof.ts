@@ -3,7 +3,7 @@ import { verifyStoreProof } from "../../wire/index.ts";
 import { clientErrors } from "../errors.ts";
 import type { ChainClient } from "./chain.ts";
 
-/** What is asked of a store, and the app hash that is trusted: that of the header behind the height. */
+/** The key queried in a store, and the trusted app hash: that of the header after the height. */
 export interface ProofRequest {
   readonly store: string;
   readonly key: Uint8Array;
@@ -12,8 +12,8 @@ export interface ProofRequest {
 }
 
 /**
- * The bytes under a key of a store, undefined when there are none, as the node proves them: a node that is not trusted
- * cannot tell anything else. Rejects with `wire/2` when the proof does not hold, with `client/4` when there is none.
+ * The bytes under a key of a store, or undefined if it is absent, proven by the node: an untrusted node cannot lie.
+ * Rejects with `wire/2` if the proof does not hold, with `client/4` if there is none.
  */
 export async function provenValue(chain: ChainClient, request: ProofRequest): Promise<Uint8Array | undefined> {
   const { store, key, height, appHash } = request;

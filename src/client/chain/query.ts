@@ -66,7 +66,7 @@ export function queryClient(node: NodeApi, namespace: Namespace = "sdk"): QueryC
   return { call, callAt, service: (service) => serviceClient(service, call) };
 }
 
-/** An application says of a module that it does not have only that it does not know the path. */
+/** For a missing module an application only says that it does not know the path. */
 function refusal(method: DescMethod, answer: AbciQueryResult, namespace: Namespace): SvcError {
   const error = readRefusal(answer);
   if (!isUnknownPath(answer)) return error;
@@ -77,14 +77,14 @@ function refusal(method: DescMethod, answer: AbciQueryResult, namespace: Namespa
   });
 }
 
-/** Our own chains name the error behind a refusal, so they are known by it. */
-const OWN_CHAIN = "this is a chain of svc, which does without the module; the query is for other networks";
+/** Our own chains name the underlying error of a refusal, which identifies them. */
+const OWN_CHAIN = "this is a chain of svc, which does not have the module; the query is for other networks";
 
 function isUnknownPath({ codespace, code, log }: AbciQueryResult): boolean {
   return isOneOf([sdkErrors.unknownRequest], { codespace, code }) && log.startsWith("unknown query path");
 }
 
-/** Whether a chain said that it does not have what a query asks. */
+/** Whether a chain said that it does not support a query. */
 export function isMissingQuery(error: unknown): boolean {
   return isOneOf([clientErrors.noQuery], error);
 }
@@ -97,7 +97,7 @@ function serviceClient<S extends DescService>(service: S, call: QueryClient["cal
   return Object.fromEntries(functions) as ServiceClient<S>;
 }
 
-/** The remedy is another node; which byte was wrong is for those who look into it. */
+/** The remedy is another node; the cause holds the details. */
 function readOutput<D extends DescMessage>(schema: D, bytes: Uint8Array): MessageShape<D> {
   try {
     return decodeMessage(schema, bytes);

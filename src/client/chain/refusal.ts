@@ -1,10 +1,10 @@
 import { type ErrorFactory, SvcError, sdkErrors } from "../../util/index.ts";
 import type { AbciQueryResult } from "./node.ts";
 
-/** Status words of gRPC for errors of queries, as the ecosystem's clients tell them. */
+/** Status words of gRPC for query errors, as the ecosystem's clients print them. */
 export type QueryFault = "InvalidArgument" | "Unauthenticated" | "NotFound" | "Unknown";
 
-/** A query that the application refused: codespace and code of its own error where the answer tells them. */
+/** A query that the application refused: codespace and code of its own error if the answer has them. */
 class QueryRefusal extends SvcError {
   readonly fault: QueryFault;
 
@@ -27,9 +27,9 @@ export function queryFault(error: unknown): QueryFault {
 }
 
 /**
- * The error behind a refusal. Applications put errors of their handlers in the words of gRPC, `rpc error: code =
- * NotFound desc = ...: key not found`, once or twice over, with one of four codes: those words are taken off again, and
- * the code is that of the inner error if it can be recognised.
+ * The underlying error of a refusal. Applications wrap errors of their handlers in gRPC text, `rpc error: code =
+ * NotFound desc = ...: key not found`, once or twice, with one of four codes: that text is removed, and the code is
+ * that of the inner error if it can be recognised.
  */
 export function readRefusal(answer: Pick<AbciQueryResult, "codespace" | "code" | "log" | "info">): SvcError {
   const { codespace, code, log } = answer;
@@ -38,7 +38,7 @@ export function readRefusal(answer: Pick<AbciQueryResult, "codespace" | "code" |
   const words = log.replace(STATUS, "");
   const inner = withoutCarrier(words, code);
   const own = named(answer.info) ?? described(inner);
-  // What carried the error stays where it is all that tells the kind; "unknown request" tells nothing.
+  // The wrapper stays if only it gives the kind of error; "unknown request" does not.
   const isCarrier = own === undefined || (own.codespace === codespace && own.code === code);
   const message = isCarrier && code !== sdkErrors.unknownRequest.code ? words : inner;
   return new QueryRefusal(fault, { ...(own ?? { codespace, code }), message });
@@ -47,7 +47,7 @@ export function readRefusal(answer: Pick<AbciQueryResult, "codespace" | "code" |
 const STATUS = /^(?:rpc error: code = \w+ desc = )+/;
 const GAS = /\s+with gas (?:used|wanted): '\d+'(?: and gas used: '\d+')?\s*$/i;
 
-/** The words inside, without the description of the code that carried them and what a simulation had used. */
+/** The inner text, without the description of the outer code and the gas used by a simulation. */
 function withoutCarrier(words: string, code: number): string {
   const tail = `: ${SDK_ROWS.find((row) => row.code === code)?.description}`;
   return (words.endsWith(tail) ? words.slice(0, -tail.length) : words).replace(GAS, "");
@@ -61,7 +61,7 @@ function named(info: string): { codespace: string; code: number } | undefined {
   return codespace === undefined ? undefined : { codespace, code: Number(code) };
 }
 
-/** Other chains tell no more than the text, which ends in the description of the error. */
+/** Other chains return only the text, which ends in the description of the error. */
 function described(message: string): { codespace: string; code: number } | undefined {
   const row = SDK_ROWS.find(({ description }) => message === description || message.endsWith(`: ${description}`));
   return row === undefined ? undefined : { codespace: "sdk", code: row.code };

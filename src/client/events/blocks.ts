@@ -3,15 +3,15 @@ import type { Block } from "../chain/node.ts";
 import { clientErrors, RpcError } from "../errors.ts";
 import { Wake } from "./wake.ts";
 
-/** From where blocks are followed, and for how long. */
+/** Where following blocks begins, and when it ends. */
 export interface FollowOptions {
   /** First block; by default the one after the node's latest. */
   readonly from?: bigint;
   /** Ends the iteration. */
   readonly signal?: AbortSignal;
-  /** Longest time between two looks at the node in milliseconds; new-block events make it look earlier. */
+  /** Longest time between two polls of the node in milliseconds; new-block events trigger earlier ones. */
   readonly pollMs?: number;
-  /** Told of what went wrong before each new attempt. */
+  /** Receives the error before each new attempt. */
   readonly onProblem?: (error: Error) => void;
 }
 
@@ -22,10 +22,9 @@ const NOT_YET =
 const PRUNED = /lowest height is (\d+)/;
 
 /**
- * All blocks from a height on, in order and without gaps, with everything that happened in them; waits for blocks to
- * come. Lost connections are overcome silently (`onProblem` hears of them). Ends when the signal is aborted. Rejects
- * with `clientErrors.pruned` when the node no longer has a block and `clientErrors.wrongChain` when it serves another
- * chain.
+ * All blocks from a height on, in order and without gaps, with everything that happened in them; waits for new blocks.
+ * Lost connections are re-established silently (`onProblem` is called). Ends when the signal is aborted. Rejects with
+ * `clientErrors.pruned` when the node no longer has a block and `clientErrors.wrongChain` when it serves another chain.
  */
 export async function* followBlocks(chain: ChainClient, options: FollowOptions = {}): AsyncGenerator<Block, void> {
   const { signal, pollMs = DEFAULT_POLL_MS } = options;
@@ -75,7 +74,7 @@ class Retry {
     this.#options = options;
   }
 
-  /** The answer, or undefined when told to stop. */
+  /** The answer, or undefined if it has to stop. */
   async until<T>(call: () => Promise<T>): Promise<T | undefined> {
     const { signal, pollMs = DEFAULT_POLL_MS, onProblem } = this.#options;
     for (let pause = pollMs; signal?.aborted !== true; pause = Math.min(pause * 2, MAX_PAUSE_MS)) {
@@ -97,7 +96,7 @@ function isFinal(error: Error): boolean {
   );
 }
 
-/** Wakes the follower at every new block, as long as the node's events can be had; polling does without them. */
+/** Wakes the follower at every new block while the node's events are available; otherwise it polls. */
 function wakeOnBlocks(chain: ChainClient, wake: Wake, options: FollowOptions): () => void {
   const events = chain.socket().subscribe("tm.event='NewBlock'");
   const listen = async (): Promise<void> => {

@@ -4,7 +4,7 @@ import { type FollowOptions, followBlocks } from "./blocks.ts";
 
 /** Which events are wanted, and from which block on. */
 export interface WatchOptions extends FollowOptions {
-  /** Type of the events, for example `transfer`; all types where it is left out. */
+  /** Type of the events, for example `transfer`; all types if left out. */
   readonly type?: string;
   /** Attributes that must have these values, for example `{ recipient: "svc1..." }`. */
   readonly attributes?: Readonly<Record<string, string>>;
@@ -16,12 +16,12 @@ export interface WatchedEvent {
   /** Upper-case hex; absent for events of the block itself. */
   readonly txHash: string | undefined;
   readonly type: string;
-  /** Values by key; where a key stands twice the last one counts. */
+  /** Values by key; if a key appears twice the last one counts. */
   readonly attributes: Readonly<Record<string, string>>;
 }
 
 /**
- * Events of committed blocks that match, in the order of the chain, each once and without gaps over lost connections.
+ * Events of committed blocks that match, in the order of the chain, each exactly once, even across lost connections.
  * Events of failed transactions are left out. Ends and rejects as `followBlocks` does.
  */
 export async function* watchEvents(chain: ChainClient, options: WatchOptions = {}): AsyncGenerator<WatchedEvent, void> {

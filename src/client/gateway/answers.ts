@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { gatewayClientErrors } from "./errors.ts";
 
-/** Answers come from a stranger: only what is read is taken over, and it must be of its type. */
+/** Answers are untrusted: only the fields we read are kept, and they must have the right type. */
 
 const count = v.optional(v.number(), 0);
 const texts = v.nullish(v.array(v.string()), []);
@@ -68,7 +68,7 @@ const event = v.object({
 export type ServiceStatus = v.InferOutput<typeof service>;
 /** A lease as its provider sees it. `forwarded_ports[].externalPort` is the port on `host`. */
 export type LeaseStatus = v.InferOutput<typeof lease>;
-/** What a provider makes of an order: whether it bids, and why not. */
+/** A provider's decision on an order: whether it bids, and if not, why. */
 export type OrderStatus = v.InferOutput<typeof order>;
 /** One line that a replica of a service wrote. */
 export type GatewayLogLine = v.InferOutput<typeof logLine>;

@@ -20,9 +20,9 @@ import { type GatewayCredential, makeToken } from "./credential.ts";
 import { exchange } from "./request.ts";
 import { Feed, followLogs, openSocket, ShellSession } from "./stream/index.ts";
 
-/** A provider, and how a tenant proves who he is. */
+/** A provider, and how the tenant authenticates to it. */
 export interface GatewayClientOptions extends GatewayTarget {
-  /** Not needed for what the provider tells everybody. */
+  /** Not needed for public information. */
   readonly credential?: GatewayCredential;
   /** Milliseconds for a connection and for an answer; a manifest may take longer. */
   readonly timeoutMs?: number;
@@ -42,7 +42,7 @@ export interface StreamRequest {
 
 /** Which lines are wanted. */
 export interface LogRequest extends StreamRequest {
-  /** Told when a followed stream broke and is sought again. */
+  /** Called when a followed stream broke and is being reconnected. */
   readonly onRetry?: (reason: Error) => void;
 }
 
@@ -57,7 +57,7 @@ export interface ShellRequest {
 
 const TIMEOUT_MS = 15_000;
 const MANIFEST_TIMEOUT_MS = 120_000;
-/** Seconds; what stays open for long ends with its token. */
+/** Seconds; a long-lived connection ends when its token expires. */
 const STREAM_LIFETIME = 3_600;
 
 /** What a token must allow for a call. */
@@ -67,7 +67,10 @@ interface Purpose {
   readonly lifetime?: number;
 }
 
-/** A provider's gateway, for a tenant. Each call opens a connection of its own and sends nothing before it knows the server. */
+/**
+ * A provider's gateway, for a tenant. Each call opens its own connection and sends nothing before the server is
+ * authenticated.
+ */
 export class GatewayClient {
   readonly #options: GatewayClientOptions;
   readonly #timeoutMs: number;
@@ -87,7 +90,7 @@ export class GatewayClient {
     return this.#get("/version");
   }
 
-  /** Hands the manifest over; resolves when the provider has stored it. */
+  /** Sends the manifest; resolves when the provider has stored it. */
   async sendManifest(dseq: bigint, manifest: Manifest): Promise<void> {
     const purpose: Purpose = { scope: "send-manifest", id: { dseq } };
     const path = `/deployment/${dseq}/manifest`;
@@ -105,19 +108,19 @@ export class GatewayClient {
     return readLeaseStatus(await this.#get(`${leasePath(lease)}/status`, { scope: "status", id: lease }));
   }
 
-  /** The same of one service. */
+  /** The same for one service. */
   async serviceStatus(lease: LeaseKey, service: string): Promise<ServiceStatus> {
     const path = `${leasePath(lease)}/service/${encodeURIComponent(service)}/status`;
     return readServiceStatus(await this.#get(path, { scope: "status", id: lease }));
   }
 
-  /** What the provider makes of an order of ours: why it does not bid. */
+  /** The provider's decision on one of our orders: why it does not bid. */
   async orderStatus({ dseq, gseq, oseq }: OrderKey): Promise<OrderStatus> {
     const path = `/order/${dseq}/${gseq}/${oseq}`;
     return readOrderStatus(await this.#get(path, { scope: "status", id: { dseq } }));
   }
 
-  /** Lines of all replicas; with `follow` for as long as the lease lives, over breaks of the connection. */
+  /** Lines of all replicas; with `follow` for as long as the lease lives, across lost connections. */
   logs(lease: LeaseKey, request: LogRequest): AsyncIterable<GatewayLogLine> {
     const open = (tail: number) =>
       this.#feed({ lease, kind: "logs", scope: "logs" }, { ...request, tail }, readLogLine);
@@ -193,7 +196,7 @@ export class GatewayClient {
     return connectGateway(this.#options, { credential: identified ? credential : undefined, timeoutMs, now: now() });
   }
 
-  /** A fresh token for every call, that allows only that call. */
+  /** A fresh token for every call, which allows only that call. */
   async #token(purpose: Purpose | undefined): Promise<string | undefined> {
     const { credential, provider, now = Date.now } = this.#options;
     if (purpose === undefined || credential?.kind !== "token") return undefined;

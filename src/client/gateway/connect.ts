@@ -13,7 +13,7 @@ export interface PublishedCertificate {
   readonly pem: Uint8Array;
 }
 
-/** A provider and how to know it. */
+/** A provider and how to authenticate it. */
 export interface GatewayTarget {
   /** The provider's account. */
   readonly provider: string;
@@ -32,7 +32,9 @@ export interface ConnectOptions {
 
 const SERVER_AUTH = "1.3.6.1.5.5.7.3.1";
 
-/** A connection to the provider itself: its certificate is byte for byte the one on the chain, or nothing is sent. */
+/**
+ * A connection to the provider itself: nothing is sent unless its certificate is byte for byte the one on the chain.
+ */
 export async function connectGateway(target: GatewayTarget, options: ConnectOptions): Promise<TLSSocket> {
   const socket = await openSocket(target, options);
   try {
@@ -79,7 +81,7 @@ function openSocket({ hostUri }: GatewayTarget, { credential, timeoutMs }: Conne
     socket.once("timeout", () => fail(new Error("no connection in time")));
     socket.once("secureConnect", () => {
       socket.off("error", fail);
-      // Whoever uses the socket listens for its errors; until then they must not end the process.
+      // The user of the socket listens for its errors; until then they must not end the process.
       socket.on("error", () => {});
       socket.removeAllListeners("timeout").setTimeout(0);
       resolve(socket);

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { signToken, TOKEN_DEFAULT_LIFETIME, type TokenScope, type TokenSigner } from "../../crypto/index.ts";
 import type { OrderNumbers } from "../../wire/index.ts";
 
-/** How a tenant proves who he is: with the certificate he published, or with tokens signed by his account's key. */
+/** How a tenant authenticates: with a published certificate, or with tokens signed by the account's key. */
 export type GatewayCredential =
   | { readonly kind: "certificate"; readonly certificate: string; readonly privateKey: string }
   | { readonly kind: "token"; readonly account: string; readonly sign: TokenSigner };
@@ -11,7 +11,7 @@ export type GatewayCredential =
 export interface TokenPurpose extends OrderNumbers {
   readonly provider: string;
   readonly scope: TokenScope;
-  /** Seconds; 15 minutes where it is left out. */
+  /** Seconds; default: 15 minutes. */
   readonly lifetime?: number;
 }
 

@@ -14,7 +14,7 @@ export const gatewayClientErrors = defineErrors("provider-client", {
     "nothing was sent to it; the provider must use the certificate that it has published on the chain",
   ],
   refused: [4, "refused by the provider"],
-  badAnswer: [5, "unexpected answer of the provider"],
+  badAnswer: [5, "unexpected answer from the provider"],
   timeout: [6, "the provider did not answer in time"],
   ended: [7, "the stream was ended by the provider"],
 });

@@ -16,7 +16,7 @@ export interface PlainRequest {
   readonly timeoutMs: number;
 }
 
-/** Sends one request over a connection of its own and reads the JSON of the answer; undefined where there is none. */
+/** Sends one request over its own connection and reads the answer's JSON; undefined if it is not JSON. */
 export async function exchange(socket: Socket, options: PlainRequest): Promise<unknown> {
   const { method, path, host, token, body, timeoutMs } = options;
   const request = httpRequest({
@@ -52,7 +52,7 @@ function responseOf(request: ClientRequest, body: string | undefined): Promise<I
   });
 }
 
-/** The answer counts as a whole: one whose end never comes is late as well. */
+/** The timeout covers the whole answer: one that never ends is late as well. */
 async function within<T>(timeoutMs: number, answer: Promise<T>): Promise<T> {
   const timer = new AbortController();
   const late = pause(timeoutMs, undefined, { signal: timer.signal }).then(() => {

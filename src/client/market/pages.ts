@@ -1,9 +1,9 @@
 import type { PageResponse } from "../../wire/gen/sdk/base/query/v1beta1/pagination_pb.js";
 import { clientErrors } from "../errors.ts";
 
-/** Rows asked for at once. */
+/** Rows requested at once. */
 const PAGE_ROWS = 500n;
-/** A list of this many pages has no end. */
+/** A list with this many pages is considered endless. */
 const MAX_PAGES = 10_000;
 
 export interface PageInit {
@@ -20,7 +20,7 @@ export async function allPages<T extends { readonly pagination?: PageResponse | 
   do {
     const answer = await ask({ key, limit: PAGE_ROWS });
     answers.push(answer);
-    if (answers.length > MAX_PAGES) throw clientErrors.badAnswer("the node answers with pages without end");
+    if (answers.length > MAX_PAGES) throw clientErrors.badAnswer("the node's list does not end");
     key = new Uint8Array(answer.pagination?.nextKey ?? []);
   } while (key.length > 0);
   return answers;

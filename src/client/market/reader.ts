@@ -31,10 +31,13 @@ import type {
   ProviderRecord,
 } from "./types.ts";
 
-/** What is needed of a query client: rejects with the chain's codespace and code, or with anything when it got no answer. */
+/**
+ * What is needed of a query client: rejects with the chain's codespace and code, or with anything when it got no
+ * answer.
+ */
 export type ChainQuery = Pick<QueryClient, "call">;
 
-/** Rows that fit all that is given; what is left out, or is empty or 0, fits everything. */
+/** Selects rows that match all given fields; a field that is left out, empty or 0 matches everything. */
 export interface MarketFilter<State extends string> {
   readonly owner?: string;
   readonly dseq?: bigint;
@@ -46,7 +49,7 @@ export interface MarketFilter<State extends string> {
 
 /**
  * The marketplace as the chain knows it. `undefined` means that the chain answered and has no such record; every call
- * rejects when the chain could not be asked, so a failed query never proves that something is gone.
+ * rejects if the chain could not be queried, so a failed query never proves that something is gone.
  */
 export interface MarketReader {
   depositTerms(): Promise<DepositTerms>;
@@ -65,10 +68,10 @@ export interface MarketReader {
   leases(filter: MarketFilter<LeaseRecord["state"]>): Promise<readonly PaidLease[]>;
   provider(address: string): Promise<ProviderRecord | undefined>;
   providers(): Promise<readonly ProviderRecord[]>;
-  /** What auditors have signed of the provider. */
+  /** The provider's attributes that auditors have signed. */
   audits(provider: string): Promise<readonly AuditedAttributes[]>;
   certificate(owner: string, serial: string): Promise<CertificateRecord | undefined>;
-  /** Those that are not revoked; they may have expired. */
+  /** Certificates that are not revoked; they may have expired. */
   validCertificates(owner: string): Promise<readonly CertificateRecord[]>;
 }
 

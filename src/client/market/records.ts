@@ -30,7 +30,7 @@ import type {
   ProviderRecord,
 } from "./types.ts";
 
-/** The chain's messages as records. One that lacks a part, or is in a state that nobody knows, proves nothing: it is refused. */
+/** The chain's messages as records. One that lacks a part, or has an unknown state, proves nothing: it is refused. */
 
 export function readDeployment({ deployment, groups, escrowAccount }: QueryDeploymentResponse): DeploymentRecord {
   const { deploymentId: id, state, version, createdAt } = need(deployment, "deployment");

@@ -4,17 +4,17 @@ import type { Attribute } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
 import type { GroupSpec } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
 import type { LeaseKey, OrderKey } from "../../wire/index.ts";
 
-/** The records of the marketplace as those who buy and sell in it read them. Prices are per block. */
+/** The records of the marketplace as tenants and providers read them. Prices are per block. */
 
 export interface GroupRecord {
   readonly gseq: number;
   readonly state: "open" | "paused" | "insufficient_funds" | "closed";
   readonly spec: GroupSpec;
-  /** Name of the reason for which it stopped; `not_closed` while it has not. */
+  /** Name of the reason why it stopped; `not_closed` while it has not. */
   readonly closeReason: string;
 }
 
-/** Money behind a deployment. Amounts are those of the last settlement. */
+/** Money of a deployment. Amounts are those of the last settlement. */
 export interface EscrowRecord {
   readonly denom: string;
   readonly balance: bigint;
@@ -52,7 +52,7 @@ export interface BidRecord {
 
 export interface LeaseRecord {
   readonly id: LeaseKey;
-  /** Both states beside `active` are final. */
+  /** Both states other than `active` are final. */
   readonly state: "active" | "insufficient_funds" | "closed";
   readonly price: DecimalCoin;
   readonly createdAt: bigint;
@@ -66,9 +66,9 @@ export interface PaymentRecord {
   readonly rate: DecimalCoin;
   /** Paid out to the provider. */
   readonly withdrawn: bigint;
-  /** Earned and not yet paid out. */
+  /** Earned but not yet paid out. */
   readonly accrued: bigint;
-  /** The part of `accrued` that the last settlement has taken from the account already. */
+  /** The part of `accrued` that the last settlement has already taken from the account. */
   readonly settled: bigint;
 }
 
@@ -77,7 +77,7 @@ export interface PaidLease extends LeaseRecord {
   readonly payment: PaymentRecord;
 }
 
-/** What a provider says of itself. */
+/** What a provider says about itself. */
 export interface ProviderRecord {
   readonly address: string;
   /** `https://host:port` of its gateway. */
@@ -91,19 +91,19 @@ export interface CertificateRecord {
   readonly pem: Uint8Array;
 }
 
-/** What the chain asks of bids. */
+/** What the chain requires of bids. */
 export interface MarketParams {
   readonly orderMaxBids: number;
-  /** Least deposits, the default denomination first. */
+  /** Minimum deposits, the default denomination first. */
   readonly bidMinDeposits: readonly IntCoin[];
 }
 
-/** What the chain asks of the money behind a deployment. */
+/** What the chain requires of a deployment's money. */
 export interface DepositTerms {
-  /** Least deposits, the default denomination first. */
+  /** Minimum deposits, the default denomination first. */
   readonly minDeposits: readonly IntCoin[];
   /** A lease needs funds for this many blocks. */
   readonly startBlocks: bigint;
-  /** What a deployment may ask for. */
+  /** Limits on what a deployment may request. */
   readonly limits: SdlLimits;
 }

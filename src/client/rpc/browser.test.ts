@@ -98,7 +98,7 @@ describe("websockets of the browser", () => {
     await Promise.all([silent.until(1), closed.until(1)]);
     second.close();
     first.abort();
-    expect(silent.told).toEqual(["open", "the node has gone silent"]);
+    expect(silent.told).toEqual(["open", "the node stopped answering"]);
     await node.stop();
     expect([silent.told.length, closed.told]).toEqual([2, ["open"]]);
   });

@@ -20,19 +20,19 @@ const SCHEMES: Readonly<Record<string, "http:" | "https:">> = {
 
 /**
  * Reads a node address: `tcp://host:port`, `http(s)://host[:port][/path]`, or bare `host[:port]`. Without a port the
- * first and the last have 26657, the others that of their scheme.
+ * first and the last use 26657, the others the port of their scheme.
  */
 export function parseNodeAddress(text: string): Endpoint {
   const trimmed = text.trim();
   const hasScheme = /^[a-zA-Z][a-zA-Z0-9+.-]*:\/\//.test(trimmed);
   const source = hasScheme ? trimmed : `tcp://${trimmed}`;
   const scheme = SCHEMES[source.slice(0, source.indexOf("//")).toLowerCase()];
-  // The parser knows ports, paths and IPv6 of the schemes of the web alone.
+  // The parser handles ports, paths and IPv6 only for web schemes.
   const rest = source.slice(source.indexOf("//"));
   const http = scheme === undefined || trimmed === "" ? undefined : tryUrl(scheme + rest);
   const isHost = http !== undefined && http.hostname !== "" && http.hostname.length <= MAX_HOST_NAME;
   if (!isHost || http.username !== "" || http.hash !== "" || http.search !== "") {
-    // A password in it is for no log and no screen.
+    // Logs and screens must not show a password in it.
     throw clientErrors.badAddress(JSON.stringify(trimmed.replace(/[^/@]*@/, "...@").slice(0, 200)));
   }
   if (/^tcp:/i.test(source) && http.port === "" && !/:80\/?$/.test(rest)) http.port = String(PORTS.rpc);

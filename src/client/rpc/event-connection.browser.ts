@@ -1,6 +1,6 @@
 import type { Connect, ConnectionHandlers, EventConnection } from "./event-connection.ts";
 
-/** Pings of websockets are out of reach for pages; a call whose answer nobody reads does the same. */
+/** Pages cannot send websocket pings; a call whose answer is ignored does the same. */
 const PING = JSON.stringify({ jsonrpc: "2.0", id: 0, method: "health", params: {} });
 
 /** Connections of the browser itself. */
@@ -34,8 +34,8 @@ function connection(socket: WebSocket, handlers: ConnectionHandlers): EventConne
     },
     abort() {
       socket.close();
-      // The browser waits for an answer to its farewell, which a dead connection never gives.
-      end(new Error("the node has gone silent"));
+      // The browser waits for the close frame of the other side, which a dead connection never sends.
+      end(new Error("the node stopped answering"));
     },
   };
 }

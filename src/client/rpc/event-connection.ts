@@ -1,12 +1,12 @@
 import type { WebSocket } from "ws";
 
-/** What a connection tells of. */
+/** Events of a connection. */
 export interface ConnectionHandlers {
   onOpen(): void;
   onText(text: string): void;
-  /** Anything came: the other side lives. */
+  /** Anything was received: the other side is alive. */
   onLife(): void;
-  /** The connection has ended or never was; told once, and not after `close`. */
+  /** The connection has ended or could not be made; called once, and not after `close`. */
   onEnd(reason: Error): void;
 }
 
@@ -14,7 +14,7 @@ export interface ConnectionHandlers {
 export interface EventConnection {
   /** Sends text when the connection is open, and nothing otherwise. */
   send(text: string): void;
-  /** Asks for a sign of life. */
+  /** Sends a ping. */
   ping(): void;
   /** Ends in order; nothing more is delivered. */
   close(): void;
@@ -27,7 +27,7 @@ export type Connect = (url: URL, handlers: ConnectionHandlers) => EventConnectio
 
 const MAX_MESSAGE_BYTES = 256 << 20;
 
-/** The library is loaded at the first subscription: most programs have none. */
+/** The library is loaded at the first subscription: most programs never subscribe. */
 export async function loadConnect(): Promise<Connect> {
   const { WebSocket } = await import("ws");
   return (url, handlers) => connection(new WebSocket(url, { maxPayload: MAX_MESSAGE_BYTES }), handlers);

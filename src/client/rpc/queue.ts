@@ -1,6 +1,6 @@
 /**
  * A bounded queue between a producer that cannot wait and one consumer. When the consumer is too slow the queue is
- * emptied and `overflow` stands in for what was lost.
+ * emptied and `overflow` replaces what was lost.
  */
 export class Queue<T> implements AsyncIterable<T> {
   readonly #limit: number;

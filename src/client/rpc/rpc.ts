@@ -3,11 +3,11 @@ import { clientErrors, RpcError } from "../errors.ts";
 import { type Endpoint, parseNodeAddress } from "./endpoint.ts";
 import { httpTransport, type Transport } from "./transport.ts";
 
-/** How requests travel. */
+/** The transport of requests. */
 export interface RpcOptions {
   /** Longest wait for one answer in milliseconds; default 10 s. */
   readonly timeoutMs?: number;
-  /** How requests travel; HTTP by default. */
+  /** The transport of requests; HTTP by default. */
   readonly transport?: Transport;
 }
 
@@ -51,7 +51,7 @@ export class RpcClient {
     return results;
   }
 
-  /** Ends connections that are kept open. */
+  /** Closes kept-alive connections. */
   close(): void {
     this.#transport.close();
   }
@@ -98,7 +98,7 @@ function kindOf(text: string): string {
   if (start === "") return "nothing";
   if (start.startsWith("<")) return "a web page";
   const shown = JSON.stringify(start.slice(0, 80));
-  return /^[[{]/.test(start) ? `JSON that is damaged or breaks off: ${shown}` : `no JSON: ${shown}`;
+  return /^[[{]/.test(start) ? `damaged or truncated JSON: ${shown}` : `not JSON: ${shown}`;
 }
 
 function resultOf(answer: unknown, node: string): unknown {
@@ -107,14 +107,14 @@ function resultOf(answer: unknown, node: string): unknown {
   if (isRecord(error)) {
     const { code, message, data = "" } = error;
     if (typeof code !== "number" || typeof message !== "string")
-      throw clientErrors.badAnswer(`the node at ${node} answered an error without code and message`);
+      throw clientErrors.badAnswer(`the node at ${node} answered with an error without code and message`);
     throw new RpcError(code, oneLine(message), oneLine(typeof data === "string" ? data : JSON.stringify(data)));
   }
-  if (result === undefined) throw clientErrors.badAnswer(`the node at ${node} answered no result`);
+  if (result === undefined) throw clientErrors.badAnswer(`the node at ${node} answered without a result`);
   return result;
 }
 
-/** Words of a node stand in a sentence of ours. */
+/** The node's text becomes part of our sentence. */
 function oneLine(text: string): string {
   return text.replace(/\s*[\r\n]+\s*/g, " ");
 }

@@ -2,7 +2,7 @@ import { errorText } from "../../util/index.ts";
 import { clientErrors } from "../errors.ts";
 import type { Transport } from "./transport.ts";
 
-/** Requests by `fetch`; the browser keeps connections and uses them again. */
+/** Requests by `fetch`; the browser keeps and reuses connections. */
 export function httpTransport(url: URL): Transport {
   let closing = new AbortController();
   return {
@@ -24,6 +24,6 @@ export function httpTransport(url: URL): Transport {
   };
 }
 
-/** Browsers do not tell a page which of these it was. */
+/** Browsers do not tell a page which of these is the cause. */
 const HINT =
-  "is the node running, the address right, and this page's origin allowed with --rpc.cors-allowed-origins of the node?";
+  "is the node running, is the address right, and does the node allow this page's origin (--rpc.cors-allowed-origins)?";

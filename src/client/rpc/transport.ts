@@ -4,7 +4,7 @@ import { SvcError } from "../../util/index.ts";
 import { clientErrors } from "../errors.ts";
 import { reasonOf } from "./reason.ts";
 
-/** Posts a body and answers the body of the response. */
+/** Posts a body and returns the body of the response. */
 export interface Transport {
   post(body: string, timeoutMs: number): Promise<string>;
   close(): void;
@@ -14,7 +14,7 @@ export interface Transport {
 const MAX_ANSWER_BYTES = 256 << 20;
 const MAX_SOCKETS = 32;
 
-/** HTTP or HTTPS with connections that are kept and used again. */
+/** HTTP or HTTPS with kept-alive connections. */
 export function httpTransport(url: URL, maxBytes = MAX_ANSWER_BYTES): Transport {
   const secure = url.protocol === "https:";
   const options = { keepAlive: true, maxSockets: MAX_SOCKETS };
@@ -26,7 +26,7 @@ export function httpTransport(url: URL, maxBytes = MAX_ANSWER_BYTES): Transport 
       const settings: RequestOptions = { method: "POST", agent, headers: headersFor(url, body) };
       const request = send(url, settings, (response) => readBody(response, maxBytes).then(resolve, reject));
       const timer = setTimeout(() => {
-        // Where a part of the answer has come, its reader would hear of a broken connection first.
+        // Once part of the answer has arrived, its reader sees a broken connection first.
         const late = new TimeoutError(timeoutMs);
         reject(late);
         request.destroy(late);
@@ -40,7 +40,7 @@ export function httpTransport(url: URL, maxBytes = MAX_ANSWER_BYTES): Transport 
     async post(body, timeoutMs) {
       try {
         return await once(body, timeoutMs).catch((error) => {
-          // The node closed an idle connection just as it was taken again: nothing was answered.
+          // The node closed an idle connection just as it was reused: there was no answer.
           if (error instanceof StaleSocket) return once(body, timeoutMs);
           throw error;
         });
@@ -73,12 +73,13 @@ function headersFor(url: URL, body: string): Record<string, string> {
   };
 }
 
-/** The text of an answer of a node. Proxies and servers of other kinds answer with a status, and a page for people. */
+/** The text of a node's answer. Proxies and other servers answer with a status and a page for people. */
 async function readBody(response: IncomingMessage, maxBytes: number): Promise<string> {
   const text = await readText(response, maxBytes);
   const { statusCode = 0, headers } = response;
   if (statusCode < 300 || /^\s*[[{]/.test(text)) return text;
-  const place = headers.location === undefined ? "" : `, and names ${JSON.stringify(headers.location.slice(0, 200))}`;
+  const place =
+    headers.location === undefined ? "" : `, and redirects to ${JSON.stringify(headers.location.slice(0, 200))}`;
   response.destroy();
   throw clientErrors.badAnswer(`the server answers with HTTP status ${statusCode}${place}`);
 }

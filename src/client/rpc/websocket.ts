@@ -7,8 +7,8 @@ import { isRecord } from "./rpc.ts";
 /** What a subscription yields. */
 export type SubscriptionItem =
   /**
-   * The subscription has begun, again or for the first time, or events were dropped: whatever happened before may have
-   * been missed, and the consumer catches up by asking.
+   * The subscription has begun, again or for the first time, or events were dropped: the consumer may have missed
+   * earlier events and catches up by querying.
    */
   { readonly kind: "resumed" } | { readonly kind: "event"; readonly type: string; readonly value: unknown };
 
@@ -16,9 +16,9 @@ export type SubscriptionItem =
 export interface SocketOptions {
   /** First pause before a new attempt in milliseconds; it doubles up to 30 s. */
   readonly retryMs?: number;
-  /** Silence after which the connection counts as dead; the node's own pings count as a sign of life. */
+  /** Silence after which the connection counts as dead; the node's pings reset it. */
   readonly silenceMs?: number;
-  /** Told of every lost connection and failed attempt. */
+  /** Called for every lost connection and failed attempt. */
   readonly onProblem?: (error: Error) => void;
 }
 
@@ -38,7 +38,7 @@ const MAX_RETRY_MS = 30_000;
 const DEFAULT_RETRY_MS = 250;
 const DEFAULT_SILENCE_MS = 45_000;
 
-/** Event subscriptions of a node over one connection, which is made when needed and made anew when it breaks. */
+/** Event subscriptions of a node over one connection, which is opened when needed and reopened when it breaks. */
 export class RpcSocket {
   readonly #url: URL;
   readonly #options: SocketOptions;
@@ -58,8 +58,8 @@ export class RpcSocket {
   }
 
   /**
-   * Events that match a query such as `tm.event='NewBlock'`, from now on. The iteration ends when it is left or closed;
-   * it rejects with `RpcError` when the node refuses the query.
+   * Events that match a query such as `tm.event='NewBlock'`, from now on. The iteration ends when the consumer leaves
+   * it or it is closed; it rejects with `RpcError` when the node refuses the query.
    */
   subscribe(query: string): Subscription {
     if (this.#closed) throw clientErrors.closed();
@@ -125,9 +125,9 @@ export class RpcSocket {
     this.#connection = connection;
   }
 
-  /** Silence of the connection is broken by a ping half-way and ends it when that stays unanswered. */
+  /** After half the allowed silence a ping is sent; without an answer the connection ends. */
   #stayAlive(connection: EventConnection): void {
-    // What still arrives on a connection that was given up must not keep the process.
+    // Data that still arrives on an abandoned connection must not keep the process alive.
     if (this.#connection !== connection) return;
     const half = (this.#options.silenceMs ?? DEFAULT_SILENCE_MS) / 2;
     clearTimeout(this.#aliveTimer);

@@ -12,7 +12,7 @@ export interface WaitOptions {
   /** Longest wait for the commit in milliseconds; default 60 s. */
   readonly timeoutMs?: number;
   /**
-   * Longest pause between two questions in milliseconds; default 250. The first ones are shorter: a block may be near.
+   * Longest pause between two polls in milliseconds; default 250. The first ones are shorter: a block may be near.
    */
   readonly pollMs?: number;
   readonly signal?: AbortSignal;
@@ -25,7 +25,7 @@ const FIRST_PAUSE = 0.1;
 
 /**
  * Broadcasts a signed transaction. A refusal is not an exception: the response's code says so. Rejects with
- * `clientErrors.timeout` when mode `block` has waited in vain; the transaction may still be included then.
+ * `clientErrors.timeout` when mode `block` times out; the transaction may still be included then.
  */
 export async function broadcastTx(
   chain: ChainClient,
@@ -39,7 +39,7 @@ export async function broadcastTx(
   return committedResponse(await waitForTx(chain, response.txhash, wait));
 }
 
-/** Answers of the mempool that come as errors of the call, and the codes they stand for. */
+/** Answers of the mempool that arrive as errors of the call, and their codes. */
 const MEMPOOL_REFUSALS: readonly (readonly [text: string, error: typeof sdkErrors.txInMempool])[] = [
   ["tx already exists in cache", sdkErrors.txInMempool],
   ["mempool is full", sdkErrors.mempoolFull],
@@ -57,7 +57,7 @@ async function handIn(chain: ChainClient, tx: Uint8Array, mode: "sync" | "async"
   }
 }
 
-/** Waits until a transaction is committed. Rejects with `clientErrors.timeout`, or `closed` when told to stop. */
+/** Waits until a transaction is committed. Rejects with `clientErrors.timeout`, or `closed` if it has to stop. */
 export async function waitForTx(chain: ChainClient, hash: string, options: WaitOptions = {}): Promise<CommittedTx> {
   const { timeoutMs = DEFAULT_WAIT_MS, pollMs = DEFAULT_POLL_MS, signal } = options;
   const deadline = performance.now() + timeoutMs;
@@ -79,6 +79,6 @@ export async function waitForTx(chain: ChainClient, hash: string, options: WaitO
   }
   if (signal?.aborted === true) throw clientErrors.closed(`no longer waiting for transaction ${hash}`);
   if (problem instanceof Error) throw problem;
-  const waited = `transaction ${hash} was in no block after ${timeoutMs / 1000} s`;
+  const waited = `transaction ${hash} was not in a block after ${timeoutMs / 1000} s`;
   throw clientErrors.timeout(waited, { hint: `it may still be included: svc query tx ${hash}` });
 }

@@ -1,7 +1,7 @@
 import { DEC_ONE, type Dec, type DecimalCoin, decCeil, decFloor, type IntCoin, tryParseDec } from "../../util/index.ts";
 import { clientErrors } from "../errors.ts";
 
-/** Gas of a transaction when nothing is said. */
+/** Gas of a transaction by default. */
 export const DEFAULT_GAS = 200_000n;
 export const DEFAULT_GAS_ADJUSTMENT: Dec = DEC_ONE;
 
@@ -33,7 +33,7 @@ export function adjustGas(gasUsed: bigint, adjustment: Dec): bigint {
   return decFloor(gasUsed * adjustment);
 }
 
-/** The line that tells of an estimate. */
+/** The line that reports an estimate. */
 export function gasEstimateText(gas: bigint): string {
   return `gas estimate: ${gas}`;
 }

@@ -2,7 +2,7 @@ import { isOneOf, SvcError, sdkErrors } from "../../util/index.ts";
 import { chainError } from "../../wire/index.ts";
 import type { TxResponse } from "./tx-response.ts";
 
-/** What somebody at a command line can do about errors that the chain shares with all who speak to it. */
+/** What a user of the command line can do about the chain's shared errors. */
 const AT_THE_COMMAND_LINE: ReadonlyMap<number, string> = new Map([
   [sdkErrors.unauthorized.code, "check --from, --chain-id, --account-number and --sequence"],
   [sdkErrors.invalidAddress.code, "copy the address again, whole and in lower case"],
@@ -11,28 +11,30 @@ const AT_THE_COMMAND_LINE: ReadonlyMap<number, string> = new Map([
   [sdkErrors.insufficientFunds.code, "look at the account: svc query bank balances <address>"],
   [
     sdkErrors.txInMempool.code,
-    "it is on its way already; to send the same once more, wait for its block: svc query wait-tx <hash>",
+    "it was already sent; to send the same again, wait for its block: svc query wait-tx <hash>",
   ],
   [sdkErrors.mempoolFull.code, "try again after the next blocks"],
   [sdkErrors.txTimeoutHeight.code, "give a later --timeout-height"],
   [
     sdkErrors.wrongSequence.code,
-    "another transaction of this account is on its way: leave out --sequence, or try again after the next block",
+    "another transaction of this account is pending: leave out --sequence, or try again after the next block",
   ],
 ]);
 
-const ANOTHER_HEIGHT = "leave out --height for the latest state, or ask a node that keeps older ones";
+const ANOTHER_HEIGHT = "leave out --height for the latest state, or query a node that keeps older ones";
 
-/** Of all that chains answer with this code, only a path or a message that they do not know is for want of a module. */
+/** Of all answers with this code, only an unknown path or message means that a module is missing. */
 function moduleRemedy(message: string): string | undefined {
   if (/\bno handler for "/.test(message))
-    return "this is a chain of svc, which does without the module; the message is for other networks";
+    return "this is a chain of svc, which does not have the module; the message is for other networks";
   if (/\bunknown query path\b|\bunrecognized message route\b|\bno message handler found\b/.test(message))
-    return "the chain has no such module: is it the right --node? for a network with names of its own give its --profile";
+    return "the chain has no such module: is it the right --node? for a network with its own names give its --profile";
   return undefined;
 }
 
-/** What the error tables advise for a code of the chain; refusals of a height have a number for themselves on newer nodes alone. */
+/**
+ * The remedy in the error tables for a code of the chain; only newer nodes have a separate code for refused heights.
+ */
 export function remedyOf(codespace: string, code: number, message = ""): string | undefined {
   if (codespace === "sdk" && /\bheight\b.*\bversion does not exist\b|^cannot query with /.test(message))
     return ANOTHER_HEIGHT;
@@ -40,12 +42,12 @@ export function remedyOf(codespace: string, code: number, message = ""): string 
   return chainError(codespace, code)?.().hint ?? (codespace === "sdk" ? AT_THE_COMMAND_LINE.get(code) : undefined);
 }
 
-/** What the error tables say of a code of the chain, for answers without words. */
+/** The text in the error tables for a code of the chain, for answers without text. */
 export function meaningOf(codespace: string, code: number): string | undefined {
   return chainError(codespace, code)?.().message;
 }
 
-/** The refusal of a transaction as an error with its remedy, for those who go on only when it succeeded. */
+/** The refusal of a transaction as an error with its remedy, for callers that continue only after success. */
 export function txError({ codespace, code, rawLog }: TxResponse): SvcError {
   const hint = remedyOf(codespace, code, rawLog);
   const text = `transaction failed with code ${code} of ${codespace}: ${rawLog || (meaningOf(codespace, code) ?? "")}`;

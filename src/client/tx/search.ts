@@ -3,7 +3,7 @@ import type { ChainClient } from "../chain/chain.ts";
 import type { TxSearchOptions } from "../chain/node.ts";
 import { queriedResponse, type TxResponse } from "./tx-response.ts";
 
-/** A committed transaction with its time. Rejects with `sdk/38` when the node knows none of that hash. */
+/** A committed transaction with its time. Rejects with `sdk/38` if the node does not have it. */
 export async function queryTx(chain: ChainClient, hash: string): Promise<TxResponse> {
   const clean = hash.replace(/^0x/, "").toUpperCase();
   if (!/^[0-9A-F]{64}$/.test(clean)) {

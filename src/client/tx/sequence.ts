@@ -2,10 +2,10 @@ import { SvcError, sdkErrors } from "../../util/index.ts";
 import { accountInfo } from "../chain/account.ts";
 import type { ChainClient } from "../chain/chain.ts";
 
-/** How often a transaction is made at most, when others of its account come in between. */
+/** Maximum attempts to make a transaction when others of its account come in between. */
 export const MAX_SEQUENCE_TRIES = 5;
 
-/** What a node says of a transaction that it does not take. */
+/** What a node says about a transaction that it refuses. */
 export interface SequenceRefusal {
   readonly codespace: string;
   readonly code: number;
@@ -19,8 +19,8 @@ export function refusalOf(error: unknown): SequenceRefusal | undefined {
 }
 
 /**
- * The sequence to use instead of an old one; undefined where the refusal has another cause. The node knows of transactions
- * that wait for a block and names the number; one that does not is asked for the account again.
+ * The sequence to use instead of an old one; undefined if the refusal has another cause. A node that knows of pending
+ * transactions names the number; otherwise the account is queried again.
  */
 export async function newerSequence(
   chain: ChainClient,
@@ -33,7 +33,7 @@ export async function newerSequence(
   return next > used ? next : undefined;
 }
 
-/** Newer chains give errors of a simulation one number for all, and keep the words. */
+/** Newer chains use one code for all errors of a simulation, and keep the text. */
 function isWrongSequence({ codespace, code, text }: SequenceRefusal): boolean {
   if (codespace !== "sdk") return false;
   return code === sdkErrors.wrongSequence.code || text.includes("account sequence mismatch");

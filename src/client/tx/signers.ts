@@ -4,8 +4,8 @@ import { encodeAddress, publicKeyAddress, secp256k1PublicKey } from "../../wire/
 import type { TxSigner } from "./tx.ts";
 
 /**
- * A signer with its key in the memory of this program: for tests, scripts and pages. Keyrings keep keys safer.
- * @param privateKey 32 bytes of secp256k1; an error is thrown for what is not a key
+ * A signer with its key in the memory of this program: for tests, scripts and pages. Keyrings protect keys better.
+ * @param privateKey 32 bytes of secp256k1; throws if it is not a key
  * @param prefix bech32 prefix of the network, ours by default
  */
 export function privateKeySigner(privateKey: Uint8Array, prefix?: string): TxSigner {
@@ -28,7 +28,7 @@ export interface MnemonicSignerOptions {
 }
 
 /**
- * A signer with the key that a BIP-39 phrase gives at a BIP-32 path, in the memory of this program. Rejects with
+ * A signer with the key of a BIP-39 phrase at a BIP-32 path, in the memory of this program. Rejects with
  * `invalid mnemonic`, which never shows the phrase.
  */
 export async function mnemonicSigner(mnemonic: string, options: MnemonicSignerOptions = {}): Promise<TxSigner> {

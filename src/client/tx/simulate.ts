@@ -7,15 +7,15 @@ import { clientErrors } from "../errors.ts";
 /** Bytes of a signature that one key makes. */
 export const SIGNATURE_LENGTH = 64;
 
-/** What stands in a simulation for a signature that is not made yet. */
+/** The placeholder in a simulation for a signature not made yet. */
 export interface SignaturePlace {
   readonly mode: SignMode | ModeInfo;
   readonly signature: Uint8Array;
 }
 
 /**
- * A place of the form and the size of the real signature, both of which cost gas: of a multisig it holds those of as many
- * members as have to sign. Where the key is not known it is that of a single one.
+ * A placeholder with the form and size of the real signature, both of which cost gas: for a multisig it holds as many
+ * as must sign. For an unknown key it is that of a single signature.
  */
 export function signaturePlace(publicKey: PublicKey | undefined, mode: SignMode): SignaturePlace {
   const one = new Uint8Array(SIGNATURE_LENGTH);
@@ -24,9 +24,9 @@ export function signaturePlace(publicKey: PublicKey | undefined, mode: SignMode)
   return { mode: multiMode(signed), signature: encodeMultiSignature(signed.filter(Boolean).map(() => one)) };
 }
 
-/** What the chain says of a transaction without taking it; its signatures are not verified. */
+/** The chain's simulation of a transaction; its signatures are not verified. */
 export function simulateTx(chain: ChainClient, txBytes: Uint8Array): Promise<SimulateResponse> {
-  // Chains of releases before 0.43 read the first field alone; later ones take the bytes where both are there.
+  // Chains before release 0.43 read only the first field; later ones prefer the bytes.
   const tx = decodeMessage(TxSchema, txBytes, clientErrors.badAnswer);
   return chain.query.call(Service.method.simulate, { tx, txBytes });
 }

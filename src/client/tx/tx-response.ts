@@ -13,7 +13,7 @@ import { isRecord } from "../rpc/rpc.ts";
 export type { TxResponse };
 export { TxResponseSchema };
 
-/** The result of handing in a transaction: nothing is known of its execution. */
+/** The result of broadcasting a transaction: its execution is still unknown. */
 export function broadcastResponse(result: BroadcastResult): TxResponse {
   return create(TxResponseSchema, {
     txhash: result.hash,
@@ -25,7 +25,7 @@ export function broadcastResponse(result: BroadcastResult): TxResponse {
   });
 }
 
-/** The result of a committed transaction, as the end of `--broadcast-mode block` tells it. */
+/** The result of a committed transaction, as printed at the end of `--broadcast-mode block`. */
 export function committedResponse(tx: CommittedTx): TxResponse {
   return create(TxResponseSchema, {
     height: tx.height,
@@ -42,7 +42,7 @@ export function committedResponse(tx: CommittedTx): TxResponse {
   });
 }
 
-/** The same with the transaction itself and its block's time, as `query tx` tells it. */
+/** The same with the transaction itself and its block's time, as printed by `query tx`. */
 export function queriedResponse(tx: CommittedTx, timestamp: string, namespace: Namespace = "sdk"): TxResponse {
   const response = committedResponse(tx);
   // The bytes of the broadcast form are those of the message that holds the decoded parts.
@@ -51,7 +51,7 @@ export function queriedResponse(tx: CommittedTx, timestamp: string, namespace: N
   return response;
 }
 
-/** The logs of the era's results: JSON in the log text. Newer chains leave it empty; then there are none. */
+/** The logs of the era's results: JSON in the log text. Newer chains leave it empty, which means no logs. */
 export function parseLogs(log: string): ABCIMessageLog[] {
   if (!log.startsWith("[")) return [];
   try {

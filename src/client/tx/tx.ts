@@ -27,11 +27,11 @@ import { MAX_SEQUENCE_TRIES, newerSequence, refusalOf } from "./sequence.ts";
 import { SIGNATURE_LENGTH, signaturePlace, simulateTx } from "./simulate.ts";
 import { committedResponse, type TxResponse } from "./tx-response.ts";
 
-/** Who signs, without the private key leaving its place. */
+/** A signer, whose private key never leaves its place. */
 export interface TxSigner {
   readonly address: string;
   readonly publicKey: PublicKey;
-  /** 64 bytes over SHA-256 of the bytes; the mode tells a hardware device what it is shown. */
+  /** 64 bytes over SHA-256 of the bytes; the mode tells a hardware device how to show them. */
   sign(bytes: Uint8Array, mode: SignMode): Promise<Uint8Array>;
 }
 
@@ -39,7 +39,7 @@ export interface TxSigner {
 export interface FeeOptions {
   /** Default 200000. */
   readonly gas?: GasSetting;
-  /** What an estimate is multiplied with; default 1. */
+  /** The factor on an estimate; default 1. */
   readonly gasAdjustment?: Dec;
   /** Either fees or prices. */
   readonly fees?: readonly IntCoin[];
@@ -48,19 +48,21 @@ export interface FeeOptions {
   readonly feeGranter?: string;
 }
 
-/** Everything that may be said of a transaction beside its messages. */
+/** All options of a transaction except its messages. */
 export interface TxOptions extends FeeOptions {
   readonly memo?: string;
   readonly timeoutHeight?: bigint;
-  /** Last time of a block in which it may commit, in milliseconds of the Unix clock; for chains since release 0.53. */
+  /**
+   * Latest time of a block in which it may commit, in milliseconds of the Unix clock; for chains since release 0.53.
+   */
   readonly timeoutTimeMs?: number | undefined;
   /** Without a sequence, which is 0; needs `timeoutTimeMs`. For chains since release 0.53. */
   readonly unordered?: boolean | undefined;
   readonly signMode?: SignMode;
-  /** Instead of the chain's answer. With both no account is looked up. */
+  /** Override the chain's answer. With both the account is not queried. */
   readonly accountNumber?: bigint;
   readonly sequence?: bigint;
-  /** Told of the gas limit that a simulation gave. */
+  /** Receives the gas limit from a simulation. */
   readonly onGasEstimate?: (gas: bigint) => void;
 }
 
@@ -90,7 +92,7 @@ export function bodyFor(messages: readonly Any[], options: TxOptions, namespace:
   return encodeTxBody({ messages: spelled, memo, timeoutHeight, timeoutTimeMs, unordered });
 }
 
-/** What a transaction needs that is made without a node. */
+/** What a transaction made without a node needs. */
 export interface OfflineTxOptions extends TxOptions {
   readonly chainId: string;
   readonly accountNumber: bigint;
@@ -104,8 +106,8 @@ export interface OfflineTxOptions extends TxOptions {
 }
 
 /**
- * A transaction ready for `signTx`, made without asking a node, for machines that have no network. Throws where both
- * fees and gas prices are given.
+ * A transaction ready for `signTx`, made without a node, for machines that have no network. Throws if both fees and gas
+ * prices are given.
  */
 export function offlineTx(messages: readonly Any[], options: OfflineTxOptions): PreparedTx {
   const { gas = DEFAULT_GAS, signMode = SignMode.DIRECT, namespace = "sdk", aminoNames = "current" } = options;
@@ -148,7 +150,7 @@ export async function prepareTx(
 export interface EstimateOptions {
   readonly signer: {
     readonly address: string;
-    /** Undefined where neither the user nor the chain knows it. */
+    /** Undefined if neither the user nor the chain knows it. */
     readonly publicKey: PublicKey | undefined;
   };
   readonly gasAdjustment: Dec;
@@ -158,7 +160,7 @@ export interface EstimateOptions {
 /** What a simulation found out. */
 export interface GasEstimate {
   readonly gasLimit: bigint;
-  /** Sequence with which it succeeded: newer than the transaction's where that one was taken meanwhile. */
+  /** Sequence with which it succeeded: newer than the transaction's if that was used meanwhile. */
   readonly sequence: bigint;
 }
 
@@ -200,7 +202,7 @@ async function signerNumbers(
   return { accountNumber: accountNumber ?? account.accountNumber, sequence: sequence ?? account.sequence };
 }
 
-/** The gas that a transaction would use now. Of a multisig it is the gas of as many members as have to sign. */
+/** The gas that a transaction would use now. For a multisig it is the gas of as many members as have to sign. */
 export async function simulateGas(
   chain: ChainClient,
   tx: PreparedTx,
@@ -209,7 +211,7 @@ export async function simulateGas(
   const { mode, signature } = signaturePlace(publicKey, tx.signMode);
   const parts = { bodyBytes: tx.bodyBytes, authInfoBytes: authInfoOf(tx, publicKey, mode) };
   const { gasInfo } = await simulateTx(chain, encodeTx(parts, [signature]));
-  if (gasInfo === undefined) throw clientErrors.badAnswer("the simulation tells no gas");
+  if (gasInfo === undefined) throw clientErrors.badAnswer("the simulation returned no gas");
   return gasInfo.gasUsed;
 }
 
@@ -221,21 +223,21 @@ export async function signTx(tx: PreparedTx, signer: TxSigner): Promise<Uint8Arr
   return encodeTx(parts, [signature]);
 }
 
-/** How a prepared transaction is handed in and waited for. */
+/** How a prepared transaction is broadcast and waited for. */
 export interface HandInOptions {
   readonly mode?: BroadcastMode;
   readonly wait?: WaitOptions | undefined;
-  /** The sequence was chosen by somebody: it stays, also when the node refuses it as old. */
+  /** The caller chose the sequence: it is kept even if the node refuses it as old. */
   readonly fixedSequence?: boolean;
-  /** Runs once, when the transaction is signed and before anything is sent. */
+  /** Runs once, after the transaction is signed and before anything is sent. */
   readonly onSigned?: (() => Promise<void>) | undefined;
-  /** Told of the sequence with which the transaction is signed again. */
+  /** Receives the sequence with which the transaction is signed again. */
   readonly onNewSequence?: (sequence: bigint) => void;
 }
 
 /**
- * Signs and broadcasts a prepared transaction. One whose sequence another transaction of the account took meanwhile is
- * signed again with the next: the node has refused the first for good, so that it can never be included as well.
+ * Signs and broadcasts a prepared transaction. If another transaction of the account has used its sequence meanwhile,
+ * it is signed again with the next: the node has refused the first for good, so both can never be included.
  */
 export async function handInTx(
   chain: ChainClient,
@@ -264,8 +266,8 @@ export async function handInTx(
 }
 
 /**
- * A broken connection may have handed in the refused transaction before: then it is in its block, and no second one is
- * made. The refusal stands where a node cannot tell.
+ * The refused transaction may have been sent before a connection broke: then it is in a block, and no second one is
+ * made. If the node cannot tell, the refusal stands.
  */
 async function includedBefore(chain: ChainClient, refused: TxResponse): Promise<TxResponse | undefined> {
   try {
@@ -276,13 +278,13 @@ async function includedBefore(chain: ChainClient, refused: TxResponse): Promise<
   }
 }
 
-/** How a transaction is made, handed in and waited for. */
+/** How a transaction is made, broadcast and waited for. */
 export interface SendOptions extends TxOptions {
   readonly mode?: BroadcastMode;
   readonly wait?: WaitOptions;
 }
 
-/** Prepares, signs and broadcasts messages: the short way for programs. */
+/** Prepares, signs and broadcasts messages in one call. */
 export async function sendTx(
   chain: ChainClient,
   signer: TxSigner,

@@ -41,7 +41,7 @@ export interface PaymentBook {
   readonly rate: Dec;
   /** The first block earned is the one behind it. */
   readonly startedAt: bigint;
-  /** Earned and not yet paid out. */
+  /** Earned but not yet paid out. */
   readonly balance: bigint;
   /** Paid out. */
   readonly withdrawn: bigint;

@@ -19,7 +19,7 @@ import { deployErrors } from "../session/errors.ts";
 import type { CommittedMessages, Market } from "../session/market.ts";
 import { chainMarket } from "./chain-market.ts";
 
-/** How transactions are made: the client library's options, those of the command line among them. */
+/** How transactions are made: the client library's options, including those of the command line. */
 export type MarketTxOptions = Pick<
   TxOptions,
   "gas" | "gasAdjustment" | "fees" | "gasPrices" | "memo" | "timeoutHeight" | "signMode"
@@ -34,10 +34,10 @@ export interface LiveMarketOptions {
 }
 
 const MAX_TRIES = 10;
-/** Gas grows with the bytes: for a large deployment the usual limit is too low, and its fee would be lost. */
+/** Gas grows with the size: for a large deployment the usual limit is too low, and the fee would be lost. */
 const LARGE_BYTES = 8_000;
 const COMMIT_TIMEOUT_MS = 120_000;
-/** A transaction of ours that the mempool still holds has the sequence that the chain tells. */
+/** A transaction of ours in the mempool uses the sequence that the chain returns. */
 const SEQUENCE_TAKEN = [sdkErrors.invalidSequence, sdkErrors.wrongSequence];
 
 /** The marketplace over a node, for one tenant. */
@@ -60,7 +60,7 @@ function feeOf(tx: MarketTxOptions, messages: number): IntCoin[] {
   return amount.map((coin) => ({ denom: coin.denom, amount: BigInt(coin.amount) }));
 }
 
-/** The gas limit that was asked for; an estimate is not known before there is something to estimate. */
+/** The requested gas limit; an estimate is known only once there is something to estimate. */
 function gasFor({ gas }: MarketTxOptions, messages: number): bigint {
   return gas === undefined || gas === "auto" ? DEFAULT_GAS * BigInt(messages) : gas;
 }
@@ -70,7 +70,7 @@ async function nextBlock(chain: ChainClient, after: bigint, signal: AbortSignal)
   throw deployErrors.interrupted();
 }
 
-/** Sends messages until they are in a block; waits for an earlier transaction of the account where that is in the way. */
+/** Sends messages until they are in a block; waits for an earlier transaction of the account if that is pending. */
 async function sendCommitted(
   { chain, signer, tx, signal }: LiveMarketOptions,
   messages: readonly Any[],
@@ -90,8 +90,8 @@ async function sendCommitted(
 }
 
 /**
- * The same transaction of an interrupted run may lie in the mempool still: its block is waited for. That is safe here, where
- * no message has an effect twice.
+ * The same transaction of an interrupted run may still be in the mempool: we wait for its block. That is safe here,
+ * because no message has its effect twice.
  */
 async function committed(chain: ChainClient, answer: TxResponse, wait: WaitOptions): Promise<TxResponse> {
   const isKnown = isOneOf([sdkErrors.txInMempool], answer);

@@ -18,7 +18,7 @@ function offerRow({ bid, host, attributes, auditors }: Offer, number: number, bl
   return [`${number}`, bid.id.provider, cell(host), ...prices, cell(attributeText(attributes)), audited];
 }
 
-/** What a provider says of itself; lists of capabilities are for machines. */
+/** What a provider says about itself; lists of capabilities are for machines. */
 export function attributeText(attributes: readonly ProviderAttribute[]): string {
   const shown = attributes.filter(({ key }) => !key.startsWith("capabilities/"));
   if (shown.length === 0) return "-";
@@ -32,7 +32,7 @@ export function shortAddress(address: string): string {
   return address.length <= 16 ? address : `${address.slice(0, 8)}..${address.slice(-4)}`;
 }
 
-/** Foreign text that cannot move the cursor or fill the screen. */
+/** Untrusted text, made unable to move the cursor or fill the screen. */
 function cell(text: string): string {
   const plain = printable(text).replaceAll(/\s+/g, " ");
   return plain.length <= MAX_CELL ? plain : `${plain.slice(0, MAX_CELL - 2)}..`;

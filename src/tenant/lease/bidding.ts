@@ -20,12 +20,12 @@ import { askSilence, hopelessOrder, NO_PROVIDERS, orderNames, silenceText } from
 import { bidWindow } from "./window.ts";
 
 const RETRY_MS = 1_000;
-/** Errors of the way to the node. */
+/** Connection errors of the node. */
 const AWAY = [clientErrors.unreachable, clientErrors.timeout];
-/** Blocks without a bid after which the providers are asked why. */
+/** Blocks without a bid after which we ask the providers why. */
 const PATIENCE_BLOCKS = 3n;
 
-/** Collects bids for groups of a deployment until the window has closed, and takes one for each. */
+/** Collects bids for the groups of a deployment until the window closes, and takes one for each. */
 export async function takeBids(
   session: Session,
   dseq: bigint,
@@ -62,8 +62,8 @@ async function choose(
   const reached = await reachable(session, acceptable, isAsked ? acceptable.length : 1);
   const [best] = reached;
   if (best === undefined) {
-    const hint = `svc deploy ${shellWord(request.file)} looks again, svc deploy close --dseq ${dseq} returns the deposit`;
-    throw deployErrors.noBids(`group ${group}: the gateway of no bidder answers`, { hint });
+    const hint = `svc deploy ${shellWord(request.file)} tries again, svc deploy close --dseq ${dseq} returns the deposit`;
+    throw deployErrors.noBids(`group ${group}: no bidder's gateway answers`, { hint });
   }
   if (!isAsked) return best.bid;
   progress.waiting("");
@@ -98,12 +98,12 @@ async function collectBids(session: Session, dseq: bigint, gseqs: readonly numbe
   }
 }
 
-/** Whose bids are waited for. */
+/** The groups whose bids are awaited. */
 function asked(providers: readonly ProviderRecord[], choice: BidPolicy["choice"]): readonly ProviderRecord[] {
   return choice.kind === "provider" ? providers.filter(({ address }) => address === choice.address) : providers;
 }
 
-/** Asks again while the node is away, for as long as bids are waited for. */
+/** Retries while the node is unavailable, for as long as bids are awaited. */
 async function patiently<T>(
   { clock, request, progress }: Session,
   deadline: number,
@@ -131,7 +131,9 @@ function timedOut({ request }: Session, dseq: bigint, bids: readonly BidRecord[]
   const waited = `waited ${Math.round(request.timeoutMs / 1000)} s`;
   const file = shellWord(request.file);
   const isTooDear = request.policy.maxPrice !== undefined && bids.length > 0;
-  const again = isTooDear ? `with a higher --max-price svc deploy ${file} goes on` : `svc deploy ${file} waits on`;
+  const again = isTooDear
+    ? `with a higher --max-price svc deploy ${file} continues`
+    : `svc deploy ${file} keeps waiting`;
   const hint = `${again}, svc deploy close --dseq ${dseq} returns the deposit`;
   return deployErrors.noBids(`${waited}, ${unacceptableText(bids, request.policy) ?? "nobody has bid"}`, { hint });
 }
@@ -139,7 +141,8 @@ function timedOut({ request }: Session, dseq: bigint, bids: readonly BidRecord[]
 function nobodyElse({ request }: Session, { id }: OrderRecord, reason: string): Error {
   const file = shellWord(request.file);
   const hint =
-    `with a higher --max-price svc deploy ${file} goes on, ` + `svc deploy close --dseq ${id.dseq} returns the deposit`;
+    `with a higher --max-price svc deploy ${file} continues, ` +
+    `svc deploy close --dseq ${id.dseq} returns the deposit`;
   return deployErrors.noBids(`${reason}, and nobody else bids`, { hint });
 }
 
@@ -172,7 +175,7 @@ interface EmptyMarket {
   readonly providers: readonly ProviderRecord[];
 }
 
-/** Says what is waited for, and why nobody bids; nothing twice. */
+/** Reports what is awaited, and why nobody bids; nothing twice. */
 class BidWatch {
   readonly #session: Session;
   readonly #told = new Set<string>();
@@ -206,7 +209,7 @@ class BidWatch {
     if (hopeless !== undefined) throw refusedByAll(this.#session, hopeless);
   }
 
-  /** Ends the wait when nobody is left who could bid less: each has bid, or refuses for good. */
+  /** Ends the wait when nobody is left who could bid less: every provider has bid or refuses for good. */
   async #tooDear({ orders, bids, providers }: EmptyMarket, reason: string): Promise<void> {
     for (const order of orders) {
       const own = bids.filter(({ id }) => id.gseq === order.id.gseq);

@@ -1,7 +1,7 @@
 import type { BidRecord } from "../../client/index.ts";
 import type { BidPolicy } from "../session/policy.ts";
 
-/** Cheapest first; of equal prices the earlier bid, then the lower address, so that everybody sees one order. */
+/** Cheapest first; at equal prices the earlier bid, then the lower address, so that everybody sees the same order. */
 export function rankBids(bids: readonly BidRecord[]): readonly BidRecord[] {
   return [...bids].sort(
     (a, b) =>

@@ -11,7 +11,7 @@ import type { Session } from "../session/session.ts";
 import { takeBids } from "./bidding.ts";
 
 const MAX_TRIES = 5;
-/** Refusals of the market that a bid or an order has ended meanwhile, or that the lease is there already. */
+/** Refusals of the market: a bid or an order has ended meanwhile, or the lease already exists. */
 const CHANGED_MEANWHILE = [
   marketErrors.bidNotActive,
   marketErrors.bidNotOpen,
@@ -21,7 +21,7 @@ const CHANGED_MEANWHILE = [
   marketErrors.orderClosed,
 ];
 
-/** Sees to it that every group has a lease. Returns the leases, in the order of the groups. */
+/** Makes sure that every group has a lease. Returns the leases, in the order of the groups. */
 export async function ensureLeases(session: Session, { entry }: Placed): Promise<readonly LeaseRecord[]> {
   const { market, progress } = session;
   const { dseq } = entry;
@@ -35,7 +35,7 @@ export async function ensureLeases(session: Session, { entry }: Placed): Promise
       await leaseGroups(session, entry, missing);
     } catch (error) {
       if (!isChangedMeanwhile(error) || tries >= MAX_TRIES) throw error;
-      progress.note(`a chosen bid is gone (${error.message}); looking again`);
+      progress.note(`a chosen bid is gone (${error.message}); choosing again`);
     }
   }
 }

@@ -5,7 +5,7 @@ import type { Session } from "../session/session.ts";
 
 /**
  * The first offers, up to a limit, of providers whose gateway answers with the certificate that the chain knows, in
- * order. A lease of another provider would be paid for and never get its manifest.
+ * order. A lease with any other provider would be paid for and never receive its manifest.
  */
 export async function reachable(session: Session, offers: readonly Offer[], count: number): Promise<readonly Offer[]> {
   const reached: Offer[] = [];
@@ -22,7 +22,7 @@ async function faultOf({ market, openGateway, progress }: Session, { bid, host }
   progress.waiting(`the gateway of ${bid.id.provider} at ${host}`);
   try {
     const provider = await market.provider(bid.id.provider);
-    if (provider === undefined) return "it is not registered any more";
+    if (provider === undefined) return "it is no longer registered";
     await openGateway(provider).reach();
     return undefined;
   } catch (error) {

@@ -10,11 +10,11 @@ export interface Silence {
   readonly provider: ProviderRecord;
   readonly reason: string;
   readonly remedy?: string;
-  /** Orders on which it will not bid later either. */
+  /** Orders on which it will never bid. */
   readonly refused: readonly string[];
 }
 
-/** More are not asked: their owners may have gone, and each is waited for. */
+/** More are not asked: they may be gone, and we wait for each. */
 const MAX_ASKED = 20;
 
 /** Asks the registered providers why they do not bid on the orders. */
@@ -50,14 +50,14 @@ function silences(provider: ProviderRecord, answers: readonly Answer[]): Silence
     const remedy = reason === undefined ? undefined : remedyFor(reason);
     return {
       provider,
-      reason: reason ?? "it has said nothing about the order yet",
+      reason: reason ?? "it has not decided about the order yet",
       refused: refused.map(({ order }) => order),
       ...(remedy === undefined ? {} : { remedy }),
     };
   });
 }
 
-/** The order that nobody will bid on: every provider has refused it for good. */
+/** The order that nobody will ever bid on: every provider has refused it for good. */
 export function hopelessOrder(
   orders: readonly OrderRecord[],
   providers: readonly ProviderRecord[],
@@ -71,12 +71,12 @@ export function hopelessOrder(
 
 const REMEDIES: readonly (readonly [pattern: RegExp, remedy: string])[] = [
   [/price .*above/i, "raise the amount under pricing in the deployment file and run the same command again"],
-  [/insufficient capacity/i, "ask for less cpu, memory, storage or fewer replicas, or wait until others have ended"],
+  [/insufficient capacity/i, "request less cpu, memory, storage or fewer replicas, or wait until others have ended"],
   [/node port/i, "expose fewer ports other than 80"],
   [/requires attribute/i, "change or remove the attribute under placement in the deployment file"],
   [/serves only orders/i, "add that attribute under placement in the deployment file"],
   [/auditor|signature/i, "change or remove signedBy under placement in the deployment file"],
-  [/gpu|leased ip|class/i, "ask for what this provider has, or wait for another provider"],
+  [/gpu|leased ip|class/i, "request what this provider has, or wait for another provider"],
   [/less memory/i, "write a larger memory.size in the deployment file and run the same command again"],
   [/volumes/i, "use fewer volumes for one service"],
   [
@@ -101,7 +101,7 @@ export function silenceText(silences: readonly Silence[]): string {
     .join("");
 }
 
-/** What to say when nobody could bid at all. */
+/** The message when nobody could bid at all. */
 export const NO_PROVIDERS =
   "no provider is registered on this chain: start one with svc provider run, or use svc localnet, which has one\n";
 

@@ -22,7 +22,7 @@ export type WindowState =
 
 /**
  * State of the bid window. It opens for a group with the block of its first bid and lasts some blocks more; bids of its
- * last block count. All groups are waited for, since they are leased in one transaction.
+ * last block count. It waits for all groups, because they are leased in one transaction.
  */
 export function bidWindow(window: BidWindow): WindowState {
   const ends = window.groups.map((gseq) => ({ gseq, end: groupEnd(window, gseq) }));

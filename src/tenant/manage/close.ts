@@ -4,7 +4,7 @@ import { closeDeployment } from "../chain/messages.ts";
 import type { Journal } from "../session/journal.ts";
 import type { Market } from "../session/market.ts";
 
-/** Who got what of a deployment's money. */
+/** How a deployment's money was divided. */
 export interface CloseResult {
   readonly dseq: string;
   readonly height: string;
@@ -15,7 +15,7 @@ export interface CloseResult {
   readonly returned: IntCoin;
 }
 
-/** Closes a deployment and tells what became of its money. */
+/** Closes a deployment and reports what became of its money. */
 export async function closeAndSettle(
   { market, journal }: { readonly market: Market; readonly journal: Journal },
   before: DeploymentRecord,

@@ -1,7 +1,7 @@
 import type { BidRecord } from "../../client/index.ts";
 import type { Attribute } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
 
-/** What a provider says of itself. */
+/** What a provider says about itself. */
 export type ProviderAttribute = Pick<Attribute, "key" | "value">;
 
 /** A bid with what is worth knowing of its provider. */

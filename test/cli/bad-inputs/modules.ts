@@ -59,7 +59,7 @@ function voteRows(): readonly Row[] {
   ];
   return [
     [["tx", "gov", "vote", "1", "yes"], 2, "required flag --from"],
-    [vote("0", "yes"), 2, '<proposal-id>: "0" is not a number of a proposal'],
+    [vote("0", "yes"), 2, '<proposal-id>: "0" is not the number of a proposal'],
     [vote("x", "yes"), 2, "<proposal-id>"],
     [vote("18446744073709551616", "yes"), 2, "<proposal-id>"],
     [vote("1", "perhaps"), 2, '<option> is yes, no, no_with_veto, abstain, not "perhaps"'],

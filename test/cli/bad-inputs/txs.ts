@@ -55,7 +55,7 @@ function sendRows({ A, B, wrongSum }: World): readonly Row[] {
     [send("--offline", "-a", "1", "-s", "1"), 2, "required flag --chain-id is not set"],
     [send(...OFFLINE, "--dry-run"), 2, "--dry-run asks a node"],
     [send(...OFFLINE, "-a", "1", "-s", "1", "--gas", "auto"), 2, "cannot estimate gas in offline mode"],
-    [send("--ledger"), 2, '--ledger: key "a" is on no hardware device, its type is local'],
+    [send("--ledger"), 2, '--ledger: key "a" is not on a hardware device, its type is local'],
     [send("--ledger=perhaps"), 2, "--ledger takes true or false"],
     [send("--fee-payer", "x"), 2, "--fee-payer"],
     [send("--fee-granter", "x"), 2, "--fee-granter"],

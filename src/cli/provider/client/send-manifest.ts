@@ -6,7 +6,7 @@ import type { CommandInput } from "../../command/spec.ts";
 import { printWarnings } from "../../sdl/sdl.ts";
 import { activeLeases, openTenant, type TenantSession, withSession } from "./session.ts";
 
-/** What became of the manifest at one provider; field names are those of the ecosystem. */
+/** The result of sending the manifest to one provider; field names are those of the ecosystem. */
 interface Outcome {
   readonly provider: string;
   readonly status: "PASS" | "FAIL";
@@ -15,7 +15,7 @@ interface Outcome {
   readonly errorMessage: string;
 }
 
-/** `provider send-manifest FILE`: exit code 1 where one of the providers did not take it. */
+/** `provider send-manifest FILE`: exit code 1 if one of the providers refused it. */
 export async function sendManifest(input: CommandInput): Promise<number> {
   const { manifest, warnings } = loadSdlFile(input.args[0] ?? "");
   printWarnings(warnings, input.io);

@@ -25,7 +25,7 @@ export interface TenantSession {
   gateway(provider: string): Promise<GatewayClient>;
 }
 
-/** Opens the key of `--from` and the way to the chain. */
+/** Opens the key of `--from` and a connection to the chain. */
 export async function openTenant(input: CommandInput): Promise<TenantSession> {
   const context = createContext(input);
   checkLeaseFlags(context.flags);
@@ -52,18 +52,18 @@ export async function openTenant(input: CommandInput): Promise<TenantSession> {
   };
 }
 
-/** The flags that name a lease, before anybody is asked for it. */
+/** The flags that name a lease, read before any request for it. */
 function checkLeaseFlags(flags: Flags): void {
   flags.need("dseq");
   addressFlag(flags, "provider");
   for (const name of ["dseq", "gseq", "oseq"]) {
     if (flags.given(name) && flags.count(name) === 0) {
-      throw usageError(`${flags.label(name)}: 0 names nothing, numbers begin at 1`);
+      throw usageError(`${flags.label(name)}: 0 is not a valid number, numbers begin at 1`);
     }
   }
 }
 
-/** A provider by its address. Throws with the remedy where the chain has none. */
+/** A provider by its address. Throws with a remedy if the chain has none. */
 export async function findProvider(chain: ChainClient, address: string): Promise<ProviderRecord> {
   const provider = await marketReader(chain.query).provider(address);
   if (provider !== undefined) return provider;
@@ -92,13 +92,13 @@ function noLease({ owner, dseq }: Pick<LeaseKey, "owner" | "dseq">, ended: reado
   const last = ended.toSorted((a, b) => Number(a.closedOn - b.closedOn)).at(-1);
   if (last !== undefined) {
     const text = `the lease of deployment ${dseq} at ${last.id.provider} ended in block ${last.closedOn} (${last.closeReason})`;
-    return commandError(text, { hint: `see what is left of it: svc query deployment get ${of}` });
+    return commandError(text, { hint: `see its deployment: svc query deployment get ${of}` });
   }
   const hint = `take a bid first: svc query market bid list ${of} --state open, then svc tx market lease create`;
   return commandError(`deployment ${dseq} of ${owner} has no active lease`, { hint });
 }
 
-/** The one active lease that the flags mean, with its gateway. */
+/** The single active lease that the flags select, with its gateway. */
 export async function openLease(
   input: CommandInput,
 ): Promise<{ readonly session: TenantSession; readonly lease: LeaseKey; readonly gateway: GatewayClient }> {
@@ -113,7 +113,7 @@ export async function openLease(
   return { session, lease, gateway: await session.gateway(lease.provider) };
 }
 
-/** Runs and closes the connections to the node whatever happens. */
+/** Runs, and closes the connections to the node in any case. */
 export async function withSession<T>(chain: ChainClient, run: () => Promise<T>): Promise<T> {
   try {
     return await run();

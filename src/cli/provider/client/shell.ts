@@ -34,7 +34,7 @@ function readCommand({ args, flags }: CommandInput): { readonly service: string;
     (flag) => flags.text(flag.slice(2)) === "" && words.includes(flag),
   );
   if (misplaced !== undefined) {
-    throw usageError(`${misplaced} stands behind the command's first word: write svc's own flags before the service`);
+    throw usageError(`${misplaced} comes after the command's first word: write svc's own flags before the service`);
   }
   const [first = "", ...rest] = words;
   const command = rest.length === 0 ? splitWords(first) : words;
@@ -42,7 +42,7 @@ function readCommand({ args, flags }: CommandInput): { readonly service: string;
   return { service, command };
 }
 
-/** Where somebody sits at a terminal, the command gets it, unless the flags say otherwise. */
+/** At a terminal the command gets it, unless the flags say otherwise. */
 export function chooseTerminal(
   { flags }: Pick<CommandInput, "flags">,
   { input, output }: ShellStreams,
@@ -50,11 +50,11 @@ export function chooseTerminal(
   const atTerminal = input.isTTY === true && output.isTTY === true;
   const chosen = flags.given("tty") || flags.given("stdin");
   const tty = flags.bool("tty") || (!chosen && atTerminal);
-  if (tty && input.isTTY !== true) throw usageError("--tty needs a terminal; leave it out where input is piped");
+  if (tty && input.isTTY !== true) throw usageError("--tty needs a terminal; leave it out when input is piped");
   return { tty, stdin: flags.bool("stdin") || tty };
 }
 
-/** Connects the streams with the command until it ends. A terminal is put back as it was in any case. */
+/** Connects the streams with the command until it ends. The terminal is restored in any case. */
 export async function attachShell(
   shell: ShellSession,
   { input, output, error }: ShellStreams,
@@ -87,13 +87,13 @@ export async function attachShell(
     if (tty) input.setRawMode?.(false);
     output.off("resize", resize);
     input.off("data", write).off("end", end);
-    // An input that is waited for would keep the process alive.
+    // A pending read would keep the process alive.
     input.pause();
     if ("unref" in input && typeof input.unref === "function") input.unref();
   }
 }
 
-/** Whoever read has seen enough (`... | head`). */
+/** The reader has closed the pipe (`... | head`). */
 function isReaderGone(error: unknown): boolean {
   return error instanceof Error && "code" in error && (error.code === "EPIPE" || error.code === "EIO");
 }

@@ -8,7 +8,7 @@ const TENANT_FLAGS: readonly FlagSpec[] = [
   {
     name: "auth-type",
     value: "<kind>",
-    summary: "how to prove who you are (default: mtls where this home has a client certificate)",
+    summary: "how to authenticate (default: mtls if this home has a client certificate)",
     choices: ["mtls", "jwt"],
   },
   ...KEYRING_FLAGS,
@@ -17,8 +17,8 @@ const TENANT_FLAGS: readonly FlagSpec[] = [
 
 const LEASE_FLAGS: readonly FlagSpec[] = [
   { name: "dseq", value: "<n>", summary: "number of the deployment" },
-  { name: "gseq", value: "<n>", summary: "number of the group (default: the one that is leased)" },
-  { name: "oseq", value: "<n>", summary: "number of the order (default: the one that is leased)" },
+  { name: "gseq", value: "<n>", summary: "number of the group (default: the leased one)" },
+  { name: "oseq", value: "<n>", summary: "number of the order (default: the leased one)" },
   { name: "provider", value: "<address>", summary: "the provider (default: the one that holds the lease)" },
   ...TENANT_FLAGS,
 ];
@@ -26,11 +26,11 @@ const LEASE_FLAGS: readonly FlagSpec[] = [
 const SERVICES: FlagSpec = {
   name: "service",
   value: "<names>",
-  summary: "services, with commas between; all by default",
+  summary: "services, separated by commas (default: all)",
 };
-const FOLLOW: FlagSpec = { name: "follow", short: "f", summary: "go on until interrupted" };
+const FOLLOW: FlagSpec = { name: "follow", short: "f", summary: "follow new output until interrupted" };
 
-/** What tenants ask of the provider that holds their lease, and anybody of any provider. */
+/** Requests of tenants to the provider that holds their lease, and of anybody to any provider. */
 export const PROVIDER_CLIENT_COMMANDS: readonly CommandSpec[] = [
   {
     name: "send-manifest",
@@ -63,7 +63,7 @@ export const PROVIDER_CLIENT_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: "lease-logs",
-    summary: "Show what the services of a lease write",
+    summary: "Show the logs of the services of a lease",
     flags: [
       ...LEASE_FLAGS,
       SERVICES,
@@ -84,10 +84,10 @@ export const PROVIDER_CLIENT_COMMANDS: readonly CommandSpec[] = [
   {
     name: "lease-shell",
     args: "<service> <command...>",
-    summary: "Run a command in a service; a terminal is connected where there is one",
+    summary: "Run a command in a service, with your terminal if there is one",
     flags: [
       ...LEASE_FLAGS,
-      { name: "stdin", summary: "pass standard input on to the command" },
+      { name: "stdin", summary: "pass standard input to the command" },
       { name: "tty", short: "t", summary: "give the command a terminal" },
       { name: "replica-index", value: "<n>", summary: "which replica, from 0", default: "0" },
     ],
@@ -98,7 +98,7 @@ export const PROVIDER_CLIENT_COMMANDS: readonly CommandSpec[] = [
   {
     name: "status",
     args: "<address>",
-    summary: "Show a provider's leases, capacity and orders, as it tells everybody",
+    summary: "Show a provider's public status: leases, capacity and orders",
     flags: [NODE_FLAG, TEXT],
     example: "svc provider status $PROVIDER",
     load: async () => (await import("./show.ts")).providerStatus,

@@ -6,7 +6,7 @@ import { usageError } from "../../errors.ts";
 import { cleanLine } from "./clean.ts";
 import { openLease, withSession } from "./session.ts";
 
-/** `provider lease-logs`: `[<lease>][<replica>] <line>`, or one JSON object a line. */
+/** `provider lease-logs`: `[<lease>][<replica>] <line>`, or one JSON object per line. */
 export async function leaseLogs(input: CommandInput): Promise<number> {
   const tail = readTail(input.flags.text("tail"));
   const { session, lease, gateway } = await openLease(input);
@@ -21,7 +21,7 @@ export async function leaseLogs(input: CommandInput): Promise<number> {
   );
 }
 
-/** `provider lease-events`: one line each, or one JSON object a line. */
+/** `provider lease-events`: one line each, or one JSON object per line. */
 export async function leaseEvents(input: CommandInput): Promise<number> {
   const { session, lease, gateway } = await openLease(input);
   const { output } = session.context;

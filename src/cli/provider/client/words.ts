@@ -1,6 +1,6 @@
 import { usageError } from "../../errors.ts";
 
-/** Splits a command that was given as one text, at spaces outside of quotes: `sh -c "echo a b"`. */
+/** Splits a command given as one text at spaces outside quotes: `sh -c "echo a b"`. */
 export function splitWords(text: string): string[] {
   const words: string[] = [];
   let word: string | undefined;

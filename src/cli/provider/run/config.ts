@@ -31,7 +31,7 @@ function reader(flags: Flags): Read {
   return (setting) => readSetting(setting, source);
 }
 
-/** What the flags say of the cluster, beside its address. */
+/** The cluster's flags, except its address. */
 export function readClusterSettings(flags: Flags) {
   const read = reader(flags);
   return {
@@ -44,7 +44,7 @@ export function readClusterSettings(flags: Flags) {
   };
 }
 
-/** Everything the flags say of the provider, beside the cluster that is opened from them. */
+/** All provider flags, except those of the cluster. */
 export function readSettings(flags: Flags): Omit<ProviderConfig, "driver"> {
   const read = reader(flags);
   return {
@@ -89,7 +89,7 @@ function readIngress(read: Read): IngressConfig {
   };
 }
 
-/** A price in another denomination than the fee's says nothing about the fee. */
+/** A price in a denomination other than the fee's says nothing about the fee. */
 function readFees(read: Read): Pick<ProviderConfig, "fee" | "gasPrice" | "bidDeposit"> {
   const [fee, price, bidDeposit] = [read(FEES.fees), read(FEES.gasPrices), read(BIDS.bidDeposit)];
   return {
@@ -112,7 +112,7 @@ function readPricing(read: Read): PricingStrategy {
   return scalePricing(readScales(read));
 }
 
-/** Checked together: one of them must be above zero. The fault names the flag. */
+/** Checked together: one of them must be above zero. The error names the flag. */
 function readScales(read: Read): Scales {
   try {
     return parseScales({

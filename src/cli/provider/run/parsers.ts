@@ -12,10 +12,10 @@ export function parseHost(text: string): string {
   );
 }
 
-/** Connections that one client may have; none would shut everybody out. */
+/** Connections that one client may have; zero would shut everybody out. */
 export function parseConnections(text: string): number {
   const count = asCount(text);
-  if (count === 0) throw new WrongForm("a number from 1 on");
+  if (count === 0) throw new WrongForm("a number of at least 1");
   return count;
 }
 

@@ -14,7 +14,7 @@ afterEach(() => rmSync(home, { recursive: true, force: true }));
 const purge = (): ReturnType<typeof runCli> => runCli(["provider", "purge", "-y", "--home", home]);
 
 test("a home in which no provider has run has nothing to remove", async () => {
-  expect(await purge()).toMatchObject({ code: 1, err: expect.stringContaining(`no provider has run in ${home}`) });
+  expect(await purge()).toMatchObject({ code: 1, err: expect.stringContaining(`no provider has ever run in ${home}`) });
 });
 
 test("a provider that runs is not robbed of its containers", async () => {

@@ -9,19 +9,20 @@ import { lockHome } from "../../config/home-lock.ts";
 import { commandError } from "../../errors.ts";
 import { providerDir } from "./config.ts";
 
-/** `svc provider purge`: for workloads of which no chain will ever say that they have ended. */
+/** `svc provider purge`: for workloads whose end no chain will ever report. */
 export async function providerPurge({ flags, io }: CommandInput): Promise<number> {
   const home = homeOf(flags);
   const state = providerDir(home);
-  if (!existsSync(state)) throw commandError(`no provider has run in ${home}`, { hint: "name its home with --home" });
-  const lock = lockHome(state, { text: `the provider of ${home} runs`, hint: "stop it first" });
+  if (!existsSync(state))
+    throw commandError(`no provider has ever run in ${home}`, { hint: "name its home with --home" });
+  const lock = lockHome(state, { text: `the provider of ${home} is running`, hint: "stop it first" });
   try {
     const { address } = await hostCluster.find(flags.optional("cluster-engine"));
     const driver = await hostCluster.open({ address, stateDir: state });
     try {
       const leases = (await driver.adopt()).map(({ id }) => formatLeaseId(id));
       for (const lease of leases) io.out(`${lease}\n`);
-      const question = `remove containers and volumes of ${leases.length} leases for good, whatever the chain says of them`;
+      const question = `remove containers and volumes of ${leases.length} leases for good, whatever the chain says about them`;
       if (!flags.bool("yes") && !(await io.confirm(question))) throw commandError("nothing was removed");
       await driver.purge();
     } finally {
@@ -34,7 +35,7 @@ export async function providerPurge({ flags, io }: CommandInput): Promise<number
   }
 }
 
-/** What the daemon knows of leases; the folder itself holds the lock. */
+/** What the daemon knows about leases; the folder itself holds the lock. */
 function removeRecords(state: string): void {
   for (const name of ["leases", "events", "reservations.json", "reservations.jsonl", "engine"])
     rmSync(join(state, name), { recursive: true, force: true });

@@ -34,8 +34,8 @@ export async function providerRun(input: CommandInput): Promise<number> {
   const identity = await openCertificate({ home: homeOf(flags), kind: "server", signer });
   // Two daemons of one account would bid twice, and each would remove the other's containers.
   const lock = lockHome(settings.stateDir, {
-    text: `another process runs the provider of ${homeOf(flags)} already`,
-    hint: "stop that one first, or name the home of another provider with --home",
+    text: `another process already runs the provider of ${homeOf(flags)}`,
+    hint: "stop it first, or name the home of another provider with --home",
   });
   try {
     return await runLocked(input, { settings, cluster, signer, identity, log, context });

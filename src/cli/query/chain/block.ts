@@ -8,7 +8,7 @@ import { printAnswer, printResult } from "../../terminal/output.ts";
 import { hashArgument } from "../../values/hash.ts";
 import { readHeight } from "./blocks.ts";
 
-/** `query block [HEIGHT]`, or with `--type hash` its hash: the block as the node tells it. */
+/** `query block [HEIGHT]`, or with `--type hash` its hash: the block as the node returns it. */
 export async function queryBlock(input: CommandInput): Promise<void> {
   const { method, params } = callOf(input);
   const context = createContext(input);
@@ -24,7 +24,9 @@ function callOf({ args: [text], flags }: CommandInput): RpcCall {
   return { method: "block", params: text === undefined ? {} : { height: readHeight(text, "height").toString() } };
 }
 
-/** `query block-results [HEIGHT]`: what the transactions of a block did, and its own events, as the node tells them. */
+/**
+ * `query block-results [HEIGHT]`: the results of a block's transactions, and its own events, as the node returns them.
+ */
 export async function queryBlockResults(input: CommandInput): Promise<void> {
   const [text] = input.args;
   const params = text === undefined ? {} : { height: readHeight(text, "height").toString() };

@@ -8,7 +8,7 @@ import { commandError, usageError } from "../../errors.ts";
 import { printResult } from "../../terminal/output.ts";
 
 const MAX_HEIGHT = (1n << 63n) - 1n;
-/** Nodes tell this many headers at once. */
+/** Nodes return at most this many headers at once. */
 const PER_CALL = 20n;
 const MAX_BLOCKS = 1000n;
 const MAX_FOUND = 100n;
@@ -30,11 +30,11 @@ export async function queryBlocks(input: CommandInput): Promise<void> {
   printResult(found as JsonValue, context.output, io);
 }
 
-/** The height of an argument: a whole number from 1 on. */
+/** The height of an argument: a whole number of at least 1. */
 export function readHeight(text: string, name: string): bigint {
   const height = tryParseInt(text);
   if (height !== undefined && height > 0n && height <= MAX_HEIGHT) return height;
-  throw usageError(`<${name}>: "${text.slice(0, 64)}" is not a height: write a whole number from 1 on`);
+  throw usageError(`<${name}>: "${text.slice(0, 64)}" is not a height: write a whole number of at least 1`);
 }
 
 function checkRange(from: bigint | undefined, to: bigint | undefined, query: string | undefined): void {
@@ -77,7 +77,7 @@ async function headersFrom(rpc: RpcClient, from: bigint, end: bigint): Promise<r
   return windows.flat();
 }
 
-/** Zeros stand for the newest; the node begins with the last of what it is asked for. */
+/** Zeros mean the newest; the node begins with the last block of the range. */
 async function headers(rpc: RpcClient, minHeight: bigint, maxHeight: bigint) {
   const range = { minHeight: minHeight.toString(), maxHeight: maxHeight.toString() };
   const { last_height: last, block_metas } = readHeaders(await rpc.call("blockchain", range));

@@ -2,7 +2,7 @@ import { OUTPUT_FLAG, PAGE_FLAGS, QUERY_FLAGS } from "../../command/global-flags
 import type { CommandSpec, FlagSpec } from "../../command/spec.ts";
 
 const JSON_OUTPUT: FlagSpec = { ...OUTPUT_FLAG, default: "json" };
-/** Blocks and transactions are no state of a height; every query takes the flag. */
+/** Blocks and transactions do not depend on a state height, but every query takes the flag. */
 const NODE_AND_TEXT: readonly FlagSpec[] = QUERY_FLAGS.map((flag) =>
   flag.name === "height" ? { ...flag, hidden: true } : flag,
 );
@@ -93,7 +93,13 @@ const BLOCKS: CommandSpec = {
     { name: "query", value: "<query>", summary: "blocks by their events, for example block.height>5" },
     ORDER_BY,
     { name: "page", value: "<n>", summary: "page number of --query", default: "1" },
-    { name: "limit", alias: "page-limit", value: "<n>", summary: "most blocks to return of --query", default: "20" },
+    {
+      name: "limit",
+      alias: "page-limit",
+      value: "<n>",
+      summary: "maximum blocks to return with --query",
+      default: "20",
+    },
     ...NODE_AND_JSON,
   ],
   example: "svc query blocks 100 120\nsvc query blocks --query 'block.height>100' --limit 5",
@@ -107,7 +113,7 @@ const VALIDATOR_SET: CommandSpec = {
   summary: "Show the validators of a block (default: the latest)",
   flags: [
     { name: "page", value: "<n>", summary: "page number", default: "1" },
-    { name: "limit", alias: "page-limit", value: "<n>", summary: "most validators to return", default: "100" },
+    { name: "limit", alias: "page-limit", value: "<n>", summary: "maximum validators to return", default: "100" },
     ...NODE_AND_TEXT,
   ],
   example: "svc query comet-validator-set 100",

@@ -14,16 +14,16 @@ import { createContext } from "../../context.ts";
 import { usageError } from "../../errors.ts";
 import { printResult } from "../../terminal/output.ts";
 
-/** Nodes give at most this many transactions at once. */
+/** Nodes return at most this many transactions at once. */
 const MAX_TXS = 100n;
 
-/** `query tx HASH`, or what else tells one transaction from all others: its sender's sequence, a signature. */
+/** `query tx HASH`, or another unique mark of a transaction: its sender's sequence, or a signature. */
 export async function queryTxCommand(input: CommandInput): Promise<void> {
   const [text = ""] = input.args;
   const type = input.flags.text("type");
   if (type === "hash" && !/^(?:0x)?[0-9a-f]{64}$/i.test(text)) {
     const shown = `<hash>: ${JSON.stringify(text.slice(0, 80))} is not a transaction hash of 64 hex digits`;
-    throw usageError(shown, "copy txhash of a result");
+    throw usageError(shown, "copy txhash from a result");
   }
   const query = type === "hash" ? undefined : singleQuery(type, text, input.flags.profile.bech32Prefix);
   const context = createContext(input);

@@ -7,7 +7,7 @@ import { usageError } from "../../errors.ts";
 import { printResult } from "../../terminal/output.ts";
 import { readHeight } from "./blocks.ts";
 
-/** Nodes give at most this many validators at once. */
+/** Nodes return at most this many validators at once. */
 const MAX_VALIDATORS = 100n;
 
 /** `query comet-validator-set [HEIGHT]`: who signs blocks, with the addresses in the form that the chain shows. */

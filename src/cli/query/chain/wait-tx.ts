@@ -6,7 +6,7 @@ import { printResult } from "../../terminal/output.ts";
 import { durationFlag } from "../../values/duration.ts";
 import { hashArgument } from "../../values/hash.ts";
 
-/** `query wait-tx HASH`: what a transaction did, as soon as it is in a block. */
+/** `query wait-tx HASH`: the result of a transaction, as soon as it is in a block. */
 export async function queryWaitTx(input: CommandInput): Promise<void> {
   const hash = hashArgument(input.args[0] ?? "", "hash", "a transaction");
   const timeoutMs = durationFlag(input.flags, "timeout");

@@ -5,7 +5,7 @@ import { printResult } from "../../terminal/output.ts";
 import { addressArgument, ask } from "../ask.ts";
 import { pageRequest } from "../page.ts";
 
-/** `query audit get OWNER [AUDITOR]`: what all auditors, or one, have signed of a provider. */
+/** `query audit get OWNER [AUDITOR]`: the attributes of a provider that all auditors, or one, have signed. */
 export async function queryAudit(input: CommandInput): Promise<void> {
   const [ownerText = "", auditorText] = input.args;
   const owner = addressArgument(ownerText, "owner", input.flags);

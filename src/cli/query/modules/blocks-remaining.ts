@@ -16,7 +16,10 @@ import { addressFlag } from "../ask.ts";
 
 const NANOS_PER_SECOND = 1_000_000_000n;
 
-/** `query escrow blocks-remaining`: how long the money of a deployment lasts, at the pace of the last hundred blocks. */
+/**
+ * `query escrow blocks-remaining`: how long the money of a deployment lasts, at the block rate of the last hundred
+ * blocks.
+ */
 export async function queryBlocksRemaining(input: CommandInput): Promise<void> {
   const id = readId(input);
   const context = createContext(input);

@@ -8,7 +8,7 @@ import { hashArgument } from "../../values/hash.ts";
 import { ask } from "../ask.ts";
 import { pageRequest } from "../page.ts";
 
-/** `query evidence [HASH]`: what a validator did wrong, or all of it; newer tools say `list` for all. */
+/** `query evidence [HASH]`: one piece of evidence, or all; newer tools write `list` for all. */
 export async function queryEvidence(input: CommandInput): Promise<void> {
   const { args, flags, io } = input;
   const [text] = args;

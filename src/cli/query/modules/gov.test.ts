@@ -114,6 +114,6 @@ describe("a chain from before 0.46", () => {
 test("a chain without the module, in one sentence", async () => {
   expect(await query("tally", "7")).toBe(
     "Error: module gov is not on this chain, or has no /sdk.gov.v1beta1.Query/TallyResult: unknown query\n" +
-      "Hint: is it the right --node? for a network with names of its own give its --profile\n",
+      "Hint: is it the right --node? for a network with its own names give its --profile\n",
   );
 });

@@ -23,7 +23,7 @@ const PARTS: ReadonlyMap<string, string> = new Map([
   ["tallying", "tally_params"],
 ]);
 
-/** `query gov param TYPE`: a third of the parameters, as the older module tells them apart. */
+/** `query gov param TYPE`: one of the three parts of the parameters, as the older module has them. */
 export async function queryParam(input: CommandInput): Promise<void> {
   const [type = ""] = input.args;
   const part = PARTS.get(type);
@@ -78,6 +78,6 @@ async function proposerOfTx(context: CliContext, id: string): Promise<string> {
   });
   if (proposer !== undefined) return proposer;
   throw commandError(`the node has no transaction that submitted proposal ${id}`, {
-    hint: "ask a node that keeps older transactions",
+    hint: "query a node that keeps older transactions",
   });
 }

@@ -5,7 +5,7 @@ import { createContext } from "../../context.ts";
 import { printResult } from "../../terminal/output.ts";
 import { addressArgument, ask, validatorArgument } from "../ask.ts";
 
-/** `query distribution rewards DELEGATOR [VALIDATOR]`: of one validator a plain list of coins. */
+/** `query distribution rewards DELEGATOR [VALIDATOR]`: for one validator a plain list of coins. */
 export async function queryRewards(input: CommandInput): Promise<void> {
   const [delegator = "", validator] = input.args;
   const delegatorAddress = addressArgument(delegator, "delegator-addr", input.flags);

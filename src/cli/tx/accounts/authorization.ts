@@ -43,7 +43,7 @@ export function readAuthorization(kind: string, flags: Flags): Any {
   }
   const all = new Set([...KINDS.values()].flatMap((each) => each.flags));
   const stray = [...all].find((name) => flags.typed(name) && !found.flags.includes(name));
-  if (stray !== undefined) throw usageError(`--${stray} says nothing about an authorization of kind ${kind}`);
+  if (stray !== undefined) throw usageError(`--${stray} has no meaning for an authorization of kind ${kind}`);
   return found.read(flags);
 }
 
@@ -65,7 +65,7 @@ function stakeAuthorization(flags: Flags, authorizationType: AuthorizationType):
     addresses(flags, name, "valoper"),
   ) as [string[], string[]];
   if ((allowed.length === 0) === (denied.length === 0)) {
-    throw usageError("give either --allowed-validators or --deny-validators", "validators with commas between them");
+    throw usageError("give either --allowed-validators or --deny-validators", "validators, separated by commas");
   }
   const list = create(StakeAuthorization_ValidatorsSchema, { address: allowed.length > 0 ? allowed : denied });
   const validators = { case: allowed.length > 0 ? "allowList" : "denyList", value: list } as const;
@@ -81,7 +81,7 @@ function oneCoin(coins: readonly MessageCoin[] | undefined): MessageCoin | undef
   return coins?.[0];
 }
 
-/** Addresses with commas between them, each once. */
+/** Addresses separated by commas, each once. */
 function addresses(flags: Flags, name: string, kind: "account" | "valoper"): string[] {
   const texts = [...flags.words(name)];
   for (const text of texts) inFlag(flags, name, () => decodeAddress(text, kind, flags.profile.bech32Prefix));

@@ -19,13 +19,13 @@ export async function authzGrant(input: CommandInput): Promise<number> {
   const grant = { authorization, ...(expiration === undefined ? {} : { expiration }) };
   return runTx(input, ({ sender }) => {
     if (sender.address === grantee) {
-      throw usageError(`<grantee>: ${grantee} is the granter itself`, "name the account that may act for it");
+      throw usageError(`<grantee>: ${grantee} is the granter itself`, "name another account, which may act for it");
     }
     return [packAny(MsgGrantSchema, { granter: sender.address, grantee, grant })];
   });
 }
 
-/** `tx authz exec FILE`: the messages of a transaction, sent by who was granted to. */
+/** `tx authz exec FILE`: the messages of a transaction, sent by the grantee. */
 export async function authzExec(input: CommandInput): Promise<number> {
   const { args, flags, io } = input;
   const { body } = await readTxFile(args[0] ?? "", io);

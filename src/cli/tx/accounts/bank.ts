@@ -6,7 +6,7 @@ import { addressArgument } from "../../query/ask.ts";
 import { coinsArgument, type MessageCoin } from "../../values/coins.ts";
 import { runTx } from "../session/run.ts";
 
-/** Most receivers of one transaction; chains have limits of their own. */
+/** Maximum receivers of one transaction; chains have limits of their own. */
 const MAX_RECEIVERS = 1000;
 
 /** `tx bank multi-send FROM TO... AMOUNT`: the amount to each, or with `--split` an equal part of it. */
@@ -14,7 +14,7 @@ export async function bankMultiSend(input: CommandInput): Promise<number> {
   const { flags } = input;
   const [from = "", ...words] = input.args;
   const amountText = words.pop() ?? "";
-  if (words.length === 0) throw usageError("give one or more receivers and, behind them, the amount");
+  if (words.length === 0) throw usageError("give one or more receivers, then the amount");
   if (words.length > MAX_RECEIVERS) throw usageError(`at most ${MAX_RECEIVERS} receivers, not ${words.length}`);
   const receivers = words.map((text) => addressArgument(text, "to-addresses", flags));
   const given = coinsArgument(amountText, "amount", flags);

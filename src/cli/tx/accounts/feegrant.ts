@@ -16,7 +16,7 @@ import { runTx } from "../session/run.ts";
 
 const MAX_PERIOD = 100n * 366n * 86_400n;
 
-/** `tx feegrant grant GRANTER GRANTEE`. The sender is the first argument, whatever `--from` says. */
+/** `tx feegrant grant GRANTER GRANTEE`. The sender is the first argument, regardless of `--from`. */
 export async function feegrantGrant(input: CommandInput): Promise<number> {
   const [granter = "", granteeText = ""] = input.args;
   const { flags } = input;
@@ -34,7 +34,7 @@ function other(granter: string, grantee: string): string {
   throw usageError(`<grantee>: ${grantee} is the granter itself`, "name the account that may spend");
 }
 
-/** The allowance of the flags: with a period when they tell one, and inside a list of messages when they name some. */
+/** The allowance of the flags: with a period if they give one, and limited to messages if they name some. */
 function readAllowance(flags: Flags, nowMs: number): Any {
   const { namespace } = flags.profile;
   const expiration = readExpiration(flags, nowMs);
@@ -60,7 +60,7 @@ function readPeriod(flags: Flags): { readonly seconds: bigint; readonly limit: M
   if (seconds === 0n || seconds > MAX_PERIOD) {
     throw usageError(`${flags.label("period")} takes the seconds of a period, from 1 to ${MAX_PERIOD}`);
   }
-  if (limit === undefined) throw usageError("--period-limit is missing: say what may be spent in each period");
+  if (limit === undefined) throw usageError("--period-limit is missing: give what may be spent in each period");
   return { seconds, limit };
 }
 

@@ -31,7 +31,7 @@ export interface VestingPeriods {
   readonly periods: { readonly length: bigint; readonly amount: MessageCoin[] }[];
 }
 
-/** The periods of `tx vesting create-periodic-vesting-account`, one after the other from a time on. */
+/** The periods of `tx vesting create-periodic-vesting-account`, consecutive from a start time. */
 export function readPeriodsFile(path: string): VestingPeriods {
   const text = readTextFile(path, { what: "file of periods", maxBytes: MAX_BYTES, hint: HINT });
   try {

@@ -5,7 +5,7 @@ import { addressArgument } from "../../query/ask.ts";
 import { runTx } from "../session/run.ts";
 import { readPeriodsFile } from "./periods-file.ts";
 
-/** `tx vesting create-periodic-vesting-account TO FILE`: coins that come free at the end of each period of a file. */
+/** `tx vesting create-periodic-vesting-account TO FILE`: coins that vest at the end of each period of a file. */
 export async function createPeriodicVestingAccount(input: CommandInput): Promise<number> {
   const { args, flags } = input;
   const toAddress = addressArgument(args[0] ?? "", "to-address", flags);

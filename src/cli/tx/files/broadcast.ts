@@ -20,7 +20,7 @@ import { printTxResult } from "../session/result.ts";
 import { readTxFile, txBytes } from "./file.ts";
 import { addressBytes, signerKey, signersOf } from "./signing.ts";
 
-/** `tx broadcast FILE`. Nothing is asked: the transaction is signed. */
+/** `tx broadcast FILE`. It does not ask: the transaction is signed. */
 export async function broadcastFile(input: CommandInput): Promise<number> {
   const { args, flags, io } = input;
   if (flags.bool("offline")) throw usageError("cannot broadcast tx during offline mode", "leave out --offline");
@@ -41,7 +41,7 @@ export async function simulateFile(input: CommandInput): Promise<void> {
 }
 
 /**
- * What the chain says of a transaction, signed or not, without sending it. `keyFlag` names the key of a signer that has
+ * The chain's simulation of a transaction, signed or not. `keyFlag` names the key of a signer that has
  * not signed on this chain before: the gas of a multisig is not that of a single signature.
  */
 export async function simulated(context: CliContext, tx: Tx, keyFlag?: string): Promise<SimulateResponse> {

@@ -30,7 +30,7 @@ const OUTPUT_DOCUMENT: FlagSpec = {
   value: "<file>",
   summary: "write to this file instead of standard output",
 };
-const SIGNATURE_ONLY: FlagSpec = { name: "signature-only", summary: "print the signature alone" };
+const SIGNATURE_ONLY: FlagSpec = { name: "signature-only", summary: "print only the signature" };
 const OVERWRITE: FlagSpec = {
   name: "overwrite",
   summary: "replace existing signatures; without it the new one is added",
@@ -44,7 +44,7 @@ const OLDER_FORM: FlagSpec = { name: "amino", summary: "print the older JSON for
 const FOR_MULTISIG: FlagSpec = {
   name: "multisig",
   value: "<key>",
-  summary: "sign as a member for this multisig, an address or a key; prints the signature alone",
+  summary: "sign as a member for this multisig, an address or a key; prints only the signature",
 };
 const COMBINE_FLAGS: readonly FlagSpec[] = [
   { name: "skip-signature-verification", summary: "combine signatures without checking them" },

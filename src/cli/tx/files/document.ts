@@ -10,15 +10,15 @@ import { printTx } from "../session/json.ts";
 import { txBytes } from "./file.ts";
 import type { Signature, Signed } from "./signing.ts";
 
-/** What of a signed transaction is printed. */
+/** Which part of a signed transaction is printed. */
 export type SignedForm = "transaction" | "older" | "signature";
 
-/** `--amino` and `--signature-only`; the share of a multisig's member is a signature alone. */
+/** `--amino` and `--signature-only`; a multisig member's share is only a signature. */
 export function formOf(flags: Flags): SignedForm {
   const [older, alone] = [flags.bool("amino"), flags.bool("signature-only") || flags.given("multisig")];
   if (older && alone) {
     const other = flags.bool("signature-only") ? "--signature-only" : "--multisig";
-    throw usageError(`--amino and ${other} cannot be used together: ${other} prints a signature alone`);
+    throw usageError(`--amino and ${other} cannot be used together: ${other} prints only a signature`);
   }
   return older ? "older" : alone ? "signature" : "transaction";
 }
@@ -34,7 +34,7 @@ export function modeOf(flags: Flags, mode: SignMode): SignMode {
 export function renderSigned(signed: Signed, form: SignedForm): string {
   if (form === "signature") return signatureJson(signed);
   if (form === "transaction") return printTx(signed.tx);
-  // The text of the mode is a choice left to whoever sends the document.
+  // The sender of the document chooses the text of the mode.
   return printJson({ tx: toStdTx(decodeTx(txBytes(signed.tx), { foreign: true })), mode: "block|sync|async" });
 }
 

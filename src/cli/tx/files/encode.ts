@@ -22,7 +22,7 @@ export async function decodeText({ args, flags, io }: CommandInput): Promise<voi
   const bytes = readBytes((text === "-" ? await io.readAll(MAX_TEXT) : text).trim(), flags.bool("hex"));
   if (bytes.length === 0) throw usageError("<text> is empty", "give a transaction in base64 or hexadecimal");
   if (isStdTx(bytes)) {
-    io.err("the transaction is in legacy amino; it is shown in its older JSON form, which no chain takes any more\n");
+    io.err("the transaction is in legacy amino; it is shown in its older JSON form, which no chain accepts any more\n");
     io.out(`${printJson(readStdTx(bytes))}\n`);
     return;
   }

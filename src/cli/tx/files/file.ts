@@ -17,11 +17,13 @@ import { readTextFile } from "../../terminal/files.ts";
 import type { Io } from "../../terminal/io.ts";
 import type { TxParts } from "../session/json.ts";
 
-const HINT = "give a file with a transaction in JSON, as --generate-only and tx sign print it";
-/** In a file or standard input: JSON takes more room than the bytes that are sent. */
+const HINT = "give a file with a transaction in JSON, as printed by --generate-only and tx sign";
+/** In a file or standard input: JSON is larger than the bytes that are sent. */
 const MAX_BYTES = 8 * MAX_TX_BYTES;
 
-/** The transaction in a file, or in standard input when the file is `-`. Names and spelling of types stay as they are. */
+/**
+ * The transaction in a file, or in standard input when the file is `-`. Names and spelling of types stay as they are.
+ */
 export async function readTxFile(path: string, io: Pick<Io, "readAll" | "err">): Promise<Tx> {
   const tx = parseTx(await readInput(path, io), nameOf(path));
   tellUnknown(tx, io);
@@ -45,7 +47,7 @@ export function tellUnknown(tx: Tx, io: Pick<Io, "err">): void {
 export function tellUnknownMessages(messages: readonly Any[], io: Pick<Io, "err">): void {
   for (const type of opaqueTypes(messages)) {
     io.err(
-      `a message of type ${printable(type)} is not known: it is passed on as bytes, its content cannot be shown\n`,
+      `a message of type ${printable(type)} is not known: it is passed on as bytes, and its content cannot be shown\n`,
     );
   }
 }

@@ -6,7 +6,7 @@ import { AuthInfoSchema, type Tx, TxBodySchema, TxSchema } from "../../../wire/g
 import { commandError } from "../../errors.ts";
 import type { TxSettings } from "../session/settings.ts";
 
-/** One transaction with the messages of all; gas and fees are added up, the rest is of the flags. */
+/** One transaction with the messages of all; gas and fees are added up, the rest comes from the flags. */
 export function joinTxs(txs: readonly Tx[], settings: TxSettings): Tx {
   const { memo, timeoutHeight, timeoutTimeMs, unordered, feePayer, feeGranter } = settings;
   const timeout = timeoutTimeMs === undefined ? {} : { timeoutTimestamp: timestampFromMs(timeoutTimeMs) };

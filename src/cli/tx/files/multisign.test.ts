@@ -175,7 +175,7 @@ describe("refusals", () => {
   test("a multisig signs nothing by itself, and its members not in mode direct", async () => {
     await refused(
       svc(["tx", "sign", await unsigned(), "--from", "team", ...NUMBERS]),
-      'key "team" is a multisig and cannot sign by itself',
+      'key "team" is a multisig and cannot sign alone',
     );
     await refused(
       svc(["tx", "sign", await unsigned(), "--from", "k0", "--multisig", "team", "--sign-mode", "direct", ...NUMBERS]),

@@ -37,7 +37,7 @@ export async function multisign(input: CommandInput): Promise<void> {
   await finish(await openJob(options, name), [[tx, shares]]);
 }
 
-/** `tx multisign-batch FILE NAME SIGNATURES...`: line by line; sequences follow one another. */
+/** `tx multisign-batch FILE NAME SIGNATURES...`: line by line, with consecutive sequences. */
 export async function multisignBatch(input: CommandInput): Promise<void> {
   const [file = "", name = "", ...files] = input.args;
   const options = readOptions(input);

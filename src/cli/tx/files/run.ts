@@ -12,7 +12,7 @@ import { readTxSettings } from "../session/settings.ts";
 import { readTxFile } from "./file.ts";
 import { readBatch } from "./sign.ts";
 
-/** Flags of what a transaction in a file has already. */
+/** Flags whose values a transaction in a file already has. */
 const SETTLED = [
   "fees",
   "gas",
@@ -42,8 +42,8 @@ export function onFiles(run: Run): Run {
 }
 
 /**
- * `--generate-only` and `--dry-run` mean what they mean everywhere: the transactions are printed unsigned, or their gas is
- * told, and the command itself does not run.
+ * `--generate-only` and `--dry-run` work as everywhere: the transactions are printed unsigned, or their gas is shown,
+ * and the command itself does not run.
  */
 function unlessUnsent(run: Run, read: (input: CommandInput) => Promise<readonly Tx[]>): Run {
   return async (input) => {
@@ -52,7 +52,7 @@ function unlessUnsent(run: Run, read: (input: CommandInput) => Promise<readonly 
     if (!generate && !dryRun) return (await run(input)) ?? undefined;
     if (generate && dryRun) throw usageError("--generate-only and --dry-run cannot be used together");
     if (dryRun && flags.bool("offline")) {
-      throw usageError("--dry-run asks a node and cannot be used with --offline");
+      throw usageError("--dry-run needs a node and cannot be used with --offline");
     }
     for (const tx of await read(input)) {
       if (generate) io.out(`${printTx(withoutSignatures(tx))}\n`);

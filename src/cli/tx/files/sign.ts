@@ -13,18 +13,18 @@ import { readTxFile, readTxLines } from "./file.ts";
 import { joinTxs } from "./join.ts";
 import { addressBytes, checkShown, checkSigner, signTx } from "./signing.ts";
 
-/** `tx sign FILE`. With `--offline` nothing but the keyring and the file is looked at. */
+/** `tx sign FILE`. With `--offline` only the keyring and the file are read. */
 export async function signFile(input: CommandInput): Promise<void> {
   const [file = ""] = input.args;
   await signAll(input, async () => [await readTxFile(file, input.io)]);
 }
 
-/** `tx sign-batch FILE...`: a transaction a line, signed with sequences that follow one another. */
+/** `tx sign-batch FILE...`: one transaction per line, signed with consecutive sequences. */
 export async function signBatch(input: CommandInput): Promise<void> {
   await signAll(input, (settings) => readBatch(input, settings));
 }
 
-/** The transactions of files with one a line; with `--append` one that has the messages of all. */
+/** The transactions of files with one per line; with `--append` a single one with the messages of all. */
 export async function readBatch({ args, flags, io }: CommandInput, settings: TxSettings): Promise<Tx[]> {
   const txs: Tx[] = [];
   for (const file of args) append(txs, await readTxLines(file, io));
@@ -70,7 +70,7 @@ async function signOne({ context, signer, mode, form }: Job, tx: Tx, data: Signe
   return renderSigned(await signTx({ context, tx, key: signer.key, mode, data, overwrite }), form);
 }
 
-/** The account of `--multisig`, which its members sign for in the one mode that it takes, else the signer's own. */
+/** The account of `--multisig`, for which members sign in amino-json mode, otherwise the signer's own. */
 async function signedFor(
   context: CliContext,
   { address, key }: Required<Sender>,

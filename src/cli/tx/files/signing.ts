@@ -48,7 +48,7 @@ export interface Signed extends Signature {
   readonly tx: Tx;
 }
 
-/** Signs a transaction, beside the signatures that it has. */
+/** Adds a signature to a transaction. */
 export async function signTx({ context, tx, key, mode, data: numbers, overwrite }: Signing): Promise<Signed> {
   const data = numbersFor(tx, numbers);
   const info = create(SignerInfoSchema, {
@@ -122,11 +122,11 @@ export function checkShown(messages: readonly Any[], flags: Flags): void {
   const [type] = opaqueTypes(messages);
   if (type === undefined || flags.bool("allow-unknown") || flags.bool("generate-only")) return;
   throw commandError(`a message of type ${type.slice(0, 128)} is not known, so what would be signed cannot be shown`, {
-    hint: "add --allow-unknown to sign it all the same",
+    hint: "add --allow-unknown to sign it anyway",
   });
 }
 
-/** The bytes of an address of any network: a file may be of another one than ours. */
+/** The bytes of an address of any network: a file may belong to another one. */
 export function addressBytes(text: string): Uint8Array {
   return parseBech32(text).bytes;
 }

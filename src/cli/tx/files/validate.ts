@@ -17,8 +17,8 @@ import { readTxFile, txParts } from "./file.ts";
 import { addressBytes, numbersFor, signersOf } from "./signing.ts";
 
 /**
- * `tx validate-signatures FILE`: whose signatures a transaction needs, and what each that it has is worth. Whether a
- * signature holds is checked against the chain, or offline against the numbers of the flags; without either only whose it is.
+ * `tx validate-signatures FILE`: which signatures a transaction needs, and whether those it has are valid. They are
+ * checked against the chain, or offline against the numbers of the flags; without either only their signers are shown.
  */
 export async function validateSignatures(input: CommandInput): Promise<void> {
   const { args, io } = input;
@@ -35,7 +35,7 @@ export async function validateSignatures(input: CommandInput): Promise<void> {
   throw commandError("signatures validation failed", hint);
 }
 
-/** Who has to sign a message that is not known, only its chain can tell. */
+/** Only its chain knows who must sign a message of an unknown type. */
 function isOpen(tx: Tx): boolean {
   return opaqueTypes(tx.body?.messages ?? []).length > 0;
 }
@@ -74,7 +74,7 @@ async function judge({ context, tx, signers }: Checked, info: SignerInfo, index:
   const signer = signers[index];
   const numbers = signer === undefined ? undefined : await knownNumbers(context, signer, signers.length);
   const key = keyOf(info) ?? numbers?.publicKey;
-  if (key === undefined) return { address: signer ?? "unknown", fault: "its public key is not known" };
+  if (key === undefined) return { address: signer ?? "unknown", fault: "its public key is unknown" };
   const bytes = publicKeyAddress(key);
   const prefix = signer?.slice(0, signer.lastIndexOf("1")) ?? context.profile.bech32Prefix;
   const address = encodeAddress(bytes, "account", prefix);

@@ -55,7 +55,7 @@ export async function govWeightedVote(input: CommandInput): Promise<number> {
 function readMetadata(flags: Flags): string {
   const text = flags.text("metadata");
   if (text !== "" && flags.bool("legacy")) {
-    throw usageError("--metadata cannot be used with --legacy: the older message has no room for it");
+    throw usageError("--metadata cannot be used with --legacy: the older message has no such field");
   }
   return text;
 }

@@ -24,7 +24,7 @@ export async function govSubmitProposal(input: CommandInput): Promise<number> {
     if (older === undefined) throw usageError("missing required argument 'file'", "or give --title and --description");
     return govSubmitLegacyProposal(input);
   }
-  if (older !== undefined) throw usageError(`--${older} says what is in the file: give either <file> or --${older}`);
+  if (older !== undefined) throw usageError(`--${older} repeats what is in the file: give either <file> or --${older}`);
   const proposal = readProposalFile(path, flags);
   const { messages } = create(MsgSubmitProposalSchema, proposal);
   tellUnknownMessages(messages, input.io);
@@ -32,7 +32,9 @@ export async function govSubmitProposal(input: CommandInput): Promise<number> {
   return runTx(input, ({ sender }) => [packAny(MsgSubmitProposalSchema, { ...proposal, proposer: sender.address })]);
 }
 
-/** `tx gov submit-legacy-proposal --title T --description D --deposit COINS`, or all of it in a file of `--proposal`. */
+/**
+ * `tx gov submit-legacy-proposal --title T --description D --deposit COINS`, or all of it in a file of `--proposal`.
+ */
 export async function govSubmitLegacyProposal(input: CommandInput): Promise<number> {
   const { flags } = input;
   const { title, description, deposit: initialDeposit } = readOlder(flags);
@@ -65,7 +67,7 @@ function need(flags: Flags, name: string): string {
 function checkType(type: string): void {
   if (/^text$/i.test(type)) return;
   throw usageError(
-    `proposals of type "${type.slice(0, 64)}" are not made of flags, only those of type Text`,
+    `proposals of type "${type.slice(0, 64)}" cannot be made from flags, only those of type Text`,
     "write its messages into a file: svc tx gov submit-proposal <file>",
   );
 }

@@ -4,7 +4,9 @@ import { usageError } from "../../errors.ts";
 
 const WORDS = "yes, no, no_with_veto, abstain";
 
-/** A vote's option in any of its spellings: `no_with_veto`, `no-with-veto`, `NoWithVeto`, `VOTE_OPTION_NO_WITH_VETO`. */
+/**
+ * A vote's option in any of its spellings: `no_with_veto`, `no-with-veto`, `NoWithVeto`, `VOTE_OPTION_NO_WITH_VETO`.
+ */
 export function readVoteOption(text: string, name = "<option>"): VoteOption {
   const plain = (word: string): string =>
     word
@@ -26,7 +28,7 @@ export interface Weight {
 export function readWeights(text: string): Weight[] {
   const weights = text.split(",").map(readWeight);
   const twice = weights.find(({ option }, i) => weights.findIndex((each) => each.option === option) < i);
-  if (twice !== undefined) throw usageError(`<weighted-options>: an option stands twice in "${text.slice(0, 80)}"`);
+  if (twice !== undefined) throw usageError(`<weighted-options>: an option appears twice in "${text.slice(0, 80)}"`);
   const total = weights.reduce((sum, { weight }) => sum + weight, 0n);
   if (total === DEC_ONE) return weights;
   throw usageError(`<weighted-options>: the weights add up to ${formatDecShort(total)}, not to 1`);

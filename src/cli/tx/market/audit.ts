@@ -25,7 +25,7 @@ function readPairs(words: readonly string[]): Attribute[] {
   if (words.length % 2 !== 0) {
     throw usageError(
       `<pairs>: the key "${(words.at(-1) ?? "").slice(0, 64)}" has no value`,
-      "write key and value in turn: region eu-west",
+      "write each key before its value: region eu-west",
     );
   }
   const pairs: Attribute[] = [];
@@ -41,7 +41,7 @@ async function currentAttributes(session: TxSession, owner: string): Promise<Att
   const { provider } = await query.call(ProviderQuery.method.provider, { owner });
   const attributes = provider?.attributes ?? [];
   if (attributes.length === 0) {
-    throw commandError(`provider ${owner} has no attributes to sign`, { hint: "name them: key and value in turn" });
+    throw commandError(`provider ${owner} has no attributes to sign`, { hint: "name them: each key before its value" });
   }
   return attributes;
 }

@@ -79,7 +79,7 @@ async function makePlan(session: TxSession, { kind, hosts, replace }: Certificat
   const offline = settings.offline || context.flags.bool("to-genesis");
   if (file !== undefined && settings.offline) {
     const hint = "leave out --offline, or move the file away";
-    throw commandError(`${file.path} exists, and without a node it is unknown whether the chain has it`, { hint });
+    throw commandError(`${file.path} exists, and without a node we cannot know whether the chain has it`, { hint });
   }
   const record =
     file === undefined || offline ? "missing" : await chainRecord(await session.chain(), sender.address, file);
@@ -101,7 +101,7 @@ async function obtainCertificate(
   return makeCertificate({ address: session.sender.address, hosts, validity }, await keyPassphrase(session));
 }
 
-/** The account key makes it; where the keyring is not opened the user does. */
+/** The passphrase comes from the account key, or from the user if the keyring is not opened. */
 async function keyPassphrase({ context, sender }: TxSession): Promise<string> {
   if (sender.key !== undefined) return certificatePassphrase(await signerOf(context, sender));
   if (context.flags.bool("dry-run")) return "not kept";
@@ -123,12 +123,12 @@ function certificateMessages(
   return serial === undefined ? [create] : [packAny(MsgRevokeCertificateSchema, { id: { owner, serial } }), create];
 }
 
-/** A new certificate waits under this name until the node has taken its transaction; then it replaces the old one. */
+/** A new certificate has this name until the node has accepted its transaction; then it replaces the old one. */
 function pendingPath(context: CliContext, address: string, kind: CertificateKind): string {
   return `${certificatePath(context.home, address, kind)}.new`;
 }
 
-/** A file of a run that was interrupted takes its place when nothing stands there, or when the chain has it. */
+/** A file of an interrupted run takes the final name if that is free, or if the chain has the certificate. */
 async function adoptPending(
   { context, settings, sender, chain }: TxSession,
   { kind }: CertificateOrder,
@@ -156,9 +156,7 @@ function hooksFor(session: TxSession, plan: CertificatePlan, { order, certificat
     await writeCertificateFile(pending, certificate);
     if (settings.purpose === "send") return;
     if ((await readCertificateFile(path)) === undefined) return rename(pending, path);
-    context.io.err(
-      `the new certificate waits in ${pending}; run this command again when its transaction is committed\n`,
-    );
+    context.io.err(`the new certificate is in ${pending}; run this command again when its transaction is committed\n`);
   };
   const onAnswer = async ({ code }: TxResponse): Promise<void> => {
     if (code !== 0) return removeFile(pending);

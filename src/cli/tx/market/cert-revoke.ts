@@ -39,6 +39,6 @@ async function serialOfFile({ context, sender }: TxSession, kinds: readonly Cert
     throw commandError(`there is no certificate file ${paths.join(" or ")}`, { hint });
   }
   if (other !== undefined)
-    throw usageError("there is a client and a server certificate", "say which one: svc tx cert revoke client|server");
+    throw usageError("there are a client and a server certificate", "name one: svc tx cert revoke client|server");
   return file.details.serial;
 }

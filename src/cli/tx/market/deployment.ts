@@ -27,7 +27,7 @@ import { finishTx, runTx } from "../session/run.ts";
 import { signerOf } from "../session/sender.ts";
 import { openTx, type TxSession } from "../session/session.ts";
 
-/** How often another number is tried when somebody took the chosen one in the same block. */
+/** How often we try another number when somebody took the chosen one in the same block. */
 const ATTEMPTS = 3;
 
 /** `tx deployment create FILE`. */
@@ -77,8 +77,8 @@ function createMessages({ sender }: TxSession, { sdl, amount, before }: Order, d
 }
 
 /**
- * A deployment without a client certificate could never be given its manifest: where a person sits at the terminal it is
- * made in the same transaction, elsewhere the deployment is refused with the command that makes one.
+ * Without a client certificate a deployment could never receive its manifest: at a terminal the command offers to
+ * create one in the same transaction, elsewhere it refuses and names the command that creates one.
  */
 async function certificateFirst(session: TxSession): Promise<Any | undefined> {
   const { context, settings, sender } = session;
@@ -97,7 +97,7 @@ async function certificateFirst(session: TxSession): Promise<Any | undefined> {
 
 /** The latest height, or one more than the last number used, if that is more. */
 async function nextDseq(session: TxSession): Promise<bigint> {
-  if (session.settings.offline) throw usageError("required flag --dseq is not set: --offline asks no node for it");
+  if (session.settings.offline) throw usageError("required flag --dseq is not set: --offline cannot query it");
   const { node, query } = await session.chain();
   const { latestHeight } = await node.status();
   const { deployments } = await query.call(Query.method.deployments, {
@@ -109,13 +109,13 @@ async function nextDseq(session: TxSession): Promise<bigint> {
 }
 
 /**
- * Checks the file and the deposit against what the chain takes, so that nothing is paid for a refusal. Returns the deposit:
- * the least that the chain takes where none is given.
+ * Checks the file and the deposit against the chain's rules, so that nobody pays for a refusal. Returns the deposit, by
+ * default the chain's minimum.
  */
 async function requireTerms(session: TxSession, source: SdlSource, deposit: IntCoin | undefined): Promise<IntCoin> {
   if (session.settings.offline) {
     if (deposit !== undefined) return deposit;
-    throw usageError("required flag --deposit is not set: --offline asks no node for it");
+    throw usageError("required flag --deposit is not set: --offline cannot query it");
   }
   const { params } = await (await session.chain()).query.call(Query.method.params, {});
   if (params?.limits !== undefined) requireWithinLimits(source, params.limits);
@@ -125,19 +125,19 @@ async function requireTerms(session: TxSession, source: SdlSource, deposit: IntC
     throw usageError(`--deposit is in ${deposit.denom}, the file's prices in ${least.denom}: use one denomination`);
   if (deposit.amount < least.amount)
     throw usageError(
-      `--deposit ${formatCoin(deposit)} is less than the chain takes: write at least ${formatCoin(least)}`,
+      `--deposit ${formatCoin(deposit)} is less than the chain's minimum: write at least ${formatCoin(least)}`,
     );
   return deposit;
 }
 
-/** The least deposit of the chain in the denomination of the file's prices. */
+/** The chain's minimum deposit in the denomination of the file's prices. */
 function leastDeposit({ groups }: LoadedSdl, minDeposits: Params["minDeposits"]): IntCoin {
   const [group] = groups;
   const denom = group === undefined ? undefined : groupPrice(group).denom;
   const coin = minDeposits.find((each) => each.denom === denom);
   if (coin !== undefined) return parseCoin(formatCoin(coin));
   const known = minDeposits.map((each) => each.denom).join(", ");
-  throw commandError(`the chain takes no deposits in ${denom ?? "this denomination"}`, {
+  throw commandError(`the chain accepts no deposits in ${denom ?? "this denomination"}`, {
     hint: `use prices in ${known}`,
   });
 }
@@ -208,7 +208,7 @@ function requireDseq(flags: Flags): bigint {
   throw usageError(`--dseq takes a whole number from 1 to ${MAX_DSEQ}, not "${flags.text("dseq").slice(0, 64)}"`);
 }
 
-/** `--owner` is there for scripts that give it everywhere; whoever signs is the owner. */
+/** `--owner` exists for scripts that always pass it; the signer is the owner. */
 function checkOwner(flags: Flags, { sender }: TxSession): void {
   const owner = addressFlag(flags, "owner");
   if (owner === undefined || owner === sender.address) return;

@@ -6,7 +6,7 @@ import { type Attribute, AttributeSchema } from "../../../wire/gen/svc/base/v1be
 import { commandError } from "../../errors.ts";
 import { readTextFile } from "../../terminal/files.ts";
 
-/** What a provider tells of itself on the chain. */
+/** What a provider publishes about itself on the chain. */
 export interface ProviderFile {
   /** `https://<host>:8443`. */
   readonly hostUri: string;
@@ -53,7 +53,7 @@ function readAttributes(reader: Reader, fields: Fields): ProviderFile["attribute
     const key = pair?.require("key", ATTRIBUTE_WANT.remedy);
     const value = pair?.require("value", ATTRIBUTE_WANT.remedy);
     const name = key && reader.text(key, { what: "text", remedy: "write a name such as region" });
-    const text = value && reader.text(value, { what: "text", remedy: "write a text" });
+    const text = value && reader.text(value, { what: "text", remedy: "write text" });
     if (name === undefined || text === undefined) continue;
     attributes.push(create(AttributeSchema, { key: name, value: text }));
     const fault = attributeFault(attributes, "offered");
@@ -83,7 +83,7 @@ function parseHostUri(text: string): Parsed<string> {
   const bare = url.username === "" && url.password === "" && url.search === "" && url.hash === "";
   if (!bare || url.pathname !== "/") return { problem: `"${cut(text)}" has more than host and port`, remedy };
   const uri = text.replace(/\/$/, "");
-  if (!isHostUri(uri)) return { problem: `"${cut(text)}" is not an address that the chain takes`, remedy };
+  if (!isHostUri(uri)) return { problem: `"${cut(text)}" is not an address that the chain accepts`, remedy };
   return { value: uri };
 }
 

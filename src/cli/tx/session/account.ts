@@ -1,10 +1,10 @@
 import { type ChainClient, clientErrors } from "../../../client/index.ts";
 import type { CliContext } from "../../context.ts";
 
-// Loaded by itself, because a signature without a node needs nothing of it.
+// Loaded separately, because a signature without a node does not need it.
 export { accountInfo } from "../../../client/index.ts";
 
-/** A chain id given by the user must be the node's: signatures for another chain are worth nothing here. */
+/** A chain id given by the user must be the node's: signatures for another chain are invalid here. */
 export async function checkChain(context: CliContext, chain: ChainClient): Promise<void> {
   const given = context.flags.optional("chain-id");
   if (given === undefined) return;

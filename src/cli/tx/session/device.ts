@@ -3,18 +3,18 @@ import { SignMode } from "../../../wire/index.ts";
 import type { CliContext } from "../../context.ts";
 import { usageError } from "../../errors.ts";
 
-/** What the reference tool says when it takes the mode by itself. */
+/** What the reference tool prints when it chooses the mode. */
 const NOTICE = "Default sign-mode 'direct' not supported by Ledger, using sign-mode 'amino-json'.";
 
 /**
- * The mode in which a key signs. A hardware device shows and signs amino JSON alone; `--ledger` asks for a key on one.
+ * The mode in which a key signs. A hardware device shows and signs only amino JSON; `--ledger` requires a key on one.
  */
 export function modeForKey({ flags, io }: CliContext, mode: SignMode, key: KeyInfo | undefined): SignMode {
   if (key === undefined) return mode;
   if (key.type !== "ledger") {
     if (!flags.bool("ledger")) return mode;
     const hint = "leave out --ledger, or add the device's key: svc keys add <name> --ledger";
-    throw usageError(`--ledger: key "${key.name}" is on no hardware device, its type is ${key.type}`, hint);
+    throw usageError(`--ledger: key "${key.name}" is not on a hardware device, its type is ${key.type}`, hint);
   }
   if (mode === SignMode.LEGACY_AMINO_JSON) return mode;
   if (flags.given("sign-mode")) {

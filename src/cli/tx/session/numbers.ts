@@ -4,14 +4,14 @@ import type { CliContext } from "../../context.ts";
 import { commandError } from "../../errors.ts";
 import type { TxSettings } from "./settings.ts";
 
-/** What a signature binds beside the transaction, and the account's key where a node was asked for it. */
+/** What a signature covers besides the transaction, and the account's key if a node was asked for it. */
 export interface SignerNumbers extends SignerData {
   readonly publicKey?: PublicKey;
 }
 
 /**
- * Account number and sequence of an account: those of the flags, else the chain's. With both, and the chain id, no node
- * is asked.
+ * Account number and sequence of an account: those of the flags, otherwise the chain's. With both, and the chain id, no
+ * node is needed.
  */
 export async function signerNumbers(
   context: CliContext,
@@ -37,12 +37,12 @@ export async function signerNumbers(
   };
 }
 
-/** The chain's answer about an account that it does not have, with the remedy. */
+/** The chain's answer for an unknown account, with the remedy. */
 export function accountFault(error: unknown, address: string): unknown {
   if (!(error instanceof SvcError)) return commandError(errorText(error), { cause: error });
   if (error.codespace !== "sdk" || error.code !== sdkErrors.keyNotFound.code) return error;
   return new SvcError(error.codespace, error.code, error.message, {
-    hint: `the chain has no account ${address} until it receives coins: send it some first`,
+    hint: `the chain has no account ${address} until it receives coins: send some to it first`,
     cause: error,
   });
 }

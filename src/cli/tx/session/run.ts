@@ -28,13 +28,13 @@ export async function runTx(input: CommandInput, build: BuildMessages, from?: st
 
 /** What a command does around its transaction. */
 export interface TxHooks {
-  /** Runs before the transaction leaves: sent, or printed for somebody else to send. Never for an estimate. */
+  /** Runs before the transaction is sent, or printed for somebody else to send. Never for an estimate. */
   readonly onSigned?: () => Promise<void>;
   /** Runs with the node's answer. */
   readonly onAnswer?: (response: TxResponse) => Promise<void>;
 }
 
-/** The part of `runTx` behind the messages. */
+/** The part of `runTx` after the messages. */
 export async function finishTx(session: TxSession, messages: readonly Any[], hooks: TxHooks = {}): Promise<number> {
   switch (session.settings.purpose) {
     case "estimate":
@@ -74,7 +74,7 @@ async function printUnsigned(session: TxSession, messages: readonly Any[], hooks
   return EXIT.done;
 }
 
-/** `--offline`: what would be broadcast is printed, to be broadcast from another machine. */
+/** `--offline`: prints what would be broadcast, for another machine to send. */
 async function printSigned(session: TxSession, messages: readonly Any[], hooks: TxHooks): Promise<number> {
   const prepared = await prepare(session, messages);
   if (!session.settings.yes && !(await confirm(session, prepared))) return EXIT.done;

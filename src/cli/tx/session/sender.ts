@@ -15,8 +15,8 @@ export interface Sender {
 }
 
 /**
- * The account of `--from` or of an argument: the name of a key or an address, or the only key of the keyring. The keyring is opened unless the
- * transaction is only printed or estimated for an address.
+ * The account of `--from` or of an argument: the name of a key or an address, or the only key of the keyring. The
+ * keyring is opened unless the transaction is only printed or estimated for an address.
  */
 export async function resolveSender(context: CliContext, settings: TxSettings, given?: string): Promise<Sender> {
   const isPrinted = settings.purpose === "generate";
@@ -47,19 +47,19 @@ function requireAddress(from: string, prefix: string): string {
   }
 }
 
-/** A signer for work that signs more than transactions, or without a person in front of it: no device can do it. */
+/** A signer for work that signs more than transactions, or runs unattended: a device cannot do that. */
 export async function keyringSigner(context: CliContext, sender: Required<Sender>): Promise<TxSigner> {
   const { key } = sender;
   if (key.type === "ledger") throw ledgerErrors.onlyTransactions(`key "${key.name}"`);
   return signerOf(context, sender);
 }
 
-/** The sender as one that signs. */
+/** The sender as a signer. */
 export async function signerOf(context: CliContext, { address, key }: Sender): Promise<TxSigner> {
-  if (key === undefined) throw usageError(`${address} cannot sign: it was given as an address alone`);
+  if (key === undefined) throw usageError(`${address} cannot sign: only its address was given`);
   if (key.type === "multi") {
     const hint = "print it with --generate-only, and let each member sign it with: svc tx sign --multisig";
-    throw commandError(`key "${key.name}" is a multisig and cannot sign by itself`, { hint });
+    throw commandError(`key "${key.name}" is a multisig and cannot sign alone`, { hint });
   }
   if (key.type === "ledger") return (await import("../../keys/ledger.ts")).deviceSigner(context, address, key);
   const keyring = await context.keyring();

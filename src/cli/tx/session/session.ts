@@ -24,12 +24,12 @@ import { accountFault } from "./numbers.ts";
 import { resolveSender, type Sender, signerOf } from "./sender.ts";
 import { readTxSettings, type TxSettings } from "./settings.ts";
 
-/** A command's way to transactions: who sends them, how, and over which node. */
+/** What a command needs to send transactions: the sender, the settings and the node. */
 export interface TxSession {
   readonly context: CliContext;
   readonly settings: TxSettings;
   readonly sender: Sender;
-  /** The node, for what must be asked of the chain. Throws with `--offline`. */
+  /** The node, for queries. Throws with `--offline`. */
   chain(): Promise<ChainClient>;
   /** Counts the transactions sent, for a sequence given on the command line. */
   sent: number;
@@ -46,8 +46,8 @@ export async function openTx(context: CliContext, from?: string): Promise<TxSess
   checkPayer(settings, sender);
   const chain = async (): Promise<ChainClient> => {
     if (settings.offline) {
-      throw commandError("this command has to ask a node", {
-        hint: "leave out --offline, or give all flags it asks for",
+      throw commandError("this command needs a node", {
+        hint: "leave out --offline, or give all flags that it requires",
       });
     }
     return context.chain();
@@ -55,7 +55,7 @@ export async function openTx(context: CliContext, from?: string): Promise<TxSess
   return { context, settings, sender, chain, sent: 0 };
 }
 
-/** Whoever pays the fee has to sign, and one command signs for one account. */
+/** The fee payer has to sign, and one command signs for one account. */
 function checkPayer({ purpose, feePayer }: TxSettings, { address }: Sender): void {
   if (feePayer === "" || feePayer === address || (purpose !== "send" && purpose !== "sign")) return;
   const hint =
@@ -86,7 +86,7 @@ export async function send(
     fixedSequence: settings.sequence !== undefined,
     onSigned,
     onNewSequence: (next) =>
-      context.io.err(`another transaction of the account came first: signing with sequence ${next}\n`),
+      context.io.err(`another transaction of the account was faster: signing with sequence ${next}\n`),
   });
   session.sent += 1;
   return response;
@@ -121,7 +121,7 @@ async function prepareOffline(session: TxSession, messages: readonly Any[]): Pro
   };
 }
 
-/** The options of the client library that the flags stand for. */
+/** The flags as options of the client library. */
 export function txOptions({ context, settings, sent }: TxSession): TxOptions {
   const { accountNumber, sequence } = settings;
   return {
@@ -147,7 +147,7 @@ export function unsignedJson({ bodyBytes, fee }: Pick<PreparedTx, "bodyBytes" | 
   return txJson({ bodyBytes, authInfoBytes: encodeAuthInfo(fee, []) });
 }
 
-/** Shows what is about to be signed and asks. */
+/** Shows what is about to be signed and asks for confirmation. */
 export async function confirm({ context }: TxSession, prepared: PreparedTx): Promise<boolean> {
   context.io.err(`${printable(unsignedJson(prepared))}\n\n`);
   if (await context.io.confirm("confirm transaction before signing and broadcasting")) return true;
@@ -159,7 +159,7 @@ export async function sign({ context, sender }: TxSession, prepared: PreparedTx)
   return signTx(prepared, await signerOf(context, sender));
 }
 
-/** The gas that messages would use, adjusted; the sender may be an address alone. */
+/** The gas that messages would use, adjusted; the sender may be only an address. */
 export async function estimateGas(session: TxSession, messages: readonly Any[]): Promise<bigint> {
   const { settings, sender } = session;
   const chain = await session.chain();

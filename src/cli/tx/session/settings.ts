@@ -28,20 +28,20 @@ export interface TxSettings {
   readonly gasPrices: readonly DecimalCoin[];
   readonly memo: string;
   readonly timeoutHeight: bigint;
-  /** Last time of a block in which it may commit, in milliseconds of the Unix clock. */
+  /** Latest time of a block in which it may commit, in milliseconds of the Unix clock. */
   readonly timeoutTimeMs: number | undefined;
-  /** Without a sequence, which is 0. */
+  /** Without a sequence; the field is 0. */
   readonly unordered: boolean;
   readonly signMode: SignMode;
   readonly accountNumber: bigint | undefined;
   readonly sequence: bigint | undefined;
-  /** Address of who pays the fee and signs for it; empty for the first signer. */
+  /** Address of the account that pays the fee and signs for it; empty for the first signer. */
   readonly feePayer: string;
-  /** Address of whose allowance pays the fee; empty for none. */
+  /** Address of the account whose allowance pays the fee; empty for none. */
   readonly feeGranter: string;
 }
 
-/** Reads the transaction flags. Nothing is asked of anybody before they fit together. */
+/** Reads the transaction flags, and checks that they fit together before any request. */
 export function readTxSettings(flags: Flags): TxSettings {
   const settings: TxSettings = {
     purpose: purposeOf(flags),
@@ -78,7 +78,7 @@ function checkTogether(settings: TxSettings, flags: Flags): void {
   checkTimeout(flags);
   if (fees.length > 0 && gasPrices.length > 0) throw usageError("cannot provide both fees and gas prices");
   if (!offline) return;
-  if (purpose === "estimate") throw usageError("--dry-run asks a node and cannot be used with --offline");
+  if (purpose === "estimate") throw usageError("--dry-run needs a node and cannot be used with --offline");
   if (gas === "auto") throw usageError("cannot estimate gas in offline mode", "give --gas as a number");
   if (purpose === "sign") requireOffline(flags);
 }
@@ -97,15 +97,15 @@ function checkTimeout(flags: Flags): void {
     throw usageError("--unordered and --sequence cannot be used together", "leave out --sequence");
   }
   if (unordered && !lasts) {
-    throw usageError("--unordered needs --timeout-duration", "tell how long it may commit: --timeout-duration 5m");
+    throw usageError("--unordered needs --timeout-duration", "say how long it may commit: --timeout-duration 5m");
   }
 }
 
-/** What a node would have told is needed on the command line. */
+/** What a node would have answered must be on the command line. */
 export function requireOffline(flags: Flags): void {
   for (const name of ["account-number", "sequence", "chain-id"]) {
     if (name === "sequence" && flags.bool("unordered")) continue;
-    if (!flags.given(name)) throw usageError(`required flag --${name} is not set: --offline asks no node for it`);
+    if (!flags.given(name)) throw usageError(`required flag --${name} is not set: --offline cannot query it`);
   }
 }
 

@@ -54,7 +54,7 @@ function chunks<T>(items: readonly T[], size: number): T[][] {
   return Array.from({ length: Math.ceil(items.length / size) }, (_, i) => items.slice(i * size, (i + 1) * size));
 }
 
-/** Sends transactions one behind the other; the first that fails, or that the user refuses, is the last. */
+/** Sends transactions one after the other; the first that fails, or that the user refuses, is the last. */
 async function sendChunks(session: TxSession, parts: readonly (readonly Any[])[]): Promise<number> {
   const sending = session.settings.purpose === "send";
   const own = sending && parts.length > 1 ? await withSequence(session) : session;
@@ -66,7 +66,7 @@ async function sendChunks(session: TxSession, parts: readonly (readonly Any[])[]
   return 0;
 }
 
-/** The chain tells a sequence without what waits for a block: it is asked once and counted on from there. */
+/** The chain's sequence does not count transactions that wait for a block: it is read once and counted from there. */
 async function withSequence(session: TxSession): Promise<TxSession> {
   const { settings, sender } = session;
   const { query } = await session.chain();

@@ -7,10 +7,10 @@ const MAX_BYTES = 64 * 1024;
 const HINT =
   'write {"pubkey": {"@type": "...", "key": "..."}, "amount": "1000000utoken", "moniker": "..."}, the key as the node prints it';
 
-/** Keys of the file that are not called as their flag. */
+/** Keys of the file whose names differ from their flag. */
 const FLAG_OF: Readonly<Record<string, string>> = { security: "security-contact" };
 
-/** What a file of `tx staking create-validator` says, by the names of the flags that say the same. */
+/** The values in a file of `tx staking create-validator`, by the names of the matching flags. */
 export function readValidatorFile(path: string, flagNames: readonly string[]): ReadonlyMap<string, string> {
   const text = readTextFile(path, {
     what: "validator file",
@@ -34,7 +34,7 @@ function readObject(path: string, text: string): JsonObject {
   } catch (cause) {
     throw commandError(`validator file ${path} is not JSON`, { hint: HINT, cause });
   }
-  throw commandError(`validator file ${path} holds no object`, { hint: HINT });
+  throw commandError(`validator file ${path} does not hold an object`, { hint: HINT });
 }
 
 function unknownKey(path: string, key: string, known: readonly string[]): Error {

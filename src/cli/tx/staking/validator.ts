@@ -34,12 +34,12 @@ export const CREATE_VALUES = [
 ] as const;
 type CreateValue = (typeof CREATE_VALUES)[number];
 
-/** A text of a description that stays as it is. */
+/** Marks a text of a description as unchanged. */
 const UNCHANGED = "[do-not-modify]";
 const KEY_HINT =
   'write {"@type":"/cosmos.crypto.ed25519.PubKey","key":"<base64>"}, as show-validator of its node prints it';
 
-/** `tx staking create-validator [FILE]`: what flags say goes before what the file says. */
+/** `tx staking create-validator [FILE]`: flags override the file. */
 export async function createValidator(input: CommandInput): Promise<number> {
   const { args, flags } = input;
   const [path] = args;
@@ -59,12 +59,12 @@ export async function createValidator(input: CommandInput): Promise<number> {
   ]);
 }
 
-/** `tx staking edit-validator`: only what is given changes. */
+/** `tx staking edit-validator`: only the given values change. */
 export async function editValidator(input: CommandInput): Promise<number> {
   const { flags } = input;
   const changed = [...DESCRIPTION, "commission-rate", "min-self-delegation"].filter((name) => flags.given(name));
   if (changed.length === 0) {
-    throw usageError("nothing is to be changed", "give a flag such as --moniker, --website or --commission-rate");
+    throw usageError("nothing to change", "give a flag such as --moniker, --website or --commission-rate");
   }
   const text = (name: string): string => (flags.given(name) ? flags.text(name) : UNCHANGED);
   const commissionRate = optional(flags, "commission-rate", () =>
@@ -83,10 +83,10 @@ export async function editValidator(input: CommandInput): Promise<number> {
   ]);
 }
 
-/** Where the values of a new validator come from. */
+/** The sources of a new validator's values. */
 interface Source {
   readonly profile: NetworkProfile;
-  /** What the user knows a value by. */
+  /** The name that the user knows a value by. */
   readonly label: (name: CreateValue) => string;
   readonly text: (name: CreateValue) => string;
 }
@@ -107,14 +107,14 @@ function readValidator(source: Source) {
   const { profile, label, text } = source;
   for (const name of ["amount", "pubkey", "moniker"] as const) {
     if (text(name) !== "") continue;
-    const hint = "give it, or a file with all of a validator: svc tx staking create-validator <file>";
+    const hint = "give it, or a file with all values: svc tx staking create-validator <file>";
     throw usageError(`required flag --${name} is not set`, hint);
   }
   const value = readCoin(text("amount"), label("amount"), profile);
   const least = readLeast(label("min-self-delegation"), text("min-self-delegation"));
   if (BigInt(value.amount) < least) {
     const hint = `bond at least ${least}${value.denom}, or lower --min-self-delegation`;
-    throw usageError(`${label("amount")}: ${value.amount} is less than the least self-delegation, ${least}`, hint);
+    throw usageError(`${label("amount")}: ${value.amount} is less than the minimum self-delegation, ${least}`, hint);
   }
   return {
     description: descriptionOf(text),
@@ -129,14 +129,14 @@ function readCommission({ label, text }: Source) {
   const read = (name: CreateValue): Dec => readRate(label(name), text(name));
   const [rate, max] = [read("commission-rate"), read("commission-max-rate")];
   const change = read("commission-max-change-rate");
-  if (rate > max) throw tooHigh(label("commission-rate"), rate, `the most that it may become, ${formatDecShort(max)}`);
+  if (rate > max) throw tooHigh(label("commission-rate"), rate, `the maximum, ${formatDecShort(max)}`);
   if (change > max) {
-    throw tooHigh(label("commission-max-change-rate"), change, `the rate's most, ${formatDecShort(max)}`);
+    throw tooHigh(label("commission-max-change-rate"), change, `the maximum rate, ${formatDecShort(max)}`);
   }
   return { rate: rate.toString(), maxRate: max.toString(), maxChangeRate: change.toString() };
 }
 
-/** Whether the chain takes a key of this kind is its affair; several keys sign no block. */
+/** The chain decides whether it accepts this kind of key, but a multisig cannot sign blocks. */
 function readConsensusKey({ label, text, profile }: Source): PublicKey {
   const given = text("pubkey").trim();
   const read = (): PublicKey =>
@@ -153,22 +153,22 @@ function readConsensusKey({ label, text, profile }: Source): PublicKey {
   return key;
 }
 
-/** A part of rewards from 0 to 1. */
+/** A share of rewards from 0 to 1. */
 function readRate(name: string, text: string): Dec {
   let rate: Dec;
   try {
     rate = parseDec(text);
   } catch (error) {
-    throw usageError(`${name}: ${errorText(error)}`, "write a part of 1: 0.1 is ten percent");
+    throw usageError(`${name}: ${errorText(error)}`, "write a fraction: 0.1 is ten percent");
   }
   if (rate < 0n || rate > DEC_ONE) {
-    throw usageError(`${name}: ${text} is not between 0 and 1`, "write a part of 1: 0.1 is ten percent");
+    throw usageError(`${name}: ${text} is not between 0 and 1`, "write a fraction: 0.1 is ten percent");
   }
   return rate;
 }
 
 function tooHigh(name: string, rate: Dec, than: string): Error {
-  return usageError(`${name}: ${formatDecShort(rate)} is more than ${than}`, "lower the one or raise the other");
+  return usageError(`${name}: ${formatDecShort(rate)} is more than ${than}`, "lower one or raise the other");
 }
 
 function readLeast(name: string, text: string): bigint {

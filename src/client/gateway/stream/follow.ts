@@ -3,9 +3,9 @@ import type { GatewayLogLine } from "../answers.ts";
 import { GatewayRefusal, gatewayClientErrors, StreamEnd } from "../errors.ts";
 import { Overlap } from "./overlap.ts";
 
-/** Lines asked for again per replica after a break, and as many are remembered. */
+/** Lines requested again per replica after a break; as many are remembered. */
 const OVERLAP = 200;
-/** Silence after which the past of a new stream is held to be over; milliseconds. */
+/** Silence after which we assume that a new stream has sent all its past lines; milliseconds. */
 const QUIET_MS = 300;
 const RETRY_MS = { first: 250, most: 5_000 };
 
@@ -17,11 +17,11 @@ export interface FollowOptions {
   readonly signal: AbortSignal;
   /** Opens the stream with this many lines of each replica from the past. */
   readonly open: (tail: number) => Promise<AsyncIterable<GatewayLogLine>>;
-  /** Told when the connection was lost and is sought again. */
+  /** Called when the connection was lost and is being re-established. */
   readonly onRetry?: ((reason: Error) => void) | undefined;
 }
 
-/** Log lines for as long as the lease lives, over breaks of the connection and without saying anything twice. */
+/** Log lines for as long as the lease lives, across lost connections and without repeating lines. */
 export async function* followLogs(options: FollowOptions): AsyncGenerator<GatewayLogLine> {
   const { signal, open, onRetry } = options;
   const past = new Map<string, string[]>();
@@ -48,7 +48,7 @@ export async function* followLogs(options: FollowOptions): AsyncGenerator<Gatewa
   }
 }
 
-/** The first stream as it is, later ones without what is known already. */
+/** The first stream unchanged, later ones without lines already seen. */
 async function* joined(
   lines: AsyncIterable<GatewayLogLine>,
   past: Map<string, string[]>,
@@ -85,7 +85,7 @@ function remember(past: Map<string, string[]>, { name, message }: GatewayLogLine
   past.set(name, kept.slice(-OVERLAP));
 }
 
-/** The lines, and `undefined` where for a while none came although somebody waits for it. */
+/** The lines, and `undefined` if none came for a while although the reader waits. */
 async function* withQuiet<T>(lines: AsyncIterable<T>, waits: () => boolean): AsyncGenerator<T | undefined> {
   const iterator = lines[Symbol.asyncIterator]();
   try {
@@ -101,7 +101,7 @@ async function* withQuiet<T>(lines: AsyncIterable<T>, waits: () => boolean): Asy
   }
 }
 
-/** Whether trying again may help: the connection broke, or the provider is away for a moment. */
+/** Whether trying again may help: the connection broke, or the provider is temporarily unavailable. */
 function isPassing(error: unknown): error is Error {
   if (error instanceof StreamEnd) return error.closeCode !== LEASE_ENDED;
   if (error instanceof GatewayRefusal) return error.status >= 500 || error.status === 429;

@@ -1,6 +1,6 @@
 /**
- * Joins a stream of lines to what was read before it broke off. The new stream begins with lines from the past, of which the
- * longest run that continues ours is left out.
+ * Joins a new stream of lines to what was read before the old one broke. The new stream begins with past lines; the
+ * longest run that overlaps ours is left out.
  */
 export class Overlap {
   readonly #kept: readonly string[];
@@ -24,7 +24,7 @@ export class Overlap {
     return this.#starts.length === 0 ? this.flush() : undefined;
   }
 
-  /** Decides by what has come until now. */
+  /** Decides by what has arrived so far. */
   flush(): readonly string[] {
     return this.#held.slice(this.#old);
   }

@@ -7,7 +7,7 @@ import { messagesOf } from "./messages.ts";
 /** First byte of the binary messages of a shell. */
 const FRAME = { stdout: 100, stderr: 101, result: 102, failure: 103, stdin: 104, resize: 105 } as const;
 
-/** Input goes in pieces that the provider takes. */
+/** Input is sent in chunks small enough for the provider. */
 const MAX_INPUT = 32 << 10;
 
 /** A piece of what a command wrote. */
@@ -19,13 +19,13 @@ export interface ShellOutput {
 /** How a command ended. */
 export interface ShellResult {
   readonly exitCode: number;
-  /** Why the command could not be run; empty where it was. */
+  /** Why the command could not be run; empty if it ran. */
   readonly message: string;
 }
 
 const resultSchema = v.object({ exit_code: v.pipe(v.number(), v.integer()), message: v.optional(v.string(), "") });
 
-/** A command that runs in a replica. Output must be read to its end before the result is there. */
+/** A command that runs in a replica. Output must be read to its end before the result is available. */
 export class ShellSession {
   readonly #socket: WebSocket;
   readonly #messages: AsyncIterableIterator<unknown[]>;
@@ -52,10 +52,10 @@ export class ShellSession {
     }
   }
 
-  /** How the command ended; throws where the provider did not say. */
+  /** How the command ended; throws if the provider did not say. */
   result(): ShellResult {
     if (this.#result !== undefined) return this.#result;
-    throw this.#end ?? gatewayClientErrors.ended("the command still runs");
+    throw this.#end ?? gatewayClientErrors.ended("the command is still running");
   }
 
   /** Standard input of the command. */
@@ -63,7 +63,7 @@ export class ShellSession {
     for (let at = 0; at < data.length; at += MAX_INPUT) this.#send(FRAME.stdin, data.subarray(at, at + MAX_INPUT));
   }
 
-  /** Tells the command that no more input comes. */
+  /** Closes the command's input. */
   endInput(): void {
     this.#send(FRAME.stdin, new Uint8Array());
   }
@@ -78,7 +78,7 @@ export class ShellSession {
 
   /** Ends the command. */
   close(): void {
-    // The answer to it is read even where nobody reads the output.
+    // Its answer is read even if nobody reads the output.
     this.#socket.resume();
     this.#socket.close();
   }
