@@ -1,6 +1,7 @@
 /**
  * Bounds of one replica and totals of one group; quantities in thousandths of a core and bytes, prices in whole units
- * of the denomination per block. The field names are those of the chain's parameters.
+ * of the denomination per block. The field names are those of the chain's parameters. `group_bytes_max` and those behind it
+ * bound what a group may be written with: the work that its spec makes for everybody who reads it.
  */
 export interface SdlLimits {
   readonly unitCpuMin: bigint;
@@ -19,10 +20,48 @@ export interface SdlLimits {
   readonly groupMemoryMax: bigint;
   readonly groupStorageMax: bigint;
   readonly groupGpuMax: bigint;
+  /** Of the encoded spec. */
+  readonly groupBytesMax: number;
+  readonly groupNameMax: number;
+  readonly groupAuditorsMax: number;
+  readonly groupAttributesMax: number;
+  /** Of each kind of resource, and of each volume. */
+  readonly unitAttributesMax: number;
+  readonly attributeKeyMax: number;
+  readonly attributeValueMax: number;
+  readonly unitVolumesMax: number;
+  readonly volumeNameMax: number;
+  readonly unitEndpointsMax: number;
 }
 
-/** Auditors that one group may name. */
-export const MAX_AUDITORS = 64;
+/** Names of the limits on how long the parts of a group may be. */
+export type SizeLimit = Extract<
+  keyof SdlLimits,
+  | "groupBytesMax"
+  | "groupNameMax"
+  | "groupAuditorsMax"
+  | "groupAttributesMax"
+  | "unitAttributesMax"
+  | "attributeKeyMax"
+  | "attributeValueMax"
+  | "unitVolumesMax"
+  | "volumeNameMax"
+  | "unitEndpointsMax"
+>;
+
+/** What such a limit is by default, and what it can be at most: prices of gas are measured up to there. */
+export const SIZE_LIMITS: Readonly<Record<SizeLimit, { readonly default: number; readonly most: number }>> = {
+  groupBytesMax: { default: 16_384, most: 32_768 },
+  groupNameMax: { default: 64, most: 256 },
+  groupAuditorsMax: { default: 16, most: 64 },
+  groupAttributesMax: { default: 64, most: 256 },
+  unitAttributesMax: { default: 64, most: 256 },
+  attributeKeyMax: { default: 127, most: 127 },
+  attributeValueMax: { default: 256, most: 1024 },
+  unitVolumesMax: { default: 16, most: 256 },
+  volumeNameMax: { default: 64, most: 256 },
+  unitEndpointsMax: { default: 64, most: 1024 },
+};
 
 const MIB = 1024n ** 2n;
 const TIB = 1024n ** 4n;
@@ -44,7 +83,14 @@ export const DEFAULT_LIMITS: SdlLimits = {
   groupMemoryMax: 100n * TIB,
   groupStorageMax: 1600n * TIB,
   groupGpuMax: 1200n,
+  ...sizeDefaults(),
 };
+
+function sizeDefaults(): Pick<SdlLimits, SizeLimit> {
+  const rows = Object.entries(SIZE_LIMITS).map(([name, limit]) => [name, limit.default]);
+  // One number was made of each row.
+  return Object.fromEntries(rows) as Pick<SdlLimits, SizeLimit>;
+}
 
 /** Bytes in the largest unit that divides them. */
 export function formatBytes(bytes: bigint): string {

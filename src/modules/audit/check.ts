@@ -1,5 +1,5 @@
 import { checkAddress } from "../../runtime/index.ts";
-import { attributeFault } from "../../sdl/index.ts";
+import { type AttributeLimits, attributeFault, MOST_ATTRIBUTES } from "../../sdl/index.ts";
 import type { AuditedAttributes } from "../../wire/gen/svc/audit/v1beta1/audit_pb.js";
 import type { Attribute } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
 import { auditErrors as errors } from "../../wire/index.ts";
@@ -11,7 +11,7 @@ export function checkParties({ owner, auditor }: Pick<AuditedAttributes, "owner"
 }
 
 /** Throws `audit/4` unless this is something that can be signed. */
-export function checkAttributes(attributes: readonly Attribute[]): void {
-  const fault = attributes.length === 0 ? "no attribute to sign" : attributeFault(attributes, "offered");
+export function checkAttributes(attributes: readonly Attribute[], limits: AttributeLimits = MOST_ATTRIBUTES): void {
+  const fault = attributes.length === 0 ? "no attribute to sign" : attributeFault(attributes, "offered", limits);
   if (fault !== undefined) throw errors.attributes(fault);
 }

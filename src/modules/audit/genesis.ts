@@ -1,5 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { defineGenesis, entryProblems, type GenesisPart, gasTable, gasTableProblems } from "../../runtime/index.ts";
+import { attributeParamProblems, DEFAULT_ATTRIBUTE_PARAMS } from "../../sdl/index.ts";
 import {
   type AuditedAttributes,
   GenesisStateSchema,
@@ -17,6 +18,7 @@ export function auditGenesis(keeper: AuditKeeper): GenesisPart {
     schema: GenesisStateSchema,
     defaults: () => create(GenesisStateSchema, { params: defaultParams() }),
     validate: ({ params = defaultParams(), attributes }) => [
+      ...attributeParamProblems(params),
       ...gasTableProblems(Msg, params.messageGas),
       ...entryProblems("attributes", attributes, identify),
     ],
@@ -33,7 +35,7 @@ export function auditGenesis(keeper: AuditKeeper): GenesisPart {
 }
 
 function defaultParams(): Params {
-  return create(ParamsSchema, { messageGas: gasTable(DEFAULT_GAS) });
+  return create(ParamsSchema, { ...DEFAULT_ATTRIBUTE_PARAMS, messageGas: gasTable(DEFAULT_GAS) });
 }
 
 /** The provider need not be there: signatures outlive it, as stale ones. */

@@ -12,6 +12,7 @@ export function auditModule(providers: ProviderBook): { readonly keeper: AuditKe
   const keeper = new AuditKeeper(providers);
   const module = defineModule({
     name: "audit",
+    version: 2,
     msg: auditMsgs(keeper),
     query: auditQueries(keeper),
     genesis: auditGenesis(keeper),

@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { type Context, paramsItem } from "../../runtime/index.ts";
-import { ATTRIBUTE_LIMITS, matchAttributes } from "../../sdl/index.ts";
+import { attributeLimits, matchAttributes } from "../../sdl/index.ts";
 import { addressKey, checkPrefixes, collection, index, protoValue, tupleKey } from "../../store/index.ts";
 import {
   type AuditedAttributes,
@@ -9,6 +9,7 @@ import {
 } from "../../wire/gen/svc/audit/v1beta1/audit_pb.js";
 import type { Attribute } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
 import { decodeAddress, encodeAddress, auditErrors as errors } from "../../wire/index.ts";
+import { checkAttributes } from "./check.ts";
 
 export const STORE = "audit";
 
@@ -56,10 +57,11 @@ export class AuditKeeper {
   sign(ctx: Context, request: Pick<AuditedAttributes, "owner" | "auditor" | "attributes">): void {
     const { owner, auditor } = request;
     if (!this.#providers.exists(ctx, owner)) throw errors.unknownProvider(owner);
+    const limits = attributeLimits(this.params.require(ctx.store(STORE)));
+    checkAttributes(request.attributes, limits);
     const merged = new Map(this.signedAttributes(ctx, owner, auditor).map((each) => [each.key, each]));
     for (const attribute of request.attributes) merged.set(attribute.key, attribute);
-    if (merged.size > ATTRIBUTE_LIMITS.entries)
-      throw errors.attributes(`more than ${ATTRIBUTE_LIMITS.entries} attributes`);
+    if (merged.size > limits.entries) throw errors.attributes(`more than ${limits.entries} attributes`);
     this.restore(ctx, { owner, auditor, attributes: [...merged.values()], signedAt: ctx.height });
     emit(ctx, "audit-trusted-auditor-created", owner, auditor);
   }

@@ -1,5 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
+import { DEFAULT_LIMITS, SIZE_LIMITS } from "../../sdl/index.ts";
 import {
   actionsOf,
   amount,
@@ -15,11 +16,12 @@ import {
   type TestKey,
   TestMarket,
   testChain,
+  testKey,
   walkPages,
 } from "../../testing/index.ts";
 import { toHex } from "../../util/index.ts";
 import { Closed_Reason } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
-import { Group_State } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
+import { GenesisStateSchema, Group_State, LimitsSchema } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
 import { Query, type QueryDeploymentsResponse } from "../../wire/gen/svc/deployment/v1beta1/query_pb.js";
 import {
   MsgCloseDeploymentSchema,
@@ -32,6 +34,8 @@ import {
   MsgStartGroupSchema,
   MsgUpdateDeploymentSchema,
 } from "../../wire/gen/svc/deployment/v1beta1/tx_pb.js";
+import { toJson } from "../../wire/index.ts";
+import { defaultParams } from "./params.ts";
 
 /** Least deposit of others than the owner. */
 const SPONSOR_MIN = 1_000_000n;
@@ -134,6 +138,7 @@ describe("the limits of groups", () => {
   const withRow = (change: object): GroupInit => ({ ...groupSpec("g"), resources: [{ ...row, ...change }] });
   const MIB = 1n << 20n;
   const TIB = 1n << 40n;
+  const numbered = (count: number) => Array.from({ length: count }, (_, i) => ({ key: `key${i}`, value: "" }));
 
   const refused: [string, number, GroupInit][] = [
     ["a name of 65 characters", 19, { ...groupSpec("x".repeat(65)) }],
@@ -188,6 +193,28 @@ describe("the limits of groups", () => {
       "a value of 257 bytes",
       19,
       { ...groupSpec("g"), requirements: { attributes: [{ key: "region", value: "x".repeat(257) }] } },
+    ],
+    [
+      "17 volumes",
+      19,
+      withUnits({ storage: Array.from({ length: 17 }, (_, i) => ({ name: `v${i}`, quantity: amount(512 << 20) })) }),
+    ],
+    ["a volume of 65 characters", 19, withUnits({ storage: [{ name: "v".repeat(65), quantity: amount(512 << 20) }] })],
+    ["65 endpoints", 19, withUnits({ endpoints: Array.from({ length: 65 }, () => ({ kind: 1 })) })],
+    ["65 attributes of the memory", 19, withUnits({ memory: { quantity: amount(MIB), attributes: numbered(65) } })],
+    ["65 attributes", 19, { ...groupSpec("g"), requirements: { attributes: numbered(65) } }],
+    [
+      "17 auditors",
+      19,
+      { ...groupSpec("g"), requirements: { signedBy: { anyOf: Array(17).fill(testKey("auditor").address) } } },
+    ],
+    [
+      "more than 16 KiB",
+      19,
+      {
+        ...groupSpec("g"),
+        requirements: { attributes: numbered(64).map((each) => ({ ...each, value: "x".repeat(256) })) },
+      },
     ],
     ["an auditor that is not an address", 19, { ...groupSpec("g"), requirements: { signedBy: { anyOf: ["bob"] } } }],
   ];
@@ -446,6 +473,27 @@ describe("queries", () => {
     expect(() => list({ state: "paused" })).toThrow(/write active or closed/);
     expect(() => chain.query(Query.method.deployment, { id: { owner: alice.address, dseq: 9n } })).toThrow(/not found/);
     expect(chain.query(Query.method.params, {}).params?.minDeposits).toMatchObject([coin(MIN_DEPOSIT)]);
+  });
+});
+
+describe("the limits of a genesis", () => {
+  const begin = (change: object) => {
+    const params = defaultParams();
+    const limits = create(LimitsSchema, { ...DEFAULT_LIMITS, ...change });
+    const state = create(GenesisStateSchema, { params: { ...params, limits } });
+    return () => testChain({ genesis: { deployment: toJson(GenesisStateSchema, state) } });
+  };
+
+  it("may be others, and hold from the start", () => {
+    const chain = begin({ unitVolumesMax: 1, groupBytesMax: 100 })();
+    const sent = chain.send(createMessage(chain.key("alice").address), { from: chain.key("alice") });
+    expect(sent).toMatchObject({ codespace: "deployment", code: 19, log: expect.stringContaining("at most 100 are") });
+  });
+
+  it.each(Object.entries(SIZE_LIMITS))("bound %s", (name, { most }) => {
+    for (const value of [0, most + 1])
+      expect(begin({ [name]: value })).toThrow(/limits\.\w+ is \d+, allowed are [12] to/);
+    expect(begin({ [name]: most })).not.toThrow();
   });
 });
 

@@ -61,6 +61,16 @@ const NO_LIMITS = create(LimitsSchema, {
   groupMemoryMax: ANY_SIZE ** 2n,
   groupStorageMax: ANY_SIZE ** 2n,
   groupGpuMax: ANY_SIZE ** 2n,
+  groupBytesMax: ANY_COUNT,
+  groupNameMax: ANY_COUNT,
+  groupAuditorsMax: ANY_COUNT,
+  groupAttributesMax: ANY_COUNT,
+  unitAttributesMax: ANY_COUNT,
+  attributeKeyMax: ANY_COUNT,
+  attributeValueMax: ANY_COUNT,
+  unitVolumesMax: ANY_COUNT,
+  volumeNameMax: ANY_COUNT,
+  unitEndpointsMax: ANY_COUNT,
 });
 
 function checkForm(specs: readonly GroupSpec[]): void {

@@ -1,8 +1,13 @@
 import { create } from "@bufbuild/protobuf";
 import { gasTable, gasTableProblems, minimumsProblems } from "../../runtime/index.ts";
-import { DEFAULT_LIMITS } from "../../sdl/index.ts";
+import { DEFAULT_LIMITS, SIZE_LIMITS, type SizeLimit } from "../../sdl/index.ts";
 import { NATIVE_DENOM } from "../../util/index.ts";
-import { type Params, ParamsSchema } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
+import {
+  type Limits,
+  LimitsSchema,
+  type Params,
+  ParamsSchema,
+} from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
 import { Msg } from "../../wire/gen/svc/deployment/v1beta1/tx_pb.js";
 import { deploymentErrors as errors } from "../../wire/index.ts";
 
@@ -40,6 +45,7 @@ export function checkParams(params: Params): Params {
   if (params.limits === undefined) throw errors.invalidParams("limits are missing");
   if (params.minStartBlocks < 1n) throw errors.invalidParams("min_start_blocks must be at least 1");
   const [problem] = [
+    ...sizeProblems(params.limits),
     ...minimumsProblems("min_deposits", params.minDeposits),
     ...(params.minSponsorDeposits.length === 0
       ? []
@@ -48,4 +54,18 @@ export function checkParams(params: Params): Params {
   ];
   if (problem !== undefined) throw errors.invalidParams(problem);
   return params;
+}
+
+/** A limit of nothing would refuse every deployment, one without bound would let a spec cost more than it pays. */
+function sizeProblems(limits: Limits): string[] {
+  return LimitsSchema.fields.flatMap(({ name, localName }) => {
+    if (!isSizeLimit(localName)) return [];
+    const [value, { most }] = [limits[localName], SIZE_LIMITS[localName]];
+    const least = localName === "attributeKeyMax" ? 2 : 1;
+    return value >= least && value <= most ? [] : [`limits.${name} is ${value}, allowed are ${least} to ${most}`];
+  });
+}
+
+function isSizeLimit(name: string): name is SizeLimit {
+  return name in SIZE_LIMITS;
 }

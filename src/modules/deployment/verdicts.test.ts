@@ -64,7 +64,9 @@ const value = mostly(
 );
 const attributes: fc.Arbitrary<Group["attributes"]> = mostly<Group["attributes"]>(
   fc.uniqueArray(fc.tuple(key, value), { selector: ([name]) => name, maxLength: 4 }),
-  fc.constantFrom(255, 256, 257).map((n) => Array.from({ length: n }, (_, i) => [`key${i}`, "x"] as const)),
+  fc
+    .constantFrom(-1, 0, 1)
+    .map((n) => Array.from({ length: limits.groupAttributesMax + n }, (_, i) => [`key${i}`, "x"] as const)),
   100,
 );
 const row: fc.Arbitrary<Row> = fc
@@ -82,7 +84,11 @@ const row: fc.Arbitrary<Row> = fc
       ),
     ),
     gpus: mostly(fc.constant(0), fc.constantFrom(1, Number(limits.unitGpuMax), Number(limits.unitGpuMax) + 1)),
-    models: mostly(fc.constant<string[]>([]), fc.constantFrom(255, 256, 257).map(modelNames), 20),
+    models: mostly(
+      fc.constant<string[]>([]),
+      fc.constantFrom(-1, 0, 1).map((n) => modelNames(limits.unitAttributesMax + n)),
+      20,
+    ),
     count: mostly(fc.constant(1), fc.constantFrom(0, 1, 49, limits.unitCountMax, limits.unitCountMax + 1)),
     price: mostly(
       fc.constant(10n * DEC_ONE),

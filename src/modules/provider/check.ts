@@ -1,5 +1,6 @@
 import { checkAddress } from "../../runtime/index.ts";
-import { attributeFault } from "../../sdl/index.ts";
+import { type AttributeLimits, attributeFault, MOST_ATTRIBUTES } from "../../sdl/index.ts";
+import type { Attribute } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
 import type { Provider } from "../../wire/gen/svc/provider/v1beta1/provider_pb.js";
 import { providerErrors as errors } from "../../wire/index.ts";
 
@@ -29,11 +30,15 @@ export function checkProvider({
 }: Pick<Provider, "owner" | "hostUri" | "attributes" | "info">): void {
   checkAddress("owner", owner, errors.invalidAddress);
   checkHostUri(hostUri);
-  const fault = attributeFault(attributes, "offered");
-  if (fault !== undefined) throw errors.attributes(fault);
+  checkAttributes(attributes, MOST_ATTRIBUTES);
   const { email = "", website = "" } = info ?? {};
   if (email !== "" && !isEmail(email)) throw errors.invalidEmail(quote(email));
   if (website !== "" && !isWebsite(website)) throw errors.invalidWebsite(quote(website));
+}
+
+export function checkAttributes(attributes: readonly Attribute[], limits: AttributeLimits): void {
+  const fault = attributeFault(attributes, "offered", limits);
+  if (fault !== undefined) throw errors.attributes(fault);
 }
 
 /** Scheme exactly https, a host, perhaps a port, nothing else. */

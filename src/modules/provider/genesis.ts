@@ -1,5 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { defineGenesis, entryProblems, type GenesisPart, gasTable, gasTableProblems } from "../../runtime/index.ts";
+import { attributeParamProblems, DEFAULT_ATTRIBUTE_PARAMS } from "../../sdl/index.ts";
 import {
   GenesisStateSchema,
   Msg,
@@ -17,6 +18,7 @@ export function providerGenesis(keeper: ProviderKeeper): GenesisPart {
     schema: GenesisStateSchema,
     defaults: () => create(GenesisStateSchema, { params: defaultParams() }),
     validate: ({ params = defaultParams(), providers }) => [
+      ...attributeParamProblems(params),
       ...gasTableProblems(Msg, params.messageGas),
       ...entryProblems("providers", providers, identify),
     ],
@@ -33,7 +35,7 @@ export function providerGenesis(keeper: ProviderKeeper): GenesisPart {
 }
 
 function defaultParams(): Params {
-  return create(ParamsSchema, { messageGas: gasTable(DEFAULT_GAS) });
+  return create(ParamsSchema, { ...DEFAULT_ATTRIBUTE_PARAMS, messageGas: gasTable(DEFAULT_GAS) });
 }
 
 function identify(provider: Provider): string {

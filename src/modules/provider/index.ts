@@ -13,6 +13,7 @@ export function providerModule(market: LeaseBook): { readonly keeper: ProviderKe
   const keeper = new ProviderKeeper(market);
   const module = defineModule({
     name: "provider",
+    version: 2,
     msg: providerMsgs(keeper),
     query: providerQueries(keeper),
     genesis: providerGenesis(keeper),

@@ -1,9 +1,10 @@
 import { type Context, paramsItem } from "../../runtime/index.ts";
-import { matchAttributes } from "../../sdl/index.ts";
+import { attributeLimits, matchAttributes } from "../../sdl/index.ts";
 import { addressKey, checkPrefixes, collection, protoValue } from "../../store/index.ts";
 import { type Attribute, Closed_Reason, type PlacementRequirements } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
 import { ParamsSchema, type Provider, ProviderSchema } from "../../wire/gen/svc/provider/v1beta1/provider_pb.js";
 import { decodeAddress, providerErrors as errors } from "../../wire/index.ts";
+import { checkAttributes } from "./check.ts";
 
 export const STORE = "provider";
 
@@ -57,6 +58,7 @@ export class ProviderKeeper {
 
   create(ctx: Context, provider: Provider): void {
     if (this.exists(ctx, provider.owner)) throw errors.exists(provider.owner);
+    this.#checkAttributes(ctx, provider);
     this.restore(ctx, { ...provider, createdAt: ctx.height, updatedAt: ctx.height });
     emit(ctx, "provider-created", provider.owner);
   }
@@ -64,6 +66,7 @@ export class ProviderKeeper {
   /** Replaces the record; the attributes must still fit every active lease of the provider. */
   update(ctx: Context, provider: Provider): void {
     const before = this.require(ctx, provider.owner);
+    this.#checkAttributes(ctx, provider);
     if (!matchAttributes(before.attributes, provider.attributes)) this.#checkLeases(ctx, provider);
     this.restore(ctx, { ...provider, createdAt: before.createdAt, updatedAt: ctx.height });
     emit(ctx, "provider-updated", provider.owner);
@@ -82,6 +85,10 @@ export class ProviderKeeper {
   /** Sets a record as it is. */
   restore(ctx: Context, provider: Provider): void {
     this.providers.set(ctx.store(STORE), ownerBytes(provider.owner), provider);
+  }
+
+  #checkAttributes(ctx: Context, { attributes }: Provider): void {
+    checkAttributes(attributes, attributeLimits(this.params.require(ctx.store(STORE))));
   }
 
   /** Where no attribute is lost this need not be asked: the walk over the leases is as long as they are many. */

@@ -93,6 +93,12 @@ const BAD: readonly [string, Change, number, RegExp][] = [
   ],
   ["a pattern", { attributes: attributes({ "feature/*": "x" }) }, 6, /invalid attribute key "feature/],
   ["a key twice", { attributes: [...attributes({ aa: "1" }), ...attributes({ aa: "2" })] }, 6, /aa is there twice/],
+  [
+    "129 attributes",
+    { attributes: attributes(Object.fromEntries(Array.from({ length: 129 }, (_, i) => [`key${i}`, ""]))) },
+    6,
+    /129 attributes, at most 128 are allowed/,
+  ],
   ["a long value", { attributes: attributes({ aa: "x".repeat(257) }) }, 6, /aa is too long/],
   ["a website without host", { info: { website: "https://" } }, 8, /invalid info website/],
   ["a website that runs code", { info: { website: "javascript:alert(1)" } }, 8, /invalid info website/],

@@ -3,8 +3,19 @@ import type { Attribute } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
 import type { Place, Report } from "../report.ts";
 
 /** Limits of one attribute list. */
-export const ATTRIBUTE_LIMITS = { entries: 256, valueBytes: 256, keyLength: { min: 2, max: 127 } } as const;
+export interface AttributeLimits {
+  readonly entries: number;
+  readonly keyMax: number;
+  readonly valueBytes: number;
+}
 
+/** What the attributes of a provider, or those that an auditor signs of one, are by default. */
+export const ATTRIBUTE_LIMITS: AttributeLimits = { entries: 128, keyMax: 127, valueBytes: 256 };
+
+/** No chain may take more: rules without state go up to here. */
+export const MOST_ATTRIBUTES: AttributeLimits = { entries: 256, keyMax: 127, valueBytes: 1024 };
+
+const KEY_MIN = 2;
 const KEY = /^[a-zA-Z][\w/.-]{1,126}$/;
 const REQUIRED_KEY = /^[a-zA-Z][\w/.-]{1,126}\*?$/;
 
@@ -14,32 +25,34 @@ export function isAttributeKey(key: string, kind: "offered" | "required"): boole
 }
 
 /** Reports a list of attributes in a file that is longer than the chain takes. */
-export function checkAttributeCount(report: Report, place: Place, count: number): void {
-  const { entries } = ATTRIBUTE_LIMITS;
-  if (count <= entries) return;
-  report.error(place, "range", { problem: `${count} attributes`, remedy: `write at most ${entries}` });
+export function checkAttributeCount(report: Report, place: Place, list: { count: number; max: number }): void {
+  if (list.count <= list.max) return;
+  report.error(place, "range", { problem: `${list.count} attributes`, remedy: `write at most ${list.max}` });
 }
 
-/** What is wrong with a key; bounds and letters are those of `KEY`. */
-function keyFault(key: string, kind: "offered" | "required"): string {
-  const { min, max } = ATTRIBUTE_LIMITS.keyLength;
+/** What is wrong with a key; the letters are those of `KEY`. */
+function keyFault(key: string, kind: "offered" | "required", max: number): string | undefined {
   const name = kind === "required" ? key.replace(/\*$/, "") : key;
-  if (name.length < min) return `it is too short, a key has ${min} to ${max} characters`;
-  if (name.length > max) return `it is too long, a key has ${min} to ${max} characters`;
+  if (name.length < KEY_MIN) return `it is too short, a key has ${KEY_MIN} to ${max} characters`;
+  if (name.length > max) return `it is too long, a key has ${KEY_MIN} to ${max} characters`;
+  if (isAttributeKey(key, kind)) return undefined;
   if (!/^[a-zA-Z]/.test(name)) return "a key begins with a letter from a to z";
   if (name.endsWith("*")) return "only what is asked for may end in *";
   return "a key has letters, digits and _ / . - alone";
 }
 
 /** A sentence about the first attribute that is not allowed; `required` lists may end a key in `*`. */
-export function attributeFault(attributes: readonly Attribute[], kind: "offered" | "required"): string | undefined {
-  if (attributes.length > ATTRIBUTE_LIMITS.entries) {
-    return `${attributes.length} attributes, at most ${ATTRIBUTE_LIMITS.entries} are allowed`;
-  }
+export function attributeFault(
+  attributes: readonly Attribute[],
+  kind: "offered" | "required",
+  { entries, keyMax, valueBytes }: AttributeLimits = ATTRIBUTE_LIMITS,
+): string | undefined {
+  if (attributes.length > entries) return `${attributes.length} attributes, at most ${entries} are allowed`;
   const seen = new Set<string>();
   for (const { key, value } of attributes) {
-    if (!isAttributeKey(key, kind)) return `invalid attribute key "${key.slice(0, 128)}": ${keyFault(key, kind)}`;
-    if (toUtf8(value).length > ATTRIBUTE_LIMITS.valueBytes) return `the value of attribute ${key} is too long`;
+    const fault = keyFault(key, kind, keyMax);
+    if (fault !== undefined) return `invalid attribute key "${key.slice(0, 128)}": ${fault}`;
+    if (toUtf8(value).length > valueBytes) return `the value of attribute ${key} is too long`;
     if (seen.has(key)) return `attribute ${key} is there twice`;
     seen.add(key);
   }

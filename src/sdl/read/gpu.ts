@@ -29,7 +29,10 @@ export function readGpu(
   const attributes = fields.get("attributes");
   const units = readUnits(reader, fields.get("units"), limits);
   if (units !== undefined) checkUnits(reader, fields, units);
-  return { gpu: BigInt(units ?? 0), gpuAttributes: attributes === undefined ? [] : readModels(reader, attributes) };
+  return {
+    gpu: BigInt(units ?? 0),
+    gpuAttributes: attributes === undefined ? [] : readModels(reader, attributes, limits),
+  };
 }
 
 /** May be written in quotes, as all other amounts of resources. */
@@ -52,7 +55,7 @@ function checkUnits(reader: Reader, fields: Fields, units: number): void {
   }
 }
 
-function readModels(reader: Reader, node: Node): readonly Attribute[] {
+function readModels(reader: Reader, node: Node, limits: SdlLimits): readonly Attribute[] {
   const want = mapWant("attributes", "vendor: {nvidia: }");
   const vendor = reader.fields(node, { keys: ["vendor"] }, want)?.require("vendor", want.remedy);
   const shape = { keys: ["nvidia"], habits: VENDOR_HABITS };
@@ -63,7 +66,7 @@ function readModels(reader: Reader, node: Node): readonly Attribute[] {
   const models = reader.items(entry?.value, { what: "a list of models", remedy: "write - model: a100" });
   const keys = new Set(models.flatMap((model) => readModel(reader, model) ?? []));
   if (keys.size === 0) keys.add(modelKey("*"));
-  checkAttributeCount(reader.report, node.place, keys.size);
+  checkAttributeCount(reader.report, node.place, { count: keys.size, max: limits.unitAttributesMax });
   return [...keys].sort().map((key) => ({ key, value: "true" }));
 }
 

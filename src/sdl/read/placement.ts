@@ -1,7 +1,7 @@
 import { BECH32_PREFIX, toUtf8 } from "../../util/index.ts";
 import { isAddress } from "../../wire/index.ts";
 import { show } from "../errors.ts";
-import { MAX_AUDITORS, type SdlLimits } from "../limits.ts";
+import type { SdlLimits } from "../limits.ts";
 import type { Attribute } from "../manifest.ts";
 import type { PlacementDecl, PriceDecl } from "../model.ts";
 import type { Entry, Node } from "../yaml/document.ts";
@@ -9,7 +9,7 @@ import type { Fields, Parsed, Reader, Want } from "../yaml/fields.ts";
 import { isGroupName } from "../yaml/names.ts";
 import { mapWant } from "../yaml/quantity.ts";
 import { parseDenom, parsePrice } from "../yaml/units.ts";
-import { ATTRIBUTE_LIMITS, isAttributeKey } from "./attributes.ts";
+import { isAttributeKey } from "./attributes.ts";
 
 const PLACEMENT_WANT: Want = { what: "a placement", remedy: "write pricing: below the name" };
 const PRICING_WANT: Want = {
@@ -34,13 +34,13 @@ export function readPlacement(reader: Reader, entry: Entry, limits: SdlLimits): 
   return {
     name: entry.key,
     place: entry.place,
-    attributes: readAttributes(reader, fields.get("attributes")),
-    ...readSigners(reader, signedBy),
+    attributes: readAttributes(reader, fields.get("attributes"), limits),
+    ...readSigners(reader, signedBy, limits),
     pricing: readPricing(reader, fields.require("pricing", PRICING_WANT.remedy), limits),
   };
 }
 
-function readAttributes(reader: Reader, node: Node | undefined): readonly Attribute[] {
+function readAttributes(reader: Reader, node: Node | undefined, limits: SdlLimits): readonly Attribute[] {
   const attributes: Attribute[] = [];
   const entries = reader.named(node, mapWant("attributes", "region: eu-west"));
   for (const entry of entries?.values() ?? []) {
@@ -52,28 +52,35 @@ function readAttributes(reader: Reader, node: Node | undefined): readonly Attrib
         remedy,
       });
     }
-    if (value !== undefined) attributes.push({ key: entry.key, value: checkLength(reader, entry.value, value) });
+    if (value === undefined) continue;
+    checkLength(reader, entry.value, { value, max: limits.attributeValueMax });
+    attributes.push({ key: entry.key, value });
   }
   return attributes.sort((a, b) => (a.key < b.key ? -1 : 1));
 }
 
-function checkLength(reader: Reader, node: Node, value: string): string {
-  const { valueBytes } = ATTRIBUTE_LIMITS;
-  if (toUtf8(value).length > valueBytes) {
-    const remedy = `write at most ${valueBytes} bytes`;
-    reader.report.error(node.place, "range", { problem: `${show(value)} is too long`, remedy });
-  }
-  return value;
+function checkLength(
+  reader: Reader,
+  node: Node,
+  { value, max }: { readonly value: string; readonly max: number },
+): void {
+  if (toUtf8(value).length <= max) return;
+  const remedy = `write at most ${max} bytes`;
+  reader.report.error(node.place, "range", { problem: `${show(value)} is too long`, remedy });
 }
 
 /** Whose signature over its attributes a provider needs. */
-function readSigners(reader: Reader, fields: Fields | undefined): Pick<PlacementDecl, "anyOf" | "allOf"> {
+function readSigners(
+  reader: Reader,
+  fields: Fields | undefined,
+  { groupAuditorsMax: most }: SdlLimits,
+): Pick<PlacementDecl, "anyOf" | "allOf"> {
   const anyOf = readAuditors(reader, fields?.get("anyOf"));
   const allOf = readAuditors(reader, fields?.get("allOf"));
   const count = anyOf.length + allOf.length;
-  if (fields !== undefined && count > MAX_AUDITORS) {
+  if (fields !== undefined && count > most) {
     const problem = `${count} auditors in one placement`;
-    reader.report.error(fields.place, "range", { problem, remedy: `name at most ${MAX_AUDITORS}` });
+    reader.report.error(fields.place, "range", { problem, remedy: `name at most ${most}` });
   }
   return { anyOf, allOf };
 }

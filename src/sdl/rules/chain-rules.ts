@@ -1,11 +1,9 @@
 import { DEC_ONE, isDenom, tryParseInt } from "../../util/index.ts";
 import type { Attribute, ResourceUnits, ResourceValue } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
-import type { GroupSpec, Resource } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
-import { isAddress } from "../../wire/index.ts";
-import { MAX_AUDITORS, type SdlLimits } from "../limits.ts";
-import { attributeFault } from "../read/attributes.ts";
-
-const MAX_NAME_LENGTH = 64;
+import { type GroupSpec, GroupSpecSchema, type Resource } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
+import { encodeMessage, isAddress } from "../../wire/index.ts";
+import type { SdlLimits } from "../limits.ts";
+import { type AttributeLimits, attributeFault } from "../read/attributes.ts";
 
 /** Why the chain refuses the groups of a new deployment. */
 export interface GroupFault {
@@ -57,9 +55,12 @@ interface Bounds {
 
 function* groupFaults(group: GroupSpec, bounds: Bounds): Faults {
   const { limits, at } = bounds;
-  if (group.name === "" || group.name.length > MAX_NAME_LENGTH)
-    yield spec(`${at}.name must have 1 to ${MAX_NAME_LENGTH} characters`);
-  yield* requirementFaults(group, at);
+  const bytes = encodeMessage(GroupSpecSchema, group).length;
+  if (bytes > limits.groupBytesMax)
+    yield spec(`${at} has ${bytes} bytes in its encoded form, at most ${limits.groupBytesMax} are allowed`);
+  if (group.name === "" || group.name.length > limits.groupNameMax)
+    yield spec(`${at}.name must have 1 to ${limits.groupNameMax} characters`);
+  yield* requirementFaults(group, bounds);
   if (group.resources.length === 0) yield spec(`${at}.resources is empty`);
   if (group.resources.length > limits.groupUnitsMax)
     yield spec(`${at}.resources has ${group.resources.length} rows, at most ${limits.groupUnitsMax} are allowed`);
@@ -74,12 +75,16 @@ function spec(text: string): Pick<GroupFault, "kind" | "text"> {
   return { kind: "spec", text };
 }
 
-function* requirementFaults({ requirements }: GroupSpec, at: string): Faults {
-  const fault = attributeFault(requirements?.attributes ?? [], "required");
+function* requirementFaults({ requirements }: GroupSpec, { limits, at }: Bounds): Faults {
+  const fault = attributeFault(
+    requirements?.attributes ?? [],
+    "required",
+    listLimits(limits, limits.groupAttributesMax),
+  );
   if (fault !== undefined) yield spec(`${at}.requirements.attributes: ${fault}`);
   const auditors = [...(requirements?.signedBy?.allOf ?? []), ...(requirements?.signedBy?.anyOf ?? [])];
-  if (auditors.length > MAX_AUDITORS)
-    yield spec(`${at}.requirements.signed_by names more than ${MAX_AUDITORS} auditors`);
+  if (auditors.length > limits.groupAuditorsMax)
+    yield spec(`${at}.requirements.signed_by names more than ${limits.groupAuditorsMax} auditors`);
   const wrong = auditors.find((auditor) => !isAddress(auditor));
   if (wrong !== undefined)
     yield spec(`${at}.requirements.signed_by: "${wrong.slice(0, 100)}" is not an account address`);
@@ -108,18 +113,21 @@ function* priceFaults({ price }: Resource, { limits, denom, at }: Bounds): Fault
     yield { kind: "price", text: `${at}.price must be above 0 and at most ${limits.unitPriceMax}${denom} a block` };
 }
 
-function* unitFaults(units: ResourceUnits, { limits, at }: Bounds): Faults {
+function* unitFaults(units: ResourceUnits, bounds: Bounds): Faults {
+  const { limits, at } = bounds;
   const { cpu, memory, gpu, endpoints } = units;
   yield* amountFaults(cpu?.units, { min: limits.unitCpuMin, max: limits.unitCpuMax, at: `${at}.cpu.units` });
-  yield* attributeFaults(cpu?.attributes, `${at}.cpu`);
+  yield* attributeFaults(cpu?.attributes, { ...bounds, at: `${at}.cpu` });
   const memoryRange = { min: limits.unitMemoryMin, max: limits.unitMemoryMax };
   yield* amountFaults(memory?.quantity, { ...memoryRange, at: `${at}.memory.quantity` });
-  yield* attributeFaults(memory?.attributes, `${at}.memory`);
-  yield* storageFaults(units, { min: limits.unitStorageMin, max: limits.unitStorageMax, at });
+  yield* attributeFaults(memory?.attributes, { ...bounds, at: `${at}.memory` });
+  yield* storageFaults(units, bounds);
   yield* amountFaults(gpu?.units, { min: 0n, max: limits.unitGpuMax, at: `${at}.gpu.units` });
-  yield* attributeFaults(gpu?.attributes, `${at}.gpu`);
+  yield* attributeFaults(gpu?.attributes, { ...bounds, at: `${at}.gpu` });
   if (readAmount(gpu?.units) === 0n && (gpu?.attributes.length ?? 0) > 0)
     yield spec(`${at}.gpu has attributes but no units`);
+  if (endpoints.length > limits.unitEndpointsMax)
+    yield spec(`${at}.endpoints has ${endpoints.length} entries, at most ${limits.unitEndpointsMax} are allowed`);
   if (endpoints.some(({ kind }) => kind < 0 || kind > 2)) yield spec(`${at}.endpoints: unknown kind`);
 }
 
@@ -129,19 +137,30 @@ interface Range {
   readonly at: string;
 }
 
-function* storageFaults({ storage }: ResourceUnits, { at, ...range }: Range): Faults {
+function* storageFaults({ storage }: ResourceUnits, bounds: Bounds): Faults {
+  const { limits, at } = bounds;
+  const range = { min: limits.unitStorageMin, max: limits.unitStorageMax };
   if (storage.length === 0) yield spec(`${at}.storage is empty: give at least one volume`);
+  if (storage.length > limits.unitVolumesMax)
+    yield spec(`${at}.storage has ${storage.length} volumes, at most ${limits.unitVolumesMax} are allowed`);
   for (const [i, volume] of storage.entries()) {
     const place = `${at}.storage[${i}]`;
     yield* amountFaults(volume.quantity, { ...range, at: `${place}.quantity` });
-    yield* attributeFaults(volume.attributes, place);
+    yield* attributeFaults(volume.attributes, { ...bounds, at: place });
+    if (volume.name.length > limits.volumeNameMax)
+      yield spec(`${place}.name must have at most ${limits.volumeNameMax} characters`);
   }
   if (new Set(storage.map(({ name }) => name)).size !== storage.length)
     yield spec(`${at}.storage: two volumes have the same name`);
 }
 
-function* attributeFaults(attributes: readonly Attribute[] | undefined, at: string): Faults {
-  const fault = attributeFault(attributes ?? [], "required");
+/** Limits of a list of attributes of so many entries. */
+function listLimits({ attributeKeyMax, attributeValueMax }: SdlLimits, entries: number): AttributeLimits {
+  return { entries, keyMax: attributeKeyMax, valueBytes: attributeValueMax };
+}
+
+function* attributeFaults(attributes: readonly Attribute[] | undefined, { limits, at }: Bounds): Faults {
+  const fault = attributeFault(attributes ?? [], "required", listLimits(limits, limits.unitAttributesMax));
   if (fault !== undefined) yield spec(`${at}.attributes: ${fault}`);
 }
 

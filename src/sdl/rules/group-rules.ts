@@ -86,7 +86,7 @@ class GroupChecker {
     this.#total(group, { what: "GPUs", max: this.#limits.groupGpuMax, format: String }, ({ compute }) => compute.gpu);
     const isProtected = group.services.some(({ service }) => service.params?.tee !== undefined);
     const count = group.placement.attributes.length + Number(isProtected);
-    checkAttributeCount(this.#report, group.placement.place, count);
+    checkAttributeCount(this.#report, group.placement.place, { count, max: this.#limits.groupAttributesMax });
     this.#protection(group);
   }
 

@@ -61,6 +61,27 @@ export declare const AuditedAttributesSchema: GenMessage<AuditedAttributes>;
  */
 export declare type Params = Message<"svc.audit.v1beta1.Params"> & {
   /**
+   * Attributes of a provider that one auditor signs.
+   *
+   * @generated from field: uint32 attributes_max = 1;
+   */
+  attributesMax: number;
+
+  /**
+   * Characters.
+   *
+   * @generated from field: uint32 attribute_key_max = 2;
+   */
+  attributeKeyMax: number;
+
+  /**
+   * Bytes.
+   *
+   * @generated from field: uint32 attribute_value_max = 3;
+   */
+  attributeValueMax: number;
+
+  /**
    * @generated from field: repeated svc.base.v1beta1.MessageGas message_gas = 15;
    */
   messageGas: MessageGas[];

@@ -258,7 +258,7 @@ export enum Group_State {
 export declare const Group_StateSchema: GenEnum<Group_State>;
 
 /**
- * Bounds of one replica and totals of one group; quantities in thousandths of a core and bytes.
+ * Bounds of one replica, totals of one group, and how long its parts may be; quantities in thousandths of a core and bytes.
  *
  * @generated from message svc.deployment.v1beta1.Limits
  */
@@ -339,6 +339,72 @@ export declare type Limits = Message<"svc.deployment.v1beta1.Limits"> & {
    * @generated from field: uint64 group_gpu_max = 15;
    */
   groupGpuMax: bigint;
+
+  /**
+   * Bytes of the encoded spec of a group.
+   *
+   * @generated from field: uint32 group_bytes_max = 16;
+   */
+  groupBytesMax: number;
+
+  /**
+   * Characters.
+   *
+   * @generated from field: uint32 group_name_max = 17;
+   */
+  groupNameMax: number;
+
+  /**
+   * Auditors that a group names, of both lists together.
+   *
+   * @generated from field: uint32 group_auditors_max = 18;
+   */
+  groupAuditorsMax: number;
+
+  /**
+   * Attributes that a group asks its provider for.
+   *
+   * @generated from field: uint32 group_attributes_max = 19;
+   */
+  groupAttributesMax: number;
+
+  /**
+   * Attributes of the processors, of the memory, of the graphics processors and of each volume.
+   *
+   * @generated from field: uint32 unit_attributes_max = 20;
+   */
+  unitAttributesMax: number;
+
+  /**
+   * Characters of a key; a pattern has a star more.
+   *
+   * @generated from field: uint32 attribute_key_max = 21;
+   */
+  attributeKeyMax: number;
+
+  /**
+   * Bytes of a value.
+   *
+   * @generated from field: uint32 attribute_value_max = 22;
+   */
+  attributeValueMax: number;
+
+  /**
+   * @generated from field: uint32 unit_volumes_max = 23;
+   */
+  unitVolumesMax: number;
+
+  /**
+   * Characters.
+   *
+   * @generated from field: uint32 volume_name_max = 24;
+   */
+  volumeNameMax: number;
+
+  /**
+   * @generated from field: uint32 unit_endpoints_max = 25;
+   */
+  unitEndpointsMax: number;
 };
 
 /**
