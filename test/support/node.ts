@@ -24,6 +24,10 @@ export interface NodeRequest {
   readonly accounts?: readonly GenesisAccount[];
   /** Changes the genesis file before the start. */
   readonly editGenesis?: (genesis: GenesisFile) => void;
+  /** How long the first block may take; 30 s unless given. */
+  readonly firstBlockWithinMs?: number;
+  /** Flags of Node.js itself. */
+  readonly nodeFlags?: readonly string[];
   readonly flags?: readonly string[];
 }
 
@@ -34,9 +38,10 @@ export interface NodeParts {
   readonly args: readonly string[];
   /** Flags of Node.js itself. */
   readonly nodeFlags?: readonly string[];
+  readonly firstBlockWithinMs?: number;
 }
 
-const FIRST_BLOCK = { pollMs: 20, timeoutMs: 30_000 };
+const FIRST_BLOCK_WITHIN_MS = 30_000;
 
 /** A node in a process of its own, on a home and a port that stay over restarts. */
 export class TestNode {
@@ -63,11 +68,14 @@ export class TestNode {
 
   /** Starts the process and waits until it has made a block; the height of that block. */
   async start(): Promise<bigint> {
-    const { args, nodeFlags = [] } = this.#parts;
+    const { args, nodeFlags = [], firstBlockWithinMs: timeoutMs = FIRST_BLOCK_WITHIN_MS } = this.#parts;
     this.#process = await this.#fixture.start("node", args, { home: this.home, nodeFlags });
     const client = this.client();
     try {
-      const height = await waitFor(() => this.#firstHeight(client), "the node's first block", FIRST_BLOCK);
+      const height = await waitFor(() => this.#firstHeight(client), "the node's first block", {
+        pollMs: 20,
+        timeoutMs,
+      });
       if (height === "ended") throw new Error(`the node ended: ${this.process.output}`);
       return height;
     } finally {
@@ -103,7 +111,8 @@ export async function startNode(fixture: Fixture, request: NodeRequest = {}): Pr
     ...(checkInvariants ? ["--check-invariants"] : []),
     ...(request.flags ?? []),
   ];
-  const node = new TestNode(fixture, { home, chainId, port, args });
+  const { firstBlockWithinMs = FIRST_BLOCK_WITHIN_MS, nodeFlags = [] } = request;
+  const node = new TestNode(fixture, { home, chainId, port, args, nodeFlags, firstBlockWithinMs });
   await node.start();
   return node;
 }

@@ -5,8 +5,17 @@ const MIB = 1024;
 
 /** Resident memory of a process in MiB, as the kernel tells it (`VmRSS`). */
 export function residentMiB(pid: number): number {
+  return statusMiB(pid, "VmRSS");
+}
+
+/** The most that it has been since the process began (`VmHWM`). */
+export function highestMiB(pid: number): number {
+  return statusMiB(pid, "VmHWM");
+}
+
+function statusMiB(pid: number, name: string): number {
   const status = readFileSync(`/proc/${pid}/status`, "utf8");
-  return Math.round(Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / MIB);
+  return Math.round(Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, "m").exec(status)?.[1]) / MIB);
 }
 
 /** Looks at a process's memory every so often and keeps the highest that it saw. */

@@ -13,7 +13,7 @@ export interface Limits {
   readonly stateMiB?: number;
   /** The highest that memory may rise beyond that of the idle node. */
   readonly peakMiB?: number;
-  /** Shortest stretch that is looked at: an attack that is over sooner is begun again. */
+  /** Shortest stretch that is looked at: an attack that is over sooner is begun again; 0 for one that cannot be. */
   readonly atLeastMs?: number;
 }
 
@@ -39,10 +39,11 @@ const idleStretches = new WeakMap<AttackedNode, Promise<Stretch>>();
  */
 export async function besiege(node: AttackedNode, attack: () => Promise<unknown>, limits: Limits = {}): Promise<void> {
   const { blockShare, memoryShare, stateMiB, peakMiB, atLeastMs } = { ...DEFAULTS, ...limits };
+  const lastingMs = atLeastMs === 0 ? 0 : Math.max(atLeastMs, Number(process.env.SVC_TEST_ATTACK_MS ?? 0));
   const idle = await idleStretch(node);
   const [before, supply] = [residentMiB(node.pid), await node.supply()];
   const seen = await watched(node, async () => {
-    const end = performance.now() + atLeastMs;
+    const end = performance.now() + lastingMs;
     do await attack();
     while (performance.now() < end);
   });

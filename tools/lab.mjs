@@ -1,0 +1,65 @@
+// Longer runs than `npm test` has time for: npm run lab [parts], all of them unless some are named. Each part is a test of
+// the tree with larger numbers; a random one prints its seed, and SVC_LAB_SEED repeats it.
+import { spawnSync } from "node:child_process";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const seed = Number(process.env.SVC_LAB_SEED ?? Math.floor(Math.random() * 2 ** 31));
+if (!Number.isSafeInteger(seed)) {
+  console.error("SVC_LAB_SEED must be a whole number: take the one that the run printed");
+  process.exit(2);
+}
+
+/** What each part runs; variables that are set already stay as they are. */
+const PARTS = {
+  /** Twenty markets of a thousand blocks, each with its own seed, and a million schedules of escrow. */
+  market: {
+    project: "simulation",
+    files: ["src/modules/market", "src/modules/escrow"],
+    env: {
+      MARKET_SIM_RUNS: 20,
+      MARKET_SIM_BLOCKS: 1_000,
+      MARKET_SIM_SEED: seed,
+      SETTLEMENT_RUNS: 1_000_000,
+      SETTLEMENT_SEED: seed,
+    },
+  },
+  /** A node killed 500 times under load; every block is executed again from genesis, and its hash compared. */
+  kills: {
+    project: "e2e",
+    files: ["test/kill/node.test.ts"],
+    env: { SVC_TEST_NODE_KILLS: 500, SVC_TEST_SEED: seed },
+  },
+  /** A chain that begins with a million accounts. */
+  genesis: {
+    project: "e2e",
+    files: ["test/attack/genesis.test.ts"],
+    env: { SVC_TEST_GENESIS_ACCOUNTS: 1_000_000 },
+  },
+  /** Every attack for two minutes, in place of some seconds. */
+  attacks: { project: "e2e", files: ["test/attack"], env: { SVC_TEST_ATTACK_MS: 120_000, SVC_TEST_SEED: seed } },
+};
+
+const names = process.argv.slice(2);
+const unknown = names.filter((name) => !Object.hasOwn(PARTS, name));
+if (unknown.length > 0) {
+  console.error(`there is no part ${unknown.join(", ")}; the parts are ${Object.keys(PARTS).join(", ")}`);
+  process.exit(2);
+}
+
+const vitest = join(root, "node_modules", "vitest", "vitest.mjs");
+const failed = Object.entries(PARTS)
+  .filter(([name]) => names.length === 0 || names.includes(name))
+  .filter(([name, { project, files, env }]) => {
+    console.log(`\n== ${name} (repeat with SVC_LAB_SEED=${seed} npm run lab ${name})`);
+    const { status } = spawnSync(process.execPath, [vitest, "run", "--project", project, ...files], {
+      cwd: root,
+      stdio: "inherit",
+      env: { ...Object.fromEntries(Object.entries(env).map(([key, value]) => [key, String(value)])), ...process.env },
+    });
+    return status !== 0;
+  })
+  .map(([name]) => name);
+console.log(failed.length === 0 ? "\nall parts passed" : `\nfailed: ${failed.join(", ")}`);
+process.exit(failed.length === 0 ? 0 : 1);
