@@ -1,5 +1,6 @@
 import type { Claim, Claimed, Claims } from "../abci/index.ts";
 import { type DecimalCoin, decCeil, formatCoins, type IntCoin, sdkErrors, toBase64, toHex } from "../util/index.ts";
+import type { AuthInfo } from "../wire/gen/sdk/tx/v1beta1/tx_pb.js";
 import type { Account } from "./account.ts";
 import type { Context } from "./context.ts";
 import { EventSink } from "./events.ts";
@@ -8,6 +9,7 @@ import {
   checkSignature,
   checkSimulated,
   consumeSignatureGas,
+  type SequenceRange,
   type SignedBy,
   signatureCount,
   type VerifiedSignatures,
@@ -75,8 +77,8 @@ export function runAnte(ctx: Context, tx: PreparedTx, options: AnteOptions, { ve
   }
   checkTimeout(ctx, tx);
   checkMemo(tx, params);
-  consumeSizeGas(ctx, tx, params);
-  refuseGranter(tx);
+  consumeSizeGas(ctx, tx.size + (ctx.mode === "simulate" ? missingBytes(tx) : 0), params);
+  refuseGranter(tx.decoded.authInfo);
   const isForMempool = ctx.mode === "check" || ctx.mode === "recheck";
   const signed = loadSigners(ctx, tx, options.accounts, waiting);
   checkSignatureCount(signed, params);
@@ -84,24 +86,28 @@ export function runAnte(ctx: Context, tx: PreparedTx, options: AnteOptions, { ve
   if (waiting !== undefined && isForMempool) checkFunds(ctx, tx, options.bank, waiting);
   if (waiting !== undefined && !isForMempool) setAside(ctx, tx, options, waiting);
   if (!isForMempool) deductFee(ctx, tx, options);
+  const signable = { ...tx.decoded.raw, decoded: tx.decoded };
   for (const each of signed) {
     consumeSignatureGas(ctx, each, params.sigVerifyCostSecp256k1);
     if (ctx.mode === "simulate") checkSimulated(each);
-    else checkSignature(ctx, tx, each, verified);
+    else checkSignature(ctx, signable, each, verified);
   }
   if (isForMempool) return;
   for (const { account, publicKey } of signed)
     options.accounts.set(ctx, { ...account, publicKey, sequence: account.sequence + 1n });
 }
 
-function checkGasLimit({ gasLimit }: PreparedTx, maxBlockGas: bigint): void {
+export function checkGasLimit({ gasLimit }: Pick<PreparedTx, "gasLimit">, maxBlockGas: bigint): void {
   if (maxBlockGas < 0n || gasLimit <= maxBlockGas) return;
   throw sdkErrors.invalidGasLimit(`tx gas limit ${gasLimit} exceeds block max gas ${maxBlockGas}`, {
     hint: `ask for at most --gas ${maxBlockGas}`,
   });
 }
 
-function checkMinimumFee({ fee, gasLimit }: PreparedTx, prices: readonly DecimalCoin[]): void {
+export function checkMinimumFee(
+  { fee, gasLimit }: Pick<PreparedTx, "fee" | "gasLimit">,
+  prices: readonly DecimalCoin[],
+): void {
   const required = prices.map(({ denom, amount }) => ({ denom, amount: decCeil(amount * gasLimit) }));
   const paid = (coin: IntCoin) => fee.some(({ denom, amount }) => denom === coin.denom && amount >= coin.amount);
   if (required.every(({ amount }) => amount === 0n) || required.some(paid)) return;
@@ -121,13 +127,12 @@ function checkMemo({ decoded }: PreparedTx, { maxMemoCharacters: limit }: AntePa
     throw sdkErrors.memoTooLarge(`maximum number of characters is ${limit} but received ${length} characters`);
 }
 
-function consumeSizeGas(ctx: Context, tx: PreparedTx, { txSizeCostPerByte }: AnteParams): void {
-  const size = tx.size + (ctx.mode === "simulate" ? missingBytes(tx) : 0);
+export function consumeSizeGas(ctx: Context, size: number, { txSizeCostPerByte }: AnteParams): void {
   ctx.gas.consume(txSizeCostPerByte * BigInt(size), "txSize");
 }
 
-function refuseGranter({ decoded }: PreparedTx): void {
-  const granter = decoded.authInfo.fee?.granter ?? "";
+export function refuseGranter({ fee }: AuthInfo): void {
+  const granter = fee?.granter ?? "";
   if (granter === "") return;
   throw sdkErrors.notSupported(`fee grants do not exist on this chain, got granter ${granter.slice(0, 100)}`, {
     hint: "leave the fee granter out",
@@ -150,9 +155,9 @@ function loadSigners(ctx: Context, tx: PreparedTx, accounts: AnteAccounts, waiti
 }
 
 /** A new transaction stands behind those that wait, one with a place among them. */
-function sequencesOf({ sequence }: Account, claimed: Claimed | undefined, hasPlace: boolean): SignedBy["sequences"] {
+function sequencesOf({ sequence }: Account, claimed: Claimed | undefined, hasPlace: boolean): SequenceRange {
   const next = sequence + (claimed?.txs ?? 0n);
-  return hasPlace ? { first: sequence, last: next - 1n } : { first: next, last: next };
+  return hasPlace ? { first: sequence, last: next - 1n, next } : { first: next, last: next, next };
 }
 
 function unknownText({ feePayer }: PreparedTx, text: string): string {
@@ -172,7 +177,12 @@ function emitSignatures(ctx: Context, { signers, decoded }: PreparedTx): void {
 }
 
 /** Whether the payer can pay this fee and those of all that wait. */
-function checkFunds(ctx: Context, { feePayer, fee }: PreparedTx, bank: AnteBank, { claims, place }: Waiting): void {
+export function checkFunds(
+  ctx: Context,
+  { feePayer, fee }: Pick<PreparedTx, "feePayer" | "fee">,
+  bank: AnteBank,
+  { claims, place }: Waiting,
+): void {
   const payer = toHex(feePayer.address);
   const spent = new Map(claims.of(payer)?.spent);
   if (place?.payer === payer)

@@ -4,7 +4,8 @@ import { sha256 } from "../crypto/index.ts";
 import type { MultiStore } from "../store/index.ts";
 import { type IntCoin, SvcError, sdkErrors, toHex } from "../util/index.ts";
 import { TxMsgDataSchema } from "../wire/gen/sdk/base/abci/v1beta1/abci_pb.js";
-import { encodeMessage } from "../wire/index.ts";
+import { encodeMessage, readEnvelope } from "../wire/index.ts";
+import { checkPayer, type LargeTx, READ_WHOLE_BYTES } from "./ante/payer.ts";
 import { type AnteFacts, type AnteOptions, runAnte, type Waiting } from "./ante.ts";
 import { type BlockInfo, type BlockProblem, Context, type Mode } from "./context.ts";
 import { type Event, EventSink } from "./events.ts";
@@ -23,7 +24,7 @@ import { type MessageResult, runMessages } from "./messages.ts";
 import { StatusError } from "./query-failure.ts";
 import type { Router } from "./router.ts";
 import type { VerifiedSignatures } from "./signatures.ts";
-import { type PreparedTx, prepareTx } from "./tx.ts";
+import { type PreparedTx, prepareTx, readGasLimit, routeOf } from "./tx.ts";
 import { TxCache } from "./txcache.ts";
 
 /** Result of a transaction, in the fields of `ExecTxResult`. */
@@ -96,8 +97,9 @@ export class TxRunner {
     const run = new Run(env, kind === "recheck" ? "recheck" : "check");
     try {
       const known = this.#cache.get(sha256(bytes));
-      const tx = run.begin(known?.tx ?? prepareTx(bytes, this.#router));
       const verified: VerifiedSignatures = known?.verified ?? new Set();
+      if (known === undefined && bytes.length > READ_WHOLE_BYTES) this.#checkPayer(run, bytes, verified);
+      const tx = run.begin(known?.tx ?? prepareTx(bytes, this.#router));
       run.check(tx, this.#ante, verified);
       if (known === undefined && kind !== "trial") this.#cache.add(tx, verified);
       return { ...run.pass(tx), claim: claimOf(tx) };
@@ -124,6 +126,15 @@ export class TxRunner {
       run.countInBlock();
       return this.#fail(run, error);
     }
+  }
+
+  /** Before the many messages of a transaction are read, somebody has to be there who can pay and who signed it. */
+  #checkPayer(run: Run, bytes: Uint8Array, verified: VerifiedSignatures): void {
+    const envelope = readEnvelope(bytes);
+    const { first } = envelope;
+    if (first === undefined) throw sdkErrors.invalidRequest("must contain at least one message");
+    routeOf(first, this.#router);
+    run.checkPayer({ size: bytes.length, envelope }, this.#ante, verified);
   }
 
   /**
@@ -211,6 +222,13 @@ class Run {
     const { block, stores } = this.#env;
     const ctx = new Context({ block, mode: this.#mode, stores, gas: this.#gas });
     runAnte(ctx, tx, options, this.#facts(verified));
+  }
+
+  /** The part of them that comes before a large transaction is read, with gas of its own. */
+  checkPayer(tx: LargeTx, options: AnteOptions, verified: VerifiedSignatures): void {
+    const { block, stores } = this.#env;
+    const gas = limitedGas(readGasLimit(tx.envelope.authInfo));
+    checkPayer(new Context({ block, mode: this.#mode, stores, gas }), tx, options, this.#facts(verified));
   }
 
   #facts(verified: VerifiedSignatures): AnteFacts {

@@ -7,13 +7,13 @@ import {
   encodeAminoPublicKey,
   type PublicKey,
   publicKeyAddress,
+  type SignableTx,
   type SignerData,
   SignMode,
   verifySignature,
 } from "../wire/index.ts";
 import type { Account } from "./account.ts";
 import type { Context } from "./context.ts";
-import type { PreparedTx } from "./tx.ts";
 
 /** One signer with what is known of it on the chain and what the transaction says. */
 export interface SignedBy {
@@ -26,7 +26,14 @@ export interface SignedBy {
   readonly info: SignerInfo | undefined;
   readonly signature: Uint8Array | undefined;
   /** The sequences that the transaction may have: one, unless it stands in the place of one that waits. */
-  readonly sequences: { readonly first: bigint; readonly last: bigint };
+  readonly sequences: SequenceRange;
+}
+
+/** From the sequence of the account on the chain on; `next` is that of a further transaction. */
+export interface SequenceRange {
+  readonly first: bigint;
+  readonly last: bigint;
+  readonly next: bigint;
 }
 
 /** Signatures of one transaction known to be valid, by everything that their validity depends on beside its bytes. */
@@ -72,13 +79,13 @@ export function checkSimulated({ account, publicKey, info, signature, sequences 
     );
 }
 
-function checkSequence({ first, last }: SignedBy["sequences"], { sequence }: SignerInfo): void {
+function checkSequence({ first, last, next }: SequenceRange, { sequence }: SignerInfo): void {
   if (first <= sequence && sequence <= last) return;
-  throw sdkErrors.wrongSequence(`account sequence mismatch, expected ${first}, got ${sequence}`);
+  throw sdkErrors.wrongSequence(`account sequence mismatch, expected ${next}, got ${sequence}`);
 }
 
 /** Checks that the key belongs to the account, the sequence, and the signature itself. */
-export function checkSignature(ctx: Context, tx: PreparedTx, signed: SignedBy, verified: VerifiedSignatures): void {
+export function checkSignature(ctx: Context, tx: SignableTx, signed: SignedBy, verified: VerifiedSignatures): void {
   const { account, publicKey, info, signature, index } = signed;
   if (publicKey === undefined || info === undefined || signature === undefined) throw sdkErrors.noSignatures();
   checkKeyOwner(signed);
@@ -88,9 +95,7 @@ export function checkSignature(ctx: Context, tx: PreparedTx, signed: SignedBy, v
   const signer = { chainId: ctx.block.chainId, accountNumber: account.number, sequence };
   const id = `${index}/${signer.chainId}/${signer.accountNumber}/${sequence}/${keyText(publicKey)}`;
   if (verified.has(id)) return;
-  const signable = { ...tx.decoded.raw, decoded: tx.decoded };
-  if (!verifySignature(signable, publicKey, { modeInfo: info.modeInfo, signature, signer }))
-    throw badSignature(info, signer);
+  if (!verifySignature(tx, publicKey, { modeInfo: info.modeInfo, signature, signer })) throw badSignature(info, signer);
   verified.add(id);
 }
 

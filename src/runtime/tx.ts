@@ -2,6 +2,7 @@ import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import type { Any } from "@bufbuild/protobuf/wkt";
 import { sha256 } from "../crypto/index.ts";
 import { formatCoins, type IntCoin, sdkErrors } from "../util/index.ts";
+import type { AuthInfo } from "../wire/gen/sdk/tx/v1beta1/tx_pb.js";
 import {
   type DecodedTx,
   decodeAddress,
@@ -57,13 +58,12 @@ export function prepareTx(bytes: Uint8Array, router: Router, mode: "signed" | "s
   if (body.extensionOptions.length > 0) throw sdkErrors.unknownExtension();
   const messages = decoded.messages.map((message) => routeMessage(message, router));
   if (messages.length === 0) throw sdkErrors.invalidRequest("must contain at least one message");
-  const gasLimit = authInfo.fee?.gasLimit ?? 0n;
-  if (gasLimit > MAX_GAS) throw sdkErrors.invalidRequest(`invalid gas supplied; ${gasLimit} > ${MAX_GAS}`);
-  const fee = readFee(decoded, mode);
+  const gasLimit = readGasLimit(authInfo);
+  const fee = readFee(authInfo, mode);
   for (const { route, value } of messages) route.method.validate(value);
   const texts = txSigners(decoded.messages, authInfo.fee);
   checkCounts(texts.length, authInfo.signerInfos.length, raw.signatures);
-  const signers = texts.map((text, i) => signer(text, authInfo.signerInfos[i]?.publicKey, mode));
+  const signers = texts.map((text, i) => readSigner(text, authInfo.signerInfos[i]?.publicKey, mode));
   return {
     hash: sha256(bytes),
     size: bytes.length,
@@ -76,14 +76,25 @@ export function prepareTx(bytes: Uint8Array, router: Router, mode: "signed" | "s
   };
 }
 
-function routeMessage({ typeUrl, schema, value }: Unpacked, router: Router): RoutedMessage {
+function routeMessage({ value, ...type }: Unpacked, router: Router): RoutedMessage {
+  return { route: routeOf(type, router), value, namespace: namespaceOf(type.typeUrl) };
+}
+
+/** The way of messages of a type. Throws `sdk/6` where there is none. */
+export function routeOf({ typeUrl, schema }: Omit<Unpacked, "value">, router: Router): MessageRoute {
   const route = router.message(schema);
   if (route === undefined) throw sdkErrors.unknownRequest(`no handler for ${JSON.stringify(typeUrl.slice(0, 128))}`);
-  return { route, value, namespace: namespaceOf(typeUrl) };
+  return route;
+}
+
+export function readGasLimit({ fee }: AuthInfo): bigint {
+  const gasLimit = fee?.gasLimit ?? 0n;
+  if (gasLimit > MAX_GAS) throw sdkErrors.invalidRequest(`invalid gas supplied; ${gasLimit} > ${MAX_GAS}`);
+  return gasLimit;
 }
 
 /** Clients that pay a price of gas ask for their gas with a fee of nothing in it, since it is not known yet. */
-function readFee({ authInfo }: DecodedTx, mode: "signed" | "simulated"): IntCoin[] {
+export function readFee(authInfo: AuthInfo, mode: "signed" | "simulated"): IntCoin[] {
   const coins = authInfo.fee?.amount ?? [];
   const amount = mode === "signed" ? coins : coins.filter((coin) => coin.amount !== "0");
   try {
@@ -101,7 +112,7 @@ function checkCounts(signers: number, infos: number, signatures: readonly Uint8A
     throw sdkErrors.unauthorized(`wrong number of signer infos; expected ${signers}, got ${infos}`);
 }
 
-function signer(text: string, key: Any | undefined, mode: "signed" | "simulated"): TxSigner {
+export function readSigner(text: string, key: Any | undefined, mode: "signed" | "simulated"): TxSigner {
   const address = decodeAddress(text);
   // Clients that only ask for the gas send a key without content.
   if (key === undefined || (mode === "simulated" && key.value.length === 0))

@@ -6,6 +6,7 @@ import { WireReader } from "./reader.ts";
 
 export { type DecodeRules, MAX_MESSAGE_DEPTH } from "./decode.ts";
 export { encodeMessage } from "./encode.ts";
+export { LENGTH_DELIMITED, WireReader } from "./reader.ts";
 
 /**
  * Reads a message as liberally as the format allows: unknown fields are passed over, the last value of a repeated

@@ -8,6 +8,7 @@ export {
   aminoSignBytes,
   type SignerData,
 } from "./amino.ts";
+export { type Envelope, readEnvelope } from "./envelope.ts";
 export { publicKeyFromJson } from "./keys-json.ts";
 export * from "./signature-descriptors.ts";
 export * from "./signers.ts";

@@ -45,7 +45,8 @@ function valuesAt(schema: DescMessage, message: unknown, path: readonly string[]
   return values.flatMap((item) => (item === undefined ? [] : valuesAt(inner, item, rest)));
 }
 
-function signerText(field: DescField, text: unknown): string {
+/** A signer as written in a field: for a validator its account. */
+export function signerText(field: DescField, text: unknown): string {
   if (typeof text !== "string" || text === "") return "";
   return scalarOf(field) === Scalar.VALIDATOR_ADDRESS ? accountOfValidator(text) : text;
 }

@@ -14,6 +14,8 @@ import { findTypeUrl, unresolved } from "../registry.ts";
 
 /** Largest transaction in bytes. */
 export const MAX_TX_BYTES = 1 << 20;
+/** What it may have beside its body: signers, fee and signatures. */
+export const MAX_BYTES_BESIDE_BODY = 32 << 10;
 /** How many `Any` may stand inside one another, the outermost included. */
 export const MAX_ANY_DEPTH = 10;
 /** How many `Any` one message or one key may hold in all. */
@@ -52,9 +54,34 @@ export interface DecodedTx {
  * nested `Any` `sdkErrors.unpackAny`.
  */
 export function decodeTx(bytes: Uint8Array, rules: TxRules = {}): DecodedTx {
-  if (bytes.length > MAX_TX_BYTES) throw sdkErrors.txTooLarge(`${bytes.length} > ${MAX_TX_BYTES} bytes`);
-  const raw = decodeStrictly(TxRawSchema, bytes, sdkErrors.txDecode, { ordered: true });
+  const raw = decodeRaw(bytes, rules);
   return { raw, ...decodeTxParts(raw.bodyBytes, raw.authInfoBytes, rules) };
+}
+
+/** The parts of a transaction. The limit beside the body holds before each of its many small fields costs something. */
+export function decodeRaw(bytes: Uint8Array, { foreign = false }: TxRules = {}): TxRaw {
+  if (bytes.length > MAX_TX_BYTES) throw sdkErrors.txTooLarge(`${bytes.length} > ${MAX_TX_BYTES} bytes`);
+  const beside = bytes.length - bodyLength(bytes);
+  if (!foreign && beside > MAX_BYTES_BESIDE_BODY)
+    throw sdkErrors.txTooLarge(`${beside} > ${MAX_BYTES_BESIDE_BODY} bytes of signers, fee and signatures`);
+  return decodeStrictly(TxRawSchema, bytes, sdkErrors.txDecode, { ordered: true });
+}
+
+/** The body is the first field; where it is not, the transaction is refused whatever this says. */
+function bodyLength(bytes: Uint8Array): number {
+  let length = 0;
+  if (bytes[0] !== 0x0a) return 0;
+  for (let at = 1; at < 6; at++) {
+    const byte = bytes[at] ?? 0;
+    length += (byte & 0x7f) * 2 ** (7 * (at - 1));
+    if (byte < 0x80) return Math.min(length, bytes.length);
+  }
+  return 0;
+}
+
+/** Fee and signers, with all the checks of `decodeTx`. */
+export function decodeAuthInfo(bytes: Uint8Array): AuthInfo {
+  return decodeChecked(AuthInfoSchema, bytes);
 }
 
 /** The same checks on the two signed parts, for transactions that have no signatures yet. */
@@ -72,7 +99,7 @@ export function decodeTxParts(
     tolerates,
     ...(foreign ? {} : { hidden: FOREIGN_FIELDS }),
   });
-  const authInfo = decodeChecked(AuthInfoSchema, authInfoBytes);
+  const authInfo = decodeAuthInfo(authInfoBytes);
   const opaque = foreign ? opaqueTypes(body.messages) : [];
   const messages = body.messages.filter((any) => !foreign || isReadable(any)).map(unpackStrictly);
   return { body, authInfo, messages, opaque, hasUnknownFields };

@@ -1,0 +1,103 @@
+import { sdkErrors, toHex } from "../../util/index.ts";
+import type { ModeInfo } from "../../wire/gen/sdk/tx/v1beta1/tx_pb.js";
+import { type Envelope, SignMode } from "../../wire/index.ts";
+import {
+  type AnteFacts,
+  type AnteOptions,
+  checkFunds,
+  checkGasLimit,
+  checkMinimumFee,
+  consumeSizeGas,
+  refuseGranter,
+} from "../ante.ts";
+import type { Context } from "../context.ts";
+import { checkSignature, type SignedBy } from "../signatures.ts";
+import { readFee, readGasLimit, readSigner } from "../tx.ts";
+
+/**
+ * Up to this size a transaction is checked in the order of the reference: reading all of it costs no more than verifying a
+ * signature. Of a larger one it is known first who pays, and that they agreed.
+ */
+export const READ_WHOLE_BYTES = 4 << 10;
+
+/**
+ * Largest transaction signed as amino JSON that waits for a block: what was signed is known only when all messages were
+ * read and written again as text.
+ */
+export const MAX_AMINO_BYTES = 64 << 10;
+
+/** What is settled of a large transaction before its messages are read. */
+export interface LargeTx {
+  readonly size: number;
+  readonly envelope: Envelope;
+}
+
+/**
+ * Checks that the fee is enough, that its payer exists, can pay, has this sequence and signed, all before any message is
+ * read. The errors are those of the full checks, which follow.
+ */
+export function checkPayer(ctx: Context, { size, envelope }: LargeTx, options: AnteOptions, facts: AnteFacts): void {
+  const { authInfo } = envelope;
+  const gasLimit = readGasLimit(authInfo);
+  const fee = readFee(authInfo, "signed");
+  checkGasLimit({ gasLimit }, options.maxBlockGas());
+  checkMinimumFee({ fee, gasLimit }, options.minGasPrices);
+  consumeSizeGas(ctx, size, options.accounts.getParams(ctx));
+  refuseGranter(authInfo);
+  const { text, indexes } = payerOf(envelope);
+  const candidates = indexes.map((index) => readSigner(text, authInfo.signerInfos[index]?.publicKey, "signed"));
+  const [feePayer] = candidates;
+  if (feePayer === undefined) throw sdkErrors.noSignatures();
+  const account = options.accounts.get(ctx, feePayer.address);
+  if (account === undefined) throw sdkErrors.unknownAddress(`fee payer address: ${text} does not exist`);
+  if (facts.waiting !== undefined) checkFunds(ctx, { feePayer, fee }, options.bank, facts.waiting);
+  const claimed = facts.waiting?.claims.of(toHex(feePayer.address));
+  // It may be meant to replace one that waits; the full checks know.
+  const next = account.sequence + (claimed?.txs ?? 0n);
+  const sequences = { first: account.sequence, last: next, next };
+  const signed = candidates.map(({ publicKey: sent }, i): SignedBy => {
+    const index = indexes[i] ?? 0;
+    const publicKey = account.publicKey ?? claimed?.publicKey ?? sent;
+    const [info, signature] = [authInfo.signerInfos[index], envelope.raw.signatures[index]];
+    return { index, account, publicKey, sent, info, signature, sequences };
+  });
+  checkSigned(ctx, { size, envelope }, signed, facts);
+}
+
+/** Who pays, and where its signature can stand: that depends on messages that are not read yet. */
+function payerOf({ raw, authInfo, first }: Envelope): { readonly text: string; readonly indexes: readonly number[] } {
+  const named = authInfo.fee?.payer ?? "";
+  const text = named === "" ? first?.signer : named;
+  const count = raw.signatures.length;
+  if (text === undefined || count === 0) throw sdkErrors.noSignatures();
+  if (text === first?.signer) return { text, indexes: [0] };
+  const last = count - 1;
+  return { text, indexes: [last, ...Array.from({ length: last }, (_, i) => i)] };
+}
+
+/** At one of the places there must be the payer's signature, where it can be verified without the messages. */
+function checkSigned(ctx: Context, { size, envelope }: LargeTx, signed: readonly SignedBy[], facts: AnteFacts): void {
+  if (ctx.mode === "recheck") return;
+  let failure: unknown;
+  for (const each of signed) {
+    if (!each.info?.modeInfo || !isDirect(each.info.modeInfo)) {
+      if (size <= MAX_AMINO_BYTES) return;
+      failure ??= sdkErrors.txTooLarge(`${size} > ${MAX_AMINO_BYTES} bytes of a transaction signed as amino JSON`, {
+        hint: "sign it with --sign-mode direct, or send fewer messages",
+      });
+      continue;
+    }
+    try {
+      checkSignature(ctx, envelope.raw, each, facts.verified);
+      return;
+    } catch (error) {
+      failure ??= error;
+    }
+  }
+  throw failure;
+}
+
+function isDirect({ sum }: ModeInfo): boolean {
+  if (sum.case === "single") return sum.value.mode === SignMode.DIRECT;
+  return sum.case === "multi" && sum.value.modeInfos.every(isDirect);
+}
