@@ -2,7 +2,7 @@ import { authModule, FEE_COLLECTOR } from "../modules/auth/index.ts";
 import { type Accounts, type Bank, bankModule } from "../modules/bank/index.ts";
 import type { AnteOptions, Module } from "../runtime/index.ts";
 import { type ApplicationOptions, SvcApplication } from "./application.ts";
-import { marketplaceModules } from "./marketplace.ts";
+import { marketplaceModules, stakeModules } from "./marketplace.ts";
 import type { AccountOf } from "./touched.ts";
 
 /** Modules in the order of genesis and of begin-block, with what the checks of transactions need of them. */
@@ -42,7 +42,7 @@ export function moduleSet(more: (base: BaseKeepers) => readonly Module[]): Modul
 
 /** The modules of the chain. A new module is one line here, behind those it builds on. */
 export function standardModules(): ModuleSet {
-  return moduleSet(marketplaceModules);
+  return moduleSet((base) => [...stakeModules(base), ...marketplaceModules(base)]);
 }
 
 /** The application with the modules of the chain. */

@@ -183,18 +183,16 @@ export class SvcApplication implements Application {
     // The state of genesis is that before the first block.
     const block = { chainId, time, height: initialHeight - 1n, proposer: NO_PROPOSER };
     const branch = this.#state.branch();
-    importGenesis(
-      new Context({ block, mode: "genesis", stores: branch, report: this.#report }),
-      this.modules,
-      request.appState,
-    );
+    const ctx = new Context({ block, mode: "genesis", stores: branch, report: this.#report });
+    importGenesis(ctx, this.modules, request.appState);
+    const validators = this.modules.flatMap((module) => module.genesisVoters?.(ctx) ?? []);
     this.#genesis = branch;
     this.#last = block;
     this.#limits = request.consensusParams.block;
     this.#view = new CacheMultiStore(branch);
     const prepared = this.#state.workingHash(branch);
     this.#state.release(prepared);
-    return { validators: [], consensusParams: undefined, appHash: prepared.appHash };
+    return { validators, consensusParams: undefined, appHash: prepared.appHash };
   }
 
   checkTx({ tx, kind, place }: CheckTx): CheckTxResult {

@@ -4,9 +4,16 @@ import { deploymentModule } from "../modules/deployment/index.ts";
 import { escrowModule } from "../modules/escrow/index.ts";
 import { marketModule } from "../modules/market/index.ts";
 import { providerModule } from "../modules/provider/index.ts";
+import { stakingModule } from "../modules/staking/index.ts";
 import type { Module } from "../runtime/index.ts";
 import { parseDeploymentId } from "../wire/index.ts";
 import type { BaseKeepers } from "./app.ts";
+
+/** The modules of proof of stake. Begin-block items run in the order of the list. */
+export function stakeModules({ bank }: BaseKeepers): Module[] {
+  const staking = stakingModule(bank);
+  return [staking].map(({ module }) => module);
+}
 
 /**
  * The modules of the marketplace. They know of each other in circles (money ends, so a lease ends, so a group stops), so

@@ -42,5 +42,5 @@ export {
 } from "./module.ts";
 export { paramsItem, remembered } from "./params.ts";
 export { plainFailure, type QueryFailure, type QueryStatus, queryFailure, StatusError } from "./query-failure.ts";
-export { checkAddress, minimumsProblems, readState } from "./requests.ts";
+export { checkAddress, checkAuthority, minimumsProblems, readState } from "./requests.ts";
 export { type MessageRoute, type QueryRoute, Router } from "./router.ts";

@@ -106,6 +106,8 @@ export interface Module {
   readonly query?: BoundService;
   readonly genesis: GenesisPart;
   readonly accounts?: readonly ModuleAccountSpec[];
+  /** The voters that the imported state of genesis names; one module at most has them. */
+  readonly genesisVoters?: (ctx: Context) => readonly ValidatorUpdate[];
   /** Begin- and end-block items: each runs in its own sub-transaction; an error is reported, never a halt. */
   readonly beginBlock?: (ctx: Context) => void;
   readonly endBlock?: (ctx: Context) => BlockUpdates | undefined;

@@ -1,11 +1,21 @@
+import { moduleAddress } from "../crypto/index.ts";
 import { type ErrorFactory, sdkErrors } from "../util/index.ts";
-import { isAddress } from "../wire/index.ts";
+import { encodeAddress, isAddress } from "../wire/index.ts";
 import { type CoinMessage, readPositiveCoin } from "./coins.ts";
 import { entryProblems } from "./entries.ts";
 
 /** Throws the given error unless the text is the address of an account; `field` is where it stands. */
 export function checkAddress(field: string, text: string, refuse: ErrorFactory = sdkErrors.invalidAddress): void {
   if (!isAddress(text)) throw refuse(`${field} ${JSON.stringify(text.slice(0, 100))} is not an account address`);
+}
+
+/** The module in whose name proposals that have passed are carried out. */
+const AUTHORITY = "gov";
+
+/** Throws `sdk/4` unless the signer is the account of governance, the only one that changes parameters. */
+export function checkAuthority(signer: string): void {
+  const expected = encodeAddress(moduleAddress(AUTHORITY));
+  if (signer !== expected) throw sdkErrors.unauthorized(`invalid authority; expected ${expected}, got ${signer}`);
 }
 
 /**

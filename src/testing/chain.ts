@@ -5,7 +5,13 @@ import {
   type MessageInitShape,
   type MessageShape,
 } from "@bufbuild/protobuf";
-import { DEFAULT_CONSENSUS_PARAMS, NO_VOTERS, type TxResult } from "../abci/index.ts";
+import {
+  DEFAULT_CONSENSUS_PARAMS,
+  type Misbehavior,
+  NO_VOTERS,
+  type TxResult,
+  type ValidatorUpdate,
+} from "../abci/index.ts";
 import { type BaseKeepers, createApp, moduleSet, type SvcApplication, standardModules } from "../app/index.ts";
 import { readRefusal } from "../client/index.ts";
 import type { BlockProblem, Module } from "../runtime/index.ts";
@@ -14,9 +20,18 @@ import { assert, equalBytes, NATIVE_DENOM, parseDecCoins, SvcError } from "../ut
 import { Query as AuthQuery, BaseAccountSchema } from "../wire/gen/sdk/auth/v1beta1/auth_pb.js";
 import { Query as BankQuery } from "../wire/gen/sdk/bank/v1beta1/query_pb.js";
 import { TxMsgDataSchema } from "../wire/gen/sdk/base/abci/v1beta1/abci_pb.js";
-import { decodeMessage, encodeMessage, methodPath, unpackAs } from "../wire/index.ts";
+import {
+  decodeMessage,
+  encodeMessage,
+  isObject,
+  type JsonObject,
+  methodPath,
+  toJson,
+  unpackAs,
+} from "../wire/index.ts";
 import { type TestKey, testKey } from "./keys.ts";
 import { signTx, type TestMessage, type TxSettings } from "./signed.ts";
+import { TestVoters } from "./voters.ts";
 
 /** What a chain in memory begins with. */
 export interface TestChainOptions {
@@ -81,6 +96,10 @@ export class TestChain {
   readonly keys: ReadonlyMap<string, TestKey>;
   /** What was reported: failed block items, programming errors. */
   readonly problems: BlockProblem[] = [];
+  /** Who votes on blocks: what staking says, all of them present unless a test says otherwise. */
+  readonly voters = new TestVoters();
+  /** What the last block changed about the voters. */
+  validatorUpdates: readonly ValidatorUpdate[] = [];
   /** Events of the last block's begin and end. */
   blockEvents: TxResult["events"] = [];
   readonly #tolerant: boolean;
@@ -98,8 +117,8 @@ export class TestChain {
     });
     const names = options.accounts ?? ["alice", "bob", "carol", "dave"];
     this.keys = new Map(names.map((name) => [name, testKey(name)]));
-    const appState = { bank: bankState([...this.keys.values()], options.coins), ...options.genesis };
-    this.app.initChain({
+    const appState = { ...quiet(this.app.modules), bank: bankState([...this.keys.values()], options.coins) };
+    const { validators } = this.app.initChain({
       chainId: CHAIN_ID,
       time: START,
       initialHeight: 1n,
@@ -108,8 +127,9 @@ export class TestChain {
         ...DEFAULT_CONSENSUS_PARAMS,
         block: { ...DEFAULT_CONSENSUS_PARAMS.block, maxGas: maxBlockGas },
       },
-      appState,
+      appState: { ...appState, ...options.genesis },
     });
+    this.voters.begin(validators);
     this.nextBlock();
   }
 
@@ -131,10 +151,12 @@ export class TestChain {
   }
 
   /** Runs a block with these transactions; the results are in their order. */
-  block(txs: readonly Uint8Array[]): TxResult[] {
+  block(txs: readonly Uint8Array[], misbehavior: readonly Misbehavior[] = []): TxResult[] {
     this.#height += 1n;
-    const { txResults, events } = this.app.finalizeBlock({
+    const { txResults, events, validatorUpdates } = this.app.finalizeBlock({
       ...NO_VOTERS,
+      lastCommit: this.voters.commit(),
+      misbehavior,
       txs,
       height: this.#height,
       time: timeAt(this.#height),
@@ -143,6 +165,8 @@ export class TestChain {
     });
     this.app.commit();
     this.blockEvents = events;
+    this.validatorUpdates = validatorUpdates;
+    this.voters.advance(validatorUpdates);
     this.#failOnProblems();
     return [...txResults];
   }
@@ -238,6 +262,19 @@ export class TestChain {
     if (first === undefined || this.#tolerant) return;
     throw new Error(`${first.item} failed at height ${first.height}`, { cause: first.error });
   }
+}
+
+/** Without what changes the state with every block, so that tests see only what they do themselves. */
+function quiet(modules: readonly Module[]): Record<string, unknown> {
+  const quieter: Readonly<Record<string, JsonObject>> = { staking: { historical_entries: 0 } };
+  return Object.fromEntries(
+    modules.flatMap(({ name, genesis }) => {
+      const change = quieter[name];
+      const state = toJson(genesis.schema, genesis.defaults());
+      if (change === undefined || !isObject(state) || !isObject(state.params)) return [];
+      return [[name, { ...state, params: { ...state.params, ...change } }]];
+    }),
+  );
 }
 
 function timeAt(height: bigint): bigint {

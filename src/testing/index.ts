@@ -26,3 +26,11 @@ export {
 export { TestNode, type TestNodeOptions, testNode } from "./node.ts";
 export { walkPages } from "./pages.ts";
 export { signTx, type TestMessage, type TestSigner, type TxSettings, toAny } from "./signed.ts";
+export {
+  consensusKey,
+  createValidatorMessage,
+  genesisValidator,
+  operatorAddress,
+  type TestValidator,
+  wholeShares,
+} from "./staking.ts";

@@ -23,6 +23,7 @@ const BLOCKS = "engine/blocks";
 const TXS = "engine/txs";
 /** Height (8 bytes) -> the validators from this height on; written where they change. */
 const VALIDATORS = "engine/validators";
+const VOTERS = "engine/voters";
 
 /** `genesis` -> hash of the genesis file that the chain began with. */
 const META = "engine/meta";
@@ -115,13 +116,19 @@ export class BlockReader {
     return this.#tables.table(META).get(GENESIS);
   }
 
-  /** The validators that vote on the block of a height. */
+  /** The validators that sign the block of a height. */
   validators(height: bigint): Validator[] | undefined {
-    for (const [, value] of this.#tables
-      .table(VALIDATORS)
-      .iterate({ end: uint64ToBytes(height + 1n), reverse: true })) {
-      return decodeValidators(value);
-    }
+    return this.#setAt(VALIDATORS, height);
+  }
+
+  /** Those that the application counts as voters on the block of a height. */
+  voters(height: bigint): Validator[] | undefined {
+    return this.#setAt(VOTERS, height) ?? this.validators(height);
+  }
+
+  #setAt(table: string, height: bigint): Validator[] | undefined {
+    const range = { end: uint64ToBytes(height + 1n), reverse: true };
+    for (const [, value] of this.#tables.table(table).iterate(range)) return decodeValidators(value);
     return undefined;
   }
 }
@@ -184,6 +191,11 @@ export function genesisWrite(hash: Uint8Array): Write {
 /** Sets the validators from a height on. */
 export function validatorsWrite(height: bigint, validators: readonly Validator[]): Write {
   return { table: VALIDATORS, key: uint64ToBytes(height), value: encodeValidators(validators) };
+}
+
+/** Sets from a height on whom the application counts as voters. */
+export function votersWrite(height: bigint, voters: readonly Validator[]): Write {
+  return { table: VOTERS, key: uint64ToBytes(height), value: encodeValidators(voters) };
 }
 
 function txGroupKey(height: bigint, group: number): Uint8Array {

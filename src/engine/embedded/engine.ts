@@ -78,7 +78,7 @@ export class EmbeddedEngine implements Engine {
     this.#schedule = scheduleFor(clock, options.blockInterval, () => this.#tick());
   }
 
-  /** Voters of the next block. */
+  /** Signers of the next block: this process. */
   get validators(): readonly Validator[] {
     return this.#producer.validators;
   }

@@ -8,9 +8,16 @@ import type {
 } from "../../abci/index.ts";
 import { consensusAddress } from "../../crypto/index.ts";
 import type { Write } from "../../store/index.ts";
-import type { Clock } from "../../util/index.ts";
+import { type Clock, equalBytes, toHex } from "../../util/index.ts";
 import { type Genesis, type GenesisHead, genesisHash, genesisHead } from "../genesis.ts";
-import { type BlockStore, blockWrites, type ExecutedBlock, genesisWrite, validatorsWrite } from "./blockstore.ts";
+import {
+  type BlockStore,
+  blockWrites,
+  type ExecutedBlock,
+  genesisWrite,
+  validatorsWrite,
+  votersWrite,
+} from "./blockstore.ts";
 import { encodeBlock } from "./codec.ts";
 import type { CommittedBlock } from "./events.ts";
 import {
@@ -50,6 +57,15 @@ interface Tip {
   readonly resultsHash: Uint8Array;
 }
 
+/**
+ * Who makes blocks, and whom the application counts as voters. One validator signs everything here; the others take part
+ * by name: the application is told that they voted as well, because they have no way to.
+ */
+interface ValidatorSets {
+  readonly signers: readonly Validator[];
+  readonly voters: readonly Validator[];
+}
+
 const MILLISECOND = 1_000_000n;
 /** Room kept free in a block for everything that is not a transaction. */
 const BLOCK_OVERHEAD = 2_048;
@@ -68,10 +84,10 @@ export class Producer {
   readonly #parts: Omit<ProducerParts, "genesis">;
   readonly #genesis: GenesisHead;
   #tip: Tip;
-  /** Voters of the last block, of the next one and of the one after it. */
-  #lastValidators: readonly Validator[] = [];
-  #validators: readonly Validator[];
-  #nextValidators: readonly Validator[];
+  /** Those of the last block, of the next one and of the one after it. */
+  #last: ValidatorSets = { signers: [], voters: [] };
+  #current: ValidatorSets;
+  #next: ValidatorSets;
   /** While nothing is stored yet. */
   #genesisHash: Uint8Array | undefined;
 
@@ -81,10 +97,10 @@ export class Producer {
     const { blocks } = parts;
     const last = blocks.last;
     if (last === undefined) {
-      const { tip, validators } = this.#initChain(genesis);
+      const { tip, sets } = this.#initChain(genesis);
       this.#tip = tip;
-      this.#validators = validators;
-      this.#nextValidators = validators;
+      this.#current = sets;
+      this.#next = sets;
       this.#genesisHash = genesisHash(genesis);
     } else {
       const { header, commit, appHash } = last;
@@ -97,15 +113,15 @@ export class Producer {
         appHash,
         resultsHash: results,
       };
-      this.#lastValidators = this.#storedValidators(header.height);
-      this.#validators = this.#storedValidators(header.height + 1n);
-      this.#nextValidators = this.#storedValidators(header.height + 2n);
+      this.#last = this.#storedSets(header.height);
+      this.#current = this.#storedSets(header.height + 1n);
+      this.#next = this.#storedSets(header.height + 2n);
     }
   }
 
-  /** Voters of the next block. */
+  /** Signers of the next block. */
   get validators(): readonly Validator[] {
-    return this.#validators;
+    return this.#current.signers;
   }
 
   /** Proposes, signs, executes and commits the next block with at most `maxTxs` transactions. */
@@ -117,34 +133,37 @@ export class Producer {
     const result = this.#execute(block, commit.blockId);
     const { txResults, events, validatorUpdates, appHash } = result;
     const executed = { block, commit, size: encoded.length, txResults, events, validatorUpdates, appHash };
-    const validators = this.#applyUpdates(result);
+    const sets = applyUpdates(this.#next, result.validatorUpdates);
     const touched = app.commit([
       ...blockWrites(executed),
       ...index.writes(executed, txHashes),
-      ...this.#chainWrites(executed, validators),
+      ...this.#chainWrites(executed, sets),
     ]);
     blocks.committed(executed);
-    this.#advance(executed, validators);
+    this.#advance(executed, sets);
     const { height } = block.header;
     mempool.committed({ height, hashes: txHashes, results: txResults, touched });
     return { ...executed, txHashes };
   }
 
-  #initChain(genesis: Genesis): { tip: Tip; validators: readonly Validator[] } {
-    const { app } = this.#parts;
+  #initChain(genesis: Genesis): { tip: Tip; sets: ValidatorSets } {
+    const { app, signer } = this.#parts;
     const { chainId, time, initialHeight, appState, consensusParams } = genesis;
-    const { validators: voters } = genesis;
-    const result = app.initChain({ chainId, time, initialHeight, validators: voters, consensusParams, appState });
+    const { validators } = genesis;
+    const result = app.initChain({ chainId, time, initialHeight, validators, consensusParams, appState });
     refuseParams(result.consensusParams);
     const nothing = { blockId: NO_BLOCK_ID, commit: NO_COMMIT, resultsHash: resultsHash([]) };
-    const validators = result.validators.length === 0 ? genesis.validators : result.validators.map(validatorOf);
-    return { tip: { height: initialHeight - 1n, time, appHash: result.appHash, ...nothing }, validators };
+    const voters = result.validators.length === 0 ? validators : result.validators.map(validatorOf);
+    const own = voters.filter(({ pubKey }) => equalBytes(pubKey, signer.publicKey));
+    const sets = { voters, signers: own.length === 0 ? validators : own };
+    return { tip: { height: initialHeight - 1n, time, appHash: result.appHash, ...nothing }, sets };
   }
 
-  #storedValidators(height: bigint): readonly Validator[] {
-    const validators = this.#parts.blocks.validators(height);
-    if (validators === undefined) throw new Error("the stored blocks lack their validators");
-    return validators;
+  #storedSets(height: bigint): ValidatorSets {
+    const { blocks } = this.#parts;
+    const [signers, voters] = [blocks.validators(height), blocks.voters(height)];
+    if (signers === undefined || voters === undefined) throw new Error("the stored blocks lack their validators");
+    return { signers, voters };
   }
 
   #propose(maxTxs: number): { block: Block; txHashes: Uint8Array[] } {
@@ -163,26 +182,23 @@ export class Producer {
     return { block: { header, txs, lastCommit: this.#tip.commit }, txHashes };
   }
 
-  /** What the application is told of a block beside its content. A single validator has nobody to accuse. */
+  /** What the application is told of a block beside its content. A single signer has nobody to accuse. */
   #place(height: bigint, time: bigint): BlockPlace {
     const { commit } = this.#tip;
     return {
       height,
       time,
       proposer: this.#parts.signer.address,
-      nextValidatorsHash: validatorsHash(this.#nextValidators),
+      nextValidatorsHash: validatorsHash(this.#next.signers),
       lastCommit: { round: commit.round, votes: this.#votes(commit) },
       misbehavior: [],
     };
   }
 
+  /** Before the first block nobody voted. */
   #votes({ signatures }: Commit): VoteInfo[] {
-    return signatures.flatMap(({ flag }, i) => {
-      const validator = this.#lastValidators[i];
-      return validator === undefined
-        ? []
-        : [{ flag, validator: { address: validator.address, power: validator.power } }];
-    });
+    if (signatures.length === 0) return [];
+    return this.#last.voters.map(({ address, power }) => ({ flag: 2, validator: { address, power } }));
   }
 
   #header(txHashes: readonly Uint8Array[]): Header {
@@ -195,8 +211,8 @@ export class Producer {
       lastBlockId: blockId,
       lastCommitHash: commitHash(commit),
       dataHash: dataHash(txHashes),
-      validatorsHash: validatorsHash(this.#validators),
-      nextValidatorsHash: validatorsHash(this.#nextValidators),
+      validatorsHash: validatorsHash(this.#current.signers),
+      nextValidatorsHash: validatorsHash(this.#next.signers),
       consensusHash: consensusParamsHash(this.#genesis.consensusParams),
       appHash,
       lastResultsHash: this.#tip.resultsHash,
@@ -231,31 +247,15 @@ export class Producer {
     return result;
   }
 
-  /** The voters of the block after the next; only this validator's power can change. */
-  #applyUpdates({ validatorUpdates }: FinalizeBlockResult): readonly Validator[] {
-    if (validatorUpdates.length === 0) return this.#nextValidators;
-    return this.#nextValidators.map((validator) => {
-      const own = validatorUpdates.every(({ pubKey }) => Buffer.compare(pubKey, validator.pubKey) === 0);
-      const power = validatorUpdates.at(-1)?.power ?? 0n;
-      if (!own || power <= 0n) {
-        throw new Error("the embedded engine runs one validator; a network of several needs the external engine");
-      }
-      return { ...validator, power };
-    });
-  }
-
   /** What changes seldom: the genesis, and voters from a height on. */
-  #chainWrites({ block }: ExecutedBlock, validators: readonly Validator[]): Write[] {
+  #chainWrites({ block }: ExecutedBlock, sets: ValidatorSets): Write[] {
     const { height } = block.header;
-    const writes: Write[] = [];
-    if (this.#genesisHash !== undefined) {
-      writes.push(genesisWrite(this.#genesisHash), validatorsWrite(height, this.#validators));
-    }
-    if (validators !== this.#nextValidators) writes.push(validatorsWrite(height + 2n, validators));
-    return writes;
+    const hash = this.#genesisHash;
+    const begun = hash === undefined ? [] : [genesisWrite(hash), ...setWrites(height, this.#current)];
+    return [...begun, ...(sets === this.#next ? [] : setWrites(height + 2n, sets))];
   }
 
-  #advance({ block, commit, appHash, txResults }: ExecutedBlock, validators: readonly Validator[]): void {
+  #advance({ block, commit, appHash, txResults }: ExecutedBlock, sets: ValidatorSets): void {
     const { height } = block.header;
     this.#tip = {
       height,
@@ -265,9 +265,9 @@ export class Producer {
       appHash,
       resultsHash: resultsHash(txResults),
     };
-    this.#lastValidators = this.#validators;
-    this.#validators = this.#nextValidators;
-    this.#nextValidators = validators;
+    this.#last = this.#current;
+    this.#current = this.#next;
+    this.#next = sets;
     this.#genesisHash = undefined;
   }
 }
@@ -277,6 +277,29 @@ function refuseParams(params: ConsensusParams | undefined): void {
     throw new Error(
       "the embedded engine keeps the parameters of the genesis file; changing them needs the external engine",
     );
+}
+
+/**
+ * The sets of the block after the next. A signer that is a voter no more goes on with the power that it had: there is
+ * nobody else to make blocks.
+ */
+function applyUpdates(sets: ValidatorSets, updates: readonly ValidatorUpdate[]): ValidatorSets {
+  if (updates.length === 0) return sets;
+  const powers = new Map(updates.map(({ pubKey, power }) => [toHex(pubKey), power]));
+  const changed = (validator: Validator): Validator => ({
+    ...validator,
+    power: powers.get(toHex(validator.pubKey)) ?? validator.power,
+  });
+  const known = new Set(sets.voters.map(({ pubKey }) => toHex(pubKey)));
+  const added = updates.filter(({ pubKey }) => !known.has(toHex(pubKey))).map(validatorOf);
+  return {
+    voters: [...sets.voters.map(changed), ...added].filter(({ power }) => power > 0n),
+    signers: sets.signers.map((signer) => (changed(signer).power > 0n ? changed(signer) : signer)),
+  };
+}
+
+function setWrites(height: bigint, { signers, voters }: ValidatorSets): Write[] {
+  return [validatorsWrite(height, signers), votersWrite(height, voters)];
 }
 
 function validatorOf({ pubKey, power }: ValidatorUpdate): Validator {

@@ -12,6 +12,8 @@ export type Bank = Pick<
   BankKeeper,
   | "balance"
   | "burn"
+  | "delegate"
+  | "isBlocked"
   | "mint"
   | "moduleBalance"
   | "send"
@@ -19,6 +21,7 @@ export type Bank = Pick<
   | "sendModuleToModule"
   | "sendToModule"
   | "supply"
+  | "undelegate"
 >;
 
 /** Makes the module and its keeper. */

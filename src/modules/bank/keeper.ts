@@ -99,14 +99,31 @@ export class BankKeeper {
 
   /** Creates coins in the account of a module with the permission `minter`. */
   mint(ctx: Context, module: string, coins: readonly IntCoin[]): void {
-    this.add(ctx, this.#permitted(module, "minter"), coins);
+    const minter = this.#permitted(module, "minter");
+    this.add(ctx, minter, coins);
     for (const { denom, amount } of coins) this.setSupply(ctx, denom, this.supply(ctx, denom) + amount);
+    ctx.events.emit("coinbase", { minter: encodeAddress(minter), amount: formatCoins(coins) });
   }
 
   /** Destroys coins of the account of a module with the permission `burner`. */
   burn(ctx: Context, module: string, coins: readonly IntCoin[]): void {
-    this.subtract(ctx, this.#permitted(module, "burner"), coins);
+    const burner = this.#permitted(module, "burner");
+    this.subtract(ctx, burner, coins);
     for (const { denom, amount } of coins) this.setSupply(ctx, denom, this.supply(ctx, denom) - amount);
+    ctx.events.emit("burn", { burner: encodeAddress(burner), amount: formatCoins(coins) });
+  }
+
+  /** Hands coins over to a module with the permission `staking`; they stay the delegator's, so no transfer is told. */
+  delegate(ctx: Context, delegator: Uint8Array, module: string, coins: readonly IntCoin[]): void {
+    const to = this.#permitted(module, "staking");
+    this.subtract(ctx, delegator, coins);
+    this.add(ctx, to, coins);
+  }
+
+  /** Gives back what was handed over with `delegate`. */
+  undelegate(ctx: Context, module: string, delegator: Uint8Array, coins: readonly IntCoin[]): void {
+    this.subtract(ctx, this.#permitted(module, "staking"), coins);
+    this.add(ctx, delegator, coins);
   }
 
   /** Whether users may send nothing to this address. */

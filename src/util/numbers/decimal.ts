@@ -62,3 +62,45 @@ export function decFloor(value: Dec): bigint {
 export function decCeil(value: Dec): bigint {
   return -decFloor(-value);
 }
+
+/** The product, rounded half to even at the last digit. */
+export function decMul(a: Dec, b: Dec): Dec {
+  return roundHalfEven(a * b);
+}
+
+/** The product, cut at the last digit. */
+export function decMulTruncate(a: Dec, b: Dec): Dec {
+  return (a * b) / DEC_ONE;
+}
+
+/**
+ * The quotient, rounded half to even at the last digit of what 36 digits show of it: as the ecosystem's chains divide, to
+ * the last digit.
+ */
+export function decQuo(a: Dec, b: Dec): Dec {
+  return roundHalfEven((a * DEC_ONE * DEC_ONE) / b);
+}
+
+/** The quotient, cut at the last digit. */
+export function decQuoTruncate(a: Dec, b: Dec): Dec {
+  return (a * DEC_ONE) / b;
+}
+
+/** The quotient of two decimals that are not negative, rounded up at the last digit. */
+export function decQuoRoundUp(a: Dec, b: Dec): Dec {
+  return (a * DEC_ONE + b - 1n) / b;
+}
+
+/** The integer part, cut towards zero. */
+export function decTruncate(value: Dec): bigint {
+  return value / DEC_ONE;
+}
+
+/** A number with twice the digits brought to the usual ones; exactly between two the even one wins. */
+function roundHalfEven(value: bigint): Dec {
+  if (value < 0n) return -roundHalfEven(-value);
+  const whole = value / DEC_ONE;
+  const twice = (value - whole * DEC_ONE) * 2n;
+  const isUp = twice > DEC_ONE || (twice === DEC_ONE && whole % 2n === 1n);
+  return isUp ? whole + 1n : whole;
+}

@@ -7,6 +7,7 @@ import { deploymentErrors } from "./deployment.ts";
 import { escrowErrors } from "./escrow.ts";
 import { marketErrors } from "./market.ts";
 import { providerErrors } from "./provider.ts";
+import { stakingErrors } from "./staking.ts";
 
 export type ErrorTable = Readonly<Record<string, ErrorFactory>>;
 
@@ -21,6 +22,7 @@ export const CHAIN_ERRORS: ReadonlyMap<string, ErrorTable> = new Map<string, Err
   ["escrow", escrowErrors],
   ["market", marketErrors],
   ["provider", providerErrors],
+  ["staking", stakingErrors],
 ]);
 
 /** How the modules say that a record does not exist. */
@@ -52,4 +54,5 @@ export { deploymentErrors } from "./deployment.ts";
 export { escrowErrors } from "./escrow.ts";
 export { marketErrors } from "./market.ts";
 export { providerErrors } from "./provider.ts";
+export { stakingErrors } from "./staking.ts";
 export { wireErrors } from "./wire.ts";

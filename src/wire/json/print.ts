@@ -63,7 +63,7 @@ function printField(
   if (field.fieldKind === "list") {
     return ((value ?? []) as readonly unknown[]).map((item) => printValue(field, item, options));
   }
-  if (jsonOmitsEmpty(field) && (value === undefined || value === false)) return undefined;
+  if (jsonOmitsEmpty(field) && (value === undefined || value === false || value === 0n)) return undefined;
   if (value === undefined) return printAbsent(field, options);
   if (options.exact === true && isMissingNumber(field, value)) return undefined;
   return printValue(field, value, options);

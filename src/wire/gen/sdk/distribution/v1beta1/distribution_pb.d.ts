@@ -153,3 +153,323 @@ export declare type CommunityPoolSpendProposal = Message<"sdk.distribution.v1bet
  */
 export declare const CommunityPoolSpendProposalSchema: GenMessage<CommunityPoolSpendProposal>;
 
+/**
+ * What the rewards of a period add up to for one token bonded since the beginning.
+ *
+ * @generated from message sdk.distribution.v1beta1.ValidatorHistoricalRewards
+ */
+export declare type ValidatorHistoricalRewards = Message<"sdk.distribution.v1beta1.ValidatorHistoricalRewards"> & {
+  /**
+   * @generated from field: repeated sdk.base.v1beta1.DecCoin cumulative_reward_ratio = 1;
+   */
+  cumulativeRewardRatio: DecCoin[];
+
+  /**
+   * Who still counts from the period: delegations, slashes, the present period.
+   *
+   * @generated from field: uint32 reference_count = 2;
+   */
+  referenceCount: number;
+};
+
+/**
+ * Describes the message sdk.distribution.v1beta1.ValidatorHistoricalRewards.
+ * Use `create(ValidatorHistoricalRewardsSchema)` to create a new message.
+ */
+export declare const ValidatorHistoricalRewardsSchema: GenMessage<ValidatorHistoricalRewards>;
+
+/**
+ * @generated from message sdk.distribution.v1beta1.ValidatorCurrentRewards
+ */
+export declare type ValidatorCurrentRewards = Message<"sdk.distribution.v1beta1.ValidatorCurrentRewards"> & {
+  /**
+   * @generated from field: repeated sdk.base.v1beta1.DecCoin rewards = 1;
+   */
+  rewards: DecCoin[];
+
+  /**
+   * @generated from field: uint64 period = 2;
+   */
+  period: bigint;
+};
+
+/**
+ * Describes the message sdk.distribution.v1beta1.ValidatorCurrentRewards.
+ * Use `create(ValidatorCurrentRewardsSchema)` to create a new message.
+ */
+export declare const ValidatorCurrentRewardsSchema: GenMessage<ValidatorCurrentRewards>;
+
+/**
+ * Where a delegation counts its rewards from.
+ *
+ * @generated from message sdk.distribution.v1beta1.DelegatorStartingInfo
+ */
+export declare type DelegatorStartingInfo = Message<"sdk.distribution.v1beta1.DelegatorStartingInfo"> & {
+  /**
+   * @generated from field: uint64 previous_period = 1;
+   */
+  previousPeriod: bigint;
+
+  /**
+   * @generated from field: string stake = 2;
+   */
+  stake: string;
+
+  /**
+   * @generated from field: uint64 height = 3;
+   */
+  height: bigint;
+};
+
+/**
+ * Describes the message sdk.distribution.v1beta1.DelegatorStartingInfo.
+ * Use `create(DelegatorStartingInfoSchema)` to create a new message.
+ */
+export declare const DelegatorStartingInfoSchema: GenMessage<DelegatorStartingInfo>;
+
+/**
+ * @generated from message sdk.distribution.v1beta1.FeePool
+ */
+export declare type FeePool = Message<"sdk.distribution.v1beta1.FeePool"> & {
+  /**
+   * @generated from field: repeated sdk.base.v1beta1.DecCoin community_pool = 1;
+   */
+  communityPool: DecCoin[];
+};
+
+/**
+ * Describes the message sdk.distribution.v1beta1.FeePool.
+ * Use `create(FeePoolSchema)` to create a new message.
+ */
+export declare const FeePoolSchema: GenMessage<FeePool>;
+
+/**
+ * @generated from message sdk.distribution.v1beta1.DelegatorWithdrawInfo
+ */
+export declare type DelegatorWithdrawInfo = Message<"sdk.distribution.v1beta1.DelegatorWithdrawInfo"> & {
+  /**
+   * @generated from field: string delegator_address = 1;
+   */
+  delegatorAddress: string;
+
+  /**
+   * @generated from field: string withdraw_address = 2;
+   */
+  withdrawAddress: string;
+};
+
+/**
+ * Describes the message sdk.distribution.v1beta1.DelegatorWithdrawInfo.
+ * Use `create(DelegatorWithdrawInfoSchema)` to create a new message.
+ */
+export declare const DelegatorWithdrawInfoSchema: GenMessage<DelegatorWithdrawInfo>;
+
+/**
+ * @generated from message sdk.distribution.v1beta1.ValidatorOutstandingRewardsRecord
+ */
+export declare type ValidatorOutstandingRewardsRecord = Message<"sdk.distribution.v1beta1.ValidatorOutstandingRewardsRecord"> & {
+  /**
+   * @generated from field: string validator_address = 1;
+   */
+  validatorAddress: string;
+
+  /**
+   * @generated from field: repeated sdk.base.v1beta1.DecCoin outstanding_rewards = 2;
+   */
+  outstandingRewards: DecCoin[];
+};
+
+/**
+ * Describes the message sdk.distribution.v1beta1.ValidatorOutstandingRewardsRecord.
+ * Use `create(ValidatorOutstandingRewardsRecordSchema)` to create a new message.
+ */
+export declare const ValidatorOutstandingRewardsRecordSchema: GenMessage<ValidatorOutstandingRewardsRecord>;
+
+/**
+ * @generated from message sdk.distribution.v1beta1.ValidatorAccumulatedCommissionRecord
+ */
+export declare type ValidatorAccumulatedCommissionRecord = Message<"sdk.distribution.v1beta1.ValidatorAccumulatedCommissionRecord"> & {
+  /**
+   * @generated from field: string validator_address = 1;
+   */
+  validatorAddress: string;
+
+  /**
+   * @generated from field: sdk.distribution.v1beta1.ValidatorAccumulatedCommission accumulated = 2;
+   */
+  accumulated?: ValidatorAccumulatedCommission | undefined;
+};
+
+/**
+ * Describes the message sdk.distribution.v1beta1.ValidatorAccumulatedCommissionRecord.
+ * Use `create(ValidatorAccumulatedCommissionRecordSchema)` to create a new message.
+ */
+export declare const ValidatorAccumulatedCommissionRecordSchema: GenMessage<ValidatorAccumulatedCommissionRecord>;
+
+/**
+ * @generated from message sdk.distribution.v1beta1.ValidatorHistoricalRewardsRecord
+ */
+export declare type ValidatorHistoricalRewardsRecord = Message<"sdk.distribution.v1beta1.ValidatorHistoricalRewardsRecord"> & {
+  /**
+   * @generated from field: string validator_address = 1;
+   */
+  validatorAddress: string;
+
+  /**
+   * @generated from field: uint64 period = 2;
+   */
+  period: bigint;
+
+  /**
+   * @generated from field: sdk.distribution.v1beta1.ValidatorHistoricalRewards rewards = 3;
+   */
+  rewards?: ValidatorHistoricalRewards | undefined;
+};
+
+/**
+ * Describes the message sdk.distribution.v1beta1.ValidatorHistoricalRewardsRecord.
+ * Use `create(ValidatorHistoricalRewardsRecordSchema)` to create a new message.
+ */
+export declare const ValidatorHistoricalRewardsRecordSchema: GenMessage<ValidatorHistoricalRewardsRecord>;
+
+/**
+ * @generated from message sdk.distribution.v1beta1.ValidatorCurrentRewardsRecord
+ */
+export declare type ValidatorCurrentRewardsRecord = Message<"sdk.distribution.v1beta1.ValidatorCurrentRewardsRecord"> & {
+  /**
+   * @generated from field: string validator_address = 1;
+   */
+  validatorAddress: string;
+
+  /**
+   * @generated from field: sdk.distribution.v1beta1.ValidatorCurrentRewards rewards = 2;
+   */
+  rewards?: ValidatorCurrentRewards | undefined;
+};
+
+/**
+ * Describes the message sdk.distribution.v1beta1.ValidatorCurrentRewardsRecord.
+ * Use `create(ValidatorCurrentRewardsRecordSchema)` to create a new message.
+ */
+export declare const ValidatorCurrentRewardsRecordSchema: GenMessage<ValidatorCurrentRewardsRecord>;
+
+/**
+ * @generated from message sdk.distribution.v1beta1.DelegatorStartingInfoRecord
+ */
+export declare type DelegatorStartingInfoRecord = Message<"sdk.distribution.v1beta1.DelegatorStartingInfoRecord"> & {
+  /**
+   * @generated from field: string delegator_address = 1;
+   */
+  delegatorAddress: string;
+
+  /**
+   * @generated from field: string validator_address = 2;
+   */
+  validatorAddress: string;
+
+  /**
+   * @generated from field: sdk.distribution.v1beta1.DelegatorStartingInfo starting_info = 3;
+   */
+  startingInfo?: DelegatorStartingInfo | undefined;
+};
+
+/**
+ * Describes the message sdk.distribution.v1beta1.DelegatorStartingInfoRecord.
+ * Use `create(DelegatorStartingInfoRecordSchema)` to create a new message.
+ */
+export declare const DelegatorStartingInfoRecordSchema: GenMessage<DelegatorStartingInfoRecord>;
+
+/**
+ * @generated from message sdk.distribution.v1beta1.ValidatorSlashEventRecord
+ */
+export declare type ValidatorSlashEventRecord = Message<"sdk.distribution.v1beta1.ValidatorSlashEventRecord"> & {
+  /**
+   * @generated from field: string validator_address = 1;
+   */
+  validatorAddress: string;
+
+  /**
+   * @generated from field: uint64 height = 2;
+   */
+  height: bigint;
+
+  /**
+   * @generated from field: uint64 period = 3;
+   */
+  period: bigint;
+
+  /**
+   * @generated from field: sdk.distribution.v1beta1.ValidatorSlashEvent validator_slash_event = 4;
+   */
+  validatorSlashEvent?: ValidatorSlashEvent | undefined;
+};
+
+/**
+ * Describes the message sdk.distribution.v1beta1.ValidatorSlashEventRecord.
+ * Use `create(ValidatorSlashEventRecordSchema)` to create a new message.
+ */
+export declare const ValidatorSlashEventRecordSchema: GenMessage<ValidatorSlashEventRecord>;
+
+/**
+ * @generated from message sdk.distribution.v1beta1.GenesisState
+ */
+export declare type GenesisState = Message<"sdk.distribution.v1beta1.GenesisState"> & {
+  /**
+   * @generated from field: sdk.distribution.v1beta1.Params params = 1;
+   */
+  params?: Params | undefined;
+
+  /**
+   * @generated from field: sdk.distribution.v1beta1.FeePool fee_pool = 2;
+   */
+  feePool?: FeePool | undefined;
+
+  /**
+   * @generated from field: repeated sdk.distribution.v1beta1.DelegatorWithdrawInfo delegator_withdraw_infos = 3;
+   */
+  delegatorWithdrawInfos: DelegatorWithdrawInfo[];
+
+  /**
+   * Consensus address.
+   *
+   * @generated from field: string previous_proposer = 4;
+   */
+  previousProposer: string;
+
+  /**
+   * @generated from field: repeated sdk.distribution.v1beta1.ValidatorOutstandingRewardsRecord outstanding_rewards = 5;
+   */
+  outstandingRewards: ValidatorOutstandingRewardsRecord[];
+
+  /**
+   * @generated from field: repeated sdk.distribution.v1beta1.ValidatorAccumulatedCommissionRecord validator_accumulated_commissions = 6;
+   */
+  validatorAccumulatedCommissions: ValidatorAccumulatedCommissionRecord[];
+
+  /**
+   * @generated from field: repeated sdk.distribution.v1beta1.ValidatorHistoricalRewardsRecord validator_historical_rewards = 7;
+   */
+  validatorHistoricalRewards: ValidatorHistoricalRewardsRecord[];
+
+  /**
+   * @generated from field: repeated sdk.distribution.v1beta1.ValidatorCurrentRewardsRecord validator_current_rewards = 8;
+   */
+  validatorCurrentRewards: ValidatorCurrentRewardsRecord[];
+
+  /**
+   * @generated from field: repeated sdk.distribution.v1beta1.DelegatorStartingInfoRecord delegator_starting_infos = 9;
+   */
+  delegatorStartingInfos: DelegatorStartingInfoRecord[];
+
+  /**
+   * @generated from field: repeated sdk.distribution.v1beta1.ValidatorSlashEventRecord validator_slash_events = 10;
+   */
+  validatorSlashEvents: ValidatorSlashEventRecord[];
+};
+
+/**
+ * Describes the message sdk.distribution.v1beta1.GenesisState.
+ * Use `create(GenesisStateSchema)` to create a new message.
+ */
+export declare const GenesisStateSchema: GenMessage<GenesisState>;
+

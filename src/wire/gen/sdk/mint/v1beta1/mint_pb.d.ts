@@ -51,3 +51,49 @@ export declare type Params = Message<"sdk.mint.v1beta1.Params"> & {
  */
 export declare const ParamsSchema: GenMessage<Params>;
 
+/**
+ * What is minted at present.
+ *
+ * @generated from message sdk.mint.v1beta1.Minter
+ */
+export declare type Minter = Message<"sdk.mint.v1beta1.Minter"> & {
+  /**
+   * New coins of a year as part of all there are.
+   *
+   * @generated from field: string inflation = 1;
+   */
+  inflation: string;
+
+  /**
+   * @generated from field: string annual_provisions = 2;
+   */
+  annualProvisions: string;
+};
+
+/**
+ * Describes the message sdk.mint.v1beta1.Minter.
+ * Use `create(MinterSchema)` to create a new message.
+ */
+export declare const MinterSchema: GenMessage<Minter>;
+
+/**
+ * @generated from message sdk.mint.v1beta1.GenesisState
+ */
+export declare type GenesisState = Message<"sdk.mint.v1beta1.GenesisState"> & {
+  /**
+   * @generated from field: sdk.mint.v1beta1.Minter minter = 1;
+   */
+  minter?: Minter | undefined;
+
+  /**
+   * @generated from field: sdk.mint.v1beta1.Params params = 2;
+   */
+  params?: Params | undefined;
+};
+
+/**
+ * Describes the message sdk.mint.v1beta1.GenesisState.
+ * Use `create(GenesisStateSchema)` to create a new message.
+ */
+export declare const GenesisStateSchema: GenMessage<GenesisState>;
+

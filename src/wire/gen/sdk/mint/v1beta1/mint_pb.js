@@ -9,7 +9,7 @@ import { file_svc_options_v1beta1_options } from "../../../svc/options/v1beta1/o
  * Describes the file sdk/mint/v1beta1/mint.proto.
  */
 export const file_sdk_mint_v1beta1_mint = /*@__PURE__*/
-  fileDesc("ChtzZGsvbWludC92MWJldGExL21pbnQucHJvdG8SEHNkay5taW50LnYxYmV0YTEivwEKBlBhcmFtcxISCgptaW50X2Rlbm9tGAEgASgJEicKFWluZmxhdGlvbl9yYXRlX2NoYW5nZRgCIAEoCUIImLgsA6C4LAESHwoNaW5mbGF0aW9uX21heBgDIAEoCUIImLgsA6C4LAESHwoNaW5mbGF0aW9uX21pbhgEIAEoCUIImLgsA6C4LAESHQoLZ29hbF9ib25kZWQYBSABKAlCCJi4LAOguCwBEhcKD2Jsb2Nrc19wZXJfeWVhchgGIAEoBGIGcHJvdG8z", [file_svc_options_v1beta1_options]);
+  fileDesc("ChtzZGsvbWludC92MWJldGExL21pbnQucHJvdG8SEHNkay5taW50LnYxYmV0YTEivwEKBlBhcmFtcxISCgptaW50X2Rlbm9tGAEgASgJEicKFWluZmxhdGlvbl9yYXRlX2NoYW5nZRgCIAEoCUIImLgsA6C4LAESHwoNaW5mbGF0aW9uX21heBgDIAEoCUIImLgsA6C4LAESHwoNaW5mbGF0aW9uX21pbhgEIAEoCUIImLgsA6C4LAESHQoLZ29hbF9ib25kZWQYBSABKAlCCJi4LAOguCwBEhcKD2Jsb2Nrc19wZXJfeWVhchgGIAEoBCJCCgZNaW50ZXISFwoJaW5mbGF0aW9uGAEgASgJQgSYuCwDEh8KEWFubnVhbF9wcm92aXNpb25zGAIgASgJQgSYuCwDIm4KDEdlbmVzaXNTdGF0ZRIuCgZtaW50ZXIYASABKAsyGC5zZGsubWludC52MWJldGExLk1pbnRlckIEuLgsARIuCgZwYXJhbXMYAiABKAsyGC5zZGsubWludC52MWJldGExLlBhcmFtc0IEuLgsAWIGcHJvdG8z", [file_svc_options_v1beta1_options]);
 
 /**
  * Describes the message sdk.mint.v1beta1.Params.
@@ -17,4 +17,18 @@ export const file_sdk_mint_v1beta1_mint = /*@__PURE__*/
  */
 export const ParamsSchema = /*@__PURE__*/
   messageDesc(file_sdk_mint_v1beta1_mint, 0);
+
+/**
+ * Describes the message sdk.mint.v1beta1.Minter.
+ * Use `create(MinterSchema)` to create a new message.
+ */
+export const MinterSchema = /*@__PURE__*/
+  messageDesc(file_sdk_mint_v1beta1_mint, 1);
+
+/**
+ * Describes the message sdk.mint.v1beta1.GenesisState.
+ * Use `create(GenesisStateSchema)` to create a new message.
+ */
+export const GenesisStateSchema = /*@__PURE__*/
+  messageDesc(file_sdk_mint_v1beta1_mint, 2);
 

@@ -92,3 +92,98 @@ export declare type Params = Message<"sdk.slashing.v1beta1.Params"> & {
  */
 export declare const ParamsSchema: GenMessage<Params>;
 
+/**
+ * @generated from message sdk.slashing.v1beta1.SigningInfo
+ */
+export declare type SigningInfo = Message<"sdk.slashing.v1beta1.SigningInfo"> & {
+  /**
+   * Consensus address.
+   *
+   * @generated from field: string address = 1;
+   */
+  address: string;
+
+  /**
+   * @generated from field: sdk.slashing.v1beta1.ValidatorSigningInfo validator_signing_info = 2;
+   */
+  validatorSigningInfo?: ValidatorSigningInfo | undefined;
+};
+
+/**
+ * Describes the message sdk.slashing.v1beta1.SigningInfo.
+ * Use `create(SigningInfoSchema)` to create a new message.
+ */
+export declare const SigningInfoSchema: GenMessage<SigningInfo>;
+
+/**
+ * @generated from message sdk.slashing.v1beta1.MissedBlock
+ */
+export declare type MissedBlock = Message<"sdk.slashing.v1beta1.MissedBlock"> & {
+  /**
+   * Place in the window.
+   *
+   * @generated from field: int64 index = 1;
+   */
+  index: bigint;
+
+  /**
+   * @generated from field: bool missed = 2;
+   */
+  missed: boolean;
+};
+
+/**
+ * Describes the message sdk.slashing.v1beta1.MissedBlock.
+ * Use `create(MissedBlockSchema)` to create a new message.
+ */
+export declare const MissedBlockSchema: GenMessage<MissedBlock>;
+
+/**
+ * @generated from message sdk.slashing.v1beta1.ValidatorMissedBlocks
+ */
+export declare type ValidatorMissedBlocks = Message<"sdk.slashing.v1beta1.ValidatorMissedBlocks"> & {
+  /**
+   * Consensus address.
+   *
+   * @generated from field: string address = 1;
+   */
+  address: string;
+
+  /**
+   * @generated from field: repeated sdk.slashing.v1beta1.MissedBlock missed_blocks = 2;
+   */
+  missedBlocks: MissedBlock[];
+};
+
+/**
+ * Describes the message sdk.slashing.v1beta1.ValidatorMissedBlocks.
+ * Use `create(ValidatorMissedBlocksSchema)` to create a new message.
+ */
+export declare const ValidatorMissedBlocksSchema: GenMessage<ValidatorMissedBlocks>;
+
+/**
+ * @generated from message sdk.slashing.v1beta1.GenesisState
+ */
+export declare type GenesisState = Message<"sdk.slashing.v1beta1.GenesisState"> & {
+  /**
+   * @generated from field: sdk.slashing.v1beta1.Params params = 1;
+   */
+  params?: Params | undefined;
+
+  /**
+   * @generated from field: repeated sdk.slashing.v1beta1.SigningInfo signing_infos = 2;
+   */
+  signingInfos: SigningInfo[];
+
+  /**
+   * @generated from field: repeated sdk.slashing.v1beta1.ValidatorMissedBlocks missed_blocks = 3;
+   */
+  missedBlocks: ValidatorMissedBlocks[];
+};
+
+/**
+ * Describes the message sdk.slashing.v1beta1.GenesisState.
+ * Use `create(GenesisStateSchema)` to create a new message.
+ */
+export declare const GenesisStateSchema: GenMessage<GenesisState>;
+

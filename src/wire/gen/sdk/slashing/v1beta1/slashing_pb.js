@@ -10,7 +10,7 @@ import { file_svc_options_v1beta1_options } from "../../../svc/options/v1beta1/o
  * Describes the file sdk/slashing/v1beta1/slashing.proto.
  */
 export const file_sdk_slashing_v1beta1_slashing = /*@__PURE__*/
-  fileDesc("CiNzZGsvc2xhc2hpbmcvdjFiZXRhMS9zbGFzaGluZy5wcm90bxIUc2RrLnNsYXNoaW5nLnYxYmV0YTEivgEKFFZhbGlkYXRvclNpZ25pbmdJbmZvEg8KB2FkZHJlc3MYASABKAkSFAoMc3RhcnRfaGVpZ2h0GAIgASgDEhQKDGluZGV4X29mZnNldBgDIAEoAxI2CgxqYWlsZWRfdW50aWwYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgS4uCwBEhIKCnRvbWJzdG9uZWQYBSABKAgSHQoVbWlzc2VkX2Jsb2Nrc19jb3VudGVyGAYgASgDIukBCgZQYXJhbXMSHAoUc2lnbmVkX2Jsb2Nrc193aW5kb3cYASABKAMSJwoVbWluX3NpZ25lZF9wZXJfd2luZG93GAIgASgMQgiYuCwGoLgsARI/ChZkb3dudGltZV9qYWlsX2R1cmF0aW9uGAMgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uQgS4uCwBEiwKGnNsYXNoX2ZyYWN0aW9uX2RvdWJsZV9zaWduGAQgASgMQgiYuCwGoLgsARIpChdzbGFzaF9mcmFjdGlvbl9kb3dudGltZRgFIAEoDEIImLgsBqC4LAFiBnByb3RvMw", [file_google_protobuf_duration, file_google_protobuf_timestamp, file_svc_options_v1beta1_options]);
+  fileDesc("CiNzZGsvc2xhc2hpbmcvdjFiZXRhMS9zbGFzaGluZy5wcm90bxIUc2RrLnNsYXNoaW5nLnYxYmV0YTEivgEKFFZhbGlkYXRvclNpZ25pbmdJbmZvEg8KB2FkZHJlc3MYASABKAkSFAoMc3RhcnRfaGVpZ2h0GAIgASgDEhQKDGluZGV4X29mZnNldBgDIAEoAxI2CgxqYWlsZWRfdW50aWwYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgS4uCwBEhIKCnRvbWJzdG9uZWQYBSABKAgSHQoVbWlzc2VkX2Jsb2Nrc19jb3VudGVyGAYgASgDIukBCgZQYXJhbXMSHAoUc2lnbmVkX2Jsb2Nrc193aW5kb3cYASABKAMSJwoVbWluX3NpZ25lZF9wZXJfd2luZG93GAIgASgMQgiYuCwGoLgsARI/ChZkb3dudGltZV9qYWlsX2R1cmF0aW9uGAMgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uQgS4uCwBEiwKGnNsYXNoX2ZyYWN0aW9uX2RvdWJsZV9zaWduGAQgASgMQgiYuCwGoLgsARIpChdzbGFzaF9mcmFjdGlvbl9kb3dudGltZRgFIAEoDEIImLgsBqC4LAEicAoLU2lnbmluZ0luZm8SDwoHYWRkcmVzcxgBIAEoCRJQChZ2YWxpZGF0b3Jfc2lnbmluZ19pbmZvGAIgASgLMiouc2RrLnNsYXNoaW5nLnYxYmV0YTEuVmFsaWRhdG9yU2lnbmluZ0luZm9CBLi4LAEiLAoLTWlzc2VkQmxvY2sSDQoFaW5kZXgYASABKAMSDgoGbWlzc2VkGAIgASgIImIKFVZhbGlkYXRvck1pc3NlZEJsb2NrcxIPCgdhZGRyZXNzGAEgASgJEjgKDW1pc3NlZF9ibG9ja3MYAiADKAsyIS5zZGsuc2xhc2hpbmcudjFiZXRhMS5NaXNzZWRCbG9jayLAAQoMR2VuZXNpc1N0YXRlEjIKBnBhcmFtcxgBIAEoCzIcLnNkay5zbGFzaGluZy52MWJldGExLlBhcmFtc0IEuLgsARI4Cg1zaWduaW5nX2luZm9zGAIgAygLMiEuc2RrLnNsYXNoaW5nLnYxYmV0YTEuU2lnbmluZ0luZm8SQgoNbWlzc2VkX2Jsb2NrcxgDIAMoCzIrLnNkay5zbGFzaGluZy52MWJldGExLlZhbGlkYXRvck1pc3NlZEJsb2Nrc2IGcHJvdG8z", [file_google_protobuf_duration, file_google_protobuf_timestamp, file_svc_options_v1beta1_options]);
 
 /**
  * Describes the message sdk.slashing.v1beta1.ValidatorSigningInfo.
@@ -25,4 +25,32 @@ export const ValidatorSigningInfoSchema = /*@__PURE__*/
  */
 export const ParamsSchema = /*@__PURE__*/
   messageDesc(file_sdk_slashing_v1beta1_slashing, 1);
+
+/**
+ * Describes the message sdk.slashing.v1beta1.SigningInfo.
+ * Use `create(SigningInfoSchema)` to create a new message.
+ */
+export const SigningInfoSchema = /*@__PURE__*/
+  messageDesc(file_sdk_slashing_v1beta1_slashing, 2);
+
+/**
+ * Describes the message sdk.slashing.v1beta1.MissedBlock.
+ * Use `create(MissedBlockSchema)` to create a new message.
+ */
+export const MissedBlockSchema = /*@__PURE__*/
+  messageDesc(file_sdk_slashing_v1beta1_slashing, 3);
+
+/**
+ * Describes the message sdk.slashing.v1beta1.ValidatorMissedBlocks.
+ * Use `create(ValidatorMissedBlocksSchema)` to create a new message.
+ */
+export const ValidatorMissedBlocksSchema = /*@__PURE__*/
+  messageDesc(file_sdk_slashing_v1beta1_slashing, 4);
+
+/**
+ * Describes the message sdk.slashing.v1beta1.GenesisState.
+ * Use `create(GenesisStateSchema)` to create a new message.
+ */
+export const GenesisStateSchema = /*@__PURE__*/
+  messageDesc(file_sdk_slashing_v1beta1_slashing, 5);
 

@@ -494,6 +494,89 @@ export declare type HistoricalInfo = Message<"sdk.staking.v1beta1.HistoricalInfo
 export declare const HistoricalInfoSchema: GenMessage<HistoricalInfo>;
 
 /**
+ * @generated from message sdk.staking.v1beta1.LastValidatorPower
+ */
+export declare type LastValidatorPower = Message<"sdk.staking.v1beta1.LastValidatorPower"> & {
+  /**
+   * @generated from field: string address = 1;
+   */
+  address: string;
+
+  /**
+   * @generated from field: int64 power = 2;
+   */
+  power: bigint;
+};
+
+/**
+ * Describes the message sdk.staking.v1beta1.LastValidatorPower.
+ * Use `create(LastValidatorPowerSchema)` to create a new message.
+ */
+export declare const LastValidatorPowerSchema: GenMessage<LastValidatorPower>;
+
+/**
+ * @generated from message sdk.staking.v1beta1.GenesisState
+ */
+export declare type GenesisState = Message<"sdk.staking.v1beta1.GenesisState"> & {
+  /**
+   * @generated from field: sdk.staking.v1beta1.Params params = 1;
+   */
+  params?: Params | undefined;
+
+  /**
+   * @generated from field: bytes last_total_power = 2;
+   */
+  lastTotalPower: Uint8Array;
+
+  /**
+   * What the engine was told last.
+   *
+   * @generated from field: repeated sdk.staking.v1beta1.LastValidatorPower last_validator_powers = 3;
+   */
+  lastValidatorPowers: LastValidatorPower[];
+
+  /**
+   * @generated from field: repeated sdk.staking.v1beta1.Validator validators = 4;
+   */
+  validators: Validator[];
+
+  /**
+   * @generated from field: repeated sdk.staking.v1beta1.Delegation delegations = 5;
+   */
+  delegations: Delegation[];
+
+  /**
+   * @generated from field: repeated sdk.staking.v1beta1.UnbondingDelegation unbonding_delegations = 6;
+   */
+  unbondingDelegations: UnbondingDelegation[];
+
+  /**
+   * @generated from field: repeated sdk.staking.v1beta1.Redelegation redelegations = 7;
+   */
+  redelegations: Redelegation[];
+
+  /**
+   * The state is of a chain that ran: nothing has to be set up for it.
+   *
+   * @generated from field: bool exported = 8;
+   */
+  exported: boolean;
+
+  /**
+   * Number that the last unbonding or redelegation got.
+   *
+   * @generated from field: uint64 last_unbonding_id = 9;
+   */
+  lastUnbondingId: bigint;
+};
+
+/**
+ * Describes the message sdk.staking.v1beta1.GenesisState.
+ * Use `create(GenesisStateSchema)` to create a new message.
+ */
+export declare const GenesisStateSchema: GenMessage<GenesisState>;
+
+/**
  * @generated from enum sdk.staking.v1beta1.BondStatus
  */
 export enum BondStatus {

@@ -1,0 +1,35 @@
+import { defineModule, type Module } from "../../runtime/index.ts";
+import { stakingGenesis } from "./genesis.ts";
+import { stakingInvariants } from "./invariants.ts";
+import { BONDED_POOL, NOT_BONDED_POOL, type StakingBank, type StakingHooks, StakingKeeper } from "./keeper.ts";
+import { stakingMsgs } from "./msgs.ts";
+import { stakingQueries } from "./queries.ts";
+import { endBlock, lastVoters, trackHistory } from "./valset.ts";
+
+export type { StakingHooks } from "./keeper.ts";
+
+/** Makes the module and its keeper. The listeners are told of what happens to validators and delegations, in order. */
+export function stakingModule(
+  bank: StakingBank,
+  listeners: readonly Partial<StakingHooks>[] = [],
+): { readonly keeper: StakingKeeper; readonly module: Module } {
+  const keeper = new StakingKeeper(bank, listeners);
+  const module = defineModule({
+    name: "staking",
+    msg: stakingMsgs(keeper),
+    query: stakingQueries(keeper),
+    genesis: stakingGenesis(keeper),
+    genesisVoters: (ctx) => lastVoters(keeper, ctx),
+    accounts: [
+      { name: BONDED_POOL, permissions: ["burner", "staking"] },
+      { name: NOT_BONDED_POOL, permissions: ["burner", "staking"] },
+    ],
+    beginBlock: (ctx) => trackHistory(keeper, ctx),
+    endBlock: (ctx) => {
+      const validators = endBlock(keeper, ctx);
+      return validators.length === 0 ? undefined : { validators };
+    },
+    invariants: stakingInvariants(keeper),
+  });
+  return { keeper, module };
+}

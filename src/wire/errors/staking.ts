@@ -1,0 +1,53 @@
+import { defineErrors } from "../../util/index.ts";
+
+/** Errors of codespace `staking`. Numbers never change; up to 47 they are those of release 0.42 of the family. */
+export const stakingErrors = defineErrors("staking", {
+  badOperator: [3, "validator address is invalid", "the operator of a validator is the account that creates it"],
+  noValidator: [4, "validator does not exist", "svc query staking validators lists those there are"],
+  operatorExists: [
+    5,
+    "validator already exist for this operator address; must use new validator operator address",
+    "change it with: svc tx staking edit-validator",
+  ],
+  keyExists: [6, "validator already exist for this pubkey; must use new validator pubkey"],
+  keyType: [
+    7,
+    "validator pubkey type is not supported",
+    "give an ed25519 key, as svc tendermint show-validator prints it",
+  ],
+  jailed: [8, "validator for this address is currently jailed"],
+  commissionNegative: [10, "commission must be positive"],
+  commissionHuge: [11, "commission cannot be more than 100%"],
+  commissionAboveMax: [12, "commission cannot be more than the max rate"],
+  commissionTooSoon: [13, "commission cannot be changed more than once in 24h"],
+  changeRateNegative: [14, "commission change rate must be positive"],
+  changeRateAboveMax: [15, "commission change rate cannot be more than the max rate"],
+  commissionChange: [16, "commission cannot be changed more than max change rate"],
+  selfDelegation: [17, "validator's self delegation must be greater than their minimum self delegation"],
+  minSelfDelegationDecrease: [19, "minimum self delegation cannot be decrease"],
+  noDelegation: [24, "no delegation for (address, validator) tuple"],
+  noDelegator: [26, "delegator does not contain delegation"],
+  insufficientShares: [27, "insufficient delegation shares"],
+  notEnoughShares: [29, "not enough delegation shares"],
+  noUnbonding: [33, "no unbonding delegation found"],
+  tooManyUnbondings: [
+    34,
+    "too many unbonding delegation entries for (delegator, validator) tuple",
+    "wait until one of them is complete: svc query staking unbonding-delegations",
+  ],
+  noRedelegation: [36, "no redelegation found"],
+  selfRedelegation: [37, "cannot redelegate to the same validator"],
+  tinyRedelegation: [38, "too few tokens to redelegate (truncates to zero tokens)"],
+  badDestination: [39, "redelegation destination validator not found"],
+  transitive: [
+    40,
+    "redelegation to this validator already in progress; first redelegation to this validator must complete before next redelegation",
+  ],
+  tooManyRedelegations: [41, "too many redelegation entries for (delegator, src-validator, dst-validator) tuple"],
+  exchangeRate: [42, "cannot delegate to validators with invalid (zero) ex-rate"],
+  noHistory: [46, "no historical info found"],
+  commissionBelowMin: [48, "commission cannot be less than min rate"],
+  badSource: [49, "redelegation source validator not found"],
+  invalidParams: [50, "invalid parameters of staking"],
+  genesis: [51, "invalid genesis state"],
+});
