@@ -1,41 +1,17 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { type NamedPayment, opened, withdrawn } from "../../../test/support/books.ts";
 import {
-  type AccountBook,
   addDeposit,
   addPayment,
   costOf,
   earnedBy,
-  type Ledger,
   NEVER,
-  type PaymentBook,
   refunds,
   removePayment,
   settle,
   withPayments,
 } from "./settlement.ts";
-
-type Payment = PaymentBook & { readonly name: number };
-type Book = Ledger<AccountBook, Payment>;
-
-function opened(amount: bigint, height: bigint): Book {
-  const account = {
-    balance: 0n,
-    transferred: 0n,
-    settledAt: height,
-    deposits: [],
-    rateTotal: 0n,
-    exhaustsAt: NEVER,
-  };
-  return addDeposit({ account, payments: [] }, { depositor: "a", height, remaining: amount, fromGrant: false });
-}
-
-/** Pays out what every payment has earned. */
-function withdrawn(book: Book, height: bigint): Book {
-  const { account, payments } = settle(book, height);
-  const paid = payments.map((each) => ({ ...each, balance: 0n, withdrawn: each.withdrawn + each.balance }));
-  return { account, payments: paid };
-}
 
 /**
  * A schedule is a list of 32-bit numbers, each one step: how many blocks pass, and what happens then. The same schedule
@@ -74,7 +50,7 @@ function runLedger(words: readonly number[], noisy: boolean): Outcome {
   const earned: bigint[] = [];
   const ends: bigint[] = [];
   let started = 0;
-  const finish = (payment: Payment): void => {
+  const finish = (payment: NamedPayment): void => {
     earned[payment.name] = payment.balance + payment.withdrawn;
   };
   const exhaust = (): void => {

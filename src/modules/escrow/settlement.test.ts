@@ -1,46 +1,22 @@
 import { describe, expect, it } from "vitest";
+import { type Book, opened, withdrawn } from "../../../test/support/books.ts";
 import { parseDec } from "../../util/index.ts";
 import {
-  type AccountBook,
   addDeposit,
   addPayment,
   costOf,
   exhaustionHeight,
   isOverdue,
-  type Ledger,
   NEVER,
-  type PaymentBook,
   refunds,
   settle,
   withPayments,
 } from "./settlement.ts";
 
-type Payment = PaymentBook & { readonly name: number };
-type Book = Ledger<AccountBook, Payment>;
-
-function opened(amount: bigint, height: bigint): Book {
-  const account = {
-    balance: 0n,
-    transferred: 0n,
-    settledAt: height,
-    deposits: [],
-    rateTotal: 0n,
-    exhaustsAt: NEVER,
-  };
-  return addDeposit({ account, payments: [] }, { depositor: "a", height, remaining: amount, fromGrant: false });
-}
-
 function paying(book: Book, rate: string | bigint, height: bigint): Book {
   const scaled = typeof rate === "string" ? parseDec(rate) : rate;
   const payment = { name: book.payments.length, rate: scaled, startedAt: height, balance: 0n, withdrawn: 0n };
   return addPayment(settle(book, height), payment);
-}
-
-/** Pays out what every payment has earned. */
-function withdrawn(book: Book, height: bigint): Book {
-  const { account, payments } = settle(book, height);
-  const paid = payments.map((each) => ({ ...each, balance: 0n, withdrawn: each.withdrawn + each.balance }));
-  return { account, payments: paid };
 }
 
 function earnings(book: Book): bigint[] {
