@@ -28,6 +28,7 @@ const dist = join(root, "dist");
 const started = new Date();
 const OLD_MS = 3600 * 1000;
 const MAIN = "src/cli/main.ts";
+const THREAD = "src/node/serving/thread.ts";
 
 const EXTERNAL = [
   "@napi-rs/keyring",
@@ -69,7 +70,7 @@ function write(path, contents) {
 const files = protoFiles(root);
 const bundle = await build({
   ...common,
-  entryPoints: [MAIN, ...files.map(({ source }) => source)],
+  entryPoints: [MAIN, THREAD, ...files.map(({ source }) => source)],
   entryNames: "[name]-[hash]",
   chunkNames: "[name]-[hash]",
   format: "esm",
@@ -127,6 +128,7 @@ const entry = await build({
   define: {
     ...constants,
     SVC_MAIN: JSON.stringify(chunks.numberOf(MAIN)),
+    SVC_THREAD: JSON.stringify(chunks.numberOf(THREAD)),
     SVC_PACKS: JSON.stringify(packs.map(({ file, numbers }) => ({ file, chunks: numbers }))),
   },
 });

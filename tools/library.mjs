@@ -37,7 +37,9 @@ function nameTypes(folder) {
 /** Leaves in the folder what the entry points lead to. */
 function prune(folder) {
   const files = filesBelow(folder);
-  const isRoot = (name) => /^(library\/[^/]*|wire\/gen\/.*|.*\.browser)\.(js|d\.ts)$/.test(name);
+  // Threads of a node begin with a file that nobody imports.
+  const isRoot = (name) =>
+    /^(library\/[^/]*|wire\/gen\/.*|.*\.browser)\.(js|d\.ts)$/.test(name) || name === "node/serving/thread.js";
   const kept = reachable(folder, files.filter(isRoot));
   for (const name of files) if (!kept.has(name)) rmSync(join(folder, name));
 }

@@ -5,8 +5,9 @@ import { type Pack, Packs } from "./code-cache.ts";
 declare const SVC_VERSION: string;
 /** The files of the program and what is in them; set by the build. */
 declare const SVC_PACKS: readonly Pack[];
-/** The chunk that begins it; set by the build. */
+/** The chunk that begins it, and the one with which a thread of a node begins; set by the build. */
 declare const SVC_MAIN: number;
+declare const SVC_THREAD: number;
 
 /** Prints the version without loading anything; the program handles output that cannot be written. */
 function printVersion(): boolean {
@@ -18,8 +19,17 @@ function printVersion(): boolean {
   }
 }
 
+function isMainThread(): boolean {
+  const threads: typeof import("node:worker_threads") = require("node:worker_threads");
+  return threads.isMainThread;
+}
+
+function openPacks(): Packs {
+  return new Packs(SVC_PACKS, { folder: __dirname, require, bring: (name) => import(name) });
+}
+
 function runMain(): Promise<void> {
-  const packs = new Packs(SVC_PACKS, { folder: __dirname, require, bring: (name) => import(name) });
+  const packs = openPacks();
   const program: Partial<typeof import("./main.ts")> = packs.load(SVC_MAIN);
   if (program.main === undefined) throw new Error(`${__dirname} does not hold the program: build again`);
   return program.main();
@@ -28,4 +38,7 @@ function runMain(): Promise<void> {
 // Scripts and completions call `svc version` all the time.
 const argv = process.argv.slice(2);
 const isVersion = argv.length === 1 && (argv[0] === "version" || argv[0] === "--version");
-if (!isVersion || !printVersion()) void runMain();
+// A node starts its further threads with this word.
+const isThread = argv[0] === "serving-thread" && !isMainThread();
+if (isThread) openPacks().load(SVC_THREAD);
+else if (!isVersion || !printVersion()) void runMain();

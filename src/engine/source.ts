@@ -73,8 +73,11 @@ export interface AppSource {
 }
 
 export interface EventSource {
-  /** Calls the listener with every block after its commit, in order; returns what ends that. */
-  listen(listener: BlockListener): () => void;
+  /**
+   * Calls the listener with every block after its commit, in order; returns what ends that. A block for which `wants` is
+   * false may be left out, where it would have to be read for the listener.
+   */
+  listen(listener: BlockListener, wants?: () => boolean): () => void;
 }
 
 /** The height that is being decided. */

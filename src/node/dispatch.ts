@@ -1,7 +1,7 @@
 import { create, type DescMethod, type MessageInitShape, type MessageShape } from "@bufbuild/protobuf";
 import type { AppQuery, AppQueryResult } from "../abci/index.ts";
 import type { ChainSource } from "../engine/index.ts";
-import { isPanic, queryFailure } from "../runtime/index.ts";
+import { GivenUp, isPanic, queryFailure } from "../runtime/index.ts";
 import { SvcError, sdkErrors } from "../util/index.ts";
 import {
   decodeMessage,
@@ -29,6 +29,12 @@ export interface DispatcherOptions {
 }
 
 const NOTHING = new Uint8Array(0);
+const NO_ANSWER = { code: 0, codespace: "", log: "", info: "", key: NOTHING, value: NOTHING, proofOps: [] } as const;
+
+/** The result of a query that was refused with an error. */
+export function refusedQuery(error: unknown, height: bigint): AppQueryResult {
+  return { ...NO_ANSWER, height, ...queryFailure(error) };
+}
 
 /**
  * The one way from the name of an rpc and the bytes of its request to the bytes of its answer, for every server: services
@@ -56,19 +62,20 @@ export class Dispatcher {
 
   /**
    * Answers `/package.Service/Method` at a height, 0 for the latest; other paths go to the application as they are. Never
-   * rejects: a refusal is a result with the ecosystem's code.
+   * rejects: a refusal is a result with the ecosystem's code. (Beyond the budget of a `chain` that has one, it throws
+   * `GivenUp`.)
    */
-  async query(query: AppQuery): Promise<AppQueryResult> {
-    const { chain, report } = this.#options;
+  async query(query: AppQuery, chain: ChainSource = this.#options.chain): Promise<AppQueryResult> {
+    const { report } = this.#options;
     const method = this.#methods.get(toNamespace(query.path, "sdk"));
     if (method === undefined) return chain.app.query(query);
     const { height } = await chain.status();
-    const base = { code: 0, codespace: "", log: "", info: "", key: NOTHING, value: NOTHING, proofOps: [], height };
     try {
-      return { ...base, value: await this.#answer(method, query) };
+      return { ...NO_ANSWER, height, value: await this.#answer(method, query, chain) };
     } catch (error) {
+      if (error instanceof GivenUp) throw error;
       if (isPanic(error)) report?.(error);
-      return { ...base, ...queryFailure(error) };
+      return refusedQuery(error, height);
     }
   }
 
@@ -85,8 +92,12 @@ export class Dispatcher {
     return { value: decodeMessage(output, answer.value), height: answer.height };
   }
 
-  async #answer({ method, handle }: NodeService["methods"][number], { path, data }: AppQuery): Promise<Uint8Array> {
-    const { chain, nodeInfo, waiters } = this.#options;
+  async #answer(
+    { method, handle }: NodeService["methods"][number],
+    { path, data }: AppQuery,
+    chain: ChainSource,
+  ): Promise<Uint8Array> {
+    const { nodeInfo, waiters } = this.#options;
     const request = decodeMessage(method.input, data, sdkErrors.invalidRequest);
     const answer = await handle({ chain, nodeInfo: nodeInfo(), waiters, namespace: namespaceOf(path) }, request);
     return encodeMessage(method.output, create(method.output, answer));

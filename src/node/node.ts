@@ -19,7 +19,7 @@ import { readGenesisText } from "./genesis.ts";
 import { homePaths } from "./home.ts";
 import { nodeId, readKeyFile } from "./keys.ts";
 import { simulationTurns } from "./services/simulation-turn.ts";
-import { openServers } from "./serving/index.ts";
+import { beginServing, type Serving } from "./serving/index.ts";
 
 export interface NodeOptions {
   readonly home: string;
@@ -75,20 +75,25 @@ export async function startNode(options: NodeOptions): Promise<Node> {
   if (!existsSync(paths.validatorState)) throw nodeErrors.noSignState(paths.validatorState);
   makePrivateDirectory(paths.database);
   const database = openLmdb(paths.database);
+  let serving: Serving | undefined;
   try {
     const signer = new Signer(validatorSeed, fileSignState(paths.validatorState));
-    const { engine, appRpcs, ended } = makeEngine({ ...options, database, genesis, signer });
+    // The thread of the servers starts while the state is read.
+    serving = beginServing({ ...options, genesis, database, id: nodeId(nodeSeed), validator: signer });
+    const { app, engine, ended } = makeEngine({ ...options, database, genesis, signer });
     const chain = embeddedSource(engine);
-    const servers = await openServers({ ...options, chain, appRpcs, id: nodeId(nodeSeed) });
+    const pending = (addresses: readonly Uint8Array[]) => app.pending(addresses);
+    const addresses = await serving.open({ chain, appRpcs: app.rpcs, pending });
     engine.start();
     logWait(logger, engine, config.blockInterval);
     const stop = async (): Promise<void> => {
-      await servers.close();
+      await serving?.close();
       await engine.stop();
       database.close();
     };
-    return new Node({ engine, chain, ended, ...servers, stop });
+    return new Node({ engine, chain, ended, ...addresses, stop });
   } catch (error) {
+    await serving?.close();
     database.close();
     throw storeFault(error, paths.database);
   }
@@ -122,7 +127,7 @@ function makeEngine(parts: NodeOptions & { database: Database; genesis: Genesis;
       end({ error });
     },
   });
-  return { engine, appRpcs: app.rpcs, ended };
+  return { app, engine, ended };
 }
 
 /** What the application is told; also used to open the state without a running node. */

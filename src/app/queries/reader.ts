@@ -69,9 +69,9 @@ export class AppReader {
     this.#router = new Router(set.modules, [simulate]);
   }
 
-  /** The tables that it reads. */
-  get tables(): readonly string[] {
-    return [LAST_BLOCK_TABLE, ...this.#options.set.modules.map(({ name }) => stateTable(name))];
+  /** Paths of the rpcs that `query` answers. */
+  get rpcs(): readonly string[] {
+    return this.#router.queryPaths;
   }
 
   /** Answers a query; `GivenUp` alone is thrown, all else becomes a result. */
@@ -93,8 +93,12 @@ export class AppReader {
   }
 
   info(tables: Tables, appHash: Uint8Array): AppInfo {
-    const lastBlockHeight = readLastBlock(tables)?.height ?? 0n;
-    return { version: this.#options.version, lastBlockHeight, lastBlockAppHash: appHash };
+    return { version: this.#options.version, lastBlockHeight: this.height(tables), lastBlockAppHash: appHash };
+  }
+
+  /** Of the last commit; 0 before the first. */
+  height(tables: Tables): bigint {
+    return readLastBlock(tables)?.height ?? 0n;
   }
 
   /** Whose pending transactions a query depends on: the signers of what it simulates. */
@@ -111,6 +115,11 @@ export class AppReader {
     const next = { ...block, height: block.height + 1n };
     return { block: next, stores: new CacheMultiStore(state), ...(waiting === undefined ? {} : { waiting }) };
   }
+}
+
+/** The tables that an `AppReader` of these modules reads. */
+export function readTables({ modules }: ModuleSet): string[] {
+  return [LAST_BLOCK_TABLE, ...modules.map(({ name }) => stateTable(name))];
 }
 
 function stateIn(tables: Tables): MultiReader {

@@ -102,7 +102,7 @@ function accountProblems(keeper: AuthKeeper, { accounts }: GenesisState): string
     try {
       const account = readAccountAny(any);
       const id = toHex(account.address);
-      if (seen.has(id)) return [`accounts[${i}]: the address appears twice`];
+      if (seen.has(id)) return [`accounts[${i}]: the address is there twice`];
       seen.add(id);
       return moduleProblem(keeper, account).map((problem) => `accounts[${i}]: ${problem}`);
     } catch (error) {

@@ -140,7 +140,7 @@ export class EscrowKeeper {
     return this.params.require(store(ctx));
   }
 
-  /** Maximum bids and leases that end at the end of a block; an item that ends none counts as one. */
+  /** Bids and leases that the end of one block may end; what ends none counts as one. */
   maxRecords(ctx: Context): number {
     return this.getParams(ctx).maxEndblockRecords;
   }
@@ -322,10 +322,7 @@ export class EscrowKeeper {
     this.notices.push(store(ctx), height, `${id}/`);
   }
 
-  /**
-   * Accounts whose end failed, with the height at which it is tried again; `waits` where they are queued for it as
-   * well.
-   */
+  /** Accounts whose end failed, with the height at which it is tried again; `waits` where they are queued for it as well. */
   failedEnds(ctx: Context): { readonly account: string; readonly height: bigint; readonly waits: boolean }[] {
     return [...this.retries.iterate(store(ctx))].map(({ height, key }) => {
       const end = this.accounts.get(store(ctx), key)?.exhaustsAt ?? NEVER;
@@ -393,9 +390,7 @@ export class EscrowKeeper {
     this.payments.set(store(ctx), paymentKey(payment.account, payment.id), payment);
   }
 
-  /**
-   * Moves the queue entries of an account. A notice that was given is not given again before the end has moved away.
-   */
+  /** Moves the queue entries of an account. A notice that was given is not given again before the end has moved away. */
   #queueUp(ctx: Context, { id, exhaustsAt }: Account, before: bigint): void {
     const key = accountKey(id);
     const noticeBefore = this.noticeHeight(ctx, before);

@@ -15,7 +15,7 @@ import {
   sendText,
 } from "../http/index.ts";
 import { ERROR_STATUS } from "./errors.ts";
-import { answerPost, type DispatchOptions, errorAnswer, HEALTH, resultText } from "./jsonrpc.ts";
+import { answerPost, callMethod, type DispatchOptions, errorAnswer, HEALTH, resultText } from "./jsonrpc.ts";
 import { type RpcEnvironment, rpcErrorOf } from "./method.ts";
 
 export interface HttpOptions extends DispatchOptions, GuardOptions, ReadLimits {
@@ -60,12 +60,12 @@ export class HttpRpc {
 
   async #answerGet(path: string, query: string, response: ServerResponse): Promise<void> {
     if (path === "/") return sendText(response, 200, endpointList(this.#options));
-    const method = this.#options.methods.get(path.slice(1));
-    if (method === undefined) return sendText(response, 404, "404 page not found\n");
-    const parameters = new URLSearchParams(query);
+    const method = path.slice(1);
+    if (!this.#options.methods.has(method)) return sendText(response, 404, "404 page not found\n");
     if (path !== `/${HEALTH}`) await this.#options.turns.next();
     try {
-      const result = await method.call(this.#env, (name) => parameters.get(name) ?? undefined, "uri");
+      const call = { method, params: query, source: "uri" } as const;
+      const result = await callMethod(this.#env, call, this.#options.methods);
       this.#sendJson(response, 200, resultText(URI_ID, result));
     } catch (error) {
       const shown = rpcErrorOf(error);

@@ -10,7 +10,7 @@ import {
   type RpcError,
 } from "./errors.ts";
 import { MAX_BATCH_BYTES } from "./limits.ts";
-import { type RpcEnvironment, type RpcMethod, rpcErrorOf } from "./method.ts";
+import { type MethodCall, type RpcEnvironment, type RpcMethod, rpcErrorOf } from "./method.ts";
 
 /** JSON-RPC 2.0 over any transport: from the text of a request to the text of its answer. */
 
@@ -24,8 +24,10 @@ export interface RpcCall {
   readonly params: unknown;
 }
 
+type Methods = ReadonlyMap<string, RpcMethod>;
+
 export interface DispatchOptions {
-  readonly methods: ReadonlyMap<string, RpcMethod>;
+  readonly methods: Methods;
   readonly maxBatch: number;
   readonly turns: Turns;
   /** Answers of batches that are not complete yet. */
@@ -34,8 +36,9 @@ export interface DispatchOptions {
   readonly local?: (call: RpcCall, id: RequestId) => unknown;
 }
 
-export function resultText(id: RequestId, result: unknown): string {
-  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${JSON.stringify(result)}}`;
+/** `result` is JSON. */
+export function resultText(id: RequestId, result: string): string {
+  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`;
 }
 
 export function errorAnswer(id: RequestId, { code, message, data }: RpcError): string {
@@ -143,8 +146,10 @@ async function answerOne(env: RpcEnvironment, request: unknown, options: Dispatc
   const { id } = call;
   if (id === undefined) return undefined;
   try {
-    const result = options.local?.(call, id) ?? callMethod(env, call, options.methods);
-    return resultText(id, result instanceof Promise ? await result : result);
+    const local = options.local?.(call, id);
+    if (local !== undefined) return resultText(id, JSON.stringify(local));
+    const { method, params } = call;
+    return resultText(id, await callMethod(env, { method, params, source: "json" }, options.methods));
   } catch (error) {
     return errorAnswer(id, rpcErrorOf(error));
   }
@@ -165,11 +170,22 @@ function readCall(request: unknown): RpcCall | { id: RequestId; error: RpcError 
   return { id: known, method, params };
 }
 
-/** Runs a method with named or positional parameters. Throws. */
-function callMethod(env: RpcEnvironment, call: RpcCall, methods: ReadonlyMap<string, RpcMethod>): unknown {
+/** Runs a method where the environment has it run; resolves with the JSON of its result. */
+export function callMethod(env: RpcEnvironment, call: MethodCall, methods: Methods): Promise<string> {
+  return env.run === undefined ? runMethod(env, call, methods) : env.run(call, env);
+}
+
+/** Runs a method here. */
+export async function runMethod(env: RpcEnvironment, call: MethodCall, methods: Methods): Promise<string> {
   const method = methods.get(call.method);
   if (method === undefined) throw methodNotFound();
-  return method.call(env, paramReader(method, call.params), "json");
+  const read = call.source === "uri" ? uriReader(call.params) : paramReader(method, call.params);
+  return JSON.stringify(await method.call(env, read, call.source));
+}
+
+function uriReader(params: unknown): (name: string) => unknown {
+  const parameters = new URLSearchParams(typeof params === "string" ? params : "");
+  return (name) => parameters.get(name) ?? undefined;
 }
 
 /** Reads the parameters of a call by name. Throws. */

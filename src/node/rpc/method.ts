@@ -15,7 +15,19 @@ export interface RpcEnvironment {
   genesisText(): string;
   /** ABCI queries, the node's own services included. */
   query(query: AppQuery): Awaitable<AppQueryResult>;
+  /** Runs methods in a way of its own. */
+  readonly run?: RunMethod;
 }
+
+/** A call of a method: its parameters by name or in order, or the query of a URL. */
+export interface MethodCall {
+  readonly method: string;
+  readonly params: unknown;
+  readonly source: ParamSource;
+}
+
+/** Runs a method; resolves with the JSON of its result. */
+export type RunMethod = (call: MethodCall, env: RpcEnvironment) => Promise<string>;
 
 /** A method of the RPC with its parameters in positional order. */
 export interface RpcMethod {

@@ -62,12 +62,15 @@ export class RpcServer {
     const http = new HttpRpc(whole, dispatch);
     const { maxSubscriptionClients: maxClients, maxSubscriptionsPerClient: maxPerClient } = options;
     const subscriptions = new Subscriptions({ maxClients, maxPerClient });
-    this.#stopEvents = env.chain.events.listen((block) => subscriptions.publish(block));
+    this.#stopEvents = env.chain.events.listen(
+      (block) => subscriptions.publish(block),
+      () => subscriptions.hasClients,
+    );
     this.#websockets = new WebSocketRpc(whole, subscriptions, { ...dispatch, maxClients: options.maxOpenConnections });
     this.#server = createServer((request, response) => http.answer(request, response));
     limitServer(this.#server, options.maxOpenConnections);
     this.#server.on("upgrade", (request, socket, head) => {
-      // Node.js releases the connection here: without a listener, a client that disconnects would end the process.
+      // Node.js lets go of the connection here: without a listener, a client that breaks off would end the process.
       socket.on("error", () => socket.destroy());
       const isLocal = isLoopback(request.socket.localAddress);
       const refused = refusal({ headers: request.headers, isLocal }, dispatch);

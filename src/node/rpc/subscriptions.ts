@@ -59,6 +59,10 @@ export class Subscriptions {
     if (!this.#clients.delete(sink)) throw refuse("subscription not found");
   }
 
+  get hasClients(): boolean {
+    return this.#clients.size > 0;
+  }
+
   /** Forgets a client that has gone. */
   leave(sink: Sink): void {
     this.#clients.delete(sink);

@@ -19,7 +19,10 @@ export class CommitWaiters {
   #count = 0;
 
   constructor(events: EventSource) {
-    this.#stop = events.listen((block) => this.#tell(block));
+    this.#stop = events.listen(
+      (block) => this.#tell(block),
+      () => this.#count > 0,
+    );
   }
 
   close(): void {

@@ -1,1 +1,1 @@
-export { openServers, type Servers, type ServingParts } from "./open.ts";
+export { beginServing, type Serving } from "./begin.ts";

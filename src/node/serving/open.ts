@@ -1,11 +1,13 @@
+import type { AppQuery } from "../../abci/index.ts";
 import type { ChainSource } from "../../engine/index.ts";
 import { equalBytes, type Logger } from "../../util/index.ts";
 import type { NodeConfig } from "../config.ts";
-import { Dispatcher } from "../dispatch.ts";
+import { Dispatcher, type DispatcherOptions } from "../dispatch.ts";
 import { readGenesisText } from "../genesis.ts";
 import { clientBudget, urlHost } from "../http/index.ts";
 import type { NodeInfo } from "../node-info.ts";
 import { RpcServer } from "../rpc/index.ts";
+import type { RunMethod } from "../rpc/method.ts";
 import { CommitWaiters } from "../services/commit-waiters.ts";
 import { openRest } from "./rest.ts";
 import type { OpenServer, ServerContext } from "./server.ts";
@@ -21,6 +23,14 @@ export interface ServingParts {
   readonly id: string;
   /** Paths of the rpcs that the application answers. */
   readonly appRpcs: readonly string[];
+  /** Divides requests between threads; without it all are answered by the chain. */
+  readonly desk?: ServingDesk;
+}
+
+/** What answers requests in a way of its own. */
+export interface ServingDesk {
+  dispatcher(options: Omit<DispatcherOptions, "chain">): Dispatcher;
+  readonly run: RunMethod;
 }
 
 /** The open servers of a node. */
@@ -51,10 +61,11 @@ export async function openServers(parts: ServingParts): Promise<Servers> {
   let rpcAddress = `${urlHost(config.rpc.host)}:${config.rpc.port}`;
   const nodeInfo = nodeInfoOf(parts, () => `tcp://${rpcAddress}`);
   const report = (error: unknown): void => logger.child({ module: "services" }).error("a service failed", { error });
-  const dispatcher = new Dispatcher({ chain, nodeInfo, report, waiters, appRpcs: parts.appRpcs });
+  const options = { nodeInfo, report, waiters, appRpcs: parts.appRpcs };
+  const dispatcher = parts.desk?.dispatcher(options) ?? new Dispatcher({ chain, ...options });
   const context: ServerContext = { chain, dispatcher, config, logger, budget: clientBudget(), waiters };
   try {
-    rpcAddress = (await open("RPC", openRpc(context, nodeInfo, parts.home))) ?? rpcAddress;
+    rpcAddress = (await open("RPC", openRpc(context, nodeInfo, parts))) ?? rpcAddress;
     const rest = await open("REST", openRest(context));
     return { rpcUrl: `http://${rpcAddress}`, restUrl: rest === undefined ? undefined : `http://${rest}`, close };
   } catch (error) {
@@ -63,21 +74,26 @@ export async function openServers(parts: ServingParts): Promise<Servers> {
   }
 }
 
-function nodeInfoOf({ chain, config, id, version }: ServingParts, rpcAddress: () => string): () => NodeInfo {
+/** Who the node says it is. */
+export function nodeInfoOf(
+  { chain, config, id, version }: Pick<ServingParts, "chain" | "config" | "id" | "version">,
+  rpcAddress: () => string,
+): () => NodeInfo {
   const named = chain.genesis.validators.find(({ pubKey }) => equalBytes(pubKey, chain.validator.publicKey))?.name;
   const moniker = config.moniker ?? (named === undefined || named === "" ? "node" : named);
   const { minGasPrices, haltHeight } = config;
   return () => ({ id, moniker, rpcAddress: rpcAddress(), applicationVersion: version, minGasPrices, haltHeight });
 }
 
-async function openRpc(context: ServerContext, nodeInfo: () => NodeInfo, home: string): Promise<OpenServer> {
+async function openRpc(context: ServerContext, nodeInfo: () => NodeInfo, parts: ServingParts): Promise<OpenServer> {
   const { chain, waiters, dispatcher, config, budget } = context;
   const env = {
     chain,
     waiters,
     nodeInfo,
-    genesisText: () => readGenesisText(home),
-    query: dispatcher.query.bind(dispatcher),
+    genesisText: () => readGenesisText(parts.home),
+    query: (query: AppQuery) => dispatcher.query(query),
+    ...(parts.desk === undefined ? {} : { run: parts.desk.run }),
   };
   const server = new RpcServer(env, config.rpc, budget);
   return { ...(await server.listen()), close: () => server.close() };

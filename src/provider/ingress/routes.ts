@@ -30,7 +30,7 @@ export class Routes {
   }
 }
 
-/** Text that identifies a target, without its options. */
+/** Text that names a target whatever its options. */
 export function targetKey(target: RouteTarget): string {
   return `${formatLeaseId(target.lease)}/${target.service}/${target.port}`;
 }

@@ -21,7 +21,7 @@ export interface DriverContext {
   readonly volumes: Volumes;
   readonly images: Images;
   readonly health: EngineHealth;
-  /** Limits how many containers are made or started at once. */
+  /** Bounds how many containers are made or started at once. */
   readonly starts: Semaphore;
   readonly log: Logger;
 }

@@ -100,7 +100,7 @@ export const workloadCases: readonly ConformanceCase[] = [
       }),
   },
   {
-    name: "a program that ends is started again and the exit code is reported",
+    name: "a program that ends is started again and the exit code is told",
     run: (harness) =>
       withDriver(harness, async (driver, leases) => {
         const spec = sampleSpec([scriptService(harness.image, "exit 3")]);

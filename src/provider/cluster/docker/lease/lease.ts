@@ -82,7 +82,7 @@ export class Lease {
     if (!this.#running) void this.#loop();
   }
 
-  /** Stops watching; workloads keep running. */
+  /** Stops watching, workloads go on. */
   stop(): void {
     this.#stopped = true;
     clearTimeout(this.#wakeTimer);
@@ -113,7 +113,7 @@ export class Lease {
     return () => this.#changes.off("change", listener);
   }
 
-  /** The engine reported that somebody sent a signal to a container. */
+  /** The engine told that somebody sent a container a signal. */
   noteKill(id: string): void {
     const unit = this.state.units.find((entry) => entry.id === id);
     if (unit !== undefined) accountKill(this.state, unit);

@@ -23,7 +23,7 @@ export declare type SendAuthorization = Message<"sdk.bank.v1beta1.SendAuthorizat
   spendLimit: Coin[];
 
   /**
-   * Accounts that may receive; empty for any.
+   * Who may receive; anybody when it is empty.
    *
    * @generated from field: repeated string allow_list = 2;
    */

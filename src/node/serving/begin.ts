@@ -1,0 +1,98 @@
+import { readTables, standardModules } from "../../app/index.ts";
+import { CHAIN_TABLES, type ChainSource, type CheckedTx, type Genesis } from "../../engine/index.ts";
+import type { Database } from "../../store/index.ts";
+import type { Logger } from "../../util/index.ts";
+import type { NodeConfig } from "../config.ts";
+import { type Addresses, threadFile } from "./entry.ts";
+import { ServingHost } from "./host.ts";
+import type { Accepted, BlockThread } from "./link/link.ts";
+import { openServers, type Servers } from "./open.ts";
+
+export interface ServingOptions {
+  readonly home: string;
+  readonly config: NodeConfig;
+  readonly logger: Logger;
+  readonly version: string;
+  /** Hex of the node key's address. */
+  readonly id: string;
+  readonly genesis: Genesis;
+  readonly validator: ChainSource["validator"];
+  readonly database: Database;
+}
+
+/** What is served. */
+export interface ServedChain {
+  readonly chain: ChainSource;
+  /** Paths of the rpcs that the application answers. */
+  readonly appRpcs: readonly string[];
+  readonly pending: BlockThread["pending"];
+}
+
+/** The servers of a node, in a thread of their own where that can be. */
+export interface Serving {
+  /** Begins to serve a chain; tells where. Throws one sentence when it cannot. */
+  open(served: ServedChain): Promise<Addresses>;
+  close(): Promise<void>;
+}
+
+/** Begins the thread of the servers; a program that runs from its sources, as tests do, has them in this one. */
+export function beginServing(options: ServingOptions): Serving {
+  const file = threadFile();
+  return file === undefined ? servingHere(options) : servingThread(options, file);
+}
+
+function servingThread({ database, logger, genesis, validator, ...others }: ServingOptions, file: URL): Serving {
+  // LMDB cannot take new tables in two threads at once.
+  for (const name of servedTables()) database.table(name);
+  const { home, config, version, id } = others;
+  const { publicKey, address } = validator;
+  const data = { home, config, version, id, validator: { publicKey, address }, genesis: { ...genesis, appState: {} } };
+  const host = new ServingHost({ file, data, logger });
+  const started = host.start();
+  // Whoever opens it is told.
+  started.catch(() => {});
+  return {
+    async open({ chain, pending }) {
+      await started;
+      chain.events.listen(({ block }) => host.tell(block.header.height));
+      return host.listen(blockThreadOf(chain, pending));
+    },
+    close: () => host.stop(),
+  };
+}
+
+/** The tables that threads of a node read beside the one that writes them. */
+function servedTables(): string[] {
+  return [...CHAIN_TABLES, ...readTables(standardModules())];
+}
+
+function blockThreadOf({ mempool, app, consensus }: ChainSource, pending: BlockThread["pending"]): BlockThread {
+  return {
+    add: (tx) => {
+      const added = mempool.add(tx);
+      return added instanceof Promise ? added.then(toldOf) : toldOf(added);
+    },
+    waiting: (limit) => mempool.list(limit),
+    mempoolSize: () => mempool.size(),
+    checkTx: (request) => app.checkTx(request),
+    query: (query) => app.query(query),
+    consensus,
+    pending,
+  };
+}
+
+/** What others than the mempool need of a checked transaction. */
+function toldOf({ hash, result }: CheckedTx): Accepted {
+  return { hash, result: { ...result, claim: undefined } };
+}
+
+function servingHere(options: ServingOptions): Serving {
+  let servers: Servers | undefined;
+  return {
+    async open({ chain, appRpcs }) {
+      servers = await openServers({ ...options, chain, appRpcs });
+      return servers;
+    },
+    close: async () => servers?.close(),
+  };
+}

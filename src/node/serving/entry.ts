@@ -1,0 +1,54 @@
+import type { MessagePort } from "node:worker_threads";
+import type { ChainSource, Genesis } from "../../engine/index.ts";
+import type { LogFields } from "../../util/index.ts";
+import type { NodeConfig } from "../config.ts";
+import type { ErrorShape } from "./link/link.ts";
+import type { Servers } from "./open.ts";
+
+/** The word by which the built program knows that it is to run as a thread. */
+export const THREAD_WORD = "serving-thread";
+
+/** What a thread of a node is told at its start. */
+export interface ThreadData {
+  readonly role: "serving" | "slow";
+  readonly home: string;
+  readonly config: NodeConfig;
+  /** Without the state, which stands in its file. */
+  readonly genesis: Genesis;
+  readonly validator: ChainSource["validator"];
+  /** Hex of the node key's address. */
+  readonly id: string;
+  readonly version: string;
+  /** The way to the thread that makes the blocks. */
+  readonly link: MessagePort;
+}
+
+/** The file that a thread begins with; undefined where the program runs from its sources, which threads cannot read. */
+export function threadFile(from: string = import.meta.url): URL | undefined {
+  const name = from.slice(from.lastIndexOf("/") + 1);
+  if (name === "svc.cjs") return new URL(from);
+  return name === "entry.js" ? new URL("./thread.js", from) : undefined;
+}
+
+/** What the serving thread is told beside the link. */
+export type ToServing = "listen" | "close";
+
+/** What the serving thread tells the one that started it. */
+export type FromServing =
+  | "ready"
+  | { readonly listening: Addresses }
+  /** It cannot listen. */
+  | { readonly refused: ErrorShape }
+  /** A further thread wants a link. */
+  | { readonly link: MessagePort }
+  /** For the log of the node. */
+  | { readonly log: LogLine };
+
+/** Where the servers listen. */
+export type Addresses = Pick<Servers, "rpcUrl" | "restUrl">;
+
+export interface LogLine {
+  readonly level: "debug" | "info" | "warn" | "error";
+  readonly message: string;
+  readonly fields: LogFields;
+}

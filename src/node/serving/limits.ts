@@ -1,0 +1,45 @@
+/** What the serving thread takes on, and what it leaves to the thread for slow queries. */
+
+/** What one request may take of a thread. */
+export interface WorkLimits {
+  /** Milliseconds of its own work. */
+  readonly ms: number;
+  /** Bytes that it reads of the database. */
+  readonly bytes: number;
+}
+
+/** What is tried on the serving thread before it goes to the other: others wait for it. */
+export const QUICK: WorkLimits = { ms: 30, bytes: 512 * 1024 };
+/** What nobody may exceed. */
+export const SLOW: WorkLimits = { ms: 2_000, bytes: 256 * 1024 * 1024 };
+/** For what the node does by itself. */
+export const UNBOUND: WorkLimits = { ms: Number.POSITIVE_INFINITY, bytes: Number.POSITIVE_INFINITY };
+/** Requests as large as this take long to read, so they are not tried. */
+export const QUICK_REQUEST_BYTES = 16 * 1024;
+/** Share of its time that the serving thread spends on tries of one kind that come to nothing, and what it may save up. */
+export const TRIES = { share: 0.02, savedMs: 60 } as const;
+
+/** Time after its limit in which a slow query must have ended by itself, before its thread is ended. */
+export const SLOW_GRACE_MS = 1_000;
+/** Slow queries that wait, and the longest that one may wait for its turn. */
+export const MAX_SLOW_WAITING = 32;
+export const SLOW_WAIT_MS = 5_000;
+/** Time without slow queries after which their thread ends, to give back its memory. */
+export const SLOW_IDLE_MS = 60_000;
+/** Bytes of the answer to one query. */
+export const MAX_QUERY_ANSWER_BYTES = 16 * 1024 * 1024;
+
+/** Calls of the block-making thread that may be under way from one thread, and bytes of their transactions. */
+export const MAX_CALLS = 4_000;
+export const MAX_CALL_BYTES = 32 * 1024 * 1024;
+/** Time that the block-making thread gives to calls before whatever else waits there has its turn. */
+export const CALLS_SLICE_MS = 5;
+
+/** Megabytes of objects that a thread may have; beyond, it ends and is started again. */
+export const THREAD_HEAP_MB = 1_024;
+/** Time from the end of the serving thread to its next start: at first, and at most when it ends again and again. */
+export const RESTART_MS = { first: 100, most: 10_000 } as const;
+/** A thread that ran for this long has not ended again and again. */
+export const STEADY_MS = 60_000;
+/** Time in which a thread that is told to stop must have ended. */
+export const STOP_WITHIN_MS = 5_000;

@@ -1,0 +1,138 @@
+import type { MessagePort } from "node:worker_threads";
+import type { AppQuery, AppQueryResult, CheckTx, CheckTxResult } from "../../../abci/index.ts";
+import type { PendingState } from "../../../app/index.ts";
+import type { Awaitable, CheckedTx, ConsensusRound } from "../../../engine/index.ts";
+import { append, errorText, SvcError } from "../../../util/index.ts";
+import { CALLS_SLICE_MS } from "../limits.ts";
+
+/** What came of a transaction that was handed to the mempool; its bytes need not come back. */
+export type Accepted = Omit<CheckedTx, "tx">;
+
+/** What only the thread can answer that makes the blocks: it alone has the mempool and the tree of the state. */
+export interface BlockThread {
+  add(tx: Uint8Array): Awaitable<Accepted>;
+  waiting(limit: number): Awaitable<readonly Uint8Array[]>;
+  mempoolSize(): Awaitable<{ readonly txs: number; readonly bytes: number }>;
+  checkTx(request: CheckTx): Awaitable<CheckTxResult>;
+  /** Queries with a proof. */
+  query(query: AppQuery): Awaitable<AppQueryResult>;
+  consensus(): Awaitable<ConsensusRound>;
+  /** What waiting transactions have changed of some accounts. */
+  pending(addresses: readonly Uint8Array[]): Awaitable<PendingState>;
+}
+
+export type CallName = keyof BlockThread;
+
+/** One call on its way to the block thread. */
+export interface CallMessage {
+  readonly id: number;
+  readonly name: CallName;
+  readonly args: readonly unknown[];
+}
+
+export interface AnswerMessage {
+  readonly id: number;
+  readonly value?: unknown;
+  readonly error?: ErrorShape;
+}
+
+/** What the block thread says: answers, and each block when it is durable, in the order in which they came to be. */
+export type LinkMessage =
+  | { readonly answers: readonly AnswerMessage[] }
+  /** Of the last block. */
+  | { readonly height: bigint };
+
+type AnyCall = (...args: readonly unknown[]) => unknown;
+
+/** The end of a link in the block thread. Calls are answered in slices of time, with room for blocks between them. */
+export class LinkServer {
+  readonly #port: MessagePort;
+  readonly #calls: Readonly<Record<CallName, AnyCall>>;
+  readonly #waiting: CallMessage[] = [];
+  #isAnswering = false;
+  #isClosed = false;
+
+  constructor(port: MessagePort, blockThread: BlockThread) {
+    this.#port = port;
+    // What comes through the port was sent by `BlockThreadCalls`, which has the same types.
+    this.#calls = blockThread as unknown as Readonly<Record<CallName, AnyCall>>;
+    port.on("message", (calls: readonly CallMessage[]) => this.#take(calls));
+    port.on("close", () => {
+      this.#isClosed = true;
+    });
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /** Tells the other end of a block. */
+  tell(height: bigint): void {
+    this.#send({ height });
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#port.close();
+  }
+
+  #take(calls: readonly CallMessage[]): void {
+    append(this.#waiting, calls);
+    if (this.#isAnswering) return;
+    this.#isAnswering = true;
+    setImmediate(() => this.#answerSome());
+  }
+
+  #answerSome(): void {
+    const end = performance.now() + CALLS_SLICE_MS;
+    const answers: AnswerMessage[] = [];
+    let done = 0;
+    for (const call of this.#waiting) {
+      if (this.#isClosed || (done > 0 && performance.now() >= end)) break;
+      done += 1;
+      const answer = this.#answer(call);
+      if (answer !== undefined) answers.push(answer);
+    }
+    this.#waiting.splice(0, this.#isClosed ? this.#waiting.length : done);
+    if (answers.length > 0) this.#send({ answers });
+    this.#isAnswering = this.#waiting.length > 0;
+    if (this.#isAnswering) setImmediate(() => this.#answerSome());
+  }
+
+  /** Undefined when the answer comes later. */
+  #answer({ id, name, args }: CallMessage): AnswerMessage | undefined {
+    try {
+      const value = this.#calls[name](...args);
+      if (!(value instanceof Promise)) return { id, value };
+      value.then(
+        (later) => this.#send({ answers: [{ id, value: later }] }),
+        (error) => this.#send({ answers: [{ id, error: errorShape(error) }] }),
+      );
+      return undefined;
+    } catch (error) {
+      return { id, error: errorShape(error) };
+    }
+  }
+
+  #send(message: LinkMessage): void {
+    if (!this.#isClosed) this.#port.postMessage(message);
+  }
+}
+
+/** An error on its way between threads. */
+export interface ErrorShape {
+  readonly svc: { readonly codespace: string; readonly code: number } | undefined;
+  readonly message: string;
+  readonly hint: string | undefined;
+}
+
+export function errorShape(error: unknown): ErrorShape {
+  if (!(error instanceof SvcError)) return { svc: undefined, message: errorText(error), hint: undefined };
+  const { codespace, code, message, hint } = error;
+  return { svc: { codespace, code }, message, hint };
+}
+
+export function errorOf({ svc, message, hint }: ErrorShape): Error {
+  if (svc === undefined) return new Error(message);
+  return new SvcError(svc.codespace, svc.code, message, hint === undefined ? {} : { hint });
+}

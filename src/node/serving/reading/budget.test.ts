@@ -1,0 +1,67 @@
+import { describe, expect, it } from "vitest";
+import { GivenUp } from "../../../runtime/index.ts";
+import { memoryDatabase } from "../../../store/index.ts";
+import { Budget, tablesWithin } from "./budget.ts";
+
+function clocked(limits: { ms: number; bytes: number }) {
+  const clock = { now: 0 };
+  return { clock, budget: new Budget(limits, () => clock.now) };
+}
+
+describe("a budget", () => {
+  it("counts the time of its own work, and none of that in which it waits", () => {
+    const { clock, budget } = clocked({ ms: 10, bytes: 1_000 });
+    for (let i = 0; i < 3; i++) {
+      budget.run(() => {
+        clock.now += 3;
+        budget.checkTime();
+      });
+      clock.now += 1_000;
+    }
+    expect(budget.usedMs).toBe(9);
+    const over = () =>
+      budget.run(() => {
+        clock.now += 2;
+        budget.checkTime();
+      });
+    expect(over).toThrow(GivenUp);
+    expect(over).toThrow("it takes more than 10 ms");
+  });
+
+  it("counts work within work once, and that of one that failed", () => {
+    const { clock, budget } = clocked({ ms: 10, bytes: 1_000 });
+    const fail = () =>
+      budget.run(() =>
+        budget.run(() => {
+          clock.now += 4;
+          throw new Error("failed");
+        }),
+      );
+    expect(fail).toThrow("failed");
+    expect(budget.usedMs).toBe(4);
+  });
+
+  it("ends reading that takes too many bytes or too long, however it is read", () => {
+    const database = memoryDatabase();
+    const rows = Array.from({ length: 200 }, (_, i) => ({
+      table: "a",
+      key: Uint8Array.of(i),
+      value: new Uint8Array(9),
+    }));
+    database.write(rows);
+    const walk = (budget: Budget) => budget.run(() => [...tablesWithin(database, budget).table("a").iterate()].length);
+    expect(walk(new Budget({ ms: 60_000, bytes: 2_000 }))).toBe(200);
+    expect(() => walk(new Budget({ ms: 60_000, bytes: 1_999 }))).toThrow("it reads more than 1999 bytes");
+    const { clock, budget } = clocked({ ms: 10, bytes: 60_000 });
+    const table = tablesWithin(database, budget).table("a");
+    const get = () =>
+      budget.run(() => {
+        for (let i = 0; i < 200; i++) {
+          clock.now += 1;
+          table.has(Uint8Array.of(i));
+        }
+      });
+    expect(get).toThrow(GivenUp);
+    expect(clock.now).toBeLessThan(40);
+  });
+});

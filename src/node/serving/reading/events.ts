@@ -1,0 +1,55 @@
+import type { BlockListener, BlockSource, CommittedBlock, EventSource } from "../../../engine/index.ts";
+import { txHash } from "../../../engine/index.ts";
+
+interface Listening {
+  readonly listener: BlockListener;
+  readonly wants: () => boolean;
+}
+
+/** Blocks of another thread for listeners of this one: a block is read when somebody wants it. */
+export class ReadEvents implements EventSource {
+  readonly #listening = new Set<Listening>();
+  readonly #report: (error: unknown) => void;
+  /** Blocks are told in their order, also while one is still read. */
+  #told: Promise<void> = Promise.resolve();
+
+  /** `report` is told of what listeners throw. */
+  constructor(report: (error: unknown) => void) {
+    this.#report = report;
+  }
+
+  listen(listener: BlockListener, wants: () => boolean = () => true): () => void {
+    const listening = { listener, wants };
+    this.#listening.add(listening);
+    return () => {
+      this.#listening.delete(listening);
+    };
+  }
+
+  /** Tells those who want it of a block that is durable, read from `blocks`. */
+  tell(blocks: BlockSource, height: bigint): Promise<void> {
+    this.#told = this.#told.then(() => this.#tell(blocks, height)).catch((error) => this.#report(error));
+    return this.#told;
+  }
+
+  async #tell(blocks: BlockSource, height: bigint): Promise<void> {
+    const wanting = [...this.#listening].filter(({ wants }) => wants());
+    if (wanting.length === 0) return;
+    const block = await readCommitted(blocks, height);
+    for (const { listener } of wanting) {
+      try {
+        listener(block);
+      } catch (error) {
+        this.#report(error);
+      }
+    }
+  }
+}
+
+async function readCommitted(blocks: BlockSource, height: bigint): Promise<CommittedBlock> {
+  const [record, block, txs] = [await blocks.record(height), await blocks.block(height), await blocks.txs(height)];
+  if (record === undefined || block === undefined) throw new Error(`block ${height} was told and is not there`);
+  const { commit, size, events, validatorUpdates, appHash } = record;
+  const txResults = txs.map(({ result }) => result);
+  return { block, commit, size, txResults, events, validatorUpdates, appHash, txHashes: block.txs.map(txHash) };
+}

@@ -1,0 +1,107 @@
+import { setPriority } from "node:os";
+import { type MessagePort, parentPort } from "node:worker_threads";
+import { AppReader, readTables, standardModules } from "../../app/index.ts";
+import { CHAIN_TABLES, type ChainSource } from "../../engine/index.ts";
+import { type DatabaseReader, openLmdbReader } from "../../store/index.ts";
+import type { LogFields, Logger } from "../../util/index.ts";
+import { homePaths } from "../home.ts";
+import type { FromServing, ThreadData, ToServing } from "./entry.ts";
+import { SLOW, UNBOUND } from "./limits.ts";
+import { BlockThreadCalls } from "./link/calls.ts";
+import { errorShape } from "./link/link.ts";
+import { openServers, type Servers } from "./open.ts";
+import { Budget } from "./reading/budget.ts";
+import { ReadChain } from "./reading/chain.ts";
+import { ReadEvents } from "./reading/events.ts";
+import { answersOf } from "./slow/answers.ts";
+import { Desk } from "./slow/desk.ts";
+import { type SlowJob, SlowThread } from "./slow/slow-thread.ts";
+
+/** The nice value of the thread for slow queries: blocks and other requests go first. */
+const SLOW_NICE = 5;
+
+interface Reading {
+  readonly chain: ReadChain;
+  /** The same without a budget, for what the node does by itself. */
+  readonly whole: ChainSource;
+  readonly app: AppReader;
+  readonly tables: DatabaseReader;
+}
+
+/** The thread of the servers: it listens when it is told to, and ends when it is told to. */
+export function serve(data: ThreadData, file: URL): void {
+  const logger = threadLogger({});
+  const { chain, whole, app, tables } = readingOf(data, logger);
+  const slow = new SlowThread({ file, data, connect: (link) => send({ link }, [link]), log: (log) => send({ log }) });
+  const desk = new Desk({ chain, whole, slow });
+  let servers: Servers | undefined;
+  const listen = async (): Promise<void> => {
+    try {
+      servers = await openServers({ ...data, logger, chain: whole, appRpcs: app.rpcs, desk });
+      const { rpcUrl, restUrl } = servers;
+      send({ listening: { rpcUrl, restUrl } });
+    } catch (error) {
+      send({ refused: errorShape(error) });
+    }
+  };
+  const close = async (): Promise<void> => {
+    slow.close();
+    await servers?.close();
+    tables.close();
+    data.link.close();
+    parentPort?.close();
+  };
+  parentPort?.on("message", (message: ToServing) => void (message === "listen" ? listen() : close()));
+  send("ready");
+}
+
+/** The thread for slow queries answers one job after the other. */
+export function answerSlowly(data: ThreadData): void {
+  // On Linux this is the thread's own value; elsewhere it would be the process's.
+  if (process.platform === "linux") setPriority(SLOW_NICE);
+  const { chain, tables } = readingOf(data, threadLogger({}));
+  const answer = answersOf(data, () => {
+    tables.refresh();
+    return chain.within(new Budget(SLOW));
+  });
+  parentPort?.on("message", async (job: SlowJob) => parentPort?.postMessage({ answer: await answer(job) }));
+}
+
+function send(message: FromServing, transfer: MessagePort[] = []): void {
+  parentPort?.postMessage(message, transfer);
+}
+
+/** The log of the node, written by the thread that started this one. */
+function threadLogger(own: LogFields): Logger {
+  const at =
+    (level: "debug" | "info" | "warn" | "error") =>
+    (message: string, fields: LogFields = {}): void =>
+      send({ log: { level, message, fields: { ...own, ...fields } } });
+  return {
+    debug: at("debug"),
+    info: at("info"),
+    warn: at("warn"),
+    error: at("error"),
+    child: (fields) => threadLogger({ ...own, ...fields }),
+  };
+}
+
+function readingOf({ genesis, validator, home, version, link }: ThreadData, logger: Logger): Reading {
+  const set = standardModules();
+  const log = logger.child({ module: "services" });
+  const app = new AppReader({
+    set,
+    version,
+    maxBlockGas: genesis.consensusParams.block.maxGas,
+    report: ({ item, error }) => log.error("a contained failure", { item, error }),
+  });
+  const tables = openLmdbReader(homePaths(home).database, [...CHAIN_TABLES, ...readTables(set)]);
+  const events = new ReadEvents((error) => log.error("a subscriber failed", { error }));
+  const blockThread = new BlockThreadCalls(link, (height) => {
+    tables.refresh();
+    void events.tell(whole.blocks, height);
+  });
+  const chain = new ReadChain({ tables, app, genesis, validator, blockThread, events });
+  const whole = chain.within(new Budget(UNBOUND));
+  return { chain, whole, app, tables };
+}

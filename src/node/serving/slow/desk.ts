@@ -1,0 +1,143 @@
+import type { AppQuery, AppQueryResult } from "../../../abci/index.ts";
+import type { ChainSource } from "../../../engine/index.ts";
+import { GivenUp } from "../../../runtime/index.ts";
+import { SvcError } from "../../../util/index.ts";
+import { Service } from "../../../wire/gen/sdk/tx/v1beta1/service_pb.js";
+import { methodPath, toNamespace } from "../../../wire/index.ts";
+import { Dispatcher, type DispatcherOptions, refusedQuery } from "../../dispatch.ts";
+import { runMethod } from "../../rpc/jsonrpc.ts";
+import type { RunMethod } from "../../rpc/method.ts";
+import { RPC_METHODS } from "../../rpc/methods/index.ts";
+import { QUICK, QUICK_REQUEST_BYTES, TRIES } from "../limits.ts";
+import type { ServingDesk } from "../open.ts";
+import { Budget } from "../reading/budget.ts";
+import type { ReadChain } from "../reading/chain.ts";
+import type { SlowThread } from "./slow-thread.ts";
+
+/** Methods that read much, or make long texts of it; a method that asks the application is divided there. */
+const MAY_BE_SLOW: ReadonlySet<string> = new Set([
+  "block",
+  "block_by_hash",
+  "block_results",
+  "block_search",
+  "blockchain",
+  "genesis",
+  "genesis_chunked",
+  "tx",
+  "tx_search",
+]);
+
+/** It is done once: what it changes would be changed already. */
+const BROADCAST = methodPath(Service.method.broadcastTx);
+
+export interface DeskParts {
+  readonly chain: ReadChain;
+  /** The same without a budget. */
+  readonly whole: ChainSource;
+  readonly slow: Pick<SlowThread, "query" | "run">;
+}
+
+/** Gives a request a little time of the serving thread, and the other thread where that is not enough. */
+export class Desk implements ServingDesk {
+  readonly #parts: DeskParts;
+  readonly #tries: Tries;
+
+  constructor(parts: DeskParts, now: () => number = () => performance.now()) {
+    this.#parts = parts;
+    this.#tries = new Tries(now);
+  }
+
+  /** Tries work of some kind within a small budget; what is not done then is done by `slowly`. */
+  async tryFirst<T>(kind: string, work: (budget: Budget) => Promise<T>, slowly: () => Promise<T>): Promise<T> {
+    if (!this.#tries.mayTry(kind)) return slowly();
+    const budget = new Budget(QUICK);
+    try {
+      return await work(budget);
+    } catch (error) {
+      if (!(error instanceof GivenUp)) throw error;
+      this.#tries.count(kind, budget.usedMs);
+      return slowly();
+    }
+  }
+
+  /** Runs a method of the JSON-RPC; what it asks of the application has a budget of its own. */
+  readonly run: RunMethod = (call, env) => {
+    const { chain, slow } = this.#parts;
+    if (!MAY_BE_SLOW.has(call.method)) return runMethod(env, call, RPC_METHODS);
+    return this.tryFirst(
+      call.method,
+      (budget) => {
+        const genesisText = (): string => {
+          const text = env.genesisText();
+          budget.take(text.length);
+          return text;
+        };
+        return runMethod({ ...env, chain: chain.within(budget), genesisText }, call, RPC_METHODS);
+      },
+      () => slow.run(call),
+    );
+  };
+
+  /** The dispatcher of all servers. */
+  dispatcher(options: Omit<DispatcherOptions, "chain">): Dispatcher {
+    return new DeskDispatcher(this, this.#parts, options);
+  }
+}
+
+class DeskDispatcher extends Dispatcher {
+  readonly #desk: Desk;
+  readonly #parts: DeskParts;
+
+  constructor(desk: Desk, parts: DeskParts, options: Omit<DispatcherOptions, "chain">) {
+    super({ ...options, chain: parts.whole });
+    this.#desk = desk;
+    this.#parts = parts;
+  }
+
+  override async query(query: AppQuery): Promise<AppQueryResult> {
+    try {
+      return await this.#answer(query);
+    } catch (error) {
+      if (!(error instanceof SvcError)) throw error;
+      return refusedQuery(error, 0n);
+    }
+  }
+
+  #answer(query: AppQuery): Promise<AppQueryResult> {
+    const { chain, slow } = this.#parts;
+    const kind = toNamespace(query.path, "sdk");
+    if (kind === BROADCAST) return super.query(query, this.#parts.whole);
+    const slowly = () => slow.query(query);
+    if (query.data.length > QUICK_REQUEST_BYTES) return slowly();
+    return this.#desk.tryFirst(
+      toNamespace(query.path, "sdk"),
+      (budget) => super.query(query, chain.within(budget)),
+      slowly,
+    );
+  }
+}
+
+/** Tries of one kind that come to nothing get a share of the thread's time; those of others are not harmed by them. */
+class Tries {
+  readonly #now: () => number;
+  readonly #kinds = new Map<string, { saved: number; seen: number }>();
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  mayTry(kind: string): boolean {
+    const known = this.#kinds.get(kind);
+    if (known === undefined) return true;
+    const now = this.#now();
+    known.saved = Math.min(TRIES.savedMs, known.saved + (now - known.seen) * TRIES.share);
+    known.seen = now;
+    return known.saved > 0;
+  }
+
+  count(kind: string, ms: number): void {
+    const known = this.#kinds.get(kind) ?? { saved: TRIES.savedMs, seen: this.#now() };
+    this.#kinds.set(kind, known);
+    known.saved -= ms;
+  }
+}
