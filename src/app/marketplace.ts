@@ -1,18 +1,41 @@
 import { auditModule } from "../modules/audit/index.ts";
 import { certModule } from "../modules/cert/index.ts";
 import { deploymentModule } from "../modules/deployment/index.ts";
+import { distributionModule } from "../modules/distribution/index.ts";
 import { escrowModule } from "../modules/escrow/index.ts";
 import { marketModule } from "../modules/market/index.ts";
+import { mintModule } from "../modules/mint/index.ts";
 import { providerModule } from "../modules/provider/index.ts";
-import { stakingModule } from "../modules/staking/index.ts";
+import { slashingModule } from "../modules/slashing/index.ts";
+import { slash, stakingModule } from "../modules/staking/index.ts";
 import type { Module } from "../runtime/index.ts";
 import { parseDeploymentId } from "../wire/index.ts";
 import type { BaseKeepers } from "./app.ts";
 
-/** The modules of proof of stake. Begin-block items run in the order of the list. */
+/**
+ * The modules of proof of stake. Begin-block items run in the order of the list: new coins join the fees before these are
+ * shared out, and both before anybody is punished. Distribution and slashing hear of what happens in staking, and read it,
+ * so their functions reach a keeper that is made further down.
+ */
 export function stakeModules({ bank }: BaseKeepers): Module[] {
-  const staking = stakingModule(bank);
-  return [staking].map(({ module }) => module);
+  const distribution = distributionModule(bank, {
+    findValidator: (ctx, operator) => staking.keeper.findValidator(ctx, operator),
+    findByConsensus: (ctx, consensus) => staking.keeper.findByConsensus(ctx, consensus),
+    shares: (ctx, delegator, validator) => staking.keeper.shares(ctx, delegator, validator),
+    validatorsOf: (ctx, delegator) => staking.keeper.validatorsOf(ctx, delegator),
+    bondDenom: (ctx) => staking.keeper.bondDenom(ctx),
+  });
+  const slashing = slashingModule({
+    findValidator: (ctx, operator) => staking.keeper.findValidator(ctx, operator),
+    findByConsensus: (ctx, consensus) => staking.keeper.findByConsensus(ctx, consensus),
+    shares: (ctx, delegator, validator) => staking.keeper.shares(ctx, delegator, validator),
+    jail: (ctx, validator) => staking.keeper.jail(ctx, validator),
+    unjail: (ctx, validator) => staking.keeper.unjail(ctx, validator),
+    slash: (ctx, infraction) => slash(staking.keeper, ctx, infraction),
+  });
+  const staking = stakingModule(bank, [distribution.hooks, slashing.hooks]);
+  const mint = mintModule(bank, staking.keeper);
+  return [mint, distribution, slashing, staking].map(({ module }) => module);
 }
 
 /**

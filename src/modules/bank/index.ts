@@ -16,6 +16,7 @@ export type Bank = Pick<
   | "isBlocked"
   | "mint"
   | "moduleBalance"
+  | "moduleBalances"
   | "send"
   | "sendFromModule"
   | "sendModuleToModule"

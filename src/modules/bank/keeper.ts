@@ -70,6 +70,11 @@ export class BankKeeper {
     return this.balance(ctx, this.#accounts.moduleAccount(module).address, denom);
   }
 
+  /** All that a module's account holds, sorted by denomination. */
+  moduleBalances(ctx: Context, module: string): IntCoin[] {
+    return this.allBalances(ctx, this.#accounts.moduleAccount(module).address);
+  }
+
   supply(ctx: Context, denom: string): bigint {
     return this.supplies.get(store(ctx), denom) ?? 0n;
   }

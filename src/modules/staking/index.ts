@@ -6,7 +6,11 @@ import { stakingMsgs } from "./msgs.ts";
 import { stakingQueries } from "./queries.ts";
 import { endBlock, lastVoters, trackHistory } from "./valset.ts";
 
+export { timeMessage } from "./entries.ts";
 export type { StakingHooks } from "./keeper.ts";
+export { checkOperator } from "./msgs.ts";
+export { type Infraction, slash } from "./slash.ts";
+export { consensusAddressOf, tokensForShares, tokensForSharesTruncated } from "./validator.ts";
 
 /** Makes the module and its keeper. The listeners are told of what happens to validators and delegations, in order. */
 export function stakingModule(

@@ -100,6 +100,11 @@ export class StakingKeeper {
     return this.records.delegations.get(store(ctx), [delegator, validator]);
   }
 
+  /** Operators of the validators that somebody delegates to. */
+  validatorsOf(ctx: Context, delegator: Uint8Array): Uint8Array[] {
+    return [...this.records.delegations.keys(store(ctx), { prefix: [delegator] })].map(([, operator]) => operator);
+  }
+
   /** Tokens of all bonded validators. */
   totalBonded(ctx: Context): bigint {
     return this.bank.moduleBalance(ctx, BONDED_POOL, this.bondDenom(ctx));

@@ -1,4 +1,4 @@
-import { type Dec, decFromInt, decQuo, decTruncate, sdkErrors } from "../../util/index.ts";
+import { type Dec, decFromInt, decQuo, decQuoTruncate, decTruncate, sdkErrors } from "../../util/index.ts";
 import { BondStatus, type Validator } from "../../wire/gen/sdk/staking/v1beta1/staking_pb.js";
 import { decodeAddress, stakingErrors as errors, publicKeyAddress, publicKeyFromAny } from "../../wire/index.ts";
 
@@ -49,6 +49,11 @@ export function hasNoRate(validator: Validator): boolean {
 /** What shares are worth, rounded half to even. */
 export function tokensForShares(validator: Validator, shares: Dec): Dec {
   return decQuo(shares * tokensOf(validator), sharesOf(validator));
+}
+
+/** The same, cut at the last digit. */
+export function tokensForSharesTruncated(validator: Validator, shares: Dec): Dec {
+  return decQuoTruncate(shares * tokensOf(validator), sharesOf(validator));
 }
 
 /** Shares of an amount of tokens, cut at the last digit. Throws `staking/27` where a share is worth nothing. */

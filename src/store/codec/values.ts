@@ -40,3 +40,6 @@ export const PRESENT = Uint8Array.of(1);
 
 /** Nothing but being there: for collections that are sets of keys. */
 export const presentValue: ValueCodec<true> = { encode: () => PRESENT, decode: () => true };
+
+/** Bytes as they are. */
+export const bytesValue: ValueCodec<Uint8Array> = { encode: (value) => value, decode: (bytes) => bytes };

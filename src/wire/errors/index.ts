@@ -7,7 +7,10 @@ import { deploymentErrors } from "./deployment.ts";
 import { escrowErrors } from "./escrow.ts";
 import { marketErrors } from "./market.ts";
 import { providerErrors } from "./provider.ts";
-import { stakingErrors } from "./staking.ts";
+import { distributionErrors } from "./stake/distribution.ts";
+import { mintErrors } from "./stake/mint.ts";
+import { slashingErrors } from "./stake/slashing.ts";
+import { stakingErrors } from "./stake/staking.ts";
 
 export type ErrorTable = Readonly<Record<string, ErrorFactory>>;
 
@@ -22,6 +25,9 @@ export const CHAIN_ERRORS: ReadonlyMap<string, ErrorTable> = new Map<string, Err
   ["escrow", escrowErrors],
   ["market", marketErrors],
   ["provider", providerErrors],
+  ["distribution", distributionErrors],
+  ["mint", mintErrors],
+  ["slashing", slashingErrors],
   ["staking", stakingErrors],
 ]);
 
@@ -54,5 +60,8 @@ export { deploymentErrors } from "./deployment.ts";
 export { escrowErrors } from "./escrow.ts";
 export { marketErrors } from "./market.ts";
 export { providerErrors } from "./provider.ts";
-export { stakingErrors } from "./staking.ts";
+export { distributionErrors } from "./stake/distribution.ts";
+export { mintErrors } from "./stake/mint.ts";
+export { slashingErrors } from "./stake/slashing.ts";
+export { stakingErrors } from "./stake/staking.ts";
 export { wireErrors } from "./wire.ts";

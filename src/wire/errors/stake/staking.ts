@@ -1,4 +1,4 @@
-import { defineErrors } from "../../util/index.ts";
+import { defineErrors } from "../../../util/index.ts";
 
 /** Errors of codespace `staking`. Numbers never change; up to 47 they are those of release 0.42 of the family. */
 export const stakingErrors = defineErrors("staking", {

@@ -1,0 +1,96 @@
+import { create } from "@bufbuild/protobuf";
+import { type Context, defineGenesis, entryProblems, type GenesisPart } from "../../runtime/index.ts";
+import { DEC_ONE, parseDec, toHex, toUtf8 } from "../../util/index.ts";
+import {
+  type GenesisState,
+  GenesisStateSchema,
+  type Params,
+  ParamsSchema,
+  ValidatorSigningInfoSchema,
+} from "../../wire/gen/sdk/slashing/v1beta1/slashing_pb.js";
+import { decodeAddress, encodeAddress, toNanos } from "../../wire/index.ts";
+import { decOf, type SlashingKeeper, store } from "./keeper.ts";
+
+const WINDOW = 100n;
+const JAIL_SECONDS = 600n;
+/** Blocks of a window: what is kept of each validator has one bit for each. */
+const MOST_WINDOW = 1_000_000n;
+
+export function defaultParams(): Params {
+  const dec = (text: string): Uint8Array => toUtf8(`${parseDec(text)}`);
+  return create(ParamsSchema, {
+    signedBlocksWindow: WINDOW,
+    minSignedPerWindow: dec("0.5"),
+    downtimeJailDuration: { seconds: JAIL_SECONDS },
+    slashFractionDoubleSign: dec("0.05"),
+    slashFractionDowntime: dec("0.01"),
+  });
+}
+
+/** What is wrong with parameters, one sentence each. */
+export function paramsProblems(params: Params): string[] {
+  const { signedBlocksWindow: window, downtimeJailDuration } = params;
+  const fractions = {
+    min_signed_per_window: params.minSignedPerWindow,
+    slash_fraction_double_sign: params.slashFractionDoubleSign,
+    slash_fraction_downtime: params.slashFractionDowntime,
+  };
+  const bad = Object.entries(fractions).filter(([, bytes]) => decOf(bytes) < 0n || decOf(bytes) > DEC_ONE);
+  const isShort = downtimeJailDuration === undefined || toNanos(downtimeJailDuration) <= 0n;
+  return [
+    ...(window < 1n || window > MOST_WINDOW ? [`params.signed_blocks_window: must be 1 to ${MOST_WINDOW}`] : []),
+    ...(isShort ? ["params.downtime_jail_duration: must be positive"] : []),
+    ...bad.map(([name]) => `params.${name}: must be 0 to 1`),
+  ];
+}
+
+export function slashingGenesis(keeper: SlashingKeeper): GenesisPart {
+  return defineGenesis({
+    schema: GenesisStateSchema,
+    defaults: () => create(GenesisStateSchema, { params: defaultParams() }),
+    validate: problems,
+    init: (ctx, state) => importState(keeper, ctx, state),
+    export: (ctx) => exportState(keeper, ctx),
+  });
+}
+
+function importState(keeper: SlashingKeeper, ctx: Context, state: GenesisState): void {
+  keeper.params.set(store(ctx), state.params ?? defaultParams());
+  for (const { address, validatorSigningInfo: info } of state.signingInfos)
+    keeper.setInfo(ctx, valcons(address), info ?? create(ValidatorSigningInfoSchema, { address }));
+  for (const { address, missedBlocks } of state.missedBlocks)
+    for (const { index, missed } of missedBlocks) if (missed) keeper.setMissed(ctx, valcons(address), index, true);
+}
+
+function exportState(keeper: SlashingKeeper, ctx: Context): GenesisState {
+  const infos = [...keeper.infos.iterate(store(ctx))].map(([consensus, info]) => ({
+    consensus,
+    address: encodeAddress(consensus, "valcons"),
+    validatorSigningInfo: info,
+  }));
+  return create(GenesisStateSchema, {
+    params: keeper.getParams(ctx),
+    signingInfos: infos.map(({ address, validatorSigningInfo }) => ({ address, validatorSigningInfo })),
+    missedBlocks: infos.map(({ address, consensus }) => ({
+      address,
+      missedBlocks: keeper.missedBlocks(ctx, consensus).map((index) => ({ index, missed: true })),
+    })),
+  });
+}
+
+function problems(state: GenesisState): string[] {
+  const window = state.params?.signedBlocksWindow ?? WINDOW;
+  return [
+    ...(state.params === undefined ? [] : paramsProblems(state.params)),
+    ...entryProblems("signing_infos", state.signingInfos, ({ address }) => toHex(valcons(address))),
+    ...entryProblems("missed_blocks", state.missedBlocks, ({ address, missedBlocks }) => {
+      if (missedBlocks.some(({ index }) => index < 0n || index >= window))
+        throw new Error("an index is outside the window");
+      return toHex(valcons(address));
+    }),
+  ];
+}
+
+function valcons(text: string): Uint8Array {
+  return decodeAddress(text, "valcons");
+}
