@@ -1,6 +1,5 @@
 import { create } from "@bufbuild/protobuf";
 import type { CheckTx, Claim } from "../abci/index.ts";
-import { sha256 } from "../crypto/index.ts";
 import type { MultiStore } from "../store/index.ts";
 import { type IntCoin, SvcError, sdkErrors, toHex } from "../util/index.ts";
 import { TxMsgDataSchema } from "../wire/gen/sdk/base/abci/v1beta1/abci_pb.js";
@@ -96,12 +95,12 @@ export class TxRunner {
   check(env: TxEnvironment, bytes: Uint8Array, kind: CheckTx["kind"]): CheckOutcome {
     const run = new Run(env, kind === "recheck" ? "recheck" : "check");
     try {
-      const known = this.#cache.get(sha256(bytes));
+      const known = this.#cache.get(bytes);
       const verified: VerifiedSignatures = known?.verified ?? new Set();
       if (known === undefined && bytes.length > READ_WHOLE_BYTES) this.#checkPayer(run, bytes, verified);
       const tx = run.begin(known?.tx ?? prepareTx(bytes, this.#router));
       run.check(tx, this.#ante, verified);
-      if (known === undefined && kind !== "trial") this.#cache.add(tx, verified);
+      if (known === undefined && kind !== "trial") this.#cache.add(bytes, { tx, verified });
       return { ...run.pass(tx), claim: claimOf(tx) };
     } catch (error) {
       return { ...this.#fail(run, error), claim: run.tx === undefined ? undefined : claimOf(run.tx) };
@@ -116,9 +115,8 @@ export class TxRunner {
     const run = new Run(env, "deliver", blockGas);
     try {
       if (blockGas.isSpent) throw noBlockGasLeft();
-      const hash = sha256(bytes);
-      const known = this.#cache.get(hash);
-      this.#cache.delete(hash);
+      const known = this.#cache.get(bytes);
+      this.#cache.delete(bytes);
       const tx = run.begin(known?.tx ?? prepareTx(bytes, this.#router));
       run.ante(tx, this.#ante, known?.verified ?? new Set());
       return run.succeed(run.messages(tx, this.#ante));
@@ -168,7 +166,7 @@ export class TxRunner {
   /** The gas that a transaction asks for; undefined of bytes that this application cannot read. Costs no state. */
   gasWanted(bytes: Uint8Array): bigint | undefined {
     try {
-      return (this.#cache.get(sha256(bytes))?.tx ?? prepareTx(bytes, this.#router)).gasLimit;
+      return (this.#cache.get(bytes)?.tx ?? prepareTx(bytes, this.#router)).gasLimit;
     } catch {
       return undefined;
     }

@@ -1,6 +1,5 @@
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import type { Any } from "@bufbuild/protobuf/wkt";
-import { sha256 } from "../crypto/index.ts";
 import { formatCoins, type IntCoin, sdkErrors } from "../util/index.ts";
 import type { AuthInfo } from "../wire/gen/sdk/tx/v1beta1/tx_pb.js";
 import {
@@ -36,8 +35,6 @@ export interface TxSigner {
 
 /** A transaction with everything that follows from its bytes alone. */
 export interface PreparedTx {
-  /** SHA-256 of the bytes. */
-  readonly hash: Uint8Array;
   readonly size: number;
   readonly decoded: DecodedTx;
   readonly messages: readonly RoutedMessage[];
@@ -65,7 +62,6 @@ export function prepareTx(bytes: Uint8Array, router: Router, mode: "signed" | "s
   checkCounts(texts.length, authInfo.signerInfos.length, raw.signatures);
   const signers = texts.map((text, i) => readSigner(text, authInfo.signerInfos[i]?.publicKey, mode));
   return {
-    hash: sha256(bytes),
     size: bytes.length,
     decoded,
     messages,

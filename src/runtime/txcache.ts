@@ -1,3 +1,4 @@
+import { sha256 } from "../crypto/index.ts";
 import { toHex } from "../util/index.ts";
 import type { PreparedTx } from "./tx.ts";
 
@@ -9,11 +10,16 @@ interface Entry {
 
 /**
  * Transactions that passed the checks of the mempool: what was decoded and which signatures were verified is not done
- * again when they come in a block. Everything kept follows from the key (the hash of the bytes), so a node with the
- * entry and one without it come to the same result. Bounded by the bytes of the transactions; the oldest leave first.
+ * again when they come in a block. Everything kept follows from the hash of the bytes, so a node with the entry and one
+ * without it come to the same result. Bounded by the bytes of the transactions; the oldest leave first.
  */
 export class TxCache {
   readonly #entries = new Map<string, Entry>();
+  /**
+   * Hashes of what was added: an engine of this process hands over the same bytes again, in its proposal and in its block.
+   * Of others nothing is known by identity alone, since a database may fill one buffer anew.
+   */
+  readonly #hashes = new WeakMap<Uint8Array, string>();
   readonly #maxBytes: number;
   #bytes = 0;
 
@@ -21,30 +27,35 @@ export class TxCache {
     this.#maxBytes = maxBytes;
   }
 
-  get(hash: Uint8Array): Entry | undefined {
-    return this.#entries.get(toHex(hash));
+  get(bytes: Uint8Array): Entry | undefined {
+    return this.#entries.get(this.#hashOf(bytes));
   }
 
-  add(tx: PreparedTx, verified: Set<string>): void {
-    const key = toHex(tx.hash);
-    if (tx.size > this.#maxBytes || this.#entries.has(key)) return;
-    this.#entries.set(key, { tx, verified });
-    this.#bytes += tx.size;
-    for (const [oldest, entry] of this.#entries) {
+  add(bytes: Uint8Array, entry: Entry): void {
+    const hash = this.#hashOf(bytes);
+    if (bytes.length > this.#maxBytes || this.#entries.has(hash)) return;
+    this.#entries.set(hash, entry);
+    this.#hashes.set(bytes, hash);
+    this.#bytes += bytes.length;
+    for (const [oldest, { tx }] of this.#entries) {
       if (this.#bytes <= this.#maxBytes) return;
-      this.#remove(oldest, entry);
+      this.#remove(oldest, tx);
     }
   }
 
   /** Forgets a transaction that has been in a block. */
-  delete(hash: Uint8Array): void {
-    const key = toHex(hash);
-    const entry = this.#entries.get(key);
-    if (entry !== undefined) this.#remove(key, entry);
+  delete(bytes: Uint8Array): void {
+    const hash = this.#hashOf(bytes);
+    const entry = this.#entries.get(hash);
+    if (entry !== undefined) this.#remove(hash, entry.tx);
   }
 
-  #remove(key: string, entry: Entry): void {
-    this.#entries.delete(key);
-    this.#bytes -= entry.tx.size;
+  #remove(hash: string, { size }: PreparedTx): void {
+    this.#entries.delete(hash);
+    this.#bytes -= size;
+  }
+
+  #hashOf(bytes: Uint8Array): string {
+    return this.#hashes.get(bytes) ?? toHex(sha256(bytes));
   }
 }
