@@ -1,6 +1,7 @@
 import type { Server } from "node:http";
 import type { Server as NetServer } from "node:net";
 import { type ListenPlace, listenError } from "../../util/index.ts";
+import { limitConnections } from "./connections.ts";
 import { HEADERS_TIMEOUT_MS, KEEP_ALIVE_MS, REQUEST_TIMEOUT_MS } from "./limits.ts";
 
 /** Connections that may wait to be taken. */
@@ -8,7 +9,7 @@ const BACKLOG = 1024;
 
 /** Bounds the connections of a server and the time that a request may take to come. */
 export function limitServer(server: Server, maxConnections: number): void {
-  server.maxConnections = maxConnections;
+  limitConnections(server, maxConnections);
   server.headersTimeout = HEADERS_TIMEOUT_MS;
   server.requestTimeout = REQUEST_TIMEOUT_MS;
   server.keepAliveTimeout = KEEP_ALIVE_MS;

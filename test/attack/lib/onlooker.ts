@@ -1,6 +1,7 @@
 import type { ChainClient } from "../../../src/client/index.ts";
 import { errorText } from "../../../src/util/index.ts";
 import { balanceOf, pause } from "../../support/index.ts";
+import { ask, callText, type Door } from "./sockets.ts";
 
 const ASK_EVERY_MS = 50;
 
@@ -16,15 +17,17 @@ export interface Seen {
 export class Onlooker {
   readonly #client: ChainClient;
   readonly #address: string;
+  readonly #door: Door;
   readonly #faults: string[] = [];
   readonly #asking: Promise<void>;
   #rounds = 0;
   #slowestMs = 0;
   #isOver = false;
 
-  constructor(client: ChainClient, address: string) {
+  constructor(client: ChainClient, address: string, door: Door) {
     this.#client = client;
     this.#address = address;
+    this.#door = door;
     this.#asking = this.#askOn();
   }
 
@@ -37,7 +40,7 @@ export class Onlooker {
   async #askOn(): Promise<void> {
     while (!this.#isOver) {
       try {
-        await this.#timed(() => this.#client.rpc.call("health"));
+        await this.#timed(() => this.#askAnew());
         await this.#timed(() => this.#client.node.status());
         await this.#timed(() => balanceOf(this.#client, this.#address));
         this.#rounds += 1;
@@ -46,6 +49,12 @@ export class Onlooker {
       }
       await pause(ASK_EVERY_MS);
     }
+  }
+
+  /** As somebody who comes just now, on a connection of its own. */
+  async #askAnew(): Promise<void> {
+    const { status, text } = await ask(this.#door, "/", callText("health"));
+    if (status !== 200) throw new Error(`health: ${status} ${text}`);
   }
 
   async #timed(ask: () => Promise<unknown>): Promise<void> {

@@ -65,7 +65,7 @@ function idleStretch(node: AttackedNode): Promise<Stretch> {
 
 async function watched(node: AttackedNode, run: () => Promise<unknown>): Promise<Stretch> {
   const client = node.node.client(PATIENCE_MS);
-  const onlooker = new Onlooker(client, node.key("alice").address);
+  const onlooker = new Onlooker(client, node.key("alice").address, node.door);
   const memory = new MemoryWatch(node.pid);
   try {
     const [height, began] = [await node.height(), performance.now()];

@@ -1,0 +1,65 @@
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
+
+/** What a connection does: has asked nothing whole yet, is being answered, waits to ask again, became a websocket. */
+type State = "new" | "answered" | "waiting" | "upgraded";
+
+/** Who is let go where there is no room, before the others; those who are being answered stay. */
+const LET_GO: readonly State[] = ["new", "waiting", "upgraded"];
+
+/**
+ * Bounds how many connections a server has. Where there is no room for one more, whoever has held one for the longest
+ * without a whole request is let go, then whoever has not asked again for the longest, then the oldest websocket: those who
+ * hold connections open must not keep others out. A newcomer is refused when all others are being answered.
+ */
+export function limitConnections(server: Server, limit: number): void {
+  const connections = new Connections(limit);
+  server.on("connection", (socket) => connections.add(socket));
+  server.on("request", (request, response) => connections.answer(request, response));
+  server.on("upgrade", (_, socket) => connections.set(socket, "upgraded"));
+}
+
+class Connections {
+  readonly #limit: number;
+  /** In the order in which they became what they are. */
+  readonly #states = new Map<Duplex, State>();
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  add(socket: Duplex): void {
+    socket.once("close", () => this.#states.delete(socket));
+    if (this.#states.size >= this.#limit) this.#letGo(this.#least() ?? socket);
+    if (!socket.destroyed) this.#states.set(socket, "new");
+  }
+
+  /** A body may come as slowly as headers: until it is whole, its connection counts with those that say nothing. */
+  answer(request: IncomingMessage, response: ServerResponse): void {
+    const { socket } = request;
+    if (hasBody(request)) request.once("end", () => this.set(socket, "answered"));
+    else this.set(socket, "answered");
+    response.once("close", () => this.set(socket, "waiting"));
+  }
+
+  set(socket: Duplex, state: State): void {
+    if (this.#states.delete(socket)) this.#states.set(socket, state);
+  }
+
+  #letGo(socket: Duplex): void {
+    this.#states.delete(socket);
+    socket.destroy();
+  }
+
+  #least(): Duplex | undefined {
+    const oldest = (wanted: State): Duplex | undefined => {
+      for (const [socket, state] of this.#states) if (state === wanted) return socket;
+      return undefined;
+    };
+    return LET_GO.map(oldest).find((socket) => socket !== undefined);
+  }
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
+}
