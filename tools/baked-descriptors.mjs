@@ -3,8 +3,10 @@
 // the bundle has them as JSON, in the same shape.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { brotliCompressSync } from "node:zlib";
 import { create, fromBinary } from "@bufbuild/protobuf";
 import * as descriptor from "@bufbuild/protobuf/wkt";
+import { build as bundle } from "esbuild";
 import { restoreJsonNames } from "../node_modules/@bufbuild/protobuf/dist/esm/codegenv2/restore-json-names.js";
 
 const FILE_DESC = /fileDesc\("([A-Za-z0-9+/=]*)"/;
@@ -80,6 +82,29 @@ export const bakedDescriptors = {
     build.onLoad({ filter: /[\\/]codegenv2[\\/]file\.js$/ }, () => {
       const kinds = JSON.stringify(KINDS.map(defaults));
       return { contents: readFileSync(READER, "utf8").replace("globalThis.BAKED_KINDS", () => kinds), loader: "js" };
+    });
+  },
+};
+
+/** The descriptions of all files as reflection tells them, from the function that makes them where nothing is bundled. */
+async function descriptorFiles(path) {
+  const options = { entryPoints: [path], bundle: true, write: false, format: "esm", platform: "node" };
+  const { outputFiles } = await bundle(options);
+  const { descriptorFiles: make } = await import(
+    `data:text/javascript;base64,${Buffer.from(outputFiles[0].contents).toString("base64")}`
+  );
+  return make();
+}
+
+/** esbuild plugin: what reflection tells is written at build time, since descriptions cannot be written in the bundle. */
+export const bakedFiles = {
+  name: "baked-files",
+  setup(build) {
+    build.onLoad({ filter: /[\\/]node[\\/]grpc[\\/]descriptor-bytes\.ts$/ }, async ({ path }) => {
+      const packed = brotliCompressSync(JSON.stringify(await descriptorFiles(path))).toString("base64");
+      const contents = `import { brotliDecompressSync } from "node:zlib";
+export const descriptorFiles = () => JSON.parse(brotliDecompressSync(Buffer.from("${packed}", "base64")).toString());`;
+      return { contents, loader: "js" };
     });
   },
 };

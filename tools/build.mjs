@@ -17,7 +17,7 @@ import {
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
-import { bakedDescriptors } from "./baked-descriptors.mjs";
+import { bakedDescriptors, bakedFiles } from "./baked-descriptors.mjs";
 import { DEFERRED, deferredFiles, protoFiles } from "./deferred-files.mjs";
 import { directImports } from "./direct-imports.mjs";
 import { lazySpawn } from "./lazy-spawn.mjs";
@@ -78,7 +78,7 @@ const bundle = await build({
   metafile: true,
   minifyWhitespace: true,
   external: EXTERNAL,
-  plugins: [bakedDescriptors, deferredFiles(files), directImports, lazySpawn],
+  plugins: [bakedDescriptors, bakedFiles, deferredFiles(files), directImports, lazySpawn],
   define: { ...constants, "import.meta.url": "moduleUrl" },
 });
 const chunks = new Chunks(bundle, "dist");

@@ -13,7 +13,7 @@ const WELL_KNOWN = ["any", "duration", "timestamp"].map((name) => {
 });
 
 const generated = readdirSync(join(target, "src/wire/gen"), { recursive: true, encoding: "utf8" })
-  .filter((name) => name.endsWith("_pb.js"))
+  .filter((name) => name.endsWith("_pb.js") && !name.startsWith("grpc/"))
   .sort()
   .map((name) => ({ proto: name.slice(0, -"_pb.js".length), from: `./gen/${name}` }));
 const files = [...WELL_KNOWN, ...generated].map(({ proto, from }) => {

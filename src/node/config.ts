@@ -1,5 +1,6 @@
 import type { MempoolLimits } from "../engine/index.ts";
 import { type DecimalCoin, readSetting, type Setting, type SettingSource, SvcError } from "../util/index.ts";
+import type { GrpcServerOptions } from "./grpc/server.ts";
 import type { RestServerOptions } from "./rest/server.ts";
 import type { RpcServerOptions } from "./rpc/index.ts";
 import { type NodeSettingName, NODE_SETTINGS as S } from "./settings.ts";
@@ -16,6 +17,8 @@ export interface NodeConfig {
   readonly rpc: RpcServerOptions;
   /** Undefined = REST is not served. */
   readonly rest: RestServerOptions | undefined;
+  /** Undefined = gRPC is not served. */
+  readonly grpc: GrpcServerOptions | undefined;
   readonly mempool: MempoolLimits;
 }
 
@@ -52,6 +55,7 @@ export function readNodeConfig(source: SettingSource): NodeConfig {
       maxSubscriptionsPerClient: read(S.rpcMaxSubscriptionsPerClient),
     },
     rest: read(S.apiEnable) ? readRest(read) : undefined,
+    grpc: read(S.grpcEnable) ? readGrpc(read) : undefined,
     mempool: {
       maxTxs: read(S.mempoolSize),
       maxBytes: read(S.mempoolMaxTxsBytes),
@@ -66,9 +70,25 @@ export function readNodeConfig(source: SettingSource): NodeConfig {
 function readRest(read: <T>(setting: Setting<T>) => T): RestServerOptions {
   return {
     ...read(S.apiAddress),
-    corsOrigins: read(S.apiEnabledUnsafeCors) ? ["*"] : read(S.apiCorsAllowedOrigins),
-    hosts: read(S.rpcAllowedHosts).map((host) => host.toLowerCase()),
+    ...readGuard(read),
     maxBodyBytes: read(S.apiRpcMaxBodyBytes),
     maxOpenConnections: read(S.apiMaxOpenConnections),
+  };
+}
+
+function readGrpc(read: <T>(setting: Setting<T>) => T): GrpcServerOptions {
+  return {
+    ...read(S.grpcAddress),
+    ...readGuard(read),
+    maxMessageBytes: read(S.grpcMaxRecvMsgSize),
+    maxOpenConnections: read(S.grpcMaxOpenConnections),
+  };
+}
+
+/** Whom REST and gRPC-web answer. */
+function readGuard(read: <T>(setting: Setting<T>) => T): Pick<RestServerOptions, "corsOrigins" | "hosts"> {
+  return {
+    corsOrigins: read(S.apiEnabledUnsafeCors) ? ["*"] : read(S.apiCorsAllowedOrigins),
+    hosts: read(S.rpcAllowedHosts).map((host) => host.toLowerCase()),
   };
 }

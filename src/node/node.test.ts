@@ -44,7 +44,12 @@ function init(): void {
 }
 
 async function start(given: GivenSettings = {}, logger: Logger = silentLogger): Promise<Node> {
-  const config = nodeConfig({ "rpc.laddr": "tcp://127.0.0.1:0", "block-interval": "100ms", ...given });
+  const config = nodeConfig({
+    "rpc.laddr": "tcp://127.0.0.1:0",
+    "grpc.enable": "false",
+    "block-interval": "100ms",
+    ...given,
+  });
   const node = await startNode({ home, config, logger, version: "v9.9.9" });
   nodes.push(node);
   return node;

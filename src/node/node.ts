@@ -44,16 +44,19 @@ export class Node {
   readonly rpcUrl: string;
   /** Where REST is, as `http://host:port`; undefined where it is not served. */
   readonly restUrl: string | undefined;
+  /** Where gRPC is, as `host:port`; undefined where it is not served. */
+  readonly grpcAddress: string | undefined;
   /** Resolves when the node ends by itself; it must then be stopped. */
   readonly ended: Promise<NodeEnd>;
   readonly #stop: () => Promise<void>;
   #stopped: Promise<void> | undefined;
 
-  constructor(parts: Pick<Node, "engine" | "chain" | "rpcUrl" | "restUrl" | "ended" | "stop">) {
+  constructor(parts: Pick<Node, "engine" | "chain" | "rpcUrl" | "restUrl" | "grpcAddress" | "ended" | "stop">) {
     this.engine = parts.engine;
     this.chain = parts.chain;
     this.rpcUrl = parts.rpcUrl;
     this.restUrl = parts.restUrl;
+    this.grpcAddress = parts.grpcAddress;
     this.ended = parts.ended;
     this.#stop = parts.stop;
   }

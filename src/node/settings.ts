@@ -63,7 +63,7 @@ export const NODE_SETTINGS = {
   rpcAllowedHosts: {
     name: "rpc.allowed-hosts",
     value: "<names>",
-    summary: "host names beside localhost under which RPC and REST answer over loopback",
+    summary: "host names beside localhost under which RPC, REST and gRPC answer over loopback",
     parse: asWords,
   },
   rpcMaxBodyBytes: {
@@ -115,13 +115,13 @@ export const NODE_SETTINGS = {
   },
   apiEnabledUnsafeCors: {
     name: "api.enabled-unsafe-cors",
-    summary: "let web pages of all origins use REST",
+    summary: "let web pages of all origins use REST and gRPC-web",
     parse: asSwitch,
   },
   apiCorsAllowedOrigins: {
     name: "api.cors-allowed-origins",
     value: "<origins>",
-    summary: "origins of web pages that may use REST, with commas between; one * in each for any text",
+    summary: "origins of web pages that may use REST and gRPC-web, with commas between; one * in each for any text",
     parse: asWords,
   },
   apiMaxOpenConnections: {
@@ -136,6 +136,34 @@ export const NODE_SETTINGS = {
     value: "<n>",
     summary: "largest request body of REST",
     default: "1000000",
+    parse: parseLimit,
+  },
+  grpcEnable: {
+    name: "grpc.enable",
+    value: "<true|false>",
+    summary: "serve gRPC, gRPC-web and Connect",
+    default: "true",
+    parse: asSwitch,
+  },
+  grpcAddress: {
+    name: "grpc.address",
+    value: "<address>",
+    summary: "where gRPC listens",
+    default: "tcp://localhost:9090",
+    parse: parseListenAddress,
+  },
+  grpcMaxRecvMsgSize: {
+    name: "grpc.max-recv-msg-size",
+    value: "<n>",
+    summary: "largest request of gRPC",
+    default: "10485760",
+    parse: parseLimit,
+  },
+  grpcMaxOpenConnections: {
+    name: "grpc.max-open-connections",
+    value: "<n>",
+    summary: "most connections to gRPC at a time",
+    default: "1000",
     parse: parseLimit,
   },
   mempoolSize: {

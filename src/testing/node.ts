@@ -71,6 +71,7 @@ export async function testNode(options: TestNodeOptions = {}): Promise<TestNode>
     );
     const config = nodeConfig({
       "rpc.laddr": "tcp://127.0.0.1:0",
+      "grpc.enable": "false",
       "block-interval": `${blockIntervalMs}ms`,
       "minimum-gas-prices": minGasPrices,
       "rpc.cors-allowed-origins": corsOrigins.join(","),

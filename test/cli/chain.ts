@@ -55,6 +55,7 @@ export async function cliChainOf(names: readonly string[], options: CliChainOpti
   }
   const config = nodeConfig({
     "rpc.laddr": "tcp://127.0.0.1:0",
+    "grpc.enable": "false",
     "block-interval": options.blockInterval,
     "check-invariants": "true",
     "api.enable": String(options.rest ?? false),

@@ -25,6 +25,7 @@ beforeAll(async () => {
   addGenesisAccounts(home, [{ address: alice.address, coins: [{ denom: "utoken", amount: 1_000_000_000n }] }]);
   const config = nodeConfig({
     "rpc.laddr": "tcp://127.0.0.1:0",
+    "grpc.enable": "false",
     "block-interval": "200ms",
     "check-invariants": "true",
   });

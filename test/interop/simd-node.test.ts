@@ -41,6 +41,7 @@ beforeAll(async () => {
   await runCli(["keys", "migrate", "--to", "amino", ...keyring]);
   const config = nodeConfig({
     "rpc.laddr": "tcp://127.0.0.1:0",
+    "grpc.enable": "false",
     "block-interval": "200ms",
     "check-invariants": "true",
   });

@@ -56,9 +56,12 @@ export async function svcOk(args: readonly string[], request: SvcRequest = {}): 
   return stdout;
 }
 
+/** The nodes of tests do not meet at the default port of gRPC. */
+const NO_MEETING = { SVC_GRPC_ADDRESS: "tcp://127.0.0.1:0" };
+
 /** No setting of the developer's own shell reaches a test. */
 export function environment({ home, env }: Pick<SvcRequest, "home" | "env">): Record<string, string> {
   const own = Object.entries(process.env).filter(([name]) => !name.startsWith("SVC_") && !name.startsWith("NODE_"));
   const kept = Object.fromEntries(own.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
-  return { ...kept, ...(home === undefined ? {} : { SVC_HOME: home }), ...env };
+  return { ...kept, ...NO_MEETING, ...(home === undefined ? {} : { SVC_HOME: home }), ...env };
 }

@@ -90,6 +90,7 @@ test("the summary's faucet command reaches this localnet", () => {
   steps.summary({
     rpc: "r",
     rest: "r",
+    grpc: "g",
     net_url: "n",
     home: "/srv/net",
     homeFlags: " --home /srv/net",

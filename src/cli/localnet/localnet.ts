@@ -179,6 +179,7 @@ export class Localnet {
       ...["--block-interval", `${this.#options.blockIntervalMs}ms`, "--minimum-gas-prices", "0utoken"],
       ...["--rpc.cors-allowed-origins", LOCAL_ORIGINS, "--api.cors-allowed-origins", LOCAL_ORIGINS],
       ...["--api.enable", "--api.address", `tcp://127.0.0.1:${this.#ports.rest}`],
+      ...["--grpc.address", `tcp://${this.#grpcAddress}`],
     ]);
     // Only our own node's output counts: if the port is taken, another program would answer.
     await this.#ready(node, /^node ready/);
@@ -253,7 +254,7 @@ export class Localnet {
     const ready = {
       rpc: this.#rpcUrl,
       rest: this.#restUrl,
-      grpc: null,
+      grpc: this.#grpcAddress,
       net_url: this.#net?.url ?? null,
       home: this.#home,
     };
@@ -332,6 +333,10 @@ export class Localnet {
 
   get #rpcUrl(): string {
     return `http://127.0.0.1:${this.#ports.rpc}`;
+  }
+
+  get #grpcAddress(): string {
+    return `127.0.0.1:${this.#ports.grpc}`;
   }
 
   get #restUrl(): string {

@@ -33,6 +33,7 @@ export function localnetPorts(offset: number): LocalnetPorts {
 const LISTENERS = [
   ["rpc", "JSON-RPC"],
   ["rest", "REST"],
+  ["grpc", "gRPC"],
   ["gateway", "the provider's gateway"],
   ["ingressHttp", "the ingress"],
   ["net", "the network files"],

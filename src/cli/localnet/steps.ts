@@ -10,6 +10,7 @@ export interface StepsOptions {
 export interface Summary {
   readonly rpc: string;
   readonly rest: string;
+  readonly grpc: string;
   readonly net_url: string | null;
   readonly home: string;
   /** Flags by which `svc faucet` finds the home. */
@@ -54,13 +55,14 @@ export class Steps {
   }
 
   /** What a person needs next. */
-  summary({ rpc, rest, net_url: netUrl, home, homeFlags, deployments }: Summary): void {
+  summary({ rpc, rest, grpc, net_url: netUrl, home, homeFlags, deployments }: Summary): void {
     const { out } = this.#options;
     const total = (performance.now() - this.#begun) / 1000;
     this.say(`${"all up".padEnd(28)} ${total.toFixed(2).padStart(6)} s`);
     out("");
     out(`RPC      ${rpc}`);
     out(`REST     ${rest}`);
+    out(`gRPC     ${grpc}`);
     out(`Network  ${netUrl}`);
     out(`Home     ${home}   (keys faucet, alice, bob, provider; --keyring-backend test)`);
     out(`Use it   export SVC_HOME=${shellWord(home)}   (commands find its keys and its node)`);

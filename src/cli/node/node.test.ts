@@ -61,10 +61,12 @@ describe("the commands of a node", () => {
     await run("validate-genesis", []);
     expect(out).toBe(`File at ${join(home, "config", "genesis.json")} is a valid genesis file\n`);
     out = "";
-    const env = { SVC_RPC_LADDR: "tcp://127.0.0.1:0" };
+    const env = { SVC_RPC_LADDR: "tcp://127.0.0.1:0", SVC_GRPC_ADDRESS: "tcp://127.0.0.1:0" };
     const running = run("start", [], { "block-interval": "100ms", log_level: "error" }, env);
     await vi.waitUntil(() => out.includes("\n"), { timeout: 20_000 });
-    const [, url = ""] = /^node ready: chain svc-cli-1, height 0, RPC (http:\/\/127\.0\.0\.1:\d+)\n$/.exec(out) ?? [];
+    const [, url = ""] =
+      /^node ready: chain svc-cli-1, height 0, RPC (http:\/\/127\.0\.0\.1:\d+), gRPC 127\.0\.0\.1:\d+\n$/.exec(out) ??
+      [];
     await vi.waitUntil(async () => (await (await fetch(`${url}/block?height=2`)).text()).includes('"height":"2"'), {
       timeout: 20_000,
     });

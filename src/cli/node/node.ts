@@ -77,9 +77,11 @@ export const start: Run = async ({ flags, io }) => {
 };
 
 /** Where the servers of a node are. */
-function addressesOf({ rpcUrl, restUrl }: Node): string {
-  const others = restUrl === undefined ? [] : [`REST ${restUrl}`];
-  return [`RPC ${rpcUrl}`, ...others].join(", ");
+function addressesOf({ rpcUrl, restUrl, grpcAddress }: Node): string {
+  const addresses = { RPC: rpcUrl, REST: restUrl, gRPC: grpcAddress };
+  return Object.entries(addresses)
+    .flatMap(([name, address]) => (address === undefined ? [] : [`${name} ${address}`]))
+    .join(", ");
 }
 
 /** Resolves when the node is asked to stop, or with the error if it ends unexpectedly. */

@@ -11,9 +11,9 @@ import {
 } from "../../wire/index.ts";
 import type { Dispatcher } from "../dispatch.ts";
 import type { Turns } from "../http/index.ts";
+import { heightAsked } from "../services/height.ts";
 import { statusOf } from "../services/status.ts";
 import { NOT_IMPLEMENTED, type RestAnswer, refusalAnswer, restText } from "./answer.ts";
-import { heightAsked } from "./height.ts";
 import { MAX_ANSWER_BYTES, MAX_SEGMENTS } from "./limits.ts";
 import { requestMessage } from "./request.ts";
 import { type PathValues, type Route, RouteTable, routesOf } from "./routes.ts";
@@ -67,7 +67,12 @@ export class Gateway {
     const { input, output } = route.method;
     const data = encodeMessage(input, requestMessage(route, { ...target, body }));
     const path = methodPath(route.method, namespace);
-    const answer = await this.#dispatcher.query({ path, data, height: heightAsked(headers), prove: false });
+    const answer = await this.#dispatcher.query({
+      path,
+      data,
+      height: heightAsked((name) => headers[name]?.toString()),
+      prove: false,
+    });
     if (answer.code !== 0) return refused(answer);
     if (answer.value.length > MAX_ANSWER_BYTES) return tooLarge();
     const text = restText(toJson(output, decodeMessage(output, answer.value), { namespace }));

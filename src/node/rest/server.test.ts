@@ -26,6 +26,7 @@ beforeAll(async () => {
   addGenesisAccounts(home, [{ address: ALICE, coins }]);
   const config = nodeConfig({
     "rpc.laddr": "tcp://127.0.0.1:0",
+    "grpc.enable": "false",
     "api.enable": "true",
     "api.address": "tcp://127.0.0.1:0",
     "api.cors-allowed-origins": "https://wallet.example",

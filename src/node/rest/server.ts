@@ -26,9 +26,9 @@ import {
   refusal,
   sendEmpty,
 } from "../http/index.ts";
+import { HEIGHT_HEADERS, heightHeaders } from "../services/height.ts";
 import { type RestAnswer, refusalAnswer } from "./answer.ts";
 import { Gateway } from "./gateway.ts";
-import { HEIGHT_HEADERS, heightHeaders } from "./height.ts";
 import { type Page, pagesOf } from "./pages.ts";
 
 export interface RestServerOptions {

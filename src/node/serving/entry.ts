@@ -45,7 +45,7 @@ export type FromServing =
   | { readonly log: LogLine };
 
 /** Where the servers listen. */
-export type Addresses = Pick<Servers, "rpcUrl" | "restUrl">;
+export type Addresses = Pick<Servers, "rpcUrl" | "restUrl" | "grpcAddress">;
 
 export interface LogLine {
   readonly level: "debug" | "info" | "warn" | "error";

@@ -168,12 +168,13 @@ export class ServingHost {
 }
 
 /** The settings with the ports that were free. */
-function atPorts(config: NodeConfig, { rpcUrl, restUrl }: Addresses): NodeConfig {
-  const { rpc, rest } = config;
-  const port = (url: string): number => Number(new URL(url).port);
+function atPorts(config: NodeConfig, { rpcUrl, restUrl, grpcAddress }: Addresses): NodeConfig {
+  const { rpc, rest, grpc } = config;
+  const port = (address: string): number => Number(address.slice(address.lastIndexOf(":") + 1));
   return {
     ...config,
     rpc: { ...rpc, port: port(rpcUrl) },
     rest: rest === undefined || restUrl === undefined ? rest : { ...rest, port: port(restUrl) },
+    grpc: grpc === undefined || grpcAddress === undefined ? grpc : { ...grpc, port: port(grpcAddress) },
   };
 }

@@ -9,6 +9,7 @@ import type { NodeInfo } from "../node-info.ts";
 import { RpcServer } from "../rpc/index.ts";
 import type { RunMethod } from "../rpc/method.ts";
 import { CommitWaiters } from "../services/commit-waiters.ts";
+import { openGrpc } from "./grpc.ts";
 import { openRest } from "./rest.ts";
 import type { OpenServer, ServerContext } from "./server.ts";
 
@@ -39,6 +40,8 @@ export interface Servers {
   readonly rpcUrl: string;
   /** Undefined where REST is not served. */
   readonly restUrl: string | undefined;
+  /** As `host:port`, the form that clients of gRPC take; undefined where it is not served. */
+  readonly grpcAddress: string | undefined;
   close(): Promise<void>;
 }
 
@@ -67,7 +70,13 @@ export async function openServers(parts: ServingParts): Promise<Servers> {
   try {
     rpcAddress = (await open("RPC", openRpc(context, nodeInfo, parts))) ?? rpcAddress;
     const rest = await open("REST", openRest(context));
-    return { rpcUrl: `http://${rpcAddress}`, restUrl: rest === undefined ? undefined : `http://${rest}`, close };
+    const grpcAddress = await open("gRPC", openGrpc(context));
+    return {
+      grpcAddress,
+      rpcUrl: `http://${rpcAddress}`,
+      restUrl: rest === undefined ? undefined : `http://${rest}`,
+      close,
+    };
   } catch (error) {
     await close();
     throw error;

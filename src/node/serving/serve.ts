@@ -38,8 +38,8 @@ export function serve(data: ThreadData, file: URL): void {
   const listen = async (): Promise<void> => {
     try {
       servers = await openServers({ ...data, logger, chain: whole, appRpcs: app.rpcs, desk });
-      const { rpcUrl, restUrl } = servers;
-      send({ listening: { rpcUrl, restUrl } });
+      const { rpcUrl, restUrl, grpcAddress } = servers;
+      send({ listening: { rpcUrl, restUrl, grpcAddress } });
     } catch (error) {
       send({ refused: errorShape(error) });
     }

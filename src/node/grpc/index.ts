@@ -1,0 +1,1 @@
+export { GrpcServer, type GrpcServerOptions } from "./server.ts";

@@ -1,0 +1,184 @@
+import { setMaxListeners } from "node:events";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer as createServer2, type Http2ServerRequest, type Http2ServerResponse } from "node:http2";
+import { Code, ConnectError, createContextValues } from "@connectrpc/connect";
+import type { UniversalHandler } from "@connectrpc/connect/protocol";
+import { universalRequestFromNodeRequest, universalResponseToNodeResponse } from "@connectrpc/connect-node";
+import type { ChainSource } from "../../engine/index.ts";
+import type { Logger } from "../../util/index.ts";
+import type { Dispatcher } from "../dispatch.ts";
+import {
+  type ClientBudget,
+  clientBudget,
+  closeServer,
+  corsHeaders,
+  type GuardOptions,
+  isLoopback,
+  limitServer,
+  listenAt,
+  READ_WITHIN_MS,
+  type ReadLimits,
+  RequestLines,
+  refusal,
+} from "../http/index.ts";
+import { HEIGHT_HEADERS } from "../services/height.ts";
+import { CALL_TIMEOUT_MS, MAX_HEADER_BYTES, MAX_SESSION_MEGABYTES, MAX_STREAMS } from "./limits.ts";
+import { TwoProtocols } from "./protocols.ts";
+import { endResponse, readerKey, readerOf } from "./reader.ts";
+import { grpcRoutes } from "./routes.ts";
+
+export interface GrpcServerOptions {
+  readonly host: string;
+  /** 0 = any free port. */
+  readonly port: number;
+  readonly corsOrigins: readonly string[];
+  readonly hosts: readonly string[];
+  readonly maxMessageBytes: number;
+  readonly maxOpenConnections: number;
+  /** Time in which a client must have read an answer; 30 s when left out. */
+  readonly readWithinMs?: number;
+}
+
+/** What a gRPC server works on. */
+export interface GrpcParts {
+  readonly chain: ChainSource;
+  readonly dispatcher: Dispatcher;
+  readonly logger: Logger;
+  /** Shared with the other servers of the node. */
+  readonly budget?: ClientBudget;
+}
+
+type Request = IncomingMessage | Http2ServerRequest;
+type Response = ServerResponse | Http2ServerResponse;
+
+const FLAGS = { origins: "--api.cors-allowed-origins", hosts: "--rpc.allowed-hosts" };
+/** A stream that stays open for as long as its client wants. */
+const WATCH = "/grpc.health.v1.Health/Watch";
+const PREFLIGHT = {
+  "Access-Control-Allow-Methods": "POST, GET, OPTIONS",
+  "Access-Control-Allow-Headers": [
+    "Content-Type, Connect-Protocol-Version, Connect-Timeout-Ms, Grpc-Timeout, X-Grpc-Web, X-User-Agent",
+    ...HEIGHT_HEADERS,
+  ].join(", "),
+  "Access-Control-Max-Age": "3600",
+};
+const EXPOSED = ["Grpc-Status", "Grpc-Message", "Grpc-Status-Details-Bin", ...HEIGHT_HEADERS].join(", ");
+
+/** gRPC, gRPC-web and Connect on one port: every rpc of the node in both spellings, with reflection and health. */
+export class GrpcServer {
+  readonly #server: Server;
+  readonly #protocols: TwoProtocols;
+  readonly #options: GrpcServerOptions;
+  readonly #logger: Logger;
+  readonly #guard: GuardOptions;
+  readonly #limits: ReadLimits;
+  readonly #handlers: ReadonlyMap<string, UniversalHandler>;
+  readonly #shutdown = new AbortController();
+
+  constructor(parts: GrpcParts, options: GrpcServerOptions) {
+    // Every call listens for the end of the node.
+    setMaxListeners(0, this.#shutdown.signal);
+    const { unread, turns } = parts.budget ?? clientBudget();
+    this.#options = options;
+    this.#logger = parts.logger;
+    this.#guard = { ...options, flags: FLAGS };
+    this.#limits = { unread, readWithinMs: options.readWithinMs ?? READ_WITHIN_MS };
+    const { maxMessageBytes } = options;
+    this.#handlers = grpcRoutes({ ...parts, turns, maxMessageBytes, shutdown: this.#shutdown.signal });
+    const lines = new RequestLines((request, response) => this.#answer(request, response));
+    this.#server = createServer((request, response) => lines.take(request, response));
+    limitServer(this.#server, options.maxOpenConnections);
+    const http2 = createServer2(
+      {
+        maxSessionMemory: MAX_SESSION_MEGABYTES,
+        settings: { maxConcurrentStreams: MAX_STREAMS, maxHeaderListSize: MAX_HEADER_BYTES },
+      },
+      (request, response) => this.#take(request, response),
+    );
+    this.#protocols = new TwoProtocols(this.#server, http2);
+  }
+
+  /** Begins to listen; tells the address. Throws one sentence when the port is in use. */
+  listen(): Promise<{ host: string; port: number }> {
+    return listenAt(this.#server, { ...this.#options, option: "--grpc.address" });
+  }
+
+  /** Ends all connections. */
+  async close(): Promise<void> {
+    this.#shutdown.abort(new ConnectError("the node stops", Code.Unavailable));
+    this.#protocols.close();
+    await closeServer(this.#server);
+  }
+
+  /** Answers a call over HTTP/2; what went wrong ends it and nothing else. */
+  #take(request: Http2ServerRequest, response: Http2ServerResponse): void {
+    response.on("error", () => endResponse(response));
+    // The body of a call that is refused is not read to its end.
+    request.on("error", () => {});
+    this.#answer(request, response).catch(() => endResponse(response));
+  }
+
+  async #answer(request: Request, response: Response): Promise<void> {
+    const refused = this.#refusal(request);
+    if (refused !== undefined) return sendText(response, 403, `${refused}\n`);
+    const { origin } = request.headers;
+    for (const [name, value] of Object.entries(corsHeaders(origin, this.#guard)))
+      response.setHeader(name, String(value));
+    if (origin !== undefined) response.setHeader("Access-Control-Expose-Headers", EXPOSED);
+    const path = request.url?.split("?", 1)[0] ?? "";
+    const handler = this.#handlers.get(path);
+    if (request.method === "OPTIONS") return sendText(response, 204, "", PREFLIGHT);
+    if (handler === undefined) return sendUnknown(request, response);
+    const timer = path === WATCH ? undefined : setTimeout(() => endResponse(response), CALL_TIMEOUT_MS);
+    response.once("close", () => clearTimeout(timer));
+    await this.#call(handler, request, response);
+  }
+
+  async #call(handler: UniversalHandler, request: Request, response: Response): Promise<void> {
+    const values = createContextValues().set(readerKey, readerOf(response, this.#limits));
+    try {
+      const answer = await handler(universalRequestFromNodeRequest(request, response, undefined, values));
+      await universalResponseToNodeResponse(answer, response);
+    } catch (error) {
+      // The client has gone, or broke off what it sent.
+      this.#logger.debug("a call ended early", { error });
+      endResponse(response);
+    }
+  }
+
+  #refusal(request: Request): string | undefined {
+    const isLocal = isLoopback(request.socket.localAddress);
+    const { ":authority": authority, ...headers } = request.headers;
+    const host = headers.host ?? (typeof authority === "string" ? authority : undefined);
+    return refusal({ headers: host === undefined ? headers : { ...headers, host }, isLocal }, this.#guard);
+  }
+}
+
+/** Nothing follows the headers. */
+const LAST = { endStream: true };
+
+function isOver2(response: Response): response is Http2ServerResponse {
+  return "stream" in response;
+}
+
+/** A path that is not served: in the terms of gRPC for those who speak it. */
+function sendUnknown(request: Request, response: Response): void {
+  const isGrpc = request.headers["content-type"]?.startsWith("application/grpc") === true;
+  if (!isGrpc) {
+    sendText(response, 404, "404 there is no such rpc\n");
+    return;
+  }
+  const status = {
+    "grpc-status": "12",
+    "grpc-message": `unknown method ${encodeURI(request.url?.slice(0, 200) ?? "")}`,
+  };
+  if (isOver2(response))
+    response.stream.respond({ ":status": 200, "content-type": "application/grpc", ...status }, LAST);
+  else sendText(response, 200, "", { "content-type": "application/grpc-web+proto", ...status });
+}
+
+function sendText(response: Response, status: number, text: string, headers: Record<string, string> = {}): void {
+  const type = { "Content-Type": "text/plain; charset=utf-8", "X-Content-Type-Options": "nosniff" };
+  response.writeHead(status, { ...(text === "" ? {} : type), ...headers });
+  response.end(text);
+}
