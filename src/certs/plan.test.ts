@@ -48,7 +48,7 @@ describe("what is done for a certificate", () => {
     ],
     ["the chain does not know it", { record: "missing" }, "publish", "is not on the chain yet"],
     ["it was revoked", { record: "revoked" }, "new", "was revoked on the chain"],
-    ["the chain has another", { record: "other" }, "new", "differs from the one of that number"],
+    ["the chain has another", { record: "other" }, "new", "differs from the one with that number"],
     ["it has expired", { now: Date.now() / 1000 + 366 * DAY }, "new", "has expired on"],
     ["it has expired unpublished", { record: "missing", now: Date.now() / 1000 + 366 * DAY }, "new", "has expired on"],
     ["it is for other hosts", { hosts: ["a.example"] }, "new", "not for a.example"],

@@ -72,13 +72,13 @@ describe("a server that is not a node", () => {
     [
       "a redirect",
       answering("", 301, { location: "https://example.com/" }),
-      /status 301, and names "https:\/\/example.com\/"/,
+      /status 301, and redirects to "https:\/\/example.com\/"/,
     ],
     ["nothing", answering(""), "answered nothing"],
-    ["text", answering("hello"), 'answered no JSON: "hello"'],
-    ["bytes", answering(Uint8Array.of(0x1f, 0x8b, 8, 0, 0xff)), "answered no JSON"],
-    ["JSON that breaks off", answering('{"jsonrpc":"2.0","id":1,"result":{"node_in'), "damaged or breaks off"],
-    ["lists without end", answering("[".repeat(100_000)), "damaged or breaks off"],
+    ["text", answering("hello"), 'answered with text that is not JSON: "hello"'],
+    ["bytes", answering(Uint8Array.of(0x1f, 0x8b, 8, 0, 0xff)), "answered with text that is not JSON"],
+    ["JSON that breaks off", answering('{"jsonrpc":"2.0","id":1,"result":{"node_in'), "damaged or truncated"],
+    ["lists without end", answering("[".repeat(100_000)), "damaged or truncated"],
     ["a list", answering("[]"), "unexpected answer"],
     ["null", answering("null"), "unexpected answer"],
     ["a number", answering("5"), "unexpected answer"],
@@ -107,7 +107,11 @@ describe("a server that is not a node", () => {
 
   test.each([
     ["SSH", "SSH-2.0-OpenSSH_9.2\r\n", "it does not speak HTTP"],
-    ["headers without end", `HTTP/1.1 200 OK\r\nX: ${"y".repeat(100_000)}`, "headers without end"],
+    [
+      "its answer has too many headers",
+      `HTTP/1.1 200 OK\r\nX: ${"y".repeat(100_000)}`,
+      "its answer has too many headers",
+    ],
     ["a wrong length", "HTTP/1.1 200 OK\r\ncontent-length: -5\r\n\r\n{}", "it does not speak HTTP"],
     ["half an answer", "HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n{", /connection reset|breaks off/],
   ])("that speaks %s", async (_, greeting, text) => {

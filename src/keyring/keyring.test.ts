@@ -201,7 +201,7 @@ describe("files", () => {
     const keyring = open("file", fixedPassphrase(PASSPHRASE));
     await keyring.addLocal("alice", generatePrivateKey());
     await symlink(fileOf("alice.info"), fileOf("bob.info"));
-    await expect(keyring.get("bob")).rejects.toThrow("no regular file");
+    await expect(keyring.get("bob")).rejects.toThrow("not a regular file");
     await chmod(join(home, "keyring-file"), 0o777);
     await expect(keyring.list()).rejects.toThrow("others could read or change");
   });

@@ -8,7 +8,7 @@ test("every bad entry of a genesis list is named, the good ones are not", () => 
   };
   expect(entryProblems("names", ["a", "", "b", "a", ""], identify)).toEqual([
     "names[1]: empty",
-    "names[3]: a is there twice",
+    "names[3]: a appears twice",
     "names[4]: empty",
   ]);
   expect(entryProblems("names", [], identify)).toEqual([]);

@@ -20,8 +20,8 @@ describe("a table", () => {
       "params.message_gas: there is no row for MsgRevokeCertificate",
     ]);
     expect(gasTableProblems(Msg, [...table, ...gasTable({ MsgRevokeCertificate: 1n, "": 2n })])).toEqual([
-      'params.message_gas: "MsgRevokeCertificate" is there twice or names no message',
-      'params.message_gas: "" is there twice or names no message',
+      'params.message_gas: "MsgRevokeCertificate" appears twice or names no message',
+      'params.message_gas: "" appears twice or names no message',
     ]);
     const most = 10n ** 12n;
     expect(gasTableProblems(Msg, gasTable({ MsgCreateCertificate: most, MsgRevokeCertificate: most + 1n }))).toEqual([

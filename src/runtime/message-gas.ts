@@ -33,7 +33,7 @@ export function gasTableProblems(service: DescService, table: readonly GasRow[])
   const dear = table.filter(({ gas }) => gas > MAX_GAS_PRICE);
   const missing = names.filter((name) => !rows.includes(name));
   return [
-    ...unknown.map((name) => `params.message_gas: ${JSON.stringify(name)} is there twice or names no message`),
+    ...unknown.map((name) => `params.message_gas: ${JSON.stringify(name)} appears twice or names no message`),
     ...dear.map(({ message }) => `params.message_gas: ${message} costs more than ${MAX_GAS_PRICE}`),
     ...missing.map((name) => `params.message_gas: there is no row for ${name}`),
   ];

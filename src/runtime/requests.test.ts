@@ -48,7 +48,7 @@ describe("minimum amounts", () => {
     expect(minimumsProblems("min", bad)).toEqual([
       "min[0]: 0utoken is not positive: invalid coins",
       'min[1]: invalid denomination "!": invalid coins',
-      "min[3]: utoken is there twice",
+      "min[3]: utoken appears twice",
     ]);
   });
 });

@@ -46,7 +46,7 @@ describe("differences of groups", () => {
 
   test("groups that came and went", () => {
     expect(groupDifferences([group()], [group({ name: "west" })])).toEqual([
-      "group east is missing in the file",
+      "group east is missing from the file",
       "group west is new in the file",
     ]);
   });

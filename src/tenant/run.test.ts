@@ -269,7 +269,7 @@ describe("what can go wrong", () => {
     open({ p1: { price: "5", delay: 1, away: "the server is not the provider" } });
     const [dseq] = [world.chain.height];
     await expect(world.deploy()).rejects.toMatchObject({
-      message: "group anywhere: the gateway of no bidder answers: no bid to take",
+      message: "group anywhere: no bidder's gateway answers: no bid to take",
       hint: expect.stringContaining(`svc deploy close --dseq ${dseq}`),
     });
     expect(await world.tenantMarket().leases((await world.active())[0] ?? 0n)).toEqual([]);

@@ -65,8 +65,8 @@ describe("identifiers", () => {
     ["order", `${OWNER}/18446744073709551616/1/1`, /is not a number/],
     ["order", `${OWNER}/5/4294967296/1`, /is not a number/],
     ["order", `${OWNER}/5/1/-1`, /is not a number/],
-    ["order", `nobody/5/1/1`, /no account address/],
-    ["bid", `${OWNER}/5/1/1/nobody`, /no provider address/],
+    ["order", `nobody/5/1/1`, /is not an account address/],
+    ["bid", `${OWNER}/5/1/1/nobody`, /is not a provider address/],
     ["bid", "", /5 parts/],
   ])("refuse as %s %s", (kind, text, why) => {
     expect(() => (kind === "bid" ? parseBidId(text) : parseOrderId(text))).toThrow(why);

@@ -46,7 +46,7 @@ describe("flags", () => {
     expect(readDseq(dseq({ dseq: "7" }))).toBe(7n);
     expect(readDseq(dseq({}), "8")).toBe(8n);
     expect(() => readDseq(dseq({ dseq: "7" }), "8")).toThrow("the argument says deployment 8, --dseq says 7");
-    expect(() => readDseq(dseq({}), "web")).toThrow("a deployment has a number");
+    expect(() => readDseq(dseq({}), "web")).toThrow("the number of a deployment is 1 or more");
   });
 });
 

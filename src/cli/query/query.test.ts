@@ -116,7 +116,7 @@ describe("query tx, txs, block, account", () => {
   });
 
   test.each([
-    ["zz", 2, "no transaction hash of 64 hex digits"],
+    ["zz", 2, "not a transaction hash of 64 hex digits"],
     ["A".repeat(64), 1, "not found"],
   ])("no transaction %s", async (text, exit, expected) => {
     const { code, out, err } = await chain.run(["query", "tx", text]);
@@ -149,7 +149,7 @@ describe("query tx, txs, block, account", () => {
     const { txhash } = JSON.parse(sent.out);
     expect(await chain.query("wait-tx", txhash)).toMatchObject({ txhash, code: 0 });
     const { code, err } = await chain.run(["query", "wait-tx", "A".repeat(64), "--timeout", "1ms"]);
-    expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining("was in no block after 0.001 s") });
+    expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining("was not in a block after 0.001 s") });
   });
 
   test("a block by its hash", async () => {
@@ -290,11 +290,11 @@ describe("generated queries", () => {
     [["deployment", "get", "--owner", alice], 2, "required flag --dseq is not set (or SVC_DSEQ)"],
     [["deployment", "get", "--owner", alice, "--dseq", "1"], 1, "deployment not found"],
     [["deployment", "get", `group/${alice}/1/1`], 2, "write deployment/<owner>/<dseq>"],
-    [["market", "order", "get", "--owner", alice, "--dseq", "1", "--gseq", "0"], 2, "--gseq: 0 names nothing"],
+    [["market", "order", "get", "--owner", alice, "--dseq", "1", "--gseq", "0"], 2, "--gseq: 0 is not a valid number"],
     [
       ["market", "order", "list", "--dseq", "18446744073709551616"],
       2,
-      "no whole number from 0 to 18446744073709551615",
+      "not a whole number from 0 to 18446744073709551615",
     ],
     [["market", "lease", "list", "--state", "sleeping"], 2, "sleeping"],
     [["market", "lease", "get", "--owner", alice, "--dseq", "1"], 2, "required flag --provider"],

@@ -67,6 +67,6 @@ describe("commands one after the other, between two blocks", () => {
     const { txhash } = await sent(same);
     const { code, out, err } = await chain.run(same);
     expect([code, JSON.parse(out)]).toMatchObject([1, { code: 19, txhash }]);
-    expect(err).toContain("to send the same once more, wait for its block: svc query wait-tx <hash>");
+    expect(err).toContain("to send the same again, wait for its block: svc query wait-tx <hash>");
   });
 });

@@ -223,7 +223,7 @@ describe("refusals before anything is signed", () => {
     ["a wrong mode", send("-b", "foo"), 2, "--broadcast-mode takes sync, async, block"],
     ["a wrong sign mode", send("--sign-mode", "textual"), 2, "--sign-mode takes direct, amino-json"],
     ["offline without numbers", send("--offline"), 2, "--account-number"],
-    ["offline simulation", send("--offline", "--dry-run"), 2, "--dry-run asks a node"],
+    ["offline simulation", send("--offline", "--dry-run"), 2, "--dry-run needs a node"],
     ["two ends", send("--generate-only", "--dry-run"), 2, "cannot be used together"],
     [
       "a name with --generate-only",
@@ -231,7 +231,7 @@ describe("refusals before anything is signed", () => {
       2,
       "must provide a valid Bech32 address in generate-only mode",
     ],
-    ["a device that does not hold the key", send("--ledger"), 2, '--ledger: key "alice" is on no hardware device'],
+    ["a device that does not hold the key", send("--ledger"), 2, '--ledger: key "alice" is not on a hardware device'],
     ["nothing to send", ["tx", "bank", "send", "alice", bob, "0utoken"], 2, "<amount>"],
     ["a wrong address", ["tx", "bank", "send", "alice", "svc1bad", "1utoken"], 2, "<to-address>"],
     ["an unknown key", ["tx", "bank", "send", "nobody", bob, "1utoken"], 1, "nobody is not a valid name or address"],

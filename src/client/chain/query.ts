@@ -102,6 +102,8 @@ function readOutput<D extends DescMessage>(schema: D, bytes: Uint8Array): Messag
   try {
     return decodeMessage(schema, bytes);
   } catch (cause) {
-    throw clientErrors.badAnswer(`the node answered bytes that are no ${schema.name} (${errorText(cause)})`, { cause });
+    throw clientErrors.badAnswer(`the node answered bytes that are not a ${schema.name} (${errorText(cause)})`, {
+      cause,
+    });
   }
 }

@@ -89,7 +89,7 @@ describe("lists", () => {
 
   it("without an end are given up", async () => {
     const endless = readerOf(async () => ({ orders: [], pagination: { nextKey: Uint8Array.of(1), total: 0n } }));
-    await expect(endless.orders({})).rejects.toThrow(/pages without end/);
+    await expect(endless.orders({})).rejects.toThrow(/the node's list does not end/);
   });
 });
 

@@ -98,7 +98,7 @@ function kindOf(text: string): string {
   if (start === "") return "nothing";
   if (start.startsWith("<")) return "a web page";
   const shown = JSON.stringify(start.slice(0, 80));
-  return /^[[{]/.test(start) ? `damaged or truncated JSON: ${shown}` : `not JSON: ${shown}`;
+  return /^[[{]/.test(start) ? `damaged or truncated JSON: ${shown}` : `with text that is not JSON: ${shown}`;
 }
 
 function resultOf(answer: unknown, node: string): unknown {

@@ -98,7 +98,7 @@ describe("gas and fees", () => {
   it("cuts an adjusted estimate and refuses adjustments that are not positive", () => {
     expect(adjustGas(61_119n, parseGasAdjustment("1.3"))).toBe(79_454n);
     expect(adjustGas(61_119n, DEC_ONE)).toBe(61_119n);
-    for (const text of ["0", "-1", "x", ""]) expect(() => parseGasAdjustment(text)).toThrow(/no positive number/);
+    for (const text of ["0", "-1", "x", ""]) expect(() => parseGasAdjustment(text)).toThrow(/is not a positive number/);
     expect(gasEstimateText(79_454n)).toBe("gas estimate: 79454");
   });
 

@@ -48,7 +48,7 @@ describe("new certificates", () => {
 
   test.each([
     ["serial 0", { serial: 0n }, "serial number out of range"],
-    ["a host with a space", { hosts: ["a b"] }, "no host name"],
+    ["a host with a space", { hosts: ["a b"] }, "neither a host name"],
     ["an end before the begin", { notAfter: START - 1 }, "ends before it begins"],
   ])("%s is refused", async (_, change, message) => {
     await expect(createCertificate({ ...request, ...change }, "pass")).rejects.toThrow(message);

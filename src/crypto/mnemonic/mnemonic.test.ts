@@ -54,7 +54,7 @@ describe("paths", () => {
     ["abc", "path 'abc' doesn't contain '/' separators"],
     ["m", "path 'm' doesn't contain '/' separators"],
     ["m/44h/1", "invalid BIP 32 path m/44h/1"],
-    ["m/2147483648/1", "no number below 2^31"],
+    ["m/2147483648/1", "not a number below 2^31"],
     ["m//1", "invalid BIP 32 path"],
     [`m${"/1".repeat(300)}`, "more than 255 levels"],
   ])("%s is refused", (path, message) => {

@@ -194,7 +194,7 @@ describe("genesis", () => {
       /^auth: params.tx_size_cost_per_byte: must be at most 1000000000000$/,
       /^auth: params.store_gas.write_byte: must be at most 1000000000000$/,
       /^auth: params.sig_verify_cost_secp256k1: must be positive$/,
-      /^auth: accounts\[1\]: the address is there twice$/,
+      /^auth: accounts\[1\]: the address appears twice$/,
       /^auth: accounts\[2\]: .*invalid address$/,
       /^auth: accounts\[3\]: the address belongs to a module/,
       /^auth: accounts\[4\]: the public key is not the one of svc1/,

@@ -107,7 +107,7 @@ describe("MsgSend", () => {
     ["punctuation", [coin("1", "utoken;")], /invalid denomination/],
     ["a look-alike", [coin("1", "υtoken")], /invalid denomination/],
     ["a wrong order", [coin("1", "utoken"), coin("1", "stake")], /not sorted by denomination/],
-    ["a denomination twice", [coin("1"), coin("2")], /utoken is there twice/],
+    ["a denomination twice", [coin("1"), coin("2")], /utoken appears twice/],
   ])("refuses %s", (_name, amount, text) => {
     const chain = newChain();
     const from = chain.key("alice");

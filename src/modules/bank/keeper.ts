@@ -206,7 +206,7 @@ export class BankKeeper {
 
   #permitted(module: string, permission: string): Uint8Array {
     const account = this.#accounts.moduleAccount(module);
-    if (!account.permissions.includes(permission)) throw errors.noPermission(`${module} is no ${permission}`);
+    if (!account.permissions.includes(permission)) throw errors.noPermission(`${module} is not a ${permission}`);
     return account.address;
   }
 }

@@ -321,7 +321,7 @@ describe("genesis", () => {
       /^cert: certificates\[2\]: owner "bob" is not an account address: invalid address$/,
       /^cert: certificates\[3\]: .*\/128: invalid state$/,
       /^cert: certificates\[4\]: .*: invalid pubkey value$/,
-      /^cert: certificates\[5\]: .*\/1767225600123456789 is there twice$/,
+      /^cert: certificates\[5\]: .*\/1767225600123456789 appears twice$/,
     ];
     const expected = endings.map((ending) => expect.stringMatching(ending));
     expect(genesisProblems(modules, { cert: { certificates } })).toEqual(expected);

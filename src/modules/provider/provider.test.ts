@@ -89,10 +89,10 @@ const BAD: readonly [string, Change, number, RegExp][] = [
     "an attribute key",
     { attributes: attributes({ "no good": "x" }) },
     6,
-    /key "no good": a key has letters, digits and _ \/ \. - alone: attribute specification error/,
+    /key "no good": a key may only have letters, digits and _ \/ \. -: attribute specification error/,
   ],
   ["a pattern", { attributes: attributes({ "feature/*": "x" }) }, 6, /invalid attribute key "feature/],
-  ["a key twice", { attributes: [...attributes({ aa: "1" }), ...attributes({ aa: "2" })] }, 6, /aa is there twice/],
+  ["a key twice", { attributes: [...attributes({ aa: "1" }), ...attributes({ aa: "2" })] }, 6, /aa appears twice/],
   [
     "129 attributes",
     { attributes: attributes(Object.fromEntries(Array.from({ length: 129 }, (_, i) => [`key${i}`, ""]))) },

@@ -62,7 +62,7 @@ describe("lists", () => {
     [
       "a key twice",
       [...attributes({ region: "eu" }), ...attributes({ region: "eu" })],
-      "attribute region is there twice",
+      "attribute region appears twice",
     ],
     ["a long value", attributes({ region: "x".repeat(257) }), "the value of attribute region is too long"],
     ["a value of many bytes", attributes({ region: "é".repeat(129) }), "the value of attribute region is too long"],

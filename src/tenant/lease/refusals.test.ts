@@ -4,12 +4,12 @@ import { remedyFor } from "./refusals.ts";
 describe("reasons for not bidding", () => {
   test.each([
     ["our price 2utoken per block is above the order's 1utoken", "raise the amount under pricing"],
-    ["insufficient capacity: 500m cpu wanted", "ask for less cpu"],
+    ["insufficient capacity: 500m cpu wanted", "request less cpu"],
     ["the order requires attribute region=eu, this provider does not have it", "change or remove the attribute"],
     ["the order requires the signature of an auditor that this provider does not have", "change or remove signedBy"],
     ["a service of the order has less memory than a container needs: at least 6Mi", "write a larger memory.size"],
     ["this provider serves only orders that ask for tier=one", "add that attribute"],
-    ["the order asks for a gpu, this provider has none", "ask for what this provider has"],
+    ["the order requests a gpu, this provider has none", "request what this provider has"],
     [
       "the provider has 1utoken, a bid takes a deposit of 5utoken and a fee of 1utoken: fund the provider's account",
       "has to fund",

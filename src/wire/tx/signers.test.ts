@@ -99,7 +99,7 @@ describe("public keys in Any", () => {
   });
 
   it("must be of a key type and of the right form", () => {
-    expect(() => publicKeyFromAny(packAny(MsgSendSchema, {}))).toThrow(/no type of a signing key: invalid pubkey/);
+    expect(() => publicKeyFromAny(packAny(MsgSendSchema, {}))).toThrow(/not a type of a signing key: invalid pubkey/);
     expect(() => publicKeyFromAny(publicKeyToAny({ type: "ed25519", key: new Uint8Array(31) }))).toThrow(/31 bytes/);
     expect(() => publicKeyFromAny(publicKeyToAny({ type: "secp256k1", key: new Uint8Array(33) }))).toThrow(
       /compressed/,

@@ -38,7 +38,7 @@ function providerRows({ file, none, root }: World): readonly Row[] {
     given(`${HOST}attributes:\n  - {key: a b, value: c}\n`, 'invalid attribute key "a b"'),
     given(
       `${HOST}attributes:\n  - {key: region, value: c}\n  - {key: region, value: d}\n`,
-      "attribute region is there twice",
+      "attribute region appears twice",
     ),
     given(`${HOST}info: {email: nobody}\n`, "is not an email address"),
     given("host: &a https://a.example\n", "anchors are not supported"),

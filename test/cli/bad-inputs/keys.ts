@@ -76,7 +76,7 @@ function originRows({ A, tx, none, root, file }: World): readonly Row[] {
     [add(), 2, 'SVC_INDEX takes a whole number, not "x"', { env: { SVC_INDEX: "x" } }],
     [add("--ledger", "--hd-path", "m/44'/118'/0'/0/0"), 2, "cannot set custom bip32 path with ledger"],
     [add("--ledger", "--recover"), 2, "--recover and --ledger cannot be used together"],
-    [add("--ledger", "--account", "2147483648"), 1, "no number below 2^31"],
+    [add("--ledger", "--account", "2147483648"), 1, "not a number below 2^31"],
     [add("--ledger", "--ledger-transport", "usb"), 2, '--ledger-transport: "usb": no way to a hardware device'],
     [add("--ledger", "--ledger-transport", "tcp://127.0.0.1"), 2, "no way to a hardware device"],
     [add("--ledger", "--ledger-transport", "tcp://127.0.0.1:1"), 1, "no hardware device was found"],
@@ -149,7 +149,7 @@ function keyringRows({ file, none, tx, root }: World): readonly Row[] {
   return [
     [["keys", "list", "--keyring-backend", "kwallet"], 1, "keyring backend not available"],
     [["keys", "list", "--keyring-backend", "pass"], 1, "keyring backend not available"],
-    [["keys", "migrate", none], 1, "databases of keys from before release 0.40 are not read"],
+    [["keys", "migrate", none], 1, "key databases from before release 0.40 cannot be read"],
     [["keys", "list", "--keyring-kdf", "weak"], 2, "--keyring-kdf takes standard, strong"],
     [["keys", "list", "--keyring-backend", "os", "--keyring-service", "../x"], 1, "cannot name the keys of a tool"],
     [["keys", "add", "n", "--keyring-backend", "pass", "--keyring-service", " "], 1, "cannot name the keys of a tool"],

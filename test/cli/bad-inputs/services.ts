@@ -135,7 +135,7 @@ function providerRows({ A, none }: World): readonly Row[] {
     [
       ["provider", "run", "--from", "a", "--ingress-connections-per-address", "0"],
       2,
-      "--ingress-connections-per-address takes a number from 1 on",
+      "--ingress-connections-per-address takes a number of at least 1",
     ],
     [
       ["provider", "run", "--from", "a", "--ingress-trusted-proxies", "10.0.0.0/8,proxy"],

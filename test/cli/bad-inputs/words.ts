@@ -66,7 +66,7 @@ export function wordRows({ A, none }: World): readonly Row[] {
     [["status", "--home", none, "-o", "csv"], 2, "--output takes text, json"],
     [["debug", "addr", "zz"], 2, "<address>: decoding bech32 failed"],
     [["debug", "addr", "abcd"], 2, "<address>: an address has 20 or 32 bytes, not 2"],
-    [["debug", "pubkey", "{}"], 2, "<key>: no key of a type"],
+    [["debug", "pubkey", "{}"], 2, "<key>: the type of the key is not known"],
     [["debug", "pubkey", "[1]"], 2, "<key>:"],
     [["debug", "raw-bytes", "[256]"], 2, '<bytes>: "256" is not a number'],
     [["debug", "raw-bytes", "1.5"], 2, '<bytes>: "1.5" is not a number'],

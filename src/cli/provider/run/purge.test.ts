@@ -22,7 +22,7 @@ test("a provider that runs is not robbed of its containers", async () => {
   const lock = lockHome(join(home, "provider"), { text: "", hint: "" });
   expect(await purge()).toMatchObject({
     code: 1,
-    err: `Error: the provider of ${home} runs\nHint: stop it first\n`,
+    err: `Error: the provider of ${home} is running\nHint: stop it first\n`,
   });
   lock.release();
 });

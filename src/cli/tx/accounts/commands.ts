@@ -48,8 +48,7 @@ export const AUTHZ: readonly CommandSpec[] = [
   {
     name: "exec",
     args: "<file>",
-    summary:
-      "Send the messages of a transaction in a file on behalf of the account that authorized you, - for standard input",
+    summary: "Send the messages of a transaction in a file for the account that authorized you, - for standard input",
     flags: [ALLOW_UNKNOWN, ...TX_FLAGS],
     example:
       "svc tx bank send $GRANTER $TO 5stake --generate-only > unsigned.json\n" +

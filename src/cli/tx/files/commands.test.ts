@@ -121,7 +121,7 @@ describe("flags of every tx command", () => {
     expect((await chain.query("account", alice)).sequence).toBe(before);
     const offline = await chain.run(["tx", name, signed, "--from", "alice", "--dry-run", "--offline"]);
     expect(offline.code).toBe(2);
-    expect(offline.err).toContain("--dry-run asks a node");
+    expect(offline.err).toContain("--dry-run needs a node");
   });
 });
 

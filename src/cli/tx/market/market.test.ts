@@ -243,7 +243,7 @@ describe("tx market", () => {
     [
       "number 0",
       ["lease", "create", "--dseq", "0", "--provider", provider, "--from", "tenant"],
-      "--dseq: 0 names nothing",
+      "--dseq: 0 is not a valid number",
     ],
     [
       "a group that is not a number",

@@ -66,7 +66,7 @@ describe("provider.yaml", () => {
     [`${HOST}attributes:\n  - {key: a b, value: c}`, 'invalid attribute key "a b"'],
     [
       `${HOST}attributes:\n  - {key: region, value: c}\n  - {key: region, value: d}`,
-      "provider.yaml:4:5: attributes[1]: attribute region is there twice",
+      "provider.yaml:4:5: attributes[1]: attribute region appears twice",
     ],
     [`${HOST}attributes:\n  - {key: region, value: ${"x".repeat(257)}}`, "the value of attribute region is too long"],
     [`${HOST}info: {email: nobody}`, 'provider.yaml:2:15: info.email: "nobody" is not an email address'],

@@ -128,7 +128,7 @@ describe("tx staking", () => {
       const { code, err } = await chain.run(words);
       expect(code).toBe(1);
       expect(err).toMatch(/^Error: [^\n]*(staking|distribution)[^\n]*\nHint: [^\n]+\n$/);
-      expect(err).toContain("Hint: this is a chain of svc, which does without the module");
+      expect(err).toContain("Hint: this is a chain of svc, which does not have the module");
       expect(err).not.toContain("--node");
     }
     await chain.stop();

@@ -122,7 +122,7 @@ describe("specs that can never run", () => {
     const unmounted = { name: "data", size: 20n * MI, attributes: { persistent: "true" } };
     expect(check(withVolumes(unmounted))).toThrow(/has no mount/);
     const local = { ...withVolumes(data), image: "localhost/x:1" };
-    expect(check(local)).toThrow(/provider's machine alone/);
+    expect(check(local)).toThrow(/only on the provider's machine/);
     const leased = { ...withVolumes(data), expose: [sampleExpose({ ip: "mine" })] };
     expect(check(leased)).toThrow(/leased IP/);
   });

@@ -145,7 +145,7 @@ describe("image names", () => {
       "../x",
       "-x",
     ]) {
-      expect(() => parseReference(image)).toThrow(/no image name/);
+      expect(() => parseReference(image)).toThrow(/is not an image name/);
     }
   });
 });
