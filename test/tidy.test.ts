@@ -59,10 +59,8 @@ const MAX_LOOSE_FILES = 12;
 
 /** Folders that have more of them: these numbers only ever go down. */
 const CROWDED: ReadonlyMap<string, number> = new Map([
-  ["src/engine/embedded", 17],
   ["src/node", 13],
   ["src/node/rpc", 13],
-  ["src/runtime", 25],
 ]);
 
 /** Rooms that imported each other when the rule came. */

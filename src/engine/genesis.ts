@@ -2,8 +2,8 @@ import { type ConsensusParams, DEFAULT_CONSENSUS_PARAMS } from "../abci/index.ts
 import { consensusAddress, sha256OfParts } from "../crypto/index.ts";
 import { errorText, fromBase64, fromHex, SvcError, toBase64, toHexUpper } from "../util/index.ts";
 import { type JsonValue, writeSortedJson } from "../wire/index.ts";
-import { formatRfc3339, parseRfc3339 } from "./embedded/time.ts";
-import type { Validator } from "./embedded/types.ts";
+import { formatRfc3339, parseRfc3339 } from "./embedded/blocks/time.ts";
+import type { Validator } from "./embedded/blocks/types.ts";
 
 /** The first state of a chain, as its genesis file tells it. */
 export interface Genesis extends GenesisHead {

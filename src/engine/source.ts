@@ -1,10 +1,10 @@
 import type { AppInfo, AppQuery, AppQueryResult, CheckTx, CheckTxResult } from "../abci/index.ts";
-import type { BlockRecord, ExecutedTx } from "./embedded/blockstore.ts";
+import type { BlockRecord, ExecutedTx } from "./embedded/blocks/block-store.ts";
+import type { Block, Validator } from "./embedded/blocks/types.ts";
 import type { BlockListener } from "./embedded/events.ts";
+import type { SearchPage, SearchResult } from "./embedded/index/search.ts";
+import type { FoundTx } from "./embedded/index/tx-index.ts";
 import type { CheckedTx } from "./embedded/mempool/mempool.ts";
-import type { SearchPage, SearchResult } from "./embedded/search.ts";
-import type { FoundTx } from "./embedded/txindex.ts";
-import type { Block, Validator } from "./embedded/types.ts";
 import type { GenesisHead } from "./genesis.ts";
 
 /** A source in this process answers at once, one over a network later. */

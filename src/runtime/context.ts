@@ -2,8 +2,8 @@ import { type BlockEvidence, NO_EVIDENCE } from "../abci/index.ts";
 import type { KVStore, MultiStore } from "../store/index.ts";
 import type { Namespace } from "../wire/index.ts";
 import { EventSink } from "./events.ts";
-import { type GasMeter, infiniteGas } from "./gas.ts";
-import { type GasCosts, meteredStore } from "./metered.ts";
+import { type GasMeter, infiniteGas } from "./gas/gas.ts";
+import { type GasCosts, meteredStore } from "./gas/metered.ts";
 
 /**
  * What is being executed. `check`/`recheck` see the mempool's state, `simulate` runs messages without signatures,

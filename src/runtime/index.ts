@@ -1,30 +1,13 @@
-export type { Account } from "./account.ts";
-export type { AnteAccounts, AnteBank, AnteOptions, AnteParams } from "./ante.ts";
+export type { Account } from "./ante/account.ts";
+export type { AnteAccounts, AnteBank, AnteOptions, AnteParams } from "./ante/ante.ts";
 export { runBlockItem } from "./blockitem.ts";
-export {
-  type CoinMessage,
-  coinMessage,
-  readCoin,
-  readCoins,
-  readPositiveCoin,
-  readSomeCoins,
-} from "./coins.ts";
 export { type BlockInfo, type BlockProblem, Context, type Mode } from "./context.ts";
-export {
-  type CheckOutcome,
-  type TxEnvironment,
-  type TxOutcome,
-  TxRunner,
-  type TxRunnerOptions,
-} from "./deliver.ts";
-export { entryProblems } from "./entries.ts";
 export { type Event, type EventAttribute, EventSink } from "./events.ts";
 export { GivenUp, isPanic } from "./failure.ts";
-export { BlockGas, type GasMeter, infiniteGas, limitedGas } from "./gas.ts";
+export { BlockGas, type GasMeter, infiniteGas, limitedGas } from "./gas/gas.ts";
+export { fixedGas, type GasRow, gasTable, gasTableProblems, MAX_GAS_PRICE } from "./gas/message-gas.ts";
+export { type GasCosts, meteredStore } from "./gas/metered.ts";
 export { brokenInvariants, InvariantBreach } from "./invariants.ts";
-export { type StoredAttribute, type StoredEvent, storedEvents } from "./logs.ts";
-export { fixedGas, type GasRow, gasTable, gasTableProblems, MAX_GAS_PRICE } from "./message-gas.ts";
-export { type GasCosts, meteredStore } from "./metered.ts";
 export {
   type BlockUpdates,
   type BoundMethod,
@@ -41,6 +24,29 @@ export {
   type Validators,
 } from "./module.ts";
 export { paramsItem, remembered } from "./params.ts";
-export { plainFailure, type QueryFailure, type QueryStatus, queryFailure, StatusError } from "./query-failure.ts";
-export { checkAddress, checkAuthority, minimumsProblems, readState } from "./requests.ts";
+export {
+  type CoinMessage,
+  coinMessage,
+  readCoin,
+  readCoins,
+  readPositiveCoin,
+  readSomeCoins,
+} from "./requests/coins.ts";
+export { entryProblems } from "./requests/entries.ts";
+export {
+  plainFailure,
+  type QueryFailure,
+  type QueryStatus,
+  queryFailure,
+  StatusError,
+} from "./requests/query-failure.ts";
+export { checkAddress, checkAuthority, minimumsProblems, readState } from "./requests/requests.ts";
 export { type MessageRoute, type QueryRoute, Router } from "./router.ts";
+export { type StoredAttribute, type StoredEvent, storedEvents } from "./run/logs.ts";
+export {
+  type CheckOutcome,
+  type TxEnvironment,
+  type TxOutcome,
+  TxRunner,
+  type TxRunnerOptions,
+} from "./run/runner.ts";

@@ -3,14 +3,14 @@ import { DEFAULT_CONSENSUS_PARAMS, type FinalizeBlock } from "../../abci/index.t
 import { type Clock, equalBytes, fromUtf8, toHexUpper } from "../../util/index.ts";
 import { KvApplication } from "../testing/kv-app.ts";
 import { KvNetwork, kvTx } from "../testing/network.ts";
-import { encodeBlock } from "./codec.ts";
+import { encodeBlock } from "./blocks/codec.ts";
+import { blockIdFor, commitHash, dataHash, resultsHash, txHash, validatorsHash } from "./blocks/hashes.ts";
+import { formatRfc3339 } from "./blocks/time.ts";
+import type { Block, BlockId } from "./blocks/types.ts";
+import { verifyCommit } from "./blocks/vote.ts";
 import type { EmbeddedEngine } from "./engine.ts";
 import type { CommittedBlock } from "./events.ts";
-import { blockIdFor, commitHash, dataHash, resultsHash, txHash, validatorsHash } from "./hashes.ts";
 import { nanoseconds } from "./schedule.ts";
-import { formatRfc3339 } from "./time.ts";
-import type { Block, BlockId } from "./types.ts";
-import { verifyCommit } from "./vote.ts";
 
 /** What a verifying client checks between two blocks. */
 function checkChain(engine: EmbeddedEngine): void {

@@ -3,15 +3,15 @@ import type { Database } from "../../store/index.ts";
 import { type Clock, equalBytes, SvcError, systemClock } from "../../util/index.ts";
 import type { Engine } from "../engine.ts";
 import { type Genesis, type GenesisHead, genesisHash, genesisHead } from "../genesis.ts";
-import { BlockStore } from "./blockstore.ts";
+import { BlockStore } from "./blocks/block-store.ts";
+import type { Validator } from "./blocks/types.ts";
 import { BlockBus, type CommittedBlock } from "./events.ts";
+import { TxIndex } from "./index/tx-index.ts";
 import { DEFAULT_MEMPOOL_LIMITS, type MempoolLimits } from "./mempool/limits.ts";
 import { Mempool, TX_OVERHEAD } from "./mempool/mempool.ts";
 import { Producer, roomForTxs } from "./producer.ts";
 import { Schedule } from "./schedule.ts";
 import type { Signer } from "./signer.ts";
-import { TxIndex } from "./txindex.ts";
-import type { Validator } from "./types.ts";
 
 export interface EmbeddedEngineOptions {
   readonly app: Application;

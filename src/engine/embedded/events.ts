@@ -1,8 +1,8 @@
 import type { ValidatorUpdate } from "../../abci/index.ts";
-import type { ExecutedBlock } from "./blockstore.ts";
-import type { Attributes } from "./query.ts";
-import { attributesOf, txAttributes } from "./search.ts";
-import type { FoundTx } from "./txindex.ts";
+import type { ExecutedBlock } from "./blocks/block-store.ts";
+import type { Attributes } from "./index/query.ts";
+import { attributesOf, txAttributes } from "./index/search.ts";
+import type { FoundTx } from "./index/tx-index.ts";
 
 /** A block that has just become durable. */
 export interface CommittedBlock extends ExecutedBlock {

@@ -17,9 +17,8 @@ import {
   genesisWrite,
   validatorsWrite,
   votersWrite,
-} from "./blockstore.ts";
-import { encodeBlock } from "./codec.ts";
-import type { CommittedBlock } from "./events.ts";
+} from "./blocks/block-store.ts";
+import { encodeBlock } from "./blocks/codec.ts";
 import {
   blockIdFor,
   commitHash,
@@ -30,12 +29,21 @@ import {
   resultsHash,
   txHash,
   validatorsHash,
-} from "./hashes.ts";
+} from "./blocks/hashes.ts";
+import {
+  type Block,
+  type BlockId,
+  type Commit,
+  type Header,
+  NO_BLOCK_ID,
+  NO_COMMIT,
+  type Validator,
+} from "./blocks/types.ts";
+import type { CommittedBlock } from "./events.ts";
+import type { TxIndex } from "./index/tx-index.ts";
 import type { Mempool } from "./mempool/mempool.ts";
 import { nanoseconds } from "./schedule.ts";
 import type { Signer } from "./signer.ts";
-import type { TxIndex } from "./txindex.ts";
-import { type Block, type BlockId, type Commit, type Header, NO_BLOCK_ID, NO_COMMIT, type Validator } from "./types.ts";
 
 export interface ProducerParts {
   readonly app: Application;

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { verifyEd25519 } from "../../crypto/index.ts";
+import { voteSignBytes } from "./blocks/vote.ts";
 import { fileSignState, Signer, signStateText } from "./signer.ts";
-import { voteSignBytes } from "./vote.ts";
 
 const SEED = new Uint8Array(32).fill(7);
 const blockId = { hash: new Uint8Array(32).fill(1), parts: { total: 1, hash: new Uint8Array(32).fill(2) } };

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { consensusAddress, ed25519PublicKey, signEd25519 } from "../../crypto/index.ts";
 import { replaceFile, SvcError } from "../../util/index.ts";
-import { type Precommit, voteSignBytes } from "./vote.ts";
+import { type Precommit, voteSignBytes } from "./blocks/vote.ts";
 
 /** The last vote a validator may have given. */
 export interface SignState {

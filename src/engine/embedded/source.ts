@@ -1,6 +1,6 @@
 import type { ChainSource } from "../source.ts";
 import type { EmbeddedEngine } from "./engine.ts";
-import { searchBlocks, searchTxs } from "./search.ts";
+import { searchBlocks, searchTxs } from "./index/search.ts";
 
 /** The embedded engine as a source for servers; every answer comes at once. */
 export function embeddedSource(engine: EmbeddedEngine): ChainSource {

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { toHex } from "../../util/index.ts";
-import { parseQuery } from "../embedded/query.ts";
+import { parseQuery } from "../embedded/index/query.ts";
 import { embeddedSource } from "../embedded/source.ts";
 import { KvNetwork, kvTx } from "../testing/network.ts";
 import { CHAIN_TABLES, chainReader, StatusMemo } from "./source.ts";

@@ -1,7 +1,7 @@
 import type { Database } from "../../store/index.ts";
-import { BLOCK_TABLES, BlockReader } from "../embedded/blockstore.ts";
-import { searchBlocks, searchTxs } from "../embedded/search.ts";
-import { INDEX_TABLES, TxReader } from "../embedded/txindex.ts";
+import { BLOCK_TABLES, BlockReader } from "../embedded/blocks/block-store.ts";
+import { searchBlocks, searchTxs } from "../embedded/index/search.ts";
+import { INDEX_TABLES, TxReader } from "../embedded/index/tx-index.ts";
 import type { Genesis } from "../genesis.ts";
 import type { BlockSource, ChainStatus, TxSource } from "../source.ts";
 

@@ -1,9 +1,9 @@
 import { DEFAULT_CONSENSUS_PARAMS } from "../../abci/index.ts";
 import { generateEd25519Seed } from "../../crypto/index.ts";
 import { type Database, memoryDatabase } from "../../store/index.ts";
+import { parseRfc3339 } from "../embedded/blocks/time.ts";
 import { EmbeddedEngine, type EmbeddedEngineOptions } from "../embedded/engine.ts";
 import { memorySignState, Signer, type SignStateStore } from "../embedded/signer.ts";
-import { parseRfc3339 } from "../embedded/time.ts";
 import type { Genesis } from "../genesis.ts";
 import { KvApplication } from "./kv-app.ts";
 import { ManualClock } from "./manual-clock.ts";

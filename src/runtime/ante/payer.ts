@@ -1,6 +1,7 @@
 import { sdkErrors, toHex } from "../../util/index.ts";
 import type { ModeInfo } from "../../wire/gen/sdk/tx/v1beta1/tx_pb.js";
 import { type Envelope, SignMode } from "../../wire/index.ts";
+import type { Context } from "../context.ts";
 import {
   type AnteFacts,
   type AnteOptions,
@@ -9,10 +10,9 @@ import {
   checkMinimumFee,
   consumeSizeGas,
   refuseGranter,
-} from "../ante.ts";
-import type { Context } from "../context.ts";
-import { checkSignature, type SignedBy } from "../signatures.ts";
-import { readFee, readGasLimit, readSigner } from "../tx.ts";
+} from "./ante.ts";
+import { checkSignature, type SignedBy } from "./signatures.ts";
+import { readFee, readGasLimit, readSigner } from "./tx.ts";
 
 /**
  * Up to this size a transaction is checked in the order of the reference: reading all of it costs no more than verifying a

@@ -1,6 +1,6 @@
 import type { Application, CheckTxResult, Claim, TouchedAccounts, TxResult } from "../../../abci/index.ts";
 import { SvcError, toHexUpper } from "../../../util/index.ts";
-import { txHash } from "../hashes.ts";
+import { txHash } from "../blocks/hashes.ts";
 import type { Entry, Lane } from "./lane.ts";
 import { DEFAULT_MEMPOOL_LIMITS, MAX_PASSED_OVER, type MempoolLimits, REPLACEMENT_RAISE } from "./limits.ts";
 import { SeenHashes } from "./seen.ts";

@@ -1,0 +1,298 @@
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
+import type { AppEvent, TxResult, ValidatorUpdate } from "../../../abci/index.ts";
+import { consensusAddress } from "../../../crypto/index.ts";
+import { type Database, type Entry, firstEntry, type Write } from "../../../store/index.ts";
+import { bytesToUint64, toUtf8, uint64ToBytes } from "../../../util/index.ts";
+import { BlockResultsSchema } from "../../../wire/gen/comet/v1/types_pb.js";
+import {
+  decodeCommit,
+  decodeHeader,
+  decodeTxResult,
+  encodeCommit,
+  encodeHeader,
+  encodeTxResult,
+  eventInit,
+  validatorUpdateOf,
+} from "./codec.ts";
+import { type Block, type Commit, type Header, NO_COMMIT, type Validator } from "./types.ts";
+
+/** Height (8 bytes) -> what is kept of a block beside its transactions. */
+const BLOCKS = "engine/blocks";
+/** Height (8 bytes), group (4 bytes) -> transactions and results of a block, in groups so that one is read cheaply. */
+const TXS = "engine/txs";
+/** Height (8 bytes) -> the validators from this height on; written where they change. */
+const VALIDATORS = "engine/validators";
+const VOTERS = "engine/voters";
+
+/** `genesis` -> hash of the genesis file that the chain began with. */
+const META = "engine/meta";
+export const BLOCK_TABLES: readonly string[] = [BLOCKS, TXS, VALIDATORS, META];
+const GENESIS = toUtf8("genesis");
+
+const GROUP = 32;
+
+/** A block with the votes that made it final and what its execution gave. */
+export interface ExecutedBlock {
+  readonly block: Block;
+  readonly commit: Commit;
+  /** Bytes of the encoded block. */
+  readonly size: number;
+  readonly txResults: readonly TxResult[];
+  readonly events: readonly AppEvent[];
+  readonly validatorUpdates: readonly ValidatorUpdate[];
+  readonly appHash: Uint8Array;
+}
+
+/** A stored block without its transactions. */
+export interface BlockRecord {
+  readonly header: Header;
+  readonly commit: Commit;
+  readonly size: number;
+  readonly txCount: number;
+  readonly events: readonly AppEvent[];
+  readonly validatorUpdates: readonly ValidatorUpdate[];
+  readonly appHash: Uint8Array;
+}
+
+export interface ExecutedTx {
+  readonly tx: Uint8Array;
+  readonly result: TxResult;
+}
+
+/** The committed blocks as they are on disk now, whoever writes them. Reading never changes anything. */
+export class BlockReader {
+  readonly #tables: Pick<Database, "table">;
+
+  constructor(tables: Pick<Database, "table">) {
+    this.#tables = tables;
+  }
+
+  /** The last committed block; undefined before the first. */
+  get last(): BlockRecord | undefined {
+    const entry = firstEntry(this.#tables.table(BLOCKS), { reverse: true });
+    return entry === undefined ? undefined : decodeRecord(entry[1]);
+  }
+
+  /** Height of the last committed block; 0 before the first. */
+  get height(): bigint {
+    return heightOf(firstEntry(this.#tables.table(BLOCKS), { reverse: true }));
+  }
+
+  /** Height of the first block kept; 0 when there is none. */
+  get base(): bigint {
+    return heightOf(firstEntry(this.#tables.table(BLOCKS)));
+  }
+
+  record(height: bigint): BlockRecord | undefined {
+    if (height < 0n) return undefined;
+    const value = this.#tables.table(BLOCKS).get(uint64ToBytes(height));
+    return value === undefined ? undefined : decodeRecord(value);
+  }
+
+  /** The whole block, byte for byte what was hashed. */
+  block(height: bigint): Block | undefined {
+    const record = this.record(height);
+    if (record === undefined) return undefined;
+    const lastCommit = this.record(height - 1n)?.commit ?? NO_COMMIT;
+    return { header: record.header, txs: this.txs(height).map(({ tx }) => tx), lastCommit };
+  }
+
+  /** Transactions of a block with their results, in order. */
+  txs(height: bigint): ExecutedTx[] {
+    const start = txGroupKey(height, 0);
+    const end = uint64ToBytes(height + 1n);
+    return [...this.#tables.table(TXS).iterate({ start, end })].flatMap(([, value]) => decodeGroup(value));
+  }
+
+  tx(height: bigint, index: number): ExecutedTx | undefined {
+    const value = this.#tables.table(TXS).get(txGroupKey(height, Math.floor(index / GROUP)));
+    const [tx, result] = value === undefined ? [] : (splitGroup(value)[index % GROUP] ?? []);
+    return tx === undefined || result === undefined ? undefined : { tx, result: decodeTxResult(result) };
+  }
+
+  /** Hash of the genesis file that the first block was made from. */
+  get genesisHash(): Uint8Array | undefined {
+    return this.#tables.table(META).get(GENESIS);
+  }
+
+  /** The validators that sign the block of a height. */
+  validators(height: bigint): Validator[] | undefined {
+    return this.#setAt(VALIDATORS, height);
+  }
+
+  /** Those that the application counts as voters on the block of a height. */
+  voters(height: bigint): Validator[] | undefined {
+    return this.#setAt(VOTERS, height) ?? this.validators(height);
+  }
+
+  #setAt(table: string, height: bigint): Validator[] | undefined {
+    const range = { end: uint64ToBytes(height + 1n), reverse: true };
+    for (const [, value] of this.#tables.table(table).iterate(range)) return decodeValidators(value);
+    return undefined;
+  }
+}
+
+/** The blocks for the one who writes them: the last one stands ready. Its writes go into the commit's transaction. */
+export class BlockStore extends BlockReader {
+  #last: BlockRecord | undefined;
+  #base: bigint;
+
+  constructor(tables: Pick<Database, "table">) {
+    super(tables);
+    this.#last = super.last;
+    this.#base = super.base;
+  }
+
+  override get last(): BlockRecord | undefined {
+    return this.#last;
+  }
+
+  override get height(): bigint {
+    return this.#last?.header.height ?? 0n;
+  }
+
+  override get base(): bigint {
+    return this.#base;
+  }
+
+  override record(height: bigint): BlockRecord | undefined {
+    return height === this.#last?.header.height ? this.#last : super.record(height);
+  }
+
+  /** Tells the store that the writes of a block are on disk. */
+  committed(executed: ExecutedBlock): void {
+    this.#last = recordOf(executed);
+    if (this.#base === 0n) this.#base = executed.block.header.height;
+  }
+}
+
+function heightOf(entry: Entry | undefined): bigint {
+  return entry === undefined ? 0n : bytesToUint64(entry[0]);
+}
+
+/** What makes a block durable. */
+export function blockWrites(executed: ExecutedBlock): Write[] {
+  const { height } = executed.block.header;
+  const writes: Write[] = [{ table: BLOCKS, key: uint64ToBytes(height), value: encodeRecord(executed) }];
+  const { txs } = executed.block;
+  for (let from = 0; from < txs.length; from += GROUP) {
+    const value = encodeGroup(txs.slice(from, from + GROUP), executed.txResults.slice(from, from + GROUP));
+    writes.push({ table: TXS, key: txGroupKey(height, from / GROUP), value });
+  }
+  return writes;
+}
+
+/** Remembers the genesis file of the chain. */
+export function genesisWrite(hash: Uint8Array): Write {
+  return { table: META, key: GENESIS, value: hash };
+}
+
+/** Sets the validators from a height on. */
+export function validatorsWrite(height: bigint, validators: readonly Validator[]): Write {
+  return { table: VALIDATORS, key: uint64ToBytes(height), value: encodeValidators(validators) };
+}
+
+/** Sets from a height on whom the application counts as voters. */
+export function votersWrite(height: bigint, voters: readonly Validator[]): Write {
+  return { table: VOTERS, key: uint64ToBytes(height), value: encodeValidators(voters) };
+}
+
+function txGroupKey(height: bigint, group: number): Uint8Array {
+  const key = Buffer.alloc(12);
+  key.writeBigUInt64BE(height);
+  key.writeUInt32BE(group, 8);
+  return key;
+}
+
+function recordOf(executed: ExecutedBlock): BlockRecord {
+  const { block, commit, size, events, validatorUpdates, appHash } = executed;
+  return { header: block.header, commit, size, txCount: block.txs.length, events, validatorUpdates, appHash };
+}
+
+function encodeRecord(executed: ExecutedBlock): Uint8Array {
+  const writer = new BinaryWriter();
+  writer.tag(1, WireType.Varint).uint32(executed.size).tag(2, WireType.Varint).uint32(executed.block.txs.length);
+  writer.tag(3, WireType.LengthDelimited).bytes(encodeHeader(executed.block.header));
+  writer.tag(4, WireType.LengthDelimited).bytes(encodeCommit(executed.commit));
+  writer.tag(5, WireType.LengthDelimited).bytes(encodeResults(executed));
+  return writer.finish();
+}
+
+function encodeResults({ block, events, validatorUpdates, appHash }: ExecutedBlock): Uint8Array {
+  const message = create(BlockResultsSchema, {
+    height: block.header.height,
+    finalizeBlockEvents: events.map(eventInit),
+    validatorUpdates: validatorUpdates.map(({ pubKey, power }) => ({
+      pubKey: { sum: { case: "ed25519" as const, value: pubKey } },
+      power,
+    })),
+    appHash,
+  });
+  return toBinary(BlockResultsSchema, message);
+}
+
+function decodeRecord(bytes: Uint8Array): BlockRecord {
+  const reader = new BinaryReader(bytes);
+  const field = (wanted: number): void => {
+    const [found] = reader.tag();
+    if (found !== wanted) throw new Error("a stored block is damaged");
+  };
+  field(1);
+  const size = reader.uint32();
+  field(2);
+  const txCount = reader.uint32();
+  field(3);
+  const header = decodeHeader(reader.bytes());
+  field(4);
+  const commit = decodeCommit(reader.bytes());
+  field(5);
+  const results = fromBinary(BlockResultsSchema, reader.bytes());
+  const validatorUpdates = results.validatorUpdates.map(validatorUpdateOf);
+  return {
+    header,
+    commit,
+    size,
+    txCount,
+    events: results.finalizeBlockEvents,
+    validatorUpdates,
+    appHash: results.appHash,
+  };
+}
+
+function encodeGroup(txs: readonly Uint8Array[], results: readonly TxResult[]): Uint8Array {
+  const writer = new BinaryWriter();
+  for (const [i, tx] of txs.entries()) {
+    const result = results[i];
+    if (result === undefined) throw new Error(`transaction ${i} has no result`);
+    writer.bytes(tx).bytes(encodeTxResult(result));
+  }
+  return writer.finish();
+}
+
+function splitGroup(bytes: Uint8Array): [tx: Uint8Array, result: Uint8Array][] {
+  const reader = new BinaryReader(bytes);
+  const found: [Uint8Array, Uint8Array][] = [];
+  while (reader.pos < reader.len) found.push([reader.bytes(), reader.bytes()]);
+  return found;
+}
+
+function decodeGroup(bytes: Uint8Array): ExecutedTx[] {
+  return splitGroup(bytes).map(([tx, result]) => ({ tx, result: decodeTxResult(result) }));
+}
+
+function encodeValidators(validators: readonly Validator[]): Uint8Array {
+  const writer = new BinaryWriter();
+  for (const { pubKey, power } of validators) writer.bytes(pubKey).uint64(power);
+  return writer.finish();
+}
+
+function decodeValidators(bytes: Uint8Array): Validator[] {
+  const reader = new BinaryReader(bytes);
+  const found: Validator[] = [];
+  while (reader.pos < reader.len) {
+    const pubKey = reader.bytes();
+    found.push({ address: consensusAddress(pubKey), pubKey, power: BigInt(reader.uint64()) });
+  }
+  return found;
+}

@@ -1,0 +1,140 @@
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { type Timestamp, TimestampSchema } from "@bufbuild/protobuf/wkt";
+import type { AppEvent, TxResult, ValidatorUpdate } from "../../../abci/index.ts";
+import {
+  type Event,
+  type ExecTxResult,
+  ExecTxResultSchema,
+  type ValidatorUpdate as ValidatorUpdateMessage,
+} from "../../../wire/gen/comet/v1/abci_pb.js";
+import {
+  type BlockID,
+  BlockIDSchema,
+  type Block as BlockMessage,
+  BlockSchema,
+  type Commit as CommitMessage,
+  CommitSchema,
+  type CommitSig as CommitSigMessage,
+  CommitSigSchema,
+  type Header as HeaderMessage,
+  HeaderSchema,
+} from "../../../wire/gen/comet/v1/types_pb.js";
+import { BLOCK_PROTOCOL, type Block, type BlockId, type Commit, type CommitSig, type Header } from "./types.ts";
+
+/**
+ * Between the engine's values and the messages they are stored, hashed and sent as. The protocol writes sub-messages
+ * even when they are empty, so every one is set here.
+ */
+
+const SECOND = 1_000_000_000n;
+
+export function timestampOf(time: bigint): Timestamp {
+  const nanos = ((time % SECOND) + SECOND) % SECOND;
+  return create(TimestampSchema, { seconds: (time - nanos) / SECOND, nanos: Number(nanos) });
+}
+
+function timeOf(timestamp: Timestamp | undefined): bigint {
+  return timestamp === undefined ? 0n : timestamp.seconds * SECOND + BigInt(timestamp.nanos);
+}
+
+export function blockIdMessage(id: BlockId): BlockID {
+  return create(BlockIDSchema, { hash: id.hash, partSetHeader: id.parts });
+}
+
+function blockIdOf(message: BlockID | undefined): BlockId {
+  const { total = 0, hash = new Uint8Array() } = message?.partSetHeader ?? {};
+  return { hash: message?.hash ?? new Uint8Array(), parts: { total, hash } };
+}
+
+function headerMessage(header: Header): HeaderMessage {
+  return create(HeaderSchema, {
+    ...header,
+    version: { block: BLOCK_PROTOCOL, app: 0n },
+    time: timestampOf(header.time),
+    lastBlockId: blockIdMessage(header.lastBlockId),
+  });
+}
+
+export function encodeHeader(header: Header): Uint8Array {
+  return toBinary(HeaderSchema, headerMessage(header));
+}
+
+export function decodeHeader(bytes: Uint8Array): Header {
+  const { $typeName, $unknown, version, ...fields } = fromBinary(HeaderSchema, bytes);
+  return { ...fields, time: timeOf(fields.time), lastBlockId: blockIdOf(fields.lastBlockId) };
+}
+
+function commitSigMessage(sig: CommitSig): CommitSigMessage {
+  const { flag, validatorAddress, timestamp, signature } = sig;
+  return create(CommitSigSchema, {
+    blockIdFlag: flag,
+    validatorAddress,
+    timestamp: timestampOf(timestamp),
+    signature,
+  });
+}
+
+export function encodeCommitSig(sig: CommitSig): Uint8Array {
+  return toBinary(CommitSigSchema, commitSigMessage(sig));
+}
+
+function commitMessage(commit: Commit): CommitMessage {
+  return create(CommitSchema, {
+    height: commit.height,
+    round: commit.round,
+    blockId: blockIdMessage(commit.blockId),
+    signatures: commit.signatures.map(commitSigMessage),
+  });
+}
+
+export function encodeCommit(commit: Commit): Uint8Array {
+  return toBinary(CommitSchema, commitMessage(commit));
+}
+
+export function decodeCommit(bytes: Uint8Array): Commit {
+  const { height, round, blockId, signatures } = fromBinary(CommitSchema, bytes);
+  return { height, round, blockId: blockIdOf(blockId), signatures: signatures.map(commitSigOf) };
+}
+
+function commitSigOf({ blockIdFlag, validatorAddress, timestamp, signature }: CommitSigMessage): CommitSig {
+  if (blockIdFlag !== 1 && blockIdFlag !== 2 && blockIdFlag !== 3) throw new Error("a stored commit is damaged");
+  return { flag: blockIdFlag, validatorAddress, timestamp: timeOf(timestamp), signature };
+}
+
+export function blockMessage(block: Block): BlockMessage {
+  return create(BlockSchema, {
+    header: headerMessage(block.header),
+    data: { txs: [...block.txs] },
+    evidence: {},
+    lastCommit: commitMessage(block.lastCommit),
+  });
+}
+
+export function encodeBlock(block: Block): Uint8Array {
+  return toBinary(BlockSchema, blockMessage(block));
+}
+
+export function encodeTxResult(result: TxResult): Uint8Array {
+  return toBinary(ExecTxResultSchema, create(ExecTxResultSchema, { ...result, events: result.events.map(eventInit) }));
+}
+
+export function decodeTxResult(bytes: Uint8Array): TxResult {
+  return txResultOf(fromBinary(ExecTxResultSchema, bytes));
+}
+
+function txResultOf({ $typeName, $unknown, info, ...result }: ExecTxResult): TxResult {
+  return result;
+}
+
+export type EventInit = Omit<Event, "$typeName" | "$unknown" | "attributes"> & {
+  attributes: { key: string; value: string; index: boolean }[];
+};
+
+export function eventInit({ type, attributes }: AppEvent): EventInit {
+  return { type, attributes: [...attributes] };
+}
+
+export function validatorUpdateOf({ pubKey, power }: ValidatorUpdateMessage): ValidatorUpdate {
+  if (pubKey?.sum.case !== "ed25519") throw new Error("a stored validator update is damaged");
+  return { pubKey: pubKey.sum.value, power };
+}

@@ -1,0 +1,161 @@
+import { BinaryReader } from "@bufbuild/protobuf/wire";
+import { sha256 } from "../../../crypto/index.ts";
+import type { Database, Range, Write } from "../../../store/index.ts";
+import { bytesToUint64, toUtf8, uint64ToBytes } from "../../../util/index.ts";
+
+/**
+ * Where every indexed attribute value occurs.
+ *
+ * A term (kind, attribute and value, hashed) has one entry per block it occurs in, listing the transactions; so a
+ * value that all transactions of a block share costs one write. Entries are grouped by epochs of about 65,000 of them:
+ * writing touches only the newest epoch's pages, however large the index is, and a look-up visits each epoch once.
+ */
+
+/** Epoch (4 bytes), term (10), height less the epoch's first (4) -> indexes of transactions, as differences. */
+const TERMS = "index/terms";
+/** Epoch (4 bytes) -> its first height (8). */
+const EPOCHS = "index/epochs";
+export const POSTING_TABLES: readonly string[] = [TERMS, EPOCHS];
+
+const TERM_BYTES = 10;
+const EPOCH_ENTRIES = 65_536;
+
+/** What a value is an attribute of. */
+export type TermKind = "tx" | "block";
+
+interface Epoch {
+  readonly number: number;
+  readonly first: bigint;
+}
+
+/** Heights, both included. */
+export interface Heights {
+  readonly from: bigint;
+  readonly to: bigint;
+}
+
+/** One block's occurrences of a term. */
+export interface Posting {
+  readonly height: bigint;
+  /** Ascending; empty for block terms. */
+  readonly indexes: readonly number[];
+}
+
+/** The text of a term: an attribute with a value, or the attribute alone. */
+export function termText(kind: TermKind, key: string, value?: string): string {
+  return value === undefined ? `${kind}\0${key}` : `${kind}\0${key}\0${value}`;
+}
+
+/** The postings as they are on disk now, whoever writes them. */
+export class PostingsReader {
+  readonly #tables: Pick<Database, "table">;
+
+  constructor(tables: Pick<Database, "table">) {
+    this.#tables = tables;
+  }
+
+  /** Occurrences of a term within some heights, in order of height. */
+  *find(text: string, heights: Heights): Generator<Posting> {
+    const term = termOf(text);
+    const epochs = this.epochs();
+    for (const [i, epoch] of epochs.entries()) {
+      const next = epochs[i + 1];
+      if (epoch.first > heights.to || (next !== undefined && next.first <= heights.from)) continue;
+      yield* this.#findInEpoch(epoch, term, heights);
+    }
+  }
+
+  protected epochs(): readonly Epoch[] {
+    return [...this.#tables.table(EPOCHS).iterate()].map(([key, value]) => ({
+      number: Buffer.from(key).readUInt32BE(),
+      first: bytesToUint64(value),
+    }));
+  }
+
+  *#findInEpoch(epoch: Epoch, term: Uint8Array, heights: Heights): Generator<Posting> {
+    const range: Range = { start: entryKey(epoch, term, heights.from), end: entryKey(epoch, term, heights.to + 1n) };
+    for (const [key, value] of this.#tables.table(TERMS).iterate(range)) {
+      const offset = Buffer.from(key.buffer, key.byteOffset, key.length).readUInt32BE(4 + TERM_BYTES);
+      yield { height: epoch.first + BigInt(offset), indexes: decodeIndexes(value) };
+    }
+  }
+}
+
+/** The postings for the one who writes them. */
+export class Postings extends PostingsReader {
+  readonly #epochs: Epoch[];
+  #entries = 0;
+
+  constructor(tables: Pick<Database, "table">) {
+    super(tables);
+    this.#epochs = [...super.epochs()];
+  }
+
+  /** The writes for a block's terms; they must become durable, or the process must end. */
+  writes(height: bigint, terms: ReadonlyMap<string, readonly number[]>): Write[] {
+    if (terms.size === 0) return [];
+    const writes: Write[] = [];
+    const epoch = this.#epochFor(height, writes);
+    this.#entries += terms.size;
+    for (const [text, indexes] of terms) {
+      writes.push({ table: TERMS, key: entryKey(epoch, termOf(text), height), value: encodeIndexes(indexes) });
+    }
+    return writes;
+  }
+
+  protected override epochs(): readonly Epoch[] {
+    return this.#epochs;
+  }
+
+  #epochFor(height: bigint, writes: Write[]): Epoch {
+    const newest = this.#epochs.at(-1);
+    if (newest !== undefined && this.#entries < EPOCH_ENTRIES && height - newest.first < 0xffff_ffffn) return newest;
+    const epoch = { number: (newest?.number ?? -1) + 1, first: height };
+    this.#epochs.push(epoch);
+    this.#entries = 0;
+    writes.push({ table: EPOCHS, key: uint32ToBytes(epoch.number), value: uint64ToBytes(height) });
+    return epoch;
+  }
+}
+
+function termOf(text: string): Uint8Array {
+  return sha256(toUtf8(text)).subarray(0, TERM_BYTES);
+}
+
+function entryKey(epoch: Epoch, term: Uint8Array, height: bigint): Uint8Array {
+  const key = Buffer.allocUnsafe(8 + TERM_BYTES);
+  key.writeUInt32BE(epoch.number);
+  key.set(term, 4);
+  const offset = Number(height - epoch.first);
+  key.writeUInt32BE(Math.min(Math.max(offset, 0), 0xffff_ffff), 4 + TERM_BYTES);
+  return key;
+}
+
+function uint32ToBytes(value: number): Uint8Array {
+  const out = Buffer.alloc(4);
+  out.writeUInt32BE(value);
+  return out;
+}
+
+function encodeIndexes(indexes: readonly number[]): Uint8Array {
+  const bytes: number[] = [];
+  let before = 0;
+  for (const index of indexes) {
+    let rest = index - before;
+    for (; rest > 0x7f; rest >>>= 7) bytes.push((rest & 0x7f) | 0x80);
+    bytes.push(rest);
+    before = index;
+  }
+  return Uint8Array.from(bytes);
+}
+
+function decodeIndexes(bytes: Uint8Array): number[] {
+  const reader = new BinaryReader(bytes);
+  const indexes: number[] = [];
+  let before = 0;
+  while (reader.pos < reader.len) {
+    before += reader.uint32();
+    indexes.push(before);
+  }
+  return indexes;
+}

@@ -1,0 +1,131 @@
+import type { AppEvent } from "../../../abci/index.ts";
+import type { Database, Write } from "../../../store/index.ts";
+import { append, equalBytes } from "../../../util/index.ts";
+import type { BlockReader, ExecutedBlock, ExecutedTx } from "../blocks/block-store.ts";
+import { txHash } from "../blocks/hashes.ts";
+import { POSTING_TABLES, Postings, PostingsReader, termText } from "./postings.ts";
+
+/** First 16 bytes of a transaction's hash -> height, index. */
+const TX_HASHES = "index/txs";
+/** First 16 bytes of a block's hash -> height. */
+const BLOCK_HASHES = "index/blocks";
+export const INDEX_TABLES: readonly string[] = [TX_HASHES, BLOCK_HASHES, ...POSTING_TABLES];
+
+const HASH_BYTES = 16;
+
+/** A committed transaction. */
+export interface FoundTx extends ExecutedTx {
+  readonly hash: Uint8Array;
+  readonly height: bigint;
+  readonly index: number;
+}
+
+/** Finds transactions and blocks by hash, and holds the postings that searches use. */
+export class TxReader {
+  readonly postings: PostingsReader;
+  readonly #tables: Pick<Database, "table">;
+  readonly #blocks: BlockReader;
+
+  constructor(
+    tables: Pick<Database, "table">,
+    blocks: BlockReader,
+    postings: PostingsReader = new PostingsReader(tables),
+  ) {
+    this.#tables = tables;
+    this.#blocks = blocks;
+    this.postings = postings;
+  }
+
+  /** The transaction with a hash of 32 bytes. */
+  tx(hash: Uint8Array): FoundTx | undefined {
+    const place = this.#tables.table(TX_HASHES).get(shortHash(hash));
+    if (place === undefined) return undefined;
+    const [height, index] = decodePlace(place);
+    const found = this.txAt(height, index);
+    return found !== undefined && equalBytes(found.hash, hash) ? found : undefined;
+  }
+
+  txAt(height: bigint, index: number): FoundTx | undefined {
+    const found = this.#blocks.tx(height, index);
+    return found === undefined ? undefined : { ...found, hash: txHash(found.tx), height, index };
+  }
+
+  /** Height of the block with a hash of 32 bytes. */
+  blockHeight(hash: Uint8Array): bigint | undefined {
+    const place = this.#tables.table(BLOCK_HASHES).get(shortHash(hash));
+    if (place === undefined) return undefined;
+    const [height] = decodePlace(place);
+    const found = this.#blocks.record(height)?.commit.blockId.hash;
+    return found !== undefined && equalBytes(found, hash) ? height : undefined;
+  }
+}
+
+/** The index for the one who writes it. */
+export class TxIndex extends TxReader {
+  readonly #written: Postings;
+
+  constructor(tables: Pick<Database, "table">, blocks: BlockReader) {
+    const postings = new Postings(tables);
+    super(tables, blocks, postings);
+    this.#written = postings;
+  }
+
+  /** The writes for a block; `hashes` are those of its transactions. */
+  writes(executed: ExecutedBlock, hashes: readonly Uint8Array[]): Write[] {
+    const { height } = executed.block.header;
+    const writes: Write[] = [
+      { table: BLOCK_HASHES, key: shortHash(executed.commit.blockId.hash), value: encodePlace(height, 0) },
+    ];
+    for (const [i, hash] of hashes.entries()) {
+      writes.push({ table: TX_HASHES, key: shortHash(hash), value: encodePlace(height, i) });
+    }
+    append(writes, this.#written.writes(height, blockTerms(executed)));
+    return writes;
+  }
+}
+
+/** Every indexed attribute of a block's transactions and of the block itself, with the transactions it occurs in. */
+function blockTerms(executed: ExecutedBlock): Map<string, number[]> {
+  const terms = new Map<string, number[]>();
+  for (const [i, { events }] of executed.txResults.entries()) {
+    forEachIndexed(events, (key, value) => {
+      add(terms, termText("tx", key, value), i);
+      add(terms, termText("tx", key), i);
+    });
+  }
+  forEachIndexed(executed.events, (key, value) => {
+    terms.set(termText("block", key, value), []);
+    terms.set(termText("block", key), []);
+  });
+  return terms;
+}
+
+function add(terms: Map<string, number[]>, text: string, index: number): void {
+  const known = terms.get(text);
+  if (known === undefined) terms.set(text, [index]);
+  else if (known[known.length - 1] !== index) known.push(index);
+}
+
+/** Calls back with `type.key` and value of every attribute that is marked for the index. */
+export function forEachIndexed(events: readonly AppEvent[], visit: (key: string, value: string) => void): void {
+  for (const { type, attributes } of events) {
+    for (const { key, value, index } of attributes) if (index) visit(`${type}.${key}`, value);
+  }
+}
+
+function shortHash(hash: Uint8Array): Uint8Array {
+  return hash.subarray(0, HASH_BYTES);
+}
+
+/** Height (8 bytes), index (4 bytes). */
+function encodePlace(height: bigint, index: number): Uint8Array {
+  const place = Buffer.allocUnsafe(12);
+  place.writeBigUInt64BE(height);
+  place.writeUInt32BE(index, 8);
+  return place;
+}
+
+function decodePlace(bytes: Uint8Array): [height: bigint, index: number] {
+  const place = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  return [place.readBigUInt64BE(), place.readUInt32BE(8)];
+}

@@ -1,0 +1,15 @@
+import type { PublicKey } from "../../wire/index.ts";
+
+/** An account as the ante checks and the modules see it. */
+export interface Account {
+  /** 20 bytes. */
+  readonly address: Uint8Array;
+  /** Given once, in the order in which accounts come into being. */
+  readonly number: bigint;
+  /** Number of transactions the account has signed; the next one carries this value. */
+  readonly sequence: bigint;
+  /** Known since the first transaction. */
+  readonly publicKey: PublicKey | undefined;
+  /** Set on the accounts that belong to a module: nobody holds a key for them. */
+  readonly module?: { readonly name: string; readonly permissions: readonly string[] } | undefined;
+}

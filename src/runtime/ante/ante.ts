@@ -1,0 +1,211 @@
+import type { Claim, Claimed, Claims } from "../../abci/index.ts";
+import { type DecimalCoin, decCeil, formatCoins, type IntCoin, sdkErrors, toBase64, toHex } from "../../util/index.ts";
+import type { AuthInfo } from "../../wire/gen/sdk/tx/v1beta1/tx_pb.js";
+import type { Context } from "../context.ts";
+import { EventSink } from "../events.ts";
+import type { GasCosts } from "../gas/metered.ts";
+import type { Account } from "./account.ts";
+import {
+  checkSignature,
+  checkSimulated,
+  consumeSignatureGas,
+  type SequenceRange,
+  type SignedBy,
+  signatureCount,
+  type VerifiedSignatures,
+} from "./signatures.ts";
+import { missingBytes } from "./simulated.ts";
+import type { PreparedTx } from "./tx.ts";
+
+/** Limits and prices of transactions (parameters of module auth). */
+export interface AnteParams {
+  readonly maxMemoCharacters: bigint;
+  readonly txSigLimit: bigint;
+  readonly txSizeCostPerByte: bigint;
+  readonly sigVerifyCostSecp256k1: bigint;
+}
+
+/** What the checks need of accounts. */
+export interface AnteAccounts {
+  get(ctx: Context, address: Uint8Array): Account | undefined;
+  set(ctx: Context, account: Account): void;
+  getParams(ctx: Context): AnteParams;
+  storeCosts(ctx: Context): GasCosts;
+}
+
+/** What the checks need of balances. */
+export interface AnteBank {
+  sendToModule(ctx: Context, from: Uint8Array, module: string, coins: readonly IntCoin[]): void;
+  /** Throws `sdk/5` unless an account holds these coins beside what is kept back of it. */
+  checkFunds(ctx: Context, address: Uint8Array, coins: readonly IntCoin[], keptBack: ReadonlyMap<string, bigint>): void;
+}
+
+export interface AnteOptions {
+  readonly accounts: AnteAccounts;
+  readonly bank: AnteBank;
+  /** Module account that takes the fees. */
+  readonly feeCollector: string;
+  /** What this node asks of a transaction before it relays it; one of these prices must be met. */
+  readonly minGasPrices: readonly DecimalCoin[];
+  /** Gas of a whole block now: a transaction that asks for more could never come into one. Negative = no limit. */
+  readonly maxBlockGas: () => bigint;
+}
+
+/** What else waits for a block while a transaction is checked. */
+export interface Waiting {
+  readonly claims: Pick<Claims, "of">;
+  /** The claim in whose place the transaction stands: its own, or that of the one which it replaces. */
+  readonly place?: Claim | undefined;
+}
+
+/** What is known of a transaction beside its content. */
+export interface AnteFacts {
+  readonly verified: VerifiedSignatures;
+  readonly waiting: Waiting | undefined;
+}
+
+/**
+ * The checks in front of the messages: they see to it that somebody who may pays for the work, and that every signer
+ * agreed. What they change (fee, sequence, public key) is kept even when the messages fail. State is read and written
+ * unmetered: the gas of the checks is that of the bytes and of the signatures. For the mempool nothing is changed or told.
+ */
+export function runAnte(ctx: Context, tx: PreparedTx, options: AnteOptions, { verified, waiting }: AnteFacts): void {
+  const params = options.accounts.getParams(ctx);
+  if (ctx.mode === "check") {
+    checkGasLimit(tx, options.maxBlockGas());
+    checkMinimumFee(tx, options.minGasPrices);
+  }
+  checkTimeout(ctx, tx);
+  checkMemo(tx, params);
+  consumeSizeGas(ctx, tx.size + (ctx.mode === "simulate" ? missingBytes(tx) : 0), params);
+  refuseGranter(tx.decoded.authInfo);
+  const isForMempool = ctx.mode === "check" || ctx.mode === "recheck";
+  const signed = loadSigners(ctx, tx, options.accounts, waiting);
+  checkSignatureCount(signed, params);
+  if (!isForMempool) emitSignatures(ctx, tx);
+  if (waiting !== undefined && isForMempool) checkFunds(ctx, tx, options.bank, waiting);
+  if (waiting !== undefined && !isForMempool) setAside(ctx, tx, options, waiting);
+  if (!isForMempool) deductFee(ctx, tx, options);
+  const signable = { ...tx.decoded.raw, decoded: tx.decoded };
+  for (const each of signed) {
+    consumeSignatureGas(ctx, each, params.sigVerifyCostSecp256k1);
+    if (ctx.mode === "simulate") checkSimulated(each);
+    else checkSignature(ctx, signable, each, verified);
+  }
+  if (isForMempool) return;
+  for (const { account, publicKey } of signed)
+    options.accounts.set(ctx, { ...account, publicKey, sequence: account.sequence + 1n });
+}
+
+export function checkGasLimit({ gasLimit }: Pick<PreparedTx, "gasLimit">, maxBlockGas: bigint): void {
+  if (maxBlockGas < 0n || gasLimit <= maxBlockGas) return;
+  throw sdkErrors.invalidGasLimit(`tx gas limit ${gasLimit} exceeds block max gas ${maxBlockGas}`, {
+    hint: `ask for at most --gas ${maxBlockGas}`,
+  });
+}
+
+export function checkMinimumFee(
+  { fee, gasLimit }: Pick<PreparedTx, "fee" | "gasLimit">,
+  prices: readonly DecimalCoin[],
+): void {
+  const required = prices.map(({ denom, amount }) => ({ denom, amount: decCeil(amount * gasLimit) }));
+  const paid = (coin: IntCoin) => fee.some(({ denom, amount }) => denom === coin.denom && amount >= coin.amount);
+  if (required.every(({ amount }) => amount === 0n) || required.some(paid)) return;
+  throw sdkErrors.insufficientFee(`insufficient fees; got: ${formatCoins(fee)} required: ${formatCoins(required)}`);
+}
+
+function checkTimeout(ctx: Context, { decoded }: PreparedTx): void {
+  const timeout = decoded.body.timeoutHeight;
+  if (timeout > 0n && ctx.height > timeout)
+    throw sdkErrors.txTimeoutHeight(`block height: ${ctx.height}, timeout height: ${timeout}`);
+}
+
+/** The limit counts bytes, which is what a node has to store. */
+function checkMemo({ decoded }: PreparedTx, { maxMemoCharacters: limit }: AnteParams): void {
+  const length = Buffer.byteLength(decoded.body.memo);
+  if (BigInt(length) > limit)
+    throw sdkErrors.memoTooLarge(`maximum number of characters is ${limit} but received ${length} characters`);
+}
+
+export function consumeSizeGas(ctx: Context, size: number, { txSizeCostPerByte }: AnteParams): void {
+  ctx.gas.consume(txSizeCostPerByte * BigInt(size), "txSize");
+}
+
+export function refuseGranter({ fee }: AuthInfo): void {
+  const granter = fee?.granter ?? "";
+  if (granter === "") return;
+  throw sdkErrors.notSupported(`fee grants do not exist on this chain, got granter ${granter.slice(0, 100)}`, {
+    hint: "leave the fee granter out",
+  });
+}
+
+function loadSigners(ctx: Context, tx: PreparedTx, accounts: AnteAccounts, waiting: Waiting | undefined): SignedBy[] {
+  const { authInfo, raw } = tx.decoded;
+  return tx.signers.map(({ address, text, publicKey: sent }, index) => {
+    const account = accounts.get(ctx, address);
+    if (account === undefined) throw sdkErrors.unknownAddress(unknownText(tx, text));
+    const claimed = waiting?.claims.of(toHex(address));
+    const publicKey = account.publicKey ?? claimed?.publicKey ?? sent;
+    if (publicKey === undefined && ctx.mode !== "simulate")
+      throw sdkErrors.invalidPubKey(`the account ${text} has no public key yet and the transaction brings none`);
+    const [info, signature] = [authInfo.signerInfos[index], raw.signatures[index]];
+    const sequences = sequencesOf(account, claimed, waiting?.place !== undefined);
+    return { index, account, publicKey, sent, info, signature, sequences };
+  });
+}
+
+/** A new transaction stands behind those that wait, one with a place among them. */
+function sequencesOf({ sequence }: Account, claimed: Claimed | undefined, hasPlace: boolean): SequenceRange {
+  const next = sequence + (claimed?.txs ?? 0n);
+  return hasPlace ? { first: sequence, last: next - 1n, next } : { first: next, last: next, next };
+}
+
+function unknownText({ feePayer }: PreparedTx, text: string): string {
+  return text === feePayer.text ? `fee payer address: ${text} does not exist` : `account ${text} does not exist`;
+}
+
+function checkSignatureCount(signed: readonly SignedBy[], { txSigLimit }: AnteParams): void {
+  const count = signed.reduce((sum, { publicKey }) => sum + signatureCount(publicKey), 0);
+  if (BigInt(count) > txSigLimit) throw sdkErrors.tooManySignatures(`signatures: ${count}, limit: ${txSigLimit}`);
+}
+
+function emitSignatures(ctx: Context, { signers, decoded }: PreparedTx): void {
+  signers.forEach(({ text }, i) => {
+    ctx.events.emit("tx", { acc_seq: `${text}/${decoded.authInfo.signerInfos[i]?.sequence ?? 0n}` });
+  });
+  for (const signature of decoded.raw.signatures) ctx.events.emit("tx", { signature: toBase64(signature) });
+}
+
+/** Whether the payer can pay this fee and those of all that wait. */
+export function checkFunds(
+  ctx: Context,
+  { feePayer, fee }: Pick<PreparedTx, "feePayer" | "fee">,
+  bank: AnteBank,
+  { claims, place }: Waiting,
+): void {
+  const payer = toHex(feePayer.address);
+  const spent = new Map(claims.of(payer)?.spent);
+  if (place?.payer === payer)
+    for (const { denom, amount } of place.fee) spent.set(denom, (spent.get(denom) ?? 0n) - amount);
+  const others = [...spent.keys()].filter((denom) => fee.every((coin) => coin.denom !== denom));
+  bank.checkFunds(ctx, feePayer.address, [...fee, ...others.map((denom) => ({ denom, amount: 0n }))], spent);
+}
+
+/** Takes what waiting transactions will pay out of what a simulation sees. */
+function setAside(
+  ctx: Context,
+  { signers }: PreparedTx,
+  { bank, feeCollector }: AnteOptions,
+  { claims }: Waiting,
+): void {
+  const quiet = ctx.with({ events: new EventSink() });
+  for (const { address } of signers) {
+    const spent = [...(claims.of(toHex(address))?.spent ?? [])].map(([denom, amount]) => ({ denom, amount }));
+    if (spent.length > 0) bank.sendToModule(quiet, address, feeCollector, spent);
+  }
+}
+
+function deductFee(ctx: Context, { feePayer, fee }: PreparedTx, { bank, feeCollector }: AnteOptions): void {
+  if (fee.length > 0) bank.sendToModule(ctx, feePayer.address, feeCollector, fee);
+  ctx.events.emit("tx", { fee: formatCoins(fee), fee_payer: feePayer.text });
+}

@@ -1,0 +1,125 @@
+import { equalBytes, sdkErrors, toHex } from "../../util/index.ts";
+import type { ModeInfo, SignerInfo } from "../../wire/gen/sdk/tx/v1beta1/tx_pb.js";
+import {
+  bitAt,
+  decodeMultiSignature,
+  encodeAddress,
+  encodeAminoPublicKey,
+  type PublicKey,
+  publicKeyAddress,
+  type SignableTx,
+  type SignerData,
+  SignMode,
+  verifySignature,
+} from "../../wire/index.ts";
+import type { Context } from "../context.ts";
+import type { Account } from "./account.ts";
+
+/** One signer with what is known of it on the chain and what the transaction says. */
+export interface SignedBy {
+  readonly index: number;
+  readonly account: Account;
+  /** The account's key, or the one that came with the transaction; unknown in simulations only. */
+  readonly publicKey: PublicKey | undefined;
+  /** The key that came with the transaction. */
+  readonly sent: PublicKey | undefined;
+  readonly info: SignerInfo | undefined;
+  readonly signature: Uint8Array | undefined;
+  /** The sequences that the transaction may have: one, unless it stands in the place of one that waits. */
+  readonly sequences: SequenceRange;
+}
+
+/** From the sequence of the account on the chain on; `next` is that of a further transaction. */
+export interface SequenceRange {
+  readonly first: bigint;
+  readonly last: bigint;
+  readonly next: bigint;
+}
+
+/** Signatures of one transaction known to be valid, by everything that their validity depends on beside its bytes. */
+export type VerifiedSignatures = Set<string>;
+
+/** How many signatures a key counts for: each member of a threshold key, whether it signs or not. */
+export function signatureCount(key: PublicKey | undefined): number {
+  return key?.type === "multisig" ? key.keys.length : 1;
+}
+
+/** Takes the gas before the work: one price for every signature that will be verified. */
+export function consumeSignatureGas(ctx: Context, { publicKey, info }: SignedBy, cost: bigint): void {
+  const count = publicKey?.type === "multisig" ? signingMembers(publicKey.keys.length, info?.modeInfo) : 1;
+  ctx.gas.consume(cost * BigInt(count), "ante verify: secp256k1");
+}
+
+function signingMembers(members: number, modeInfo: ModeInfo | undefined): number {
+  const bits = modeInfo?.sum.case === "multi" ? modeInfo.sum.value.bitarray : undefined;
+  if (bits === undefined) return members;
+  return Array.from({ length: members }, (_, i) => bitAt(bits, i)).filter(Boolean).length;
+}
+
+/**
+ * What chains ask of a simulated transaction, whose signatures nobody verifies: the sequence of the account, and of a
+ * threshold account the form of a threshold signature, without which the gas of its members could not be told.
+ */
+export function checkSimulated({ account, publicKey, info, signature, sequences }: SignedBy): void {
+  if (info === undefined || signature === undefined) throw sdkErrors.noSignatures();
+  checkSequence(sequences, info);
+  if (publicKey?.type !== "multisig") return;
+  const address = encodeAddress(account.address);
+  if (info.modeInfo?.sum.case !== "multi")
+    throw sdkErrors.unauthorized(
+      `${address} is an account of a multisig key: expected a multisignature, got a single one`,
+    );
+  const { bitarray, modeInfos } = info.modeInfo.sum.value;
+  const given = decodeMultiSignature(signature).length;
+  // Clients of the reference leave the bits out when they only ask for the gas.
+  const signing = bitarray === undefined ? modeInfos.length : signingMembers(publicKey.keys.length, info.modeInfo);
+  if (given !== modeInfos.length || given !== signing)
+    throw sdkErrors.unauthorized(
+      `${given} signatures and ${modeInfos.length} modes for ${signing} signing members of ${address}`,
+    );
+}
+
+function checkSequence({ first, last, next }: SequenceRange, { sequence }: SignerInfo): void {
+  if (first <= sequence && sequence <= last) return;
+  throw sdkErrors.wrongSequence(`account sequence mismatch, expected ${next}, got ${sequence}`);
+}
+
+/** Checks that the key belongs to the account, the sequence, and the signature itself. */
+export function checkSignature(ctx: Context, tx: SignableTx, signed: SignedBy, verified: VerifiedSignatures): void {
+  const { account, publicKey, info, signature, index } = signed;
+  if (publicKey === undefined || info === undefined || signature === undefined) throw sdkErrors.noSignatures();
+  checkKeyOwner(signed);
+  checkSequence(signed.sequences, info);
+  const { sequence } = info;
+  if (ctx.mode === "recheck") return;
+  const signer = { chainId: ctx.block.chainId, accountNumber: account.number, sequence };
+  const id = `${index}/${signer.chainId}/${signer.accountNumber}/${sequence}/${keyText(publicKey)}`;
+  if (verified.has(id)) return;
+  if (!verifySignature(tx, publicKey, { modeInfo: info.modeInfo, signature, signer })) throw badSignature(info, signer);
+  verified.add(id);
+}
+
+/**
+ * A stored key was checked when it was stored; one that came along must hash to the address. Amino JSON does not cover
+ * it: another key in its place would be the same transaction under another hash.
+ */
+function checkKeyOwner({ account, sent, index }: SignedBy): void {
+  const { publicKey: stored } = account;
+  if (sent === undefined || (stored !== undefined && keyText(sent) === keyText(stored))) return;
+  if (equalBytes(publicKeyAddress(sent), account.address)) return;
+  throw sdkErrors.invalidPubKey(
+    `pubKey does not match signer address ${encodeAddress(account.address)} with signer index: ${index}`,
+  );
+}
+
+function keyText(key: PublicKey): string {
+  return toHex(key.type === "multisig" ? encodeAminoPublicKey(key) : key.key);
+}
+
+function badSignature({ modeInfo }: SignerInfo, { accountNumber, sequence, chainId }: SignerData): Error {
+  const isDirect = modeInfo?.sum.case === "single" && modeInfo.sum.value.mode === SignMode.DIRECT;
+  const numbers = isDirect
+    ? `account number (${accountNumber}) and chain-id (${chainId})`
+    : `account number (${accountNumber}), sequence (${sequence}) and chain-id (${chainId})`;
+  return sdkErrors.unauthorized(`signature verification failed; please verify ${numbers}`);
+}

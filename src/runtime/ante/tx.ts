@@ -1,0 +1,131 @@
+import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
+import type { Any } from "@bufbuild/protobuf/wkt";
+import { formatCoins, type IntCoin, sdkErrors } from "../../util/index.ts";
+import type { AuthInfo } from "../../wire/gen/sdk/tx/v1beta1/tx_pb.js";
+import {
+  type DecodedTx,
+  decodeAddress,
+  decodeTx,
+  feePayer,
+  type Namespace,
+  namespaceOf,
+  type PublicKey,
+  publicKeyFromAny,
+  txSigners,
+  type Unpacked,
+} from "../../wire/index.ts";
+import { readCoins } from "../requests/coins.ts";
+import type { MessageRoute, Router } from "../router.ts";
+
+/** A message with the way to its handler. */
+export interface RoutedMessage {
+  readonly route: MessageRoute;
+  readonly value: MessageShape<DescMessage>;
+  /** Spelling of the message's type URL; its response is given the same. */
+  readonly namespace: Namespace;
+}
+
+/** One who must sign. */
+export interface TxSigner {
+  readonly address: Uint8Array;
+  readonly text: string;
+  /** The key that came with the transaction. */
+  readonly publicKey: PublicKey | undefined;
+}
+
+/** A transaction with everything that follows from its bytes alone. */
+export interface PreparedTx {
+  readonly size: number;
+  readonly decoded: DecodedTx;
+  readonly messages: readonly RoutedMessage[];
+  /** Signers of the messages in order, each once, then the fee payer when it is none of them. */
+  readonly signers: readonly TxSigner[];
+  readonly feePayer: TxSigner;
+  readonly fee: readonly IntCoin[];
+  readonly gasLimit: bigint;
+}
+
+const MAX_GAS = 2n ** 63n - 1n;
+
+/** Decodes a transaction strictly, once, and makes all checks that need no state. */
+export function prepareTx(bytes: Uint8Array, router: Router, mode: "signed" | "simulated" = "signed"): PreparedTx {
+  if (bytes.length === 0) throw sdkErrors.txDecode("tx bytes are empty");
+  const decoded = decodeTx(bytes);
+  const { body, authInfo, raw } = decoded;
+  if (body.extensionOptions.length > 0) throw sdkErrors.unknownExtension();
+  const messages = decoded.messages.map((message) => routeMessage(message, router));
+  if (messages.length === 0) throw sdkErrors.invalidRequest("must contain at least one message");
+  const gasLimit = readGasLimit(authInfo);
+  const fee = readFee(authInfo, mode);
+  for (const { route, value } of messages) route.method.validate(value);
+  const texts = txSigners(decoded.messages, authInfo.fee);
+  checkCounts(texts.length, authInfo.signerInfos.length, raw.signatures);
+  const signers = texts.map((text, i) => readSigner(text, authInfo.signerInfos[i]?.publicKey, mode));
+  return {
+    size: bytes.length,
+    decoded,
+    messages,
+    signers,
+    feePayer: payerOf(decoded, signers),
+    fee,
+    gasLimit,
+  };
+}
+
+function routeMessage({ value, ...type }: Unpacked, router: Router): RoutedMessage {
+  return { route: routeOf(type, router), value, namespace: namespaceOf(type.typeUrl) };
+}
+
+/** The way of messages of a type. Throws `sdk/6` where there is none. */
+export function routeOf({ typeUrl, schema }: Omit<Unpacked, "value">, router: Router): MessageRoute {
+  const route = router.message(schema);
+  if (route === undefined) throw sdkErrors.unknownRequest(`no handler for ${JSON.stringify(typeUrl.slice(0, 128))}`);
+  return route;
+}
+
+export function readGasLimit({ fee }: AuthInfo): bigint {
+  const gasLimit = fee?.gasLimit ?? 0n;
+  if (gasLimit > MAX_GAS) throw sdkErrors.invalidRequest(`invalid gas supplied; ${gasLimit} > ${MAX_GAS}`);
+  return gasLimit;
+}
+
+/** Clients that pay a price of gas ask for their gas with a fee of nothing in it, since it is not known yet. */
+export function readFee(authInfo: AuthInfo, mode: "signed" | "simulated"): IntCoin[] {
+  const coins = authInfo.fee?.amount ?? [];
+  const amount = mode === "signed" ? coins : coins.filter((coin) => coin.amount !== "0");
+  try {
+    return readCoins(amount);
+  } catch (cause) {
+    throw sdkErrors.insufficientFee(`invalid fee amount: ${formatCoins(amount).slice(0, 200)}`, { cause });
+  }
+}
+
+function checkCounts(signers: number, infos: number, signatures: readonly Uint8Array[]): void {
+  if (signatures.length === 0) throw sdkErrors.noSignatures();
+  if (signatures.length !== signers)
+    throw sdkErrors.unauthorized(`wrong number of signers; expected ${signers}, got ${signatures.length}`);
+  if (infos !== signers)
+    throw sdkErrors.unauthorized(`wrong number of signer infos; expected ${signers}, got ${infos}`);
+}
+
+export function readSigner(text: string, key: Any | undefined, mode: "signed" | "simulated"): TxSigner {
+  const address = decodeAddress(text);
+  // Clients that only ask for the gas send a key without content.
+  if (key === undefined || (mode === "simulated" && key.value.length === 0))
+    return { address, text, publicKey: undefined };
+  const publicKey = publicKeyFromAny(key);
+  const members = publicKey.type === "multisig" ? publicKey.keys : [publicKey];
+  if (members.some(({ type }) => type !== "secp256k1"))
+    throw sdkErrors.invalidPubKey("ed25519 keys belong to validators and sign no transactions");
+  return { address, text, publicKey };
+}
+
+function payerOf({ authInfo }: DecodedTx, signers: readonly TxSigner[]): TxSigner {
+  const text = feePayer(
+    signers.map((each) => each.text),
+    authInfo.fee,
+  );
+  const payer = signers.find((each) => each.text === text);
+  if (payer === undefined) throw sdkErrors.noSignatures("nobody signs this transaction");
+  return payer;
+}

@@ -1,0 +1,80 @@
+import { sdkErrors } from "../../util/index.ts";
+
+/** Counts the gas of one transaction. Exceeding the limit throws `sdk/11`. */
+export interface GasMeter {
+  readonly limit: bigint;
+  readonly used: bigint;
+  /** `descriptor` names what the gas was for; it ends up in the out-of-gas text. */
+  consume(amount: bigint, descriptor: string): void;
+}
+
+/** A meter that never refuses: block processing, queries, simulation. */
+export function infiniteGas(): GasMeter {
+  return makeMeter(undefined);
+}
+
+export function limitedGas(limit: bigint): GasMeter {
+  return makeMeter(limit);
+}
+
+/** A meter that looks up whenever gas is taken: what `watch` throws ends the work in the midst of a message. */
+export function watchedGas(meter: GasMeter, watch: () => void): GasMeter {
+  return {
+    limit: meter.limit,
+    get used() {
+      return meter.used;
+    },
+    consume(amount, descriptor) {
+      watch();
+      meter.consume(amount, descriptor);
+    },
+  };
+}
+
+function makeMeter(limit: bigint | undefined): GasMeter {
+  let used = 0n;
+  return {
+    limit: limit ?? 0n,
+    get used() {
+      return used;
+    },
+    consume(amount, descriptor) {
+      used += amount;
+      if (limit !== undefined && used > limit) {
+        throw sdkErrors.outOfGas(`out of gas in location: ${descriptor}; gasWanted: ${limit}, gasUsed: ${used}`);
+      }
+    },
+  };
+}
+
+/** Gas that the transactions of one block have used together. */
+export class BlockGas {
+  readonly #limit: bigint;
+  #used = 0n;
+
+  /** A negative limit is none. */
+  constructor(limit: bigint) {
+    this.#limit = limit;
+  }
+
+  /** Whether nothing is left for a further transaction. */
+  get isSpent(): boolean {
+    return this.#limit >= 0n && this.#used >= this.#limit;
+  }
+
+  /** Counts what a transaction used, be it too much; answers whether it was within the limit. */
+  add(gas: bigint): boolean {
+    this.#used += gas;
+    return this.#limit < 0n || this.#used <= this.#limit;
+  }
+}
+
+/** Of a transaction that begins when the block has no gas left: nothing of it is run, and it pays nothing. */
+export function noBlockGasLeft(): Error {
+  return sdkErrors.outOfGas("no block gas left to run tx");
+}
+
+/** Of a transaction whose own gas goes beyond what the block has left: its messages are undone, and it pays. */
+export function beyondBlockGas(wanted: bigint, used: bigint): Error {
+  return sdkErrors.outOfGas(`out of gas in location: block gas meter; gasWanted: ${wanted}, gasUsed: ${used}`);
+}

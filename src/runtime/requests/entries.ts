@@ -1,0 +1,19 @@
+import { errorText } from "../../util/index.ts";
+
+/**
+ * What is wrong with a list in a genesis state, one sentence for each bad entry: `providers[3]: ...`. `identify` throws
+ * when it refuses an entry, otherwise it returns what may stand in the list once.
+ */
+export function entryProblems<T>(name: string, list: readonly T[], identify: (entry: T) => string): string[] {
+  const seen = new Set<string>();
+  return list.flatMap((entry, i) => {
+    try {
+      const id = identify(entry);
+      if (seen.has(id)) return [`${name}[${i}]: ${id} is there twice`];
+      seen.add(id);
+      return [];
+    } catch (error) {
+      return [`${name}[${i}]: ${errorText(error)}`];
+    }
+  });
+}

@@ -1,0 +1,333 @@
+import { create } from "@bufbuild/protobuf";
+import type { CheckTx, Claim } from "../../abci/index.ts";
+import type { MultiStore } from "../../store/index.ts";
+import { type IntCoin, SvcError, sdkErrors, toHex } from "../../util/index.ts";
+import { TxMsgDataSchema } from "../../wire/gen/sdk/base/abci/v1beta1/abci_pb.js";
+import { encodeMessage, readEnvelope } from "../../wire/index.ts";
+import { type AnteFacts, type AnteOptions, runAnte, type Waiting } from "../ante/ante.ts";
+import { checkPayer, type LargeTx, READ_WHOLE_BYTES } from "../ante/payer.ts";
+import type { VerifiedSignatures } from "../ante/signatures.ts";
+import { type PreparedTx, prepareTx, readGasLimit, routeOf } from "../ante/tx.ts";
+import { type BlockInfo, type BlockProblem, Context, type Mode } from "../context.ts";
+import { type Event, EventSink } from "../events.ts";
+import { failureOf, isPanic } from "../failure.ts";
+import {
+  type BlockGas,
+  beyondBlockGas,
+  type GasMeter,
+  infiniteGas,
+  limitedGas,
+  noBlockGasLeft,
+  watchedGas,
+} from "../gas/gas.ts";
+import { StatusError } from "../requests/query-failure.ts";
+import type { Router } from "../router.ts";
+import { type StoredEvent, storedEvents, storedMessageEvents, successLog } from "./logs.ts";
+import { type MessageResult, runMessages } from "./messages.ts";
+import { TxCache } from "./tx-cache.ts";
+
+/** Result of a transaction, in the fields of `ExecTxResult`. */
+export interface TxOutcome {
+  readonly code: number;
+  readonly codespace: string;
+  /** `TxMsgData` with the responses. */
+  readonly data: Uint8Array;
+  /** JSON of the logs, or the text of the error. */
+  readonly log: string;
+  readonly gasWanted: bigint;
+  readonly gasUsed: bigint;
+  readonly events: readonly StoredEvent[];
+}
+
+/** Outcome of the checks, with what the mempool has to know of the transaction. */
+export interface CheckOutcome extends TxOutcome {
+  /** Undefined when the transaction could not be read. */
+  readonly claim: Claim | undefined;
+}
+
+/** The state a transaction runs on. Changes that are kept are flushed into `stores`. */
+export interface TxEnvironment {
+  readonly block: BlockInfo;
+  readonly stores: MultiStore;
+  /** What waits for a block already; for checks and simulations. */
+  readonly waiting?: Waiting;
+}
+
+export interface TxRunnerOptions {
+  readonly router: Router;
+  readonly ante: AnteOptions;
+  /** Bytes of checked transactions whose decoded form and verified signatures are remembered. */
+  readonly cacheBytes: number;
+  /** Told of programming errors. */
+  readonly report?: (problem: BlockProblem) => void;
+}
+
+/** What a simulation may take, since nobody pays for it. */
+export interface SimulationLimits {
+  readonly maxGas: bigint;
+  readonly maxMessages: number;
+  /** Called before each message and with every gas that is taken; throws when the time is over. */
+  checkTime(): void;
+}
+
+const NOTHING = new Uint8Array(0);
+/** Prices of gas in claims have 18 decimals. */
+const PRICE_UNIT = 10n ** 18n;
+
+/** Runs transactions: checks them for the mempool, executes them in blocks, simulates them. */
+export class TxRunner {
+  readonly #router: Router;
+  readonly #ante: AnteOptions;
+  readonly #cache: TxCache;
+  readonly #report: (problem: BlockProblem) => void;
+
+  constructor({ router, ante, cacheBytes, report }: TxRunnerOptions) {
+    this.#router = router;
+    this.#ante = ante;
+    this.#cache = new TxCache(cacheBytes);
+    this.#report = report ?? (() => {});
+  }
+
+  /**
+   * Runs the ante checks alone; changes nothing. `recheck` is for transactions that passed before: it verifies no signature
+   * again. What is only tried is not remembered.
+   */
+  check(env: TxEnvironment, bytes: Uint8Array, kind: CheckTx["kind"]): CheckOutcome {
+    const run = new Run(env, kind === "recheck" ? "recheck" : "check");
+    try {
+      const known = this.#cache.get(bytes);
+      const verified: VerifiedSignatures = known?.verified ?? new Set();
+      if (known === undefined && bytes.length > READ_WHOLE_BYTES) this.#checkPayer(run, bytes, verified);
+      const tx = run.begin(known?.tx ?? prepareTx(bytes, this.#router));
+      run.check(tx, this.#ante, verified);
+      if (known === undefined && kind !== "trial") this.#cache.add(bytes, { tx, verified });
+      return { ...run.pass(tx), claim: claimOf(tx) };
+    } catch (error) {
+      return { ...this.#fail(run, error), claim: run.tx === undefined ? undefined : claimOf(run.tx) };
+    }
+  }
+
+  /**
+   * Executes a transaction of a block, whose gas it takes from `blockGas`. The fee and the sequence are kept even when a
+   * message fails.
+   */
+  deliver(env: TxEnvironment, bytes: Uint8Array, blockGas: BlockGas): TxOutcome {
+    const run = new Run(env, "deliver", blockGas);
+    try {
+      if (blockGas.isSpent) throw noBlockGasLeft();
+      const known = this.#cache.get(bytes);
+      this.#cache.delete(bytes);
+      const tx = run.begin(known?.tx ?? prepareTx(bytes, this.#router));
+      run.ante(tx, this.#ante, known?.verified ?? new Set());
+      return run.succeed(run.messages(tx, this.#ante));
+    } catch (error) {
+      run.countInBlock();
+      return this.#fail(run, error);
+    }
+  }
+
+  /** Before the many messages of a transaction are read, somebody has to be there who can pay and who signed it. */
+  #checkPayer(run: Run, bytes: Uint8Array, verified: VerifiedSignatures): void {
+    const envelope = readEnvelope(bytes);
+    const { first } = envelope;
+    if (first === undefined) throw sdkErrors.invalidRequest("must contain at least one message");
+    routeOf(first, this.#router);
+    run.checkPayer({ size: bytes.length, envelope }, this.#ante, verified);
+  }
+
+  /**
+   * Runs a transaction without signatures and whatever its own gas limit, and forgets its changes. Throws what `deliver`
+   * would report, with a status.
+   */
+  simulate(
+    env: TxEnvironment,
+    bytes: Uint8Array,
+    { maxGas, maxMessages, checkTime }: SimulationLimits,
+  ): { readonly outcome: TxOutcome; readonly results: MessageResult[] } {
+    const run = new Run({ ...env, stores: env.stores.branch() }, "simulate");
+    try {
+      const tx = run.begin(prepareTx(bytes, this.#router, "simulated"), watchedGas(limitedGas(maxGas), checkTime));
+      if (tx.messages.length > maxMessages)
+        throw sdkErrors.invalidRequest(`a simulation takes at most ${maxMessages} messages, not ${tx.messages.length}`);
+      run.ante(tx, this.#ante, new Set());
+      const results = run.messages(tx, this.#ante, checkTime);
+      return { outcome: run.succeed(results), results };
+    } catch (error) {
+      if (!(error instanceof SvcError)) throw error;
+      throw new StatusError("Unknown", error, `${error.message} with gas used: '${run.gasUsed}'`);
+    }
+  }
+
+  /** Addresses of the signers of a transaction that is to be simulated. Throws when it cannot be read. */
+  signers(bytes: Uint8Array): readonly Uint8Array[] {
+    return prepareTx(bytes, this.#router, "simulated").signers.map(({ address }) => address);
+  }
+
+  /** The gas that a transaction asks for; undefined of bytes that this application cannot read. Costs no state. */
+  gasWanted(bytes: Uint8Array): bigint | undefined {
+    try {
+      return (this.#cache.get(bytes)?.tx ?? prepareTx(bytes, this.#router)).gasLimit;
+    } catch {
+      return undefined;
+    }
+  }
+
+  #fail(run: Run, error: unknown): TxOutcome {
+    if (isPanic(error)) this.#report({ item: "transaction", height: run.height, error });
+    return run.fail(error);
+  }
+}
+
+/** One run of one transaction. */
+class Run {
+  tx: PreparedTx | undefined;
+  readonly #env: TxEnvironment;
+  readonly #mode: Mode;
+  readonly #blockGas: BlockGas | undefined;
+  #isCounted = false;
+  #gas: GasMeter = infiniteGas();
+  #anteEvents: readonly Event[] = [];
+
+  constructor(env: TxEnvironment, mode: Mode, blockGas?: BlockGas) {
+    this.#env = env;
+    this.#mode = mode;
+    this.#blockGas = blockGas;
+  }
+
+  get height(): bigint {
+    return this.#env.block.height;
+  }
+
+  get gasUsed(): bigint {
+    return this.#gas.used;
+  }
+
+  begin(tx: PreparedTx, gas: GasMeter = limitedGas(tx.gasLimit)): PreparedTx {
+    this.tx = tx;
+    this.#gas = gas;
+    return tx;
+  }
+
+  ante(tx: PreparedTx, options: AnteOptions, verified: VerifiedSignatures): void {
+    this.#anteEvents = this.#onBranch((ctx) => {
+      runAnte(ctx, tx, options, this.#facts(verified));
+      return ctx.events.all();
+    });
+  }
+
+  /** The same checks where they change nothing. */
+  check(tx: PreparedTx, options: AnteOptions, verified: VerifiedSignatures): void {
+    const { block, stores } = this.#env;
+    const ctx = new Context({ block, mode: this.#mode, stores, gas: this.#gas });
+    runAnte(ctx, tx, options, this.#facts(verified));
+  }
+
+  /** The part of them that comes before a large transaction is read, with gas of its own. */
+  checkPayer(tx: LargeTx, options: AnteOptions, verified: VerifiedSignatures): void {
+    const { block, stores } = this.#env;
+    const gas = limitedGas(readGasLimit(tx.envelope.authInfo));
+    checkPayer(new Context({ block, mode: this.#mode, stores, gas }), tx, options, this.#facts(verified));
+  }
+
+  #facts(verified: VerifiedSignatures): AnteFacts {
+    return { verified, waiting: this.#env.waiting };
+  }
+
+  /** Of a check that went well. */
+  pass({ gasLimit }: PreparedTx): TxOutcome {
+    return {
+      code: 0,
+      codespace: "",
+      data: NOTHING,
+      log: "[]",
+      gasWanted: gasLimit,
+      gasUsed: this.#gas.used,
+      events: [],
+    };
+  }
+
+  messages(tx: PreparedTx, { accounts }: AnteOptions, before?: () => void): MessageResult[] {
+    return this.#onBranch((ctx) => {
+      const run = { costs: accounts.storeCosts(ctx), ...(before === undefined ? {} : { before }) };
+      const results = runMessages(ctx, tx.messages, run);
+      if (!this.countInBlock()) throw beyondBlockGas(tx.gasLimit, this.#gas.used);
+      return results;
+    });
+  }
+
+  /** Takes the gas from that of the block, once; answers whether the block had so much left. */
+  countInBlock(): boolean {
+    if (this.#isCounted) return true;
+    this.#isCounted = true;
+    const { used, limit } = this.#gas;
+    return this.#blockGas?.add(used < limit ? used : limit) ?? true;
+  }
+
+  succeed(results: readonly MessageResult[]): TxOutcome {
+    const perMessage = results.map(({ events }) => events);
+    const data = create(TxMsgDataSchema, { msgResponses: results.map(({ response }) => response) });
+    return {
+      code: 0,
+      codespace: "",
+      data: results.length === 0 ? NOTHING : encodeMessage(TxMsgDataSchema, data),
+      log: successLog(this.#withFee(perMessage)),
+      gasWanted: this.tx?.gasLimit ?? 0n,
+      gasUsed: this.#gas.used,
+      events: [
+        ...storedEvents(this.#anteEvents),
+        ...perMessage.flatMap((events, index) =>
+          storedMessageEvents(events, index, this.tx?.messages[index]?.route.typeUrls ?? []),
+        ),
+      ],
+    };
+  }
+
+  /** The events of the ante checks stay: the fee was taken. Those of failed messages never come out. */
+  fail(error: unknown): TxOutcome {
+    const { codespace, code, log } = failureOf(error);
+    const gasWanted = this.tx?.gasLimit ?? 0n;
+    const events = storedEvents(this.#anteEvents);
+    return { code, codespace, data: NOTHING, log, gasWanted, gasUsed: this.#gas.used, events };
+  }
+
+  /** The fee's transfer belongs to the log of the first message when that is one of the marketplace. */
+  #withFee(perMessage: readonly (readonly Event[])[]): (readonly Event[])[] {
+    const [first, ...rest] = perMessage;
+    if (first === undefined || this.tx?.messages[0]?.route.logsFee !== true) return [...perMessage];
+    const fee = this.#anteEvents.filter(({ type }) => type === "transfer" || type === "message");
+    const [action, ...own] = first;
+    return [action === undefined ? fee : [action, ...fee, ...own], ...rest];
+  }
+
+  #onBranch<T>(work: (ctx: Context) => T): T {
+    const stores = this.#env.stores.branch();
+    const events = new EventSink();
+    const result = work(new Context({ block: this.#env.block, mode: this.#mode, stores, gas: this.#gas, events }));
+    stores.flush();
+    return result;
+  }
+}
+
+/** What a transaction takes as long as it waits. */
+function claimOf({ signers, feePayer, fee, gasLimit, decoded }: PreparedTx): Claim {
+  const { signerInfos } = decoded.authInfo;
+  return {
+    signers: signers.map(({ address, publicKey }, i) => {
+      return { account: toHex(address), sequence: signerInfos[i]?.sequence ?? 0n, publicKey };
+    }),
+    payer: toHex(feePayer.address),
+    fee,
+    gasPrice: gasPrice(fee, gasLimit),
+    timeoutHeight: decoded.body.timeoutHeight,
+  };
+}
+
+function gasPrice(fee: readonly IntCoin[], gas: bigint): bigint {
+  const prices = gas === 0n ? [] : fee.map(({ amount }) => (amount * PRICE_UNIT) / gas);
+  return (
+    prices.reduce(
+      (least: bigint | undefined, price) => (least === undefined || price < least ? price : least),
+      undefined,
+    ) ?? 0n
+  );
+}

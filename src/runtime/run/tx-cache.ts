@@ -1,0 +1,61 @@
+import { sha256 } from "../../crypto/index.ts";
+import { toHex } from "../../util/index.ts";
+import type { PreparedTx } from "../ante/tx.ts";
+
+interface Entry {
+  readonly tx: PreparedTx;
+  /** Signatures of the transaction that were found valid, each with all that its validity depends on. */
+  readonly verified: Set<string>;
+}
+
+/**
+ * Transactions that passed the checks of the mempool: what was decoded and which signatures were verified is not done
+ * again when they come in a block. Everything kept follows from the hash of the bytes, so a node with the entry and one
+ * without it come to the same result. Bounded by the bytes of the transactions; the oldest leave first.
+ */
+export class TxCache {
+  readonly #entries = new Map<string, Entry>();
+  /**
+   * Hashes of what was added: an engine of this process hands over the same bytes again, in its proposal and in its block.
+   * Of others nothing is known by identity alone, since a database may fill one buffer anew.
+   */
+  readonly #hashes = new WeakMap<Uint8Array, string>();
+  readonly #maxBytes: number;
+  #bytes = 0;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  get(bytes: Uint8Array): Entry | undefined {
+    return this.#entries.get(this.#hashOf(bytes));
+  }
+
+  add(bytes: Uint8Array, entry: Entry): void {
+    const hash = this.#hashOf(bytes);
+    if (bytes.length > this.#maxBytes || this.#entries.has(hash)) return;
+    this.#entries.set(hash, entry);
+    this.#hashes.set(bytes, hash);
+    this.#bytes += bytes.length;
+    for (const [oldest, { tx }] of this.#entries) {
+      if (this.#bytes <= this.#maxBytes) return;
+      this.#remove(oldest, tx);
+    }
+  }
+
+  /** Forgets a transaction that has been in a block. */
+  delete(bytes: Uint8Array): void {
+    const hash = this.#hashOf(bytes);
+    const entry = this.#entries.get(hash);
+    if (entry !== undefined) this.#remove(hash, entry.tx);
+  }
+
+  #remove(hash: string, { size }: PreparedTx): void {
+    this.#entries.delete(hash);
+    this.#bytes -= size;
+  }
+
+  #hashOf(bytes: Uint8Array): string {
+    return this.#hashes.get(bytes) ?? toHex(sha256(bytes));
+  }
+}
