@@ -62,7 +62,10 @@ function extendedFile() {
   const messageType = EXTENDED.map((name) => create(descriptor.DescriptorProtoSchema, { name }));
   const file = { name: "google/protobuf/descriptor.proto", package: "google.protobuf", syntax: "proto2", messageType };
   const json = JSON.stringify(bake(create(descriptor.FileDescriptorProtoSchema, file)));
+  // The server of gRPC asks which rpcs may be called by GET.
+  const idempotency = JSON.stringify(descriptor.MethodOptions_IdempotencyLevel);
   return `import { fileDesc } from "../../../codegenv2/file.js";
+export const MethodOptions_IdempotencyLevel = ${idempotency};
 export const file_google_protobuf_descriptor = /*@__PURE__*/ fileDesc(${JSON.stringify(json)});`;
 }
 
