@@ -27,7 +27,7 @@ const flagsOf = ({ spec }: Command): readonly FlagSpec[] => [...(spec.flags ?? [
 const below = (prefix: string): Command[] =>
   tree.filter(({ words }) => words === prefix || words.startsWith(`${prefix} `));
 
-/** Parts of the tree that the specification is about: each command there has its row, and each flag of it. */
+/** Parts of the command tree that docs/specification/ covers: each command there has its row, and each of its flags. */
 const SECTIONS = [
   ...["svc version", "svc keys", "svc provider run"],
   ...["svc tx bank", "svc tx provider create", "svc tx cert create server"],

@@ -1,4 +1,4 @@
-/** Names and numbers of the network that users meet, in one place (architecture section 9). */
+/** Names and numbers of the network that users meet, in one place. */
 
 export const BECH32_PREFIX = "svc";
 export const COIN_TYPE = 118;

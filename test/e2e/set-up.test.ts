@@ -17,7 +17,7 @@ import {
   webFile,
 } from "../support/index.ts";
 
-/** The set-up of a provider, each line typed at a terminal as the specification has it. `npm test` runs it on every change. */
+/** The set-up of a provider, each line typed at a terminal as docs/specification/set-up.md has it. `npm test` runs it on every change. */
 
 const PASSPHRASE = "a passphrase of nine words";
 const PASS: Answer = ["Enter keyring passphrase:", PASSPHRASE];

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { cliChain, type Json } from "../../../test/cli/chain.ts";
 
-/** Results and events as the specification documents them, field by field and attribute by attribute. */
+/** Results and events as docs/specification/ documents them, field by field and attribute by attribute. */
 
 const chain = await cliChain("alice", "bob");
 const { alice = "", bob = "" } = chain.addresses;

@@ -13,7 +13,7 @@ function hash(...parts: readonly Uint8Array[]): Uint8Array {
 
 type Leaf = { readonly path: Uint8Array; readonly hash: Uint8Array };
 
-/** The specification word by word: recompute everything, sharing nothing with the tree under test. */
+/** The definition of the root word by word: recompute everything, sharing nothing with the tree under test. */
 function naiveRoot(state: ReadonlyMap<string, string>): string {
   const leaves = [...state].map(([key, value]): Leaf => {
     const path = hash(toUtf8(key));

@@ -53,7 +53,7 @@ export interface AdoptedLease {
   readonly generation: number;
 }
 
-/** An event of a lease, in the shape the gateway sends (provider facts, section 4.1 kubeevents). */
+/** An event of a lease, in the shape that the gateway sends. */
 export interface ClusterEvent {
   readonly type: "Normal" | "Warning";
   readonly reason: string;
