@@ -69,7 +69,10 @@ export interface ApplicationOptions {
   readonly set: ModuleSet;
   /** What this node asks of a transaction before it relays it: one of these prices. None = free. */
   readonly minGasPrices?: readonly DecimalCoin[];
-  /** Gas of a whole block of a chain that began before the state held it; negative, as unless given, is no limit. */
+  /**
+   * Gas of a whole block of a chain that began before the state held it; a negative number, the default, means no
+   * limit.
+   */
   readonly maxBlockGas?: bigint;
   /** Bounds the time that simulations take from blocks; no bound when left out. */
   readonly simulationTurn?: SimulationTurn;

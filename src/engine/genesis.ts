@@ -138,7 +138,7 @@ function validatorFromJson(fields: Fields): GenesisValidator {
   return { address, pubKey, power, name: fields.has("name") ? fields.text("name", true) : "" };
 }
 
-/** The fields of a JSON object; faults are told with the path of the field. */
+/** The fields of a JSON object; errors name the path of the field. */
 class Fields {
   readonly value: Readonly<Record<string, unknown>>;
   readonly #path: string;

@@ -8,7 +8,7 @@ import { writeWhole } from "./home.ts";
 const SECRET_MODE = 0o600;
 const SEED_BYTES = 32;
 
-/** The seed in a key file, made when there is none. */
+/** The seed in a key file, which is created if missing. */
 export function loadOrMakeKey(path: string, write: (path: string, seed: Uint8Array) => void): Uint8Array {
   if (existsSync(path)) return readKeyFile(path);
   const seed = generateEd25519Seed();

@@ -7,7 +7,7 @@ export interface NodeInfo {
   readonly moniker: string;
   /** Where JSON-RPC listens, as `tcp://host:port`; there are no peers: nothing but the servers listens. */
   readonly rpcAddress: string;
-  /** Our own version; the engine's dialect is told as `version`. */
+  /** Our own version; `version` is that of the engine's dialect. */
   readonly applicationVersion: string;
   /** Prices per unit of gas below which it refuses transactions. */
   readonly minGasPrices: readonly DecimalCoin[];

@@ -133,7 +133,7 @@ function makeEngine(parts: NodeOptions & { database: Database; genesis: Genesis;
   return { app, engine, ended };
 }
 
-/** What the application is told; also used to open the state without a running node. */
+/** Options of the application; also used to open the state without a running node. */
 export function appOptions(
   { config, logger, version }: Pick<NodeOptions, "config" | "logger" | "version">,
   database: Database,

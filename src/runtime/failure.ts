@@ -7,7 +7,7 @@ export interface Failure {
   readonly log: string;
 }
 
-/** What the network is told of a programming error; the text thrown may differ between machines and stays local. */
+/** What the network sees of a programming error; the text thrown may differ between machines and stays local. */
 const PANIC_TEXT = "internal error while executing, see the log of the node: panic";
 
 /** Turns anything thrown into a result. Only the product's own errors show their text. */
@@ -21,5 +21,8 @@ export function isPanic(error: unknown): boolean {
   return !(error instanceof SvcError);
 }
 
-/** The node leaves a query or a simulation undone: neither a fault nor a refusal, so it never becomes a result by itself. */
+/**
+ * The node leaves a query or a simulation undone: neither a fault nor a refusal, so it never becomes a result by
+ * itself.
+ */
 export class GivenUp extends Error {}

@@ -27,7 +27,8 @@ export interface KVReader {
 /**
  * An ordered map from bytes to bytes.
  *
- * Keys have 1 to {@link MAX_KEY_BYTES} bytes, values at least one. Values handed in belong to the store: a caller must not change them later.
+ * Keys have 1 to {@link MAX_KEY_BYTES} bytes, values at least one. Values handed in belong to the store: a caller must
+ * not change them later.
  */
 export interface KVStore extends KVReader {
   set(key: Uint8Array, value: Uint8Array): void;
@@ -42,7 +43,7 @@ export function prefixRange(prefix: Uint8Array): { readonly start: Uint8Array; r
   return { start: prefix, end: prefixEnd(prefix) };
 }
 
-/** The first key behind all keys that begin with `prefix`; undefined when there is none. */
+/** The first key after all keys that begin with `prefix`; undefined if there is none. */
 export function prefixEnd(prefix: Uint8Array): Uint8Array | undefined {
   for (let i = prefix.length - 1; i >= 0; i--) {
     const byte = prefix[i] ?? 0xff;

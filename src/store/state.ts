@@ -36,7 +36,7 @@ export interface ProvenValue {
 
 /** Where a block is executed: changes over the last committed state, which only `commit` makes last. */
 export class StateBranch extends CacheMultiStore {
-  /** The commit this branch is over; a branch is of no use after the next one. */
+  /** The commit that this branch is over; a branch cannot be used after the next one. */
   readonly generation: number;
 
   constructor(committed: MultiReader, generation: number) {
@@ -61,8 +61,8 @@ interface NamedStore {
 }
 
 /**
- * The entry with which every store begins: a proof that a key is not there (ICS 23) shows the keys beside it, so an empty
- * store could prove nothing. `checkPrefixes` keeps modules away from its key.
+ * The entry with which every store begins: a proof that a key is not there (ICS 23) shows the keys beside it, so an
+ * empty store could prove nothing. `checkPrefixes` keeps modules away from its key.
  */
 const FIRST_ENTRY: Change = [Uint8Array.of(RESERVED_PREFIX), PRESENT];
 

@@ -19,7 +19,7 @@ interface Simulated {
 export interface AppReaderOptions {
   readonly set: ModuleSet;
   readonly version: string;
-  /** Gas of a whole block of a chain that began before the state held it; negative is no limit. */
+  /** Gas of a whole block of a chain that began before the state held it; a negative number means no limit. */
   readonly maxBlockGas: bigint;
   /** Told of programming errors. */
   readonly report?: (problem: BlockProblem) => void;

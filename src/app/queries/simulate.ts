@@ -22,7 +22,7 @@ export type SimulationTurn = <T>(run: (checkTime: () => void) => T) => T;
 export interface SimulationParts {
   readonly runner: TxRunner;
   readonly environment: () => TxEnvironment;
-  /** Gas of a whole block now; negative is no limit. */
+  /** Gas of a whole block now; a negative number means no limit. */
   readonly maxBlockGas: () => bigint;
   readonly turn: SimulationTurn;
 }

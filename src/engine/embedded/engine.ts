@@ -25,7 +25,7 @@ export interface EmbeddedEngineOptions {
   readonly mempool?: Partial<MempoolLimits>;
   /** Make no block above this height; 0 = no end. */
   readonly haltHeight?: bigint;
-  /** Runs after every commit, before anybody is told of the block; what it throws stops the engine. */
+  /** Runs after every commit, before subscribers see the block; an error stops the engine. */
   readonly afterCommit?: (block: CommittedBlock) => void;
   /** Told of what listeners of blocks throw. */
   readonly report?: (error: unknown) => void;

@@ -8,7 +8,7 @@ import type { BlockSource, ChainStatus, TxSource } from "../source.ts";
 /** The tables that hold blocks, results and the index of transactions. */
 export const CHAIN_TABLES: readonly string[] = [...BLOCK_TABLES, ...INDEX_TABLES];
 
-/** Remembers what was told of the last block, until there is another. */
+/** Caches what was read of the last block, until there is another. */
 export class StatusMemo {
   #status: ChainStatus | undefined;
 

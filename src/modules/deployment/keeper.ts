@@ -61,8 +61,8 @@ export interface NewDeployment {
 const STARTABLE: readonly Group_State[] = [Group_State.paused, Group_State.insufficient_funds];
 
 /**
- * Deployments and their groups. What a group asks for never changes and may be long: it stands beside the group, once, and
- * orders refer to it.
+ * Deployments and their groups. What a group asks for never changes and may be long: it stands beside the group, once,
+ * and orders refer to it.
  */
 export class DeploymentKeeper {
   readonly params = paramsItem({ prefix: 0x00, schema: ParamsSchema });
@@ -248,7 +248,10 @@ export class DeploymentKeeper {
     this.#markGroup(ctx, this.group(ctx, id), { state: Group_State.paused, reason });
   }
 
-  /** The deployment's money ended: its groups stop, it stays active for a top-up. Returns how many bids and leases ended. */
+  /**
+   * The deployment's money ended: its groups stop, it stays active for a top-up. Returns how many bids and leases
+   * ended.
+   */
   exhausted(ctx: Context, id: DeploymentKey): number {
     const end = { state: Group_State.insufficient_funds, reason: Closed_Reason.insufficient_funds } as const;
     let ended = 0;
@@ -259,7 +262,7 @@ export class DeploymentKeeper {
     return ended;
   }
 
-  /** Tells that the deployment's money ends in so many blocks. */
+  /** Reports that the deployment's money ends in this many blocks. */
   lowBalance(ctx: Context, id: DeploymentKey, blocks: bigint): void {
     emitDeployment(ctx, "deployment-low-balance", id, { more: { "blocks-remaining": blocks.toString() } });
   }

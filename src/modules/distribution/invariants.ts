@@ -17,7 +17,7 @@ function accountHoldsAll(keeper: DistributionKeeper, ctx: Context): string | und
   for (const { rewards } of keeper.records.outstanding.values(store(ctx))) owed = plus(owed, readDecCoins(rewards));
   const { whole, rest } = split(owed);
   const held = formatCoins(keeper.bank.moduleBalances(ctx, ACCOUNT));
-  if (rest.length > 0) return `${decCoinsText(owed)} are owed, which are no whole coins`;
+  if (rest.length > 0) return `${decCoinsText(owed)} are owed, which are not whole coins`;
   return held === formatCoins(whole) ? undefined : `${formatCoins(whole)} are owed, the account holds ${held}`;
 }
 

@@ -56,7 +56,7 @@ export interface EscrowHooks {
    * Returns how many bids and leases ended with it.
    */
   exhausted(ctx: Context, account: Account): number;
-  /** The money ends in so many blocks. Told once per crossing of the limit. */
+  /** The money ends in this many blocks. Called once per crossing of the limit. */
   lowBalance(ctx: Context, account: Account, blocks: bigint): void;
 }
 
@@ -322,7 +322,10 @@ export class EscrowKeeper {
     this.notices.push(store(ctx), height, `${id}/`);
   }
 
-  /** Accounts whose end failed, with the height at which it is tried again; `waits` where they are queued for it as well. */
+  /**
+   * Accounts whose end failed, with the height at which it is tried again; `waits` where they are queued for it as
+   * well.
+   */
   failedEnds(ctx: Context): { readonly account: string; readonly height: bigint; readonly waits: boolean }[] {
     return [...this.retries.iterate(store(ctx))].map(({ height, key }) => {
       const end = this.accounts.get(store(ctx), key)?.exhaustsAt ?? NEVER;
@@ -390,7 +393,9 @@ export class EscrowKeeper {
     this.payments.set(store(ctx), paymentKey(payment.account, payment.id), payment);
   }
 
-  /** Moves the queue entries of an account. A notice that was given is not given again before the end has moved away. */
+  /**
+   * Moves the queue entries of an account. A notice that was given is not given again before the end has moved away.
+   */
   #queueUp(ctx: Context, { id, exhaustsAt }: Account, before: bigint): void {
     const key = accountKey(id);
     const noticeBefore = this.noticeHeight(ctx, before);

@@ -75,7 +75,7 @@ export function exhaustionHeight(funds: bigint, payments: readonly Pick<PaymentB
   return height;
 }
 
-/** Whether the money ended before this block and the account still waits to be told. */
+/** Whether the money ended before this block and the account still waits for its end to be handled. */
 export function isOverdue(account: Pick<AccountBook, "exhaustsAt">, height: bigint): boolean {
   return account.exhaustsAt !== NEVER && account.exhaustsAt < height;
 }

@@ -57,7 +57,7 @@ export function paramsProblems(params: Params): string[] {
     found.push(`max_validators: must be 1 to ${MOST_VALIDATORS}`);
   if (maxEntries < 1 || maxEntries > MOST_ENTRIES) found.push(`max_entries: must be 1 to ${MOST_ENTRIES}`);
   if (historicalEntries > MOST_HISTORY) found.push(`historical_entries: must be at most ${MOST_HISTORY}`);
-  if (!isDenom(bondDenom)) found.push(`bond_denom: ${JSON.stringify(bondDenom.slice(0, 80))} is no denomination`);
+  if (!isDenom(bondDenom)) found.push(`bond_denom: ${JSON.stringify(bondDenom.slice(0, 80))} is not a denomination`);
   if (rate < 0n || rate > DEC_ONE) found.push("min_commission_rate: must be 0 to 1");
   return found.map((problem) => `params.${problem}`);
 }

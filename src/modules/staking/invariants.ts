@@ -49,7 +49,7 @@ function sharesAddUp(keeper: StakingKeeper, ctx: Context): string | undefined {
       return `${validator.operatorAddress} has ${sharesOf(validator)} shares, its delegations ${sum}`;
   }
   const [orphan] = sums.keys();
-  return orphan === undefined ? undefined : `there are delegations to ${orphan}, which is no validator`;
+  return orphan === undefined ? undefined : `there are delegations to ${orphan}, which is not a validator`;
 }
 
 function votersAreBonded(keeper: StakingKeeper, ctx: Context): string | undefined {
@@ -57,7 +57,7 @@ function votersAreBonded(keeper: StakingKeeper, ctx: Context): string | undefine
   for (const validator of keeper.records.validators.values(store(ctx)))
     if (voters.delete(toHex(operatorOf(validator))) !== isBonded(validator))
       return `${validator.operatorAddress} is ${isBonded(validator) ? "bonded without a vote" : "a voter that is not bonded"}`;
-  return voters.size === 0 ? undefined : "there is a voter that is no validator";
+  return voters.size === 0 ? undefined : "there is a voter that is not a validator";
 }
 
 function entriesAreQueued(keeper: StakingKeeper, ctx: Context): string | undefined {

@@ -206,7 +206,7 @@ function checkPair(msg: { readonly delegatorAddress: string; readonly validatorA
 /** Throws `sdk/7` unless the text is the address of a validator's operator. */
 export function checkOperator(field: string, text: string): void {
   if (!isAddress(text, "valoper"))
-    throw sdkErrors.invalidAddress(`${field} ${JSON.stringify(text.slice(0, 100))} is no validator address`);
+    throw sdkErrors.invalidAddress(`${field} ${JSON.stringify(text.slice(0, 100))} is not a validator address`);
 }
 
 function readAmount(coin: Coin | undefined, refusal: string): IntCoin {

@@ -367,7 +367,7 @@ describe("the voters", () => {
     expect(validator(chain, chain.key("dave"))?.status).toBe(BondStatus.UNBONDED);
   });
 
-  test("less than one unit of power is no voter", () => {
+  test("less than one unit of power is not a voter", () => {
     const chain = newChain();
     become(chain, "alice", { amount: M - 1n });
     expect(chain.validatorUpdates).toEqual([]);
@@ -421,7 +421,7 @@ describe("the state", () => {
     ["no time", { unbonding_time: "0s" }, "unbonding_time: must be positive"],
     ["nobody", { max_validators: 0 }, "max_validators: must be 1 to"],
     ["no entries", { max_entries: 0 }, "max_entries: must be 1 to"],
-    ["a bad name", { bond_denom: "1" }, 'bond_denom: "1" is no denomination'],
+    ["a bad name", { bond_denom: "1" }, 'bond_denom: "1" is not a denomination'],
     ["a rate above 1", { min_commission_rate: "1.1" }, "min_commission_rate: must be 0 to 1"],
   ])("takes no parameters with %s", (_name, params, text) => {
     expect(() => newChain(params)).toThrow(text);

@@ -36,7 +36,7 @@ export async function closeServer(server: Server): Promise<void> {
   await closed;
 }
 
-/** An address as it stands in a URL; "everywhere" is told as this machine. */
+/** An address as written in a URL; "everywhere" becomes this machine. */
 export function urlHost(host: string): string {
   if (host === "0.0.0.0" || host === "::") return "127.0.0.1";
   return host.includes(":") ? `[${host}]` : host;

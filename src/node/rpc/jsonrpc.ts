@@ -62,7 +62,7 @@ export async function answerText(
     : errorAnswer(UNKNOWN_ID, request.error);
 }
 
-/** Like `answerText`, with the HTTP status: only bytes that are not JSON are told by it. */
+/** Like `answerText`, with the HTTP status: it is an error only for bytes that are not JSON. */
 export async function answerPost(
   env: RpcEnvironment,
   text: string,
@@ -85,7 +85,9 @@ async function answerValue(env: RpcEnvironment, value: unknown, options: Dispatc
   return given.length === 0 ? undefined : `[${given.join(",")}]`;
 }
 
-/** Begins the calls one after the other, with room for other clients between them; those that wait do so side by side. */
+/**
+ * Begins the calls one after the other, with room for other clients between them; those that wait do so side by side.
+ */
 async function answerBatch(
   env: RpcEnvironment,
   batch: readonly unknown[],
@@ -155,7 +157,9 @@ async function answerOne(env: RpcEnvironment, request: unknown, options: Dispatc
   }
 }
 
-/** Reads the envelope of a request. Like the reference's, it asks for no `jsonrpc` member: simple clients leave it out. */
+/**
+ * Reads the envelope of a request. Like the reference's, it asks for no `jsonrpc` member: simple clients leave it out.
+ */
 function readCall(request: unknown): RpcCall | { id: RequestId; error: RpcError } {
   if (typeof request !== "object" || request === null || Array.isArray(request)) {
     return { id: UNKNOWN_ID, error: invalidRequest("a request must be a JSON object") };

@@ -3,7 +3,7 @@ import { type EventFrame, eventFrame } from "./event-json.ts";
 import type { RequestId } from "./jsonrpc.ts";
 import { parseQueryText, refuse } from "./method.ts";
 
-/** What a reader is told that is dropped because it takes its frames too slowly. */
+/** The message to a reader that is dropped because it reads its frames too slowly. */
 export const NOT_READING = "client is not pulling messages fast enough";
 
 /** Where a subscriber's frames go. */

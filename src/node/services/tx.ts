@@ -55,7 +55,7 @@ export const txService = bindNodeService(Service, {
   },
 });
 
-/** What the mempool says at once; with `async` a transaction that is refused is told by its hash alone. */
+/** The mempool's immediate answer; with `async` a refused transaction returns only its hash. */
 async function handIn(chain: ChainSource, txBytes: Uint8Array, async: boolean): Promise<TxResponse> {
   const txhash = txHash(txBytes);
   try {

@@ -65,9 +65,10 @@ export interface AnteFacts {
 }
 
 /**
- * The checks in front of the messages: they see to it that somebody who may pays for the work, and that every signer
- * agreed. What they change (fee, sequence, public key) is kept even when the messages fail. State is read and written
- * unmetered: the gas of the checks is that of the bytes and of the signatures. For the mempool nothing is changed or told.
+ * The checks in front of the messages: they make sure that an authorized account pays for the work, and that every
+ * signer agreed. What they change (fee, sequence, public key) is kept even when the messages fail. State is read and
+ * written unmetered: the gas of the checks is that of the bytes and of the signatures. For the mempool nothing is
+ * changed or told.
  */
 export function runAnte(ctx: Context, tx: PreparedTx, options: AnteOptions, { verified, waiting }: AnteFacts): void {
   const params = options.accounts.getParams(ctx);

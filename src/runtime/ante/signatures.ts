@@ -58,7 +58,7 @@ function signingMembers(members: number, modeInfo: ModeInfo | undefined): number
 
 /**
  * What chains ask of a simulated transaction, whose signatures nobody verifies: the sequence of the account, and of a
- * threshold account the form of a threshold signature, without which the gas of its members could not be told.
+ * threshold account the form of a threshold signature, without which the gas of its members would be unknown.
  */
 export function checkSimulated({ account, publicKey, info, signature, sequences }: SignedBy): void {
   if (info === undefined || signature === undefined) throw sdkErrors.noSignatures();

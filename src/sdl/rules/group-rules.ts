@@ -23,8 +23,8 @@ export interface GroupScope {
 }
 
 /**
- * The chain's own rules over the groups as they are sent. What a file can break has its check where the value stands; this
- * one sees to it that nothing gets past them and is refused after its fee was paid.
+ * The chain's own rules over the groups as they are sent. What a file can break has its check where the value stands;
+ * this one makes sure that nothing gets past them, to be refused after its fee was paid.
  */
 export function checkOnChain(groups: readonly GroupSpec[], plan: readonly GroupPlan[], scope: GroupScope): void {
   const fault = groupsFault(groups, scope.limits, groups[0]?.resources[0]?.price?.denom ?? "");

@@ -88,7 +88,7 @@ export class Collection<K, P, V, I = Record<never, never>> {
     store.set(this.storeKey(key), this.#value.encode(value));
   }
 
-  /** Removes the record and its index entries; nothing happens when there is none. */
+  /** Removes the record and its index entries; does nothing if it does not exist. */
   delete(store: KVStore, key: K): void {
     if (this.#indexes.length > 0) this.#moveIndexes(store, key, undefined);
     store.delete(this.storeKey(key));
@@ -130,7 +130,9 @@ export class Collection<K, P, V, I = Record<never, never>> {
     });
   }
 
-  /** Sentences about index entries that are missing or point at nothing; empty when a full recount equals the indexes. */
+  /**
+   * Sentences about index entries that are missing or point at nothing; empty when a full recount equals the indexes.
+   */
   verifyIndexes(store: KVReader): readonly string[] {
     const expected = new Set<string>();
     const records = [...this.iterate(store)];

@@ -79,7 +79,7 @@ export class Index<K, V, IK, IP> {
     return count;
   }
 
-  /** Moves a record's entries from its old value to its new one; undefined where there is none. */
+  /** Moves a record's entries from its old value to its new one; undefined means no value. */
   update(store: KVStore, key: K, change: { readonly before: V | undefined; readonly after: V | undefined }): void {
     const before = this.entryKeys(key, change.before);
     const after = this.entryKeys(key, change.after);

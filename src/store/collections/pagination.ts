@@ -35,7 +35,7 @@ export interface PagePlan {
   readonly offset: bigint;
   readonly limit: number;
   readonly countTotal: boolean;
-  /** The total was asked for; otherwise it is told where it is cheap. */
+  /** The total was requested; otherwise it is returned if it is cheap. */
   readonly needsTotal: boolean;
   readonly reverse: boolean;
 }

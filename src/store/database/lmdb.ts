@@ -39,9 +39,9 @@ export function openLmdb(directory: string): Database {
 }
 
 /**
- * Reads the tables of a database that this process has open already, from another of its threads. Each turn of the thread's
- * loop sees the last commit, and holds no page longer. Throws when a table is not there: who has the database open makes
- * all that will be read before, because LMDB cannot take new ones in two threads at once.
+ * Reads the tables of a database that this process has open already, from another of its threads. Each turn of the
+ * thread's loop sees the last commit, and holds no page longer. Throws when a table is not there: who has the database
+ * open makes all that will be read before, because LMDB cannot take new ones in two threads at once.
  */
 export function openLmdbReader(directory: string, names: readonly string[]): DatabaseReader {
   const path = realpathSync(directory);
@@ -61,7 +61,7 @@ export function openLmdbReader(directory: string, names: readonly string[]): Dat
 /** What LMDB says when what it reads cannot have been written by it. */
 const DAMAGE = /^MDB_(CORRUPTED|PAGE_NOTFOUND|INVALID|BAD_TXN|PANIC)\b/;
 
-/** An error met in a database of `directory`: damage is told as such, with its remedy, anything else as it is. */
+/** An error met in a database of `directory`: damage is reported as such, with its remedy, anything else unchanged. */
 export function storeFault(error: unknown, directory: string): unknown {
   if (!(error instanceof Error) || !DAMAGE.test(error.message)) return error;
   return storeErrors.damaged(`${directory}: ${error.message}`);

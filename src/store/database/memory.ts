@@ -3,7 +3,7 @@ import { Overlay, type OverlayCursor } from "../layers/overlay.ts";
 import { checkKey, keyText, type TextCursor, type TextRange, TextReader } from "../layers/text.ts";
 import type { Database, DatabaseSnapshot, Write } from "./database.ts";
 
-/** Deleted keys are dropped for good when they outnumber the live ones and are at least so many. */
+/** Deleted keys are dropped for good when they outnumber the live ones and reach this number. */
 const COMPACT_FROM = 1024;
 
 /** A database in memory, for tests, simulations and throw-away networks. */

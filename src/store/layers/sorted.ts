@@ -1,6 +1,6 @@
 import type { TextRange } from "./text.ts";
 
-/** A chunk is split when it grows beyond this; inserting moves at most so many strings. */
+/** A chunk is split when it grows beyond this; inserting moves at most this many strings. */
 const CHUNK = 512;
 
 /**
