@@ -5,7 +5,7 @@ import { defineConfig } from "vitest/config";
 const NO_SESSION = { DBUS_SESSION_BUS_ADDRESS: "disabled:", PASSWORD_STORE_DIR: "/nonexistent/password-store" };
 
 /** Thousands of random or interrupted runs of one thing, with a printed seed. */
-const SIMULATIONS = "src/**/*.sim.test.ts";
+const SIMULATIONS = ["src/**/*.sim.test.ts", "test/gas/*.sim.test.ts"];
 
 /** These tests share the modules of their worker, which halves their time; none keeps state outside itself. */
 const IN_PROCESS = { testTimeout: 60_000, hookTimeout: 60_000, isolate: false, env: NO_SESSION };
@@ -24,11 +24,11 @@ export default defineConfig({
         test: {
           name: "unit",
           include: ["src/**/*.test.ts", "test/*.test.ts"],
-          exclude: [SIMULATIONS],
+          exclude: SIMULATIONS,
           ...IN_PROCESS,
         },
       },
-      { test: { name: "simulation", include: [SIMULATIONS], ...IN_PROCESS } },
+      { test: { name: "simulation", include: SIMULATIONS, ...IN_PROCESS } },
       {
         test: {
           name: "e2e",

@@ -78,6 +78,11 @@ export class Context {
     return this.#costs === undefined ? store : meteredStore(store, this.gas, this.#costs);
   }
 
+  /** The named store, never metered: for parameters, which are read with everything and cost about nothing. */
+  plainStore(name: string): KVStore {
+    return this.#stores.store(name);
+  }
+
   with(change: Partial<Omit<ContextParts, "stores">>): Context {
     return new Context({ ...this.#parts(), ...change });
   }

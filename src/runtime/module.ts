@@ -113,8 +113,8 @@ export interface Module {
   readonly endBlock?: (ctx: Context) => BlockUpdates | undefined;
   readonly invariants?: Readonly<Record<string, Invariant>>;
   /**
-   * Fixed gas of a message by its short name ("MsgCreateBid"); a module that has it is not metered by store operation
-   * (architecture ruling 4).
+   * Fixed gas of a message by its short name ("MsgCreateBid"); a module that has it includes so much of the gas of store
+   * operations in it.
    */
   readonly messageGas?: (ctx: Context, message: string) => bigint;
 }

@@ -57,7 +57,7 @@ export class AuditKeeper {
   sign(ctx: Context, request: Pick<AuditedAttributes, "owner" | "auditor" | "attributes">): void {
     const { owner, auditor } = request;
     if (!this.#providers.exists(ctx, owner)) throw errors.unknownProvider(owner);
-    const limits = attributeLimits(this.params.require(ctx.store(STORE)));
+    const limits = attributeLimits(this.params.require(ctx.plainStore(STORE)));
     checkAttributes(request.attributes, limits);
     const merged = new Map(this.signedAttributes(ctx, owner, auditor).map((each) => [each.key, each]));
     for (const attribute of request.attributes) merged.set(attribute.key, attribute);

@@ -102,21 +102,21 @@ describe("queries", () => {
     expect(() => chain.query(Query.method.account, { address: "svc1bad" })).toThrow(/invalid address$/);
   });
 
-  test("parameters have the ecosystem's values and half its store prices", () => {
+  test("parameters have the ecosystem's values, half its store prices, and what reading and signatures are worth", () => {
     const { params } = testChain().query(Query.method.params, {});
     expect(params).toMatchObject({
       maxMemoCharacters: 256n,
       txSigLimit: 7n,
       txSizeCostPerByte: 10n,
       sigVerifyCostEd25519: 590n,
-      sigVerifyCostSecp256k1: 1000n,
+      sigVerifyCostSecp256k1: 10_000n,
     });
     const { $typeName: _, ...storeGas } = params?.storeGas ?? { $typeName: "" };
     expect(storeGas).toEqual({
       has: 500n,
       delete: 500n,
       readFlat: 500n,
-      readByte: 2n,
+      readByte: 6n,
       writeFlat: 1000n,
       writeByte: 15n,
       iterateFlat: 20n,

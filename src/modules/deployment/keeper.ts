@@ -112,7 +112,7 @@ export class DeploymentKeeper {
   }
 
   getParams(ctx: Context): Params {
-    return this.params.require(store(ctx));
+    return this.params.require(ctx.plainStore(STORE));
   }
 
   deployment(ctx: Context, id: DeploymentKey): Deployment {

@@ -17,17 +17,17 @@ const MIN_SPONSOR_DEPOSIT = "1000000";
 const MIN_START_BLOCKS = 100n;
 
 /**
- * Fixed gas of each message. Together with ten a byte, every message of ordinary size stays below the 200,000 that a
- * transaction has by default, a deployment of a hundred resource rows included.
+ * Fixed gas of each message, with so much store gas in it. Together with ten a byte and a signature, every message of
+ * ordinary size stays below the 200,000 that a transaction has by default.
  */
 const MESSAGE_GAS = {
-  MsgCreateDeployment: 30_000n,
-  MsgDepositDeployment: 30_000n,
-  MsgUpdateDeployment: 15_000n,
+  MsgCreateDeployment: 60_000n,
+  MsgDepositDeployment: 40_000n,
+  MsgUpdateDeployment: 30_000n,
   MsgCloseDeployment: 80_000n,
-  MsgCloseGroup: 50_000n,
-  MsgPauseGroup: 50_000n,
-  MsgStartGroup: 40_000n,
+  MsgCloseGroup: 60_000n,
+  MsgPauseGroup: 60_000n,
+  MsgStartGroup: 50_000n,
 };
 
 export function defaultParams(): Params {

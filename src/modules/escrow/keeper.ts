@@ -137,7 +137,7 @@ export class EscrowKeeper {
   }
 
   getParams(ctx: Context): Params {
-    return this.params.require(store(ctx));
+    return this.params.require(ctx.plainStore(STORE));
   }
 
   /** Bids and leases that the end of one block may end; what ends none counts as one. */

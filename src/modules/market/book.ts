@@ -54,7 +54,7 @@ export class MarketBook {
   }
 
   getParams(ctx: Context): Params {
-    return this.params.require(storeOf(ctx));
+    return this.params.require(ctx.plainStore(STORE));
   }
 
   findOrder(ctx: Context, id: OrderKey): Order | undefined {

@@ -14,14 +14,14 @@ const MAX_OPEN_BLOCKS = 2n ** 40n;
 /** Bounds of `order_max_bids`: what ends an order touches all its open bids. */
 const MAX_BIDS_CAP = 500;
 
-/** Fixed gas of each message; refunds of losing bids are part of the lease's. */
+/** Fixed gas of each message, with so much store gas in it; a bid pays for its own end, which may be a block's work. */
 const MESSAGE_GAS = {
-  MsgCreateBid: 40_000n,
-  MsgCloseBid: 40_000n,
-  MsgCreateLease: 90_000n,
-  MsgCloseLease: 50_000n,
-  MsgWithdrawLease: 30_000n,
-  MsgWithdrawLeases: 120_000n,
+  MsgCreateBid: 90_000n,
+  MsgCloseBid: 50_000n,
+  MsgCreateLease: 100_000n,
+  MsgCloseLease: 70_000n,
+  MsgWithdrawLease: 40_000n,
+  MsgWithdrawLeases: 60_000n,
 };
 
 export function defaultParams(): Params {

@@ -11,7 +11,7 @@ import {
 import { checkProvider } from "./check.ts";
 import { type ProviderKeeper, STORE } from "./keeper.ts";
 
-const DEFAULT_GAS = { MsgCreateProvider: 60_000n, MsgUpdateProvider: 80_000n, MsgDeleteProvider: 100_000n };
+const DEFAULT_GAS = { MsgCreateProvider: 60_000n, MsgUpdateProvider: 60_000n, MsgDeleteProvider: 60_000n };
 
 export function providerGenesis(keeper: ProviderKeeper): GenesisPart {
   return defineGenesis({

@@ -88,7 +88,7 @@ export class ProviderKeeper {
   }
 
   #checkAttributes(ctx: Context, { attributes }: Provider): void {
-    checkAttributes(attributes, attributeLimits(this.params.require(ctx.store(STORE))));
+    checkAttributes(attributes, attributeLimits(this.params.require(ctx.plainStore(STORE))));
   }
 
   /** Where no attribute is lost this need not be asked: the walk over the leases is as long as they are many. */

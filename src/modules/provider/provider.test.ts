@@ -330,7 +330,8 @@ describe("MsgDeleteProvider", () => {
     const sent = remove(chain);
     expect(actionsOf(sent)).toHaveLength(101);
     expect(chain.balance(bob.address)).toBe(10n ** 12n);
-    expect(sent.gasUsed).toBeLessThan(200_000n);
+    // It pays for each of them.
+    expect(sent.gasUsed).toBeGreaterThan(2_000_000n);
   });
 });
 

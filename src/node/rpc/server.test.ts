@@ -284,7 +284,7 @@ describe("information", () => {
     expect((await call("genesis_chunked", { chunk: "1" })).error?.data).toContain("there are 1 chunks");
     expect((await call("consensus_params")).result).toMatchObject({
       block_height: "2",
-      consensus_params: { block: { max_bytes: "22020096", max_gas: "-1" } },
+      consensus_params: { block: { max_bytes: "22020096", max_gas: "30000000" } },
     });
   });
 

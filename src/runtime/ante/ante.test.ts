@@ -497,7 +497,7 @@ describe("multisig accounts", () => {
     // The second check is refused for its sequence, after the gas of its signatures was taken.
     const [two = 0n, three = 0n] = txs.map((tx) => chain.app.checkTx({ tx, kind: "new" }).gasUsed);
     const [short = 0, long = 0] = txs.map((tx) => tx.length);
-    expect(three - two).toBe(1000n + 10n * BigInt(long - short));
+    expect(three - two).toBe(10_000n + 10n * BigInt(long - short));
   });
 
   test.each<[string, readonly boolean[], Parameters<typeof multisigTx>[2], RegExp]>([

@@ -31,6 +31,25 @@ export function watchedGas(meter: GasMeter, watch: () => void): GasMeter {
   };
 }
 
+/**
+ * A meter over another one on which so much is paid already: what is consumed draws on that first, and what goes beyond
+ * is consumed of the other meter, `percent` of it.
+ */
+export function prepaidGas(meter: GasMeter, prepaid: bigint, percent = 100n): GasMeter {
+  let left = prepaid;
+  return {
+    limit: meter.limit,
+    get used() {
+      return meter.used;
+    },
+    consume(amount, descriptor) {
+      const beyond = amount - left;
+      left = beyond < 0n ? -beyond : 0n;
+      if (beyond > 0n) meter.consume((beyond * percent) / 100n, descriptor);
+    },
+  };
+}
+
 function makeMeter(limit: bigint | undefined): GasMeter {
   let used = 0n;
   return {

@@ -5,7 +5,11 @@ import { packAny } from "../../wire/index.ts";
 import type { RoutedMessage } from "../ante/tx.ts";
 import type { Context } from "../context.ts";
 import { type Event, EventSink } from "../events.ts";
+import { prepaidGas } from "../gas/gas.ts";
 import type { GasCosts } from "../gas/metered.ts";
+
+/** Amounts may have a digit more when the block comes: rather too much gas is estimated than too little. */
+const SIMULATED_PERCENT = 105n;
 
 /** What one message did. */
 export interface MessageResult {
@@ -40,8 +44,8 @@ export function runMessages(
 }
 
 /**
- * Runs one message. A module that prices its messages takes a fixed amount of gas and works unmetered; the others pay
- * for what they read and write.
+ * Runs one message, which pays for what it reads and writes. A module that prices its messages takes a fixed amount first, in
+ * which so much of that is included: ordinary messages cost the same whatever the state holds, large ones what they touch.
  */
 function runMessage(ctx: Context, { route, value, namespace }: RoutedMessage, costs: GasCosts): MessageResult {
   const { module, method, action, message } = route;
@@ -49,7 +53,9 @@ function runMessage(ctx: Context, { route, value, namespace }: RoutedMessage, co
   events.emit("message", { action });
   const fixed = module.messageGas?.(ctx, message);
   if (fixed !== undefined) ctx.gas.consume(fixed, message);
-  const init = method.handle(ctx.with({ events, costs: fixed === undefined ? costs : undefined }), value);
+  const gas =
+    fixed === undefined ? ctx.gas : prepaidGas(ctx.gas, fixed, ctx.mode === "simulate" ? SIMULATED_PERCENT : 100n);
+  const init = method.handle(ctx.with({ events, costs, gas }), value);
   return { events: events.all(), response: packAny(method.output, create(method.output, init), namespace) };
 }
 

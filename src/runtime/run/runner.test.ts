@@ -153,21 +153,33 @@ describe("results", () => {
 });
 
 describe("gas", () => {
-  test("a priced message costs its price, the bytes and the signature, whatever it does", () => {
-    const chain = chainWith({ gas: 5000n });
+  test("a priced message costs its price, the bytes and the signature, whatever it stores within the price", () => {
+    const chain = chainWith({ gas: 20_000n });
     const from = chain.key("alice");
     for (const make of [deleteMessage, signMessage]) {
       const tx = chain.sign(make(chain), { from, gas: 200_000n });
       const [result] = chain.block([tx]);
-      expect(result).toMatchObject({ code: 0, gasUsed: 5000n + 10n * BigInt(tx.length) + 1000n, gasWanted: 200_000n });
+      const gasUsed = 20_000n + 10n * BigInt(tx.length) + 10_000n;
+      expect(result).toMatchObject({ code: 0, gasUsed, gasWanted: 200_000n });
     }
+  });
+
+  test("what a priced message stores beyond its price is paid before it is stored", () => {
+    const chain = chainWith({ gas: 5000n });
+    const from = chain.key("alice");
+    const tx = chain.sign(deleteMessage(chain), { from });
+    const ante = 10n * BigInt(tx.length) + 10_000n;
+    expect(chain.block([tx])[0]).toMatchObject({ code: 0, gasUsed: ante + 1000n + 15n * 1001n });
+    const poor = chain.sign(deleteMessage(chain), { from, gas: 25_000n });
+    const [refused] = chain.block([poor]);
+    expect(refused).toMatchObject({ codespace: "sdk", code: 11, log: expect.stringContaining("WritePerByte") });
   });
 
   test("other messages pay for what they store", () => {
     const chain = chainWith({});
     const tx = chain.sign(deleteMessage(chain), { from: chain.key("alice") });
     const [result] = chain.block([tx]);
-    expect(result?.gasUsed).toBe(10n * BigInt(tx.length) + 1000n + 1000n + 15n * 1001n);
+    expect(result?.gasUsed).toBe(10n * BigInt(tx.length) + 10_000n + 1000n + 15n * 1001n);
   });
 
   test("running out takes the fee and drops the changes", () => {
@@ -176,7 +188,7 @@ describe("gas", () => {
     const sent = chain.send(signMessage(chain), { from, fee, gas: 200_000n });
     expect(sent).toMatchObject({ code: 11, codespace: "sdk", gasWanted: 200_000n });
     expect(sent.log).toMatch(
-      /^out of gas in location: MsgSignProviderAttributes; gasWanted: 200000, gasUsed: 50\d{4}: out of gas$/,
+      /^out of gas in location: MsgSignProviderAttributes; gasWanted: 200000, gasUsed: 51\d{4}: out of gas$/,
     );
     expect(chain.balance(from.address)).toBe(10n ** 12n - 500n);
     expect(chain.account(from.address).sequence).toBe(1n);

@@ -13,7 +13,7 @@ import {
   type WaitOptions,
   waitForTx,
 } from "../../client/index.ts";
-import { type IntCoin, isOneOf, sdkErrors } from "../../util/index.ts";
+import { DEC_ONE, type IntCoin, isOneOf, sdkErrors } from "../../util/index.ts";
 import type { Any } from "../../wire/index.ts";
 import { deployErrors } from "../session/errors.ts";
 import type { CommittedMessages, Market } from "../session/market.ts";
@@ -35,7 +35,11 @@ export interface LiveMarketOptions {
 
 const MAX_TRIES = 10;
 /** Gas grows with the size: for a large deployment the usual limit is too low, and the fee would be lost. */
-const LARGE_BYTES = 8_000;
+const LARGE_BYTES = 1_000;
+/** What ends a deployment pays for each of its leases. */
+const GROWING = ["/svc.deployment.v1beta1.MsgCloseDeployment"];
+/** Times the estimate, where nothing is said: amounts grow until the block comes. */
+const ESTIMATE_MARGIN = (DEC_ONE * 13n) / 10n;
 const COMMIT_TIMEOUT_MS = 120_000;
 /** A transaction of ours in the mempool uses the sequence that the chain returns. */
 const SEQUENCE_TAKEN = [sdkErrors.invalidSequence, sdkErrors.wrongSequence];
@@ -75,11 +79,13 @@ async function sendCommitted(
   { chain, signer, tx, signal }: LiveMarketOptions,
   messages: readonly Any[],
 ): Promise<CommittedMessages> {
-  const isLarge = messages.reduce((sum, { value }) => sum + value.length, 0) > LARGE_BYTES;
+  const bytes = messages.reduce((sum, { value }) => sum + value.length, 0);
+  const isLarge = bytes > LARGE_BYTES || messages.some(({ typeUrl }) => GROWING.includes(typeUrl));
   const gas = tx.gas === "auto" || (tx.gas === undefined && isLarge) ? "auto" : gasFor(tx, messages.length);
+  const gasAdjustment = tx.gasAdjustment ?? ESTIMATE_MARGIN;
   const wait = { timeoutMs: COMMIT_TIMEOUT_MS, signal };
   for (let tries = 1; ; tries++) {
-    const answer = await sendTx(chain, signer, messages, { ...tx, gas, mode: "block", wait });
+    const answer = await sendTx(chain, signer, messages, { ...tx, gas, gasAdjustment, mode: "block", wait });
     const response = await committed(chain, answer, wait);
     if (response.code === 0) return { hash: response.txhash, height: response.height };
     const isTaken = isOneOf(SEQUENCE_TAKEN, response);

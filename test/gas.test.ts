@@ -1,0 +1,18 @@
+import { expect, test } from "vitest";
+import { standardModules } from "../src/app/index.ts";
+import { CASES, NOT_MEASURED } from "./gas/cases.ts";
+
+const messages = standardModules().modules.flatMap(({ msg }) =>
+  (msg?.service.methods ?? []).map(({ input }) => input.typeName),
+);
+
+test("the worst content of every message is measured, or a reason is given why not", () => {
+  const rows = [...Object.keys(CASES), ...Object.keys(NOT_MEASURED)];
+  expect(messages.filter((name) => !rows.includes(name))).toEqual([]);
+  expect(rows.filter((name) => !messages.includes(name))).toEqual([]);
+  expect(rows).toHaveLength(new Set(rows).size);
+});
+
+test("every message of the marketplace is measured", () => {
+  expect(messages.filter((name) => name.startsWith("svc.") && !(name in CASES))).toEqual([]);
+});

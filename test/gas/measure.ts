@@ -1,0 +1,41 @@
+import type { GasCase } from "./cases.ts";
+import type { GasWorld } from "./world.ts";
+
+/** What a case costs. */
+export interface Measured {
+  /** CPU milliseconds a million gas, of each round. */
+  readonly rounds: readonly number[];
+  /** Gas of one transaction. */
+  readonly gas: bigint;
+  /** CPU milliseconds of one transaction, of the best round. */
+  readonly cpuMs: number;
+}
+
+/**
+ * Runs the transactions of a case, those of a round in one block, whose end and commit count; what an empty block costs is
+ * taken off. One round goes before, so that the code is warm.
+ */
+export function measureCase({ prepare, count }: GasCase, rounds: number): Measured {
+  const { world, txs } = prepare(count * (rounds + 1));
+  const ratios: number[] = [];
+  const empty = emptyBlock(world);
+  let gas = 0n;
+  let best = Number.POSITIVE_INFINITY;
+  for (let round = 0; round <= rounds; round++) {
+    const signed = txs.slice(round * count, (round + 1) * count).map((tx) => world.sign(tx));
+    globalThis.gc?.();
+    const { cpuMs: whole, gasUsed, results } = world.block(signed);
+    const cpuMs = Math.max(0, whole - empty);
+    const failed = results.find(({ code }) => code !== 0);
+    if (failed !== undefined) throw new Error(`${failed.codespace}/${failed.code}: ${failed.log.slice(0, 300)}`);
+    if (round === 0) continue;
+    ratios.push((cpuMs * 1_000_000) / Number(gasUsed));
+    gas = gasUsed / BigInt(signed.length);
+    best = Math.min(best, cpuMs / signed.length);
+  }
+  return { rounds: ratios, gas, cpuMs: best };
+}
+
+function emptyBlock(world: GasWorld): number {
+  return Math.min(...Array.from({ length: 4 }, () => world.block([]).cpuMs));
+}

@@ -1,0 +1,26 @@
+import { expect, test } from "vitest";
+import { CASES } from "./cases.ts";
+import { measureCase } from "./measure.ts";
+
+/** Between the dearest and the cheapest message, each at its worst legal content: what a block's gas is worth in time. */
+const MOST = 10;
+const ROUNDS = 4;
+
+/** The best of the rounds of a case: what disturbs a measurement only ever adds to it. */
+function worstOf(name: string): number {
+  return Math.max(...(CASES[name] ?? []).map((each) => Math.min(...measureCase(each, ROUNDS).rounds)));
+}
+
+test("no message takes ten times as much CPU time for its gas as another one", { timeout: 900_000 }, () => {
+  const worst = new Map(Object.keys(CASES).map((name) => [name, worstOf(name)]));
+  const spread = (): number => Math.max(...worst.values()) / Math.min(...worst.values());
+  // On a busy machine the extremes may be disturbed in all rounds: they are measured again before they count.
+  for (let again = 0; again < 3 && spread() > MOST; again++) {
+    const sorted = [...worst].sort(([, a], [, b]) => a - b).map(([name]) => name);
+    for (const name of [...sorted.slice(0, 2), ...sorted.slice(-4)]) {
+      worst.set(name, Math.min(worst.get(name) ?? Number.POSITIVE_INFINITY, worstOf(name)));
+    }
+  }
+  const table = [...worst].map(([name, ratio]) => `${name} ${ratio.toFixed(1)} ms a million gas`);
+  expect(spread(), table.join("\n")).toBeLessThanOrEqual(MOST);
+});
