@@ -31,7 +31,7 @@ const MAY_BE_SLOW: ReadonlySet<string> = new Set([
 const BROADCAST = methodPath(Service.method.broadcastTx);
 
 export interface DeskParts {
-  readonly chain: ReadChain;
+  readonly chain: Pick<ReadChain, "within">;
   /** The same without a budget. */
   readonly whole: ChainSource;
   readonly slow: Pick<SlowThread, "query" | "run">;

@@ -1,0 +1,92 @@
+import { create } from "@bufbuild/protobuf";
+import { expect, it } from "vitest";
+import { embeddedSource } from "../../../engine/index.ts";
+import { KvNetwork } from "../../../engine/testing/network.ts";
+import { GivenUp } from "../../../runtime/index.ts";
+import { sdkErrors } from "../../../util/index.ts";
+import { Service } from "../../../wire/gen/sdk/tx/v1beta1/service_pb.js";
+import { encodeMessage, methodPath } from "../../../wire/index.ts";
+import { QUICK_REQUEST_BYTES, TRIES } from "../limits.ts";
+import { Desk } from "./desk.ts";
+
+const INFO = {
+  id: "ab",
+  moniker: "kv",
+  rpcAddress: "tcp://127.0.0.1:1",
+  applicationVersion: "v1",
+  minGasPrices: [],
+  haltHeight: 0n,
+};
+
+/** A desk whose chain counts what is tried, and whose other thread refuses. */
+function desk() {
+  const clock = { now: 0 };
+  const asked: string[] = [];
+  const whole = embeddedSource(new KvNetwork().engine());
+  const within = () => {
+    asked.push("tried");
+    return whole;
+  };
+  const slow = {
+    query: () => {
+      asked.push("slow");
+      return Promise.reject(sdkErrors.mempoolFull("busy"));
+    },
+    run: () => Promise.resolve('"slowly"'),
+  };
+  return { clock, asked, desk: new Desk({ chain: { within }, whole, slow }, () => clock.now) };
+}
+
+it("gives what is given up to the other thread, and nothing else that fails", async () => {
+  const { desk: at } = desk();
+  const slowly = () => Promise.resolve("slowly");
+  const given = () => Promise.reject(new GivenUp("too long"));
+  expect(await at.tryFirst("a", () => Promise.resolve("quickly"), slowly)).toBe("quickly");
+  expect(await at.tryFirst("a", given, slowly)).toBe("slowly");
+  await expect(at.tryFirst("a", () => Promise.reject(new Error("a fault")), slowly)).rejects.toThrow("a fault");
+});
+
+it("stops trying a kind of request that comes to nothing again and again, for a while and no other kind", async () => {
+  const { desk: at, clock } = desk();
+  let tries = 0;
+  const heavy = (kind: string) =>
+    at.tryFirst(
+      kind,
+      (budget) => {
+        tries += 1;
+        const end = performance.now() + 25;
+        budget.run(() => {
+          while (performance.now() < end);
+        });
+        return Promise.reject(new GivenUp("too long"));
+      },
+      () => Promise.resolve(),
+    );
+  for (let i = 0; i < 20; i++) await heavy("a");
+  expect(tries).toBeGreaterThan(0);
+  expect(tries).toBeLessThanOrEqual(Math.ceil(TRIES.savedMs / 25));
+  const before = tries;
+  await heavy("b");
+  expect(tries).toBe(before + 1);
+  clock.now += 60_000;
+  await heavy("a");
+  expect(tries).toBe(before + 2);
+});
+
+it("never tries a large request, nor leaves a broadcast to the other thread", async () => {
+  const { desk: at, asked } = desk();
+  const dispatcher = at.dispatcher({ nodeInfo: () => INFO });
+  const data = new Uint8Array(QUICK_REQUEST_BYTES + 1);
+  const query = { data, height: 0n, prove: false };
+  expect(await dispatcher.query({ ...query, path: "/sdk.tx.v1beta1.Service/Simulate" })).toMatchObject({
+    info: "sdk/20",
+    log: expect.stringContaining("busy"),
+  });
+  expect(asked).toEqual(["slow"]);
+  const { input } = Service.method.broadcastTx;
+  const broadcast = encodeMessage(input, create(input, { txBytes: data, mode: 2 }));
+  await dispatcher.query({ ...query, path: methodPath(Service.method.broadcastTx), data: broadcast });
+  expect(asked).toEqual(["slow"]);
+  await dispatcher.query({ ...query, path: "/nowhere", data: new Uint8Array() });
+  expect(asked).toEqual(["slow", "tried"]);
+});
