@@ -20,7 +20,7 @@ import type { BlockId, Commit, Header } from "./types.ts";
 import { verifyCommit, voteSignBytes } from "./vote.ts";
 
 /** Blocks of a chain of the reference engine, as its JSON-RPC told them. */
-const VECTORS = new URL("../../../test/vectors/", import.meta.url);
+const VECTORS = new URL("../../../../test/vectors/", import.meta.url);
 
 function recorded<T>(name: string): T[] {
   return JSON.parse(readFileSync(new URL(name, VECTORS), "utf8"));
