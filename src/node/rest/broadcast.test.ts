@@ -94,14 +94,39 @@ describe("what tx encode prints", () => {
   });
 });
 
+describe("forms of a transaction", () => {
+  it("are made of each other", async () => {
+    const { bytes, signed } = await transfer("6utoken");
+    const decoded = await post("/cosmos/tx/v1beta1/decode", { tx_bytes: bytes });
+    expect(decoded).toMatchObject({ status: 200, json: { tx: { body: { messages: [{ to_address: bob }] } } } });
+    expect(await post("/cosmos/tx/v1beta1/encode", { tx: signed })).toEqual({ status: 200, json: { tx_bytes: bytes } });
+    expect((await post("/cosmos/tx/v1beta1/decode", { tx_bytes: "" })).status).toBe(400);
+    expect((await post("/cosmos/tx/v1beta1/decode", { tx_bytes: "AAAA" })).status).toBe(400);
+    expect((await post("/cosmos/tx/v1beta1/encode", {})).status).toBe(400);
+  });
+
+  it("are told by block", async () => {
+    const { bytes } = await transfer("7utoken");
+    const { json } = await post("/sdk/tx/v1beta1/txs", { tx_bytes: bytes, mode: "BROADCAST_MODE_BLOCK" });
+    const { height } = json.tx_response;
+    const found = await get(`/cosmos/tx/v1beta1/txs/block/${height}`);
+    expect(found).toMatchObject({ block: { header: { height } }, pagination: { total: "1" } });
+    expect(found.txs[0].body.messages[0].to_address).toBe(bob);
+    expect((await get(`/cosmos/tx/v1beta1/txs/block/${height}?pagination.offset=18446744073709551615`)).txs).toEqual(
+      [],
+    );
+    expect((await fetch(`${chain.rest}/cosmos/tx/v1beta1/txs/block/999999`)).status).toBe(400);
+  });
+});
+
 describe("the search", () => {
   it("takes events, a query, pages and both orders", async () => {
     const path = "/cosmos/tx/v1beta1/txs?pagination.limit=1&order_by=";
     const query = `events=message.action%3D%27send%27&events=transfer.recipient%3D%27${bob}%27`;
     const first = await get(`${path}ORDER_BY_ASC&${query}`);
     const last = await get(`${path}2&query=message.action%3D%27send%27`);
-    expect([first.txs.length, first.tx_responses.length, Number(first.total)]).toEqual([1, 1, 3]);
+    expect([first.txs.length, first.tx_responses.length, Number(first.total)]).toEqual([1, 1, 4]);
     expect(BigInt(first.tx_responses[0].height)).toBeLessThan(BigInt(last.tx_responses[0].height));
-    expect((await get(`${path}1&${query}&page=2&limit=2`)).txs.length).toBe(1);
+    expect((await get(`${path}1&${query}&page=2&limit=3`)).txs.length).toBe(1);
   });
 });

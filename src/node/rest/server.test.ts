@@ -111,6 +111,41 @@ describe("queries", () => {
   });
 });
 
+describe("the node's own services", () => {
+  it("tell validators, by height too", async () => {
+    for (const at of ["latest", "1"]) {
+      const { json } = await ask(`/cosmos/base/tendermint/v1beta1/validatorsets/${at}`);
+      expect(json).toMatchObject({
+        validators: [
+          {
+            address: expect.stringMatching(/^svcvalcons1/),
+            pub_key: { "@type": "/cosmos.crypto.ed25519.PubKey" },
+            voting_power: "10",
+          },
+        ],
+        pagination: { next_key: null, total: "1" },
+      });
+    }
+    const { json } = await ask("/sdk/base/tendermint/v1beta1/validatorsets/latest?pagination.offset=9");
+    expect(json).toMatchObject({ validators: [] });
+    expect((await ask("/cosmos/base/tendermint/v1beta1/validatorsets/999999")).status).toBe(400);
+    expect((await ask("/cosmos/base/tendermint/v1beta1/validatorsets/-1")).status).toBe(404);
+  });
+
+  it("tell stored values, and nothing that has a name of its own", async () => {
+    const path = "/cosmos/base/tendermint/v1beta1/abci_query?path=";
+    expect((await ask(`${path}/app/version`)).json).toMatchObject({ code: 0, value: btoa("v9.9.9"), proof_ops: null });
+    expect((await ask(`${path}/store/nosuch/key&data=AA==`)).json).toMatchObject({ code: 6, codespace: "sdk" });
+    for (const bad of ["", "/sdk.bank.v1beta1.Query/Params", "/p2p/filter/addr/x"]) {
+      expect(await ask(path + bad)).toMatchObject({ status: 400, json: { code: 3 } });
+    }
+  });
+
+  it("tell what wallets set fees by", async () => {
+    expect((await ask("/cosmos/base/node/v1beta1/config")).json).toMatchObject({ minimum_gas_price: "0.0025utoken" });
+  });
+});
+
 describe("refusals", () => {
   const refusal = (code: number, message: unknown) => ({ code, message, details: [] });
 

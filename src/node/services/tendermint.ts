@@ -3,6 +3,7 @@ import { sdkErrors } from "../../util/index.ts";
 import { Service } from "../../wire/gen/sdk/base/tendermint/v1beta1/query_pb.js";
 import { APP_NAME, BLOCK_PROTOCOL, ENGINE_VERSION, P2P_PROTOCOL } from "../node-info.ts";
 import { bindNodeService } from "./bind.ts";
+import { validatorSet } from "./validators.ts";
 
 /** What a node tells of itself and its blocks to clients that know no JSON-RPC. */
 export const tendermintService = bindNodeService(Service, {
@@ -33,13 +34,37 @@ export const tendermintService = bindNodeService(Service, {
   },
 
   async getBlockByHeight({ chain }, { height }) {
-    const { height: last } = await chain.status();
-    if (height > last) throw sdkErrors.invalidRequest("requested block height is bigger then the chain length");
+    await checkHeight(chain, height);
     const record = await chain.blocks.record(height);
     if (record === undefined) throw sdkErrors.notFound(`block ${height}`);
     return wholeBlock(chain, record);
   },
+
+  async getLatestValidatorSet({ chain, namespace }, { pagination }) {
+    const { height } = await chain.status();
+    return validatorSet(chain, { height, pagination, namespace });
+  },
+
+  async getValidatorSetByHeight({ chain, namespace }, { height, pagination }) {
+    await checkHeight(chain, height);
+    return validatorSet(chain, { height, pagination, namespace });
+  },
+
+  async aBCIQuery({ chain }, { path, data, height, prove }) {
+    // Rpcs are asked by their names; what is here would go around the limits of some.
+    if (!/^\/?(app|store)\//.test(path))
+      throw sdkErrors.invalidRequest(`unsupported ABCI query path: ${path.slice(0, 100)}`);
+    const { proofOps, ...answer } = await chain.app.query({ path, data, height, prove });
+    const { code, codespace, log, info, key, value, height: at } = answer;
+    const ops = proofOps.map((op) => ({ ...op }));
+    return { code, codespace, log, info, key, value, height: at, ...(ops.length === 0 ? {} : { proofOps: { ops } }) };
+  },
 });
+
+async function checkHeight(chain: ChainSource, height: bigint): Promise<void> {
+  const { height: last } = await chain.status();
+  if (height > last) throw sdkErrors.invalidRequest("requested block height is bigger then the chain length");
+}
 
 async function wholeBlock(chain: ChainSource, { header, commit }: BlockRecord) {
   const block = await chain.blocks.block(header.height);

@@ -1,5 +1,12 @@
 import { create } from "@bufbuild/protobuf";
-import { type ChainSource, type FoundTx, formatSeconds, parseQuery } from "../../engine/index.ts";
+import {
+  blockIdMessage,
+  blockMessage,
+  type ChainSource,
+  type FoundTx,
+  formatSeconds,
+  parseQuery,
+} from "../../engine/index.ts";
 import { StatusError } from "../../runtime/index.ts";
 import { assert, errorText, fromHex, SvcError, sdkErrors, toHexUpper } from "../../util/index.ts";
 import {
@@ -10,7 +17,7 @@ import {
 } from "../../wire/gen/sdk/base/abci/v1beta1/abci_pb.js";
 import { BroadcastMode, type GetTxsEventRequest, OrderBy, Service } from "../../wire/gen/sdk/tx/v1beta1/service_pb.js";
 import { type Tx, TxSchema } from "../../wire/gen/sdk/tx/v1beta1/tx_pb.js";
-import { decodeMessage, makeAny, type Namespace, toNamespace, txHash } from "../../wire/index.ts";
+import { decodeMessage, encodeMessage, makeAny, type Namespace, toNamespace, txHash } from "../../wire/index.ts";
 import { bindNodeService } from "./bind.ts";
 import type { CommitWaiters } from "./commit-waiters.ts";
 
@@ -41,6 +48,37 @@ export const txService = bindNodeService(Service, {
       pagination: { total: BigInt(total) },
       total: BigInt(total),
     };
+  },
+
+  async getBlockWithTxs({ chain }, { height, pagination }) {
+    const { height: last } = await chain.status();
+    if (height < 1n || height > last)
+      throw sdkErrors.invalidHeight(
+        `requested height ${height} but height must not be less than 1 or greater than the current height ${last}`,
+      );
+    const [record, block] = [await chain.blocks.record(height), await chain.blocks.block(height)];
+    if (record === undefined || block === undefined) throw sdkErrors.notFound(`block ${height}`);
+    const { offset = 0n, limit = 0n, reverse = false } = pagination ?? {};
+    const size = limit === 0n || limit > MAX_PER_PAGE ? MAX_PER_PAGE : limit;
+    const start = offset > BigInt(block.txs.length) ? block.txs.length : Number(offset);
+    const page = (reverse ? [...block.txs].reverse() : block.txs).slice(start, start + Number(size));
+    return {
+      txs: page.map(decodeTxMessage),
+      blockId: blockIdMessage(record.commit.blockId),
+      block: blockMessage(block),
+      pagination: { total: BigInt(block.txs.length) },
+    };
+  },
+
+  txDecode(_, { txBytes }) {
+    if (txBytes.length === 0) throw sdkErrors.invalidRequest("invalid empty tx bytes");
+    return { tx: decodeTxMessage(txBytes) };
+  },
+
+  txEncode(_, { tx }) {
+    if (tx === undefined) throw sdkErrors.invalidRequest("invalid empty tx");
+    // The decoded form has the same fields as the raw one.
+    return { txBytes: encodeMessage(TxSchema, tx) };
   },
 
   async broadcastTx({ chain, waiters, namespace }, { txBytes, mode }) {

@@ -7,6 +7,7 @@ import type { Message } from "@bufbuild/protobuf";
 import type { Tx } from "./tx_pb.js";
 import type { GasInfo, Result, TxResponse } from "../../base/abci/v1beta1/abci_pb.js";
 import type { PageRequest, PageResponse } from "../../base/query/v1beta1/pagination_pb.js";
+import type { Block, BlockID } from "../../../comet/v1/types_pb.js";
 
 /**
  * Describes the file sdk/tx/v1beta1/service.proto.
@@ -202,6 +203,122 @@ export declare type GetTxsEventResponse = Message<"sdk.tx.v1beta1.GetTxsEventRes
 export declare const GetTxsEventResponseSchema: GenMessage<GetTxsEventResponse>;
 
 /**
+ * @generated from message sdk.tx.v1beta1.GetBlockWithTxsRequest
+ */
+export declare type GetBlockWithTxsRequest = Message<"sdk.tx.v1beta1.GetBlockWithTxsRequest"> & {
+  /**
+   * @generated from field: int64 height = 1;
+   */
+  height: bigint;
+
+  /**
+   * @generated from field: sdk.base.query.v1beta1.PageRequest pagination = 2;
+   */
+  pagination?: PageRequest | undefined;
+};
+
+/**
+ * Describes the message sdk.tx.v1beta1.GetBlockWithTxsRequest.
+ * Use `create(GetBlockWithTxsRequestSchema)` to create a new message.
+ */
+export declare const GetBlockWithTxsRequestSchema: GenMessage<GetBlockWithTxsRequest>;
+
+/**
+ * @generated from message sdk.tx.v1beta1.GetBlockWithTxsResponse
+ */
+export declare type GetBlockWithTxsResponse = Message<"sdk.tx.v1beta1.GetBlockWithTxsResponse"> & {
+  /**
+   * @generated from field: repeated sdk.tx.v1beta1.Tx txs = 1;
+   */
+  txs: Tx[];
+
+  /**
+   * @generated from field: comet.v1.BlockID block_id = 2;
+   */
+  blockId?: BlockID | undefined;
+
+  /**
+   * @generated from field: comet.v1.Block block = 3;
+   */
+  block?: Block | undefined;
+
+  /**
+   * @generated from field: sdk.base.query.v1beta1.PageResponse pagination = 4;
+   */
+  pagination?: PageResponse | undefined;
+};
+
+/**
+ * Describes the message sdk.tx.v1beta1.GetBlockWithTxsResponse.
+ * Use `create(GetBlockWithTxsResponseSchema)` to create a new message.
+ */
+export declare const GetBlockWithTxsResponseSchema: GenMessage<GetBlockWithTxsResponse>;
+
+/**
+ * @generated from message sdk.tx.v1beta1.TxDecodeRequest
+ */
+export declare type TxDecodeRequest = Message<"sdk.tx.v1beta1.TxDecodeRequest"> & {
+  /**
+   * @generated from field: bytes tx_bytes = 1;
+   */
+  txBytes: Uint8Array;
+};
+
+/**
+ * Describes the message sdk.tx.v1beta1.TxDecodeRequest.
+ * Use `create(TxDecodeRequestSchema)` to create a new message.
+ */
+export declare const TxDecodeRequestSchema: GenMessage<TxDecodeRequest>;
+
+/**
+ * @generated from message sdk.tx.v1beta1.TxDecodeResponse
+ */
+export declare type TxDecodeResponse = Message<"sdk.tx.v1beta1.TxDecodeResponse"> & {
+  /**
+   * @generated from field: sdk.tx.v1beta1.Tx tx = 1;
+   */
+  tx?: Tx | undefined;
+};
+
+/**
+ * Describes the message sdk.tx.v1beta1.TxDecodeResponse.
+ * Use `create(TxDecodeResponseSchema)` to create a new message.
+ */
+export declare const TxDecodeResponseSchema: GenMessage<TxDecodeResponse>;
+
+/**
+ * @generated from message sdk.tx.v1beta1.TxEncodeRequest
+ */
+export declare type TxEncodeRequest = Message<"sdk.tx.v1beta1.TxEncodeRequest"> & {
+  /**
+   * @generated from field: sdk.tx.v1beta1.Tx tx = 1;
+   */
+  tx?: Tx | undefined;
+};
+
+/**
+ * Describes the message sdk.tx.v1beta1.TxEncodeRequest.
+ * Use `create(TxEncodeRequestSchema)` to create a new message.
+ */
+export declare const TxEncodeRequestSchema: GenMessage<TxEncodeRequest>;
+
+/**
+ * @generated from message sdk.tx.v1beta1.TxEncodeResponse
+ */
+export declare type TxEncodeResponse = Message<"sdk.tx.v1beta1.TxEncodeResponse"> & {
+  /**
+   * @generated from field: bytes tx_bytes = 1;
+   */
+  txBytes: Uint8Array;
+};
+
+/**
+ * Describes the message sdk.tx.v1beta1.TxEncodeResponse.
+ * Use `create(TxEncodeResponseSchema)` to create a new message.
+ */
+export declare const TxEncodeResponseSchema: GenMessage<TxEncodeResponse>;
+
+/**
  * @generated from enum sdk.tx.v1beta1.BroadcastMode
  */
 export enum BroadcastMode {
@@ -293,6 +410,30 @@ export declare const Service: GenService<{
     methodKind: "unary";
     input: typeof GetTxsEventRequestSchema;
     output: typeof GetTxsEventResponseSchema;
+  },
+  /**
+   * @generated from rpc sdk.tx.v1beta1.Service.GetBlockWithTxs
+   */
+  getBlockWithTxs: {
+    methodKind: "unary";
+    input: typeof GetBlockWithTxsRequestSchema;
+    output: typeof GetBlockWithTxsResponseSchema;
+  },
+  /**
+   * @generated from rpc sdk.tx.v1beta1.Service.TxDecode
+   */
+  txDecode: {
+    methodKind: "unary";
+    input: typeof TxDecodeRequestSchema;
+    output: typeof TxDecodeResponseSchema;
+  },
+  /**
+   * @generated from rpc sdk.tx.v1beta1.Service.TxEncode
+   */
+  txEncode: {
+    methodKind: "unary";
+    input: typeof TxEncodeRequestSchema;
+    output: typeof TxEncodeResponseSchema;
   },
 }>;
 

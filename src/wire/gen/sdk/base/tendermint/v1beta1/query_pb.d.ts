@@ -7,6 +7,8 @@
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 import type { Block, BlockID } from "../../../../comet/v1/types_pb.js";
+import type { PageRequest, PageResponse } from "../../query/v1beta1/pagination_pb.js";
+import type { Any } from "@bufbuild/protobuf/wkt";
 
 /**
  * Describes the file sdk/base/tendermint/v1beta1/query.proto.
@@ -320,6 +322,255 @@ export declare type Module = Message<"sdk.base.tendermint.v1beta1.Module"> & {
 export declare const ModuleSchema: GenMessage<Module>;
 
 /**
+ * @generated from message sdk.base.tendermint.v1beta1.GetLatestValidatorSetRequest
+ */
+export declare type GetLatestValidatorSetRequest = Message<"sdk.base.tendermint.v1beta1.GetLatestValidatorSetRequest"> & {
+  /**
+   * @generated from field: sdk.base.query.v1beta1.PageRequest pagination = 1;
+   */
+  pagination?: PageRequest | undefined;
+};
+
+/**
+ * Describes the message sdk.base.tendermint.v1beta1.GetLatestValidatorSetRequest.
+ * Use `create(GetLatestValidatorSetRequestSchema)` to create a new message.
+ */
+export declare const GetLatestValidatorSetRequestSchema: GenMessage<GetLatestValidatorSetRequest>;
+
+/**
+ * @generated from message sdk.base.tendermint.v1beta1.GetLatestValidatorSetResponse
+ */
+export declare type GetLatestValidatorSetResponse = Message<"sdk.base.tendermint.v1beta1.GetLatestValidatorSetResponse"> & {
+  /**
+   * @generated from field: int64 block_height = 1;
+   */
+  blockHeight: bigint;
+
+  /**
+   * @generated from field: repeated sdk.base.tendermint.v1beta1.Validator validators = 2;
+   */
+  validators: Validator[];
+
+  /**
+   * @generated from field: sdk.base.query.v1beta1.PageResponse pagination = 3;
+   */
+  pagination?: PageResponse | undefined;
+};
+
+/**
+ * Describes the message sdk.base.tendermint.v1beta1.GetLatestValidatorSetResponse.
+ * Use `create(GetLatestValidatorSetResponseSchema)` to create a new message.
+ */
+export declare const GetLatestValidatorSetResponseSchema: GenMessage<GetLatestValidatorSetResponse>;
+
+/**
+ * @generated from message sdk.base.tendermint.v1beta1.GetValidatorSetByHeightRequest
+ */
+export declare type GetValidatorSetByHeightRequest = Message<"sdk.base.tendermint.v1beta1.GetValidatorSetByHeightRequest"> & {
+  /**
+   * @generated from field: int64 height = 1;
+   */
+  height: bigint;
+
+  /**
+   * @generated from field: sdk.base.query.v1beta1.PageRequest pagination = 2;
+   */
+  pagination?: PageRequest | undefined;
+};
+
+/**
+ * Describes the message sdk.base.tendermint.v1beta1.GetValidatorSetByHeightRequest.
+ * Use `create(GetValidatorSetByHeightRequestSchema)` to create a new message.
+ */
+export declare const GetValidatorSetByHeightRequestSchema: GenMessage<GetValidatorSetByHeightRequest>;
+
+/**
+ * @generated from message sdk.base.tendermint.v1beta1.GetValidatorSetByHeightResponse
+ */
+export declare type GetValidatorSetByHeightResponse = Message<"sdk.base.tendermint.v1beta1.GetValidatorSetByHeightResponse"> & {
+  /**
+   * @generated from field: int64 block_height = 1;
+   */
+  blockHeight: bigint;
+
+  /**
+   * @generated from field: repeated sdk.base.tendermint.v1beta1.Validator validators = 2;
+   */
+  validators: Validator[];
+
+  /**
+   * @generated from field: sdk.base.query.v1beta1.PageResponse pagination = 3;
+   */
+  pagination?: PageResponse | undefined;
+};
+
+/**
+ * Describes the message sdk.base.tendermint.v1beta1.GetValidatorSetByHeightResponse.
+ * Use `create(GetValidatorSetByHeightResponseSchema)` to create a new message.
+ */
+export declare const GetValidatorSetByHeightResponseSchema: GenMessage<GetValidatorSetByHeightResponse>;
+
+/**
+ * @generated from message sdk.base.tendermint.v1beta1.Validator
+ */
+export declare type Validator = Message<"sdk.base.tendermint.v1beta1.Validator"> & {
+  /**
+   * @generated from field: string address = 1;
+   */
+  address: string;
+
+  /**
+   * @generated from field: google.protobuf.Any pub_key = 2;
+   */
+  pubKey?: Any | undefined;
+
+  /**
+   * @generated from field: int64 voting_power = 3;
+   */
+  votingPower: bigint;
+
+  /**
+   * @generated from field: int64 proposer_priority = 4;
+   */
+  proposerPriority: bigint;
+};
+
+/**
+ * Describes the message sdk.base.tendermint.v1beta1.Validator.
+ * Use `create(ValidatorSchema)` to create a new message.
+ */
+export declare const ValidatorSchema: GenMessage<Validator>;
+
+/**
+ * @generated from message sdk.base.tendermint.v1beta1.ABCIQueryRequest
+ */
+export declare type ABCIQueryRequest = Message<"sdk.base.tendermint.v1beta1.ABCIQueryRequest"> & {
+  /**
+   * @generated from field: bytes data = 1;
+   */
+  data: Uint8Array;
+
+  /**
+   * @generated from field: string path = 2;
+   */
+  path: string;
+
+  /**
+   * @generated from field: int64 height = 3;
+   */
+  height: bigint;
+
+  /**
+   * @generated from field: bool prove = 4;
+   */
+  prove: boolean;
+};
+
+/**
+ * Describes the message sdk.base.tendermint.v1beta1.ABCIQueryRequest.
+ * Use `create(ABCIQueryRequestSchema)` to create a new message.
+ */
+export declare const ABCIQueryRequestSchema: GenMessage<ABCIQueryRequest>;
+
+/**
+ * @generated from message sdk.base.tendermint.v1beta1.ABCIQueryResponse
+ */
+export declare type ABCIQueryResponse = Message<"sdk.base.tendermint.v1beta1.ABCIQueryResponse"> & {
+  /**
+   * @generated from field: uint32 code = 1;
+   */
+  code: number;
+
+  /**
+   * @generated from field: string log = 3;
+   */
+  log: string;
+
+  /**
+   * @generated from field: string info = 4;
+   */
+  info: string;
+
+  /**
+   * @generated from field: int64 index = 5;
+   */
+  index: bigint;
+
+  /**
+   * @generated from field: bytes key = 6;
+   */
+  key: Uint8Array;
+
+  /**
+   * @generated from field: bytes value = 7;
+   */
+  value: Uint8Array;
+
+  /**
+   * @generated from field: sdk.base.tendermint.v1beta1.ProofOps proof_ops = 8;
+   */
+  proofOps?: ProofOps | undefined;
+
+  /**
+   * @generated from field: int64 height = 9;
+   */
+  height: bigint;
+
+  /**
+   * @generated from field: string codespace = 10;
+   */
+  codespace: string;
+};
+
+/**
+ * Describes the message sdk.base.tendermint.v1beta1.ABCIQueryResponse.
+ * Use `create(ABCIQueryResponseSchema)` to create a new message.
+ */
+export declare const ABCIQueryResponseSchema: GenMessage<ABCIQueryResponse>;
+
+/**
+ * @generated from message sdk.base.tendermint.v1beta1.ProofOps
+ */
+export declare type ProofOps = Message<"sdk.base.tendermint.v1beta1.ProofOps"> & {
+  /**
+   * @generated from field: repeated sdk.base.tendermint.v1beta1.ProofOp ops = 1;
+   */
+  ops: ProofOp[];
+};
+
+/**
+ * Describes the message sdk.base.tendermint.v1beta1.ProofOps.
+ * Use `create(ProofOpsSchema)` to create a new message.
+ */
+export declare const ProofOpsSchema: GenMessage<ProofOps>;
+
+/**
+ * @generated from message sdk.base.tendermint.v1beta1.ProofOp
+ */
+export declare type ProofOp = Message<"sdk.base.tendermint.v1beta1.ProofOp"> & {
+  /**
+   * @generated from field: string type = 1;
+   */
+  type: string;
+
+  /**
+   * @generated from field: bytes key = 2;
+   */
+  key: Uint8Array;
+
+  /**
+   * @generated from field: bytes data = 3;
+   */
+  data: Uint8Array;
+};
+
+/**
+ * Describes the message sdk.base.tendermint.v1beta1.ProofOp.
+ * Use `create(ProofOpSchema)` to create a new message.
+ */
+export declare const ProofOpSchema: GenMessage<ProofOp>;
+
+/**
  * @generated from service sdk.base.tendermint.v1beta1.Service
  */
 export declare const Service: GenService<{
@@ -354,6 +605,32 @@ export declare const Service: GenService<{
     methodKind: "unary";
     input: typeof GetBlockByHeightRequestSchema;
     output: typeof GetBlockByHeightResponseSchema;
+  },
+  /**
+   * @generated from rpc sdk.base.tendermint.v1beta1.Service.GetLatestValidatorSet
+   */
+  getLatestValidatorSet: {
+    methodKind: "unary";
+    input: typeof GetLatestValidatorSetRequestSchema;
+    output: typeof GetLatestValidatorSetResponseSchema;
+  },
+  /**
+   * @generated from rpc sdk.base.tendermint.v1beta1.Service.GetValidatorSetByHeight
+   */
+  getValidatorSetByHeight: {
+    methodKind: "unary";
+    input: typeof GetValidatorSetByHeightRequestSchema;
+    output: typeof GetValidatorSetByHeightResponseSchema;
+  },
+  /**
+   * A query of the application by its path, for stored values and their proofs; rpcs are asked by their own names.
+   *
+   * @generated from rpc sdk.base.tendermint.v1beta1.Service.ABCIQuery
+   */
+  aBCIQuery: {
+    methodKind: "unary";
+    input: typeof ABCIQueryRequestSchema;
+    output: typeof ABCIQueryResponseSchema;
   },
 }>;
 
