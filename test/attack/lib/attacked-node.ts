@@ -1,10 +1,8 @@
-import type { DescMessage, DescMethodUnary, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
 import type { ChainClient } from "../../../src/client/index.ts";
 import { signTx, type TestKey, type TestMessage, type TxSettings, testKey } from "../../../src/testing/index.ts";
 import { NATIVE_DENOM } from "../../../src/util/index.ts";
-import { Query as BankQuery } from "../../../src/wire/gen/sdk/bank/v1beta1/query_pb.js";
 import { txHash } from "../../../src/wire/index.ts";
-import { Fixture, type NodeRequest, startNode, type TestNode, waitFor } from "../../support/index.ts";
+import { balanceOf, Fixture, type NodeRequest, startNode, type TestNode, waitFor } from "../../support/index.ts";
 import { type Door, doorOf } from "./sockets.ts";
 
 /** How long others wait for an answer: what is slow is seen in the pace of blocks and answers, on a busy machine too. */
@@ -87,17 +85,9 @@ export class AttackedNode {
     return (await this.client.node.status()).latestHeight;
   }
 
-  query<I extends DescMessage, O extends DescMessage>(
-    method: DescMethodUnary<I, O>,
-    request: MessageInitShape<I>,
-  ): Promise<MessageShape<O>> {
-    return this.client.query.call(method, request);
-  }
-
-  /** Everything that there is of the chain's own token. */
-  async supply(): Promise<bigint> {
-    const { amount } = await this.query(BankQuery.method.supplyOf, { denom: NATIVE_DENOM });
-    return BigInt(amount?.amount ?? "0");
+  /** What each key has of the chain's own token. */
+  balances(): Promise<bigint[]> {
+    return Promise.all([...this.keys.values()].map(({ address }) => balanceOf(this.client, address)));
   }
 
   close(): Promise<void> {

@@ -51,9 +51,11 @@ export class Onlooker {
     }
   }
 
-  /** As somebody who comes just now, on a connection of its own. */
-  async #askAnew(): Promise<void> {
-    const { status, text } = await ask(this.#door, "/", callText("health"));
+  /** As somebody who comes just now, on a connection of its own; among many newcomers one may have to knock again. */
+  async #askAnew(tries = 3): Promise<void> {
+    const asked = ask(this.#door, "/", callText("health"));
+    if (tries > 1 && (await asked.then(() => false, isHangUp))) return this.#askAnew(tries - 1);
+    const { status, text } = await asked;
     if (status !== 200) throw new Error(`health: ${status} ${text}`);
   }
 
@@ -62,4 +64,8 @@ export class Onlooker {
     await ask();
     this.#slowestMs = Math.max(this.#slowestMs, performance.now() - began);
   }
+}
+
+function isHangUp(error: unknown): boolean {
+  return /socket hang up|ECONNRESET/.test(errorText(error));
 }
