@@ -5,7 +5,7 @@ import { pageCall, payMany } from "./lib/pages.ts";
 import { besiege } from "./lib/siege.ts";
 import { ask, callText } from "./lib/sockets.ts";
 
-const SENDERS = Array.from({ length: 4 }, (_, i) => `sender ${i}`);
+const SENDERS = Array.from({ length: 6 }, (_, i) => `sender ${i}`);
 /** Budget of a batch and of a page; an answer that begins below it may end above. */
 const BUDGET = 10 * 1024 * 1024;
 

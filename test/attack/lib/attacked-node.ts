@@ -1,3 +1,4 @@
+import type { DescMessage, DescMethodUnary, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
 import type { ChainClient } from "../../../src/client/index.ts";
 import { signTx, type TestKey, type TestMessage, type TxSettings, testKey } from "../../../src/testing/index.ts";
 import { NATIVE_DENOM } from "../../../src/util/index.ts";
@@ -83,6 +84,13 @@ export class AttackedNode {
 
   async height(): Promise<bigint> {
     return (await this.client.node.status()).latestHeight;
+  }
+
+  query<I extends DescMessage, O extends DescMessage>(
+    method: DescMethodUnary<I, O>,
+    request: MessageInitShape<I>,
+  ): Promise<MessageShape<O>> {
+    return this.client.query.call(method, request);
   }
 
   /** What each key has of the chain's own token. */
