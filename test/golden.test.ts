@@ -158,6 +158,7 @@ const QUERIES: readonly string[] = [
   "query deployment get --owner TENANT --dseq 7",
   "query deployment group get --owner TENANT --dseq 7 --gseq 1",
   "query deployment params",
+  "query deployment pruned --owner TENANT --dseq 7",
   "query market order list",
   "query market order get --owner TENANT --dseq 9",
   "query market bid list",

@@ -52,6 +52,7 @@ export function marketplaceModules({ bank }: BaseKeepers): Module[] {
   const deployment = deploymentModule(escrow.keeper, {
     openOrder: (ctx, group) => market.keeper.openOrder(ctx, group),
     closeGroup: (ctx, group, reason) => market.keeper.closeGroup(ctx, group, reason),
+    prune: (ctx, id, most) => market.keeper.prune(ctx, id, most),
   });
   const provider = providerModule({
     activeRequirements: (ctx, owner) => market.keeper.activeRequirements(ctx, owner),

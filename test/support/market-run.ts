@@ -3,7 +3,7 @@ import type { SvcApplication } from "../../src/app/index.ts";
 import { defaultParams as deploymentParams } from "../../src/modules/deployment/params.ts";
 import { defaultParams as escrowParams } from "../../src/modules/escrow/genesis.ts";
 import { defaultParams } from "../../src/modules/market/params.ts";
-import { marketOperations, pickOperation, type SimAction, simRandom } from "../../src/modules/market/sim.ts";
+import { marketOperations, pickOperation, type SimAction, simRandom } from "../../src/modules/market/testing/sim.ts";
 import { type TestChain, type TestKey, testChain } from "../../src/testing/index.ts";
 import { CoinSchema } from "../../src/wire/gen/sdk/base/v1beta1/coin_pb.js";
 import { GenesisStateSchema as DeploymentGenesis } from "../../src/wire/gen/svc/deployment/v1beta1/deployment_pb.js";
@@ -20,6 +20,8 @@ function simChain(): TestChain {
     ...deploymentParams(),
     minDeposits: [create(CoinSchema, { denom: "utoken", amount: "1" })],
     minStartBlocks: 2n,
+    retentionBlocks: 15n,
+    maxPruneRecords: 3,
   };
   const escrow = { ...escrowParams(), maxEndblockRecords: 2, lowBalanceBlocks: 6n };
   const market = { ...defaultParams(), orderMaxBids: 3, orderMaxOpenBlocks: 12n };
@@ -51,6 +53,7 @@ export function simulateMarket(seed: number, blocks: number): MarketRun {
   const world = {
     random,
     tenants: addresses(TENANTS),
+    height: () => chain.height,
     providers: addresses(PROVIDERS),
     query: chain.query.bind(chain),
   };

@@ -1,16 +1,25 @@
 import { create } from "@bufbuild/protobuf";
-import { defineGenesis, type GenesisPart } from "../../runtime/index.ts";
+import { type Context, defineGenesis, type GenesisPart } from "../../runtime/index.ts";
 import {
+  Deployment_State,
+  type GenesisState,
   GenesisStateSchema,
   type GroupSpec,
   GroupSpecSchema,
   LimitsSchema,
 } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
-import { deploymentErrors as errors, formatDeploymentId, formatGroupId } from "../../wire/index.ts";
+import {
+  decodeAddress,
+  encodeAddress,
+  deploymentErrors as errors,
+  formatDeploymentId,
+  formatGroupId,
+} from "../../wire/index.ts";
 import { checkGroups } from "./group-spec.ts";
 import { type DeploymentKeeper, deploymentKey, groupKey, STORE } from "./keeper.ts";
 import { readGroupId, readId, VERSION_BYTES } from "./msgs.ts";
 import { checkParams, defaultParams } from "./params.ts";
+import { idOfPath, waitingEntries } from "./pruning.ts";
 
 export function deploymentGenesis(keeper: DeploymentKeeper): GenesisPart {
   return defineGenesis({
@@ -34,15 +43,48 @@ export function deploymentGenesis(keeper: DeploymentKeeper): GenesisPart {
           keeper.addGroup(ctx, group);
         }
       }
+      restorePruning(keeper, ctx, state);
     },
     export(ctx) {
       const deployments = [...keeper.deployments.values(ctx.store(STORE))].map((deployment) => ({
         deployment,
         groups: keeper.groupsOf(ctx, readId(deployment.deploymentId)).map((group) => keeper.withSpec(ctx, group)),
       }));
-      return create(GenesisStateSchema, { deployments, params: keeper.getParams(ctx) });
+      return create(GenesisStateSchema, { deployments, params: keeper.getParams(ctx), ...exportPruning(keeper, ctx) });
     },
   });
+}
+
+/** Closed deployments wait for the height that is told of them, or as if they had been closed on this chain. */
+function restorePruning(keeper: DeploymentKeeper, ctx: Context, state: GenesisState): void {
+  const store = ctx.store(STORE);
+  const { waiting, watermarks, spent } = keeper.pruned;
+  const heights = new Map(state.pruning.map(({ id, height }) => [formatDeploymentId(readId(id)), height]));
+  const { retentionBlocks } = keeper.getParams(ctx);
+  for (const { deploymentId, state: current, closedOn } of keeper.deployments.values(store)) {
+    if (current !== Deployment_State.closed) continue;
+    const id = readId(deploymentId);
+    const height = heights.get(formatDeploymentId(id)) ?? closedOn + retentionBlocks;
+    heights.delete(formatDeploymentId(id));
+    if (height < 0n) throw errors.invalidId(`${formatDeploymentId(id)} is pruned at ${height}`);
+    waiting.push(store, height, deploymentKey(id));
+  }
+  for (const id of heights.keys()) throw errors.invalidId(`${id} is not closed and cannot be pruned`);
+  for (const { owner, dseq } of state.watermarks) {
+    if (dseq === 0n) throw errors.invalidId(`the watermark of ${owner} is 0`);
+    watermarks.set(store, decodeAddress(owner), dseq);
+  }
+  for (const id of state.spent) spent.set(store, deploymentKey(readId(id)), true);
+}
+
+function exportPruning(keeper: DeploymentKeeper, ctx: Context) {
+  const store = ctx.store(STORE);
+  const { waiting, watermarks, spent } = keeper.pruned;
+  return {
+    pruning: waitingEntries(waiting.iterate(store)),
+    watermarks: [...watermarks.iterate(store)].map(([owner, dseq]) => ({ owner: encodeAddress(owner), dseq })),
+    spent: [...spent.keys(store)].map(idOfPath),
+  };
 }
 
 /** Sizes may be any: the limits of today need not be those under which a deployment was created. */

@@ -6,7 +6,7 @@ import { DeploymentKeeper, type GroupMarket } from "./keeper.ts";
 import { deploymentMsgs } from "./msgs.ts";
 import { deploymentQueries } from "./queries.ts";
 
-export { DeploymentKeeper, escrowId, type GroupMarket, idOf } from "./keeper.ts";
+export { DeploymentKeeper, escrowId, type GroupMarket, idOf, type PrunedOrders } from "./keeper.ts";
 
 /** Makes the module and its keeper. */
 export function deploymentModule(
@@ -20,6 +20,7 @@ export function deploymentModule(
     msg: deploymentMsgs(keeper),
     query: deploymentQueries(keeper, escrow),
     genesis: deploymentGenesis(keeper),
+    endBlock: (ctx) => void keeper.endBlock(ctx),
     invariants: deploymentInvariants(keeper, escrow),
     messageGas: (ctx, message) => fixedGas(keeper.getParams(ctx).messageGas, message),
   });

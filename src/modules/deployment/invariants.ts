@@ -4,6 +4,7 @@ import { formatAccountId, formatDeploymentId, formatGroupId } from "../../wire/i
 import type { Escrow } from "../escrow/index.ts";
 import { type DeploymentKeeper, escrowId, groupKey, idOf, STORE } from "./keeper.ts";
 import { readId } from "./msgs.ts";
+import { idOfPath } from "./pruning.ts";
 
 export function deploymentInvariants(keeper: DeploymentKeeper, escrow: Escrow): Readonly<Record<string, Invariant>> {
   const eachDeployment =
@@ -19,6 +20,7 @@ export function deploymentInvariants(keeper: DeploymentKeeper, escrow: Escrow): 
     groups: eachDeployment((ctx, deployment) => groupsFollow(keeper, ctx, deployment)),
     escrow: eachDeployment((ctx, deployment) => escrowFollows({ keeper, escrow }, ctx, deployment)),
     "groups-have-deployments": (ctx) => groupsHaveDeployments(keeper, ctx),
+    pruning: (ctx) => closedOnesWait(keeper, ctx),
     indexes: (ctx) => keeper.deployments.verifyIndexes(ctx.store(STORE))[0],
   };
 }
@@ -47,6 +49,23 @@ function escrowFollows(
   if (other !== undefined) return `a price is in ${other.price?.denom}, the money in ${account.denom}`;
   if (account.open === (state === Deployment_State.active)) return undefined;
   return `escrow account ${formatAccountId(account.id)} is ${account.open ? "open" : "closed"}`;
+}
+
+/** Exactly the closed deployments wait to leave the state, each once; a number that is used up for itself has none. */
+function closedOnesWait(keeper: DeploymentKeeper, ctx: Context): string | undefined {
+  const store = ctx.store(STORE);
+  const { waiting, spent } = keeper.pruned;
+  const closed = new Set<string>();
+  for (const [, { deploymentId }] of keeper.deployments.by.state.iterate(store, { prefix: [Deployment_State.closed] }))
+    closed.add(formatDeploymentId(readId(deploymentId)));
+  for (const { key, height } of waiting.iterate(store)) {
+    const id = formatDeploymentId(idOfPath(key));
+    if (!closed.delete(id)) return `${id} waits at ${height} to be pruned and is not closed`;
+  }
+  for (const id of closed) return `${id} is closed and never pruned`;
+  for (const key of spent.keys(store))
+    if (keeper.deployments.has(store, key)) return `${formatDeploymentId(idOfPath(key))} is used up and in the state`;
+  return undefined;
 }
 
 /** Every group has a deployment and one spec. */

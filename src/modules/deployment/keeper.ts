@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { type Context, paramsItem } from "../../runtime/index.ts";
+import { type Context, paramsItem, runBlockItem } from "../../runtime/index.ts";
 import { groupPrice } from "../../sdl/index.ts";
 import {
   addressKey,
@@ -39,6 +39,7 @@ import {
 import type { Escrow } from "../escrow/index.ts";
 import { emitDeployment, emitGroup } from "./events.ts";
 import { checkGroups } from "./group-spec.ts";
+import { idOfPath, PrunedNumbers } from "./pruning.ts";
 
 export const STORE = "deployment";
 
@@ -48,6 +49,14 @@ export interface GroupMarket {
   openOrder(ctx: Context, group: GroupKey): number;
   /** Ends what the group has on the market: its order with bids, or lease and payment. Returns how many of them. */
   closeGroup(ctx: Context, group: GroupKey, reason: Closed_Reason): number;
+  /** Takes what a closed deployment had on the market out of the state, at most about so many records. */
+  prune(ctx: Context, id: DeploymentKey, most: number): PrunedOrders;
+}
+
+/** What pruning the market took away, and whether nothing is left there. */
+export interface PrunedOrders {
+  readonly removed: number;
+  readonly isDone: boolean;
 }
 
 export interface NewDeployment {
@@ -56,6 +65,9 @@ export interface NewDeployment {
   readonly version: Uint8Array;
   readonly deposit: IntCoin;
 }
+
+/** A deployment whose pruning failed is tried again after this many blocks; others do not wait behind it. */
+const RETRY_BLOCKS = 100n;
 
 /** A stored group's states in which it can be started again. */
 const STARTABLE: readonly Group_State[] = [Group_State.paused, Group_State.insufficient_funds];
@@ -101,14 +113,15 @@ export class DeploymentKeeper {
     key: tupleKey(addressKey, uint64Key, uint32Key),
     value: protoValue(GroupSpecSchema),
   });
+  readonly pruned = new PrunedNumbers();
   readonly #escrow: Escrow;
   readonly #market: GroupMarket;
 
   constructor(escrow: Escrow, market: GroupMarket) {
     this.#escrow = escrow;
     this.#market = market;
-    const { params, deployments, groups, specs } = this;
-    checkPrefixes({ params, deployments, groups, specs });
+    const { params, deployments, groups, specs, pruned } = this;
+    checkPrefixes({ params, deployments, groups, specs, ...numbersOf(pruned) });
   }
 
   getParams(ctx: Context): Params {
@@ -117,7 +130,7 @@ export class DeploymentKeeper {
 
   deployment(ctx: Context, id: DeploymentKey): Deployment {
     const found = this.deployments.get(store(ctx), deploymentKey(id));
-    if (found === undefined) throw errors.notFound(formatDeploymentId(id));
+    if (found === undefined) throw this.#notFound(ctx, id);
     return found;
   }
 
@@ -160,6 +173,7 @@ export class DeploymentKeeper {
   create(ctx: Context, { id, groups, version, deposit }: NewDeployment): void {
     const key = deploymentKey(id);
     if (this.deployments.has(store(ctx), key)) throw errors.exists(formatDeploymentId(id));
+    this.#checkNumber(ctx, id);
     this.#checkDeposit(ctx, deposit);
     checkGroups(groups, this.#limits(ctx), deposit.denom);
     const record = { deploymentId: id, state: Deployment_State.active, version, createdAt: ctx.height };
@@ -202,10 +216,55 @@ export class DeploymentKeeper {
     for (const group of this.groupsOf(ctx, id)) {
       if (group.state !== Group_State.closed) this.#endGroup(ctx, group, { state: Group_State.closed, reason });
     }
-    this.#escrow.closeAccount(ctx, escrowId(id));
+    const { balance: returned, transferred: paid, denom } = this.#escrow.closeAccount(ctx, escrowId(id));
     const closed = { state: Deployment_State.closed, closedOn: ctx.height, closeReason: reason };
     this.#save(ctx, { ...deployment, ...closed });
-    emitDeployment(ctx, "deployment-closed", id, { reason });
+    this.pruned.waiting.push(store(ctx), ctx.height + this.getParams(ctx).retentionBlocks, deploymentKey(id));
+    const coin = (amount: bigint) => formatCoin({ denom, amount });
+    emitDeployment(ctx, "deployment-closed", id, { more: { paid: coin(paid), returned: coin(returned) }, reason });
+  }
+
+  /** Takes deployments whose time has come out of the state, at most so many records a block. */
+  endBlock(ctx: Context): void {
+    const { height } = ctx;
+    const { waiting } = this.pruned;
+    let left = this.getParams(ctx).maxPruneRecords;
+    for (const { height: due, key } of waiting.due(store(ctx), height, left)) {
+      if (left <= 0) return;
+      let removed = 0;
+      const id = idOfPath(key);
+      const done = runBlockItem(ctx, `pruning of deployment ${formatDeploymentId(id)}`, (inner) => {
+        removed = this.#prune(inner, id, { due, most: left });
+      });
+      if (!done) {
+        waiting.remove(store(ctx), due, key);
+        waiting.push(store(ctx), height + RETRY_BLOCKS, key);
+      }
+      left -= Math.max(1, removed);
+    }
+  }
+
+  /** Whether a number is used up and nothing of it is in the state. */
+  isPruned(ctx: Context, id: DeploymentKey): boolean {
+    const key = deploymentKey(id);
+    return !this.deployments.has(store(ctx), key) && this.pruned.isSpent(store(ctx), key);
+  }
+
+  /** What is left of a deployment goes with the last record of the market. Returns how many records went. */
+  #prune(ctx: Context, id: DeploymentKey, { due, most }: { readonly due: bigint; readonly most: number }): number {
+    const { removed, isDone } = this.#market.prune(ctx, id, most);
+    if (!isDone) return removed;
+    const groups = this.groupsOf(ctx, id).map(idOf);
+    for (const group of groups) {
+      this.groups.delete(store(ctx), groupKey(group));
+      this.specs.delete(store(ctx), groupKey(group));
+    }
+    this.#escrow.forgetAccount(ctx, escrowId(id));
+    this.deployments.delete(store(ctx), deploymentKey(id));
+    this.pruned.waiting.remove(store(ctx), due, deploymentKey(id));
+    this.pruned.spend(ctx, store(ctx), deploymentKey(id));
+    emitDeployment(ctx, "deployment-pruned", id, {});
+    return removed + 2 * groups.length + 2;
   }
 
   /** Ends a group for good; with the last one the deployment closes. */
@@ -298,6 +357,21 @@ export class DeploymentKeeper {
     return limits;
   }
 
+  /** A number serves once, also when its deployment is no longer in the state. */
+  #checkNumber(ctx: Context, id: DeploymentKey): void {
+    if (!this.pruned.isSpent(store(ctx), deploymentKey(id))) return;
+    const watermark = this.pruned.watermark(store(ctx), decodeAddress(id.owner));
+    const upTo = id.dseq <= watermark ? `: all numbers of this owner up to ${watermark} are` : ", which is";
+    throw errors.numberUsed(`${formatDeploymentId(id)}${upTo}`);
+  }
+
+  #notFound(ctx: Context, id: DeploymentKey): Error {
+    if (!this.isPruned(ctx, id)) return errors.notFound(formatDeploymentId(id));
+    return errors.notFound(`${formatDeploymentId(id)} was closed and is no longer kept`, {
+      hint: `see what it did: svc query txs --query "svc.v1.owner='${id.owner}' AND svc.v1.dseq='${id.dseq}'"`,
+    });
+  }
+
   #checkDeposit(ctx: Context, deposit: IntCoin): void {
     const { minDeposits } = this.getParams(ctx);
     const minimum = minDeposits.find(({ denom }) => denom === deposit.denom);
@@ -324,6 +398,10 @@ export class DeploymentKeeper {
   #saveGroup(ctx: Context, group: Group): void {
     this.groups.set(store(ctx), groupKey(idOf(group)), group);
   }
+}
+
+function numbersOf({ waiting, watermarks, spent }: PrunedNumbers) {
+  return { waiting, watermarks, spent };
 }
 
 interface GroupEnd {

@@ -15,6 +15,12 @@ const MIN_DEPOSIT = "5000000";
 /** A hundred of them, which take all places of an account, cost 100 TOKEN that the owner then spends. */
 const MIN_SPONSOR_DEPOSIT = "1000000";
 const MIN_START_BLOCKS = 100n;
+/** About a week at six seconds a block. */
+const RETENTION_BLOCKS = 100_800n;
+const MAX_RETENTION_BLOCKS = 1_000_000_000n;
+/** More than a full block can add. */
+const PRUNE_RECORDS = 1000;
+const MAX_PRUNE_RECORDS = 100_000;
 
 /**
  * Fixed gas of each message, with so much store gas in it. Together with ten a byte and a signature, every message of
@@ -35,15 +41,25 @@ export function defaultParams(): Params {
     minDeposits: [{ denom: NATIVE_DENOM, amount: MIN_DEPOSIT }],
     limits: { ...DEFAULT_LIMITS },
     minStartBlocks: MIN_START_BLOCKS,
+    retentionBlocks: RETENTION_BLOCKS,
+    maxPruneRecords: PRUNE_RECORDS,
     minSponsorDeposits: [{ denom: NATIVE_DENOM, amount: MIN_SPONSOR_DEPOSIT }],
     messageGas: gasTable(MESSAGE_GAS),
   });
+}
+
+function checkPruning({ retentionBlocks, maxPruneRecords }: Params): void {
+  if (retentionBlocks < 1n || retentionBlocks > MAX_RETENTION_BLOCKS)
+    throw errors.invalidParams(`retention_blocks must be 1 to ${MAX_RETENTION_BLOCKS}`);
+  if (maxPruneRecords < 1 || maxPruneRecords > MAX_PRUNE_RECORDS)
+    throw errors.invalidParams(`max_prune_records must be 1 to ${MAX_PRUNE_RECORDS}`);
 }
 
 /** Refuses parameters with which the module could not work. Throws `deployment/22`. */
 export function checkParams(params: Params): Params {
   if (params.limits === undefined) throw errors.invalidParams("limits are missing");
   if (params.minStartBlocks < 1n) throw errors.invalidParams("min_start_blocks must be at least 1");
+  checkPruning(params);
   const [problem] = [
     ...sizeProblems(params.limits),
     ...minimumsProblems("min_deposits", params.minDeposits),

@@ -26,6 +26,8 @@ export type Escrow = Pick<
   | "count"
   | "deposit"
   | "findPayment"
+  | "forgetAccount"
+  | "forgetPayment"
   | "maxRecords"
   | "openAccount"
   | "openPayment"

@@ -253,8 +253,11 @@ export class EscrowKeeper {
     this.#save(ctx, withPayments(account, []), account.exhaustsAt);
   }
 
-  /** Ends and pays all payments, returns what remains to the depositors, and closes the account. */
-  closeAccount(ctx: Context, id: AccountKey): void {
+  /**
+   * Ends and pays all payments, returns what remains to the depositors, and closes the account. Returns the account as it was
+   * with everything paid, before the rest went back.
+   */
+  closeAccount(ctx: Context, id: AccountKey): Account {
     const { account, payments } = this.#settled(ctx, id);
     for (const payment of payments) this.#close(ctx, payment, ctx.height);
     for (const { depositor, amount } of refunds(account.deposits)) {
@@ -263,6 +266,24 @@ export class EscrowKeeper {
     }
     const closed = withPayments({ ...account, open: false, balance: 0n, deposits: [] }, []);
     this.#save(ctx, closed, account.exhaustsAt);
+    return account;
+  }
+
+  /** Takes a closed payment out of the state, and what it was paid out of the sum of its account. */
+  forgetPayment(ctx: Context, id: AccountKey, paymentId: string): void {
+    const account = this.account(ctx, id);
+    const payment = this.payments.require(store(ctx), paymentKey(id, paymentId));
+    assert(!account.open && !payment.open && payment.balance === 0n, "what is forgotten is closed and paid out");
+    this.payments.delete(store(ctx), paymentKey(id, paymentId));
+    const transferred = account.transferred - payment.withdrawn;
+    this.accounts.set(store(ctx), accountKey(id), { ...account, transferred });
+  }
+
+  /** Takes a closed account without payments out of the state. */
+  forgetAccount(ctx: Context, id: AccountKey): void {
+    const account = this.account(ctx, id);
+    assert(!account.open && account.balance === 0n, "what is forgotten is closed and empty");
+    this.accounts.delete(store(ctx), accountKey(id));
   }
 
   /**
@@ -336,8 +357,8 @@ export class EscrowKeeper {
   /** Lets an account wait for another try of its end. */
   restoreFailedEnd(ctx: Context, failed: ReturnType<EscrowKeeper["failedEnds"]>[number]): void {
     const key = `${failed.account}/`;
-    const end = this.accounts.get(store(ctx), key)?.exhaustsAt;
-    if (failed.height < 0n || end === undefined) throw errors.invalidAccount(`${failed.account} is not tried again`);
+    if (failed.height < 0n) throw errors.invalidAccount(`${failed.account} is tried again at ${failed.height}`);
+    const end = this.accounts.get(store(ctx), key)?.exhaustsAt ?? NEVER;
     if (!failed.waits) this.exhaustion.remove(store(ctx), end, key);
     this.retries.push(store(ctx), failed.height, key);
   }
@@ -353,6 +374,8 @@ export class EscrowKeeper {
   }
 
   #exhaust(ctx: Context, key: string): number {
+    // What is tried again may have left the state meanwhile.
+    if (!this.accounts.has(store(ctx), key)) return 0;
     const ledger = this.#ledger(ctx, key);
     const end = ledger.account.exhaustsAt;
     // What is tried again may have been ended by something else meanwhile.

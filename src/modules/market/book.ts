@@ -12,6 +12,7 @@ import {
 } from "../../wire/gen/svc/market/v1beta1/market_pb.js";
 import {
   type BidKey,
+  type DeploymentKey,
   decodeAddress,
   marketErrors as errors,
   formatBidId,
@@ -116,6 +117,18 @@ export class MarketBook {
     return found;
   }
 
+  /** Whether any order of a deployment has an open bid. */
+  hasOpenBids(ctx: Context, { owner, dseq }: DeploymentKey): boolean {
+    for (const _ of this.bids.by.owner.keys(storeOf(ctx), { prefix: [decodeAddress(owner), Bid_State.open, dseq] }))
+      return true;
+    return false;
+  }
+
+  /** Orders of a deployment from the newest of its last group on. */
+  ordersBackwards(ctx: Context, { owner, dseq }: DeploymentKey): IterableIterator<Order> {
+    return this.orders.values(storeOf(ctx), { prefix: [decodeAddress(owner), dseq], reverse: true });
+  }
+
   hasOpenBid(ctx: Context, id: OrderKey): boolean {
     for (const _ of this.#openBidPaths(ctx, id)) return true;
     return false;
@@ -165,9 +178,9 @@ export class MarketBook {
 
   /** Lets an order whose expiry failed wait for another try. */
   restoreRetry(ctx: Context, id: OrderKey, height: bigint): void {
-    const order = this.order(ctx, id);
     if (height < 0n) throw errors.internal(`${formatOrderId(id)} is tried again at ${height}`);
-    this.expiry.remove(storeOf(ctx), order.expiresAt, pathOf(id));
+    const order = this.findOrder(ctx, id);
+    if (order !== undefined) this.expiry.remove(storeOf(ctx), order.expiresAt, pathOf(id));
     this.retries.push(storeOf(ctx), height, pathOf(id));
   }
 

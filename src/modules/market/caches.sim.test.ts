@@ -9,12 +9,14 @@ import { CoinSchema } from "../../wire/gen/sdk/base/v1beta1/coin_pb.js";
 import { GenesisStateSchema as DeploymentGenesis } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
 import { toJson } from "../../wire/index.ts";
 import { defaultParams as deploymentParams } from "../deployment/params.ts";
-import { marketOperations, pickOperation, type SimAction, simRandom } from "./sim.ts";
+import { marketOperations, pickOperation, type SimAction, simRandom } from "./testing/sim.ts";
 
 const BLOCKS = 120;
 const SEED = Number(process.env.MARKET_SIM_SEED ?? 4712);
 /** The second node starts anew behind this many blocks. */
 const RESTART = 3;
+/** Here it is another node that begins with an export of the state. */
+const IMPORT = 11;
 
 test("a node that has seen and answered everything and one that restarts again and again agree byte for byte", () => {
   console.log(`caches: seed ${SEED}`);
@@ -22,16 +24,22 @@ test("a node that has seen and answered everything and one that restarts again a
     ...deploymentParams(),
     minDeposits: [create(CoinSchema, { denom: "utoken", amount: "1" })],
     minStartBlocks: 2n,
+    retentionBlocks: 12n,
+    maxPruneRecords: 3,
   };
   const chain = testChain({
     accounts: ["alice", "bob", "p1", "p2", "p3"],
     genesis: { deployment: toJson(DeploymentGenesis, create(DeploymentGenesis, { params: deployment })) },
   });
-  const database = memoryDatabase();
+  let database = memoryDatabase();
   let cold: SvcApplication = createApp({ database });
-  const genesis = chain.app.exportGenesis();
-  const start = { chainId: chain.chainId, time: chain.time, initialHeight: chain.height + 1n, validators: [] };
-  cold.initChain({ ...start, consensusParams: DEFAULT_CONSENSUS_PARAMS, appState: genesis });
+  const importHere = (): void => {
+    const start = { chainId: chain.chainId, time: chain.time, initialHeight: chain.height + 1n, validators: [] };
+    const appState = chain.app.exportGenesis();
+    const { appHash } = cold.initChain({ ...start, consensusParams: DEFAULT_CONSENSUS_PARAMS, appState });
+    expect(toHex(appHash)).toBe(toHex(chain.app.info().lastBlockAppHash));
+  };
+  importHere();
 
   const random = simRandom(SEED);
   const keys = new Map([...chain.keys.values()].map((key) => [key.address, key]));
@@ -39,6 +47,7 @@ test("a node that has seen and answered everything and one that restarts again a
   const world = {
     random,
     tenants: addresses(["alice", "bob"]),
+    height: () => chain.height,
     providers: addresses(["p1", "p2", "p3"]),
     query: chain.query.bind(chain),
   };
@@ -69,7 +78,11 @@ test("a node that has seen and answered everything and one that restarts again a
     });
     for (const tx of txs) chain.app.checkTx({ tx, kind: "new" });
     const next = request(txs);
-    if (block > 0 && block % RESTART === 0) cold = createApp({ database });
+    if (block > 0 && block % IMPORT === 0) {
+      database = memoryDatabase();
+      cold = createApp({ database });
+      importHere();
+    } else if (block > 0 && block % RESTART === 0) cold = createApp({ database });
     const other = cold.finalizeBlock(next);
     cold.commit();
     const results = chain.block(txs);

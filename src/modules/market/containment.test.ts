@@ -36,6 +36,7 @@ function faultyMarket() {
     const deployment = deploymentModule(escrow.keeper, {
       openOrder: (ctx, group) => market.keeper.openOrder(ctx, group),
       closeGroup: (ctx, group, reason) => market.keeper.closeGroup(ctx, group, reason),
+      prune: (ctx, id, most) => market.keeper.prune(ctx, id, most),
     });
     const provider = providerModule({
       activeRequirements: (ctx, owner) => market.keeper.activeRequirements(ctx, owner),

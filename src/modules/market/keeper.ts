@@ -33,10 +33,11 @@ import {
   type GroupKey,
   type OrderKey,
 } from "../../wire/index.ts";
-import { escrowId } from "../deployment/index.ts";
+import { escrowId, type PrunedOrders } from "../deployment/index.ts";
 import type { Escrow } from "../escrow/index.ts";
 import { isOpenOrder, MarketBook, storeOf } from "./book.ts";
 import { emitBid, emitOrder } from "./events.ts";
+import { pruneOrders } from "./pruning.ts";
 import { bidEscrowId, bidIdOf, leaseIdOf, type OrderPath, orderIdOf, orderOfPath, pathOf, priceOf } from "./records.ts";
 
 /** An order whose expiry failed is tried again after this many blocks; others do not wait behind it. */
@@ -300,6 +301,11 @@ export class MarketKeeper {
     for (const bid of [...this.book.openBidsOf(ctx, provider)]) this.#withdrawBid(ctx, bid, reason);
   }
 
+  /** Takes what a closed deployment had here out of the state. */
+  prune(ctx: Context, id: DeploymentKey, most: number): PrunedOrders {
+    return pruneOrders({ book: this.book, escrow: this.#escrow }, ctx, { id, most });
+  }
+
   /** The provider takes an open bid back; its order may have ended in an earlier block. */
   #withdrawBid(ctx: Context, bid: Bid, reason: Closed_Reason): void {
     const id = bidIdOf(bid);
@@ -320,7 +326,8 @@ export class MarketKeeper {
     this.book.saveBid(ctx, { ...this.book.bid(ctx, id), ...end, state: Bid_State.closed });
     this.book.saveOrder(ctx, { ...this.book.order(ctx, id), ...end, state: Order_State.closed });
     const price = priceOf(lease.price);
-    emitBid(ctx, "lease-closed", id, { price, reason });
+    const { denom, withdrawn } = this.#payment(ctx, id);
+    emitBid(ctx, "lease-closed", id, { price, amount: { denom, amount: withdrawn }, reason });
     emitBid(ctx, "bid-closed", id, { price, reason });
     emitOrder(ctx, "order-closed", id, reason);
   }
@@ -342,8 +349,9 @@ export class MarketKeeper {
   }
 
   #expire(ctx: Context, id: OrderKey): void {
-    const order = this.book.order(ctx, id);
-    if (!isOpenOrder(order)) return;
+    const order = this.book.findOrder(ctx, id);
+    // What is tried again may have ended, and left the state, meanwhile.
+    if (order === undefined || !isOpenOrder(order)) return;
     this.#endOrder(ctx, order, Closed_Reason.order_expired);
     this.#groups.marketEnded(ctx, id, Closed_Reason.order_expired);
   }

@@ -4,7 +4,7 @@ import { moduleAddress } from "../../crypto/index.ts";
 import type { TestChain } from "../../testing/index.ts";
 import { toHex } from "../../util/index.ts";
 import { encodeAddress } from "../../wire/index.ts";
-import { closeEverything, marketOperations } from "./sim.ts";
+import { closeEverything, marketOperations } from "./testing/sim.ts";
 
 /** A run with a given seed repeats with `MARKET_SIM_SEED`; further runs take the seeds behind it. */
 const RUNS = Number(process.env.MARKET_SIM_RUNS ?? 1);
@@ -34,7 +34,13 @@ describe("random tenants and providers", () => {
       if (BLOCKS < 250) return;
       const undone = marketOperations.filter(({ name }) => !outcomes.has(`${name}: done`)).map(({ name }) => name);
       expect(undone).toEqual([]);
-      const wanted = ["deployment-low-balance", "group-insufficient-funds", "bid-lost", "lease-withdrawn"];
+      const wanted = [
+        "deployment-low-balance",
+        "group-insufficient-funds",
+        "bid-lost",
+        "lease-withdrawn",
+        "deployment-pruned",
+      ];
       expect(wanted.filter((action) => !actions.has(action))).toEqual([]);
     },
   );

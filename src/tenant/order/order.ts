@@ -114,7 +114,7 @@ async function sendOrder(session: Session, plan: OrderPlan): Promise<Placed> {
       await unlessInterrupted(() => market.send([...plan.first, order]), request.signal);
     } catch (error) {
       if (!isChainRefusal(error)) throw error;
-      const isTaken = isOneOf([deploymentErrors.exists], error);
+      const isTaken = isOneOf([deploymentErrors.exists, deploymentErrors.numberUsed], error);
       const isArrived = isTaken && again !== undefined && (await isOurs(session, entry));
       // What was sent before an interruption may still arrive: its record stays.
       if (!isArrived && (isTaken || again === undefined)) journal.remove(entry.dseq);

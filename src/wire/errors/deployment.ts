@@ -26,4 +26,5 @@ export const deploymentErrors = defineErrors("deployment", {
   invalidDepositor: [23, "invalid depositor"],
   invalidPrice: [24, "invalid price"],
   duplicateGroupName: [25, "duplicate group name", "give every group a name of its own"],
+  numberUsed: [26, "deployment number used up", "choose a higher --dseq, or leave it out"],
 });

@@ -444,6 +444,20 @@ export declare type Params = Message<"svc.deployment.v1beta1.Params"> & {
   minSponsorDeposits: Coin[];
 
   /**
+   * A closed deployment and all its records leave the state after so many blocks, 1 to 1000000000.
+   *
+   * @generated from field: int64 retention_blocks = 13;
+   */
+  retentionBlocks: bigint;
+
+  /**
+   * Records that one block takes out of the state, 1 to 100000.
+   *
+   * @generated from field: uint32 max_prune_records = 14;
+   */
+  maxPruneRecords: number;
+
+  /**
    * @generated from field: repeated svc.base.v1beta1.MessageGas message_gas = 15;
    */
   messageGas: MessageGas[];
@@ -477,6 +491,52 @@ export declare type GenesisDeployment = Message<"svc.deployment.v1beta1.GenesisD
 export declare const GenesisDeploymentSchema: GenMessage<GenesisDeployment>;
 
 /**
+ * A closed deployment that leaves the state at a height.
+ *
+ * @generated from message svc.deployment.v1beta1.GenesisPruning
+ */
+export declare type GenesisPruning = Message<"svc.deployment.v1beta1.GenesisPruning"> & {
+  /**
+   * @generated from field: svc.deployment.v1beta1.DeploymentID id = 1;
+   */
+  id?: DeploymentID | undefined;
+
+  /**
+   * @generated from field: int64 height = 2;
+   */
+  height: bigint;
+};
+
+/**
+ * Describes the message svc.deployment.v1beta1.GenesisPruning.
+ * Use `create(GenesisPruningSchema)` to create a new message.
+ */
+export declare const GenesisPruningSchema: GenMessage<GenesisPruning>;
+
+/**
+ * The highest number of an owner among those that left the state: it and all below are used up.
+ *
+ * @generated from message svc.deployment.v1beta1.GenesisWatermark
+ */
+export declare type GenesisWatermark = Message<"svc.deployment.v1beta1.GenesisWatermark"> & {
+  /**
+   * @generated from field: string owner = 1;
+   */
+  owner: string;
+
+  /**
+   * @generated from field: uint64 dseq = 2;
+   */
+  dseq: bigint;
+};
+
+/**
+ * Describes the message svc.deployment.v1beta1.GenesisWatermark.
+ * Use `create(GenesisWatermarkSchema)` to create a new message.
+ */
+export declare const GenesisWatermarkSchema: GenMessage<GenesisWatermark>;
+
+/**
  * @generated from message svc.deployment.v1beta1.GenesisState
  */
 export declare type GenesisState = Message<"svc.deployment.v1beta1.GenesisState"> & {
@@ -489,6 +549,23 @@ export declare type GenesisState = Message<"svc.deployment.v1beta1.GenesisState"
    * @generated from field: svc.deployment.v1beta1.Params params = 2;
    */
   params?: Params | undefined;
+
+  /**
+   * @generated from field: repeated svc.deployment.v1beta1.GenesisPruning pruning = 3;
+   */
+  pruning: GenesisPruning[];
+
+  /**
+   * @generated from field: repeated svc.deployment.v1beta1.GenesisWatermark watermarks = 4;
+   */
+  watermarks: GenesisWatermark[];
+
+  /**
+   * Numbers above the height of the chain that left the state: each is used up for itself.
+   *
+   * @generated from field: repeated svc.deployment.v1beta1.DeploymentID spent = 5;
+   */
+  spent: DeploymentID[];
 };
 
 /**

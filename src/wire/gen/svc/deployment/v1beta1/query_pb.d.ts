@@ -158,6 +158,47 @@ export declare type QueryGroupResponse = Message<"svc.deployment.v1beta1.QueryGr
 export declare const QueryGroupResponseSchema: GenMessage<QueryGroupResponse>;
 
 /**
+ * @generated from message svc.deployment.v1beta1.QueryPrunedRequest
+ */
+export declare type QueryPrunedRequest = Message<"svc.deployment.v1beta1.QueryPrunedRequest"> & {
+  /**
+   * @generated from field: svc.deployment.v1beta1.DeploymentID id = 1;
+   */
+  id?: DeploymentID | undefined;
+};
+
+/**
+ * Describes the message svc.deployment.v1beta1.QueryPrunedRequest.
+ * Use `create(QueryPrunedRequestSchema)` to create a new message.
+ */
+export declare const QueryPrunedRequestSchema: GenMessage<QueryPrunedRequest>;
+
+/**
+ * @generated from message svc.deployment.v1beta1.QueryPrunedResponse
+ */
+export declare type QueryPrunedResponse = Message<"svc.deployment.v1beta1.QueryPrunedResponse"> & {
+  /**
+   * No deployment of this number is in the state, and none will ever be again: nothing of it is in force.
+   *
+   * @generated from field: bool pruned = 1;
+   */
+  pruned: boolean;
+
+  /**
+   * Of the state that says so.
+   *
+   * @generated from field: int64 height = 2;
+   */
+  height: bigint;
+};
+
+/**
+ * Describes the message svc.deployment.v1beta1.QueryPrunedResponse.
+ * Use `create(QueryPrunedResponseSchema)` to create a new message.
+ */
+export declare const QueryPrunedResponseSchema: GenMessage<QueryPrunedResponse>;
+
+/**
  * @generated from message svc.deployment.v1beta1.QueryParamsRequest
  */
 export declare type QueryParamsRequest = Message<"svc.deployment.v1beta1.QueryParamsRequest"> & {
@@ -212,6 +253,14 @@ export declare const Query: GenService<{
     methodKind: "unary";
     input: typeof QueryGroupRequestSchema;
     output: typeof QueryGroupResponseSchema;
+  },
+  /**
+   * @generated from rpc svc.deployment.v1beta1.Query.Pruned
+   */
+  pruned: {
+    methodKind: "unary";
+    input: typeof QueryPrunedRequestSchema;
+    output: typeof QueryPrunedResponseSchema;
   },
   /**
    * @generated from rpc svc.deployment.v1beta1.Query.Params

@@ -1,7 +1,11 @@
 import { create, type DescMethod, type Message, type MessageInitShape, type MessageShape } from "@bufbuild/protobuf";
-import { DEC_ONE, NATIVE_DENOM, toUtf8 } from "../../util/index.ts";
-import { type Deployment, Deployment_State, Group_State } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
-import { Query as DeploymentQuery } from "../../wire/gen/svc/deployment/v1beta1/query_pb.js";
+import { DEC_ONE, NATIVE_DENOM, toUtf8 } from "../../../util/index.ts";
+import {
+  type Deployment,
+  Deployment_State,
+  Group_State,
+} from "../../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
+import { Query as DeploymentQuery } from "../../../wire/gen/svc/deployment/v1beta1/query_pb.js";
 import {
   MsgCloseDeploymentSchema,
   MsgCloseGroupSchema,
@@ -10,8 +14,8 @@ import {
   MsgPauseGroupSchema,
   MsgStartGroupSchema,
   MsgUpdateDeploymentSchema,
-} from "../../wire/gen/svc/deployment/v1beta1/tx_pb.js";
-import { Query } from "../../wire/gen/svc/market/v1beta1/query_pb.js";
+} from "../../../wire/gen/svc/deployment/v1beta1/tx_pb.js";
+import { Query } from "../../../wire/gen/svc/market/v1beta1/query_pb.js";
 import {
   MsgCloseBidSchema,
   MsgCloseLeaseSchema,
@@ -19,13 +23,13 @@ import {
   MsgCreateLeaseSchema,
   MsgWithdrawLeaseSchema,
   MsgWithdrawLeasesSchema,
-} from "../../wire/gen/svc/market/v1beta1/tx_pb.js";
+} from "../../../wire/gen/svc/market/v1beta1/tx_pb.js";
 import {
   MsgCreateProviderSchema,
   MsgDeleteProviderSchema,
   MsgUpdateProviderSchema,
-} from "../../wire/gen/svc/provider/v1beta1/provider_pb.js";
-import type { BidKey, DeploymentKey } from "../../wire/index.ts";
+} from "../../../wire/gen/svc/provider/v1beta1/provider_pb.js";
+import type { BidKey, DeploymentKey } from "../../../wire/index.ts";
 
 /** Numbers from a seed: the same seed gives the same run. */
 export interface SimRandom {
@@ -39,6 +43,8 @@ export interface SimWorld {
   readonly random: SimRandom;
   readonly tenants: readonly string[];
   readonly providers: readonly string[];
+  /** Of the last block. */
+  height(): bigint;
   query<M extends DescMethod>(method: M, request: MessageInitShape<M["input"]>): MessageShape<M["output"]>;
 }
 
@@ -82,7 +88,7 @@ export const marketOperations: readonly SimOperation[] = [
   { name: "create-provider", weight: 6, build: createProvider },
   { name: "update-provider", weight: 2, build: updateProvider },
   { name: "delete-provider", weight: 2, build: deleteProvider },
-  { name: "create-deployment", weight: 14, build: createDeployment },
+  { name: "create-deployment", weight: 7, build: createDeployment },
   { name: "deposit-deployment", weight: 8, build: depositDeployment },
   { name: "update-deployment", weight: 2, build: updateDeployment },
   { name: "close-deployment", weight: 3, build: closeDeployment },
@@ -101,8 +107,9 @@ export const marketOperations: readonly SimOperation[] = [
 const PRICES = [DEC_ONE / 1000n, (DEC_ONE * 4n) / 10n, (DEC_ONE * 5n) / 4n, (DEC_ONE * 13n) / 5n, DEC_ONE * 60n];
 const DEPOSITS = [1n, 3n, 40n, 1000n, 25_000n];
 const REGIONS = ["eu", "us"];
-/** Deployment numbers are few, so that they meet. */
+/** Deployment numbers are few around the height, so that they meet; at times they are far above. */
 const DSEQS = 40;
+const FAR_ABOVE = 1000n;
 
 function createProvider({ random, providers }: SimWorld): SimAction | undefined {
   return providerAction(random, random.pick(providers), MsgCreateProviderSchema);
@@ -131,12 +138,14 @@ function deleteProvider({ random, providers }: SimWorld): SimAction | undefined 
   return owner === undefined ? undefined : { signer: owner, message: create(MsgDeleteProviderSchema, { owner }) };
 }
 
-function createDeployment({ random, tenants }: SimWorld): SimAction | undefined {
+function createDeployment({ random, tenants, height }: SimWorld): SimAction | undefined {
   const owner = random.pick(tenants);
   if (owner === undefined) return undefined;
+  const lowest = height() > BigInt(DSEQS) ? height() - BigInt(DSEQS / 2) : 1n;
+  const from = random.int(20) === 0 ? FAR_ABOVE : lowest;
   const groups = Array.from({ length: 1 + random.int(3) }, (_, i) => group(random, `group-${i}`));
   const message = create(MsgCreateDeploymentSchema, {
-    id: { owner, dseq: BigInt(1 + random.int(DSEQS)) },
+    id: { owner, dseq: from + BigInt(random.int(DSEQS)) },
     groups,
     version: new Uint8Array(32).fill(random.int(256)),
     deposit: money(random.pick(DEPOSITS) ?? 1n),
