@@ -2,12 +2,12 @@ import { createCipheriv, createDecipheriv, pbkdf2Sync, randomBytes } from "node:
 import { concatBytes, fromUtf8, sdkErrors, toUtf8 } from "../util/index.ts";
 
 /**
- * Items are compact JWE texts (RFC 7516) encrypted under a passphrase with PBES2-HS256+A128KW (RFC 7518 section 4.8) and
- * A256GCM. Done over the platform's primitives: three calls, and nothing to load.
+ * Items are compact JWE texts (RFC 7516) encrypted under a passphrase with PBES2-HS256+A128KW (RFC 7518 section 4.8)
+ * and A256GCM. Done over the platform's primitives: three calls, and nothing to load.
  */
 const ALGORITHM = "PBES2-HS256+A128KW";
 const ENCRYPTION = "A256GCM";
-/** A file cannot make the reader work for minutes, nor pretend that no work was asked for. */
+/** A file must not make the reader work for minutes, nor ask for no work at all. */
 const ROUNDS_ALLOWED = { min: 1000, max: 1_000_000 };
 const SALT_LENGTH = 12;
 const KEY_WRAP_IV = Buffer.alloc(8, 0xa6);
@@ -79,7 +79,10 @@ function checkHeader(protectedHeader: string): { rounds: number; salt: Uint8Arra
   return { rounds: p2c, salt: Buffer.from(p2s, "base64url") };
 }
 
-/** In this thread: starting others costs as much as the usual rounds, and a command that opens its keys does nothing beside. */
+/**
+ * In this thread: starting others costs as much as the usual rounds, and a command that opens its keys does nothing
+ * else meanwhile.
+ */
 function wrappingKey(passphrase: string, salt: Uint8Array, rounds: number): Uint8Array {
   return pbkdf2Sync(passphrase, concatBytes(toUtf8(ALGORITHM), Uint8Array.of(0), salt), rounds, 16, "sha256");
 }

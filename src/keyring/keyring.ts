@@ -151,7 +151,7 @@ export class ItemKeyring implements Keyring {
     const key = await this.#items.read(toHex(address) + ADDRESS);
     if (key === undefined) return undefined;
     const record = await this.#read(fromUtf8(key));
-    // An index left behind by an interrupted deletion, or one that lies, points to no key of the address.
+    // An index left by an interrupted deletion, or a false one, does not lead to a key of the address.
     return record !== undefined && toHex(publicKeyAddress(record.publicKey)) === toHex(address) ? record : undefined;
   }
 

@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { errorText, makePrivateDirectory, replaceFile } from "../util/index.ts";
 import { daemonErrors } from "./errors.ts";
 
-/** Bigints stand in the file as `{"bigint":"12"}`. */
+/** Bigints are written to the file as `{"bigint":"12"}`. */
 const BIGINT_TAG = "bigint";
 
 /** Replaces a JSON file as a whole, durably: after a crash it holds the old value or the new one. */

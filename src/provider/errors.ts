@@ -7,7 +7,7 @@ export const daemonErrors = defineErrors("daemon", {
     "the account is not registered as a provider",
     "register it: svc tx provider create <file> --from <key> --fees 5000utoken",
   ],
-  noDeposit: [2, "the chain names no deposit for bids", "give one with --bid-deposit, for example 5000000utoken"],
+  noDeposit: [2, "the chain has no default deposit for bids", "give one with --bid-deposit, for example 5000000utoken"],
   damagedFile: [3, "a file of the provider is damaged", "move it away to start without it"],
   lostBlocks: [4, "blocks can no longer be followed", "start the provider again; its containers run on"],
   badDeposit: [5, "the deposit of bids is too small", "leave out --bid-deposit for the least that the chain takes"],

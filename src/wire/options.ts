@@ -44,7 +44,7 @@ export const olderAminoName = remember((message: DescMessage) => textOption(mess
 /** Value of the `message.action` event attribute. */
 export const messageAction = remember((message: DescMessage) => textOption(message, action));
 
-/** How the text or bytes of a field are to be read. */
+/** How to interpret the text or bytes of a field. */
 export const scalarOf = remember((field: DescField) => getOption(field, scalar));
 
 /** Whether amino JSON prints the field even when it is empty. */
@@ -75,7 +75,7 @@ export const cliOption = remember((method: DescMethod): Cli | undefined =>
   hasOption(method, cli) ? getOption(method, cli) : undefined,
 );
 
-/** How the command line takes a field. */
+/** How the command line reads a field. */
 export const cliField = remember((field: DescField): CliField => getOption(field, cli_field));
 
 /** The group that the commands of a service stand in; of several services of a module one says it. */

@@ -48,7 +48,7 @@ describe.skipIf(missing.length > 0)("dialogs", () => {
   test("a collection is made once its dialog is accepted, and the user hears what is waited for", async () => {
     const fake = await secretService(ACCEPTED);
     const added = await svc("keys", "add", "alice", "--no-backup");
-    const notice = 'waiting for the desktop\'s dialog to create the collection "svc" (Ctrl-C gives up)\n';
+    const notice = 'waiting for the desktop\'s dialog to create the collection "svc" (Ctrl-C cancels)\n';
     expect(added).toMatchObject({ code: 0, stderr: expect.stringContaining(notice) });
     const [record, index] = fake.items;
     expect([record?.key, index?.key]).toEqual(["alice.info", expect.stringMatching(/^[0-9a-f]{40}\.address$/)]);
@@ -103,7 +103,7 @@ describe.skipIf(missing.length > 0)("dialogs", () => {
     const fake = await kwallet(ACCEPTED);
     const kde = ["--keyring-backend", "kwallet"];
     const added = await svc("keys", "add", "alice", "--no-backup", ...kde);
-    const notice = 'waiting for KWallet to open the wallet "kdewallet" (Ctrl-C gives up)\n';
+    const notice = 'waiting for KWallet to open the wallet "kdewallet" (Ctrl-C cancels)\n';
     expect(added).toMatchObject({ code: 0, stderr: expect.stringContaining(notice) });
     expect(fake.opened).toEqual(["kdewallet as svc"]);
     expect(fake.entryList()).toEqual(["alice.info", expect.stringMatching(/^[0-9a-f]{40}\.address$/)]);

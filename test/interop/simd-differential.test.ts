@@ -354,6 +354,6 @@ describe.skipIf(!(built instanceof Peer))("random staking on a chain of the refe
 
 function time(text: string): bigint {
   const parsed = parseTimestamp(text);
-  if (parsed === undefined) throw new Error(`${text} is no time`);
+  if (parsed === undefined) throw new Error(`${text} is not a time`);
   return toNanos(parsed);
 }

@@ -24,8 +24,8 @@ export const KEYRING_KDFS = ["standard", "strong"] as const;
 export type KeyringKdf = (typeof KEYRING_KDFS)[number];
 
 /**
- * Work that a guess at the passphrase costs: rounds of PBKDF2 for an item, cost of bcrypt for the `keyhash`. The standard
- * is what the ecosystem's tools write; the strong one, some 0.3 s for either, they read as well.
+ * Work that a guess at the passphrase costs: rounds of PBKDF2 for an item, cost of bcrypt for the `keyhash`. The
+ * standard is what the ecosystem's tools write; the strong one, some 0.3 s for either, they read as well.
  */
 const WORK: Readonly<Record<KeyringKdf, { readonly rounds: number; readonly cost: number }>> = {
   standard: { rounds: 8192, cost: 10 },
@@ -86,7 +86,7 @@ export class FileItems implements ItemStore {
     return join(this.#dir, itemFile(key));
   }
 
-  /** The passphrase, asked for once; a failed attempt does not stick. */
+  /** The passphrase, asked for once; a failed attempt is not remembered. */
   #secret(): Promise<string> {
     this.#passphrase ??= this.#unlock().catch((error: unknown) => {
       this.#passphrase = undefined;
@@ -121,7 +121,7 @@ export class FileItems implements ItemStore {
     return askExisting(source, (answer) => matchesHash(answer, readHash(path) ?? ""));
   }
 
-  /** A hash that is easier to guess at than the items to come is made anew. */
+  /** A hash that is easier to guess than new items would be is replaced. */
   async #strengthen(path: string, hash: string, passphrase: string): Promise<void> {
     const { cost } = this.#work;
     if (Number(hash.slice(4, 6)) < cost) replaceFile(path, await hashPassphrase(passphrase, cost));

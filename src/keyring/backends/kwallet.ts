@@ -100,7 +100,7 @@ class KWalletItems implements ItemStore {
     await this.#sync();
   }
 
-  /** The wallet goes to disk at once; by itself it would some seconds later. */
+  /** Writes the wallet to disk at once; otherwise that happens some seconds later. */
   async #sync(): Promise<void> {
     await this.#entry("sync", "i", []);
   }
@@ -111,7 +111,7 @@ class KWalletItems implements ItemStore {
     return this.#call(member, `${signature}s`, [handle, ...body, this.#parts.application]);
   }
 
-  /** The handle of the wallet, which the user may have closed meanwhile. */
+  /** The handle of the wallet, which the user may have closed since. */
   async #opened(): Promise<number> {
     const handle = await this.#handle;
     if (handle === undefined || (await this.#call("isOpen", "i", [handle])) !== true) {
@@ -127,7 +127,7 @@ class KWalletItems implements ItemStore {
     const { wallet, application, notify } = this.#parts;
     const opening = this.#call("open", "sxs", [wallet, 0n, application], DIALOG_MS);
     const handle = await withNotice(opening, () =>
-      notify(`waiting for KWallet to open the wallet "${wallet}" (Ctrl-C gives up)`),
+      notify(`waiting for KWallet to open the wallet "${wallet}" (Ctrl-C cancels)`),
     );
     if (typeof handle !== "number" || handle < 0)
       throw keyringErrors.refused(`${WHAT}: the wallet "${wallet}" was not opened`);

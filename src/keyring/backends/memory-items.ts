@@ -1,9 +1,9 @@
 import type { ItemStore } from "../types.ts";
 
-/** Items of this process alone. */
+/** Items of this process only. */
 export class MemoryItems implements ItemStore {
   readonly backend = "memory";
-  readonly place = "this process alone";
+  readonly place = "this process only";
   readonly #items = new Map<string, Uint8Array>();
 
   async keys(): Promise<string[]> {

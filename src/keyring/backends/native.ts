@@ -45,8 +45,8 @@ interface NativeParts extends ServiceContext {
 }
 
 /**
- * Items as the ecosystem's tools keep them: on macOS generic passwords of the service with the key as account, on Windows
- * generic credentials `keyring:<service>:<key>`. The secret is the item's data itself.
+ * Items as the ecosystem's tools keep them: on macOS generic passwords of the service with the key as account, on
+ * Windows generic credentials `keyring:<service>:<key>`. The secret is the item's data itself.
  */
 class NativeItems implements ItemStore {
   readonly backend = "os";
@@ -104,7 +104,7 @@ class NativeItems implements ItemStore {
   async #wait<T>(work: Promise<T>): Promise<T> {
     const { system, notify } = this.#parts;
     try {
-      return await withNotice(work, () => notify(`waiting for the ${WHAT[system]} (Ctrl-C gives up)`));
+      return await withNotice(work, () => notify(`waiting for the ${WHAT[system]} (Ctrl-C cancels)`));
     } catch (error) {
       throw keyringErrors.service(`${WHAT[system]}: ${errorText(error)}`);
     }

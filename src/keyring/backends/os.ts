@@ -12,7 +12,7 @@ const WALLET_APPLICATION = "keyring";
 
 /**
  * The first available keyring of the operating system, in the order of the ecosystem's tools and with their names for
- * things, which under `os` are others than under `kwallet` and `pass`. Undefined where the system has none. One that is
+ * things, which differ under `os` from those under `kwallet` and `pass`. Undefined if the system has none. One that is
  * there but refuses is an error: keys must not go to another place because a dialog was dismissed.
  */
 export async function openSystemKeyring(

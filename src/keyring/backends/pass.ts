@@ -96,7 +96,7 @@ class PassItems implements ItemStore {
     const { program, env, notify } = this.#parts;
     const run = async (): Promise<Ran> => {
       const request = { env, timeoutMs: DIALOG_MS, ...(input === undefined ? {} : { input }) };
-      const notice = "waiting for pass: GPG may be asking for the passphrase of its key (Ctrl-C gives up)";
+      const notice = "waiting for pass: GPG may be asking for the passphrase of its key (Ctrl-C cancels)";
       const ran = await withNotice(runProgram(program, args, request), () => notify(notice));
       if (ran.timedOut) throw keyringErrors.timeout(`${WHAT}: could not ${purpose}`);
       if (ran.code !== 0) throw keyringErrors.service(`${WHAT}: could not ${purpose}: ${lastLine(ran)}`);

@@ -11,10 +11,10 @@ const COLLECTION = "org.freedesktop.Secret.Collection";
 const ITEM = "org.freedesktop.Secret.Item";
 const PROMPT = "org.freedesktop.Secret.Prompt";
 const WHAT = "Secret Service";
-/** Path that stands for "no object". */
+/** Path that means "no object". */
 const NO_OBJECT = "/";
 
-/** The Secret Service of the desktop, such as the keyring of GNOME; refuses where the session has none. */
+/** The Secret Service of the desktop, such as the keyring of GNOME; refuses if the session has none. */
 export async function openSecretService(context: ServiceContext): Promise<ItemStore> {
   const bus = await connectSession(context, WHAT);
   try {
@@ -139,14 +139,14 @@ class SecretItems implements ItemStore {
     await this.#answer(prompt, `unlock the collection "${this.#parts.service}"`);
   }
 
-  /** Lets the desktop ask the user where it wants to. Gives the result of the dialog; undefined where there was none. */
+  /** Lets the desktop ask the user if necessary. Returns the result of the dialog; undefined without one. */
   async #answer(prompt: DBusValue | undefined, purpose: string): Promise<DBusValue | undefined> {
     const path = text(prompt);
     if (path === NO_OBJECT) return undefined;
     const { bus, notify } = this.#parts;
     const signal = { path, interface: PROMPT, member: "Completed" };
     const ask = (): Promise<unknown> => this.#call(path, PROMPT, "Prompt", { signature: "s", body: [""] });
-    const notice = `waiting for the desktop's dialog to ${purpose} (Ctrl-C gives up)`;
+    const notice = `waiting for the desktop's dialog to ${purpose} (Ctrl-C cancels)`;
     let completed: readonly DBusValue[];
     try {
       completed = await withNotice(bus.signal(signal, ask, DIALOG_MS), () => notify(notice));
@@ -195,7 +195,7 @@ function malformed(): Error {
   return keyringErrors.service(`${WHAT}: an answer was not understood`);
 }
 
-/** Characters that cannot stand in a path are written there as `_` and two hexadecimal digits. */
+/** Characters not allowed in a path are written as `_` and two hexadecimal digits. */
 function unescaped(path: string): string {
   return path.replaceAll(/_([0-9a-f]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 }

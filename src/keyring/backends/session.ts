@@ -12,7 +12,7 @@ export interface ServiceContext {
   readonly notify: (text: string) => void;
 }
 
-/** A program that is well answers at once, but it may have to be started. */
+/** A healthy program answers at once, but it may have to be started. */
 export const ANSWER_MS = 30_000;
 /** Dialogs wait for a person. */
 export const DIALOG_MS = 5 * 60_000;

@@ -1,12 +1,13 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 
-/** Variables that tell of the session. */
+/** Variables that describe the session. */
 export type SessionEnvironment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Path of the socket of the user's session bus, with a zero byte in front when it is in the abstract name space; undefined
- * where there is none. The address comes from the environment, else the place of a systemd session is looked at.
+ * Path of the socket of the user's session bus, with a zero byte in front when it is in the abstract name space;
+ * undefined where there is none. The address comes from the environment, else the place of a systemd session is looked
+ * at.
  */
 export function sessionBusPath(env: SessionEnvironment): string | undefined {
   const address = env.DBUS_SESSION_BUS_ADDRESS ?? "";

@@ -165,7 +165,7 @@ function namesIn(body: readonly DBusValue[] | undefined): ReadonlySet<string> {
   return new Set(Array.isArray(names) ? names.filter((name) => typeof name === "string") : []);
 }
 
-/** Proves who we are by the socket itself ("EXTERNAL"); resolves to bytes that came behind the handshake. */
+/** Authenticates by the socket itself ("EXTERNAL"); resolves to the bytes after the handshake. */
 function authenticate(socket: Socket): Promise<Uint8Array> {
   const user = Buffer.from(String(process.getuid?.() ?? 0)).toString("hex");
   return new Promise((resolve, reject) => {

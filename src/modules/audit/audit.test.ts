@@ -312,7 +312,7 @@ describe("genesis", () => {
       'audit: attributes[1]: auditor "carol" is not an account address: invalid address',
       "audit: attributes[2]: no attribute to sign: attribute specification error",
       'audit: attributes[3]: invalid attribute key "x": it is too short, a key has 2 to 127 characters: attribute specification error',
-      `audit: attributes[4]: ${owner} audited by ${auditor} is there twice`,
+      `audit: attributes[4]: ${owner} audited by ${auditor} appears twice`,
     ]);
   });
 });

@@ -12,9 +12,10 @@ import { type AuthKeeper, STORE } from "./keeper.ts";
 
 /**
  * Store operations cost half of what the ecosystem's reference charges, so that the longest documented commands
- * (redelegation, withdrawal with commission) stay within the default limit of 200,000. A byte read costs more than there,
- * because reading a record of small parts takes longer than writing it, and a signature ten times as much: with it are paid
- * the account, the sequence and the fee of its signer. `npm run bench -- gas` measures what these prices are worth.
+ * (redelegation, withdrawal with commission) stay within the default limit of 200,000. A byte read costs more than
+ * there, because reading a record of small parts takes longer than writing it, and a signature ten times as much: with
+ * it are paid the account, the sequence and the fee of its signer. `npm run bench -- gas` measures what these prices
+ * are worth.
  */
 const DEFAULT_PARAMS = {
   maxMemoCharacters: 256n,
@@ -104,7 +105,7 @@ function accountProblems(keeper: AuthKeeper, { accounts }: GenesisState): string
     try {
       const account = readAccountAny(any);
       const id = toHex(account.address);
-      if (seen.has(id)) return [`accounts[${i}]: the address is there twice`];
+      if (seen.has(id)) return [`accounts[${i}]: the address appears twice`];
       seen.add(id);
       return moduleProblem(keeper, account).map((problem) => `accounts[${i}]: ${problem}`);
     } catch (error) {

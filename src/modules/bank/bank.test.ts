@@ -335,7 +335,7 @@ test("genesis names every problem", () => {
   expect(bad).toHaveLength(5);
   expect(bad[0]).toMatch(/^bank: balances\[0\]: .*invalid address$/);
   expect(bad[1]).toBe("bank: balances[1]: 0utoken is not positive: invalid coins");
-  expect(bad[2]).toBe(`bank: balances[2]: ${address} is there twice`);
+  expect(bad[2]).toBe(`bank: balances[2]: ${address} appears twice`);
   expect(bad[4]).toBe("bank: denom_metadata[1]: the first unit must be utoken with exponent 0");
   expect(problems({ balances: {} })[0]).toMatch(/^bank: .*balances/);
   expect(problems({ nosuch: 1 })[0]).toMatch(/unknown field "nosuch"/);

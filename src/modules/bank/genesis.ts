@@ -66,7 +66,7 @@ function balanceProblems(balances: readonly Balance[]): string[] {
   const seen = new Set<string>();
   return balances.flatMap(({ address, coins }, i) => {
     const { problem } = attempt(() => [decodeAddress(address), readCoins(coins)]);
-    const twice = seen.has(address) ? [`balances[${i}]: ${address} is there twice`] : [];
+    const twice = seen.has(address) ? [`balances[${i}]: ${address} appears twice`] : [];
     seen.add(address);
     return problem === undefined ? twice : [`balances[${i}]: ${problem}`, ...twice];
   });
@@ -75,7 +75,7 @@ function balanceProblems(balances: readonly Balance[]): string[] {
 function metadataProblems(list: readonly Metadata[]): string[] {
   return list.flatMap(({ base, denomUnits }, i) => {
     if (!isDenom(base)) return [`denom_metadata[${i}]: invalid base denomination ${JSON.stringify(base)}`];
-    if (list.findIndex((each) => each.base === base) !== i) return [`denom_metadata[${i}]: ${base} is there twice`];
+    if (list.findIndex((each) => each.base === base) !== i) return [`denom_metadata[${i}]: ${base} appears twice`];
     const [first] = denomUnits;
     if (first?.denom === base && first.exponent === 0) return [];
     return [`denom_metadata[${i}]: the first unit must be ${base} with exponent 0`];

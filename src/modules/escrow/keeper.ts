@@ -140,7 +140,7 @@ export class EscrowKeeper {
     return this.params.require(ctx.plainStore(STORE));
   }
 
-  /** Bids and leases that the end of one block may end; what ends none counts as one. */
+  /** Maximum bids and leases that end at the end of a block; an item that ends none counts as one. */
   maxRecords(ctx: Context): number {
     return this.getParams(ctx).maxEndblockRecords;
   }
@@ -254,8 +254,8 @@ export class EscrowKeeper {
   }
 
   /**
-   * Ends and pays all payments, returns what remains to the depositors, and closes the account. Returns the account as it was
-   * with everything paid, before the rest went back.
+   * Ends and pays all payments, returns what remains to the depositors, and closes the account. Returns the account as
+   * it was with everything paid, before the rest went back.
    */
   closeAccount(ctx: Context, id: AccountKey): Account {
     const { account, payments } = this.#settled(ctx, id);

@@ -383,7 +383,7 @@ describe("genesis", () => {
       'provider: providers[1]: owner "bob" is not an account address: invalid address',
       'provider: providers[2]: "https://": invalid host uri',
       'provider: providers[3]: invalid attribute key "x": it is too short, a key has 2 to 127 characters: attribute specification error',
-      `provider: providers[4]: ${owner} is there twice`,
+      `provider: providers[4]: ${owner} appears twice`,
     ]);
   });
 });

@@ -70,7 +70,7 @@ export class RpcServer {
     this.#server = createServer((request, response) => http.answer(request, response));
     limitServer(this.#server, options.maxOpenConnections);
     this.#server.on("upgrade", (request, socket, head) => {
-      // Node.js lets go of the connection here: without a listener, a client that breaks off would end the process.
+      // Node.js releases the connection here: without a listener, a client that disconnects would end the process.
       socket.on("error", () => socket.destroy());
       const isLocal = isLoopback(request.socket.localAddress);
       const refused = refusal({ headers: request.headers, isLocal }, dispatch);

@@ -7,7 +7,7 @@ export const hostCluster: HostCluster = dockerCluster;
 /** Every kind of cluster that this release knows: a new driver is a folder beside this file and a name in this list. */
 const CLUSTER_KINDS: readonly ClusterKind[] = [hostCluster];
 
-/** The kind that the operator asks for, or undefined where this release has none. */
+/** The kind that the operator chose, or undefined if this release does not have it. */
 export function clusterKind(wish: Pick<ClusterKind, "orchestrator">): ClusterKind | undefined {
   return CLUSTER_KINDS.find(({ orchestrator }) => orchestrator === wish.orchestrator);
 }

@@ -10,7 +10,7 @@ import { growingPauseMs, sleep, untilAnswered } from "./wait.ts";
 const CERTIFICATE_BLOCKS = 2n;
 const HTTPS_PORT = 443;
 
-/** A node of another chain shows none of our orders and leases. */
+/** A node of another chain has none of our orders and leases. */
 export async function checkChain({ client, log, signal }: ProviderRequest): Promise<void> {
   const { chainId } = await untilAnswered(() => client.node.status(), { log, signal });
   const ours = await client.chainId();
@@ -38,7 +38,7 @@ export async function checkRegistered(request: ProviderRequest): Promise<void> {
   comparePorts(record.hostUri, request);
 }
 
-/** Behind a proxy or a router they differ rightly; elsewhere nobody ever reaches this provider. */
+/** Behind a proxy or a router the difference is right; otherwise nobody can reach this provider. */
 function comparePorts(hostUri: string, { config, log }: ProviderRequest): void {
   const { host, port } = config.gateway;
   const uri = URL.canParse(hostUri) ? new URL(hostUri) : undefined;
@@ -61,7 +61,7 @@ export async function checkCertificate(request: ProviderRequest): Promise<void> 
   if (record.state !== "valid") throw daemonErrors.certificate(`${name} is ${record.state}`);
 }
 
-/** The certificate on the chain; whoever has just sent it need not wait for its block. */
+/** The certificate on the chain; after sending it there is no need to wait for its block. */
 async function publishedCertificate(
   serial: string,
   { client, signer, log, signal }: ProviderRequest,

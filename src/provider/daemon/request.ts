@@ -2,7 +2,7 @@ import type { ChainClient, TxSigner } from "../../client/index.ts";
 import type { Clock, Logger } from "../../util/index.ts";
 import type { ProviderConfig } from "./config.ts";
 
-/** The server certificate as it is on the chain, and its key in the clear; both PEM. */
+/** The server certificate as stored on the chain, and its decrypted key; both PEM. */
 export interface GatewayIdentity {
   readonly certificate: string;
   readonly privateKey: string;

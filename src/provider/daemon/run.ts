@@ -24,9 +24,9 @@ const RETRY_MS = 10_000;
 const SYNC_MS = 10_000;
 
 export interface RunningProvider {
-  /** Resolves when the provider can do its work no longer, with the reason; its workloads go on. */
+  /** Resolves with the reason when the provider can no longer work; its workloads keep running. */
   readonly failed: Promise<Error>;
-  /** Stops the daemon; workloads go on. */
+  /** Stops the daemon; workloads keep running. */
   stop(): Promise<void>;
 }
 
@@ -93,7 +93,7 @@ class ProviderDaemon implements RunningProvider {
     await this.#leases.start();
     signal?.throwIfAborted();
     await this.#syncSequence("info");
-    // Blocks are followed from before the first look at the orders, so that none falls between.
+    // Following blocks begins before the first query of the orders, so that none is missed.
     const from = (await client.node.status()).latestHeight + 1n;
     await this.#reconcileReservations();
     await this.#orders.catchUp();
@@ -146,8 +146,8 @@ class ProviderDaemon implements RunningProvider {
   }
 
   /**
-   * A cluster that would refuse every deployment, or that does not answer, gets none: said before the first bid, and when
-   * it changes. A burst of orders shares one look.
+   * A cluster that would refuse every deployment, or that does not answer, gets none: said before the first bid, and
+   * when it changes. A burst of orders shares one look.
    */
   #observeObstacle(): Promise<string | undefined> {
     const look = async (): Promise<string | undefined> => {

@@ -28,7 +28,7 @@ export const gatewayErrors = defineErrors("gateway", {
   noPrice: [17, "this provider would not bid"],
 });
 
-/** An error as it is sent: HTTP status and the JSON body. */
+/** An error as sent: HTTP status and JSON body. */
 export interface Failure {
   readonly status: number;
   readonly body: { readonly code: string; readonly message: string; readonly hint?: string };
@@ -92,7 +92,7 @@ const INTERNAL: Failure = {
   body: { code: "internal", message: "the provider failed to answer; its log says why" },
 };
 
-/** Where the cluster is to be found is the provider's own affair. */
+/** The address of the cluster is private to the provider. */
 const CLUSTER_AWAY: Failure = {
   status: 503,
   body: {

@@ -40,7 +40,7 @@ interface TenantRoute {
 
 const LEASE = "/lease/:dseq/:gseq/:oseq";
 
-/** Every request of a tenant that is answered at once, with the scope that a token needs for it. */
+/** Every request of a tenant with a single answer, with the scope that a token needs for it. */
 export const TENANT_ROUTES: readonly TenantRoute[] = [
   {
     method: "PUT",

@@ -8,7 +8,7 @@ export interface GatewayLimits {
   readonly connectionsPerAddress: number;
   readonly requestsPerConnection: number;
   readonly body: number;
-  /** Prices worked out at once for whoever asks: bids wait for the same price script. */
+  /** Concurrent price calculations for callers: bids wait for the same price script. */
   readonly prices: number;
   /** Websockets of one tenant. */
   readonly streamsPerTenant: number;

@@ -10,7 +10,7 @@ export function readParameters(url: string, known: readonly (string | RegExp)[])
   for (const name of parameters.keys()) {
     const isKnown = known.some((each) => (typeof each === "string" ? each === name : each.test(name)));
     if (!isKnown) throw gatewayErrors.badRequest(`unknown parameter "${name.slice(0, 64)}"`);
-    if (seen.has(name)) throw gatewayErrors.badRequest(`parameter "${name.slice(0, 64)}" is there twice`);
+    if (seen.has(name)) throw gatewayErrors.badRequest(`parameter "${name.slice(0, 64)}" appears twice`);
     seen.add(name);
   }
   return parameters;

@@ -10,7 +10,7 @@ const PATH = /^\/[A-Za-z0-9_/-]{0,512}$/;
 /** The path of a request's address; refuses encodings, double slashes and absolute forms. */
 export function readPath(url: string): string {
   const [path = ""] = url.split("?", 1);
-  if (!url.startsWith("/")) throw gatewayErrors.badRequest("write the path alone");
+  if (!url.startsWith("/")) throw gatewayErrors.badRequest("write only the path");
   if (!PATH.test(path) || path.includes("//")) throw gatewayErrors.notFound();
   return path;
 }

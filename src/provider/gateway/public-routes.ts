@@ -16,7 +16,7 @@ export interface PublicOptions {
   readonly sources: GatewaySources;
 }
 
-/** `/status`: figures alone, nothing that names a tenant. */
+/** `/status`: only figures, nothing that names a tenant. */
 export async function statusAnswer({ provider, publicHostname, leases, sources }: PublicOptions): Promise<object> {
   const records = leases.records();
   const inventory = await sources.inventory();

@@ -35,7 +35,7 @@ export class Gateway {
   readonly #authorizer: Authorizer;
   readonly #streams: StreamServer;
   readonly #app: FastifyInstance<Server>;
-  /** Prices being worked out for whoever asks. */
+  /** Running price calculations for callers. */
   #pricing = 0;
 
   constructor(options: GatewayOptions) {
@@ -94,8 +94,8 @@ export class Gateway {
   }
 
   /**
-   * TLS 1.3 alone. Every client is asked for a certificate and judged request by request, so no ticket may stand in for it
-   * later.
+   * Only TLS 1.3. Every client is asked for a certificate and judged request by request, so no ticket may stand in for
+   * it later.
    */
   #makeServer(handler: Parameters<typeof createServer>[1]): Server {
     const { certificate, privateKey } = this.#options;
@@ -188,7 +188,7 @@ export class Gateway {
     return reply.code(failure.status).type("application/json").send(JSON.stringify(failure.body));
   }
 
-  /** Route and outcome alone: no address with its query, no header. */
+  /** Only route and outcome: no address with its query, no header. */
   #logAccess(request: FastifyRequest, reply: FastifyReply): void {
     this.#options.log.debug("gateway request", {
       method: request.method,

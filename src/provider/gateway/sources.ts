@@ -23,7 +23,7 @@ export interface OrderAnswer {
   readonly phase: string;
   /** Why it was refused, lost or closed. */
   readonly reason?: string;
-  /** It was refused, and no bid will follow whatever becomes of other orders. */
+  /** It was refused, and no bid will follow, even if other orders end. */
   readonly final?: true;
 }
 
@@ -38,6 +38,6 @@ export interface GatewaySources {
   order(id: OrderKey): OrderAnswer | undefined;
   /** Messages of the provider that are not yet in a block. */
   outboxDepth(): number;
-  /** The price per block that would be bid for the group; rejects with the reason where none would. */
+  /** The price per block that would be bid for the group; rejects with the reason if none would. */
   price(group: GroupSpec): Promise<{ readonly denom: string; readonly amount: string }>;
 }

@@ -10,11 +10,11 @@ const TOLD_WITHIN = 5_000;
 
 export interface ClientRules {
   readonly connectionsPerAddress: number;
-  /** Addresses and networks whose connections are not counted: they stand for many clients. */
+  /** Addresses and networks whose connections are not counted: they represent many clients. */
   readonly trustedProxies: BlockList;
 }
 
-/** Keeps one client from taking all connections. The answer tells of a connection whether it is one too many. */
+/** Keeps one client from taking all connections. The result says whether a connection exceeds the limit. */
 export function limitClients(server: Server, rules: ClientRules): (socket: Socket) => boolean {
   const open = new Map<string, number>();
   const refused = new WeakSet<Socket>();

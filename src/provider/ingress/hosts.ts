@@ -72,7 +72,7 @@ export class HostRegistry {
   }
 }
 
-/** `.example.com` stands for the domain and everything below it. */
+/** `.example.com` means the domain and everything below it. */
 function matches(rule: string, host: string): boolean {
   const name = rule.toLowerCase();
   return name.startsWith(".") ? host.endsWith(name) || host === name.slice(1) : host === name;

@@ -2,11 +2,11 @@ import type { LeaseKey } from "../../wire/index.ts";
 import type { ClusterIngress, ServiceRoute } from "../cluster/index.ts";
 import type { Ingress } from "./server.ts";
 
-/** Brings requests for the host names of leases to their services, whoever's ingress they come through. */
+/** Routes requests for the host names of leases to their services, through any ingress. */
 export interface LeaseRouter {
   /**
-   * Routes the services in place of all that the lease had. Returns the loopback port of each service that has one, where
-   * possible the one given.
+   * Routes the services in place of all that the lease had. Returns the loopback port of each service that has one,
+   * where possible the one given.
    */
   route(
     id: LeaseKey,

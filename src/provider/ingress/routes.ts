@@ -30,7 +30,7 @@ export class Routes {
   }
 }
 
-/** Text that names a target whatever its options. */
+/** Text that identifies a target, without its options. */
 export function targetKey(target: RouteTarget): string {
   return `${formatLeaseId(target.lease)}/${target.service}/${target.port}`;
 }

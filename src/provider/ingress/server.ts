@@ -68,7 +68,7 @@ export class Ingress {
   }
 
   /**
-   * Gives the service a loopback port of its own that needs no Host header; calling again returns the same port.
+   * Gives the service its own loopback port, which needs no Host header; calling again returns the same port.
    * `preferred` is taken when it is free, so that URLs outlive a restart.
    */
   async exposeService(target: RouteTarget, preferred = 0): Promise<number> {
@@ -121,7 +121,7 @@ export class Ingress {
       socket.once("close", () => sockets.delete(socket));
     });
     server.on("upgrade", (request, socket, head) => {
-      // Node.js lets go of the connection here: without a listener, a client that breaks off would end the process.
+      // Node.js releases the connection here: without a listener, a client that disconnects would end the process.
       socket.on("error", () => socket.destroy());
       if (!(socket instanceof Socket)) return socket.destroy();
       const fault = isTooMany(socket) ? 429 : requestFault(request);
@@ -149,7 +149,7 @@ const NO_RULES: ClientRules = {
   trustedProxies: parseNetworks([]),
 };
 
-/** The answer to a request that goes to nobody. TRACE would show a client's script what the proxy has added. */
+/** The answer to a request that no service gets. TRACE would show a client's script what the proxy has added. */
 function requestFault(request: IncomingMessage): PageStatus | undefined {
   if (request.method === "TRACE") return 405;
   return isPlain(request) ? undefined : 400;

@@ -40,7 +40,7 @@ export class Inventory {
   readonly #options: InventoryOptions;
   readonly #reservations: Map<string, Reservation>;
   #capacity = NOTHING;
-  /** What is left beside all reservations; undefined until somebody asks. */
+  /** What is left besides all reservations; undefined until first needed. */
   #left: Room | undefined;
 
   constructor(options: InventoryOptions, reservations: readonly Reservation[] = []) {
@@ -96,7 +96,7 @@ export class Inventory {
     }
   }
 
-  /** Takes a reservation over as it is, with or without room for it: a bid or a workload from before a restart. */
+  /** Adopts a reservation unchanged, with or without room for it: a bid or a workload from before a restart. */
   hold(order: string, rows: readonly RowNeed[], state: ReservationState): void {
     const before = this.#reservations.get(order);
     if (before?.state === state && isDeepStrictEqual(before.rows, rows)) return;

@@ -5,18 +5,18 @@ import { errorText, type Logger, makePrivateDirectory, syncDirectory } from "../
 import { decodeJson, encodeJson } from "../durable.ts";
 import type { Reservation } from "./inventory.ts";
 
-/** Readable and writable by the provider alone. */
+/** Readable and writable only by the provider. */
 const PRIVATE = 0o600;
-/** The file is written anew once it has this many lines more than four for each reservation. */
+/** The file is rewritten once it has this many lines more than four per reservation. */
 const SPARE_LINES = 1_000;
 
-/** One line of the file: the reservation of an order, or that it has none any more. */
+/** One line of the file: the reservation of an order, or that it has none any longer. */
 type Entry = readonly [order: string, reservation: Reservation | null];
 
 /**
- * The reservations on disk: a file of lines that only grows, each the new state of one order. Changes made at the same time
- * share one write and one sync. A line that a crash tore, or that was damaged, is left out: what it said is also on the
- * chain, with which every start compares the ledger.
+ * The reservations on disk: a file of lines that only grows, each the new state of one order. Changes made at the same
+ * time share one write and one sync. A line that a crash tore, or that was damaged, is left out: what it said is also
+ * on the chain, with which every start compares the ledger.
  */
 export class Ledger {
   readonly #path: string;
@@ -41,7 +41,7 @@ export class Ledger {
     return [...new Map(entries).values()].filter((each) => each !== null);
   }
 
-  /** Notes the new state of an order; `durable` tells when it is on disk. */
+  /** Notes the new state of an order; `durable` resolves when it is on disk. */
   record(order: string, reservation: Reservation | null): void {
     this.#remember(order, reservation);
     this.#pending?.push(lineOf([order, reservation]));
@@ -50,7 +50,10 @@ export class Ledger {
     });
   }
 
-  /** Resolves when everything recorded so far is on disk; rejects with the error of the system when it cannot be written. */
+  /**
+   * Resolves when everything recorded so far is on disk; rejects with the error of the system when it cannot be
+   * written.
+   */
   durable(): Promise<void> {
     this.#next ??= this.#running
       .catch(() => {})
@@ -85,7 +88,7 @@ export class Ledger {
 
   async #append(lines: readonly string[]): Promise<void> {
     makePrivateDirectory(dirname(this.#path));
-    // A line begins with its end: what was torn before it then stands alone.
+    // A line begins with a line end, which separates it from a torn line before it.
     await withFile(this.#path, "a", (file) => file.writeFile(`\n${lines.join("\n")}\n`));
     this.#written += lines.length;
   }
@@ -137,7 +140,7 @@ function entryOf(value: unknown): Entry {
   const [order, reservation] = value;
   if (reservation === null) return [order, null];
   if (!Array.isArray(reservation?.rows) || !Array.isArray(reservation?.placement)) throw new Error("not a reservation");
-  // The file is readable by the provider alone, which wrote exactly this shape.
+  // Only the provider can write the file, in exactly this shape.
   return [order, withGpuKinds(reservation as Reservation)];
 }
 

@@ -12,7 +12,7 @@ import {
 import type { RowNeed } from "./resources.ts";
 import { shortage } from "./shortage.ts";
 
-/** Percent of a resource promised beyond what is there: 0 = none, 100 = twice. */
+/** Overcommit of a resource in percent: 0 = none, 100 = twice. */
 export interface Overcommit {
   readonly cpu: number;
   readonly memory: number;
@@ -48,7 +48,7 @@ export class Room {
     this.#nodes = nodes.map((node) => nodeRoom(node, [...(this.#own.get(node.name) ?? []), ...shared], overcommit));
   }
 
-  /** Takes what is placed out where it stands, even where there is no room for it. */
+  /** Deducts what is placed on its node, even if there is no room for it. */
   take(placed: Placed): void {
     this.#move(placed, -1n);
   }
@@ -58,7 +58,10 @@ export class Room {
     this.#move(placed, 1n);
   }
 
-  /** First fit, replica by replica; takes what it finds. Throws one sentence where a replica fits nowhere, taking nothing. */
+  /**
+   * First fit, replica by replica; takes what it finds. Throws one sentence where a replica fits nowhere, taking
+   * nothing.
+   */
   place(rows: readonly RowNeed[]): Placement {
     const taken: (readonly [Fit, ReplicaNeed])[] = [];
     const put = (need: ReplicaNeed): Fit => {
@@ -86,7 +89,7 @@ export class Room {
     });
   }
 
-  /** What each node has left of its own; negative where it shrank below its reservations. */
+  /** What each node has left; negative if it shrank below its reservations. */
   left(): (Quantities & { readonly name: string })[] {
     return this.#nodes.map(({ name, cpu, memory, gpus }) => ({
       name,

@@ -6,7 +6,7 @@ import type { HealthLimits } from "./health.ts";
 import type { HostOptions } from "./hosts.ts";
 import type { LeaseStore } from "./record/store.ts";
 
-/** Reasons with which a provider gives up a lease on the chain. */
+/** Reasons with which a provider closes a lease on the chain. */
 export type GiveUpReason = "manifest_timeout" | "unstable";
 
 /** Milliseconds between looks at a lease; jitter spreads the leases over time. */
@@ -52,7 +52,7 @@ export interface LeaseContext {
   readonly log: Logger;
   /** Gives the lease up on the chain; resolves when that is in a block. */
   closeBid(id: LeaseKey, reason: GiveUpReason): Promise<void>;
-  /** The lease has left nothing behind. */
+  /** The lease has left nothing to remove. */
   gone(id: LeaseKey): void;
   /** Host names that all records of the same group claim, the given one included. */
   claimed(id: LeaseKey): readonly string[];

@@ -4,7 +4,7 @@ import type { Health } from "../cluster/index.ts";
 export interface HealthLimits {
   /** Bad looks in a row that it takes at least. */
   readonly retries: number;
-  /** Milliseconds that it must have been bad for, not counting times in which nobody could look. */
+  /** Milliseconds that it must have been bad for, not counting times in which the check was impossible. */
   readonly graceMs: number;
 }
 
@@ -18,7 +18,7 @@ export interface HealthCount {
 
 export const HEALTHY: HealthCount = { bad: 0, badMs: 0, lastBad: undefined };
 
-/** Takes one look into account. `unknown` proves nothing: neither it nor the time around it counts. */
+/** Takes one check into account. `unknown` proves nothing: neither it nor the time around it counts. */
 export function countHealth(count: HealthCount, health: Health, now: number): HealthCount {
   if (health === "ok") return HEALTHY;
   if (health === "unknown") return { ...count, lastBad: undefined };

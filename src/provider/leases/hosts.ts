@@ -6,7 +6,7 @@ import { leaseErrors } from "./errors.ts";
 import type { LeaseRecord } from "./record/record.ts";
 
 export interface HostOptions {
-  /** Domain of the generated names; empty where there are none. */
+  /** Domain of the generated names; empty if they are off. */
   readonly domain: string;
   readonly staticHosts: boolean;
 }
@@ -14,7 +14,7 @@ export interface HostOptions {
 /** The host names of a lease by service, and those another deployment of the same owner still holds. */
 export type LeaseHosts = Pick<LeaseRecord, "hosts" | "withheld">;
 
-/** Names for all HTTP services: the generated one and those the tenant asked for. Claims the latter or throws. */
+/** Names for all HTTP services: the generated one and those the tenant requested. Claims the latter or throws. */
 export function claimHosts(
   registry: HostRegistry,
   lease: { readonly id: LeaseKey; readonly group: ManifestGroup },

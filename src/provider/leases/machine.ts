@@ -21,8 +21,8 @@ const PERMANENT = new Set([
 ]);
 
 /**
- * One lease: awaiting manifest -> deploying -> running -> closing -> gone. Every step runs alone; what the record says is
- * durable before the cluster is asked for it. Only `close` ends a workload, and it wants the proof.
+ * One lease: awaiting manifest -> deploying -> running -> closing -> gone. Steps run one at a time; the record is
+ * durable before the cluster acts on it. Only `close` ends a workload, and it requires the proof.
  */
 export class LeaseMachine {
   readonly id: LeaseKey;
@@ -53,7 +53,10 @@ export class LeaseMachine {
     return this.#deployError;
   }
 
-  /** Takes the lease up where the record left it. Its routes come first: what runs is reachable before the cluster answers. */
+  /**
+   * Takes the lease up where the record left it. Its routes come first: what runs is reachable before the cluster
+   * answers.
+   */
   start(): void {
     if (this.#record.phase !== "closing") {
       this.#serial

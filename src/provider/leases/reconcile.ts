@@ -31,7 +31,7 @@ export interface ReconcileOptions {
   readonly leases: ReconciledLeases;
 }
 
-/** Never rejects: what could not be asked stays as it is until the next time. */
+/** Never rejects: what could not be queried stays unchanged until the next time. */
 export async function reconcile(options: ReconcileOptions): Promise<ReconcileReport> {
   const active = await activeLeases(options);
   const known = new Set(active?.map(formatLeaseId));
@@ -62,14 +62,14 @@ async function activeLeases({ chain, provider, log }: ReconcileOptions): Promise
   try {
     return (await chain.activeLeases({ provider })).map(({ id }) => id);
   } catch (error) {
-    log.warn("the chain cannot be asked for leases; nothing is removed", { err: errorText(error) });
+    log.warn("the chain's leases cannot be queried; nothing is removed", { err: errorText(error) });
     return undefined;
   }
 }
 
 /**
- * Workloads of leases without record: removed when the chain says the lease has ended, else kept and told of. Undefined
- * where the cluster could not be asked.
+ * Workloads of leases without record: removed if the chain says that the lease has ended, otherwise kept and reported.
+ * Undefined where the cluster could not be asked.
  */
 async function adoptOrphans(options: ReconcileOptions): Promise<string[] | undefined> {
   const { driver, leases, log } = options;
@@ -83,7 +83,7 @@ async function adoptOrphans(options: ReconcileOptions): Promise<string[] | undef
     }
     return orphans.map(({ id }) => formatLeaseId(id));
   } catch (error) {
-    log.warn("the cluster cannot be asked for its leases", { err: errorText(error) });
+    log.warn("the cluster's leases cannot be queried", { err: errorText(error) });
     return undefined;
   }
 }
@@ -103,7 +103,7 @@ async function closeIfProven(id: LeaseKey, options: ReconcileOptions): Promise<v
   if (proof !== undefined) await options.leases.closeWithProof(id, proof);
 }
 
-/** The chain's word that this lease has ended. No answer, an error or "no such lease" is none. */
+/** The chain's statement that this lease has ended. No answer, an error or "no such lease" does not count. */
 async function closeProof(id: LeaseKey, { chain, log }: ReconcileOptions): Promise<CloseProof | undefined> {
   try {
     const lease = await chain.lease(id);

@@ -28,7 +28,7 @@ import { type LeaseView, leaseView } from "./record/status.ts";
 import { LeaseStore } from "./record/store.ts";
 
 export interface LeaseServiceOptions {
-  /** Folder of its own for records and events. */
+  /** Its own folder for records and events. */
   readonly folder: string;
   readonly settings: LeaseSettings;
   readonly chain: ChainView;
@@ -119,7 +119,7 @@ export class LeaseService {
     this.reconcile().catch((error) => this.#context.log.error("leases were not compared", { err: errorText(error) }));
   }
 
-  /** Ends the work here; workloads go on. */
+  /** Ends the work here; workloads keep running. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#cancel();

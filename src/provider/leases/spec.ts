@@ -3,7 +3,7 @@ import type { LeaseKey } from "../../wire/index.ts";
 import type { LeaseSpec } from "../cluster/index.ts";
 import type { LeaseRecord } from "./record/record.ts";
 
-/** What the cluster is asked for; undefined while there is no manifest. */
+/** What the cluster should run; undefined while there is no manifest. */
 export function leaseSpec(record: LeaseRecord, publicHostname: string): LeaseSpec | undefined {
   const { id, group, version, generation, hosts, ports } = record;
   if (group === null) return undefined;
@@ -11,7 +11,7 @@ export function leaseSpec(record: LeaseRecord, publicHostname: string): LeaseSpe
   return { id, group: { ...group, services }, version, generation, hosts: new Map(Object.entries(hosts)), ports };
 }
 
-/** The service with the variables that tell a program where it runs; what the tenant set himself stays. */
+/** The service with the variables that tell a program where it runs; what the tenant has set is kept. */
 function withLeaseVariables(service: ManifestService, id: LeaseKey, publicHostname: string): ManifestService {
   const own = new Set((service.env ?? []).map((entry) => entry.split("=", 1)[0]));
   const added = leaseVariables(id, publicHostname).filter(([name]) => !own.has(name));

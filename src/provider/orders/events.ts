@@ -7,7 +7,7 @@ export interface BlockEvent {
   readonly attributes: readonly { readonly key: string; readonly value: string }[];
 }
 
-/** What happened on the market; `provider` stands where a bid or lease is meant. */
+/** What happened on the market; `provider` is set if it is about a bid or lease. */
 export interface MarketEvent {
   readonly action: string;
   readonly id: OrderKey & Partial<Pick<BidKey, "provider">>;
@@ -18,7 +18,9 @@ export interface MarketEvent {
 const EVENT_TYPE = "svc.v1";
 const MODULES = new Set(["market", "deployment"]);
 
-/** The marketplace events of a block, in order. Group and deployment events have 0 for the sequences they do not name. */
+/**
+ * The marketplace events of a block, in order. Group and deployment events have 0 for the sequences they do not name.
+ */
 export function marketEvents(events: readonly BlockEvent[]): MarketEvent[] {
   return events.flatMap((event) => {
     if (event.type !== EVENT_TYPE) return [];

@@ -13,7 +13,7 @@ export interface Offer {
   signedBy(auditor: string): readonly Attribute[];
   /** Attributes that an order must ask for before the provider bids on it. */
   readonly tenantAttributes: readonly Attribute[];
-  /** Kinds of service that the cluster has none of. */
+  /** Kinds of service that the cluster lacks. */
   readonly gpus: boolean;
   readonly leasedIps: boolean;
   /** Bytes of memory below which the cluster runs nothing. */
@@ -35,9 +35,9 @@ export function refusal(spec: GroupSpec, offer: Offer): string | undefined {
 
 function resourceRefusal(spec: GroupSpec, offer: Offer): string | undefined {
   const rows = groupNeeds(spec);
-  if (rows.some((row) => row.gpu > 0n) && !offer.gpus) return "the order asks for a gpu, this provider has none";
+  if (rows.some((row) => row.gpu > 0n) && !offer.gpus) return "the order requests a gpu, this provider has none";
   if (rows.some((row) => row.leasedIps.length > 0) && !offer.leasedIps)
-    return "the order asks for a leased ip, this provider has none";
+    return "the order requests a leased ip, this provider has none";
   if (rows.some((row) => row.memory < offer.leastMemory))
     return `a service of the order has less memory than a container needs: at least ${offer.leastMemory >> 20n}Mi`;
   if (rows.some((row) => row.volumes.length > MAX_VOLUMES))

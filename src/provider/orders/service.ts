@@ -27,9 +27,12 @@ import type { MarketEvent } from "./events.ts";
 import { highestPrice, type Offer, refusal } from "./filters.ts";
 import { type Obstacle, type OrderPhase, type OrderStatus, Refusal } from "./order.ts";
 
-/** What the orders ask of the chain. Calls reject when it cannot be asked; undefined is a definite "there is none". */
+/**
+ * What the orders query on the chain. Calls reject if it cannot be queried; undefined means a definite "does not
+ * exist".
+ */
 export interface OrderChain extends Pick<ChainView, "openOrders" | "order" | "bid" | "openBidCount" | "marketParams"> {
-  /** What we are now; auditors' signatures are asked for the auditors named. */
+  /** Our current record; signatures are queried for the auditors named. */
   offer(auditors: readonly string[]): Promise<Offer>;
   balance(denom: string): Promise<bigint>;
 }
@@ -44,9 +47,9 @@ export interface OrderOptions {
   readonly send: (message: OutMessage, label: string, options?: SendOptions) => Promise<bigint>;
   readonly log: Logger;
   readonly deposit: IntCoin;
-  /** Fee of one bid, kept free beside the deposit. */
+  /** Fee of one bid, kept free besides the deposit. */
   readonly fee: IntCoin;
-  /** A bid that nobody takes is withdrawn after this time. */
+  /** An open bid is withdrawn after this time. */
   readonly bidTimeoutMs: number;
   readonly retryMs: number;
   /** Why no container of anybody can be run now; asked before every bid. */
@@ -122,7 +125,7 @@ export class OrderService {
     else if (action === "bid-closed" && own) this.#bidClosed(id);
   }
 
-  /** Gives capacity back; orders that found none are looked at again soon. */
+  /** Releases capacity; orders that found none are tried again soon. */
   release(id: OrderKey): void {
     this.#options.inventory.release(formatOrderId(id));
     if (this.#stopped) return;
@@ -204,7 +207,7 @@ export class OrderService {
     await this.#filter(order);
     await this.#checkBalance();
     if (this.#left(tracked)) return undefined;
-    // An order that waits is looked at often, and told of once.
+    // A waiting order is checked often, and reported once.
     log[tracked.looks === 0 ? "info" : "debug"]("requesting reservation", { order: tracked.text });
     await this.#reserve(tracked, rows);
     if (this.#left(tracked)) return undefined;
@@ -307,7 +310,7 @@ export class OrderService {
     return undefined;
   }
 
-  /** Orders that wait for money are looked at again when it is there; one question serves them all. */
+  /** Orders that wait for money are checked again when it arrives; one query serves them all. */
   #awaitMoney(): void {
     if (this.#stopped || this.#moneyTimer !== undefined) return;
     this.#moneyTimer = setTimeout(async () => {
@@ -334,8 +337,8 @@ export class OrderService {
   }
 
   /**
-   * Takes the bid back; the chain returns the deposit. Until the chain has said so the tenant may take the bid: then the
-   * withdrawal fails, and the reservation is there for the lease.
+   * Takes the bid back; the chain returns the deposit. Until the chain has said so the tenant may take the bid: then
+   * the withdrawal fails, and the reservation is there for the lease.
    */
   #withdraw(tracked: Tracked): void {
     const { provider, send } = this.#options;
@@ -346,7 +349,7 @@ export class OrderService {
       .catch((error: unknown) => this.#notWithdrawn(tracked, error));
   }
 
-  /** The chain, and nobody else, knows what became of a bid that could not be taken back. */
+  /** Only the chain knows what became of a bid that could not be withdrawn. */
   #notWithdrawn(tracked: Tracked, error: unknown): void {
     const { chain, log, provider, retryMs } = this.#options;
     if (this.#stopped || tracked.phase !== "withdrawing") return;
@@ -433,7 +436,7 @@ export class OrderService {
   }
 }
 
-/** What the market says of a bid stands; a fee that could not be paid may be paid later. */
+/** The market's refusal of a bid is final; a fee that could not be paid may be paid later. */
 function refusedBid({ codespace, message }: Rejected): Refusal {
   return new Refusal(`the chain refused the bid: ${message}`, codespace === "market" ? "final" : "moment");
 }

@@ -50,7 +50,7 @@ export class Rejected extends Error {
   }
 }
 
-/** The message was taken out of the queue before it was sent: nobody wants it any more. */
+/** The message was removed from the queue before it was sent: it is no longer wanted. */
 export class Withdrawn extends Error {
   constructor(label: string) {
     super(`${label}: not sent, since it is no longer wanted`);
@@ -100,8 +100,8 @@ const GAS_FLOOR = 100_000n;
 
 /**
  * The only place that signs with the provider's key. One transaction is on its way at a time; messages that arrive
- * meanwhile go together in the next. A message is done when its transaction is seen in a block, and dead when the height
- * until which it was valid has passed: nothing is ever sent twice while it may still arrive.
+ * meanwhile go together in the next. A message is done when its transaction is seen in a block, and dead when the
+ * height until which it was valid has passed: nothing is ever sent twice while it may still arrive.
  */
 export class Outbox {
   readonly #options: OutboxOptions;
@@ -121,7 +121,9 @@ export class Outbox {
     return this.#queue.length + (this.#inFlight?.entries.length ?? 0);
   }
 
-  /** Resolves with the height of the block that holds the message; rejects with `Rejected` when the chain refuses it. */
+  /**
+   * Resolves with the height of the block that holds the message; rejects with `Rejected` when the chain refuses it.
+   */
   send(message: OutMessage, label: string, { isWanted = () => true }: SendOptions = {}): Promise<bigint> {
     return new Promise((resolve, reject) => {
       if (this.#stopped) return reject(new Error("the provider is stopping"));
@@ -130,7 +132,7 @@ export class Outbox {
     });
   }
 
-  /** Takes the verdicts of a followed block, then goes on with what waits. */
+  /** Reads the results in a followed block, then continues with what waits. */
   onBlock(block: ConfirmedBlock): void {
     const flight = this.#inFlight;
     const verdict = flight === undefined ? undefined : block.txs.get(flight.hash);
@@ -188,7 +190,7 @@ export class Outbox {
     }
   }
 
-  /** The messages at the front of the queue that go together, without those that nobody wants any more. */
+  /** The messages at the front of the queue that go together, without those no longer wanted. */
   #takeBatch(): Entry[] {
     const { batch } = this.#options;
     const part = this.#queue[0]?.part;
@@ -211,7 +213,7 @@ export class Outbox {
     const timeoutHeight = (await chain.height()) + timeoutBlocks;
     const request = { messages, accountNumber: this.#accountNumber, sequence, gas, timeoutHeight };
     const { bytes, hash } = await chain.sign(request);
-    // From here on the transaction may arrive, whatever the answer is.
+    // From here on the transaction may arrive, whatever the answer.
     this.#inFlight = { hash, entries, timeoutHeight };
     let verdict: TxVerdict;
     try {
@@ -225,7 +227,7 @@ export class Outbox {
       return false;
     }
     log.info("broadcast response", { response: hash, code: verdict.code, err: verdict.code === 0 ? "" : verdict.log });
-    // The block may have been faster than the answer; then its word stands.
+    // The block may have been faster than the answer; then the block counts.
     if (this.#inFlight?.hash !== hash) return false;
     const isIn = verdict.code === 0 || isOneOf(IN_MEMPOOL, verdict);
     if (!isIn) return this.#refused(entries, verdict);
@@ -279,8 +281,9 @@ export class Outbox {
   }
 
   /**
-   * One bad message fails a whole batch. Where the chain names it, it alone is refused and the others go again together;
-   * where it does not, each half is tried by itself, and a half that would fail is found out without a block.
+   * One bad message fails a whole batch. Where the chain names it, only that one is refused and the others are sent
+   * again together; where it does not, each half is tried by itself, and a half that would fail is found out without a
+   * block.
    */
   #fail(entries: readonly Entry[], verdict: TxVerdict): void {
     const at = entries.length === 1 ? 0 : failedMessage(verdict);

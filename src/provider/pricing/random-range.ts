@@ -6,7 +6,7 @@ const GIB = 1n << 30n;
 const MIN_PER_GIB = 50n;
 const MAX_PER_GIB = 1_048_576n;
 
-/** A price between two bounds that follow from the memory asked for; for trials of a market, not for business. */
+/** A price between two bounds that follow from the requested memory; for trials of a market, not for business. */
 export function randomRangePricing(random: () => bigint = randomUint64): PricingStrategy {
   return {
     description: "randomRange: between 50 and 1048576 per GiB of memory, at most the tenant's price",

@@ -32,7 +32,7 @@ export function readCoins(coins: readonly CoinMessage[]): IntCoin[] {
   read.forEach((coin, i) => {
     const before = read[i - 1];
     if (before === undefined || before.denom < coin.denom) return;
-    const problem = before.denom === coin.denom ? `${coin.denom} is there twice` : "not sorted by denomination";
+    const problem = before.denom === coin.denom ? `${coin.denom} appears twice` : "not sorted by denomination";
     throw sdkErrors.invalidCoins(`${formatCoins(read)}: ${problem}`);
   });
   return read;

@@ -9,7 +9,7 @@ export function entryProblems<T>(name: string, list: readonly T[], identify: (en
   return list.flatMap((entry, i) => {
     try {
       const id = identify(entry);
-      if (seen.has(id)) return [`${name}[${i}]: ${id} is there twice`];
+      if (seen.has(id)) return [`${name}[${i}]: ${id} appears twice`];
       seen.add(id);
       return [];
     } catch (error) {

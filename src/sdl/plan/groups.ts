@@ -25,7 +25,7 @@ export function deriveGroups(groups: readonly GroupPlan[]): readonly GroupSpec[]
   );
 }
 
-/** A protected machine is asked for as an attribute of the provider. */
+/** A protected machine is requested as an attribute of the provider. */
 function requiredAttributes({ placement, services }: GroupPlan): Attribute[] {
   const tee = services.map(({ service }) => service.params?.tee).find((type) => type !== undefined);
   const attributes = [...placement.attributes];

@@ -122,7 +122,7 @@ function endpointNumbers(file: SdlFile): ReadonlyMap<string, number> {
   return new Map(names.map((name, index) => [name, index + 1]));
 }
 
-/** One per audience, in the order of the file. An entry that is open to nobody gives none. */
+/** One per audience, in the order of the file; none for an entry that is open to nobody. */
 function manifestExposes(service: ServiceDecl, numbers: ReadonlyMap<string, number>): readonly ManifestExpose[] {
   return service.expose.flatMap((expose) => expose.to.map((target) => manifestExpose(expose, target, numbers)));
 }

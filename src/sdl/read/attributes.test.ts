@@ -34,7 +34,7 @@ test("what is wrong is told of what is asked for, too", () => {
   const fault = (key: string) => attributeFault(attributes({ [key]: "x" }), "required");
   expect([fault("a/*"), fault("ab**")?.split(": ")[1], fault("z*")?.split(": ")[1]]).toEqual([
     undefined,
-    "only what is asked for may end in *",
+    "only a requested key may end in *",
     "it is too short, a key has 2 to 127 characters",
   ]);
 });
@@ -44,7 +44,7 @@ describe("lists", () => {
     [
       "a bad key",
       attributes({ region: "eu", "no good": "x" }),
-      'invalid attribute key "no good": a key has letters, digits and _ / . - alone',
+      'invalid attribute key "no good": a key may only have letters, digits and _ / . -',
     ],
     [
       "a long bad key",
@@ -58,7 +58,7 @@ describe("lists", () => {
     ],
     ["no key", attributes({ "": "1" }), 'invalid attribute key "": it is too short, a key has 2 to 127 characters'],
     ["a digit first", attributes({ "1a": "1" }), 'invalid attribute key "1a": a key begins with a letter from a to z'],
-    ["a pattern", attributes({ "a/*": "1" }), 'invalid attribute key "a/*": only what is asked for may end in *'],
+    ["a pattern", attributes({ "a/*": "1" }), 'invalid attribute key "a/*": only a requested key may end in *'],
     [
       "a key twice",
       [...attributes({ region: "eu" }), ...attributes({ region: "eu" })],

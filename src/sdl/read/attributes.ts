@@ -19,7 +19,7 @@ const KEY_MIN = 2;
 const KEY = /^[a-zA-Z][\w/.-]{1,126}$/;
 const REQUIRED_KEY = /^[a-zA-Z][\w/.-]{1,126}\*?$/;
 
-/** Whether a key may be offered by a provider, or asked for: then it may end in `*`. */
+/** Whether a key may be offered by a provider, or requested, in which case it may end in `*`. */
 export function isAttributeKey(key: string, kind: "offered" | "required"): boolean {
   return (kind === "required" ? REQUIRED_KEY : KEY).test(key);
 }
@@ -37,8 +37,8 @@ function keyFault(key: string, kind: "offered" | "required", max: number): strin
   if (name.length > max) return `it is too long, a key has ${KEY_MIN} to ${max} characters`;
   if (isAttributeKey(key, kind)) return undefined;
   if (!/^[a-zA-Z]/.test(name)) return "a key begins with a letter from a to z";
-  if (name.endsWith("*")) return "only what is asked for may end in *";
-  return "a key has letters, digits and _ / . - alone";
+  if (name.endsWith("*")) return "only a requested key may end in *";
+  return "a key may only have letters, digits and _ / . -";
 }
 
 /** A sentence about the first attribute that is not allowed; `required` lists may end a key in `*`. */
@@ -53,7 +53,7 @@ export function attributeFault(
     const fault = keyFault(key, kind, keyMax);
     if (fault !== undefined) return `invalid attribute key "${key.slice(0, 128)}": ${fault}`;
     if (toUtf8(value).length > valueBytes) return `the value of attribute ${key} is too long`;
-    if (seen.has(key)) return `attribute ${key} is there twice`;
+    if (seen.has(key)) return `attribute ${key} appears twice`;
     seen.add(key);
   }
   return undefined;

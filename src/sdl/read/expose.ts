@@ -99,14 +99,14 @@ function readTarget(reader: Reader, fields: Fields): ToDecl {
   if (decl.ip !== "" && ip !== undefined && !decl.global) {
     reader.report.error(ip.place, "value", {
       problem: "a leased address is open to everybody, but global is not true",
-      remedy: "write global: true beside ip:",
+      remedy: "write global: true next to ip:",
     });
   }
   return decl;
 }
 
 const SERVICE_WANT: Want = { what: "the name of a service", remedy: "write the name of a service of this file" };
-const IP_WANT: Want = { what: "the name of an endpoint", remedy: "write a name that stands under endpoints:" };
+const IP_WANT: Want = { what: "the name of an endpoint", remedy: "write a name listed under endpoints:" };
 
 const HTTP_WANT: Want = {
   what: "a map of HTTP options",
@@ -168,7 +168,7 @@ function readNextCases(reader: Reader, node: Node | undefined): readonly string[
   const cases = items.map((item) => reader.oneOf(item, NEXT_CASES, "a case") ?? "error");
   if (node !== undefined && cases.length > 1 && cases.includes("off")) {
     reader.report.error(node.place, "value", {
-      problem: '"off" stands beside other cases',
+      problem: '"off" cannot be combined with other cases',
       remedy: "write next_cases: [off], or leave off out",
     });
   }

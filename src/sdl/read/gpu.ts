@@ -14,7 +14,7 @@ const MODEL_REMEDY = "write the short name in one word, for example a100";
 const VENDOR_HABITS: Habits = new Map(
   ["amd", "intel"].map((vendor) => [
     vendor,
-    { harmless: false, remedy: "GPUs of nvidia alone can be asked for: write nvidia:", replaces: "nvidia" },
+    { harmless: false, remedy: "only GPUs of nvidia can be requested: write nvidia:", replaces: "nvidia" },
   ]),
 );
 

@@ -31,7 +31,7 @@ function refuseDuplicates(reader: Reader, volumes: readonly VolumeDecl[]): void 
   for (const { name, place } of volumes) {
     if (seen.has(name)) {
       const problem = `there are two volumes named ${show(name)}`;
-      reader.report.error(place, "conflict", { problem, remedy: "give each volume a name: of its own" });
+      reader.report.error(place, "conflict", { problem, remedy: "give each volume its own name:" });
     }
     seen.add(name);
   }
@@ -61,7 +61,7 @@ function readName(reader: Reader, fields: Fields, single: boolean): string {
   const name = reader.parsed(node, { what: "a name for a volume", remedy }, (text) =>
     isVolumeName(text) ? { value: text } : { problem: `${show(text)} is not a name for a volume`, remedy },
   );
-  // A refused name still tells volumes apart.
+  // A refused name still distinguishes volumes.
   if (name === undefined) return node.kind === "scalar" ? node.text : DEFAULT_VOLUME;
   if (!single || name === DEFAULT_VOLUME) return name;
   reader.report.warn(node.place, "value", {
@@ -106,7 +106,7 @@ function checkClass(
     reader.report.error(node.place, "value", { problem, remedy: "write persistent: false" });
   }
   if (named !== "ram" && !persistent) {
-    const remedy = "write persistent: true beside it, or remove class:";
+    const remedy = "write persistent: true next to it, or remove class:";
     reader.report.error(node.place, "value", { problem: `class ${show(named)} is for persistent storage`, remedy });
   }
 }

@@ -24,8 +24,8 @@ interface Totals {
 }
 
 /**
- * The first reason for which the chain refuses these groups, undefined where it takes them. All prices must be in `denom`.
- * The chain and everybody who writes groups for it go by these rules.
+ * The first reason for which the chain refuses these groups, undefined where it takes them. All prices must be in
+ * `denom`. The chain and everybody who writes groups for it go by these rules.
  */
 export function groupsFault(groups: readonly GroupSpec[], limits: SdlLimits, denom: string): GroupFault | undefined {
   const [fault] = faultsOf(groups, limits, denom);
@@ -67,7 +67,7 @@ function* groupFaults(group: GroupSpec, bounds: Bounds): Faults {
   for (const [i, row] of group.resources.entries()) yield* rowFaults(row, { ...bounds, at: `${at}.resources[${i}]` });
   const ids = new Set(group.resources.map((row) => row.resources?.id ?? 0));
   if (ids.has(0) || ids.size !== group.resources.length)
-    yield spec(`${at}.resources: every row needs an id above 0 of its own`);
+    yield spec(`${at}.resources: every row needs its own id above 0`);
   yield* totalFaults(group, bounds);
 }
 

@@ -23,7 +23,7 @@ export interface GroupScope {
 }
 
 /**
- * The chain's own rules over the groups as they are sent. What a file can break has its check where the value stands;
+ * The chain's own rules over the groups as they are sent. What a file can break is checked where the value is read;
  * this one makes sure that nothing gets past them, to be refused after its fee was paid.
  */
 export function checkOnChain(groups: readonly GroupSpec[], plan: readonly GroupPlan[], scope: GroupScope): void {

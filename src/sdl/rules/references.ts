@@ -183,7 +183,7 @@ class ReferenceChecker {
     }
     for (const [name, place] of this.#file.endpoints) {
       if (used.has(name)) continue;
-      const remedy = `write ip: ${name} beside global: true, or remove the endpoint`;
+      const remedy = `write ip: ${name} next to global: true, or remove the endpoint`;
       this.#report.error(place, "reference", { problem: `endpoint ${show(name)} is never used`, remedy });
     }
   }

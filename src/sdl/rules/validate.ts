@@ -23,7 +23,7 @@ export function validateManifest(manifest: Manifest): void {
   const names = new Set<string>();
   for (const group of manifest) {
     validateGroup(group, hosts);
-    if (names.has(group.name)) throw manifestErrors.invalid(`group ${show(group.name)} is there twice`);
+    if (names.has(group.name)) throw manifestErrors.invalid(`group ${show(group.name)} appears twice`);
     names.add(group.name);
   }
   const exposes = manifest.flatMap((group) => group.services.flatMap((service) => service.expose));

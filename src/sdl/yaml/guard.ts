@@ -62,7 +62,7 @@ class TokenScan {
   #lineStart = 0;
   #count = 0;
   #flow = 0;
-  /** The next token is the text of a scalar, whatever it looks like. */
+  /** The next token is the text of a scalar, even if it looks like something else. */
   #scalar = false;
   /** The next token may open a block collection at its column. */
   #opens = true;

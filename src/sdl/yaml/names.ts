@@ -111,7 +111,7 @@ function isSubdomain(text: string): boolean {
 
 function hostRemedy(text: string): string {
   if (text.startsWith("*")) return "write each name out: patterns are not supported";
-  if (text.includes("/")) return "write the name alone, without http:// and path";
-  if (text.includes(":")) return "write the name alone, without the port";
+  if (text.includes("/")) return "write only the name, without http:// and path";
+  if (text.includes(":")) return "write only the name, without the port";
   return "write letters, digits, dashes and dots, for example shop.example.com";
 }

@@ -13,7 +13,7 @@ export interface GpuCapacity {
   readonly vendor: string;
   /** Short name as deployment files have it, for example `a100`. */
   readonly model: string;
-  /** Memory, for example `80Gi`, and bus (`pcie`, `sxm`), where the cluster tells them. */
+  /** Memory, for example `80Gi`, and bus (`pcie`, `sxm`), if the cluster reports them. */
   readonly ram?: string;
   readonly interface?: string;
   readonly count: bigint;
@@ -24,7 +24,7 @@ export interface NodeCapacity {
   readonly name: string;
   readonly cpu: bigint;
   readonly memory: bigint;
-  /** Storage that this node alone can use. */
+  /** Storage that only this node can use. */
   readonly storage: readonly StoragePool[];
   readonly gpus: readonly GpuCapacity[];
 }

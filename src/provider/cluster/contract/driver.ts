@@ -17,7 +17,7 @@ export interface LeaseSpec {
   readonly ports: readonly PortAssignment[];
 }
 
-/** `unknown` means that nobody could ask: it is never a reason to close or delete anything. */
+/** `unknown` means that the query failed: it is never a reason to close or delete anything. */
 export type Health = "ok" | "bad" | "unknown";
 
 export interface ReplicaStatus {
@@ -88,7 +88,7 @@ export interface ExecRequest {
 
 /** A command running inside a replica. */
 export interface ExecSession {
-  /** Resolves when there is room for more, or nobody reads any more. */
+  /** Resolves when there is room for more, or the reader has gone. */
   write(data: Uint8Array): Promise<void>;
   endInput(): void;
   resize(width: number, height: number): Promise<void>;
@@ -107,14 +107,17 @@ export interface ClusterDriver {
   readonly name: string;
   /** Version of the cluster software, for `/version`. */
   version(): Promise<Readonly<Record<string, string>>>;
-  /** What orders have to keep to, whatever capacity is left. */
+  /** Rules for orders that hold regardless of the free capacity. */
   readonly limits: ClusterLimits;
   /** Whose ingress requests for host names come through. */
   readonly routing: ClusterRouting;
   readonly ports: ClusterPorts;
   /** What there is of everything, before reservations. */
   capacity(): Promise<ClusterCapacity>;
-  /** Why no deployment of anybody can be run here, in one sentence with the remedy; undefined where nothing is in the way. */
+  /**
+   * Why no deployment of anybody can be run here, in one sentence with the remedy; undefined where nothing is in the
+   * way.
+   */
   obstacle(): Promise<string | undefined>;
   /** Rejects with the reason when the cluster can never run the spec; answers without asking the cluster. */
   check(spec: LeaseSpec): Promise<void>;
@@ -129,10 +132,12 @@ export interface ClusterDriver {
   logs(id: LeaseKey, options: StreamOptions): AsyncIterable<LogLine>;
   events(id: LeaseKey, options: StreamOptions): AsyncIterable<ClusterEvent>;
   exec(id: LeaseKey, request: ExecRequest): Promise<ExecSession>;
-  /** Stops watching; workloads go on. */
+  /** Stops watching; workloads keep running. */
   close(): Promise<void>;
   /** Removes everything that this provider ever made on the cluster, data included. */
   purge(): Promise<void>;
-  /** Closes the driver and ends all workloads, but keeps their data: they start again when it is opened the next time. */
+  /**
+   * Closes the driver and ends all workloads, but keeps their data: they start again when it is opened the next time.
+   */
   suspend(): Promise<void>;
 }

@@ -4,14 +4,14 @@ import type { PortRange } from "./ports.ts";
 
 /** What the operator has set for the cluster. A kind of cluster takes what is about it. */
 export interface ClusterSettings {
-  /** Folder of the provider in its home; the driver has one of its own below it. */
+  /** Folder of the provider in its home; the driver has its own below it. */
   readonly stateDir: string;
   /** Where the cluster answers; undefined: at the usual places. */
   readonly address?: string;
   /** Host name at which tenants reach node ports. */
   readonly publicHostname?: string;
   readonly nodePorts?: PortRange;
-  /** Lets leases use images that exist on the cluster alone. For localnets. */
+  /** Lets leases use images that exist only on the cluster. For localnets. */
   readonly allowLocalImages?: boolean;
   /** Whether sizes of volumes are enforced; true by default. */
   readonly sizedVolumes?: boolean;
@@ -38,9 +38,9 @@ export interface ClusterKind {
   open(settings: ClusterSettings & { readonly address: string }): Promise<ClusterDriver>;
 }
 
-/** A kind of cluster that is this machine alone, as localnets have it. */
+/** A kind of cluster that is only this machine, as in localnets. */
 export interface HostCluster extends ClusterKind {
   readonly orchestrator: false;
-  /** Puts a small image that serves a page on the cluster, unless it is there, and returns its name. */
+  /** Puts a small image that serves a page on the cluster, unless it exists, and returns its name. */
   sampleImage(address: string): Promise<string>;
 }

@@ -5,7 +5,7 @@ export interface PortAssignment {
   readonly service: string;
   /** Port inside the container. */
   readonly port: number;
-  /** Port the tenant asked for (`as`). */
+  /** Port the tenant requested (`as`). */
   readonly externalPort: number;
   readonly proto: "TCP" | "UDP";
   /** Port at the cluster's public address. */
@@ -17,7 +17,7 @@ export interface PortRange {
   readonly last: number;
 }
 
-/** Ports at the cluster's public address, for what leases expose beside HTTP. */
+/** Ports at the cluster's public address, for what leases expose besides HTTP. */
 export interface ClusterPorts {
   /**
    * Ports for all node-port exposes of the group; those that the lease has already stay. They are the lease's together

@@ -16,7 +16,7 @@ export interface ServiceRoute {
   readonly hosts: readonly string[];
 }
 
-/** The provider's own ingress stands in front and asks for addresses. */
+/** The provider's own ingress is in front and asks for addresses. */
 export interface BackendRouting {
   readonly ingress: "provider";
   /** Addresses (`host:port`) of ready replicas for a container port. Synchronous: from the last observation. */

@@ -21,7 +21,7 @@ export interface DriverContext {
   readonly volumes: Volumes;
   readonly images: Images;
   readonly health: EngineHealth;
-  /** Bounds how many containers are made or started at once. */
+  /** Limits how many containers are made or started at once. */
   readonly starts: Semaphore;
   readonly log: Logger;
 }

@@ -39,14 +39,14 @@ import { EngineWatch } from "./watch.ts";
 
 const FIREWALL_REFRESH_MS = 30_000;
 
-/** A driver that the provider's own ingress stands in front of. */
+/** A driver behind the provider's own ingress. */
 export interface DockerDriver extends ClusterDriver {
   readonly routing: BackendRouting;
 }
 
 /**
- * Opens the driver on its state folder. Leases in the journal are taken up at once, and crashed replicas restarted, without
- * waiting for the provider; an engine that does not answer yet is waited for in the background.
+ * Opens the driver on its state folder. Leases in the journal are resumed at once, and crashed replicas restarted,
+ * without waiting for the provider; an engine that does not answer yet is waited for in the background.
  */
 export async function openDockerDriver(options: DockerOptions): Promise<DockerDriver> {
   const settings = settingsOf(options);
@@ -161,7 +161,7 @@ class Driver implements DockerDriver {
   async status(id: LeaseKey): Promise<LeaseHealth> {
     const lease = this.#leases.get(leaseNamespace(id));
     if (lease !== undefined) return lease.status();
-    // Without a record nobody can say what should run: that proves nothing against the lease.
+    // Without a record we cannot know what should run: that proves nothing against the lease.
     return { health: "unknown", services: [] };
   }
 
@@ -202,7 +202,7 @@ class Driver implements DockerDriver {
     await answer(() => this.#context.volumes.unmountAll());
   }
 
-  /** Containers, networks and rules, whatever lease they are of. */
+  /** Containers, networks and rules of any lease. */
   #removeObjects(): Promise<void> {
     return answer(async () => {
       const { api, naming, firewall } = this.#context;
@@ -281,7 +281,7 @@ class Driver implements DockerDriver {
   async #checkLayers(): Promise<void> {
     for (const lease of this.#leases.values()) {
       if (lease.closing) continue;
-      // A container may go while it is measured; the next round looks at what is there then.
+      // A container may vanish while it is measured; the next round measures what exists then.
       await lease.checkLayers().catch((error) => this.#context.health.observe(error));
     }
   }

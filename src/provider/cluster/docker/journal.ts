@@ -30,7 +30,7 @@ const FORMAT = 1;
 
 /**
  * One JSON file per lease, replaced atomically and flushed to disk before a call that changed it returns. A file
- * that cannot be read is left where it is and reported: its workloads go on, nobody acts on a guess.
+ * that cannot be read is left where it is and reported: its workloads keep running; we do not act on a guess.
  */
 export class Journal {
   readonly #folder: string;
@@ -87,7 +87,7 @@ interface StoredSpec extends Omit<LeaseSpec, "id" | "hosts"> {
 }
 
 export function decode(text: string): LeaseRecord {
-  // The driver alone writes these files; a torn one fails in `JSON.parse`, another format in the check below.
+  // Only the driver writes these files; a truncated one fails in `JSON.parse`, another format in the check below.
   const stored = JSON.parse(text) as Omit<LeaseRecord, "spec"> & { format: number; spec: StoredSpec };
   if (stored.format !== FORMAT) throw new Error(`unknown journal format ${stored.format}`);
   const { spec, images, failed, closing } = stored;

@@ -69,7 +69,7 @@ export class Naming {
   }
 }
 
-/** The lease an engine object belongs to, or undefined where the labels do not tell. */
+/** The lease an engine object belongs to, or undefined if the labels do not say. */
 export function leaseOfLabels(labels: Labels): LeaseKey | undefined {
   const { owner, provider, dseq } = {
     owner: labels[LABEL.owner],

@@ -10,7 +10,7 @@ export type VolumeSizeEnforcement = "loop" | "none";
 export interface DockerOptions {
   /** Unix socket path of the engine, or an `http://`/`tcp://` address. */
   readonly socket: string;
-  /** Folder of this driver alone: journal, event logs, volumes. Created with mode 0700. */
+  /** This driver's own folder: journal, event logs, volumes. Created with mode 0700. */
   readonly stateDir: string;
   /** Prefix of every name and label; by default derived from `stateDir`, so two providers never meet. */
   readonly namePrefix?: string;
@@ -18,7 +18,7 @@ export interface DockerOptions {
   readonly allowLocalImages?: boolean;
   /** Host address of node ports. */
   readonly nodePortAddress?: string;
-  /** Ports that leases get beside HTTP; 30000 to 32767 by default. */
+  /** Ports that leases get besides HTTP; 30000 to 32767 by default. */
   readonly nodePorts?: PortRange;
   /** Told to workloads as SVC_CLUSTER_PUBLIC_HOSTNAME. */
   readonly publicHostname?: string;

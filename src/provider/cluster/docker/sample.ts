@@ -28,8 +28,8 @@ const PAGE = `<!doctype html>
 `;
 
 /**
- * Makes the sample image on the engine unless it is there: a static BusyBox serving one page on port 80. Needs no registry.
- * Returns the image's name.
+ * Makes the sample image on the engine unless it exists: a static BusyBox serving one page on port 80. Needs no
+ * registry. Returns the image's name.
  */
 export async function ensureSampleImage(socket: string): Promise<string> {
   const api = await EngineApi.open(socket, CALL_TIMEOUT_MS);

@@ -13,7 +13,10 @@ export interface WatchHandlers {
   event(event: ContainerEvent): void;
 }
 
-/** Keeps one event stream of the engine open, for ever and with back-off; tells when the engine comes and goes. */
+/**
+ * Keeps one event stream of the engine open, for ever and with back-off; reports when the engine appears and
+ * disappears.
+ */
 export class EngineWatch {
   readonly #context: DriverContext;
   readonly #handlers: WatchHandlers;
@@ -70,7 +73,7 @@ export class EngineWatch {
         if (pending.endsWith("}") && this.#deliver(pending)) pending = "";
       }
     } catch {
-      // The next attempt to connect tells whether the engine is away or just ended the stream.
+      // The next attempt to connect shows whether the engine is down or only ended the stream.
     }
     await this.#pause();
   }

@@ -4,7 +4,7 @@ import { checkImage, checkMemory, checkNoLeasedIps, checkPorts, checkServices, c
 /** As much as the smallest of other clusters. */
 export const LEAST_MEMORY = 6n << 20n;
 
-/** Throws on specs that the cluster can never run: GPUs are had where a node has some of a kind that is asked for. */
+/** Throws on specs that the cluster can never run: a GPU is available if a node has some of the requested kind. */
 export function checkSpec(spec: LeaseSpec, nodes: readonly NodeCapacity[]): void {
   checkServices(spec, (service, refuse) => {
     checkImage(service, true);

@@ -85,7 +85,7 @@ export class MemoryLease {
     return { health: ok ? "ok" : "bad", services };
   }
 
-  /** New beside old, the old goes when the new one is there; without an image nothing is touched. */
+  /** New next to old; the old one goes when the new one is ready; without an image nothing changes. */
   async #converge(): Promise<void> {
     for (const service of this.spec.group.services) {
       if (!this.#pull(service.name, service.image)) continue;

@@ -54,7 +54,7 @@ export class MemoryReplica {
     this.ready = !this.#removed;
   }
 
-  /** Address of a port, as a list of none or one. */
+  /** Address of a port, as a list of zero or one. */
   address(port: number): string[] {
     const address = this.#servers.get(port)?.address();
     return this.ready && typeof address === "object" && address !== null ? [`127.0.0.1:${address.port}`] : [];

@@ -70,7 +70,7 @@ export class EventLog {
     return lease;
   }
 
-  /** Events inform people; a full disk must not stop the workloads they tell of. */
+  /** Events inform people; a full disk must not stop the workloads. */
   #write(namespace: string, lease: LeaseEvents, event: ClusterEvent): void {
     const path = this.#path(namespace);
     try {

@@ -13,7 +13,7 @@ import {
 
 export const DEFAULT_PORT_RANGE: PortRange = { first: 30_000, last: 32_767 };
 
-/** Whether nobody else on this host has the port. */
+/** Whether the port is free on this host. */
 export type PortProbe = (port: number, proto: "TCP" | "UDP") => Promise<boolean>;
 
 /**
@@ -49,7 +49,7 @@ export class PortAllocator implements ClusterPorts {
       const taken = new Set([...this.#taken(), ...ports.map((each) => each.hostPort)]);
       ports.push(kept ?? { ...wanted, hostPort: await this.#free(taken, wanted.proto) });
     }
-    // Held together with the old ones until the caller has decided: nobody else gets them meanwhile.
+    // Kept together with the old ones until the caller has decided, so that nobody else gets them meanwhile.
     this.#held.set(formatLeaseId(id), [...before, ...ports.filter((each) => !before.includes(each))]);
     return ports;
   }

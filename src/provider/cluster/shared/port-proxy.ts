@@ -1,7 +1,7 @@
 import { createSocket, type RemoteInfo, type Socket as UdpSocket } from "node:dgram";
 import { connect, createServer, type Server, type Socket } from "node:net";
 
-/** Gives the address (`host:port`) of the next replica, or undefined while none is ready. */
+/** Returns the address (`host:port`) of the next replica, or undefined while none is ready. */
 export type NextBackend = () => string | undefined;
 
 export interface PortProxy {
@@ -79,7 +79,7 @@ export function udpProxy(address: ProxyAddress, next: NextBackend): Promise<Port
   const clients = new Map<string, UdpClient>();
   const server = createSocket(address.host.includes(":") ? "udp6" : "udp4");
   server.on("message", (data, from) => {
-    // Whoever sends from port 0 wants no answer (RFC 768), and none can be sent there.
+    // A sender from port 0 wants no answer (RFC 768), and none can be sent there.
     if (from.port === 0) return;
     const client = clients.get(`${from.address}:${from.port}`) ?? newClient(server, clients, from, next);
     if (client === undefined) return;

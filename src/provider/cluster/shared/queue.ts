@@ -1,7 +1,7 @@
 /** Items waiting for a slow reader before writers are held back. */
 const CAPACITY = 1_000;
 
-/** Hands items of several writers to one reader; writers wait while the reader is behind. */
+/** Passes items of several writers to one reader; writers wait while the reader is behind. */
 export class LineQueue<T> implements AsyncIterable<T> {
   readonly #items: T[] = [];
   readonly #writers: (() => void)[] = [];

@@ -6,7 +6,7 @@ export interface ImageReference {
   readonly full: string;
   /** Host (and port) of the registry. */
   readonly registry: string;
-  /** Names an image that exists on this cluster alone. */
+  /** Names an image that exists only on this cluster. */
   readonly local: boolean;
   /** Names its content by digest. */
   readonly pinned: boolean;

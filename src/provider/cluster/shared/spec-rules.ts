@@ -16,11 +16,11 @@ export function checkServices(spec: LeaseSpec, check: (service: ManifestService,
 export function checkImage({ name, image }: ManifestService, allowLocalImages: boolean): void {
   if (!parseReference(image).local || allowLocalImages) return;
   throw clusterErrors.imageRefused(
-    `service "${name}": image ${image} exists on the provider's machine alone; push it to a registry`,
+    `service "${name}": image ${image} exists only on the provider's machine; push it to a registry`,
   );
 }
 
-/** Replicas have no less memory than the cluster can give. */
+/** Replicas have at least the smallest memory that the cluster can give. */
 export function checkMemory({ resources }: ManifestService, least: bigint, refuse: Refuse): void {
   if (BigInt(resources.memory.size.val) >= least) return;
   throw refuse(`memory is below the least possible, write ${least >> 20n}Mi or more`);
@@ -43,7 +43,7 @@ export function checkPorts({ ports }: LeaseSpec, service: ManifestService, refus
 
 const LEAST_VOLUME = 1n << 20n;
 
-/** Volumes have a place and a size. `unavailable` tells why there are none of a size here, or undefined. */
+/** Volumes have a mount and a size. `unavailable` says why a size is not available here, or is undefined. */
 export function checkVolumes(service: ManifestService, refuse: Refuse, unavailable?: string): void {
   const mounts = service.params?.storage ?? [];
   for (const storage of service.resources.storage) {

@@ -10,7 +10,10 @@ export type Credential =
 const BEARER = /^Bearer ([A-Za-z0-9_.-]+)$/i;
 const TOKEN_PARAMETERS = ["token", "access_token", "authorization", "jwt", "bearer"];
 
-/** Reads the credential of a request; refuses both at once, two tokens, and tokens in the address. */
+/**
+ * Reads the credential of a request; refuses a certificate together with a token, two tokens, and tokens in the
+ * address.
+ */
 export function readCredential(request: IncomingMessage): Credential {
   refuseTokenInAddress(request.url ?? "");
   const headers = authorizationHeaders(request);

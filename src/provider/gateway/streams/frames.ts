@@ -11,7 +11,7 @@ export type ShellInput =
   | { readonly kind: "stdin"; readonly data: Uint8Array }
   | { readonly kind: "resize"; readonly width: number; readonly height: number };
 
-/** Reads a message of the client; undefined where it is none. */
+/** Reads a message of the client; undefined if it is malformed. */
 export function readInput(message: Uint8Array): ShellInput | undefined {
   const data = message.subarray(1);
   if (message[0] === FRAME.stdin) return { kind: "stdin", data };

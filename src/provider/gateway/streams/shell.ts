@@ -6,7 +6,7 @@ import type { ShellParameters } from "../parameters.ts";
 import { failureFrame, outputFrames, readInput, resultFrame } from "./frames.ts";
 import { CLOSE, type GatewayStream } from "./stream.ts";
 
-/** Exit code that stands for a command that was never started. */
+/** Exit code of a command that was never started. */
 const NOT_STARTED = 126;
 
 /** Messages of the client that may wait for the command to start. */
@@ -79,7 +79,7 @@ class Inputs {
     this.#take = (message) => {
       const input = readInput(message);
       if (input?.kind === "resize") session.resize(input.width, input.height).catch(() => {});
-      // What comes behind the end of the input would be an error of the command's stream, and end the command.
+      // Data after the end of the input would be an error of the command's stream, and end the command.
       if (input?.kind !== "stdin" || !stdin || this.#ended) return;
       this.#ended = input.data.length === 0;
       if (this.#ended) session.endInput();

@@ -34,7 +34,7 @@ export class GatewayStream {
     this.#options = options;
     this.#lastSign = now();
     this.#lastCheck = now();
-    // An answer to a ping stands behind all that the client sent before it.
+    // The answer to a ping comes after all that the client sent before it.
     for (const sign of ["pong", "message"]) {
       socket.on(sign, () => {
         this.#lastSign = now();

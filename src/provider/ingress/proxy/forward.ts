@@ -49,7 +49,7 @@ export class Forwarder {
     try {
       await this.#forward(request, response, target);
     } catch {
-      // What a client or a replica sent cannot be written out again; that must end this exchange alone.
+      // What a client or a replica sent cannot be written out again; that must end only this exchange.
       response.destroy();
     }
   }
@@ -66,7 +66,7 @@ export class Forwarder {
     let last: Result = { page: 503 };
     for (;;) {
       const address = this.nextBackend(target, tried);
-      // With nobody left to ask, the last answer stands.
+      // If no replica is left to ask, the last answer counts.
       if (address === undefined) return finish(response, last, target.options.readTimeout);
       tried.add(address);
       const result = await this.#try(attempt, address);
@@ -97,7 +97,7 @@ export class Forwarder {
   }
 }
 
-/** One try. Resolves when the replica's headers are there or the try failed; the request body is sent meanwhile. */
+/** One try. Resolves when the replica's headers have arrived or the try failed; the request body is sent meanwhile. */
 function exchange(attempt: Attempt, address: string, agent: Agent): Promise<Result> {
   const { request, response, target, nature, body } = attempt;
   const colon = address.lastIndexOf(":");

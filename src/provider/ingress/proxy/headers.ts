@@ -40,7 +40,7 @@ export function upstreamHeaders(request: IncomingMessage, proto: "http" | "https
   return headers;
 }
 
-/** Many programs read an underscore as the dash that it stands for in their variables. */
+/** Many programs treat an underscore as a dash, as in their variables. */
 function isReplaced(name: string): boolean {
   const spelled = name.replaceAll("_", "-");
   return REPLACED.has(spelled) || spelled.startsWith("x-forwarded-");

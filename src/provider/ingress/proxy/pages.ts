@@ -18,7 +18,10 @@ const ALLOWED = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
 
 export type PageStatus = keyof typeof PAGES;
 
-/** Sends a page unless an answer is already under way; then the connection is cut, so that nobody takes it for whole. */
+/**
+ * Sends a page unless an answer is already under way; then the connection is cut, so that nobody mistakes it for
+ * complete.
+ */
 export function sendPage(response: ServerResponse, status: PageStatus): void {
   if (response.headersSent) {
     response.destroy();

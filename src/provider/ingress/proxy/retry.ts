@@ -26,7 +26,7 @@ export class RetryBudget {
     this.#started = now;
   }
 
-  /** Counts the try that ended; tells whether another replica may be asked. */
+  /** Counts the try that ended; returns whether another replica may be tried. */
   mayRetry(outcome: Outcome, now: number): boolean {
     this.#tries++;
     const { nextTries, nextTimeout } = this.#options;

@@ -9,14 +9,14 @@ import { writePage } from "./pages.ts";
 const IDLE_MS = 3_600_000;
 const CONNECT_TIMEOUT_MS = 5_000;
 
-/** An upgrade request with what came behind its headers. */
+/** An upgrade request with the bytes after its headers. */
 export interface UpgradeRequest {
   readonly request: IncomingMessage;
   readonly socket: Socket;
   readonly head: Buffer;
 }
 
-/** Carries an upgrade (websocket) to a replica and joins the two connections; tries the next while none took it. */
+/** Carries an upgrade (websocket) to a replica and joins the two connections; tries the next until one accepts. */
 export function forwardUpgrade(forwarder: Forwarder, target: RouteTarget, input: UpgradeRequest): void {
   tryNext(forwarder, target, input, new Set());
 }

@@ -96,7 +96,7 @@ const recordSchema = v.object({
   proof: v.nullable(v.object({ source: v.picklist(["block", "query"]), height: v.bigint() })),
 });
 
-/** The record of a parsed file; throws where it is none. */
+/** The record of a parsed file; throws if it is malformed. */
 export function parseRecord(value: unknown): LeaseRecord {
   return v.parse(recordSchema, value);
 }

@@ -20,7 +20,7 @@ export class LeaseStore {
   }
 
   /**
-   * All leases. A damaged file is set aside and told of; its workload stays until the tenant sends the manifest again.
+   * All leases. A damaged file is set aside and reported; its workload stays until the tenant sends the manifest again.
    * Throws where a file cannot be read.
    */
   load(): LeaseRecord[] {

@@ -40,7 +40,7 @@ export const admissionCases: readonly ConformanceCase[] = [
       }),
   },
   {
-    name: "capacity is told by node, with storage classes and kinds of GPU, and the version",
+    name: "capacity is reported by node, with storage classes and kinds of GPU, and the version",
     run: (harness) =>
       withDriver(harness, async (driver) => {
         const { nodes, storage } = await driver.capacity();

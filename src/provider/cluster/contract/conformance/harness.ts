@@ -15,7 +15,7 @@ export interface ConformanceHarness {
   readonly missingImage: string;
 }
 
-/** One rule that every driver keeps. A case uses leases of its own and removes them. */
+/** One rule that every driver keeps. A case uses its own leases and removes them. */
 export interface ConformanceCase {
   readonly name: string;
   run(harness: ConformanceHarness): Promise<void>;
@@ -64,14 +64,14 @@ export async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
   return all;
 }
 
-/** Options of a stream: all services, from the beginning, to what is there now. */
+/** Options of a stream: all services, from the beginning to the present. */
 export function stream(
   overrides: Partial<Parameters<ClusterDriver["logs"]>[1]> = {},
 ): Parameters<ClusterDriver["logs"]>[1] {
   return { services: [], follow: false, tail: -1, signal: new AbortController().signal, ...overrides };
 }
 
-/** Opens, runs, and closes again whatever happens; leases given are removed first. */
+/** Opens, runs, and always closes again; the given leases are removed first. */
 export async function withDriver<T>(
   harness: ConformanceHarness,
   run: (driver: ClusterDriver, leases: LeaseKey[]) => Promise<T>,
@@ -116,7 +116,7 @@ export function httpOver(port: number): Promise<string> {
   });
 }
 
-/** What tells the ready replicas of `web` apart: their addresses, or where the cluster routes, names and restarts. */
+/** What distinguishes the ready replicas of `web`: their addresses, or, if the cluster routes, names and restarts. */
 export async function readyReplicas(driver: ClusterDriver, id: LeaseKey): Promise<readonly string[]> {
   const { routing } = driver;
   if (routing.ingress === "provider") return routing.backends(id, "web", 80);
@@ -127,7 +127,7 @@ export async function readyReplicas(driver: ClusterDriver, id: LeaseKey): Promis
 
 const HOST = "web.conformance.localhost";
 
-/** The status that port 80 of the service `web` answers with, through whatever ingress there is. */
+/** The status that port 80 of the service `web` answers with, through the ingress in use. */
 export async function pageStatus(driver: ClusterDriver, id: LeaseKey): Promise<number> {
   const { routing } = driver;
   if (routing.ingress === "provider") return statusOf(`http://${routing.backends(id, "web", 80)[0]}/`);
@@ -135,7 +135,7 @@ export async function pageStatus(driver: ClusterDriver, id: LeaseKey): Promise<n
   return statusOf(routing.url(HOST));
 }
 
-/** The status of a page whose host is on this machine, whatever it is called. */
+/** The status of a page on this machine, under any host name. */
 export function statusOf(url: string): Promise<number> {
   const { port, host, hostname } = new URL(url);
   const options = { host: hostname.endsWith(".localhost") ? "127.0.0.1" : hostname, port, headers: { host } };

@@ -81,7 +81,7 @@ export const streamCases: readonly ConformanceCase[] = [
       }),
   },
   {
-    name: "exec: kill ends a command that would go on",
+    name: "exec: kill ends a command that would run on",
     run: (harness) =>
       withDriver(harness, async (driver, leases) => {
         const spec = sampleSpec([sampleService(harness.image)]);

@@ -100,7 +100,7 @@ export const workloadCases: readonly ConformanceCase[] = [
       }),
   },
   {
-    name: "a program that ends is started again and the exit code is told",
+    name: "a program that ends is started again and the exit code is reported",
     run: (harness) =>
       withDriver(harness, async (driver, leases) => {
         const spec = sampleSpec([scriptService(harness.image, "exit 3")]);

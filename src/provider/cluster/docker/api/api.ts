@@ -23,7 +23,7 @@ export interface ContainerState {
   readonly finishedAt: string;
   /** Published host ports by `80/tcp`. */
   readonly ports: ReadonlyMap<string, number>;
-  /** Of the image's own health check, empty where there is none. */
+  /** Of the image's own health check; empty if it has none. */
   readonly health: string;
   readonly layerBytes?: number;
   /** Host folders of the volumes that the image declares by itself. */
@@ -226,7 +226,9 @@ async function guard<T>(call: Promise<T>): Promise<T> {
   }
 }
 
-/** The log's bytes. Podman answers with an error in JSON and status 200 where the log goes while it is about to be read. */
+/**
+ * The log's bytes. Podman answers with an error in JSON and status 200 where the log goes while it is about to be read.
+ */
 function logOutput(output: unknown): Buffer {
   if (Buffer.isBuffer(output)) return output;
   const text = JSON.stringify(output) ?? "nothing";
@@ -291,7 +293,7 @@ function networkState(info: Docker.NetworkInspectInfo): NetworkState {
   };
 }
 
-/** Engines that do not tell the gateway use the first address of the subnet. */
+/** Engines that do not report the gateway use the first address of the subnet. */
 function firstAddress(subnet: string): string {
   return (subnet.split("/")[0] ?? "").replace(/\d+$/, (last) => String(Number(last) + 1));
 }

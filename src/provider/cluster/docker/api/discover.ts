@@ -15,8 +15,8 @@ export interface FoundEngine {
 const PING_TIMEOUT_MS = 5_000;
 
 /**
- * Finds a container engine that answers: the given address alone, else `DOCKER_HOST` alone, else the usual sockets in order.
- * Rejects with what was tried and what to install.
+ * Finds a container engine that answers: only the given address, otherwise only `DOCKER_HOST`, otherwise the usual
+ * sockets in order. Rejects with what was tried and what to install.
  */
 export async function discoverEngine(
   given?: string,

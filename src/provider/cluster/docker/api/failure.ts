@@ -20,7 +20,7 @@ export class EngineFailure extends Error {
   }
 }
 
-/** Sorts whatever an engine call threw. An answer with a status code came from the engine, anything else did not. */
+/** Classifies an error of an engine call. One with a status code came from the engine, any other did not. */
 export function engineFailure(error: unknown): EngineFailure {
   if (error instanceof EngineFailure) return error;
   const status = statusOf(error);

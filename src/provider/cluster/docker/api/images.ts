@@ -118,7 +118,7 @@ function explain(reference: ImageReference, credentials: ManifestCredentials | n
   return `image ${full} could not be pulled: ${lastWords(text, 300)}`;
 }
 
-/** The end of an engine's text, where the cause stands, from a whole word on. */
+/** The end of an engine's text, which has the cause, beginning at a whole word. */
 function lastWords(text: string, length: number): string {
   if (text.length <= length) return text;
   return `... ${text.slice(-length).replace(/^\S*\s+/, "")}`;

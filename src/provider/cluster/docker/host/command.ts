@@ -34,7 +34,7 @@ export function run(tool: string, args: readonly string[], input?: string): Prom
       const code = typeof error.code === "number" ? error.code : undefined;
       reject(new CommandError(tool, text, { code, output: stdout }));
     });
-    // A tool that ends without reading its input is judged by its exit code alone.
+    // A tool that ends without reading its input is judged only by its exit code.
     child.stdin?.on("error", () => {});
     child.stdin?.end(input);
   });

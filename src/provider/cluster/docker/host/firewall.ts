@@ -10,8 +10,8 @@ export interface LeaseNetwork {
 }
 
 /**
- * Where tenants must not get to: private, shared, link-local, loopback, special, benchmark, multicast and reserved ranges,
- * and the one public address at which a cloud tells its machines their secrets.
+ * Where tenants must not get to: private, shared, link-local, loopback, special, benchmark, multicast and reserved
+ * ranges, and the one public address at which a cloud tells its machines their secrets.
  */
 const FORBIDDEN = [
   "0.0.0.0/8",
@@ -29,7 +29,7 @@ const FORBIDDEN = [
 
 /**
  * Keeps tenants off the host and its networks. One chain per provider hangs in `mangle PREROUTING`, in front of every
- * address translation, so a packet to any address of the host is dropped whatever port is published there. It
+ * address translation, so a packet to any address of the host is dropped, even to a published port. It
  * catches the provider's bridges by their common name prefix: a bridge is closed from the moment it exists, and the
  * lease's own line only opens its own subnet. IPv6 is dropped altogether, lease networks have none.
  */
@@ -135,7 +135,7 @@ export class Firewall {
   }
 }
 
-/** Podman now and then leaves the two isolation rules of a removed bridge behind; they would add up for ever. */
+/** Podman sometimes leaves the two isolation rules of a removed bridge in place; they would accumulate. */
 async function removeEngineLeftovers(bridge: string): Promise<void> {
   const rules = [
     ["NETAVARK_ISOLATION_1", "-i", bridge, "!", "-o", bridge, "-j", "NETAVARK_ISOLATION_2"],

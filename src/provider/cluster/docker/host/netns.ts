@@ -5,9 +5,9 @@ const CHAIN = "SVC-AS";
 
 /**
  * Makes `as` work between the services of a lease: inside the replica's own network namespace the kernel redirects the
- * external port to the one the program listens on. Nothing of ours stands in the data path, connections keep their source
+ * external port to the one the program listens on. None of our code is in the data path, connections keep their source
  * address, and the tenant cannot change the rule because the capability for it is dropped. Traffic from the
- * gateway is left alone: the host's published ports already name the container port.
+ * gateway is unchanged: the host's published ports already name the container port.
  */
 export async function redirectPorts(pid: number, redirects: readonly Redirect[], gateway: string): Promise<void> {
   if (redirects.length === 0) return;

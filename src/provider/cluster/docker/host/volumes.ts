@@ -16,8 +16,8 @@ export interface VolumeKey {
 }
 
 /**
- * Volumes of leases below one folder: `<namespace>/<replica>.<volume>.img`, an ext4 image of the size that was asked for,
- * mounted at `...mnt` beside it. The tenant gets the folder `data` inside, so that it starts out empty and its size
+ * Volumes of leases below one folder: `<namespace>/<replica>.<volume>.img`, an ext4 image of the requested size,
+ * mounted at `...mnt` next to it. The tenant gets the folder `data` inside, so that it starts out empty and its size
  * limit is the file system's own. Without enforcement there is only the folder.
  */
 export class Volumes {

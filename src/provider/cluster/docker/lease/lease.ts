@@ -82,7 +82,7 @@ export class Lease {
     if (!this.#running) void this.#loop();
   }
 
-  /** Stops watching, workloads go on. */
+  /** Stops watching; workloads keep running. */
   stop(): void {
     this.#stopped = true;
     clearTimeout(this.#wakeTimer);
@@ -113,7 +113,7 @@ export class Lease {
     return () => this.#changes.off("change", listener);
   }
 
-  /** The engine told that somebody sent a container a signal. */
+  /** The engine reported that somebody sent a signal to a container. */
   noteKill(id: string): void {
     const unit = this.state.units.find((entry) => entry.id === id);
     if (unit !== undefined) accountKill(this.state, unit);

@@ -78,7 +78,7 @@ export async function startContainer(state: LeaseState, input: StartInput): Prom
   } catch (error) {
     if (isUnreachable(error)) throw error;
     startFailed(state, input, error);
-    // A published port that another program took meanwhile is chosen anew with a new container.
+    // If another program has taken a published port meanwhile, a new container gets a new port.
     if (/address already in use|port is already allocated/i.test(errorText(error))) {
       await context.api.remove(id).catch(ignoreNotFound);
     }
@@ -121,7 +121,7 @@ export function accountExit(state: LeaseState, unit: Observed, memory: bigint): 
   state.event({ ...base, reason: "BackOff", note: `${replica} is started again in ${Math.round(delay / 1000)} s` });
 }
 
-/** Takes note of a signal that somebody on the host sent a container. Under load the engine tells it behind the end. */
+/** Notes a signal that somebody on the host sent to a container. Under load the engine reports it after the end. */
 export function accountKill(state: LeaseState, unit: Observed): void {
   const history = state.historyOf(unit);
   if (!history.noteKill(Date.now())) return;
@@ -136,7 +136,7 @@ export async function stopContainer(state: LeaseState, unit: Observed): Promise<
   const { context } = state;
   const history = state.historyOf(unit);
   history.stopped = true;
-  // Routing leaves it before it is told to stop.
+  // Routing stops before the replica is asked to stop.
   history.ready = false;
   if (!unit.running) return;
   const replica = replicaName(unit.service, unit.index);

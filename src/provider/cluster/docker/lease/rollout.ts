@@ -36,9 +36,9 @@ export interface SlotRules {
 }
 
 /**
- * What to do next about one replica. Level-triggered: it looks only at what is there, so a daemon that was killed
- * between any two actions goes on where it was. The old replica goes when the new one is ready, never before, except that
- * with a volume it is stopped (not removed) for the new one to start.
+ * What to do next about one replica. Level-triggered: it depends only on the current state, so a daemon that was killed
+ * between any two actions continues where it was. The old replica goes when the new one is ready, never before, except
+ * that with a volume it is stopped (not removed) for the new one to start.
  */
 export function decideSlot(slot: Slot, rules: SlotRules): Action[] {
   const { current, olds } = slot;

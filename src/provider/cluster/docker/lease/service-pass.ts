@@ -18,7 +18,7 @@ import type { LeaseState } from "./state.ts";
 
 /** What a pass over a service came to. */
 export interface PassResult {
-  /** Something was made, started or removed: look again at once. */
+  /** Something was made, started or removed: check again at once. */
   readonly changed: boolean;
   /** Time of the next thing that waits, milliseconds since the epoch. */
   readonly wakeAt?: number;
@@ -75,7 +75,7 @@ interface StepInput {
   readonly target: Target | undefined;
 }
 
-/** Does one action; tells whether it changed anything. */
+/** Does one action; returns whether it changed anything. */
 async function perform(input: StepInput, action: Action): Promise<boolean> {
   const { state, images, target } = input;
   if (action.kind === "create") {

@@ -12,7 +12,7 @@ export function leaseHealth(state: LeaseState, known: boolean): LeaseHealth {
   return { health: ok ? "ok" : "bad", services };
 }
 
-/** Address of a published port on loopback, as a list of none or one. */
+/** Address of a published port on loopback, as a list of zero or one. */
 export function readyPort(unit: Observed, key: string): string[] {
   const port = unit.ports.get(key);
   return port === undefined ? [] : [`127.0.0.1:${port}`];
@@ -69,7 +69,9 @@ function wordOf(unit: Observed, ready: boolean, failures: number): string {
   return failures > 0 ? "backoff" : unit.status;
 }
 
-/** The most telling fault: what the lease or service as a whole suffers from, an undone update, then single replicas. */
+/**
+ * The most telling fault: what the lease or service as a whole suffers from, an undone update, then single replicas.
+ */
 function serviceError(
   state: LeaseState,
   plan: ServicePlan,

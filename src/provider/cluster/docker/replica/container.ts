@@ -76,7 +76,7 @@ function hostConfig(
     CapAdd: CAPABILITIES,
     SecurityOpt: ["no-new-privileges"],
     Privileged: false,
-    // The driver restarts, with back-off; engines restart at once and for ever.
+    // The driver restarts with back-off; engines restart at once and for ever.
     RestartPolicy: { Name: "no" },
     Tmpfs: Object.fromEntries(plan.tmpfs.map((volume) => [volume.mount, `size=${volume.size},nosuid,nodev`])),
     Binds: plan.volumes.map((volume) => {

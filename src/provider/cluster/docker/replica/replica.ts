@@ -3,7 +3,7 @@ import type { ContainerState } from "../api/api.ts";
 
 /** Exit code of a program that got KILL. */
 export const KILL_EXIT = 137;
-/** How long after an end the engine's word of a signal may still come. */
+/** How long after an end the engine may still report a signal. */
 const LATE_KILL_MS = 10_000;
 
 /** What is remembered about one replica in one configuration, over the containers that were made for it. */
@@ -32,7 +32,7 @@ export class ReplicaHistory {
     this.#policy = policy;
   }
 
-  /** Takes note of a signal from outside; true when the last end was told otherwise a moment ago and is to be told anew. */
+  /** Notes a signal from outside; true if the last end was just reported differently and must be reported again. */
   noteKill(now: number): boolean {
     const isLate = this.guessedAt !== undefined && now - this.guessedAt < LATE_KILL_MS;
     this.guessedAt = undefined;
@@ -81,7 +81,7 @@ export function explainExit(
   if (killed && !state.oomKilled) return { reason: "Killed", text: killedText(exitCode) };
   const limit = `for reaching the memory limit of ${formatBytes(memory)} (exit code ${exitCode})`;
   if (state.oomKilled) return { reason: "OOMKilled", text: `killed ${limit}` };
-  // Engines do not always tell. 137 is KILL, which the first process of a container gets from the memory limit, or from
+  // Engines do not always say. 137 is KILL, which the first process of a container gets from the memory limit, or from
   // somebody on the host whose event has not come yet.
   if (exitCode === KILL_EXIT) return { reason: "OOMKilled", text: `killed, most likely ${limit}`, isGuess: true };
   if (exitCode === 0)

@@ -15,8 +15,8 @@ const REASONS: ReadonlyMap<number, string> = new Map([
 ]);
 
 /**
- * Holds back an engine's own words about a command that it could not start, until the exit code tells whether they are
- * that: the user reads one sentence instead. Everything else passes at once.
+ * Holds back the start of the output until the exit code shows whether it is the engine's error about a command that it
+ * could not start: the user then reads one sentence instead. Everything else passes at once.
  */
 export class StartWords {
   readonly #command: string;

@@ -9,7 +9,7 @@ import type { Lease } from "../lease/lease.ts";
 import type { Observed } from "../replica/observe.ts";
 import { type Output, StartWords } from "./exec-start.ts";
 
-/** The engine tells the exit code a moment after the stream ended. */
+/** The engine reports the exit code a moment after the stream ended. */
 const EXIT_POLL = { attempts: 50, wait: 50 };
 
 /** Starts a command in a running replica. */
@@ -109,7 +109,7 @@ class EngineExec implements ExecSession {
       if (!state.running) return state.exitCode;
       await new Promise((resolve) => setTimeout(resolve, EXIT_POLL.wait));
     }
-    throw clusterErrors.refused("the command's output ended but the engine does not tell its exit code");
+    throw clusterErrors.refused("the command's output ended but the engine does not report its exit code");
   }
 
   async #killProcess(): Promise<void> {

@@ -23,7 +23,7 @@ export declare type SendAuthorization = Message<"sdk.bank.v1beta1.SendAuthorizat
   spendLimit: Coin[];
 
   /**
-   * Who may receive; anybody when it is empty.
+   * Accounts that may receive; empty for any.
    *
    * @generated from field: repeated string allow_list = 2;
    */

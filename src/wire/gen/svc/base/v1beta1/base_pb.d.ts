@@ -34,7 +34,7 @@ export declare type Attribute = Message<"svc.base.v1beta1.Attribute"> & {
 export declare const AttributeSchema: GenMessage<Attribute>;
 
 /**
- * Auditors whose signature over the attributes a tenant asks for.
+ * Auditors whose signature over the attributes a tenant requires.
  *
  * @generated from message svc.base.v1beta1.SignedBy
  */
@@ -266,7 +266,7 @@ export declare type ResourceUnits = Message<"svc.base.v1beta1.ResourceUnits"> & 
   gpu?: GPU | undefined;
 
   /**
-   * Unique and above zero inside a group.
+   * Unique within a group, and above zero.
    *
    * @generated from field: uint32 id = 6;
    */

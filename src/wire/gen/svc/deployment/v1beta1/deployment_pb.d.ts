@@ -258,7 +258,8 @@ export enum Group_State {
 export declare const Group_StateSchema: GenEnum<Group_State>;
 
 /**
- * Bounds of one replica, totals of one group, and how long its parts may be; quantities in thousandths of a core and bytes.
+ * Bounds of one replica, totals of one group, and how long its parts may be; quantities in thousandths of a core and
+ * bytes.
  *
  * @generated from message svc.deployment.v1beta1.Limits
  */
@@ -437,7 +438,8 @@ export declare type Params = Message<"svc.deployment.v1beta1.Params"> & {
   minStartBlocks: bigint;
 
   /**
-   * Least deposits of others than the owner, so that dust takes no places; a denomination without an entry has none.
+   * Minimum deposits of accounts other than the owner, so that dust deposits take no slots; without an entry a
+   * denomination has no minimum.
    *
    * @generated from field: repeated sdk.base.v1beta1.Coin min_sponsor_deposits = 5;
    */

@@ -37,7 +37,7 @@ export declare type MsgCreateDeployment = Message<"svc.deployment.v1beta1.MsgCre
   deposit?: Coin | undefined;
 
   /**
-   * Must be empty or the owner until deposits from grants are there.
+   * Must be empty or the owner, until deposits from grants are supported.
    *
    * @generated from field: string depositor = 5;
    */

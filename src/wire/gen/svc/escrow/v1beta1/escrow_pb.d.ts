@@ -199,7 +199,7 @@ export declare type Payment = Message<"svc.escrow.v1beta1.Payment"> & {
   rate?: DecCoin | undefined;
 
   /**
-   * Earned at the last settlement and not yet paid out.
+   * Earned at the last settlement but not yet paid out.
    *
    * @generated from field: sdk.base.v1beta1.Coin balance = 6;
    */
@@ -223,7 +223,7 @@ export declare type Payment = Message<"svc.escrow.v1beta1.Payment"> & {
   closedAt: bigint;
 
   /**
-   * Earned and not yet paid out at the height of the query. Never stored.
+   * Earned but not yet paid out at the height of the query. Never stored.
    *
    * @generated from field: sdk.base.v1beta1.Coin accrued = 10;
    */
@@ -271,14 +271,14 @@ export declare const Payment_StateSchema: GenEnum<Payment_State>;
  */
 export declare type Params = Message<"svc.escrow.v1beta1.Params"> & {
   /**
-   * Bids and leases that the end of one block may end; what ends none counts as one.
+   * Maximum bids and leases that end at the end of a block; an item that ends none counts as one.
    *
    * @generated from field: uint32 max_endblock_records = 1;
    */
   maxEndblockRecords: number;
 
   /**
-   * Notice this many blocks before the money of a deployment ends.
+   * A notice is given this many blocks before the money of a deployment ends.
    *
    * @generated from field: int64 low_balance_blocks = 2;
    */
@@ -315,7 +315,7 @@ export declare type GenesisRetry = Message<"svc.escrow.v1beta1.GenesisRetry"> & 
   height: bigint;
 
   /**
-   * Whether the account also waits for its turn, since its money was topped up meanwhile.
+   * Whether the account also waits for its turn, because it was topped up meanwhile.
    *
    * @generated from field: bool waits = 3;
    */
@@ -348,7 +348,7 @@ export declare type GenesisState = Message<"svc.escrow.v1beta1.GenesisState"> & 
   params?: Params | undefined;
 
   /**
-   * Accounts that a full block has not told of their low balance yet: `deployment/<owner>/<dseq>`.
+   * Accounts whose low balance a full block has not reported yet: `deployment/<owner>/<dseq>`.
    *
    * @generated from field: repeated string late_notices = 4;
    */

@@ -75,7 +75,7 @@ export declare type MsgCloseBid = Message<"svc.market.v1beta1.MsgCloseBid"> & {
   reason: Closed_Reason;
 
   /**
-   * Ends a bid that nobody has taken, and nothing else: once the bid has won, the message fails and the lease stays.
+   * Ends an open bid, and nothing else: once the bid has won, the message fails and the lease stays.
    *
    * @generated from field: bool open_only = 3;
    */

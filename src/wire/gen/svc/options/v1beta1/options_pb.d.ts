@@ -14,7 +14,7 @@ import type { FieldOptions, MessageOptions, MethodOptions, ServiceOptions } from
 export declare const file_svc_options_v1beta1_options: GenFile;
 
 /**
- * What the help says of the commands of a module.
+ * Help text for the commands of a module.
  *
  * @generated from message svc.options.v1beta1.CliGroup
  */
@@ -27,7 +27,7 @@ export declare type CliGroup = Message<"svc.options.v1beta1.CliGroup"> & {
   short: string;
 
   /**
-   * The same of commands that begin with a word, such as "order" of "order list".
+   * The same for commands that begin with a word, such as "order" of "order list".
    *
    * @generated from field: repeated svc.options.v1beta1.CliWord words = 2;
    */
@@ -41,7 +41,7 @@ export declare type CliGroup = Message<"svc.options.v1beta1.CliGroup"> & {
 export declare const CliGroupSchema: GenMessage<CliGroup>;
 
 /**
- * What the help says of commands that begin with a word.
+ * Help text for commands that begin with a word.
  *
  * @generated from message svc.options.v1beta1.CliWord
  */
@@ -77,8 +77,8 @@ export declare type Cli = Message<"svc.options.v1beta1.Cli"> & {
   command: string;
 
   /**
-   * Field paths taken as positional arguments, in order; one with a question mark, or a list, may be left out. Where a
-   * message names who signs, that argument is the name or address of a key, and stands for --from.
+   * Field paths taken as positional arguments, in order; one with a question mark, or a list, may be left out. If it
+   * names the signer of a message, that argument is the name or address of a key and replaces --from.
    *
    * @generated from field: repeated string args = 2;
    */
@@ -99,14 +99,14 @@ export declare type Cli = Message<"svc.options.v1beta1.Cli"> & {
   example: string;
 
   /**
-   * Field of the response that is printed bare instead of the whole response.
+   * Field of the response that is printed instead of the whole response.
    *
    * @generated from field: string print = 5;
    */
   print: string;
 
   /**
-   * There is no command made of the rpc: it is written by hand, part of another, or none.
+   * No command is generated for the rpc: it is written by hand, part of another, or does not exist.
    *
    * @generated from field: bool skip = 6;
    */
@@ -120,7 +120,7 @@ export declare type Cli = Message<"svc.options.v1beta1.Cli"> & {
   aliases: string[];
 
   /**
-   * Field of the response that is all that is printed as text, without quotes; as JSON the response stays whole.
+   * Field of the response that is printed alone in text output, without quotes; JSON output has the whole response.
    *
    * @generated from field: string print_text = 8;
    */
@@ -134,14 +134,14 @@ export declare type Cli = Message<"svc.options.v1beta1.Cli"> & {
   older: string;
 
   /**
-   * Further commands of the same rpc, that take other fields as arguments.
+   * Further commands of the same rpc, which take other fields as arguments.
    *
    * @generated from field: repeated svc.options.v1beta1.Cli more = 10;
    */
   more: Cli[];
 
   /**
-   * Fields that must not hold the same, with the sentence for it.
+   * Fields that must differ, with the error text.
    *
    * @generated from field: svc.options.v1beta1.CliDistinct distinct = 11;
    */
@@ -186,20 +186,20 @@ export declare type CliDistinct = Message<"svc.options.v1beta1.CliDistinct"> & {
 export declare const CliDistinctSchema: GenMessage<CliDistinct>;
 
 /**
- * How the command line takes a field.
+ * How the command line reads a field.
  *
  * @generated from message svc.options.v1beta1.CliField
  */
 export declare type CliField = Message<"svc.options.v1beta1.CliField"> & {
   /**
-   * Its word, where that is not the name of the field with dashes.
+   * Its word, if that is not the name of the field with dashes.
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * What its flag says in the help.
+   * Help text of its flag.
    *
    * @generated from field: string short = 2;
    */
@@ -220,14 +220,14 @@ export declare type CliField = Message<"svc.options.v1beta1.CliField"> & {
   text: CliText;
 
   /**
-   * Enum whose values the text names in short, for example "voting-period"; for fields that hold its name as text.
+   * Enum whose values the text abbreviates, for example "voting-period"; for fields that hold its name as text.
    *
    * @generated from field: string enum = 5;
    */
   enum: string;
 
   /**
-   * What to do about a value that is refused.
+   * Remedy for a refused value.
    *
    * @generated from field: string hint = 6;
    */
@@ -298,7 +298,7 @@ export enum Scalar {
 export declare const ScalarSchema: GenEnum<Scalar>;
 
 /**
- * What a text on the command line is, where the type of its field does not tell.
+ * The meaning of a text on the command line, if the type of its field does not say.
  *
  * @generated from enum svc.options.v1beta1.CliText
  */
@@ -371,15 +371,15 @@ export declare const amino_name: GenExtension<MessageOptions, string>;
 export declare const action: GenExtension<MessageOptions, string>;
 
 /**
- * Name in amino JSON sign documents of chains before release 0.46 of the family, where it was another; empty
- * where they had none and signed the fields alone.
+ * Name in amino JSON sign documents of chains before release 0.46 of the family, if it differed; empty if they had
+ * none and signed only the fields.
  *
  * @generated from extension: string older_amino_name = 91004;
  */
 export declare const older_amino_name: GenExtension<MessageOptions, string>;
 
 /**
- * How the text or bytes of a field are to be read.
+ * How to interpret the text or bytes of a field.
  *
  * @generated from extension: svc.options.v1beta1.Scalar scalar = 91011;
  */
@@ -393,7 +393,7 @@ export declare const scalar: GenExtension<FieldOptions, Scalar>;
 export declare const amino_keep_empty: GenExtension<FieldOptions, boolean>;
 
 /**
- * Name of the field in amino JSON where it is another one.
+ * Name of the field in amino JSON, if it differs.
  *
  * @generated from extension: string amino_field_name = 91013;
  */
@@ -414,28 +414,28 @@ export declare const amino_oneof_name: GenExtension<FieldOptions, string>;
 export declare const amino_empty_null: GenExtension<FieldOptions, boolean>;
 
 /**
- * JSON has the field only where it is set, for tools that do not know it.
+ * JSON has the field only if it is set, for tools that do not know it.
  *
  * @generated from extension: bool json_omit_empty = 91017;
  */
 export declare const json_omit_empty: GenExtension<FieldOptions, boolean>;
 
 /**
- * A sub-message that is never missing: left out it counts as an empty one, and JSON shows it so.
+ * A sub-message that is never missing: if left out it counts as empty, and JSON shows it as empty.
  *
  * @generated from extension: bool not_null = 91015;
  */
 export declare const not_null: GenExtension<FieldOptions, boolean>;
 
 /**
- * How the command line takes the field.
+ * How the command line reads the field.
  *
  * @generated from extension: svc.options.v1beta1.CliField cli_field = 91018;
  */
 export declare const cli_field: GenExtension<FieldOptions, CliField>;
 
 /**
- * The group of its commands, `svc tx <module>` or `svc query <module>`. One service of a module says it.
+ * The group of its commands, `svc tx <module>` or `svc query <module>`. Set at one service of a module.
  *
  * @generated from extension: svc.options.v1beta1.CliGroup cli_group = 91031;
  */

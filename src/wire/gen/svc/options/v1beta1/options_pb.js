@@ -67,7 +67,7 @@ export const CliTextSchema = /*@__PURE__*/
   enumDesc(file_svc_options_v1beta1_options, 1);
 
 /**
- * What a text on the command line is, where the type of its field does not tell.
+ * The meaning of a text on the command line, if the type of its field does not say.
  *
  * @generated from enum svc.options.v1beta1.CliText
  */
@@ -99,8 +99,8 @@ export const action = /*@__PURE__*/
   extDesc(file_svc_options_v1beta1_options, 2);
 
 /**
- * Name in amino JSON sign documents of chains before release 0.46 of the family, where it was another; empty
- * where they had none and signed the fields alone.
+ * Name in amino JSON sign documents of chains before release 0.46 of the family, if it differed; empty if they had
+ * none and signed only the fields.
  *
  * @generated from extension: string older_amino_name = 91004;
  */
@@ -108,7 +108,7 @@ export const older_amino_name = /*@__PURE__*/
   extDesc(file_svc_options_v1beta1_options, 3);
 
 /**
- * How the text or bytes of a field are to be read.
+ * How to interpret the text or bytes of a field.
  *
  * @generated from extension: svc.options.v1beta1.Scalar scalar = 91011;
  */
@@ -124,7 +124,7 @@ export const amino_keep_empty = /*@__PURE__*/
   extDesc(file_svc_options_v1beta1_options, 5);
 
 /**
- * Name of the field in amino JSON where it is another one.
+ * Name of the field in amino JSON, if it differs.
  *
  * @generated from extension: string amino_field_name = 91013;
  */
@@ -148,7 +148,7 @@ export const amino_empty_null = /*@__PURE__*/
   extDesc(file_svc_options_v1beta1_options, 8);
 
 /**
- * JSON has the field only where it is set, for tools that do not know it.
+ * JSON has the field only if it is set, for tools that do not know it.
  *
  * @generated from extension: bool json_omit_empty = 91017;
  */
@@ -156,7 +156,7 @@ export const json_omit_empty = /*@__PURE__*/
   extDesc(file_svc_options_v1beta1_options, 9);
 
 /**
- * A sub-message that is never missing: left out it counts as an empty one, and JSON shows it so.
+ * A sub-message that is never missing: if left out it counts as empty, and JSON shows it as empty.
  *
  * @generated from extension: bool not_null = 91015;
  */
@@ -164,7 +164,7 @@ export const not_null = /*@__PURE__*/
   extDesc(file_svc_options_v1beta1_options, 10);
 
 /**
- * How the command line takes the field.
+ * How the command line reads the field.
  *
  * @generated from extension: svc.options.v1beta1.CliField cli_field = 91018;
  */
@@ -172,7 +172,7 @@ export const cli_field = /*@__PURE__*/
   extDesc(file_svc_options_v1beta1_options, 11);
 
 /**
- * The group of its commands, `svc tx <module>` or `svc query <module>`. One service of a module says it.
+ * The group of its commands, `svc tx <module>` or `svc query <module>`. Set at one service of a module.
  *
  * @generated from extension: svc.options.v1beta1.CliGroup cli_group = 91031;
  */
