@@ -28,6 +28,15 @@ describe("the settings of a node", () => {
         maxBytesPerSender: 8_388_608,
         cacheSize: 100_000,
       },
+      rest: undefined,
+      grpc: {
+        host: "127.0.0.1",
+        port: 9090,
+        corsOrigins: [],
+        hosts: [],
+        maxMessageBytes: 10_485_760,
+        maxOpenConnections: 1000,
+      },
     });
   });
 

@@ -369,8 +369,8 @@ describe("orders", () => {
     let why: string | undefined = "network rules cannot be set";
     const { service, sent } = setUp({}, 60_000, () => why);
     service.onEvent(created);
-    await settled();
-    expect(service.find(id)).toMatchObject({ phase: "refused", reason: "network rules cannot be set", final: true });
+    const refused = { phase: "refused", reason: "network rules cannot be set", final: true };
+    await expect.poll(() => service.find(id)).toMatchObject(refused);
     why = undefined;
     await expect.poll(() => sent).toEqual([`bid ${text}`]);
     service.stop();
