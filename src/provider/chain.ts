@@ -38,6 +38,8 @@ export interface ChainView {
   lease(id: LeaseKey): Promise<LeaseRecord | undefined>;
   activeLeases(filter: LeaseFilter): Promise<readonly LeaseRecord[]>;
   deployment(id: DeploymentKey): Promise<DeploymentRecord | undefined>;
+  /** The height at which the chain said that it keeps nothing of a closed deployment any more, the only proof of that. */
+  prunedAt(id: DeploymentKey): Promise<bigint | undefined>;
   group(id: GroupKey): Promise<GroupRecord | undefined>;
   payment(id: LeaseKey): Promise<PaymentRecord | undefined>;
   certificate(owner: string, serial: string): Promise<CertificateRecord | undefined>;
@@ -56,11 +58,13 @@ export interface ChainView {
 
 /** The view over a query client. */
 export function chainView(client: ChainQuery): ChainView {
+  const market = marketReader(client);
   const { lease, leases, deployment, group, certificate, provider, audits, order, orders, bid, bids, marketParams } =
-    marketReader(client);
+    market;
   return {
     lease,
     deployment,
+    prunedAt: market.prunedAt,
     group,
     certificate,
     provider,

@@ -105,3 +105,15 @@ describe("records", () => {
     await expect(readerOf(async () => ({ lease })).lease(id)).rejects.toThrow(/without the id/);
   });
 });
+
+describe("a deployment that is no longer kept", () => {
+  const id = { owner: "svc1x", dseq: 3n };
+
+  it("is told by the chain's own word with its height, and by nothing else", async () => {
+    expect(await readerOf(async () => ({ pruned: true, height: 12n })).prunedAt(id)).toBe(12n);
+    expect(await readerOf(async () => ({ pruned: false, height: 12n })).prunedAt(id)).toBeUndefined();
+    expect(await readerOf(async () => ({ pruned: true, height: 0n })).prunedAt(id)).toBeUndefined();
+    for (const error of [sdkErrors.notFound("x"), sdkErrors.unknownRequest("unknown query path")])
+      await expect(readerOf(() => Promise.reject(error)).prunedAt(id)).rejects.toBe(error);
+  });
+});

@@ -55,6 +55,11 @@ export interface MarketReader {
   depositTerms(): Promise<DepositTerms>;
   marketParams(): Promise<MarketParams>;
   deployment(id: DeploymentKey): Promise<DeploymentRecord | undefined>;
+  /**
+   * The height of the state by which a deployment was closed so long ago that the chain no longer keeps it: nothing of it is in
+   * force, and its number is never used again. Undefined where the chain says otherwise.
+   */
+  prunedAt(id: DeploymentKey): Promise<bigint | undefined>;
   /** Oldest first. */
   deployments(
     filter: Pick<MarketFilter<DeploymentRecord["state"] | "">, "owner" | "state">,
@@ -82,7 +87,7 @@ export function marketReader(query: ChainQuery): MarketReader {
 
 function deploymentReader(
   query: ChainQuery,
-): Pick<MarketReader, "depositTerms" | "deployment" | "deployments" | "group"> {
+): Pick<MarketReader, "depositTerms" | "deployment" | "deployments" | "group" | "prunedAt"> {
   const rpc = DeploymentQuery.method;
   return {
     async depositTerms() {
@@ -96,6 +101,10 @@ function deploymentReader(
     async deployment(id) {
       const answer = await found(query.call(rpc.deployment, { id }));
       return answer?.deployment === undefined ? undefined : readDeployment(answer);
+    },
+    async prunedAt({ owner, dseq }) {
+      const { pruned, height } = await query.call(rpc.pruned, { id: { owner, dseq } });
+      return pruned && height > 0n ? height : undefined;
     },
     async deployments(filters) {
       const pages = await allPages((pagination) => query.call(rpc.deployments, { filters, pagination }));

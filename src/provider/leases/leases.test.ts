@@ -252,6 +252,20 @@ describe("what ends a workload", () => {
     expect(world.service.find(other.id)?.phase).toBe("running");
   });
 
+  it("is the chain's word that it keeps nothing of the closed deployment, after a longer absence", async () => {
+    const world = open();
+    const { id } = await running(world);
+    const other = await running(world, 2n);
+    await world.service.stop();
+    world.chain.forget(id, 150_000n);
+    world.chain.forget(other.id);
+    await world.restart();
+    await world.pass(0);
+    expect((await world.driver.adopt()).map((lease) => lease.id.dseq)).toEqual([2n]);
+    expect(world.service.find(id)).toBeUndefined();
+    expect(world.service.find(other.id)?.phase).toBe("running");
+  });
+
   it("is repeated until it is done, over restarts too", async () => {
     const world = open();
     const { id } = await running(world);

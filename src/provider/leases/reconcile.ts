@@ -103,11 +103,16 @@ async function closeIfProven(id: LeaseKey, options: ReconcileOptions): Promise<v
   if (proof !== undefined) await options.leases.closeWithProof(id, proof);
 }
 
-/** The chain's statement that this lease has ended. No answer, an error or "no such lease" does not count. */
+/**
+ * The chain's word that this lease has ended, or that it keeps nothing of the closed deployment any more. No answer, an error
+ * or "no such lease" does not count.
+ */
 async function closeProof(id: LeaseKey, { chain, log }: ReconcileOptions): Promise<CloseProof | undefined> {
   try {
     const lease = await chain.lease(id);
     if (lease === undefined) {
+      const height = await chain.prunedAt(id);
+      if (height !== undefined) return { source: "query", height };
       log.warn("the chain does not know the lease; its workload stays", { lease: formatLeaseId(id) });
       return undefined;
     }

@@ -24,6 +24,8 @@ export class FakeChain implements ChainView {
   down = false;
   readonly leases = new Map<string, LeaseRecord>();
   readonly deployments = new Map<string, DeploymentRecord>();
+  /** Heights at which deployments had left the state. */
+  readonly pruned = new Map<string, bigint>();
   readonly certificates = new Map<string, CertificateRecord>();
   readonly publicKeys = new Map<string, PublicKey>();
 
@@ -58,6 +60,18 @@ export class FakeChain implements ChainView {
   async deployment(id: DeploymentKey): Promise<DeploymentRecord | undefined> {
     this.#ask();
     return this.deployments.get(formatDeploymentId(id));
+  }
+
+  /** Forgets a deployment with its leases; `height` is what the chain says of it, if it says so. */
+  forget(id: LeaseKey, height?: bigint): void {
+    this.leases.delete(formatBidId(id));
+    this.deployments.delete(formatDeploymentId(id));
+    if (height !== undefined) this.pruned.set(formatDeploymentId(id), height);
+  }
+
+  async prunedAt(id: DeploymentKey): Promise<bigint | undefined> {
+    this.#ask();
+    return this.pruned.get(formatDeploymentId(id));
   }
 
   async group(id: DeploymentKey & { readonly gseq: number }): Promise<GroupRecord | undefined> {
