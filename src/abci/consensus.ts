@@ -14,7 +14,7 @@ export interface ConsensusParams {
   readonly validator: { readonly pubKeyTypes: readonly string[] };
 }
 
-/** Gas of a block of a new chain: the worst legal block of so much takes less than a second (`npm run bench -- gas`). */
+/** Gas of a block of a new chain, so that a full one takes about a second of CPU time (`npm run bench -- gas`). */
 export const DEFAULT_MAX_GAS = 30_000_000n;
 
 /** Those of a new chain. */

@@ -418,7 +418,7 @@ describe.skipIf(missing !== undefined)("engine driver on the host", () => {
     it("a command that does not exist is reported, and images of this machine are refused where they are not allowed", async () => {
       await open({ allowLocalImages: false });
       await expect(driver.deploy(sampleSpec([sampleService(engine.image)]))).rejects.toThrow(
-        /provider's machine alone/,
+        /only on the provider's machine/,
       );
       await driver.close();
       await open();
