@@ -93,7 +93,7 @@ describe.skipIf(missing.length > 0)("dialogs", () => {
       said += bytes;
     });
     const ended = new Promise((resolve) => child.once("close", (code, signal) => resolve(code ?? signal)));
-    await waitFor(() => said.includes("Ctrl-C gives up"), "the notice");
+    await waitFor(() => said.includes("Ctrl-C cancels"), "the notice");
     child.kill("SIGINT");
     expect([130, "SIGINT"]).toContain(await ended);
     expect(fake.items).toEqual([]);

@@ -139,7 +139,7 @@ describeWithEngine("node, two providers and a tenant, each a process with a home
     });
     await process.line(/provider started/);
     const second = await runSvc(args, { env, input: `${PASSPHRASE}\n` });
-    const refusal = `another process runs the provider of ${home} already`;
+    const refusal = `another process already runs the provider of ${home}`;
     expect(second).toMatchObject({ code: 1, stderr: expect.stringContaining(refusal) });
     return process;
   }

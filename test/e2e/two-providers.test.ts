@@ -60,10 +60,10 @@ describeWithEngine("two providers with different prices", () => {
     await waitFor(async () => (await cheap.leftovers()).length === 0, "everything to be gone");
   });
 
-  /** Who got the deposit of a bid in the transactions of a block. */
+  /** Who got the deposit of a bid in a block: the winner in the tenant's transaction, the others at the block's end. */
   async function refundsIn(height: bigint): Promise<string[]> {
-    const { txs } = await world.tenant.client.node.block(height);
-    const transfers = txs.flatMap(({ events }) => events).filter(({ type }) => type === "transfer");
+    const { txs, events: own } = await world.tenant.client.node.block(height);
+    const transfers = [...txs.flatMap(({ events }) => events), ...own].filter(({ type }) => type === "transfer");
     const facts = transfers.map(({ attributes }) => new Map(attributes.map(({ key, value }) => [key, value])));
     const refunds = facts.filter((fact) => fact.get("amount") === `${BID_DEPOSIT}utoken`);
     return refunds.map((fact) => fact.get("recipient") ?? "").sort();
