@@ -337,7 +337,7 @@ describe.skipIf(!(built instanceof Peer))("random staking on a chain of the refe
       const unbondings = await chain.rest(`${at}/unbonding_delegations?${page}`, last);
       expect(ask(Staking.method.delegatorUnbondingDelegations, asked)).toEqual(unbondings);
       const redelegations = await chain.rest(`${at}/redelegations?${page}`, last);
-      expect(ask(Staking.method.redelegations, asked)).toEqual(redelegations);
+      expect(plain(ask(Staking.method.redelegations, asked))).toEqual(plain(redelegations));
       const rewards = await chain.rest(`distribution/v1beta1/delegators/${address}/rewards`, last);
       expect(ask(Distribution.method.delegationTotalRewards, { delegatorAddress: address })).toEqual(rewards);
     }
@@ -356,4 +356,13 @@ function time(text: string): bigint {
   const parsed = parseTimestamp(text);
   if (parsed === undefined) throw new Error(`${text} is not a time`);
   return toNanos(parsed);
+}
+
+/** The reference writes redelegations in a form of its own: numbers as numbers, null for an empty list, no zero. */
+function plain(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(plain);
+  if (typeof value === "number") return value.toString();
+  if (typeof value !== "object" || value === null) return value ?? [];
+  const fields = Object.entries(value).filter(([name]) => name !== "unbonding_on_hold_ref_count");
+  return Object.fromEntries(fields.map(([name, field]) => [name, plain(field)]));
 }

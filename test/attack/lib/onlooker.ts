@@ -41,8 +41,8 @@ export class Onlooker {
     while (!this.#isOver) {
       try {
         await this.#timed(() => this.#askAnew());
-        await this.#timed(() => this.#client.node.status());
-        await this.#timed(() => balanceOf(this.#client, this.#address));
+        await this.#timed(() => onceMore(() => this.#client.node.status()));
+        await this.#timed(() => onceMore(() => balanceOf(this.#client, this.#address)));
         this.#rounds += 1;
       } catch (error) {
         this.#faults.push(errorText(error));
@@ -68,4 +68,14 @@ export class Onlooker {
 
 function isHangUp(error: unknown): boolean {
   return /socket hang up|ECONNRESET/.test(errorText(error));
+}
+
+/** A connection at rest may be let go of just as it is used again: whoever asks then asks once more. */
+async function onceMore<T>(question: () => Promise<T>): Promise<T> {
+  try {
+    return await question();
+  } catch (error) {
+    if (!errorText(error).includes("connection reset")) throw error;
+    return question();
+  }
 }
