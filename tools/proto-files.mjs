@@ -1,7 +1,7 @@
-// Writes src/wire/proto-files.ts, the list of all generated files, and src/wire/modules.ts, the modules with groups of
-// commands: node tools/proto-files.mjs <checkout>
+// Writes src/wire/proto-files.ts, the list of all generated files, src/wire/modules.ts, the modules with groups of
+// commands, and src/wire/errors/tables.ts, the error tables of the modules: node tools/proto-files.mjs <checkout>
 import { spawnSync } from "node:child_process";
-import { readdirSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { getOption, hasOption } from "@bufbuild/protobuf";
@@ -64,7 +64,32 @@ ${rows.map(([module, row]) => `  ${JSON.stringify({ module, ...row })},`).join("
 ];
 `;
 
+const NOT_TABLES = ["index.ts", "tables.ts"];
+const tables = readdirSync(join(target, "src/wire/errors"), { recursive: true, encoding: "utf8" })
+  .filter((name) => name.endsWith(".ts") && !NOT_TABLES.includes(name))
+  .sort()
+  .map((name) => {
+    const source = readFileSync(join(target, "src/wire/errors", name), "utf8");
+    const [, table, codespace] = /^export const (\w+) = defineErrors\(\s*"(\w+)"/m.exec(source) ?? [];
+    if (table === undefined)
+      throw new Error(`src/wire/errors/${name}: export the table as xErrors = defineErrors("x", ...)`);
+    return { table, codespace, from: `./${name}` };
+  });
+
+const tableText = `// Written by npm run gen.
+import type { ErrorFactory } from "../../util/index.ts";
+${tables.map(({ table, from }) => `import { ${table} } from "${from}";`).join("\n")}
+
+/** The errors of each module, by its codespace. */
+export const MODULE_ERRORS: readonly (readonly [string, Readonly<Record<string, ErrorFactory>>])[] = [
+${tables.map(({ table, codespace }) => `  ["${codespace}", ${table}],`).join("\n")}
+];
+
+${tables.map(({ table, from }) => `export { ${table} } from "${from}";`).join("\n")}
+`;
+
 write("proto-files.ts", text);
+write("errors/tables.ts", tableText);
 write("modules.ts", moduleText);
 
 function write(name, content) {

@@ -3,6 +3,7 @@ import { type Accounts, type Bank, bankModule } from "../modules/bank/index.ts";
 import type { AnteOptions, Module } from "../runtime/index.ts";
 import { type ApplicationOptions, SvcApplication } from "./application.ts";
 import { marketplaceModules, stakeModules } from "./marketplace.ts";
+import * as independent from "./modules.ts";
 import type { AccountOf } from "./touched.ts";
 
 /** Modules in the order of genesis and of begin-block, with what the checks of transactions need of them. */
@@ -40,9 +41,16 @@ export function moduleSet(more: (base: BaseKeepers) => readonly Module[]): Modul
   };
 }
 
-/** The modules of the chain. A new module is one line here, behind those it builds on. */
+/** The modules of the chain. A module that no other calls is one line of `modules.ts`. */
 export function standardModules(): ModuleSet {
-  return moduleSet((base) => [...stakeModules(base), ...marketplaceModules(base)]);
+  return moduleSet((base) => [...stakeModules(base), ...marketplaceModules(base), ...independentModules(base)]);
+}
+
+function independentModules(base: BaseKeepers): Module[] {
+  const makers: Readonly<Record<string, (base: BaseKeepers) => { readonly module: Module }>> = independent;
+  return Object.keys(makers)
+    .sort()
+    .flatMap((name) => makers[name]?.(base).module ?? []);
 }
 
 /** The application with the modules of the chain. */

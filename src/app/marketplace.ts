@@ -1,5 +1,4 @@
 import { auditModule } from "../modules/audit/index.ts";
-import { certModule } from "../modules/cert/index.ts";
 import { deploymentModule } from "../modules/deployment/index.ts";
 import { distributionModule } from "../modules/distribution/index.ts";
 import { escrowModule } from "../modules/escrow/index.ts";
@@ -44,7 +43,6 @@ export function stakeModules({ bank }: BaseKeepers): Module[] {
  * comes before the market's.
  */
 export function marketplaceModules({ bank }: BaseKeepers): Module[] {
-  const cert = certModule();
   const escrow = escrowModule(bank, {
     exhausted: (ctx, { id }) => deployment.keeper.exhausted(ctx, parseDeploymentId(id.xid)),
     lowBalance: (ctx, { id }, blocks) => deployment.keeper.lowBalance(ctx, parseDeploymentId(id.xid), blocks),
@@ -67,5 +65,5 @@ export function marketplaceModules({ bank }: BaseKeepers): Module[] {
     providers: provider.keeper,
     audits: audit.keeper,
   });
-  return [cert, provider, audit, escrow, deployment, market].map(({ module }) => module);
+  return [provider, audit, escrow, deployment, market].map(({ module }) => module);
 }

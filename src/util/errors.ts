@@ -43,6 +43,8 @@ export interface ErrorFactory {
   readonly codespace: string;
   readonly code: number;
   readonly description: string;
+  /** Whether it says that a record does not exist. */
+  readonly isAbsence: boolean;
 }
 
 /** What an error, or a result of the chain, is known by. */
@@ -58,10 +60,14 @@ export function isOneOf(rows: readonly ErrorId[], error: unknown): boolean {
   return rows.some((row) => row.codespace === codespace && row.code === code);
 }
 
-/** Turns a table of rows into named factories: `errors.notFound("order/...")`. */
+/**
+ * Turns a table of rows into named factories: `errors.notFound("order/...")`. The row `notFound` says that a record does
+ * not exist; a table with several such rows names them in `absences`.
+ */
 export function defineErrors<T extends Record<string, ErrorRow>>(
   codespace: string,
   table: T,
+  absences: readonly (keyof T)[] = ["notFound"],
 ): { readonly [K in keyof T]: ErrorFactory } {
   const factories: Record<string, ErrorFactory> = {};
   for (const [name, [code, description, hint]] of Object.entries(table)) {
@@ -69,53 +75,57 @@ export function defineErrors<T extends Record<string, ErrorRow>>(
       const message = detail === undefined ? description : `${detail}: ${description}`;
       return new SvcError(codespace, code, message, hint === undefined ? options : { hint, ...options });
     };
-    factories[name] = Object.assign(make, { codespace, code, description });
+    factories[name] = Object.assign(make, { codespace, code, description, isAbsence: absences.includes(name) });
   }
   return factories as { [K in keyof T]: ErrorFactory };
 }
 
 /** Errors of codespace `sdk`, shared by the ante checks and all modules (numbers of the ecosystem). */
-export const sdkErrors = defineErrors("sdk", {
-  txDecode: [2, "tx parse error"],
-  invalidSequence: [3, "invalid sequence"],
-  unauthorized: [4, "unauthorized"],
-  insufficientFunds: [5, "insufficient funds"],
-  unknownRequest: [6, "unknown request"],
-  invalidAddress: [7, "invalid address"],
-  invalidPubKey: [8, "invalid pubkey"],
-  unknownAddress: [9, "unknown address"],
-  invalidCoins: [10, "invalid coins"],
-  outOfGas: [11, "out of gas", "raise --gas, or let --gas auto find it"],
-  memoTooLarge: [12, "memo too large"],
-  insufficientFee: [13, "insufficient fee", "raise --fees or --gas-prices"],
-  tooManySignatures: [14, "maximum number of signatures exceeded"],
-  noSignatures: [15, "no signatures supplied"],
-  jsonMarshal: [16, "failed to marshal JSON bytes"],
-  jsonUnmarshal: [17, "failed to unmarshal JSON bytes"],
-  invalidRequest: [18, "invalid request"],
-  txInMempool: [19, "tx already in mempool"],
-  mempoolFull: [20, "mempool is full"],
-  txTooLarge: [21, "tx too large"],
-  keyNotFound: [22, "key not found"],
-  wrongPassword: [23, "invalid account password"],
-  wrongSigner: [24, "tx intended signer does not match the given signer"],
-  invalidGasAdjustment: [25, "invalid gas adjustment"],
-  invalidHeight: [26, "invalid height"],
-  invalidVersion: [27, "invalid version"],
-  invalidChainId: [28, "invalid chain-id"],
-  invalidType: [29, "invalid type"],
-  txTimeoutHeight: [30, "tx timeout height"],
-  unknownExtension: [31, "unknown extension options"],
-  wrongSequence: [32, "incorrect account sequence"],
-  packAny: [33, "failed packing protobuf message to Any"],
-  unpackAny: [34, "failed unpacking protobuf message from Any"],
-  logic: [35, "internal logic error"],
-  conflict: [36, "conflict"],
-  notSupported: [37, "feature not supported"],
-  notFound: [38, "not found"],
-  io: [39, "internal IO error"],
-  invalidGasLimit: [41, "invalid gas limit"],
-});
+export const sdkErrors = defineErrors(
+  "sdk",
+  {
+    txDecode: [2, "tx parse error"],
+    invalidSequence: [3, "invalid sequence"],
+    unauthorized: [4, "unauthorized"],
+    insufficientFunds: [5, "insufficient funds"],
+    unknownRequest: [6, "unknown request"],
+    invalidAddress: [7, "invalid address"],
+    invalidPubKey: [8, "invalid pubkey"],
+    unknownAddress: [9, "unknown address"],
+    invalidCoins: [10, "invalid coins"],
+    outOfGas: [11, "out of gas", "raise --gas, or let --gas auto find it"],
+    memoTooLarge: [12, "memo too large"],
+    insufficientFee: [13, "insufficient fee", "raise --fees or --gas-prices"],
+    tooManySignatures: [14, "maximum number of signatures exceeded"],
+    noSignatures: [15, "no signatures supplied"],
+    jsonMarshal: [16, "failed to marshal JSON bytes"],
+    jsonUnmarshal: [17, "failed to unmarshal JSON bytes"],
+    invalidRequest: [18, "invalid request"],
+    txInMempool: [19, "tx already in mempool"],
+    mempoolFull: [20, "mempool is full"],
+    txTooLarge: [21, "tx too large"],
+    keyNotFound: [22, "key not found"],
+    wrongPassword: [23, "invalid account password"],
+    wrongSigner: [24, "tx intended signer does not match the given signer"],
+    invalidGasAdjustment: [25, "invalid gas adjustment"],
+    invalidHeight: [26, "invalid height"],
+    invalidVersion: [27, "invalid version"],
+    invalidChainId: [28, "invalid chain-id"],
+    invalidType: [29, "invalid type"],
+    txTimeoutHeight: [30, "tx timeout height"],
+    unknownExtension: [31, "unknown extension options"],
+    wrongSequence: [32, "incorrect account sequence"],
+    packAny: [33, "failed packing protobuf message to Any"],
+    unpackAny: [34, "failed unpacking protobuf message from Any"],
+    logic: [35, "internal logic error"],
+    conflict: [36, "conflict"],
+    notSupported: [37, "feature not supported"],
+    notFound: [38, "not found"],
+    io: [39, "internal IO error"],
+    invalidGasLimit: [41, "invalid gas limit"],
+  },
+  ["keyNotFound", "notFound"],
+);
 
 /** Code of an error that no table knows; its text is not shown to the network because it may differ between nodes. */
 export const INTERNAL_ERROR = { codespace: "undefined", code: 1 } as const;

@@ -1,8 +1,7 @@
 import { create, type DescMessage, type MessageInitShape } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
 import { packAny } from "./any.ts";
-import { decodeMessage, encodeMessage } from "./codec/index.ts";
-import { wireErrors } from "./errors/wire.ts";
+import { decodeMessage, encodeMessage, wireErrors } from "./codec/index.ts";
 import { GenericAuthorizationSchema } from "./gen/sdk/authz/v1beta1/authz_pb.js";
 import { MsgGrantSchema } from "./gen/sdk/authz/v1beta1/tx_pb.js";
 import { AllowedMsgAllowanceSchema, BasicAllowanceSchema } from "./gen/sdk/feegrant/v1beta1/feegrant_pb.js";

@@ -1,5 +1,14 @@
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  cpSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -24,36 +33,20 @@ function must(...args: readonly string[]): void {
   expect(status, said).toBe(0);
 }
 
-/** Puts a line in front of another one of a file. */
-function insert(path: string, before: string, line: string): void {
-  const text = readFileSync(join(copy, path), "utf8");
-  expect(text).toContain(before);
-  writeFileSync(join(copy, path), text.replace(before, `${line}${before}`));
-}
-
 /** A file or folder as the template has it. */
 const place = (path: string) => () => cpSync(join(TEMPLATE, path), join(copy, path), { recursive: true });
 const vitest = (...files: readonly string[]) =>
   run("node_modules/vitest/vitest.mjs", "run", "--config", "template.config.ts", ...files);
 
-const LIST = "src/app/marketplace.ts";
-const ERRORS = "src/wire/errors/index.ts";
+const LIST = "src/app/modules.ts";
+const ERRORS = "src/wire/errors/tables.ts";
 const MODULE = "src/modules/template";
 
 const buf = () => must("node_modules/@bufbuild/buf/bin/buf", "generate");
 const generate = () => must("tools/proto-files.mjs");
 const reference = () => must("tools/run.mjs", "tools/docs.ts");
-const errorTable = () => {
-  insert(ERRORS, "\nexport type ErrorTable", 'import { templateErrors } from "./template.ts";\n');
-  insert(ERRORS, '  ["sdk", sdkErrors],\n', '  ["template", templateErrors],\n');
-  insert(ERRORS, "export { wireErrors }", 'export { templateErrors } from "./template.ts";\n');
-};
-const listed = () => {
-  insert(LIST, 'import type { Module } from "', 'import { templateModule } from "../modules/template/index.ts";\n');
-  insert(LIST, "  return [cert,", "  const template = templateModule();\n");
-  const text = readFileSync(join(copy, LIST), "utf8");
-  writeFileSync(join(copy, LIST), text.replace("deployment, market]", "deployment, market, template]"));
-};
+const listed = () =>
+  appendFileSync(join(copy, LIST), 'export { templateModule } from "../modules/template/index.ts";\n');
 
 beforeAll(() => {
   for (const name of readdirSync(ROOT).filter((each) => !NOT_COPIED.includes(each))) {
@@ -64,10 +57,9 @@ beforeAll(() => {
   writeFileSync(join(copy, "template.config.ts"), `export default ${JSON.stringify(config)};\n`);
   // The steps of the checklist.
   place("proto")();
+  place("src/wire/errors/template.ts")();
   buf();
   generate();
-  place("src/wire/errors/template.ts")();
-  errorTable();
   place(MODULE)();
   listed();
   reference();
@@ -95,7 +87,7 @@ describe("a list without the module turns a test red", () => {
     ["the list of the application", original(LIST), listed, GUARDS],
     ["the list of generated files", original("src/wire/proto-files.ts"), generate, GUARDS],
     ["the list of modules with commands", original("src/wire/modules.ts"), generate, GUARDS],
-    ["the catalogue of errors", original(ERRORS), errorTable, GUARDS],
+    ["the catalogue of errors", original(ERRORS), generate, GUARDS],
     ["its page", () => rmSync(join(copy, MODULE, "README.md")), place(MODULE), GUARDS],
     ["the reference", original("docs/reference"), reference, ["test/docs.test.ts"]],
   ] as const)("%s", (_, forget, remember, guards) => {

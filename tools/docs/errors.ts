@@ -15,7 +15,7 @@ import { manifestErrors, SDL_CODES } from "../../src/sdl/errors.ts";
 import { storeErrors } from "../../src/store/errors.ts";
 import { deployErrors } from "../../src/tenant/session/errors.ts";
 import { INTERNAL_ERROR, PANIC_ERROR } from "../../src/util/errors.ts";
-import { CHAIN_ERRORS, type ErrorTable, wireErrors } from "../../src/wire/errors/index.ts";
+import { CHAIN_ERRORS, type ErrorTable, wireErrors } from "../../src/wire/index.ts";
 import { code, page, table } from "./markdown.ts";
 
 /** Tables whose errors are part of transaction results and query answers. */

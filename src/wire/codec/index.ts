@@ -1,11 +1,12 @@
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import type { ErrorFactory } from "../../util/index.ts";
-import { wireErrors } from "../errors/wire.ts";
 import { type DecodeRules, readMessage } from "./decode.ts";
+import { wireErrors } from "./errors.ts";
 import { WireReader } from "./reader.ts";
 
 export { type DecodeRules, MAX_MESSAGE_DEPTH } from "./decode.ts";
 export { encodeMessage } from "./encode.ts";
+export { wireErrors } from "./errors.ts";
 export { LENGTH_DELIMITED, WireReader } from "./reader.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { sha256 } from "../../crypto/index.ts";
 import { compareBytes, equalBytes } from "../../util/index.ts";
-import { wireErrors } from "../errors/wire.ts";
+import { wireErrors } from "../codec/index.ts";
 import type { ExistenceProof, NonExistenceProof } from "../gen/sdk/ics23/v1/proofs_pb.js";
 import { verifyExistence } from "./existence.ts";
 import type { ProofSpec } from "./specs.ts";

@@ -1,6 +1,6 @@
 import { sha256 } from "../../crypto/index.ts";
 import { concatBytes, equalBytes } from "../../util/index.ts";
-import { wireErrors } from "../errors/wire.ts";
+import { wireErrors } from "../codec/index.ts";
 import { type ExistenceProof, HashOp, type LeafOp, LengthOp } from "../gen/sdk/ics23/v1/proofs_pb.js";
 import { checkIavlLeaf } from "./iavl.ts";
 import type { ProofSpec } from "./specs.ts";

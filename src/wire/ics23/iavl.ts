@@ -1,4 +1,4 @@
-import { wireErrors } from "../errors/wire.ts";
+import { wireErrors } from "../codec/index.ts";
 
 const LENGTH_OF_HASH = 32;
 const MAX_VARINT_BYTES = 10;

@@ -4,8 +4,7 @@ import { describe, expect, it } from "vitest";
 import recorded from "../../../test/vectors/ics23-proof-sdk042.json" with { type: "json" };
 import { sha256 } from "../../crypto/index.ts";
 import { concatBytes, equalBytes, fromBase64, fromHex, toHex } from "../../util/index.ts";
-import { decodeMessage, encodeMessage } from "../codec/index.ts";
-import { wireErrors } from "../errors/wire.ts";
+import { decodeMessage, encodeMessage, wireErrors } from "../codec/index.ts";
 import {
   type CommitmentProof,
   CommitmentProofSchema,

@@ -1,5 +1,5 @@
 import { equalBytes } from "../../util/index.ts";
-import { wireErrors } from "../errors/wire.ts";
+import { wireErrors } from "../codec/index.ts";
 import { HashOp, type InnerOp } from "../gen/sdk/ics23/v1/proofs_pb.js";
 import { checkIavlHeader } from "./iavl.ts";
 import type { ProofSpec } from "./specs.ts";

@@ -1,6 +1,5 @@
 import { equalBytes, toUtf8 } from "../../util/index.ts";
-import { decodeMessage } from "../codec/index.ts";
-import { wireErrors } from "../errors/wire.ts";
+import { decodeMessage, wireErrors } from "../codec/index.ts";
 import { type CommitmentProof, CommitmentProofSchema } from "../gen/sdk/ics23/v1/proofs_pb.js";
 import { verifyAbsence } from "./absence.ts";
 import { existenceRoot, verifyExistence } from "./existence.ts";

@@ -1,0 +1,43 @@
+// Written by npm run gen.
+import type { ErrorFactory } from "../../util/index.ts";
+import { auditErrors } from "./audit.ts";
+import { authErrors } from "./auth.ts";
+import { bankErrors } from "./bank.ts";
+import { certErrors } from "./cert.ts";
+import { deploymentErrors } from "./deployment.ts";
+import { escrowErrors } from "./escrow.ts";
+import { marketErrors } from "./market.ts";
+import { providerErrors } from "./provider.ts";
+import { distributionErrors } from "./stake/distribution.ts";
+import { mintErrors } from "./stake/mint.ts";
+import { slashingErrors } from "./stake/slashing.ts";
+import { stakingErrors } from "./stake/staking.ts";
+
+/** The errors of each module, by its codespace. */
+export const MODULE_ERRORS: readonly (readonly [string, Readonly<Record<string, ErrorFactory>>])[] = [
+  ["audit", auditErrors],
+  ["auth", authErrors],
+  ["bank", bankErrors],
+  ["cert", certErrors],
+  ["deployment", deploymentErrors],
+  ["escrow", escrowErrors],
+  ["market", marketErrors],
+  ["provider", providerErrors],
+  ["distribution", distributionErrors],
+  ["mint", mintErrors],
+  ["slashing", slashingErrors],
+  ["staking", stakingErrors],
+];
+
+export { auditErrors } from "./audit.ts";
+export { authErrors } from "./auth.ts";
+export { bankErrors } from "./bank.ts";
+export { certErrors } from "./cert.ts";
+export { deploymentErrors } from "./deployment.ts";
+export { escrowErrors } from "./escrow.ts";
+export { marketErrors } from "./market.ts";
+export { providerErrors } from "./provider.ts";
+export { distributionErrors } from "./stake/distribution.ts";
+export { mintErrors } from "./stake/mint.ts";
+export { slashingErrors } from "./stake/slashing.ts";
+export { stakingErrors } from "./stake/staking.ts";
