@@ -1,6 +1,6 @@
 import { authModule, FEE_COLLECTOR } from "../modules/auth/index.ts";
 import { type Accounts, type Bank, bankModule } from "../modules/bank/index.ts";
-import type { AnteOptions, Module } from "../runtime/index.ts";
+import { type AnteOptions, type MessageService, type Module, messageService, Router } from "../runtime/index.ts";
 import { type ApplicationOptions, SvcApplication } from "./application.ts";
 import { marketplaceModules, stakeModules } from "./marketplace.ts";
 import * as independent from "./modules.ts";
@@ -16,10 +16,11 @@ export interface ModuleSet {
   readonly accountsOf: Readonly<Record<string, AccountOf>>;
 }
 
-/** What all other modules may do with accounts and coins. */
+/** What all other modules may do with accounts and coins, and with messages of one another. */
 export interface BaseKeepers {
   readonly auth: Accounts;
   readonly bank: Bank;
+  readonly messages: MessageService;
 }
 
 /**
@@ -29,7 +30,9 @@ export interface BaseKeepers {
 export function moduleSet(more: (base: BaseKeepers) => readonly Module[]): ModuleSet {
   const auth = authModule();
   const bank = bankModule(auth.keeper);
-  const modules = [auth.module, bank.module, ...more({ auth: auth.keeper, bank: bank.keeper })];
+  const messages = messageService(() => router);
+  const modules = [auth.module, bank.module, ...more({ auth: auth.keeper, bank: bank.keeper, messages })];
+  const router = new Router(modules);
   for (const { accounts } of modules) auth.keeper.modules.register(accounts ?? []);
   return {
     modules,

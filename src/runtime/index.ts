@@ -50,3 +50,10 @@ export {
   TxRunner,
   type TxRunnerOptions,
 } from "./run/runner.ts";
+export {
+  MAX_MESSAGE_NESTING,
+  MAX_NESTED_MESSAGES,
+  type MessageService,
+  messageService,
+  type NestedMessage,
+} from "./run/service.ts";

@@ -13,6 +13,8 @@ export interface Unpacked {
   readonly typeUrl: string;
   readonly schema: DescMessage;
   readonly value: MessageShape<DescMessage>;
+  /** How many messages it carries that somebody signs, at any depth; counted where it is read strictly. */
+  readonly carried?: number;
 }
 
 /** An `Any` as the ecosystem writes it: the type URL is a slash and the full name, with nothing before it. */

@@ -38,6 +38,8 @@ export interface PreparedTx {
   readonly size: number;
   readonly decoded: DecodedTx;
   readonly messages: readonly RoutedMessage[];
+  /** How many messages it has, those that others carry included. */
+  readonly messageCount: number;
   /** Signers of the messages in order, each once, then the fee payer when it is none of them. */
   readonly signers: readonly TxSigner[];
   readonly feePayer: TxSigner;
@@ -65,6 +67,7 @@ export function prepareTx(bytes: Uint8Array, router: Router, mode: "signed" | "s
     size: bytes.length,
     decoded,
     messages,
+    messageCount: decoded.messages.reduce((sum, { carried = 0 }) => sum + 1 + carried, 0),
     signers,
     feePayer: payerOf(decoded, signers),
     fee,

@@ -5,8 +5,9 @@ import { packAny } from "../../wire/index.ts";
 import type { RoutedMessage } from "../ante/tx.ts";
 import type { Context } from "../context.ts";
 import { type Event, EventSink } from "../events.ts";
-import { prepaidGas } from "../gas/gas.ts";
+import { type GasMeter, prepaidGas } from "../gas/gas.ts";
 import type { GasCosts } from "../gas/metered.ts";
+import type { MessageRoute } from "../router.ts";
 
 /** Amounts may have a digit more when the block comes: rather too much gas is estimated than too little. */
 const SIMULATED_PERCENT = 105n;
@@ -36,27 +37,36 @@ export function runMessages(
     try {
       return runMessage(ctx, message, costs);
     } catch (error) {
-      throw error instanceof SvcError && !isOutOfGas(error)
-        ? error.wrap(`failed to execute message; message index: ${index}`)
-        : error;
+      throw failedMessage(error, index);
     }
   });
 }
 
-/**
- * Runs one message, which pays for what it reads and writes. A module that prices its messages takes a fixed amount first, in
- * which so much of that is included: ordinary messages cost the same whatever the state holds, large ones what they touch.
- */
+/** Runs one message, which pays for what it reads and writes. */
 function runMessage(ctx: Context, { route, value, namespace }: RoutedMessage, costs: GasCosts): MessageResult {
-  const { module, method, action, message } = route;
+  const { method, action } = route;
   const events = new EventSink();
   events.emit("message", { action });
-  const fixed = module.messageGas?.(ctx, message);
-  if (fixed !== undefined) ctx.gas.consume(fixed, message);
-  const gas =
-    fixed === undefined ? ctx.gas : prepaidGas(ctx.gas, fixed, ctx.mode === "simulate" ? SIMULATED_PERCENT : 100n);
-  const init = method.handle(ctx.with({ events, costs, gas }), value);
+  const init = method.handle(ctx.with({ events, costs, gas: chargeMessage(ctx, route) }), value);
   return { events: events.all(), response: packAny(method.output, create(method.output, init), namespace) };
+}
+
+/**
+ * Takes the fixed amount of a message whose module prices it, and returns the meter for its work, of which so much is
+ * included: ordinary messages cost the same whatever the state holds, large ones what they touch.
+ */
+export function chargeMessage(ctx: Context, { module, message }: MessageRoute): GasMeter {
+  const fixed = module.messageGas?.(ctx, message);
+  if (fixed === undefined) return ctx.gas;
+  ctx.gas.consume(fixed, message);
+  return prepaidGas(ctx.gas, fixed, ctx.mode === "simulate" ? SIMULATED_PERCENT : 100n);
+}
+
+/** An error of one message of a list says which it was; that the gas is out says nothing of it. */
+export function failedMessage(error: unknown, index: number): unknown {
+  return error instanceof SvcError && !isOutOfGas(error)
+    ? error.wrap(`failed to execute message; message index: ${index}`)
+    : error;
 }
 
 function isOutOfGas(error: SvcError): boolean {

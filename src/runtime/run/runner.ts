@@ -147,8 +147,8 @@ export class TxRunner {
     const run = new Run({ ...env, stores: env.stores.branch() }, "simulate");
     try {
       const tx = run.begin(prepareTx(bytes, this.#router, "simulated"), watchedGas(limitedGas(maxGas), checkTime));
-      if (tx.messages.length > maxMessages)
-        throw sdkErrors.invalidRequest(`a simulation takes at most ${maxMessages} messages, not ${tx.messages.length}`);
+      if (tx.messageCount > maxMessages)
+        throw sdkErrors.invalidRequest(`a simulation takes at most ${maxMessages} messages, not ${tx.messageCount}`);
       run.ante(tx, this.#ante, new Set());
       const results = run.messages(tx, this.#ante, checkTime);
       return { outcome: run.succeed(results), results };

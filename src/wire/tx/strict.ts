@@ -10,6 +10,7 @@ import {
   type TxRaw,
   TxRawSchema,
 } from "../gen/sdk/tx/v1beta1/tx_pb.js";
+import { signerPath } from "../options.ts";
 import { findTypeUrl, unresolved } from "../registry.ts";
 
 /** Largest transaction in bytes. */
@@ -124,11 +125,20 @@ export function isReadable(any: Any): boolean {
 export function unpackStrictly(any: Any): Unpacked {
   const schema = findTypeUrl(any.typeUrl);
   if (schema === undefined) throw sdkErrors.txDecode(unresolved(any.typeUrl));
-  return { typeUrl: any.typeUrl, schema, value: decodeChecked(schema, any.value) };
+  const { value, carried } = decodeCounted(schema, any.value);
+  return { typeUrl: any.typeUrl, schema, value, carried };
 }
 
 /** Reads a message strictly, and every `Any` inside it as well. */
 function decodeChecked<D extends DescMessage>(schema: D, bytes: Uint8Array): MessageShape<D> {
+  return decodeCounted(schema, bytes).value;
+}
+
+function decodeCounted<D extends DescMessage>(
+  schema: D,
+  bytes: Uint8Array,
+): { readonly value: MessageShape<D>; readonly carried: number } {
+  let carried = 0;
   let count = 0;
   let depth = 1;
   const onAny = (any: Any): void => {
@@ -138,9 +148,11 @@ function decodeChecked<D extends DescMessage>(schema: D, bytes: Uint8Array): Mes
     if (count > MAX_ANY_COUNT) throw sdkErrors.unpackAny(`call limit exceeded: more than ${MAX_ANY_COUNT}`);
     const inner = findTypeUrl(any.typeUrl);
     if (inner === undefined) throw sdkErrors.txDecode(unresolved(any.typeUrl));
+    if (signerPath(inner) !== undefined) carried += 1;
     decodeStrictly(inner, any.value, sdkErrors.txDecode, rules);
     depth -= 1;
   };
   const rules: DecodeRules = { onAny };
-  return decodeStrictly(schema, bytes, sdkErrors.txDecode, rules);
+  const value = decodeStrictly(schema, bytes, sdkErrors.txDecode, rules);
+  return { value, carried };
 }
