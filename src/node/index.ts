@@ -1,6 +1,6 @@
 export { type NodeConfig, nodeConfig, readNodeConfig } from "./config.ts";
 export { Dispatcher, type DispatcherOptions } from "./dispatch.ts";
-export { exportGenesis } from "./export.ts";
+export { exportGenesis } from "./home/export.ts";
 export {
   addGenesisAccounts,
   addGenesisValidator,
@@ -9,10 +9,10 @@ export {
   type GenesisValidator,
   readGenesisText,
   validateGenesis,
-} from "./genesis.ts";
-export { type HomePaths, homePaths } from "./home.ts";
-export { homeNodeId, homeValidatorKey } from "./identity.ts";
-export { type InitOptions, type InitSummary, initHome } from "./init.ts";
+} from "./home/genesis.ts";
+export { type HomePaths, homePaths } from "./home/home.ts";
+export { homeNodeId, homeValidatorKey } from "./home/identity.ts";
+export { type InitOptions, type InitSummary, initHome } from "./home/init.ts";
 export { Node, type NodeEnd, type NodeOptions, startNode } from "./node.ts";
 export { BLOCK_PROTOCOL, ENGINE_VERSION, type NodeInfo, P2P_PROTOCOL } from "./node-info.ts";
 export { RpcServer, type RpcServerOptions } from "./rpc/index.ts";

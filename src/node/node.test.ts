@@ -17,10 +17,10 @@ import { createLogger, type Logger, silentLogger } from "../util/index.ts";
 import { encodeAddress } from "../wire/index.ts";
 import type { GivenSettings } from "./config.ts";
 import { nodeConfig } from "./config.ts";
-import { exportGenesis } from "./export.ts";
-import { addGenesisAccounts, readGenesisText, validateGenesis } from "./genesis.ts";
-import { homePaths } from "./home.ts";
-import { initHome } from "./init.ts";
+import { exportGenesis } from "./home/export.ts";
+import { addGenesisAccounts, readGenesisText, validateGenesis } from "./home/genesis.ts";
+import { homePaths } from "./home/home.ts";
+import { initHome } from "./home/init.ts";
 import { type Node, startNode } from "./node.ts";
 
 let home = "";

@@ -15,9 +15,9 @@ import { type Database, openLmdb, storeFault } from "../store/index.ts";
 import { type Logger, makePrivateDirectory, toHexUpper } from "../util/index.ts";
 import type { NodeConfig } from "./config.ts";
 import { nodeErrors } from "./errors.ts";
-import { readGenesisText } from "./genesis.ts";
-import { homePaths } from "./home.ts";
-import { nodeId, readKeyFile } from "./keys.ts";
+import { readGenesisText } from "./home/genesis.ts";
+import { homePaths } from "./home/home.ts";
+import { nodeId, readKeyFile } from "./home/keys.ts";
 import { simulationTurns } from "./services/simulation-turn.ts";
 import { beginServing, type Serving } from "./serving/index.ts";
 

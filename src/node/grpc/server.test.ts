@@ -17,8 +17,8 @@ import { Service as Tendermint } from "../../wire/gen/sdk/base/tendermint/v1beta
 import { BroadcastMode, Service as Tx } from "../../wire/gen/sdk/tx/v1beta1/service_pb.js";
 import { encodeAddress } from "../../wire/index.ts";
 import { nodeConfig } from "../config.ts";
-import { addGenesisAccounts } from "../genesis.ts";
-import { initHome } from "../init.ts";
+import { addGenesisAccounts } from "../home/genesis.ts";
+import { initHome } from "../home/init.ts";
 import { type Node, startNode } from "../node.ts";
 import { descriptorFiles } from "./descriptor-bytes.ts";
 

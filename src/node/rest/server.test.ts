@@ -7,8 +7,8 @@ import { waitFor } from "../../../test/support/wait.ts";
 import { silentLogger } from "../../util/index.ts";
 import { encodeAddress, isObject, type JsonObject, type JsonValue } from "../../wire/index.ts";
 import { nodeConfig } from "../config.ts";
-import { addGenesisAccounts } from "../genesis.ts";
-import { initHome } from "../init.ts";
+import { addGenesisAccounts } from "../home/genesis.ts";
+import { initHome } from "../home/init.ts";
 import { type Node, startNode } from "../node.ts";
 
 const ALICE = encodeAddress(new Uint8Array(20).fill(1));

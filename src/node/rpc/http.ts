@@ -14,9 +14,9 @@ import {
   sendEmpty,
   sendText,
 } from "../http/index.ts";
-import { ERROR_STATUS } from "./errors.ts";
-import { answerPost, callMethod, type DispatchOptions, errorAnswer, HEALTH, resultText } from "./jsonrpc.ts";
-import { type RpcEnvironment, rpcErrorOf } from "./method.ts";
+import { ERROR_STATUS } from "./calls/errors.ts";
+import { answerPost, callMethod, type DispatchOptions, errorAnswer, HEALTH, resultText } from "./calls/jsonrpc.ts";
+import { type RpcEnvironment, rpcErrorOf } from "./calls/method.ts";
 
 export interface HttpOptions extends DispatchOptions, GuardOptions, ReadLimits {
   readonly maxBodyBytes: number;

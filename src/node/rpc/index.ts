@@ -1,2 +1,2 @@
-export type { RpcEnvironment } from "./method.ts";
+export type { RpcEnvironment } from "./calls/method.ts";
 export { RpcServer, type RpcServerOptions } from "./server.ts";

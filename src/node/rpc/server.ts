@@ -11,8 +11,8 @@ import {
   UnreadBytes,
 } from "../http/index.ts";
 import { CommitWaiters } from "../services/commit-waiters.ts";
+import type { RpcEnvironment } from "./calls/method.ts";
 import { type HttpOptions, HttpRpc } from "./http.ts";
-import type { RpcEnvironment } from "./method.ts";
 import { RPC_METHODS } from "./methods/index.ts";
 import { Subscriptions } from "./subscriptions.ts";
 import { WebSocketRpc } from "./websocket.ts";

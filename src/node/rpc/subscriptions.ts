@@ -1,7 +1,7 @@
 import { type CommittedBlock, eventsOf, matches, type Query } from "../../engine/index.ts";
-import { type EventFrame, eventFrame } from "./event-json.ts";
-import type { RequestId } from "./jsonrpc.ts";
-import { parseQueryText, refuse } from "./method.ts";
+import type { RequestId } from "./calls/jsonrpc.ts";
+import { parseQueryText, refuse } from "./calls/method.ts";
+import { type EventFrame, eventFrame } from "./json/event-json.ts";
 
 /** The message to a reader that is dropped because it reads its frames too slowly. */
 export const NOT_READING = "client is not pulling messages fast enough";

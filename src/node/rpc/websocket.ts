@@ -2,8 +2,8 @@ import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
 import type { UnreadBytes } from "../http/index.ts";
-import { answerText, type DispatchOptions, paramReader, type RequestId, type RpcCall } from "./jsonrpc.ts";
-import { type RpcEnvironment, refuse } from "./method.ts";
+import { answerText, type DispatchOptions, paramReader, type RequestId, type RpcCall } from "./calls/jsonrpc.ts";
+import { type RpcEnvironment, refuse } from "./calls/method.ts";
 import { NOT_READING, type Sink, type Subscriptions } from "./subscriptions.ts";
 
 export interface WebSocketOptions extends DispatchOptions {

@@ -4,7 +4,7 @@ import { AppReader, readTables, standardModules } from "../../app/index.ts";
 import { CHAIN_TABLES, type ChainSource } from "../../engine/index.ts";
 import { type DatabaseReader, openLmdbReader } from "../../store/index.ts";
 import type { LogFields, Logger } from "../../util/index.ts";
-import { homePaths } from "../home.ts";
+import { homePaths } from "../home/home.ts";
 import type { FromServing, ThreadData, ToServing } from "./entry.ts";
 import { SLOW, UNBOUND } from "./limits.ts";
 import { BlockThreadCalls } from "./link/calls.ts";

@@ -1,6 +1,8 @@
 import type { BlockRecord, ChainSource, ChainStatus } from "../../../engine/index.ts";
 import { toBase64 } from "../../../util/index.ts";
-import { pageOf, perPageOf, recordAt } from "../heights.ts";
+import { pageOf, perPageOf, recordAt } from "../calls/heights.ts";
+import { defineMethod, parseQueryText, refuse } from "../calls/method.ts";
+import { bytes, hexBytes, int64, required, text } from "../calls/params.ts";
 import {
   blockIdJson,
   blockJson,
@@ -9,9 +11,7 @@ import {
   headerJson,
   txResultJson,
   validatorUpdateJson,
-} from "../json.ts";
-import { defineMethod, parseQueryText, refuse } from "../method.ts";
-import { bytes, hexBytes, int64, required, text } from "../params.ts";
+} from "../json/json.ts";
 import { orderOf } from "./order.ts";
 
 const MAX_BLOCK_METAS = 20n;

@@ -1,7 +1,7 @@
 import { type Commit, formatRfc3339, type Validator } from "../../../engine/index.ts";
 import { toHexUpper } from "../../../util/index.ts";
-import { validatorJson } from "../json.ts";
-import { defineMethod } from "../method.ts";
+import { defineMethod } from "../calls/method.ts";
+import { validatorJson } from "../json/json.ts";
 
 /** The step in which a height waits for its first proposal. */
 const NEW_HEIGHT = 1;

@@ -1,4 +1,4 @@
-import type { RpcMethod } from "../method.ts";
+import type { RpcMethod } from "../calls/method.ts";
 import { blockMethods } from "./blocks.ts";
 import { consensusMethods } from "./consensus.ts";
 import { infoMethods } from "./info.ts";

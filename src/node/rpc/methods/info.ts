@@ -1,10 +1,10 @@
 import { type BlockRecord, type ChainSource, consensusParamsToJson, formatRfc3339 } from "../../../engine/index.ts";
 import { equalBytes, toBase64, toHexUpper } from "../../../util/index.ts";
 import { APP_NAME, BLOCK_PROTOCOL, ENGINE_VERSION, P2P_PROTOCOL } from "../../node-info.ts";
-import { heightIn, pageOf, perPageOf } from "../heights.ts";
-import { publicKeyJson, validatorJson } from "../json.ts";
-import { defineMethod, type RpcEnvironment, refuse } from "../method.ts";
-import { int64 } from "../params.ts";
+import { heightIn, pageOf, perPageOf } from "../calls/heights.ts";
+import { defineMethod, type RpcEnvironment, refuse } from "../calls/method.ts";
+import { int64 } from "../calls/params.ts";
+import { publicKeyJson, validatorJson } from "../json/json.ts";
 
 const GENESIS_CHUNK_BYTES = 16 * 1024 * 1024;
 

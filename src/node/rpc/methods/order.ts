@@ -1,4 +1,4 @@
-import { refuse } from "../method.ts";
+import { refuse } from "../calls/method.ts";
 
 export type Order = "asc" | "desc";
 

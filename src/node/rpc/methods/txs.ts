@@ -1,10 +1,10 @@
 import type { CheckTxResult, ProofOp } from "../../../abci/index.ts";
 import { type ChainSource, type FoundTx, merkleProof, merkleRoot, txHash } from "../../../engine/index.ts";
 import { toBase64, toHexUpper } from "../../../util/index.ts";
-import { pageOf, perPageOf } from "../heights.ts";
-import { foundTxJson, NO_TX_RESULT, proofJson, txResultJson } from "../json.ts";
-import { defineMethod, parseQueryText, refuse } from "../method.ts";
-import { bool, bytes, hexBytes, int64, required, text } from "../params.ts";
+import { pageOf, perPageOf } from "../calls/heights.ts";
+import { defineMethod, parseQueryText, refuse } from "../calls/method.ts";
+import { bool, bytes, hexBytes, int64, required, text } from "../calls/params.ts";
+import { foundTxJson, NO_TX_RESULT, proofJson, txResultJson } from "../json/json.ts";
 import { orderOf } from "./order.ts";
 
 const COMMIT_TIMEOUT_MS = 10_000;

@@ -2,8 +2,8 @@ import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
 import type { AppQuery, AppQueryResult } from "../../../abci/index.ts";
 import { StatusError } from "../../../runtime/index.ts";
 import { sdkErrors } from "../../../util/index.ts";
-import { RpcError } from "../../rpc/errors.ts";
-import type { MethodCall } from "../../rpc/method.ts";
+import { RpcError } from "../../rpc/calls/errors.ts";
+import type { MethodCall } from "../../rpc/calls/method.ts";
 import { type LogLine, THREAD_WORD, type ThreadData } from "../entry.ts";
 import { MAX_SLOW_WAITING, SLOW, SLOW_GRACE_MS, SLOW_IDLE_MS, SLOW_WAIT_MS, THREAD_HEAP_MB } from "../limits.ts";
 

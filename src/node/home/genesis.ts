@@ -1,27 +1,27 @@
 import { existsSync } from "node:fs";
 import { create } from "@bufbuild/protobuf";
-import { genesisProblems, standardModules } from "../app/index.ts";
-import { moduleAddress } from "../crypto/index.ts";
-import { BlockStore, type Genesis, parseGenesis } from "../engine/index.ts";
-import { openLmdb } from "../store/index.ts";
-import { decFromInt, errorText, type IntCoin, MAX_GENESIS_BYTES, parseDec, readFileText } from "../util/index.ts";
+import { genesisProblems, standardModules } from "../../app/index.ts";
+import { moduleAddress } from "../../crypto/index.ts";
+import { BlockStore, type Genesis, parseGenesis } from "../../engine/index.ts";
+import { openLmdb } from "../../store/index.ts";
+import { decFromInt, errorText, type IntCoin, MAX_GENESIS_BYTES, parseDec, readFileText } from "../../util/index.ts";
 import {
   type GenesisState as AuthState,
   GenesisStateSchema as AuthStateSchema,
   BaseAccountSchema,
-} from "../wire/gen/sdk/auth/v1beta1/auth_pb.js";
+} from "../../wire/gen/sdk/auth/v1beta1/auth_pb.js";
 import {
   BalanceSchema,
   type GenesisState as BankState,
   GenesisStateSchema as BankStateSchema,
-} from "../wire/gen/sdk/bank/v1beta1/bank_pb.js";
-import { CoinSchema } from "../wire/gen/sdk/base/v1beta1/coin_pb.js";
+} from "../../wire/gen/sdk/bank/v1beta1/bank_pb.js";
+import { CoinSchema } from "../../wire/gen/sdk/base/v1beta1/coin_pb.js";
 import {
   BondStatus,
   DelegationSchema,
   GenesisStateSchema as StakingStateSchema,
   ValidatorSchema,
-} from "../wire/gen/sdk/staking/v1beta1/staking_pb.js";
+} from "../../wire/gen/sdk/staking/v1beta1/staking_pb.js";
 import {
   decodeAddress,
   decodeMessage,
@@ -33,8 +33,8 @@ import {
   packAny,
   publicKeyToAny,
   toJson,
-} from "../wire/index.ts";
-import { nodeErrors } from "./errors.ts";
+} from "../../wire/index.ts";
+import { nodeErrors } from "../errors.ts";
 import { homePaths, writeWhole } from "./home.ts";
 
 const GENESIS_MODE = 0o644;

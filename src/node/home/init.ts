@@ -1,10 +1,10 @@
 import { randomInt } from "node:crypto";
 import { existsSync } from "node:fs";
-import { consensusAddress, ed25519PublicKey } from "../crypto/index.ts";
-import { DEFAULT_CONSENSUS_PARAMS, type Genesis, genesisToJson, signStateText } from "../engine/index.ts";
-import { makePrivateDirectory } from "../util/index.ts";
-import type { JsonValue } from "../wire/index.ts";
-import { nodeErrors } from "./errors.ts";
+import { consensusAddress, ed25519PublicKey } from "../../crypto/index.ts";
+import { DEFAULT_CONSENSUS_PARAMS, type Genesis, genesisToJson, signStateText } from "../../engine/index.ts";
+import { makePrivateDirectory } from "../../util/index.ts";
+import type { JsonValue } from "../../wire/index.ts";
+import { nodeErrors } from "../errors.ts";
 import { defaultAppState, hasBlocks, writeGenesis } from "./genesis.ts";
 import { homePaths, writeWhole } from "./home.ts";
 import { loadOrMakeKey, nodeId, writeNodeKey, writeValidatorKey } from "./keys.ts";

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
-import { consensusAddress, ed25519PublicKey, generateEd25519Seed } from "../crypto/index.ts";
-import { PRIVATE_KEY_TYPE, PUBLIC_KEY_TYPE } from "../engine/index.ts";
-import { concatBytes, equalBytes, fromBase64, toBase64, toHex, toHexUpper } from "../util/index.ts";
-import { nodeErrors } from "./errors.ts";
+import { consensusAddress, ed25519PublicKey, generateEd25519Seed } from "../../crypto/index.ts";
+import { PRIVATE_KEY_TYPE, PUBLIC_KEY_TYPE } from "../../engine/index.ts";
+import { concatBytes, equalBytes, fromBase64, toBase64, toHex, toHexUpper } from "../../util/index.ts";
+import { nodeErrors } from "../errors.ts";
 import { writeWhole } from "./home.ts";
 
 const SECRET_MODE = 0o600;

@@ -1,9 +1,9 @@
-import { createApp } from "../app/index.ts";
-import { BlockStore, type Genesis, genesisToJson, parseGenesis } from "../engine/index.ts";
-import { type Database, openLmdb, storeFault } from "../store/index.ts";
-import { toHex } from "../util/index.ts";
-import { type JsonValue, printJson, sortJson } from "../wire/index.ts";
-import { nodeErrors } from "./errors.ts";
+import { createApp } from "../../app/index.ts";
+import { BlockStore, type Genesis, genesisToJson, parseGenesis } from "../../engine/index.ts";
+import { type Database, openLmdb, storeFault } from "../../store/index.ts";
+import { toHex } from "../../util/index.ts";
+import { type JsonValue, printJson, sortJson } from "../../wire/index.ts";
+import { nodeErrors } from "../errors.ts";
 import { readGenesisText } from "./genesis.ts";
 import { homePaths } from "./home.ts";
 

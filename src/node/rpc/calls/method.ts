@@ -1,8 +1,8 @@
-import type { AppQuery, AppQueryResult } from "../../abci/index.ts";
-import { type Awaitable, type ChainSource, parseQuery, type Query } from "../../engine/index.ts";
-import { errorText, SvcError } from "../../util/index.ts";
-import type { NodeInfo } from "../node-info.ts";
-import type { CommitWaiters } from "../services/commit-waiters.ts";
+import type { AppQuery, AppQueryResult } from "../../../abci/index.ts";
+import { type Awaitable, type ChainSource, parseQuery, type Query } from "../../../engine/index.ts";
+import { errorText, SvcError } from "../../../util/index.ts";
+import type { NodeInfo } from "../../node-info.ts";
+import type { CommitWaiters } from "../../services/commit-waiters.ts";
 import { internalError, invalidParams, RpcError } from "./errors.ts";
 import type { Param, ParamSource } from "./params.ts";
 

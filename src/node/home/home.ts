@@ -1,5 +1,5 @@
 import { dirname, join } from "node:path";
-import { makePrivateDirectory, replaceFile } from "../util/index.ts";
+import { makePrivateDirectory, replaceFile } from "../../util/index.ts";
 
 /** Where a node keeps its files. */
 export interface HomePaths {

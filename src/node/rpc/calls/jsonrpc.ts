@@ -1,5 +1,5 @@
-import { errorText } from "../../util/index.ts";
-import type { Turns, UnreadBytes } from "../http/index.ts";
+import { errorText } from "../../../util/index.ts";
+import type { Turns, UnreadBytes } from "../../http/index.ts";
 import {
   ERROR_STATUS,
   internalError,

@@ -1,5 +1,5 @@
-import type { EngineEvent, PublishedEvent } from "../../engine/index.ts";
-import { toBase64 } from "../../util/index.ts";
+import type { EngineEvent, PublishedEvent } from "../../../engine/index.ts";
+import { toBase64 } from "../../../util/index.ts";
 import { blockIdJson, blockJson, eventsJson, headerJson, txResultJson, validatorUpdateJson } from "./json.ts";
 
 /** The parts of a subscriber's frame that do not depend on the subscription. */

@@ -1,4 +1,4 @@
-import { errorText, fromBase64, fromHex, fromUtf8 } from "../../util/index.ts";
+import { errorText, fromBase64, fromHex, fromUtf8 } from "../../../util/index.ts";
 
 /** Where a parameter's value comes from: JSON of a call, or the query of a GET. */
 export type ParamSource = "json" | "uri";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Turns, UnreadBytes } from "../http/index.ts";
+import { Turns, UnreadBytes } from "../../http/index.ts";
 import { answerText } from "./jsonrpc.ts";
 import { defineMethod, type RpcEnvironment } from "./method.ts";
 

@@ -1,4 +1,4 @@
-import { ed25519PublicKey } from "../crypto/index.ts";
+import { ed25519PublicKey } from "../../crypto/index.ts";
 import { homePaths } from "./home.ts";
 import { nodeId, readKeyFile } from "./keys.ts";
 

@@ -1,4 +1,4 @@
-import type { AppEvent, TxResult, ValidatorUpdate } from "../../abci/index.ts";
+import type { AppEvent, TxResult, ValidatorUpdate } from "../../../abci/index.ts";
 import {
   BLOCK_PROTOCOL,
   type Block,
@@ -10,8 +10,8 @@ import {
   type MerkleProof,
   PUBLIC_KEY_TYPE,
   type Validator,
-} from "../../engine/index.ts";
-import { toBase64, toHexUpper } from "../../util/index.ts";
+} from "../../../engine/index.ts";
+import { toBase64, toHexUpper } from "../../../util/index.ts";
 
 /** The engine's values in the JSON of its RPC: 64-bit numbers as texts, hashes upper-case hex, bytes base64. */
 

@@ -1,4 +1,4 @@
-import type { BlockRecord, ChainSource, ChainStatus } from "../../engine/index.ts";
+import type { BlockRecord, ChainSource, ChainStatus } from "../../../engine/index.ts";
 import { refuse } from "./method.ts";
 
 /** The height a call means: the one given, within what is stored, or the latest. */
