@@ -1,5 +1,6 @@
 import { authModule, FEE_COLLECTOR } from "../modules/auth/index.ts";
 import { type Accounts, type Bank, bankModule } from "../modules/bank/index.ts";
+import type { VestingAccounts, VestingBank } from "../modules/vesting/index.ts";
 import { type AnteOptions, type MessageService, type Module, messageService, Router } from "../runtime/index.ts";
 import { type ApplicationOptions, SvcApplication } from "./application.ts";
 import { marketplaceModules, stakeModules } from "./marketplace.ts";
@@ -18,8 +19,8 @@ export interface ModuleSet {
 
 /** What all other modules may do with accounts and coins, and with messages of one another. */
 export interface BaseKeepers {
-  readonly auth: Accounts;
-  readonly bank: Bank;
+  readonly auth: Accounts & VestingAccounts;
+  readonly bank: Bank & VestingBank;
   readonly messages: MessageService;
 }
 

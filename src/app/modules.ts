@@ -3,3 +3,4 @@
  * that hear of each other are put together in `marketplace.ts`. They join the chain in the order of their names, after those.
  */
 export { certModule } from "../modules/cert/index.ts";
+export { vestingModule } from "../modules/vesting/index.ts";

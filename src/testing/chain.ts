@@ -17,7 +17,7 @@ import { readRefusal } from "../client/index.ts";
 import type { BlockProblem, Module } from "../runtime/index.ts";
 import { memoryDatabase } from "../store/index.ts";
 import { assert, equalBytes, NATIVE_DENOM, parseDecCoins, SvcError } from "../util/index.ts";
-import { Query as AuthQuery, BaseAccountSchema } from "../wire/gen/sdk/auth/v1beta1/auth_pb.js";
+import { Query as AuthQuery } from "../wire/gen/sdk/auth/v1beta1/auth_pb.js";
 import { Query as BankQuery } from "../wire/gen/sdk/bank/v1beta1/query_pb.js";
 import { TxMsgDataSchema } from "../wire/gen/sdk/base/abci/v1beta1/abci_pb.js";
 import {
@@ -212,10 +212,9 @@ export class TestChain {
 
   /** The two numbers that signatures of an account are bound to. */
   account(address: string): { readonly accountNumber: bigint; readonly sequence: bigint } {
-    const { account } = this.query(AuthQuery.method.account, { address });
-    const base = unpackAs(BaseAccountSchema, account);
-    assert(base !== undefined, `${address} is not an account of a user`);
-    return { accountNumber: base.accountNumber, sequence: base.sequence };
+    const { info } = this.query(AuthQuery.method.accountInfo, { address });
+    assert(info !== undefined, `the chain tells what the account ${address} has`);
+    return { accountNumber: info.accountNumber, sequence: info.sequence };
   }
 
   /** Balance of an address (bech32), of the chain's own token unless a denomination is given. */

@@ -208,6 +208,7 @@ function certificate(owner: TestKey) {
 }
 
 const parametersChange = "nobody can send it: a module's account would have to sign";
+const lockedCoins = "a transfer, and a record that pays for each of its bytes";
 const proofOfStake = "metered by store operation, with a bound on entries; its worst content is not written down yet";
 
 /** Messages without a measured content, and why. */
@@ -229,6 +230,9 @@ export const NOT_MEASURED: Readonly<Record<string, string>> = {
   "sdk.distribution.v1beta1.MsgSetWithdrawAddress": proofOfStake,
   "sdk.distribution.v1beta1.MsgWithdrawDelegatorReward": proofOfStake,
   "sdk.distribution.v1beta1.MsgWithdrawValidatorCommission": proofOfStake,
+  "sdk.vesting.v1beta1.MsgCreateVestingAccount": lockedCoins,
+  "sdk.vesting.v1beta1.MsgCreatePermanentLockedAccount": lockedCoins,
+  "sdk.vesting.v1beta1.MsgCreatePeriodicVestingAccount": lockedCoins,
 };
 
 /** The dearest legal contents of every message: what they cost in CPU time for their gas is measured and compared. */

@@ -8,6 +8,7 @@ export type StoredAccount = Omit<Account, "address">;
 
 const PLAIN = 0;
 const MODULE = 1;
+const VESTING = 2;
 /** Kind, account number, sequence. */
 const HEADER = 1 + 8 + 8;
 
@@ -17,10 +18,10 @@ const HEADER = 1 + 8 + 8;
  * module's name and permissions with commas between.
  */
 export const accountValue: ValueCodec<StoredAccount> = {
-  encode({ number, sequence, publicKey, module }) {
+  encode({ number, sequence, publicKey, module, isVesting = false }) {
     const rest = module === undefined ? publicKeyBytes(publicKey) : moduleBytes(module);
     const out = Buffer.allocUnsafe(HEADER + rest.length);
-    out[0] = module === undefined ? PLAIN : MODULE;
+    out[0] = module !== undefined ? MODULE : isVesting ? VESTING : PLAIN;
     writeUint64(out, number, 1);
     writeUint64(out, sequence, 9);
     out.set(rest, HEADER);
@@ -33,10 +34,16 @@ export const accountValue: ValueCodec<StoredAccount> = {
       const [name = "", ...permissions] = view.toString("utf8", HEADER).split(",");
       return { ...head, publicKey: undefined, module: { name, permissions } };
     }
-    assert(view[0] === PLAIN, "the stored account has a known kind");
-    return { ...head, publicKey: view.length === HEADER ? undefined : decodeAminoPublicKey(view.subarray(HEADER)) };
+    assert(view[0] === PLAIN || view[0] === VESTING, "the stored account has a known kind");
+    const publicKey = view.length === HEADER ? undefined : decodeAminoPublicKey(view.subarray(HEADER));
+    return view[0] === VESTING ? { ...head, publicKey, isVesting: true } : { ...head, publicKey };
   },
 };
+
+/** Whether the stored account has locked coins, told by its first byte alone. */
+export function isStoredVesting(bytes: Uint8Array | undefined): boolean {
+  return bytes?.[0] === VESTING;
+}
 
 const NOTHING = new Uint8Array(0);
 

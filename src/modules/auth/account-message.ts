@@ -13,10 +13,12 @@ import {
   publicKeyToAny,
   unpackAs,
 } from "../../wire/index.ts";
+import { readVestingAny, type Vesting, vestingAny } from "./vesting/message.ts";
 
-/** An account as clients read it: a `BaseAccount` or a `ModuleAccount`. */
-export function accountAny(account: Account, namespace: Namespace): Any {
+/** An account as clients read it: a `BaseAccount`, a `ModuleAccount`, or one with coins that come free with time. */
+export function accountAny(account: Account, namespace: Namespace, vesting?: Vesting): Any {
   const base = baseAccount(account, namespace);
+  if (vesting !== undefined) return vestingAny(base, vesting, namespace);
   if (account.module === undefined) return packAny(BaseAccountSchema, base, namespace);
   const { name, permissions } = account.module;
   return packAny(ModuleAccountSchema, { baseAccount: base, name, permissions: [...permissions] }, namespace);
@@ -31,8 +33,15 @@ export function baseAccount(
   return { address: encodeAddress(address), accountNumber: number, sequence, ...key };
 }
 
+/** An account of a genesis file, with its locked coins where it has some. */
+export interface GenesisAccount extends Account {
+  readonly vesting?: Vesting;
+}
+
 /** Reads an account of a genesis file. Throws one clear sentence. */
-export function readAccountAny(any: Any): Account {
+export function readAccountAny(any: Any): GenesisAccount {
+  const locked = readVestingAny(any);
+  if (locked !== undefined) return { ...readBase(locked.base), isVesting: true, vesting: locked.vesting };
   const base = unpackAs(BaseAccountSchema, any);
   if (base !== undefined) return readBase(base);
   const module = unpackAs(ModuleAccountSchema, any);

@@ -53,7 +53,10 @@ function importState(keeper: AuthKeeper, ctx: Context, state: GenesisState): voi
   const accounts = state.accounts.map(readAccountAny);
   // Numbers are given anew in the order of the old ones: an exported state comes back as it was.
   accounts.sort((a, b) => (a.number < b.number ? -1 : a.number > b.number ? 1 : 0));
-  for (const account of accounts) keeper.add(ctx, account);
+  for (const { vesting, ...account } of accounts) {
+    if (vesting === undefined) keeper.add(ctx, account);
+    else keeper.addVesting(ctx, account, vesting);
+  }
   for (const { name, permissions, address } of keeper.modules.all()) {
     if (keeper.has(ctx, address)) continue;
     keeper.add(ctx, { address, sequence: 0n, publicKey: undefined, module: { name, permissions } });
@@ -68,7 +71,7 @@ function exportState(keeper: AuthKeeper, ctx: Context): GenesisState {
   accounts.sort((a, b) => (a.number < b.number ? -1 : 1));
   return create(GenesisStateSchema, {
     params: keeper.getParams(ctx),
-    accounts: accounts.map((account) => accountAny(account, "sdk")),
+    accounts: accounts.map((account) => accountAny(account, "sdk", keeper.vestingOf(ctx, account))),
   });
 }
 

@@ -1,10 +1,20 @@
 import { type Context, defineModule, type Module } from "../../runtime/index.ts";
+import { encodeAddress } from "../../wire/index.ts";
 import { authGenesis } from "./genesis.ts";
 import { AuthKeeper, STORE } from "./keeper.ts";
 import { authQueries } from "./queries.ts";
+import { delegatedProblem } from "./vesting/message.ts";
+import { scheduleProblem } from "./vesting/schedule.ts";
 
 export { AuthKeeper } from "./keeper.ts";
 export type { ModuleAccount } from "./module-accounts.ts";
+export { type Vesting, vestingAny } from "./vesting/message.ts";
+export {
+  MAX_VESTING_PERIODS,
+  periodicSchedule,
+  scheduleProblem,
+  type VestingSchedule,
+} from "./vesting/schedule.ts";
 
 /** Account of the fees of all transactions. */
 export const FEE_COLLECTOR = "fee_collector";
@@ -20,6 +30,7 @@ export function authModule(): { readonly keeper: AuthKeeper; readonly module: Mo
     invariants: {
       numbers: (ctx) => numbersAreDense(keeper, ctx),
       modules: (ctx) => modulesHaveAccounts(keeper, ctx),
+      vesting: (ctx) => vestingIsWhole(keeper, ctx),
     },
   });
   return { keeper, module };
@@ -40,4 +51,24 @@ function numbersAreDense(keeper: AuthKeeper, ctx: Context): string | undefined {
 function modulesHaveAccounts(keeper: AuthKeeper, ctx: Context): string | undefined {
   const missing = keeper.modules.all().find(({ address, name }) => keeper.get(ctx, address)?.module?.name !== name);
   return missing === undefined ? undefined : `module ${missing.name} has no account of its own`;
+}
+
+/** Accounts with locked coins have a schedule that can be, no others have one, and no more is delegated than was locked. */
+function vestingIsWhole(keeper: AuthKeeper, ctx: Context): string | undefined {
+  const store = ctx.store(STORE);
+  const { schedules, delegated } = keeper.vesting;
+  let withLocks = 0;
+  for (const [address, { isVesting = false }] of keeper.accounts.iterate(store)) {
+    if (!isVesting) continue;
+    withLocks += 1;
+    const schedule = schedules.get(store, address);
+    if (schedule === undefined) return `${encodeAddress(address)} has no vesting schedule`;
+    const held = delegated.get(store, address) ?? { vesting: [] };
+    const problem = scheduleProblem(schedule) ?? delegatedProblem(schedule.original, held.vesting);
+    if (problem !== undefined) return `${encodeAddress(address)}: ${problem}`;
+  }
+  if (schedules.count(store) !== withLocks) return "there are vesting schedules without an account";
+  for (const address of delegated.keys(store))
+    if (!schedules.has(store, address)) return `${encodeAddress(address)} has delegated coins and no vesting schedule`;
+  return undefined;
 }

@@ -1,11 +1,16 @@
 import { type Account, type Context, type GasCosts, paramsItem } from "../../runtime/index.ts";
 import { addressKey, type Collection, checkPrefixes, collection, type KVStore, sequence } from "../../store/index.ts";
+import type { IntCoin } from "../../util/index.ts";
 import { type Params, ParamsSchema } from "../../wire/gen/sdk/auth/v1beta1/auth_pb.js";
 import { encodeAddress } from "../../wire/index.ts";
-import { accountValue, type StoredAccount } from "./account-codec.ts";
+import { accountValue, isStoredVesting, type StoredAccount } from "./account-codec.ts";
 import { type ModuleAccount, ModuleAccounts } from "./module-accounts.ts";
+import { VestingRecords } from "./vesting/locks.ts";
+import type { Vesting } from "./vesting/message.ts";
 
 export const STORE = "auth";
+
+const NO_COINS: readonly IntCoin[] = [];
 
 /** Accounts: numbers, sequences, public keys, and which of them belong to modules. */
 export class AuthKeeper {
@@ -18,11 +23,14 @@ export class AuthKeeper {
     describe: (address) => encodeAddress(address),
   });
   readonly numbers = sequence({ name: "next account number", prefix: 0x02 });
+  readonly vesting = new VestingRecords();
   readonly modules = new ModuleAccounts();
   #costs: { readonly of: Params; readonly costs: GasCosts } | undefined;
 
   constructor() {
-    checkPrefixes({ params: this.params, accounts: this.accounts, numbers: this.numbers });
+    const { params, accounts, numbers, vesting } = this;
+    const { schedules, delegated } = vesting;
+    checkPrefixes({ params, accounts, numbers, schedules, delegated });
   }
 
   getParams(ctx: Context): Params {
@@ -44,7 +52,9 @@ export class AuthKeeper {
   /** Whose checks a change of this key of the store concerns: everybody's where it is one of the parameters. */
   accountOf(key: Uint8Array): Uint8Array | "all" | undefined {
     if (this.params.prefixes.some((prefix) => prefix === key[0])) return "all";
-    return key[0] === this.accounts.prefix ? addressKey.read({ bytes: key, offset: 1 }) : undefined;
+    const { accounts, vesting } = this;
+    const isOfOne = [accounts, vesting.schedules, vesting.delegated].some(({ prefix }) => prefix === key[0]);
+    return isOfOne ? addressKey.read({ bytes: key, offset: 1 }) : undefined;
   }
 
   has(ctx: Context, address: Uint8Array): boolean {
@@ -63,6 +73,37 @@ export class AuthKeeper {
   /** Adds an account under the next number. */
   add(ctx: Context, account: Omit<Account, "number">): void {
     this.set(ctx, { ...account, number: this.numbers.next(store(ctx)) });
+  }
+
+  /** Adds an account some of whose coins come free with time. */
+  addVesting(ctx: Context, account: Omit<Account, "number">, vesting: Vesting): void {
+    this.add(ctx, { ...account, isVesting: true });
+    this.vesting.set(store(ctx), account.address, vesting);
+  }
+
+  /** The locked coins of an account, where it has some. */
+  vestingOf(ctx: Context, { address, isVesting = false }: Pick<Account, "address" | "isVesting">): Vesting | undefined {
+    return isVesting ? this.vesting.get(store(ctx), address) : undefined;
+  }
+
+  /** What of an account's coins may not be spent in this block, sorted by denomination. */
+  locked(ctx: Context, address: Uint8Array): readonly IntCoin[] {
+    return this.#hasLocks(ctx, address) ? this.vesting.locked(ctx, store(ctx), address) : NO_COINS;
+  }
+
+  /** Takes notice that an account delegates: locked coins go first. */
+  trackDelegation(ctx: Context, address: Uint8Array, coins: readonly IntCoin[]): void {
+    if (this.#hasLocks(ctx, address)) this.vesting.trackDelegation(ctx, store(ctx), [address, coins]);
+  }
+
+  /** Takes notice that delegated coins come back: free ones come first. */
+  trackUndelegation(ctx: Context, address: Uint8Array, coins: readonly IntCoin[]): void {
+    if (this.#hasLocks(ctx, address)) this.vesting.trackUndelegation(store(ctx), [address, coins]);
+  }
+
+  /** Accounts without locks, which are nearly all, pay nothing for the question: their record is at hand. */
+  #hasLocks(ctx: Context, address: Uint8Array): boolean {
+    return isStoredVesting(ctx.plainStore(STORE).get(this.accounts.storeKey(address)));
   }
 
   /** A module's account. Throws on a name that no module declared. */

@@ -10,17 +10,21 @@ export function authQueries(keeper: AuthKeeper): BoundService {
   return bindService(Query, {
     accounts: (ctx, { pagination: page }) => {
       const { items, pagination } = keeper.accounts.paginate(ctx.store(STORE), page);
-      const accounts = items.map(([address, rest]) => accountAny({ address, ...rest }, ctx.namespace));
+      const accounts = items.map(([address, rest]) => anyOf(ctx, keeper, { address, ...rest }));
       return { accounts, pagination };
     },
     account: (ctx, { address }) => {
-      return { account: accountAny(find(ctx, keeper, address), ctx.namespace) };
+      return { account: anyOf(ctx, keeper, find(ctx, keeper, address)) };
     },
     params: (ctx) => ({ params: keeper.getParams(ctx) }),
     moduleAccounts: (ctx) => ({ accounts: keeper.modules.all().map(({ name }) => moduleAny(ctx, keeper, name)) }),
     moduleAccountByName: (ctx, { name }) => ({ account: moduleAny(ctx, keeper, name) }),
     accountInfo: (ctx, { address }) => ({ info: baseAccount(find(ctx, keeper, address), ctx.namespace) }),
   });
+}
+
+function anyOf(ctx: Context, keeper: AuthKeeper, account: Account): Any {
+  return accountAny(account, ctx.namespace, keeper.vestingOf(ctx, account));
 }
 
 function find(ctx: Context, keeper: AuthKeeper, address: string): Account {

@@ -19,6 +19,10 @@ export const STORE = "bank";
 export interface Accounts {
   ensure(ctx: Context, address: Uint8Array): void;
   isModuleAccount(address: Uint8Array): boolean;
+  /** What of an account's coins may not be spent now; accounts of modules have none. */
+  locked(ctx: Context, address: Uint8Array): readonly IntCoin[];
+  trackDelegation(ctx: Context, address: Uint8Array, coins: readonly IntCoin[]): void;
+  trackUndelegation(ctx: Context, address: Uint8Array, coins: readonly IntCoin[]): void;
   moduleAccount(name: string): { readonly address: Uint8Array; readonly permissions: readonly string[] };
 }
 
@@ -63,6 +67,17 @@ export class BankKeeper {
   allBalances(ctx: Context, address: Uint8Array): IntCoin[] {
     const found = this.balances.iterate(store(ctx), { prefix: [address] });
     return [...found].map(([[, denom], amount]) => ({ denom, amount }));
+  }
+
+  /** What of a balance may be spent now, without the coins that are locked. */
+  spendable(ctx: Context, address: Uint8Array, denom: string): bigint {
+    return withoutLocked(this.balance(ctx, address, denom), denom, this.#accounts.locked(ctx, address));
+  }
+
+  /** What of these balances may be spent now; a coin that is locked as a whole is told as nothing. */
+  spendableOf(ctx: Context, address: Uint8Array, balances: readonly IntCoin[]): IntCoin[] {
+    const locked = this.#accounts.locked(ctx, address);
+    return balances.map(({ denom, amount }) => ({ denom, amount: withoutLocked(amount, denom, locked) }));
   }
 
   /** What a module's account holds of one denomination. */
@@ -118,16 +133,21 @@ export class BankKeeper {
     ctx.events.emit("burn", { burner: encodeAddress(burner), amount: formatCoins(coins) });
   }
 
-  /** Hands coins over to a module with the permission `staking`; they stay the delegator's, so no transfer is told. */
+  /**
+   * Hands coins over to a module with the permission `staking`, locked ones too; they stay the delegator's, so no
+   * transfer is told.
+   */
   delegate(ctx: Context, delegator: Uint8Array, module: string, coins: readonly IntCoin[]): void {
     const to = this.#permitted(module, "staking");
-    this.subtract(ctx, delegator, coins);
+    this.#take(ctx, delegator, coins, []);
+    this.#accounts.trackDelegation(ctx, delegator, coins);
     this.add(ctx, to, coins);
   }
 
   /** Gives back what was handed over with `delegate`. */
   undelegate(ctx: Context, module: string, delegator: Uint8Array, coins: readonly IntCoin[]): void {
     this.subtract(ctx, this.#permitted(module, "staking"), coins);
+    this.#accounts.trackUndelegation(ctx, delegator, coins);
     this.add(ctx, delegator, coins);
   }
 
@@ -152,8 +172,10 @@ export class BankKeeper {
     coins: readonly IntCoin[],
     keptBack: ReadonlyMap<string, bigint>,
   ): void {
+    const locked = this.#accounts.locked(ctx, address);
     for (const coin of coins) {
-      const held = this.balance(ctx, address, coin.denom) - (keptBack.get(coin.denom) ?? 0n);
+      const spendable = withoutLocked(this.balance(ctx, address, coin.denom), coin.denom, locked);
+      const held = spendable - (keptBack.get(coin.denom) ?? 0n);
       if (held < coin.amount) throw insufficient(coin, held);
     }
   }
@@ -170,10 +192,16 @@ export class BankKeeper {
       this.setBalance(ctx, address, { denom, amount: this.balance(ctx, address, denom) + amount });
   }
 
+  /** Takes coins that may be spent out of an account. Throws `sdk/5`. */
   subtract(ctx: Context, address: Uint8Array, coins: readonly IntCoin[]): void {
+    this.#take(ctx, address, coins, this.#accounts.locked(ctx, address));
+  }
+
+  #take(ctx: Context, address: Uint8Array, coins: readonly IntCoin[], locked: readonly IntCoin[]): void {
     for (const { denom, amount } of coins) {
       const held = this.balance(ctx, address, denom);
-      if (held < amount) throw insufficient({ denom, amount }, held);
+      const spendable = withoutLocked(held, denom, locked);
+      if (spendable < amount) throw insufficient({ denom, amount }, spendable);
       this.setBalance(ctx, address, { denom, amount: held - amount });
     }
     ctx.events.emit("coin_spent", { spender: encodeAddress(address), amount: formatCoins(coins) });
@@ -213,6 +241,11 @@ export class BankKeeper {
 
 function store(ctx: Context): KVStore {
   return ctx.store(STORE);
+}
+
+function withoutLocked(held: bigint, denom: string, locked: readonly IntCoin[]): bigint {
+  const kept = locked.find((coin) => coin.denom === denom)?.amount ?? 0n;
+  return held > kept ? held - kept : 0n;
 }
 
 function insufficient(wanted: IntCoin, held: bigint): Error {

@@ -18,8 +18,20 @@ export function bankQueries(keeper: BankKeeper): BoundService {
   return bindService(Query, {
     balance: (ctx, { address, denom }) => ({ balance: balance(ctx, address, denom) }),
     allBalances: (ctx, { address, pagination }) => balances(ctx, address, pagination),
-    spendableBalanceByDenom: (ctx, { address, denom }) => ({ balance: balance(ctx, address, denom) }),
-    spendableBalances: (ctx, { address, pagination }) => balances(ctx, address, pagination),
+    spendableBalanceByDenom: (ctx, { address, denom }) => {
+      const amount = keeper.spendable(ctx, decodeAddress(address), checkDenom(denom));
+      return { balance: coinMessage({ denom, amount }) };
+    },
+    spendableBalances: (ctx, { address, pagination: page }) => {
+      const prefix = [decodeAddress(address)] as const;
+      const { items, pagination } = keeper.balances.paginate(ctx.store(STORE), page, { prefix });
+      const spendable = keeper.spendableOf(
+        ctx,
+        prefix[0],
+        items.map(([[, denom], amount]) => ({ denom, amount })),
+      );
+      return { balances: spendable.map(coinMessage), pagination };
+    },
     totalSupply: (ctx, { pagination: page }) => {
       const { items, pagination } = keeper.supplies.paginate(ctx.store(STORE), page);
       return { supply: items.map(([denom, amount]) => coinMessage({ denom, amount })), pagination };

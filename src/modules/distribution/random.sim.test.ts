@@ -9,8 +9,10 @@ import {
   type TestChain,
   type TestKey,
   testChain,
+  testKey,
 } from "../../testing/index.ts";
 import { NATIVE_DENOM, toHex } from "../../util/index.ts";
+import { MsgSendSchema } from "../../wire/gen/sdk/bank/v1beta1/tx_pb.js";
 import {
   MsgDepositValidatorRewardsPoolSchema,
   MsgFundCommunityPoolSchema,
@@ -33,7 +35,9 @@ const BLOCKS = Number(process.env.STAKE_SIM_BLOCKS ?? 250);
 const SEED = Number(process.env.STAKE_SIM_SEED ?? 811);
 
 const OPERATORS = ["o1", "o2", "o3", "o4", "o5"];
-const DELEGATORS = ["alice", "bob", "carol", "dave"];
+/** Holders some or all of whose coins are locked: evenly freed, in periods, at one time and never. */
+const LOCKED = ["even", "steps", "late", "never"];
+const DELEGATORS = ["alice", "bob", "carol", "dave", ...LOCKED];
 
 interface Random {
   int(below: number): number;
@@ -110,6 +114,16 @@ const OPERATIONS: readonly Operation[] = [
         amount: [coin()],
       }),
   ],
+  [
+    "send",
+    6,
+    ({ chain, random, coin }, from) =>
+      create(MsgSendSchema, {
+        fromAddress: from.address,
+        toAddress: key(chain, DELEGATORS, random).address,
+        amount: [coin()],
+      }),
+  ],
   ["unjail", 6, (_, from) => create(MsgUnjailSchema, { validatorAddr: operatorAddress(from) })],
 ];
 
@@ -131,6 +145,7 @@ function stakeChain(): TestChain {
   return testChain({
     accounts: [...OPERATORS, ...DELEGATORS],
     genesis: {
+      auth: { accounts: lockedAccounts() },
       staking: {
         params: {
           ...{ unbonding_time: "60s", max_validators: 3, max_entries: 2, historical_entries: 0 },
@@ -152,6 +167,27 @@ function stakeChain(): TestChain {
       },
     },
   });
+}
+
+/** All but a little of what they hold; the times are within those of a run. */
+function lockedAccounts(): object[] {
+  const start = 1_735_689_700n;
+  const amount = [{ denom: NATIVE_DENOM, amount: `${10n ** 12n - 10n ** 6n}` }];
+  const kinds = [
+    ["ContinuousVestingAccount", 900n, { start_time: `${start}` }],
+    ["PeriodicVestingAccount", 700n, { start_time: `${start}`, vesting_periods: [{ length: "700", amount }] }],
+    ["DelayedVestingAccount", 500n, {}],
+    ["PermanentLockedAccount", -start, {}],
+  ] as const;
+  return kinds.map(([kind, length, rest], i) => ({
+    "@type": `/sdk.vesting.v1beta1.${kind}`,
+    base_vesting_account: {
+      base_account: { address: testKey(LOCKED[i] ?? "").address },
+      original_vesting: amount,
+      end_time: `${start + length}`,
+    },
+    ...rest,
+  }));
 }
 
 function makeRandom(seed: number): Random {

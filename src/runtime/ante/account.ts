@@ -12,4 +12,6 @@ export interface Account {
   readonly publicKey: PublicKey | undefined;
   /** Set on the accounts that belong to a module: nobody holds a key for them. */
   readonly module?: { readonly name: string; readonly permissions: readonly string[] } | undefined;
+  /** Whether some of its coins come free with time; what is locked stands apart. */
+  readonly isVesting?: boolean;
 }

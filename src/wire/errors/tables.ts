@@ -12,6 +12,7 @@ import { distributionErrors } from "./stake/distribution.ts";
 import { mintErrors } from "./stake/mint.ts";
 import { slashingErrors } from "./stake/slashing.ts";
 import { stakingErrors } from "./stake/staking.ts";
+import { vestingErrors } from "./stake/vesting.ts";
 
 /** The errors of each module, by its codespace. */
 export const MODULE_ERRORS: readonly (readonly [string, Readonly<Record<string, ErrorFactory>>])[] = [
@@ -27,6 +28,7 @@ export const MODULE_ERRORS: readonly (readonly [string, Readonly<Record<string, 
   ["mint", mintErrors],
   ["slashing", slashingErrors],
   ["staking", stakingErrors],
+  ["vesting", vestingErrors],
 ];
 
 export { auditErrors } from "./audit.ts";
@@ -41,3 +43,4 @@ export { distributionErrors } from "./stake/distribution.ts";
 export { mintErrors } from "./stake/mint.ts";
 export { slashingErrors } from "./stake/slashing.ts";
 export { stakingErrors } from "./stake/staking.ts";
+export { vestingErrors } from "./stake/vesting.ts";

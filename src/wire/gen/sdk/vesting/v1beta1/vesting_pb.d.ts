@@ -143,6 +143,20 @@ export declare type PeriodicVestingAccount = Message<"sdk.vesting.v1beta1.Period
 export declare const PeriodicVestingAccountSchema: GenMessage<PeriodicVestingAccount>;
 
 /**
+ * The module's part of a genesis file: the accounts stand in that of auth.
+ *
+ * @generated from message sdk.vesting.v1beta1.GenesisState
+ */
+export declare type GenesisState = Message<"sdk.vesting.v1beta1.GenesisState"> & {
+};
+
+/**
+ * Describes the message sdk.vesting.v1beta1.GenesisState.
+ * Use `create(GenesisStateSchema)` to create a new message.
+ */
+export declare const GenesisStateSchema: GenMessage<GenesisState>;
+
+/**
  * Coins never come free; they can be staked.
  *
  * @generated from message sdk.vesting.v1beta1.PermanentLockedAccount
