@@ -108,7 +108,7 @@ function installNeeded() {
 }
 
 /** Runs one vitest project; returns its counts, and what failed with its messages. */
-function tests(project) {
+function tests(project, env = {}) {
   const report = join(reports, `${project}.json`);
   const vitest = join(root, "node_modules", "vitest", "vitest.mjs");
   const args = [
@@ -120,7 +120,7 @@ function tests(project) {
     "--reporter=json",
     `--outputFile.json=${report}`,
   ];
-  const ok = run(process.execPath, args);
+  const ok = run(process.execPath, args, env);
   if (!existsSync(report)) return broken(`${project} tests: no report`);
   const result = JSON.parse(readFileSync(report, "utf8"));
   // A file whose set-up fails has no failed test of its own: its tests were never begun.
@@ -161,7 +161,7 @@ const counts = [
   check("build", node, [join(root, "tools", "build.mjs")]),
   tests("unit"),
   tests("simulation"),
-  tests("e2e"),
+  tests("e2e", { SVC_TEST_BUILT: "1" }),
 ];
 rmSync(reports, { recursive: true, force: true });
 const sum = (key) => counts.reduce((total, each) => total + each[key], 0);

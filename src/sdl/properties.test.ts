@@ -4,6 +4,7 @@ import { toBinary } from "@bufbuild/protobuf";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isMap, parseDocument, visit } from "yaml";
+import { runs } from "../../test/support/runs.ts";
 import { GroupSpecSchema } from "../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
 import { SdlError } from "./errors.ts";
 import { loadSdl } from "./load.ts";
@@ -68,14 +69,14 @@ describe("any text", () => {
       fc.property(file, fc.array(edit, { minLength: 1, maxLength: 4 }), (text, edits) => {
         checkText(edits.reduce(apply, text));
       }),
-      { numRuns: 600 },
+      { numRuns: runs(150) },
     );
   });
 
   it("without any structure is refused the same way", () => {
     const characters = fc.constantFrom(..." \t\n\r:-?[]{}#&*!|>'\"%@`,abc019.~<=\u00e9\u2028\ud83d\ude00");
     const noise = fc.array(characters, { maxLength: 300 }).map((parts) => parts.join(""));
-    fc.assert(fc.property(fc.oneof(noise, fc.string({ unit: "binary" })), checkText), { numRuns: 400 });
+    fc.assert(fc.property(fc.oneof(noise, fc.string({ unit: "binary" })), checkText), { numRuns: runs(100) });
   });
 });
 
@@ -106,7 +107,7 @@ describe("the order of keys", () => {
         const bytes = (groups: typeof before.groups) => groups.map((group) => toBinary(GroupSpecSchema, group));
         expect(bytes(after.groups)).toEqual(bytes(before.groups));
       }),
-      { numRuns: 150 },
+      { numRuns: runs(40) },
     );
   });
 });

@@ -53,7 +53,8 @@ beforeAll(() => {
     cpSync(join(ROOT, name), join(copy, name), { recursive: true });
   }
   symlinkSync(join(ROOT, "node_modules"), join(copy, "node_modules"));
-  const config = { test: { isolate: false, testTimeout: 120_000, hookTimeout: 120_000 } };
+  const experimental = { fsModuleCache: true, fsModuleCachePath: ".cache" };
+  const config = { test: { experimental, isolate: false, testTimeout: 120_000, hookTimeout: 120_000 } };
   writeFileSync(join(copy, "template.config.ts"), `export default ${JSON.stringify(config)};\n`);
   // The steps of the checklist.
   place("proto")();

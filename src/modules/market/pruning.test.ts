@@ -208,7 +208,7 @@ describe("pruning", () => {
     const { chain } = world;
     const keys = owners.map((name) => chain.key(name));
     const sizes: number[] = [];
-    for (let round = 0; round < 60; round++) {
+    for (let round = 0; round < 20; round++) {
       const ids = keys.map(({ address: owner }) => ({ owner, dseq: chain.height }));
       const create_ = (id: DeploymentKey) =>
         create(MsgCreateDeploymentSchema, {
@@ -226,7 +226,7 @@ describe("pruning", () => {
     const owned = keyCounts(chain);
     expect(owned.market).toBeLessThan(10);
     expect(owned.escrow).toBeLessThan(10);
-    // One watermark an owner is all that 1200 deployments have left.
+    // One watermark an owner is all that 400 deployments have left.
     expect(owned.deployment).toBeLessThan(owners.length + 10);
   });
 

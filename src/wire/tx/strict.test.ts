@@ -2,6 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { runs } from "../../../test/support/runs.ts";
 import { concatBytes, type SvcError } from "../../util/index.ts";
 import { makeAny, packAny } from "../any.ts";
 import { encodeMessage } from "../codec/index.ts";
@@ -244,7 +245,7 @@ describe("any bytes", () => {
           expect(error).toMatchObject({ codespace: "sdk", code: 2 });
         }
       }),
-      { numRuns: 5000 },
+      { numRuns: runs(1000) },
     );
   });
 
