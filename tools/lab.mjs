@@ -37,6 +37,8 @@ const PARTS = {
     files: ["test/attack/genesis.test.ts"],
     env: { SVC_TEST_GENESIS_ACCOUNTS: 1_000_000 },
   },
+  /** Fifty random requests of each kind to every route of REST. */
+  rest: { project: "e2e", files: ["test/interop/schemathesis.test.ts"], env: { SVC_REST_EXAMPLES: 50 } },
   /** Every attack for two minutes, in place of some seconds. */
   attacks: { project: "e2e", files: ["test/attack"], env: { SVC_TEST_ATTACK_MS: 120_000, SVC_TEST_SEED: seed } },
 };

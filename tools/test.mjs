@@ -81,8 +81,14 @@ function isOffered(name) {
   return status === 0 && stdout.length > 0;
 }
 
+/** Whether Python makes environments of its own, which Debian has in a package of their own. */
+function hasPythonVenv() {
+  return spawnSync("python3", ["-c", "import venv, ensurepip"], { stdio: "ignore" }).status === 0;
+}
+
 function installNeeded() {
   const packages = Object.entries(NEEDED).flatMap(([program, names]) => (installed(program) ? [] : names));
+  if (!hasPythonVenv()) packages.push("python3", "python3-venv");
   const able = process.platform === "linux" && process.getuid?.() === 0 && installed("apt-get");
   if (packages.length > 0 && able) {
     console.log(`installing ${packages.join(" ")} ...`);

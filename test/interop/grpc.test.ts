@@ -7,6 +7,7 @@ import { buildPeer, Peer } from "./peers.ts";
 
 const built = await buildPeer("simd53");
 const peer = built instanceof Peer ? built : undefined;
+const curl = await buildPeer("grpcurl");
 const ALICE = encodeAddress(new Uint8Array(20).fill(1));
 const fixture = new Fixture();
 let node: TestNode | undefined;
@@ -14,6 +15,10 @@ let address = "";
 
 test.skipIf(peer === undefined && process.env.CI !== "true")("the tool is there", () => {
   expect(built).toBeInstanceOf(Peer);
+});
+
+test.skipIf(!(curl instanceof Peer) && process.env.CI !== "true")("the client by reflection is there", () => {
+  expect(curl).toBeInstanceOf(Peer);
 });
 
 beforeAll(async () => {
@@ -25,6 +30,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   peer?.remove();
+  if (curl instanceof Peer) curl.remove();
   await fixture.close();
 });
 
@@ -39,3 +45,27 @@ test.skipIf(peer === undefined)("queries are answered, and refused with their co
   const nobody = await query("auth", "account", encodeAddress(new Uint8Array(20).fill(9)));
   expect(nobody).toMatchObject({ code: 1, err: expect.stringContaining("code = NotFound") });
 });
+
+/** What a client that knows nothing of the chain prints. */
+async function reflected(client: Peer, words: readonly string[], about: readonly string[] = []): Promise<string> {
+  return client.ok(["-plaintext", "-max-time", "20", ...words, address, ...about]);
+}
+
+test.skipIf(!(curl instanceof Peer))(
+  "a client that knows no descriptor finds services by reflection and calls them",
+  async () => {
+    if (!(curl instanceof Peer)) return;
+    const services = (await reflected(curl, [], ["list"])).trim().split("\n");
+    expect(services).toEqual(expect.arrayContaining(["grpc.health.v1.Health", "svc.market.v1beta1.Query"]));
+    expect(services).toEqual(expect.arrayContaining(["sdk.bank.v1beta1.Query", "cosmos.bank.v1beta1.Query"]));
+    for (const service of services) expect(await reflected(curl, [], ["describe", service])).toContain(service);
+    const request = ["-d", JSON.stringify({ address: ALICE, denom: "utoken" })];
+    const balance = await reflected(curl, request, ["cosmos.bank.v1beta1.Query/Balance"]);
+    expect(JSON.parse(balance)).toEqual({ balance: { denom: "utoken", amount: "5000000" } });
+    const health = await reflected(curl, [], ["grpc.health.v1.Health/Check"]);
+    expect(JSON.parse(health)).toEqual({ status: "SERVING" });
+    const unknown = await curl.run(["-plaintext", address, "svc.market.v1beta1.Query/Nothing"]);
+    expect(unknown.code).not.toBe(0);
+    expect(unknown).toMatchObject({ err: expect.stringContaining("Nothing") });
+  },
+);

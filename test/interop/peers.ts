@@ -6,10 +6,10 @@ import { promisify } from "node:util";
 import { ROOT } from "../support/index.ts";
 
 /**
- * A release of the ecosystem's reference tool, one of the era of the documented client and one of today; or the reference
- * library for proofs.
+ * A release of the ecosystem's reference tool, one of the era of the documented client and one of today; the reference
+ * library for proofs; or a client of the ecosystem that knows nothing of us.
  */
-export type PeerName = "simd42" | "simd53" | "ics23";
+export type PeerName = "simd42" | "simd53" | "ics23" | "grpcurl" | "schemathesis" | "keplr";
 
 export interface PeerRan {
   readonly code: number;
@@ -28,6 +28,8 @@ export interface PeerOptions {
   readonly input?: string;
   /** Bech32 prefix of the network; the tool's own when it is left out. */
   readonly prefix?: string;
+  /** Where it runs; the tests' own folder when it is left out. */
+  readonly cwd?: string;
   /** Variables beside the path and the home of the tool's own. */
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -45,7 +47,8 @@ export class Peer {
 
   run(args: readonly string[], options: PeerOptions = {}): Promise<PeerRan> {
     return new Promise((resolve, reject) => {
-      const child = spawn(this.binary, args, { env: this.#env(options), stdio: "pipe" });
+      const where = options.cwd === undefined ? {} : { cwd: options.cwd };
+      const child = spawn(this.binary, args, { env: this.#env(options), stdio: "pipe", ...where });
       let [out, err] = ["", ""];
       child.stdout.setEncoding("utf8").on("data", (text: string) => {
         out += text;

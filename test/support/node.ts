@@ -24,6 +24,8 @@ export interface NodeRequest {
   readonly accounts?: readonly GenesisAccount[];
   /** Changes the genesis file before the start. */
   readonly editGenesis?: (genesis: GenesisFile) => void;
+  /** Changes the home after that, before the start. */
+  readonly editHome?: (home: string) => void;
   /** How long the first block may take; 30 s unless given. */
   readonly firstBlockWithinMs?: number;
   /** Flags of Node.js itself. */
@@ -103,6 +105,7 @@ export async function startNode(fixture: Fixture, request: NodeRequest = {}): Pr
   await svcOk(["init", "validator", "--chain-id", chainId, "--home", home]);
   if (request.accounts !== undefined) addGenesisAccounts(home, request.accounts);
   if (request.editGenesis !== undefined) editGenesis(home, request.editGenesis);
+  request.editHome?.(home);
   const [port = 0] = await freePorts(1);
   const args = [
     "start",

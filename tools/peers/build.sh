@@ -1,23 +1,70 @@
 #!/bin/sh
 # Builds a reference tool for the tests in test/interop/, once, and prints where it is:
-#   tools/peers/build.sh simd42|simd53|ics23
-# The sources come through the Go module proxy, checked against Go's checksum database. What is built is kept by the hash
-# of this folder's files; remove the cache to build anew. It needs Go 1.25 or newer and, cold, some minutes.
+#   tools/peers/build.sh simd42|simd53|ics23|grpcurl|schemathesis|keplr
+# Go sources come through the Go module proxy, checked against Go's checksum database, packages of Python and Node.js from
+# their registries at the versions listed. What is built is kept by the hash of the files it is made from; remove the cache
+# to build anew. It needs Go 1.25 or newer, Python 3.11 with its venv module and, cold, some minutes.
 # Their hardware device is the one that their own tests pretend: always there, and of a known phrase.
 set -eu
+GRPCURL=v1.9.4
 here=$(cd "$(dirname "$0")" && pwd)
-name=${1:?usage: build.sh simd42|simd53|ics23}
+name=${1:?usage: build.sh simd42|simd53|ics23|grpcurl|schemathesis|keplr}
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/svc-peers
-hash=$(cat "$0" "$here/$name/go.mod" "$here/$name/main.go" | sha256sum | cut -c1-16)
-binary=$cache/$name-$hash
-if [ ! -x "$binary" ]; then
+
+# go_tool: the build of a Go program, by its files or by its released version.
+go_tool() {
   command -v go >/dev/null || { echo "build.sh: Go is missing: install Go 1.25 or newer" >&2; exit 3; }
   work=$(mktemp -d)
   trap 'rm -rf "$work"' EXIT
-  mkdir -p "$cache"
-  cp "$here/$name/go.mod" "$here/$name/main.go" "$work/"
-  (cd "$work" && go build -mod=mod -trimpath -buildvcs=false -tags "netgo ledger test_ledger_mock" -o "$work/$name" .) >&2
+  if [ "$name" = grpcurl ]; then
+    GOBIN=$work go install -trimpath "github.com/fullstorydev/grpcurl/cmd/grpcurl@$GRPCURL" >&2
+  else
+    cp "$here/$name/go.mod" "$here/$name/main.go" "$work/"
+    (cd "$work" && go build -mod=mod -trimpath -buildvcs=false -tags "netgo ledger test_ledger_mock" -o "$work/$name" .) >&2
+  fi
   mv "$work/$name" "$binary.$$"
   mv "$binary.$$" "$binary"
-fi
-echo "$binary"
+}
+
+# python_tool: a folder with the tool and its packages, which it finds by the folder's path.
+python_tool() {
+  python3 -c 'import venv, ensurepip' 2>/dev/null ||
+    { echo "build.sh: Python 3 with its venv module is missing: install python3-venv" >&2; exit 3; }
+  rm -rf "$folder"
+  python3 -m venv "$folder" >&2
+  "$folder/bin/pip" install --quiet --disable-pip-version-check -r "$here/$name/requirements.txt" >&2
+  touch "$folder/complete"
+}
+
+# node_tool: a folder with the packages of the tool.
+node_tool() {
+  rm -rf "$folder"
+  mkdir -p "$folder"
+  cp "$here/$name/package.json" "$here/$name/package-lock.json" "$folder/"
+  (cd "$folder" && npm ci --ignore-scripts --loglevel=error) >&2
+  touch "$folder/complete"
+}
+
+mkdir -p "$cache"
+case $name in
+  schemathesis)
+    folder=$cache/$name-$(sha256sum "$here/$name/requirements.txt" | cut -c1-16)
+    [ -e "$folder/complete" ] || python_tool
+    echo "$folder/bin/$name"
+    ;;
+  keplr)
+    folder=$cache/$name-$(sha256sum "$here/$name/package-lock.json" | cut -c1-16)
+    [ -e "$folder/complete" ] || node_tool
+    echo "$folder/node_modules/@keplr-wallet/chain-validator"
+    ;;
+  *)
+    if [ "$name" = grpcurl ]; then
+      hash=$GRPCURL
+    else
+      hash=$(cat "$here/$name/go.mod" "$here/$name/main.go" | sha256sum | cut -c1-16)
+    fi
+    binary=$cache/$name-$hash
+    [ -x "$binary" ] || go_tool
+    echo "$binary"
+    ;;
+esac
