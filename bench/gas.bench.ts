@@ -10,7 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DEFAULT_MAX_GAS } from "../src/abci/index.ts";
 import { openLmdb } from "../src/store/index.ts";
-import { CASES } from "../test/gas/cases.ts";
+import { CASES } from "../test/gas/cases/index.ts";
 import { measureCase } from "../test/gas/measure.ts";
 import { smallDeployments, stateBytes } from "../test/gas/worst-block.ts";
 import { Report } from "./lib/report.ts";
@@ -19,7 +19,7 @@ import { median } from "./lib/stats.ts";
 const [only = "", rounds = "5"] = process.argv.slice(2);
 const report = new Report(
   "gas",
-  "Blocks of the application with one kind of message each, at the dearest legal contents (test/gas/cases.ts): decoding, " +
+  "Blocks of the application with one kind of message each, at the dearest legal contents (test/gas/cases): decoding, " +
     "signatures, execution, end of the block and commit in memory, without what an empty block costs. The worst blocks are " +
     "as full as the default max_gas lets them be, committed to LMDB.",
 );

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { standardModules } from "../src/app/index.ts";
-import { CASES, NOT_MEASURED } from "./gas/cases.ts";
+import { CASES, NOT_MEASURED } from "./gas/cases/index.ts";
 
 const messages = standardModules().modules.flatMap(({ msg }) =>
   (msg?.service.methods ?? []).map(({ input }) => input.typeName),

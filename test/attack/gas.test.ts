@@ -6,7 +6,7 @@ import {
   MsgPauseGroupSchema,
   MsgStartGroupSchema,
 } from "../../src/wire/gen/svc/deployment/v1beta1/tx_pb.js";
-import { CASES, deployed, type GasCase, newWorld, withBids } from "../gas/cases.ts";
+import { CASES, deployed, type GasCase, newWorld, withBids } from "../gas/cases/index.ts";
 import { fullGroup } from "../gas/content.ts";
 import { stateBytes } from "../gas/worst-block.ts";
 

@@ -1,4 +1,4 @@
-import type { GasCase } from "./cases.ts";
+import type { GasCase } from "./cases/index.ts";
 import type { GasWorld } from "./world.ts";
 
 /** What a case costs. */

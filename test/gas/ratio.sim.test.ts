@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { CASES } from "./cases.ts";
+import { CASES } from "./cases/index.ts";
 import { measureCase } from "./measure.ts";
 
 /** Between the dearest and the cheapest message, each at its worst legal content: what a block's gas is worth in time. */

@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { coin } from "../../src/testing/index.ts";
 import { MsgCreateDeploymentSchema } from "../../src/wire/gen/svc/deployment/v1beta1/tx_pb.js";
-import { newWorld, TENANT } from "./cases.ts";
+import { newWorld, TENANT } from "./cases/index.ts";
 import { plainGroup } from "./content.ts";
 import type { GasWorld, WorldOptions } from "./world.ts";
 

@@ -1,0 +1,240 @@
+import { create } from "@bufbuild/protobuf";
+import { MsgPauseGroupSchema, MsgStartGroupSchema } from "../../../src/wire/gen/svc/deployment/v1beta1/tx_pb.js";
+import {
+  MsgCloseBidSchema,
+  MsgCloseLeaseSchema,
+  MsgCreateLeaseSchema,
+  MsgWithdrawLeaseSchema,
+  MsgWithdrawLeasesSchema,
+} from "../../../src/wire/gen/svc/market/v1beta1/tx_pb.js";
+import { fullGroup, longAttributes, plainGroup } from "../content.ts";
+import { LIMITS } from "../limits.ts";
+import {
+  AUDITORS,
+  bid,
+  bidAll,
+  type Cases,
+  deploy,
+  groupId,
+  leased,
+  newWorld,
+  one,
+  orderIds,
+  PROVIDERS,
+  register,
+  signAll,
+  TENANT,
+  withBids,
+} from "./prepare.ts";
+
+/** Bids, leases and their payments. */
+export const MARKET: Cases = {
+  "svc.market.v1beta1.MsgCreateBid": [
+    {
+      content: "the most auditors and attributes",
+      count: 1,
+      prepare: (count) => audited(count, LIMITS.required),
+    },
+    {
+      content: "a full group",
+      count: 10,
+      prepare: (count) => {
+        const world = newWorld();
+        register(world);
+        deploy(world, count, () => [fullGroup("group")]);
+        const provider = world.key(PROVIDERS[0] ?? "");
+        return {
+          world,
+          txs: orderIds(world, { deployments: count, groups: 1 }).map((order) => one(provider, bid(order, provider))),
+        };
+      },
+    },
+    {
+      content: "20 on an order that ends in their block, with their ends",
+      count: LIMITS.bids + 1,
+      prepare: (total) => {
+        const world = newWorld();
+        register(world);
+        const count = total / (LIMITS.bids + 1);
+        deploy(world, count, () => [plainGroup("group")]);
+        const tenant = world.key(TENANT);
+        const txs = orderIds(world, { deployments: count, groups: 1 }).flatMap((order, i) => [
+          ...PROVIDERS.slice(0, LIMITS.bids).map((name) => one(world.key(name), bid(order, world.key(name)))),
+          one(tenant, create(MsgPauseGroupSchema, { id: groupId(tenant, i, 1) })),
+        ]);
+        return { world, txs };
+      },
+    },
+    {
+      content: "the last of 20 bids on a small group",
+      count: 10,
+      prepare: (count) => {
+        const world = newWorld();
+        register(world);
+        deploy(world, count, () => [plainGroup("group")]);
+        bidAll(world, { deployments: count, groups: 1, providers: LIMITS.bids - 1 });
+        const provider = world.key(PROVIDERS[LIMITS.bids - 1] ?? "");
+        return {
+          world,
+          txs: orderIds(world, { deployments: count, groups: 1 }).map((order) => one(provider, bid(order, provider))),
+        };
+      },
+    },
+  ],
+  "svc.market.v1beta1.MsgCloseBid": [
+    {
+      content: "an open one",
+      count: 20,
+      prepare: (count) => {
+        const world = newWorld();
+        register(world);
+        deploy(world, count, () => [plainGroup("group")]);
+        bidAll(world, { deployments: count, groups: 1, providers: 1 });
+        const provider = world.key(PROVIDERS[0] ?? "");
+        const txs = orderIds(world, { deployments: count, groups: 1 }).map((order) =>
+          one(provider, create(MsgCloseBidSchema, { bidId: { ...order, provider: provider.address } })),
+        );
+        return { world, txs };
+      },
+    },
+    {
+      content: "a lease beside 19 others and 100 sponsors",
+      count: 1,
+      prepare: (count) => {
+        const { world, provider, tenant } = leased(count, 100);
+        const txs = Array.from({ length: count }, (_, i) =>
+          one(
+            provider,
+            create(MsgCloseBidSchema, { bidId: { ...groupId(tenant, i, 1), oseq: 1, provider: provider.address } }),
+          ),
+        );
+        return { world, txs };
+      },
+    },
+  ],
+  "svc.market.v1beta1.MsgCreateLease": [
+    {
+      content: "one of 20 bids",
+      count: 2,
+      prepare: (count) => {
+        const { world, tenant } = withBids(count, 1);
+        const provider = world.key(PROVIDERS[0] ?? "").address;
+        const txs = Array.from({ length: count }, (_, i) =>
+          one(tenant, create(MsgCreateLeaseSchema, { bidId: { ...groupId(tenant, i, 1), oseq: 1, provider } })),
+        );
+        return { world, txs };
+      },
+    },
+    {
+      content: "of a full group with the most auditors and attributes",
+      count: 1,
+      prepare: (count) => {
+        const { world, txs } = audited(count, LIMITS.required);
+        world.mustRun(...txs);
+        const tenant = world.key(TENANT);
+        const provider = world.key(PROVIDERS[0] ?? "").address;
+        return {
+          world,
+          txs: Array.from({ length: count }, (_, i) =>
+            one(tenant, create(MsgCreateLeaseSchema, { bidId: { ...groupId(tenant, i, 1), oseq: 1, provider } })),
+          ),
+        };
+      },
+    },
+    {
+      content: "beside 19 leases and 100 sponsors",
+      count: 1,
+      prepare: (count) => {
+        const { world, tenant } = leased(count, 100);
+        const provider = world.key(PROVIDERS[1] ?? "");
+        world.mustSend(
+          tenant,
+          Array.from({ length: count }, (_, i) => create(MsgPauseGroupSchema, { id: groupId(tenant, i, 1) })),
+        );
+        world.mustSend(
+          tenant,
+          Array.from({ length: count }, (_, i) => create(MsgStartGroupSchema, { id: groupId(tenant, i, 1) })),
+        );
+        const ids = Array.from({ length: count }, (_, i) => ({ ...groupId(tenant, i, 1), oseq: 2 }));
+        world.mustSend(
+          provider,
+          ids.map((order) => bid(order, provider)),
+        );
+        return {
+          world,
+          txs: ids.map((id) =>
+            one(tenant, create(MsgCreateLeaseSchema, { bidId: { ...id, provider: provider.address } })),
+          ),
+        };
+      },
+    },
+  ],
+  "svc.market.v1beta1.MsgCloseLease": [
+    {
+      content: "beside 19 others and 100 sponsors, with a new order",
+      count: 1,
+      prepare: (count) => {
+        const { world, provider, tenant } = leased(count, 100);
+        const txs = Array.from({ length: count }, (_, i) =>
+          one(
+            tenant,
+            create(MsgCloseLeaseSchema, {
+              leaseId: { ...groupId(tenant, i, 1), oseq: 1, provider: provider.address },
+              reopen: true,
+            }),
+          ),
+        );
+        return { world, txs };
+      },
+    },
+  ],
+  "svc.market.v1beta1.MsgWithdrawLease": [
+    {
+      content: "beside 19 others and 100 sponsors",
+      count: 1,
+      prepare: (count) => {
+        const { world, provider, tenant } = leased(count, 100);
+        const txs = Array.from({ length: count }, (_, i) =>
+          one(
+            provider,
+            create(MsgWithdrawLeaseSchema, {
+              bidId: { ...groupId(tenant, i, 1), oseq: 1, provider: provider.address },
+            }),
+          ),
+        );
+        return { world, txs };
+      },
+    },
+  ],
+  "svc.market.v1beta1.MsgWithdrawLeases": [
+    {
+      content: "200 leases in ten deployments",
+      count: 1,
+      prepare: (count) => {
+        const { world, provider } = leased(10, 0);
+        return {
+          world,
+          txs: Array.from({ length: count }, () =>
+            one(provider, create(MsgWithdrawLeasesSchema, { provider: provider.address })),
+          ),
+        };
+      },
+    },
+  ],
+};
+
+/** Orders that ask for everything that can be asked for, and a provider that has it. */
+function audited(count: number, required: number) {
+  const world = newWorld();
+  const offered = longAttributes(LIMITS.attributes.max);
+  register(world, offered, [PROVIDERS[0] ?? ""]);
+  const provider = world.key(PROVIDERS[0] ?? "");
+  signAll(world, provider, offered);
+  const auditors = AUDITORS.map((name) => world.key(name).address);
+  const asked = offered.slice(-Math.min(required, 30));
+  deploy(world, count, () => [fullGroup("group", { auditors, required: asked })]);
+  return {
+    world,
+    txs: orderIds(world, { deployments: count, groups: 1 }).map((order) => one(provider, bid(order, provider))),
+  };
+}

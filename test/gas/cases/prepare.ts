@@ -1,0 +1,187 @@
+import { create } from "@bufbuild/protobuf";
+import { defaultParams as escrowDefaults } from "../../../src/modules/escrow/genesis.ts";
+import { coin, type GroupInit, MIN_DEPOSIT, price, type TestKey } from "../../../src/testing/index.ts";
+import { NATIVE_DENOM } from "../../../src/util/index.ts";
+import { MsgSignProviderAttributesSchema } from "../../../src/wire/gen/svc/audit/v1beta1/audit_pb.js";
+import {
+  MsgCreateDeploymentSchema,
+  MsgDepositDeploymentSchema,
+} from "../../../src/wire/gen/svc/deployment/v1beta1/tx_pb.js";
+import { ParamsSchema as EscrowParamsSchema } from "../../../src/wire/gen/svc/escrow/v1beta1/escrow_pb.js";
+import { MsgCreateBidSchema, MsgCreateLeaseSchema } from "../../../src/wire/gen/svc/market/v1beta1/tx_pb.js";
+import { MsgCreateProviderSchema } from "../../../src/wire/gen/svc/provider/v1beta1/provider_pb.js";
+import { toJson } from "../../../src/wire/index.ts";
+import { type Pair, plainGroup } from "../content.ts";
+import { LIMITS } from "../limits.ts";
+import { GasWorld, type WorldOptions, type WorldTx } from "../world.ts";
+
+/** Makes the state for some messages and returns the transactions that are measured. */
+export type Prepare = (count: number) => { readonly world: GasWorld; readonly txs: readonly WorldTx[] };
+
+export interface GasCase {
+  /** What the content is. */
+  readonly content: string;
+  /** How many transactions are measured in a round, all in one block; few where each is large. */
+  readonly count: number;
+  /** Of so many transactions, those of all rounds. */
+  readonly prepare: Prepare;
+}
+
+/** Cases by the full names of messages. */
+export type Cases = Readonly<Record<string, readonly GasCase[]>>;
+
+export const names = (prefix: string, count: number) => Array.from({ length: count }, (_, i) => `${prefix}${i}`);
+export const PROVIDERS = names("provider", 60);
+export const AUDITORS = names("auditor", LIMITS.auditors);
+export const TENANT = "tenant";
+const PEOPLE = [TENANT, "second", "third", ...names("payer", 7), ...PROVIDERS, ...AUDITORS, ...names("sponsor", 100)];
+
+const VERSION = new Uint8Array(32).fill(1);
+export const one = (from: TestKey, message: WorldTx["messages"][number]): WorldTx => ({
+  messages: [message],
+  signers: [from],
+});
+
+export function newWorld(options: WorldOptions = {}): GasWorld {
+  return new GasWorld(PEOPLE, options);
+}
+
+/** A world in which a block ends one bid at most: what others of them cost is the price of bids, not of what ends an order. */
+export function slowWorld(): GasWorld {
+  const params = { ...Object(toJson(EscrowParamsSchema, escrowDefaults())), max_endblock_records: 1 };
+  return newWorld({ appState: { escrow: { params } } });
+}
+
+export function utoken(amount: bigint) {
+  return [{ denom: NATIVE_DENOM, amount: amount.toString() }];
+}
+
+export function deployment(owner: TestKey, dseq: bigint, groups: readonly GroupInit[]) {
+  return create(MsgCreateDeploymentSchema, {
+    id: { owner: owner.address, dseq },
+    groups: [...groups],
+    version: VERSION,
+    deposit: coin(1_000_000_000n),
+  });
+}
+
+export function register(
+  world: GasWorld,
+  attributes: readonly Pair[] = [],
+  who: readonly string[] = PROVIDERS.slice(0, LIMITS.bids),
+): void {
+  for (const name of who) {
+    const from = world.key(name);
+    const message = create(MsgCreateProviderSchema, {
+      owner: from.address,
+      hostUri: "https://p.test",
+      attributes: [...attributes],
+    });
+    world.mustSend(from, [message]);
+  }
+}
+
+export function signAll(world: GasWorld, owner: TestKey, attributes: readonly Pair[]): void {
+  for (const name of AUDITORS) {
+    const auditor = world.key(name);
+    const message = create(MsgSignProviderAttributesSchema, {
+      owner: owner.address,
+      auditor: auditor.address,
+      attributes: [...attributes],
+    });
+    world.mustSend(auditor, [message]);
+  }
+}
+
+export const bid = (order: object, provider: TestKey) =>
+  create(MsgCreateBidSchema, { order, provider: provider.address, price: price("0.5"), deposit: coin(MIN_DEPOSIT) });
+
+/** A tenant's deployment of these groups in a new world. */
+export function deployed(groups: readonly GroupInit[], world: GasWorld = newWorld()) {
+  deploy(world, 1, () => groups);
+  const tenant = world.key(TENANT);
+  return { world, tenant, id: groupId(tenant, 0, 1) };
+}
+
+/** Deployments of so many groups each, from dseq 1. */
+export function deploy(world: GasWorld, count: number, groups: (i: number) => readonly GroupInit[]): void {
+  const tenant = world.key(TENANT);
+  for (let i = 0; i < count; i++) world.mustSend(tenant, [deployment(tenant, BigInt(i + 1), groups(i))]);
+}
+
+export interface Area {
+  readonly deployments: number;
+  readonly groups: number;
+  readonly providers?: number;
+}
+
+export const orderIds = (world: GasWorld, { deployments, groups }: Area) =>
+  Array.from({ length: deployments * groups }, (_, i) => ({
+    owner: world.key(TENANT).address,
+    dseq: BigInt(Math.floor(i / groups) + 1),
+    gseq: (i % groups) + 1,
+    oseq: 1,
+  }));
+
+export function bidAll(world: GasWorld, area: Area): void {
+  for (const name of PROVIDERS.slice(0, area.providers ?? LIMITS.bids)) {
+    const provider = world.key(name);
+    world.mustSend(
+      provider,
+      orderIds(world, area).map((order) => bid(order, provider)),
+    );
+  }
+}
+
+/** A lease with the first provider in every group. */
+export function leaseAll(world: GasWorld, area: Area): void {
+  bidAll(world, { ...area, providers: 1 });
+  const tenant = world.key(TENANT);
+  const provider = world.key(PROVIDERS[0] ?? "").address;
+  world.mustSend(
+    tenant,
+    orderIds(world, area).map((order) => create(MsgCreateLeaseSchema, { bidId: { ...order, provider } })),
+  );
+}
+
+/** So many strangers add to each deployment. */
+export function sponsor(world: GasWorld, deployments: number, sponsors: number): void {
+  for (const name of names("sponsor", sponsors)) {
+    const from = world.key(name);
+    const ids = Array.from({ length: deployments }, (_, i) => ({
+      owner: world.key(TENANT).address,
+      dseq: BigInt(i + 1),
+    }));
+    world.mustSend(
+      from,
+      ids.map((id) => create(MsgDepositDeploymentSchema, { id, depositor: from.address, amount: coin(1_000_000n) })),
+    );
+  }
+}
+
+export const groupsNamed = (count: number, make: (name: string) => GroupInit) => names("group", count).map(make);
+
+/** The dearest deployments to end: many groups with leases and sponsors, or with bids. */
+export function leased(count: number, sponsors: number) {
+  const world = newWorld();
+  register(world);
+  const area = { deployments: count, groups: LIMITS.groups };
+  deploy(world, count, () => groupsNamed(LIMITS.groups, (name) => plainGroup(name)));
+  leaseAll(world, area);
+  sponsor(world, count, sponsors);
+  return { world, area, tenant: world.key(TENANT), provider: world.key(PROVIDERS[0] ?? "") };
+}
+
+/** Deployments of so many groups with the most bids each. */
+export function withBids(count: number, groups: number, world: GasWorld = slowWorld()) {
+  register(world);
+  deploy(world, count, () => groupsNamed(groups, (name) => plainGroup(name)));
+  bidAll(world, { deployments: count, groups });
+  return { world, tenant: world.key(TENANT) };
+}
+
+export const groupId = (tenant: TestKey, i: number, gseq: number) => ({
+  owner: tenant.address,
+  dseq: BigInt(i + 1),
+  gseq,
+});

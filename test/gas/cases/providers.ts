@@ -1,0 +1,202 @@
+import { create } from "@bufbuild/protobuf";
+import {
+  MsgDeleteProviderAttributesSchema,
+  MsgSignProviderAttributesSchema,
+} from "../../../src/wire/gen/svc/audit/v1beta1/audit_pb.js";
+import {
+  MsgCreateProviderSchema,
+  MsgDeleteProviderSchema,
+  MsgUpdateProviderSchema,
+} from "../../../src/wire/gen/svc/provider/v1beta1/provider_pb.js";
+import { fullGroup, longAttributes, plainGroup, shortAttributes } from "../content.ts";
+import { LIMITS } from "../limits.ts";
+import {
+  AUDITORS,
+  bidAll,
+  type Cases,
+  deploy,
+  groupsNamed,
+  leaseAll,
+  newWorld,
+  one,
+  PROVIDERS,
+  register,
+  signAll,
+} from "./prepare.ts";
+
+/** Providers, and what auditors say of them. */
+export const PROVIDER_CASES: Cases = {
+  "svc.provider.v1beta1.MsgCreateProvider": [
+    ...[longAttributes(LIMITS.attributes.max), shortAttributes(LIMITS.attributes.max), []].map((attributes) => ({
+      content: `${attributes.length} attributes of ${(attributes[0]?.key.length ?? 0) + (attributes[0]?.value.length ?? 0)} bytes`,
+      count: 8,
+      prepare: (count: number) => {
+        const world = newWorld();
+        const txs = PROVIDERS.slice(0, count).map((name) => {
+          const from = world.key(name);
+          return one(
+            from,
+            create(MsgCreateProviderSchema, {
+              owner: from.address,
+              hostUri: "https://p.test",
+              attributes: [...attributes],
+            }),
+          );
+        });
+        return { world, txs };
+      },
+    })),
+  ],
+  "svc.provider.v1beta1.MsgUpdateProvider": [
+    {
+      content: "other short attributes, as many as there can be",
+      count: 8,
+      prepare: (count) => {
+        const world = newWorld();
+        register(world, shortAttributes(LIMITS.attributes.max), PROVIDERS);
+        const txs = PROVIDERS.slice(0, count).map((name) => {
+          const from = world.key(name);
+          const attributes = shortAttributes(LIMITS.attributes.max).map(({ key }) => ({ key: `${key}x`, value: "" }));
+          return one(
+            from,
+            create(MsgUpdateProviderSchema, { owner: from.address, hostUri: "https://p.test", attributes }),
+          );
+        });
+        return { world, txs };
+      },
+    },
+    {
+      content: "loses an attribute beside 100 leases of full groups",
+      count: 1,
+      prepare: (count) => {
+        const world = newWorld();
+        const required = longAttributes(20);
+        const offered = [...longAttributes(LIMITS.attributes.max - 1), { key: "zz", value: "" }];
+        register(world, offered, [PROVIDERS[0] ?? ""]);
+        const area = { deployments: 100, groups: 1 };
+        deploy(world, 100, () => [fullGroup("group", { required })]);
+        leaseAll(world, area);
+        const from = world.key(PROVIDERS[0] ?? "");
+        const txs = Array.from({ length: count }, (_, i) =>
+          one(
+            from,
+            create(MsgUpdateProviderSchema, {
+              owner: from.address,
+              hostUri: "https://p.test",
+              attributes: [...longAttributes(LIMITS.attributes.max - 1), { key: `z${i}`, value: "" }],
+            }),
+          ),
+        );
+        return { world, txs };
+      },
+    },
+  ],
+  "svc.provider.v1beta1.MsgDeleteProvider": [
+    {
+      content: "with 100 open bids",
+      count: 1,
+      prepare: (count) => {
+        const world = newWorld();
+        register(world);
+        const area = { deployments: 5, groups: LIMITS.groups, providers: count };
+        deploy(world, 5, () => groupsNamed(LIMITS.groups, (name) => plainGroup(name)));
+        bidAll(world, area);
+        const txs = PROVIDERS.slice(0, count).map((name) =>
+          one(world.key(name), create(MsgDeleteProviderSchema, { owner: world.key(name).address })),
+        );
+        return { world, txs };
+      },
+    },
+    {
+      content: "with nothing",
+      count: 10,
+      prepare: (count) => {
+        const world = newWorld();
+        register(world, [], PROVIDERS);
+        const txs = PROVIDERS.slice(0, count).map((name) =>
+          one(world.key(name), create(MsgDeleteProviderSchema, { owner: world.key(name).address })),
+        );
+        return { world, txs };
+      },
+    },
+  ],
+  "svc.audit.v1beta1.MsgSignProviderAttributes": [
+    {
+      content: "one more beside the most attributes",
+      count: 2,
+      prepare: (count) => {
+        const world = newWorld();
+        register(world);
+        const owner = world.key(PROVIDERS[0] ?? "");
+        signAll(world, owner, longAttributes(LIMITS.attributes.max));
+        const txs = AUDITORS.slice(0, count).map((name) => {
+          const auditor = world.key(name);
+          const attributes = longAttributes(1, "n");
+          return one(
+            auditor,
+            create(MsgSignProviderAttributesSchema, { owner: owner.address, auditor: auditor.address, attributes }),
+          );
+        });
+        return { world, txs };
+      },
+    },
+    {
+      content: "the most short attributes",
+      count: 2,
+      prepare: (count) => {
+        const world = newWorld();
+        register(world);
+        const owner = world.key(PROVIDERS[0] ?? "");
+        const txs = AUDITORS.slice(0, count).map((name) => {
+          const auditor = world.key(name);
+          const attributes = shortAttributes(LIMITS.attributes.max);
+          return one(
+            auditor,
+            create(MsgSignProviderAttributesSchema, { owner: owner.address, auditor: auditor.address, attributes }),
+          );
+        });
+        return { world, txs };
+      },
+    },
+  ],
+  "svc.audit.v1beta1.MsgDeleteProviderAttributes": [
+    {
+      content: "all of the most short attributes",
+      count: 2,
+      prepare: (count) => {
+        const world = newWorld();
+        register(world);
+        const owner = world.key(PROVIDERS[0] ?? "");
+        signAll(world, owner, shortAttributes(LIMITS.attributes.max));
+        const keys = shortAttributes(LIMITS.attributes.max).map(({ key }) => key);
+        const txs = AUDITORS.slice(0, count).map((name) => {
+          const auditor = world.key(name);
+          return one(
+            auditor,
+            create(MsgDeleteProviderAttributesSchema, { owner: owner.address, auditor: auditor.address, keys }),
+          );
+        });
+        return { world, txs };
+      },
+    },
+    {
+      content: "half of the most attributes",
+      count: 2,
+      prepare: (count) => {
+        const world = newWorld();
+        register(world);
+        const owner = world.key(PROVIDERS[0] ?? "");
+        signAll(world, owner, longAttributes(LIMITS.attributes.max));
+        const keys = longAttributes(Math.floor(LIMITS.attributes.max / 2)).map(({ key }) => key);
+        const txs = AUDITORS.slice(0, count).map((name) => {
+          const auditor = world.key(name);
+          return one(
+            auditor,
+            create(MsgDeleteProviderAttributesSchema, { owner: owner.address, auditor: auditor.address, keys }),
+          );
+        });
+        return { world, txs };
+      },
+    },
+  ],
+};
