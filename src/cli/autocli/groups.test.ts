@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { allServices, cliGroup, cliOption, MODULES } from "../../wire/index.ts";
+import { allServices, cliGroup, cliOption, MODULES, signerPath } from "../../wire/index.ts";
 import type { CommandSpec } from "../command/spec.ts";
 import { OWN_QUERIES } from "../query/commands.ts";
 import { OWN_TXS } from "../tx/commands.ts";
@@ -16,6 +16,48 @@ async function wordsOf(specs: readonly CommandSpec[], before: readonly string[] 
 }
 
 const SERVICES = allServices();
+
+/** Why an rpc has no command of its own making: what stands in its place is written by hand. */
+const BY_HAND: Readonly<Record<string, string>> = {
+  "sdk.authz.v1beta1.Msg/Grant": "makes one of several kinds of authorization, as its words and flags say",
+  "sdk.authz.v1beta1.Msg/Exec": "reads the messages of a transaction in a file",
+  "sdk.bank.v1beta1.Msg/MultiSend": "makes one output of each address, and splits the amount among them",
+  "sdk.distribution.v1beta1.Msg/WithdrawDelegatorReward": "with --commission two messages, and one for each delegation",
+  "sdk.distribution.v1beta1.Msg/WithdrawValidatorCommission": "goes with a withdrawal of rewards",
+  "sdk.feegrant.v1beta1.Msg/GrantAllowance": "nests one kind of allowance in another, as its flags say",
+  "sdk.gov.v1.Msg/Deposit": "--legacy takes the message of an older service",
+  "sdk.gov.v1.Msg/SubmitProposal": "reads messages in a file, or flags of older releases",
+  "sdk.gov.v1.Msg/Vote": "--legacy takes the message of an older service",
+  "sdk.gov.v1.Msg/VoteWeighted": "--legacy takes the message of an older service",
+  "sdk.gov.v1.Query/Constitution": "older releases do not have it",
+  "sdk.gov.v1.Query/Params": "one rpc or three, as the release has it",
+  "sdk.staking.v1beta1.Msg/CreateValidator": "reads a file, and a public key in several forms",
+  "sdk.staking.v1beta1.Msg/EditValidator":
+    "fields that are left out keep their value, which the message says by a word",
+  "sdk.vesting.v1beta1.Msg/CreatePeriodicVestingAccount": "reads the periods in a file",
+  "svc.audit.v1beta1.Msg/SignProviderAttributes": "without pairs it asks for the attributes of the provider",
+  "svc.cert.v1beta1.Msg/CreateCertificate": "makes a key and a certificate, and keeps them in a file",
+  "svc.cert.v1beta1.Msg/RevokeCertificate": "finds the serial number in the certificate's file",
+  "svc.deployment.v1beta1.Msg/CreateDeployment": "reads a file, and may send a certificate first",
+  "svc.deployment.v1beta1.Msg/DepositDeployment": "the depositor is set only if it is not the owner",
+  "svc.deployment.v1beta1.Msg/UpdateDeployment": "reads a file, and compares it with the groups on the chain",
+  "svc.provider.v1beta1.Msg/CreateProvider": "reads a file",
+  "svc.provider.v1beta1.Msg/UpdateProvider": "reads a file",
+  // One command for all records and for one of them.
+  "sdk.bank.v1beta1.Query/AllBalances": "of one denomination with --denom",
+  "sdk.bank.v1beta1.Query/DenomMetadata": "of all denominations without an argument",
+  "sdk.bank.v1beta1.Query/TotalSupply": "of one denomination with --denom",
+  "sdk.distribution.v1beta1.Query/DelegationTotalRewards": "of one delegation with a second argument",
+  "sdk.evidence.v1beta1.Query/AllEvidence": "of all without an argument",
+  "sdk.evidence.v1beta1.Query/Evidence": "of all without an argument",
+  "svc.audit.v1beta1.Query/ProviderAttributes": "of one auditor with a second argument",
+  "svc.audit.v1beta1.Query/ProviderAuditorAttributes": "of all auditors without a second argument",
+};
+
+/** The signer of messages that no account can send: they are parts of proposals. */
+const AUTHORITY = "authority";
+/** Its rpcs are asked of chains that lack those of `sdk.gov.v1`. */
+const OLDER = ["sdk.gov.v1beta1.Msg", "sdk.gov.v1beta1.Query"];
 const TREES = [
   ["Msg", await wordsOf(txGroups()), OWN_TXS],
   ["Query", await wordsOf(queryGroups()), OWN_QUERIES],
@@ -45,6 +87,20 @@ describe.each(TREES)("commands of %s services", (service, commands, own) => {
       }),
     );
     expect(missing).toEqual([]);
+  });
+
+  test("an rpc is skipped for a reason", () => {
+    const skipped = services.flatMap(({ each }) =>
+      each.methods.filter((method) => cliOption(method)?.skip && !OLDER.includes(each.typeName)),
+    );
+    const ofAccounts = skipped.filter(({ input }) => signerPath(input) !== AUTHORITY);
+    const names = ofAccounts.map(({ parent, name }) => `${parent.typeName}/${name}`);
+    expect(names.filter((name) => BY_HAND[name] === undefined)).toEqual([]);
+    const ofService = Object.keys(BY_HAND).filter((name) => name.includes(`.${service}/`));
+    expect(
+      ofService.filter((name) => !names.includes(name)),
+      "these have commands of their own now",
+    ).toEqual([]);
   });
 
   test("those written by hand stand in the group of their module", () => {

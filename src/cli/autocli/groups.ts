@@ -1,4 +1,5 @@
 import { MODULES, type ModuleRow } from "../../wire/index.ts";
+import { QUERY_FLAGS } from "../command/global-flags.ts";
 import type { CommandSpec } from "../command/spec.ts";
 import { OWN_QUERIES, QUERY_COMMANDS } from "../query/commands.ts";
 import { OWN_TXS, TX_COMMANDS } from "../tx/commands.ts";
@@ -15,8 +16,18 @@ export function txGroups(): readonly CommandSpec[] {
 /** The group `query`: accounts, blocks and transactions, then one of each module with queries. */
 export function queryGroups(): readonly CommandSpec[] {
   const load = async () => (await import("./query.ts")).queryCommands;
-  return [...QUERY_COMMANDS, ...moduleGroups("Query", OWN_QUERIES, load)];
+  return [ACCOUNT, ...QUERY_COMMANDS, ...moduleGroups("Query", OWN_QUERIES, load)];
 }
+
+/** The most frequent query of `query auth`, without the name of the module. */
+const ACCOUNT: CommandSpec = {
+  name: "account",
+  args: "<address>",
+  summary: "Show an account's number, sequence and public key",
+  flags: QUERY_FLAGS,
+  example: "svc query account $ADDRESS",
+  load: async () => (await import("./query.ts")).loadQuery("auth", "account"),
+};
 
 type Make = (module: string, own: readonly CommandSpec[]) => CommandSpec[];
 

@@ -1,6 +1,6 @@
 import type { CommandSpec } from "../command/spec.ts";
 import { CHAIN_QUERIES } from "./chain/commands.ts";
-import { ACCOUNT, AUDIT, BANK, DISTRIBUTION, ESCROW, EVIDENCE, GOV } from "./modules/commands.ts";
+import { AUDIT, BANK, DISTRIBUTION, ESCROW, EVIDENCE, GOV } from "./modules/commands.ts";
 
 /** Queries that are more than one rpc, by module. */
 export const OWN_QUERIES: Readonly<Record<string, readonly CommandSpec[]>> = {
@@ -12,4 +12,4 @@ export const OWN_QUERIES: Readonly<Record<string, readonly CommandSpec[]>> = {
 };
 
 /** Queries of no module, or of one that is a single command. */
-export const QUERY_COMMANDS: readonly CommandSpec[] = [ACCOUNT, ...CHAIN_QUERIES, EVIDENCE];
+export const QUERY_COMMANDS: readonly CommandSpec[] = [...CHAIN_QUERIES, EVIDENCE];

@@ -115,6 +115,8 @@ function rewardRows({ A, B }: World): readonly Row[] {
     [tx("set-withdraw-addr", ""), 2, "<withdraw-addr>"],
     [tx("fund-community-pool", "0utoken"), 2, "<amount>"],
     [tx("fund-community-pool", "x"), 2, "<amount>: invalid coin"],
+    [tx("fund-validator-rewards-pool", "svc1abc", "5stake"), 2, "<validator-addr>"],
+    [tx("fund-validator-rewards-pool", operatorOf(A), "0utoken"), 2, "<amount>"],
   ];
 }
 

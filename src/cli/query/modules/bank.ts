@@ -1,6 +1,5 @@
 import { isDenom } from "../../../util/index.ts";
-import { Query as AuthQuery } from "../../../wire/gen/sdk/auth/v1beta1/auth_pb.js";
-import { Query as BankQuery } from "../../../wire/gen/sdk/bank/v1beta1/query_pb.js";
+import { Query } from "../../../wire/gen/sdk/bank/v1beta1/query_pb.js";
 import { isObject } from "../../../wire/index.ts";
 import type { CommandInput } from "../../command/spec.ts";
 import { createContext } from "../../context.ts";
@@ -17,10 +16,10 @@ export async function queryBalances(input: CommandInput): Promise<void> {
   const pagination = pageRequest(flags);
   const context = createContext(input);
   if (denom === undefined) {
-    printResult(await ask(context, BankQuery.method.allBalances, { address, pagination }), context.output, io);
+    printResult(await ask(context, Query.method.allBalances, { address, pagination }), context.output, io);
     return;
   }
-  const answer = await ask(context, BankQuery.method.balance, { address, denom: denomOf(denom, "--denom") });
+  const answer = await ask(context, Query.method.balance, { address, denom: denomOf(denom, "--denom") });
   printResult(isObject(answer) ? (answer.balance ?? null) : answer, context.output, io);
 }
 
@@ -32,10 +31,10 @@ export async function querySupply(input: CommandInput): Promise<void> {
   if (denom !== undefined) denomOf(denom, "--denom");
   const context = createContext(input);
   if (denom === undefined) {
-    printResult(await ask(context, BankQuery.method.totalSupply, { pagination }), context.output, io);
+    printResult(await ask(context, Query.method.totalSupply, { pagination }), context.output, io);
     return;
   }
-  const answer = await ask(context, BankQuery.method.supplyOf, { denom });
+  const answer = await ask(context, Query.method.supplyOf, { denom });
   printResult(isObject(answer) ? (answer.amount ?? null) : answer, context.output, io);
 }
 
@@ -51,20 +50,12 @@ export async function queryDenomMetadata(input: CommandInput): Promise<void> {
   const context = createContext(input);
   const answer =
     denom === undefined
-      ? await ask(context, BankQuery.method.denomsMetadata, { pagination })
-      : await ask(context, BankQuery.method.denomMetadata, { denom });
+      ? await ask(context, Query.method.denomsMetadata, { pagination })
+      : await ask(context, Query.method.denomMetadata, { denom });
   printResult(answer, context.output, io);
 }
 
 function denomOf(text: string, name: string): string {
   if (isDenom(text)) return text;
   throw usageError(`${name}: "${text.slice(0, 64)}" is not a denomination`);
-}
-
-/** `query account ADDRESS`. */
-export async function queryAccount(input: CommandInput): Promise<void> {
-  const address = addressArgument(input.args[0] ?? "", "address", input.flags);
-  const context = createContext(input);
-  const answer = await ask(context, AuthQuery.method.account, { address });
-  printResult(isObject(answer) ? (answer.account ?? null) : answer, context.output, input.io);
 }

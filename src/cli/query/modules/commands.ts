@@ -58,15 +58,6 @@ export const ESCROW: readonly CommandSpec[] = [
   },
 ];
 
-export const ACCOUNT: CommandSpec = {
-  name: "account",
-  args: "<address>",
-  summary: "Show an account's number, sequence and public key",
-  flags: QUERY_FLAGS,
-  example: "svc query account $ADDRESS",
-  load: async () => (await import("./bank.ts")).queryAccount,
-};
-
 export const EVIDENCE: CommandSpec = {
   name: "evidence",
   args: "[hash]",

@@ -149,6 +149,9 @@ describe("tx distribution", () => {
     expect(await messages("distribution", "fund-community-pool", "7uvec,5stake")).toEqual([
       distribution("MsgFundCommunityPool", { amount: [FIVE, { denom: "uvec", amount: "7" }], depositor: K0 }),
     ]);
+    expect(await messages("distribution", "fund-validator-rewards-pool", W, "5stake")).toEqual([
+      distribution("MsgDepositValidatorRewardsPool", { amount: [FIVE], depositor: K0, validator_address: W }),
+    ]);
   });
 
   describe("withdraw-all-rewards", () => {
