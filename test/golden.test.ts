@@ -204,6 +204,9 @@ const QUERIES: readonly string[] = [
   "query mint params",
   "query mint inflation",
   "query mint annual-provisions",
+  "query authz grants TENANT PROVIDER",
+  "query authz grants-by-granter TENANT",
+  "query authz grants-by-grantee TENANT",
 ];
 
 /** Queries of modules that other chains have: what is told of a chain without them. */
@@ -226,9 +229,6 @@ const ELSEWHERE: readonly string[] = [
   "query gov tally 1",
   "query gov params",
   "query gov param voting",
-  "query authz grants TENANT PROVIDER",
-  "query authz grants-by-granter TENANT",
-  "query authz grants-by-grantee TENANT",
   "query feegrant grant TENANT PROVIDER",
   "query feegrant grants-by-granter TENANT",
   "query feegrant grants-by-grantee TENANT",

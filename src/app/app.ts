@@ -1,4 +1,5 @@
 import { authModule, FEE_COLLECTOR } from "../modules/auth/index.ts";
+import { authzModule } from "../modules/authz/index.ts";
 import { type Accounts, type Bank, bankModule } from "../modules/bank/index.ts";
 import type { VestingAccounts, VestingBank } from "../modules/vesting/index.ts";
 import { type AnteOptions, type MessageService, type Module, messageService, Router } from "../runtime/index.ts";
@@ -47,7 +48,10 @@ export function moduleSet(more: (base: BaseKeepers) => readonly Module[]): Modul
 
 /** The modules of the chain. A module that no other calls is one line of `modules.ts`. */
 export function standardModules(): ModuleSet {
-  return moduleSet((base) => [...stakeModules(base), ...marketplaceModules(base), ...independentModules(base)]);
+  return moduleSet((base) => {
+    const authz = authzModule(base);
+    return [...stakeModules(base), authz.module, ...marketplaceModules(base), ...independentModules(base)];
+  });
 }
 
 function independentModules(base: BaseKeepers): Module[] {

@@ -41,8 +41,10 @@ export {
   StatusError,
 } from "./requests/query-failure.ts";
 export { checkAddress, checkAuthority, minimumsProblems, readState } from "./requests/requests.ts";
+export { readTime } from "./requests/times.ts";
 export { type MessageRoute, type QueryRoute, Router } from "./router.ts";
 export { type StoredAttribute, type StoredEvent, storedEvents } from "./run/logs.ts";
+export { failedMessage } from "./run/messages.ts";
 export {
   type CheckOutcome,
   type TxEnvironment,

@@ -10,6 +10,7 @@ import { file_comet_v1_types } from "./gen/comet/v1/types_pb.js";
 import { file_google_api_annotations } from "./gen/google/api/annotations_pb.js";
 import { file_sdk_auth_v1beta1_auth } from "./gen/sdk/auth/v1beta1/auth_pb.js";
 import { file_sdk_authz_v1beta1_authz } from "./gen/sdk/authz/v1beta1/authz_pb.js";
+import { file_sdk_authz_v1beta1_genesis } from "./gen/sdk/authz/v1beta1/genesis_pb.js";
 import { file_sdk_authz_v1beta1_query } from "./gen/sdk/authz/v1beta1/query_pb.js";
 import { file_sdk_authz_v1beta1_tx } from "./gen/sdk/authz/v1beta1/tx_pb.js";
 import { file_sdk_bank_v1beta1_authz } from "./gen/sdk/bank/v1beta1/authz_pb.js";
@@ -33,6 +34,7 @@ import { file_sdk_distribution_v1beta1_query } from "./gen/sdk/distribution/v1be
 import { file_sdk_distribution_v1beta1_tx } from "./gen/sdk/distribution/v1beta1/tx_pb.js";
 import { file_sdk_evidence_v1beta1_query } from "./gen/sdk/evidence/v1beta1/query_pb.js";
 import { file_sdk_feegrant_v1beta1_feegrant } from "./gen/sdk/feegrant/v1beta1/feegrant_pb.js";
+import { file_sdk_feegrant_v1beta1_genesis } from "./gen/sdk/feegrant/v1beta1/genesis_pb.js";
 import { file_sdk_feegrant_v1beta1_query } from "./gen/sdk/feegrant/v1beta1/query_pb.js";
 import { file_sdk_feegrant_v1beta1_tx } from "./gen/sdk/feegrant/v1beta1/tx_pb.js";
 import { file_sdk_gov_v1_gov } from "./gen/sdk/gov/v1/gov_pb.js";
@@ -88,6 +90,7 @@ export const PROTO_FILES: readonly ProtoFile[] = [
   { package: "google.api", file: () => file_google_api_annotations },
   { package: "sdk.auth.v1beta1", file: () => file_sdk_auth_v1beta1_auth },
   { package: "sdk.authz.v1beta1", file: () => file_sdk_authz_v1beta1_authz },
+  { package: "sdk.authz.v1beta1", file: () => file_sdk_authz_v1beta1_genesis },
   { package: "sdk.authz.v1beta1", file: () => file_sdk_authz_v1beta1_query },
   { package: "sdk.authz.v1beta1", file: () => file_sdk_authz_v1beta1_tx },
   { package: "sdk.bank.v1beta1", file: () => file_sdk_bank_v1beta1_authz },
@@ -111,6 +114,7 @@ export const PROTO_FILES: readonly ProtoFile[] = [
   { package: "sdk.distribution.v1beta1", file: () => file_sdk_distribution_v1beta1_tx },
   { package: "sdk.evidence.v1beta1", file: () => file_sdk_evidence_v1beta1_query },
   { package: "sdk.feegrant.v1beta1", file: () => file_sdk_feegrant_v1beta1_feegrant },
+  { package: "sdk.feegrant.v1beta1", file: () => file_sdk_feegrant_v1beta1_genesis },
   { package: "sdk.feegrant.v1beta1", file: () => file_sdk_feegrant_v1beta1_query },
   { package: "sdk.feegrant.v1beta1", file: () => file_sdk_feegrant_v1beta1_tx },
   { package: "sdk.gov.v1", file: () => file_sdk_gov_v1_gov },

@@ -17,6 +17,7 @@ export const STORE = "bank";
 
 /** What transfers need to know of accounts. */
 export interface Accounts {
+  has(ctx: Context, address: Uint8Array): boolean;
   ensure(ctx: Context, address: Uint8Array): void;
   isModuleAccount(address: Uint8Array): boolean;
   /** What of an account's coins may not be spent now; accounts of modules have none. */

@@ -1,9 +1,10 @@
-import { create } from "@bufbuild/protobuf";
+import { create, type DescMessage } from "@bufbuild/protobuf";
 import { equalBytes, sdkErrors } from "../../util/index.ts";
 import {
   type Any,
   decodeAddress,
   encodeAddress,
+  findTypeUrl,
   messageSigners,
   namespaceOf,
   packAny,
@@ -31,6 +32,8 @@ export interface NestedMessage extends Unpacked {
  * it before the router exists; it is used when all modules are there.
  */
 export interface MessageService {
+  /** The type of messages of a type URL in either spelling, where there is a handler for them. */
+  find(typeUrl: string): DescMessage | undefined;
   /**
    * Reads messages strictly and makes the checks that need no state: there is a handler (`sdk/6`), its own check passes,
    * one account signs each (`sdk/4`), and neither their number nor their nesting is beyond the limits (`sdk/18`). Costs
@@ -40,10 +43,12 @@ export interface MessageService {
   /** The same, and `signer` signs every one of them (`sdk/4`). For a handler's check without state. */
   check(messages: readonly Any[], signer: Uint8Array): void;
   /**
-   * Checks the messages and runs them in order for `signer`: all of them, or the error of the first that failed and no
-   * change. Gas is that of `ctx`, and of the price list of their modules; events come out in `ctx`. Returns the responses,
-   * their type URLs in the spelling of the messages.
+   * Runs one message that was read, whoever signs it: the caller knows that they agree. Gas is that of `ctx`, and of the
+   * price list of the message's module; events come out in `ctx`. An error leaves no change. Returns the response, its type
+   * URL in the spelling of the message.
    */
+  run(ctx: Context, message: NestedMessage): Any;
+  /** Checks messages for `signer` and runs them in order: all, or the error of the first that failed and no change. */
   execute(ctx: Context, messages: readonly Any[], signer: Uint8Array): readonly Any[];
 }
 
@@ -82,21 +87,35 @@ class RoutedMessages implements MessageService {
     for (const message of this.read(messages)) checkSigner(message, signer);
   }
 
+  find(typeUrl: string): DescMessage | undefined {
+    const schema = findTypeUrl(typeUrl);
+    return schema === undefined ? undefined : this.#router().message(schema)?.method.input;
+  }
+
   execute(ctx: Context, messages: readonly Any[], signer: Uint8Array): readonly Any[] {
     const read = this.read(messages);
+    return ctx.attempt((branch) =>
+      read.map((message, index) => {
+        try {
+          checkSigner(message, signer);
+          return this.run(branch, message);
+        } catch (error) {
+          throw failedMessage(error, index);
+        }
+      }),
+    );
+  }
+
+  run(ctx: Context, message: NestedMessage): Any {
+    const route = routeOf(message, this.#router());
+    const { output, handle } = route.method;
     this.#running += 1;
     try {
       checkNesting(this.#running);
-      return ctx.attempt((branch) =>
-        read.map((message, index) => {
-          try {
-            checkSigner(message, signer);
-            return this.#run(branch, message);
-          } catch (error) {
-            throw failedMessage(error, index);
-          }
-        }),
-      );
+      return ctx.attempt((branch) => {
+        const response = handle(branch.with({ gas: chargeMessage(branch, route) }), message.value);
+        return packAny(output, create(output, response), namespaceOf(message.typeUrl));
+      });
     } finally {
       this.#running -= 1;
     }
@@ -108,13 +127,6 @@ class RoutedMessages implements MessageService {
     const message = { ...unpacked, signer: onlySigner(unpacked) };
     this.#known.set(any, message);
     return message;
-  }
-
-  #run(ctx: Context, message: NestedMessage): Any {
-    const route = routeOf(message, this.#router());
-    const { output, handle } = route.method;
-    const response = create(output, handle(ctx.with({ gas: chargeMessage(ctx, route) }), message.value));
-    return packAny(output, response, namespaceOf(message.typeUrl));
   }
 }
 

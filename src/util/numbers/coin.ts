@@ -72,6 +72,15 @@ export function sumCoins(...lists: readonly (readonly IntCoin[])[]): IntCoin[] {
     .map(([denom, amount]) => ({ denom, amount }));
 }
 
+/** What is left of coins after others are taken: sorted, without zeros; undefined where they are not enough. */
+export function subtractCoins(from: readonly IntCoin[], taken: readonly IntCoin[]): IntCoin[] | undefined {
+  const left = sumCoins(
+    from,
+    taken.map(({ denom, amount }) => ({ denom, amount: -amount })),
+  );
+  return left.some(({ amount }) => amount < 0n) ? undefined : left;
+}
+
 /** `5000000utoken`. */
 export function formatCoin(coin: { denom: string; amount: bigint | string }): string {
   return `${coin.amount}${coin.denom}`;

@@ -2,6 +2,7 @@
 import type { ErrorFactory } from "../../util/index.ts";
 import { auditErrors } from "./audit.ts";
 import { authErrors } from "./auth.ts";
+import { authzErrors } from "./authz.ts";
 import { bankErrors } from "./bank.ts";
 import { certErrors } from "./cert.ts";
 import { deploymentErrors } from "./deployment.ts";
@@ -18,6 +19,7 @@ import { vestingErrors } from "./stake/vesting.ts";
 export const MODULE_ERRORS: readonly (readonly [string, Readonly<Record<string, ErrorFactory>>])[] = [
   ["audit", auditErrors],
   ["auth", authErrors],
+  ["authz", authzErrors],
   ["bank", bankErrors],
   ["cert", certErrors],
   ["deployment", deploymentErrors],
@@ -33,6 +35,7 @@ export const MODULE_ERRORS: readonly (readonly [string, Readonly<Record<string, 
 
 export { auditErrors } from "./audit.ts";
 export { authErrors } from "./auth.ts";
+export { authzErrors } from "./authz.ts";
 export { bankErrors } from "./bank.ts";
 export { certErrors } from "./cert.ts";
 export { deploymentErrors } from "./deployment.ts";

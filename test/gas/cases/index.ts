@@ -1,6 +1,7 @@
 import { BANK } from "./bank.ts";
 import { CERTIFICATES } from "./certificates.ts";
 import { DEPLOYMENTS } from "./deployments.ts";
+import { GRANTS } from "./grants.ts";
 import { MARKET } from "./market.ts";
 import type { Cases } from "./prepare.ts";
 import { PROVIDER_CASES } from "./providers.ts";
@@ -11,6 +12,7 @@ export { deployed, type GasCase, newWorld, TENANT, withBids } from "./prepare.ts
 export const CASES: Cases = {
   ...BANK,
   ...CERTIFICATES,
+  ...GRANTS,
   ...PROVIDER_CASES,
   ...DEPLOYMENTS,
   ...MARKET,

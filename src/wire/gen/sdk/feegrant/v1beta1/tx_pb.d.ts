@@ -83,6 +83,34 @@ export declare type MsgRevokeAllowanceResponse = Message<"sdk.feegrant.v1beta1.M
 export declare const MsgRevokeAllowanceResponseSchema: GenMessage<MsgRevokeAllowanceResponse>;
 
 /**
+ * @generated from message sdk.feegrant.v1beta1.MsgPruneAllowances
+ */
+export declare type MsgPruneAllowances = Message<"sdk.feegrant.v1beta1.MsgPruneAllowances"> & {
+  /**
+   * @generated from field: string pruner = 1;
+   */
+  pruner: string;
+};
+
+/**
+ * Describes the message sdk.feegrant.v1beta1.MsgPruneAllowances.
+ * Use `create(MsgPruneAllowancesSchema)` to create a new message.
+ */
+export declare const MsgPruneAllowancesSchema: GenMessage<MsgPruneAllowances>;
+
+/**
+ * @generated from message sdk.feegrant.v1beta1.MsgPruneAllowancesResponse
+ */
+export declare type MsgPruneAllowancesResponse = Message<"sdk.feegrant.v1beta1.MsgPruneAllowancesResponse"> & {
+};
+
+/**
+ * Describes the message sdk.feegrant.v1beta1.MsgPruneAllowancesResponse.
+ * Use `create(MsgPruneAllowancesResponseSchema)` to create a new message.
+ */
+export declare const MsgPruneAllowancesResponseSchema: GenMessage<MsgPruneAllowancesResponse>;
+
+/**
  * @generated from service sdk.feegrant.v1beta1.Msg
  */
 export declare const Msg: GenService<{
@@ -101,6 +129,14 @@ export declare const Msg: GenService<{
     methodKind: "unary";
     input: typeof MsgRevokeAllowanceSchema;
     output: typeof MsgRevokeAllowanceResponseSchema;
+  },
+  /**
+   * @generated from rpc sdk.feegrant.v1beta1.Msg.PruneAllowances
+   */
+  pruneAllowances: {
+    methodKind: "unary";
+    input: typeof MsgPruneAllowancesSchema;
+    output: typeof MsgPruneAllowancesResponseSchema;
   },
 }>;
 

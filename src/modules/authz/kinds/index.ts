@@ -1,0 +1,46 @@
+import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
+import type { NestedMessage } from "../../../runtime/index.ts";
+import { sdkErrors } from "../../../util/index.ts";
+import { type Any, type Namespace, packAny, toNamespace, unpackAny } from "../../../wire/index.ts";
+import { genericKind } from "./generic.ts";
+import type { Kind } from "./kind.ts";
+import { sendKind } from "./send.ts";
+import { stakeKind } from "./stake.ts";
+
+const KINDS: readonly Kind[] = [genericKind, sendKind, stakeKind];
+
+/** An authorization with what it is. */
+export interface Authorization {
+  readonly kind: Kind;
+  readonly value: MessageShape<DescMessage>;
+  /** Of the messages that it allows, in our spelling. */
+  readonly typeUrl: string;
+}
+
+/** Reads an authorization and makes the checks that need no state. Throws `sdk/29` for what is none. */
+export function readAuthorization(any: Any | undefined): Authorization {
+  if (any === undefined) throw sdkErrors.invalidType("authorization is nil");
+  const { schema, value: given } = unpackAny(any);
+  const kind = KINDS.find((each) => each.schema === schema);
+  if (kind === undefined) throw sdkErrors.invalidType(`${any.typeUrl} is not an authorization`);
+  const value = kind.check(given);
+  return { kind, value, typeUrl: kind.typeUrl(value) };
+}
+
+/** An authorization as it is stored. */
+export function packAuthorization({ kind, value }: Authorization): Any {
+  return packAny(kind.schema, value);
+}
+
+/** What is left of an authorization when a message has used it; undefined for nothing. */
+export function useAuthorization({ kind, value }: Authorization, message: NestedMessage): Any | undefined {
+  const left = kind.use(value, message);
+  return left === undefined ? undefined : packAny(kind.schema, left);
+}
+
+/** A stored authorization in the spelling of a question: its own type, and that of its messages where it names one. */
+export function spelledAuthorization(any: Any | undefined, namespace: Namespace): Any {
+  const { kind, value, typeUrl } = readAuthorization(any);
+  const spelled = kind === genericKind ? { ...value, msg: toNamespace(typeUrl, namespace) } : value;
+  return packAny(kind.schema, spelled, namespace);
+}

@@ -1,0 +1,18 @@
+import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
+import type { NestedMessage } from "../../../runtime/index.ts";
+
+/** A kind of authorization: what it allows, and what is left of it when it is used. */
+export interface Kind<D extends DescMessage = DescMessage> {
+  readonly schema: D;
+  /** Type URL of the messages that it allows. */
+  typeUrl(authorization: MessageShape<D>): string;
+  /** The checks that need no state; returns the authorization in its one form, as it is stored. */
+  check(authorization: MessageShape<D>): MessageShape<D>;
+  /** Throws unless the message is allowed; returns what is left, undefined for nothing. */
+  use(authorization: MessageShape<D>, message: NestedMessage): MessageShape<D> | undefined;
+}
+
+/** Types a kind by its message; those who hold several do not know their types. */
+export function defineKind<D extends DescMessage>(kind: Kind<D>): Kind {
+  return kind as unknown as Kind;
+}
