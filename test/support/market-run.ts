@@ -3,13 +3,14 @@ import type { SvcApplication } from "../../src/app/index.ts";
 import { defaultParams as deploymentParams } from "../../src/modules/deployment/params.ts";
 import { defaultParams as escrowParams } from "../../src/modules/escrow/genesis.ts";
 import { defaultParams } from "../../src/modules/market/params.ts";
-import { marketOperations, pickOperation, type SimAction, simRandom } from "../../src/modules/market/testing/sim.ts";
 import { type TestChain, type TestKey, testChain } from "../../src/testing/index.ts";
 import { CoinSchema } from "../../src/wire/gen/sdk/base/v1beta1/coin_pb.js";
 import { GenesisStateSchema as DeploymentGenesis } from "../../src/wire/gen/svc/deployment/v1beta1/deployment_pb.js";
 import { GenesisStateSchema as EscrowGenesis } from "../../src/wire/gen/svc/escrow/v1beta1/escrow_pb.js";
 import { GenesisStateSchema } from "../../src/wire/gen/svc/market/v1beta1/market_pb.js";
 import { toJson } from "../../src/wire/index.ts";
+import { marketOperations } from "./simulation/market.ts";
+import { pickOperation, type SimAction, simRandom } from "./simulation/operation.ts";
 
 const TENANTS = ["alice", "bob", "carol"];
 const PROVIDERS = ["p1", "p2", "p3", "p4"];

@@ -1,33 +1,10 @@
-import { create, type Message } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
+import { pickOperation, type SimRandom, simRandom } from "../../../test/support/simulation/operation.ts";
+import { stakeOperations } from "../../../test/support/simulation/stake.ts";
 import type { Misbehavior } from "../../abci/index.ts";
 import { consensusAddress } from "../../crypto/index.ts";
-import {
-  consensusKey,
-  createValidatorMessage,
-  operatorAddress,
-  type TestChain,
-  type TestKey,
-  testChain,
-  testKey,
-} from "../../testing/index.ts";
+import { consensusKey, type TestChain, testChain, testKey } from "../../testing/index.ts";
 import { NATIVE_DENOM, toHex } from "../../util/index.ts";
-import { MsgSendSchema } from "../../wire/gen/sdk/bank/v1beta1/tx_pb.js";
-import {
-  MsgDepositValidatorRewardsPoolSchema,
-  MsgFundCommunityPoolSchema,
-  MsgSetWithdrawAddressSchema,
-  MsgWithdrawDelegatorRewardSchema,
-  MsgWithdrawValidatorCommissionSchema,
-} from "../../wire/gen/sdk/distribution/v1beta1/tx_pb.js";
-import { MsgUnjailSchema } from "../../wire/gen/sdk/slashing/v1beta1/tx_pb.js";
-import { Query } from "../../wire/gen/sdk/staking/v1beta1/query_pb.js";
-import {
-  MsgBeginRedelegateSchema,
-  MsgCancelUnbondingDelegationSchema,
-  MsgDelegateSchema,
-  MsgUndelegateSchema,
-} from "../../wire/gen/sdk/staking/v1beta1/tx_pb.js";
 
 /** A run with a given seed repeats with `STAKE_SIM_SEED`; further runs take the seeds behind it. */
 const RUNS = Number(process.env.STAKE_SIM_RUNS ?? 1);
@@ -38,106 +15,6 @@ const OPERATORS = ["o1", "o2", "o3", "o4", "o5"];
 /** Holders some or all of whose coins are locked: evenly freed, in periods, at one time and never. */
 const LOCKED = ["even", "steps", "late", "never"];
 const DELEGATORS = ["alice", "bob", "carol", "dave", ...LOCKED];
-
-interface Random {
-  int(below: number): number;
-  pick<T>(list: readonly [T, ...T[]]): T;
-}
-
-/** One kind of thing that holders do, how often, and the message for it. */
-type Operation = readonly [name: string, weight: number, build: (world: World, from: TestKey) => Message];
-
-interface World {
-  readonly chain: TestChain;
-  readonly random: Random;
-  operator(): string;
-  coin(): { readonly denom: string; readonly amount: string };
-}
-
-const key = (chain: TestChain, names: readonly string[], random: Random): TestKey =>
-  chain.key(names[random.int(names.length)] ?? "");
-
-const OPERATIONS: readonly Operation[] = [
-  ["become", 6, ({ coin }, from) => createValidatorMessage(from, { amount: BigInt(coin().amount) })],
-  [
-    "delegate",
-    20,
-    ({ operator, coin }, from) =>
-      create(MsgDelegateSchema, { delegatorAddress: from.address, validatorAddress: operator(), amount: coin() }),
-  ],
-  [
-    "unbond",
-    14,
-    ({ operator, coin }, from) =>
-      create(MsgUndelegateSchema, { delegatorAddress: from.address, validatorAddress: operator(), amount: coin() }),
-  ],
-  [
-    "redelegate",
-    12,
-    ({ operator, coin }, from) =>
-      create(MsgBeginRedelegateSchema, {
-        delegatorAddress: from.address,
-        validatorSrcAddress: operator(),
-        validatorDstAddress: operator(),
-        amount: coin(),
-      }),
-  ],
-  ["cancel", 6, cancel],
-  [
-    "withdraw",
-    12,
-    ({ operator }, from) =>
-      create(MsgWithdrawDelegatorRewardSchema, { delegatorAddress: from.address, validatorAddress: operator() }),
-  ],
-  [
-    "commission",
-    5,
-    (_, from) => create(MsgWithdrawValidatorCommissionSchema, { validatorAddress: operatorAddress(from) }),
-  ],
-  [
-    "address",
-    3,
-    ({ chain, random }, from) =>
-      create(MsgSetWithdrawAddressSchema, {
-        delegatorAddress: from.address,
-        withdrawAddress: key(chain, DELEGATORS, random).address,
-      }),
-  ],
-  ["fund", 2, ({ coin }, from) => create(MsgFundCommunityPoolSchema, { depositor: from.address, amount: [coin()] })],
-  [
-    "deposit",
-    3,
-    ({ operator, coin }, from) =>
-      create(MsgDepositValidatorRewardsPoolSchema, {
-        depositor: from.address,
-        validatorAddress: operator(),
-        amount: [coin()],
-      }),
-  ],
-  [
-    "send",
-    6,
-    ({ chain, random, coin }, from) =>
-      create(MsgSendSchema, {
-        fromAddress: from.address,
-        toAddress: key(chain, DELEGATORS, random).address,
-        amount: [coin()],
-      }),
-  ],
-  ["unjail", 6, (_, from) => create(MsgUnjailSchema, { validatorAddr: operatorAddress(from) })],
-];
-
-function cancel({ chain, coin, operator }: World, from: TestKey): Message {
-  const asked = { delegatorAddr: from.address };
-  const [found] = chain.query(Query.method.delegatorUnbondingDelegations, asked).unbondingResponses;
-  const [entry] = found?.entries ?? [];
-  return create(MsgCancelUnbondingDelegationSchema, {
-    delegatorAddress: from.address,
-    validatorAddress: found?.validatorAddress ?? operator(),
-    amount: entry === undefined ? coin() : { denom: NATIVE_DENOM, amount: `${BigInt(entry.balance) / 2n + 1n}` },
-    creationHeight: entry?.creationHeight ?? 1n,
-  });
-}
 
 /** Everything is short: three validators, a minute of unbonding, a window of ten blocks, large penalties. */
 function stakeChain(): TestChain {
@@ -190,48 +67,24 @@ function lockedAccounts(): object[] {
   }));
 }
 
-function makeRandom(seed: number): Random {
-  let state = seed >>> 0;
-  const int = (below: number): number => {
-    state = (state + 0x9e3779b9) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 16), 0x21f0aaad);
-    mixed = Math.imul(mixed ^ (mixed >>> 15), 0x735a2d97);
-    return ((mixed ^ (mixed >>> 15)) >>> 0) % below;
-  };
-  return { int, pick: (list) => list[int(list.length)] ?? list[0] };
-}
-
-/** One of the operations, by weight. */
-function draw(random: Random): Operation | undefined {
-  let left = random.int(OPERATIONS.reduce((sum, [, weight]) => sum + weight, 0));
-  return OPERATIONS.find(([, weight]) => {
-    left -= weight;
-    return left < 0;
-  });
-}
-
 /** All invariants are checked behind every block. Returns how often each operation came out how. */
 function simulate(chain: TestChain, seed: number, blocks: number): Map<string, number> {
-  const random = makeRandom(seed);
+  const random = simRandom(seed);
   const outcomes = new Map<string, number>();
-  const world: World = {
-    chain,
-    random,
-    operator: () => operatorAddress(key(chain, OPERATORS, random)),
-    coin: () => ({
-      denom: NATIVE_DENOM,
-      amount: `${BigInt(1 + random.int(1000)) * random.pick([1n, 997n, 10_007n, 1_000_003n])}`,
-    }),
-  };
+  const keys = (names: readonly string[]) => names.map((name) => chain.key(name));
+  const [operators, holders] = [keys(OPERATORS), keys([...OPERATORS, ...DELEGATORS])];
+  const query = chain.query.bind(chain);
+  const world = { random, operators, holders, query, height: () => chain.height };
   for (let block = 0; block < blocks; block++) {
     const names: string[] = [];
     const txs: Uint8Array[] = [];
-    for (const name of [...OPERATORS, ...DELEGATORS].filter(() => random.int(3) === 0)) {
-      const operation = draw(random);
-      if (operation === undefined) continue;
+    for (const from of world.holders.filter(() => random.int(3) === 0)) {
+      const operation = pickOperation(stakeOperations, random);
+      const action = operation?.build({ ...world, sender: from });
+      if (operation === undefined || action === undefined) continue;
       const fee = [{ denom: NATIVE_DENOM, amount: BigInt(1 + random.int(5000)) }];
-      txs.push(chain.sign(operation[2](world, chain.key(name)), { from: chain.key(name), fee }));
-      names.push(operation[0]);
+      txs.push(chain.sign(action.message, { from, fee }));
+      names.push(operation.name);
     }
     if (random.int(6) === 0) toggleAbsence(chain, random);
     const results = chain.block(txs, random.int(60) === 0 ? [doubleSign(chain, random)] : []);
@@ -244,12 +97,12 @@ function simulate(chain: TestChain, seed: number, blocks: number): Map<string, n
   return outcomes;
 }
 
-function toggleAbsence(chain: TestChain, random: Random): void {
+function toggleAbsence(chain: TestChain, random: SimRandom): void {
   const id = toHex(consensusKey(OPERATORS[random.int(OPERATORS.length)] ?? ""));
   if (!chain.voters.absent.delete(id)) chain.voters.absent.add(id);
 }
 
-function doubleSign(chain: TestChain, random: Random): Misbehavior {
+function doubleSign(chain: TestChain, random: SimRandom): Misbehavior {
   const address = consensusAddress(consensusKey(OPERATORS[random.int(OPERATORS.length)] ?? ""));
   const height = chain.height - BigInt(random.int(5));
   return {
@@ -272,7 +125,7 @@ describe("random holders and operators", () => {
       if (process.env.STAKE_SIM_VERBOSE !== undefined) console.log(outcomes);
       chain.exportTwice();
       if (BLOCKS < 250) return;
-      const undone = OPERATIONS.filter(([name]) => !outcomes.has(`${name}: done`)).map(([name]) => name);
+      const undone = stakeOperations.filter(({ name }) => !outcomes.has(`${name}: done`)).map(({ name }) => name);
       expect(undone).toEqual([]);
       const wanted = ["slash", "liveness", "complete_unbonding", "complete_redelegation", "rewards"];
       expect(wanted.filter((type) => !outcomes.has(type))).toEqual([]);

@@ -1,5 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
+import { marketOperations } from "../../../test/support/simulation/market.ts";
+import { pickOperation, type SimAction, simRandom } from "../../../test/support/simulation/operation.ts";
 import { DEFAULT_CONSENSUS_PARAMS, type FinalizeBlock, NO_VOTERS } from "../../abci/index.ts";
 import { createApp, type SvcApplication } from "../../app/index.ts";
 import { memoryDatabase } from "../../store/index.ts";
@@ -9,7 +11,6 @@ import { CoinSchema } from "../../wire/gen/sdk/base/v1beta1/coin_pb.js";
 import { GenesisStateSchema as DeploymentGenesis } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
 import { toJson } from "../../wire/index.ts";
 import { defaultParams as deploymentParams } from "../deployment/params.ts";
-import { marketOperations, pickOperation, type SimAction, simRandom } from "./testing/sim.ts";
 
 const BLOCKS = 120;
 const SEED = Number(process.env.MARKET_SIM_SEED ?? 4712);

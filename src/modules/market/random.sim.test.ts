@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { keyOf, simulateMarket } from "../../../test/support/market-run.ts";
+import { closeEverything, marketOperations } from "../../../test/support/simulation/market.ts";
 import { moduleAddress } from "../../crypto/index.ts";
 import type { TestChain } from "../../testing/index.ts";
 import { toHex } from "../../util/index.ts";
 import { encodeAddress } from "../../wire/index.ts";
-import { closeEverything, marketOperations } from "./testing/sim.ts";
 
 /** A run with a given seed repeats with `MARKET_SIM_SEED`; further runs take the seeds behind it. */
 const RUNS = Number(process.env.MARKET_SIM_RUNS ?? 1);

@@ -1,11 +1,11 @@
-import { create, type DescMethod, type Message, type MessageInitShape, type MessageShape } from "@bufbuild/protobuf";
-import { DEC_ONE, NATIVE_DENOM, toUtf8 } from "../../../util/index.ts";
+import { create } from "@bufbuild/protobuf";
+import { DEC_ONE, NATIVE_DENOM, toUtf8 } from "../../../src/util/index.ts";
 import {
   type Deployment,
   Deployment_State,
   Group_State,
-} from "../../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
-import { Query as DeploymentQuery } from "../../../wire/gen/svc/deployment/v1beta1/query_pb.js";
+} from "../../../src/wire/gen/svc/deployment/v1beta1/deployment_pb.js";
+import { Query as DeploymentQuery } from "../../../src/wire/gen/svc/deployment/v1beta1/query_pb.js";
 import {
   MsgCloseDeploymentSchema,
   MsgCloseGroupSchema,
@@ -14,8 +14,8 @@ import {
   MsgPauseGroupSchema,
   MsgStartGroupSchema,
   MsgUpdateDeploymentSchema,
-} from "../../../wire/gen/svc/deployment/v1beta1/tx_pb.js";
-import { Query } from "../../../wire/gen/svc/market/v1beta1/query_pb.js";
+} from "../../../src/wire/gen/svc/deployment/v1beta1/tx_pb.js";
+import { Query } from "../../../src/wire/gen/svc/market/v1beta1/query_pb.js";
 import {
   MsgCloseBidSchema,
   MsgCloseLeaseSchema,
@@ -23,68 +23,25 @@ import {
   MsgCreateLeaseSchema,
   MsgWithdrawLeaseSchema,
   MsgWithdrawLeasesSchema,
-} from "../../../wire/gen/svc/market/v1beta1/tx_pb.js";
+} from "../../../src/wire/gen/svc/market/v1beta1/tx_pb.js";
 import {
   MsgCreateProviderSchema,
   MsgDeleteProviderSchema,
   MsgUpdateProviderSchema,
-} from "../../../wire/gen/svc/provider/v1beta1/provider_pb.js";
-import type { BidKey, DeploymentKey } from "../../../wire/index.ts";
+} from "../../../src/wire/gen/svc/provider/v1beta1/provider_pb.js";
+import type { BidKey, DeploymentKey } from "../../../src/wire/index.ts";
+import type { SimAction, SimOperation, SimRandom, SimWorld } from "./operation.ts";
 
-/** Numbers from a seed: the same seed gives the same run. */
-export interface SimRandom {
-  /** From 0 up to and without `below`. */
-  int(below: number): number;
-  pick<T>(list: readonly T[]): T | undefined;
-}
-
-/** What operations see of the chain. */
-export interface SimWorld {
-  readonly random: SimRandom;
+/** Who takes part in the market. */
+export interface MarketSimWorld extends SimWorld {
+  /** bech32 */
   readonly tenants: readonly string[];
+  /** bech32 */
   readonly providers: readonly string[];
-  /** Of the last block. */
-  height(): bigint;
-  query<M extends DescMethod>(method: M, request: MessageInitShape<M["input"]>): MessageShape<M["output"]>;
-}
-
-/** A message that an operation wants sent. It may be one that the chain refuses. */
-export interface SimAction {
-  readonly signer: string;
-  readonly message: Message;
-}
-
-/** One kind of thing that people do; `build` is undefined where there is nothing to do it to. */
-export interface SimOperation {
-  readonly name: string;
-  readonly weight: number;
-  build(world: SimWorld): SimAction | undefined;
-}
-
-/** A generator of 32-bit numbers (splitmix32). */
-export function simRandom(seed: number): SimRandom {
-  let state = seed >>> 0;
-  const next = (): number => {
-    state = (state + 0x9e3779b9) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 16), 0x21f0aaad);
-    mixed = Math.imul(mixed ^ (mixed >>> 15), 0x735a2d97);
-    return (mixed ^ (mixed >>> 15)) >>> 0;
-  };
-  const int = (below: number): number => next() % below;
-  return { int, pick: (list) => (list.length === 0 ? undefined : list[int(list.length)]) };
-}
-
-/** Draws an operation by its weight. */
-export function pickOperation(operations: readonly SimOperation[], random: SimRandom): SimOperation | undefined {
-  let left = random.int(operations.reduce((sum, { weight }) => sum + weight, 0));
-  return operations.find(({ weight }) => {
-    left -= weight;
-    return left < 0;
-  });
 }
 
 /** Everything tenants and providers do, mostly sensible, now and then not. */
-export const marketOperations: readonly SimOperation[] = [
+export const marketOperations: readonly SimOperation<MarketSimWorld>[] = [
   { name: "create-provider", weight: 6, build: createProvider },
   { name: "update-provider", weight: 2, build: updateProvider },
   { name: "delete-provider", weight: 2, build: deleteProvider },
@@ -111,11 +68,11 @@ const REGIONS = ["eu", "us"];
 const DSEQS = 40;
 const FAR_ABOVE = 1000n;
 
-function createProvider({ random, providers }: SimWorld): SimAction | undefined {
+function createProvider({ random, providers }: MarketSimWorld): SimAction | undefined {
   return providerAction(random, random.pick(providers), MsgCreateProviderSchema);
 }
 
-function updateProvider({ random, providers }: SimWorld): SimAction | undefined {
+function updateProvider({ random, providers }: MarketSimWorld): SimAction | undefined {
   return providerAction(random, random.pick(providers), MsgUpdateProviderSchema);
 }
 
@@ -133,12 +90,12 @@ function providerAction(
   };
 }
 
-function deleteProvider({ random, providers }: SimWorld): SimAction | undefined {
+function deleteProvider({ random, providers }: MarketSimWorld): SimAction | undefined {
   const owner = random.pick(providers);
   return owner === undefined ? undefined : { signer: owner, message: create(MsgDeleteProviderSchema, { owner }) };
 }
 
-function createDeployment({ random, tenants, height }: SimWorld): SimAction | undefined {
+function createDeployment({ random, tenants, height }: MarketSimWorld): SimAction | undefined {
   const owner = random.pick(tenants);
   if (owner === undefined) return undefined;
   const lowest = height() > BigInt(DSEQS) ? height() - BigInt(DSEQS / 2) : 1n;
@@ -170,7 +127,7 @@ function group(random: SimRandom, name: string) {
   };
 }
 
-function depositDeployment(world: SimWorld): SimAction | undefined {
+function depositDeployment(world: MarketSimWorld): SimAction | undefined {
   const { random, tenants, providers } = world;
   const id = anyDeployment(world);
   const signer = random.int(3) === 0 ? random.pick([...tenants, ...providers]) : id?.owner;
@@ -179,20 +136,20 @@ function depositDeployment(world: SimWorld): SimAction | undefined {
   return { signer, message: create(MsgDepositDeploymentSchema, { id, amount, depositor: signer }) };
 }
 
-function updateDeployment(world: SimWorld): SimAction | undefined {
+function updateDeployment(world: MarketSimWorld): SimAction | undefined {
   const id = anyDeployment(world);
   if (id === undefined) return undefined;
   const version = new Uint8Array(32).fill(world.random.int(256));
   return { signer: id.owner, message: create(MsgUpdateDeploymentSchema, { id, version }) };
 }
 
-function closeDeployment(world: SimWorld): SimAction | undefined {
+function closeDeployment(world: MarketSimWorld): SimAction | undefined {
   const id = anyDeployment(world);
   return id === undefined ? undefined : { signer: id.owner, message: create(MsgCloseDeploymentSchema, { id }) };
 }
 
 function groupAction(
-  world: SimWorld,
+  world: MarketSimWorld,
   schema: typeof MsgCloseGroupSchema | typeof MsgPauseGroupSchema,
 ): SimAction | undefined {
   const id = anyDeployment(world);
@@ -205,7 +162,7 @@ function groupAction(
 }
 
 /** Mostly a group that waits to be started. */
-function startGroup(world: SimWorld): SimAction | undefined {
+function startGroup(world: MarketSimWorld): SimAction | undefined {
   const { deployments } = world.query(DeploymentQuery.method.deployments, { filters: { state: "active" } });
   const waiting = deployments
     .flatMap(({ groups }) => groups)
@@ -214,7 +171,7 @@ function startGroup(world: SimWorld): SimAction | undefined {
   return id === undefined ? undefined : { signer: id.owner, message: create(MsgStartGroupSchema, { id }) };
 }
 
-function createBid(world: SimWorld): SimAction | undefined {
+function createBid(world: MarketSimWorld): SimAction | undefined {
   const { random } = world;
   const state = random.int(10) === 0 ? "" : "open";
   const order = random.pick(world.query(Query.method.orders, { filters: { state } }).orders);
@@ -232,7 +189,7 @@ function createBid(world: SimWorld): SimAction | undefined {
   return { signer: provider, message };
 }
 
-function closeBid(world: SimWorld): SimAction | undefined {
+function closeBid(world: MarketSimWorld): SimAction | undefined {
   const bidId = anyBid(world, world.random.pick(["open", "open", "active", ""]) ?? "");
   if (bidId === undefined) return undefined;
   const reason = world.random.pick([0, 10_000, 10_001, 10_003, 1]) ?? 0;
@@ -242,43 +199,43 @@ function closeBid(world: SimWorld): SimAction | undefined {
   };
 }
 
-function createLease(world: SimWorld): SimAction | undefined {
+function createLease(world: MarketSimWorld): SimAction | undefined {
   const bidId = anyBid(world, world.random.int(10) === 0 ? "" : "open");
   return bidId === undefined ? undefined : { signer: bidId.owner, message: create(MsgCreateLeaseSchema, { bidId }) };
 }
 
-function closeLease(world: SimWorld): SimAction | undefined {
+function closeLease(world: MarketSimWorld): SimAction | undefined {
   const leaseId = anyLease(world);
   if (leaseId === undefined) return undefined;
   const reopen = world.random.int(2) === 0;
   return { signer: leaseId.owner, message: create(MsgCloseLeaseSchema, { leaseId, reopen }) };
 }
 
-function withdrawLease(world: SimWorld): SimAction | undefined {
+function withdrawLease(world: MarketSimWorld): SimAction | undefined {
   const bidId = anyLease(world);
   if (bidId === undefined) return undefined;
   return { signer: bidId.provider, message: create(MsgWithdrawLeaseSchema, { bidId }) };
 }
 
-function withdrawLeases({ random, providers }: SimWorld): SimAction | undefined {
+function withdrawLeases({ random, providers }: MarketSimWorld): SimAction | undefined {
   const provider = random.pick(providers);
   if (provider === undefined) return undefined;
   return { signer: provider, message: create(MsgWithdrawLeasesSchema, { provider }) };
 }
 
 /** Mostly one that is active. */
-function anyDeployment({ random, query }: SimWorld): DeploymentKey | undefined {
+function anyDeployment({ random, query }: MarketSimWorld): DeploymentKey | undefined {
   const { deployments } = query(DeploymentQuery.method.deployments, {});
   const isWanted = (deployment: Deployment | undefined) =>
     deployment?.state === Deployment_State.active || random.int(10) === 0;
   return random.pick(deployments.filter(({ deployment }) => isWanted(deployment)))?.deployment?.deploymentId;
 }
 
-function anyBid({ random, query }: SimWorld, state: string): BidKey | undefined {
+function anyBid({ random, query }: MarketSimWorld, state: string): BidKey | undefined {
   return random.pick(query(Query.method.bids, { filters: { state } }).bids)?.bid?.bidId;
 }
 
-function anyLease({ random, query }: SimWorld): BidKey | undefined {
+function anyLease({ random, query }: MarketSimWorld): BidKey | undefined {
   const state = random.int(10) === 0 ? "" : "active";
   return random.pick(query(Query.method.leases, { filters: { state } }).leases)?.lease?.leaseId;
 }
@@ -288,7 +245,7 @@ function money(amount: bigint): { denom: string; amount: string } {
 }
 
 /** What closes everything there is: every deployment, every open bid. */
-export function closeEverything({ query }: Pick<SimWorld, "query">): SimAction[] {
+export function closeEverything({ query }: Pick<MarketSimWorld, "query">): SimAction[] {
   const { deployments } = query(DeploymentQuery.method.deployments, { filters: { state: "active" } });
   return deployments.flatMap(({ deployment }) => {
     const id = deployment?.deploymentId;

@@ -1,0 +1,61 @@
+import type { DescMethod, Message, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
+
+/** Numbers from a seed: the same seed gives the same run. */
+export interface SimRandom {
+  /** From 0 up to and without `below`. */
+  int(below: number): number;
+  pick<T>(list: readonly [T, ...T[]]): T;
+  pick<T>(list: readonly T[]): T | undefined;
+}
+
+/** What operations of every module see of the chain. */
+export interface SimWorld {
+  readonly random: SimRandom;
+  /** Of the last block. */
+  height(): bigint;
+  query<M extends DescMethod>(method: M, request: MessageInitShape<M["input"]>): MessageShape<M["output"]>;
+}
+
+/** A message that an operation wants sent. It may be one that the chain refuses. */
+export interface SimAction {
+  /** bech32 */
+  readonly signer: string;
+  readonly message: Message;
+}
+
+/** One kind of thing that people do; `build` is undefined where there is nothing to do it to. */
+export interface SimOperation<W extends SimWorld = SimWorld> {
+  readonly name: string;
+  readonly weight: number;
+  build(world: W): SimAction | undefined;
+}
+
+/** A generator of 32-bit numbers (splitmix32). */
+export function simRandom(seed: number): SimRandom {
+  let state = seed >>> 0;
+  const next = (): number => {
+    state = (state + 0x9e3779b9) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 16), 0x21f0aaad);
+    mixed = Math.imul(mixed ^ (mixed >>> 15), 0x735a2d97);
+    return (mixed ^ (mixed >>> 15)) >>> 0;
+  };
+  const int = (below: number): number => next() % below;
+  function pick<T>(list: readonly [T, ...T[]]): T;
+  function pick<T>(list: readonly T[]): T | undefined;
+  function pick<T>(list: readonly T[]): T | undefined {
+    return list.length === 0 ? undefined : list[int(list.length)];
+  }
+  return { int, pick };
+}
+
+/** Draws an operation by its weight. */
+export function pickOperation<W extends SimWorld>(
+  operations: readonly SimOperation<W>[],
+  random: SimRandom,
+): SimOperation<W> | undefined {
+  let left = random.int(operations.reduce((sum, { weight }) => sum + weight, 0));
+  return operations.find(({ weight }) => {
+    left -= weight;
+    return left < 0;
+  });
+}
