@@ -132,7 +132,7 @@ function executeBlock(state: StateStore, height: number, accounts: number): Writ
   }
   measure("  working hash, per send", SENDS, () => state.workingHash(branch));
   const prepared = state.workingHash(branch);
-  measure("  commit, per send", SENDS, () => state.commit(BigInt(height), prepared, alongside));
+  measure("  commit, per send", SENDS, () => state.commit(BigInt(height), prepared, { writes: alongside }));
   return alongside;
 }
 

@@ -164,7 +164,7 @@ describe("proposals", () => {
 describe("queries", () => {
   const path = "/sdk.auth.v1beta1.Query/Params";
 
-  test("need a state and serve the latest height alone", () => {
+  test("need a state, and serve the heights that are kept", () => {
     const app = newApp();
     initialise(app);
     expect(ask(app, path)).toMatchObject({ code: 26, codespace: "sdk" });
@@ -175,11 +175,22 @@ describe("queries", () => {
       code: 26,
       log: "cannot query with height in the future; please provide a valid height: invalid height",
     });
-    expect(ask(app, path, { height: 1n })).toMatchObject({
-      code: 18,
-      log: "failed to load state at height 1; version does not exist (latest height: 2): invalid request",
-    });
+    expect(ask(app, path, { height: 1n })).toMatchObject({ code: 0, height: 1n });
     expect(ask(app, path, { height: -1n })).toMatchObject({ code: 26 });
+  });
+
+  test("are refused where a height was pruned, in the words that clients know", () => {
+    const pruning = { keepRecent: 2n, interval: 1n };
+    const app = createApp({ database: memoryDatabase(), set: moduleSet(() => []), pruning });
+    initialise(app);
+    for (let height = 1n; height <= 4n; height++) emptyBlock(app, height);
+    expect(ask(app, path, { height: 3n })).toMatchObject({ code: 0, height: 3n });
+    for (const prove of [false, true])
+      for (const asked of [path, "/store/auth/key"])
+        expect(ask(app, asked, { height: 2n, data: Uint8Array.of(2), prove })).toMatchObject({
+          code: 18,
+          log: expect.stringContaining("failed to load state at height 2; version does not exist (latest height: 4)"),
+        });
   });
 
   test("are found under both spellings, else refused", () => {

@@ -38,6 +38,7 @@ import {
   CacheMultiStore,
   type Database,
   type PreparedState,
+  type Pruning,
   type StateBranch,
   StateStore,
   type Write,
@@ -59,6 +60,7 @@ import {
   versionsOf,
 } from "./module-versions.ts";
 import { fillBlock } from "./proposal.ts";
+import { pastStates } from "./queries/past.ts";
 import { answerQuery } from "./queries/query.ts";
 import type { PendingState } from "./queries/reader.ts";
 import { type SimulationTurn, simulation } from "./queries/simulate.ts";
@@ -81,6 +83,8 @@ export interface ApplicationOptions {
   /** Told of programming errors and of block items that failed; they are contained all the same. */
   readonly report?: (problem: BlockProblem) => void;
   readonly version?: string;
+  /** For how long older heights can be read; the last hundred when it is left out. */
+  readonly pruning?: Pruning;
   /** Lets a state of older versions of the modules in; the next block migrates it. */
   readonly upgrade?: boolean;
 }
@@ -88,6 +92,7 @@ export interface ApplicationOptions {
 /** Bytes of checked transactions whose decoded form, some twenty times as large, is kept until they come in a block. */
 const TX_CACHE_BYTES = 4 << 20;
 const NO_PROPOSER = new Uint8Array(20);
+const LAST_HUNDRED: Pruning = { keepRecent: 100n, interval: 10n };
 
 /** A block that was executed and waits for its commit. */
 interface Finalized {
@@ -134,6 +139,7 @@ export class SvcApplication implements Application {
     this.#state = StateStore.open(
       database,
       set.modules.map(({ name }) => name),
+      { pruning: options.pruning ?? LAST_HUNDRED },
     );
     const limits = readBlockLimits(database);
     this.#limits = limits ?? { maxGas: options.maxBlockGas ?? -1n };
@@ -264,8 +270,8 @@ export class SvcApplication implements Application {
     const finalized = this.#finalized;
     assert(finalized !== undefined, "a block is finalized before it is committed");
     const { block, prepared, limits, touched } = finalized;
-    const own = [lastBlockWrite(block), ...this.#versionWrites(), ...this.#limitsWrites(limits)];
-    this.#state.commit(block.height, prepared, [...alongside, ...own]);
+    const kept = [lastBlockWrite(block), ...this.#versionWrites(), ...this.#limitsWrites(limits)];
+    this.#state.commit(block.height, prepared, { writes: alongside, kept });
     this.#limits = limits ?? this.#limits;
     this.#due = [];
     this.#finalized = undefined;
@@ -295,6 +301,7 @@ export class SvcApplication implements Application {
         storeNames: this.modules.map(({ name }) => name),
         version: this.#version,
         block: this.#committed ? this.#last : undefined,
+        past: pastStates(this.#options.database),
         report: this.#report,
       },
       query,

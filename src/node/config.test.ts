@@ -2,6 +2,16 @@ import { describe, expect, it } from "vitest";
 import { nodeConfig } from "./config.ts";
 
 describe("the settings of a node", () => {
+  it("name a strategy of pruning, or its numbers", () => {
+    const custom = { "pruning-keep-recent": "2", "pruning-interval": "10" };
+    const pruning = (strategy: string) => nodeConfig({ pruning: strategy, ...custom }).pruning;
+    expect(pruning("everything")).toEqual({ keepRecent: 2n, interval: 10n });
+    expect(pruning("nothing").keepRecent).toBe(0n);
+    expect(pruning("default").keepRecent).toBe(362_880n);
+    expect(pruning("custom")).toEqual({ keepRecent: 2n, interval: 10n });
+    expect(nodeConfig({ pruning: "custom", "pruning-keep-recent": "0" }).pruning.keepRecent).toBe(0n);
+  });
+
   it("have defaults", () => {
     expect(nodeConfig({})).toEqual({
       moniker: undefined,
@@ -9,6 +19,7 @@ describe("the settings of a node", () => {
       minGasPrices: [{ denom: "utoken", amount: 2_500_000_000_000_000n }],
       haltHeight: 0n,
       checkInvariants: false,
+      pruning: { keepRecent: 362_880n, interval: 10n },
       rpc: {
         host: "127.0.0.1",
         port: 26657,
@@ -68,6 +79,9 @@ describe("the settings of a node", () => {
     ["halt-height", "-1", "takes a whole number"],
     ["mempool.size", "0", "takes a whole number from 1 to 1000000000"],
     ["check-invariants", "maybe", "takes true or false"],
+    ["pruning", "some", "default, nothing, everything or custom"],
+    ["pruning-keep-recent", "1", "0, or a whole number from 2"],
+    ["pruning-interval", "9", "a whole number from 10"],
   ] as const)("refuse %s %s", (name, text, error) => {
     expect(() => nodeConfig({ [name]: text })).toThrow(error);
   });

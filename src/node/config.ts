@@ -1,4 +1,5 @@
 import type { MempoolLimits } from "../engine/index.ts";
+import { PRUNING_STRATEGIES, type Pruning } from "../store/index.ts";
 import { type DecimalCoin, readSetting, type Setting, type SettingSource, SvcError } from "../util/index.ts";
 import type { GrpcServerOptions } from "./grpc/server.ts";
 import type { RestServerOptions } from "./rest/server.ts";
@@ -14,6 +15,7 @@ export interface NodeConfig {
   readonly minGasPrices: readonly DecimalCoin[];
   readonly haltHeight: bigint;
   readonly checkInvariants: boolean;
+  readonly pruning: Pruning;
   readonly rpc: RpcServerOptions;
   /** Undefined = REST is not served. */
   readonly rest: RestServerOptions | undefined;
@@ -44,6 +46,7 @@ export function readNodeConfig(source: SettingSource): NodeConfig {
     minGasPrices: read(S.minimumGasPrices).filter(({ amount }) => amount > 0n),
     haltHeight: read(S.haltHeight),
     checkInvariants: read(S.checkInvariants),
+    pruning: readPruning(read),
     rpc: {
       ...read(S.rpcLaddr),
       corsOrigins: read(S.rpcCorsAllowedOrigins),
@@ -65,6 +68,12 @@ export function readNodeConfig(source: SettingSource): NodeConfig {
       cacheSize: read(S.mempoolCacheSize),
     },
   };
+}
+
+function readPruning(read: <T>(setting: Setting<T>) => T): Pruning {
+  const strategy = read(S.pruning);
+  const custom = { keepRecent: read(S.pruningKeepRecent), interval: read(S.pruningInterval) };
+  return strategy === "custom" ? custom : PRUNING_STRATEGIES[strategy];
 }
 
 function readRest(read: <T>(setting: Setting<T>) => T): RestServerOptions {

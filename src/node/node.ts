@@ -144,6 +144,7 @@ export function appOptions(
     version,
     minGasPrices: config.minGasPrices,
     checkInvariants: config.checkInvariants,
+    pruning: config.pruning,
     report: (problem) => log.error("a contained failure", { ...problem }),
   };
 }

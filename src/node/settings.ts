@@ -1,3 +1,4 @@
+import { MIN_KEEP_RECENT, MIN_PRUNING_INTERVAL } from "../store/index.ts";
 import {
   asSwitch,
   asText,
@@ -41,6 +42,28 @@ export const NODE_SETTINGS = {
     summary: "stop after this block; 0 for never",
     default: "0",
     parse: parseCount,
+  },
+  pruning: {
+    name: "pruning",
+    value: "<strategy>",
+    summary:
+      "heights that queries can ask for: default (the last 362880), nothing is pruned, everything (but 2), custom",
+    default: "default",
+    parse: parseStrategy,
+  },
+  pruningKeepRecent: {
+    name: "pruning-keep-recent",
+    value: "<n>",
+    summary: "with custom: heights to keep, 0 for all",
+    default: "0",
+    parse: parseKeepRecent,
+  },
+  pruningInterval: {
+    name: "pruning-interval",
+    value: "<n>",
+    summary: "with custom: blocks from one pruning to the next",
+    default: "10",
+    parse: parsePruningInterval,
   },
   checkInvariants: {
     name: "check-invariants",
@@ -234,6 +257,27 @@ function parseListenAddress(text: string): { host: string; port: number } {
 function parseCount(text: string): bigint {
   if (!/^\d{1,18}$/.test(text)) throw new WrongForm("a whole number");
   return BigInt(text);
+}
+
+const STRATEGIES = ["default", "nothing", "everything", "custom"] as const;
+
+function parseStrategy(text: string): (typeof STRATEGIES)[number] {
+  const found = STRATEGIES.find((name) => name === text);
+  if (found === undefined) throw new WrongForm("default, nothing, everything or custom");
+  return found;
+}
+
+function parsePruningInterval(text: string): bigint {
+  const blocks = parseCount(text);
+  if (blocks < MIN_PRUNING_INTERVAL) throw new WrongForm(`a whole number from ${MIN_PRUNING_INTERVAL}`);
+  return blocks;
+}
+
+/** 0 keeps all heights. */
+function parseKeepRecent(text: string): bigint {
+  const heights = parseCount(text);
+  if (heights !== 0n && heights < MIN_KEEP_RECENT) throw new WrongForm(`0, or a whole number from ${MIN_KEEP_RECENT}`);
+  return heights;
 }
 
 /** A count that bounds something. */

@@ -37,6 +37,15 @@ export { openLmdb, openLmdbReader, storeFault } from "./database/lmdb.ts";
 export { DatabaseLock } from "./database/lock.ts";
 export { memoryDatabase } from "./database/memory.ts";
 export { storeErrors } from "./errors.ts";
+export { HISTORY_TABLES } from "./history/epochs.ts";
+export { lowestHeight, type PastTables, pastTables } from "./history/past.ts";
+export {
+  lowestKept,
+  MIN_KEEP_RECENT,
+  MIN_PRUNING_INTERVAL,
+  PRUNING_STRATEGIES,
+  type Pruning,
+} from "./history/pruning.ts";
 export {
   type Entry,
   firstEntry,
@@ -49,5 +58,13 @@ export {
 } from "./kv.ts";
 export { CacheStore, type Change } from "./layers/cache.ts";
 export { CacheMultiStore, type MultiBranch, type MultiReader, type MultiStore } from "./layers/multi-store.ts";
-export { type PreparedState, type ProvenValue, StateBranch, type StateSnapshot, StateStore } from "./state.ts";
+export {
+  type Alongside,
+  type PreparedState,
+  type ProvenValue,
+  StateBranch,
+  type StateOptions,
+  type StateSnapshot,
+  StateStore,
+} from "./state.ts";
 export { appHashOf, merkleRoot } from "./tree/hash.ts";

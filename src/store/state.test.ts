@@ -114,9 +114,12 @@ describe("state store", () => {
     const state = StateStore.open(database, NAMES);
     const block = { table: "blocks", key: toUtf8("1"), value: toUtf8("block") };
     state.commit(1n, execute(state, []));
-    state.commit(2n, execute(state, [["bank", "a", "1"]]), [block]);
+    state.commit(2n, execute(state, [["bank", "a", "1"]]), { writes: [block] });
     expect(written).toHaveLength(2);
-    expect(written[1]?.map(({ table }) => table)).toEqual(["state/bank", "paths/bank", "blocks", "commit"]);
+    expect(written[1]?.map(({ table }) => table)).toEqual([
+      ...["state/bank", "paths/bank", "blocks"],
+      ...["history/values", "history/epochs", "commit"],
+    ]);
     const before = toHex(state.appHash);
     const prepared = execute(state, [["bank", "a", "2"]]);
     full = true;
@@ -137,7 +140,9 @@ describe("state store", () => {
     expect(() => state.branch().store("nope")).toThrow('there is no store "nope"');
     for (const table of [stateTable("bank"), pathTable("bank"), "commit"]) {
       const intruder = { table, key: toUtf8("a"), value: null };
-      expect(() => state.commit(6n, execute(state, []), [intruder])).toThrow("written by the state store alone");
+      expect(() => state.commit(6n, execute(state, []), { writes: [intruder] })).toThrow(
+        "written by the state store alone",
+      );
     }
   });
 

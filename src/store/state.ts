@@ -4,6 +4,19 @@ import { PRESENT } from "./codec/values.ts";
 import { RESERVED_PREFIX } from "./collections/prefixes.ts";
 import { type Database, PATH_TABLES, pathTable, STATE_TABLES, stateTable, type Write } from "./database/database.ts";
 import { storeErrors } from "./errors.ts";
+import { HISTORY_TABLES } from "./history/epochs.ts";
+import { pastTables } from "./history/past.ts";
+import {
+  MAX_KEPT_NODES,
+  MAX_UNWOUND,
+  type OldTree,
+  PROVEN_HEIGHTS,
+  ProvenHeights,
+  stepBack,
+  stepOf,
+} from "./history/proven.ts";
+import { PRUNING_STRATEGIES, type Pruning } from "./history/pruning.ts";
+import { HistoryWriter, type OldValue } from "./history/writer.ts";
 import type { KVReader } from "./kv.ts";
 import type { CacheStore, Change } from "./layers/cache.ts";
 import { CacheMultiStore, type MultiReader } from "./layers/multi-store.ts";
@@ -12,7 +25,7 @@ import { keyText } from "./layers/text.ts";
 import { META_TABLE, type Meta, metaWrite, readMeta } from "./meta.ts";
 import { appHashOf } from "./tree/hash.ts";
 import { proveInApp, proveInStore } from "./tree/proof.ts";
-import { SparseMerkleTree, type TreeUpdate } from "./tree/smt.ts";
+import { type MovedKey, SparseMerkleTree, type TreeUpdate } from "./tree/smt.ts";
 
 /** The state of one committed height, whatever is committed later. Must be closed. */
 export interface StateSnapshot extends MultiReader {
@@ -66,6 +79,21 @@ interface NamedStore {
  */
 const FIRST_ENTRY: Change = [Uint8Array.of(RESERVED_PREFIX), PRESENT];
 
+/** What a block writes beside its state. */
+export interface Alongside {
+  /** To tables of others, which stay as they are. */
+  readonly writes?: readonly Write[];
+  /** To tables of others that can be read as they were at older heights, and are taken back with the block. */
+  readonly kept?: readonly Write[];
+}
+
+export interface StateOptions {
+  /** Everything is kept when it is left out. */
+  readonly pruning?: Pruning;
+  /** What bounds the trees of older heights, for tests. */
+  readonly proven?: { readonly heights: bigint; readonly nodes: number };
+}
+
 interface Prepared {
   readonly changes: ReadonlyMap<NamedStore, readonly Change[]>;
   readonly updates: ReadonlyMap<NamedStore, TreeUpdate>;
@@ -80,6 +108,8 @@ export class StateStore implements MultiReader {
   readonly #database: Database;
   readonly #stores: ReadonlyMap<string, NamedStore>;
   readonly #prepared = new Map<PreparedState, Prepared>();
+  readonly #history: HistoryWriter;
+  readonly #proven: ProvenHeights;
   #height = 0n;
   #appHash: Uint8Array;
   #empty = true;
@@ -89,16 +119,20 @@ export class StateStore implements MultiReader {
    * Opens the state and rebuilds the trees (about 3 seconds a million keys). Throws `store/3` when the flat state does
    * not have the roots of the last commit, `store/4` when it holds a store that `names` lacks.
    */
-  static open(database: Database, names: readonly string[]): StateStore {
-    return new StateStore(database, names);
+  static open(database: Database, names: readonly string[], options: StateOptions = {}): StateStore {
+    return new StateStore(database, names, options);
   }
 
-  private constructor(database: Database, names: readonly string[]) {
+  private constructor(database: Database, names: readonly string[], options: StateOptions) {
+    const { pruning = PRUNING_STRATEGIES.nothing, proven } = options;
     this.#database = database;
     const meta = readMeta(database);
     this.#stores = new Map(names.map((name) => [name, loadStore(database, name)]));
     this.#appHash = appHashOf(this.#roots());
     this.#checkMeta(meta);
+    this.#history = new HistoryWriter(database, pruning, this.#height);
+    this.#proven = new ProvenHeights(proven ?? { heights: PROVEN_HEIGHTS, nodes: MAX_KEPT_NODES });
+    if (!this.#empty) this.#unwind();
   }
 
   /** Height of the last commit; 0 before the first. */
@@ -137,12 +171,34 @@ export class StateStore implements MultiReader {
     };
   }
 
-  /** What the last committed state has under a key of a store, with its proof (ICS 23). */
-  prove(name: string, key: Uint8Array): ProvenValue {
+  /** The lowest height that can be read. */
+  get lowestHeight(): bigint {
+    return this.#history.base;
+  }
+
+  /** The lowest height that can be proved. */
+  get lowestProven(): bigint {
+    const [trees, values] = [this.#proven.lowest(this.#height), this.#history.base];
+    return trees > values ? trees : values;
+  }
+
+  /**
+   * What the state has under a key of a store, with its proof (ICS 23): that of the last commit, or of a height down to
+   * `lowestProven`.
+   */
+  prove(name: string, key: Uint8Array, height: bigint = this.#height): ProvenValue {
     assert(!this.#empty, "there is a commit to prove something of");
-    const { tree, flat, paths } = this.#store(name);
-    const proven = { tree, key: (path: Uint8Array) => paths.get(path), value: (each: Uint8Array) => flat.get(each) };
-    return { value: flat.get(key), ops: [proveInStore(proven, key), proveInApp(this.#roots(), name)] };
+    if (height === this.#height) return this.#proveIn(name, key);
+    const trees = this.#proven.at(height);
+    const tables = pastTables(this.#database, height);
+    assert(trees !== undefined && tables !== undefined, "the height is one that can be proved");
+    const { tree, paths } = this.#store(name);
+    const { top } = treeOf(trees, name);
+    const flat = tables.store(name);
+    const keyOf = (path: Uint8Array) => this.#proven.goneKey(height, name, path) ?? paths.get(path);
+    const proven = { tree: tree.at(top), key: keyOf, value: (each: Uint8Array) => flat.get(each) };
+    const roots = new Map([...trees].map(([store, { root }]) => [store, root]));
+    return { value: flat.get(key), ops: [proveInStore(proven, key), proveInApp(roots, name)] };
   }
 
   branch(): StateBranch {
@@ -172,18 +228,23 @@ export class StateStore implements MultiReader {
   }
 
   /**
-   * Makes a prepared state the last one, in one durable transaction with the caller's writes to tables of its own. When
-   * the database refuses, nothing has changed. Other prepared states become void.
+   * Makes a prepared state the last one, in one durable transaction with the old values of what changed and the caller's
+   * writes to tables of its own. When the database refuses, nothing has changed. Other prepared states become void.
    */
-  commit(height: bigint, prepared: PreparedState, alongside: readonly Write[] = []): void {
+  commit(height: bigint, prepared: PreparedState, { writes = [], kept = [] }: Alongside = {}): void {
     const chosen = this.#prepared.get(prepared);
     if (chosen === undefined) throw new Error("this state was prepared before the last commit");
     if (!this.#empty && height <= this.#height)
       throw new Error(`height ${height} does not follow the last commit ${this.#height}`);
-    for (const { table } of alongside) checkForeignTable(table);
+    for (const { table } of [...writes, ...kept]) checkForeignTable(table);
     const meta = metaWrite({ height, appHash: prepared.appHash, roots: chosen.roots });
-    this.#database.write([...writesOf(chosen), ...alongside, meta]);
-    this.#adopt(chosen);
+    const moved = movedIn(chosen);
+    const history = this.#empty
+      ? this.#history.begin(height)
+      : this.#history.record(height, this.#oldValues(chosen, kept));
+    this.#database.write([...writesOf(chosen, moved), ...writes, ...kept, ...history.writes, meta]);
+    history.done();
+    this.#adopt(height, chosen, moved);
     this.#height = height;
     this.#appHash = prepared.appHash;
     this.#empty = false;
@@ -198,12 +259,71 @@ export class StateStore implements MultiReader {
     for (const [store, update] of dropped.updates) store.tree.drop(update);
   }
 
-  #adopt(chosen: Prepared): void {
+  #adopt(height: bigint, chosen: Prepared, moved: MovedKeys): void {
     for (const [prepared, other] of this.#prepared) if (other !== chosen) this.release(prepared);
     this.#prepared.clear();
-    for (const [store, update] of chosen.updates) store.tree.apply(update);
+    const before = this.#trees();
+    for (const [store, update] of chosen.updates) {
+      if (this.#empty) store.tree.apply(update);
+      else store.tree.keep(update);
+    }
+    if (!this.#empty) {
+      const updates = [...chosen.updates].map(
+        ([store, update]) => [store, { update, moved: moved.get(store) ?? [] }] as const,
+      );
+      this.#proven.push(stepOf(height, before, new Map(updates)));
+    }
     for (const [store, changes] of chosen.changes)
       for (const [key, value] of changes) store.reader.put(keyText(key), value);
+  }
+
+  #proveIn(name: string, key: Uint8Array): ProvenValue {
+    const { tree, flat, paths } = this.#store(name);
+    const proven = { tree, key: (path: Uint8Array) => paths.get(path), value: (each: Uint8Array) => flat.get(each) };
+    return { value: flat.get(key), ops: [proveInStore(proven, key), proveInApp(this.#roots(), name)] };
+  }
+
+  #trees(): Map<string, OldTree> {
+    return new Map([...this.#stores.values()].map(({ name, tree }) => [name, { top: tree.top, root: tree.root() }]));
+  }
+
+  /** What the changes of a block replace. The cache has most of it: transactions read what they change. */
+  *#oldValues({ changes }: Prepared, kept: readonly Write[]): Generator<OldValue> {
+    for (const [{ name, reader }, made] of changes) {
+      const table = stateTable(name);
+      for (const [key, value] of made) {
+        const old = reader.get(key);
+        if (!isSame(old, value)) yield { table, key, old };
+      }
+    }
+    for (const { table, key } of kept) yield { table, key, old: this.#database.table(table).get(key) };
+  }
+
+  /** Makes the trees of the heights before the last one again, from the old values. */
+  #unwind(): void {
+    let trees: ReadonlyMap<string, OldTree> = this.#trees();
+    const lowest =
+      this.#height - PROVEN_HEIGHTS > this.#history.base ? this.#height - PROVEN_HEIGHTS : this.#history.base;
+    for (const { height, old } of this.#history.back(lowest, this.#height, MAX_UNWOUND)) {
+      const updates = this.#updatesBack(trees, old);
+      const before = new Map(trees);
+      for (const [{ name }, { node, root }] of updates) before.set(name, { top: node, root });
+      if (!this.#proven.unshift(stepBack(height, before, updates))) {
+        for (const [{ tree }, update] of updates) tree.drop(update);
+        return;
+      }
+      trees = before;
+    }
+  }
+
+  #updatesBack(trees: ReadonlyMap<string, OldTree>, old: readonly OldValue[]): Map<NamedStore, TreeUpdate> {
+    const updates = new Map<NamedStore, TreeUpdate>();
+    for (const store of this.#stores.values()) {
+      const table = stateTable(store.name);
+      const changes = old.filter((each) => each.table === table).map((each) => [each.key, each.old ?? null] as const);
+      if (changes.length > 0) updates.set(store, store.tree.update(changes, treeOf(trees, store.name).top));
+    }
+    return updates;
   }
 
   #store(name: string): NamedStore {
@@ -236,7 +356,7 @@ export class StateStore implements MultiReader {
 function loadStore(database: Database, name: string): NamedStore {
   const flat = database.table(stateTable(name));
   const tree = new SparseMerkleTree();
-  tree.apply(tree.update(flat.iterate()));
+  tree.fill(flat.iterate());
   return { name, reader: new ReadCache(flat), tree, flat, paths: database.table(pathTable(name)) };
 }
 
@@ -246,20 +366,37 @@ function changesOf({ tree }: NamedStore, cache: CacheStore | undefined): Change[
   return changes;
 }
 
-function writesOf({ changes, updates }: Prepared): Write[] {
+type MovedKeys = ReadonlyMap<NamedStore, readonly MovedKey[]>;
+
+function movedIn({ updates }: Prepared): MovedKeys {
+  return new Map([...updates].map(([store, update]) => [store, [...store.tree.movedKeys(update)]]));
+}
+
+function writesOf({ changes }: Prepared, moved: MovedKeys): Write[] {
   const writes: Write[] = [];
   for (const [{ name }, made] of changes) {
     const table = stateTable(name);
     for (const [key, value] of made) writes.push({ table, key, value });
   }
-  for (const [{ name, tree }, update] of updates) {
+  for (const [{ name }, keys] of moved) {
     const table = pathTable(name);
-    for (const [key, value] of tree.movedKeys(update)) writes.push({ table, key, value });
+    for (const { path, key, isGone } of keys) writes.push({ table, key: path, value: isGone ? null : key });
   }
   return writes;
 }
 
+function isSame(old: Uint8Array | undefined, value: Uint8Array | null): boolean {
+  return old === undefined || value === null ? old === undefined && value === null : equalBytes(old, value);
+}
+
+function treeOf(trees: ReadonlyMap<string, OldTree>, name: string): OldTree {
+  const tree = trees.get(name);
+  assert(tree !== undefined, "every store has its tree");
+  return tree;
+}
+
 function checkForeignTable(table: string): void {
-  if (table === META_TABLE || table.startsWith(STATE_TABLES) || table.startsWith(PATH_TABLES))
+  const isOurs = table === META_TABLE || HISTORY_TABLES.includes(table);
+  if (isOurs || table.startsWith(STATE_TABLES) || table.startsWith(PATH_TABLES))
     throw new Error(`table "${table}" is written by the state store alone`);
 }

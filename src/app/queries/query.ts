@@ -14,14 +14,16 @@ import {
 import { CacheMultiStore, MAX_KEY_BYTES, type MultiReader, type ProvenValue } from "../../store/index.ts";
 import { sdkErrors, toUtf8 } from "../../util/index.ts";
 import { decodeMessage, encodeMessage } from "../../wire/index.ts";
+import type { PastState, PastStates } from "./past.ts";
 
 /** The last committed state, as queries read it. */
 export interface QueriedState {
   committed(): MultiReader;
   /** Past what is kept in memory; closed after use. */
   snapshot(): MultiReader & { close(): void };
-  /** A value with its proof, from whoever holds the trees. */
-  prove?(store: string, key: Uint8Array): ProvenValue;
+  /** A value with its proof, from whoever holds the trees: of the last height or one down to the lowest proven. */
+  prove?(store: string, key: Uint8Array, height: bigint): ProvenValue;
+  readonly lowestProven?: bigint;
 }
 
 /** What queries are answered from. */
@@ -33,13 +35,14 @@ export interface QuerySources {
   readonly version: string;
   /** The last committed block; undefined before the first. */
   readonly block: BlockInfo | undefined;
+  readonly past: PastStates;
   /** Told of programming errors. */
   report(problem: BlockProblem): void;
 }
 
 const NOTHING = new Uint8Array(0);
 
-/** Answers a query from the last committed state; every error but `GivenUp` becomes a result. */
+/** Answers a query from the committed state of its height; every error but `GivenUp` becomes a result. */
 export function answerQuery(sources: QuerySources, query: AppQuery): AppQueryResult {
   const height = sources.block?.height ?? 0n;
   const base = { code: 0, codespace: "", log: "", info: "", key: NOTHING, value: NOTHING, proofOps: [], height };
@@ -48,7 +51,7 @@ export function answerQuery(sources: QuerySources, query: AppQuery): AppQueryRes
     if (isPanic(error)) sources.report({ item: `query ${query.path}`, height, error });
     return { ...base, ...failure };
   };
-  let answer: () => Uint8Array;
+  let answer: Answer;
   try {
     if (query.path.startsWith("/store/")) return { ...base, ...readRaw(sources, query), key: query.data };
     answer = findAnswer(sources, query);
@@ -56,58 +59,77 @@ export function answerQuery(sources: QuerySources, query: AppQuery): AppQueryRes
     return failed(error, plainFailure(error));
   }
   try {
-    return { ...base, value: answer() };
+    return { ...base, height: answer.height ?? height, value: answer.value() };
   } catch (error) {
     return failed(error, queryFailure(error));
   }
 }
 
+interface Answer {
+  /** Undefined where it is of no height. */
+  readonly height: bigint | undefined;
+  value(): Uint8Array;
+}
+
 /** What answers a query. Throws when there is no such path or no state of the height. */
-function findAnswer(sources: QuerySources, query: AppQuery): () => Uint8Array {
-  if (query.path === "/app/version") return () => toUtf8(sources.version);
-  const block = checkHeight(sources, query.height);
+function findAnswer(sources: QuerySources, query: AppQuery): Answer {
+  if (query.path === "/app/version") return { height: undefined, value: () => toUtf8(sources.version) };
+  const { block, stores: committed } = stateAt(sources, query.height);
   const route = sources.router.query(query.path);
   if (route === undefined) throw unknownPath();
   const { method, namespace } = route;
-  return () => {
+  const value = () => {
     const request = decodeMessage(method.input, query.data, sdkErrors.invalidRequest);
-    const stores = new CacheMultiStore(sources.state.committed());
+    const stores = new CacheMultiStore(committed);
     const answer = method.handle(new Context({ block, mode: "query", stores, namespace }), request);
     return encode(method.output, answer);
   };
+  return { height: block.height, value };
 }
 
 function encode(schema: DescMessage, answer: MessageInitShape<DescMessage>): Uint8Array {
   return encodeMessage(schema, create(schema, answer));
 }
 
-/** Only the last committed state is kept. */
-function checkHeight({ block }: QuerySources, asked: bigint): BlockInfo {
+/** The state of a height, 0 for the last one. Throws where it is not kept. */
+function stateAt({ block, past, state }: QuerySources, asked: bigint): PastState {
   if (block === undefined) throw sdkErrors.invalidHeight("there is no state yet, the first block is still to come");
-  if (asked === 0n || asked === block.height) return block;
+  if (asked === 0n || asked === block.height) return { block, stores: state.committed() };
   if (asked < 0n) throw sdkErrors.invalidHeight("cannot query with a negative height");
   if (asked > block.height)
     throw sdkErrors.invalidHeight("cannot query with height in the future; please provide a valid height");
-  throw sdkErrors.invalidRequest(
-    `failed to load state at height ${asked}; version does not exist (latest height: ${block.height})`,
-    { hint: "this node keeps the latest state only: leave the height out" },
-  );
+  const found = past.at(asked);
+  if (found !== undefined) return found;
+  throw notKept(asked, block.height, `this node keeps the heights from ${past.lowest() ?? block.height} on`);
+}
+
+/** The words by which clients of the ecosystem know that a height was pruned. */
+function notKept(asked: bigint, latest: bigint, hint: string): Error {
+  const text = `failed to load state at height ${asked}; version does not exist (latest height: ${latest})`;
+  return sdkErrors.invalidRequest(text, { hint });
 }
 
 /** `/store/<name>/key`: the bytes stored under the key in the data, with their proof where one is asked for. */
-function readRaw(sources: QuerySources, query: AppQuery): Pick<AppQueryResult, "value" | "proofOps"> {
+function readRaw(sources: QuerySources, query: AppQuery): Pick<AppQueryResult, "value" | "proofOps" | "height"> {
   const { state, storeNames } = sources;
-  const { path, data, height, prove } = query;
-  checkHeight(sources, height);
+  const { path, data, prove } = query;
+  const { block, stores } = stateAt(sources, query.height);
+  const { height } = block;
   const [, , name = "", kind] = path.split("/");
   if (kind !== "key") throw unknownPath();
   if (!storeNames.includes(name)) throw sdkErrors.unknownRequest(`there is no store ${quote(name)}`);
   if (data.length === 0 || data.length > MAX_KEY_BYTES)
     throw sdkErrors.invalidRequest(`a key has 1 to ${MAX_KEY_BYTES} bytes, not ${data.length}`);
-  if (!prove) return { value: rawValue(state, name, data) ?? NOTHING, proofOps: [] };
+  if (!prove) {
+    const value = block === sources.block ? rawValue(state, name, data) : stores.store(name).get(data);
+    return { value: value ?? NOTHING, proofOps: [], height };
+  }
   if (state.prove === undefined) throw sdkErrors.notSupported("proofs of stored values");
-  const { value, ops } = state.prove(name, data);
-  return { value: value ?? NOTHING, proofOps: ops };
+  const { lowestProven = sources.block?.height ?? height } = state;
+  if (height < lowestProven)
+    throw notKept(height, sources.block?.height ?? height, `this node proves the heights from ${lowestProven} on`);
+  const { value, ops } = state.prove(name, data, height);
+  return { value: value ?? NOTHING, proofOps: ops, height };
 }
 
 /** Past the cache, which remembers absent keys too: made-up ones would fill the memory. */

@@ -1,9 +1,17 @@
 import type { AppInfo, AppQuery, AppQueryResult, Claimed } from "../../abci/index.ts";
 import { type BlockInfo, type BlockProblem, Router, TxRunner } from "../../runtime/index.ts";
-import { CacheMultiStore, type Database, type KVReader, type MultiReader, stateTable } from "../../store/index.ts";
+import {
+  CacheMultiStore,
+  type Database,
+  HISTORY_TABLES,
+  type KVReader,
+  type MultiReader,
+  stateTable,
+} from "../../store/index.ts";
 import type { ModuleSet } from "../app.ts";
 import { readBlockLimits } from "../consensus-params.ts";
 import { LAST_BLOCK_TABLE, readLastBlock } from "../lastblock.ts";
+import { pastStates } from "./past.ts";
 import { answerQuery } from "./query.ts";
 import { simulatedSigners, simulation } from "./simulate.ts";
 
@@ -87,6 +95,7 @@ export class AppReader {
       storeNames: set.modules.map(({ name }) => name),
       version,
       block,
+      past: pastStates(tables),
       report: (problem: BlockProblem) => report?.(problem),
     };
     return answerQuery(sources, query);
@@ -119,7 +128,7 @@ export class AppReader {
 
 /** The tables that an `AppReader` of these modules reads. */
 export function readTables({ modules }: ModuleSet): string[] {
-  return [LAST_BLOCK_TABLE, ...modules.map(({ name }) => stateTable(name))];
+  return [LAST_BLOCK_TABLE, ...HISTORY_TABLES, ...modules.map(({ name }) => stateTable(name))];
 }
 
 function stateIn(tables: Tables): MultiReader {

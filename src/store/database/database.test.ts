@@ -145,8 +145,8 @@ describe.each(makers)("%s database", (_name, make) => {
   test("refuses bad keys without writing anything, and use after close", () => {
     const database = make();
     const bad = { table: "t", key: new Uint8Array(0), value: toUtf8("1") };
-    expect(() => database.write([put("t", "good", "1"), bad])).toThrow("1 to 1024 bytes");
-    expect(() => database.write([put("t", "good", "1"), { ...bad, key: new Uint8Array(1025) }])).toThrow("1 to 1024");
+    expect(() => database.write([put("t", "good", "1"), bad])).toThrow("1 to 1700 bytes");
+    expect(() => database.write([put("t", "good", "1"), { ...bad, key: new Uint8Array(1701) }])).toThrow("1 to 1700");
     expect(database.table("t").has(toUtf8("good"))).toBe(false);
     expect(database.table("t").get(new Uint8Array(0))).toBeUndefined();
     expect(database.table("t").get(new Uint8Array(100_000))).toBeUndefined();

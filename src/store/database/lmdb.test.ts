@@ -65,7 +65,7 @@ try {
       store.set(Buffer.from("height " + height), value);
       if (height > 5n) store.delete(Buffer.from("height " + (height - 5n)));
     }
-    state.commit(height, state.workingHash(branch), [{ table: "blocks", key: value, value }]);
+    state.commit(height, state.workingHash(branch), { writes: [{ table: "blocks", key: value, value }] });
     writeSync(1, height + "\\n");
   }
 } catch (error) {

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { type Database as Dbi, open, type RangeOptions, type RootDatabase, type Transaction } from "lmdb";
 import { fromUtf8, makePrivateDirectory } from "../../util/index.ts";
 import { storeErrors } from "../errors.ts";
-import { type Entry, type KVReader, MAX_KEY_BYTES, type Range } from "../kv.ts";
-import { checkKey } from "../layers/text.ts";
+import { type Entry, type KVReader, MAX_ROW_KEY_BYTES, type Range } from "../kv.ts";
+import { checkRowKey } from "../layers/text.ts";
 import { checkDataFile } from "./data-file.ts";
 import type { Database, DatabaseReader, DatabaseSnapshot, Write } from "./database.ts";
 import { DatabaseLock } from "./lock.ts";
@@ -87,7 +87,7 @@ class LmdbDatabase implements Database {
   }
 
   write(writes: readonly Write[]): void {
-    for (const { key } of writes) checkKey(key);
+    for (const { key } of writes) checkRowKey(key);
     // Tables are opened first: LMDB opens them in transactions of their own.
     const resolved = writes.map((write) => ({ ...write, table: this.#open(write.table) }));
     this.#root.transactionSync(() => {
@@ -133,7 +133,7 @@ class LmdbTable implements KVReader {
   }
 
   get(key: Uint8Array): Uint8Array | undefined {
-    if (key.length === 0 || key.length > MAX_KEY_BYTES) return undefined;
+    if (key.length === 0 || key.length > MAX_ROW_KEY_BYTES) return undefined;
     if (this.#transaction === undefined) return this.#table.getBinary(key);
     return this.#table.get(key, { transaction: this.#transaction });
   }
@@ -154,7 +154,7 @@ class LmdbTable implements KVReader {
 
 /** A bound as LMDB takes it. No key is longer than the limit, so cutting behind it moves no key across the bound. */
 function lmdbBound(bound: Uint8Array | undefined): Uint8Array | undefined {
-  return bound === undefined || bound.length === 0 ? undefined : bound.subarray(0, MAX_KEY_BYTES + 1);
+  return bound === undefined || bound.length === 0 ? undefined : bound.subarray(0, MAX_ROW_KEY_BYTES + 1);
 }
 
 /** LMDB names the bound it begins at `start`, also when it walks backwards. */

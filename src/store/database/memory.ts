@@ -1,6 +1,6 @@
 import { CacheStore } from "../layers/cache.ts";
 import { Overlay, type OverlayCursor } from "../layers/overlay.ts";
-import { checkKey, keyText, type TextCursor, type TextRange, TextReader } from "../layers/text.ts";
+import { checkRowKey, keyText, type TextCursor, type TextRange, TextReader } from "../layers/text.ts";
 import type { Database, DatabaseSnapshot, Write } from "./database.ts";
 
 /** Deleted keys are dropped for good when they outnumber the live ones and reach this number. */
@@ -26,7 +26,7 @@ class MemoryDatabase implements Database {
   }
 
   write(writes: readonly Write[]): void {
-    for (const { key } of writes) checkKey(key);
+    for (const { key } of writes) checkRowKey(key);
     for (const { table, key, value } of writes) {
       const text = keyText(key);
       const target = this.table(table);

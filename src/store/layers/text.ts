@@ -1,4 +1,4 @@
-import { type Entry, type KVReader, type KVStore, MAX_KEY_BYTES, type Range } from "../kv.ts";
+import { type Entry, type KVReader, type KVStore, MAX_KEY_BYTES, MAX_ROW_KEY_BYTES, type Range } from "../kv.ts";
 
 /**
  * Inside the store folder keys are latin-1 strings, one character a byte: strings are what a `Map` can look up, and
@@ -74,6 +74,11 @@ export abstract class TextStore extends TextReader implements KVStore {
 export function checkKey(key: Uint8Array): void {
   if (key.length === 0 || key.length > MAX_KEY_BYTES)
     throw new Error(`a store key has 1 to ${MAX_KEY_BYTES} bytes, not ${key.length}`);
+}
+
+export function checkRowKey(key: Uint8Array): void {
+  if (key.length === 0 || key.length > MAX_ROW_KEY_BYTES)
+    throw new Error(`the key of a row has 1 to ${MAX_ROW_KEY_BYTES} bytes, not ${key.length}`);
 }
 
 /** No proof can show an empty value to others (ICS 23). */

@@ -13,11 +13,11 @@ import {
 import { encodeMessage, type ProofOp, type ProofSpec, SMT_SPEC, TENDERMINT_SPEC } from "../../wire/index.ts";
 import { HASH_BYTES, pathInApp, sha256 } from "./hash.ts";
 import type { Sibling } from "./nodes.ts";
-import type { SparseMerkleTree } from "./smt.ts";
+import type { TreeView } from "./smt.ts";
 
 /** A tree with what it has only the hashes of. */
 export interface ProvenTree {
-  readonly tree: SparseMerkleTree;
+  readonly tree: TreeView;
   /** The key of a path. */
   key(path: Uint8Array): Uint8Array | undefined;
   value(key: Uint8Array): Uint8Array | undefined;

@@ -38,40 +38,67 @@ export class SparseMerkleTree {
     return this.#hashOf(this.#root);
   }
 
-  /** Prepares changes (`null` deletes; each key at most once). Must be applied or dropped. */
-  update(changes: Iterable<readonly [key: Uint8Array, value: Uint8Array | null]>): TreeUpdate {
-    const work: Work = { batch: [], created: [], replaced: [], newKeys: new Map(), gone: [] };
+  /** The tree as it is now, for `at` and `update`, as long as its nodes are kept. */
+  get top(): TreeTop {
+    return this.#root;
+  }
+
+  /**
+   * Prepares changes (`null` deletes; each key at most once) of the tree, or of an older one whose nodes are kept. Must be
+   * applied, kept or dropped.
+   */
+  update(
+    changes: Iterable<readonly [key: Uint8Array, value: Uint8Array | null]>,
+    base: TreeTop = this.#root,
+  ): TreeUpdate {
+    const work: Work = { batch: [], created: [], replaced: [], keys: new Map(), gone: [] };
     for (const [key, value] of changes) {
       const item = this.#batchItem(key, value);
       work.batch.push(item);
-      if (item > 0) work.newKeys.set(item, key);
+      work.keys.set(item, key);
     }
-    const node = this.#apply(work, this.#root, { low: 0, high: work.batch.length, depth: 0 });
-    const { created, replaced, newKeys, gone } = work;
-    return { base: this.#root, node, root: this.#hashOf(node), created, replaced, newKeys, gone };
+    const node = this.#apply(work, base, { low: 0, high: work.batch.length, depth: 0 });
+    const { created, replaced, keys, gone } = work;
+    return { base, node, root: this.#hashOf(node), created, replaced, newKeys: keys, gone };
+  }
+
+  /** Fills an empty tree; `update` would also remember every key. */
+  fill(entries: Iterable<readonly [key: Uint8Array, value: Uint8Array]>): void {
+    if (!this.isEmpty) throw new Error("only an empty tree is filled");
+    const work: Work = { batch: [], created: [], replaced: [], keys: new Map(), gone: [] };
+    for (const [key, value] of entries) work.batch.push(this.#batchItem(key, value));
+    this.#root = this.#apply(work, EMPTY, { low: 0, high: work.batch.length, depth: 0 });
   }
 
   /**
    * The paths at which a prepared update brings a key, in their order, and those at which it takes one away (`null`). To be
    * asked before it is applied or dropped.
    */
-  *movedKeys({ created, newKeys, gone }: TreeUpdate): IterableIterator<[path: Uint8Array, key: Uint8Array | null]> {
-    for (const slot of gone) yield [this.#leaves.path(slot), null];
+  *movedKeys({ created, newKeys, gone }: TreeUpdate): IterableIterator<MovedKey> {
+    for (const { slot, key } of gone) yield { path: this.#leaves.path(slot), key, isGone: true };
     for (const node of created) {
-      const key = newKeys.get(-node);
-      if (key !== undefined) yield [this.#leaves.path(-node), key];
+      const key = isLeaf(node) ? newKeys.get(-node) : undefined;
+      if (key !== undefined) yield { path: this.#leaves.path(-node), key, isGone: false };
     }
   }
 
+  /** The tree of a top whose nodes are kept. */
+  at(top: TreeTop): TreeView {
+    return {
+      neighbours: (path) => this.neighbours(path, top),
+      siblings: (path) => this.siblings(path, top),
+    };
+  }
+
   /** The path of the leaf before that of `path` and of the leaf behind it, whether or not there is one at it. */
-  neighbours(path: Uint8Array): { readonly left: Uint8Array | undefined; readonly right: Uint8Array | undefined } {
-    return { left: this.#pathBeside(path, "left"), right: this.#pathBeside(path, "right") };
+  neighbours(path: Uint8Array, top: TreeTop = this.#root): Neighbours {
+    return { left: this.#pathBeside(top, path, "left"), right: this.#pathBeside(top, path, "right") };
   }
 
   /** The other children on the way from the leaf of `path` to the root; undefined when there is no such leaf. */
-  siblings(path: Uint8Array): Sibling[] | undefined {
+  siblings(path: Uint8Array, top: TreeTop = this.#root): Sibling[] | undefined {
     const siblings: Sibling[] = [];
-    let node = this.#root;
+    let node = top;
     for (let depth = 0; isInner(node); depth++) {
       const [left, right] = [this.#inners.left(node), this.#inners.right(node)];
       const goesRight = pathBit(path, depth) === 1;
@@ -82,8 +109,8 @@ export class SparseMerkleTree {
     return isThere ? siblings.reverse() : undefined;
   }
 
-  #pathBeside(path: Uint8Array, side: Sibling["side"]): Uint8Array | undefined {
-    const leaf = this.#leafBeside(this.#root, path, { side, depth: 0 });
+  #pathBeside(top: TreeTop, path: Uint8Array, side: Sibling["side"]): Uint8Array | undefined {
+    const leaf = this.#leafBeside(top, path, { side, depth: 0 });
     return leaf === EMPTY ? undefined : this.#leaves.path(-leaf);
   }
 
@@ -114,14 +141,19 @@ export class SparseMerkleTree {
 
   /** Makes a prepared update the tree. Other updates prepared over the same tree can then only be dropped. */
   apply(update: TreeUpdate): void {
+    this.keep(update);
+    this.free(update.replaced);
+  }
+
+  /** The same with the nodes of the tree before it kept, until the caller frees what the update replaced. */
+  keep(update: TreeUpdate): void {
     if (update.base !== this.#root) throw new Error("the tree has changed since this update was prepared");
     this.#root = update.node;
-    this.#free(update.replaced);
   }
 
   /** Frees what a prepared update holds. */
   drop(update: TreeUpdate): void {
-    this.#free(update.created);
+    this.free(update.created);
   }
 
   /** A leaf slot for a change: positive to set, negative to delete. */
@@ -161,8 +193,9 @@ export class SparseMerkleTree {
     for (let i = low; i < high; i++) {
       const item = work.batch[i] ?? 0;
       if (!this.#leaves.samePath(Math.abs(item), old)) continue;
-      if (item > 0) work.newKeys.delete(item);
-      else work.gone.push(old);
+      const key = work.keys.get(item);
+      if (item > 0) work.keys.delete(item);
+      else if (key !== undefined) work.gone.push({ slot: old, key });
       if (item > 0 && this.#leaves.sameHash(item, old)) {
         // Nothing changed: the old leaf stays, and the item becomes a deletion of a key that is not there.
         work.batch[i] = -item;
@@ -241,7 +274,8 @@ export class SparseMerkleTree {
     return out;
   }
 
-  #free(nodes: readonly number[]): void {
+  /** Frees nodes that no tree has any more. */
+  free(nodes: Iterable<number>): void {
     for (const node of nodes) {
       if (isLeaf(node)) this.#leaves.give(-node);
       else this.#inners.give(node);
@@ -257,10 +291,37 @@ export interface TreeUpdate {
   readonly node: number;
   readonly created: readonly number[];
   readonly replaced: readonly number[];
-  /** Keys that were not there before, by their leaf. */
+  /** Keys that were not there before, by their leaf; those that are taken away by the negative of a leaf. */
   readonly newKeys: ReadonlyMap<number, Uint8Array>;
   /** Leaves of keys that are there no longer. */
-  readonly gone: readonly number[];
+  readonly gone: readonly GoneKey[];
+}
+
+/** A tree of some moment, by its uppermost node. */
+export type TreeTop = number;
+
+interface GoneKey {
+  readonly slot: number;
+  readonly key: Uint8Array;
+}
+
+/** A key that an update brings or takes away, and its path. */
+export interface MovedKey {
+  readonly path: Uint8Array;
+  readonly key: Uint8Array;
+  readonly isGone: boolean;
+}
+
+/** The paths of the leaves beside one. */
+export interface Neighbours {
+  readonly left: Uint8Array | undefined;
+  readonly right: Uint8Array | undefined;
+}
+
+/** What proofs need of a tree. */
+export interface TreeView {
+  neighbours(path: Uint8Array): Neighbours;
+  siblings(path: Uint8Array): Sibling[] | undefined;
 }
 
 /** Nodes are numbers: 0 is the empty subtree, positive an inner node's slot, negative a leaf's. */
@@ -272,8 +333,9 @@ interface Work {
   readonly batch: number[];
   readonly created: number[];
   readonly replaced: number[];
-  readonly newKeys: Map<number, Uint8Array>;
-  readonly gone: number[];
+  /** Of batch items, less those that stand in place of a leaf. */
+  readonly keys: Map<number, Uint8Array>;
+  readonly gone: GoneKey[];
 }
 
 /** Batch items from `low` up to `high` that share their first `depth` path bits. */
