@@ -27,6 +27,7 @@ export { type SearchPage, type SearchResult, searchBlocks, searchTxs } from "./e
 export type { FoundTx, TxIndex } from "./embedded/index/tx-index.ts";
 export { DEFAULT_MEMPOOL_LIMITS, type MempoolLimits } from "./embedded/mempool/limits.ts";
 export type { CheckedTx, Mempool } from "./embedded/mempool/mempool.ts";
+export { engineRollback } from "./embedded/rollback.ts";
 export { fileSignState, memorySignState, Signer, type SignStateStore, signStateText } from "./embedded/signer.ts";
 export { embeddedSource } from "./embedded/source.ts";
 export type { Engine } from "./engine.ts";

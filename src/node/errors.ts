@@ -26,4 +26,5 @@ export const nodeErrors = defineErrors("node", {
     "its genesis file cannot be replaced",
     "use another --home; or move data/ away, and a new chain begins with the same keys",
   ],
+  cannotRollBack: [13, "the last block cannot be taken back", "start the node; or restore a backup of the whole home"],
 });

@@ -13,6 +13,7 @@ export {
 export { type HomePaths, homePaths } from "./home/home.ts";
 export { homeNodeId, homeValidatorKey } from "./home/identity.ts";
 export { type InitOptions, type InitSummary, initHome } from "./home/init.ts";
+export { type RollbackOptions, type RolledBack, rollback } from "./home/rollback.ts";
 export { Node, type NodeEnd, type NodeOptions, startNode } from "./node.ts";
 export { BLOCK_PROTOCOL, ENGINE_VERSION, type NodeInfo, P2P_PROTOCOL } from "./node-info.ts";
 export { RpcServer, type RpcServerOptions } from "./rpc/index.ts";

@@ -21,4 +21,5 @@ export const storeErrors = defineErrors("store", {
     "the state has the form of another version of svc",
     "start the version of svc that made it, or move data/ away and begin a new chain",
   ],
+  notKept: [9, "this height is not kept", "restore a backup; --pruning says how many heights a node keeps"],
 });

@@ -1,4 +1,4 @@
-import { assert, equalBytes } from "../util/index.ts";
+import { append, assert, equalBytes } from "../util/index.ts";
 import type { ProofOp } from "../wire/index.ts";
 import { PRESENT } from "./codec/values.ts";
 import { RESERVED_PREFIX } from "./collections/prefixes.ts";
@@ -251,6 +251,25 @@ export class StateStore implements MultiReader {
     this.#generation += 1;
   }
 
+  /**
+   * Takes the last commit back, in one durable transaction with the caller's writes: all that it wrote to state and to kept
+   * tables is as it was before. The state store is void afterwards, and the database is to be opened anew. Throws `store/9`
+   * where the height before is not kept.
+   */
+  rollback(writes: readonly Write[] = []): Pick<StateSnapshot, "height" | "appHash"> {
+    const undo = this.#empty ? undefined : this.#history.undo(this.#height);
+    if (undo === undefined) throw storeErrors.notKept(`the state before height ${this.#height}`);
+    const height = this.#height - 1n;
+    const updates = this.#updatesBack(this.#trees(), undo.old);
+    const roots = this.#roots(updates);
+    const appHash = appHashOf(roots);
+    const state = undo.old.map(({ table, key, old }): Write => ({ table, key, value: old ?? null }));
+    const paths = [...updates].flatMap(([store, update]) => pathWrites(store, [...store.tree.movedKeys(update)]));
+    const meta = metaWrite({ height, appHash, roots });
+    this.#database.write([...state, ...paths, ...undo.writes, ...writes, meta]);
+    return { height, appHash };
+  }
+
   /** Drops a prepared state that will not be committed; optional, `commit` does it for all. */
   release(prepared: PreparedState): void {
     const dropped = this.#prepared.get(prepared);
@@ -378,11 +397,13 @@ function writesOf({ changes }: Prepared, moved: MovedKeys): Write[] {
     const table = stateTable(name);
     for (const [key, value] of made) writes.push({ table, key, value });
   }
-  for (const [{ name }, keys] of moved) {
-    const table = pathTable(name);
-    for (const { path, key, isGone } of keys) writes.push({ table, key: path, value: isGone ? null : key });
-  }
+  for (const [store, keys] of moved) append(writes, pathWrites(store, keys));
   return writes;
+}
+
+function pathWrites({ name }: NamedStore, moved: readonly MovedKey[]): Write[] {
+  const table = pathTable(name);
+  return moved.map(({ path, key, isGone }) => ({ table, key: path, value: isGone ? null : key }));
 }
 
 function isSame(old: Uint8Array | undefined, value: Uint8Array | null): boolean {

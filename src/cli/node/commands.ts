@@ -72,6 +72,13 @@ export const NODE_COMMANDS: readonly CommandSpec[] = [
     commands: async () => IDENTITY,
   },
   {
+    name: "rollback",
+    summary: "Take the last block back; the node must be stopped, and makes the block again when it starts",
+    flags: [{ name: "hard", summary: "remove the block as well, so that another one takes its place" }],
+    example: "svc rollback --hard",
+    load: async () => (await import("./rollback.ts")).rollbackState,
+  },
+  {
     name: "export",
     summary: "Print the current state as a genesis file; the node must be stopped",
     load: async () => (await import("./node.ts")).exportState,

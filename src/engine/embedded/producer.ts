@@ -15,6 +15,8 @@ import {
   blockWrites,
   type ExecutedBlock,
   genesisWrite,
+  replayWrite,
+  type SignedBlock,
   validatorsWrite,
   votersWrite,
 } from "./blocks/block-store.ts";
@@ -74,6 +76,13 @@ interface ValidatorSets {
   readonly voters: readonly Validator[];
 }
 
+/** The next block; its votes where they were given already. */
+interface Proposed {
+  readonly block: Block;
+  readonly txHashes: readonly Uint8Array[];
+  readonly votes: Commit | undefined;
+}
+
 const MILLISECOND = 1_000_000n;
 /** Room kept free in a block for everything that is not a transaction. */
 const BLOCK_OVERHEAD = 2_048;
@@ -98,12 +107,15 @@ export class Producer {
   #next: ValidatorSets;
   /** While nothing is stored yet. */
   #genesisHash: Uint8Array | undefined;
+  /** A block that was rolled back: it comes once more as it is. */
+  #replay: SignedBlock | undefined;
 
   constructor({ genesis, ...parts }: ProducerParts) {
     this.#parts = parts;
     this.#genesis = genesisHead(genesis);
     const { blocks } = parts;
     const last = blocks.last;
+    this.#replay = blocks.replay;
     if (last === undefined) {
       const { tip, sets } = this.#initChain(genesis);
       this.#tip = tip;
@@ -135,9 +147,9 @@ export class Producer {
   /** Proposes, signs, executes and commits the next block with at most `maxTxs` transactions. */
   produce(maxTxs: number): CommittedBlock {
     const { app, blocks, index, mempool } = this.#parts;
-    const { block, txHashes } = this.#propose(maxTxs);
+    const { block, txHashes, votes } = this.#replayed() ?? this.#propose(maxTxs);
     const encoded = encodeBlock(block);
-    const commit = this.#sign(block.header, blockIdFor(block.header, encoded));
+    const commit = votes ?? this.#sign(block.header, blockIdFor(block.header, encoded));
     const result = this.#execute(block, commit.blockId);
     const { txResults, events, validatorUpdates, appHash } = result;
     const executed = { block, commit, size: encoded.length, txResults, events, validatorUpdates, appHash };
@@ -174,7 +186,19 @@ export class Producer {
     return { signers, voters };
   }
 
-  #propose(maxTxs: number): { block: Block; txHashes: Uint8Array[] } {
+  /** The block that was rolled back, which has its votes already. */
+  #replayed(): Proposed | undefined {
+    if (this.#replay === undefined) return undefined;
+    const { header, commit, txs } = this.#replay;
+    const { height, blockId, appHash } = this.#tip;
+    if (header.height !== height + 1n || !equalBytes(header.lastBlockId.hash, blockId.hash))
+      throw new Error(`block ${header.height} was rolled back, but it does not follow block ${height}`);
+    if (!equalBytes(header.appHash, appHash))
+      throw new Error(`block ${header.height} was rolled back, but it is over another state`);
+    return { block: { header, txs, lastCommit: this.#tip.commit }, txHashes: txs.map(txHash), votes: commit };
+  }
+
+  #propose(maxTxs: number): Proposed {
     const { app, mempool } = this.#parts;
     const height = this.#tip.height + 1n;
     const { time } = this.#tip;
@@ -187,7 +211,7 @@ export class Producer {
     const header = this.#header(txHashes);
     if (!app.processProposal({ ...this.#place(height, time), txs, hash: headerHash(header) }))
       throw new Error(`the application refuses its own block ${height}`);
-    return { block: { header, txs, lastCommit: this.#tip.commit }, txHashes };
+    return { block: { header, txs, lastCommit: this.#tip.commit }, txHashes, votes: undefined };
   }
 
   /** What the application is told of a block beside its content. A single signer has nobody to accuse. */
@@ -260,7 +284,8 @@ export class Producer {
     const { height } = block.header;
     const hash = this.#genesisHash;
     const begun = hash === undefined ? [] : [genesisWrite(hash), ...setWrites(height, this.#current)];
-    return [...begun, ...(sets === this.#next ? [] : setWrites(height + 2n, sets))];
+    const replayed = this.#replay === undefined ? [] : [replayWrite(undefined)];
+    return [...begun, ...replayed, ...(sets === this.#next ? [] : setWrites(height + 2n, sets))];
   }
 
   #advance({ block, commit, appHash, txResults }: ExecutedBlock, sets: ValidatorSets): void {
@@ -277,6 +302,7 @@ export class Producer {
     this.#current = this.#next;
     this.#next = sets;
     this.#genesisHash = undefined;
+    this.#replay = undefined;
   }
 }
 

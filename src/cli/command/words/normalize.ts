@@ -35,6 +35,7 @@ export const SWITCHES: ReadonlySet<string> = new Set([
   "--follow",
   "--force",
   "--generate-only",
+  "--hard",
   "--help",
   "--hex",
   "--ingress-loopback-ports",

@@ -25,10 +25,12 @@ const TXS = "engine/txs";
 const VALIDATORS = "engine/validators";
 const VOTERS = "engine/voters";
 
-/** `genesis` -> hash of the genesis file that the chain began with. */
+/** `genesis` -> hash of the genesis file that the chain began with; `replay` -> a block that is executed again. */
 const META = "engine/meta";
 export const BLOCK_TABLES: readonly string[] = [BLOCKS, TXS, VALIDATORS, META];
 const GENESIS = toUtf8("genesis");
+/** A block that was rolled back and is to be executed again. */
+const REPLAY = toUtf8("replay");
 
 const GROUP = 32;
 
@@ -42,6 +44,13 @@ export interface ExecutedBlock {
   readonly events: readonly AppEvent[];
   readonly validatorUpdates: readonly ValidatorUpdate[];
   readonly appHash: Uint8Array;
+}
+
+/** A block with its votes, before it is executed. */
+export interface SignedBlock {
+  readonly header: Header;
+  readonly commit: Commit;
+  readonly txs: readonly Uint8Array[];
 }
 
 /** A stored block without its transactions. */
@@ -109,6 +118,21 @@ export class BlockReader {
     const value = this.#tables.table(TXS).get(txGroupKey(height, Math.floor(index / GROUP)));
     const [tx, result] = value === undefined ? [] : (splitGroup(value)[index % GROUP] ?? []);
     return tx === undefined || result === undefined ? undefined : { tx, result: decodeTxResult(result) };
+  }
+
+  /** The block that was rolled back and is to be executed again. */
+  get replay(): SignedBlock | undefined {
+    const value = this.#tables.table(META).get(REPLAY);
+    return value === undefined ? undefined : decodeSigned(value);
+  }
+
+  /** What takes the last block away again; the search index has its own. */
+  removals(height: bigint): Write[] {
+    const range = { start: txGroupKey(height, 0), end: uint64ToBytes(height + 1n) };
+    const groups = [...this.#tables.table(TXS).iterate(range)].map(([key]) => ({ table: TXS, key, value: null }));
+    // The block set the validators of the one after the next.
+    const sets = [VALIDATORS, VOTERS].map((table) => ({ table, key: uint64ToBytes(height + 2n), value: null }));
+    return [{ table: BLOCKS, key: uint64ToBytes(height), value: null }, ...groups, ...sets];
   }
 
   /** Hash of the genesis file that the first block was made from. */
@@ -181,6 +205,26 @@ export function blockWrites(executed: ExecutedBlock): Write[] {
     writes.push({ table: TXS, key: txGroupKey(height, from / GROUP), value });
   }
   return writes;
+}
+
+/** Remembers a block that is to be executed again; undefined forgets it. */
+export function replayWrite(block: SignedBlock | undefined): Write {
+  return { table: META, key: REPLAY, value: block === undefined ? null : encodeSigned(block) };
+}
+
+function encodeSigned({ header, commit, txs }: SignedBlock): Uint8Array {
+  const writer = new BinaryWriter().bytes(encodeHeader(header)).bytes(encodeCommit(commit));
+  for (const tx of txs) writer.bytes(tx);
+  return writer.finish();
+}
+
+function decodeSigned(bytes: Uint8Array): SignedBlock {
+  const reader = new BinaryReader(bytes);
+  const header = decodeHeader(reader.bytes());
+  const commit = decodeCommit(reader.bytes());
+  const txs: Uint8Array[] = [];
+  while (reader.pos < reader.len) txs.push(reader.bytes());
+  return { header, commit, txs };
 }
 
 /** Remembers the genesis file of the chain. */

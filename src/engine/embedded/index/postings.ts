@@ -65,6 +65,16 @@ export class PostingsReader {
     }
   }
 
+  /** What takes the terms of the last block away again. */
+  removals(height: bigint, terms: Iterable<string>): Write[] {
+    const epoch = this.epochs().findLast(({ first }) => first <= height);
+    if (epoch === undefined) return [];
+    const writes: Write[] = [];
+    for (const text of terms) writes.push({ table: TERMS, key: entryKey(epoch, termOf(text), height), value: null });
+    if (epoch.first === height) writes.push({ table: EPOCHS, key: uint32ToBytes(epoch.number), value: null });
+    return writes;
+  }
+
   protected epochs(): readonly Epoch[] {
     return [...this.#tables.table(EPOCHS).iterate()].map(([key, value]) => ({
       number: Buffer.from(key).readUInt32BE(),

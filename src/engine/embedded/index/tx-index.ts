@@ -50,6 +50,18 @@ export class TxReader {
     return found === undefined ? undefined : { ...found, hash: txHash(found.tx), height, index };
   }
 
+  /** What takes the last block out of the index again. */
+  removals(height: bigint): Write[] {
+    const record = this.#blocks.record(height);
+    if (record === undefined) return [];
+    const txs = this.#blocks.txs(height);
+    const terms = blockTerms({ events: record.events, txResults: txs.map(({ result }) => result) });
+    const writes: Write[] = [{ table: BLOCK_HASHES, key: shortHash(record.commit.blockId.hash), value: null }];
+    for (const { tx } of txs) writes.push({ table: TX_HASHES, key: shortHash(txHash(tx)), value: null });
+    append(writes, this.postings.removals(height, terms.keys()));
+    return writes;
+  }
+
   /** Height of the block with a hash of 32 bytes. */
   blockHeight(hash: Uint8Array): bigint | undefined {
     const place = this.#tables.table(BLOCK_HASHES).get(shortHash(hash));
@@ -85,7 +97,7 @@ export class TxIndex extends TxReader {
 }
 
 /** Every indexed attribute of a block's transactions and of the block itself, with the transactions it occurs in. */
-function blockTerms(executed: ExecutedBlock): Map<string, number[]> {
+function blockTerms(executed: Pick<ExecutedBlock, "events" | "txResults">): Map<string, number[]> {
   const terms = new Map<string, number[]>();
   for (const [i, { events }] of executed.txResults.entries()) {
     forEachIndexed(events, (key, value) => {

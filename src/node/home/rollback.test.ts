@@ -1,0 +1,150 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { create } from "@bufbuild/protobuf";
+import { afterAll, describe, expect, it } from "vitest";
+import { createApp } from "../../app/index.ts";
+import { EmbeddedEngine, encodeBlock, memorySignState, parseGenesis, Signer, txHash } from "../../engine/index.ts";
+import { type Database, memoryDatabase } from "../../store/index.ts";
+import { signTx, testKey } from "../../testing/index.ts";
+import { NATIVE_DENOM, toHex } from "../../util/index.ts";
+import { MsgSendSchema } from "../../wire/gen/sdk/bank/v1beta1/tx_pb.js";
+import { addGenesisAccounts, readGenesisText } from "./genesis.ts";
+import { homePaths } from "./home.ts";
+import { initHome } from "./init.ts";
+import { readKeyFile } from "./keys.ts";
+import { rollbackIn } from "./rollback.ts";
+
+const CHAIN_ID = "back-1";
+const [ALICE, BOB, CAROL] = [testKey("alice"), testKey("bob"), testKey("carol")];
+const home = mkdtempSync(join(tmpdir(), "svc-rollback-"));
+initHome({ home, moniker: "m", chainId: CHAIN_ID, time: 1_700_000_000_000_000_000n });
+addGenesisAccounts(home, [{ address: ALICE.address, coins: [{ denom: NATIVE_DENOM, amount: 1_000_000n }] }]);
+const genesis = parseGenesis(readGenesisText(home));
+const seed = readKeyFile(homePaths(home).validatorKey);
+afterAll(() => rmSync(home, { recursive: true }));
+
+/** Everything but how full the epochs are, which nothing depends on. */
+function dump(database: Database): string[] {
+  const stores = createApp({ database }).modules.map(({ name }) => name);
+  const tables = [
+    ...stores.flatMap((name) => [`state/${name}`, `paths/${name}`]),
+    ...["app", "commit", "history/values", "engine/blocks", "engine/txs", "engine/validators", "engine/voters"],
+    ...["engine/meta", "index/txs", "index/blocks", "index/terms", "index/epochs"],
+  ];
+  return tables.flatMap((name) =>
+    [...database.table(name).iterate()].map(([key, value]) => `${name} ${toHex(key)} ${toHex(value)}`),
+  );
+}
+
+function chain() {
+  const database = memoryDatabase();
+  const signed = memorySignState();
+  const open = () =>
+    new EmbeddedEngine({
+      app: createApp({ database }),
+      database,
+      genesis,
+      signer: new Signer(seed, signed),
+      blockInterval: 0,
+    });
+  return { database, signed, open };
+}
+
+function send(sequence: bigint, to = BOB): Uint8Array {
+  const amount = [{ denom: NATIVE_DENOM, amount: "1" }];
+  const message = create(MsgSendSchema, { fromAddress: ALICE.address, toAddress: to.address, amount });
+  const fee = [{ denom: NATIVE_DENOM, amount: 500n }];
+  return signTx(CHAIN_ID, [message], [{ key: ALICE, accountNumber: 0n, sequence }], { gas: 200_000n, fee });
+}
+
+describe("taking the last block back", () => {
+  it("leaves every table as it was before the block, and another block comes in its place", () => {
+    const { database, signed, open } = chain();
+    const engine = open();
+    engine.produceBlock();
+    engine.mempool.add(send(0n));
+    const { appHash } = engine.produceBlock();
+    const before = dump(database);
+    const tx = send(1n, CAROL);
+    engine.mempool.add(tx);
+    const taken = engine.produceBlock();
+    expect(taken.txResults.map(({ code }) => code)).toEqual([0]);
+    expect(rollbackIn(database, { hard: true, signed })).toEqual({ height: 2n, appHash });
+    expect(dump(database)).toEqual(before);
+    const again = open();
+    expect(again.index.tx(txHash(tx))).toBeUndefined();
+    const next = again.produceBlock();
+    expect(next.block.header.height).toBe(3n);
+    expect(next.block.txs).toEqual([]);
+    // The validator votes in another round, never twice in one.
+    expect(next.commit.round).toBe(1);
+  });
+
+  it("keeps the block to be executed again, with its votes and its place in the index", () => {
+    const { database, signed, open } = chain();
+    const engine = open();
+    engine.produceBlock();
+    engine.mempool.add(send(0n));
+    const taken = engine.produceBlock();
+    const before = dump(database);
+    const { height } = rollbackIn(database, { hard: false, signed });
+    expect(height).toBe(1n);
+    // Once more changes nothing: the block is waiting.
+    expect(rollbackIn(database, { hard: false, signed }).height).toBe(1n);
+    const again = open();
+    const { block, commit, appHash, txResults } = again.produceBlock();
+    expect([encodeBlock(block), appHash].map(toHex)).toEqual([encodeBlock(taken.block), taken.appHash].map(toHex));
+    expect(toHex(commit.signatures[0]?.signature ?? appHash)).toBe(
+      toHex(taken.commit.signatures[0]?.signature ?? seed),
+    );
+    expect(txResults.map(({ code, gasUsed }) => [code, gasUsed])).toEqual(
+      taken.txResults.map(({ code, gasUsed }) => [code, gasUsed]),
+    );
+    expect(dump(database)).toEqual(before);
+    expect(again.produceBlock().block.header.height).toBe(3n);
+  });
+
+  it("removes a block that waits, where that is asked for", () => {
+    const { database, signed, open } = chain();
+    const engine = open();
+    engine.produceBlock();
+    const before = dump(database);
+    engine.produceBlock();
+    rollbackIn(database, { hard: false, signed });
+    expect(rollbackIn(database, { hard: true, signed }).height).toBe(1n);
+    expect(dump(database)).toEqual(before);
+  });
+
+  it("is refused where there is nothing before, or the validator would vote on a height again that it has left", () => {
+    const { database, signed, open } = chain();
+    const engine = open();
+    expect(() => rollbackIn(database, { hard: true, signed })).toThrow("the chain has no block yet");
+    engine.produceBlock();
+    expect(() => rollbackIn(database, { hard: true, signed })).toThrow("block 1 is the first one");
+    for (let n = 0; n < 3; n++) engine.produceBlock();
+    rollbackIn(database, { hard: true, signed });
+    const kept = dump(database);
+    expect(() => rollbackIn(database, { hard: true, signed })).toThrow("the validator has voted on block 4 already");
+    expect(dump(database)).toEqual(kept);
+  });
+
+  it("changes nothing when the database refuses", () => {
+    const { database, signed, open } = chain();
+    const engine = open();
+    engine.produceBlock();
+    engine.produceBlock();
+    const before = dump(database);
+    const full: Database = {
+      table: (name) => database.table(name),
+      snapshot: () => database.snapshot(),
+      close: () => {},
+      write: () => {
+        throw new Error("no space left on device");
+      },
+    };
+    expect(() => rollbackIn(full, { hard: true, signed })).toThrow("no space left");
+    expect(dump(database)).toEqual(before);
+    expect(open().blocks.height).toBe(2n);
+  });
+});
