@@ -29,6 +29,7 @@ const started = new Date();
 const OLD_MS = 3600 * 1000;
 const MAIN = "src/cli/main.ts";
 const THREAD = "src/node/serving/thread.ts";
+const PLANE = "src/provider/plane/process.ts";
 
 const EXTERNAL = [
   "@napi-rs/keyring",
@@ -70,7 +71,7 @@ function write(path, contents) {
 const files = protoFiles(root);
 const bundle = await build({
   ...common,
-  entryPoints: [MAIN, THREAD, ...files.map(({ source }) => source)],
+  entryPoints: [MAIN, THREAD, PLANE, ...files.map(({ source }) => source)],
   entryNames: "[name]-[hash]",
   chunkNames: "[name]-[hash]",
   format: "esm",
@@ -129,6 +130,7 @@ const entry = await build({
     ...constants,
     SVC_MAIN: JSON.stringify(chunks.numberOf(MAIN)),
     SVC_THREAD: JSON.stringify(chunks.numberOf(THREAD)),
+    SVC_PLANE: JSON.stringify(chunks.numberOf(PLANE)),
     SVC_PACKS: JSON.stringify(packs.map(({ file, numbers }) => ({ file, chunks: numbers }))),
   },
 });

@@ -8,6 +8,8 @@ declare const SVC_PACKS: readonly Pack[];
 /** The chunk that begins it, and the one with which a thread of a node begins; set by the build. */
 declare const SVC_MAIN: number;
 declare const SVC_THREAD: number;
+/** The chunk with which a provider's data plane begins; set by the build. */
+declare const SVC_PLANE: number;
 
 /** Prints the version without loading anything; the program handles output that cannot be written. */
 function printVersion(): boolean {
@@ -40,5 +42,8 @@ const argv = process.argv.slice(2);
 const isVersion = argv.length === 1 && (argv[0] === "version" || argv[0] === "--version");
 // A node starts its further threads with this word.
 const isThread = argv[0] === "serving-thread" && !isMainThread();
+// A provider starts its data plane with this word and this variable.
+const isPlane = argv[0] === "data-plane" && process.env.SVC_DATA_PLANE === "1";
 if (isThread) openPacks().load(SVC_THREAD);
+else if (isPlane) openPacks().load(SVC_PLANE);
 else if (!isVersion || !printVersion()) void runMain();

@@ -1,6 +1,7 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openDockerDriver } from "../../src/provider/cluster/docker/index.ts";
+import { endPlane } from "../../src/provider/index.ts";
 import type { TestKey } from "../../src/testing/index.ts";
 import { freePorts } from "../../src/testing/ports.ts";
 import type { TestEngine } from "../e2e/engine.ts";
@@ -82,6 +83,7 @@ export class TestProvider {
 
   /** Removes what it has on the engine. */
   async purge(): Promise<void> {
+    await endPlane(join(this.home, "provider"));
     const stateDir = join(this.home, "provider", "engine");
     if (!existsSync(stateDir)) return;
     const driver = await openDockerDriver({ socket: this.#request.engine.socket, stateDir });

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { copyFileSync, existsSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { ChainClient } from "../../client/index.ts";
-import { hostCluster } from "../../provider/index.ts";
+import { endPlane, hostCluster } from "../../provider/index.ts";
 import { errorText, makePrivateDirectory } from "../../util/index.ts";
 import { commandError, ExitError } from "../errors.ts";
 import { VERSION } from "../node/version.ts";
@@ -208,6 +208,7 @@ export class Localnet {
       ...["--cluster-public-hostname", "localhost", "--cluster-local-images", "--ingress-loopback-ports"],
       ...["--cluster-stop-grace", `${STOP_GRACE_MS}ms`],
       ...["--cluster-node-port-range", `${ports.nodePortFirst}-${ports.nodePortLast}`],
+      ...["--cluster-node-port-address", "127.0.0.1"],
       ...["--cluster-volume-sizes", process.getuid?.() === 0 ? "loop" : "none"],
       ...["--deployment-ingress-domain", "localhost", "--ingress-listen-address", `127.0.0.1:${ports.ingressHttp}`],
       ...["--gateway-listen-address", `127.0.0.1:${ports.gateway}`],
@@ -289,6 +290,7 @@ export class Localnet {
   async #purgeContainers(what: "containers" | "data"): Promise<void> {
     const stateDir = providerDir(this.#home);
     if (!existsSync(stateDir)) return;
+    await endPlane(stateDir);
     const { address } = this.#needEngine();
     const driver = await hostCluster.open({ address, stateDir, stopGraceMs: STOP_GRACE_MS });
     try {

@@ -3,6 +3,7 @@ import type { Attribute } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
 import type { ClusterDriver } from "../cluster/index.ts";
 import type { ClientRules } from "../ingress/index.ts";
 import type { Overcommit } from "../inventory/index.ts";
+import type { PlaneLink } from "../plane/index.ts";
 import type { PricingStrategy } from "../pricing/index.ts";
 
 /** Everything a provider is configured with when it starts. */
@@ -10,6 +11,8 @@ export interface ProviderConfig {
   /** Folder of the daemon inside the home. */
   readonly stateDir: string;
   readonly driver: ClusterDriver;
+  /** The process that carries tenants' traffic; absent: this one does. */
+  readonly plane?: PlaneLink;
   readonly pricing: PricingStrategy;
   readonly fee: IntCoin;
   /** Price of gas in the fee's denomination, scaled 10^18. */

@@ -3,6 +3,7 @@ import { errorText, type IntCoin } from "../../util/index.ts";
 import { Query as BankQuery } from "../../wire/gen/sdk/bank/v1beta1/query_pb.js";
 import { formatLeaseId, type LeaseKey } from "../../wire/index.ts";
 import { type ChainView, chainView } from "../chain.ts";
+import { leaseNamespace } from "../cluster/index.ts";
 import { daemonErrors } from "../errors.ts";
 import { Gateway } from "../gateway/index.ts";
 import { HostRegistry, type Ingress } from "../ingress/index.ts";
@@ -90,7 +91,7 @@ class ProviderDaemon implements RunningProvider {
     await this.#observeNodes();
     await this.#observeObstacle();
     await this.#ingress?.listen();
-    await this.#leases.start();
+    await this.#startLeases();
     signal?.throwIfAborted();
     await this.#syncSequence("info");
     // Following blocks begins before the first query of the orders, so that none is missed.
@@ -113,9 +114,21 @@ class ProviderDaemon implements RunningProvider {
     await this.#following;
     await this.#leases.stop();
     await this.#ingress?.close();
+    await this.#request.config.plane?.close();
     await this.#request.config.driver.close();
     this.#request.client.close();
     this.#request.log.info("shutdown complete");
+  }
+
+  /** What the data plane carries for leases that neither the store nor the cluster knows is taken away. */
+  async #startLeases(): Promise<void> {
+    const { config, log } = this.#request;
+    const { orphans } = await this.#leases.start();
+    if (config.plane === undefined || orphans === undefined) return;
+    const ids = this.#leases.records().map(({ id }) => id);
+    await config.plane
+      .retain(ids.map(formatLeaseId), ids.map(leaseNamespace))
+      .catch((error: unknown) => log.warn("data plane not compared", { err: errorText(error) }));
   }
 
   get #address(): string {

@@ -46,6 +46,11 @@ export function parseNetworks(texts: readonly string[]): BlockList {
   return list;
 }
 
+/** The texts of `parseNetworks`, in its own form. */
+export function networkTexts(list: BlockList): string[] {
+  return list.rules.map((rule) => rule.replace(/^\w+: IPv[46] /i, "")).toReversed();
+}
+
 function addNetwork(list: BlockList, text: string): void {
   const [, address = "", bits] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
   const version = isIP(address);

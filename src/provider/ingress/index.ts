@@ -1,4 +1,4 @@
-export { type ClientRules, CONNECTIONS_PER_ADDRESS, parseNetworks } from "./clients.ts";
+export { type ClientRules, CONNECTIONS_PER_ADDRESS, networkTexts, parseNetworks } from "./clients.ts";
 export { ingressErrors } from "./errors.ts";
 export { generatedHost } from "./hostname.ts";
 export { type HostClaim, HostRegistry, type HostRules } from "./hosts.ts";

@@ -33,11 +33,11 @@ export function ingressRouter(
 ): LeaseRouter {
   return {
     async route(id, services, loopback) {
-      ingress.routes.removeLease(id);
+      const routes = services.flatMap(({ target, hosts }) => hosts.map((host) => [host, target] as const));
+      ingress.routes.replaceLease(id, new Map(routes));
       const ports: Record<string, number> = {};
-      for (const { target, hosts } of services) {
-        for (const host of hosts) ingress.routes.set(host, target);
-        if (!loopbackPorts) continue;
+      if (!loopbackPorts) return ports;
+      for (const { target } of services) {
         ports[target.service] = await ingress.exposeService(target, loopback[target.service]);
       }
       return ports;

@@ -14,6 +14,16 @@ export class Routes {
     this.#targets.delete(normalHost(host) ?? host.toLowerCase());
   }
 
+  /** The lease has exactly these routes; at no moment is one of them missing that stays. */
+  replaceLease(id: LeaseKey, routes: ReadonlyMap<string, RouteTarget>): void {
+    for (const [host, target] of routes) this.set(host, target);
+    const kept = new Set([...routes.keys()].map((host) => normalHost(host) ?? host.toLowerCase()));
+    const text = formatLeaseId(id);
+    for (const [host, target] of this.#targets) {
+      if (!kept.has(host) && formatLeaseId(target.lease) === text) this.#targets.delete(host);
+    }
+  }
+
   removeLease(id: LeaseKey): void {
     const text = formatLeaseId(id);
     for (const [host, target] of this.#targets) if (formatLeaseId(target.lease) === text) this.#targets.delete(host);

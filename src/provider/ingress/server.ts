@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type Server } from "node:http";
-import { Socket } from "node:net";
+import { Server as NetServer, Socket } from "node:net";
 import { type Logger, listenError, silentLogger } from "../../util/index.ts";
 import { formatLeaseId, type LeaseKey } from "../../wire/index.ts";
 import type { BackendRouting, RouteTarget } from "../cluster/index.ts";
@@ -20,7 +20,12 @@ export interface IngressOptions {
   readonly maxConnections?: number;
   /** By default 256 connections from one address, and no proxy is trusted. */
   readonly clients?: Partial<ClientRules>;
+  /** What another process has listened with so far, by `Ingress.listeners`. */
+  readonly inherited?: ReadonlyMap<string, NetServer>;
 }
+
+/** The name of the public listener beside those of services. */
+const PUBLIC = "public";
 
 /** Clients that are slow on purpose are cut off here; milliseconds and bytes. */
 const LIMITS = {
@@ -50,6 +55,7 @@ export class Ingress {
   readonly #server: Server;
   readonly #servicePorts = new Map<string, ServicePort>();
   readonly #sockets = new Map<Server, Set<Socket>>();
+  #draining = false;
 
   constructor(options: IngressOptions) {
     this.#options = options;
@@ -60,7 +66,7 @@ export class Ingress {
   /** Resolves with the port it listens on; rejects where the port is taken. */
   async listen(): Promise<number> {
     const { port: wanted, host = "0.0.0.0" } = this.#options;
-    const port = await listen(this.#server, wanted, host).catch((error: unknown) => {
+    const port = await listen(this.#server, wanted, host, this.#inherit(PUBLIC)).catch((error: unknown) => {
       throw listenError(error, { host, port: wanted, option: "--ingress-listen-address" });
     });
     (this.#options.log ?? silentLogger).info("ingress listens", { port });
@@ -79,7 +85,8 @@ export class Ingress {
       return known.port;
     }
     const server = this.#makeServer(() => this.#servicePorts.get(key)?.target);
-    const port = await listen(server, preferred, "127.0.0.1").catch(() => listen(server, 0, "127.0.0.1"));
+    const inherited = this.#inherit(key);
+    const port = await listen(server, preferred, "127.0.0.1", inherited).catch(() => listen(server, 0, "127.0.0.1"));
     this.#servicePorts.set(key, { target, server, port });
     return port;
   }
@@ -95,6 +102,39 @@ export class Ingress {
     }
   }
 
+  /** What listens, for a process that takes over: the public one, and those of services by their target. */
+  listeners(): Map<string, NetServer> {
+    const services = [...this.#servicePorts].map(([key, { server }]) => [key, server] as const);
+    return new Map<string, NetServer>([[PUBLIC, this.#server], ...services]);
+  }
+
+  /** Loopback ports of services, by their target. */
+  servicePorts(): Map<string, number> {
+    return new Map([...this.#servicePorts].map(([key, { port }]) => [key, port]));
+  }
+
+  /**
+   * Takes no new connections; resolves when the last has ended. Those that are open get their answers, and are asked to
+   * come again on a new connection.
+   */
+  async drain(): Promise<void> {
+    this.#draining = true;
+    const servers = [this.#server, ...[...this.#servicePorts.values()].map((entry) => entry.server)];
+    await Promise.all(
+      servers.map(
+        (server) =>
+          new Promise<void>((resolve) => {
+            // Closing the HTTP server would cut idle connections on which the next request may be on its way.
+            NetServer.prototype.close.call(server, () => resolve());
+          }),
+      ),
+    );
+  }
+
+  #inherit(key: string): NetServer | undefined {
+    return this.#options.inherited?.get(key);
+  }
+
   async close(): Promise<void> {
     const servers = [this.#server, ...[...this.#servicePorts.values()].map((entry) => entry.server)];
     await Promise.all(servers.map((server) => this.#closeServer(server)));
@@ -105,6 +145,7 @@ export class Ingress {
   #makeServer(find: FindTarget): Server {
     const server = createServer(LIMITS, (request, response) => {
       const fault = isTooMany(request.socket) ? 429 : requestFault(request);
+      if (this.#draining) response.shouldKeepAlive = false;
       if (fault !== undefined) return sendPage(response, fault);
       const target = find(request.headers.host);
       if (target === undefined) return sendPage(response, 404);
@@ -161,10 +202,12 @@ function isPlain({ rawHeaders, url = "", method }: IncomingMessage): boolean {
   return hosts.length === 1 && (url.startsWith("/") || (url === "*" && method === "OPTIONS"));
 }
 
-function listen(server: Server, port: number, host: string): Promise<number> {
+function listen(server: Server, port: number, host: string, inherited?: NetServer): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once("error", reject);
-    server.listen(port, host, () => {
+    const begin = (ready: () => void) =>
+      inherited === undefined ? server.listen(port, host, ready) : server.listen(inherited, ready);
+    begin(() => {
       server.off("error", reject);
       // A connection that could not be taken, for want of descriptors say, must not end the others.
       server.on("error", () => {});

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, renameSync, rmdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, renameSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { formatLeaseId } from "../../wire/index.ts";
@@ -294,11 +294,35 @@ describe("start", () => {
     expect(world.ingress.routes.hosts()).toHaveLength(1);
   });
 
-  it("keeps a workload whose record is damaged, reports it, and takes its manifest again", async () => {
+  it.each(["{half", "", undefined])("makes a record again that was damaged or lost (%j)", async (text) => {
+    const world = open();
+    const { id } = await running(world);
+    const before = world.service.find(id);
+    await world.service.stop();
+    const path = join(world.folder, "leases", `${leaseNamespace(id)}.json`);
+    if (text === undefined) rmSync(path);
+    else writeFileSync(path, text);
+    const service = await world.restart();
+    const said = "the record of a lease was lost; it is made again from what the cluster runs";
+    expect(world.logs.some(({ message }) => message === said)).toBe(true);
+    await world.pass(30_000);
+    expect(service.find(id)).toEqual({ ...before, firstSeen: expect.any(Number) });
+    await expect(service.status(id)).resolves.toBeDefined();
+    expect(world.closed).toEqual([]);
+  });
+
+  it("keeps a workload that neither the store nor the cluster can describe, and takes its manifest again", async () => {
     const world = open();
     const { id, loaded } = await running(world);
     await world.service.stop();
     writeFileSync(join(world.folder, "leases", `${leaseNamespace(id)}.json`), "{half");
+    const openCluster = world.cluster.open.bind(world.cluster);
+    world.cluster.open = () => {
+      const driver = openCluster();
+      const adopt = driver.adopt.bind(driver);
+      driver.adopt = async () => (await adopt()).map((lease) => ({ ...lease, spec: undefined }));
+      return driver;
+    };
     const service = await world.restart();
     expect(world.logs.some(({ message }) => message === "workload without a stored manifest stays")).toBe(true);
     await world.pass(1_000_000);

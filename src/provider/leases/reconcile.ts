@@ -1,7 +1,7 @@
 import { errorText, type Logger } from "../../util/index.ts";
 import { formatLeaseId, type LeaseKey } from "../../wire/index.ts";
 import type { ChainView } from "../chain.ts";
-import type { ClusterDriver } from "../cluster/index.ts";
+import type { AdoptedLease, ClusterDriver } from "../cluster/index.ts";
 import type { CloseProof, LeaseRecord } from "./record/record.ts";
 
 /** What a comparison of store, cluster and chain found. */
@@ -11,15 +11,15 @@ export interface ReconcileReport {
   /** Stored leases that are in force, and those that are not on the chain's list of active ones. */
   readonly deployments: number;
   readonly skipped: number;
-  /** Workloads on the cluster without a record. */
-  readonly orphans: readonly string[];
+  /** Workloads on the cluster without a record; undefined where it could not be asked. */
+  readonly orphans: readonly string[] | undefined;
 }
 
 /** The leases as the comparison sees them. */
 export interface ReconciledLeases {
   records(): readonly LeaseRecord[];
   leaseWon(id: LeaseKey): void;
-  leaseAdopted(id: LeaseKey, generation: number): void;
+  leaseAdopted(lease: AdoptedLease): void;
   closeWithProof(id: LeaseKey, proof: CloseProof): Promise<void>;
 }
 
@@ -43,7 +43,7 @@ export async function reconcile(options: ReconcileOptions): Promise<ReconcileRep
   for (const { id } of doubtful) await closeIfProven(id, options);
   const deployments = stored.length - doubtful.length;
   report(options.log, { active, stored, deployments, skipped: doubtful.length });
-  return { active: active?.length, deployments, skipped: doubtful.length, orphans: orphans ?? [] };
+  return { active: active?.length, deployments, skipped: doubtful.length, orphans };
 }
 
 interface Counts {
@@ -77,9 +77,14 @@ async function adoptOrphans(options: ReconcileOptions): Promise<string[] | undef
     const found = await driver.adopt();
     const known = new Set(leases.records().map(({ id }) => formatLeaseId(id)));
     const orphans = found.filter(({ id }) => !known.has(formatLeaseId(id)));
-    for (const { id, generation } of orphans) {
-      log.warn("workload without a stored manifest stays", { lease: formatLeaseId(id), generation });
-      if (await isNotOver(id, options)) leases.leaseAdopted(id, generation);
+    for (const orphan of orphans) {
+      const { id, generation, spec } = orphan;
+      const text =
+        spec === undefined
+          ? "workload without a stored manifest stays"
+          : "the record of a lease was lost; it is made again from what the cluster runs";
+      log.warn(text, { lease: formatLeaseId(id), generation });
+      if (await isNotOver(id, options)) leases.leaseAdopted(orphan);
     }
     return orphans.map(({ id }) => formatLeaseId(id));
   } catch (error) {
@@ -93,7 +98,7 @@ async function isNotOver(id: LeaseKey, options: ReconcileOptions): Promise<boole
   const proof = await closeProof(id, options);
   if (proof === undefined) return true;
   // The record makes the removal durable and repeated until it is done.
-  options.leases.leaseAdopted(id, 0);
+  options.leases.leaseAdopted({ id, version: "", generation: 0, spec: undefined });
   await options.leases.closeWithProof(id, proof);
   return false;
 }

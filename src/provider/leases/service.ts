@@ -4,6 +4,7 @@ import { type Clock, errorText, type Logger, systemClock, toHex } from "../../ut
 import { formatLeaseId, formatOrderId, type LeaseKey } from "../../wire/index.ts";
 import type { ChainView } from "../chain.ts";
 import {
+  type AdoptedLease,
   type ClusterDriver,
   type ClusterEvent,
   EventLog,
@@ -26,6 +27,7 @@ import { type ReconcileReport, reconcile } from "./reconcile.ts";
 import { type CloseProof, type LeaseRecord, newRecord } from "./record/record.ts";
 import { type LeaseView, leaseView } from "./record/status.ts";
 import { LeaseStore } from "./record/store.ts";
+import { recordOfSpec } from "./spec.ts";
 
 export interface LeaseServiceOptions {
   /** Its own folder for records and events. */
@@ -136,9 +138,14 @@ export class LeaseService {
     this.#open(newRecord(id, this.#clock.now()));
   }
 
-  /** A workload was found whose manifest is lost; it runs on, and the tenant may send the manifest again. */
-  leaseAdopted(id: LeaseKey, generation: number): void {
-    this.#open(newRecord(id, this.#clock.now(), generation));
+  /**
+   * A workload was found whose record is lost. With what the cluster knows of it the record is made again; without, the
+   * workload runs on, and the tenant may send the manifest again.
+   */
+  leaseAdopted({ id, generation, spec }: AdoptedLease): void {
+    const now = this.#clock.now();
+    const { publicHostname } = this.#context.settings;
+    this.#open(spec === undefined ? newRecord(id, now, generation) : recordOfSpec(spec, now, publicHostname));
   }
 
   /** A block that the provider followed ended the lease. */

@@ -1,7 +1,7 @@
 import type { ManifestService } from "../../sdl/index.ts";
 import type { LeaseKey } from "../../wire/index.ts";
 import type { LeaseSpec } from "../cluster/index.ts";
-import type { LeaseRecord } from "./record/record.ts";
+import { type LeaseRecord, newRecord } from "./record/record.ts";
 
 /** What the cluster should run; undefined while there is no manifest. */
 export function leaseSpec(record: LeaseRecord, publicHostname: string): LeaseSpec | undefined {
@@ -9,6 +9,18 @@ export function leaseSpec(record: LeaseRecord, publicHostname: string): LeaseSpe
   if (group === null) return undefined;
   const services = group.services.map((service) => withLeaseVariables(service, id, publicHostname));
   return { id, group: { ...group, services }, version, generation, hosts: new Map(Object.entries(hosts)), ports };
+}
+
+/** The record of a lease whose own was lost, from what the cluster runs of it. */
+export function recordOfSpec(spec: LeaseSpec, firstSeen: number, publicHostname: string): LeaseRecord {
+  const { id, group, version, generation, hosts, ports } = spec;
+  const added = new Set(leaseVariables(id, publicHostname).map(([name, value]) => `${name}=${value}`));
+  const services = group.services.map((service) => {
+    const env = service.env?.filter((entry) => !added.has(entry)) ?? [];
+    return { ...service, env: env.length === 0 ? null : env };
+  });
+  const known = { group: { ...group, services }, version, generation, hosts: Object.fromEntries(hosts), ports };
+  return { ...newRecord(id, firstSeen), phase: "deploying", ...known };
 }
 
 /** The service with the variables that tell a program where it runs; what the tenant has set is kept. */

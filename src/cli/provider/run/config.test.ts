@@ -81,9 +81,14 @@ describe("the settings of a provider", () => {
       allowLocalImages: false,
       publicHostname: "localhost",
       nodePorts: { first: 30_000, last: 32_767 },
+      nodePortAddress: "0.0.0.0",
       sizedVolumes: true,
       stopGraceMs: 30_000,
     });
+    expect(readClusterSettings(flags({ "cluster-node-port-address": "127.0.0.1" })).nodePortAddress).toBe("127.0.0.1");
+    expect(() => readClusterSettings(flags({ "cluster-node-port-address": "localhost" }))).toThrow(
+      /an address such as/,
+    );
     const given = { "cluster-stop-grace": "1500ms", "cluster-volume-sizes": "none", "cluster-local-images": true };
     expect(readClusterSettings(flags({ ...given, "cluster-public-hostname": "cluster.example" }))).toMatchObject({
       allowLocalImages: true,

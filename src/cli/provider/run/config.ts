@@ -39,6 +39,7 @@ export function readClusterSettings(flags: Flags) {
     allowLocalImages: read(CLUSTER.clusterLocalImages),
     publicHostname: read(CLUSTER.clusterPublicHostname),
     nodePorts: read(CLUSTER.clusterNodePortRange),
+    nodePortAddress: read(CLUSTER.clusterNodePortAddress),
     sizedVolumes: read(CLUSTER.clusterVolumeSizes) !== "none",
     stopGraceMs: read(CLUSTER.clusterStopGrace),
   };

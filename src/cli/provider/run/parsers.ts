@@ -40,6 +40,12 @@ export interface ListenAddress {
   readonly port: number;
 }
 
+/** An address of this machine. */
+export function parseAddress(text: string): string {
+  if (isIP(text) !== 0) return text;
+  throw new WrongForm("an address such as 0.0.0.0 or 127.0.0.1");
+}
+
 /** `0.0.0.0:8443`; all addresses of the machine where none is named. */
 export function parseListenAddress(text: string): ListenAddress {
   const [, host, digits] = /^(.*):(\d{1,5})$/.exec(text) ?? [];

@@ -1,6 +1,6 @@
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { hostCluster } from "../../../provider/index.ts";
+import { endPlane, hostCluster } from "../../../provider/index.ts";
 import { EXIT } from "../../../util/index.ts";
 import { formatLeaseId } from "../../../wire/index.ts";
 import { homeOf } from "../../command/home.ts";
@@ -24,6 +24,7 @@ export async function providerPurge({ flags, io }: CommandInput): Promise<number
       for (const lease of leases) io.out(`${lease}\n`);
       const question = `remove containers and volumes of ${leases.length} leases for good, whatever the chain says about them`;
       if (!flags.bool("yes") && !(await io.confirm(question))) throw commandError("nothing was removed");
+      await endPlane(state);
       await driver.purge();
     } finally {
       await driver.close();

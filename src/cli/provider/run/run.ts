@@ -1,6 +1,12 @@
 import { openCertificate, type TlsIdentity } from "../../../certs/index.ts";
 import type { TxSigner } from "../../../client/index.ts";
-import { type ClusterDriver, type ClusterKind, clusterKind, runProvider } from "../../../provider/index.ts";
+import {
+  type ClusterDriver,
+  type ClusterKind,
+  clusterKind,
+  type PlaneLink,
+  runProvider,
+} from "../../../provider/index.ts";
 import { createLogger, EXIT, errorText, type Logger } from "../../../util/index.ts";
 import { encodeAddress } from "../../../wire/index.ts";
 import { homeOf } from "../../command/home.ts";
@@ -15,6 +21,7 @@ import { VERSION } from "../../node/version.ts";
 import { stopRequested } from "../../terminal/signals.ts";
 import { keyringSigner } from "../../tx/session/sender.ts";
 import { readClusterSettings, readSettings } from "./config.ts";
+import { openPlane } from "./plane.ts";
 
 /** `svc provider run`. */
 export async function providerRun(input: CommandInput): Promise<number> {
@@ -63,15 +70,23 @@ async function runLocked(
   { settings, cluster, signer, identity, log, context }: Prepared,
 ): Promise<number> {
   const wanted = flags.optional(cluster.kind.orchestrator ? "clusterconfig" : "cluster-engine");
-  const driver = await openDriver(cluster, wanted, log);
+  const found = await cluster.kind.find(wanted);
+  log.info("container engine found", { kind: found.kind, version: found.version, socket: found.address });
+  const plane = await openPlane(settings, log);
+  const driver = await openDriver({ cluster, address: found.address, plane, log });
   const stop = stopRequested();
   const starting = new AbortController();
   void stop.received.then(() => starting.abort());
   const { signal } = starting;
   try {
-    const config = { ...settings, driver };
+    const config = { ...settings, driver, plane };
     const client = await context.chain();
-    const provider = await runProvider({ config, client, signer, identity, version: VERSION, log, signal });
+    const request = { config, client, signer, identity, version: VERSION, log, signal };
+    const provider = await runProvider(request).catch(async (error: unknown) => {
+      // A provider that never ran leaves no process behind.
+      await plane.abandon();
+      throw error;
+    });
     const why = await Promise.race([stop.received, provider.failed]);
     log.info("stopping", { why: errorText(why) });
     await provider.stop();
@@ -82,12 +97,23 @@ async function runLocked(
     throw error;
   } finally {
     await driver.close();
+    await plane.close();
     stop.forget();
   }
 }
 
-async function openDriver(cluster: ChosenCluster, wanted: string | undefined, log: Logger): Promise<ClusterDriver> {
-  const { address, kind, version } = await cluster.kind.find(wanted);
-  log.info("container engine found", { kind, version, socket: address });
-  return cluster.kind.open({ ...cluster.settings, address, log: log.child({ module: "provider-cluster" }) });
+interface DriverWish {
+  readonly cluster: ChosenCluster;
+  readonly address: string;
+  readonly plane: PlaneLink;
+  readonly log: Logger;
+}
+
+async function openDriver({ cluster, address, plane, log }: DriverWish): Promise<ClusterDriver> {
+  const { carrier } = plane;
+  const settings = { ...cluster.settings, carrier, address, log: log.child({ module: "provider-cluster" }) };
+  return cluster.kind.open(settings).catch(async (error: unknown) => {
+    await plane.abandon();
+    throw error;
+  });
 }

@@ -11,7 +11,14 @@ import {
   parseCoin,
   type SettingTable,
 } from "../../../util/index.ts";
-import { parseConnections, parseGasPrice, parseHost, parseListenAddress, parsePortRange } from "./parsers.ts";
+import {
+  parseAddress,
+  parseConnections,
+  parseGasPrice,
+  parseHost,
+  parseListenAddress,
+  parsePortRange,
+} from "./parsers.ts";
 
 /** What the provider pays for its transactions. */
 export const FEES = {
@@ -65,6 +72,13 @@ export const CLUSTER = {
     summary: "range of range of host ports for node ports",
     default: "30000-32767",
     parse: parsePortRange,
+  },
+  clusterNodePortAddress: {
+    name: "cluster-node-port-address",
+    value: "<address>",
+    summary: "address of the host on which node ports listen",
+    default: "0.0.0.0",
+    parse: parseAddress,
   },
   clusterVolumeSizes: {
     name: "cluster-volume-sizes",

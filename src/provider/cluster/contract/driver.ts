@@ -51,6 +51,8 @@ export interface AdoptedLease {
   readonly id: LeaseKey;
   readonly version: string;
   readonly generation: number;
+  /** What it should look like; undefined where the cluster no longer knows. */
+  readonly spec: LeaseSpec | undefined;
 }
 
 /** An event of a lease, in the shape that the gateway sends. */

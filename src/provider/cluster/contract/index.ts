@@ -1,4 +1,5 @@
 export * from "./capacity.ts";
+export { type CarriedPort, type PortCarrier, portName } from "./carrier.ts";
 export * from "./driver.ts";
 export { clusterErrors } from "./errors.ts";
 export { externalPort, isHttpExpose, isNodePortExpose, isPersistent, isRam } from "./expose.ts";

@@ -1,4 +1,5 @@
 import type { Logger } from "../../../util/index.ts";
+import type { PortCarrier } from "./carrier.ts";
 import type { ClusterDriver } from "./driver.ts";
 import type { PortRange } from "./ports.ts";
 
@@ -11,6 +12,10 @@ export interface ClusterSettings {
   /** Host name at which tenants reach node ports. */
   readonly publicHostname?: string;
   readonly nodePorts?: PortRange;
+  /** Address of the host on which node ports listen. */
+  readonly nodePortAddress?: string;
+  /** What carries node ports, where the cluster leaves that to the provider. */
+  readonly carrier?: PortCarrier;
   /** Lets leases use images that exist only on the cluster. For localnets. */
   readonly allowLocalImages?: boolean;
   /** Whether sizes of volumes are enforced; true by default. */

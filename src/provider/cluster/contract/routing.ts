@@ -21,6 +21,10 @@ export interface BackendRouting {
   readonly ingress: "provider";
   /** Addresses (`host:port`) of ready replicas for a container port. Synchronous: from the last observation. */
   backends(id: LeaseKey, service: string, port: number): readonly string[];
+  /** Whether the lease was observed since the start; before that an empty list of addresses says nothing. */
+  isSeen(id: LeaseKey): boolean;
+  /** Calls back when the addresses of a lease may have changed, until the function returned is called. */
+  watch(listener: (id: LeaseKey) => void): () => void;
 }
 
 /** The cluster has an ingress of its own; the provider opens none. */

@@ -1,4 +1,5 @@
 import type { Logger, Semaphore } from "../../../util/index.ts";
+import type { LeaseKey } from "../../../wire/index.ts";
 import { type ClusterEvent, type LeaseSpec, leaseNamespace } from "../contract/index.ts";
 import type { EventLog } from "../shared/index.ts";
 import type { EngineApi } from "./api/api.ts";
@@ -24,6 +25,8 @@ export interface DriverContext {
   /** Limits how many containers are made or started at once. */
   readonly starts: Semaphore;
   readonly log: Logger;
+  /** The addresses of ready replicas of a lease may have changed. */
+  readonly moved: (id: LeaseKey) => void;
 }
 
 export interface EventInput {

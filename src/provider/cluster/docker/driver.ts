@@ -80,15 +80,25 @@ class Driver implements DockerDriver {
   readonly routing: BackendRouting = {
     ingress: "provider",
     backends: (id, service, port) => this.#leases.get(leaseNamespace(id))?.backends(service, port) ?? [],
+    isSeen: (id) => this.#leases.get(leaseNamespace(id))?.seen === true,
+    watch: (listener) => {
+      this.#watchers.add(listener);
+      return () => this.#watchers.delete(listener);
+    },
   };
   readonly ports: ClusterPorts;
   readonly #context: DriverContext;
   readonly #leases = new Map<string, Lease>();
   readonly #watch: EngineWatch;
   readonly #deploys = new Mutex();
+  readonly #watchers = new Set<(id: LeaseKey) => void>();
   #timers: NodeJS.Timeout[] = [];
 
-  constructor(context: DriverContext) {
+  constructor(shared: Omit<DriverContext, "moved">) {
+    const moved = (id: LeaseKey) => {
+      for (const listener of this.#watchers) listener(id);
+    };
+    const context = { ...shared, moved };
     this.#context = context;
     this.ports = new PortAllocator(context.settings.nodePorts);
     this.#watch = new EngineWatch(context, {
@@ -151,8 +161,7 @@ class Driver implements DockerDriver {
       for (const { labels } of objects.flat()) noteLease(found, labels);
       for (const [namespace, lease] of this.#leases) {
         if (lease.closing) found.delete(namespace);
-        else
-          found.set(namespace, { id: lease.spec.id, version: lease.spec.version, generation: lease.spec.generation });
+        else found.set(namespace, adoptedLease(lease.spec));
       }
       return [...found.values()];
     });
@@ -187,6 +196,7 @@ class Driver implements DockerDriver {
     this.#watch.stop();
     for (const timer of this.#timers) clearInterval(timer);
     for (const lease of this.#leases.values()) lease.stop();
+    this.#context.settings.carrier.close();
   }
 
   async purge(): Promise<void> {
@@ -307,7 +317,12 @@ function noteLease(found: Map<string, AdoptedLease>, labels: Readonly<Record<str
   const namespace = leaseNamespace(id);
   const generation = Number(labels[LABEL.generation]);
   if (generation < (found.get(namespace)?.generation ?? 0)) return;
-  found.set(namespace, { id, version: labels[LABEL.version] ?? "", generation });
+  found.set(namespace, { id, version: labels[LABEL.version] ?? "", generation, spec: undefined });
+}
+
+function adoptedLease(spec: LeaseSpec): AdoptedLease {
+  const { id, version, generation } = spec;
+  return { id, version, generation, spec };
 }
 
 async function answer<T>(call: () => Promise<T>): Promise<T> {

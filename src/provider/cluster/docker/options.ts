@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { resolve } from "node:path";
 import { type Logger, silentLogger } from "../../../util/index.ts";
-import type { PortRange } from "../contract/index.ts";
-import { type BackoffPolicy, DEFAULT_BACKOFF } from "../shared/index.ts";
+import type { PortCarrier, PortRange } from "../contract/index.ts";
+import { type BackoffPolicy, DEFAULT_BACKOFF, LocalCarrier } from "../shared/index.ts";
 
 /** `loop`: every volume is a sized file system image. `none`: plain folders, for machines without loop devices. */
 export type VolumeSizeEnforcement = "loop" | "none";
@@ -18,6 +18,8 @@ export interface DockerOptions {
   readonly allowLocalImages?: boolean;
   /** Host address of node ports. */
   readonly nodePortAddress?: string;
+  /** What carries node ports; by default this process does, and ends it with the driver. */
+  readonly carrier?: PortCarrier;
   /** Ports that leases get besides HTTP; 30000 to 32767 by default. */
   readonly nodePorts?: PortRange;
   /** Told to workloads as SVC_CLUSTER_PUBLIC_HOSTNAME. */
@@ -65,6 +67,7 @@ export interface DockerSettings {
   readonly namePrefix: string;
   readonly allowLocalImages: boolean;
   readonly nodePortAddress: string;
+  readonly carrier: PortCarrier;
   readonly nodePorts: PortRange | undefined;
   readonly publicHostname: string;
   readonly reserve: { readonly cpu: bigint; readonly memory: bigint; readonly storage: bigint };
@@ -110,6 +113,7 @@ export function settingsOf(options: DockerOptions): DockerSettings {
     namePrefix,
     allowLocalImages: options.allowLocalImages ?? false,
     nodePortAddress: options.nodePortAddress ?? "0.0.0.0",
+    carrier: options.carrier ?? new LocalCarrier(),
     nodePorts: options.nodePorts,
     publicHostname: options.publicHostname ?? "",
     reserve: { ...DEFAULT_RESERVE, ...options.reserve },

@@ -18,6 +18,7 @@ import {
   type LogLine,
   leaseNamespace,
   type NodeCapacity,
+  type PortCarrier,
   type PortRange,
   type RouteTarget,
   replicaName,
@@ -28,6 +29,7 @@ import {
   type BackoffPolicy,
   EventLog,
   LineQueue,
+  LocalCarrier,
   PortAllocator,
   type PortProbe,
   streamEvents,
@@ -43,6 +45,8 @@ export interface MemoryClusterOptions {
   readonly hasImage?: (image: string) => boolean;
   readonly backoff?: BackoffPolicy;
   readonly nodePortAddress?: string;
+  /** What carries node ports; this process by default. */
+  readonly carrier?: PortCarrier;
   readonly nodePorts?: PortRange;
   /** Whether a port is free; asks this machine by default. */
   readonly portProbe?: PortProbe;
@@ -78,6 +82,8 @@ export class MemoryCluster {
   readonly ingress: MemoryIngress | undefined;
   readonly #folder = mkdtempSync(join(tmpdir(), "svc-memory-cluster-"));
   readonly events = new EventLog(this.#folder, silentLogger);
+  readonly watchers = new Set<(id: LeaseKey) => void>();
+  readonly carrier: PortCarrier;
   /** Set to false, every call fails as with a cluster that is away. */
   reachable = true;
   /** Why the cluster runs nothing of anybody. */
@@ -91,6 +97,7 @@ export class MemoryCluster {
       backoff: options.backoff ?? QUICK,
       nodePortAddress: options.nodePortAddress ?? "127.0.0.1",
     };
+    this.carrier = options.carrier ?? new LocalCarrier();
     const { ingress = "provider" } = options;
     const backends = (target: RouteTarget) => this.backends(target.lease, target.service, target.port);
     this.ingress = ingress === "cluster" ? new MemoryIngress(backends) : undefined;
@@ -115,6 +122,7 @@ export class MemoryCluster {
   async destroy(): Promise<void> {
     for (const lease of this.leases.values()) await lease.close();
     this.leases.clear();
+    this.carrier.close();
     await this.ingress?.close();
     rmSync(this.#folder, { recursive: true, force: true });
   }
@@ -131,7 +139,11 @@ class MemoryDriver implements ClusterDriver {
     this.#cluster = cluster;
     this.ports = new PortAllocator(cluster.options.nodePorts, cluster.options.portProbe);
     const backends = (id: LeaseKey, service: string, port: number) => cluster.backends(id, service, port);
-    this.routing = cluster.ingress ?? { ingress: "provider", backends };
+    const watch = (listener: (id: LeaseKey) => void) => {
+      cluster.watchers.add(listener);
+      return () => cluster.watchers.delete(listener);
+    };
+    this.routing = cluster.ingress ?? { ingress: "provider", backends, watch, isSeen: () => true };
   }
 
   async version(): Promise<Readonly<Record<string, string>>> {
@@ -164,7 +176,11 @@ class MemoryDriver implements ClusterDriver {
       throw clusterErrors.staleGeneration(`generation ${spec.generation} after ${known.spec.generation}`);
     }
     const event = (name: string, entry: ClusterEvent) => events.add(name, entry);
-    const setting = { ...options, policy: options.backoff, event };
+    const moved = (id: LeaseKey) => {
+      for (const listener of this.#cluster.watchers) listener(id);
+    };
+    const carrier = () => this.#cluster.carrier;
+    const setting = { ...options, policy: options.backoff, event, moved, carrier };
     const lease = known ?? new MemoryLease(spec, setting);
     leases.set(namespace, lease);
     lease.deploy(spec);
@@ -184,6 +200,7 @@ class MemoryDriver implements ClusterDriver {
       id: spec.id,
       version: spec.version,
       generation: spec.generation,
+      spec,
     }));
   }
 

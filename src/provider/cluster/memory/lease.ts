@@ -1,17 +1,23 @@
+import type { LeaseKey } from "../../../wire/index.ts";
 import {
   type ClusterEvent,
   type LeaseHealth,
   type LeaseSpec,
   type LogLine,
   leaseNamespace,
+  type PortCarrier,
   type ServiceStatus,
 } from "../contract/index.ts";
-import { type BackoffPolicy, type PortProxy, tcpProxy, udpProxy } from "../shared/index.ts";
+import type { BackoffPolicy } from "../shared/index.ts";
 import { MemoryReplica } from "./replica.ts";
 
 export interface LeaseSetting {
   readonly policy: BackoffPolicy;
   readonly nodePortAddress: string;
+  /** What carries node ports now: a restarted daemon brings another. */
+  readonly carrier: () => PortCarrier;
+  /** The addresses of ready replicas may have changed. */
+  readonly moved: (id: LeaseKey) => void;
   readonly hasImage: (image: string) => boolean;
   readonly event: (namespace: string, event: ClusterEvent) => void;
 }
@@ -22,11 +28,9 @@ export class MemoryLease {
   readonly listeners = new Set<(line: LogLine | undefined) => void>();
   readonly #setting: LeaseSetting;
   readonly #errors = new Map<string, string>();
-  readonly #proxies = new Map<string, PortProxy>();
   #replicas: MemoryReplica[] = [];
   #work: Promise<void> = Promise.resolve();
   #written: { readonly line: LogLine; readonly replica: () => MemoryReplica }[] = [];
-  #turn = 0;
   spec: LeaseSpec;
   /** Closed; `deploy` starts it again. */
   suspended = false;
@@ -46,8 +50,7 @@ export class MemoryLease {
   async close(): Promise<void> {
     await this.#work;
     this.suspended = true;
-    for (const proxy of this.#proxies.values()) proxy.close();
-    this.#proxies.clear();
+    await this.#setting.carrier().carry(this.namespace, []);
     for (const replica of this.#replicas) replica.remove();
     this.#replicas = [];
     for (const listener of this.listeners) listener(undefined);
@@ -95,13 +98,14 @@ export class MemoryLease {
         const fresh = this.#newReplica(service, index);
         await fresh.start();
         this.#replicas = [...this.#replicas.filter((entry) => entry !== old), fresh];
+        await this.#changed();
         old?.remove();
       }
       this.#removeReplicas((entry) => entry.service.name === service.name && entry.index >= service.count);
     }
     const names = new Set(this.spec.group.services.map((service) => service.name));
     this.#removeReplicas((entry) => !names.has(entry.service.name));
-    await this.#openPorts();
+    await this.#changed();
   }
 
   #pull(service: string, image: string): boolean {
@@ -122,6 +126,7 @@ export class MemoryLease {
     const callbacks = {
       event: (...event: EventText) => this.#event(service.name, name, event),
       log: (message: string) => this.#line({ name, message }, () => replica),
+      moved: () => void this.#changed(),
     };
     const options = { config: JSON.stringify(service), policy: this.#setting.policy, callbacks };
     const replica: MemoryReplica = new MemoryReplica(service, index, options);
@@ -133,17 +138,19 @@ export class MemoryLease {
     this.#replicas = this.#replicas.filter((replica) => !gone(replica));
   }
 
-  async #openPorts(): Promise<void> {
-    for (const { service, port, proto, hostPort } of this.spec.ports) {
-      const key = `${hostPort}/${proto}`;
-      if (this.#proxies.has(key)) continue;
-      const next = () => {
-        const addresses = this.backends(service, port);
-        return addresses[this.#turn++ % Math.max(addresses.length, 1)];
-      };
-      const listen = proto === "UDP" ? udpProxy : tcpProxy;
-      this.#proxies.set(key, await listen({ host: this.#setting.nodePortAddress, port: hostPort }, next));
-    }
+  /** Carries the node ports to the replicas that are ready. */
+  async carry(): Promise<void> {
+    if (this.suspended) return;
+    const host = this.#setting.nodePortAddress;
+    const ports = this.spec.ports.map(({ service, port, proto, hostPort }) => {
+      return { proto, hostPort, host, backends: this.backends(service, port) };
+    });
+    await this.#setting.carrier().carry(this.namespace, ports);
+  }
+
+  async #changed(): Promise<void> {
+    this.#setting.moved(this.spec.id);
+    await this.carry();
   }
 
   #line(line: LogLine, replica: () => MemoryReplica): void {

@@ -6,6 +6,8 @@ import { runProgram } from "./shell.ts";
 export interface ReplicaCallbacks {
   readonly event: (type: "Normal" | "Warning", reason: string, note: string) => void;
   readonly log: (line: string) => void;
+  /** It began or ceased to be ready. */
+  readonly moved: () => void;
 }
 
 /** One simulated container: a real HTTP server on loopback per exposed TCP port, or a little script. */
@@ -95,11 +97,12 @@ export class MemoryReplica {
     this.#halt();
     this.error = `${this.name}: the program ended with exit code ${exitCode}`;
     const delay = restartDelay(++this.#failures, this.#policy);
+    this.#callbacks.moved();
     this.#callbacks.event("Warning", "Failed", this.error);
     this.#callbacks.event("Warning", "BackOff", `${this.name} is started again in ${Math.round(delay / 1000)} s`);
     this.#timer = setTimeout(() => {
       this.restarts++;
-      void this.start();
+      void this.start().then(() => this.#callbacks.moved());
     }, delay);
     this.#timer.unref();
   }

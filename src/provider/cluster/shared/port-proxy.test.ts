@@ -1,8 +1,9 @@
 import { createSocket, Socket } from "node:dgram";
 import { once } from "node:events";
-import { connect, createServer, type Server } from "node:net";
+import { connect, createServer, type Server, type Socket as TcpSocket } from "node:net";
 import { afterEach, expect, it, vi } from "vitest";
 import { freePort } from "../../../testing/ports.ts";
+import { ConnectionGuard } from "./connection-guard.ts";
 import { type PortProxy, tcpProxy, udpProxy } from "./port-proxy.ts";
 
 const cleanups: (() => void)[] = [];
@@ -111,3 +112,43 @@ it("lets UDP from port 0 go by, which nobody can answer", async () => {
   server.emit("message", Buffer.from("a"), { ...from, port: 9 });
   expect(asked).toBe(1);
 });
+
+it("takes as many connections of an address and of a lease as the limits say, and no further one", async () => {
+  const backend = await echoServer("one");
+  const port = await freePort();
+  const guard = new ConnectionGuard({ connectionsPerAddress: 2, connectionsPerLease: 3, idleMs: 60_000 });
+  keep(await tcpProxy({ host: "127.0.0.1", port }, () => backend, { guard }));
+  const open = async (from: string): Promise<[TcpSocket, boolean]> => {
+    const socket = connect({ port, host: "127.0.0.1", localAddress: from, allowHalfOpen: true });
+    cleanups.push(() => socket.destroy());
+    socket.on("error", () => {});
+    await once(socket, "connect");
+    const [first] = await Promise.race([
+      once(socket, "close").then(() => ["closed"]),
+      once(socket, "end").then(() => ["closed"]),
+      pause(100),
+    ]);
+    return [socket, first !== "closed"];
+  };
+  const [one, isOpen] = await open("127.0.0.1");
+  expect([isOpen, (await open("127.0.0.1"))[1]]).toEqual([true, true]);
+  // One beyond the address, then the last of the lease, then one beyond that.
+  expect((await open("127.0.0.1"))[1]).toBe(false);
+  expect((await open("127.0.0.2"))[1]).toBe(true);
+  expect((await open("127.0.0.3"))[1]).toBe(false);
+  one.destroy();
+  await expect.poll(async () => (await open("127.0.0.3"))[1]).toBe(true);
+});
+
+it("closes a connection on which nothing is said for the idle time", async () => {
+  const backend = await echoServer("one");
+  const port = await freePort();
+  const guard = new ConnectionGuard({ connectionsPerAddress: 2, connectionsPerLease: 3, idleMs: 50 });
+  keep(await tcpProxy({ host: "127.0.0.1", port }, () => backend, { guard }));
+  await once(connect(port, "127.0.0.1").resume(), "close");
+  expect(guard.admit("127.0.0.1")).toBeDefined();
+});
+
+function pause(ms: number): Promise<string[]> {
+  return new Promise((resolve) => setTimeout(() => resolve(["open"]), ms));
+}

@@ -1,11 +1,23 @@
 import { createSocket, type RemoteInfo, type Socket as UdpSocket } from "node:dgram";
 import { connect, createServer, type Server, type Socket } from "node:net";
+import { ConnectionGuard, DEFAULT_PORT_LIMITS } from "./connection-guard.ts";
 
 /** Returns the address (`host:port`) of the next replica, or undefined while none is ready. */
 export type NextBackend = () => string | undefined;
 
 export interface PortProxy {
+  /** What listens; another process can take it over. */
+  readonly listener: Server | UdpSocket;
+  /** Takes no new clients; resolves when those that are there have left. */
+  drain(): Promise<void>;
   close(): void;
+}
+
+export interface ProxyOptions {
+  /** Counts the clients of the lease. */
+  readonly guard?: ConnectionGuard | undefined;
+  /** What another process has listened with so far. */
+  readonly listener?: Server | UdpSocket | undefined;
 }
 
 export interface ProxyAddress {
@@ -13,44 +25,75 @@ export interface ProxyAddress {
   readonly port: number;
 }
 
-/** Open connections per port; more wait in the kernel's queue. */
-const MAX_CONNECTIONS = 1024;
 const CONNECT_TIMEOUT_MS = 5_000;
+/** Probes of connections whose other end may have vanished begin after this. */
+const KEEP_ALIVE_MS = 60_000;
 /** A UDP client that is silent for this long is forgotten. */
 const UDP_IDLE_MS = 60_000;
-const MAX_UDP_CLIENTS = 1024;
 
 /** Carries TCP connections of a host port to the replicas, one after the other. Resolves when it listens. */
-export function tcpProxy(address: ProxyAddress, next: NextBackend): Promise<PortProxy> {
+export async function tcpProxy(
+  address: ProxyAddress,
+  next: NextBackend,
+  { guard = new ConnectionGuard(DEFAULT_PORT_LIMITS), listener }: ProxyOptions = {},
+): Promise<PortProxy> {
   const sockets = new Set<Socket>();
-  const server: Server = createServer({ allowHalfOpen: true }, (client) => {
+  const server: Server = createServer({ allowHalfOpen: true, noDelay: true }, (client) => {
+    const leave = guard.admit(plainAddress(client));
+    if (leave === undefined) {
+      client.destroy();
+      return;
+    }
+    client.once("close", leave);
     track(sockets, client);
-    carry(client, next(), sockets);
+    carry(client, next(), { sockets, idleMs: guard.limits.idleMs });
   });
-  server.maxConnections = MAX_CONNECTIONS;
+  await listening(server, (done) =>
+    listener === undefined ? server.listen(address.port, address.host, done) : server.listen(listener, done),
+  );
+  return {
+    listener: server,
+    drain: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+      }),
+    close() {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
+
+/** Later errors, for want of descriptors say, must not end the process. */
+function listening(server: Server | UdpSocket, listen: (done: () => void) => unknown): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once("error", reject);
-    server.listen(address.port, address.host, () => {
+    listen(() => {
       server.off("error", reject);
       server.on("error", () => {});
-      resolve({
-        close() {
-          server.close();
-          for (const socket of sockets) socket.destroy();
-        },
-      });
+      resolve();
     });
   });
 }
 
-function carry(client: Socket, backend: string | undefined, sockets: Set<Socket>): void {
+/** An IPv4 address looks the same on a socket for both families. */
+function plainAddress({ remoteAddress = "" }: Socket): string {
+  return remoteAddress.replace(/^::ffff:/i, "");
+}
+
+interface Carriage {
+  readonly sockets: Set<Socket>;
+  readonly idleMs: number;
+}
+
+function carry(client: Socket, backend: string | undefined, { sockets, idleMs }: Carriage): void {
   client.on("error", () => client.destroy());
   if (backend === undefined) {
     client.destroy();
     return;
   }
   const { host, port } = hostAndPort(backend);
-  const upstream = connect({ host, port, allowHalfOpen: true });
+  const upstream = connect({ host, port, allowHalfOpen: true, noDelay: true });
   track(sockets, upstream);
   const timer = setTimeout(() => upstream.destroy(), CONNECT_TIMEOUT_MS);
   upstream.once("connect", () => clearTimeout(timer));
@@ -60,6 +103,9 @@ function carry(client: Socket, backend: string | undefined, sockets: Set<Socket>
     client.destroy();
   });
   client.once("close", () => upstream.destroy());
+  // Bytes of either direction count for the client's side, which both pass.
+  client.setTimeout(idleMs, () => client.destroy());
+  client.setKeepAlive(true, KEEP_ALIVE_MS);
   client.pipe(upstream).pipe(client);
 }
 
@@ -75,42 +121,49 @@ interface UdpClient {
 }
 
 /** Carries datagrams of a host port; every client stays with one replica until it has been silent for a minute. */
-export function udpProxy(address: ProxyAddress, next: NextBackend): Promise<PortProxy> {
+export async function udpProxy(
+  address: ProxyAddress,
+  next: NextBackend,
+  { guard = new ConnectionGuard(DEFAULT_PORT_LIMITS), listener }: ProxyOptions = {},
+): Promise<PortProxy> {
   const clients = new Map<string, UdpClient>();
-  const server = createSocket(address.host.includes(":") ? "udp6" : "udp4");
+  const isTaken = listener !== undefined && "send" in listener;
+  const server = isTaken ? listener : createSocket(address.host.includes(":") ? "udp6" : "udp4");
   server.on("message", (data, from) => {
     // A sender from port 0 wants no answer (RFC 768), and none can be sent there.
     if (from.port === 0) return;
-    const client = clients.get(`${from.address}:${from.port}`) ?? newClient(server, clients, from, next);
+    const client = clients.get(`${from.address}:${from.port}`) ?? newClient(server, clients, { from, next, guard });
     if (client === undefined) return;
     client.timer.refresh();
     client.upstream.send(data, client.backend.port, client.backend.host);
   });
-  return new Promise((resolve, reject) => {
-    server.once("error", reject);
-    server.bind(address.port, address.host, () => {
-      server.off("error", reject);
-      server.on("error", () => {});
-      resolve({
-        close() {
-          server.close();
-          for (const key of [...clients.keys()]) drop(clients, key);
-        },
-      });
-    });
-  });
+  if (isTaken) server.on("error", () => {});
+  else await listening(server, (done) => server.bind(address.port, address.host, done));
+  const close = (): void => {
+    server.close();
+    for (const key of [...clients.keys()]) drop(clients, key);
+  };
+  // Datagrams have no end that one could wait for.
+  return { listener: server, close, drain: async () => close() };
+}
+
+interface Newcomer {
+  readonly from: RemoteInfo;
+  readonly next: NextBackend;
+  readonly guard: ConnectionGuard;
 }
 
 function newClient(
   server: UdpSocket,
   clients: Map<string, UdpClient>,
-  from: RemoteInfo,
-  next: NextBackend,
+  { from, next, guard }: Newcomer,
 ): UdpClient | undefined {
-  const backend = clients.size < MAX_UDP_CLIENTS ? next() : undefined;
-  if (backend === undefined) return undefined;
+  const backend = clients.size < guard.limits.connectionsPerLease ? next() : undefined;
+  const leave = backend === undefined ? undefined : guard.admit(from.address);
+  if (backend === undefined || leave === undefined) return undefined;
   const key = `${from.address}:${from.port}`;
   const upstream = createSocket("udp4");
+  upstream.once("close", leave);
   upstream.on("error", () => drop(clients, key));
   upstream.on("message", (data) => {
     clients.get(key)?.timer.refresh();

@@ -16,7 +16,9 @@ export const lifeCases: readonly ConformanceCase[] = [
       await withDriver(harness, async (driver, leases) => {
         leases.push(spec.id);
         const found = (await driver.adopt()).filter((lease) => lease.id.dseq === spec.id.dseq);
-        assert.deepEqual(found, [{ id: spec.id, version: spec.version, generation: 4 }]);
+        assert.deepEqual(found, [
+          { id: spec.id, version: spec.version, generation: 4, spec: { ...spec, generation: 4 } },
+        ]);
         const service = only((await untilOk(driver, spec.id)).services);
         assert.equal(service.replicas[0]?.restarts, 0);
         assert.deepEqual(await readyReplicas(driver, spec.id), before);

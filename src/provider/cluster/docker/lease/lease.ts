@@ -87,7 +87,7 @@ export class Lease {
     this.#stopped = true;
     clearTimeout(this.#wakeTimer);
     clearTimeout(this.#probeTimer);
-    this.#ports.close();
+    this.#ports.stop();
     this.#changes.emit("change");
     // Whoever still waits for a removal gets an answer; the next start continues it.
     this.#settleClosed(new Error("the driver was closed while the lease was being removed"));
@@ -95,6 +95,11 @@ export class Lease {
 
   get stopped(): boolean {
     return this.#stopped;
+  }
+
+  /** Whether it was observed since the start. */
+  get seen(): boolean {
+    return this.#seen;
   }
 
   status(): LeaseHealth {
@@ -215,6 +220,7 @@ export class Lease {
     state.units = units.filter((unit) => !state.leaving.has(unit.id));
     await this.#updateReadiness();
     this.#seen = true;
+    this.#context.moved(state.spec.id);
     state.prune();
   }
 
@@ -255,15 +261,17 @@ export class Lease {
   }
 
   async #probeOnce(): Promise<void> {
-    if (await this.#updateReadiness()) this.poke();
-    else this.#scheduleProbe();
+    if (!(await this.#updateReadiness())) return this.#scheduleProbe();
+    // Ready replicas get requests at once, before the pass that follows.
+    this.#context.moved(this.spec.id);
+    this.poke();
   }
 
   /** Everything goes, in an order that a crash at any point can resume: the journal last. */
   async #teardown(): Promise<number> {
     const { state } = this;
     const { api, naming, firewall, volumes } = this.#context;
-    this.#ports.close();
+    await this.#ports.remove();
     await this.#observe();
     await Promise.all(state.units.map((unit) => removeContainer(state, unit)));
     await api.removeNetwork(naming.network(state.namespace)).catch(ignoreNotFound);

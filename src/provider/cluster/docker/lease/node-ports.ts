@@ -1,77 +1,74 @@
-import { errorText } from "../../../../util/index.ts";
-import type { PortAssignment } from "../../contract/index.ts";
-import { type PortProxy, tcpProxy, udpProxy } from "../../shared/index.ts";
+import { type CarriedPort, type PortAssignment, portName } from "../../contract/index.ts";
 import type { LeaseState } from "./state.ts";
 import { readyPort } from "./status.ts";
-
-interface OpenPort {
-  readonly assignment: PortAssignment;
-  readonly proxy: PortProxy;
-}
 
 /** The lease's ports on the host: each carries to the ready replicas in turn. */
 export class NodePorts {
   readonly #state: LeaseState;
-  readonly #open = new Map<string, OpenPort>();
-  #turn = 0;
+  readonly #open = new Set<string>();
+  #carried = "";
   #closed = false;
 
   constructor(state: LeaseState) {
     this.#state = state;
   }
 
-  /** Opens and closes what differs from the spec. A port that is taken is reported and tried again. */
+  /** Carries what the spec has to the replicas that are ready. A port that is taken is reported and tried again. */
   async reconcile(): Promise<void> {
-    const wanted = new Map(this.#state.spec.ports.map((assignment) => [keyOf(assignment), assignment]));
-    for (const [key, open] of this.#open) {
-      if (wanted.has(key)) continue;
-      open.proxy.close();
-      this.#open.delete(key);
-    }
-    for (const [key, assignment] of wanted) if (!this.#open.has(key)) await this.#openPort(key, assignment);
+    const state = this.#state;
+    const { nodePortAddress: host, carrier } = state.context.settings;
+    const wanted = state.spec.ports.map((each) => this.#carriedPort(each, host));
+    const text = JSON.stringify(wanted);
+    if (this.#closed || text === this.#carried) return;
+    const failures = await carrier.carry(state.namespace, wanted);
+    // The lease may have been closed while a port was being opened.
+    if (this.#closed) return;
+    this.#carried = failures.size === 0 ? text : "";
+    for (const assignment of state.spec.ports) this.#tell(assignment, failures.get(portName(assignment)));
+    const names = new Set(wanted.map(portName));
+    for (const name of this.#open) if (!names.has(name)) this.#open.delete(name);
   }
 
-  close(): void {
+  /** The lease has no ports any more. */
+  async remove(): Promise<void> {
     this.#closed = true;
-    for (const open of this.#open.values()) open.proxy.close();
-    this.#open.clear();
+    await this.#state.context.settings.carrier.carry(this.#state.namespace, []);
   }
 
-  async #openPort(key: string, assignment: PortAssignment): Promise<void> {
+  /** No longer changes what is carried. */
+  stop(): void {
+    this.#closed = true;
+  }
+
+  #tell(assignment: PortAssignment, failure: string | undefined): void {
     const state = this.#state;
-    const { nodePortAddress: host } = state.context.settings;
     const { service, hostPort, proto, externalPort } = assignment;
-    const listen = proto === "UDP" ? udpProxy : tcpProxy;
-    try {
-      const proxy = await listen({ host, port: hostPort }, () => this.#next(assignment));
-      // The lease may have been closed while the port was being opened.
-      if (this.#closed) return proxy.close();
-      this.#open.set(key, { assignment, proxy });
-      state.errors.delete(portError(service));
-      const note = `port ${externalPort}/${proto} of ${service} is port ${hostPort} of the host`;
-      state.event({ type: "Normal", reason: "PortAssigned", note, service });
-    } catch (error) {
-      const text = `host port ${hostPort}/${proto} cannot be opened: ${errorText(error)}`;
-      if (state.errors.get(portError(service)) !== text) {
-        state.event({ type: "Warning", reason: "Failed", note: text, service });
+    const name = portName(assignment);
+    if (failure !== undefined) {
+      const note = `host port ${hostPort}/${proto} cannot be opened: ${failure}`;
+      if (state.errors.get(portError(service)) !== note) {
+        state.event({ type: "Warning", reason: "Failed", note, service });
       }
-      state.errors.set(portError(service), text);
+      state.errors.set(portError(service), note);
+      return;
     }
+    if (this.#open.has(name)) return;
+    this.#open.add(name);
+    state.errors.delete(portError(service));
+    const note = `port ${externalPort}/${proto} of ${service} is port ${hostPort} of the host`;
+    state.event({ type: "Normal", reason: "PortAssigned", note, service });
   }
 
-  #next(assignment: PortAssignment): string | undefined {
+  #carriedPort(assignment: PortAssignment, host: string): CarriedPort {
     const state = this.#state;
-    const key = `${assignment.port}/${assignment.proto.toLowerCase()}`;
-    const units = state.units.filter((unit) => unit.service === assignment.service && unit.running);
-    const addresses = units.filter((unit) => state.historyOf(unit).ready).flatMap((unit) => readyPort(unit, key));
-    return addresses[this.#turn++ % Math.max(addresses.length, 1)];
+    const { port, proto, hostPort, service } = assignment;
+    const key = `${port}/${proto.toLowerCase()}`;
+    const units = state.units.filter((unit) => unit.service === service && unit.running);
+    const backends = units.filter((unit) => state.historyOf(unit).ready).flatMap((unit) => readyPort(unit, key));
+    return { proto, hostPort, host, backends };
   }
 }
 
 function portError(service: string): string {
   return `${service}/ports`;
-}
-
-function keyOf(assignment: PortAssignment): string {
-  return `${assignment.service}/${assignment.port}/${assignment.proto}/${assignment.hostPort}`;
 }

@@ -138,6 +138,7 @@ export async function stopContainer(state: LeaseState, unit: Observed): Promise<
   history.stopped = true;
   // Routing stops before the replica is asked to stop.
   history.ready = false;
+  context.moved(state.spec.id);
   if (!unit.running) return;
   const replica = replicaName(unit.service, unit.index);
   state.event({ type: "Normal", reason: "Killing", note: `stopping ${replica}`, service: unit.service, replica });

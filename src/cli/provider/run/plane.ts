@@ -1,0 +1,36 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import {
+  networkTexts,
+  PLANE_WORD,
+  PlaneLink,
+  type PlaneSettings,
+  type ProviderConfig,
+} from "../../../provider/index.ts";
+import type { Logger } from "../../../util/index.ts";
+import { VERSION } from "../../node/version.ts";
+
+/** Finds the data plane of the provider's folder, or starts this program as one. */
+export function openPlane(
+  { stateDir, ingress }: Pick<ProviderConfig, "stateDir" | "ingress">,
+  log: Logger,
+): Promise<PlaneLink> {
+  const { host, port, loopbackPorts, clients } = ingress;
+  const { connectionsPerAddress, trustedProxies } = clients;
+  const settings: PlaneSettings = {
+    ingress: { host, port, loopbackPorts, connectionsPerAddress, trustedProxies: networkTexts(trustedProxies) },
+  };
+  const main = process.argv[1] ?? "";
+  const program = {
+    command: process.execPath,
+    args: [main, PLANE_WORD, stateDir],
+    identity: identityOf(main, settings),
+  };
+  return PlaneLink.open({ stateDir, settings, program, log: log.child({ module: "data-plane" }) });
+}
+
+/** The built entry names its files by what is in them, so that its text stands for the whole program. */
+function identityOf(main: string, settings: PlaneSettings): string {
+  const hash = createHash("sha256").update(readFileSync(main)).update(JSON.stringify(settings));
+  return `${VERSION} ${process.version} ${hash.digest("hex").slice(0, 16)}`;
+}

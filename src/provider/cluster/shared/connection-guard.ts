@@ -1,0 +1,43 @@
+/** What the clients of a lease's host ports may take. */
+export interface PortLimits {
+  /** Open connections from one address. */
+  readonly connectionsPerAddress: number;
+  /** Open connections over all ports of the lease, and as many clients of each UDP port. */
+  readonly connectionsPerLease: number;
+  /** A connection without a byte in either direction is closed after this. */
+  readonly idleMs: number;
+}
+
+export const DEFAULT_PORT_LIMITS: PortLimits = {
+  connectionsPerAddress: 256,
+  connectionsPerLease: 1024,
+  idleMs: 3_600_000,
+};
+
+/** Counts the connections of one lease. */
+export class ConnectionGuard {
+  readonly limits: PortLimits;
+  readonly #addresses = new Map<string, number>();
+  #all = 0;
+
+  constructor(limits: PortLimits) {
+    this.limits = limits;
+  }
+
+  /** Undefined where a limit is reached; otherwise to be called when the connection has ended. */
+  admit(address: string): (() => void) | undefined {
+    const open = this.#addresses.get(address) ?? 0;
+    const { connectionsPerAddress, connectionsPerLease } = this.limits;
+    if (this.#all >= connectionsPerLease || open >= connectionsPerAddress) return undefined;
+    this.#all++;
+    this.#addresses.set(address, open + 1);
+    return () => this.#leave(address);
+  }
+
+  #leave(address: string): void {
+    this.#all--;
+    const left = (this.#addresses.get(address) ?? 1) - 1;
+    if (left === 0) this.#addresses.delete(address);
+    else this.#addresses.set(address, left);
+  }
+}

@@ -1,0 +1,105 @@
+import type { Socket as UdpSocket } from "node:dgram";
+import type { Server } from "node:net";
+import type { Logger } from "../../util/index.ts";
+import { formatLeaseId, type LeaseKey } from "../../wire/index.ts";
+import { type CarriedPort, LocalCarrier } from "../cluster/index.ts";
+import { Ingress, ingressRouter, type LeaseRouter, parseNetworks } from "../ingress/index.ts";
+import type { PlaneBackends, PlaneRoutes, PlaneSettings, PlaneTable } from "./protocol.ts";
+
+/** Listeners that a plane takes over from the one before it. */
+export interface Inherited {
+  readonly http: ReadonlyMap<string, Server>;
+  readonly ports: ReadonlyMap<string, Server | UdpSocket>;
+}
+
+/** Names the addresses of a service's port. */
+export function backendKey(id: LeaseKey, service: string, port: number): string {
+  return `${formatLeaseId(id)}/${service}/${port}`;
+}
+
+/** The ingress and the node ports, with the addresses that they were last told. */
+export class DataPlane {
+  readonly #ingress: Ingress;
+  readonly #router: LeaseRouter;
+  readonly #carrier: LocalCarrier;
+  readonly #backends = new Map<string, readonly string[]>();
+  readonly #routes = new Map<string, PlaneRoutes>();
+  readonly #settings: PlaneSettings;
+
+  constructor(settings: PlaneSettings, inherited: Inherited, log: Logger) {
+    const { host, port, loopbackPorts, connectionsPerAddress, trustedProxies } = settings.ingress;
+    this.#settings = settings;
+    this.#ingress = new Ingress({
+      backends: (id, service, wanted) => this.#backends.get(backendKey(id, service, wanted)) ?? [],
+      host,
+      port,
+      log,
+      clients: { connectionsPerAddress, trustedProxies: parseNetworks(trustedProxies) },
+      inherited: inherited.http,
+    });
+    this.#router = ingressRouter(this.#ingress, { port, loopbackPorts });
+    this.#carrier = new LocalCarrier({}, inherited.ports);
+  }
+
+  get settings(): PlaneSettings {
+    return this.#settings;
+  }
+
+  /** Resolves with the port of the ingress, once everything of the table is served. */
+  async listen(table: PlaneTable): Promise<number> {
+    this.setBackends(table.backends);
+    for (const routes of table.routes) await this.route(routes);
+    for (const [lease, ports] of table.ports) await this.carry(lease, ports);
+    return this.#ingress.listen();
+  }
+
+  async route(routes: PlaneRoutes): Promise<Readonly<Record<string, number>>> {
+    const loopback = await this.#router.route(routes.id, routes.services, routes.loopback);
+    this.#routes.set(formatLeaseId(routes.id), { ...routes, loopback });
+    return loopback;
+  }
+
+  async unroute(id: LeaseKey): Promise<void> {
+    const text = formatLeaseId(id);
+    this.#routes.delete(text);
+    for (const key of this.#backends.keys()) if (key.startsWith(`${text}/`)) this.#backends.delete(key);
+    await this.#router.unroute(id);
+  }
+
+  setBackends(backends: PlaneBackends): void {
+    for (const [key, addresses] of Object.entries(backends)) this.#backends.set(key, addresses);
+  }
+
+  carry(lease: string, ports: readonly CarriedPort[]): Promise<ReadonlyMap<string, string>> {
+    return this.#carrier.carry(lease, ports);
+  }
+
+  /** Drops what belongs to no lease of these. */
+  async retain(leases: ReadonlySet<string>, names: ReadonlySet<string>): Promise<void> {
+    for (const [text, { id }] of this.#routes) if (!leases.has(text)) await this.unroute(id);
+    for (const name of this.#carrier.carried().keys()) if (!names.has(name)) await this.carry(name, []);
+  }
+
+  /** Everything for a plane that takes over. */
+  table(): PlaneTable {
+    return {
+      routes: [...this.#routes.values()],
+      backends: Object.fromEntries(this.#backends),
+      ports: [...this.#carrier.carried()],
+    };
+  }
+
+  listeners(): Inherited {
+    return { http: this.#ingress.listeners(), ports: this.#carrier.listeners() };
+  }
+
+  /** Takes nothing new; resolves when the last connection has ended. */
+  async drain(): Promise<void> {
+    await Promise.all([this.#ingress.drain(), this.#carrier.drain()]);
+  }
+
+  async close(): Promise<void> {
+    this.#carrier.close();
+    await this.#ingress.close();
+  }
+}

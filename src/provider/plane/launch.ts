@@ -1,0 +1,104 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import type { Socket as UdpSocket } from "node:dgram";
+import { closeSync, openSync, rmSync, statSync } from "node:fs";
+import type { Server } from "node:net";
+import { join } from "node:path";
+import { makePrivateDirectory } from "../../util/index.ts";
+import { encodeJson } from "../durable.ts";
+import type { Inherited } from "./data-plane.ts";
+import { PLANE_FOLDER, PLANE_VARIABLE, type PlaneProgram, type PlaneSettings, type PlaneTable } from "./protocol.ts";
+
+/** From the start of the process to its word that it serves. */
+const START_MS = 30_000;
+const LOG = "plane.log";
+/** A log of this size is begun anew at the next start. */
+const LOG_BYTES = 1 << 20;
+
+/** What a plane is told over the channel of its start. */
+export type LaunchMessage =
+  | { readonly kind: "http" | "ports"; readonly key: string }
+  | { readonly kind: "start"; readonly text: string };
+
+/** The text of `start`. */
+export interface LaunchOrder {
+  readonly stateDir: string;
+  readonly identity: string;
+  readonly settings: PlaneSettings;
+  readonly table: PlaneTable;
+}
+
+/** What it answers. */
+export type LaunchAnswer =
+  | { readonly kind: "up" }
+  | { readonly kind: "failed"; readonly code: string; readonly message: string };
+
+/** A plane could not start; `code` is that of the system. */
+export class LaunchFailure extends Error {
+  readonly code: string;
+
+  constructor(message: string, code: string) {
+    super(message);
+    this.name = "LaunchFailure";
+    this.code = code;
+  }
+}
+
+/**
+ * Starts a plane in a session of its own, so that neither a signal nor the end of this process reaches it, and hands it
+ * the listeners. Resolves when it serves.
+ */
+export async function launchPlane(program: PlaneProgram, order: LaunchOrder, inherited: Inherited): Promise<void> {
+  const folder = join(order.stateDir, PLANE_FOLDER);
+  makePrivateDirectory(folder);
+  const log = openLog(join(folder, LOG));
+  const child = spawn(program.command, program.args, {
+    cwd: folder,
+    detached: true,
+    env: { ...process.env, [PLANE_VARIABLE]: "1" },
+    stdio: ["ignore", log, log, "ipc"],
+  });
+  if (typeof log === "number") closeSync(log);
+  try {
+    await started(child, order, inherited);
+  } catch (error) {
+    child.kill("SIGKILL");
+    throw error;
+  } finally {
+    if (child.connected) child.disconnect();
+    child.unref();
+  }
+}
+
+/** A full disk must not keep the plane from starting. */
+function openLog(path: string): number | "ignore" {
+  try {
+    const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+    if (size > LOG_BYTES) rmSync(path);
+    return openSync(path, "a", 0o600);
+  } catch {
+    return "ignore";
+  }
+}
+
+function started(child: ChildProcess, order: LaunchOrder, inherited: Inherited): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const fail = (text: string, code = "") => reject(new LaunchFailure(text, code));
+    const timer = setTimeout(() => fail("the data plane did not start in time"), START_MS);
+    child.once("exit", (code, signal) => fail(`the data plane ended at its start (${signal ?? code})`));
+    child.once("error", (error) => fail(error.message));
+    child.on("message", (answer: LaunchAnswer) => {
+      if (answer.kind === "up") resolve();
+      else fail(answer.message, answer.code);
+    });
+    const done = () => clearTimeout(timer);
+    child.once("exit", done).on("message", done);
+    for (const [key, server] of inherited.http) send(child, { kind: "http", key }, server);
+    for (const [key, server] of inherited.ports) send(child, { kind: "ports", key }, server);
+    send(child, { kind: "start", text: encodeJson(order) });
+  });
+}
+
+/** A child that has ended already is noticed by its end. */
+function send(child: ChildProcess, message: LaunchMessage, handle?: Server | UdpSocket): void {
+  child.send(message, handle, () => {});
+}

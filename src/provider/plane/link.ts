@@ -1,0 +1,326 @@
+import { closeSync, openSync, readdirSync, rmSync } from "node:fs";
+import { connect, type Socket } from "node:net";
+import { join } from "node:path";
+import { errorText, type Logger, listenError, makePrivateDirectory } from "../../util/index.ts";
+import { formatLeaseId, type LeaseKey } from "../../wire/index.ts";
+import type { BackendRouting, CarriedPort, PortCarrier } from "../cluster/index.ts";
+import type { LeaseRouter } from "../ingress/index.ts";
+import { backendKey } from "./data-plane.ts";
+import { LaunchFailure, launchPlane } from "./launch.ts";
+import {
+  type AnswerLine,
+  EMPTY_TABLE,
+  PLANE_FOLDER,
+  type PlaneBackends,
+  type PlaneCall,
+  type PlaneCalls,
+  type PlaneProgram,
+  type PlaneRoutes,
+  type PlaneSettings,
+  readLines,
+  writeLine,
+} from "./protocol.ts";
+
+/** Paths of sockets can have 107 bytes; longer ones are reached through an open folder. */
+const MAX_SOCKET_PATH = 100;
+const CALL_MS = 40_000;
+const AGAIN_MS = { first: 50, most: 5_000 };
+
+/** A connection to one plane. */
+class PlaneConnection {
+  readonly socket: Socket;
+  readonly #waiting = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>();
+  #last = 0;
+
+  constructor(socket: Socket) {
+    this.socket = socket;
+    socket.on("error", () => socket.destroy());
+    socket.once("close", () => {
+      for (const { reject } of this.#waiting.values()) reject(new Error("the data plane has ended"));
+      this.#waiting.clear();
+    });
+    readLines<AnswerLine>(socket, ({ id, answer, error }) => {
+      const waiting = this.#waiting.get(id);
+      this.#waiting.delete(id);
+      if (error === undefined) waiting?.resolve(answer);
+      else waiting?.reject(new Error(error));
+    });
+  }
+
+  call<C extends PlaneCall>(call: C, request: PlaneCalls[C][0]): Promise<PlaneCalls[C][1]> {
+    const id = ++this.#last;
+    return new Promise((resolve, reject) => {
+      if (this.socket.destroyed) return reject(new Error("the data plane has ended"));
+      const timer = setTimeout(() => this.socket.destroy(), CALL_MS);
+      const settled = () => clearTimeout(timer);
+      this.#waiting.set(id, {
+        resolve: (value) => {
+          settled();
+          // A plane of the same program answers each call in its form.
+          resolve(value as PlaneCalls[C][1]);
+        },
+        reject: (error) => {
+          settled();
+          reject(error);
+        },
+      });
+      writeLine(this.socket, { id, call, request });
+    });
+  }
+
+  close(): void {
+    this.socket.destroy();
+  }
+}
+
+function connectTo(folder: string, name: string): Promise<PlaneConnection> {
+  const path = join(folder, name);
+  const descriptor = Buffer.byteLength(path) > MAX_SOCKET_PATH ? openSync(folder, "r") : undefined;
+  const socket = connect(descriptor === undefined ? path : `/proc/self/fd/${descriptor}/${name}`);
+  return new Promise<PlaneConnection>((resolve, reject) => {
+    socket.once("error", reject);
+    socket.once("connect", () => {
+      socket.off("error", reject);
+      resolve(new PlaneConnection(socket));
+    });
+  }).finally(() => {
+    if (descriptor !== undefined) closeSync(descriptor);
+  });
+}
+
+/** Planes that run for the folder. Sockets behind which nothing is left are removed. */
+async function runningPlanes(stateDir: string): Promise<PlaneConnection[]> {
+  const folder = join(stateDir, PLANE_FOLDER);
+  const found: PlaneConnection[] = [];
+  for (const name of socketNames(folder)) {
+    try {
+      found.push(await connectTo(folder, name));
+    } catch (error) {
+      if (error instanceof Error && "code" in error && error.code === "ECONNREFUSED") {
+        rmSync(join(folder, name), { force: true });
+      }
+    }
+  }
+  return found;
+}
+
+function socketNames(folder: string): string[] {
+  try {
+    return readdirSync(folder).filter((name) => name.endsWith(".sock"));
+  } catch {
+    return [];
+  }
+}
+
+/** Ends the data plane of a provider's folder, where one runs. */
+export async function endPlane(stateDir: string): Promise<void> {
+  for (const plane of await runningPlanes(stateDir)) {
+    const gone = new Promise((resolve) => plane.socket.once("close", resolve));
+    await plane.call("end", null).catch(() => {});
+    await gone;
+  }
+}
+
+export interface PlaneLinkOptions {
+  readonly stateDir: string;
+  readonly settings: PlaneSettings;
+  readonly program: PlaneProgram;
+  readonly log: Logger;
+}
+
+/**
+ * The daemon's side of the data plane: finds the one that runs or starts one, replaces one of another version without a
+ * lost connection, and starts it again with all it was told when it ends.
+ */
+export class PlaneLink {
+  readonly #options: PlaneLinkOptions;
+  readonly #routes = new Map<string, PlaneRoutes>();
+  readonly #backends = new Map<string, readonly string[]>();
+  readonly #ports = new Map<string, readonly CarriedPort[]>();
+  #ready: Promise<PlaneConnection>;
+  #closed = false;
+  #launched = false;
+
+  private constructor(options: PlaneLinkOptions) {
+    this.#options = options;
+    this.#ready = this.#open();
+  }
+
+  static async open(options: PlaneLinkOptions): Promise<PlaneLink> {
+    const link = new PlaneLink(options);
+    await link.#ready;
+    return link;
+  }
+
+  /** Port of the ingress. */
+  async port(): Promise<number> {
+    return (await this.#call("hello", null)).port;
+  }
+
+  /** Node ports of a driver. */
+  get carrier(): PortCarrier {
+    return {
+      carry: async (lease, ports) => {
+        if (ports.length === 0) this.#ports.delete(lease);
+        else this.#ports.set(lease, ports);
+        return new Map(await this.#call("carry", { lease, ports }));
+      },
+      // The plane goes on.
+      close: () => {},
+    };
+  }
+
+  /** Routes to a cluster whose replicas have addresses of their own. */
+  router(routing: BackendRouting): LeaseRouter {
+    const { port } = this.#options.settings.ingress;
+    routing.watch((id) => this.#moved(routing, id));
+    return {
+      route: async (id, services, loopback) => {
+        const text = formatLeaseId(id);
+        this.#routes.set(text, { id, services, loopback });
+        const ports = await this.#call("route", { id, services, loopback, backends: this.#look(routing, id) });
+        if (this.#routes.has(text)) this.#routes.set(text, { id, services, loopback: ports });
+        return ports;
+      },
+      unroute: async (id) => {
+        const text = formatLeaseId(id);
+        this.#routes.delete(text);
+        for (const key of this.#backends.keys()) if (key.startsWith(`${text}/`)) this.#backends.delete(key);
+        await this.#call("unroute", { id });
+      },
+      url: (host) => `http://${host}${port === 80 ? "" : `:${port}`}/`,
+    };
+  }
+
+  /** The plane keeps these leases alone: what it carries for others belongs to none any more. */
+  async retain(leases: readonly string[], names: readonly string[]): Promise<void> {
+    await this.#call("retain", { leases, names });
+  }
+
+  /** Lets go of the plane, which goes on. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#ready.then(
+      (plane) => plane.close(),
+      () => {},
+    );
+  }
+
+  /** Ends the plane if this link started it, after a start of the provider that failed. */
+  async abandon(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    const plane = await this.#ready.catch(() => undefined);
+    if (this.#launched) await plane?.call("end", null).catch(() => {});
+    plane?.close();
+  }
+
+  /** Undefined until the lease was seen: what the plane knows from before is right till then. */
+  #look(routing: BackendRouting, id: LeaseKey): PlaneBackends | undefined {
+    const routes = this.#routes.get(formatLeaseId(id));
+    if (routes === undefined || !routing.isSeen(id)) return undefined;
+    const backends = routes.services.map(({ target: { service, port } }) => {
+      const key = backendKey(id, service, port);
+      const addresses = routing.backends(id, service, port);
+      this.#backends.set(key, addresses);
+      return [key, addresses] as const;
+    });
+    return Object.fromEntries(backends);
+  }
+
+  #moved(routing: BackendRouting, id: LeaseKey): void {
+    const before = this.#text(id);
+    const backends = this.#look(routing, id);
+    if (backends === undefined || this.#text(id) === before) return;
+    this.#call("backends", backends).catch((error: unknown) => {
+      // It is told everything when it is there again.
+      this.#options.log.debug("data plane not told", { err: errorText(error) });
+    });
+  }
+
+  #text(id: LeaseKey): string {
+    const prefix = `${formatLeaseId(id)}/`;
+    return JSON.stringify([...this.#backends].filter(([key]) => key.startsWith(prefix)));
+  }
+
+  async #call<C extends PlaneCall>(call: C, request: PlaneCalls[C][0]): Promise<PlaneCalls[C][1]> {
+    return (await this.#ready).call(call, request);
+  }
+
+  async #open(): Promise<PlaneConnection> {
+    const { stateDir, program, settings, log } = this.#options;
+    makePrivateDirectory(join(stateDir, PLANE_FOLDER));
+    let plane = await this.#find();
+    if (plane !== undefined) {
+      const { identity, pid } = await plane.call("hello", null);
+      if (identity === program.identity) {
+        log.info("data plane found", { pid });
+        return this.#watch(plane);
+      }
+      log.info("data plane of another version or with other settings is replaced", { pid });
+      await plane.call("replace", { program, settings }).catch((error: unknown) => {
+        throw this.#failure(error);
+      });
+      plane.close();
+      plane = await this.#find();
+    } else {
+      const order = { stateDir, identity: program.identity, settings, table: EMPTY_TABLE };
+      await launchPlane(program, order, { http: new Map(), ports: new Map() }).catch((error: unknown) => {
+        throw this.#failure(error);
+      });
+      this.#launched = true;
+      plane = await this.#find();
+    }
+    if (plane === undefined) throw new Error("the data plane that was started does not answer");
+    log.info("data plane started", { pid: (await plane.call("hello", null)).pid });
+    return this.#watch(plane);
+  }
+
+  /** The plane that listens; of several, as a crash may leave them, the one with our identity. */
+  async #find(): Promise<PlaneConnection | undefined> {
+    const planes = await runningPlanes(this.#options.stateDir);
+    const identities = await Promise.all(planes.map((plane) => plane.call("hello", null).catch(() => undefined)));
+    const own = planes.find((_, at) => identities[at]?.identity === this.#options.program.identity);
+    const chosen = own ?? planes.find((_, at) => identities[at] !== undefined);
+    for (const plane of planes) if (plane !== chosen) plane.close();
+    return chosen;
+  }
+
+  #failure(error: unknown): unknown {
+    if (!(error instanceof LaunchFailure) || error.code === "") return error;
+    const { host, port } = this.#options.settings.ingress;
+    return listenError(error, { host, port, option: "--ingress-listen-address" });
+  }
+
+  #watch(plane: PlaneConnection): PlaneConnection {
+    plane.socket.once("close", () => {
+      if (this.#closed) return;
+      this.#options.log.error("the data plane has ended, starting it again");
+      this.#ready = this.#openAgain();
+      // Whoever waits for it hears of it.
+      this.#ready.catch(() => {});
+    });
+    return plane;
+  }
+
+  async #openAgain(): Promise<PlaneConnection> {
+    for (let wait = AGAIN_MS.first; !this.#closed; wait = Math.min(wait * 2, AGAIN_MS.most)) {
+      try {
+        const plane = await this.#open();
+        await this.#tell(plane);
+        return plane;
+      } catch (error) {
+        this.#options.log.error("the data plane does not start", { err: errorText(error) });
+        await new Promise((resolve) => setTimeout(resolve, wait));
+      }
+    }
+    throw new Error("the provider is stopping");
+  }
+
+  /** Everything that it was told so far. */
+  async #tell(plane: PlaneConnection): Promise<void> {
+    await plane.call("backends", Object.fromEntries(this.#backends));
+    for (const routes of this.#routes.values()) await plane.call("route", { ...routes, backends: undefined });
+    for (const [lease, ports] of this.#ports) await plane.call("carry", { lease, ports });
+  }
+}

@@ -1,0 +1,282 @@
+import { once } from "node:events";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, unlinkSync } from "node:fs";
+import { Agent, createServer, type IncomingMessage, request } from "node:http";
+import { connect, createServer as createTcpServer, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { build } from "esbuild";
+import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
+import { freePort } from "../../testing/ports.ts";
+import { type Logger, silentLogger } from "../../util/index.ts";
+import type { LeaseKey } from "../../wire/index.ts";
+import type { BackendRouting } from "../cluster/index.ts";
+import { endPlane, PlaneLink, type PlaneSettings } from "./index.ts";
+
+const ROOT = resolve(import.meta.dirname, "../../..");
+const id: LeaseKey = { owner: "svc1owner", dseq: 7n, gseq: 1, oseq: 1, provider: "svc1provider" };
+const HOST = "web.example.com";
+const OPTIONS = {
+  maxBodySize: 1 << 20,
+  readTimeout: 60_000,
+  sendTimeout: 60_000,
+  nextTries: 3,
+  nextTimeout: 0,
+  nextCases: ["error", "timeout"],
+  proxyBufferSize: 0,
+};
+
+let folder: string;
+let main: string;
+beforeAll(async () => {
+  // Below node_modules, where the bundle finds the packages that stay outside of it.
+  mkdirSync(join(ROOT, "node_modules", ".cache"), { recursive: true });
+  folder = mkdtempSync(join(ROOT, "node_modules", ".cache", "plane-"));
+  main = join(folder, "plane.mjs");
+  await build({
+    absWorkingDir: ROOT,
+    entryPoints: ["src/provider/plane/process.ts"],
+    outfile: main,
+    bundle: true,
+    format: "esm",
+    platform: "node",
+    packages: "external",
+    logLevel: "error",
+  });
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** A service whose replica says its name, holds websockets, and moves when told. */
+class World {
+  readonly stateDir = mkdtempSync(join(tmpdir(), "svc-plane-"));
+  readonly lines: string[] = [];
+  backends: readonly string[] = [];
+  seen = true;
+  #listeners = new Set<(id: LeaseKey) => void>();
+  readonly routing: BackendRouting = {
+    ingress: "provider",
+    backends: () => this.backends,
+    isSeen: () => this.seen,
+    watch: (listener) => {
+      this.#listeners.add(listener);
+      return () => this.#listeners.delete(listener);
+    },
+  };
+
+  readonly port: number;
+
+  constructor(port: number) {
+    this.port = port;
+    onTestFinished(async () => {
+      await endPlane(this.stateDir);
+      rmSync(this.stateDir, { recursive: true, force: true });
+    });
+  }
+
+  async link(identity = "one"): Promise<PlaneLink> {
+    const settings: PlaneSettings = {
+      ingress: {
+        host: "127.0.0.1",
+        port: this.port,
+        loopbackPorts: true,
+        connectionsPerAddress: 256,
+        trustedProxies: [],
+      },
+    };
+    const program = { command: process.execPath, args: [main, "data-plane", this.stateDir], identity };
+    const write = (text: string) => void this.lines.push(text);
+    const log: Logger = { ...silentLogger, info: write, error: write, warn: write, child: () => log };
+    const link = await PlaneLink.open({ stateDir: this.stateDir, settings, program, log });
+    onTestFinished(() => link.close());
+    return link;
+  }
+
+  move(backends: readonly string[]): void {
+    this.backends = backends;
+    for (const listener of this.#listeners) listener(id);
+  }
+
+  pids(): number[] {
+    const names = readdirSync(join(this.stateDir, "plane")).filter((name) => name.endsWith(".sock"));
+    return names.map((name) => Number(name.replace(".sock", "")));
+  }
+
+  async page(agent?: Agent): Promise<string> {
+    const asked = request({ host: "127.0.0.1", port: this.port, headers: { host: HOST }, ...(agent ? { agent } : {}) });
+    const [answer] = (await once(asked.end(), "response")) as [IncomingMessage];
+    let text = "";
+    for await (const piece of answer) text += String(piece);
+    return `${answer.statusCode} ${text}`;
+  }
+}
+
+async function replica(name: string): Promise<string> {
+  const server = createServer((_, response) => response.end(name));
+  server.on("upgrade", (_, socket) => {
+    socket.write("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n");
+    socket.on("data", (data) => socket.write(data)).on("error", () => {});
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  const address = server.address();
+  return `127.0.0.1:${typeof address === "object" ? address?.port : 0}`;
+}
+
+async function echo(): Promise<string> {
+  const server = createTcpServer((socket) => socket.on("error", () => {}).pipe(socket)).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => void server.close());
+  const address = server.address();
+  return `127.0.0.1:${typeof address === "object" ? address?.port : 0}`;
+}
+
+async function said(socket: Socket, text: string): Promise<string> {
+  socket.write(text);
+  const [data] = (await once(socket, "data")) as [Buffer];
+  return String(data);
+}
+
+const services = [{ target: { lease: id, service: "web", port: 80, options: OPTIONS }, hosts: [HOST] }];
+
+it("carries on without the daemon, and the next daemon finds it", async () => {
+  const world = new World(await freePort());
+  const link = await world.link();
+  world.backends = [await replica("one")];
+  const { web = 0 } = await link.router(world.routing).route(id, services, {});
+  expect(await world.page()).toBe("200 one");
+  expect(await (await fetch(`http://127.0.0.1:${web}/`)).text()).toBe("one");
+  const [pid] = world.pids();
+  await link.close();
+  expect(await world.page()).toBe("200 one");
+  const again = await world.link();
+  expect(world.pids()).toEqual([pid]);
+  // A daemon that has not seen the lease yet takes nothing away.
+  world.seen = false;
+  world.backends = [];
+  const router = again.router(world.routing);
+  expect(await router.route(id, services, { web })).toEqual({ web });
+  expect(await world.page()).toBe("200 one");
+  world.seen = true;
+  world.move([await replica("two")]);
+  await expect.poll(() => world.page()).toBe("200 two");
+  await router.unroute(id);
+  expect(await world.page()).toMatch(/^404 /);
+  await endPlane(world.stateDir);
+  await expect(world.page()).rejects.toThrow(/ECONNREFUSED/);
+});
+
+it("hands everything to another version without a lost request, and open connections stay", async () => {
+  const world = new World(await freePort());
+  const nodePort = await freePort();
+  const link = await world.link("one");
+  world.backends = [await replica("page")];
+  const { web = 0 } = await link.router(world.routing).route(id, services, {});
+  const backends = [await echo()];
+  await link.carrier.carry("ns", [{ proto: "TCP", hostPort: nodePort, host: "127.0.0.1", backends }]);
+  const before = world.pids();
+  const tcp = connect(nodePort, "127.0.0.1");
+  expect(await said(tcp, "before")).toBe("before");
+  const websocket = connect(world.port, "127.0.0.1");
+  const upgrade = `GET / HTTP/1.1\r\nHost: ${HOST}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`;
+  expect(await said(websocket, upgrade)).toMatch(/^HTTP\/1.1 101 /);
+  await link.close();
+
+  const agent = new Agent({ keepAlive: true, maxSockets: 4 });
+  onTestFinished(() => agent.destroy());
+  let going = true;
+  const wrong: string[] = [];
+  let right = 0;
+  const client = async (own?: Agent): Promise<void> => {
+    while (going) {
+      const answer = await world.page(own).catch((error: Error) => error.message);
+      if (answer === "200 page") right++;
+      else wrong.push(answer);
+    }
+  };
+  const clients = [client(agent), client(agent), client(), client()];
+  await world.link("two");
+  const during = right;
+  await expect.poll(() => right, { timeout: 20_000 }).toBeGreaterThan(during + 50);
+  going = false;
+  await Promise.all(clients);
+  expect(wrong).toEqual([]);
+  expect(world.pids()).toHaveLength(1);
+  expect(world.pids()).not.toEqual(before);
+  expect(await said(tcp, "after")).toBe("after");
+  expect(await said(websocket, "after")).toBe("after");
+  const fresh = connect(nodePort, "127.0.0.1");
+  expect(await said(fresh, "fresh")).toBe("fresh");
+  expect(await (await fetch(`http://127.0.0.1:${web}/`)).text()).toBe("page");
+  for (const socket of [tcp, websocket, fresh]) socket.destroy();
+});
+
+it("is started again with all it was told when it ends", async () => {
+  const world = new World(await freePort());
+  const nodePort = await freePort();
+  const link = await world.link();
+  world.backends = [await replica("page")];
+  await link.router(world.routing).route(id, services, {});
+  const backends = [await echo()];
+  await link.carrier.carry("ns", [{ proto: "TCP", hostPort: nodePort, host: "127.0.0.1", backends }]);
+  const [pid = 0] = world.pids();
+  process.kill(pid, "SIGKILL");
+  await expect.poll(() => world.page().catch(() => ""), { timeout: 20_000 }).toBe("200 page");
+  await expect
+    .poll(
+      async () => {
+        const socket = connect(nodePort, "127.0.0.1").on("error", () => {});
+        return said(socket, "x").catch(() => "");
+      },
+      { timeout: 20_000 },
+    )
+    .toBe("x");
+  expect(world.pids()).not.toContain(pid);
+});
+
+it("makes its socket again when that was removed, and ends when the provider's folder has gone", async () => {
+  const world = new World(await freePort());
+  const link = await world.link();
+  const [pid = 0] = world.pids();
+  const socket = join(world.stateDir, "plane", `${pid}.sock`);
+  unlinkSync(socket);
+  await expect.poll(() => existsSync(socket), { timeout: 10_000 }).toBe(true);
+  rmSync(join(world.stateDir, "plane"), { recursive: true });
+  await expect.poll(() => existsSync(socket), { timeout: 10_000 }).toBe(true);
+  await link.close();
+  expect(await (await world.link()).port()).toBe(world.port);
+  expect(world.pids()).toEqual([pid]);
+  rmSync(world.stateDir, { recursive: true });
+  await expect.poll(() => isRunning(pid), { timeout: 10_000 }).toBe(false);
+});
+
+it("says which port is taken", async () => {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => void server.close());
+  const address = server.address();
+  const port = typeof address === "object" ? (address?.port ?? 0) : 0;
+  await expect(new World(port).link()).rejects.toMatchObject({
+    message: expect.stringContaining(`cannot listen on 127.0.0.1:${port}: `),
+    hint: "stop it, or choose another port with --ingress-listen-address",
+  });
+});
+
+it("drops what belongs to leases that nobody knows", async () => {
+  const world = new World(await freePort());
+  const link = await world.link();
+  world.backends = [await replica("page")];
+  await link.router(world.routing).route(id, services, {});
+  await link.retain([], []);
+  expect(await world.page()).toMatch(/^404 /);
+});
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,110 @@
+import type { Socket } from "node:net";
+import type { LeaseKey } from "../../wire/index.ts";
+import type { CarriedPort, ServiceRoute } from "../cluster/index.ts";
+import { decodeJson, encodeJson } from "../durable.ts";
+
+/** What a data plane is started with. A plane with other settings is replaced. */
+export interface PlaneSettings {
+  readonly ingress: {
+    readonly host: string;
+    readonly port: number;
+    readonly loopbackPorts: boolean;
+    readonly connectionsPerAddress: number;
+    /** Addresses and networks. */
+    readonly trustedProxies: readonly string[];
+  };
+}
+
+/** Host names of a lease and where they go. */
+export interface PlaneRoutes {
+  readonly id: LeaseKey;
+  readonly services: readonly ServiceRoute[];
+  /** Loopback ports by service, taken where they are free. */
+  readonly loopback: Readonly<Record<string, number>>;
+}
+
+/** Addresses of ready replicas, by `backendKey`. */
+export type PlaneBackends = Readonly<Record<string, readonly string[]>>;
+
+/** What one plane hands to the next. */
+export interface PlaneTable {
+  readonly routes: readonly PlaneRoutes[];
+  readonly backends: PlaneBackends;
+  readonly ports: readonly (readonly [lease: string, ports: readonly CarriedPort[]])[];
+}
+
+export const EMPTY_TABLE: PlaneTable = { routes: [], backends: {}, ports: [] };
+
+/** How a program is started as a data plane. */
+export interface PlaneProgram {
+  readonly command: string;
+  readonly args: readonly string[];
+  /** Differs where program or settings do. */
+  readonly identity: string;
+}
+
+/** Requests of the daemon, with their answers. */
+export interface PlaneCalls {
+  hello: [request: null, answer: { readonly identity: string; readonly pid: number; readonly port: number }];
+  route: [
+    request: PlaneRoutes & { readonly backends: PlaneBackends | undefined },
+    answer: Readonly<Record<string, number>>,
+  ];
+  unroute: [request: { readonly id: LeaseKey }, answer: null];
+  backends: [request: PlaneBackends, answer: null];
+  carry: [
+    request: { readonly lease: string; readonly ports: readonly CarriedPort[] },
+    answer: readonly (readonly [port: string, why: string])[],
+  ];
+  /** Drops what belongs to no other lease than these: texts of ids, and names of leases with ports. */
+  retain: [request: { readonly leases: readonly string[]; readonly names: readonly string[] }, answer: null];
+  /** Starts a plane in its own place and hands it everything; the answer comes when that one serves. */
+  replace: [request: { readonly program: PlaneProgram; readonly settings: PlaneSettings }, answer: null];
+  /** Ends the plane with all its connections. */
+  end: [request: null, answer: null];
+}
+
+export type PlaneCall = keyof PlaneCalls;
+
+export interface RequestLine {
+  readonly id: number;
+  readonly call: PlaneCall;
+  readonly request: unknown;
+}
+
+export interface AnswerLine {
+  readonly id: number;
+  readonly answer?: unknown;
+  readonly error?: string;
+}
+
+/** Folder of planes inside the provider's: a socket `<pid>.sock` each, and a log. */
+export const PLANE_FOLDER = "plane";
+/** The word and variable by which the program knows that it is to be a data plane. */
+export const PLANE_WORD = "data-plane";
+export const PLANE_VARIABLE = "SVC_DATA_PLANE";
+
+export function writeLine(socket: Socket, line: RequestLine | AnswerLine): void {
+  if (!socket.destroyed) socket.write(`${encodeJson(line)}\n`);
+}
+
+/** Calls back for every line; a line that is not JSON ends the connection. */
+export function readLines<T>(socket: Socket, onLine: (line: T) => void): void {
+  const pieces: string[] = [];
+  socket.setEncoding("utf8");
+  socket.on("data", (text: string) => {
+    const parts = text.split("\n");
+    for (const [at, part] of parts.entries()) {
+      pieces.push(part);
+      if (at === parts.length - 1) return;
+      const line = pieces.splice(0).join("");
+      try {
+        // Both ends are of this program, and nobody else can open the socket.
+        onLine(decodeJson(line) as T);
+      } catch {
+        socket.destroy();
+        return;
+      }
+    }
+  });
+}

@@ -1,0 +1,93 @@
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { describeWithEngine, type TestProvider, TestWorld } from "../support/containers.ts";
+import { fetchPage, pause, waitFor, webFile } from "../support/index.ts";
+
+const CLIENTS = 4;
+const DOWN_MS = 3_000;
+const REQUEST = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
+
+describeWithEngine("tenants' traffic while the provider is away", () => {
+  let world: TestWorld;
+  let provider: TestProvider;
+
+  beforeAll(async () => {
+    world = await TestWorld.start();
+    provider = await world.provider({ name: "provider", cpuScale: "0.1" });
+  });
+  afterAll(() => world?.close());
+
+  it("goes on without a failed request over kill -9 and restarts", async () => {
+    const { tenant } = world;
+    const ordered = await tenant.order(withNodePort(webFile({ page: "still here", count: 2 })));
+    await tenant.awaitBids(ordered.id);
+    const lease = await tenant.lease(ordered.order, provider.address);
+    await tenant.sendManifest(ordered, provider.address);
+    const url = await tenant.awaitReady(lease);
+    const ports = Object.values((await tenant.status(lease)).forwarded_ports ?? {}).flat();
+    const nodePort = Number(ports[0]?.externalPort ?? 0);
+    const clients = new Clients(url);
+    const held = connect(nodePort, "127.0.0.1");
+    await once(held, "connect");
+    const faults: readonly (readonly [string, () => Promise<void>])[] = [
+      ["kill -9", () => provider.process.kill()],
+      ["stop", () => provider.process.stop().then(() => {})],
+    ];
+    for (const [name, fault] of faults) {
+      const before = clients.right;
+      await fault();
+      await pause(DOWN_MS);
+      expect(clients.wrong, `${name}: requests while it was away`).toEqual([]);
+      expect(clients.right, name).toBeGreaterThan(before);
+      expect(await fetchPage(url)).toBe("200 still here\n");
+      await provider.start();
+    }
+    expect(await answered(held), "a connection of a node port that was open all the time").toMatch(/^HTTP\/1.1 /);
+    await pause(DOWN_MS);
+    await clients.stop();
+    expect(clients.wrong).toEqual([]);
+    await tenant.close(ordered.id);
+    await waitFor(async () => (await provider.leftovers()).length === 0, "everything to be gone");
+    await expect(fetchPage(url)).rejects.toThrow();
+    await provider.process.stop();
+  });
+});
+
+function withNodePort(file: string): string {
+  const port = "      - port: 80\n        as: 9000\n        to:\n          - global: true\n";
+  return file.replace("profiles:", `${port}profiles:`);
+}
+
+async function answered(socket: Socket): Promise<string> {
+  socket.write(REQUEST);
+  const [data] = (await once(socket, "data")) as [Buffer];
+  socket.destroy();
+  return String(data);
+}
+
+/** Clients that ask one after the other without a pause. */
+class Clients {
+  right = 0;
+  readonly wrong: string[] = [];
+  readonly #work: Promise<void>[];
+  #going = true;
+
+  constructor(url: string) {
+    this.#work = Array.from({ length: CLIENTS }, () => this.#ask(url));
+  }
+
+  async stop(): Promise<void> {
+    this.#going = false;
+    await Promise.all(this.#work);
+  }
+
+  async #ask(url: string): Promise<void> {
+    while (this.#going) {
+      const page = await fetchPage(url).catch((error: Error) => `${error.message} ${String(error.cause)}`);
+      if (page === "200 still here\n") this.right++;
+      else this.wrong.push(page);
+      await pause(20);
+    }
+  }
+}
