@@ -8,7 +8,13 @@ export {
   hostCluster,
 } from "./cluster/index.ts";
 export type { IngressConfig, ProviderConfig } from "./daemon/index.ts";
-export { type GatewayIdentity, type ProviderRequest, type RunningProvider, runProvider } from "./daemon/index.ts";
+export {
+  type GatewayIdentity,
+  makeRoom,
+  type ProviderRequest,
+  type RunningProvider,
+  runProvider,
+} from "./daemon/index.ts";
 export { networkTexts, normalHost, parseNetworks } from "./ingress/index.ts";
 export { endPlane, PLANE_WORD, PlaneLink, type PlaneProgram, type PlaneSettings } from "./plane/index.ts";
 export * from "./pricing/index.ts";

@@ -34,6 +34,8 @@ export interface ProviderConfig {
     readonly periodJitterMs: number;
   };
   readonly inventoryPollMs: number;
+  /** Bytes free on the disk of `stateDir` below which the provider does not bid. */
+  readonly leastFreeDisk: bigint;
   readonly publicHostname: string;
   readonly ingress: IngressConfig;
   readonly gateway: { readonly host: string; readonly port: number };

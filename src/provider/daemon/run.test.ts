@@ -43,6 +43,7 @@ function configOf(change: Partial<ProviderConfig>): ProviderConfig {
     nodePortQuantity: 0,
     monitor: { retries: 1, retryMs: 1000, retryJitterMs: 0, periodMs: 1000, periodJitterMs: 0 },
     inventoryPollMs: 60_000,
+    leastFreeDisk: 0n,
     publicHostname: "localhost",
     ingress: {
       domain: "localhost",

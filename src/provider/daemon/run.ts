@@ -12,6 +12,7 @@ import { DEFAULT_MONITOR, LeaseService } from "../leases/index.ts";
 import { marketEvents, OrderService } from "../orders/index.ts";
 import { closeBidMessage, Outbox, outboxChain, type TxVerdict, withdrawMessages } from "../outbox/index.ts";
 import { askDeposit, checkCertificate, checkChain, checkRegistered } from "./checks.ts";
+import { DiskGuard } from "./disk.ts";
 import { gatewaySources } from "./gateway-sources.ts";
 import { leaseRouter, openIngress } from "./ingress.ts";
 import { orderChain } from "./order-chain.ts";
@@ -23,6 +24,7 @@ const TIMEOUT_BLOCKS = 20n;
 const MAX_BATCH = 20;
 const RETRY_MS = 10_000;
 const SYNC_MS = 10_000;
+const DISK_MS = 2_000;
 
 export interface RunningProvider {
   /** Resolves with the reason when the provider can no longer work; its workloads keep running. */
@@ -47,6 +49,7 @@ export async function runProvider(request: ProviderRequest): Promise<RunningProv
 class ProviderDaemon implements RunningProvider {
   readonly #request: ProviderRequest;
   readonly #chain: ChainView;
+  readonly #disk: DiskGuard;
   readonly #inventory: Inventory;
   readonly #outbox: Outbox;
   readonly #orders: OrderService;
@@ -70,6 +73,8 @@ class ProviderDaemon implements RunningProvider {
     const { config, client, signer, log } = request;
     this.#request = request;
     this.#chain = chainView(client.query);
+    const { stateDir: folder, leastFreeDisk: least } = config;
+    this.#disk = new DiskGuard({ folder, least, log });
     const { overcommit, nodePortQuantity: portQuantity } = config;
     this.#inventory = openInventory(config.stateDir, { overcommit, portQuantity }, log);
     this.#outbox = new Outbox({
@@ -88,6 +93,7 @@ class ProviderDaemon implements RunningProvider {
     const { client, log, signal } = this.#request;
     await checkRegistered(this.#request);
     await checkCertificate(this.#request);
+    this.#disk.look();
     await this.#observeNodes();
     await this.#observeObstacle();
     await this.#ingress?.listen();
@@ -165,7 +171,9 @@ class ProviderDaemon implements RunningProvider {
   #observeObstacle(): Promise<string | undefined> {
     const look = async (): Promise<string | undefined> => {
       const { driver } = this.#request.config;
-      const obstacle = await driver.obstacle().catch((error) => `the cluster does not answer: ${errorText(error)}`);
+      const obstacle =
+        this.#disk.obstacle() ??
+        (await driver.obstacle().catch((error) => `the cluster does not answer: ${errorText(error)}`));
       this.#setObstacle(obstacle);
       return obstacle;
     };
@@ -243,6 +251,16 @@ class ProviderDaemon implements RunningProvider {
     this.#compareLedger();
   }
 
+  /** A lease that cannot be recorded now is taken up by the comparison with the chain, which is made again and again. */
+  #leaseWon(id: LeaseKey): void {
+    try {
+      this.#leases.leaseWon(id);
+    } catch (error) {
+      const { log } = this.#request;
+      log.error("lease not recorded, trying again", { lease: formatLeaseId(id), err: errorText(error) });
+    }
+  }
+
   /** A block that we followed is the proof on which a workload may be torn down. */
   #leaseClosed(id: LeaseKey, height: bigint): void {
     const { log } = this.#request;
@@ -277,7 +295,7 @@ class ProviderDaemon implements RunningProvider {
       bidTimeoutMs: config.bidTimeoutMs,
       retryMs: RETRY_MS,
       obstacle: () => this.#observeObstacle(),
-      onWon: (id) => this.#leases.leaseWon({ ...id, provider }),
+      onWon: (id) => this.#leaseWon({ ...id, provider }),
     });
   }
 
@@ -303,6 +321,7 @@ class ProviderDaemon implements RunningProvider {
         await this.#outbox.send(closeBidMessage(id, reason), `close ${formatLeaseId(id)}`);
       },
       onGone: (id) => this.#orders.release(id),
+      makeRoom: () => this.#disk.release(),
       ...(clock === undefined ? {} : { clock }),
       ...(random === undefined ? {} : { random }),
     });
@@ -333,6 +352,7 @@ class ProviderDaemon implements RunningProvider {
     const { config } = this.#request;
     const every = (ms: number, work: () => Promise<void>) => this.#timers.push(setInterval(() => void work(), ms));
     every(config.inventoryPollMs, () => this.#pollNodes());
+    every(DISK_MS, async () => this.#disk.look());
     every(SYNC_MS, () => this.#syncSequence("debug"));
     every(config.withdrawalPeriodMs, () => this.#withdraw());
   }

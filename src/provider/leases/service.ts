@@ -47,6 +47,8 @@ export interface LeaseServiceOptions {
   readonly random?: () => number;
   /** Waits before a manifest that does not fit the chain is refused; milliseconds. */
   readonly settleMs?: readonly number[];
+  /** Asked when the disk is full: true where there is more of it now. */
+  readonly makeRoom?: () => boolean;
   /** Milliseconds between comparisons of store, cluster and chain. */
   readonly reconcileMs?: number;
 }
@@ -76,7 +78,7 @@ export class LeaseService {
       router: options.router,
       clock: this.#clock,
       random: options.random ?? Math.random,
-      store: new LeaseStore(join(folder, "leases"), log),
+      store: new LeaseStore(join(folder, "leases"), log, options.makeRoom),
       events: new EventLog(join(folder, "events"), log),
       closeBid: options.closeBid,
       gone: (id) => this.#gone(id),

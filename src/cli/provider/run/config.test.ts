@@ -75,6 +75,14 @@ describe("the settings of a provider", () => {
     );
   });
 
+  test("of the disk", () => {
+    expect(settings({}).leastFreeDisk).toBe(512n << 20n);
+    expect(settings({ "provider-least-free-disk": "2Gi" }).leastFreeDisk).toBe(2n << 30n);
+    for (const wrong of ["2", "2GB", "-1Gi", "1.5Gi", "Mi"]) {
+      expect(() => settings({ "provider-least-free-disk": wrong }), wrong).toThrow(/a size such as 512Mi/);
+    }
+  });
+
   test("of a container engine", () => {
     expect(readClusterSettings(flags({}))).toEqual({
       stateDir: "/home/x/provider",

@@ -70,6 +70,7 @@ export function readSettings(flags: Flags): Omit<ProviderConfig, "driver"> {
       periodJitterMs: read(LEASES.monitorHealthcheckPeriodJitter),
     },
     inventoryPollMs: read(CLUSTER.inventoryResourcePollPeriod),
+    leastFreeDisk: read(CLUSTER.providerLeastFreeDisk),
     publicHostname: read(CLUSTER.clusterPublicHostname),
     ingress: readIngress(read),
     gateway: read(LEASES.gatewayListenAddress),

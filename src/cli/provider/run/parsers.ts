@@ -35,6 +35,13 @@ export function parsePortRange(text: string): PortRange {
   throw new WrongForm("two ports such as 30000-32767");
 }
 
+/** Bytes of a size such as `512Mi`. */
+export function parseSize(text: string): bigint {
+  const [, digits, unit] = /^(\d{1,9})(Mi|Gi)$/.exec(text) ?? [];
+  if (digits === undefined) throw new WrongForm("a size such as 512Mi or 2Gi");
+  return BigInt(digits) << (unit === "Gi" ? 30n : 20n);
+}
+
 export interface ListenAddress {
   readonly host: string;
   readonly port: number;

@@ -4,6 +4,7 @@ import {
   type ClusterDriver,
   type ClusterKind,
   clusterKind,
+  makeRoom,
   type PlaneLink,
   runProvider,
 } from "../../../provider/index.ts";
@@ -39,6 +40,7 @@ export async function providerRun(input: CommandInput): Promise<number> {
   const key = await findKey(await context.keyring(), await signingKeyName(context), context.keys);
   const signer = await keyringSigner(context, { address: encodeAddress(key.address), key });
   const identity = await openCertificate({ home: homeOf(flags), kind: "server", signer });
+  makeRoom(settings.stateDir);
   // Two daemons of one account would bid twice, and each would remove the other's containers.
   const lock = lockHome(settings.stateDir, {
     text: `another process already runs the provider of ${homeOf(flags)}`,

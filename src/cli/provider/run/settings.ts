@@ -18,6 +18,7 @@ import {
   parseHost,
   parseListenAddress,
   parsePortRange,
+  parseSize,
 } from "./parsers.ts";
 
 /** What the provider pays for its transactions. */
@@ -99,6 +100,13 @@ export const CLUSTER = {
     name: "cluster-local-images",
     summary: "let leases use images named localhost/... of this engine",
     parse: asSwitch,
+  },
+  providerLeastFreeDisk: {
+    name: "provider-least-free-disk",
+    value: "<size>",
+    summary: "free space on the disk of the provider's folder below which it does not bid",
+    default: "512Mi",
+    parse: parseSize,
   },
   overcommitPctCpu: {
     name: "overcommit-pct-cpu",

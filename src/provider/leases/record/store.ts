@@ -12,10 +12,13 @@ const SUFFIX = ".json";
 export class LeaseStore {
   readonly #folder: string;
   readonly #log: Logger;
+  readonly #makeRoom: () => boolean;
 
-  constructor(folder: string, log: Logger) {
+  /** `makeRoom` is asked when the disk is full: true where there is more of it now. */
+  constructor(folder: string, log: Logger, makeRoom: () => boolean = () => false) {
     this.#folder = folder;
     this.#log = log;
+    this.#makeRoom = makeRoom;
     makePrivateDirectory(folder);
   }
 
@@ -43,7 +46,13 @@ export class LeaseStore {
   }
 
   save(record: LeaseRecord): void {
-    saveJson(this.#path(record.id), record);
+    try {
+      saveJson(this.#path(record.id), record);
+    } catch (error) {
+      const isFull = error instanceof Error && "code" in error && error.code === "ENOSPC";
+      if (!isFull || !this.#makeRoom()) throw error;
+      saveJson(this.#path(record.id), record);
+    }
   }
 
   remove(id: LeaseKey): void {
