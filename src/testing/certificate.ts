@@ -12,6 +12,8 @@ export interface ForgedCertificate {
   readonly key?: KeyObject;
   /** The key that signs; that of the certificate unless given. */
   readonly signer?: KeyObject;
+  /** Bytes of an extension that nobody knows, for large certificates; none unless given. */
+  readonly padding?: number;
 }
 
 const ECDSA_WITH_SHA256 = "06082a8648ce3d040302";
@@ -22,7 +24,7 @@ export function forgeCertificate(forged: ForgedCertificate): {
   readonly cert: Uint8Array;
   readonly pubkey: Uint8Array;
 } {
-  const { name, serial = "05", key = newP256Key() } = forged;
+  const { name, serial = "05", key = newP256Key(), padding = 0 } = forged;
   const { signer = key } = forged;
   const algorithm = der(0x30, fromHex(ECDSA_WITH_SHA256));
   const subject = der(0x30, der(0x31, der(0x30, fromHex(COMMON_NAME), der(0x0c, toUtf8(name)))));
@@ -36,6 +38,7 @@ export function forgeCertificate(forged: ForgedCertificate): {
     der(0x30, time("260101000000Z"), time("360101000000Z")),
     subject,
     spki,
+    ...(padding > 0 ? [extension(padding)] : []),
   );
   const signature = sign("sha256", signedPart, signer);
   const certificate = der(0x30, signedPart, algorithm, der(0x03, Uint8Array.of(0), signature));
@@ -52,6 +55,12 @@ function pem(type: string, bytes: Uint8Array): Uint8Array {
 
 function time(text: string): Uint8Array {
   return der(0x17, toUtf8(text));
+}
+
+/** The part of a certificate that holds extensions, with one of a private number. */
+function extension(padding: number): Uint8Array {
+  const value = der(0x04, new Uint8Array(padding));
+  return der(0xa3, der(0x30, der(0x30, fromHex("06032a0304"), value)));
 }
 
 /** An element with a tag of one byte and at most 65,535 bytes of content (X.690). */

@@ -11,7 +11,7 @@ import {
 import { checkAttributes, checkParties } from "./check.ts";
 import { type AuditKeeper, STORE } from "./keeper.ts";
 
-const DEFAULT_GAS = { MsgSignProviderAttributes: 60_000n, MsgDeleteProviderAttributes: 40_000n };
+const DEFAULT_GAS = { MsgSignProviderAttributes: 60_000n, MsgDeleteProviderAttributes: 100_000n };
 
 export function auditGenesis(keeper: AuditKeeper): GenesisPart {
   return defineGenesis({

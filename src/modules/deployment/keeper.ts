@@ -69,6 +69,9 @@ export interface NewDeployment {
 /** A deployment whose pruning failed is tried again after this many blocks; others do not wait behind it. */
 const RETRY_BLOCKS = 100n;
 
+/** What the end of a group costs beside what it reads and writes: it looks for orders, bids and leases in many places. */
+const GROUP_END_GAS = 15_000n;
+
 /** A stored group's states in which it can be started again. */
 const STARTABLE: readonly Group_State[] = [Group_State.paused, Group_State.insufficient_funds];
 
@@ -214,7 +217,9 @@ export class DeploymentKeeper {
     // All at once: the end of a single one settles all others.
     this.#escrow.closePayments(ctx, escrowId(id));
     for (const group of this.groupsOf(ctx, id)) {
-      if (group.state !== Group_State.closed) this.#endGroup(ctx, group, { state: Group_State.closed, reason });
+      if (group.state === Group_State.closed) continue;
+      ctx.gas.consume(GROUP_END_GAS, "end of a group");
+      this.#endGroup(ctx, group, { state: Group_State.closed, reason });
     }
     const { balance: returned, transferred: paid, denom } = this.#escrow.closeAccount(ctx, escrowId(id));
     const closed = { state: Deployment_State.closed, closedOn: ctx.height, closeReason: reason };

@@ -29,11 +29,11 @@ const MAX_PRUNE_RECORDS = 100_000;
 const MESSAGE_GAS = {
   MsgCreateDeployment: 60_000n,
   MsgDepositDeployment: 40_000n,
-  MsgUpdateDeployment: 30_000n,
+  MsgUpdateDeployment: 50_000n,
   MsgCloseDeployment: 80_000n,
   MsgCloseGroup: 60_000n,
   MsgPauseGroup: 60_000n,
-  MsgStartGroup: 50_000n,
+  MsgStartGroup: 60_000n,
 };
 
 export function defaultParams(): Params {

@@ -25,6 +25,9 @@ import { paramsProblems } from "./genesis.ts";
 import { ACCOUNT, type DistributionKeeper, store } from "./keeper.ts";
 import { withdrawRewards } from "./rewards.ts";
 
+/** Beside its small record the message costs the account and the sequence of its signer. */
+const WITHDRAW_ADDRESS_GAS = 10_000n;
+
 export function distributionMsgs(keeper: DistributionKeeper): BoundService {
   return bindService(
     Msg,
@@ -69,6 +72,7 @@ export function distributionMsgs(keeper: DistributionKeeper): BoundService {
 }
 
 function setWithdrawAddress(keeper: DistributionKeeper, ctx: Context, msg: MsgSetWithdrawAddress): object {
+  ctx.gas.consume(WITHDRAW_ADDRESS_GAS, "withdraw address");
   keeper.setWithdrawAddress(ctx, decodeAddress(msg.delegatorAddress), decodeAddress(msg.withdrawAddress));
   return told(ctx, msg.delegatorAddress);
 }

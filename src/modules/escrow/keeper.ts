@@ -39,6 +39,8 @@ export const CLOSED = 2;
 
 /** Depositors beside the owner that an account takes at a time, so that strangers cannot make it long. */
 const MAX_FOREIGN_DEPOSITS = 100;
+/** What each deposit and payment of an account costs when they are settled, beside its bytes. */
+const ENTRY_GAS = 500n;
 /** An account whose exhaustion failed is tried again after this many blocks; others do not wait behind it. */
 const RETRY_BLOCKS = 100n;
 
@@ -395,6 +397,8 @@ export class EscrowKeeper {
   /** An open account with its open payments, settled to this block. */
   #settled(ctx: Context, id: AccountKey): AccountLedger {
     const ledger = this.#ledger(ctx, accountKey(id));
+    const entries = ledger.account.deposits.length + ledger.payments.length;
+    ctx.gas.consume(ENTRY_GAS * BigInt(entries), "settlement");
     if (!ledger.account.open) throw errors.accountClosed(accountKey(id).slice(0, -1));
     assert(!isOverdue(ledger.account, ctx.height), "an overdue escrow account is brought up to date first");
     return settle(ledger, ctx.height);

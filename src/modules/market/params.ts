@@ -18,7 +18,7 @@ const MAX_BIDS_CAP = 500;
 const MESSAGE_GAS = {
   MsgCreateBid: 90_000n,
   MsgCloseBid: 50_000n,
-  MsgCreateLease: 100_000n,
+  MsgCreateLease: 130_000n,
   MsgCloseLease: 70_000n,
   MsgWithdrawLease: 40_000n,
   MsgWithdrawLeases: 60_000n,

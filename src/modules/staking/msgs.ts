@@ -32,6 +32,8 @@ import { type StakingKeeper, store } from "./keeper.ts";
 import { checkCommission, createValidator, editValidator } from "./operators.ts";
 
 const SECOND = 1_000_000_000n;
+/** The record of a validator has three indexes, and is dearer to write than its bytes. */
+const VALIDATOR_GAS = 20_000n;
 
 export function stakingMsgs(keeper: StakingKeeper): BoundService {
   return bindService(
@@ -74,6 +76,7 @@ export function stakingMsgs(keeper: StakingKeeper): BoundService {
 
 function createHandler(keeper: StakingKeeper, ctx: Context, msg: MsgCreateValidator): object {
   const value = bonded(keeper, ctx, readAmount(msg.value, "invalid delegation amount"));
+  ctx.gas.consume(VALIDATOR_GAS, "validator");
   createValidator(keeper, ctx, msg, value.amount);
   ctx.events.emit("create_validator", { validator: msg.validatorAddress, amount: formatCoin(value) });
   told(ctx, decodeAddress(msg.validatorAddress, "valoper"));
@@ -81,6 +84,7 @@ function createHandler(keeper: StakingKeeper, ctx: Context, msg: MsgCreateValida
 }
 
 function editHandler(keeper: StakingKeeper, ctx: Context, msg: MsgEditValidator): object {
+  ctx.gas.consume(VALIDATOR_GAS, "validator");
   const { commission, minSelfDelegation } = editValidator(keeper, ctx, msg);
   ctx.events.emit("edit_validator", {
     commission_rate: formatDec(BigInt(commission?.commissionRates?.rate ?? 0)),

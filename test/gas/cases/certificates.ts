@@ -1,57 +1,66 @@
 import { create } from "@bufbuild/protobuf";
 import { forgeCertificate, type TestKey } from "../../../src/testing/index.ts";
 import {
+  type MsgCreateCertificate,
   MsgCreateCertificateSchema,
   MsgRevokeCertificateSchema,
 } from "../../../src/wire/gen/svc/cert/v1beta1/cert_pb.js";
-import { type Cases, newWorld, one, TENANT } from "./prepare.ts";
+import { type Cases, type GasCase, newWorld, one, TENANT } from "./prepare.ts";
+
+/** Beside the rest, this fills a block of 8,192 bytes of text almost to its end. */
+const PADDING = 5400;
 
 let serial = 0;
-/** A certificate close to the largest: its name repeats. */
-function certificate(owner: TestKey) {
+
+function certificate(owner: TestKey, padding: number): MsgCreateCertificate {
   serial += 1;
-  return forgeCertificate({ name: owner.address, serial: `01${serial.toString(16).padStart(8, "0")}` });
+  const number = `01${serial.toString(16).padStart(8, "0")}`;
+  const forged = forgeCertificate({ name: owner.address, serial: number, padding });
+  return create(MsgCreateCertificateSchema, { owner: owner.address, ...forged } as never);
+}
+
+const CONTENTS = [
+  { content: "an ordinary certificate", padding: 0 },
+  { content: "a certificate of the largest size", padding: PADDING },
+];
+
+function publishing({ content, padding }: (typeof CONTENTS)[number]): GasCase {
+  return {
+    content,
+    count: 20,
+    prepare: (count) => {
+      const world = newWorld();
+      const owner = world.key(TENANT);
+      const txs = Array.from({ length: count }, () => one(owner, certificate(owner, padding)));
+      return { world, txs };
+    },
+  };
+}
+
+function revoking({ content, padding }: (typeof CONTENTS)[number]): GasCase {
+  return {
+    content,
+    count: 20,
+    prepare: (count) => {
+      const world = newWorld();
+      const owner = world.key(TENANT);
+      const first = serial + 1;
+      world.mustSend(
+        owner,
+        Array.from({ length: count }, () => certificate(owner, padding)),
+      );
+      const txs = Array.from({ length: count }, (_, i) => {
+        const number = BigInt(`0x01${(first + i).toString(16).padStart(8, "0")}`);
+        const id = { owner: owner.address, serial: number.toString() };
+        return one(owner, create(MsgRevokeCertificateSchema, { id }));
+      });
+      return { world, txs };
+    },
+  };
 }
 
 /** Certificates of accounts. */
 export const CERTIFICATES: Cases = {
-  "svc.cert.v1beta1.MsgCreateCertificate": [
-    {
-      content: "an ordinary certificate",
-      count: 20,
-      prepare: (count) => {
-        const world = newWorld();
-        const owner = world.key(TENANT);
-        const txs = Array.from({ length: count }, () =>
-          one(owner, create(MsgCreateCertificateSchema, { owner: owner.address, ...certificate(owner) } as never)),
-        );
-        return { world, txs };
-      },
-    },
-  ],
-  "svc.cert.v1beta1.MsgRevokeCertificate": [
-    {
-      content: "an ordinary certificate",
-      count: 20,
-      prepare: (count) => {
-        const world = newWorld();
-        const owner = world.key(TENANT);
-        const first = serial + 1;
-        world.mustSend(
-          owner,
-          Array.from({ length: count }, () =>
-            create(MsgCreateCertificateSchema, { owner: owner.address, ...certificate(owner) } as never),
-          ),
-        );
-        const txs = Array.from({ length: count }, (_, i) => {
-          const number = BigInt(`0x01${(first + i).toString(16).padStart(8, "0")}`);
-          return one(
-            owner,
-            create(MsgRevokeCertificateSchema, { id: { owner: owner.address, serial: number.toString() } }),
-          );
-        });
-        return { world, txs };
-      },
-    },
-  ],
+  "svc.cert.v1beta1.MsgCreateCertificate": CONTENTS.map(publishing),
+  "svc.cert.v1beta1.MsgRevokeCertificate": CONTENTS.map(revoking),
 };

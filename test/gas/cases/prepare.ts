@@ -34,7 +34,12 @@ export const names = (prefix: string, count: number) => Array.from({ length: cou
 export const PROVIDERS = names("provider", 60);
 export const AUDITORS = names("auditor", LIMITS.auditors);
 export const TENANT = "tenant";
-const PEOPLE = [TENANT, "second", "third", ...names("payer", 7), ...PROVIDERS, ...AUDITORS, ...names("sponsor", 100)];
+/** Operators of validators in the worlds that have some. */
+export const OPERATORS = names("operator", 120);
+const PEOPLE = [
+  ...[TENANT, "second", "third", ...names("payer", 7)],
+  ...[...PROVIDERS, ...AUDITORS, ...names("sponsor", 100), ...OPERATORS],
+];
 
 const VERSION = new Uint8Array(32).fill(1);
 export const one = (from: TestKey, message: WorldTx["messages"][number]): WorldTx => ({
