@@ -69,6 +69,31 @@ describe.skipIf(!(built instanceof Peer))(`the reference library for proofs, see
     expect(await shown(falseClaims)).toBe(0);
   });
 
+  test("sees what was there and what was missing at older heights, keys deleted since among them", async () => {
+    const names = ["bank", "gov"];
+    const state = StateStore.open(memoryDatabase(), names);
+    const hashes: Uint8Array[] = [];
+    for (let height = 1; height <= 129; height++) {
+      const branch = state.branch();
+      branch.store("bank").set(toUtf8("always"), toUtf8(`${height}`));
+      branch.store("bank").set(toUtf8(`of ${height}`), toUtf8("1"));
+      if (height > 5) branch.store("bank").delete(toUtf8(`of ${height - 5}`));
+      state.commit(BigInt(height), state.workingHash(branch));
+      hashes.push(state.appHash);
+    }
+    expect(state.lowestProven).toBe(1n);
+    const past = hashes.flatMap((hash, i) =>
+      ["always", `of ${i + 1}`, `of ${i - 3}`, `of ${i - 4}`, "never"].map((text) => {
+        const { value, ops } = state.prove("bank", toUtf8(text), BigInt(i + 1));
+        expect(value === undefined).toBe(
+          text === "never" || text === `of ${i - 4}` || (text === `of ${i - 3}` && i < 4),
+        );
+        return line({ store: "bank", key: toUtf8(text), value }, hash, ops);
+      }),
+    );
+    expect(await shown(past)).toBe(past.length);
+  });
+
   test("does not see anything under another app hash", async () => {
     const other = Uint8Array.from(appHash, (byte) => byte ^ 1);
     expect(await shown(claims.map((claim) => line(claim, other, opsOf(claim))))).toBe(0);

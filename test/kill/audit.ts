@@ -9,9 +9,9 @@ import {
   verifyCommit,
 } from "../../src/engine/index.ts";
 import { homePaths, readGenesisText } from "../../src/node/index.ts";
-import { memoryDatabase, openLmdb } from "../../src/store/index.ts";
+import { memoryDatabase, openLmdb, type StateStore } from "../../src/store/index.ts";
 import { toHexUpper } from "../../src/util/index.ts";
-import { txHash } from "../../src/wire/index.ts";
+import { txHash, verifyStoreProof } from "../../src/wire/index.ts";
 
 export interface AuditedChain {
   readonly height: bigint;
@@ -24,18 +24,20 @@ export interface AuditedChain {
 /**
  * Reads the data of a node that has ended, and checks it from the first block: links, hashes and votes of the headers;
  * that executing the blocks again from genesis, in memory, gives the application hash that each header carries; that
- * the state on disk has the last one.
+ * the state on disk has the last one, and what it keeps of older heights proves theirs.
  */
 export function auditChain(home: string): AuditedChain {
   const genesis = parseGenesis(readGenesisText(home));
   const database = openLmdb(homePaths(home).database);
   try {
     const blocks = new BlockStore(database);
-    const { lastBlockHeight, lastBlockAppHash } = createApp({ database }).info();
+    const app = createApp({ database });
+    const { lastBlockHeight, lastBlockAppHash } = app.info();
     const last = need(blocks.last, "last block");
     same("height of the state", lastBlockHeight, blocks.height);
     same("hash of the state", toHexUpper(lastBlockAppHash), toHexUpper(last.appHash));
     checkHeaders(blocks, genesis);
+    checkPast(app.state, blocks);
     return { height: blocks.height, ...replay(blocks, genesis) };
   } finally {
     database.close();
@@ -55,6 +57,16 @@ function checkHeaders(blocks: BlockStore, genesis: Genesis): void {
       same(`app hash of block ${height}`, toHexUpper(header.appHash), toHexUpper(before.appHash));
     }
     before = record;
+  }
+}
+
+/** The trees of older heights are made from the old values that blocks kept: each must lead to the hash of its header. */
+function checkPast(state: StateStore, blocks: BlockStore): void {
+  const key = Uint8Array.of(0xff);
+  for (let height = state.lowestProven; height <= blocks.height; height++) {
+    const { appHash } = need(blocks.record(height), `block ${height}`);
+    const { value, ops } = state.prove("bank", key, height);
+    verifyStoreProof(ops, { appHash, store: "bank", key, value });
   }
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { GivenUp } from "../../../runtime/index.ts";
-import { memoryDatabase } from "../../../store/index.ts";
+import { memoryDatabase, pastTables, StateStore } from "../../../store/index.ts";
+import { toUtf8, uint64ToBytes } from "../../../util/index.ts";
 import { Budget, tablesWithin } from "./budget.ts";
 
 function clocked(limits: { ms: number; bytes: number }) {
@@ -39,6 +40,27 @@ describe("a budget", () => {
       );
     expect(fail).toThrow("failed");
     expect(budget.usedMs).toBe(4);
+  });
+
+  it("ends a walk over a large state of an older height as it does over the last one", () => {
+    const database = memoryDatabase();
+    const state = StateStore.open(database, ["bank"]);
+    for (const value of ["1", "2", "3"]) {
+      const branch = state.branch();
+      for (let n = 0; n < 5_000; n++) branch.store("bank").set(uint64ToBytes(BigInt(n + 1)), toUtf8(value));
+      state.commit(state.height + 1n, state.workingHash(branch));
+    }
+    const walk = (budget: Budget, height: bigint) =>
+      budget.run(() => [...(pastTables(tablesWithin(database, budget), height)?.store("bank").iterate() ?? [])].length);
+    const reverse = (budget: Budget) =>
+      budget.run(() => [
+        ...(pastTables(tablesWithin(database, budget), 1n)?.store("bank").iterate({ reverse: true }) ?? []),
+      ]);
+    for (const height of [1n, 2n]) {
+      expect(walk(new Budget({ ms: 60_000, bytes: 4_000_000 }), height)).toBe(5_001);
+      expect(() => walk(new Budget({ ms: 60_000, bytes: 20_000 }), height)).toThrow(GivenUp);
+    }
+    expect(() => reverse(new Budget({ ms: 60_000, bytes: 20_000 }))).toThrow(GivenUp);
   });
 
   it("ends reading that takes too many bytes or too long, however it is read", () => {
