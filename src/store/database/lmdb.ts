@@ -87,11 +87,14 @@ class LmdbDatabase implements Database {
   }
 
   write(writes: readonly Write[]): void {
-    for (const { key } of writes) checkRowKey(key);
     // Tables are opened first: LMDB opens them in transactions of their own.
-    const resolved = writes.map((write) => ({ ...write, table: this.#open(write.table) }));
+    for (const { table, key } of writes) {
+      checkRowKey(key);
+      this.#open(table);
+    }
     this.#root.transactionSync(() => {
-      for (const { table, key, value } of resolved) {
+      for (const { table: name, key, value } of writes) {
+        const table = this.#open(name);
         if (value === null) table.removeSync(key);
         else table.putSync(key, asBuffer(value));
       }

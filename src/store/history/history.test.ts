@@ -198,6 +198,24 @@ describe("proofs of older heights", () => {
     );
   });
 
+  test("count keys that are taken away, and begin anew behind a block that is too large to be read at a start", () => {
+    const { state } = open({ proven: { heights: 100n, nodes: 400 } });
+    const many = Array.from({ length: 60 }, (_, n) => `many ${n}`);
+    commit(state, new Map(many.map((key) => [key, "1"])));
+    commit(state, new Map(many.map((key) => [key, null])));
+    commit(state, new Map([["a", "1"]]));
+    // The nodes alone would fit.
+    expect(state.lowestProven).toBe(2n);
+    const { database, state: large } = open();
+    const value = "x".repeat(300_000);
+    commit(large, new Map([["a", "1"]]));
+    for (const text of ["y", "z"])
+      commit(large, new Map(many.concat(many.map((key) => `${key}b`)).map((key) => [key, value + text])));
+    commit(large, new Map([["a", "2"]]));
+    const again = StateStore.open(database, ["auth", "bank"]);
+    expect([large.lowestProven, again.lowestProven]).toEqual([1n, 3n]);
+  });
+
   test("go back as far as the limits of heights and of nodes say, and what is given up is freed", () => {
     const { state } = open({ proven: { heights: 3n, nodes: 1_000 } });
     for (let n = 1; n <= 10; n++)

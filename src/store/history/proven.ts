@@ -5,6 +5,8 @@ import type { MovedKey, SparseMerkleTree, TreeTop, TreeUpdate } from "../tree/sm
 export const PROVEN_HEIGHTS = 128n;
 /** Nodes of older trees in memory, some 45 bytes each: a chain under full load proves fewer heights. */
 export const MAX_KEPT_NODES = 4_000_000;
+/** What a key that was taken away counts for, in nodes. */
+const GONE_KEY_NODES = 6;
 /** Old values that a start reads to make the older trees again. */
 export const MAX_UNWOUND = 50_000;
 
@@ -122,8 +124,8 @@ function goneName(store: string, path: Uint8Array): string {
   return `${store} ${toHex(path)}`;
 }
 
-function sizeOf({ nodes }: Step): number {
-  let size = 0;
+function sizeOf({ nodes, gone }: Step): number {
+  let size = gone.size * GONE_KEY_NODES;
   for (const each of nodes.values()) size += each.length;
   return size;
 }

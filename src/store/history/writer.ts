@@ -67,21 +67,24 @@ export class HistoryWriter {
     const epoch = this.#epochFor(height);
     const place = Number(height - epoch.first);
     const prefixes = new Map<string, Buffer>();
-    let { bytes } = epoch;
+    let bytes = 0;
     for (const { table, key, old = NOTHING } of changes) {
       const prefix = prefixes.get(table) ?? tablePrefix(epoch.number, table);
       prefixes.set(table, prefix);
       const entry = entryKey(prefix, key, place);
       writes.push({ table: HISTORY_TABLE, key: entry, value: old });
-      bytes += BigInt(entry.length + old.length);
+      bytes += entry.length + old.length;
     }
-    const grown = { ...epoch, bytes };
+    const grown = { ...epoch, bytes: epoch.bytes + BigInt(bytes) };
     writes.push(epochWrite(grown));
     const others = this.#range.epochs.filter(({ number }) => number !== epoch.number);
     return this.#pruned(height, writes, [...others, grown]);
   }
 
-  /** What blocks above a height found, block by block from new to old. At most so many entries of whole blocks. */
+  /**
+   * What blocks above a height found, block by block from new to old. At most so many entries of whole blocks, and none of
+   * an epoch with a block that is too large to be read for it.
+   */
   *back(
     height: bigint,
     last: bigint,
@@ -90,6 +93,7 @@ export class HistoryWriter {
     let left = most;
     let top = last;
     for (const epoch of [...epochsAfter(this.#range, height)].reverse()) {
+      if (epoch.bytes > 2n * EPOCH_BYTES) return;
       const blocks = this.#blocksOf(epoch, height);
       for (let at = top; at >= epoch.first && at > height; at--) {
         const old = blocks.get(at) ?? [];
