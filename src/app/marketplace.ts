@@ -13,7 +13,7 @@ import type { BaseKeepers } from "./app.ts";
 
 /**
  * The modules of proof of stake. Begin-block items run in the order of the list: new coins join the fees before these are
- * shared out, and both before anybody is punished. Distribution and slashing hear of what happens in staking, and read it,
+ * shared out, and both before anybody is punished. Distribution and slashing have hooks in staking, and read it,
  * so their functions reach a keeper that is made further down.
  */
 export function stakeModules({ bank }: BaseKeepers): Module[] {
@@ -38,7 +38,7 @@ export function stakeModules({ bank }: BaseKeepers): Module[] {
 }
 
 /**
- * The modules of the marketplace. They know of each other in circles (money ends, so a lease ends, so a group stops), so
+ * The modules of the marketplace. They call each other in circles (money ends, so a lease ends, so a group stops), so
  * some functions reach a keeper that is made further down; they are called when all are there. Escrow's end-block item
  * comes before the market's.
  */

@@ -1,6 +1,6 @@
 /**
  * Modules that no other module calls: each line makes one, with the keepers of accounts and coins as arguments. Modules
- * that hear of each other are put together in `marketplace.ts`. They join the chain in the order of their names, after those.
+ * that call each other are put together in `marketplace.ts`; these follow them, in the order of their names.
  */
 export { certModule } from "../modules/cert/index.ts";
 export { vestingModule } from "../modules/vesting/index.ts";

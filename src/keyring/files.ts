@@ -24,7 +24,7 @@ export function checkDirectory(dir: string): void {
 
 /**
  * Refuses a secret file that is readable or writable by group or others, belongs to somebody else or is a link.
- * Gives false where there is no file.
+ * Returns false if there is no file.
  */
 export function checkSecretFile(path: string): boolean {
   const stat = lstatOrUndefined(path);

@@ -62,7 +62,7 @@ function openItems(options: KeyringOptions): ItemStore {
   }
 }
 
-/** Where the system has no keyring it becomes `file`; keys must not end in a place the user did not hear of. */
+/** Without a keyring of the system it falls back to `file`, with a notice: users must know where their keys are. */
 async function openOs(options: KeyringOptions): Promise<ItemStore> {
   const context = serviceContext(options);
   const { openSystemKeyring } = await import("./backends/os.ts");

@@ -49,7 +49,7 @@ export interface Keyring {
   list(onUnreadable?: (fault: SvcError) => void): Promise<KeyInfo[]>;
   /** The key of a name or of an address (bech32 of the keyring's network). */
   get(nameOrAddress: string): Promise<KeyInfo>;
-  /** Like `get`, undefined where there is none. */
+  /** Like `get`; undefined if there is no such key. */
   find(nameOrAddress: string): Promise<KeyInfo | undefined>;
   /** Adds a secp256k1 private key. */
   addLocal(name: string, privateKey: Uint8Array): Promise<KeyInfo>;

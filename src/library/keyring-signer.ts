@@ -13,7 +13,7 @@ export interface KeyringSignerOptions {
 /**
  * A key of a keyring as the signer of transactions; the private key stays where it is.
  * @param nameOrAddress name of the key, or its address
- * @throws `sdkErrors.keyNotFound` where there is no such key
+ * @throws `sdkErrors.keyNotFound` if there is no such key
  */
 export async function keyringSigner(
   keyring: Keyring,

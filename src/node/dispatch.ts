@@ -20,7 +20,7 @@ export interface DispatcherOptions {
   readonly chain: ChainSource;
   nodeInfo(): NodeInfo;
   readonly services?: readonly NodeService[];
-  /** Paths of the rpcs that the application answers, for servers that list what there is. */
+  /** Paths of the rpcs that the application answers, for servers that list them. */
   readonly appRpcs?: readonly string[];
   /** Where requests wait for blocks; without it nothing waits. */
   readonly waiters?: CommitWaiters;

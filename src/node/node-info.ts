@@ -5,7 +5,7 @@ export interface NodeInfo {
   /** Hex of the node key's address. */
   readonly id: string;
   readonly moniker: string;
-  /** Where JSON-RPC listens, as `tcp://host:port`; there are no peers: nothing but the servers listens. */
+  /** Where JSON-RPC listens, as `tcp://host:port`; there are no peers: only the servers listen. */
   readonly rpcAddress: string;
   /** Our own version; `version` is that of the engine's dialect. */
   readonly applicationVersion: string;

@@ -31,7 +31,7 @@ export async function freePort(): Promise<number> {
   throw new Error(`no free port between ${FIRST} and ${LAST}: remove ${claims} if no tests run`);
 }
 
-/** A file with the process id per port, made only where there is none; one of a process that ended is removed for the next. */
+/** A file with the process id per port, created only if missing; the file of a process that has ended is removed. */
 function claim(port: number): boolean {
   const path = join(claims, `${port}`);
   mkdirSync(claims, { recursive: true });

@@ -18,7 +18,7 @@ export class TestVoters {
     this.#sets = [new Map(), powers, powers];
   }
 
-  /** What the next block is told of the votes on the one before. */
+  /** What the next block contains of the votes on the previous one. */
   commit(): CommitInfo {
     const votes = [...this.#sets[0]].map(([id, power]) => ({
       flag: this.absent.has(id) ? (1 as const) : (2 as const),

@@ -71,7 +71,7 @@ interface Answer {
   value(): Uint8Array;
 }
 
-/** What answers a query. Throws when there is no such path or no state of the height. */
+/** The handler of a query. Throws if the path is unknown or the state of the height is missing. */
 function findAnswer(sources: QuerySources, query: AppQuery): Answer {
   if (query.path === "/app/version") return { height: undefined, value: () => toUtf8(sources.version) };
   const { block, stores: committed } = stateAt(sources, query.height);

@@ -97,7 +97,7 @@ function pattern(form: RegExp, fault: string): (text: string) => string {
 }
 
 function oneOf(choices: readonly string[]): (text: string) => string {
-  return (text) => checked(choices.includes(text), text, `is none of ${choices.join(", ")}`);
+  return (text) => checked(choices.includes(text), text, `is not one of ${choices.join(", ")}`);
 }
 
 function parseChainId(text: string): string {

@@ -13,7 +13,7 @@ export interface ProofRequest {
 
 /**
  * The bytes under a key of a store, or undefined if it is absent, proven by the node: an untrusted node cannot lie.
- * Rejects with `wire/2` if the proof does not hold, with `client/4` if there is none.
+ * Rejects with `wire/2` if the proof does not hold, with `client/4` if the answer has no proof.
  */
 export async function provenValue(chain: ChainClient, request: ProofRequest): Promise<Uint8Array | undefined> {
   const { store, key, height, appHash } = request;

@@ -69,7 +69,7 @@ interface Tip {
 
 /**
  * Who makes blocks, and whom the application counts as voters. One validator signs everything here; the others take part
- * by name: the application is told that they voted as well, because they have no way to.
+ * by name: the application sees a vote of each, because they cannot vote themselves.
  */
 interface ValidatorSets {
   readonly signers: readonly Validator[];
@@ -214,7 +214,7 @@ export class Producer {
     return { block: { header, txs, lastCommit: this.#tip.commit }, txHashes, votes: undefined };
   }
 
-  /** What the application is told of a block beside its content. A single signer has nobody to accuse. */
+  /** What the application receives with a block besides its content. A single signer has nobody to accuse. */
   #place(height: bigint, time: bigint): BlockPlace {
     const { commit } = this.#tip;
     return {

@@ -180,7 +180,7 @@ async function decodeItem(path: string, text: string, passphrase: string): Promi
   return decodeItemJson(item, `key file ${path}`);
 }
 
-/** Whether a file can have the name; of another one there is no item. */
+/** Whether the name is valid as a file name; otherwise there is no such item. */
 function isFileName(name: string): boolean {
   return Buffer.byteLength(name) <= MAX_FILE_NAME && !name.includes("\0");
 }

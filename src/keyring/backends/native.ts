@@ -18,7 +18,7 @@ export interface NativeLibrary {
 
 interface NativeEntry {
   setSecret(secret: Uint8Array): Promise<void>;
-  /** Null where there is none. */
+  /** Null if there is no entry. */
   getSecret(): Promise<readonly number[] | null>;
   deleteCredential(): Promise<boolean>;
 }

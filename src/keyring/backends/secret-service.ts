@@ -108,7 +108,7 @@ class SecretItems implements ItemStore {
     return texts(items)[0];
   }
 
-  /** The collection, unlocked; undefined where there is none yet. */
+  /** The collection, unlocked; undefined if it does not exist yet. */
   async #openCollection(): Promise<string | undefined> {
     const collections = texts(await this.#property(ROOT, SERVICE, "Collections"));
     const path = `${ROOT}/collection/${this.#parts.service}`;

@@ -16,12 +16,12 @@ export interface ServiceContext {
 export const ANSWER_MS = 30_000;
 /** Dialogs wait for a person. */
 export const DIALOG_MS = 5 * 60_000;
-/** A user who waits longer than this is told what for. */
+/** After this time the user sees what the command waits for. */
 const QUIET_MS = 1500;
 /** Errors of the bus for a service that does not exist or does not start. */
 const NOT_THERE = /^org\.freedesktop\.DBus\.Error\.(ServiceUnknown|NameHasNoOwner|Spawn\.)/;
 
-/** The session bus of the user; `what` cannot be had where there is none. */
+/** The session bus of the user; without it `what` is not available. */
 export async function connectSession({ env }: ServiceContext, what: string): Promise<Bus> {
   const path = sessionBusPath(env);
   if (path === undefined) throw keyringErrors.backend(`${what}: there is no D-Bus session bus`);
@@ -52,7 +52,7 @@ export function serviceError(error: unknown, what: string): unknown {
   return (NOT_THERE.test(error.type) ? keyringErrors.backend : keyringErrors.service)(`${what}: ${error.message}`);
 }
 
-/** Does the work; if it takes a while, the user is told what it waits for. */
+/** Does the work; if it takes a while, the user sees what the command waits for. */
 export async function withNotice<T>(work: Promise<T>, notice: () => void): Promise<T> {
   const timer = setTimeout(notice, QUIET_MS);
   try {

@@ -6,7 +6,7 @@ export type SessionEnvironment = Readonly<Record<string, string | undefined>>;
 
 /**
  * Path of the socket of the user's session bus, with a zero byte in front when it is in the abstract name space;
- * undefined where there is none. The address comes from the environment, else the place of a systemd session is looked
+ * undefined if there is none. The address comes from the environment, else the path of a systemd session is looked
  * at.
  */
 export function sessionBusPath(env: SessionEnvironment): string | undefined {

@@ -18,7 +18,7 @@ export interface MethodCall {
   readonly path: string;
   readonly interface: string;
   readonly member: string;
-  /** Types of the body; without it there is none. */
+  /** Types of the body; absent if there is no body. */
   readonly signature?: string;
   readonly body?: readonly DBusValue[];
 }

@@ -75,7 +75,7 @@ export class BankKeeper {
     return withoutLocked(this.balance(ctx, address, denom), denom, this.#accounts.locked(ctx, address));
   }
 
-  /** What of these balances may be spent now; a coin that is locked as a whole is told as nothing. */
+  /** What of these balances may be spent now; fully locked denominations are left out. */
   spendableOf(ctx: Context, address: Uint8Array, balances: readonly IntCoin[]): IntCoin[] {
     const locked = this.#accounts.locked(ctx, address);
     return balances.map(({ denom, amount }) => ({ denom, amount: withoutLocked(amount, denom, locked) }));

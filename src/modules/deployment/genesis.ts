@@ -55,7 +55,7 @@ export function deploymentGenesis(keeper: DeploymentKeeper): GenesisPart {
   });
 }
 
-/** Closed deployments wait for the height that is told of them, or as if they had been closed on this chain. */
+/** Closed deployments wait for the height in the genesis; without one, as if they had been closed on this chain. */
 function restorePruning(keeper: DeploymentKeeper, ctx: Context, state: GenesisState): void {
   const store = ctx.store(STORE);
   const { waiting, watermarks, spent } = keeper.pruned;

@@ -362,7 +362,7 @@ export class DeploymentKeeper {
     return limits;
   }
 
-  /** A number serves once, also when its deployment is no longer in the state. */
+  /** A number can be used once, even after its deployment has left the state. */
   #checkNumber(ctx: Context, id: DeploymentKey): void {
     if (!this.pruned.isSpent(store(ctx), deploymentKey(id))) return;
     const watermark = this.pruned.watermark(store(ctx), decodeAddress(id.owner));

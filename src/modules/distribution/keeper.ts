@@ -20,7 +20,7 @@ export const ACCOUNT = "distribution";
 export interface Stake {
   findValidator(ctx: Context, operator: Uint8Array): Validator | undefined;
   findByConsensus(ctx: Context, consensus: Uint8Array): Validator | undefined;
-  /** Shares of a delegation; undefined where there is none. */
+  /** Shares of a delegation; undefined if there is no delegation. */
   shares(ctx: Context, delegator: Uint8Array, validator: Uint8Array): Dec | undefined;
   /** Operators of the validators that somebody delegates to. */
   validatorsOf(ctx: Context, delegator: Uint8Array): Uint8Array[];

@@ -6,7 +6,7 @@ import { encodeAddress, toNanos } from "../../wire/index.ts";
 import { timeMessage } from "../staking/index.ts";
 import { decOf, type SlashingKeeper } from "./keeper.ts";
 
-/** Voters of a block act one block after they are told; what is missed was due two blocks ago. */
+/** A change of voters takes effect one block after the engine learns of it, so a missed vote was due two blocks ago. */
 const UPDATE_DELAY = 1n;
 const ABSENT = 1;
 /** 9999-12-31T23:59:59Z: for ever. */

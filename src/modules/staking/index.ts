@@ -12,7 +12,7 @@ export { checkOperator } from "./msgs.ts";
 export { type Infraction, slash } from "./slash.ts";
 export { consensusAddressOf, tokensForShares, tokensForSharesTruncated } from "./validator.ts";
 
-/** Makes the module and its keeper. The listeners are told of what happens to validators and delegations, in order. */
+/** Makes the module and its keeper. The hooks of the listeners run in order. */
 export function stakingModule(
   bank: StakingBank,
   listeners: readonly Partial<StakingHooks>[] = [],

@@ -27,7 +27,7 @@ export type StakingBank = Pick<
   "burn" | "delegate" | "moduleBalance" | "sendModuleToModule" | "supply" | "undelegate"
 >;
 
-/** What other modules are told of validators and delegations; addresses are those of operators where not said otherwise. */
+/** Hooks for changes of validators and delegations. Addresses are operator addresses unless stated otherwise. */
 export interface StakingHooks {
   afterValidatorCreated(ctx: Context, validator: Uint8Array): void;
   afterValidatorRemoved(ctx: Context, validator: Uint8Array, consensus: Uint8Array): void;
@@ -95,7 +95,7 @@ export class StakingKeeper {
     this.records.validators.set(store(ctx), operatorOf(validator), validator);
   }
 
-  /** Shares of a delegation; undefined where there is none. */
+  /** Shares of a delegation; undefined if there is no delegation. */
   shares(ctx: Context, delegator: Uint8Array, validator: Uint8Array): Dec | undefined {
     return this.records.delegations.get(store(ctx), [delegator, validator]);
   }

@@ -102,7 +102,7 @@ export function addGenesisValidator(home: string, { operator, bonded }: GenesisV
   const json: JsonObject & { app_state: JsonObject } = JSON.parse(readGenesisText(home));
   const bank = fromJson(BankStateSchema, json.app_state.bank ?? {});
   const staking = fromJson(StakingStateSchema, json.app_state.staking ?? {});
-  if (signer === undefined) throw nodeErrors.invalidGenesis("validators: there is none");
+  if (signer === undefined) throw nodeErrors.invalidGenesis("validators: there are none");
   moveToPool(bank, operator, bonded);
   const [operatorAddress, shares] = [encodeAddress(decodeAddress(operator), "valoper"), decFromInt(bonded.amount)];
   staking.validators.push(

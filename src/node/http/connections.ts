@@ -4,11 +4,11 @@ import type { Duplex } from "node:stream";
 /** What a connection does: has asked nothing whole yet, is being answered, waits to ask again, became a websocket. */
 type State = "new" | "answered" | "waiting" | "upgraded";
 
-/** Who is let go where there is no room, before the others; those who are being answered stay. */
+/** Which connections are closed first when the server is full; those with a request in progress stay. */
 const LET_GO: readonly State[] = ["new", "waiting", "upgraded"];
 
 /**
- * Bounds how many connections a server has. Where there is no room for one more, whoever has held one for the longest
+ * Bounds how many connections a server has. When it is full, the connection that has been open for the longest
  * without a whole request is let go, then whoever has not asked again for the longest, then the oldest websocket: those who
  * hold connections open must not keep others out. A newcomer is refused when all others are being answered.
  */

@@ -82,7 +82,7 @@ export class Gateway {
 
 type Refused = Parameters<typeof statusOf>[0];
 
-/** Queries that fail are told in the words of the reference, which name the status once more. */
+/** Failed queries use the text of the reference, which repeats the status. */
 function refused(answer: Refused): RestAnswer {
   const status = statusOf(answer);
   return refusalAnswer({ ...status, text: answer.log });

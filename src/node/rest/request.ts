@@ -69,7 +69,7 @@ interface Place {
   readonly path: string;
 }
 
-/** The field of a dotted name in either spelling; undefined where it is none that a text can give. */
+/** The field of a dotted name in either spelling; undefined if text cannot set the field. */
 function findField(message: DescMessage, path: string): Place | undefined {
   const outer: DescField[] = [];
   let inside: DescMessage | undefined = message;

@@ -47,7 +47,7 @@ export class RouteTable {
     for (const route of routes) this.#add(route);
   }
 
-  /** The route of decoded segments and their values; undefined where there is none. */
+  /** The route of decoded segments and their values; undefined if no route matches. */
   find(verb: string, segments: readonly string[]): { readonly route: Route; readonly values: PathValues } | undefined {
     const route = findIn(this.#root, verb, segments);
     return route === undefined ? undefined : { route, values: valuesOf(route.steps, segments) };

@@ -22,7 +22,7 @@ import { bindNodeService } from "./bind.ts";
 import type { CommitWaiters } from "./commit-waiters.ts";
 
 const MAX_PER_PAGE = 100n;
-/** Bytes of the transactions of one page: each is told three times over. */
+/** Bytes of the transactions of one page; an answer contains each three times. */
 const MAX_PAGE_BYTES = 2 * 1024 * 1024;
 const COMMIT_TIMEOUT_MS = 10_000;
 

@@ -49,7 +49,7 @@ function servingThread({ database, logger, genesis, validator, ...others }: Serv
   const data = { home, config, version, id, validator: { publicKey, address }, genesis: { ...genesis, appState: {} } };
   const host = new ServingHost({ file, data, logger });
   const started = host.start();
-  // Whoever opens it is told.
+  // The caller reports the error when it opens the database.
   started.catch(() => {});
   return {
     async open({ chain, pending }) {

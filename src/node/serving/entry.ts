@@ -8,7 +8,7 @@ import type { Servers } from "./open.ts";
 /** The word by which the built program knows that it is to run as a thread. */
 export const THREAD_WORD = "serving-thread";
 
-/** What a thread of a node is told at its start. */
+/** What a thread of a node receives at its start. */
 export interface ThreadData {
   readonly role: "serving" | "slow";
   readonly home: string;
@@ -30,7 +30,7 @@ export function threadFile(from: string = import.meta.url): URL | undefined {
   return name === "entry.js" ? new URL("./thread.js", from) : undefined;
 }
 
-/** What the serving thread is told beside the link. */
+/** What the serving thread receives in addition to the link. */
 export type ToServing = "listen" | "close";
 
 /** What the serving thread tells the one that started it. */

@@ -41,5 +41,5 @@ export const THREAD_HEAP_MB = 1_024;
 export const RESTART_MS = { first: 100, most: 10_000 } as const;
 /** A thread that ran for this long has not ended again and again. */
 export const STEADY_MS = 60_000;
-/** Time in which a thread that is told to stop must have ended. */
+/** Time within which a thread must end after it is asked to stop. */
 export const STOP_WITHIN_MS = 5_000;

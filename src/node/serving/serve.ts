@@ -28,7 +28,7 @@ interface Reading {
   readonly tables: DatabaseReader;
 }
 
-/** The thread of the servers: it listens when it is told to, and ends when it is told to. */
+/** The thread of the servers: it starts to listen, and ends, on request. */
 export function serve(data: ThreadData, file: URL): void {
   const logger = threadLogger({});
   const { chain, whole, app, tables } = readingOf(data, logger);

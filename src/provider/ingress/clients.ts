@@ -3,7 +3,7 @@ import { BlockList, isIP, type Socket } from "node:net";
 
 /** Connections that one address may have open at once; a browser opens six for each host name. */
 export const CONNECTIONS_PER_ADDRESS = 256;
-/** Connections above the limit are told why, up to this multiple of it; further ones are closed without an answer. */
+/** Up to this multiple of the limit, connections get an answer that says why; further ones are closed without one. */
 const TOLD_SHARE = 2;
 /** How long a connection that will be refused has for its request, in milliseconds. */
 const TOLD_WITHIN = 5_000;

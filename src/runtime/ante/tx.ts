@@ -40,7 +40,7 @@ export interface PreparedTx {
   readonly messages: readonly RoutedMessage[];
   /** How many messages it has, those that others carry included. */
   readonly messageCount: number;
-  /** Signers of the messages in order, each once, then the fee payer when it is none of them. */
+  /** Signers of the messages in order, each once, then the fee payer if it is not among them. */
   readonly signers: readonly TxSigner[];
   readonly feePayer: TxSigner;
   readonly fee: readonly IntCoin[];
@@ -79,7 +79,7 @@ function routeMessage({ value, ...type }: Unpacked, router: Router): RoutedMessa
   return { route: routeOf(type, router), value, namespace: namespaceOf(type.typeUrl) };
 }
 
-/** The way of messages of a type. Throws `sdk/6` where there is none. */
+/** The route of messages of a type. Throws `sdk/6` if there is none. */
 export function routeOf({ typeUrl, schema }: Omit<Unpacked, "value">, router: Router): MessageRoute {
   const route = router.message(schema);
   if (route === undefined) throw sdkErrors.unknownRequest(`no handler for ${JSON.stringify(typeUrl.slice(0, 128))}`);

@@ -71,7 +71,7 @@ export class BlockGas {
   readonly #limit: bigint;
   #used = 0n;
 
-  /** A negative limit is none. */
+  /** A negative limit means no limit. */
   constructor(limit: bigint) {
     this.#limit = limit;
   }

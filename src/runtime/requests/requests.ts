@@ -19,7 +19,7 @@ export function checkAuthority(signer: string): void {
 }
 
 /**
- * The state that a filter names, by an enumeration whose value 0 is none; undefined for the empty text. Throws the given
+ * The state that a filter names, by an enumeration with 0 for unspecified; undefined for the empty text. Throws the given
  * error with the names there are.
  */
 export function readState<S extends number>(

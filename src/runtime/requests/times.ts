@@ -6,7 +6,7 @@ const FIRST_SECOND = -62_135_596_800n;
 const LAST_SECOND = 253_402_300_799n;
 const SECOND = 1_000_000_000;
 
-/** The nanoseconds since 1970 of a point in time of a message. Throws the given error where it is none. */
+/** The nanoseconds since 1970 of a point in time of a message. Throws the given error if it is not a valid time. */
 export function readTime(field: string, time: Instant, refuse: ErrorFactory = sdkErrors.invalidRequest): bigint {
   const { seconds, nanos } = time;
   if (seconds < FIRST_SECOND || seconds > LAST_SECOND || nanos < 0 || nanos >= SECOND)

@@ -95,7 +95,7 @@ export class SparseMerkleTree {
     return { left: this.#pathBeside(top, path, "left"), right: this.#pathBeside(top, path, "right") };
   }
 
-  /** The other children on the way from the leaf of `path` to the root; undefined when there is no such leaf. */
+  /** The other children on the way from the leaf of `path` to the root; undefined if there is no such leaf. */
   siblings(path: Uint8Array, top: TreeTop = this.#root): Sibling[] | undefined {
     const siblings: Sibling[] = [];
     let node = top;

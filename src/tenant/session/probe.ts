@@ -8,7 +8,7 @@ export interface HttpAnswer {
 
 /** A look at a deployment from outside. */
 export interface Probe {
-  /** The answer to a GET request. Rejects when there is none. */
+  /** The answer to a GET request. Rejects if no answer comes. */
   http(url: string, signal: AbortSignal): Promise<HttpAnswer>;
   /** Resolves when the port accepts a connection. */
   tcp(host: string, port: number, signal: AbortSignal): Promise<void>;
@@ -17,7 +17,7 @@ export interface Probe {
 const INGRESS_STATUS = new Set([502, 503, 504]);
 const UNKNOWN_HOST = "No deployment on this provider has this host name";
 
-/** Whether an answer is the service's own and not the ingress saying that there is none yet. */
+/** Whether an answer comes from the service, rather than from the ingress because no replica is ready. */
 export function isFromService({ status, start }: Pick<HttpAnswer, "status" | "start">): boolean {
   return !INGRESS_STATUS.has(status) && !(status === 404 && start.includes(UNKNOWN_HOST));
 }

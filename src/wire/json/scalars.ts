@@ -61,7 +61,7 @@ export class Refusal {
   }
 }
 
-/** The value of a scalar field, or why the JSON is none. */
+/** The value of a scalar field, or why the JSON is not a valid one. */
 export function parseScalar(field: DescField, type: ScalarType, json: JsonValue): unknown {
   const range = INTEGER_RANGES.get(type);
   if (range !== undefined) return parseInteger(type, range, json);

@@ -11,7 +11,7 @@ export interface FlagWords {
 /**
  * Takes out what the ecosystem's tools allow besides the usual forms: a value after a switch (`--yes=false`, and `--yes
  * true` where the command has no arguments that `true` could be) and an equals sign after a short flag (`-o=json`).
- * Words after `--` are not looked at, nor, with `passThrough`, those behind the first that is no flag; with
+ * Words after `--` are not looked at, nor, with `passThrough`, those after the first that is not a flag; with
  * `programAfter`, some arguments come before those.
  */
 export function readFlagWords(

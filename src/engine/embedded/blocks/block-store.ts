@@ -88,7 +88,7 @@ export class BlockReader {
     return heightOf(firstEntry(this.#tables.table(BLOCKS), { reverse: true }));
   }
 
-  /** Height of the first block kept; 0 when there is none. */
+  /** Height of the first block kept; 0 if there are no blocks. */
   get base(): bigint {
     return heightOf(firstEntry(this.#tables.table(BLOCKS)));
   }

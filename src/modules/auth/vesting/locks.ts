@@ -7,7 +7,7 @@ import { lockedCoins, type VestingDelegated, withDelegation, withUndelegation } 
 
 const NOTHING: VestingDelegated = { free: [], vesting: [] };
 
-/** The records of vesting accounts; which accounts have them is told by their kind. */
+/** The records of vesting accounts; the kind of an account says whether it has one. */
 export class VestingRecords {
   readonly schedules = collection({ name: "vesting schedule", prefix: 0x03, key: addressKey, value: scheduleValue });
   /** Only where something is delegated. */

@@ -17,7 +17,7 @@ export interface Authorization {
   readonly typeUrl: string;
 }
 
-/** Reads an authorization and makes the checks that need no state. Throws `sdk/29` for what is none. */
+/** Reads an authorization and makes the checks that need no state. Throws `sdk/29` if it is not an authorization. */
 export function readAuthorization(any: Any | undefined): Authorization {
   if (any === undefined) throw sdkErrors.invalidType("authorization is nil");
   const { schema, value: given } = unpackAny(any);

@@ -110,7 +110,7 @@ function nodeInfoJson(env: RpcEnvironment) {
   return {
     protocol_version: { p2p: P2P_PROTOCOL, block: BLOCK_PROTOCOL, app: "0" },
     id,
-    // There are no peers: nothing but the RPC listens.
+    // There are no peers: only the RPC listens.
     listen_addr: rpcAddress,
     network: env.chain.genesis.chainId,
     version: ENGINE_VERSION,

@@ -28,7 +28,7 @@ export class BlockThreadCalls implements BlockThread {
   #lastId = 0;
   #bytes = 0;
 
-  /** `onBlock` is told of every block, behind the answers that came before it. */
+  /** `onBlock` runs for every block, after the answers that preceded it. */
   constructor(port: MessagePort, onBlock: (height: bigint) => void) {
     this.#port = port;
     port.on("message", (message: LinkMessage) => {

@@ -10,10 +10,10 @@ interface Listening {
 export class ReadEvents implements EventSource {
   readonly #listening = new Set<Listening>();
   readonly #report: (error: unknown) => void;
-  /** Blocks are told in their order, also while one is still read. */
+  /** Blocks are reported in order, even while one is still being read. */
   #told: Promise<void> = Promise.resolve();
 
-  /** `report` is told of what listeners throw. */
+  /** `report` receives the errors that listeners throw. */
   constructor(report: (error: unknown) => void) {
     this.#report = report;
   }

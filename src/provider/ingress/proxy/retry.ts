@@ -42,7 +42,7 @@ function caseOf(outcome: Outcome): string {
   return outcome.kind === "status" ? String(outcome.status) : outcome.kind;
 }
 
-/** Safe: nothing was sent yet, or doing it twice is the same as once and there is no body that is already spent. */
+/** Safe to retry: nothing was sent yet, or the request is idempotent and its body, if any, was not consumed. */
 export function isSafe(outcome: Outcome, nature: RequestNature): boolean {
   if (outcome.kind !== "status" && !outcome.sent) return true;
   return IDEMPOTENT.has(nature.method) && !nature.hasBody;

@@ -35,7 +35,7 @@ export class LeaseImages {
     this.#poke = poke;
   }
 
-  /** Content id for the service's wanted image, or undefined while there is none; starts a pull where one is due. */
+  /** Content id for the service's wanted image, or undefined until there is one; starts a pull if one is due. */
   async resolve(plan: ServicePlan): Promise<string | undefined> {
     const pin = validPin(this.#state.record, plan);
     if (pin !== undefined) return pin.imageId;
