@@ -193,8 +193,8 @@ export class SvcApplication implements Application {
     const block = { chainId, time, height: initialHeight - 1n, proposer: NO_PROPOSER };
     const branch = this.#state.branch();
     const ctx = new Context({ block, mode: "genesis", stores: branch, report: this.#report });
-    importGenesis(ctx, this.modules, request.appState);
-    const validators = this.modules.flatMap((module) => module.genesisVoters?.(ctx) ?? []);
+    const run = (tx: Uint8Array) => this.#runner.deliverGenesis({ block, stores: branch }, tx);
+    const validators = importGenesis(ctx, { modules: this.modules, appState: request.appState, run });
     this.#genesis = branch;
     this.#last = block;
     this.#limits = request.consensusParams.block;

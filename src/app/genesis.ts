@@ -1,4 +1,5 @@
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
+import type { ValidatorUpdate } from "../abci/index.ts";
 import { brokenInvariants, type Context, InvariantBreach, type Module } from "../runtime/index.ts";
 import { append, defineErrors, errorText } from "../util/index.ts";
 import { fromJson, type JsonObject, type JsonValue, toJson } from "../wire/index.ts";
@@ -39,12 +40,19 @@ function readState({ name, genesis }: Module, appState: AppState): MessageShape<
   return json === undefined ? genesis.defaults() : fromJson(genesis.schema, json as JsonValue);
 }
 
+/** Runs a transaction of genesis; what went wrong is in its result. */
+type RunTx = (tx: Uint8Array) => { readonly code: number; readonly log: string };
+
 /**
- * Imports an `app_state` in the order of the modules. The states are read once to be checked and once more to be taken: a
+ * Imports an `app_state` in the order of the modules, runs the transactions that it brings, and returns the voters of the
+ * first block. The states are read once to be checked and once more to be taken: a
  * million accounts then stand in memory for one module at a time. Throws one error that names every problem, and when an
  * invariant across modules does not hold.
  */
-export function importGenesis(ctx: Context, modules: readonly Module[], appState: AppState): void {
+export function importGenesis(
+  ctx: Context,
+  { modules, appState, run }: { readonly modules: readonly Module[]; readonly appState: AppState; readonly run: RunTx },
+): ValidatorUpdate[] {
   const problems = genesisProblems(modules, appState);
   if (problems.length > 0) throw genesisErrors.invalid(problems.join("; "));
   for (const module of modules) {
@@ -54,8 +62,16 @@ export function importGenesis(ctx: Context, modules: readonly Module[], appState
       throw genesisErrors.invalid(`${module.name}: ${errorText(error)}`, { cause: error });
     }
   }
+  for (const module of modules) {
+    module.genesis.txs?.(readState(module, appState)).forEach((tx, i) => {
+      const { code, log } = run(tx);
+      if (code !== 0) throw genesisErrors.invalid(`${module.name}: transaction ${i}: ${log}`);
+    });
+  }
+  const voters = modules.flatMap((module) => module.genesisVoters?.(ctx) ?? []);
   const broken = brokenInvariants(modules, ctx);
   if (broken.length > 0) throw new InvariantBreach(ctx.height, broken);
+  return voters;
 }
 
 /** The `app_state` of the present state: importing it gives the same state again. */

@@ -27,4 +27,7 @@ export const nodeErrors = defineErrors("node", {
     "use another --home; or move data/ away, and a new chain begins with the same keys",
   ],
   cannotRollBack: [13, "the last block cannot be taken back", "start the node; or restore a backup of the whole home"],
+  badGenesisTx: [14, "it is no transaction of a first validator", "make it again with svc gentx"],
+  noGenesisTxs: [15, "there are no transactions of validators"],
+  badVesting: [16, "the locked coins of the account cannot be", "correct the amounts and times"],
 });

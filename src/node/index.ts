@@ -7,9 +7,11 @@ export {
   defaultAppState,
   type GenesisAccount,
   type GenesisValidator,
+  type GenesisVesting,
   readGenesisText,
   validateGenesis,
 } from "./home/genesis.ts";
+export { checkGenesisTx, collectGenesisTxs, gentxDirectory, tryGenesisTxs } from "./home/gentx.ts";
 export { type HomePaths, homePaths } from "./home/home.ts";
 export { homeNodeId, homeValidatorKey } from "./home/identity.ts";
 export { type InitOptions, type InitSummary, initHome } from "./home/init.ts";

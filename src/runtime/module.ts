@@ -66,6 +66,8 @@ export interface GenesisPart {
   /** What is wrong with a state, one sentence each; asked before anything is imported. */
   validate?(state: MessageShape<DescMessage>): readonly string[];
   init(ctx: Context, state: MessageShape<DescMessage>): void;
+  /** Transactions that the state brings; they run when all modules have theirs. */
+  txs?(state: MessageShape<DescMessage>): readonly Uint8Array[];
   export(ctx: Context): MessageShape<DescMessage>;
 }
 
@@ -75,6 +77,7 @@ export function defineGenesis<D extends DescMessage>(part: {
   defaults(): MessageShape<D>;
   validate?(state: MessageShape<D>): readonly string[];
   init(ctx: Context, state: MessageShape<D>): void;
+  txs?(state: MessageShape<D>): readonly Uint8Array[];
   export(ctx: Context): MessageShape<D>;
 }): GenesisPart {
   return part as unknown as GenesisPart;
@@ -106,7 +109,7 @@ export interface Module {
   readonly query?: BoundService;
   readonly genesis: GenesisPart;
   readonly accounts?: readonly ModuleAccountSpec[];
-  /** The voters that the imported state of genesis names; one module at most has them. */
+  /** Chooses the voters of the first block, when the state of genesis is complete; one module at most has them. */
   readonly genesisVoters?: (ctx: Context) => readonly ValidatorUpdate[];
   /** Begin- and end-block items: each runs in its own sub-transaction; an error is reported, never a halt. */
   readonly beginBlock?: (ctx: Context) => void;

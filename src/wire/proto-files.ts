@@ -37,6 +37,7 @@ import { file_sdk_feegrant_v1beta1_feegrant } from "./gen/sdk/feegrant/v1beta1/f
 import { file_sdk_feegrant_v1beta1_genesis } from "./gen/sdk/feegrant/v1beta1/genesis_pb.js";
 import { file_sdk_feegrant_v1beta1_query } from "./gen/sdk/feegrant/v1beta1/query_pb.js";
 import { file_sdk_feegrant_v1beta1_tx } from "./gen/sdk/feegrant/v1beta1/tx_pb.js";
+import { file_sdk_genutil_v1beta1_genutil } from "./gen/sdk/genutil/v1beta1/genutil_pb.js";
 import { file_sdk_gov_v1_gov } from "./gen/sdk/gov/v1/gov_pb.js";
 import { file_sdk_gov_v1_query } from "./gen/sdk/gov/v1/query_pb.js";
 import { file_sdk_gov_v1_tx } from "./gen/sdk/gov/v1/tx_pb.js";
@@ -117,6 +118,7 @@ export const PROTO_FILES: readonly ProtoFile[] = [
   { package: "sdk.feegrant.v1beta1", file: () => file_sdk_feegrant_v1beta1_genesis },
   { package: "sdk.feegrant.v1beta1", file: () => file_sdk_feegrant_v1beta1_query },
   { package: "sdk.feegrant.v1beta1", file: () => file_sdk_feegrant_v1beta1_tx },
+  { package: "sdk.genutil.v1beta1", file: () => file_sdk_genutil_v1beta1_genutil },
   { package: "sdk.gov.v1", file: () => file_sdk_gov_v1_gov },
   { package: "sdk.gov.v1", file: () => file_sdk_gov_v1_query },
   { package: "sdk.gov.v1", file: () => file_sdk_gov_v1_tx },

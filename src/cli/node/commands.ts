@@ -1,8 +1,25 @@
 import { NODE_SETTINGS } from "../../node/index.ts";
 import { KEYRING_FLAGS, OUTPUT_FLAG } from "../command/global-flags.ts";
 import type { CommandSpec, FlagSpec } from "../command/spec.ts";
+import { CREATE_FLAGS } from "../tx/staking/commands.ts";
 
 const START_FLAGS: readonly FlagSpec[] = Object.values(NODE_SETTINGS);
+
+const VESTING_FLAGS: readonly FlagSpec[] = [
+  { name: "vesting-amount", value: "<coins>", summary: "coins of the account that are locked at first" },
+  { name: "vesting-start-time", value: "<seconds>", summary: "when they begin to come free, in seconds since 1970" },
+  { name: "vesting-end-time", value: "<seconds>", summary: "when all are free, in seconds since 1970" },
+];
+
+const GENTX_FLAGS: readonly FlagSpec[] = [
+  ...CREATE_FLAGS.filter(({ name }) => name !== "amount"),
+  { name: "ip", value: "<address>", summary: "address of the node for others (default: that of this machine)" },
+  { name: "p2p-port", value: "<n>", summary: "port of the node for others", default: "26656" },
+  { name: "node-id", value: "<id>", summary: "name of the node in its network (default: that of the home)" },
+  { name: "gas", value: "<n>", summary: "gas limit", default: "200000" },
+  { name: "fees", value: "<coins>", summary: "fees of the transaction" },
+  { name: "output-document", value: "<file>", summary: "file to write (default: one in config/gentx of the home)" },
+];
 
 /** What the keys in a node's home say about it. */
 const IDENTITY: readonly CommandSpec[] = [
@@ -47,9 +64,28 @@ export const NODE_COMMANDS: readonly CommandSpec[] = [
     name: "add-genesis-account",
     args: "<address_or_key> <coins>",
     summary: "Give an account tokens in the genesis state",
-    flags: KEYRING_FLAGS,
-    example: "svc add-genesis-account alice 1000000000utoken",
+    flags: [...VESTING_FLAGS, ...KEYRING_FLAGS],
+    example:
+      "svc add-genesis-account alice 1000000000utoken\n" +
+      "svc add-genesis-account bob 1000utoken --vesting-amount 900utoken --vesting-end-time 1893456000",
     load: async () => (await import("./node.ts")).addGenesisAccount,
+  },
+  {
+    name: "gentx",
+    args: "<key> <amount>",
+    summary: "Write the transaction by which an operator's validator joins the first block",
+    flags: [...GENTX_FLAGS, ...KEYRING_FLAGS],
+    example: "svc gentx alice 1000000utoken --keyring-backend test",
+    load: async () => (await import("./gentx.ts")).gentx,
+  },
+  {
+    name: "collect-gentxs",
+    summary: "Put the transactions of all validators into the genesis file",
+    flags: [
+      { name: "gentx-dir", value: "<dir>", summary: "directory of the files (default: config/gentx of the home)" },
+    ],
+    example: "svc collect-gentxs",
+    load: async () => (await import("./gentx.ts")).collectGentxs,
   },
   {
     name: "validate-genesis",

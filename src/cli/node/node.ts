@@ -1,19 +1,22 @@
 import {
   addGenesisAccounts,
   exportGenesis,
+  type GenesisVesting,
   homePaths,
   initHome,
   type Node,
   readGenesisText,
   readNodeConfig,
   startNode,
+  tryGenesisTxs,
   validateGenesis,
 } from "../../node/index.ts";
 import { createLogger, EXIT, errorText, MAX_GENESIS_BYTES, parseCoins } from "../../util/index.ts";
 import { encodeAddress, isAddress, type JsonValue, printJson, sortJson } from "../../wire/index.ts";
 import { flagSettings } from "../command/flag-settings.ts";
+import type { Flags } from "../command/flags.ts";
 import { homeOf } from "../command/home.ts";
-import { inArgument } from "../command/in-flag.ts";
+import { inArgument, inFlag } from "../command/in-flag.ts";
 import type { CommandInput, Run } from "../command/spec.ts";
 import { usageError } from "../errors.ts";
 import { keyringOptions } from "../keys/flags.ts";
@@ -43,14 +46,28 @@ export const addGenesisAccount: Run = async (input) => {
   const [account = "", coins = ""] = input.args;
   const parsed = inArgument("coins", () => readCoins(coins));
   const address = isAddress(account) ? account : await keyAddress(input, account);
-  addGenesisAccounts(homeOf(input.flags), [{ address, coins: parsed }]);
+  addGenesisAccounts(homeOf(input.flags), [{ address, coins: parsed, vesting: readVesting(input.flags) }]);
 };
+
+/** The locked coins of the flags; undefined when none are given. */
+function readVesting(flags: Flags): GenesisVesting | undefined {
+  const amount = inFlag(flags, "vesting-amount", () => parseCoins(flags.text("vesting-amount")));
+  const [start, end] = [flags.uint64("vesting-start-time"), flags.uint64("vesting-end-time")];
+  if (amount.length > 0) {
+    if (end > 0n) return { amount, start, end };
+    throw usageError("--vesting-end-time is missing", "give the second since 1970 at which all coins are free");
+  }
+  if (start === 0n && end === 0n) return undefined;
+  throw usageError("--vesting-amount is missing", "say which coins are locked, for example 1000utoken");
+}
 
 /** `validate-genesis [file]`: checks a genesis file the way a starting node does. */
 export const validateGenesisFile: Run = async ({ args: [file], flags, io }) => {
   const home = homeOf(flags);
   const text = file === undefined ? readGenesisText(home) : readTextFile(file, GENESIS_FILE);
-  validateGenesis(text);
+  const genesis = validateGenesis(text);
+  // The transactions of a genesis file hold only where the chain begins with them.
+  tryGenesisTxs(genesis);
   io.out(`File at ${file ?? homePaths(home).genesis} is a valid genesis file\n`);
 };
 

@@ -6,6 +6,7 @@ import { authQueries } from "./queries.ts";
 import { delegatedProblem } from "./vesting/message.ts";
 import { scheduleProblem } from "./vesting/schedule.ts";
 
+export { readAccountAny } from "./account-message.ts";
 export { AuthKeeper } from "./keeper.ts";
 export type { ModuleAccount } from "./module-accounts.ts";
 export { type Vesting, vestingAny } from "./vesting/message.ts";

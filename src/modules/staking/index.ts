@@ -4,7 +4,7 @@ import { stakingInvariants } from "./invariants.ts";
 import { BONDED_POOL, NOT_BONDED_POOL, type StakingBank, type StakingHooks, StakingKeeper } from "./keeper.ts";
 import { stakingMsgs } from "./msgs.ts";
 import { stakingQueries } from "./queries.ts";
-import { endBlock, lastVoters, trackHistory } from "./valset.ts";
+import { endBlock, lastVoters, trackHistory, updateVoters } from "./valset.ts";
 
 export { timeMessage } from "./entries.ts";
 export type { StakingHooks } from "./keeper.ts";
@@ -23,7 +23,11 @@ export function stakingModule(
     msg: stakingMsgs(keeper),
     query: stakingQueries(keeper),
     genesis: stakingGenesis(keeper),
-    genesisVoters: (ctx) => lastVoters(keeper, ctx),
+    genesisVoters: (ctx) => {
+      // Transactions of genesis may have made validators since the import.
+      updateVoters(keeper, ctx);
+      return lastVoters(keeper, ctx);
+    },
     accounts: [
       { name: BONDED_POOL, permissions: ["burner", "staking"] },
       { name: NOT_BONDED_POOL, permissions: ["burner", "staking"] },

@@ -3,8 +3,17 @@ import { create } from "@bufbuild/protobuf";
 import { genesisProblems, standardModules } from "../../app/index.ts";
 import { moduleAddress } from "../../crypto/index.ts";
 import { BlockStore, type Genesis, parseGenesis } from "../../engine/index.ts";
+import { readAccountAny, scheduleProblem, type VestingSchedule, vestingAny } from "../../modules/auth/index.ts";
 import { openLmdb } from "../../store/index.ts";
-import { decFromInt, errorText, type IntCoin, MAX_GENESIS_BYTES, parseDec, readFileText } from "../../util/index.ts";
+import {
+  decFromInt,
+  errorText,
+  formatCoin,
+  type IntCoin,
+  MAX_GENESIS_BYTES,
+  parseDec,
+  readFileText,
+} from "../../util/index.ts";
 import {
   type GenesisState as AuthState,
   GenesisStateSchema as AuthStateSchema,
@@ -24,7 +33,6 @@ import {
 } from "../../wire/gen/sdk/staking/v1beta1/staking_pb.js";
 import {
   decodeAddress,
-  decodeMessage,
   encodeAddress,
   fromJson,
   fromNanos,
@@ -69,13 +77,21 @@ export interface GenesisAccount {
   /** bech32 */
   readonly address: string;
   readonly coins: readonly IntCoin[];
+  readonly vesting?: GenesisVesting | undefined;
+}
+
+/** Which coins of an account are locked at first. Times are seconds since 1970. */
+export interface GenesisVesting {
+  readonly amount: readonly IntCoin[];
+  /** 0: all of them come free at the end. */
+  readonly start: bigint;
+  readonly end: bigint;
 }
 
 /** Adds accounts with their tokens to the home's genesis file; all of them, or none when one is refused. */
 export function addGenesisAccounts(home: string, accounts: readonly GenesisAccount[]): void {
-  const paths = homePaths(home);
   const text = readGenesisText(home);
-  if (hasBlocks(paths.database)) throw nodeErrors.started(`${paths.database} holds its blocks`);
+  refuseBegun(home);
   validateGenesis(text);
   const json: JsonObject & { app_state: JsonObject } = JSON.parse(text);
   const auth = fromJson(AuthStateSchema, json.app_state.auth ?? {});
@@ -135,6 +151,12 @@ function moveToPool(bank: BankState, operator: string, { denom, amount }: IntCoi
   bank.balances.push(create(BalanceSchema, { address, coins: [{ denom, amount: amount.toString() }] }));
 }
 
+/** Throws when the chain of a home has begun: its genesis file stays as it is. */
+export function refuseBegun(home: string): void {
+  const { database } = homePaths(home);
+  if (hasBlocks(database)) throw nodeErrors.started(`${database} holds its blocks`);
+}
+
 /** Whether a chain has begun in the database of a home. */
 export function hasBlocks(directory: string): boolean {
   if (!existsSync(directory)) return false;
@@ -150,10 +172,11 @@ export function writeGenesis(home: string, json: unknown): void {
   writeWhole(homePaths(home).genesis, `${JSON.stringify(json, null, 2)}\n`, GENESIS_MODE);
 }
 
-function addAccount(auth: AuthState, bank: BankState, { address, coins }: GenesisAccount): void {
+function addAccount(auth: AuthState, bank: BankState, { address, coins, vesting }: GenesisAccount): void {
   const text = encodeAddress(decodeAddress(address));
   if (isThere(auth, bank, text)) throw nodeErrors.accountExists(`cannot add account at existing address ${text}`);
-  auth.accounts.push(packAny(BaseAccountSchema, { address: text, accountNumber: BigInt(auth.accounts.length) }));
+  const base = { address: text, accountNumber: BigInt(auth.accounts.length) };
+  auth.accounts.push(vesting === undefined ? packAny(BaseAccountSchema, base) : vestingAccount(base, coins, vesting));
   const messages = coins.map(({ denom, amount }) => create(CoinSchema, { denom, amount: amount.toString() }));
   bank.balances.push(create(BalanceSchema, { address: text, coins: messages }));
   for (const { denom, amount } of coins) {
@@ -164,7 +187,23 @@ function addAccount(auth: AuthState, bank: BankState, { address, coins }: Genesi
   bank.supply.sort((a, b) => (a.denom < b.denom ? -1 : 1));
 }
 
+function vestingAccount(
+  base: { readonly address: string; readonly accountNumber: bigint },
+  coins: readonly IntCoin[],
+  { amount: original, start, end }: GenesisVesting,
+) {
+  const kind = start === 0n ? "delayed" : "continuous";
+  const schedule: VestingSchedule = { kind, original, start, end, periods: [] };
+  const beyond = original.find(({ denom, amount }) => amount > (coins.find((c) => c.denom === denom)?.amount ?? 0n));
+  const problem =
+    beyond === undefined
+      ? (scheduleProblem(schedule) ?? (end === 0n ? "the end is missing" : undefined))
+      : `${formatCoin(beyond)} are more than the account gets of them`;
+  if (problem !== undefined) throw nodeErrors.badVesting(`${base.address}: ${problem}`);
+  return vestingAny(base, { schedule, delegated: { free: [], vesting: [] } }, "sdk");
+}
+
 function isThere(auth: AuthState, bank: BankState, address: string): boolean {
   if (bank.balances.some((balance) => balance.address === address)) return true;
-  return auth.accounts.some((any) => decodeMessage(BaseAccountSchema, any.value).address === address);
+  return auth.accounts.some((any) => encodeAddress(readAccountAny(any).address) === address);
 }

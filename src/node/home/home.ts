@@ -4,6 +4,8 @@ import { makePrivateDirectory, replaceFile } from "../../util/index.ts";
 /** Where a node keeps its files. */
 export interface HomePaths {
   readonly home: string;
+  /** Directory of keys, genesis and settings. */
+  readonly config: string;
   readonly genesis: string;
   readonly nodeKey: string;
   readonly validatorKey: string;
@@ -18,6 +20,7 @@ export function homePaths(home: string): HomePaths {
   const data = join(home, "data");
   return {
     home,
+    config,
     genesis: join(config, "genesis.json"),
     nodeKey: join(config, "node_key.json"),
     validatorKey: join(config, "priv_validator_key.json"),

@@ -92,7 +92,8 @@ export function checkSignature(ctx: Context, tx: SignableTx, signed: SignedBy, v
   checkSequence(signed.sequences, info);
   const { sequence } = info;
   if (ctx.mode === "recheck") return;
-  const signer = { chainId: ctx.block.chainId, accountNumber: account.number, sequence };
+  const accountNumber = ctx.mode === "genesis" ? 0n : account.number;
+  const signer = { chainId: ctx.block.chainId, accountNumber, sequence };
   const id = `${index}/${signer.chainId}/${signer.accountNumber}/${sequence}/${keyText(publicKey)}`;
   if (verified.has(id)) return;
   if (!verifySignature(tx, publicKey, { modeInfo: info.modeInfo, signature, signer })) throw badSignature(info, signer);

@@ -12,7 +12,7 @@ import { type BlockInfo, type BlockProblem, Context, type Mode } from "../contex
 import { type Event, EventSink } from "../events.ts";
 import { failureOf, isPanic } from "../failure.ts";
 import {
-  type BlockGas,
+  BlockGas,
   beyondBlockGas,
   type GasMeter,
   infiniteGas,
@@ -112,7 +112,16 @@ export class TxRunner {
    * message fails.
    */
   deliver(env: TxEnvironment, bytes: Uint8Array, blockGas: BlockGas): TxOutcome {
-    const run = new Run(env, "deliver", blockGas);
+    return this.#execute(new Run(env, "deliver", blockGas), bytes, blockGas);
+  }
+
+  /** Executes a transaction of genesis: before the first block all accounts sign with the number 0. */
+  deliverGenesis(env: TxEnvironment, bytes: Uint8Array): TxOutcome {
+    const blockGas = new BlockGas(-1n);
+    return this.#execute(new Run(env, "genesis", blockGas), bytes, blockGas);
+  }
+
+  #execute(run: Run, bytes: Uint8Array, blockGas: BlockGas): TxOutcome {
     try {
       if (blockGas.isSpent) throw noBlockGasLeft();
       const known = this.#cache.get(bytes);

@@ -10,6 +10,7 @@ import { escrowErrors } from "./escrow.ts";
 import { marketErrors } from "./market.ts";
 import { providerErrors } from "./provider.ts";
 import { distributionErrors } from "./stake/distribution.ts";
+import { genutilErrors } from "./stake/genutil.ts";
 import { mintErrors } from "./stake/mint.ts";
 import { slashingErrors } from "./stake/slashing.ts";
 import { stakingErrors } from "./stake/staking.ts";
@@ -27,6 +28,7 @@ export const MODULE_ERRORS: readonly (readonly [string, Readonly<Record<string, 
   ["market", marketErrors],
   ["provider", providerErrors],
   ["distribution", distributionErrors],
+  ["genutil", genutilErrors],
   ["mint", mintErrors],
   ["slashing", slashingErrors],
   ["staking", stakingErrors],
@@ -43,6 +45,7 @@ export { escrowErrors } from "./escrow.ts";
 export { marketErrors } from "./market.ts";
 export { providerErrors } from "./provider.ts";
 export { distributionErrors } from "./stake/distribution.ts";
+export { genutilErrors } from "./stake/genutil.ts";
 export { mintErrors } from "./stake/mint.ts";
 export { slashingErrors } from "./stake/slashing.ts";
 export { stakingErrors } from "./stake/staking.ts";

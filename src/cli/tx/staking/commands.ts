@@ -9,7 +9,8 @@ const DESCRIPTION_FLAGS: readonly FlagSpec[] = [
   { name: "details", value: "<text>", summary: "description of the validator" },
 ];
 
-const CREATE_FLAGS: readonly FlagSpec[] = [
+/** What a new validator is like. */
+export const CREATE_FLAGS: readonly FlagSpec[] = [
   { name: "amount", value: "<coin>", summary: "self-delegation of the operator" },
   { name: "pubkey", value: "<key>", summary: "key that signs blocks, as JSON or bech32" },
   ...DESCRIPTION_FLAGS,

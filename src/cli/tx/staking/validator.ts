@@ -84,7 +84,7 @@ export async function editValidator(input: CommandInput): Promise<number> {
 }
 
 /** The sources of a new validator's values. */
-interface Source {
+export interface Source {
   readonly profile: NetworkProfile;
   /** The name that the user knows a value by. */
   readonly label: (name: CreateValue) => string;
@@ -103,7 +103,8 @@ function descriptionOf(text: (name: (typeof DESCRIPTION)[number]) => string) {
   };
 }
 
-function readValidator(source: Source) {
+/** The fields of the message that makes a validator, but those of its operator. */
+export function readValidator(source: Source) {
   const { profile, label, text } = source;
   for (const name of ["amount", "pubkey", "moniker"] as const) {
     if (text(name) !== "") continue;
@@ -181,6 +182,6 @@ function optional<T>(flags: Flags, name: string, read: () => T): T | undefined {
   return flags.given(name) ? read() : undefined;
 }
 
-function operatorOf(account: string, { bech32Prefix }: NetworkProfile): string {
+export function operatorOf(account: string, { bech32Prefix }: NetworkProfile): string {
   return encodeAddress(decodeAddress(account, "account", bech32Prefix), "valoper", bech32Prefix);
 }

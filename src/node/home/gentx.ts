@@ -1,0 +1,97 @@
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { createApp } from "../../app/index.ts";
+import type { Genesis } from "../../engine/index.ts";
+import { genesisTxBytes } from "../../modules/genutil/index.ts";
+import { memoryDatabase } from "../../store/index.ts";
+import { errorText, readFileText } from "../../util/index.ts";
+import { GenesisStateSchema } from "../../wire/gen/sdk/genutil/v1beta1/genutil_pb.js";
+import { type Tx, TxSchema } from "../../wire/gen/sdk/tx/v1beta1/tx_pb.js";
+import { fromJson, type JsonObject, type JsonValue, MAX_TX_BYTES, readJson, toJson } from "../../wire/index.ts";
+import { nodeErrors } from "../errors.ts";
+import { readGenesisText, refuseBegun, validateGenesis, writeGenesis } from "./genesis.ts";
+import { homePaths } from "./home.ts";
+import { homeNodeId } from "./identity.ts";
+import type { InitSummary } from "./init.ts";
+
+/** A file of a transaction: JSON is larger than the bytes that it stands for. */
+const MAX_FILE_BYTES = 8 * MAX_TX_BYTES;
+
+/** Most files of transactions that are read. */
+const MAX_FILES = 1000;
+
+/** Where the transactions of the first validators are put together, one file each. */
+export function gentxDirectory(home: string): string {
+  return join(homePaths(home).config, "gentx");
+}
+
+/** Reads a file made by `gentx`. Throws one sentence that names it. */
+function readGenesisTx(path: string): Tx {
+  try {
+    const tx = fromJson(TxSchema, readJson(readFileText(path, { maxBytes: MAX_FILE_BYTES })));
+    genesisTxBytes(tx);
+    return tx;
+  } catch (error) {
+    throw nodeErrors.badGenesisTx(`${path}: ${errorText(error)}`, { cause: error });
+  }
+}
+
+/** Begins the chain of a genesis in memory: signatures, balances and invariants hold, or one error says what does not. */
+function tryGenesis(genesis: Genesis): void {
+  createApp({ database: memoryDatabase() }).initChain(genesis);
+}
+
+/** Begins a chain in memory where its genesis brings transactions; others need no trial. */
+export function tryGenesisTxs(genesis: Genesis): void {
+  // What the genesis file holds is JSON.
+  const { genTxs } = fromJson(GenesisStateSchema, (genesis.appState.genutil ?? {}) as JsonValue);
+  if (genTxs.length > 0) tryGenesis(genesis);
+}
+
+/** Whether the chain of the home's genesis file would begin with this transaction. */
+export function checkGenesisTx(home: string, tx: Tx): void {
+  const genesis = validateGenesis(readGenesisText(home));
+  tryGenesis(withGenesisTxs(genesis, [tx]));
+}
+
+/**
+ * Puts the transactions of all files of a folder into the home's genesis file, in the order of their names, once the chain
+ * began with them on trial. The validators of the first block follow from them. Throws, and changes nothing, when one of
+ * them does not hold.
+ */
+export function collectGenesisTxs(home: string, directory = gentxDirectory(home)): InitSummary {
+  refuseBegun(home);
+  const text = readGenesisText(home);
+  const genesis = validateGenesis(text);
+  const txs = genesisTxFiles(directory).map(readGenesisTx);
+  const changed = withGenesisTxs(genesis, txs);
+  tryGenesis(changed);
+  const json: JsonObject = JSON.parse(text);
+  const app_message = changed.appState as Record<string, JsonValue>;
+  // Who signs follows from the transactions.
+  writeGenesis(home, { ...json, validators: [], app_state: app_message });
+  const own = genesis.validators[0]?.name ?? "";
+  return { app_message, chain_id: genesis.chainId, gentxs_dir: directory, moniker: own, node_id: homeNodeId(home) };
+}
+
+function withGenesisTxs(genesis: Genesis, txs: readonly Tx[]): Genesis {
+  const genutil = toJson(
+    GenesisStateSchema,
+    { $typeName: GenesisStateSchema.typeName, genTxs: [...txs] },
+    { exact: true },
+  );
+  return { ...genesis, appState: { ...genesis.appState, genutil } };
+}
+
+function genesisTxFiles(directory: string): string[] {
+  const hint = "run svc gentx on the machine of each validator, and put the files it writes into this folder";
+  if (!existsSync(directory)) throw nodeErrors.noGenesisTxs(`there is no ${directory}`, { hint });
+  const names = readdirSync(directory, { withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith(".json") && !entry.name.startsWith("."))
+    .map(({ name }) => join(directory, name))
+    .sort();
+  if (names.length === 0) throw nodeErrors.noGenesisTxs(`${directory} has no .json file`, { hint });
+  if (names.length > MAX_FILES)
+    throw nodeErrors.noGenesisTxs(`${directory} has more than ${MAX_FILES} files`, { hint });
+  return names;
+}

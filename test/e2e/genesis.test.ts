@@ -1,0 +1,123 @@
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, describe, expect, test } from "vitest";
+
+const SVC = resolve(import.meta.dirname, "../../svc");
+const root = mkdtempSync(join(tmpdir(), "svc-e2e-genesis-"));
+const home = join(root, "home");
+/** As a user types them: all else comes from the environment. */
+const ENV = {
+  PATH: process.env.PATH ?? "",
+  HOME: join(root, "user"),
+  SVC_HOME: home,
+  SVC_KEYRING_BACKEND: "test",
+  SVC_RPC_LADDR: "tcp://127.0.0.1:0",
+  SVC_GRPC_ADDRESS: "tcp://127.0.0.1:0",
+};
+let node: ChildProcess | undefined;
+let url = "";
+
+const run = promisify(execFile);
+
+/** Types a command, its words separated by spaces. */
+async function type(line: string): Promise<{ out: string; err: string }> {
+  const { stdout, stderr } = await run(SVC, line.split(" "), { env: { ...ENV, SVC_NODE: url || "tcp://127.0.0.1:1" } });
+  return { out: stdout, err: stderr };
+}
+
+async function start(): Promise<void> {
+  const child = spawn(SVC, ["start", "--block-interval", "200ms", "--check-invariants", "--log_level", "error"], {
+    env: ENV,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  node = child;
+  for await (const chunk of child.stdout) {
+    url = /RPC (http:\/\/[\d.:]+)/.exec(String(chunk))?.[1] ?? url;
+    if (url !== "") return;
+  }
+  throw new Error("the node ended before it was ready");
+}
+
+async function stop(): Promise<void> {
+  if (node === undefined) return;
+  const closed = once(node, "exit");
+  node.kill("SIGTERM");
+  await closed;
+  node = undefined;
+  url = "";
+}
+
+async function waitForHeight(height: number): Promise<void> {
+  const query = async (): Promise<number> => {
+    const { result } = (await (await fetch(`${url}/status`)).json()) as {
+      result: { sync_info: { latest_block_height: string } };
+    };
+    return Number(result.sync_info.latest_block_height);
+  };
+  while ((await query()) < height) await new Promise((done) => setTimeout(done, 100));
+}
+
+afterAll(async () => {
+  await stop();
+  rmSync(root, { recursive: true, force: true });
+});
+
+describe("a chain made by hand", { timeout: 120_000 }, () => {
+  let operator = "";
+
+  test("has a bonded validator from the first block on", async () => {
+    await type("init mynode --chain-id svc-made-1");
+    await type("keys add operator");
+    await type("keys add locked");
+    await type("add-genesis-account operator 5000000000utoken");
+    await type("add-genesis-account locked 1000000utoken --vesting-amount 900000utoken --vesting-end-time 4102444800");
+    await type("gentx operator 1000000000utoken --chain-id svc-made-1");
+    await type("collect-gentxs");
+    expect((await type("validate-genesis")).out).toContain("is a valid genesis file");
+    await start();
+    await waitForHeight(3);
+    const { validators } = JSON.parse((await type("query staking validators -o json")).out);
+    expect(validators).toMatchObject([
+      { description: { moniker: "mynode" }, status: "BOND_STATUS_BONDED", tokens: "1000000000", jailed: false },
+    ]);
+    operator = validators[0].operator_address;
+    const address = (await type("keys show locked -a")).out.trim();
+    const { balances } = JSON.parse((await type(`query bank spendable-balances ${address} -o json`)).out);
+    expect(balances).toEqual([{ denom: "utoken", amount: "100000" }]);
+  });
+
+  test("its operator can sign, and locked coins can be delegated", async () => {
+    const sent = await type(
+      `tx staking delegate ${operator} 5000000utoken --from operator --chain-id svc-made-1 --fees 5000utoken -b block -y -o json`,
+    );
+    expect(JSON.parse(sent.out)).toMatchObject({ code: 0 });
+    // Of a million nine tenths are locked: these are delegated first, and the fee is of the free ones.
+    const locked = await type(
+      `tx staking delegate ${operator} 950000utoken --from locked --chain-id svc-made-1 --fees 500utoken -b block -y -o json`,
+    );
+    expect(JSON.parse(locked.out)).toMatchObject({ code: 0 });
+    const address = (await type("keys show locked -a")).out.trim();
+    const { account } = JSON.parse((await type(`query auth account ${address} -o json`)).out);
+    expect(account.base_vesting_account).toMatchObject({
+      delegated_vesting: [{ denom: "utoken", amount: "900000" }],
+      delegated_free: [{ denom: "utoken", amount: "50000" }],
+    });
+  });
+
+  test("goes on where it stopped", async () => {
+    await stop();
+    await start();
+    const { result } = (await (await fetch(`${url}/status`)).json()) as {
+      result: { sync_info: { latest_block_height: string } };
+    };
+    await waitForHeight(Number(result.sync_info.latest_block_height) + 2);
+    await stop();
+    const exported = JSON.parse((await type("export")).out);
+    expect(exported.app_state.genutil).toEqual({ gen_txs: [] });
+    expect(exported.app_state.staking.validators).toMatchObject([{ status: "BOND_STATUS_BONDED" }]);
+  });
+});
