@@ -10,11 +10,13 @@ export {
   type GenesisVesting,
   readGenesisText,
   validateGenesis,
+  writeGenesisText,
 } from "./home/genesis.ts";
 export { checkGenesisTx, collectGenesisTxs, gentxDirectory, tryGenesisTxs } from "./home/gentx.ts";
 export { type HomePaths, homePaths } from "./home/home.ts";
 export { homeNodeId, homeValidatorKey } from "./home/identity.ts";
 export { type InitOptions, type InitSummary, initHome } from "./home/init.ts";
+export { resetHome } from "./home/reset.ts";
 export { type RollbackOptions, type RolledBack, rollback } from "./home/rollback.ts";
 export { Node, type NodeEnd, type NodeOptions, startNode } from "./node.ts";
 export { BLOCK_PROTOCOL, ENGINE_VERSION, type NodeInfo, P2P_PROTOCOL } from "./node-info.ts";

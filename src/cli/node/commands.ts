@@ -1,5 +1,5 @@
 import { NODE_SETTINGS } from "../../node/index.ts";
-import { KEYRING_FLAGS, OUTPUT_FLAG } from "../command/global-flags.ts";
+import { KEYRING_BACKEND_FLAG, KEYRING_FLAGS, OUTPUT_FLAG } from "../command/global-flags.ts";
 import type { CommandSpec, FlagSpec } from "../command/spec.ts";
 import { CREATE_FLAGS } from "../tx/staking/commands.ts";
 
@@ -49,6 +49,13 @@ const IDENTITY: readonly CommandSpec[] = [
     load: async () => (await import("./identity.ts")).engineVersion,
   },
 ];
+
+const RESET: CommandSpec = {
+  name: "unsafe-reset-all",
+  summary: "Remove blocks, state and the record of the last vote; keys and genesis file stay",
+  example: "svc unsafe-reset-all",
+  load: async () => (await import("./node.ts")).unsafeResetAll,
+};
 
 /** Commands that make and run a node. */
 export const NODE_COMMANDS: readonly CommandSpec[] = [
@@ -105,7 +112,7 @@ export const NODE_COMMANDS: readonly CommandSpec[] = [
     name: "tendermint",
     aliases: ["comet", "cometbft"],
     summary: "Show the identity of the home's node",
-    commands: async () => IDENTITY,
+    commands: async () => [...IDENTITY, RESET],
   },
   {
     name: "rollback",
@@ -119,4 +126,24 @@ export const NODE_COMMANDS: readonly CommandSpec[] = [
     summary: "Print the current state as a genesis file; the node must be stopped",
     load: async () => (await import("./node.ts")).exportState,
   },
+  {
+    name: "testnet",
+    aliases: ["init-files"],
+    summary: "Write the homes of a chain with several validators",
+    flags: [
+      { name: "v", alias: "validator-count", value: "<n>", summary: "number of validators", default: "4" },
+      { name: "output-dir", short: "o", value: "<dir>", summary: "directory of the homes", default: "./mytestnet" },
+      { name: "node-dir-prefix", value: "<name>", summary: "name of each home before its number", default: "node" },
+      {
+        name: "starting-ip-address",
+        value: "<address>",
+        summary: "address of the first node; each further one has the next",
+        default: "192.168.0.1",
+      },
+      { ...KEYRING_BACKEND_FLAG, default: "test" },
+    ],
+    example: "svc testnet --v 4 -o ./mytestnet --chain-id test-1",
+    load: async () => (await import("./testnet.ts")).testnet,
+  },
+  RESET,
 ];

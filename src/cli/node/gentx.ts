@@ -1,7 +1,7 @@
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { AnySchema } from "@bufbuild/protobuf/wkt";
-import { bodyFor, feeFor, parseGas, signTx } from "../../client/index.ts";
+import { bodyFor, DEFAULT_GAS, feeFor, parseGas, signTx, type TxSigner } from "../../client/index.ts";
 import {
   checkGenesisTx,
   collectGenesisTxs,
@@ -11,7 +11,7 @@ import {
   readGenesisText,
   validateGenesis,
 } from "../../node/index.ts";
-import { EXIT, makePrivateDirectory, parseCoins, replaceFile } from "../../util/index.ts";
+import { EXIT, type IntCoin, makePrivateDirectory, parseCoins, replaceFile } from "../../util/index.ts";
 import { MsgCreateValidatorSchema } from "../../wire/gen/sdk/staking/v1beta1/tx_pb.js";
 import { TxSchema } from "../../wire/gen/sdk/tx/v1beta1/tx_pb.js";
 import {
@@ -27,6 +27,7 @@ import {
   toJson,
 } from "../../wire/index.ts";
 import { inArgument } from "../command/in-flag.ts";
+import type { NetworkProfile } from "../command/profile.ts";
 import type { Run } from "../command/spec.ts";
 import { createContext } from "../context.ts";
 import { usageError } from "../errors.ts";
@@ -60,34 +61,62 @@ export const gentx: Run = async (input) => {
       return field === "moniker" ? moniker : flags.text(field);
     },
   };
-  const message = packAny(MsgCreateValidatorSchema, {
-    ...readValidator(source),
-    delegatorAddress: sender.address,
-    validatorAddress: operatorOf(sender.address, profile),
-  });
   const gas = parseGas(flags.text("gas"));
   if (gas === "auto") throw usageError("--gas: there is no chain yet that could estimate it", "leave it out");
-  const fees = inArgument("fees", () => parseCoins(flags.text("fees")));
-  const signed = await signTx(
-    {
-      bodyBytes: bodyFor([message], { memo: memoOf(flags, nodeId) }, profile.namespace),
-      fee: feeFor(gas, { fees }),
-      signMode: modeForKey(context, SignMode.DIRECT, sender.key),
-      // Before the first block all accounts have the number 0.
-      signer: { chainId, accountNumber: 0n, sequence: 0n, aminoNames: profile.aminoNames },
-      namespace: profile.namespace,
-    },
-    await signerOf(context, sender),
-  );
-  const { bodyBytes, authInfoBytes, signatures } = decodeTx(signed, { foreign: true }).raw;
-  const text = txJson({ bodyBytes, authInfoBytes }, signatures);
-  checkGenesisTx(home, fromJson(TxSchema, readJson(text)));
+  const text = await makeGenesisTx({
+    home,
+    profile,
+    source,
+    gas,
+    fees: inArgument("fees", () => parseCoins(flags.text("fees"))),
+    signMode: modeForKey(context, SignMode.DIRECT, sender.key),
+    signer: await signerOf(context, sender),
+    memo: memoOf(flags, nodeId),
+  });
   const path = flags.optional("output-document") ?? join(gentxDirectory(home), `gentx-${nodeId}.json`);
   if (flags.optional("output-document") === undefined) makePrivateDirectory(gentxDirectory(home));
   replaceFile(path, `${text}\n`, FILE_MODE);
   io.err(`Genesis transaction written to ${JSON.stringify(path)}\n`);
   return EXIT.done;
 };
+
+/** What a transaction of a first validator is made of. */
+interface GenesisTxParts {
+  readonly home: string;
+  readonly profile: NetworkProfile;
+  readonly source: Source;
+  readonly signer: TxSigner;
+  readonly memo: string;
+  readonly gas?: bigint;
+  readonly fees?: readonly IntCoin[];
+  readonly signMode?: SignMode;
+}
+
+/** The signed transaction as JSON, once the chain of the home's genesis file began with it on trial. */
+export async function makeGenesisTx(parts: GenesisTxParts): Promise<string> {
+  const { home, profile, source, signer, memo, gas = DEFAULT_GAS, fees = [], signMode = SignMode.DIRECT } = parts;
+  const message = packAny(MsgCreateValidatorSchema, {
+    ...readValidator(source),
+    delegatorAddress: signer.address,
+    validatorAddress: operatorOf(signer.address, profile),
+  });
+  const { chainId } = validateGenesis(readGenesisText(home));
+  const signed = await signTx(
+    {
+      bodyBytes: bodyFor([message], { memo }, profile.namespace),
+      fee: feeFor(gas, { fees }),
+      signMode,
+      // Before the first block all accounts have the number 0.
+      signer: { chainId, accountNumber: 0n, sequence: 0n, aminoNames: profile.aminoNames },
+      namespace: profile.namespace,
+    },
+    signer,
+  );
+  const { bodyBytes, authInfoBytes, signatures } = decodeTx(signed, { foreign: true }).raw;
+  const text = txJson({ bodyBytes, authInfoBytes }, signatures);
+  checkGenesisTx(home, fromJson(TxSchema, readJson(text)));
+  return text;
+}
 
 /** Where others find the node, as the reference writes it. */
 function memoOf(flags: { text(name: string): string; optional(name: string): string | undefined }, nodeId: string) {
@@ -101,7 +130,7 @@ function externalAddress(): string {
 }
 
 /** The key with which the node of the home signs blocks, unless another one is given. */
-function homeKey(home: string, given: string | undefined): string {
+export function homeKey(home: string, given: string | undefined): string {
   if (given !== undefined) return given;
   return printJson(toJson(AnySchema, publicKeyToAny({ type: "ed25519", key: homeValidatorKey(home) })));
 }

@@ -7,13 +7,13 @@ import {
   type Node,
   readGenesisText,
   readNodeConfig,
+  resetHome,
   startNode,
   tryGenesisTxs,
   validateGenesis,
 } from "../../node/index.ts";
 import { createLogger, EXIT, errorText, MAX_GENESIS_BYTES, parseCoins } from "../../util/index.ts";
 import { encodeAddress, isAddress, type JsonValue, printJson, sortJson } from "../../wire/index.ts";
-import { flagSettings } from "../command/flag-settings.ts";
 import type { Flags } from "../command/flags.ts";
 import { homeOf } from "../command/home.ts";
 import { inArgument, inFlag } from "../command/in-flag.ts";
@@ -25,6 +25,7 @@ import { findKey } from "../keys/keys.ts";
 import { readTextFile } from "../terminal/files.ts";
 import { stopRequested } from "../terminal/signals.ts";
 import { logOptions } from "./log-options.ts";
+import { nodeSettings, writeSettingsFiles } from "./settings-files.ts";
 import { VERSION } from "./version.ts";
 
 const GENESIS_FILE = { what: "genesis file", maxBytes: MAX_GENESIS_BYTES, hint: "give a file made by svc export" };
@@ -37,6 +38,7 @@ export const init: Run = async ({ args: [moniker = ""], flags, io }) => {
     chainId: flags.optional("chain-id"),
     overwrite: flags.bool("overwrite"),
   });
+  writeSettingsFiles(homeOf(flags), { moniker });
   const json: JsonValue = { ...summary, app_message };
   io.err(`${printJson(sortJson(json))}\n`);
 };
@@ -76,9 +78,15 @@ export const exportState: Run = async ({ flags, io }) => {
   io.out(`${exportGenesis(homeOf(flags))}\n`);
 };
 
+/** `unsafe-reset-all`: forgets the chain of the home. */
+export const unsafeResetAll: Run = async ({ flags, io }) => {
+  const gone = resetHome(homeOf(flags));
+  io.err(`removed ${gone} and the record of the last vote; keys, genesis file and settings stay\n`);
+};
+
 /** `start`: runs a node until it is stopped. */
 export const start: Run = async ({ flags, io }) => {
-  const config = readNodeConfig(flagSettings(flags));
+  const config = readNodeConfig(nodeSettings(flags));
   const logger = createLogger(logOptions(flags));
   const node = await startNode({ home: homeOf(flags), config, logger, version: VERSION });
   const stopped = stopRequested();

@@ -169,7 +169,11 @@ export function hasBlocks(directory: string): boolean {
 }
 
 export function writeGenesis(home: string, json: unknown): void {
-  writeWhole(homePaths(home).genesis, `${JSON.stringify(json, null, 2)}\n`, GENESIS_MODE);
+  writeGenesisText(home, `${JSON.stringify(json, null, 2)}\n`);
+}
+
+export function writeGenesisText(home: string, text: string): void {
+  writeWhole(homePaths(home).genesis, text, GENESIS_MODE);
 }
 
 function addAccount(auth: AuthState, bank: BankState, { address, coins, vesting }: GenesisAccount): void {

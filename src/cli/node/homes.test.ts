@@ -1,0 +1,140 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { runCli } from "../../../test/cli/run.ts";
+import { NODE_SETTINGS, nodeConfig, readNodeConfig } from "../../node/index.ts";
+import { resolveFlags } from "../command/flags.ts";
+import { GLOBAL_FLAGS } from "../command/global-flags.ts";
+import { nodeSettings, readSettingsFiles } from "./settings-files.ts";
+
+let home = "";
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), "svc-homes-"));
+});
+afterEach(() => rmSync(home, { recursive: true, force: true }));
+
+const svc = (...words: string[]) => runCli([...words, "--home", home], { env: { SVC_KEYRING_BACKEND: "test" } });
+const file = (name: string) => join(home, "config", name);
+const flagsOf = (given: Readonly<Record<string, string>> = {}) =>
+  resolveFlags([...GLOBAL_FLAGS, ...Object.values(NODE_SETTINGS)], new Map(Object.entries({ home, ...given })), {});
+
+describe("the settings in the home of a node", () => {
+  test("are written with what they do, and say what the defaults say", async () => {
+    expect(await svc("init", "mine")).toMatchObject({ code: 0 });
+    const [engine, app] = ["config.toml", "app.toml"].map((name) => readFileSync(file(name), "utf8"));
+    expect(engine).toContain('# where JSON-RPC listens\nladdr = "tcp://localhost:26657"\n');
+    expect(engine).toContain('moniker = "mine"\n');
+    expect(engine).toContain("[rpc]\n");
+    expect(engine).toContain("max_open_connections = 900\n");
+    expect(app).toContain('minimum-gas-prices = "0.0025utoken"\n');
+    expect(app).toContain("[grpc]\n");
+    expect(app).toContain("enable = true\n");
+    expect(statSync(file("config.toml")).mode & 0o777).toBe(0o600);
+    const found = readSettingsFiles(home);
+    expect([...found.keys()].sort()).toEqual(
+      Object.values(NODE_SETTINGS)
+        .map(({ name }) => name as string)
+        .sort(),
+    );
+    expect(readNodeConfig(nodeSettings(flagsOf()))).toEqual({ ...nodeConfig({}), moniker: "mine" });
+    // The client's file changes nothing until somebody takes a line's # away.
+    expect(readFileSync(file("client.toml"), "utf8")).toContain('# node = "tcp://localhost:26657"\n');
+    expect(await svc("config", "node")).toMatchObject({ code: 0 });
+  });
+
+  test("hold for the node, and a flag goes before them", async () => {
+    expect(readSettingsFiles(home).size).toBe(0);
+    await svc("init", "mine");
+    const rpc = '[rpc]\ncors_allowed_origins = ["a", "b"]\nmax_body_bytes = 5\n';
+    writeFileSync(file("config.toml"), `moniker = "other"\n${rpc}`);
+    writeFileSync(file("app.toml"), "halt-height = 7\n[api]\nenable = true\n");
+    expect(readNodeConfig(nodeSettings(flagsOf()))).toMatchObject({
+      moniker: "other",
+      haltHeight: 7n,
+      rpc: { corsOrigins: ["a", "b"], maxBodyBytes: 5 },
+      rest: { port: 1317 },
+    });
+    expect(readNodeConfig(nodeSettings(flagsOf({ "halt-height": "9" }))).haltHeight).toBe(9n);
+  });
+
+  test.each([
+    ["config.toml", "[rpc]\nladr = 1\n", /unknown key "rpc.ladr"/],
+    ["app.toml", "minimum_gas_prices = 1\n", /did you mean minimum-gas-prices/],
+    ["app.toml", "[rpc]\nladdr = 1\n", /unknown key/],
+    ["app.toml", "halt-height = 1.5\n", /no text, whole number/],
+    ["app.toml", "halt-height = \n", /app\.toml:1/],
+    ["app.toml", "halt-height = 'x'\n", /halt-height in .*a whole number/],
+    ["config.toml", "block_interval = '1ms'\n", /block-interval in/],
+  ])("%s with %j ends the start in one sentence", async (name, text, fault) => {
+    await svc("init", "mine");
+    writeFileSync(file(name), text);
+    const { code, err } = await svc("start");
+    expect(err).toMatch(fault);
+    expect(code).not.toBe(0);
+  });
+
+  test("that are there stay as they are", async () => {
+    await svc("init", "mine");
+    writeFileSync(file("app.toml"), "halt-height = 3\n");
+    await svc("init", "mine", "--overwrite");
+    expect(readFileSync(file("app.toml"), "utf8")).toBe("halt-height = 3\n");
+  });
+});
+
+describe("unsafe-reset-all", () => {
+  test("forgets the chain, and touches neither keys nor genesis file", async () => {
+    expect((await svc("unsafe-reset-all")).err).toContain("is not the home of a node");
+    await svc("init", "mine");
+    const kept = ["genesis.json", "node_key.json", "priv_validator_key.json", "config.toml", "app.toml"];
+    const before = kept.map((name) => readFileSync(file(name), "utf8"));
+    const vote = join(home, "data", "priv_validator_state.json");
+    writeFileSync(vote, '{"height":"9","round":0,"step":3}');
+    expect(await svc("unsafe-reset-all")).toMatchObject({ code: 0, out: "" });
+    expect(JSON.parse(readFileSync(vote, "utf8"))).toMatchObject({ height: "0" });
+    expect(existsSync(join(home, "data", "chain"))).toBe(false);
+    expect(kept.map((name) => readFileSync(file(name), "utf8"))).toEqual(before);
+    expect(await svc("comet", "unsafe-reset-all")).toMatchObject({ code: 0 });
+  });
+});
+
+describe("testnet", () => {
+  const testnet = (...words: string[]) => svc("testnet", "-o", join(home, "net"), "--chain-id", "net-1", ...words);
+
+  test("writes homes that begin with one genesis file", async () => {
+    expect(await testnet("--v", "3", "--starting-ip-address", "10.0.0.8")).toMatchObject({
+      code: 0,
+      err: "Successfully initialized 3 node directories\n",
+    });
+    const homes = ["node0", "node1", "node2"].map((name) => join(home, "net", name, "svc"));
+    const texts = homes.map((each) => readFileSync(join(each, "config", "genesis.json"), "utf8"));
+    expect(new Set(texts).size).toBe(1);
+    const genesis = JSON.parse(texts[0] ?? "");
+    expect(genesis).toMatchObject({ chain_id: "net-1", validators: [] });
+    const memos = genesis.app_state.genutil.gen_txs.map((tx: { body: { memo: string } }) => tx.body.memo);
+    expect(memos.map((memo: string) => memo.split("@")[1])).toEqual([
+      "10.0.0.8:26656",
+      "10.0.0.9:26656",
+      "10.0.0.10:26656",
+    ]);
+    for (const each of homes) {
+      const seed = join(each, "key_seed.json");
+      expect(JSON.parse(readFileSync(seed, "utf8")).secret.split(" ")).toHaveLength(24);
+      expect(statSync(seed).mode & 0o777).toBe(0o600);
+      expect((await runCli(["validate-genesis", "--home", each])).code).toBe(0);
+    }
+    expect(readdirSync(join(home, "net", "gentxs"))).toHaveLength(3);
+    expect((await testnet("--v", "1")).err).toContain("genesis.json file already exists");
+  });
+
+  test.each([
+    [["--v", "0"], /not a number from 1 to 100/],
+    [["--v", "101"], /not a number from 1 to 100/],
+    [["--v", "2", "--starting-ip-address", "10.0.0.255"], /not the first of 2 IPv4 addresses/],
+    [["--starting-ip-address", "10.0.0"], /not the first of 4 IPv4 addresses/],
+    [["--node-dir-prefix", "../x"], /takes letters, digits/],
+  ])("%j is refused, and nothing is written", async (words, text) => {
+    expect((await testnet(...words)).err).toMatch(text);
+    expect(existsSync(join(home, "net"))).toBe(false);
+  });
+});

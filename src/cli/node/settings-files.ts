@@ -1,0 +1,144 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { homePaths, NODE_SETTINGS } from "../../node/index.ts";
+import { ENV_PREFIX, replaceFile, type SettingRow, type SettingSource } from "../../util/index.ts";
+import { flagSettings } from "../command/flag-settings.ts";
+import type { Flags } from "../command/flags.ts";
+import { configPath, homeOf } from "../command/home.ts";
+import { nearest } from "../command/words/suggest.ts";
+import { parseToml } from "../config/file.ts";
+import { CONFIG_KEYS } from "../config/keys.ts";
+import { commandError } from "../errors.ts";
+import { readTextFile } from "../terminal/files.ts";
+
+/** The files of a node's settings: what concerns the engine and JSON-RPC, and all else. */
+const FILES = ["config.toml", "app.toml"] as const;
+type SettingsFile = (typeof FILES)[number];
+
+const FILE_MODE = 0o600;
+const MAX_BYTES = 1024 * 1024;
+const OF_ENGINE = /^(?:moniker$|block-interval$|rpc\.|mempool\.)/;
+const ROWS: readonly SettingRow[] = Object.values(NODE_SETTINGS);
+
+/** Where a setting stands in its file. */
+interface Place {
+  readonly file: SettingsFile;
+  /** Empty above all tables. */
+  readonly table: string;
+  readonly key: string;
+}
+
+/** As the reference names them: `config.toml` has keys with `_`, `app.toml` those with `-`. */
+function placeOf({ name }: SettingRow): Place {
+  const dot = name.indexOf(".");
+  const [table, key] = dot < 0 ? ["", name] : [name.slice(0, dot), name.slice(dot + 1)];
+  return OF_ENGINE.test(name)
+    ? { file: "config.toml", table, key: key.replaceAll("-", "_") }
+    : { file: "app.toml", table, key };
+}
+
+const pathOf = (home: string, file: SettingsFile): string => join(homePaths(home).config, file);
+
+/** The settings of a node: flag, then environment, then the files of its home, then default. */
+export function nodeSettings(flags: Flags): SettingSource {
+  const base = flagSettings(flags);
+  const home = homeOf(flags);
+  const given = readSettingsFiles(home);
+  return {
+    ...base,
+    text: (row) => (flags.given(row.name) ? undefined : given.get(row.name)) ?? base.text(row),
+    label: (row) => (flags.given(row.name) || !given.has(row.name) ? base.label(row) : `${row.name} in ${home}/config`),
+  };
+}
+
+/** What the files say, by the names of the settings. Throws one sentence on a key that is none. */
+export function readSettingsFiles(home: string): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
+  for (const file of FILES) {
+    const path = pathOf(home, file);
+    if (!existsSync(path)) continue;
+    const toml = parseToml(readTextFile(path, { what: "configuration file", maxBytes: MAX_BYTES }), path);
+    for (const [name, value] of entriesOf(toml))
+      found.set(settingOf({ file, name, path }).name, textOf(path, name, value));
+  }
+  return found;
+}
+
+/** The entries of the tables, named `table.key`. */
+function entriesOf(toml: Readonly<Record<string, unknown>>): (readonly [string, unknown])[] {
+  return Object.entries(toml).flatMap(([name, value]) =>
+    isTable(value)
+      ? Object.entries(value).map(([key, inner]) => [`${name}.${key}`, inner] as const)
+      : [[name, value] as const],
+  );
+}
+
+function settingOf({ file, name, path }: { file: SettingsFile; name: string; path: string }): SettingRow {
+  const keys = new Map(
+    ROWS.map((row) => [row, placeOf(row)] as const)
+      .filter(([, place]) => place.file === file)
+      .map(([row, { table, key }]) => [table === "" ? key : `${table}.${key}`, row] as const),
+  );
+  const row = keys.get(name);
+  if (row !== undefined) return row;
+  const close = nearest(name, [...keys.keys()]);
+  const hint = close === undefined ? "remove the line" : `did you mean ${close}?`;
+  throw commandError(`${path}: unknown key ${JSON.stringify(name)}`, { hint });
+}
+
+function textOf(path: string, name: string, value: unknown): string {
+  if (typeof value === "string") return value;
+  if (typeof value === "boolean" || Number.isSafeInteger(value)) return String(value);
+  if (Array.isArray(value) && value.every((each) => typeof each === "string")) return value.join(",");
+  throw commandError(
+    `${path}: the value of ${JSON.stringify(name)} is no text, whole number, switch or list of texts`,
+    {
+      hint: "correct or remove the line",
+    },
+  );
+}
+
+function isTable(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Date);
+}
+
+/** Writes the files of settings that a home lacks: every setting with what it does and its default. */
+export function writeSettingsFiles(home: string, given: Readonly<Record<string, string>> = {}): void {
+  for (const file of FILES) writeMissing(pathOf(home, file), settingsText(file, given));
+  writeMissing(configPath(home), clientText());
+}
+
+function writeMissing(path: string, text: string): void {
+  if (!existsSync(path)) replaceFile(path, text, FILE_MODE);
+}
+
+/** The text of a file: keys above all tables first, then a table for each group. */
+function settingsText(file: SettingsFile, given: Readonly<Record<string, string>>): string {
+  const rows = ROWS.map((row) => ({ row, ...placeOf(row) })).filter((each) => each.file === file);
+  const tables = [...new Set(rows.map(({ table }) => table))].sort();
+  const groups = tables.map((table) => {
+    const lines = rows
+      .filter((each) => each.table === table)
+      .map(({ row, key }) => `# ${row.summary}\n${key} = ${valueText(row, given[row.name])}\n`);
+    return `${table === "" ? "" : `[${table}]\n\n`}${lines.join("\n")}`;
+  });
+  return `${head("svc start reads this file", "RPC_LADDR")}\n${groups.join("\n")}`;
+}
+
+function head(what: string, example: string): string {
+  return `# ${what}. A flag, or a variable such as ${ENV_PREFIX}${example}, goes before a line here.\n`;
+}
+
+/** A setting's value in TOML: switches and numbers bare, all else as text. */
+function valueText(row: SettingRow, given: string | undefined): string {
+  const text = given ?? row.default ?? (row.value === undefined ? "false" : "");
+  return /^(?:true|false|\d{1,15})$/.test(text) ? text : JSON.stringify(text);
+}
+
+/** Every key of `client.toml`, each behind a `#` until somebody sets it. */
+function clientText(): string {
+  const keys = CONFIG_KEYS.map(({ name, summary, default: value = "" }) => {
+    return `# ${summary}\n# ${name} = ${JSON.stringify(value)}\n`;
+  });
+  return `${head("Settings of all commands: svc config <key> <value> sets one", "NODE")}\n${keys.join("\n")}`;
+}

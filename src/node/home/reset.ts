@@ -1,0 +1,31 @@
+import { existsSync, rmSync } from "node:fs";
+import { signStateText } from "../../engine/index.ts";
+import { openLmdb, storeFault } from "../../store/index.ts";
+import { nodeErrors } from "../errors.ts";
+import { homePaths, writeWhole } from "./home.ts";
+
+const SECRET_MODE = 0o600;
+
+/**
+ * Forgets the chain of a home: blocks, state and the record of the last vote. Keys, genesis file and settings stay.
+ * Returns the directory that is gone. Throws while a node runs there.
+ */
+export function resetHome(home: string): string {
+  const { database, validatorKey, validatorState } = homePaths(home);
+  if (!existsSync(validatorKey)) throw nodeErrors.noGenesis(`${home} is not the home of a node`);
+  if (existsSync(database)) {
+    refuseRunning(database);
+    rmSync(database, { recursive: true });
+  }
+  // The record comes last: where this was broken off, a vote of the old chain is still known.
+  writeWhole(validatorState, signStateText(), SECRET_MODE);
+  return database;
+}
+
+function refuseRunning(database: string): void {
+  try {
+    openLmdb(database).close();
+  } catch (error) {
+    throw storeFault(error, database);
+  }
+}
