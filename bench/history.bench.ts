@@ -39,8 +39,8 @@ async function measure(): Promise<void> {
     const starts: Start[] = [];
     for (let run = 0; run < 3; run++) starts.push(await startApart(directory));
     const of = (pick: (start: Start) => number) => starts.map(pick);
-    report.add({ name: "rebuild at start", unit: "s", samples: of((s) => s.seconds), target: { atMost: 10 } });
-    report.add({ name: "rebuild at start: CPU", unit: "s", samples: of((s) => s.cpuSeconds) });
+    report.add({ name: "rebuild at start", unit: "s", samples: of((s) => s.seconds) });
+    report.add({ name: "rebuild at start: CPU", unit: "s", samples: of((s) => s.cpuSeconds), target: { atMost: 10 } });
     report.add({
       name: "most memory of that process",
       unit: "MB",

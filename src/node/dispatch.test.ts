@@ -20,6 +20,7 @@ const INFO = {
   applicationVersion: "v1.2.3",
   minGasPrices: parseDecCoins("0.0025utoken,1uother"),
   haltHeight: 77n,
+  pruning: { keepRecent: 9n, interval: 10n },
 };
 
 let engine: EmbeddedEngine;
@@ -79,12 +80,12 @@ describe("the service of the node", () => {
 });
 
 describe("the service of the settings and the state of the node", () => {
-  test("tells the prices below which it refuses, and the block after which it stops", async () => {
+  test("tells the prices below which it refuses, what it keeps of older heights, and the block after which it stops", async () => {
     for (const namespace of ["sdk", "cosmos"] as const) {
       expect((await ask(Node.method.config, {}, namespace)).value).toMatchObject({
         minimumGasPrice: "0.0025utoken,1uother",
-        pruningKeepRecent: "0",
-        pruningInterval: "0",
+        pruningKeepRecent: "9",
+        pruningInterval: "10",
         haltHeight: 77n,
       });
     }

@@ -1,3 +1,4 @@
+import type { Pruning } from "../store/index.ts";
 import type { DecimalCoin } from "../util/index.ts";
 
 /** Who this node says it is, and what of its settings its clients need. */
@@ -13,6 +14,8 @@ export interface NodeInfo {
   readonly minGasPrices: readonly DecimalCoin[];
   /** The block after which it stops; 0 for never. */
   readonly haltHeight: bigint;
+  /** For how long older heights can be asked for. */
+  readonly pruning: Pruning;
 }
 
 /** The dialect of the RPC: clients choose their decoder by it. */

@@ -67,6 +67,7 @@ export async function fixedChain(...names: readonly string[]): Promise<FixedChai
     applicationVersion: "v0.0.0",
     minGasPrices: [],
     haltHeight: 0n,
+    pruning: { keepRecent: 0n, interval: 10n },
   });
   const dispatcher = new Dispatcher({ chain, nodeInfo });
   const server = new RpcServer(

@@ -26,6 +26,7 @@ beforeEach(async () => {
     applicationVersion: "v1",
     minGasPrices: [],
     haltHeight: 0n,
+    pruning: { keepRecent: 100n, interval: 10n },
   };
   const chain = embeddedSource(engine);
   const query = (request: AppQuery) => chain.app.query(request);

@@ -20,6 +20,7 @@ it("answers after thousands of clients that broke every rule", async () => {
     applicationVersion: "v1",
     minGasPrices: [],
     haltHeight: 0n,
+    pruning: { keepRecent: 100n, interval: 10n },
   };
   const query = engine.app.query.bind(engine.app);
   const env = { chain: embeddedSource(engine), nodeInfo: () => info, genesisText: () => "{}", query };

@@ -30,6 +30,7 @@ async function serve(chain: ChainSource, options: Partial<RpcServerOptions> = {}
     applicationVersion: "v1.2.3",
     minGasPrices: [],
     haltHeight: 0n,
+    pruning: { keepRecent: 100n, interval: 10n },
   };
   const env = {
     chain,
@@ -518,6 +519,7 @@ describe("the protocol", () => {
           applicationVersion: "",
           minGasPrices: [],
           haltHeight: 0n,
+          pruning: { keepRecent: 100n, interval: 10n },
         }),
         genesisText: () => "",
         query: engine.app.query.bind(engine.app),

@@ -61,6 +61,7 @@ beforeEach(async () => {
     applicationVersion: "v1",
     minGasPrices: [],
     haltHeight: 0n,
+    pruning: { keepRecent: 100n, interval: 10n },
   };
   const query = engine.app.query.bind(engine.app);
   const env = { chain: embeddedSource(engine), nodeInfo: () => info, genesisText: () => genesisText(), query };

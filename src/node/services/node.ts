@@ -3,16 +3,13 @@ import { Service } from "../../wire/gen/sdk/base/node/v1beta1/query_pb.js";
 import { fromNanos } from "../../wire/index.ts";
 import { bindNodeService } from "./bind.ts";
 
-/** Only the latest state is kept: there is nothing to remove from time to time. */
-const NO_PRUNING = "0";
-
 /** What wallets read to set fees, and monitors to see a node that stands still. */
 export const nodeService = bindNodeService(Service, {
-  config({ nodeInfo: { minGasPrices, haltHeight } }) {
+  config({ nodeInfo: { minGasPrices, haltHeight, pruning } }) {
     return {
       minimumGasPrice: minGasPrices.map(formatDecCoin).join(","),
-      pruningKeepRecent: NO_PRUNING,
-      pruningInterval: NO_PRUNING,
+      pruningKeepRecent: `${pruning.keepRecent}`,
+      pruningInterval: `${pruning.interval}`,
       haltHeight,
     };
   },

@@ -90,8 +90,9 @@ export function nodeInfoOf(
 ): () => NodeInfo {
   const named = chain.genesis.validators.find(({ pubKey }) => equalBytes(pubKey, chain.validator.publicKey))?.name;
   const moniker = config.moniker ?? (named === undefined || named === "" ? "node" : named);
-  const { minGasPrices, haltHeight } = config;
-  return () => ({ id, moniker, rpcAddress: rpcAddress(), applicationVersion: version, minGasPrices, haltHeight });
+  const { minGasPrices, haltHeight, pruning } = config;
+  const settings = { minGasPrices, haltHeight, pruning };
+  return () => ({ id, moniker, rpcAddress: rpcAddress(), applicationVersion: version, ...settings });
 }
 
 async function openRpc(context: ServerContext, nodeInfo: () => NodeInfo, parts: ServingParts): Promise<OpenServer> {

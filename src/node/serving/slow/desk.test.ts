@@ -16,6 +16,7 @@ const INFO = {
   applicationVersion: "v1",
   minGasPrices: [],
   haltHeight: 0n,
+  pruning: { keepRecent: 0n, interval: 10n },
 };
 
 /** A desk whose chain counts what is tried, and whose other thread refuses. */
