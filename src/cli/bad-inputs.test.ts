@@ -4,6 +4,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { armorRows } from "../../test/cli/bad-inputs/armor.ts";
 import { configRows } from "../../test/cli/bad-inputs/config.ts";
 import { fileRows } from "../../test/cli/bad-inputs/files.ts";
+import { makeWorld, type Row, snapshot } from "../../test/cli/bad-inputs/home.ts";
 import { keyRows } from "../../test/cli/bad-inputs/keys.ts";
 import { moduleRows } from "../../test/cli/bad-inputs/modules.ts";
 import { queryRows } from "../../test/cli/bad-inputs/queries.ts";
@@ -12,28 +13,27 @@ import { stakingRows } from "../../test/cli/bad-inputs/staking.ts";
 import { txFileRows } from "../../test/cli/bad-inputs/tx-files.ts";
 import { txRows } from "../../test/cli/bad-inputs/txs.ts";
 import { wordRows } from "../../test/cli/bad-inputs/words.ts";
-import { makeWorld, type Row, snapshot } from "../../test/cli/bad-inputs/world.ts";
 import { runCli } from "../../test/cli/run.ts";
 import { allFlags } from "./command/command-line.ts";
 import { envName } from "./command/flags.ts";
 import type { CommandSpec } from "./command/spec.ts";
 import { ROOT } from "./root.ts";
 
-const world = await makeWorld();
-afterAll(() => world.remove());
+const testHome = await makeWorld();
+afterAll(() => testHome.remove());
 
 const TABLES: readonly (readonly [string, readonly Row[]])[] = [
-  ["words and flags", wordRows(world)],
-  ["settings", configRows(world)],
-  ["keys", keyRows(world)],
-  ["exported keys", armorRows(world)],
-  ["queries", queryRows(world)],
-  ["transactions", txRows(world)],
-  ["transactions in files", txFileRows(world)],
-  ["modules of other chains", moduleRows(world)],
-  ["delegations and rewards", stakingRows(world)],
-  ["deployment and provider files", fileRows(world)],
-  ["nodes, providers and deployments", serviceRows(world)],
+  ["words and flags", wordRows(testHome)],
+  ["settings", configRows(testHome)],
+  ["keys", keyRows(testHome)],
+  ["exported keys", armorRows(testHome)],
+  ["queries", queryRows(testHome)],
+  ["transactions", txRows(testHome)],
+  ["transactions in files", txFileRows(testHome)],
+  ["modules of other chains", moduleRows(testHome)],
+  ["delegations and rewards", stakingRows(testHome)],
+  ["deployment and provider files", fileRows(testHome)],
+  ["nodes, providers and deployments", serviceRows(testHome)],
 ];
 
 test("the tables are long", () => {
@@ -41,7 +41,7 @@ test("the tables are long", () => {
 });
 
 /** Files and homes as they are before the first row, and have to be behind each. */
-const untouched = snapshot(world.root);
+const untouched = snapshot(testHome.root);
 
 /** Notices may stand before it; the error is one sentence, the remedy another. */
 const ONE_ERROR = /^(?:(?!Error: |Hint: ).*\n)*Error: (.+)\nHint: (.+)\n$/;
@@ -50,7 +50,7 @@ describe.each(TABLES)("%s", (_, rows) => {
   test.each(rows.map(([argv, ...row]) => ({ line: argv.join(" ").slice(0, 100), argv, row })))(
     "svc $line",
     async ({ argv, row: [code, text, { input = "", env = {} } = {}] }) => {
-      const ran = await runCli(argv, { env: { ...world.env, ...env }, input });
+      const ran = await runCli(argv, { env: { ...testHome.env, ...env }, input });
       expect({ code: ran.code, out: ran.out, err: ran.err }).toEqual({
         code,
         out: "",
@@ -61,7 +61,7 @@ describe.each(TABLES)("%s", (_, rows) => {
       expect(ran.err).not.toMatch(/\n {4}at |assertion failed|Cannot read prop|is not a function|\[object/);
       const lines = typeof input === "string" ? input.split("\n") : [];
       for (const line of lines.filter((each) => each.length > 6)) expect(ran.err).not.toContain(line);
-      expect(snapshot(world.root)).toEqual(untouched);
+      expect(snapshot(testHome.root)).toEqual(untouched);
     },
   );
 });
@@ -85,24 +85,24 @@ describe("flags of every command", async () => {
     text: string,
     env: Readonly<Record<string, string>> = {},
   ): Promise<void> {
-    const ran = await runCli(argv, { env: { ...world.env, ...env } });
+    const ran = await runCli(argv, { env: { ...testHome.env, ...env } });
     const expected = { code: 2, out: "", err: expect.stringMatching(ONE_ERROR) };
     expect({ argv, code: ran.code, out: ran.out, err: ran.err }).toEqual({ argv, ...expected });
     expect(ran.err).toContain(text);
   }
 
   test("one that it does not know, and one without its value", async () => {
-    const before = snapshot(world.root);
+    const before = snapshot(testHome.root);
     for (const [words, spec] of commands) {
       await refused([...words, "--frobnicate"], "unknown option '--frobnicate'");
       const valued = allFlags(spec).filter(({ value }) => value !== undefined);
       await refused([...words, `--${valued.at(-1)?.name}`], "argument missing");
     }
-    expect(snapshot(world.root)).toEqual(before);
+    expect(snapshot(testHome.root)).toEqual(before);
   });
 
   test("a word that is none of its choices, as a flag and as a variable", async () => {
-    const before = snapshot(world.root);
+    const before = snapshot(testHome.root);
     for (const [words, spec] of commands) {
       const args = (spec.args ?? "").split(/\s+(?=[<[])/).filter((each) => each.startsWith("<"));
       const flags = (spec.flags ?? []).filter(({ choices }) => choices !== undefined);
@@ -116,7 +116,7 @@ describe("flags of every command", async () => {
       const rest = flags.slice(1).flatMap(({ name, choices = [] }) => [`--${name}`, choices[0] ?? ""]);
       await refused([...words, ...rest, ...args.map(() => "x")], `${envName(first.name)} takes `, env);
     }
-    expect(snapshot(world.root)).toEqual(before);
+    expect(snapshot(testHome.root)).toEqual(before);
   });
 
   test("a switch with a value that is neither true nor false", async () => {
@@ -129,10 +129,10 @@ describe("flags of every command", async () => {
 });
 
 test("the passphrase of a file keyring is not shown when it is wrong", async () => {
-  const dir = join(world.root, "other");
-  cpSync(world.home, dir, { recursive: true });
+  const dir = join(testHome.root, "other");
+  cpSync(testHome.home, dir, { recursive: true });
   const file = ["--keyring-backend", "file", "--home", dir];
-  const { env } = world;
+  const { env } = testHome;
   await runCli(["keys", "add", "f", ...file], { env, input: "right passphrase\nright passphrase\n" });
   const { code, out, err } = await runCli(["keys", "list", ...file], { env, input: "hunter22\nhunter23\nhunter24\n" });
   expect({ code, out }).toEqual({ code: 1, out: "" });

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import type { DeployResult } from "../../src/tenant/result.ts";
 import { parseDec } from "../../src/util/index.ts";
 import { Account_State } from "../../src/wire/gen/svc/escrow/v1beta1/escrow_pb.js";
-import { describeWithEngine, type TestProvider, TestWorld } from "../support/containers.ts";
+import { describeWithEngine, TestLocalnet, type TestProvider } from "../support/containers.ts";
 import {
   balanceOf,
   fetchPage,
@@ -25,7 +25,7 @@ const EXAMPLES = readdirSync(join(ROOT, "examples")).filter((name) => name.endsW
 
 /** Every kind of file that people write, with one command each, on real processes and containers. */
 describeWithEngine("svc deploy", () => {
-  let world: TestWorld;
+  let localnet: TestLocalnet;
   let provider: TestProvider;
   /** Flags of the tenant's commands. */
   let tenant: readonly string[];
@@ -33,19 +33,19 @@ describeWithEngine("svc deploy", () => {
   const deployed = new Map<string, DeployResult>();
 
   beforeAll(async () => {
-    world = await TestWorld.start();
+    localnet = await TestLocalnet.start();
     // Dear enough for whole units to be earned within a few blocks.
-    provider = await world.provider({ name: "provider", cpuScale: "1.5" });
+    provider = await localnet.provider({ name: "provider", cpuScale: "1.5" });
     await offerVolumes();
-    const home = world.fixture.tempHome("tenant");
+    const home = localnet.fixture.tempHome("tenant");
     const keyring = ["--home", home, "--keyring-backend", "test"];
     await svcOk(["keys", "add", "tenant", ...keyring]);
     address = (await svcOk(["keys", "show", "tenant", "-a", ...keyring])).trim();
     // The only key of the home needs no --from.
-    tenant = [...keyring, "--node", world.node.address, "--chain-id", world.node.chainId];
-    await mustSend(world.tenant.client, world.faucet, transfer(world.faucet.address, address, 1_000_000_000n));
+    tenant = [...keyring, "--node", localnet.node.address, "--chain-id", localnet.node.chainId];
+    await mustSend(localnet.tenant.client, localnet.faucet, transfer(localnet.faucet.address, address, 1_000_000_000n));
   });
-  afterAll(() => world?.close());
+  afterAll(() => localnet?.close());
 
   it.each(EXAMPLES)("examples/%s answers from outside", async (name) => {
     const result = await deploy(copyOf(name));
@@ -91,7 +91,7 @@ describeWithEngine("svc deploy", () => {
     );
     const shell = ["deploy", "shell", "greeter", "--dseq", dseq, ...tenant];
     const inside = await runSvc([...shell, "--", "sh", "-c", "echo $WHO; exit 7"]);
-    expect(inside).toMatchObject({ code: 7, stdout: "world\n" });
+    expect(inside).toMatchObject({ code: 7, stdout: "localnet\n" });
     const several = await runSvc(["deploy", "logs", ...tenant]);
     expect(several).toMatchObject({ code: 1, stdout: "" });
     expect(several.stderr).toContain(`${dseq} (env-command-args.yaml)`);
@@ -127,11 +127,11 @@ describeWithEngine("svc deploy", () => {
   });
 
   it("a run that was killed is continued, not repeated", async () => {
-    const file = join(world.fixture.folder, "killed.yaml");
+    const file = join(localnet.fixture.folder, "killed.yaml");
     writeFileSync(file, webFile({ page: "still here" }));
     const before = await deployments();
     for (const delay of [400, 700, 1000, 1300, 1600]) {
-      const log = join(world.fixture.folder, "killed.log");
+      const log = join(localnet.fixture.folder, "killed.log");
       const running = await SvcProcess.start(["deploy", file, "-y", ...tenant], { log });
       await sleep(delay);
       await running.kill();
@@ -143,7 +143,7 @@ describeWithEngine("svc deploy", () => {
   });
 
   it("ends at once where every provider refuses for good", async () => {
-    const file = join(world.fixture.folder, "refused.yaml");
+    const file = join(localnet.fixture.folder, "refused.yaml");
     writeFileSync(file, webFile({ maxPrice: 1 }));
     const { code, stderr } = await runSvc(["deploy", file, "-y", ...tenant]);
     expect(code).toBe(1);
@@ -154,7 +154,7 @@ describeWithEngine("svc deploy", () => {
   });
 
   it("bids that are all too dear end the wait, with the cheapest", async () => {
-    const file = join(world.fixture.folder, "dear.yaml");
+    const file = join(localnet.fixture.folder, "dear.yaml");
     writeFileSync(file, webFile());
     const { code, stderr } = await runSvc(["deploy", file, "--max-price", "0.000001utoken", "-y", ...tenant]);
     expect(code).toBe(1);
@@ -166,9 +166,9 @@ describeWithEngine("svc deploy", () => {
   });
 
   it("Ctrl-C says what stays and how to go on", async () => {
-    const file = join(world.fixture.folder, "interrupted.yaml");
+    const file = join(localnet.fixture.folder, "interrupted.yaml");
     writeFileSync(file, webFile());
-    const log = join(world.fixture.folder, "interrupted.log");
+    const log = join(localnet.fixture.folder, "interrupted.log");
     const args = ["deploy", file, "--bid", address, "-y", ...tenant];
     const running = await SvcProcess.start(args, { log });
     await running.line(/there is one bid, none of svc1/);
@@ -180,12 +180,12 @@ describeWithEngine("svc deploy", () => {
   });
 
   it("closing pays to the unit, returns the rest and leaves nothing", async () => {
-    const { client } = world.tenant;
+    const { client } = localnet.tenant;
     for (const { dseq, leases } of deployed.values()) {
       const id = { owner: address, dseq: BigInt(dseq) };
       const lease = { ...id, gseq: 1, oseq: 1, provider: provider.address };
       const [held, earned] = await Promise.all([balanceOf(client, address), balanceOf(client, provider.address)]);
-      const before = await world.tenant.leaseOf(lease);
+      const before = await localnet.tenant.leaseOf(lease);
       const closed = JSON.parse(await svcOk(["deploy", "close", dseq, "-y", "-o", "json", ...tenant]));
       const blocks = BigInt(closed.height) - (before.escrowPayment?.startedAt ?? 0n);
       const due = (parseDec(leases[0]?.price.amount ?? "0") * blocks) / SCALE;
@@ -194,7 +194,7 @@ describeWithEngine("svc deploy", () => {
       expect(await balanceOf(client, address)).toBe(held + 5_000_000n - due);
       const withdrawn = BigInt(before.escrowPayment?.withdrawn?.amount ?? "0");
       expect(await balanceOf(client, provider.address)).toBe(earned + due - withdrawn);
-      const { escrowAccount } = await world.tenant.deployment(id);
+      const { escrowAccount } = await localnet.tenant.deployment(id);
       expect(escrowAccount).toMatchObject({ state: Account_State.closed, balance: { amount: "0" } });
     }
     expect(await svcOk(["deploy", "ps", ...tenant])).toBe("");
@@ -213,13 +213,13 @@ describeWithEngine("svc deploy", () => {
     ];
     appendFileSync(file, volume.map(([key, value]) => `  - key: ${key}\n    value: ${value}\n`).join(""));
     const key = ["--home", provider.home, "--keyring-backend", "test", "--from", "provider"];
-    const chain = ["--node", world.node.address, "--chain-id", world.node.chainId, "--fees", "5000utoken"];
+    const chain = ["--node", localnet.node.address, "--chain-id", localnet.node.chainId, "--fees", "5000utoken"];
     await svcOk(["tx", "provider", "update", file, ...key, ...chain, "-b", "block", "-y"]);
   }
 
   /** A copy of an example, so that a test may change it. */
   function copyOf(name: string): string {
-    const file = join(world.fixture.folder, name);
+    const file = join(localnet.fixture.folder, name);
     copyFileSync(join(ROOT, "examples", name), file);
     return file;
   }
@@ -240,7 +240,7 @@ describeWithEngine("svc deploy", () => {
       "-o",
       "json",
       "--node",
-      world.node.address,
+      localnet.node.address,
     ]);
     const list: { deployments: { deployment: { deployment_id: { dseq: string } } }[] } = JSON.parse(text);
     return list.deployments.map(({ deployment }) => deployment.deployment_id.dseq);

@@ -1,31 +1,31 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { describeWithEngine, TestWorld } from "../support/containers.ts";
+import { describeWithEngine, TestLocalnet } from "../support/containers.ts";
 import { mustSend, ROOT, svcOk, transfer } from "../support/index.ts";
 import { compileExamples, linkedProject, packPackage, runExample } from "../support/package.ts";
 
 const FILE = join(ROOT, "examples", "env-command-args.yaml");
 
 describeWithEngine("the examples of the library that need a provider", () => {
-  let world: TestWorld;
+  let localnet: TestLocalnet;
   let home: string;
   let project: string;
 
   beforeAll(async () => {
-    world = await TestWorld.start();
-    await world.provider({ name: "provider" });
-    home = world.fixture.tempHome("tenant");
+    localnet = await TestLocalnet.start();
+    await localnet.provider({ name: "provider" });
+    home = localnet.fixture.tempHome("tenant");
     const keyring = ["--home", home, "--keyring-backend", "test"];
     await svcOk(["keys", "add", "tenant", ...keyring]);
     const address = (await svcOk(["keys", "show", "tenant", "-a", ...keyring])).trim();
-    await mustSend(world.tenant.client, world.faucet, transfer(world.faucet.address, address, 1_000_000_000n));
-    project = await linkedProject(world.fixture, await packPackage(world.fixture.folder));
+    await mustSend(localnet.tenant.client, localnet.faucet, transfer(localnet.faucet.address, address, 1_000_000_000n));
+    project = await linkedProject(localnet.fixture, await packPackage(localnet.fixture.folder));
     await compileExamples(project, "node");
   });
-  afterAll(() => world?.close());
+  afterAll(() => localnet?.close());
 
   const run = (name: string, ...args: readonly string[]): Promise<string> =>
-    runExample(project, name, args, { SVC_HOME: home, SVC_NODE: world.node.address });
+    runExample(project, name, args, { SVC_HOME: home, SVC_NODE: localnet.node.address });
 
   it("deploy a file, go on with it when run again, and talk to its provider", async () => {
     const deployed = await run("deploy", FILE, "tenant");

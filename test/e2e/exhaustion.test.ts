@@ -3,25 +3,25 @@ import { parseDec } from "../../src/util/index.ts";
 import { Deployment_State } from "../../src/wire/gen/svc/deployment/v1beta1/deployment_pb.js";
 import { Account_State } from "../../src/wire/gen/svc/escrow/v1beta1/escrow_pb.js";
 import { Lease_State } from "../../src/wire/gen/svc/market/v1beta1/market_pb.js";
-import { describeWithEngine, type TestProvider, TestWorld } from "../support/containers.ts";
+import { describeWithEngine, TestLocalnet, type TestProvider } from "../support/containers.ts";
 import { balanceOf, waitFor, webFile } from "../support/index.ts";
 
 const DEPOSIT = 5_000_000n;
 const SCALE = 10n ** 18n;
 
 describeWithEngine("a lease whose money ends", () => {
-  let world: TestWorld;
+  let localnet: TestLocalnet;
   let provider: TestProvider;
 
   beforeAll(async () => {
-    world = await TestWorld.start();
+    localnet = await TestLocalnet.start();
     // A tenth of a core for some 40000 utoken a block: the least deposit lasts for about 125 blocks.
-    provider = await world.provider({ name: "provider", cpuScale: "400" });
+    provider = await localnet.provider({ name: "provider", cpuScale: "400" });
   });
-  afterAll(() => world?.close());
+  afterAll(() => localnet?.close());
 
   it("closes by itself in the block computed beforehand, and its containers go", async () => {
-    const { tenant } = world;
+    const { tenant } = localnet;
     const before = await balanceOf(tenant.client, tenant.key.address);
     const ordered = await tenant.order(webFile({ maxPrice: 60_000 }), DEPOSIT);
     await tenant.awaitBids(ordered.id);

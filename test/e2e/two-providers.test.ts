@@ -5,34 +5,34 @@ import type { DeployResult } from "../../src/tenant/result.ts";
 import { Account_State } from "../../src/wire/gen/svc/escrow/v1beta1/escrow_pb.js";
 import { Bid_State } from "../../src/wire/gen/svc/market/v1beta1/market_pb.js";
 import type { QueryBidResponse } from "../../src/wire/gen/svc/market/v1beta1/query_pb.js";
-import { describeWithEngine, type TestProvider, TestWorld } from "../support/containers.ts";
+import { describeWithEngine, TestLocalnet, type TestProvider } from "../support/containers.ts";
 import { balanceOf, fetchPage, mustSend, runSvc, svcOk, transfer, waitFor, webFile } from "../support/index.ts";
 
 const BID_DEPOSIT = 5_000_000n;
 
 describeWithEngine("two providers with different prices", () => {
-  let world: TestWorld;
+  let localnet: TestLocalnet;
   let dear: TestProvider;
   let cheap: TestProvider;
   let tenant: readonly string[];
   let address: string;
 
   beforeAll(async () => {
-    world = await TestWorld.start();
-    dear = await world.provider({ name: "dear", cpuScale: "0.5" });
-    cheap = await world.provider({ name: "cheap", cpuScale: "0.2" });
-    const home = world.fixture.tempHome("tenant");
+    localnet = await TestLocalnet.start();
+    dear = await localnet.provider({ name: "dear", cpuScale: "0.5" });
+    cheap = await localnet.provider({ name: "cheap", cpuScale: "0.2" });
+    const home = localnet.fixture.tempHome("tenant");
     const keyring = ["--home", home, "--keyring-backend", "test"];
     await svcOk(["keys", "add", "tenant", ...keyring]);
     address = (await svcOk(["keys", "show", "tenant", "-a", ...keyring])).trim();
-    tenant = [...keyring, "--from", "tenant", "--node", world.node.address, "--chain-id", world.node.chainId];
-    await mustSend(world.tenant.client, world.faucet, transfer(world.faucet.address, address, 1_000_000_000n));
+    tenant = [...keyring, "--from", "tenant", "--node", localnet.node.address, "--chain-id", localnet.node.chainId];
+    await mustSend(localnet.tenant.client, localnet.faucet, transfer(localnet.faucet.address, address, 1_000_000_000n));
   });
-  afterAll(() => world?.close());
+  afterAll(() => localnet?.close());
 
   it("the tenant sees both bids and takes the cheaper; the other's deposit is back in the same block", async () => {
-    const { client } = world.tenant;
-    const file = join(world.fixture.folder, "web.yaml");
+    const { client } = localnet.tenant;
+    const file = join(localnet.fixture.folder, "web.yaml");
     writeFileSync(file, webFile({ page: "two bids" }));
     const dearBefore = await balanceOf(client, dear.address);
     const { stdout, stderr, code } = await runSvc(["deploy", file, "--bid", "cheapest", "-y", "-o", "json", ...tenant]);
@@ -44,8 +44,8 @@ describeWithEngine("two providers with different prices", () => {
 
     const id = { owner: address, dseq: BigInt(result.dseq) };
     const lease = { ...id, gseq: 1, oseq: 1, provider: cheap.address };
-    const leasedAt = (await world.tenant.leaseOf(lease)).lease?.createdAt ?? 0n;
-    const bids = await world.tenant.bids(id);
+    const leasedAt = (await localnet.tenant.leaseOf(lease)).lease?.createdAt ?? 0n;
+    const bids = await localnet.tenant.bids(id);
     expect(bids).toHaveLength(2);
     const bidOf = (provider: TestProvider) => bids.find(({ bid }) => bid?.bidId?.provider === provider.address);
     expect(priceOf(bidOf(dear))).toBeGreaterThan(priceOf(bidOf(cheap)));
@@ -62,7 +62,7 @@ describeWithEngine("two providers with different prices", () => {
 
   /** Who got the deposit of a bid in a block: the winner in the tenant's transaction, the others at the block's end. */
   async function refundsIn(height: bigint): Promise<string[]> {
-    const { txs, events: own } = await world.tenant.client.node.block(height);
+    const { txs, events: own } = await localnet.tenant.client.node.block(height);
     const transfers = [...txs.flatMap(({ events }) => events), ...own].filter(({ type }) => type === "transfer");
     const facts = transfers.map(({ attributes }) => new Map(attributes.map(({ key, value }) => [key, value])));
     const refunds = facts.filter((fact) => fact.get("amount") === `${BID_DEPOSIT}utoken`);

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { describeWithEngine, type TestProvider, TestWorld } from "../support/containers.ts";
+import { describeWithEngine, TestLocalnet, type TestProvider } from "../support/containers.ts";
 import { fetchPage, pause, waitFor, webFile } from "../support/index.ts";
 
 const CLIENTS = 4;
@@ -9,17 +9,17 @@ const DOWN_MS = 3_000;
 const REQUEST = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
 
 describeWithEngine("tenants' traffic while the provider is away", () => {
-  let world: TestWorld;
+  let localnet: TestLocalnet;
   let provider: TestProvider;
 
   beforeAll(async () => {
-    world = await TestWorld.start();
-    provider = await world.provider({ name: "provider", cpuScale: "0.1" });
+    localnet = await TestLocalnet.start();
+    provider = await localnet.provider({ name: "provider", cpuScale: "0.1" });
   });
-  afterAll(() => world?.close());
+  afterAll(() => localnet?.close());
 
   it("goes on without a failed request over kill -9 and restarts", async () => {
-    const { tenant } = world;
+    const { tenant } = localnet;
     const ordered = await tenant.order(withNodePort(webFile({ page: "still here", count: 2 })));
     await tenant.awaitBids(ordered.id);
     const lease = await tenant.lease(ordered.order, provider.address);

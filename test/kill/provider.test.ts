@@ -3,7 +3,7 @@ import { moduleAddress } from "../../src/crypto/index.ts";
 import { Account_State, Query as EscrowQuery } from "../../src/wire/gen/svc/escrow/v1beta1/escrow_pb.js";
 import { Bid_State } from "../../src/wire/gen/svc/market/v1beta1/market_pb.js";
 import { type DeploymentKey, encodeAddress, type LeaseKey } from "../../src/wire/index.ts";
-import { describeWithEngine, type Ordered, type TestProvider, TestWorld } from "../support/containers.ts";
+import { describeWithEngine, type Ordered, TestLocalnet, type TestProvider } from "../support/containers.ts";
 import { balanceOf, pause, type Rng, seedFrom, waitFor, webFile } from "../support/index.ts";
 
 const KILLS = Number(process.env.SVC_TEST_PROVIDER_KILLS ?? 20);
@@ -24,17 +24,17 @@ const POINTS = [
 type Point = (typeof POINTS)[number]["name"];
 
 describeWithEngine(`a provider killed ${KILLS} times at random points of deployments`, { timeout: TIMEOUT_MS }, () => {
-  let world: TestWorld;
+  let localnet: TestLocalnet;
   let provider: TestProvider;
   let rng: Rng;
   const leases: LeaseKey[] = [];
 
   beforeAll(async () => {
     rng = seedFrom("SVC_TEST_SEED");
-    world = await TestWorld.start();
-    provider = await world.provider({ name: "provider", cpuScale: "1", flags: QUICK_LOOKS });
+    localnet = await TestLocalnet.start();
+    provider = await localnet.provider({ name: "provider", cpuScale: "1", flags: QUICK_LOOKS });
   });
-  afterAll(() => world?.close());
+  afterAll(() => localnet?.close());
 
   it("adopts what runs, bids once, loses nothing and leaves nothing", async () => {
     const kept = await Promise.all([deployKept("first", 2), deployKept("second", 1)]);
@@ -47,14 +47,14 @@ describeWithEngine(`a provider killed ${KILLS} times at random points of deploym
       expect(await provider.containers(), `containers after a kill at "${point.name}"`).toEqual(running);
     }
     for (const { url, page } of kept) await expectPage(url, page);
-    for (const { id } of kept) await world.tenant.close(id);
+    for (const { id } of kept) await localnet.tenant.close(id);
     await waitFor(async () => (await provider.leftovers()).length === 0, "everything to be gone");
     await expectBalanced();
   });
 
   /** A deployment that must outlive every kill. */
   async function deployKept(page: string, count: number): Promise<{ id: DeploymentKey; url: string; page: string }> {
-    const { tenant } = world;
+    const { tenant } = localnet;
     const ordered = await retryOrder(webFile({ page, count, service: page }));
     await tenant.awaitBids(ordered.id);
     const lease = await tenant.lease(ordered.order, provider.address);
@@ -65,7 +65,7 @@ describeWithEngine(`a provider killed ${KILLS} times at random points of deploym
 
   /** One deployment from order to close, with one kill on the way; how often the provider was killed. */
   async function liveThrough(point: Point, delayMs: number): Promise<number> {
-    const { tenant } = world;
+    const { tenant } = localnet;
     let kills = 0;
     let restarted: Promise<void> | undefined;
     const reached = async (here: Point): Promise<void> => {
@@ -104,7 +104,7 @@ describeWithEngine(`a provider killed ${KILLS} times at random points of deploym
 
   /** Two orders in one block would have the same number. */
   function retryOrder(file: string): Promise<Ordered> {
-    return waitFor(() => world.tenant.order(file), "an order to be placed", { timeoutMs: 10_000 });
+    return waitFor(() => localnet.tenant.order(file), "an order to be placed", { timeoutMs: 10_000 });
   }
 
   async function containersOf({ id }: Ordered): Promise<string[]> {
@@ -114,7 +114,7 @@ describeWithEngine(`a provider killed ${KILLS} times at random points of deploym
 
   /** Every deposit is back, every payment is what the maths says, nothing is left in escrow. */
   async function expectBalanced(): Promise<void> {
-    const { tenant } = world;
+    const { tenant } = localnet;
     const { client } = tenant;
     for (const lease of leases) {
       const { escrowPayment } = await tenant.leaseOf(lease);

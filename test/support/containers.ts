@@ -1,5 +1,5 @@
 /** What tests with containers share beside `index.ts`. Importing it fails with CI=true where no container can run. */
 export { describeWithEngine, startEngine } from "./engine.ts";
+export { TestLocalnet } from "./localnet.ts";
 export { type ProviderRequest, startProvider, TestProvider } from "./provider.ts";
 export { type Ordered, TestTenant } from "./tenant.ts";
-export { TestWorld } from "./world.ts";

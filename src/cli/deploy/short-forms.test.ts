@@ -1,5 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { BLOCK_MS, openWorld, type ProviderPlan, type World } from "../../../test/cli/deploy-world.ts";
+import {
+  BLOCK_MS,
+  type DeployFixture,
+  openDeployFixture,
+  type ProviderPlan,
+} from "../../../test/cli/deploy-fixture.ts";
 import type { ProviderRecord } from "../../client/market/types.ts";
 import { closeAndSettle } from "../../tenant/manage/close.ts";
 import { listDeployments } from "../../tenant/manage/deployments.ts";
@@ -16,86 +21,89 @@ import { closeJson, closeText } from "./close-text.ts";
 import { tellIdle } from "./logs.ts";
 import { psTable } from "./ps.ts";
 
-let world: World;
+let fixture: DeployFixture;
 
-function open(plans?: Readonly<Record<string, ProviderPlan>>): World {
-  world = openWorld(plans);
-  return world;
+function open(plans?: Readonly<Record<string, ProviderPlan>>): DeployFixture {
+  fixture = openDeployFixture(plans);
+  return fixture;
 }
 
 describe("short forms", () => {
   const update = (options: Partial<UpdateRequest> = {}) =>
-    runUpdate(world.parts(), { ...world.request(), ...options }, world.reporter);
+    runUpdate(fixture.parts(), { ...fixture.request(), ...options }, fixture.reporter);
 
   test("an update changes the hash and sends the manifest", async () => {
     open();
-    const { dseq } = await world.deploy();
-    world.write({ env: "A=2" });
+    const { dseq } = await fixture.deploy();
+    fixture.write({ env: "A=2" });
     const result = await update();
     expect(result.dseq).toBe(dseq);
-    expect([...world.manifests.values()][0]).toHaveLength(2);
+    expect([...fixture.manifests.values()][0]).toHaveLength(2);
     // The updated file is the deployment's file from now on.
-    expect((await world.deploy()).dseq).toBe(dseq);
+    expect((await fixture.deploy()).dseq).toBe(dseq);
     await update();
-    expect(world.notes.join("")).toContain("has this manifest already");
+    expect(fixture.notes.join("")).toContain("has this manifest already");
   });
 
   test("an update that changes groups names what changed, and changes nothing", async () => {
     open();
-    const { dseq } = await world.deploy();
-    world.write({ count: 2 });
+    const { dseq } = await fixture.deploy();
+    fixture.write({ count: 2 });
     await expect(update()).rejects.toMatchObject({
       message: `deployment ${dseq}: group anywhere: web count was 1 and is 2: groups cannot be changed`,
       hint: expect.stringContaining(`svc deploy close --dseq ${dseq}`),
     });
-    expect([...world.manifests.values()][0]).toHaveLength(1);
+    expect([...fixture.manifests.values()][0]).toHaveLength(1);
   });
 
   test("closing tells who was paid what and what came back", async () => {
     open();
-    await world.deploy();
-    world.chain.nextBlock(9);
-    const before = await pickDeployment(world.parts(), undefined);
-    const held = world.chain.balance(world.tenant);
-    const earned = world.chain.balance(world.key("p1").address);
-    const result = await closeAndSettle({ market: world.tenantMarket(), journal: new FileJournal(world.home) }, before);
-    const paid = world.chain.balance(world.key("p1").address) - earned;
-    const returned = world.chain.balance(world.tenant) - held;
+    await fixture.deploy();
+    fixture.chain.nextBlock(9);
+    const before = await pickDeployment(fixture.parts(), undefined);
+    const held = fixture.chain.balance(fixture.tenant);
+    const earned = fixture.chain.balance(fixture.key("p1").address);
+    const result = await closeAndSettle(
+      { market: fixture.tenantMarket(), journal: new FileJournal(fixture.home) },
+      before,
+    );
+    const paid = fixture.chain.balance(fixture.key("p1").address) - earned;
+    const returned = fixture.chain.balance(fixture.tenant) - held;
     expect(paid).toBeGreaterThan(0n);
     expect(paid + returned).toBe(MIN_DEPOSIT);
     expect(result).toMatchObject({
-      paid: [{ provider: world.key("p1").address, amount: { denom: "utoken", amount: paid } }],
+      paid: [{ provider: fixture.key("p1").address, amount: { denom: "utoken", amount: paid } }],
       returned: { denom: "utoken", amount: returned },
     });
     expect(closeText(result)).toContain(`returned  ${returned}utoken\n`);
     expect(closeJson(result)).toMatchObject({ returned: { denom: "utoken", amount: `${returned}` } });
-    expect(new FileJournal(world.home).entries(world.tenant, world.chain.chainId)).toEqual([]);
-    await expect(pickDeployment(world.parts(), before.dseq)).rejects.toThrow("the deployment is closed");
-    await expect(pickDeployment(world.parts(), undefined)).rejects.toThrow("has no active deployment");
+    expect(new FileJournal(fixture.home).entries(fixture.tenant, fixture.chain.chainId)).toEqual([]);
+    await expect(pickDeployment(fixture.parts(), before.dseq)).rejects.toThrow("the deployment is closed");
+    await expect(pickDeployment(fixture.parts(), undefined)).rejects.toThrow("has no active deployment");
   });
 
   test("one of several deployments has to be named", async () => {
     open();
-    const first = await world.deploy();
-    const second = await world.deploy({ fresh: true });
-    await expect(pickDeployment(world.parts(), undefined)).rejects.toMatchObject({
+    const first = await fixture.deploy();
+    const second = await fixture.deploy({ fresh: true });
+    await expect(pickDeployment(fixture.parts(), undefined)).rejects.toMatchObject({
       message: `${first.dseq} (web.yaml), ${second.dseq} (web.yaml): several deployments are active`,
       hint: "say which one with --dseq",
     });
-    expect((await pickDeployment(world.parts(), BigInt(second.dseq))).dseq).toBe(BigInt(second.dseq));
-    await expect(pickDeployment(world.parts(), 999n)).rejects.toThrow("has no deployment 999");
+    expect((await pickDeployment(fixture.parts(), BigInt(second.dseq))).dseq).toBe(BigInt(second.dseq));
+    await expect(pickDeployment(fixture.parts(), 999n)).rejects.toThrow("has no deployment 999");
   });
 
   test("the list shows the balance of now and when it ends", async () => {
     open();
-    await world.deploy();
-    const leasedAt = world.chain.height;
-    world.chain.nextBlock(100);
-    const { market, openGateway } = world.parts();
+    await fixture.deploy();
+    const leasedAt = fixture.chain.height;
+    fixture.chain.nextBlock(100);
+    const { market, openGateway } = fixture.parts();
     const now = Date.UTC(2025, 5, 1);
     const [line] = await listDeployments({ market, openGateway, now: () => now });
     // Ten a block since the block of the lease.
-    const spent = 10n * (world.chain.height - leasedAt);
+    const spent = 10n * (fixture.chain.height - leasedAt);
     expect(line).toMatchObject({
       state: "active",
       services: [{ name: "web", available: 1, total: 1 }],
@@ -115,41 +123,41 @@ describe("short forms", () => {
     open({ p1: { price: "10", delay: 2 }, p2: { price: "11", delay: 3 } });
     const controller = new AbortController();
     const reporter = {
-      ...world.reporter,
+      ...fixture.reporter,
       waiting: (text: string) => (text.startsWith("a bid on") ? controller.abort() : undefined),
     };
-    const request = world.request({ signal: controller.signal });
-    await expect(runDeploy(world.parts(), request, reporter)).rejects.toThrow("interrupted");
-    const { market, openGateway } = world.parts();
+    const request = fixture.request({ signal: controller.signal });
+    await expect(runDeploy(fixture.parts(), request, reporter)).rejects.toThrow("interrupted");
+    const { market, openGateway } = fixture.parts();
     const line = async () => (await listDeployments({ market, openGateway, now: () => 0 }))[0];
-    const [dseq] = await world.active();
+    const [dseq] = await fixture.active();
     expect(await line()).toMatchObject({ state: "waiting for bids", next: "" });
-    world.block();
-    world.block();
+    fixture.block();
+    fixture.block();
     expect(await line()).toMatchObject({ state: "1 bid" });
-    world.block();
+    fixture.block();
     const take = `svc tx market lease create --dseq ${dseq} --gseq 1 --oseq 1 --provider ADDRESS`;
     expect(await line()).toMatchObject({ state: "2 bids", next: expect.stringContaining(take) });
-    const provider = world.key("p1").address;
-    const bidId = { owner: world.tenant, dseq: dseq ?? 0n, gseq: 1, oseq: 1, provider };
-    world.chain.mustSend([packAny(MsgCreateLeaseSchema, { bidId })], { from: world.key("alice") });
+    const provider = fixture.key("p1").address;
+    const bidId = { owner: fixture.tenant, dseq: dseq ?? 0n, gseq: 1, oseq: 1, provider };
+    fixture.chain.mustSend([packAny(MsgCreateLeaseSchema, { bidId })], { from: fixture.key("alice") });
     expect(await line()).toMatchObject({
       state: "leased, without its manifest",
       problems: [`${provider} has no manifest`],
       next: `send the manifest with: svc provider send-manifest FILE --dseq ${dseq} --provider ${provider}`,
     });
-    await world.deploy();
+    await fixture.deploy();
     expect(await line()).toMatchObject({ state: "active", next: "" });
-    const pause = packAny(MsgPauseGroupSchema, { id: { owner: world.tenant, dseq: dseq ?? 0n, gseq: 1 } });
-    world.chain.mustSend([pause], { from: world.key("alice") });
+    const pause = packAny(MsgPauseGroupSchema, { id: { owner: fixture.tenant, dseq: dseq ?? 0n, gseq: 1 } });
+    fixture.chain.mustSend([pause], { from: fixture.key("alice") });
     const start = `open a new order with: svc tx deployment group start --dseq ${dseq} --gseq 1`;
     expect(await line()).toMatchObject({ state: "paused", next: start });
   });
 
   test("the list tells what a provider says of services that do not work", async () => {
     open();
-    await world.deploy();
-    const { market, openGateway } = world.parts();
+    await fixture.deploy();
+    const { market, openGateway } = fixture.parts();
     const sick = (provider: Parameters<typeof openGateway>[0]) => ({
       ...openGateway(provider),
       status: async () => ({
@@ -168,8 +176,8 @@ describe("short forms", () => {
 
   test("while an update fails, the list says that the version before it serves", async () => {
     open();
-    await world.deploy();
-    const { market, openGateway } = world.parts();
+    await fixture.deploy();
+    const { market, openGateway } = fixture.parts();
     const service = { name: "web", available: 1, total: 1, updated: 0, urls: [] };
     const problems = async (change: Partial<ServiceState>): Promise<unknown> => {
       const state = { version: "", ports: [], services: [{ ...service, ...change }] };
@@ -186,8 +194,8 @@ describe("short forms", () => {
 
   test("logs of containers that never started say why", async () => {
     open();
-    await world.deploy();
-    const parts = world.parts();
+    await fixture.deploy();
+    const parts = fixture.parts();
     const [found] = await serviceLeases(parts, undefined, undefined);
     if (found === undefined) throw new Error("no lease");
     const heard = async (services: readonly string[], change: Partial<ServiceState>): Promise<readonly string[]> => {

@@ -37,7 +37,7 @@ function spec(change: { cpu?: bigint; memory?: bigint; price?: string; required?
   });
 }
 
-interface World {
+interface ChainAnswers {
   state: OrderRecord["state"];
   group: GroupSpec;
   bid: { state: "open" | "active" | "lost" | "closed" } | undefined;
@@ -57,11 +57,11 @@ interface World {
 }
 
 function setUp(
-  change: Partial<World> = {},
+  change: Partial<ChainAnswers> = {},
   bidTimeoutMs = 60_000,
   obstacle: () => string | undefined = () => undefined,
 ) {
-  const world: World = {
+  const answers: ChainAnswers = {
     state: "open",
     group: spec(),
     bid: undefined,
@@ -81,42 +81,42 @@ function setUp(
   const won: OrderKey[] = [];
   const price = { denom: "utoken", amount: DEC_ONE };
   let asking = 0;
-  const order = () => ({ id, spec: world.group, createdAt: 1n, expiresAt: 100n, state: world.state });
+  const order = () => ({ id, spec: answers.group, createdAt: 1n, expiresAt: 100n, state: answers.state });
   const chain: OrderChain = {
-    openOrders: async () => (world.state === "open" ? [order()] : []),
+    openOrders: async () => (answers.state === "open" ? [order()] : []),
     order: async () => {
-      if (world.fail !== undefined) throw world.fail;
+      if (answers.fail !== undefined) throw answers.fail;
       asking += 1;
-      world.atOnce = Math.max(world.atOnce ?? 0, asking);
+      answers.atOnce = Math.max(answers.atOnce ?? 0, asking);
       await new Promise((resolve) => setImmediate(resolve));
       asking -= 1;
       return order();
     },
     bid: async () => {
-      if (world.bidFails !== undefined && world.bidFails > 0) {
-        world.bidFails -= 1;
+      if (answers.bidFails !== undefined && answers.bidFails > 0) {
+        answers.bidFails -= 1;
         throw new Error("connection refused");
       }
-      return world.bid === undefined
+      return answers.bid === undefined
         ? undefined
-        : { id: { ...id, provider: "svc1provider" }, state: world.bid.state, price, createdAt: 1n };
+        : { id: { ...id, provider: "svc1provider" }, state: answers.bid.state, price, createdAt: 1n };
     },
-    openBidCount: async () => world.bids,
+    openBidCount: async () => answers.bids,
     marketParams: async () => ({ orderMaxBids: 20, bidMinDeposits: [] }),
     offer: async () => ({
       attributes: [],
       signedBy: () => [],
-      tenantAttributes: world.tenantAttributes,
+      tenantAttributes: answers.tenantAttributes,
       gpus: false,
       leasedIps: false,
       leastMemory: 6n << 20n,
     }),
     balance: async (denom) => {
       questions.push(denom);
-      return world.balance;
+      return answers.balance;
     },
   };
-  const ledger = { record: () => {}, durable: async () => world.disk?.() };
+  const ledger = { record: () => {}, durable: async () => answers.disk?.() };
   const inventory = new Inventory({ overcommit: { cpu: 0, memory: 0, storage: 0 }, portQuantity: 10, ledger });
   const storage = [{ classes: "all" as const, bytes: 1n << 30n }];
   inventory.observe({ nodes: [{ name: "host", cpu: 1000n, memory: 1n << 30n, storage, gpus: [] }], storage: [] });
@@ -127,19 +127,19 @@ function setUp(
     pricing: scalePricing(parseScales({ cpu: "0.01", memory: "0", storage: "0", endpoint: "0", ip: "0" })),
     send: async (_, label) => {
       sent.push(label);
-      if (world.refuse !== undefined) throw world.refuse;
-      if (label.startsWith("close")) await world.withdrawal?.();
+      if (answers.refuse !== undefined) throw answers.refuse;
+      if (label.startsWith("close")) await answers.withdrawal?.();
       return 2n;
     },
     log,
     obstacle: async () => obstacle(),
     deposit: { denom: "utoken", amount: 5_000_000n },
-    fee: world.fee,
+    fee: answers.fee,
     bidTimeoutMs,
     retryMs: 5,
     onWon: (each) => won.push(each),
   });
-  return { world, service, inventory, sent, won, said, questions };
+  return { answers, service, inventory, sent, won, said, questions };
 }
 
 const settled = (ms = 20) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -272,9 +272,9 @@ describe("orders", () => {
     ["closed", "closed", []],
     ["lost", "closed", []],
   ] as const)("asks the chain about a bid that could not be withdrawn: %s", async (state, phase, states) => {
-    const { service, world, sent, inventory } = setUp({}, 1);
-    world.withdrawal = () => {
-      world.bid = { state };
+    const { service, answers, sent, inventory } = setUp({}, 1);
+    answers.withdrawal = () => {
+      answers.bid = { state };
       return bidNotOpen();
     };
     service.onEvent(created);
@@ -285,19 +285,19 @@ describe("orders", () => {
   });
 
   it("tries again to withdraw a bid that stayed open, and asks until the chain answers", async () => {
-    const { service, world, sent, inventory } = setUp({}, 1);
+    const { service, answers, sent, inventory } = setUp({}, 1);
     let failures = 0;
-    world.withdrawal = async () => {
+    answers.withdrawal = async () => {
       failures += 1;
       if (failures > 3) return;
-      world.bid = { state: "open" };
-      world.bidFails = failures === 2 ? 2 : 0;
+      answers.bid = { state: "open" };
+      answers.bidFails = failures === 2 ? 2 : 0;
       throw new Error("out of money");
     };
     service.onEvent(created);
     await expect.poll(() => service.status()[0]?.phase).toBe("closed");
     expect(sent.filter((label) => label.startsWith("close"))).toHaveLength(4);
-    expect(world.bidFails).toBe(0);
+    expect(answers.bidFails).toBe(0);
     expect(inventory.has(text)).toBe(false);
     service.stop();
   });
@@ -315,31 +315,31 @@ describe("orders", () => {
   });
 
   it("asks the chain about a few orders of a burst at a time", async () => {
-    const { service, world } = setUp();
+    const { service, answers } = setUp();
     for (let dseq = 1n; dseq <= 200n; dseq++) service.onEvent({ ...created, id: { ...id, dseq } });
     await expect.poll(() => service.status().every(({ phase }) => phase !== "checking")).toBe(true);
-    expect(world.atOnce).toBeLessThanOrEqual(16);
+    expect(answers.atOnce).toBeLessThanOrEqual(16);
     service.stop();
   });
 
   it("asks again when the chain did not answer", async () => {
-    const { service, world, sent } = setUp({ fail: new Error("connection refused") });
+    const { service, answers, sent } = setUp({ fail: new Error("connection refused") });
     service.onEvent(created);
     await settled();
     expect(sent).toEqual([]);
-    world.fail = undefined;
+    answers.fail = undefined;
     await settled(40);
     expect(sent).toEqual([`bid ${text}`]);
     service.stop();
   });
 
   it("says once that it cannot afford an order, and bids when money has come", async () => {
-    const { service, world, said, sent, questions, inventory } = setUp({ balance: 0n });
+    const { service, answers, said, sent, questions, inventory } = setUp({ balance: 0n });
     service.onEvent(created);
     await expect.poll(() => questions.length).toBeGreaterThan(8);
     expect(said).toEqual(["order detected", "declined to bid"]);
     expect(inventory.has(text)).toBe(false);
-    world.balance = 6_000_000n;
+    answers.balance = 6_000_000n;
     await expect.poll(() => sent).toEqual([`bid ${text}`]);
     expect(said.slice(2, 4)).toEqual(["requesting reservation", "Reservation fulfilled"]);
     service.stop();
@@ -377,11 +377,11 @@ describe("orders", () => {
   });
 
   it("forgets refusals of long ago, but no order that it will look at again", async () => {
-    const { service, world } = setUp({ fail: new Error("connection refused") });
+    const { service, answers } = setUp({ fail: new Error("connection refused") });
     service.onEvent(created);
     await settled();
-    world.fail = undefined;
-    world.state = "closed";
+    answers.fail = undefined;
+    answers.state = "closed";
     service.stop();
     for (let dseq = 100n; dseq < 1_200n; dseq++) service.onEvent({ ...created, id: { ...id, dseq } });
     await settled();

@@ -1,5 +1,5 @@
 import armors from "../../vectors/armor.json" with { type: "json" };
-import type { Row, World } from "./world.ts";
+import type { Row, TestHome } from "./home.ts";
 
 const GOOD = armors.items.find(({ kdf }) => kdf === "argon2")?.armor ?? "";
 const HEAD = "-----BEGIN TENDERMINT PRIVATE KEY-----\n";
@@ -7,7 +7,7 @@ const END = "-----END TENDERMINT PRIVATE KEY-----\n";
 const PASSPHRASE = "long enough passphrase";
 
 /** Exported keys: every way in which such a file can be damaged. */
-export function armorRows({ file, none, root }: World): readonly Row[] {
+export function armorRows({ file, none, root }: TestHome): readonly Row[] {
   let count = 0;
   const given = (text: string, expected: string, passphrase = PASSPHRASE): Row => {
     count += 1;

@@ -1,8 +1,8 @@
 import { join } from "node:path";
-import type { Row, World } from "./world.ts";
+import type { Row, TestHome } from "./home.ts";
 
 /** Settings: what is written with `svc config`, and what is found in `client.toml`. */
-export function configRows({ file }: World): readonly Row[] {
+export function configRows({ file }: TestHome): readonly Row[] {
   const found = (name: string, text: string | Uint8Array, expected: string): Row => {
     const path = file(join("homes", name, "config", "client.toml"), text);
     return [["keys", "list", "--home", join(path, "../..")], 1, expected];

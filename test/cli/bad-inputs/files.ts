@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import faults from "../../vectors/sdl-faults/faults.json" with { type: "json" };
-import type { Row, World } from "./world.ts";
+import type { Row, TestHome } from "./home.ts";
 
 const SAMPLE = readFileSync(join(import.meta.dirname, "../../vectors/sdl-faults/sample.yaml"), "utf8");
 const HOST = "host: https://provider.example.com:8443\n";
@@ -9,11 +9,11 @@ const HOST = "host: https://provider.example.com:8443\n";
 const EVERY = 4;
 
 /** Deployment files and provider files: each fault is told with its place. */
-export function fileRows(world: World): readonly Row[] {
-  return [...providerRows(world), ...sdlRows(world)];
+export function fileRows(testHome: TestHome): readonly Row[] {
+  return [...providerRows(testHome), ...sdlRows(testHome)];
 }
 
-function providerRows({ file, none, root }: World): readonly Row[] {
+function providerRows({ file, none, root }: TestHome): readonly Row[] {
   let count = 0;
   const create = (path: string, text: string): Row => [["tx", "provider", "create", path, "--from", "a"], 1, text];
   const given = (content: string | Uint8Array, text: string): Row => {
@@ -49,7 +49,7 @@ function providerRows({ file, none, root }: World): readonly Row[] {
   ];
 }
 
-function sdlRows({ file, none, root }: World): readonly Row[] {
+function sdlRows({ file, none, root }: TestHome): readonly Row[] {
   const found = faults
     .filter((_, at) => at % EVERY === 0)
     .map(({ from, to, says }, at): Row => {

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { PHRASE_A, type Row, type World } from "./world.ts";
+import { PHRASE_A, type Row, type TestHome } from "./home.ts";
 
 const recover = (words: string): { input: string } => ({ input: `${words}\n` });
 const KEY = "AxLZ24vr+sh4EwC/7P3mUCjdfn/ohvrFNsfRUTuz0pNm";
@@ -7,11 +7,11 @@ const ZEROS = "0".repeat(64);
 const CURVE_ORDER = "fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141";
 
 /** Keys: names, phrases, paths, public keys, members, and where they are kept. */
-export function keyRows(world: World): readonly Row[] {
-  return [...nameRows(world), ...originRows(world), ...showRows(world), ...keyringRows(world)];
+export function keyRows(testHome: TestHome): readonly Row[] {
+  return [...nameRows(testHome), ...originRows(testHome), ...showRows(testHome), ...keyringRows(testHome)];
 }
 
-function nameRows({ A }: World): readonly Row[] {
+function nameRows({ A }: TestHome): readonly Row[] {
   const names = [
     "",
     ".",
@@ -41,7 +41,7 @@ function nameRows({ A }: World): readonly Row[] {
   ];
 }
 
-function originRows({ A, tx, none, root, file }: World): readonly Row[] {
+function originRows({ A, tx, none, root, file }: TestHome): readonly Row[] {
   const add = (...flags: readonly string[]): string[] => ["keys", "add", "n", ...flags];
   const words = PHRASE_A.split(" ");
   const spaced = file("phrase.txt", "one two three\n", 0o600);
@@ -112,7 +112,7 @@ function originRows({ A, tx, none, root, file }: World): readonly Row[] {
   ];
 }
 
-function showRows({ A, wrongSum }: World): readonly Row[] {
+function showRows({ A, wrongSum }: TestHome): readonly Row[] {
   return [
     [["keys", "show"], 2, "missing required argument 'names'"],
     [["keys", "show", "nobody"], 1, "nobody is not a valid name or address"],
@@ -138,7 +138,7 @@ function showRows({ A, wrongSum }: World): readonly Row[] {
   ];
 }
 
-function keyringRows({ file, none, tx, root }: World): readonly Row[] {
+function keyringRows({ file, none, tx, root }: TestHome): readonly Row[] {
   const home = (name: string): string => join(root, "keyrings", name);
   file("keyrings/torn/keyring-test/x.info", "eyJhbGciOi");
   file("keyrings/empty/keyring-test/x.info", "");

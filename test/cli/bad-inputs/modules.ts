@@ -1,13 +1,19 @@
-import type { Row, World } from "./world.ts";
+import type { Row, TestHome } from "./home.ts";
 
 /** Modules that other chains of the family have: proposals, votes, grants, allowances. */
-export function moduleRows(world: World): readonly Row[] {
-  return [...proposalRows(world), ...voteRows(), ...authzRows(world), ...feegrantRows(world), ...queryRows(world)];
+export function moduleRows(testHome: TestHome): readonly Row[] {
+  return [
+    ...proposalRows(testHome),
+    ...voteRows(),
+    ...authzRows(testHome),
+    ...feegrantRows(testHome),
+    ...queryRows(testHome),
+  ];
 }
 
 const FROM = ["--from", "a"];
 
-function proposalRows({ none, root, file }: World): readonly Row[] {
+function proposalRows({ none, root, file }: TestHome): readonly Row[] {
   const submit = (...words: readonly string[]): string[] => ["tx", "gov", "submit-proposal", ...words, ...FROM];
   const legacy = (...words: readonly string[]): string[] => ["tx", "gov", "submit-legacy-proposal", ...words, ...FROM];
   const proposal = (name: string, text: string, expected: string): Row => [
@@ -83,7 +89,7 @@ function voteRows(): readonly Row[] {
   ];
 }
 
-function authzRows({ A, B, none, file }: World): readonly Row[] {
+function authzRows({ A, B, none, file }: TestHome): readonly Row[] {
   const grant = (kind: string, ...flags: readonly string[]): string[] => [
     ...["tx", "authz", "grant", B, kind],
     ...FROM,
@@ -119,7 +125,7 @@ function authzRows({ A, B, none, file }: World): readonly Row[] {
   ];
 }
 
-function feegrantRows({ B }: World): readonly Row[] {
+function feegrantRows({ B }: TestHome): readonly Row[] {
   const grant = (...flags: readonly string[]): string[] => ["tx", "feegrant", "grant", "a", B, ...flags];
   return [
     [["tx", "feegrant", "grant", "a", "x"], 2, "<grantee>: invalid Bech32 prefix"],
@@ -136,7 +142,7 @@ function feegrantRows({ B }: World): readonly Row[] {
   ];
 }
 
-function queryRows({ A }: World): readonly Row[] {
+function queryRows({ A }: TestHome): readonly Row[] {
   const signing = (validator: string): string[] => ["query", "slashing", "signing-info", validator];
   return [
     [["query", "gov", "proposal", "x"], 2, "<proposal-id>"],

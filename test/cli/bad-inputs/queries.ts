@@ -1,7 +1,7 @@
-import type { Row, World } from "./world.ts";
+import type { Row, TestHome } from "./home.ts";
 
 /** Queries: addresses, pages, heights, ids. Nothing is asked of a node before all of them are right. */
-export function queryRows({ A, B, wrongSum }: World): readonly Row[] {
+export function queryRows({ A, B, wrongSum }: TestHome): readonly Row[] {
   const balances = (...flags: readonly string[]): string[] => ["query", "bank", "balances", A, ...flags];
   const order = (id: string, text: string): Row => [["query", "market", "order", "get", id], 2, text];
   return [

@@ -1,15 +1,21 @@
 import { mkdirSync, symlinkSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import type { Row, World } from "./world.ts";
+import type { Row, TestHome } from "./home.ts";
 
 /** Nodes, providers, localnets and deployments: nothing is started before everything is right. */
-export function serviceRows(world: World): readonly Row[] {
-  return [...noFileRows(world), ...nodeRows(world), ...homeRows(world), ...providerRows(world), ...deployRows(world)];
+export function serviceRows(testHome: TestHome): readonly Row[] {
+  return [
+    ...noFileRows(testHome),
+    ...nodeRows(testHome),
+    ...homeRows(testHome),
+    ...providerRows(testHome),
+    ...deployRows(testHome),
+  ];
 }
 
 /** Homes that cannot be made: one where nothing is ever made, and one below a file. */
-function homeRows({ file }: World): readonly Row[] {
+function homeRows({ file }: TestHome): readonly Row[] {
   const homes = [
     ["/proc/svc-none/home", "cannot make the directory /proc/svc-none"],
     [join(file("homes/file", ""), "home"), "a file is in the way"],
@@ -24,7 +30,7 @@ function homeRows({ file }: World): readonly Row[] {
 }
 
 /** What is not a file, or never ends, wherever the path of a file is given. */
-function noFileRows({ root, file }: World): readonly Row[] {
+function noFileRows({ root, file }: TestHome): readonly Row[] {
   const loop = join(root, "loop");
   symlinkSync(loop, loop);
   const socket = join(root, "socket");
@@ -76,7 +82,7 @@ function noFileRows({ root, file }: World): readonly Row[] {
   ];
 }
 
-function nodeRows({ A, root, file, tx }: World): readonly Row[] {
+function nodeRows({ A, root, file, tx }: TestHome): readonly Row[] {
   const empty = ["--home", join(root, "nodes", "new")];
   const genesis = (name: string, text: string): string[] => [
     "--home",
@@ -118,7 +124,7 @@ function nodeRows({ A, root, file, tx }: World): readonly Row[] {
   ];
 }
 
-function providerRows({ A, none }: World): readonly Row[] {
+function providerRows({ A, none }: TestHome): readonly Row[] {
   const sdl = join(import.meta.dirname, "../../../examples/web.yaml");
   const lease = ["--dseq", "1", "--from", "a", "--provider", A];
   return [
@@ -165,7 +171,7 @@ function providerRows({ A, none }: World): readonly Row[] {
   ];
 }
 
-function deployRows({ A, none, root, file }: World): readonly Row[] {
+function deployRows({ A, none, root, file }: TestHome): readonly Row[] {
   const sdl = join(import.meta.dirname, "../../../examples/web.yaml");
   const from = ["--from", "a"];
   return [

@@ -1,18 +1,23 @@
 import { decodeAddress, encodeAddress } from "../../../src/wire/index.ts";
-import type { Row, World } from "./world.ts";
+import type { Row, TestHome } from "./home.ts";
 
 const FROM = ["--from", "a"];
 const MULTISIG = `{"type":"tendermint/PubKeyMultisigThreshold","value":{"threshold":"1","pubkeys":[{"type":"tendermint/PubKeySecp256k1","value":"AxLZ24vr+sh4EwC/7P3mUCjdfn/ohvrFNsfRUTuz0pNm"}]}}`;
 const KEY = '{"@type":"/cosmos.crypto.ed25519.PubKey","key":"HFW8PGL58arqTdSp0nhi5YLI9/nZ3i4/lkMreOg5idE="}';
 
 /** Delegations, validators and rewards. */
-export function stakingRows(world: World): readonly Row[] {
-  return [...delegationRows(world), ...validatorRows(world), ...rewardRows(world), ...stakingQueryRows(world)];
+export function stakingRows(testHome: TestHome): readonly Row[] {
+  return [
+    ...delegationRows(testHome),
+    ...validatorRows(testHome),
+    ...rewardRows(testHome),
+    ...stakingQueryRows(testHome),
+  ];
 }
 
 const operatorOf = (address: string): string => encodeAddress(decodeAddress(address), "valoper");
 
-function delegationRows({ A, B, wrongSum }: World): readonly Row[] {
+function delegationRows({ A, B, wrongSum }: TestHome): readonly Row[] {
   const [V, W] = [operatorOf(A), operatorOf(B)];
   const delegate = (...words: readonly string[]): string[] => ["tx", "staking", "delegate", ...words, ...FROM];
   const redelegate = (...words: readonly string[]): string[] => ["tx", "staking", "redelegate", ...words, ...FROM];
@@ -47,7 +52,7 @@ function delegationRows({ A, B, wrongSum }: World): readonly Row[] {
   ];
 }
 
-function validatorRows({ A, none, file }: World): readonly Row[] {
+function validatorRows({ A, none, file }: TestHome): readonly Row[] {
   const create = (...words: readonly string[]): string[] => ["tx", "staking", "create-validator", ...words, ...FROM];
   const edit = (...words: readonly string[]): string[] => ["tx", "staking", "edit-validator", ...words, ...FROM];
   const complete = ["--amount", "10utoken", "--moniker", "m", "--pubkey", KEY];
@@ -96,7 +101,7 @@ function validatorRows({ A, none, file }: World): readonly Row[] {
   ];
 }
 
-function rewardRows({ A, B }: World): readonly Row[] {
+function rewardRows({ A, B }: TestHome): readonly Row[] {
   const tx = (...words: readonly string[]): string[] => ["tx", "distribution", ...words, ...FROM];
   const other = `${operatorOf(B)}`;
   return [
@@ -120,7 +125,7 @@ function rewardRows({ A, B }: World): readonly Row[] {
   ];
 }
 
-function stakingQueryRows({ A }: World): readonly Row[] {
+function stakingQueryRows({ A }: TestHome): readonly Row[] {
   const V = operatorOf(A);
   const staking = (...words: readonly string[]): string[] => ["query", "staking", ...words];
   const distribution = (...words: readonly string[]): string[] => ["query", "distribution", ...words];

@@ -1,12 +1,12 @@
 import { join } from "node:path";
-import type { Row, World } from "./world.ts";
+import type { Row, TestHome } from "./home.ts";
 
 /** Transactions: who, what, and for how much. Nothing is signed or sent before all of it is right. */
-export function txRows(world: World): readonly Row[] {
-  return [...sendRows(world), ...certificateRows(world), ...marketRows(world)];
+export function txRows(testHome: TestHome): readonly Row[] {
+  return [...sendRows(testHome), ...certificateRows(testHome), ...marketRows(testHome)];
 }
 
-function sendRows({ A, B, wrongSum }: World): readonly Row[] {
+function sendRows({ A, B, wrongSum }: TestHome): readonly Row[] {
   const send = (...flags: readonly string[]): string[] => ["tx", "bank", "send", "a", B, "1utoken", ...flags];
   const amount = (text: string, expected: string): Row => [["tx", "bank", "send", "a", B, text], 2, expected];
   const OFFLINE = ["--offline", "--chain-id", "x-1"];
@@ -70,7 +70,7 @@ function sendRows({ A, B, wrongSum }: World): readonly Row[] {
   ];
 }
 
-function certificateRows({ A }: World): readonly Row[] {
+function certificateRows({ A }: TestHome): readonly Row[] {
   const server = (...hosts: readonly string[]): string[] => ["tx", "cert", "create", "server", ...hosts, "--from", "a"];
   const client = (...flags: readonly string[]): string[] => ["tx", "cert", "create", "client", "--from", "a", ...flags];
   const generate = ["tx", "cert", "create", "client", "--from", A, "--generate-only"];
@@ -96,7 +96,7 @@ function certificateRows({ A }: World): readonly Row[] {
   ];
 }
 
-function marketRows({ A, B, none, root, file }: World): readonly Row[] {
+function marketRows({ A, B, none, root, file }: TestHome): readonly Row[] {
   const sdl = join(import.meta.dirname, "../../../examples/web.yaml");
   const from = ["--from", "a"];
   const deploy = (...flags: readonly string[]): string[] => ["tx", "deployment", "create", sdl, ...from, ...flags];

@@ -1,7 +1,7 @@
-import type { Row, World } from "./world.ts";
+import type { Row, TestHome } from "./home.ts";
 
 /** Words and flags, whatever the command. */
-export function wordRows({ A, none }: World): readonly Row[] {
+export function wordRows({ A, none }: TestHome): readonly Row[] {
   return [
     [["frobnicate"], 2, 'unknown command "frobnicate" for "svc"'],
     [[""], 2, 'unknown command "" for "svc"'],

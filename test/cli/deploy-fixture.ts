@@ -117,7 +117,7 @@ function bidMessage(order: OrderKey, from: TestKey, price: string): Any {
 export class Killed extends Error {}
 
 /** A real chain in memory with providers that bid, their gateways, and a way to stop everything at any call. */
-export class World {
+export class DeployFixture {
   readonly chain: TestChain;
   readonly market: TestMarket;
   readonly clock = new VirtualClock();
@@ -355,9 +355,9 @@ async function tenantCertificate(): Promise<NewCertificate> {
   return certificate;
 }
 
-/** A world that is gone after the test. */
-export function openWorld(plans?: Readonly<Record<string, ProviderPlan>>): World {
-  const world = new World(plans);
-  onTestFinished(() => world.close());
-  return world;
+/** A fixture that is gone after the test. */
+export function openDeployFixture(plans?: Readonly<Record<string, ProviderPlan>>): DeployFixture {
+  const fixture = new DeployFixture(plans);
+  onTestFinished(() => fixture.close());
+  return fixture;
 }

@@ -10,7 +10,7 @@ import { TestTenant } from "./tenant.ts";
 const FUNDS = 10n ** 15n;
 
 /** A chain and a container engine of the test's own, with a tenant; providers are added. */
-export class TestWorld {
+export class TestLocalnet {
   readonly fixture: Fixture;
   readonly node: TestNode;
   readonly engine: TestEngine;
@@ -30,7 +30,7 @@ export class TestWorld {
     this.tenant = new TestTenant(client, parts.tenant);
   }
 
-  static async start(blockIntervalMs = 200): Promise<TestWorld> {
+  static async start(blockIntervalMs = 200): Promise<TestLocalnet> {
     const fixture = new Fixture();
     try {
       const [faucet, tenant] = [testKey("faucet"), testKey("tenant")];
@@ -38,7 +38,7 @@ export class TestWorld {
       const accounts = [faucet, tenant].map(({ address }) => ({ address, coins }));
       const engine = await startEngine(fixture);
       const node = await startNode(fixture, { blockIntervalMs, accounts });
-      return new TestWorld(fixture, { node, engine, faucet, tenant });
+      return new TestLocalnet(fixture, { node, engine, faucet, tenant });
     } catch (error) {
       await fixture.close();
       throw error;

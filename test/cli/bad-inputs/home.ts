@@ -20,7 +20,7 @@ export const PHRASE_A = "abandon abandon abandon abandon abandon abandon abandon
 const PHRASE_B = "legal winner thank year wave sausage worth useful legal winner thank yellow";
 
 /** A home with the keys `a` and `b`, and a directory for files that commands are given. */
-export interface World {
+export interface TestHome {
   readonly root: string;
   readonly home: string;
   readonly env: Readonly<Record<string, string>>;
@@ -41,7 +41,7 @@ export interface World {
   remove(): void;
 }
 
-export async function makeWorld(): Promise<World> {
+export async function makeWorld(): Promise<TestHome> {
   const root = mkdtempSync(join(tmpdir(), "svc-bad-"));
   const home = join(root, "home");
   mkdirSync(home, { mode: 0o700 });
@@ -52,7 +52,7 @@ export async function makeWorld(): Promise<World> {
   const A = await recover("a", PHRASE_A);
   const B = await recover("b", PHRASE_B);
   const { out: unsigned } = await runCli(["tx", "bank", "send", A, B, "1utoken", "--generate-only"], { env });
-  const file: World["file"] = (name, content, mode = 0o644) => {
+  const file: TestHome["file"] = (name, content, mode = 0o644) => {
     const path = join(root, name);
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, content, { mode });
