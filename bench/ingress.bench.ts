@@ -98,6 +98,7 @@ async function startPlane(port: number, replica: number): Promise<void> {
     loopbackPorts: false,
     connectionsPerAddress: 256,
     trustedProxies: [],
+    forwardedFrom: [],
   };
   const main = join(ROOT, "dist", "svc.cjs");
   const args = ["-c", "0", process.execPath, main, "data-plane", stateDir];

@@ -52,7 +52,11 @@ function configOf(change: Partial<ProviderConfig>): ProviderConfig {
       port: 0,
       blockedHosts: [],
       loopbackPorts: false,
-      clients: { connectionsPerAddress: CONNECTIONS_PER_ADDRESS, trustedProxies: parseNetworks([]) },
+      clients: {
+        connectionsPerAddress: CONNECTIONS_PER_ADDRESS,
+        trustedProxies: parseNetworks([]),
+        forwardedFrom: parseNetworks([]),
+      },
     },
     gateway: { host: "127.0.0.1", port: 0 },
     ...change,

@@ -12,6 +12,13 @@ export interface ClientRules {
   readonly connectionsPerAddress: number;
   /** Addresses and networks whose connections are not counted: they represent many clients. */
   readonly trustedProxies: BlockList;
+  /** Proxies whose word about their clients (`X-Forwarded-*`) is passed on to services. */
+  readonly forwardedFrom: BlockList;
+}
+
+/** Whether the other end is one of these. */
+export function isFrom(socket: Socket, networks: BlockList): boolean {
+  return isTrusted(clientAddress(socket), networks);
 }
 
 /** Keeps one client from taking all connections. The result says whether a connection exceeds the limit. */

@@ -225,6 +225,33 @@ describe("ingress: what is passed on", () => {
     expect(seen.headers["x-drop"]).toBeUndefined();
   });
 
+  it("passes on what a proxy says of its client, where the operator names the proxy, and adds the proxy's address", async () => {
+    const { address } = await replica((request, response) => response.end(JSON.stringify(request.headers)));
+    const said = {
+      "x-forwarded-for": "6.6.6.6, 7.7.7.7",
+      "x-forwarded-proto": "https",
+      "x-forwarded-host": "shop.example",
+      "x-forwarded-port": "443",
+      "x-real-ip": "6.6.6.6",
+      x_forwarded_for: "8.8.8.8",
+      forwarded: "for=9.9.9.9",
+    };
+    const clients = { forwardedFrom: parseNetworks(["127.0.0.0/8"]) };
+    const { port } = await ingress([address], {}, clients);
+    const seen = JSON.parse((await send(port, { headers: said })).body);
+    const { x_forwarded_for: _, forwarded: __, ...kept } = said;
+    expect(seen).toMatchObject({ ...kept, "x-forwarded-for": "6.6.6.6, 7.7.7.7, 127.0.0.1" });
+    expect([seen.forwarded, seen.x_forwarded_for]).toEqual([undefined, undefined]);
+    const other = await ingress([address], {}, { forwardedFrom: parseNetworks(["10.0.0.0/8"]) });
+    const stranger = JSON.parse((await send(other.port, { headers: said })).body);
+    expect(stranger).toMatchObject({
+      "x-forwarded-for": "127.0.0.1",
+      "x-forwarded-proto": "http",
+      "x-real-ip": "127.0.0.1",
+    });
+    expect(stranger["x-forwarded-port"]).toBeUndefined();
+  });
+
   it("keeps status, repeated headers and a chunked body", async () => {
     const { address } = await replica(async (request, response) => {
       response.writeHead(

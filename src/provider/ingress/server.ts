@@ -3,7 +3,7 @@ import { Server as NetServer, Socket } from "node:net";
 import { type Logger, listenError, silentLogger } from "../../util/index.ts";
 import { formatLeaseId, type LeaseKey } from "../../wire/index.ts";
 import type { BackendRouting, RouteTarget } from "../cluster/index.ts";
-import { type ClientRules, CONNECTIONS_PER_ADDRESS, limitClients, parseNetworks } from "./clients.ts";
+import { type ClientRules, CONNECTIONS_PER_ADDRESS, isFrom, limitClients, parseNetworks } from "./clients.ts";
 import { Forwarder } from "./proxy/forward.ts";
 import { type PageStatus, sendPage, writePage } from "./proxy/pages.ts";
 import { forwardUpgrade } from "./proxy/upgrade.ts";
@@ -59,7 +59,11 @@ export class Ingress {
 
   constructor(options: IngressOptions) {
     this.#options = options;
-    this.#forwarder = new Forwarder((target) => options.backends(target.lease, target.service, target.port));
+    const { forwardedFrom } = { ...NO_RULES, ...options.clients };
+    this.#forwarder = new Forwarder(
+      (target) => options.backends(target.lease, target.service, target.port),
+      (socket) => isFrom(socket, forwardedFrom),
+    );
     this.#server = this.#makeServer((host) => this.routes.find(host));
   }
 
@@ -188,6 +192,7 @@ export class Ingress {
 const NO_RULES: ClientRules = {
   connectionsPerAddress: CONNECTIONS_PER_ADDRESS,
   trustedProxies: parseNetworks([]),
+  forwardedFrom: parseNetworks([]),
 };
 
 /** The answer to a request that no service gets. TRACE would show a client's script what the proxy has added. */

@@ -27,14 +27,16 @@ export class DataPlane {
   readonly #settings: PlaneSettings;
 
   constructor(settings: PlaneSettings, inherited: Inherited, log: Logger) {
-    const { host, port, loopbackPorts, connectionsPerAddress, trustedProxies } = settings.ingress;
+    const { host, port, loopbackPorts, connectionsPerAddress } = settings.ingress;
+    const trustedProxies = parseNetworks(settings.ingress.trustedProxies);
+    const forwardedFrom = parseNetworks(settings.ingress.forwardedFrom);
     this.#settings = settings;
     this.#ingress = new Ingress({
       backends: (id, service, wanted) => this.#backends.get(backendKey(id, service, wanted)) ?? [],
       host,
       port,
       log,
-      clients: { connectionsPerAddress, trustedProxies: parseNetworks(trustedProxies) },
+      clients: { connectionsPerAddress, trustedProxies, forwardedFrom },
       inherited: inherited.http,
     });
     this.#router = ingressRouter(this.#ingress, { port, loopbackPorts });

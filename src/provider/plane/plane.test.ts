@@ -80,6 +80,7 @@ class World {
         loopbackPorts: true,
         connectionsPerAddress: 256,
         trustedProxies: [],
+        forwardedFrom: [],
       },
     };
     const program = { command: process.execPath, args: [main, "data-plane", this.stateDir], identity };

@@ -12,6 +12,7 @@ export interface PlaneSettings {
     readonly connectionsPerAddress: number;
     /** Addresses and networks. */
     readonly trustedProxies: readonly string[];
+    readonly forwardedFrom: readonly string[];
   };
 }
 

@@ -2,6 +2,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
+import { networkTexts } from "../../../provider/index.ts";
 import { DEC_ONE, parseDec } from "../../../util/index.ts";
 import { type Environment, resolveFlags } from "../../command/flags.ts";
 import { readClusterSettings, readSettings } from "./config.ts";
@@ -73,6 +74,13 @@ describe("the settings of a provider", () => {
     expect(given.pricing.description).toMatch(
       /^scale: cpu 0\.5\/mcpu, memory 0\.25\/MiB, ephemeral storage 0\.125\/MiB.* endpoint 3,/,
     );
+  });
+
+  test("of proxies in front", () => {
+    expect(settings({}).ingress.clients.forwardedFrom.rules).toEqual([]);
+    const { forwardedFrom } = settings({ "ingress-forwarded-from": "10.0.0.7,fd00::/8" }).ingress.clients;
+    expect(networkTexts(forwardedFrom)).toEqual(["10.0.0.7", "fd00::/8"]);
+    expect(() => settings({ "ingress-forwarded-from": "proxy.example" })).toThrow(/neither an address nor a network/);
   });
 
   test("of the disk", () => {

@@ -87,6 +87,7 @@ function readIngress(read: Read): IngressConfig {
     clients: {
       connectionsPerAddress: read(LEASES.ingressConnectionsPerAddress),
       trustedProxies: read(LEASES.ingressTrustedProxies),
+      forwardedFrom: read(LEASES.ingressForwardedFrom),
     },
   };
 }

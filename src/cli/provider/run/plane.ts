@@ -16,9 +16,15 @@ export function openPlane(
   log: Logger,
 ): Promise<PlaneLink> {
   const { host, port, loopbackPorts, clients } = ingress;
-  const { connectionsPerAddress, trustedProxies } = clients;
   const settings: PlaneSettings = {
-    ingress: { host, port, loopbackPorts, connectionsPerAddress, trustedProxies: networkTexts(trustedProxies) },
+    ingress: {
+      host,
+      port,
+      loopbackPorts,
+      connectionsPerAddress: clients.connectionsPerAddress,
+      trustedProxies: networkTexts(clients.trustedProxies),
+      forwardedFrom: networkTexts(clients.forwardedFrom),
+    },
   };
   const main = process.argv[1] ?? "";
   const program = {

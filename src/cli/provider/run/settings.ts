@@ -264,6 +264,13 @@ export const LEASES = {
     default: "127.0.0.1,::1",
     parse: (text: string) => parseNetworks(asWords(text)),
   },
+  ingressForwardedFrom: {
+    name: "ingress-forwarded-from",
+    value: "<networks>",
+    summary: "addresses and networks of proxies whose X-Forwarded headers reach services (default: none)",
+    default: "",
+    parse: (text: string) => parseNetworks(asWords(text)),
+  },
   ingressLoopbackPorts: {
     name: "ingress-loopback-ports",
     summary: "give every HTTP service its own port on 127.0.0.1",

@@ -5,6 +5,7 @@ import {
   type IncomingMessage,
   type ServerResponse,
 } from "node:http";
+import type { Socket } from "node:net";
 import type { RouteTarget } from "../../cluster/index.ts";
 import { Balancer } from "./balance.ts";
 import { endToEnd, upstreamHeaders } from "./headers.ts";
@@ -25,6 +26,7 @@ interface Attempt {
   readonly target: RouteTarget;
   readonly nature: RequestNature;
   readonly body: BodyGuard;
+  readonly headers: readonly string[];
 }
 
 /** What one try came to: an answer to pass on, or a reason. */
@@ -36,8 +38,17 @@ export class Forwarder {
   readonly #balancer = new Balancer();
   readonly #agent = new Agent({ keepAlive: true, maxFreeSockets: 64, timeout: 4_000 });
 
-  constructor(backends: Backends) {
+  readonly #isProxy: (socket: Socket) => boolean;
+
+  /** `isProxy` says whose word about the client is passed on. */
+  constructor(backends: Backends, isProxy: (socket: Socket) => boolean = () => false) {
     this.#backends = backends;
+    this.#isProxy = isProxy;
+  }
+
+  /** Headers for the replica. */
+  headers(request: IncomingMessage): string[] {
+    return upstreamHeaders(request, "http", this.#isProxy(request.socket));
   }
 
   close(): void {
@@ -60,7 +71,8 @@ export class Forwarder {
     const hasBody = length > 0 || request.headers["transfer-encoding"] !== undefined;
     const nature = { method: request.method ?? "GET", hasBody };
     const body = new BodyGuard(request, target.options.maxBodySize);
-    const attempt = { request, response, target, nature, body };
+    const headers = this.headers(request);
+    const attempt = { request, response, target, nature, body, headers };
     const budget = new RetryBudget(target.options, nature, Date.now());
     const tried = new Set<string>();
     let last: Result = { page: 503 };
@@ -99,7 +111,7 @@ export class Forwarder {
 
 /** One try. Resolves when the replica's headers have arrived or the try failed; the request body is sent meanwhile. */
 function exchange(attempt: Attempt, address: string, agent: Agent): Promise<Result> {
-  const { request, response, target, nature, body } = attempt;
+  const { request, response, target, nature, body, headers } = attempt;
   const colon = address.lastIndexOf(":");
   return new Promise((resolve) => {
     let sent = false;
@@ -108,7 +120,7 @@ function exchange(attempt: Attempt, address: string, agent: Agent): Promise<Resu
       port: address.slice(colon + 1),
       method: nature.method,
       path: request.url ?? "/",
-      headers: upstreamHeaders(request, "http"),
+      headers,
       setHost: false,
       // An idle connection may close under a request; only what can be repeated is sent over one.
       agent: nature.hasBody ? false : agent,

@@ -30,14 +30,40 @@ export function endToEnd(message: IncomingMessage): string[] {
 }
 
 /** Headers for the replica: those of the client, its address, and the transfer coding of the body. */
-export function upstreamHeaders(request: IncomingMessage, proto: "http" | "https"): string[] {
+export function upstreamHeaders(request: IncomingMessage, proto: "http" | "https", isProxy = false): string[] {
   const headers = filterRaw(endToEnd(request), (name) => !isReplaced(name));
   const address = request.socket.remoteAddress?.replace(/^::ffff:/, "") ?? "";
-  headers.push("X-Forwarded-For", address, "X-Real-IP", address, "X-Forwarded-Proto", proto);
   const { host } = request.headers;
-  if (host !== undefined) headers.push("X-Forwarded-Host", host);
+  const said = isProxy ? saidByProxy(request) : new Map<string, string>();
+  const before = said.get("x-forwarded-for");
+  headers.push("X-Forwarded-For", before === undefined ? address : `${before}, ${address}`);
+  headers.push("X-Real-IP", said.get("x-real-ip") ?? address);
+  headers.push("X-Forwarded-Proto", said.get("x-forwarded-proto") ?? proto);
+  const forwardedHost = said.get("x-forwarded-host") ?? host;
+  if (forwardedHost !== undefined) headers.push("X-Forwarded-Host", forwardedHost);
+  const port = said.get("x-forwarded-port");
+  if (port !== undefined) headers.push("X-Forwarded-Port", port);
   if (request.headers["transfer-encoding"] !== undefined) headers.push("Transfer-Encoding", "chunked");
   return headers;
+}
+
+/** What a proxy in front says of its client; only as these are spelled, several of one name as one list. */
+const KEPT_OF_PROXIES = [
+  "x-forwarded-for",
+  "x-forwarded-host",
+  "x-forwarded-port",
+  "x-forwarded-proto",
+  "x-real-ip",
+] as const;
+
+function saidByProxy({ headers }: IncomingMessage): Map<string, string> {
+  return new Map(
+    KEPT_OF_PROXIES.flatMap((name) => {
+      const value = headers[name];
+      if (value === undefined) return [];
+      return [[name, Array.isArray(value) ? value.join(", ") : value]];
+    }),
+  );
 }
 
 /** Many programs treat an underscore as a dash, as in their variables. */

@@ -2,7 +2,7 @@ import { type ClientRequest, request as httpRequest, type IncomingMessage } from
 import type { Socket } from "node:net";
 import type { RouteTarget } from "../../cluster/index.ts";
 import type { Forwarder } from "./forward.ts";
-import { endToEnd, upstreamHeaders } from "./headers.ts";
+import { endToEnd } from "./headers.ts";
 import { writePage } from "./pages.ts";
 
 /** An upgraded connection that is silent for this long is closed. */
@@ -29,7 +29,7 @@ function tryNext(forwarder: Forwarder, target: RouteTarget, input: UpgradeReques
     return;
   }
   tried.add(address);
-  const upstream = openUpstream(request, address);
+  const upstream = openUpstream(request, address, forwarder.headers(request));
   if (upstream === undefined) {
     writePage(socket, 400);
     return;
@@ -66,7 +66,11 @@ function tryNext(forwarder: Forwarder, target: RouteTarget, input: UpgradeReques
 }
 
 /** Undefined where the request cannot be written out again. */
-function openUpstream(request: IncomingMessage, address: string): ClientRequest | undefined {
+function openUpstream(
+  request: IncomingMessage,
+  address: string,
+  headers: readonly string[],
+): ClientRequest | undefined {
   const colon = address.lastIndexOf(":");
   const upgrade = isWebsocket(request) ? ["Connection", "Upgrade", "Upgrade", "websocket"] : [];
   try {
@@ -75,7 +79,7 @@ function openUpstream(request: IncomingMessage, address: string): ClientRequest 
       port: address.slice(colon + 1),
       method: request.method ?? "GET",
       path: request.url ?? "/",
-      headers: [...upstreamHeaders(request, "http"), ...upgrade],
+      headers: [...headers, ...upgrade],
       setHost: false,
       agent: false,
     });

@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { type NetworkInterfaceInfo, networkInterfaces } from "node:os";
 import { errorText, Mutex } from "../../../../util/index.ts";
 import { clusterErrors } from "../../contract/index.ts";
 import { CommandError, run } from "./command.ts";
@@ -97,7 +98,8 @@ export class Firewall {
 
   async #install(networks: readonly LeaseNetwork[]): Promise<void> {
     try {
-      await this.#apply("iptables", rulesV4(this.#chain, networks));
+      const neighbours = onLinkNetworks(networkInterfaces());
+      await this.#apply("iptables", rulesV4(this.#chain, networks, neighbours));
       if (hasIpv6()) await this.#apply("ip6tables", rulesV6(this.#chain));
     } catch (error) {
       throw clusterErrors.firewall(errorText(error), { cause: error });
@@ -145,14 +147,25 @@ async function removeEngineLeftovers(bridge: string): Promise<void> {
   for (const rule of rules) await run("iptables", ["-w", "10", "-D", ...rule]).catch(() => {});
 }
 
-export function rulesV4(chain: string, networks: readonly LeaseNetwork[]): string {
+/**
+ * Networks on the host's own links: machines there often trust each other, also where their addresses are public. Those
+ * of leases are among the private ranges anyway.
+ */
+export function onLinkNetworks(interfaces: NodeJS.Dict<NetworkInterfaceInfo[]>): string[] {
+  const all = Object.values(interfaces).flatMap((each) => each ?? []);
+  const links = all.filter(({ family, internal, cidr }) => family === "IPv4" && !internal && cidr !== null);
+  return [...new Set(links.flatMap(({ cidr }) => cidr ?? []))].sort();
+}
+
+/** `neighbours` are closed as the ranges that are never open. */
+export function rulesV4(chain: string, networks: readonly LeaseNetwork[], neighbours: readonly string[] = []): string {
   return restoreText(chain, [
     "-m conntrack --ctstate RELATED,ESTABLISHED -j RETURN",
     "-p udp --dport 53 -m addrtype --dst-type LOCAL --limit-iface-in -j RETURN",
     "-p tcp --dport 53 -m addrtype --dst-type LOCAL --limit-iface-in -j RETURN",
     "-m addrtype --dst-type LOCAL -j DROP",
     ...networks.map((network) => `-i ${network.bridge} -d ${network.subnet} -j RETURN`),
-    ...FORBIDDEN.map((range) => `-d ${range} -j DROP`),
+    ...[...FORBIDDEN, ...neighbours].map((range) => `-d ${range} -j DROP`),
   ]);
 }
 

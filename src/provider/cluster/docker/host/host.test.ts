@@ -4,7 +4,7 @@ import { leaseNamespace } from "../../contract/names.ts";
 import { discoverEngine, remedy } from "../api/discover.ts";
 import { LABEL, leaseOfLabels, Naming } from "../labels.ts";
 import { parseSocketTable } from "../replica/readiness.ts";
-import { rulesV4 } from "./firewall.ts";
+import { onLinkNetworks, rulesV4 } from "./firewall.ts";
 import { redirectRules } from "./netns.ts";
 
 describe("firewall rules", () => {
@@ -23,6 +23,22 @@ describe("firewall rules", () => {
     ];
     expect(order).toEqual([...order].sort((a, b) => a - b));
     expect(order).not.toContain(-1);
+  });
+
+  it("close the networks on the host's own links, whatever their addresses", () => {
+    const base = { address: "", netmask: "", mac: "", internal: false };
+    const found = onLinkNetworks({
+      lo: [{ ...base, family: "IPv4", internal: true, cidr: "127.0.0.1/8" }],
+      eth0: [
+        { ...base, family: "IPv4", cidr: "203.0.113.9/24" },
+        { ...base, family: "IPv6", scopeid: 0, cidr: "2001:db8::9/64" },
+      ],
+      eth1: [{ ...base, family: "IPv4", cidr: "198.51.100.4/26" }],
+    });
+    expect(found).toEqual(["198.51.100.4/26", "203.0.113.9/24"]);
+    const closed = rulesV4("SVC-x", [{ bridge: "sx1", subnet: "10.89.3.0/24" }], found).split("\n");
+    const place = (text: string) => closed.findIndex((rule) => rule.includes(text));
+    expect(place("-d 203.0.113.9/24 -j DROP")).toBeGreaterThan(place("10.89.3.0/24 -j RETURN"));
   });
 
   it("cover private, shared, link-local and multicast ranges", () => {
