@@ -25,6 +25,12 @@ const PARTS = {
       SETTLEMENT_SEED: seed,
     },
   },
+  /** A million things that people do, over all modules, with faults, restarts and exports in between. */
+  whole: {
+    project: "simulation",
+    files: ["src/app/whole.sim.test.ts"],
+    env: { WHOLE_SIM_OPERATIONS: 1_000_000, WHOLE_SIM_SEED: seed },
+  },
   /** A node killed 500 times under load; every block is executed again from genesis, and its hash compared. */
   kills: {
     project: "e2e",

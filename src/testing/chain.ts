@@ -91,7 +91,6 @@ export function testChain(options: TestChainOptions = {}): TestChain {
 
 /** A chain in memory; `testChain` makes one. */
 export class TestChain {
-  readonly app: SvcApplication;
   readonly chainId = CHAIN_ID;
   readonly keys: ReadonlyMap<string, TestKey>;
   /** What was reported: failed block items, programming errors. */
@@ -103,18 +102,23 @@ export class TestChain {
   /** Events of the last block's begin and end. */
   blockEvents: TxResult["events"] = [];
   readonly #tolerant: boolean;
+  readonly #open: () => SvcApplication;
+  #app: SvcApplication;
   #height = 0n;
 
   constructor(options: TestChainOptions) {
     const { modules, minGasPrices = "", maxBlockGas = -1n, tolerateProblems = false } = options;
     this.#tolerant = tolerateProblems;
-    this.app = createApp({
-      database: memoryDatabase(),
-      set: modules === undefined ? standardModules() : moduleSet(modules),
-      minGasPrices: parseDecCoins(minGasPrices),
-      checkInvariants: true,
-      report: (problem) => this.problems.push(problem),
-    });
+    const database = memoryDatabase();
+    this.#open = () =>
+      createApp({
+        database,
+        set: modules === undefined ? standardModules() : moduleSet(modules),
+        minGasPrices: parseDecCoins(minGasPrices),
+        checkInvariants: true,
+        report: (problem) => this.problems.push(problem),
+      });
+    this.#app = this.#open();
     const names = options.accounts ?? ["alice", "bob", "carol", "dave"];
     this.keys = new Map(names.map((name) => [name, testKey(name)]));
     const appState = { ...quiet(this.app.modules), bank: bankState([...this.keys.values()], options.coins) };
@@ -131,6 +135,15 @@ export class TestChain {
     });
     this.voters.begin(validators);
     this.nextBlock();
+  }
+
+  get app(): SvcApplication {
+    return this.#app;
+  }
+
+  /** Opens the application again on what it wrote, as a node does that starts again. */
+  restart(): void {
+    this.#app = this.#open();
   }
 
   /** Height of the last block. */

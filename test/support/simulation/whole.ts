@@ -1,0 +1,194 @@
+import type { DescMethod, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
+import type { Misbehavior, TxResult } from "../../../src/abci/index.ts";
+import { standardModules } from "../../../src/app/index.ts";
+import { consensusAddress } from "../../../src/crypto/index.ts";
+import { consensusKey, type TestChain, type TestKey, testChain } from "../../../src/testing/index.ts";
+import { NATIVE_DENOM, toHex } from "../../../src/util/index.ts";
+import { isObject, type JsonObject, toJson } from "../../../src/wire/index.ts";
+import { type MarketSimWorld, marketOperations } from "./market.ts";
+import { pickOperation, type SimAction, type SimOperation, type SimRandom, simRandom } from "./operation.ts";
+import { type StakeSimWorld, stakeOperations } from "./stake.ts";
+
+/** What operations of all modules see together. */
+type WholeWorld = MarketSimWorld & StakeSimWorld;
+
+/** Everything that people do on the chain. */
+export const wholeOperations: readonly SimOperation<WholeWorld>[] = [...marketOperations, ...stakeOperations];
+
+const names = (letter: string, count: number) => Array.from({ length: count }, (_, i) => `${letter}${i}`);
+const OPERATORS = names("o", 5);
+const TENANTS = names("t", 60);
+const PROVIDERS = names("p", 30);
+const HOLDERS = names("h", 60);
+const MESSAGES_A_BLOCK = 400;
+/** Most transactions are of one message, so that most are not undone by another one. */
+const MESSAGES_A_TX = [1, 1, 1, 1, 2, 4] as const;
+const BLOCKS_BETWEEN_IMPORTS = 400;
+
+export interface WholeRequest {
+  readonly seed: number;
+  /** Messages in all; the last block may bring some more. */
+  readonly operations: number;
+}
+
+/** What came of a run. */
+export interface WholeRun {
+  readonly chain: TestChain;
+  readonly operations: number;
+  /** Times that `operation: codespace/code` came out, and that each type of event stood in the ends of blocks. */
+  readonly outcomes: ReadonlyMap<string, number>;
+}
+
+/**
+ * Random things that people do, faults of validators, restarts and exports, on a chain with random parameters. All
+ * invariants are checked behind every block.
+ */
+export function simulateWhole({ seed, operations }: WholeRequest): WholeRun {
+  const random = simRandom(seed);
+  const chain = wholeChain(random);
+  const world = worldOf(chain, random);
+  const outcomes = new Map<string, number>();
+  let done = 0;
+  for (let block = 1; done < operations; block++) {
+    const planned = plan(world, Math.min(1 + random.int(MESSAGES_A_BLOCK), operations));
+    if (random.int(6) === 0) toggleAbsence(chain, random);
+    const misbehavior = random.int(60) === 0 ? [doubleSign(chain, random)] : [];
+    const results = chain.block(
+      planned.map(({ from, messages, fee }) => chain.sign(messages, { from, fee })),
+      misbehavior,
+    );
+    count(outcomes, chain, { planned, results });
+    done += planned.reduce((sum, { messages }) => sum + messages.length, 0);
+    if (random.int(50) === 0) chain.restart();
+    if (block % BLOCKS_BETWEEN_IMPORTS === 0) chain.exportTwice();
+  }
+  return { chain, operations: done, outcomes };
+}
+
+interface PlannedTx {
+  readonly from: TestKey;
+  readonly operations: string[];
+  readonly messages: SimAction["message"][];
+  readonly fee: readonly { readonly denom: string; readonly amount: bigint }[];
+}
+
+/** Up to `count` messages, in transactions of their signers. */
+function plan(world: WholeWorld, count: number): PlannedTx[] {
+  const { random } = world;
+  const keys = new Map(world.holders.map((key) => [key.address, key]));
+  const planned = new Map<string, PlannedTx>();
+  for (let i = 0; i < count; i++) {
+    const operation = pickOperation(wholeOperations, random);
+    const action = operation?.build(world);
+    const from = keys.get(action?.signer ?? "");
+    if (operation === undefined || action === undefined || from === undefined) continue;
+    const fee = [{ denom: NATIVE_DENOM, amount: BigInt(1 + random.int(5000)) }];
+    const tx = planned.get(action.signer) ?? { from, operations: [], messages: [], fee };
+    if (tx.messages.length >= random.pick(MESSAGES_A_TX)) continue;
+    tx.operations.push(operation.name);
+    tx.messages.push(action.message);
+    planned.set(action.signer, tx);
+  }
+  return [...planned.values()];
+}
+
+function count(
+  outcomes: Map<string, number>,
+  chain: TestChain,
+  { planned, results }: { readonly planned: readonly PlannedTx[]; readonly results: readonly TxResult[] },
+): void {
+  const add = (key: string) => outcomes.set(key, (outcomes.get(key) ?? 0) + 1);
+  planned.forEach(({ operations }, i) => {
+    const { codespace, code } = results[i] ?? { codespace: "", code: -1 };
+    for (const name of operations) add(`${name}: ${code === 0 ? "done" : `${codespace}/${code}`}`);
+  });
+  for (const { type } of chain.blockEvents) add(type);
+}
+
+function worldOf(chain: TestChain, random: SimRandom): WholeWorld {
+  const keys = (list: readonly string[]) => list.map((name) => chain.key(name));
+  const addresses = (list: readonly string[]) => keys(list).map(({ address }) => address);
+  return {
+    random,
+    tenants: addresses(TENANTS),
+    providers: addresses(PROVIDERS),
+    operators: keys(OPERATORS),
+    holders: [...chain.keys.values()],
+    height: () => chain.height,
+    query: rememberingQuery(chain),
+  };
+}
+
+/** Queries of the chain; what was asked since the last block is not asked again. */
+function rememberingQuery(chain: TestChain): WholeWorld["query"] {
+  let height = 0n;
+  const answers = new Map<string, unknown>();
+  return <M extends DescMethod>(method: M, request: MessageInitShape<M["input"]>): MessageShape<M["output"]> => {
+    if (height !== chain.height) answers.clear();
+    height = chain.height;
+    const asked = JSON.stringify(request, (_, value) => (typeof value === "bigint" ? `${value}n` : value));
+    const key = `${method.parent.typeName}/${method.name} ${asked}`;
+    if (!answers.has(key)) answers.set(key, chain.query(method, request));
+    return answers.get(key) as MessageShape<M["output"]>;
+  };
+}
+
+/** The modules' own genesis with other parameters. */
+function withParams(changes: Readonly<Record<string, JsonObject>>): Record<string, JsonObject> {
+  const changed = Object.entries(changes).map(([name, change]): [string, JsonObject] => {
+    const module = standardModules().modules.find((each) => each.name === name);
+    const state = module === undefined ? {} : toJson(module.genesis.schema, module.genesis.defaults());
+    if (!isObject(state) || !isObject(state.params)) throw new Error(`${name} has no parameters`);
+    return [name, { ...state, params: { ...state.params, ...change } }];
+  });
+  return Object.fromEntries(changed);
+}
+
+/** Periods are short and limits near, each one of a few values. */
+function wholeChain(random: SimRandom): TestChain {
+  const pick = <T>(...values: readonly [T, ...T[]]): T => random.pick(values);
+  return testChain({
+    accounts: [...OPERATORS, ...TENANTS, ...PROVIDERS, ...HOLDERS],
+    genesis: withParams({
+      deployment: {
+        min_deposits: [{ denom: NATIVE_DENOM, amount: pick("1", "40") }],
+        min_start_blocks: pick("1", "2", "5"),
+        retention_blocks: pick("5", "15", "60"),
+        max_prune_records: pick(2, 3, 50),
+      },
+      escrow: { max_endblock_records: pick(2, 5, 100), low_balance_blocks: pick("3", "6") },
+      market: { order_max_bids: pick(1, 3, 20), order_max_open_blocks: pick("5", "12", "100") },
+      staking: {
+        unbonding_time: pick("30s", "60s", "600s"),
+        max_validators: pick(2, 3, 5),
+        max_entries: pick(1, 2, 7),
+        historical_entries: 0,
+        bond_denom: NATIVE_DENOM,
+      },
+      slashing: {
+        signed_blocks_window: pick("5", "10", "40"),
+        min_signed_per_window: pick("0.5", "0.05", "0.999"),
+        downtime_jail_duration: pick("1s", "30s"),
+        slash_fraction_double_sign: pick("0.333333333333333333", "1", "0.05"),
+        slash_fraction_downtime: pick("0.0123456789", "0", "0.5"),
+      },
+    }),
+  });
+}
+
+function toggleAbsence(chain: TestChain, random: SimRandom): void {
+  const id = toHex(consensusKey(random.pick(OPERATORS) ?? ""));
+  if (!chain.voters.absent.delete(id)) chain.voters.absent.add(id);
+}
+
+function doubleSign(chain: TestChain, random: SimRandom): Misbehavior {
+  const address = consensusAddress(consensusKey(random.pick(OPERATORS) ?? ""));
+  const height = chain.height - BigInt(random.int(5));
+  return {
+    kind: "duplicateVote",
+    validator: { address, power: BigInt(1 + random.int(500)) },
+    height: height < 1n ? 1n : height,
+    time: chain.time,
+    totalVotingPower: 1_000n,
+  };
+}
