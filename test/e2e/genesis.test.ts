@@ -101,7 +101,7 @@ describe("a chain made by hand", { timeout: 120_000 }, () => {
     );
     expect(JSON.parse(locked.out)).toMatchObject({ code: 0 });
     const address = (await type("keys show locked -a")).out.trim();
-    const { account } = JSON.parse((await type(`query auth account ${address} -o json`)).out);
+    const account = JSON.parse((await type(`query auth account ${address} -o json`)).out);
     expect(account.base_vesting_account).toMatchObject({
       delegated_vesting: [{ denom: "utoken", amount: "900000" }],
       delegated_free: [{ denom: "utoken", amount: "50000" }],
