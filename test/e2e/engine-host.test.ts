@@ -224,8 +224,84 @@ describe.skipIf(missing !== undefined)("engine driver on the host", () => {
       expect((await eventsOf(id)).map((event) => event.reason)).toContain("OOMKilled");
     });
 
+    it("hold the writable layer, image volumes and inodes by the file system's own size", async () => {
+      const image = "localhost/svc-sized-volume:latest";
+      const made = (await engine.podman("create", engine.image)).trim();
+      await engine.podman("commit", "--quiet", "--change", "VOLUME /declared", made, image);
+      await engine.podman("rm", made);
+      await open();
+      const service = scriptService(image, "sleep 1000");
+      const resources = {
+        ...service.resources,
+        storage: [{ name: "default", size: { val: String(16 * MEBIBYTE) } }],
+      };
+      const { id } = await deploy([{ ...service, resources }]);
+      await untilOk(driver, id);
+      const full = await sh(id, "web", "dd if=/dev/zero of=/big bs=1M count=40; rm /big");
+      expect(full.stderr).toMatch(/No space left/);
+      expect((await sh(id, "web", "dd if=/dev/zero of=/big bs=1M count=15; rm /big")).code).toBe(0);
+      const declared = await sh(id, "web", "dd if=/dev/zero of=/declared/big bs=1M count=40; rm /declared/big");
+      expect(declared.stderr).toMatch(/No space left/);
+      const files = "i=0; while [ $i -lt 3000 ] && touch /f$i 2>/dev/null; do i=$((i+1)); done; echo $i";
+      const count = Number((await sh(id, "web", files)).stdout);
+      expect(count).toBeGreaterThan(500);
+      expect(count).toBeLessThan(1100);
+      // With no inode left it cannot be mounted again: the replica starts afresh.
+      const [name = ""] = await containers("{{.Names}}");
+      await engine.podman("kill", name);
+      await untilHealth(driver, id, (health) => health.services[0]?.available === 0, "the end");
+      await untilOk(driver, id);
+      expect((await sh(id, "web", "ls /f1")).code).not.toBe(0);
+      await driver.teardown(id);
+      expect(execFileSync("losetup", ["-a"], { encoding: "utf8" })).not.toContain(engine.folder);
+    });
+
+    it("leave no file of the host's disk to write to, and no name of the host in it", async () => {
+      await open();
+      const { id } = await deploy([scriptService(engine.image, "sleep 1000")]);
+      await untilOk(driver, id);
+      for (const path of ["/etc/hosts", "/etc/hostname", "/etc/resolv.conf", "/run/.containerenv"]) {
+        expect([path, (await sh(id, "web", `echo x >> ${path}`)).code]).not.toEqual([path, 0]);
+      }
+      const writable = (await sh(id, "web", "grep -E ' (ext4|xfs|btrfs) rw' /proc/mounts")).stdout;
+      expect(writable).toBe("");
+      expect((await sh(id, "web", "cat /etc/hosts")).stdout.trim()).not.toMatch(/^(?!127|::1)/m);
+      // It finds itself, by the names of the service and of the replica.
+      const address = (await sh(id, "web", "hostname -i")).stdout.trim();
+      expect(address).toMatch(/^10\./);
+      expect((await sh(id, "web", "nslookup web-0")).stdout).toContain(address);
+    });
+
+    it("run an init process that takes over orphans", async () => {
+      await open();
+      const { id } = await deploy([scriptService(engine.image, "(sleep 0.1 &) ; sleep 1000")]);
+      await untilOk(driver, id);
+      expect((await sh(id, "web", "cat /proc/1/comm")).stdout).toMatch(/init|catatonit/);
+      expect((await sh(id, "web", "sleep 0.3; cat /proc/[0-9]*/stat | grep -c ' Z '")).stdout.trim()).toBe("0");
+    });
+
+    it("hold exactly what a volume was ordered with", async () => {
+      await open();
+      const service = scriptService(engine.image, "sleep 1000");
+      const volume = {
+        name: "data",
+        size: { val: String(64 * MEBIBYTE) },
+        attributes: [{ key: "persistent", value: "true" }],
+      };
+      const { id } = await deploy([
+        {
+          ...service,
+          resources: { ...service.resources, storage: [...service.resources.storage, volume] },
+          params: { storage: [{ name: "data", mount: "/data", readOnly: false }] },
+        },
+      ]);
+      await untilOk(driver, id);
+      expect((await sh(id, "web", "dd if=/dev/zero of=/data/x bs=1M count=64; rm /data/x")).code).toBe(0);
+      expect((await sh(id, "web", "dd if=/dev/zero of=/data/x bs=1M count=70; rm /data/x")).stderr).toMatch(/No space/);
+    });
+
     it("take a container away that outgrew its ephemeral storage, and start afresh", async () => {
-      await open({ timing: { layerCheck: 300 } });
+      await open({ volumeSizeEnforcement: "none", timing: { layerCheck: 300 } });
       const service = scriptService(engine.image, "[ -e /marker ] && exit 9; sleep 1000");
       const resources = { ...service.resources, storage: [{ name: "default", size: { val: String(MEBIBYTE) } }] };
       const { id } = await deploy([{ ...service, resources }]);
@@ -245,7 +321,7 @@ describe.skipIf(missing !== undefined)("engine driver on the host", () => {
       const made = (await engine.podman("create", engine.image)).trim();
       await engine.podman("commit", "--quiet", "--change", "VOLUME /declared", made, image);
       await engine.podman("rm", made);
-      await open({ timing: { layerCheck: 300 } });
+      await open({ volumeSizeEnforcement: "none", timing: { layerCheck: 300 } });
       const service = scriptService(image, "sleep 1000");
       const resources = { ...service.resources, storage: [{ name: "default", size: { val: String(MEBIBYTE) } }] };
       const { id } = await deploy([{ ...service, resources }]);

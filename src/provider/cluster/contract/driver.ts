@@ -70,6 +70,9 @@ export interface LogLine {
   /** Replica name, for example `web-0`. */
   readonly name: string;
   readonly message: string;
+  /** When it was written, RFC 3339 in UTC. */
+  readonly time: string;
+  readonly stream: "stdout" | "stderr";
 }
 
 export interface StreamOptions {
@@ -78,6 +81,14 @@ export interface StreamOptions {
   /** Lines from the end, -1 for all. */
   readonly tail: number;
   readonly signal: AbortSignal;
+}
+
+/** Which lines of the log are wanted. */
+export interface LogOptions extends StreamOptions {
+  /** Only lines from this time on, milliseconds since the epoch. */
+  readonly since?: number | undefined;
+  /** Lines of the run before the last start of each replica, as far as the cluster still has them; never with `follow`. */
+  readonly previous?: boolean | undefined;
 }
 
 export interface ExecRequest {
@@ -131,9 +142,15 @@ export interface ClusterDriver {
   adopt(): Promise<readonly AdoptedLease[]>;
   /** Health and replicas; `unknown` when the cluster cannot be asked. */
   status(id: LeaseKey): Promise<LeaseHealth>;
-  logs(id: LeaseKey, options: StreamOptions): AsyncIterable<LogLine>;
+  /** Lines as the reader takes them, merged by time: what is not taken is not read. Ends with the signal. */
+  logs(id: LeaseKey, options: LogOptions): AsyncIterable<LogLine>;
   events(id: LeaseKey, options: StreamOptions): AsyncIterable<ClusterEvent>;
   exec(id: LeaseKey, request: ExecRequest): Promise<ExecSession>;
+  /**
+   * Starts the replicas of a service again, one after the other, with what they were deployed with. Resolves when the
+   * cluster has taken the order.
+   */
+  restart(id: LeaseKey, service: string): Promise<void>;
   /** Stops watching; workloads keep running. */
   close(): Promise<void>;
   /** Removes everything that this provider ever made on the cluster, data included. */

@@ -7,7 +7,7 @@ export const MIN_MEMORY = 6n << 20n;
 /** What the machine can do, for the refusal of specs that can never run. */
 export interface Abilities {
   readonly allowLocalImages: boolean;
-  /** Why sized volumes cannot be had, or undefined. */
+  /** Why volumes and layers of a given size cannot be had, or undefined. */
   readonly noVolumes: string | undefined;
 }
 
@@ -15,11 +15,12 @@ export interface Abilities {
 export function checkSpec(spec: LeaseSpec, { allowLocalImages, noVolumes }: Abilities): void {
   checkServices(spec, (service, refuse) => {
     checkImage(service, allowLocalImages);
+    if (noVolumes !== undefined) throw refuse(noVolumes);
     const gpus = BigInt(service.resources.gpu.units.val);
     if (gpus > 0n) throw refuse("GPUs are not available on a single host engine");
     checkMemory(service, MIN_MEMORY, refuse);
     checkNoLeasedIps(service, refuse);
     checkPorts(spec, service, refuse);
-    checkVolumes(service, refuse, noVolumes);
+    checkVolumes(service, refuse);
   });
 }

@@ -6,6 +6,7 @@ import type { EngineApi } from "./api/api.ts";
 import type { EngineHealth } from "./api/health.ts";
 import type { Images } from "./api/images.ts";
 import type { Firewall } from "./host/firewall.ts";
+import type { HostData } from "./host/hide.ts";
 import type { Volumes } from "./host/volumes.ts";
 import type { Journal } from "./journal.ts";
 import type { Naming } from "./labels.ts";
@@ -24,6 +25,8 @@ export interface DriverContext {
   readonly health: EngineHealth;
   /** Limits how many containers are made or started at once. */
   readonly starts: Semaphore;
+  /** What tenants must not read of the host. */
+  readonly host: HostData;
   readonly log: Logger;
   /** The addresses of ready replicas of a lease may have changed. */
   readonly moved: (id: LeaseKey) => void;
@@ -45,7 +48,7 @@ export function recordEvent(context: DriverContext, spec: LeaseSpec, input: Even
   context.events.add(namespace, {
     type: input.type,
     reason: input.reason,
-    note: input.note,
+    note: context.host.hide(input.note),
     object: { kind: pod ? "Pod" : "Deployment", namespace, name: input.replica ?? (input.service || spec.group.name) },
     service: input.service,
     time: new Date().toISOString(),

@@ -14,6 +14,7 @@ import {
   type LeaseHealth,
   type LeaseSpec,
   type LogLine,
+  type LogOptions,
   leaseNamespace,
   type StreamOptions,
 } from "../contract/index.ts";
@@ -27,12 +28,13 @@ import { checkSpec, MIN_MEMORY } from "./check.ts";
 import type { DriverContext } from "./context.ts";
 import { hostCapacity } from "./host/capacity.ts";
 import { Firewall } from "./host/firewall.ts";
+import { HostData } from "./host/hide.ts";
+import { removeSeccomp } from "./host/seccomp.ts";
 import { Volumes } from "./host/volumes.ts";
 import { Journal } from "./journal.ts";
 import { LABEL, leaseOfLabels, Naming } from "./labels.ts";
 import { Lease } from "./lease/lease.ts";
 import { type DockerOptions, settingsOf } from "./options.ts";
-import { planService } from "./replica/plan.ts";
 import { openExec } from "./streams/exec.ts";
 import { followLogs, pastLogs } from "./streams/log-stream.ts";
 import { EngineWatch } from "./watch.ts";
@@ -68,6 +70,7 @@ export async function openDockerDriver(options: DockerOptions): Promise<DockerDr
     volumes: new Volumes(join(stateDir, "volumes"), settings.volumeSizeEnforcement),
     images: new Images(api, settings),
     health: new EngineHealth(log),
+    host: new HostData([stateDir, settings.socket.replace(/^unix:\/\//, "")]),
     starts: new Semaphore(settings.limits.parallelStarts),
   });
   await driver.start();
@@ -114,35 +117,35 @@ class Driver implements DockerDriver {
     await this.#watch.start();
     const { timing } = this.#context.settings;
     this.#every(FIREWALL_REFRESH_MS, () => this.#context.firewall.refresh());
-    this.#every(timing.layerCheck, () => this.#checkLayers());
+    // Where layers have no size of their own, what outgrows its limit is found by looking.
+    if (this.#context.settings.volumeSizeEnforcement === "none")
+      this.#every(timing.layerCheck, () => this.#checkLayers());
   }
 
   version(): Promise<Readonly<Record<string, string>>> {
-    return answer(async () => {
+    return this.#answer(async () => {
       const version = await this.#context.api.version();
       return { engine: engineKind(version), version: version.Version, api: version.ApiVersion };
     });
   }
 
   capacity(): Promise<ClusterCapacity> {
-    return answer(async () => ({ nodes: [await hostCapacity(this.#context)], storage: [] }));
+    return this.#answer(async () => ({ nodes: [await hostCapacity(this.#context)], storage: [] }));
   }
 
   check(spec: LeaseSpec): Promise<void> {
-    return answer(async () => {
+    return this.#answer(async () => {
       const { settings, volumes } = this.#context;
-      const sized = spec.group.services.some((service) => planService(service).volumes.length > 0);
-      const noVolumes = sized ? await volumes.unavailable() : undefined;
-      checkSpec(spec, { allowLocalImages: settings.allowLocalImages, noVolumes });
+      checkSpec(spec, { allowLocalImages: settings.allowLocalImages, noVolumes: await volumes.unavailable() });
     });
   }
 
   deploy(spec: LeaseSpec): Promise<void> {
-    return answer(() => this.#deploys.run(() => this.#deploy(spec)));
+    return this.#answer(() => this.#deploys.run(() => this.#deploy(spec)));
   }
 
   teardown(id: LeaseKey): Promise<void> {
-    return answer(async () => {
+    return this.#answer(async () => {
       await this.#context.api.ping();
       const namespace = leaseNamespace(id);
       const lease = this.#leases.get(namespace);
@@ -153,7 +156,7 @@ class Driver implements DockerDriver {
   }
 
   adopt(): Promise<readonly AdoptedLease[]> {
-    return answer(async () => {
+    return this.#answer(async () => {
       const found = new Map<string, AdoptedLease>();
       const { api, naming } = this.#context;
       const home = { [LABEL.home]: naming.prefix };
@@ -174,12 +177,12 @@ class Driver implements DockerDriver {
     return { health: "unknown", services: [] };
   }
 
-  async *logs(id: LeaseKey, options: StreamOptions): AsyncIterable<LogLine> {
+  async *logs(id: LeaseKey, options: LogOptions): AsyncIterable<LogLine> {
     const lease = this.#known(id);
     try {
       yield* options.follow ? followLogs(this.#context, lease, options) : pastLogs(this.#context, lease, options);
     } catch (error) {
-      throw publicError(error);
+      throw this.#public(error);
     }
   }
 
@@ -189,7 +192,14 @@ class Driver implements DockerDriver {
   }
 
   exec(id: LeaseKey, request: ExecRequest): Promise<ExecSession> {
-    return answer(() => openExec(this.#context, this.#known(id), request));
+    return this.#answer(() => openExec(this.#context, this.#known(id), request));
+  }
+
+  restart(id: LeaseKey, service: string): Promise<void> {
+    return this.#answer(async () => {
+      await this.#context.api.ping();
+      this.#known(id).restart(service);
+    });
   }
 
   async close(): Promise<void> {
@@ -203,18 +213,19 @@ class Driver implements DockerDriver {
     const namespaces = [...this.#leases.values()].map((lease) => this.teardown(lease.spec.id));
     await Promise.all(namespaces);
     await this.#removeObjects();
-    await answer(() => this.#context.volumes.removeAll());
+    await this.#answer(() => this.#context.volumes.removeAll());
+    removeSeccomp(this.#context.settings.stateDir);
   }
 
   async suspend(): Promise<void> {
     await this.close();
     await this.#removeObjects();
-    await answer(() => this.#context.volumes.unmountAll());
+    await this.#answer(() => this.#context.volumes.unmountAll());
   }
 
   /** Containers, networks and rules of any lease. */
   #removeObjects(): Promise<void> {
-    return answer(async () => {
+    return this.#answer(async () => {
       const { api, naming, firewall } = this.#context;
       const home = { [LABEL.home]: naming.prefix };
       for (const { id } of await api.listContainers(home)) await api.remove(id).catch(ignoreNotFound);
@@ -223,12 +234,14 @@ class Driver implements DockerDriver {
     });
   }
 
-  /** Without its engine a host runs nothing; without rules nothing keeps tenants off it. */
+  /** Without its engine a host runs nothing; without rules and sizes nothing keeps tenants off it and its disk. */
   async obstacle(): Promise<string | undefined> {
     try {
       await this.#context.api.ping();
       await this.#context.firewall.probe();
-      return undefined;
+      // Every container needs a layer of its size, not only those with volumes.
+      const noSizes = await this.#context.volumes.unavailable();
+      return noSizes === undefined ? undefined : `${noSizes}; or accept unlimited ones: --cluster-volume-sizes none`;
     } catch (error) {
       const hint = error instanceof SvcError && error.hint !== undefined ? `; ${error.hint}` : "";
       return `${errorText(error)}${hint}`;
@@ -269,6 +282,7 @@ class Driver implements DockerDriver {
   async #connected(): Promise<void> {
     const { api, naming, firewall, log } = this.#context;
     try {
+      this.#context.host.add((await api.info()).root);
       const networks = await api.listNetworks({ [LABEL.home]: naming.prefix });
       const known = networks.flatMap((network) => {
         const namespace = network.labels[LABEL.namespace];
@@ -304,6 +318,18 @@ class Driver implements DockerDriver {
     this.#timers.push(timer);
   }
 
+  async #answer<T>(call: () => Promise<T>): Promise<T> {
+    try {
+      return await call();
+    } catch (error) {
+      throw this.#public(error);
+    }
+  }
+
+  #public(error: unknown): unknown {
+    return publicError(error, (text) => this.#context.host.hide(text));
+  }
+
   #known(id: LeaseKey): Lease {
     const lease = this.#leases.get(leaseNamespace(id));
     if (lease === undefined) throw clusterErrors.unknownLease(formatLeaseId(id));
@@ -323,12 +349,4 @@ function noteLease(found: Map<string, AdoptedLease>, labels: Readonly<Record<str
 function adoptedLease(spec: LeaseSpec): AdoptedLease {
   const { id, version, generation } = spec;
   return { id, version, generation, spec };
-}
-
-async function answer<T>(call: () => Promise<T>): Promise<T> {
-  try {
-    return await call();
-  } catch (error) {
-    throw publicError(error);
-  }
 }

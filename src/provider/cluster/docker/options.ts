@@ -27,6 +27,8 @@ export interface DockerOptions {
   /** Kept for the host: cpu in thousandths of a core, the others in bytes. */
   readonly reserve?: { readonly cpu?: bigint; readonly memory?: bigint; readonly storage?: bigint };
   readonly volumeSizeEnforcement?: VolumeSizeEnforcement;
+  /** Name of the engine's runtime for tenants' containers, for example `runsc` for gVisor; the engine's own otherwise. */
+  readonly runtime?: string;
   readonly log?: Logger;
   readonly timing?: Partial<DockerTiming>;
   readonly limits?: Partial<DockerLimits>;
@@ -72,6 +74,7 @@ export interface DockerSettings {
   readonly publicHostname: string;
   readonly reserve: { readonly cpu: bigint; readonly memory: bigint; readonly storage: bigint };
   readonly volumeSizeEnforcement: VolumeSizeEnforcement;
+  readonly runtime: string | undefined;
   readonly log: Logger;
   readonly timing: DockerTiming;
   readonly limits: DockerLimits;
@@ -118,6 +121,7 @@ export function settingsOf(options: DockerOptions): DockerSettings {
     publicHostname: options.publicHostname ?? "",
     reserve: { ...DEFAULT_RESERVE, ...options.reserve },
     volumeSizeEnforcement: options.volumeSizeEnforcement ?? "loop",
+    runtime: options.runtime,
     log: options.log ?? silentLogger,
     timing: { ...DEFAULT_TIMING, ...options.timing },
     limits: { ...DEFAULT_LIMITS, ...options.limits },

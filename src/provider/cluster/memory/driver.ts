@@ -16,6 +16,7 @@ import {
   type LeaseHealth,
   type LeaseSpec,
   type LogLine,
+  type LogOptions,
   leaseNamespace,
   type NodeCapacity,
   type PortCarrier,
@@ -210,10 +211,11 @@ class MemoryDriver implements ClusterDriver {
     return this.#cluster.reachable ? lease.status() : { ...lease.status(), health: "unknown" };
   }
 
-  async *logs(id: LeaseKey, options: StreamOptions): AsyncIterable<LogLine> {
+  async *logs(id: LeaseKey, options: LogOptions): AsyncIterable<LogLine> {
     const lease = this.#known(id);
     const wanted = (line: LogLine) =>
-      options.services.length === 0 || options.services.some((name) => line.name.replace(/-\d+$/, "") === name);
+      (options.services.length === 0 || options.services.some((name) => line.name.replace(/-\d+$/, "") === name)) &&
+      Date.parse(line.time) >= (options.since ?? 0);
     const queue = new LineQueue<LogLine>();
     const listener = (line: LogLine | undefined) => {
       if (line === undefined) queue.end();
@@ -223,7 +225,8 @@ class MemoryDriver implements ClusterDriver {
     lease.listeners.add(listener);
     options.signal.addEventListener("abort", end, { once: true });
     try {
-      yield* lastLines(lease.lines.filter(wanted), options.tail);
+      const lines = options.previous === true ? lease.previousLines() : lease.lines;
+      yield* lastLines(lines.filter(wanted), options.tail);
       if (options.follow && !options.signal.aborted) yield* queue;
     } finally {
       lease.listeners.delete(listener);
@@ -247,6 +250,11 @@ class MemoryDriver implements ClusterDriver {
       throw clusterErrors.noReplica(replicaName(request.service, request.replica));
     }
     return memoryExec(request);
+  }
+
+  async restart(id: LeaseKey, service: string): Promise<void> {
+    this.#reach();
+    this.#known(id).restart(service);
   }
 
   async close(): Promise<void> {}

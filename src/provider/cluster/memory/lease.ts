@@ -30,7 +30,12 @@ export class MemoryLease {
   readonly #errors = new Map<string, string>();
   #replicas: MemoryReplica[] = [];
   #work: Promise<void> = Promise.resolve();
+<<<<<<< HEAD
   #written: { readonly line: LogLine; readonly replica: () => MemoryReplica }[] = [];
+=======
+  #written: { readonly line: LogLine; readonly run: number; readonly replica: () => MemoryReplica }[] = [];
+  #turn = 0;
+>>>>>>> 478ab78 (Limit what tenants can write, and hide the host from them)
   spec: LeaseSpec;
   /** Closed; `deploy` starts it again. */
   suspended = false;
@@ -59,6 +64,19 @@ export class MemoryLease {
   /** What the current replicas have written. */
   get lines(): LogLine[] {
     return this.#written.filter((entry) => this.#replicas.includes(entry.replica())).map((entry) => entry.line);
+  }
+
+  /** What they wrote in the run before the last start. */
+  previousLines(): LogLine[] {
+    const before = this.#written.filter(({ replica, run }) => run === replica().runs - 1);
+    return before.filter(({ replica }) => this.#replicas.includes(replica())).map(({ line }) => line);
+  }
+
+  /** Starts the replicas of a service again, one after the other. */
+  restart(service: string): void {
+    this.#work = this.#work.then(async () => {
+      for (const replica of this.#replicas.filter((entry) => entry.service.name === service)) await replica.restart();
+    });
   }
 
   replica(service: string, index: number): MemoryReplica | undefined {
@@ -125,8 +143,13 @@ export class MemoryLease {
     const name = `${service.name}-${index}`;
     const callbacks = {
       event: (...event: EventText) => this.#event(service.name, name, event),
+<<<<<<< HEAD
       log: (message: string) => this.#line({ name, message }, () => replica),
       moved: () => void this.#changed(),
+=======
+      log: (stream: LogLine["stream"], message: string) =>
+        this.#line({ name, message, time: new Date().toISOString(), stream }, () => replica),
+>>>>>>> 478ab78 (Limit what tenants can write, and hide the host from them)
     };
     const options = { config: JSON.stringify(service), policy: this.#setting.policy, callbacks };
     const replica: MemoryReplica = new MemoryReplica(service, index, options);
@@ -154,7 +177,7 @@ export class MemoryLease {
   }
 
   #line(line: LogLine, replica: () => MemoryReplica): void {
-    this.#written.push({ line, replica });
+    this.#written.push({ line, replica, run: replica().runs });
     for (const listener of this.listeners) listener(line);
   }
 

@@ -5,7 +5,7 @@ import { runProgram } from "./shell.ts";
 
 export interface ReplicaCallbacks {
   readonly event: (type: "Normal" | "Warning", reason: string, note: string) => void;
-  readonly log: (line: string) => void;
+  readonly log: (stream: "stdout" | "stderr", line: string) => void;
   /** It began or ceased to be ready. */
   readonly moved: () => void;
 }
@@ -25,6 +25,8 @@ export class MemoryReplica {
   #failures = 0;
   #removed = false;
   ready = false;
+  /** Starts so far. */
+  runs = 0;
   restarts = 0;
   error: string | undefined;
 
@@ -50,6 +52,7 @@ export class MemoryReplica {
   async start(): Promise<void> {
     if (this.#removed) return;
     this.#abort = new AbortController();
+    this.runs++;
     this.#callbacks.event("Normal", "Started", `${this.name} started`);
     if (this.service.command === null) await this.#serve();
     else void this.#script([...this.service.command, ...(this.service.args ?? [])]);
@@ -65,6 +68,15 @@ export class MemoryReplica {
   /** Ends the program as a crash would. */
   crash(exitCode: number): void {
     if (this.ready) this.#exited(exitCode);
+  }
+
+  /** Ends the program and starts it, as its tenant asked. */
+  async restart(): Promise<void> {
+    if (!this.ready) return;
+    this.#callbacks.event("Normal", "Restarting", `${this.name} is started again on request`);
+    this.#halt();
+    this.restarts++;
+    await this.start();
   }
 
   remove(): void {
@@ -86,8 +98,8 @@ export class MemoryReplica {
   async #script(command: readonly string[]): Promise<void> {
     const env = new Map((this.service.env ?? []).map((entry) => entry.split("=", 2) as [string, string]));
     const { signal } = this.#abort;
-    const write = (_stream: string, text: string) => {
-      for (const line of text.replace(/\n$/, "").split("\n")) this.#callbacks.log(line);
+    const write = (stream: "stdout" | "stderr", text: string) => {
+      for (const line of text.replace(/\n$/, "").split("\n")) this.#callbacks.log(stream, line);
     };
     const code = await runProgram(command, { write, input: noInput(), env, signal });
     if (!signal.aborted) this.#exited(code);

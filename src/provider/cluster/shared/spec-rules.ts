@@ -44,7 +44,7 @@ export function checkPorts({ ports }: LeaseSpec, service: ManifestService, refus
 const LEAST_VOLUME = 1n << 20n;
 
 /** Volumes have a mount and a size. `unavailable` says why a size is not available here, or is undefined. */
-export function checkVolumes(service: ManifestService, refuse: Refuse, unavailable?: string): void {
+export function checkVolumes(service: ManifestService, refuse: Refuse): void {
   const mounts = service.params?.storage ?? [];
   for (const storage of service.resources.storage) {
     const mount = mounts.find(({ name }) => name === storage.name)?.mount;
@@ -58,6 +58,5 @@ export function checkVolumes(service: ManifestService, refuse: Refuse, unavailab
     }
     if (isRam(storage)) continue;
     if (BigInt(storage.size.val) < LEAST_VOLUME) throw refuse(`volume "${storage.name}" is smaller than 1Mi`);
-    if (unavailable !== undefined) throw refuse(`volume "${storage.name}": ${unavailable}`);
   }
 }

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { type ConformanceCase, collect, execute, stream, untilOk, withDriver } from "./harness.ts";
+import type { LeaseHealth } from "../driver.ts";
+import { type ConformanceCase, collect, execute, stream, untilHealth, untilOk, withDriver } from "./harness.ts";
 import { sampleService, sampleSpec, scriptService } from "./samples.ts";
 
 /** What tenants see and do inside their workloads. */
@@ -29,12 +30,45 @@ export const streamCases: readonly ConformanceCase[] = [
         }
         assert.deepEqual(seen, ["one", "two", "three", "four"]);
         const tail = await collect(driver.logs(spec.id, stream({ services: ["web"], tail: 2 })));
-        assert.deepEqual(tail, [
-          { name: "web-0", message: "three" },
-          { name: "web-0", message: "four" },
-        ]);
+        assert.deepEqual(
+          tail.map(({ name, message, stream: from }) => [name, message, from]),
+          [
+            ["web-0", "three", "stdout"],
+            ["web-0", "four", "stdout"],
+          ],
+        );
+        const [three, four] = tail.map(({ time }) => Date.parse(time));
+        assert.ok(three !== undefined && four !== undefined && four > three);
+        const late = await collect(driver.logs(spec.id, { ...stream({ services: ["web"] }), since: four }));
+        assert.deepEqual(
+          late.map(({ message }) => message),
+          ["four"],
+        );
         const names = new Set((await collect(driver.logs(spec.id, stream()))).map((line) => line.name));
         assert.deepEqual([...names].sort(), ["web-0", "zed-0"]);
+      }),
+  },
+  {
+    name: "a service is started again when its tenant asks, and the log of the run before stays to be read",
+    run: (harness) =>
+      withDriver(harness, async (driver, leases) => {
+        const spec = sampleSpec([scriptService(harness.image, "echo begun; sleep 1000", { count: 2 })]);
+        leases.push(spec.id);
+        await driver.deploy(spec);
+        await untilOk(driver, spec.id);
+        const previous = { ...stream({ services: ["web"] }), previous: true };
+        assert.deepEqual(await collect(driver.logs(spec.id, previous)), []);
+        await driver.restart(spec.id, "web");
+        const restarted = (health: LeaseHealth) =>
+          health.health === "ok" &&
+          health.services.every(({ replicas }) => replicas.every((each) => each.restarts === 1));
+        await untilHealth(driver, spec.id, restarted, "one restart of each replica");
+        const before = await collect(driver.logs(spec.id, previous));
+        assert.deepEqual(before.map(({ name, message }) => `${name} ${message}`).sort(), [
+          "web-0 begun",
+          "web-1 begun",
+        ]);
+        assert.equal((await collect(driver.logs(spec.id, { ...previous, tail: 0 }))).length, 0);
       }),
   },
   {

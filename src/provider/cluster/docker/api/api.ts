@@ -26,6 +26,8 @@ export interface ContainerState {
   /** Of the image's own health check; empty if it has none. */
   readonly health: string;
   readonly layerBytes?: number;
+  /** Host folder of the writable layer; undefined where the engine has none. */
+  readonly upper: string | undefined;
   /** Host folders of the volumes that the image declares by itself. */
   readonly imageVolumes: readonly string[];
 }
@@ -138,12 +140,31 @@ export class EngineApi {
       timestamps: true,
       ...(query.tail >= 0 ? { tail: query.tail } : {}),
       ...(query.since === undefined ? {} : { since: query.since }),
-      ...(query.signal === undefined ? {} : { abortSignal: query.signal }),
+      follow: query.follow,
     };
-    const container = this.#streams.getContainer(id);
-    if (query.follow) return asReadable(await guard(container.logs({ ...options, follow: true })));
+    return this.#openLogs(id, options, query.signal);
+  }
+
+  /**
+   * The library reads logs that are not followed whole into memory, so the call is made below it. What comes is looked at
+   * once: Podman answers with an error in JSON and status 200 where the log goes while it is about to be read.
+   */
+  async #openLogs(id: string, options: object, signal: AbortSignal | undefined): Promise<Readable> {
+    const { modem } = this.#streams;
+    const call = new Promise<unknown>((resolve, reject) => {
+      const request = {
+        path: `/containers/${encodeURIComponent(id)}/logs?`,
+        method: "GET",
+        isStream: true,
+        statusCodes: { 200: true, 404: "no such container", 500: "server error" },
+        options,
+        ...(signal === undefined ? {} : { abortSignal: signal }),
+      };
+      modem.dial(request, (error: unknown, stream: unknown) => (error ? reject(error) : resolve(stream)));
+    });
+    const stream = asReadable((await guard(call)) as NodeJS.ReadableStream);
     const { Readable } = await import("node:stream");
-    return Readable.from([logOutput(await guard(container.logs({ ...options, follow: false })))]);
+    return Readable.from(checkedLog(stream), { objectMode: true, highWaterMark: 1 });
   }
 
   async listNetworks(labels: Labels): Promise<NetworkState[]> {
@@ -167,6 +188,12 @@ export class EngineApi {
   /** Id of an image on the engine; rejects with `notFound` where it is not there. */
   async imageId(reference: string): Promise<string> {
     return (await guard(this.#calls.getImage(reference).inspect())).Id;
+  }
+
+  /** The words with which an image's program starts. */
+  async imageProgram(reference: string): Promise<readonly string[]> {
+    const { Config: config } = await guard(this.#calls.getImage(reference).inspect());
+    return [config?.Entrypoint ?? [], config?.Cmd ?? []].flat();
   }
 
   /** Progress lines of a pull; failures come as lines with `error`. */
@@ -226,14 +253,24 @@ async function guard<T>(call: Promise<T>): Promise<T> {
   }
 }
 
-/**
- * The log's bytes. Podman answers with an error in JSON and status 200 where the log goes while it is about to be read.
- */
-function logOutput(output: unknown): Buffer {
-  if (Buffer.isBuffer(output)) return output;
-  const text = JSON.stringify(output) ?? "nothing";
-  const kind = /no such|not found/i.test(text) ? "notFound" : "refused";
-  throw new EngineFailure(kind, `the container engine sent no log: ${text.slice(0, 300)}`);
+/** First bytes of frames: output of the program. */
+const FRAME_STARTS: ReadonlySet<number | undefined> = new Set([0, 1, 2]);
+/** More than an engine says about an error. */
+const MAX_FAILURE = 4_096;
+
+/** The log's bytes as they are; what is no frame is the engine's word for why there is no log. */
+async function* checkedLog(stream: Readable): AsyncGenerator<Buffer> {
+  let failure = "";
+  let isFirst = true;
+  for await (const chunk of stream) {
+    if (failure !== "" || (isFirst && !FRAME_STARTS.has(chunk[0]))) failure += String(chunk);
+    else yield chunk;
+    isFirst = false;
+    if (failure.length > MAX_FAILURE) break;
+  }
+  if (failure === "") return;
+  const kind = /no such|not found/i.test(failure) ? "notFound" : "refused";
+  throw new EngineFailure(kind, `the container engine sent no log: ${failure.slice(0, 300)}`);
 }
 
 function ignoreStatus(status: number): (error: unknown) => void {
@@ -266,8 +303,16 @@ function containerState(info: Docker.ContainerInspectInfo & { SizeRw?: number })
     ports: publishedPorts(info.NetworkSettings.Ports),
     health: state.Health?.Status ?? "",
     imageVolumes: (info.Mounts ?? []).flatMap(({ Type, Source }) => (Type === "volume" ? [Source] : [])),
+    upper: upperFolder(info.GraphDriver),
     ...(info.SizeRw === undefined ? {} : { layerBytes: info.SizeRw }),
   };
+}
+
+/** The library's types describe the graph driver of long ago. */
+function upperFolder(graph: { readonly Data?: object | null } | undefined): string | undefined {
+  const data = graph?.Data;
+  if (data === undefined || data === null || !("UpperDir" in data)) return undefined;
+  return typeof data.UpperDir === "string" && data.UpperDir !== "" ? data.UpperDir : undefined;
 }
 
 function publishedPorts(ports: Docker.ContainerInspectInfo["NetworkSettings"]["Ports"] | null): Map<string, number> {

@@ -6,11 +6,14 @@ export type FailureKind = "unreachable" | "notFound" | "refused";
 /** A failed engine call: `unreachable` proves nothing about workloads, `notFound` that the object is not there. */
 export class EngineFailure extends Error {
   readonly kind: FailureKind;
+  /** The engine's words at full length. */
+  readonly detail: string;
 
   constructor(kind: FailureKind, message: string, cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause });
     this.name = "EngineFailure";
     this.kind = kind;
+    this.detail = cause === undefined ? message : errorText(cause);
   }
 
   /** The same for callers outside the driver. */
@@ -42,9 +45,10 @@ export function ignoreNotFound(error: unknown): void {
   if (!isNotFound(error)) throw error;
 }
 
-/** Errors for callers outside the driver. */
-export function publicError(error: unknown): unknown {
-  return error instanceof EngineFailure ? error.toSvcError() : error;
+/** Errors for callers outside the driver, without what `hide` takes out. */
+export function publicError(error: unknown, hide: (text: string) => string): unknown {
+  if (error instanceof EngineFailure) return new EngineFailure(error.kind, hide(error.message), error).toSvcError();
+  return error;
 }
 
 function statusOf(error: unknown): number | undefined {
@@ -52,8 +56,14 @@ function statusOf(error: unknown): number | undefined {
   return typeof error.statusCode === "number" ? error.statusCode : undefined;
 }
 
+const MAX_TEXT = 1_000;
+
 /** Drops the client library's `(HTTP code 500) server error -` and keeps one bounded line. */
-function cleanText(text: string): string {
-  const line = text.replace(/^\(HTTP code \d+\)[^-]*-\s*/, "").replaceAll(/\s+/g, " ");
-  return line.trim().slice(0, 500);
+function cleanText(raw: string): string {
+  const text = raw
+    .replace(/^\(HTTP code \d+\)[^-]*-\s*/, "")
+    .replaceAll(/\s+/g, " ")
+    .trim();
+  // The cause stands at the end.
+  return text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT / 4)} ... ${text.slice((-MAX_TEXT * 3) / 4)}`;
 }

@@ -1,11 +1,12 @@
-import { append } from "../../../../util/index.ts";
-import type { EngineApi } from "./api.ts";
-import { FrameReader } from "./frames.ts";
+import { StringDecoder } from "node:string_decoder";
+import type { EngineApi, LogQuery } from "./api.ts";
+import { type Frame, FrameReader } from "./frames.ts";
 
-/** A line with the time the engine gave it, seconds since the epoch. */
+/** A line with the time the engine gave it, seconds since the epoch, and the stream it was written to. */
 export interface TimedLine {
   readonly time: number;
   readonly text: string;
+  readonly stream: Frame["stream"];
 }
 
 /** Longer lines are delivered in pieces, so that one program cannot fill the memory. */
@@ -14,48 +15,95 @@ const MAX_LINE = 64 << 10;
 /** Turns frames into lines. A program's two streams are separate: half a line of one does not mix with the other. */
 export class LineReader {
   readonly #frames = new FrameReader();
-  readonly #partial = { stdout: "", stderr: "" };
+  readonly #halves = { stdout: new HalfLine("stdout"), stderr: new HalfLine("stderr") };
 
   push(chunk: Buffer): TimedLine[] {
-    const lines: TimedLine[] = [];
-    for (const { stream, data } of this.#frames.push(chunk)) {
-      const parts = (this.#partial[stream] + data.toString("utf8")).split("\n");
-      this.#partial[stream] = parts.pop() ?? "";
-      if (this.#partial[stream].length > MAX_LINE) {
-        parts.push(this.#partial[stream]);
-        this.#partial[stream] = "";
-      }
-      append(lines, parts.map(timedLine));
-    }
-    return lines;
+    return this.#frames.push(chunk).flatMap(({ stream, data }) => this.#halves[stream].push(data));
   }
 
   /** What was left without a line end. */
   end(): TimedLine[] {
-    return [this.#partial.stdout, this.#partial.stderr].filter((text) => text !== "").map(timedLine);
+    return [...this.#halves.stdout.end(), ...this.#halves.stderr.end()];
   }
 }
 
-function timedLine(text: string): TimedLine {
-  const match = /^(\d{4}-\d\d-\d\dT\S+) ?(.*)$/s.exec(text.replace(/\r$/, ""));
-  const time = match?.[1] === undefined ? Number.NaN : Date.parse(match[1]) / 1000;
-  return Number.isNaN(time) ? { time: 0, text } : { time, text: match?.[2] ?? "" };
+/** One stream of a program, as far as its last line is not complete. */
+class HalfLine {
+  readonly #stream: Frame["stream"];
+  readonly #decoder = new StringDecoder("utf8");
+  #text = "";
+  /** A piece of this line was delivered already: the next one begins without a time. */
+  #cut = false;
+  #time = 0;
+
+  constructor(stream: Frame["stream"]) {
+    this.#stream = stream;
+  }
+
+  push(data: Buffer): TimedLine[] {
+    const parts = (this.#text + this.#decoder.write(data)).split("\n");
+    this.#text = parts.pop() ?? "";
+    const lines = parts.flatMap((part) => this.#pieces(part, true));
+    if (this.#text.length <= MAX_LINE) return lines;
+    const open = this.#text;
+    this.#text = "";
+    return [...lines, ...this.#pieces(open, false)];
+  }
+
+  end(): TimedLine[] {
+    return this.#text === "" ? [] : this.#pieces(this.#text, true);
+  }
+
+  #pieces(part: string, ends: boolean): TimedLine[] {
+    const line = this.#line(part);
+    this.#cut = !ends;
+    const count = Math.max(1, Math.ceil(line.text.length / MAX_LINE));
+    return Array.from({ length: count }, (_, index) => ({
+      ...line,
+      text: line.text.slice(index * MAX_LINE, (index + 1) * MAX_LINE),
+    }));
+  }
+
+  #line(part: string): TimedLine {
+    const raw = part.replace(/\r$/, "");
+    const stream = this.#stream;
+    const match = this.#cut ? null : /^(\d{4}-\d\d-\d\dT\S+) ?(.*)$/s.exec(raw);
+    const time = match?.[1] === undefined ? Number.NaN : Date.parse(match[1]) / 1000;
+    if (Number.isNaN(time)) return { time: this.#time, text: raw, stream };
+    this.#time = time;
+    return { time, text: match?.[2] ?? "", stream };
+  }
 }
 
-/** The lines that a container has written so far; `tail` from the end, -1 for all. */
-export async function readLines(api: EngineApi, id: string, tail: number): Promise<TimedLine[]> {
+/**
+ * Lines of a container as they are taken: nothing is read from the engine ahead of the reader but what fits into the
+ * buffers of the connection. The connection ends with the reader.
+ */
+export async function* readLines(
+  api: EngineApi,
+  id: string,
+  query: LogQuery & { readonly signal: AbortSignal },
+): AsyncGenerator<TimedLine> {
+  const end = new AbortController();
   const reader = new LineReader();
-  const lines: TimedLine[] = [];
-  for await (const chunk of await api.logs(id, { follow: false, tail })) append(lines, reader.push(chunk));
-  append(lines, reader.end());
-  return lines;
+  try {
+    const stream = await api.logs(id, { ...query, signal: AbortSignal.any([query.signal, end.signal]) });
+    for await (const chunk of stream) yield* reader.push(chunk);
+    yield* reader.end();
+  } finally {
+    end.abort();
+  }
 }
 
 /** Last output of a container on one bounded line. */
 export async function plainLogTail(api: EngineApi, id: string, tail: number): Promise<string> {
-  const lines = await readLines(api, id, tail);
-  return lines
-    .map((line) => line.text)
-    .join(" | ")
-    .slice(-500);
+  let words = "";
+  const query = { follow: false, tail, signal: AbortSignal.timeout(TAIL_TIMEOUT_MS) };
+  for await (const { text } of readLines(api, id, query)) {
+    words = (words === "" ? text : `${words} | ${text}`).slice(-MAX_WORDS);
+  }
+  return words;
 }
+
+const MAX_WORDS = 500;
+const TAIL_TIMEOUT_MS = 10_000;

@@ -1,18 +1,24 @@
 import { existsSync } from "node:fs";
-import { chmod, mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { chmod, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { errorText, Mutex } from "../../../../util/index.ts";
 import { clusterErrors } from "../../contract/index.ts";
 import type { VolumeSizeEnforcement } from "../options.ts";
 import type { VolumePlan } from "../replica/plan.ts";
 import { run } from "./command.ts";
+import { imageLayout } from "./image-layout.ts";
+
+/** A file system that holds what a program may lose: nobody replays its journal. */
+export interface ImageKind {
+  readonly journal: boolean;
+}
 
 /** One replica's copy of a volume. */
 export interface VolumeKey {
   readonly namespace: string;
   /** For example `db-0`; volumes that do not persist carry the generation too. */
   readonly replica: string;
-  readonly volume: VolumePlan;
+  readonly volume: Pick<VolumePlan, "name" | "size" | "persistent">;
 }
 
 /**
@@ -43,13 +49,26 @@ export class Volumes {
     return this.#mutex.run(async () => {
       const mount = this.#path(key, "mnt");
       await mkdir(mount, { recursive: true, mode: 0o700 });
-      if (this.#enforcement === "loop") await this.#mountImage(this.#path(key, "img"), mount, key.volume.size);
+      if (this.#enforcement === "loop") await this.#mountImage(key, mount);
       const data = join(mount, "data");
       const made = await mkdir(data, { recursive: true });
       // Programs run under user ids of their image's choice; the folder is the tenant's alone.
       if (made !== undefined) await chmod(data, 0o777);
       return data;
     });
+  }
+
+  /** A small file beside the volumes, for programs to read; it goes with the replica of that name. */
+  async writeFile(namespace: string, name: string, text: string): Promise<string> {
+    const path = join(this.#root, namespace, name);
+    await mkdir(join(this.#root, namespace), { recursive: true, mode: 0o700 });
+    await writeFile(path, text, { mode: 0o644 });
+    return path;
+  }
+
+  /** Unmounts and deletes one volume, where there is one. */
+  discard(key: VolumeKey): Promise<void> {
+    return this.#remove(key.namespace, (name) => name.startsWith(`${key.replica}.${key.volume.name}.`));
   }
 
   /** Unmounts and deletes all volumes of a lease. */
@@ -96,9 +115,10 @@ export class Volumes {
     return join(this.#root, key.namespace, name);
   }
 
-  async #mountImage(image: string, mount: string, size: bigint): Promise<void> {
+  async #mountImage(key: VolumeKey, mount: string): Promise<void> {
     if (await isMounted(mount)) return;
-    if (!existsSync(image)) await makeImage(image, size);
+    const image = this.#path(key, "img");
+    if (!existsSync(image)) await makeImage(image, key.volume.size, { journal: key.volume.persistent });
     await run("mount", ["-t", "ext4", "-o", "loop,nodev,nosuid,noatime,discard", image, mount]);
   }
 
@@ -121,7 +141,7 @@ export class Volumes {
     const image = join(folder, "probe.img");
     try {
       await mkdir(folder, { recursive: true, mode: 0o700 });
-      await makeImage(image, 1n << 20n);
+      await makeImage(image, 1n << 20n, { journal: true });
       const mount = join(folder, "mnt");
       await mkdir(mount, { recursive: true });
       await run("mount", ["-t", "ext4", "-o", "loop,nodev,nosuid", image, mount]);
@@ -136,12 +156,13 @@ export class Volumes {
 }
 
 /** Writes the image under another name first, so that a crash never leaves a half-made file system in place. */
-async function makeImage(image: string, size: bigint): Promise<void> {
+async function makeImage(image: string, size: bigint, kind: ImageKind): Promise<void> {
   const draft = `${image}.new`;
+  const { bytes, options } = imageLayout(size, kind);
   const file = await open(draft, "w", 0o600);
-  await file.truncate(Number(size));
+  await file.truncate(Number(bytes));
   await file.close();
-  await run("mkfs.ext4", ["-q", "-F", "-m", "0", draft]);
+  await run("mkfs.ext4", ["-q", "-F", ...options, draft]);
   await rename(draft, image);
 }
 

@@ -13,7 +13,7 @@ import { NodePorts } from "./node-ports.ts";
 import { accountKill, applyRedirects, evict, removeContainer } from "./operations.ts";
 import { reconcileService } from "./service-pass.ts";
 import { LeaseState } from "./state.ts";
-import { leaseHealth, readyPort } from "./status.ts";
+import { leaseHealth, readyPort, withoutHost } from "./status.ts";
 
 const RETRY_MS = { first: 500, max: 15_000 };
 /** Looks at the socket tables: soon after a start, then seldom. */
@@ -75,6 +75,12 @@ export class Lease {
     await this.#closed;
   }
 
+  /** Stops the replicas of a service, one when the one before is ready again; the passes start them. */
+  restart(service: string): void {
+    this.state.restarts.add(service, this.state.units);
+    this.poke();
+  }
+
   /** Runs a pass soon; pokes during a pass make one more. */
   poke(): void {
     if (this.#stopped) return;
@@ -103,7 +109,11 @@ export class Lease {
   }
 
   status(): LeaseHealth {
-    return leaseHealth(this.state, this.#seen && this.#context.health.reachable);
+    const { health, services } = leaseHealth(this.state, this.#seen && this.#context.health.reachable);
+    return {
+      health,
+      services: services.map((service) => withoutHost(service, (text) => this.#context.host.hide(text))),
+    };
   }
 
   backends(service: string, port: number): string[] {

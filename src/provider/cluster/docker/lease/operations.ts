@@ -1,12 +1,11 @@
 import { errorText } from "../../../../util/index.ts";
-import { replicaName } from "../../contract/index.ts";
+import { clusterErrors, replicaName } from "../../contract/index.ts";
 import { EngineFailure, ignoreNotFound, isNotFound, isUnreachable } from "../api/failure.ts";
 import { plainLogTail } from "../api/logs.ts";
 import { redirectPorts } from "../host/netns.ts";
-import { LABEL } from "../labels.ts";
-import { containerOptions } from "../replica/container.ts";
 import type { Observed } from "../replica/observe.ts";
 import type { ServicePlan } from "../replica/plan.ts";
+import { isLayerFull, layerFault, makeContainer } from "../replica/prepare.ts";
 import { handlesTerm } from "../replica/readiness.ts";
 import { explainExit, formatBytes, KILL_EXIT, killedText, type ReplicaHistory } from "../replica/replica.ts";
 import type { LeaseImages } from "./images.ts";
@@ -22,24 +21,12 @@ export interface Target {
 
 /** Makes and starts a replica's container. Faults are counted and reported, not thrown, unless the engine is away. */
 export async function createReplica(state: LeaseState, images: LeaseImages, target: Target): Promise<void> {
-  const { context, spec } = state;
   const { plan, index } = target;
   const history = state.history(plan.name, index, target.config);
   if (Date.now() < history.nextStart) return;
   const replica = replicaName(plan.name, index);
   try {
-    const folders = await prepareVolumes(state, plan, index);
-    const input = {
-      spec,
-      plan,
-      index,
-      imageId: target.imageId,
-      config: target.config,
-      folders,
-      engine: context.health.kind,
-    };
-    const options = containerOptions(input, context.settings, context.naming);
-    const id = await context.starts.run(() => context.api.create(options));
+    const id = await makeContainer(state, target);
     state.event({
       type: "Normal",
       reason: "Created",
@@ -74,9 +61,11 @@ export async function startContainer(state: LeaseState, input: StartInput): Prom
     history.killed = false;
     const note = `${input.replica} started`;
     state.event({ type: "Normal", reason: "Started", note, service: input.service, replica: input.replica });
-    await applyRedirects(state, id, input.plan);
+    await afterStart(state, input);
   } catch (error) {
     if (isUnreachable(error)) throw error;
+    // A full layer cannot be mounted again: the replica starts afresh.
+    if (isLayerFull(error)) return renewLayer(state, input);
     startFailed(state, input, error);
     // If another program has taken a published port meanwhile, a new container gets a new port.
     if (/address already in use|port is already allocated/i.test(errorText(error))) {
@@ -85,10 +74,34 @@ export async function startContainer(state: LeaseState, input: StartInput): Prom
   }
 }
 
+/** What the engine cannot be told beforehand. */
+async function afterStart(state: LeaseState, input: StartInput): Promise<void> {
+  const { pid } = await state.context.api.inspect(input.id);
+  const fault = await layerFault(state, pid, input.plan);
+  if (fault !== undefined) {
+    await state.context.api.remove(input.id).catch(ignoreNotFound);
+    throw clusterErrors.refused(fault);
+  }
+  await redirect(state, pid, input.plan);
+}
+
+async function renewLayer(state: LeaseState, input: StartInput): Promise<void> {
+  const { replica, service, history } = input;
+  history.error = `${replica} had filled its ephemeral storage of ${formatBytes(input.plan.layerLimit)} and starts afresh`;
+  history.countFailure(Date.now());
+  state.event({ type: "Warning", reason: "Evicted", note: history.error, service, replica });
+  await state.context.api.remove(input.id).catch(ignoreNotFound);
+}
+
 export async function applyRedirects(state: LeaseState, id: string, plan: ServicePlan): Promise<void> {
   if (plan.redirects.length === 0 || state.network === undefined) return;
   const { pid } = await state.context.api.inspect(id);
-  if (pid > 0) await redirectPorts(pid, plan.redirects, state.network.gateway);
+  await redirect(state, pid, plan);
+}
+
+async function redirect(state: LeaseState, pid: number, plan: ServicePlan): Promise<void> {
+  if (plan.redirects.length === 0 || state.network === undefined || pid <= 0) return;
+  await redirectPorts(pid, plan.redirects, state.network.gateway);
 }
 
 interface FailedStart {
@@ -188,24 +201,4 @@ export async function evict(state: LeaseState, unit: Observed, used: bigint, lim
   history.countFailure(Date.now());
   state.event({ type: "Warning", reason: "Evicted", note: history.error, service: unit.service, replica });
   await removeContainer(state, unit);
-}
-
-async function prepareVolumes(state: LeaseState, plan: ServicePlan, index: number): Promise<Map<string, string>> {
-  const folders = new Map<string, string>();
-  const replica = replicaName(plan.name, index);
-  for (const volume of plan.volumes) {
-    const owner = volume.persistent ? replica : `${replica}-g${state.spec.generation}`;
-    const key = { namespace: state.namespace, replica: owner, volume };
-    folders.set(volume.name, await state.context.volumes.ensure(key));
-  }
-  return folders;
-}
-
-/** Whether the volumes of a stopped container are mounted again: after a restart of the host they are not. */
-export async function remountVolumes(state: LeaseState, plan: ServicePlan, unit: Observed): Promise<void> {
-  const replica = replicaName(unit.service, unit.index);
-  for (const volume of plan.volumes) {
-    const owner = volume.persistent ? replica : `${replica}-g${unit.labels[LABEL.generation] ?? ""}`;
-    await state.context.volumes.ensure({ namespace: state.namespace, replica: owner, volume });
-  }
 }

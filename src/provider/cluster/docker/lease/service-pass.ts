@@ -2,12 +2,12 @@ import { smallest } from "../../../../util/index.ts";
 import { replicaName } from "../../contract/index.ts";
 import type { Observed } from "../replica/observe.ts";
 import { configHash, type ServicePlan } from "../replica/plan.ts";
+import { remountVolumes } from "../replica/prepare.ts";
 import type { LeaseImages } from "./images.ts";
 import {
   abandonRollout,
   accountExit,
   createReplica,
-  remountVolumes,
   removeContainer,
   startContainer,
   stopContainer,
@@ -45,8 +45,20 @@ export async function reconcileService(state: LeaseState, images: LeaseImages, p
     }
     return changed;
   });
+  const restarted = state.restarts.next(units, (unit) => state.historyOf(unit).ready);
+  if (restarted !== undefined) steps.push(restart(state, restarted));
   const changed = (await Promise.all([...steps, ...removals])).some((result) => result !== false);
   return { changed, ...wake(state, images, plan, units, config) };
+}
+
+/** The next pass finds it stopped by the driver itself, and starts it without a pause. */
+async function restart(state: LeaseState, unit: Observed): Promise<boolean> {
+  const replica = replicaName(unit.service, unit.index);
+  const note = `${replica} is started again on request`;
+  state.event({ type: "Normal", reason: "Restarting", note, service: unit.service, replica });
+  state.historyOf(unit).requested = true;
+  await stopContainer(state, unit);
+  return true;
 }
 
 function slotOf(state: LeaseState, units: readonly Observed[], index: number, config: string | undefined): Slot {
@@ -98,7 +110,8 @@ async function keepRunning(input: StepInput, unit: Observed): Promise<boolean> {
   const { state, plan } = input;
   const history = state.historyOf(unit);
   if (unit.running || (!history.stopped && Date.now() < history.nextStart)) return false;
-  if (unit.status !== "created" && !history.stopped) history.restarts++;
+  if (unit.status !== "created" && (!history.stopped || history.requested)) history.restarts++;
+  history.requested = false;
   await remountVolumes(state, plan, unit);
   const replica = replicaName(unit.service, unit.index);
   await startContainer(state, { id: unit.id, replica, service: unit.service, history, plan });

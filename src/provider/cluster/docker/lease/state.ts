@@ -5,6 +5,7 @@ import { type DriverContext, type EventInput, recordEvent } from "../context.ts"
 import type { LeaseRecord } from "../journal.ts";
 import type { Observed } from "../replica/observe.ts";
 import { ReplicaHistory } from "../replica/replica.ts";
+import { Restarts } from "./restarts.ts";
 
 /** Everything known about one lease: the durable record, the last observation, and what happened in this process. */
 export class LeaseState {
@@ -17,6 +18,7 @@ export class LeaseState {
   readonly errors = new Map<string, string>();
   /** Ids of containers that are being removed. */
   readonly leaving = new Set<string>();
+  readonly restarts = new Restarts();
   readonly #histories = new Map<string, ReplicaHistory>();
   readonly #writes = new Mutex();
   #record: LeaseRecord;

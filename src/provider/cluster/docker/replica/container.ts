@@ -18,6 +18,12 @@ export interface ContainerInput {
   readonly folders: ReadonlyMap<string, string>;
   /** `podman` or `docker`: they name their log files differently. */
   readonly engine: string;
+  /** Host files that stand in for those that engines make on the host's disk, by path in the container. */
+  readonly files: ReadonlyMap<string, string>;
+  /** Value of the engine's option `seccomp`. */
+  readonly seccomp: string;
+  /** Whether the engine puts a process in front that takes over orphans. */
+  readonly init: boolean;
 }
 
 /** Body of the engine's create call: limits, capabilities, network, mounts and labels of one replica. */
@@ -46,7 +52,7 @@ export function containerOptions(
     },
     ExposedPorts: Object.fromEntries(plan.published.map((port) => [portKey(port), {}])),
     HostConfig: hostConfig(input, settings, network),
-    NetworkingConfig: { EndpointsConfig: { [network]: { Aliases: [plan.name] } } },
+    NetworkingConfig: { EndpointsConfig: { [network]: { Aliases: [plan.name, replica] } } },
   };
 }
 
@@ -74,21 +80,33 @@ function hostConfig(
     ],
     CapDrop: ["ALL"],
     CapAdd: CAPABILITIES,
-    SecurityOpt: ["no-new-privileges"],
+    SecurityOpt: ["no-new-privileges", `seccomp=${input.seccomp}`],
+    ...(input.init ? { Init: true } : {}),
+    ...(settings.runtime === undefined ? {} : { Runtime: settings.runtime }),
     Privileged: false,
     // The driver restarts with back-off; engines restart at once and for ever.
     RestartPolicy: { Name: "no" },
     Tmpfs: Object.fromEntries(plan.tmpfs.map((volume) => [volume.mount, `size=${volume.size},nosuid,nodev`])),
-    Binds: plan.volumes.map((volume) => {
-      const folder = folders.get(volume.name);
-      if (folder === undefined) throw new Error(`assertion failed: volume ${volume.name} was not prepared`);
-      return `${folder}:${volume.mount}:${volume.readOnly ? "ro" : "rw"}`;
-    }),
+    Binds: [...volumeBinds(plan, folders), ...fileBinds(plan, input.files)],
     LogConfig: {
       Type: input.engine === "podman" ? "k8s-file" : "json-file",
       Config: { "max-size": `${Math.ceil(limits.logBytes / 1000)}kb` },
     },
   };
+}
+
+function volumeBinds(plan: ServicePlan, folders: ReadonlyMap<string, string>): string[] {
+  return plan.volumes.map((volume) => {
+    const folder = folders.get(volume.name);
+    if (folder === undefined) throw new Error(`assertion failed: volume ${volume.name} was not prepared`);
+    return `${folder}:${volume.mount}:${volume.readOnly ? "ro" : "rw"}`;
+  });
+}
+
+/** A tenant's own volume at the same place goes first. */
+function fileBinds(plan: ServicePlan, files: ReadonlyMap<string, string>): string[] {
+  const taken = new Set([...plan.volumes, ...plan.tmpfs].map(({ mount }) => mount.replace(/\/+$/, "")));
+  return [...files].filter(([path]) => !taken.has(path)).map(([path, file]) => `${file}:${path}:ro`);
 }
 
 /** The lease's own variables, unless the tenant sets them. */

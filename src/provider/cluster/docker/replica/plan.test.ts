@@ -92,7 +92,16 @@ describe("container of a replica", () => {
     if (service === undefined) throw new Error("no service");
     const settings = settingsOf({ socket: "/none", stateDir: "/none", namePrefix: "svc-test" });
     const plan = planService(service);
-    const input = { spec, plan, index: 1, imageId: "sha256:1", config: "c", folders: new Map(), engine: "podman" };
+    const made = {
+      imageId: "sha256:1",
+      config: "c",
+      folders: new Map(),
+      engine: "podman",
+      seccomp: "/p.json",
+      init: true,
+    };
+    const files = new Map([["/etc/hosts", "/state/hosts"]]);
+    const input = { ...made, spec, plan, index: 1, files };
     const options = containerOptions(input, settings, new Naming("svc-test"));
     expect(options.name).toMatch(/^svc-test-[0-9a-v]{12}-web-1-g1$/);
     expect(options.Entrypoint).toEqual(["/app"]);
@@ -101,7 +110,9 @@ describe("container of a replica", () => {
     expect(options.HostConfig).toMatchObject({
       Privileged: false,
       CapDrop: ["ALL"],
-      SecurityOpt: ["no-new-privileges"],
+      SecurityOpt: ["no-new-privileges", "seccomp=/p.json"],
+      Init: true,
+      Binds: ["/state/hosts:/etc/hosts:ro"],
       RestartPolicy: { Name: "no" },
       PortBindings: { "80/tcp": [{ HostIp: "127.0.0.1", HostPort: "" }] },
     });
@@ -115,7 +126,7 @@ describe("specs that can never run", () => {
   it("are refused with the service and the reason", () => {
     const data = { name: "data", size: 20n * MI, mount: "/data" };
     expect(check(withVolumes(data))).not.toThrow();
-    expect(check(withVolumes(data), "no loop devices")).toThrow(/service "web": volume "data": no loop devices/);
+    expect(check(withVolumes(data), "no loop devices")).toThrow(/service "web": no loop devices/);
     expect(check(withVolumes({ ...data, mount: "data" }))).toThrow(/absolute path/);
     expect(check(withVolumes({ ...data, mount: "/a:/b" }))).toThrow(/absolute path/);
     expect(check(withVolumes({ ...data, size: 1n }))).toThrow(/smaller than 1Mi/);

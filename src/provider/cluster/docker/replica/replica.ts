@@ -19,6 +19,8 @@ export class ReplicaHistory {
   error: string | undefined;
   /** The driver stopped it itself; it may be started again at once. */
   stopped = false;
+  /** The tenant asked for its next start. */
+  requested = false;
   /** Somebody sent it a signal from outside the container. */
   killed = false;
   /** Time at which an end was put down to the memory limit without the engine's word for it. */

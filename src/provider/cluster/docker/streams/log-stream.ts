@@ -1,7 +1,7 @@
-import { type LogLine, replicaName, type StreamOptions } from "../../contract/index.ts";
+import { type LogLine, type LogOptions, replicaName } from "../../contract/index.ts";
 import { LineQueue } from "../../shared/index.ts";
 import { isNotFound } from "../api/failure.ts";
-import { LineReader, readLines, type TimedLine } from "../api/logs.ts";
+import { readLines, type TimedLine } from "../api/logs.ts";
 import type { DriverContext } from "../context.ts";
 import type { Lease } from "../lease/lease.ts";
 import type { Observed } from "../replica/observe.ts";
@@ -9,25 +9,88 @@ import type { Observed } from "../replica/observe.ts";
 /** Wait before a log stream that the engine cut off is opened again. */
 const REOPEN_MS = 1_000;
 
-/** What the replicas have written so far, merged by time. */
-export async function* pastLogs(context: DriverContext, lease: Lease, options: StreamOptions): AsyncIterable<LogLine> {
-  const units = chosen(lease, options);
-  const all = await Promise.all(
-    units.map(async (unit) => {
-      const lines = await readLines(context.api, unit.id, options.tail).catch(emptyIfGone);
-      return lines.map((line) => ({ ...line, name: replicaName(unit.service, unit.index) }));
-    }),
-  );
-  const merged = all.flat().sort((a, b) => a.time - b.time);
-  for (const { name, text } of merged) yield { name, message: text };
+/** What a look back at `previous` with `tail` may keep in memory, in characters. */
+const MAX_KEPT = 4 << 20;
+
+/** What the replicas have written so far, merged by time. Of each replica only the next line is in memory. */
+export async function* pastLogs(context: DriverContext, lease: Lease, options: LogOptions): AsyncIterable<LogLine> {
+  const sources = chosen(lease, options).map((unit) => ({
+    name: replicaName(unit.service, unit.index),
+    lines: pastLines(context, unit, options),
+  }));
+  try {
+    const heads = await Promise.all(
+      sources.map(async ({ name, lines }) => ({ name, lines, next: await lines.next() })),
+    );
+    for (;;) {
+      const open = heads.filter(({ next }) => next.done !== true);
+      const [first] = open.sort((a, b) => timeOf(a.next) - timeOf(b.next));
+      if (first === undefined || first.next.done === true || options.signal.aborted) return;
+      yield logLine(first.name, first.next.value);
+      first.next = await first.lines.next();
+    }
+  } finally {
+    await Promise.all(sources.map(({ lines }) => lines.return(undefined)));
+  }
+}
+
+function timeOf(next: IteratorResult<TimedLine, undefined>): number {
+  return next.done === true ? Number.POSITIVE_INFINITY : next.value.time;
+}
+
+function logLine(name: string, { text, time, stream }: TimedLine): LogLine {
+  return { name, message: text, time: new Date(time * 1000).toISOString(), stream };
+}
+
+/** A container that goes while its log is read has none. */
+async function* pastLines(
+  context: DriverContext,
+  unit: Observed,
+  options: LogOptions,
+): AsyncGenerator<TimedLine, undefined> {
+  const { tail, signal, since, previous = false } = options;
+  // A container that was started again goes on in the same log: what stands before the start is of the run before.
+  const until = previous ? unit.startedAt / 1000 : Number.POSITIVE_INFINITY;
+  if (Number.isNaN(until)) return;
+  const query = { follow: false, tail: previous ? -1 : tail, signal, ...sinceQuery(since) };
+  try {
+    const all = readLines(context.api, unit.id, query);
+    const wanted = within(all, since === undefined ? 0 : since / 1000, until);
+    yield* previous && tail >= 0 ? lastOf(wanted, tail) : wanted;
+  } catch (error) {
+    if (!isNotFound(error) && !signal.aborted) throw error;
+  }
+}
+
+/** Engines ask for whole seconds. */
+function sinceQuery(since: number | undefined): { readonly since?: number } {
+  return since === undefined ? {} : { since: Math.floor(since / 1000) };
+}
+
+async function* within(lines: AsyncIterable<TimedLine>, from: number, until: number): AsyncGenerator<TimedLine> {
+  for await (const line of lines) {
+    if (line.time >= until) return;
+    if (line.time >= from) yield line;
+  }
+}
+
+async function* lastOf(lines: AsyncIterable<TimedLine>, count: number): AsyncGenerator<TimedLine> {
+  let kept: TimedLine[] = [];
+  let size = 0;
+  for await (const line of lines) {
+    kept.push(line);
+    size += line.text.length;
+    // Cut seldom, so that a long log costs no copy per line.
+    if (kept.length > 2 * count + 1_000 || size > MAX_KEPT) {
+      kept = kept.slice(Math.max(Math.ceil(kept.length / 2), kept.length - count));
+      size = kept.reduce((sum, { text }) => sum + text.length, 0);
+    }
+  }
+  yield* count === 0 ? [] : kept.slice(-count);
 }
 
 /** Follows all replicas, over restarts and replacements, until the signal or the end of the lease. */
-export async function* followLogs(
-  context: DriverContext,
-  lease: Lease,
-  options: StreamOptions,
-): AsyncIterable<LogLine> {
+export async function* followLogs(context: DriverContext, lease: Lease, options: LogOptions): AsyncIterable<LogLine> {
   const queue = new LineQueue<LogLine>();
   const followed = new Map<string, Follower>();
   const stop = new AbortController();
@@ -41,7 +104,12 @@ export async function* followLogs(
       else
         followed.set(
           unit.id,
-          new Follower(context, unit, { queue, signal, tail: followed.size < first ? options.tail : -1 }),
+          new Follower(context, unit, {
+            queue,
+            signal,
+            tail: followed.size < first ? options.tail : -1,
+            since: options.since,
+          }),
         );
     }
   };
@@ -58,7 +126,7 @@ export async function* followLogs(
   }
 }
 
-function chosen(lease: Lease, options: StreamOptions): Observed[] {
+function chosen(lease: Lease, options: LogOptions): Observed[] {
   const { services } = options;
   const units = lease.state.units.filter((unit) => services.length === 0 || services.includes(unit.service));
   return [...units].sort((a, b) => a.service.localeCompare(b.service) || a.index - b.index);
@@ -68,6 +136,7 @@ interface FollowOptions {
   readonly queue: LineQueue<LogLine>;
   readonly signal: AbortSignal;
   readonly tail: number;
+  readonly since: number | undefined;
 }
 
 /** Follows one container: the engine ends the stream with every stop, and a new start opens it where it ended. */
@@ -113,21 +182,13 @@ class Follower {
 
   async #stream(since: number | undefined): Promise<void> {
     const { signal, tail } = this.#options;
-    const query = { follow: true, signal, ...(since === undefined ? { tail } : { tail: -1, since }) };
+    const from = (this.#options.since ?? 0) / 1000;
+    const first = { tail, ...sinceQuery(this.#options.since) };
+    const query = { follow: true, signal, ...(since === undefined ? first : { tail: -1, since }) };
     let skip = since === this.#last.second ? this.#last.count : 0;
-    const reader = new LineReader();
-    const stream = await this.#context.api.logs(this.#unit.id, query);
-    const deliver = async (lines: readonly TimedLine[]) => {
-      for (const line of lines) {
-        if (skip > 0 && Math.floor(line.time) === since) skip--;
-        else await this.#show(line);
-      }
-    };
-    try {
-      for await (const chunk of stream) await deliver(reader.push(chunk));
-      await deliver(reader.end());
-    } finally {
-      stream.destroy();
+    for await (const line of readLines(this.#context.api, this.#unit.id, query)) {
+      if (skip > 0 && Math.floor(line.time) === since) skip--;
+      else if (line.time >= from) await this.#show(line);
     }
   }
 
@@ -135,7 +196,7 @@ class Follower {
     const second = Math.floor(line.time);
     this.#last = { second, count: second === this.#last.second ? this.#last.count + 1 : 1 };
     const name = replicaName(this.#unit.service, this.#unit.index);
-    return this.#options.queue.push({ name, message: line.text });
+    return this.#options.queue.push(logLine(name, line));
   }
 
   /** Until a newer observation, the signal, or the time. */
@@ -152,9 +213,4 @@ class Follower {
       signal.addEventListener("abort", done, { once: true });
     });
   }
-}
-
-function emptyIfGone(error: unknown): TimedLine[] {
-  if (isNotFound(error)) return [];
-  throw error;
 }

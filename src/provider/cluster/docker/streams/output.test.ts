@@ -68,6 +68,7 @@ describe("ends of programs", () => {
     ports: new Map(),
     health: "",
     imageVolumes: [],
+    upper: undefined,
   });
 
   it("are told apart", () => {

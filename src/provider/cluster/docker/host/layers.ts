@@ -1,0 +1,57 @@
+import { existsSync } from "node:fs";
+import { lstat, mkdir, rename, rm, statfs, symlink } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { clusterErrors } from "../../contract/index.ts";
+import { run } from "./command.ts";
+import type { VolumeKey, Volumes } from "./volumes.ts";
+
+/** Name of the volume with a replica's writable layer; volumes of tenants have no dot in front. */
+const LAYER = ".layer";
+
+/** A container's writable folders where the engine made them, all on this machine. */
+export interface WritableFolders {
+  /** The upper folder of its overlay; undefined where the engine does not tell. */
+  readonly upper: string | undefined;
+  /** Of the volumes that its image declares by itself. */
+  readonly imageVolumes: readonly string[];
+}
+
+/** The volume of a layer with the given limit. */
+export function layerKey(namespace: string, replica: string, size: bigint): VolumeKey {
+  return { namespace, replica, volume: { name: LAYER, size, persistent: false } };
+}
+
+/**
+ * Moves everything that a container can write to into the folder of a file system of fixed size, before its first start.
+ * Links stand where the engine made the folders. Engines follow them, and remove the link where they would remove the folder;
+ * unlike a mount, a link also holds over restarts of engine and host.
+ */
+export async function moveWritable(volumes: Volumes, key: VolumeKey, folders: WritableFolders): Promise<void> {
+  const { upper, imageVolumes } = folders;
+  if (upper === undefined || !existsSync(upper)) {
+    throw clusterErrors.refused("the container engine does not keep writable layers as folders of this machine", {
+      hint: "run the engine on this machine with its overlay storage, or accept unlimited layers: --cluster-volume-sizes none",
+    });
+  }
+  const data = await volumes.ensure(key);
+  const sources = [dirname(upper), ...imageVolumes.filter((folder) => existsSync(folder))];
+  for (const [index, source] of sources.entries()) await moveFolder(source, join(data, `w${index}`));
+}
+
+async function moveFolder(source: string, target: string): Promise<void> {
+  if ((await lstat(source)).isSymbolicLink()) return;
+  await mkdir(target, { recursive: true });
+  await run("cp", ["-a", "--", `${source}/.`, target]);
+  const old = `${source}.svc-old`;
+  await rename(source, old);
+  await symlink(target, source);
+  await rm(old, { recursive: true, force: true });
+}
+
+/** Whether the root of the process is on a file system not much larger than the limit. */
+export async function isLayerSized(pid: number, limit: bigint): Promise<boolean> {
+  const stat = await statfs(`/proc/${pid}/root/`, { bigint: true });
+  return stat.blocks * stat.bsize <= limit + limit / 4n + SLACK;
+}
+
+const SLACK = 16n << 20n;

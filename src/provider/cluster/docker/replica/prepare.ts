@@ -1,0 +1,154 @@
+import { basename } from "node:path";
+import { replicaName } from "../../contract/index.ts";
+import { EngineFailure } from "../api/failure.ts";
+import { isLayerSized, layerKey, moveWritable } from "../host/layers.ts";
+import { seccompOption } from "../host/seccomp.ts";
+import { LABEL } from "../labels.ts";
+import type { LeaseState } from "../lease/state.ts";
+import { containerOptions } from "./container.ts";
+import type { Observed } from "./observe.ts";
+import type { ServicePlan } from "./plan.ts";
+
+/** A replica about to be made. */
+export interface NewReplica {
+  readonly plan: ServicePlan;
+  readonly index: number;
+  readonly imageId: string;
+  readonly config: string;
+}
+
+/** Programs that take over orphans themselves; some of them insist on being the first process. */
+const INITS: ReadonlySet<string> = new Set([
+  "init",
+  "tini",
+  "tini-static",
+  "dumb-init",
+  "docker-init",
+  "catatonit",
+  "s6-svscan",
+  "systemd",
+  "runit-init",
+]);
+
+/** Makes the container of a replica on volumes and a layer of their sizes; returns its id. It is not started. */
+export async function makeContainer(state: LeaseState, target: NewReplica): Promise<string> {
+  const { context, spec } = state;
+  const [folders, files, init] = await Promise.all([
+    prepareVolumes(state, target),
+    prepareFiles(state, target),
+    needsInit(state, target),
+  ]);
+  const engine = context.health.kind;
+  const seccomp = seccompOption(engine, context.settings.stateDir);
+  const input = { ...target, spec, folders, files, engine, seccomp, init };
+  const create = (withInit: boolean) =>
+    context.api.create(containerOptions({ ...input, init: withInit }, context.settings, context.naming));
+  const layer = prepareLayer(state, target);
+  // Whoever fails first, the other must not be left without somebody who waits for it.
+  layer.catch(() => {});
+  const id = await context.starts.run(() =>
+    create(init).catch((error) => {
+      if (!init || !isInitMissing(error)) throw error;
+      context.log.warn("the engine has no init process for containers: install catatonit (Podman) or tini (Docker)");
+      return create(false);
+    }),
+  );
+  await layer;
+  if (isSized(state)) {
+    const { upper, imageVolumes } = await context.api.inspect(id);
+    const key = layerKey(state.namespace, generationOwner(target, spec.generation), target.plan.layerLimit);
+    try {
+      await moveWritable(context.volumes, key, { upper, imageVolumes });
+    } catch (error) {
+      await context.api.remove(id).catch(() => {});
+      throw error;
+    }
+  }
+  return id;
+}
+
+/** Why a container that just started may not go on; undefined where its layer has its size. */
+export async function layerFault(state: LeaseState, pid: number, plan: ServicePlan): Promise<string | undefined> {
+  if (!isSized(state) || pid <= 0) return undefined;
+  const sized = await isLayerSized(pid, plan.layerLimit).catch(() => true);
+  return sized ? undefined : "the engine keeps its writable layer where its size cannot be limited";
+}
+
+/** Whether the volumes of a stopped container are mounted again: after a restart of the host they are not. */
+export async function remountVolumes(state: LeaseState, plan: ServicePlan, unit: Observed): Promise<void> {
+  const { volumes } = state.context;
+  const replica = replicaName(unit.service, unit.index);
+  const ownGeneration = `${replica}-g${unit.labels[LABEL.generation] ?? ""}`;
+  for (const volume of plan.volumes) {
+    const owner = volume.persistent ? replica : ownGeneration;
+    await volumes.ensure({ namespace: state.namespace, replica: owner, volume });
+  }
+  if (isSized(state)) await volumes.ensure(layerKey(state.namespace, ownGeneration, plan.layerLimit));
+}
+
+/** Whether a start failed because the replica has filled its own layer. */
+export function isLayerFull(error: unknown): boolean {
+  return error instanceof EngineFailure && /no space left on device/i.test(error.detail);
+}
+
+function isSized(state: LeaseState): boolean {
+  return state.context.settings.volumeSizeEnforcement === "loop";
+}
+
+function generationOwner({ plan, index }: NewReplica, generation: number): string {
+  return `${replicaName(plan.name, index)}-g${generation}`;
+}
+
+async function prepareVolumes(state: LeaseState, { plan, index }: NewReplica): Promise<Map<string, string>> {
+  const folders = new Map<string, string>();
+  const replica = replicaName(plan.name, index);
+  for (const volume of plan.volumes) {
+    const owner = volume.persistent ? replica : `${replica}-g${state.spec.generation}`;
+    const key = { namespace: state.namespace, replica: owner, volume };
+    folders.set(volume.name, await state.context.volumes.ensure(key));
+  }
+  return folders;
+}
+
+/** A new container never gets what another one has left. */
+async function prepareLayer(state: LeaseState, target: NewReplica): Promise<void> {
+  if (!isSized(state)) return;
+  const { volumes } = state.context;
+  const key = layerKey(state.namespace, generationOwner(target, state.spec.generation), target.plan.layerLimit);
+  await volumes.discard(key);
+  await volumes.ensure(key);
+}
+
+/**
+ * The files that engines bind from the host's disk, ours and read-only: a program could fill the disk through them, and
+ * they would show it the names in the host's own.
+ */
+async function prepareFiles(state: LeaseState, target: NewReplica): Promise<Map<string, string>> {
+  const { namespace, network, context } = state;
+  const owner = generationOwner(target, state.spec.generation);
+  const hostname = replicaName(target.plan.name, target.index).slice(0, 63);
+  const podman = context.health.kind === "podman";
+  // Docker answers names on an address of its own inside the container.
+  const resolver = podman ? (network?.gateway ?? "") : "127.0.0.11";
+  const texts: [path: string, text: string][] = [
+    ["/etc/hosts", "127.0.0.1\tlocalhost\n::1\tlocalhost ip6-localhost ip6-loopback\n"],
+    ["/etc/hostname", `${hostname}\n`],
+    ["/etc/resolv.conf", `nameserver ${resolver}\noptions ndots:0\n`],
+    ...(podman ? [["/run/.containerenv", ""] as [string, string]] : []),
+  ];
+  const files = texts.map(async ([path, text]): Promise<[string, string]> => {
+    const name = `${owner}.${basename(path).replace(/^\./, "")}.file`;
+    return [path, await context.volumes.writeFile(namespace, name, text)];
+  });
+  return new Map(await Promise.all(files));
+}
+
+async function needsInit({ context }: LeaseState, { plan, imageId }: NewReplica): Promise<boolean> {
+  const own = plan.service.command ?? [];
+  const program = own.length > 0 ? own : await context.api.imageProgram(imageId);
+  return !INITS.has(basename(program[0] ?? ""));
+}
+
+function isInitMissing(error: unknown): boolean {
+  return error instanceof EngineFailure && /init binary|docker-init|catatonit/i.test(error.message);
+}
