@@ -24,6 +24,7 @@ const NEEDED = {
   iptables: ["iptables"],
   busybox: ["busybox-static"],
   "mkfs.ext4": ["e2fsprogs"],
+  catatonit: ["catatonit"],
   "docker-registry": ["docker-registry"],
   ip: ["iproute2"],
   nsenter: ["util-linux"],

@@ -11,6 +11,7 @@ import {
   type Questions,
   runDeploy,
   runUpdate,
+  serviceLeases,
   unlessInterrupted,
 } from "../../tenant/index.ts";
 import { deployRequest, FileJournal } from "../../tenant/node/index.ts";
@@ -24,6 +25,21 @@ import { psTable } from "./ps.ts";
 import { terminalQuestions } from "./questions.ts";
 import { asTenant, marketTx, sendSettings, type Tenant } from "./tenant.ts";
 import { terminalReporter } from "./terminal-reporter.ts";
+
+/** `svc deploy restart SERVICE`: in every lease of the deployment that has the service. */
+export function restartCommand(input: CommandInput): Promise<void> {
+  const { args, flags, io } = input;
+  const [service = ""] = args;
+  const dseq = readDseq(flags);
+  const { signal } = new AbortController();
+  return asTenant(input, { tx: {}, signal }, async (tenant) => {
+    for (const { lease, provider } of await serviceLeases(tenant.parts, dseq, service)) {
+      const gateway = await tenant.gateway(provider);
+      await gateway.restart(lease.id, service);
+    }
+    io.out(`${service} is being started again; see how it goes: svc deploy ps\n`);
+  });
+}
 
 /** `svc deploy FILE`. */
 export function deployCommand(input: CommandInput): Promise<number> {

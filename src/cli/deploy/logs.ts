@@ -1,6 +1,7 @@
 import { type ServiceLease, serviceLeases } from "../../tenant/index.ts";
 import type { CommandInput } from "../command/spec.ts";
 import { cleanLine } from "../provider/client/clean.ts";
+import { logWishes, printLine } from "../provider/client/log-flags.ts";
 import { runToEnd } from "./ending.ts";
 import { readDseq } from "./policy.ts";
 import { asTenant, type Tenant } from "./tenant.ts";
@@ -10,10 +11,11 @@ export function logsCommand(input: CommandInput): Promise<number> {
   const [service] = input.args;
   const dseq = readDseq(input.flags);
   const tail = tailOf(input);
+  const wishes = logWishes(input.flags);
   return runToEnd(input, (signal) =>
     asTenant(input, { tx: {}, signal }, async (tenant) => {
       const leases = await serviceLeases(tenant.parts, dseq, service);
-      await Promise.all(leases.map((lease) => printLines(input, tenant, { ...lease, tail })));
+      await Promise.all(leases.map((lease) => printLines(input, tenant, { ...lease, tail, ...wishes })));
     }),
   );
 }
@@ -46,17 +48,22 @@ function tailOf({ flags }: CommandInput): number {
   return flags.given("tail") ? flags.count("tail") : -1;
 }
 
+interface LogWishes {
+  readonly tail: number;
+  readonly since: Date | undefined;
+  readonly previous: boolean;
+}
+
 async function printLines(
   { args, flags, io }: CommandInput,
   tenant: Tenant,
-  { lease, provider, tail }: ServiceLease & { readonly tail: number },
+  { lease, provider, ...wishes }: ServiceLease & LogWishes,
 ) {
   await tellIdle(tenant, { lease, provider }, { services: args, say: (text) => io.err(`${cleanLine(text)}\n`) });
   const gateway = await tenant.gateway(provider);
   const onRetry = ({ message }: Error): void => io.err(`${cleanLine(message)}; connecting again\n`);
-  const request = { services: [...args], follow: flags.bool("follow"), tail, signal: tenant.signal, onRetry };
-  const isJson = flags.text("output") === "json";
-  for await (const { name, message } of gateway.logs(lease.id, request)) {
-    io.out(isJson ? `${JSON.stringify({ name, message })}\n` : `[${cleanLine(name)}] ${cleanLine(message)}\n`);
+  const request = { services: [...args], follow: flags.bool("follow"), ...wishes, signal: tenant.signal, onRetry };
+  for await (const line of gateway.logs(lease.id, request)) {
+    io.out(`${printLine(line, `[${cleanLine(line.name)}]`, flags)}\n`);
   }
 }

@@ -1,5 +1,6 @@
 import { KEYRING_FLAGS, NODE_FLAG, OUTPUT_FLAG, TX_FLAGS } from "../command/global-flags.ts";
 import type { CommandSpec, FlagSpec } from "../command/spec.ts";
+import { LOG_FLAGS } from "../provider/client/log-flags.ts";
 
 const DSEQ_FLAG: FlagSpec = {
   name: "dseq",
@@ -58,10 +59,19 @@ const SHORT_FORMS: readonly CommandSpec[] = [
       DSEQ_FLAG,
       { name: "follow", short: "f", summary: "follow new lines" },
       { name: "tail", value: "<n>", summary: "lines from the end of each replica (default: all)" },
+      ...LOG_FLAGS,
       ...ASK_FLAGS,
     ],
     example: "svc deploy logs web -f --from alice",
     load: async () => (await import("./logs.ts")).logsCommand,
+  },
+  {
+    name: "restart",
+    summary: "Start the replicas of a service again, one after the other",
+    args: "<service>",
+    flags: [DSEQ_FLAG, ...ASK_FLAGS],
+    example: "svc deploy restart web --from alice",
+    load: async () => (await import("./commands.ts")).restartCommand,
   },
   {
     name: "shell",

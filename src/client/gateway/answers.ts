@@ -53,7 +53,13 @@ const order = v.object({
   reason: v.exactOptional(v.string()),
   final: v.exactOptional(v.boolean()),
 });
-const logLine = v.object({ name: v.string(), message: v.string() });
+const logLine = v.object({
+  name: v.string(),
+  message: v.string(),
+  /** Older providers do not tell it. */
+  time: v.exactOptional(v.string()),
+  stream: v.exactOptional(v.string()),
+});
 
 const event = v.object({
   type: v.string(),

@@ -42,6 +42,10 @@ export interface StreamRequest {
 
 /** Which lines are wanted. */
 export interface LogRequest extends StreamRequest {
+  /** Only lines from this time on. */
+  readonly since?: Date | undefined;
+  /** Lines of the run before the last start of each replica; not with `follow`. */
+  readonly previous?: boolean | undefined;
   /** Called when a followed stream broke and is being reconnected. */
   readonly onRetry?: (reason: Error) => void;
 }
@@ -128,6 +132,12 @@ export class GatewayClient {
     return request.follow ? followLogs({ tail, signal, open, onRetry }) : flatten(open(tail));
   }
 
+  /** Starts the replicas of a service again, one after the other. */
+  async restart(lease: LeaseKey, service: string): Promise<void> {
+    const path = `${leasePath(lease)}/service/${encodeURIComponent(service)}/restart`;
+    await this.#exchange({ method: "POST", path, timeoutMs: this.#timeoutMs }, { scope: "restart", id: lease });
+  }
+
   /** What happens to the containers of a lease. */
   events(lease: LeaseKey, request: StreamRequest): AsyncIterable<GatewayEvent> {
     return flatten(this.#feed({ lease, kind: "kubeevents", scope: "events" }, request, readEvent));
@@ -149,11 +159,13 @@ export class GatewayClient {
 
   async #feed<T>(
     { lease, kind, scope }: { readonly lease: LeaseKey; readonly kind: string; readonly scope: TokenScope },
-    { services, follow, tail, signal }: StreamRequest,
+    { services, follow, tail, signal, since, previous }: LogRequest,
     parse: (value: unknown) => T,
   ): Promise<AsyncIterable<T>> {
     const query = new URLSearchParams({ follow: bit(follow), tail: String(tail) });
     if (services.length > 0) query.set("service", services.join(","));
+    if (since !== undefined) query.set("since", since.toISOString());
+    if (previous === true) query.set("previous", "1");
     const purpose: Purpose = { scope, id: lease, lifetime: STREAM_LIFETIME };
     let feed: Feed | undefined;
     const socket = await this.#socket(`${leasePath(lease)}/${kind}?${query}`, purpose, (opened) => {
@@ -168,7 +180,7 @@ export class GatewayClient {
 
   async #exchange(
     request: {
-      readonly method: "GET" | "PUT";
+      readonly method: "GET" | "POST" | "PUT";
       readonly path: string;
       readonly body?: string;
       readonly timeoutMs: number;

@@ -8,7 +8,7 @@ import { GatewayRefusal, gatewayClientErrors } from "./errors.ts";
 const MAX_ANSWER = 4 << 20;
 
 export interface PlainRequest {
-  readonly method: "GET" | "PUT";
+  readonly method: "GET" | "POST" | "PUT";
   readonly path: string;
   readonly host: string;
   readonly token?: string | undefined;

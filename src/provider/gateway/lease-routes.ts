@@ -5,7 +5,7 @@ import { type LeaseKey, type OrderNumbers, readJson } from "../../wire/index.ts"
 import { type LeaseService, leaseErrors } from "../leases/index.ts";
 import type { Access, Grant } from "./access/authorizer.ts";
 import { gatewayErrors } from "./errors.ts";
-import { readShellParameters, readStreamParameters } from "./parameters.ts";
+import { readLogParameters, readShellParameters, readStreamParameters } from "./parameters.ts";
 import { readIds } from "./paths.ts";
 import type { GatewaySources } from "./sources.ts";
 import { sendEvents, sendLogs } from "./streams/feeds.ts";
@@ -32,7 +32,7 @@ export interface TenantRequest {
 export type TenantAnswer = string | object | undefined;
 
 interface TenantRoute {
-  readonly method: "GET" | "PUT";
+  readonly method: "GET" | "POST" | "PUT";
   readonly path: string;
   readonly scope: TokenScope;
   answer(request: TenantRequest, services: TenantServices): Promise<TenantAnswer>;
@@ -66,6 +66,15 @@ export const TENANT_ROUTES: readonly TenantRoute[] = [
       const found = Object.hasOwn(services, service) ? services[service] : undefined;
       if (found === undefined) throw leaseErrors.unknownService(`it has ${Object.keys(services).join(", ")}`);
       return found;
+    },
+  },
+  {
+    method: "POST",
+    path: `${LEASE}/service/:service/restart`,
+    scope: "restart",
+    async answer({ grant, service }, { leases }) {
+      await leases.restart(needLease(grant), service);
+      return undefined;
     },
   },
   {
@@ -103,7 +112,7 @@ export const STREAM_ROUTES: Readonly<Record<string, StreamRoute>> = {
     scope: "logs",
     once: false,
     open(url) {
-      const parameters = readStreamParameters(url);
+      const parameters = readLogParameters(url);
       const run: StreamRun = (stream, lease, leases) => sendLogs(stream, leases, { lease, parameters });
       return { services: parameters.services, run };
     },

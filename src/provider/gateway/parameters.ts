@@ -23,9 +23,27 @@ export interface StreamParameters {
   readonly services: readonly string[];
 }
 
+export interface LogParameters extends StreamParameters {
+  /** Milliseconds since the epoch. */
+  readonly since: number | undefined;
+  readonly previous: boolean;
+}
+
+/** Those of streams, `since` (a time of RFC 3339) and `previous`. */
+export function readLogParameters(url: string): LogParameters {
+  const parameters = readParameters(url, ["follow", "tail", "service", "since", "previous"]);
+  const stream = readStreamWishes(parameters);
+  const previous = readSwitch(parameters, "previous") ?? false;
+  if (previous && stream.follow) throw gatewayErrors.badRequest("previous and follow exclude each other");
+  return { ...stream, since: readSince(parameters.get("since")), previous };
+}
+
 /** `follow`, `tail` and `service` of logs and events. */
 export function readStreamParameters(url: string): StreamParameters {
-  const parameters = readParameters(url, ["follow", "tail", "service"]);
+  return readStreamWishes(readParameters(url, ["follow", "tail", "service"]));
+}
+
+function readStreamWishes(parameters: URLSearchParams): StreamParameters {
   return {
     follow: readSwitch(parameters, "follow") ?? false,
     tail: readTail(parameters.get("tail")),
@@ -75,6 +93,15 @@ function readSwitch(parameters: URLSearchParams, name: string): boolean | undefi
   if (text === "1" || text === "true") return true;
   if (text === "0" || text === "false") return false;
   throw gatewayErrors.badRequest(`${name} must be 0 or 1`);
+}
+
+function readSince(text: string | null): number | undefined {
+  if (text === null) return undefined;
+  const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/.test(text)
+    ? Date.parse(text)
+    : Number.NaN;
+  if (!(time >= 0)) throw gatewayErrors.badRequest("since must be a time like 2026-01-31T12:00:00Z");
+  return time;
 }
 
 function readTail(text: string | null): number {

@@ -12,6 +12,7 @@ import {
   type ExecSession,
   type LeaseHealth,
   type LogLine,
+  type LogOptions,
   leaseNamespace,
   type StreamOptions,
   streamEvents,
@@ -208,7 +209,7 @@ export class LeaseService {
     return leaseView(machine.record, health, { publicHostname, hostUrl, error: machine.error });
   }
 
-  logs(id: LeaseKey, options: StreamOptions): AsyncIterable<LogLine> {
+  logs(id: LeaseKey, options: LogOptions): AsyncIterable<LogLine> {
     this.#checkServices(id, options.services);
     return this.#options.driver.logs(id, options);
   }
@@ -218,6 +219,12 @@ export class LeaseService {
     this.#checkServices(id, options.services);
     const own = streamEvents(this.#context.events, leaseNamespace(id), options);
     return mergeEvents([own, this.#options.driver.events(id, options)]);
+  }
+
+  /** Starts the replicas of a service again. */
+  async restart(id: LeaseKey, service: string): Promise<void> {
+    this.#checkServices(id, [service]);
+    await this.#options.driver.restart(id, service);
   }
 
   exec(id: LeaseKey, request: ExecRequest): Promise<ExecSession> {

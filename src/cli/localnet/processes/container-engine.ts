@@ -29,6 +29,7 @@ const PACKAGES = [
   "iptables",
   "busybox-static",
   "e2fsprogs",
+  "catatonit",
   "ca-certificates",
 ];
 const SYSTEM_CONF = "/etc/containers/containers.conf";

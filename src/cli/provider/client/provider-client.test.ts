@@ -211,7 +211,12 @@ describe("provider lease-logs and lease-events", () => {
     const place = `[${lease.owner}/1/1/1/${PROVIDER}][job-0]`;
     expect(out).toBe(`${place} one\n${place} two\n`);
     const json = await svc("lease-logs", [], { service: "job", tail: "1", output: "json" });
-    expect(json.out).toBe('{"name":"job-0","message":"two"}\n');
+    expect(JSON.parse(json.out)).toEqual({
+      name: "job-0",
+      message: "two",
+      time: expect.stringMatching(/^\d{4}-.*Z$/),
+      stream: "stdout",
+    });
     await expect(svc("lease-logs", [], { tail: "-2" })).rejects.toThrow(/--tail/);
     await expect(svc("lease-logs", [], { service: "nope" })).rejects.toThrow(/has no such service/);
   });

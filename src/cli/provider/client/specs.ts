@@ -1,5 +1,6 @@
 import { KEYRING_FLAGS, NODE_FLAG, OUTPUT_FLAG } from "../../command/global-flags.ts";
 import type { CommandSpec, FlagSpec } from "../../command/spec.ts";
+import { LOG_FLAGS } from "./log-flags.ts";
 
 const TEXT: FlagSpec = { ...OUTPUT_FLAG, default: "text" };
 
@@ -69,6 +70,7 @@ export const PROVIDER_CLIENT_COMMANDS: readonly CommandSpec[] = [
       SERVICES,
       FOLLOW,
       { name: "tail", value: "<n>", summary: "lines from the end, per replica; -1 for all", default: "-1" },
+      ...LOG_FLAGS,
       TEXT,
     ],
     example: "svc provider lease-logs -f --service web --dseq 1234 --from alice",
@@ -80,6 +82,13 @@ export const PROVIDER_CLIENT_COMMANDS: readonly CommandSpec[] = [
     flags: [...LEASE_FLAGS, SERVICES, FOLLOW, TEXT],
     example: "svc provider lease-events -f --dseq 1234 --from alice",
     load: async () => (await import("./streams.ts")).leaseEvents,
+  },
+  {
+    name: "lease-restart",
+    summary: "Start the replicas of a service again, one after the other",
+    flags: [...LEASE_FLAGS, { name: "service", value: "<name>", summary: "the service" }],
+    example: "svc provider lease-restart --service web --dseq 1234 --from alice",
+    load: async () => (await import("./restart.ts")).leaseRestart,
   },
   {
     name: "lease-shell",

@@ -4,20 +4,20 @@ import { formatLeaseId } from "../../../wire/index.ts";
 import type { CommandInput } from "../../command/spec.ts";
 import { usageError } from "../../errors.ts";
 import { cleanLine } from "./clean.ts";
+import { logWishes, printLine } from "./log-flags.ts";
 import { openLease, withSession } from "./session.ts";
 
 /** `provider lease-logs`: `[<lease>][<replica>] <line>`, or one JSON object per line. */
 export async function leaseLogs(input: CommandInput): Promise<number> {
   const tail = readTail(input.flags.text("tail"));
+  const wishes = logWishes(input.flags);
   const { session, lease, gateway } = await openLease(input);
-  const { io, output } = session.context;
-  const print = ({ name, message }: GatewayLogLine): string =>
-    output === "json"
-      ? JSON.stringify({ name, message })
-      : `[${formatLeaseId(lease)}][${cleanLine(name)}] ${cleanLine(message)}`;
+  const { io } = session.context;
+  const print = (line: GatewayLogLine): string =>
+    printLine(line, `[${formatLeaseId(lease)}][${cleanLine(line.name)}]`, input.flags);
   const onRetry = (reason: Error) => io.err(`log stream lost (${errorText(reason)}), connecting again\n`);
   return withSession(session.chain, () =>
-    stream(input, (signal) => gateway.logs(lease, { ...wanted(input), tail, signal, onRetry }), print),
+    stream(input, (signal) => gateway.logs(lease, { ...wanted(input), ...wishes, tail, signal, onRetry }), print),
   );
 }
 

@@ -24,7 +24,7 @@ export interface FollowOptions {
 /** Log lines for as long as the lease lives, across lost connections and without repeating lines. */
 export async function* followLogs(options: FollowOptions): AsyncGenerator<GatewayLogLine> {
   const { signal, open, onRetry } = options;
-  const past = new Map<string, string[]>();
+  const past = new Map<string, GatewayLogLine[]>();
   let tail = options.tail;
   let wait = RETRY_MS.first;
   let connected = false;
@@ -51,7 +51,7 @@ export async function* followLogs(options: FollowOptions): AsyncGenerator<Gatewa
 /** The first stream unchanged, later ones without lines already seen. */
 async function* joined(
   lines: AsyncIterable<GatewayLogLine>,
-  past: Map<string, string[]>,
+  past: Map<string, GatewayLogLine[]>,
 ): AsyncGenerator<GatewayLogLine> {
   const overlaps = new Map([...past].map(([name, kept]) => [name, new Overlap([...kept])]));
   for await (const line of withQuiet(lines, () => overlaps.size > 0)) {
@@ -67,21 +67,22 @@ async function* joined(
 function resolveLine(line: GatewayLogLine, overlaps: Map<string, Overlap>): readonly GatewayLogLine[] {
   const overlap = overlaps.get(line.name);
   if (overlap === undefined) return [line];
-  const fresh = overlap.push(line.message);
+  const fresh = overlap.push(line);
   if (fresh === undefined) return [];
   overlaps.delete(line.name);
-  return fresh.map((message) => ({ name: line.name, message }));
+  return fresh;
 }
 
 function flushAll(overlaps: Map<string, Overlap>): GatewayLogLine[] {
-  const fresh = [...overlaps].flatMap(([name, overlap]) => overlap.flush().map((message) => ({ name, message })));
+  const fresh = [...overlaps].flatMap(([, overlap]) => overlap.flush());
   overlaps.clear();
   return fresh;
 }
 
-function remember(past: Map<string, string[]>, { name, message }: GatewayLogLine): void {
+function remember(past: Map<string, GatewayLogLine[]>, line: GatewayLogLine): void {
+  const { name } = line;
   const kept = past.get(name) ?? [];
-  kept.push(message);
+  kept.push(line);
   past.set(name, kept.slice(-OVERLAP));
 }
 

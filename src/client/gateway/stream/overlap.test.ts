@@ -4,13 +4,13 @@ import { Overlap } from "./overlap.ts";
 
 /** What is new of `lines` after `kept`. */
 function join(kept: readonly string[], lines: readonly string[]): string[] {
-  const overlap = new Overlap(kept);
-  const fresh: string[] = [];
+  const lineOf = (message: string) => ({ name: "web-0", message });
+  const overlap = new Overlap(kept.map(lineOf));
   for (const [at, line] of lines.entries()) {
-    const known = overlap.push(line);
-    if (known !== undefined) return [...known, ...lines.slice(at + 1)];
+    const known = overlap.push(lineOf(line));
+    if (known !== undefined) return [...known.map(({ message }) => message), ...lines.slice(at + 1)];
   }
-  return [...fresh, ...overlap.flush()];
+  return overlap.flush().map(({ message }) => message);
 }
 
 describe("joining a stream to what was read before", () => {

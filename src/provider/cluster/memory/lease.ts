@@ -30,12 +30,7 @@ export class MemoryLease {
   readonly #errors = new Map<string, string>();
   #replicas: MemoryReplica[] = [];
   #work: Promise<void> = Promise.resolve();
-<<<<<<< HEAD
-  #written: { readonly line: LogLine; readonly replica: () => MemoryReplica }[] = [];
-=======
   #written: { readonly line: LogLine; readonly run: number; readonly replica: () => MemoryReplica }[] = [];
-  #turn = 0;
->>>>>>> 478ab78 (Limit what tenants can write, and hide the host from them)
   spec: LeaseSpec;
   /** Closed; `deploy` starts it again. */
   suspended = false;
@@ -143,13 +138,9 @@ export class MemoryLease {
     const name = `${service.name}-${index}`;
     const callbacks = {
       event: (...event: EventText) => this.#event(service.name, name, event),
-<<<<<<< HEAD
-      log: (message: string) => this.#line({ name, message }, () => replica),
-      moved: () => void this.#changed(),
-=======
       log: (stream: LogLine["stream"], message: string) =>
         this.#line({ name, message, time: new Date().toISOString(), stream }, () => replica),
->>>>>>> 478ab78 (Limit what tenants can write, and hide the host from them)
+      moved: () => void this.#changed(),
     };
     const options = { config: JSON.stringify(service), policy: this.#setting.policy, callbacks };
     const replica: MemoryReplica = new MemoryReplica(service, index, options);

@@ -1,22 +1,24 @@
 import type { LeaseKey } from "../../../wire/index.ts";
 import type { ClusterEvent, LogLine } from "../../cluster/index.ts";
 import type { LeaseService } from "../../leases/index.ts";
-import type { StreamParameters } from "../parameters.ts";
+import type { LogParameters, StreamParameters } from "../parameters.ts";
 import { CLOSE, type GatewayStream } from "./stream.ts";
 
-interface FeedTarget {
+interface FeedTarget<P = StreamParameters> {
   readonly lease: LeaseKey;
-  readonly parameters: StreamParameters;
+  readonly parameters: P;
 }
 
-/** Log lines as text messages `{"name","message"}`. */
+/** Log lines as text messages `{"name","message","time","stream"}`. */
 export function sendLogs(
   stream: GatewayStream,
   leases: LeaseService,
-  { lease, parameters }: FeedTarget,
+  { lease, parameters }: FeedTarget<LogParameters>,
 ): Promise<void> {
   const lines = () => leases.logs(lease, { ...parameters, signal: stream.signal });
-  return feed(stream, lines, ({ name, message }: LogLine) => JSON.stringify({ name, message }));
+  return feed(stream, lines, ({ name, message, time, stream: from }: LogLine) =>
+    JSON.stringify({ name, message, time, stream: from }),
+  );
 }
 
 /** Events as text messages. */

@@ -101,7 +101,23 @@ describe.each(["certificate", "token"] as const)("streams with a %s", (kind) => 
     }
     expect(seen).toEqual(["one", "two", "three"]);
     const last = await all(client.logs(lease, stream({ services: ["job"], tail: 1 })));
-    expect(last).toEqual([{ name: "job-0", message: "three" }]);
+    const time = last[0]?.time ?? "";
+    expect(last).toEqual([{ name: "job-0", message: "three", time, stream: "stdout" }]);
+    const since = new Date(Date.parse(time));
+    expect((await all(client.logs(lease, { ...stream(), since }))).map(({ message }) => message)).toEqual(["three"]);
+  });
+
+  it("carry the lines of the run before a restart that the tenant asked for", async () => {
+    const gateway = await open();
+    const lease = await gateway.run(1n, { job: "echo begun; sleep 1000" });
+    const client = gateway.client(gateway.credential(kind));
+    const previous = { ...stream(), previous: true };
+    expect(await all(client.logs(lease, previous))).toEqual([]);
+    await client.restart(lease, "job");
+    await expect
+      .poll(async () => (await all(client.logs(lease, previous))).map(({ message }) => message))
+      .toEqual(["begun"]);
+    await expect(client.restart(lease, "other")).rejects.toThrow(/other/);
   });
 
   it("carry events of cluster and provider", async () => {
@@ -173,6 +189,9 @@ describe("shell", () => {
       "/lease/1/1/1/shell?service=job&podIndex=-1&tty=0&stdin=0&cmd0=true",
       "/lease/1/1/1/shell?service=a,b&podIndex=0&tty=0&stdin=0&cmd0=true",
       "/lease/1/1/1/logs?tail=-2",
+      "/lease/1/1/1/logs?since=yesterday",
+      "/lease/1/1/1/logs?previous=1&follow=1",
+      "/lease/1/1/1/kubeevents?previous=1",
       "/lease/1/1/1/logs?tail=1000000000000",
       "/lease/1/1/1/logs?service=a,,b",
       "/lease/1/1/1/logs?service=a,",

@@ -1,4 +1,7 @@
-import type { ImageKind } from "./volumes.ts";
+/** Whether a crash of the host must leave it whole. */
+export interface ImageKind {
+  readonly journal: boolean;
+}
 
 const BLOCK = 4096n;
 const INODE = 256n;

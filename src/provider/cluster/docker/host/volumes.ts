@@ -6,12 +6,7 @@ import { clusterErrors } from "../../contract/index.ts";
 import type { VolumeSizeEnforcement } from "../options.ts";
 import type { VolumePlan } from "../replica/plan.ts";
 import { run } from "./command.ts";
-import { imageLayout } from "./image-layout.ts";
-
-/** A file system that holds what a program may lose: nobody replays its journal. */
-export interface ImageKind {
-  readonly journal: boolean;
-}
+import { type ImageKind, imageLayout } from "./image-layout.ts";
 
 /** One replica's copy of a volume. */
 export interface VolumeKey {

@@ -5,10 +5,10 @@ import { plainLogTail } from "../api/logs.ts";
 import { redirectPorts } from "../host/netns.ts";
 import type { Observed } from "../replica/observe.ts";
 import type { ServicePlan } from "../replica/plan.ts";
-import { isLayerFull, layerFault, makeContainer } from "../replica/prepare.ts";
 import { handlesTerm } from "../replica/readiness.ts";
 import { explainExit, formatBytes, KILL_EXIT, killedText, type ReplicaHistory } from "../replica/replica.ts";
 import type { LeaseImages } from "./images.ts";
+import { isLayerFull, layerFault, makeContainer } from "./prepare.ts";
 import type { LeaseState } from "./state.ts";
 
 /** The replica that an operation is about, in the wanted configuration. */

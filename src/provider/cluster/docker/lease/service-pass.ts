@@ -2,7 +2,6 @@ import { smallest } from "../../../../util/index.ts";
 import { replicaName } from "../../contract/index.ts";
 import type { Observed } from "../replica/observe.ts";
 import { configHash, type ServicePlan } from "../replica/plan.ts";
-import { remountVolumes } from "../replica/prepare.ts";
 import type { LeaseImages } from "./images.ts";
 import {
   abandonRollout,
@@ -13,6 +12,7 @@ import {
   stopContainer,
   type Target,
 } from "./operations.ts";
+import { remountVolumes } from "./prepare.ts";
 import { type Action, decideSlot, type Slot, type Unit } from "./rollout.ts";
 import type { LeaseState } from "./state.ts";
 

@@ -69,7 +69,8 @@ function sinceQuery(since: number | undefined): { readonly since?: number } {
 
 async function* within(lines: AsyncIterable<TimedLine>, from: number, until: number): AsyncGenerator<TimedLine> {
   for await (const line of lines) {
-    if (line.time >= until) return;
+    // Podman tells whole seconds only: a line of the second of the start is of the run that began then.
+    if (line.time >= (Number.isInteger(line.time) ? Math.floor(until) : until)) return;
     if (line.time >= from) yield line;
   }
 }

@@ -4,10 +4,10 @@ import { EngineFailure } from "../api/failure.ts";
 import { isLayerSized, layerKey, moveWritable } from "../host/layers.ts";
 import { seccompOption } from "../host/seccomp.ts";
 import { LABEL } from "../labels.ts";
-import type { LeaseState } from "../lease/state.ts";
-import { containerOptions } from "./container.ts";
-import type { Observed } from "./observe.ts";
-import type { ServicePlan } from "./plan.ts";
+import { containerOptions } from "../replica/container.ts";
+import type { Observed } from "../replica/observe.ts";
+import type { ServicePlan } from "../replica/plan.ts";
+import type { LeaseState } from "./state.ts";
 
 /** A replica about to be made. */
 export interface NewReplica {

@@ -1,0 +1,42 @@
+import type { GatewayLogLine } from "../../../client/index.ts";
+import { parseDurationMs } from "../../../util/index.ts";
+import type { Flags } from "../../command/flags.ts";
+import type { FlagSpec } from "../../command/spec.ts";
+import { usageError } from "../../errors.ts";
+import { cleanLine } from "./clean.ts";
+
+/** Which lines, and how they are shown: `provider lease-logs` and `deploy logs`. */
+export const LOG_FLAGS: readonly FlagSpec[] = [
+  {
+    name: "since",
+    value: "<time>",
+    summary: "only lines since a time like 2026-01-31T12:00:00Z, or since so long ago, like 10m",
+  },
+  { name: "previous", summary: "lines of the run before the last start of each replica" },
+  { name: "timestamps", summary: "the time of each line in front of it" },
+];
+
+/** The wishes of `LOG_FLAGS` for the provider. */
+export function logWishes(flags: Flags, now: number = Date.now()): { since: Date | undefined; previous: boolean } {
+  const previous = flags.bool("previous");
+  if (previous && flags.bool("follow")) {
+    throw usageError("--previous and --follow exclude each other: the run before has ended");
+  }
+  return { since: flags.given("since") ? sinceOf(flags.text("since"), now) : undefined, previous };
+}
+
+function sinceOf(text: string, now: number): Date {
+  const ago = parseDurationMs(text);
+  if (ago !== undefined) return new Date(Math.max(0, now - ago));
+  const isTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(text);
+  const time = isTime ? Date.parse(text) : Number.NaN;
+  if (time >= 0) return new Date(time);
+  throw usageError(`--since takes a time like 2026-01-31T12:00:00Z or a duration like 10m, not "${text}"`);
+}
+
+/** A line as one JSON object, or as text behind what says where it is from. */
+export function printLine(line: GatewayLogLine, from: string, flags: Flags): string {
+  if (flags.text("output") === "json") return JSON.stringify(line);
+  const time = flags.bool("timestamps") && line.time !== undefined ? `${cleanLine(line.time)} ` : "";
+  return `${from} ${time}${cleanLine(line.message)}`;
+}

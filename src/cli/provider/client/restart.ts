@@ -1,0 +1,10 @@
+import type { CommandInput } from "../../command/spec.ts";
+import { openLease, withSession } from "./session.ts";
+
+/** `provider lease-restart`. */
+export async function leaseRestart(input: CommandInput): Promise<void> {
+  const service = input.flags.need("service");
+  const { session, lease, gateway } = await openLease(input);
+  await withSession(session.chain, () => gateway.restart(lease, service));
+  input.io.out(`${service} is being started again\n`);
+}
