@@ -450,6 +450,26 @@ describe.skipIf(missing !== undefined)("engine driver on the host", () => {
       await untilOk(driver, id);
     });
 
+    it("a container whose monitor died with its program is made again", async () => {
+      await open();
+      const { id } = await deploy([sampleService(engine.image, { count: 2 })]);
+      await untilOk(driver, id);
+      const [name = ""] = await containers("{{.Names}}");
+      const told = await engine.podman("inspect", name, "--format", "{{.State.ConmonPid}} {{.State.Pid}}");
+      const [monitor = 0, program = 0] = told.trim().split(" ").map(Number);
+      expect(monitor).toBeGreaterThan(1);
+      process.kill(monitor, "SIGKILL");
+      process.kill(program, "SIGKILL");
+      await untilHealth(
+        driver,
+        id,
+        ({ services }) => services[0]?.replicas.some(({ restarts }) => restarts > 0) === true,
+        "the loss to be seen",
+      );
+      await untilOk(driver, id);
+      expect((await eventsOf(id)).map(({ note }) => note).join()).toMatch(/its process is gone/);
+    });
+
     it("what crashed while the daemon was away runs again after it is back", async () => {
       await open();
       const { id } = await deploy([sampleService(engine.image, { count: 2 })]);

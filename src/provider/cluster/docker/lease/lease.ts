@@ -8,9 +8,10 @@ import type { LeaseRecord } from "../journal.ts";
 import { LABEL } from "../labels.ts";
 import { observeContainers, readinessOf } from "../replica/observe.ts";
 import { planService } from "../replica/plan.ts";
+import { Processes } from "../replica/processes.ts";
 import { LeaseImages } from "./images.ts";
 import { NodePorts } from "./node-ports.ts";
-import { accountKill, applyRedirects, evict, removeContainer } from "./operations.ts";
+import { accountKill, applyRedirects, evict, removeContainer, replaceLost } from "./operations.ts";
 import { reconcileService } from "./service-pass.ts";
 import { LeaseState } from "./state.ts";
 import { leaseHealth, readyPort, withoutHost } from "./status.ts";
@@ -38,6 +39,9 @@ export class Lease {
   #probe = PROBE_MS.first;
   #wakeTimer: NodeJS.Timeout | undefined;
   #probeTimer: NodeJS.Timeout | undefined;
+  readonly #processes = new Processes();
+  /** Time to look again at processes that may be gone. */
+  #lookAt: number | undefined;
   #redirected = false;
   #closed: Promise<void> | undefined;
   #settleClosed: (error?: Error) => void = () => {};
@@ -207,6 +211,7 @@ export class Lease {
     this.#scheduleProbe();
     this.#changes.emit("change");
     const times = results.map((result) => result.wakeAt).filter((time) => time !== undefined);
+    if (this.#lookAt !== undefined) times.push(this.#lookAt);
     return smallest(times, Date.now() + this.#context.settings.timing.resync);
   }
 
@@ -227,7 +232,11 @@ export class Lease {
     const labels = { [LABEL.home]: this.#context.naming.prefix, [LABEL.namespace]: state.namespace };
     const units = await observeContainers(this.#context.api, labels);
     this.#context.health.answered();
-    state.units = units.filter((unit) => !state.leaving.has(unit.id));
+    const present = units.filter((unit) => !state.leaving.has(unit.id));
+    const { gone, lookAt } = await this.#processes.lost(present, Date.now());
+    for (const unit of gone) await replaceLost(state, unit);
+    this.#lookAt = lookAt;
+    state.units = present.filter((unit) => !gone.includes(unit));
     await this.#updateReadiness();
     this.#seen = true;
     this.#context.moved(state.spec.id);

@@ -193,6 +193,24 @@ export async function abandonRollout(state: LeaseState, unit: Observed): Promise
   await removeContainer(state, unit);
 }
 
+/** Takes a container away that runs only by the engine's word; the next pass makes another. */
+export async function replaceLost(state: LeaseState, unit: Observed): Promise<void> {
+  const replica = replicaName(unit.service, unit.index);
+  const history = state.historyOf(unit);
+  history.ready = false;
+  history.error = `${replica}: its process is gone, although the engine calls it running`;
+  history.restarts++;
+  history.countFailure(Date.now());
+  state.event({
+    type: "Warning",
+    reason: "Failed",
+    note: `${history.error}; it is made again`,
+    service: unit.service,
+    replica,
+  });
+  await state.context.api.remove(unit.id).catch(ignoreNotFound);
+}
+
 /** Replaces a container that wrote more than its ephemeral storage allows. */
 export async function evict(state: LeaseState, unit: Observed, used: bigint, limit: bigint): Promise<void> {
   const replica = replicaName(unit.service, unit.index);

@@ -24,6 +24,17 @@ test.each([
   expect(shown(texts, 126)).toEqual({ passed: "", ended: '"nope": it cannot be run\n' });
 });
 
+test.each([
+  "OCI runtime exec failed: runc: exec failed: unable to start container process: read init-p: resource temporarily unavailable",
+  "runtime: failed to create new OS thread (have 5 already; errno=11)",
+])("want of processes becomes one sentence with the remedy: %s", (text) => {
+  const { passed, ended } = shown([text], 255);
+  expect(passed).toBe("");
+  expect(ended).toBe(
+    '"nope": the service has used up its processes; end some, or start it again: svc deploy restart\n',
+  );
+});
+
 test("the same words of a program that ran are its own", () => {
   expect(shown(PODMAN, 1)).toEqual({ passed: "", ended: PODMAN.join("") });
   expect(shown([...PODMAN, "more"], 127)).toEqual({ passed: `${PODMAN.join("")}more`, ended: "" });

@@ -5,7 +5,10 @@ export interface Output {
 }
 
 /** How engines begin what they write into the stream of a command that they cannot start. */
-const ENGINE_WORDS = /^(?:Error: )?(?:runc|crun|OCI runtime)[ :]/;
+const ENGINE_WORDS = /^(?:Error: )?(?:runc|crun|OCI runtime|runtime\/cgo|runtime: failed|fatal error: newosproc)[ :]/;
+/** The engine needs a process or two of the container's own number to start a command in it. */
+const NO_PROCESS_LEFT =
+  /resource temporarily unavailable|failed to create new OS thread|newosproc|pthread_create failed/i;
 const MORE_WORDS = /^\s*(?:Error: |$)/;
 const MOST_HELD = 4096;
 
@@ -13,6 +16,8 @@ const REASONS: ReadonlyMap<number, string> = new Map([
   [126, "it cannot be run"],
   [127, "there is no such program in the container"],
 ]);
+
+const NO_PROCESS = "the service has used up its processes; end some, or start it again: svc deploy restart";
 
 /**
  * Holds back the start of the output until the exit code shows whether it is the engine's error about a command that it
@@ -46,9 +51,10 @@ export class StartWords {
 
   /** What is left at the end of the output. */
   end(exitCode: number): readonly Output[] {
-    const reason = REASONS.get(exitCode);
     const held = this.#held.splice(0);
     const [first] = held;
+    const text = held.map(({ data }) => Buffer.from(data).toString("utf8")).join("");
+    const reason = NO_PROCESS_LEFT.test(text) ? NO_PROCESS : REASONS.get(exitCode);
     if (first === undefined || reason === undefined) return held;
     return [{ stream: first.stream, data: Buffer.from(`${JSON.stringify(this.#command)}: ${reason}\n`) }];
   }

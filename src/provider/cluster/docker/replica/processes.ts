@@ -1,0 +1,40 @@
+import { readFile } from "node:fs/promises";
+import type { Observed } from "./observe.ts";
+
+/** A process that ends is gone a moment before the engine says so. */
+const GRACE_MS = 5_000;
+
+/**
+ * Which containers run only by the engine's word: the process that watches one may die, and nobody tells the engine then
+ * that the program has ended. Processes are judged only where those of containers can be seen at all.
+ */
+export class Processes {
+  readonly #missing = new Map<string, number>();
+  #visible = false;
+
+  /** Those whose process has been gone for a while, and whether others are gone that must be looked at again. */
+  async lost(
+    units: readonly Observed[],
+    now: number,
+  ): Promise<{ gone: readonly Observed[]; lookAt: number | undefined }> {
+    const running = units.filter(({ running: runs, pid }) => runs && pid > 1);
+    const alive = await Promise.all(running.map(({ pid }) => isAlive(pid)));
+    if (alive.includes(true)) this.#visible = true;
+    if (!this.#visible) return { gone: [], lookAt: undefined };
+    const missing = running.filter((_, index) => alive[index] === false);
+    const keys = new Map(missing.map((unit) => [unit, `${unit.id}/${unit.pid}`]));
+    for (const known of this.#missing.keys()) if (![...keys.values()].includes(known)) this.#missing.delete(known);
+    for (const key of keys.values()) if (!this.#missing.has(key)) this.#missing.set(key, now);
+    const gone = missing.filter((unit) => now - (this.#missing.get(keys.get(unit) ?? "") ?? now) >= GRACE_MS);
+    return { gone, lookAt: missing.length > gone.length ? now + GRACE_MS : undefined };
+  }
+}
+
+async function isAlive(pid: number): Promise<boolean> {
+  try {
+    const stat = await readFile(`/proc/${pid}/stat`, "utf8");
+    return !/\) [ZX] /.test(stat);
+  } catch (error) {
+    return !(error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ESRCH"));
+  }
+}
