@@ -207,6 +207,8 @@ const QUERIES: readonly string[] = [
   "query authz grants TENANT PROVIDER",
   "query authz grants-by-granter TENANT",
   "query authz grants-by-grantee TENANT",
+  "query feegrant grants-by-granter TENANT",
+  "query feegrant grants-by-grantee TENANT",
 ];
 
 /** Queries of modules that other chains have: what is told of a chain without them. */
@@ -230,8 +232,6 @@ const ELSEWHERE: readonly string[] = [
   "query gov params",
   "query gov param voting",
   "query feegrant grant TENANT PROVIDER",
-  "query feegrant grants-by-granter TENANT",
-  "query feegrant grants-by-grantee TENANT",
 ];
 
 /**

@@ -14,8 +14,10 @@ export interface ClaimingSigner {
 export interface Claim {
   /** Each account once; the first is the sender. */
   readonly signers: readonly ClaimingSigner[];
-  /** One of the signers. */
+  /** One of the signers, or an account that lets the first of them spend its coins on fees. */
   readonly payer: string;
+  /** Names what lets it, where the payer is no signer: all that wait spend of it together. */
+  readonly allowance?: string | undefined;
   readonly fee: readonly IntCoin[];
   /** Fee for a unit of gas times 10^18; of several denominations the least. */
   readonly gasPrice: bigint;
@@ -44,25 +46,33 @@ export class Claims {
     return this.#accounts.get(account);
   }
 
-  add({ signers, payer, fee }: Claim): void {
+  add({ signers, fee, ...from }: Claim): void {
     for (const { account, publicKey } of signers) {
       const sums = this.#sums(account);
       sums.txs += 1n;
       sums.publicKey ??= publicKey;
     }
-    if (fee.length > 0) addCoins(this.#sums(payer).spent, fee, 1n);
+    if (fee.length > 0) for (const source of sourcesOf(from)) addCoins(this.#sums(source).spent, fee, 1n);
   }
 
   /** Gives back what `add` took. */
-  release({ signers, payer, fee }: Claim): void {
-    const paying = this.#accounts.get(payer);
-    if (paying !== undefined) addCoins(paying.spent, fee, -1n);
+  release({ signers, fee, ...from }: Claim): void {
+    for (const source of sourcesOf(from)) {
+      const paying = this.#accounts.get(source);
+      if (paying === undefined) continue;
+      addCoins(paying.spent, fee, -1n);
+      this.#forget(source, paying);
+    }
     for (const { account } of signers) {
       const sums = this.#accounts.get(account);
       if (sums === undefined) continue;
       sums.txs -= 1n;
-      if (sums.txs <= 0n) this.#accounts.delete(account);
+      this.#forget(account, sums);
     }
+  }
+
+  #forget(account: string, { txs, spent }: Sums): void {
+    if (txs <= 0n && spent.size === 0) this.#accounts.delete(account);
   }
 
   clear(): void {
@@ -83,6 +93,10 @@ interface Sums extends Claimed {
   txs: bigint;
   readonly spent: Map<string, bigint>;
   publicKey: PublicKey | undefined;
+}
+
+function sourcesOf({ payer, allowance }: Pick<Claim, "payer" | "allowance">): string[] {
+  return allowance === undefined ? [payer] : [payer, allowance];
 }
 
 function addCoins(sums: Map<string, bigint>, coins: readonly IntCoin[], factor: bigint): void {

@@ -1,6 +1,7 @@
 import { authModule, FEE_COLLECTOR } from "../modules/auth/index.ts";
 import { authzModule } from "../modules/authz/index.ts";
 import { type Accounts, type Bank, bankModule } from "../modules/bank/index.ts";
+import { feegrantModule } from "../modules/feegrant/index.ts";
 import type { VestingAccounts, VestingBank } from "../modules/vesting/index.ts";
 import { type AnteOptions, type MessageService, type Module, messageService, Router } from "../runtime/index.ts";
 import { type ApplicationOptions, SvcApplication } from "./application.ts";
@@ -26,22 +27,29 @@ export interface BaseKeepers {
 }
 
 /**
- * Puts a set of modules together: accounts and transfers first, then those that `more` makes. Module accounts become
+ * Puts a set of modules together: accounts, transfers and allowances for fees first, then those that `more` makes. Module accounts become
  * known here, from what each module declares.
  */
 export function moduleSet(more: (base: BaseKeepers) => readonly Module[]): ModuleSet {
   const auth = authModule();
   const bank = bankModule(auth.keeper);
+  const feegrant = feegrantModule(auth.keeper, bank.keeper);
   const messages = messageService(() => router);
-  const modules = [auth.module, bank.module, ...more({ auth: auth.keeper, bank: bank.keeper, messages })];
+  const modules = [
+    auth.module,
+    bank.module,
+    feegrant.module,
+    ...more({ auth: auth.keeper, bank: bank.keeper, messages }),
+  ];
   const router = new Router(modules);
   for (const { accounts } of modules) auth.keeper.modules.register(accounts ?? []);
   return {
     modules,
-    ante: { accounts: auth.keeper, bank: bank.keeper, feeCollector: FEE_COLLECTOR },
+    ante: { accounts: auth.keeper, bank: bank.keeper, feeGrants: feegrant.keeper, feeCollector: FEE_COLLECTOR },
     accountsOf: {
       [auth.module.name]: (key) => auth.keeper.accountOf(key),
       [bank.module.name]: (key) => bank.keeper.accountOf(key),
+      [feegrant.module.name]: (key) => feegrant.keeper.accountOf(key),
     },
   };
 }

@@ -1,5 +1,5 @@
 export type { Account } from "./ante/account.ts";
-export type { AnteAccounts, AnteBank, AnteOptions, AnteParams } from "./ante/ante.ts";
+export type { AnteAccounts, AnteBank, AnteOptions, AnteParams, FeeGrants, FeeUse } from "./ante/ante.ts";
 export { runBlockItem } from "./blockitem.ts";
 export { type BlockInfo, type BlockProblem, Context, type Mode } from "./context.ts";
 export { type Event, type EventAttribute, EventSink } from "./events.ts";

@@ -8,6 +8,8 @@ import { readAuthorization } from "./kinds/index.ts";
 import { authzMsgs } from "./msgs.ts";
 import { authzQueries } from "./queries.ts";
 
+export type { GranteeAccounts } from "./keeper.ts";
+
 /** What the module is made of. */
 export interface AuthzParts {
   readonly auth: GranteeAccounts;

@@ -222,10 +222,10 @@ describe("bad transactions are refused alike by the mempool and in blocks, and c
       /block height: 2, timeout height: 1: tx timeout height/,
     ],
     [
-      "a fee granter",
+      "a fee granter who granted nothing",
       (c) => transfer(c, { granter: c.key("bob").address }),
-      37,
-      /fee grants do not exist on this chain/,
+      38,
+      /does not allow to pay fees for .*: not found/,
     ],
     [
       "a fee beyond the balance",

@@ -1,6 +1,16 @@
 import type { Claim, Claimed, Claims } from "../../abci/index.ts";
-import { type DecimalCoin, decCeil, formatCoins, type IntCoin, sdkErrors, toBase64, toHex } from "../../util/index.ts";
-import type { AuthInfo } from "../../wire/gen/sdk/tx/v1beta1/tx_pb.js";
+import {
+  assert,
+  type DecimalCoin,
+  decCeil,
+  formatCoins,
+  type IntCoin,
+  SvcError,
+  sdkErrors,
+  sumCoins,
+  toBase64,
+  toHex,
+} from "../../util/index.ts";
 import type { Context } from "../context.ts";
 import { EventSink } from "../events.ts";
 import type { GasCosts } from "../gas/metered.ts";
@@ -15,7 +25,7 @@ import {
   type VerifiedSignatures,
 } from "./signatures.ts";
 import { missingBytes } from "./simulated.ts";
-import type { PreparedTx } from "./tx.ts";
+import type { FeeGranter, PreparedTx } from "./tx.ts";
 
 /** Limits and prices of transactions (parameters of module auth). */
 export interface AnteParams {
@@ -40,9 +50,27 @@ export interface AnteBank {
   checkFunds(ctx: Context, address: Uint8Array, coins: readonly IntCoin[], keptBack: ReadonlyMap<string, bigint>): void;
 }
 
+/** What somebody wants others to pay. */
+export interface FeeUse {
+  readonly granter: Uint8Array;
+  readonly grantee: Uint8Array;
+  readonly fee: readonly IntCoin[];
+  /** Types of the messages in our spelling; undefined while they are not read. */
+  readonly typeUrls: readonly string[] | undefined;
+}
+
+/** Allowances to spend the coins of others on fees. */
+export interface FeeGrants {
+  /** Throws unless an allowance pays the fee; changes nothing, and takes the same gas as `use`. */
+  check(ctx: Context, use: FeeUse): void;
+  /** Takes the fee out of an allowance. */
+  use(ctx: Context, use: FeeUse): void;
+}
+
 export interface AnteOptions {
   readonly accounts: AnteAccounts;
   readonly bank: AnteBank;
+  readonly feeGrants: FeeGrants;
   /** Module account that takes the fees. */
   readonly feeCollector: string;
   /** What this node asks of a transaction before it relays it; one of these prices must be met. */
@@ -79,12 +107,11 @@ export function runAnte(ctx: Context, tx: PreparedTx, options: AnteOptions, { ve
   checkTimeout(ctx, tx);
   checkMemo(tx, params);
   consumeSizeGas(ctx, tx.size + (ctx.mode === "simulate" ? missingBytes(tx) : 0), params);
-  refuseGranter(tx.decoded.authInfo);
   const isForMempool = ctx.mode === "check" || ctx.mode === "recheck";
   const signed = loadSigners(ctx, tx, options.accounts, waiting);
   checkSignatureCount(signed, params);
   if (!isForMempool) emitSignatures(ctx, tx);
-  if (waiting !== undefined && isForMempool) checkFunds(ctx, tx, options.bank, waiting);
+  if (isForMempool) checkFunds(ctx, tx, options, waiting);
   if (waiting !== undefined && !isForMempool) setAside(ctx, tx, options, waiting);
   if (!isForMempool) deductFee(ctx, tx, options);
   const signable = { ...tx.decoded.raw, decoded: tx.decoded };
@@ -132,14 +159,6 @@ export function consumeSizeGas(ctx: Context, size: number, { txSizeCostPerByte }
   ctx.gas.consume(txSizeCostPerByte * BigInt(size), "txSize");
 }
 
-export function refuseGranter({ fee }: AuthInfo): void {
-  const granter = fee?.granter ?? "";
-  if (granter === "") return;
-  throw sdkErrors.notSupported(`fee grants do not exist on this chain, got granter ${granter.slice(0, 100)}`, {
-    hint: "leave the fee granter out",
-  });
-}
-
 function loadSigners(ctx: Context, tx: PreparedTx, accounts: AnteAccounts, waiting: Waiting | undefined): SignedBy[] {
   const { authInfo, raw } = tx.decoded;
   return tx.signers.map(({ address, text, publicKey: sent }, index) => {
@@ -177,19 +196,65 @@ function emitSignatures(ctx: Context, { signers, decoded }: PreparedTx): void {
   for (const signature of decoded.raw.signatures) ctx.events.emit("tx", { signature: toBase64(signature) });
 }
 
-/** Whether the payer can pay this fee and those of all that wait. */
+/** What is known of who pays, before and after the messages are read. */
+export type Paying = Pick<PreparedTx, "feePayer" | "feeGranter" | "fee"> & { readonly typeUrls?: readonly string[] };
+
+/** Whether this fee and those of all that wait can be paid: by an allowance where there is one, and by the account. */
 export function checkFunds(
   ctx: Context,
-  { feePayer, fee }: Pick<PreparedTx, "feePayer" | "fee">,
-  bank: AnteBank,
-  { claims, place }: Waiting,
+  paying: Paying,
+  { accounts, bank, feeGrants }: AnteOptions,
+  waiting: Waiting | undefined,
 ): void {
-  const payer = toHex(feePayer.address);
-  const spent = new Map(claims.of(payer)?.spent);
-  if (place?.payer === payer)
-    for (const { denom, amount } of place.fee) spent.set(denom, (spent.get(denom) ?? 0n) - amount);
+  const { feePayer, feeGranter, fee } = paying;
+  if (feeGranter !== undefined) {
+    checkGranter(ctx, feeGranter, accounts);
+    const kept = keptBack(allowanceName(feeGranter, feePayer), waiting);
+    const total = sumCoins(
+      fee,
+      [...kept].map(([denom, amount]) => ({ denom, amount })),
+    );
+    explained(paying, () => feeGrants.check(ctx, useOf(paying, total)));
+  }
+  if (waiting === undefined) return;
+  const account = feeGranter?.address ?? feePayer.address;
+  const spent = keptBack(toHex(account), waiting);
   const others = [...spent.keys()].filter((denom) => fee.every((coin) => coin.denom !== denom));
-  bank.checkFunds(ctx, feePayer.address, [...fee, ...others.map((denom) => ({ denom, amount: 0n }))], spent);
+  bank.checkFunds(ctx, account, [...fee, ...others.map((denom) => ({ denom, amount: 0n }))], spent);
+}
+
+/** What those that wait take of an account or an allowance, without the one in whose place a transaction stands. */
+function keptBack(source: string, waiting: Waiting | undefined): Map<string, bigint> {
+  const { claims, place } = waiting ?? {};
+  const spent = new Map(claims?.of(source)?.spent);
+  if (place !== undefined && (place.payer === source || place.allowance === source))
+    for (const { denom, amount } of place.fee) spent.set(denom, (spent.get(denom) ?? 0n) - amount);
+  return spent;
+}
+
+/** The name of an allowance among claims. */
+export function allowanceName(granter: FeeGranter, grantee: { readonly address: Uint8Array }): string {
+  return `${toHex(granter.address)}/${toHex(grantee.address)}`;
+}
+
+function checkGranter(ctx: Context, { address, text }: FeeGranter, accounts: AnteAccounts): void {
+  if (accounts.get(ctx, address) === undefined)
+    throw sdkErrors.unknownAddress(`fee payer address: ${text} does not exist`);
+}
+
+function useOf({ feeGranter, feePayer, typeUrls }: Paying, fee: readonly IntCoin[]): FeeUse {
+  assert(feeGranter !== undefined, "an allowance has a granter");
+  return { granter: feeGranter.address, grantee: feePayer.address, fee, typeUrls };
+}
+
+/** Says whose allowance does not pay. */
+function explained({ feeGranter, feePayer }: Paying, work: () => void): void {
+  try {
+    work();
+  } catch (error) {
+    const context = `${feeGranter?.text} does not allow to pay fees for ${feePayer.text}`;
+    throw error instanceof SvcError ? error.wrap(context) : error;
+  }
 }
 
 /** Takes what waiting transactions will pay out of what a simulation sees. */
@@ -206,7 +271,13 @@ function setAside(
   }
 }
 
-function deductFee(ctx: Context, { feePayer, fee }: PreparedTx, { bank, feeCollector }: AnteOptions): void {
-  if (fee.length > 0) bank.sendToModule(ctx, feePayer.address, feeCollector, fee);
-  ctx.events.emit("tx", { fee: formatCoins(fee), fee_payer: feePayer.text });
+function deductFee(ctx: Context, tx: PreparedTx, { accounts, bank, feeGrants, feeCollector }: AnteOptions): void {
+  const { feePayer, feeGranter, fee } = tx;
+  if (feeGranter !== undefined) {
+    checkGranter(ctx, feeGranter, accounts);
+    explained(tx, () => feeGrants.use(ctx, useOf(tx, fee)));
+  }
+  const { address, text } = feeGranter ?? feePayer;
+  if (fee.length > 0) bank.sendToModule(ctx, address, feeCollector, fee);
+  ctx.events.emit("tx", { fee: formatCoins(fee), fee_payer: text });
 }

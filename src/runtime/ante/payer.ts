@@ -9,10 +9,9 @@ import {
   checkGasLimit,
   checkMinimumFee,
   consumeSizeGas,
-  refuseGranter,
 } from "./ante.ts";
 import { checkSignature, type SignedBy } from "./signatures.ts";
-import { readFee, readGasLimit, readSigner } from "./tx.ts";
+import { readFee, readGasLimit, readGranter, readSigner } from "./tx.ts";
 
 /**
  * Up to this size a transaction is checked in the order of the reference: reading all of it costs no more than verifying a
@@ -43,14 +42,13 @@ export function checkPayer(ctx: Context, { size, envelope }: LargeTx, options: A
   checkGasLimit({ gasLimit }, options.maxBlockGas());
   checkMinimumFee({ fee, gasLimit }, options.minGasPrices);
   consumeSizeGas(ctx, size, options.accounts.getParams(ctx));
-  refuseGranter(authInfo);
   const { text, indexes } = payerOf(envelope);
   const candidates = indexes.map((index) => readSigner(text, authInfo.signerInfos[index]?.publicKey, "signed"));
   const [feePayer] = candidates;
   if (feePayer === undefined) throw sdkErrors.noSignatures();
   const account = options.accounts.get(ctx, feePayer.address);
   if (account === undefined) throw sdkErrors.unknownAddress(`fee payer address: ${text} does not exist`);
-  if (facts.waiting !== undefined) checkFunds(ctx, { feePayer, fee }, options.bank, facts.waiting);
+  checkFunds(ctx, { feePayer, feeGranter: readGranter(authInfo, feePayer), fee }, options, facts.waiting);
   const claimed = facts.waiting?.claims.of(toHex(feePayer.address));
   // It may be meant to replace one that waits; the full checks know.
   const next = account.sequence + (claimed?.txs ?? 0n);

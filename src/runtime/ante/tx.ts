@@ -1,6 +1,6 @@
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import type { Any } from "@bufbuild/protobuf/wkt";
-import { formatCoins, type IntCoin, sdkErrors } from "../../util/index.ts";
+import { equalBytes, formatCoins, type IntCoin, sdkErrors } from "../../util/index.ts";
 import type { AuthInfo } from "../../wire/gen/sdk/tx/v1beta1/tx_pb.js";
 import {
   type DecodedTx,
@@ -12,6 +12,7 @@ import {
   type PublicKey,
   publicKeyFromAny,
   txSigners,
+  typeUrlOf,
   type Unpacked,
 } from "../../wire/index.ts";
 import { readCoins } from "../requests/coins.ts";
@@ -33,6 +34,12 @@ export interface TxSigner {
   readonly publicKey: PublicKey | undefined;
 }
 
+/** One who lets another spend coins on fees. */
+export interface FeeGranter {
+  readonly address: Uint8Array;
+  readonly text: string;
+}
+
 /** A transaction with everything that follows from its bytes alone. */
 export interface PreparedTx {
   readonly size: number;
@@ -43,6 +50,10 @@ export interface PreparedTx {
   /** Signers of the messages in order, each once, then the fee payer if it is not among them. */
   readonly signers: readonly TxSigner[];
   readonly feePayer: TxSigner;
+  /** Whose coins pay the fee, where they are not those of `feePayer`, who signs. */
+  readonly feeGranter: FeeGranter | undefined;
+  /** Types of the messages, each once, in our spelling. */
+  readonly typeUrls: readonly string[];
   readonly fee: readonly IntCoin[];
   readonly gasLimit: bigint;
 }
@@ -63,13 +74,16 @@ export function prepareTx(bytes: Uint8Array, router: Router, mode: "signed" | "s
   const texts = txSigners(decoded.messages, authInfo.fee);
   checkCounts(texts.length, authInfo.signerInfos.length, raw.signatures);
   const signers = texts.map((text, i) => readSigner(text, authInfo.signerInfos[i]?.publicKey, mode));
+  const feePayer = payerOf(decoded, signers);
   return {
     size: bytes.length,
     decoded,
     messages,
     messageCount: decoded.messages.reduce((sum, { carried = 0 }) => sum + 1 + carried, 0),
     signers,
-    feePayer: payerOf(decoded, signers),
+    feePayer,
+    feeGranter: readGranter(authInfo, feePayer),
+    typeUrls: [...new Set(decoded.messages.map(({ schema }) => typeUrlOf(schema)))],
     fee,
     gasLimit,
   };
@@ -101,6 +115,14 @@ export function readFee(authInfo: AuthInfo, mode: "signed" | "simulated"): IntCo
   } catch (cause) {
     throw sdkErrors.insufficientFee(`invalid fee amount: ${formatCoins(amount).slice(0, 200)}`, { cause });
   }
+}
+
+/** Who is named as granter; one who pays for itself needs nobody's leave. Throws `sdk/7`. */
+export function readGranter({ fee }: AuthInfo, payer: { readonly address: Uint8Array }): FeeGranter | undefined {
+  const text = fee?.granter ?? "";
+  if (text === "") return undefined;
+  const address = decodeAddress(text);
+  return equalBytes(address, payer.address) ? undefined : { address, text };
 }
 
 function checkCounts(signers: number, infos: number, signatures: readonly Uint8Array[]): void {

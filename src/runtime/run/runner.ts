@@ -4,7 +4,7 @@ import type { MultiStore } from "../../store/index.ts";
 import { type IntCoin, SvcError, sdkErrors, toHex } from "../../util/index.ts";
 import { TxMsgDataSchema } from "../../wire/gen/sdk/base/abci/v1beta1/abci_pb.js";
 import { encodeMessage, readEnvelope } from "../../wire/index.ts";
-import { type AnteFacts, type AnteOptions, runAnte, type Waiting } from "../ante/ante.ts";
+import { type AnteFacts, type AnteOptions, allowanceName, runAnte, type Waiting } from "../ante/ante.ts";
 import { checkPayer, type LargeTx, READ_WHOLE_BYTES } from "../ante/payer.ts";
 import type { VerifiedSignatures } from "../ante/signatures.ts";
 import { type PreparedTx, prepareTx, readGasLimit, routeOf } from "../ante/tx.ts";
@@ -318,13 +318,14 @@ class Run {
 }
 
 /** What a transaction takes as long as it waits. */
-function claimOf({ signers, feePayer, fee, gasLimit, decoded }: PreparedTx): Claim {
+function claimOf({ signers, feePayer, feeGranter, fee, gasLimit, decoded }: PreparedTx): Claim {
   const { signerInfos } = decoded.authInfo;
   return {
     signers: signers.map(({ address, publicKey }, i) => {
       return { account: toHex(address), sequence: signerInfos[i]?.sequence ?? 0n, publicKey };
     }),
-    payer: toHex(feePayer.address),
+    payer: toHex((feeGranter ?? feePayer).address),
+    ...(feeGranter === undefined ? {} : { allowance: allowanceName(feeGranter, feePayer) }),
     fee,
     gasPrice: gasPrice(fee, gasLimit),
     timeoutHeight: decoded.body.timeoutHeight,

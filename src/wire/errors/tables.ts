@@ -7,6 +7,7 @@ import { bankErrors } from "./bank.ts";
 import { certErrors } from "./cert.ts";
 import { deploymentErrors } from "./deployment.ts";
 import { escrowErrors } from "./escrow.ts";
+import { feegrantErrors } from "./feegrant.ts";
 import { marketErrors } from "./market.ts";
 import { providerErrors } from "./provider.ts";
 import { distributionErrors } from "./stake/distribution.ts";
@@ -25,6 +26,7 @@ export const MODULE_ERRORS: readonly (readonly [string, Readonly<Record<string, 
   ["cert", certErrors],
   ["deployment", deploymentErrors],
   ["escrow", escrowErrors],
+  ["feegrant", feegrantErrors],
   ["market", marketErrors],
   ["provider", providerErrors],
   ["distribution", distributionErrors],
@@ -42,6 +44,7 @@ export { bankErrors } from "./bank.ts";
 export { certErrors } from "./cert.ts";
 export { deploymentErrors } from "./deployment.ts";
 export { escrowErrors } from "./escrow.ts";
+export { feegrantErrors } from "./feegrant.ts";
 export { marketErrors } from "./market.ts";
 export { providerErrors } from "./provider.ts";
 export { distributionErrors } from "./stake/distribution.ts";

@@ -1,3 +1,4 @@
+import { ALLOWANCES } from "./allowances.ts";
 import { BANK } from "./bank.ts";
 import { CERTIFICATES } from "./certificates.ts";
 import { DEPLOYMENTS } from "./deployments.ts";
@@ -14,6 +15,7 @@ export const CASES: Cases = {
   ...BANK,
   ...CERTIFICATES,
   ...GRANTS,
+  ...ALLOWANCES,
   ...PROVIDER_CASES,
   ...DEPLOYMENTS,
   ...MARKET,

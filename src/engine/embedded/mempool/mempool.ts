@@ -130,6 +130,7 @@ export class Mempool {
     for (const entry of this.#waiting.outdated(height + 1n)) this.#drop(entry);
     if (touched === "all") this.#recheckAll();
     else for (const account of touched) changed.add(account);
+    for (const account of [...changed]) for (const other of this.#waiting.payingFor(account)) changed.add(other);
     for (const account of changed) this.#recheck(this.#waiting.lane(account));
   }
 

@@ -20,6 +20,8 @@ export class WaitingTxs {
   readonly #ready = new Heap<Entry>(isBefore);
   readonly #cheapest = new Heap<Lane>(isCheaper);
   readonly #timeouts = new Heap<Entry>((a, b) => a.claim.timeoutHeight < b.claim.timeoutHeight);
+  /** Those whose fees an account pays that does not sign them. */
+  readonly #paidFor = new Map<string, Set<Entry>>();
   #bytes = 0;
 
   get size(): number {
@@ -36,6 +38,12 @@ export class WaitingTxs {
 
   lane(account: string): Lane | undefined {
     return this.#lanes.get(account);
+  }
+
+  /** First signers of the transactions whose fees an account pays without signing them. */
+  payingFor(account: string): Set<string> {
+    const entries = this.#paidFor.get(account) ?? [];
+    return new Set([...entries].flatMap(({ claim }) => claim.signers[0]?.account ?? []));
   }
 
   /** All of them, in no particular order. */
@@ -150,12 +158,17 @@ export class WaitingTxs {
     this.#byKey.set(entry.key, entry);
     this.#bytes += entry.tx.length;
     if (entry.claim.timeoutHeight > 0n) this.#timeouts.add(entry);
+    const { allowance, payer } = entry.claim;
+    if (allowance !== undefined) this.#paidFor.set(payer, (this.#paidFor.get(payer) ?? new Set()).add(entry));
   }
 
   #forget(entry: Entry): void {
     this.#byKey.delete(entry.key);
     this.#bytes -= entry.tx.length;
     this.#timeouts.delete(entry);
+    const { payer } = entry.claim;
+    const paidFor = this.#paidFor.get(payer);
+    if (paidFor?.delete(entry) === true && paidFor.size === 0) this.#paidFor.delete(payer);
     this.#ready.delete(entry);
   }
 

@@ -1,0 +1,44 @@
+import { type BoundService, bindService, checkAddress } from "../../runtime/index.ts";
+import { equalBytes, sdkErrors } from "../../util/index.ts";
+import { Msg } from "../../wire/gen/sdk/feegrant/v1beta1/tx_pb.js";
+import { decodeAddress } from "../../wire/index.ts";
+import { checkAllowance } from "./allowance.ts";
+import { type AllowanceKey, type FeegrantKeeper, MAX_PRUNED_BY_MESSAGE } from "./keeper.ts";
+
+export function feegrantMsgs(keeper: FeegrantKeeper): BoundService {
+  return bindService(
+    Msg,
+    {
+      grantAllowance: (ctx, msg) => {
+        keeper.grant(ctx, readPair(msg), checkAllowance(msg.allowance));
+        return {};
+      },
+      revokeAllowance: (ctx, msg) => {
+        keeper.revoke(ctx, readPair(msg));
+        return {};
+      },
+      pruneAllowances: (ctx, { pruner }) => {
+        keeper.prune(ctx, MAX_PRUNED_BY_MESSAGE);
+        ctx.events.emit("prune_feegrant", { pruner });
+        return {};
+      },
+    },
+    {
+      grantAllowance: (msg) => {
+        readPair(msg);
+        checkAllowance(msg.allowance);
+      },
+      revokeAllowance: (msg) => void readPair(msg),
+      pruneAllowances: ({ pruner }) => checkAddress("pruner", pruner),
+    },
+  );
+}
+
+/** Two accounts that differ. */
+export function readPair(pair: { readonly granter: string; readonly grantee: string }): AllowanceKey {
+  checkAddress("granter", pair.granter);
+  checkAddress("grantee", pair.grantee);
+  const [granter, grantee] = [decodeAddress(pair.granter), decodeAddress(pair.grantee)];
+  if (equalBytes(granter, grantee)) throw sdkErrors.invalidAddress("cannot self-grant fee authorization");
+  return [granter, grantee];
+}
