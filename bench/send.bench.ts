@@ -46,7 +46,7 @@ function bench(title: string, database: Database, keys: readonly TestKey[], txs:
     time: 1n,
     initialHeight: 1n,
     validators: [],
-    consensusParams: DEFAULT_CONSENSUS_PARAMS,
+    consensusParams: { ...DEFAULT_CONSENSUS_PARAMS, block: { ...DEFAULT_CONSENSUS_PARAMS.block, maxGas: -1n } },
     appState: { bank: { balances } },
   });
   block(app, 1n, [], new Meter());
