@@ -24,7 +24,7 @@ const report = new Report(
     "as full as the default max_gas lets them be, committed to LMDB.",
 );
 /** Gas of a round: enough that the code is warm, as in full blocks. */
-const ROUND_GAS = 2_000_000;
+const ROUND_GAS = 1_000_000;
 const worst: number[] = [];
 for (const [name, cases] of Object.entries(CASES)) {
   if (!name.includes(only)) continue;

@@ -43,6 +43,12 @@ const PARTS = {
     files: ["test/attack/genesis.test.ts"],
     env: { SVC_TEST_GENESIS_ACCOUNTS: 1_000_000 },
   },
+  /** A million deployments that are opened and closed. */
+  pruned: {
+    project: "e2e",
+    files: ["test/attack/pruned.test.ts"],
+    env: { SVC_TEST_PRUNED_DEPLOYMENTS: 1_000_000 },
+  },
   /** Fifty random requests of each kind to every route of REST. */
   rest: { project: "e2e", files: ["test/interop/schemathesis.test.ts"], env: { SVC_REST_EXAMPLES: 50 } },
   /** Every attack for two minutes, in place of some seconds. */

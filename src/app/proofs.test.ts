@@ -8,7 +8,7 @@ import { CommitmentProofSchema, HashOp } from "../wire/gen/sdk/ics23/v1/proofs_p
 import { decodeMessage, rootOfProof, TENDERMINT_SPEC, verifyStoreProof } from "../wire/index.ts";
 
 const SEED = Number(process.env.SEED ?? 4711);
-const { chain } = simulateMarket(SEED, 60);
+const { chain } = simulateMarket(SEED, 100, { retentionBlocks: 100n });
 const { app } = chain;
 const stores = app.modules.map(({ name }) => name);
 
@@ -48,7 +48,7 @@ describe(`every key of every store after a market run of seed ${SEED}`, () => {
     );
     expect(empty).toEqual([]);
     expect(stores.filter((store) => firstEntry(app.state.store(store)) === undefined)).toEqual([]);
-    expect(entriesOf(app, "market").length).toBeGreaterThan(80);
+    expect(entriesOf(app, "market").length).toBeGreaterThan(200);
   });
 
   it("is proved with its value, to us and to the reference", async () => {

@@ -15,13 +15,19 @@ import { pickOperation, type SimAction, simRandom } from "./simulation/operation
 const TENANTS = ["alice", "bob", "carol"];
 const PROVIDERS = ["p1", "p2", "p3", "p4"];
 
+/** What a run may have otherwise. */
+export interface MarketRunOptions {
+  /** Blocks after which closed deployments leave the state; 15 unless given. */
+  readonly retentionBlocks?: bigint;
+}
+
 /** Everything is scarce: two records a block, three bids an order, a few blocks of life. */
-function simChain(): TestChain {
+function simChain({ retentionBlocks = 15n }: MarketRunOptions): TestChain {
   const deployment = {
     ...deploymentParams(),
     minDeposits: [create(CoinSchema, { denom: "utoken", amount: "1" })],
     minStartBlocks: 2n,
-    retentionBlocks: 15n,
+    retentionBlocks,
     maxPruneRecords: 3,
   };
   const escrow = { ...escrowParams(), maxEndblockRecords: 2, lowBalanceBlocks: 6n };
@@ -46,8 +52,8 @@ export interface MarketRun {
 }
 
 /** A run of blocks of up to four transactions, each of one to three messages of one signer. */
-export function simulateMarket(seed: number, blocks: number): MarketRun {
-  const chain = simChain();
+export function simulateMarket(seed: number, blocks: number, options: MarketRunOptions = {}): MarketRun {
+  const chain = simChain(options);
   const random = simRandom(seed);
   const keys = new Map([...chain.keys.values()].map((key) => [key.address, key]));
   const addresses = (names: readonly string[]) => names.map((name) => chain.key(name).address);

@@ -1,0 +1,78 @@
+import { create } from "@bufbuild/protobuf";
+import { expect, it } from "vitest";
+import { defaultParams } from "../../src/modules/deployment/params.ts";
+import { firstEntry } from "../../src/store/index.ts";
+import { coin, MIN_DEPOSIT, price, type TestKey, type TestMessage } from "../../src/testing/index.ts";
+import { ParamsSchema } from "../../src/wire/gen/svc/deployment/v1beta1/deployment_pb.js";
+import {
+  MsgCloseDeploymentSchema,
+  MsgCreateDeploymentSchema,
+} from "../../src/wire/gen/svc/deployment/v1beta1/tx_pb.js";
+import { MsgCreateBidSchema, MsgCreateLeaseSchema } from "../../src/wire/gen/svc/market/v1beta1/tx_pb.js";
+import { MsgCreateProviderSchema } from "../../src/wire/gen/svc/provider/v1beta1/provider_pb.js";
+import { toJson } from "../../src/wire/index.ts";
+import { newWorld } from "../gas/cases/index.ts";
+import { plainGroup } from "../gas/content.ts";
+import type { GasWorld } from "../gas/world.ts";
+import { stateBytes } from "../gas/worst-block.ts";
+
+/** Opened and closed in all; `npm run lab` makes a million. */
+const DEPLOYMENTS = Number(process.env.SVC_TEST_PRUNED_DEPLOYMENTS ?? 1000);
+/** Owners who each have one at a time, with a bid and a lease. */
+const OWNERS = 20;
+const RETENTION_BLOCKS = 6;
+/** Until this round the state fills up with what waits to be taken out. */
+const FULL_AFTER_ROUNDS = 10;
+
+interface People {
+  readonly owners: readonly TestKey[];
+  readonly provider: TestKey;
+}
+
+function shortMemory(): GasWorld {
+  const params = { ...Object(toJson(ParamsSchema, defaultParams())), retention_blocks: String(RETENTION_BLOCKS) };
+  return newWorld({ appState: { deployment: { params } } });
+}
+
+/** Every owner opens a deployment of this number; each gets a provider, and all are closed. */
+function openAndClose(world: GasWorld, dseq: bigint, { owners, provider }: People): void {
+  const idOf = ({ address }: TestKey) => ({ owner: address, dseq });
+  const orderOf = (owner: TestKey) => ({ ...idOf(owner), gseq: 1, oseq: 1 });
+  const everyone = (message: (owner: TestKey) => TestMessage) =>
+    world.mustRun(...owners.map((owner) => ({ messages: [message(owner)], signers: [owner] })));
+  const [deposit, version] = [coin(MIN_DEPOSIT), new Uint8Array(32).fill(1)];
+  everyone((owner) =>
+    create(MsgCreateDeploymentSchema, { id: idOf(owner), groups: [plainGroup("web")], version, deposit }),
+  );
+  const terms = { provider: provider.address, price: price("0.5"), deposit };
+  world.mustSend(
+    provider,
+    owners.map((owner) => create(MsgCreateBidSchema, { ...terms, order: orderOf(owner) })),
+  );
+  everyone((owner) => create(MsgCreateLeaseSchema, { bidId: { ...orderOf(owner), provider: provider.address } }));
+  everyone((owner) => create(MsgCloseDeploymentSchema, { id: idOf(owner) }));
+}
+
+it(`${DEPLOYMENTS} deployments that were opened and closed leave a state as large as the open ones`, {
+  timeout: 60_000 + DEPLOYMENTS * 100,
+}, () => {
+  const world = shortMemory();
+  const provider = world.key("provider0");
+  world.mustSend(provider, [create(MsgCreateProviderSchema, { owner: provider.address, hostUri: "https://p.test" })]);
+  const before = stateBytes(world);
+  let full = 0;
+  const owners = Array.from({ length: OWNERS }, (_, i) => world.key(`sponsor${i}`));
+  for (let round = 0; round * OWNERS < DEPLOYMENTS; round++) {
+    openAndClose(world, BigInt(round + 1), { owners, provider });
+    if (round === FULL_AFTER_ROUNDS) full = stateBytes(world);
+  }
+  const last = stateBytes(world);
+  console.log(`${DEPLOYMENTS} deployments: ${before} bytes before, ${full} when full, ${last} at the end`);
+  // What waits to be taken out, and numbers with more digits.
+  expect(full).toBeGreaterThan(before + 10_000);
+  expect(last).toBeLessThan(full * 1.1);
+  for (let i = 0; i < 4 * RETENTION_BLOCKS; i++) world.block([]);
+  // What stays: the number of the last deployment of each owner, public keys, and longer numbers in accounts.
+  expect(stateBytes(world) - before).toBeLessThan(OWNERS * 200);
+  expect(firstEntry(world.app.state.store("market"))).toBeDefined();
+});
