@@ -110,7 +110,9 @@ describe("a state of other modules", () => {
       "the state is of auth 1, bank 1, feegrant 1, one 1; this program has auth 1, bank 1, feegrant 1, one 1, two 1: " +
         "the state was made by a program with other modules",
     );
-    expect(() => appWith({ one: { version: 2 } }, { database })).toThrow("this program has auth 1, bank 1, one 2:");
+    expect(() => appWith({ one: { version: 2 } }, { database })).toThrow(
+      "this program has auth 1, bank 1, feegrant 1, one 2:",
+    );
     expect(() => appWith({ one: {}, two: {} }, { database, upgrade: true })).toThrow("with other modules");
     expect(appWith({ one: {} }, { database }).info().lastBlockHeight).toBe(1n);
   });

@@ -114,6 +114,8 @@ const MESSAGES: readonly (readonly [type: string, amino: string, action: string,
   ["sdk.authz.v1beta1.MsgExec", "cosmos-sdk/MsgExec", "exec", "grantee"],
   ["sdk.authz.v1beta1.MsgRevoke", "cosmos-sdk/MsgRevoke", "revoke", "granter"],
   ["sdk.feegrant.v1beta1.MsgGrantAllowance", "cosmos-sdk/MsgGrantAllowance", "grant_allowance", "granter"],
+  // The family signs it in mode direct alone.
+  ["sdk.feegrant.v1beta1.MsgPruneAllowances", "", "prune_allowances", "pruner"],
   ["sdk.feegrant.v1beta1.MsgRevokeAllowance", "cosmos-sdk/MsgRevokeAllowance", "revoke_allowance", "granter"],
   ["sdk.gov.v1.MsgSubmitProposal", "cosmos-sdk/v1/MsgSubmitProposal", "submit_proposal", "proposer"],
   ["sdk.gov.v1.MsgExecLegacyContent", "cosmos-sdk/v1/MsgExecLegacyContent", "exec_legacy_content", "authority"],
@@ -237,7 +239,7 @@ describe("messages of transactions", () => {
   it("have the names, actions and signers that were published", () => {
     const found = allMsgs().map((schema) => [
       schema.typeName,
-      aminoName(schema),
+      aminoName(schema) ?? "",
       messageAction(schema),
       signerPath(schema),
     ]);

@@ -25,7 +25,6 @@ const BY_HAND: Readonly<Record<string, string>> = {
   "sdk.distribution.v1beta1.Msg/WithdrawDelegatorReward": "with --commission two messages, and one for each delegation",
   "sdk.distribution.v1beta1.Msg/WithdrawValidatorCommission": "goes with a withdrawal of rewards",
   "sdk.feegrant.v1beta1.Msg/GrantAllowance": "nests one kind of allowance in another, as its flags say",
-  "sdk.feegrant.v1beta1.Msg/PruneAllowances": "upkeep of a chain, which no account needs a command for",
   "sdk.gov.v1.Msg/Deposit": "--legacy takes the message of an older service",
   "sdk.gov.v1.Msg/SubmitProposal": "reads messages in a file, or flags of older releases",
   "sdk.gov.v1.Msg/Vote": "--legacy takes the message of an older service",

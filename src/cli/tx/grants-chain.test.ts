@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type CliChain, cliChain } from "../../../test/cli/chain.ts";
+
+let chain: CliChain;
+const address = (name: string): string => chain.addresses[name] ?? "";
+const balance = async (name: string): Promise<bigint> =>
+  BigInt((await chain.query("bank", "balances", address(name), "--denom", "utoken")).amount);
+
+beforeAll(async () => {
+  chain = await cliChain("alice", "bob", "carol");
+});
+
+afterAll(() => chain.stop());
+
+test("an allowance pays the fee of a command with --fee-granter", async () => {
+  await chain.tx("feegrant", "grant", "alice", address("bob"), "--spend-limit", "9000utoken");
+  const before = await balance("bob");
+  const words = ["bank", "send", "bob", address("carol"), "1utoken", "--fees", "5000utoken"];
+  await chain.tx(...words, "--fee-granter", address("alice"));
+  expect(await balance("bob")).toBe(before - 1n);
+  const { allowance } = await chain.query("feegrant", "grant", address("alice"), address("bob"));
+  expect(JSON.stringify(allowance)).toContain("4000");
+  const { code, err } = await chain.run(["tx", ...words, "--fee-granter", address("alice"), "-y"]);
+  expect(code).not.toBe(0);
+  expect(err).toContain("fee limit exceeded");
+  await chain.tx("feegrant", "prune", "--from", "carol");
+  await chain.tx("feegrant", "revoke", "alice", address("bob"));
+});
+
+test("a grant lets another account send a file of messages", async () => {
+  await chain.tx("authz", "grant", address("bob"), "send", "--spend-limit", "10utoken", "--from", "alice");
+  const unsigned = await chain.run([
+    "tx",
+    "bank",
+    "send",
+    address("alice"),
+    address("carol"),
+    "4utoken",
+    "--generate-only",
+  ]);
+  expect(unsigned.code).toBe(0);
+  const before = await balance("carol");
+  const file = `${chain.home}/unsigned.json`;
+  await import("node:fs").then(({ writeFileSync }) => writeFileSync(file, unsigned.out));
+  await chain.tx("authz", "exec", file, "--from", "bob");
+  expect(await balance("carol")).toBe(before + 4n);
+  const { grants } = await chain.query("authz", "grants", address("alice"), address("bob"));
+  expect(JSON.stringify(grants)).toContain('"6"');
+  await chain.tx("authz", "revoke", address("bob"), "/cosmos.bank.v1beta1.MsgSend", "--from", "alice");
+});
