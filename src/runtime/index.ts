@@ -59,3 +59,4 @@ export {
   messageService,
   type NestedMessage,
 } from "./run/service.ts";
+export { updateParams } from "./update-params.ts";

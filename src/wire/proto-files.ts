@@ -9,6 +9,7 @@ import { file_comet_v1_abci } from "./gen/comet/v1/abci_pb.js";
 import { file_comet_v1_types } from "./gen/comet/v1/types_pb.js";
 import { file_google_api_annotations } from "./gen/google/api/annotations_pb.js";
 import { file_sdk_auth_v1beta1_auth } from "./gen/sdk/auth/v1beta1/auth_pb.js";
+import { file_sdk_auth_v1beta1_tx } from "./gen/sdk/auth/v1beta1/tx_pb.js";
 import { file_sdk_authz_v1beta1_authz } from "./gen/sdk/authz/v1beta1/authz_pb.js";
 import { file_sdk_authz_v1beta1_genesis } from "./gen/sdk/authz/v1beta1/genesis_pb.js";
 import { file_sdk_authz_v1beta1_query } from "./gen/sdk/authz/v1beta1/query_pb.js";
@@ -24,6 +25,7 @@ import { file_sdk_base_reflection_v1beta1_reflection } from "./gen/sdk/base/refl
 import { file_sdk_base_tendermint_v1beta1_query } from "./gen/sdk/base/tendermint/v1beta1/query_pb.js";
 import { file_sdk_base_v1beta1_coin } from "./gen/sdk/base/v1beta1/coin_pb.js";
 import { file_sdk_consensus_v1_query } from "./gen/sdk/consensus/v1/query_pb.js";
+import { file_sdk_consensus_v1_tx } from "./gen/sdk/consensus/v1/tx_pb.js";
 import { file_sdk_crypto_ed25519_keys } from "./gen/sdk/crypto/ed25519/keys_pb.js";
 import { file_sdk_crypto_keyring_v1_record } from "./gen/sdk/crypto/keyring/v1/record_pb.js";
 import { file_sdk_crypto_multisig_keys } from "./gen/sdk/crypto/multisig/keys_pb.js";
@@ -90,6 +92,7 @@ export const PROTO_FILES: readonly ProtoFile[] = [
   { package: "comet.v1", file: () => file_comet_v1_types },
   { package: "google.api", file: () => file_google_api_annotations },
   { package: "sdk.auth.v1beta1", file: () => file_sdk_auth_v1beta1_auth },
+  { package: "sdk.auth.v1beta1", file: () => file_sdk_auth_v1beta1_tx },
   { package: "sdk.authz.v1beta1", file: () => file_sdk_authz_v1beta1_authz },
   { package: "sdk.authz.v1beta1", file: () => file_sdk_authz_v1beta1_genesis },
   { package: "sdk.authz.v1beta1", file: () => file_sdk_authz_v1beta1_query },
@@ -105,6 +108,7 @@ export const PROTO_FILES: readonly ProtoFile[] = [
   { package: "sdk.base.tendermint.v1beta1", file: () => file_sdk_base_tendermint_v1beta1_query },
   { package: "sdk.base.v1beta1", file: () => file_sdk_base_v1beta1_coin },
   { package: "sdk.consensus.v1", file: () => file_sdk_consensus_v1_query },
+  { package: "sdk.consensus.v1", file: () => file_sdk_consensus_v1_tx },
   { package: "sdk.crypto.ed25519", file: () => file_sdk_crypto_ed25519_keys },
   { package: "sdk.crypto.keyring.v1", file: () => file_sdk_crypto_keyring_v1_record },
   { package: "sdk.crypto.multisig", file: () => file_sdk_crypto_multisig_keys },

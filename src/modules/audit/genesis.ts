@@ -18,8 +18,7 @@ export function auditGenesis(keeper: AuditKeeper): GenesisPart {
     schema: GenesisStateSchema,
     defaults: () => create(GenesisStateSchema, { params: defaultParams() }),
     validate: ({ params = defaultParams(), attributes }) => [
-      ...attributeParamProblems(params),
-      ...gasTableProblems(Msg, params.messageGas),
+      ...paramsProblems(params),
       ...entryProblems("attributes", attributes, identify),
     ],
     init(ctx, { params, attributes }) {
@@ -32,6 +31,11 @@ export function auditGenesis(keeper: AuditKeeper): GenesisPart {
       return create(GenesisStateSchema, { attributes, params: keeper.params.require(store) });
     },
   });
+}
+
+/** What is wrong with parameters, one sentence each. */
+export function paramsProblems(params: Params): string[] {
+  return [...attributeParamProblems(params), ...gasTableProblems(Msg, params.messageGas)];
 }
 
 function defaultParams(): Params {

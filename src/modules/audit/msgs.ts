@@ -1,9 +1,16 @@
-import { type BoundService, bindService } from "../../runtime/index.ts";
+import { type BoundService, bindService, updateParams } from "../../runtime/index.ts";
 import { Msg } from "../../wire/gen/svc/audit/v1beta1/audit_pb.js";
+import { auditErrors as errors } from "../../wire/index.ts";
 import { checkAttributes, checkParties } from "./check.ts";
-import type { AuditKeeper } from "./keeper.ts";
+import { paramsProblems } from "./genesis.ts";
+import { type AuditKeeper, STORE } from "./keeper.ts";
 
 export function auditMsgs(keeper: AuditKeeper): BoundService {
+  const update = updateParams({
+    set: (ctx, params) => keeper.params.set(ctx.store(STORE), params),
+    problems: paramsProblems,
+    refuse: errors.invalidParams,
+  });
   return bindService(
     Msg,
     {
@@ -15,6 +22,7 @@ export function auditMsgs(keeper: AuditKeeper): BoundService {
         keeper.delete(ctx, owner, auditor, keys);
         return {};
       },
+      updateParams: update.handle,
     },
     {
       signProviderAttributes: (msg) => {
@@ -22,6 +30,7 @@ export function auditMsgs(keeper: AuditKeeper): BoundService {
         checkAttributes(msg.attributes);
       },
       deleteProviderAttributes: checkParties,
+      updateParams: update.check,
     },
   );
 }

@@ -42,7 +42,10 @@ export function authGenesis(keeper: AuthKeeper): GenesisPart {
   return defineGenesis({
     schema: GenesisStateSchema,
     defaults: () => create(GenesisStateSchema, { params: DEFAULT_PARAMS }),
-    validate: (state) => [...paramProblems(state.params), ...accountProblems(keeper, state)],
+    validate: (state) => [
+      ...(state.params === undefined ? [] : paramsProblems(state.params)),
+      ...accountProblems(keeper, state),
+    ],
     init: (ctx, state) => importState(keeper, ctx, state),
     export: (ctx) => exportState(keeper, ctx),
   });
@@ -75,8 +78,8 @@ function exportState(keeper: AuthKeeper, ctx: Context): GenesisState {
   });
 }
 
-function paramProblems(params: Params | undefined): string[] {
-  if (params === undefined) return [];
+/** What is wrong with parameters, one sentence each. */
+export function paramsProblems(params: Params): string[] {
   const { maxMemoCharacters, txSigLimit, sigVerifyCostSecp256k1 } = params;
   const found: string[] = [];
   if (maxMemoCharacters > MAX_MEMO) found.push(`params.max_memo_characters: must be at most ${MAX_MEMO}`);
@@ -88,9 +91,11 @@ function paramProblems(params: Params | undefined): string[] {
   return found;
 }
 
-function gasPricesOf({ txSizeCostPerByte, sigVerifyCostSecp256k1, storeGas }: Params): Record<string, bigint> {
+function gasPricesOf(params: Params): Record<string, bigint> {
+  const { txSizeCostPerByte, sigVerifyCostEd25519, sigVerifyCostSecp256k1, storeGas } = params;
   return {
     tx_size_cost_per_byte: txSizeCostPerByte,
+    sig_verify_cost_ed25519: sigVerifyCostEd25519,
     sig_verify_cost_secp256k1: sigVerifyCostSecp256k1,
     "store_gas.has": storeGas?.has ?? 0n,
     "store_gas.delete": storeGas?.delete ?? 0n,

@@ -2,6 +2,7 @@ import { type Context, defineModule, type Module } from "../../runtime/index.ts"
 import { encodeAddress } from "../../wire/index.ts";
 import { authGenesis } from "./genesis.ts";
 import { AuthKeeper, STORE } from "./keeper.ts";
+import { authMsgs } from "./msgs.ts";
 import { authQueries } from "./queries.ts";
 import { delegatedProblem } from "./vesting/message.ts";
 import { scheduleProblem } from "./vesting/schedule.ts";
@@ -25,6 +26,7 @@ export function authModule(): { readonly keeper: AuthKeeper; readonly module: Mo
   const keeper = new AuthKeeper();
   const module = defineModule({
     name: "auth",
+    msg: authMsgs(keeper),
     query: authQueries(keeper),
     genesis: authGenesis(keeper),
     accounts: [{ name: FEE_COLLECTOR, permissions: [] }],

@@ -1,17 +1,37 @@
 import { create } from "@bufbuild/protobuf";
-import { type Context, coinMessage, defineGenesis, type GenesisPart, readCoins } from "../../runtime/index.ts";
+import {
+  type Context,
+  coinMessage,
+  defineGenesis,
+  entryProblems,
+  type GenesisPart,
+  readCoins,
+} from "../../runtime/index.ts";
 import { errorText, formatCoins, type IntCoin, isDenom, sumCoins } from "../../util/index.ts";
 import {
   type Balance,
   type GenesisState,
   GenesisStateSchema,
   type Metadata,
+  type Params,
   ParamsSchema,
 } from "../../wire/gen/sdk/bank/v1beta1/bank_pb.js";
 import { decodeAddress, encodeAddress } from "../../wire/index.ts";
 import { type Accounts, type BankKeeper, STORE } from "./keeper.ts";
 
 const DEFAULT_PARAMS = { defaultSendEnabled: true };
+/** Every transfer looks through the list. */
+const MAX_SEND_ENABLED = 500;
+
+/** What is wrong with parameters, one sentence each. */
+export function paramsProblems({ sendEnabled }: Params): string[] {
+  if (sendEnabled.length > MAX_SEND_ENABLED)
+    return [`params.send_enabled: there may be at most ${MAX_SEND_ENABLED} entries`];
+  return entryProblems("params.send_enabled", sendEnabled, ({ denom }) => {
+    if (!isDenom(denom)) throw new Error(`invalid denomination ${JSON.stringify(denom.slice(0, 80))}`);
+    return denom;
+  });
+}
 
 export function bankGenesis(keeper: BankKeeper, accounts: Accounts): GenesisPart {
   return defineGenesis({
@@ -53,7 +73,11 @@ function exportState(keeper: BankKeeper, ctx: Context): GenesisState {
 }
 
 function problems(state: GenesisState): string[] {
-  const found = [...balanceProblems(state.balances), ...metadataProblems(state.denomMetadata)];
+  const found = [
+    ...(state.params === undefined ? [] : paramsProblems(state.params)),
+    ...balanceProblems(state.balances),
+    ...metadataProblems(state.denomMetadata),
+  ];
   if (found.length > 0) return found;
   if (state.supply.length === 0) return [];
   const sum = formatCoins(sumOfBalances(state));

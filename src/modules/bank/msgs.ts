@@ -1,4 +1,4 @@
-import { type BoundService, bindService, type Context, readSomeCoins } from "../../runtime/index.ts";
+import { type BoundService, bindService, type Context, readSomeCoins, updateParams } from "../../runtime/index.ts";
 import { formatCoins, type IntCoin, sdkErrors, sumCoins } from "../../util/index.ts";
 import {
   type Input,
@@ -8,19 +8,26 @@ import {
   type Output,
 } from "../../wire/gen/sdk/bank/v1beta1/tx_pb.js";
 import { decodeAddress, bankErrors as errors } from "../../wire/index.ts";
-import type { BankKeeper } from "./keeper.ts";
+import { paramsProblems } from "./genesis.ts";
+import { type BankKeeper, STORE } from "./keeper.ts";
 
 /** Most senders and most receivers of one MsgMultiSend. */
 const MAX_PARTIES = 500;
 
 export function bankMsgs(keeper: BankKeeper): BoundService {
+  const update = updateParams({
+    set: (ctx, params) => keeper.params.set(ctx.store(STORE), params),
+    problems: paramsProblems,
+    refuse: errors.invalidParams,
+  });
   return bindService(
     Msg,
     {
       send: (ctx, msg) => send(keeper, ctx, msg),
       multiSend: (ctx, msg) => multiSend(keeper, ctx, msg),
+      updateParams: update.handle,
     },
-    { send: checkSend, multiSend: checkMultiSend },
+    { send: checkSend, multiSend: checkMultiSend, updateParams: update.check },
   );
 }
 

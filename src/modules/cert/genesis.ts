@@ -28,7 +28,7 @@ export function certGenesis(keeper: CertKeeper): GenesisPart {
     schema: GenesisStateSchema,
     defaults: () => create(GenesisStateSchema, { params: defaultParams() }),
     validate: ({ params = defaultParams(), certificates }) => [
-      ...gasTableProblems(Msg, params.messageGas),
+      ...paramsProblems(params),
       ...entryProblems("certificates", certificates, identify),
     ],
     init(ctx, { params, certificates }) {
@@ -49,6 +49,11 @@ export function certGenesis(keeper: CertKeeper): GenesisPart {
       return create(GenesisStateSchema, { certificates, params: keeper.params.require(store) });
     },
   });
+}
+
+/** What is wrong with parameters, one sentence each. */
+export function paramsProblems(params: Params): string[] {
+  return gasTableProblems(Msg, params.messageGas);
 }
 
 function defaultParams(): Params {

@@ -1,10 +1,16 @@
-import { type BoundService, bindService, checkAddress } from "../../runtime/index.ts";
+import { type BoundService, bindService, checkAddress, updateParams } from "../../runtime/index.ts";
 import { Msg } from "../../wire/gen/svc/cert/v1beta1/cert_pb.js";
 import { certErrors as errors } from "../../wire/index.ts";
 import { checkCertificate, parseSerial, readCertificate } from "./check.ts";
-import type { CertKeeper } from "./keeper.ts";
+import { paramsProblems } from "./genesis.ts";
+import { type CertKeeper, STORE } from "./keeper.ts";
 
 export function certMsgs(keeper: CertKeeper): BoundService {
+  const update = updateParams({
+    set: (ctx, params) => keeper.params.set(ctx.store(STORE), params),
+    problems: paramsProblems,
+    refuse: errors.invalidParams,
+  });
   return bindService(
     Msg,
     {
@@ -18,6 +24,7 @@ export function certMsgs(keeper: CertKeeper): BoundService {
         keeper.revoke(ctx, id.owner, parseSerial(id.serial));
         return {};
       },
+      updateParams: update.handle,
     },
     {
       createCertificate: (msg) => {
@@ -28,6 +35,7 @@ export function certMsgs(keeper: CertKeeper): BoundService {
         checkAddress("owner", id?.owner ?? "", errors.invalidAddress);
         parseSerial(id?.serial ?? "");
       },
+      updateParams: update.check,
     },
   );
 }

@@ -1,15 +1,28 @@
-import { type BoundService, bindService, checkAddress, readCoin, readPositiveCoin } from "../../runtime/index.ts";
+import {
+  type BoundService,
+  bindService,
+  checkAddress,
+  readCoin,
+  readPositiveCoin,
+  updateParams,
+} from "../../runtime/index.ts";
 import { Closed_Reason } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
 import type { DeploymentID, GroupID } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
 import { Msg } from "../../wire/gen/svc/deployment/v1beta1/tx_pb.js";
 import type { DeploymentKey, GroupKey } from "../../wire/index.ts";
 import { deploymentErrors as errors } from "../../wire/index.ts";
-import type { DeploymentKeeper } from "./keeper.ts";
+import { type DeploymentKeeper, STORE } from "./keeper.ts";
+import { paramsProblems } from "./params.ts";
 
 /** A deployment's version is the SHA-256 of its manifest. */
 export const VERSION_BYTES = 32;
 
 export function deploymentMsgs(keeper: DeploymentKeeper): BoundService {
+  const update = updateParams({
+    set: (ctx, params) => keeper.params.set(ctx.store(STORE), params),
+    problems: paramsProblems,
+    refuse: errors.invalidParams,
+  });
   return bindService(
     Msg,
     {
@@ -41,6 +54,7 @@ export function deploymentMsgs(keeper: DeploymentKeeper): BoundService {
         return {};
       },
       startGroup: (ctx, msg) => ({ oseq: keeper.startGroup(ctx, readGroupId(msg.id)) }),
+      updateParams: update.handle,
     },
     {
       createDeployment: (msg) => {
@@ -66,6 +80,7 @@ export function deploymentMsgs(keeper: DeploymentKeeper): BoundService {
       closeGroup: (msg) => void readGroupId(msg.id),
       pauseGroup: (msg) => void readGroupId(msg.id),
       startGroup: (msg) => void readGroupId(msg.id),
+      updateParams: update.check,
     },
   );
 }

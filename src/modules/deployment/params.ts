@@ -15,6 +15,7 @@ const MIN_DEPOSIT = "5000000";
 /** A hundred of them, which take all places of an account, cost 100 TOKEN that the owner then spends. */
 const MIN_SPONSOR_DEPOSIT = "1000000";
 const MIN_START_BLOCKS = 100n;
+const MAX_START_BLOCKS = 1_000_000_000n;
 /** About a week at six seconds a block. */
 const RETENTION_BLOCKS = 100_800n;
 const MAX_RETENTION_BLOCKS = 1_000_000_000n;
@@ -48,28 +49,39 @@ export function defaultParams(): Params {
   });
 }
 
-function checkPruning({ retentionBlocks, maxPruneRecords }: Params): void {
-  if (retentionBlocks < 1n || retentionBlocks > MAX_RETENTION_BLOCKS)
-    throw errors.invalidParams(`retention_blocks must be 1 to ${MAX_RETENTION_BLOCKS}`);
-  if (maxPruneRecords < 1 || maxPruneRecords > MAX_PRUNE_RECORDS)
-    throw errors.invalidParams(`max_prune_records must be 1 to ${MAX_PRUNE_RECORDS}`);
+function pruningProblems({ retentionBlocks, maxPruneRecords }: Params): string[] {
+  return [
+    ...(retentionBlocks < 1n || retentionBlocks > MAX_RETENTION_BLOCKS
+      ? [`retention_blocks must be 1 to ${MAX_RETENTION_BLOCKS}`]
+      : []),
+    ...(maxPruneRecords < 1 || maxPruneRecords > MAX_PRUNE_RECORDS
+      ? [`max_prune_records must be 1 to ${MAX_PRUNE_RECORDS}`]
+      : []),
+  ];
 }
 
 /** Refuses parameters with which the module could not work. Throws `deployment/22`. */
 export function checkParams(params: Params): Params {
-  if (params.limits === undefined) throw errors.invalidParams("limits are missing");
-  if (params.minStartBlocks < 1n) throw errors.invalidParams("min_start_blocks must be at least 1");
-  checkPruning(params);
-  const [problem] = [
-    ...sizeProblems(params.limits),
+  const [problem] = paramsProblems(params);
+  if (problem !== undefined) throw errors.invalidParams(problem);
+  return params;
+}
+
+/** What is wrong with parameters, one sentence each. */
+export function paramsProblems(params: Params): string[] {
+  const { limits, minStartBlocks } = params;
+  return [
+    ...(limits === undefined ? ["limits are missing"] : sizeProblems(limits)),
+    ...(minStartBlocks < 1n || minStartBlocks > MAX_START_BLOCKS
+      ? [`min_start_blocks must be at least 1 and at most ${MAX_START_BLOCKS}`]
+      : []),
+    ...pruningProblems(params),
     ...minimumsProblems("min_deposits", params.minDeposits),
     ...(params.minSponsorDeposits.length === 0
       ? []
       : minimumsProblems("min_sponsor_deposits", params.minSponsorDeposits)),
     ...gasTableProblems(Msg, params.messageGas),
   ];
-  if (problem !== undefined) throw errors.invalidParams(problem);
-  return params;
 }
 
 /** A limit of nothing would refuse every deployment, one without bound would let a spec cost more than it pays. */

@@ -6,6 +6,7 @@ import {
   checkAuthority,
   coinMessage,
   readSomeCoins,
+  updateParams,
 } from "../../runtime/index.ts";
 import {
   Msg,
@@ -13,7 +14,6 @@ import {
   type MsgDepositValidatorRewardsPool,
   type MsgFundCommunityPool,
   type MsgSetWithdrawAddress,
-  type MsgUpdateParams,
   type MsgWithdrawDelegatorReward,
   type MsgWithdrawValidatorCommission,
 } from "../../wire/gen/sdk/distribution/v1beta1/tx_pb.js";
@@ -29,6 +29,11 @@ import { withdrawRewards } from "./rewards.ts";
 const WITHDRAW_ADDRESS_GAS = 10_000n;
 
 export function distributionMsgs(keeper: DistributionKeeper): BoundService {
+  const update = updateParams({
+    set: (ctx, params) => keeper.records.params.set(store(ctx), params),
+    problems: paramsProblems,
+    refuse: errors.invalidParams,
+  });
   return bindService(
     Msg,
     {
@@ -36,7 +41,7 @@ export function distributionMsgs(keeper: DistributionKeeper): BoundService {
       withdrawDelegatorReward: (ctx, msg) => withdraw(keeper, ctx, msg),
       withdrawValidatorCommission: (ctx, msg) => withdrawCommission(keeper, ctx, msg),
       fundCommunityPool: (ctx, msg) => fund(keeper, ctx, msg),
-      updateParams: (ctx, msg) => updateParams(keeper, ctx, msg),
+      updateParams: update.handle,
       communityPoolSpend: (ctx, msg) => spend(keeper, ctx, msg),
       depositValidatorRewardsPool: (ctx, msg) => deposit(keeper, ctx, msg),
     },
@@ -54,10 +59,7 @@ export function distributionMsgs(keeper: DistributionKeeper): BoundService {
         checkAddress("depositor", msg.depositor);
         readSomeCoins(msg.amount);
       },
-      updateParams: ({ params }) => {
-        const [problem] = params === undefined ? ["params: missing"] : paramsProblems(params);
-        if (problem !== undefined) throw errors.invalidParams(problem);
-      },
+      updateParams: update.check,
       communityPoolSpend: (msg) => {
         checkAddress("recipient", msg.recipient);
         readSomeCoins(msg.amount);
@@ -93,12 +95,6 @@ function withdrawCommission(keeper: DistributionKeeper, ctx: Context, msg: MsgWi
 function fund(keeper: DistributionKeeper, ctx: Context, msg: MsgFundCommunityPool): object {
   keeper.fundPool(ctx, decodeAddress(msg.depositor), readSomeCoins(msg.amount));
   return told(ctx, msg.depositor);
-}
-
-function updateParams(keeper: DistributionKeeper, ctx: Context, { authority, params }: MsgUpdateParams): object {
-  checkAuthority(authority);
-  if (params !== undefined) keeper.records.params.set(store(ctx), params);
-  return {};
 }
 
 function spend(keeper: DistributionKeeper, ctx: Context, msg: MsgCommunityPoolSpend): object {

@@ -18,6 +18,10 @@ import { type Account, accountMessage, accountOf, type Payment, paymentMessage, 
 /** About one day at six seconds a block. */
 const LOW_BALANCE_BLOCKS = 14_400n;
 const MAX_ENDBLOCK_RECORDS = 200;
+/** More would let the end of one block take minutes. */
+const MOST_ENDBLOCK_RECORDS = 100_000;
+/** Beyond this the height of a notice would leave the numbers there are. */
+const MOST_LOW_BALANCE_BLOCKS = 2n ** 40n;
 
 export function defaultParams(): Params {
   return create(ParamsSchema, { maxEndblockRecords: MAX_ENDBLOCK_RECORDS, lowBalanceBlocks: LOW_BALANCE_BLOCKS });
@@ -86,7 +90,19 @@ function isSame<D extends DescMessage>(schema: D, one: MessageShape<D>, other: M
 }
 
 function checked(params: Params): Params {
-  if (params.maxEndblockRecords < 1) throw errors.invalidAccount("max_endblock_records must be at least 1");
-  if (params.lowBalanceBlocks < 0n) throw errors.invalidAccount("low_balance_blocks must not be negative");
+  const [problem] = paramsProblems(params);
+  if (problem !== undefined) throw errors.invalidParams(problem);
   return params;
+}
+
+/** What is wrong with parameters, one sentence each. */
+export function paramsProblems({ maxEndblockRecords: records, lowBalanceBlocks: blocks }: Params): string[] {
+  return [
+    ...(records < 1 || records > MOST_ENDBLOCK_RECORDS
+      ? [`max_endblock_records must be at least 1 and at most ${MOST_ENDBLOCK_RECORDS}`]
+      : []),
+    ...(blocks < 0n || blocks > MOST_LOW_BALANCE_BLOCKS
+      ? [`low_balance_blocks must not be negative and at most ${MOST_LOW_BALANCE_BLOCKS}`]
+      : []),
+  ];
 }

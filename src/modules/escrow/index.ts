@@ -2,6 +2,7 @@ import { defineModule, type Module } from "../../runtime/index.ts";
 import { escrowGenesis } from "./genesis.ts";
 import { escrowInvariants } from "./invariants.ts";
 import { ESCROW_ACCOUNT, type EscrowBank, type EscrowHooks, EscrowKeeper } from "./keeper.ts";
+import { escrowMsgs } from "./msgs.ts";
 import { escrowQueries } from "./queries.ts";
 
 export { ESCROW_ACCOUNT, type EscrowBank, type EscrowHooks, EscrowKeeper } from "./keeper.ts";
@@ -42,6 +43,7 @@ export function escrowModule(
   const keeper = new EscrowKeeper(bank, hooks);
   const module = defineModule({
     name: "escrow",
+    msg: escrowMsgs(keeper),
     query: escrowQueries(keeper),
     genesis: escrowGenesis(keeper),
     accounts: [{ name: ESCROW_ACCOUNT, permissions: [] }],

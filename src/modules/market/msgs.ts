@@ -1,13 +1,27 @@
-import { type BoundService, bindService, checkAddress, coinMessage, readCoin } from "../../runtime/index.ts";
+import {
+  type BoundService,
+  bindService,
+  checkAddress,
+  coinMessage,
+  readCoin,
+  updateParams,
+} from "../../runtime/index.ts";
 import { type DecimalCoin, isDenom, sdkErrors, sumCoins, tryParseInt } from "../../util/index.ts";
 import type { DecCoin } from "../../wire/gen/sdk/base/v1beta1/coin_pb.js";
 import { Closed_Reason } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
 import { Msg } from "../../wire/gen/svc/market/v1beta1/tx_pb.js";
 import type { BidKey, OrderKey } from "../../wire/index.ts";
 import { marketErrors as errors } from "../../wire/index.ts";
+import { storeOf } from "./book.ts";
 import type { MarketKeeper } from "./keeper.ts";
+import { paramsProblems } from "./params.ts";
 
 export function marketMsgs(keeper: MarketKeeper): BoundService {
+  const update = updateParams({
+    set: (ctx, params) => keeper.book.params.set(storeOf(ctx), params),
+    problems: paramsProblems,
+    refuse: errors.invalidParams,
+  });
   return bindService(
     Msg,
     {
@@ -37,6 +51,7 @@ export function marketMsgs(keeper: MarketKeeper): BoundService {
         const paid = keeper.withdrawAll(ctx, msg.provider, msg.ids.map(readBidId));
         return { amount: sumCoins(paid).map(coinMessage) };
       },
+      updateParams: update.handle,
     },
     {
       createBid: (msg) => {
@@ -57,6 +72,7 @@ export function marketMsgs(keeper: MarketKeeper): BoundService {
         if (foreign !== undefined)
           throw sdkErrors.unauthorized(`a lease of ${foreign.provider} is not yours to collect`);
       },
+      updateParams: update.check,
     },
   );
 }

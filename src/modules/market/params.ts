@@ -35,14 +35,21 @@ export function defaultParams(): Params {
 
 /** Refuses parameters with which the module could not work. Throws `market/29`. */
 export function checkParams(params: Params): Params {
-  if (params.orderMaxBids < 1 || params.orderMaxBids > MAX_BIDS_CAP)
-    throw errors.invalidParams(`order_max_bids is ${params.orderMaxBids}, allowed are 1 to ${MAX_BIDS_CAP}`);
-  if (params.orderMaxOpenBlocks < 1n || params.orderMaxOpenBlocks > MAX_OPEN_BLOCKS)
-    throw errors.invalidParams(`order_max_open_blocks must be 1 to ${MAX_OPEN_BLOCKS}`);
-  const [problem] = [
-    ...minimumsProblems("bid_min_deposits", params.bidMinDeposits),
-    ...gasTableProblems(Msg, params.messageGas),
-  ];
+  const [problem] = paramsProblems(params);
   if (problem !== undefined) throw errors.invalidParams(problem);
   return params;
+}
+
+/** What is wrong with parameters, one sentence each. */
+export function paramsProblems({ orderMaxBids, orderMaxOpenBlocks, bidMinDeposits, messageGas }: Params): string[] {
+  return [
+    ...(orderMaxBids < 1 || orderMaxBids > MAX_BIDS_CAP
+      ? [`order_max_bids is ${orderMaxBids}, allowed are 1 to ${MAX_BIDS_CAP}`]
+      : []),
+    ...(orderMaxOpenBlocks < 1n || orderMaxOpenBlocks > MAX_OPEN_BLOCKS
+      ? [`order_max_open_blocks must be 1 to ${MAX_OPEN_BLOCKS}`]
+      : []),
+    ...minimumsProblems("bid_min_deposits", bidMinDeposits),
+    ...gasTableProblems(Msg, messageGas),
+  ];
 }

@@ -18,8 +18,7 @@ export function providerGenesis(keeper: ProviderKeeper): GenesisPart {
     schema: GenesisStateSchema,
     defaults: () => create(GenesisStateSchema, { params: defaultParams() }),
     validate: ({ params = defaultParams(), providers }) => [
-      ...attributeParamProblems(params),
-      ...gasTableProblems(Msg, params.messageGas),
+      ...paramsProblems(params),
       ...entryProblems("providers", providers, identify),
     ],
     init(ctx, { params, providers }) {
@@ -32,6 +31,11 @@ export function providerGenesis(keeper: ProviderKeeper): GenesisPart {
       return create(GenesisStateSchema, { providers, params: keeper.params.require(store) });
     },
   });
+}
+
+/** What is wrong with parameters, one sentence each. */
+export function paramsProblems(params: Params): string[] {
+  return [...attributeParamProblems(params), ...gasTableProblems(Msg, params.messageGas)];
 }
 
 function defaultParams(): Params {

@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { type BoundService, bindService, checkAddress } from "../../runtime/index.ts";
+import { type BoundService, bindService, checkAddress, updateParams } from "../../runtime/index.ts";
 import {
   Msg,
   type MsgCreateProvider,
@@ -10,9 +10,15 @@ import {
 } from "../../wire/gen/svc/provider/v1beta1/provider_pb.js";
 import { providerErrors as errors } from "../../wire/index.ts";
 import { checkProvider } from "./check.ts";
-import type { ProviderKeeper } from "./keeper.ts";
+import { paramsProblems } from "./genesis.ts";
+import { type ProviderKeeper, STORE } from "./keeper.ts";
 
 export function providerMsgs(keeper: ProviderKeeper): BoundService {
+  const update = updateParams({
+    set: (ctx, params) => keeper.params.set(ctx.store(STORE), params),
+    problems: paramsProblems,
+    refuse: errors.invalidParams,
+  });
   return bindService(
     Msg,
     {
@@ -28,11 +34,13 @@ export function providerMsgs(keeper: ProviderKeeper): BoundService {
         keeper.delete(ctx, owner);
         return {};
       },
+      updateParams: update.handle,
     },
     {
       createProvider: checkProvider,
       updateProvider: checkProvider,
       deleteProvider: ({ owner }) => checkAddress("owner", owner, errors.invalidAddress),
+      updateParams: update.check,
     },
   );
 }

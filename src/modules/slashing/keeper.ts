@@ -67,6 +67,16 @@ export class SlashingKeeper {
     return this.params.require(store(ctx));
   }
 
+  /** With another window everybody is counted anew: places in the old one mean nothing in it. */
+  changeParams(ctx: Context, params: Params): void {
+    const isOther = this.getParams(ctx).signedBlocksWindow !== params.signedBlocksWindow;
+    this.params.set(store(ctx), params);
+    if (!isOther) return;
+    for (const key of [...this.missed.keys(store(ctx))]) this.missed.delete(store(ctx), key);
+    for (const [consensus, info] of [...this.infos.iterate(store(ctx))])
+      this.setInfo(ctx, consensus, { ...info, startHeight: ctx.height, missedBlocksCounter: 0n, indexOffset: 0n });
+  }
+
   info(ctx: Context, consensus: Uint8Array): ValidatorSigningInfo | undefined {
     return this.infos.get(store(ctx), consensus);
   }

@@ -1,27 +1,29 @@
-import { type BoundService, bindService, type Context, checkAuthority } from "../../runtime/index.ts";
+import { type BoundService, bindService, type Context, updateParams } from "../../runtime/index.ts";
 import { decTruncate } from "../../util/index.ts";
-import { Msg, type MsgUnjail, type MsgUpdateParams } from "../../wire/gen/sdk/slashing/v1beta1/tx_pb.js";
+import { Msg, type MsgUnjail } from "../../wire/gen/sdk/slashing/v1beta1/tx_pb.js";
 import { accountOfValidator, decodeAddress, slashingErrors as errors, toNanos } from "../../wire/index.ts";
 import { checkOperator, consensusAddressOf, tokensForShares } from "../staking/index.ts";
 import { paramsProblems } from "./genesis.ts";
-import { type SlashingKeeper, store } from "./keeper.ts";
+import type { SlashingKeeper } from "./keeper.ts";
 
 /** Who comes back among those who can be bonded is looked at by the end of the block. */
 const UNJAIL_GAS = 40_000n;
 
 export function slashingMsgs(keeper: SlashingKeeper): BoundService {
+  const update = updateParams({
+    set: (ctx, params) => keeper.changeParams(ctx, params),
+    problems: paramsProblems,
+    refuse: errors.invalidParams,
+  });
   return bindService(
     Msg,
     {
       unjail: (ctx, msg) => unjail(keeper, ctx, msg),
-      updateParams: (ctx, msg) => updateParams(keeper, ctx, msg),
+      updateParams: update.handle,
     },
     {
       unjail: (msg) => checkOperator("validator_addr", msg.validatorAddr),
-      updateParams: ({ params }) => {
-        const [problem] = params === undefined ? ["params: missing"] : paramsProblems(params);
-        if (problem !== undefined) throw errors.invalidParams(problem);
-      },
+      updateParams: update.check,
     },
   );
 }
@@ -43,11 +45,5 @@ function unjail(keeper: SlashingKeeper, ctx: Context, { validatorAddr }: MsgUnja
   if (info?.tombstoned === true || ctx.block.time < until) throw errors.stillJailed();
   keeper.stake.unjail(ctx, validator);
   ctx.events.emit("message", { module: "slashing", sender: accountOfValidator(validatorAddr) });
-  return {};
-}
-
-function updateParams(keeper: SlashingKeeper, ctx: Context, { authority, params }: MsgUpdateParams): object {
-  checkAuthority(authority);
-  if (params !== undefined) keeper.params.set(store(ctx), params);
   return {};
 }

@@ -3,11 +3,12 @@ import {
   bindService,
   type Context,
   checkAddress,
-  checkAuthority,
   readCoin,
+  updateParams,
 } from "../../runtime/index.ts";
 import { DEC_ONE, equalBytes, formatCoin, formatDec, type IntCoin, sdkErrors } from "../../util/index.ts";
 import type { Coin } from "../../wire/gen/sdk/base/v1beta1/coin_pb.js";
+import type { Params } from "../../wire/gen/sdk/staking/v1beta1/staking_pb.js";
 import {
   Msg,
   type MsgBeginRedelegate,
@@ -16,7 +17,6 @@ import {
   type MsgDelegate,
   type MsgEditValidator,
   type MsgUndelegate,
-  type MsgUpdateParams,
 } from "../../wire/gen/sdk/staking/v1beta1/tx_pb.js";
 import {
   decodeAddress,
@@ -36,6 +36,11 @@ const SECOND = 1_000_000_000n;
 const VALIDATOR_GAS = 20_000n;
 
 export function stakingMsgs(keeper: StakingKeeper): BoundService {
+  const update = updateParams({
+    set: (ctx, params) => changeParams(keeper, ctx, params),
+    problems: paramsProblems,
+    refuse: errors.invalidParams,
+  });
   return bindService(
     Msg,
     {
@@ -45,7 +50,7 @@ export function stakingMsgs(keeper: StakingKeeper): BoundService {
       beginRedelegate: (ctx, msg) => redelegateHandler(keeper, ctx, msg),
       undelegate: (ctx, msg) => undelegateHandler(keeper, ctx, msg),
       cancelUnbondingDelegation: (ctx, msg) => cancelHandler(keeper, ctx, msg),
-      updateParams: (ctx, msg) => updateParams(keeper, ctx, msg),
+      updateParams: update.handle,
     },
     {
       createValidator: checkCreate,
@@ -69,7 +74,7 @@ export function stakingMsgs(keeper: StakingKeeper): BoundService {
         readAmount(msg.amount, "invalid amount");
         if (msg.creationHeight <= 0n) throw sdkErrors.invalidRequest("invalid height");
       },
-      updateParams: checkParams,
+      updateParams: update.check,
     },
   );
 }
@@ -159,15 +164,12 @@ function cancelHandler(keeper: StakingKeeper, ctx: Context, msg: MsgCancelUnbond
   return {};
 }
 
-function updateParams(keeper: StakingKeeper, ctx: Context, { authority, params }: MsgUpdateParams): object {
-  checkAuthority(authority);
-  if (params !== undefined) keeper.records.params.set(store(ctx), params);
-  return {};
-}
-
-function checkParams({ params }: MsgUpdateParams): void {
-  const [problem] = params === undefined ? ["params: missing"] : paramsProblems(params);
-  if (problem !== undefined) throw errors.invalidParams(problem);
+/** What is delegated stays in its denomination: the pools could not pay it out in another. */
+function changeParams(keeper: StakingKeeper, ctx: Context, params: Params): void {
+  const denom = keeper.bondDenom(ctx);
+  if (params.bondDenom !== denom && keeper.records.validators.count(store(ctx)) > 0)
+    throw errors.invalidParams(`params.bond_denom: ${denom} is delegated, it cannot become ${params.bondDenom}`);
+  keeper.records.params.set(store(ctx), params);
 }
 
 function checkCreate(msg: MsgCreateValidator): void {

@@ -36,8 +36,12 @@ export function readState<S extends number>(
   throw refuse(`unknown state ${JSON.stringify(text.slice(0, 40))}: write ${list}`);
 }
 
+/** Each message that is measured against minimum amounts walks the list of them. */
+const MAX_MINIMUMS = 100;
+
 /** What is wrong with a parameter that lists minimum amounts, one for each denomination that is taken. */
 export function minimumsProblems(name: string, coins: readonly CoinMessage[]): string[] {
   if (coins.length === 0) return [`${name}: there must be at least one`];
+  if (coins.length > MAX_MINIMUMS) return [`${name}: there may be at most ${MAX_MINIMUMS}`];
   return entryProblems(name, coins, (coin) => readPositiveCoin(coin).denom);
 }

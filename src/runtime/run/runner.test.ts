@@ -38,6 +38,7 @@ function probe({ sign = () => {}, gas, ...items }: Behaviour): Module {
         ctx.store("audit").set(Uint8Array.of(1), new Uint8Array(1000));
         return {};
       },
+      updateParams: () => ({}),
     }),
     genesis: defineGenesis({
       schema: GenesisStateSchema,

@@ -53,6 +53,7 @@ function modules({ messages }: BaseKeepers): Module[] {
   const priced = bindService(PricedMsg, {
     signProviderAttributes: () => ({}),
     deleteProviderAttributes: () => ({}),
+    updateParams: () => ({}),
   });
   return [
     defineModule({ name: "carrier", msg: carrier, genesis }),

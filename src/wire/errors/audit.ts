@@ -10,4 +10,5 @@ export const auditErrors = defineErrors("audit", {
     "provider is not registered",
     "the provider registers itself with: svc tx provider create <file>",
   ],
+  invalidParams: [6, "parameter invalid"],
 });

@@ -10,4 +10,5 @@ export const bankErrors = defineErrors("bank", {
   noPermission: [7, "the module may not change the supply"],
   overflow: [8, "the amount is beyond 2^256"],
   genesis: [9, "invalid genesis state"],
+  invalidParams: [10, "invalid parameters of transfers"],
 });

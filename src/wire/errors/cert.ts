@@ -10,4 +10,5 @@ export const certErrors = defineErrors("cert", {
   invalidPubkey: [7, "invalid pubkey value"],
   invalidState: [8, "invalid state"],
   invalidKeySize: [9, "invalid key size"],
+  invalidParams: [10, "parameter invalid"],
 });

@@ -18,4 +18,5 @@ export const escrowErrors = defineErrors("escrow", {
   invalidAccount: [13, "invalid account"],
   invalidDepositor: [14, "invalid depositor"],
   invalidDeposit: [16, "invalid deposit"],
+  invalidParams: [17, "parameter invalid"],
 });

@@ -13,4 +13,5 @@ export const providerErrors = defineErrors("provider", {
   invalidEmail: [11, "invalid info email"],
   hasLeases: [12, "provider has active leases", "close them with: svc tx market bid close"],
   tooManyBids: [13, "provider has too many open bids", "close some with: svc tx market bid close"],
+  invalidParams: [14, "parameter invalid"],
 });

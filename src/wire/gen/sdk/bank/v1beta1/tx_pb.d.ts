@@ -5,6 +5,7 @@
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 import type { Coin } from "../../base/v1beta1/coin_pb.js";
+import type { Params } from "./bank_pb.js";
 
 /**
  * Describes the file sdk/bank/v1beta1/tx.proto.
@@ -125,6 +126,41 @@ export declare type MsgMultiSendResponse = Message<"sdk.bank.v1beta1.MsgMultiSen
 export declare const MsgMultiSendResponseSchema: GenMessage<MsgMultiSendResponse>;
 
 /**
+ * Sent by the chain itself, when a proposal with it has passed.
+ *
+ * @generated from message sdk.bank.v1beta1.MsgUpdateParams
+ */
+export declare type MsgUpdateParams = Message<"sdk.bank.v1beta1.MsgUpdateParams"> & {
+  /**
+   * @generated from field: string authority = 1;
+   */
+  authority: string;
+
+  /**
+   * @generated from field: sdk.bank.v1beta1.Params params = 2;
+   */
+  params?: Params | undefined;
+};
+
+/**
+ * Describes the message sdk.bank.v1beta1.MsgUpdateParams.
+ * Use `create(MsgUpdateParamsSchema)` to create a new message.
+ */
+export declare const MsgUpdateParamsSchema: GenMessage<MsgUpdateParams>;
+
+/**
+ * @generated from message sdk.bank.v1beta1.MsgUpdateParamsResponse
+ */
+export declare type MsgUpdateParamsResponse = Message<"sdk.bank.v1beta1.MsgUpdateParamsResponse"> & {
+};
+
+/**
+ * Describes the message sdk.bank.v1beta1.MsgUpdateParamsResponse.
+ * Use `create(MsgUpdateParamsResponseSchema)` to create a new message.
+ */
+export declare const MsgUpdateParamsResponseSchema: GenMessage<MsgUpdateParamsResponse>;
+
+/**
  * @generated from service sdk.bank.v1beta1.Msg
  */
 export declare const Msg: GenService<{
@@ -143,6 +179,14 @@ export declare const Msg: GenService<{
     methodKind: "unary";
     input: typeof MsgMultiSendSchema;
     output: typeof MsgMultiSendResponseSchema;
+  },
+  /**
+   * @generated from rpc sdk.bank.v1beta1.Msg.UpdateParams
+   */
+  updateParams: {
+    methodKind: "unary";
+    input: typeof MsgUpdateParamsSchema;
+    output: typeof MsgUpdateParamsResponseSchema;
   },
 }>;
 

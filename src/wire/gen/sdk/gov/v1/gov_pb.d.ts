@@ -364,6 +364,185 @@ export declare type Params = Message<"sdk.gov.v1.Params"> & {
 export declare const ParamsSchema: GenMessage<Params>;
 
 /**
+ * A count of votes that goes on in the next block, because there are more of them than one block counts.
+ *
+ * @generated from message sdk.gov.v1.OpenTally
+ */
+export declare type OpenTally = Message<"sdk.gov.v1.OpenTally"> & {
+  /**
+   * @generated from field: uint64 proposal_id = 1;
+   */
+  proposalId: bigint;
+
+  /**
+   * Decimals of voting power.
+   *
+   * @generated from field: string total = 2;
+   */
+  total: string;
+
+  /**
+   * @generated from field: string yes = 3;
+   */
+  yes: string;
+
+  /**
+   * @generated from field: string abstain = 4;
+   */
+  abstain: string;
+
+  /**
+   * @generated from field: string no = 5;
+   */
+  no: string;
+
+  /**
+   * @generated from field: string no_with_veto = 6;
+   */
+  noWithVeto: string;
+
+  /**
+   * The bonded validators when the count began.
+   *
+   * @generated from field: repeated sdk.gov.v1.TallyValidator validators = 7;
+   */
+  validators: TallyValidator[];
+};
+
+/**
+ * Describes the message sdk.gov.v1.OpenTally.
+ * Use `create(OpenTallySchema)` to create a new message.
+ */
+export declare const OpenTallySchema: GenMessage<OpenTally>;
+
+/**
+ * @generated from message sdk.gov.v1.TallyValidator
+ */
+export declare type TallyValidator = Message<"sdk.gov.v1.TallyValidator"> & {
+  /**
+   * @generated from field: string operator = 1;
+   */
+  operator: string;
+
+  /**
+   * @generated from field: string tokens = 2;
+   */
+  tokens: string;
+
+  /**
+   * @generated from field: string shares = 3;
+   */
+  shares: string;
+
+  /**
+   * Shares of those who voted themselves.
+   *
+   * @generated from field: string deducted = 4;
+   */
+  deducted: string;
+
+  /**
+   * @generated from field: repeated sdk.gov.v1.WeightedVoteOption options = 5;
+   */
+  options: WeightedVoteOption[];
+};
+
+/**
+ * Describes the message sdk.gov.v1.TallyValidator.
+ * Use `create(TallyValidatorSchema)` to create a new message.
+ */
+export declare const TallyValidatorSchema: GenMessage<TallyValidator>;
+
+/**
+ * Records of a proposal that has ended which later blocks still have to clear away: deposits to give back or burn, votes.
+ *
+ * @generated from message sdk.gov.v1.EndedProposal
+ */
+export declare type EndedProposal = Message<"sdk.gov.v1.EndedProposal"> & {
+  /**
+   * @generated from field: uint64 proposal_id = 1;
+   */
+  proposalId: bigint;
+
+  /**
+   * @generated from field: bool burn = 2;
+   */
+  burn: boolean;
+};
+
+/**
+ * Describes the message sdk.gov.v1.EndedProposal.
+ * Use `create(EndedProposalSchema)` to create a new message.
+ */
+export declare const EndedProposalSchema: GenMessage<EndedProposal>;
+
+/**
+ * @generated from message sdk.gov.v1.GenesisState
+ */
+export declare type GenesisState = Message<"sdk.gov.v1.GenesisState"> & {
+  /**
+   * @generated from field: uint64 starting_proposal_id = 1;
+   */
+  startingProposalId: bigint;
+
+  /**
+   * @generated from field: repeated sdk.gov.v1.Deposit deposits = 2;
+   */
+  deposits: Deposit[];
+
+  /**
+   * @generated from field: repeated sdk.gov.v1.Vote votes = 3;
+   */
+  votes: Vote[];
+
+  /**
+   * @generated from field: repeated sdk.gov.v1.Proposal proposals = 4;
+   */
+  proposals: Proposal[];
+
+  /**
+   * @generated from field: sdk.gov.v1.DepositParams deposit_params = 5;
+   */
+  depositParams?: DepositParams | undefined;
+
+  /**
+   * @generated from field: sdk.gov.v1.VotingParams voting_params = 6;
+   */
+  votingParams?: VotingParams | undefined;
+
+  /**
+   * @generated from field: sdk.gov.v1.TallyParams tally_params = 7;
+   */
+  tallyParams?: TallyParams | undefined;
+
+  /**
+   * @generated from field: sdk.gov.v1.Params params = 8;
+   */
+  params?: Params | undefined;
+
+  /**
+   * @generated from field: string constitution = 9;
+   */
+  constitution: string;
+
+  /**
+   * @generated from field: repeated sdk.gov.v1.OpenTally tallies = 100;
+   */
+  tallies: OpenTally[];
+
+  /**
+   * @generated from field: repeated sdk.gov.v1.EndedProposal ended = 101;
+   */
+  ended: EndedProposal[];
+};
+
+/**
+ * Describes the message sdk.gov.v1.GenesisState.
+ * Use `create(GenesisStateSchema)` to create a new message.
+ */
+export declare const GenesisStateSchema: GenMessage<GenesisState>;
+
+/**
  * @generated from enum sdk.gov.v1.VoteOption
  */
 export enum VoteOption {

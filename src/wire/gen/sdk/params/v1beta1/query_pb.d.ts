@@ -123,6 +123,34 @@ export declare type QuerySubspacesResponse = Message<"sdk.params.v1beta1.QuerySu
 export declare const QuerySubspacesResponseSchema: GenMessage<QuerySubspacesResponse>;
 
 /**
+ * A proposal of older releases that changes parameters by the name of their module and their own.
+ *
+ * @generated from message sdk.params.v1beta1.ParameterChangeProposal
+ */
+export declare type ParameterChangeProposal = Message<"sdk.params.v1beta1.ParameterChangeProposal"> & {
+  /**
+   * @generated from field: string title = 1;
+   */
+  title: string;
+
+  /**
+   * @generated from field: string description = 2;
+   */
+  description: string;
+
+  /**
+   * @generated from field: repeated sdk.params.v1beta1.ParamChange changes = 3;
+   */
+  changes: ParamChange[];
+};
+
+/**
+ * Describes the message sdk.params.v1beta1.ParameterChangeProposal.
+ * Use `create(ParameterChangeProposalSchema)` to create a new message.
+ */
+export declare const ParameterChangeProposalSchema: GenMessage<ParameterChangeProposal>;
+
+/**
  * @generated from service sdk.params.v1beta1.Query
  */
 export declare const Query: GenService<{

@@ -293,6 +293,41 @@ export declare type QueryProvidersResponse = Message<"svc.audit.v1beta1.QueryPro
 export declare const QueryProvidersResponseSchema: GenMessage<QueryProvidersResponse>;
 
 /**
+ * Sent by the chain itself, when a proposal with it has passed.
+ *
+ * @generated from message svc.audit.v1beta1.MsgUpdateParams
+ */
+export declare type MsgUpdateParams = Message<"svc.audit.v1beta1.MsgUpdateParams"> & {
+  /**
+   * @generated from field: string authority = 1;
+   */
+  authority: string;
+
+  /**
+   * @generated from field: svc.audit.v1beta1.Params params = 2;
+   */
+  params?: Params | undefined;
+};
+
+/**
+ * Describes the message svc.audit.v1beta1.MsgUpdateParams.
+ * Use `create(MsgUpdateParamsSchema)` to create a new message.
+ */
+export declare const MsgUpdateParamsSchema: GenMessage<MsgUpdateParams>;
+
+/**
+ * @generated from message svc.audit.v1beta1.MsgUpdateParamsResponse
+ */
+export declare type MsgUpdateParamsResponse = Message<"svc.audit.v1beta1.MsgUpdateParamsResponse"> & {
+};
+
+/**
+ * Describes the message svc.audit.v1beta1.MsgUpdateParamsResponse.
+ * Use `create(MsgUpdateParamsResponseSchema)` to create a new message.
+ */
+export declare const MsgUpdateParamsResponseSchema: GenMessage<MsgUpdateParamsResponse>;
+
+/**
  * @generated from service svc.audit.v1beta1.Msg
  */
 export declare const Msg: GenService<{
@@ -311,6 +346,14 @@ export declare const Msg: GenService<{
     methodKind: "unary";
     input: typeof MsgDeleteProviderAttributesSchema;
     output: typeof MsgDeleteProviderAttributesResponseSchema;
+  },
+  /**
+   * @generated from rpc svc.audit.v1beta1.Msg.UpdateParams
+   */
+  updateParams: {
+    methodKind: "unary";
+    input: typeof MsgUpdateParamsSchema;
+    output: typeof MsgUpdateParamsResponseSchema;
   },
 }>;
 

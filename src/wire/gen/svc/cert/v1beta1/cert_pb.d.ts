@@ -310,6 +310,41 @@ export declare type QueryCertificatesResponse = Message<"svc.cert.v1beta1.QueryC
 export declare const QueryCertificatesResponseSchema: GenMessage<QueryCertificatesResponse>;
 
 /**
+ * Sent by the chain itself, when a proposal with it has passed.
+ *
+ * @generated from message svc.cert.v1beta1.MsgUpdateParams
+ */
+export declare type MsgUpdateParams = Message<"svc.cert.v1beta1.MsgUpdateParams"> & {
+  /**
+   * @generated from field: string authority = 1;
+   */
+  authority: string;
+
+  /**
+   * @generated from field: svc.cert.v1beta1.Params params = 2;
+   */
+  params?: Params | undefined;
+};
+
+/**
+ * Describes the message svc.cert.v1beta1.MsgUpdateParams.
+ * Use `create(MsgUpdateParamsSchema)` to create a new message.
+ */
+export declare const MsgUpdateParamsSchema: GenMessage<MsgUpdateParams>;
+
+/**
+ * @generated from message svc.cert.v1beta1.MsgUpdateParamsResponse
+ */
+export declare type MsgUpdateParamsResponse = Message<"svc.cert.v1beta1.MsgUpdateParamsResponse"> & {
+};
+
+/**
+ * Describes the message svc.cert.v1beta1.MsgUpdateParamsResponse.
+ * Use `create(MsgUpdateParamsResponseSchema)` to create a new message.
+ */
+export declare const MsgUpdateParamsResponseSchema: GenMessage<MsgUpdateParamsResponse>;
+
+/**
  * @generated from service svc.cert.v1beta1.Msg
  */
 export declare const Msg: GenService<{
@@ -328,6 +363,14 @@ export declare const Msg: GenService<{
     methodKind: "unary";
     input: typeof MsgRevokeCertificateSchema;
     output: typeof MsgRevokeCertificateResponseSchema;
+  },
+  /**
+   * @generated from rpc svc.cert.v1beta1.Msg.UpdateParams
+   */
+  updateParams: {
+    methodKind: "unary";
+    input: typeof MsgUpdateParamsSchema;
+    output: typeof MsgUpdateParamsResponseSchema;
   },
 }>;
 

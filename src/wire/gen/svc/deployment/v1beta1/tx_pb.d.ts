@@ -4,7 +4,7 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
-import type { DeploymentID, GroupID, GroupSpec } from "./deployment_pb.js";
+import type { DeploymentID, GroupID, GroupSpec, Params } from "./deployment_pb.js";
 import type { Coin } from "../../../sdk/base/v1beta1/coin_pb.js";
 
 /**
@@ -258,6 +258,41 @@ export declare type MsgStartGroupResponse = Message<"svc.deployment.v1beta1.MsgS
 export declare const MsgStartGroupResponseSchema: GenMessage<MsgStartGroupResponse>;
 
 /**
+ * Sent by the chain itself, when a proposal with it has passed.
+ *
+ * @generated from message svc.deployment.v1beta1.MsgUpdateParams
+ */
+export declare type MsgUpdateParams = Message<"svc.deployment.v1beta1.MsgUpdateParams"> & {
+  /**
+   * @generated from field: string authority = 1;
+   */
+  authority: string;
+
+  /**
+   * @generated from field: svc.deployment.v1beta1.Params params = 2;
+   */
+  params?: Params | undefined;
+};
+
+/**
+ * Describes the message svc.deployment.v1beta1.MsgUpdateParams.
+ * Use `create(MsgUpdateParamsSchema)` to create a new message.
+ */
+export declare const MsgUpdateParamsSchema: GenMessage<MsgUpdateParams>;
+
+/**
+ * @generated from message svc.deployment.v1beta1.MsgUpdateParamsResponse
+ */
+export declare type MsgUpdateParamsResponse = Message<"svc.deployment.v1beta1.MsgUpdateParamsResponse"> & {
+};
+
+/**
+ * Describes the message svc.deployment.v1beta1.MsgUpdateParamsResponse.
+ * Use `create(MsgUpdateParamsResponseSchema)` to create a new message.
+ */
+export declare const MsgUpdateParamsResponseSchema: GenMessage<MsgUpdateParamsResponse>;
+
+/**
  * @generated from service svc.deployment.v1beta1.Msg
  */
 export declare const Msg: GenService<{
@@ -316,6 +351,14 @@ export declare const Msg: GenService<{
     methodKind: "unary";
     input: typeof MsgStartGroupSchema;
     output: typeof MsgStartGroupResponseSchema;
+  },
+  /**
+   * @generated from rpc svc.deployment.v1beta1.Msg.UpdateParams
+   */
+  updateParams: {
+    methodKind: "unary";
+    input: typeof MsgUpdateParamsSchema;
+    output: typeof MsgUpdateParamsResponseSchema;
   },
 }>;
 

@@ -516,6 +516,41 @@ export declare type QueryParamsResponse = Message<"svc.escrow.v1beta1.QueryParam
 export declare const QueryParamsResponseSchema: GenMessage<QueryParamsResponse>;
 
 /**
+ * Sent by the chain itself, when a proposal with it has passed.
+ *
+ * @generated from message svc.escrow.v1beta1.MsgUpdateParams
+ */
+export declare type MsgUpdateParams = Message<"svc.escrow.v1beta1.MsgUpdateParams"> & {
+  /**
+   * @generated from field: string authority = 1;
+   */
+  authority: string;
+
+  /**
+   * @generated from field: svc.escrow.v1beta1.Params params = 2;
+   */
+  params?: Params | undefined;
+};
+
+/**
+ * Describes the message svc.escrow.v1beta1.MsgUpdateParams.
+ * Use `create(MsgUpdateParamsSchema)` to create a new message.
+ */
+export declare const MsgUpdateParamsSchema: GenMessage<MsgUpdateParams>;
+
+/**
+ * @generated from message svc.escrow.v1beta1.MsgUpdateParamsResponse
+ */
+export declare type MsgUpdateParamsResponse = Message<"svc.escrow.v1beta1.MsgUpdateParamsResponse"> & {
+};
+
+/**
+ * Describes the message svc.escrow.v1beta1.MsgUpdateParamsResponse.
+ * Use `create(MsgUpdateParamsResponseSchema)` to create a new message.
+ */
+export declare const MsgUpdateParamsResponseSchema: GenMessage<MsgUpdateParamsResponse>;
+
+/**
  * @generated from service svc.escrow.v1beta1.Query
  */
 export declare const Query: GenService<{
@@ -542,6 +577,20 @@ export declare const Query: GenService<{
     methodKind: "unary";
     input: typeof QueryParamsRequestSchema;
     output: typeof QueryParamsResponseSchema;
+  },
+}>;
+
+/**
+ * @generated from service svc.escrow.v1beta1.Msg
+ */
+export declare const Msg: GenService<{
+  /**
+   * @generated from rpc svc.escrow.v1beta1.Msg.UpdateParams
+   */
+  updateParams: {
+    methodKind: "unary";
+    input: typeof MsgUpdateParamsSchema;
+    output: typeof MsgUpdateParamsResponseSchema;
   },
 }>;
 

@@ -4,7 +4,7 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
-import type { BidID, LeaseID, OrderID } from "./market_pb.js";
+import type { BidID, LeaseID, OrderID, Params } from "./market_pb.js";
 import type { Coin, DecCoin } from "../../../sdk/base/v1beta1/coin_pb.js";
 import type { Closed_Reason } from "../../base/v1beta1/base_pb.js";
 
@@ -239,6 +239,41 @@ export declare type MsgWithdrawLeasesResponse = Message<"svc.market.v1beta1.MsgW
 export declare const MsgWithdrawLeasesResponseSchema: GenMessage<MsgWithdrawLeasesResponse>;
 
 /**
+ * Sent by the chain itself, when a proposal with it has passed.
+ *
+ * @generated from message svc.market.v1beta1.MsgUpdateParams
+ */
+export declare type MsgUpdateParams = Message<"svc.market.v1beta1.MsgUpdateParams"> & {
+  /**
+   * @generated from field: string authority = 1;
+   */
+  authority: string;
+
+  /**
+   * @generated from field: svc.market.v1beta1.Params params = 2;
+   */
+  params?: Params | undefined;
+};
+
+/**
+ * Describes the message svc.market.v1beta1.MsgUpdateParams.
+ * Use `create(MsgUpdateParamsSchema)` to create a new message.
+ */
+export declare const MsgUpdateParamsSchema: GenMessage<MsgUpdateParams>;
+
+/**
+ * @generated from message svc.market.v1beta1.MsgUpdateParamsResponse
+ */
+export declare type MsgUpdateParamsResponse = Message<"svc.market.v1beta1.MsgUpdateParamsResponse"> & {
+};
+
+/**
+ * Describes the message svc.market.v1beta1.MsgUpdateParamsResponse.
+ * Use `create(MsgUpdateParamsResponseSchema)` to create a new message.
+ */
+export declare const MsgUpdateParamsResponseSchema: GenMessage<MsgUpdateParamsResponse>;
+
+/**
  * @generated from service svc.market.v1beta1.Msg
  */
 export declare const Msg: GenService<{
@@ -289,6 +324,14 @@ export declare const Msg: GenService<{
     methodKind: "unary";
     input: typeof MsgWithdrawLeasesSchema;
     output: typeof MsgWithdrawLeasesResponseSchema;
+  },
+  /**
+   * @generated from rpc svc.market.v1beta1.Msg.UpdateParams
+   */
+  updateParams: {
+    methodKind: "unary";
+    input: typeof MsgUpdateParamsSchema;
+    output: typeof MsgUpdateParamsResponseSchema;
   },
 }>;
 

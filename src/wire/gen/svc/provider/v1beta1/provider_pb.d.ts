@@ -318,6 +318,41 @@ export declare type QueryProviderResponse = Message<"svc.provider.v1beta1.QueryP
 export declare const QueryProviderResponseSchema: GenMessage<QueryProviderResponse>;
 
 /**
+ * Sent by the chain itself, when a proposal with it has passed.
+ *
+ * @generated from message svc.provider.v1beta1.MsgUpdateParams
+ */
+export declare type MsgUpdateParams = Message<"svc.provider.v1beta1.MsgUpdateParams"> & {
+  /**
+   * @generated from field: string authority = 1;
+   */
+  authority: string;
+
+  /**
+   * @generated from field: svc.provider.v1beta1.Params params = 2;
+   */
+  params?: Params | undefined;
+};
+
+/**
+ * Describes the message svc.provider.v1beta1.MsgUpdateParams.
+ * Use `create(MsgUpdateParamsSchema)` to create a new message.
+ */
+export declare const MsgUpdateParamsSchema: GenMessage<MsgUpdateParams>;
+
+/**
+ * @generated from message svc.provider.v1beta1.MsgUpdateParamsResponse
+ */
+export declare type MsgUpdateParamsResponse = Message<"svc.provider.v1beta1.MsgUpdateParamsResponse"> & {
+};
+
+/**
+ * Describes the message svc.provider.v1beta1.MsgUpdateParamsResponse.
+ * Use `create(MsgUpdateParamsResponseSchema)` to create a new message.
+ */
+export declare const MsgUpdateParamsResponseSchema: GenMessage<MsgUpdateParamsResponse>;
+
+/**
  * @generated from service svc.provider.v1beta1.Msg
  */
 export declare const Msg: GenService<{
@@ -344,6 +379,14 @@ export declare const Msg: GenService<{
     methodKind: "unary";
     input: typeof MsgDeleteProviderSchema;
     output: typeof MsgDeleteProviderResponseSchema;
+  },
+  /**
+   * @generated from rpc svc.provider.v1beta1.Msg.UpdateParams
+   */
+  updateParams: {
+    methodKind: "unary";
+    input: typeof MsgUpdateParamsSchema;
+    output: typeof MsgUpdateParamsResponseSchema;
   },
 }>;
 

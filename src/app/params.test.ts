@@ -1,0 +1,143 @@
+import { create, type DescMessage } from "@bufbuild/protobuf";
+import { describe, expect, test } from "vitest";
+import type { BoundMethod } from "../runtime/index.ts";
+import { fromJson, type JsonObject, type JsonValue, toJson } from "../wire/index.ts";
+import { standardModules } from "./app.ts";
+
+/** By module and parameter: values that are at an end of what is allowed, and values one beyond. */
+const ENDS: Readonly<Record<string, Readonly<Record<string, { good: JsonValue[]; bad: JsonValue[] }>>>> = {
+  auth: {
+    max_memo_characters: { good: ["0", "65536"], bad: ["65537", "18446744073709551615"] },
+    tx_sig_limit: { good: ["1", "100"], bad: ["0", "101"] },
+    tx_size_cost_per_byte: { good: ["0", "1000000000000"], bad: ["1000000000001"] },
+    sig_verify_cost_ed25519: { good: ["0", "1000000000000"], bad: ["1000000000001"] },
+    sig_verify_cost_secp256k1: { good: ["1", "1000000000000"], bad: ["0", "1000000000001"] },
+    store_gas: { good: [{}, { has: "1000000000000" }], bad: [{ write_byte: "1000000000001" }] },
+  },
+  bank: {
+    send_enabled: {
+      good: [[], [{ denom: "utoken", enabled: false }]],
+      bad: [[{ denom: "1" }], [{ denom: "utoken" }, { denom: "utoken" }], denoms(501)],
+    },
+  },
+  staking: {
+    unbonding_time: { good: ["0.000000001s"], bad: ["0s", "-1s"] },
+    max_validators: { good: [1, 10_000], bad: [0, 10_001, 4_294_967_295] },
+    max_entries: { good: [1, 1000], bad: [0, 1001] },
+    historical_entries: { good: [0, 1_000_000], bad: [1_000_001] },
+    bond_denom: { good: ["uother"], bad: ["", "1", "a b"] },
+    min_commission_rate: { good: ["0", "1"], bad: ["1.000000000000000001", "-0.000000000000000001"] },
+  },
+  distribution: {
+    community_tax: { good: ["0", "1"], bad: ["1.000000000000000001", "-0.000000000000000001"] },
+    base_proposer_reward: { good: ["0"], bad: ["0.000000000000000001"] },
+    bonus_proposer_reward: { good: ["0"], bad: ["0.000000000000000001"] },
+  },
+  slashing: {
+    signed_blocks_window: { good: ["1", "1000000"], bad: ["0", "1000001", "-1"] },
+    min_signed_per_window: { good: ["0", "1"], bad: ["1.000000000000000001"] },
+    downtime_jail_duration: { good: ["0.000000001s"], bad: ["0s"] },
+    slash_fraction_double_sign: { good: ["0", "1"], bad: ["1.000000000000000001"] },
+    slash_fraction_downtime: { good: ["0", "1"], bad: ["1.000000000000000001"] },
+  },
+  mint: {
+    mint_denom: { good: ["uother"], bad: [""] },
+    inflation_rate_change: { good: ["0", "1"], bad: ["1.000000000000000001"] },
+    inflation_max: { good: ["0.07", "1"], bad: ["0.069999999999999999", "1.000000000000000001"] },
+    inflation_min: { good: ["0", "0.2"], bad: ["0.200000000000000001"] },
+    goal_bonded: { good: ["0.000000000000000001", "1"], bad: ["0", "1.000000000000000001"] },
+    blocks_per_year: { good: ["1", "1000000000000"], bad: ["0", "1000000000001"] },
+  },
+  escrow: {
+    max_endblock_records: { good: [1, 100_000], bad: [0, 100_001] },
+    low_balance_blocks: { good: ["0", "1099511627776"], bad: ["-1", "1099511627777"] },
+  },
+  deployment: {
+    min_start_blocks: { good: ["1", "1000000000"], bad: ["0", "1000000001"] },
+    retention_blocks: { good: ["1", "1000000000"], bad: ["0", "1000000001"] },
+    max_prune_records: { good: [1, 100_000], bad: [0, 100_001] },
+    min_deposits: { good: [coins(100)], bad: [[], coins(101), [{ denom: "utoken", amount: "0" }]] },
+    message_gas: { good: [], bad: [[], [{ message: "MsgUpdateParams", gas: "1" }]] },
+  },
+  market: {
+    order_max_bids: { good: [1, 500], bad: [0, 501] },
+    order_max_open_blocks: { good: ["1", "1099511627776"], bad: ["0", "1099511627777"] },
+    bid_min_deposits: { good: [coins(100)], bad: [[], coins(101), [{ denom: "utoken", amount: "-1" }]] },
+    message_gas: { good: [], bad: [[]] },
+  },
+  provider: { attributes_max: { good: [1], bad: [0] }, message_gas: { good: [], bad: [[]] } },
+  audit: { attribute_key_max: { good: [64], bad: [0] }, message_gas: { good: [], bad: [[]] } },
+  cert: { message_gas: { good: [], bad: [[]] } },
+};
+
+function denoms(count: number): JsonValue {
+  return Array.from({ length: count }, (_, i) => ({ denom: `udenom${i}`, enabled: true }));
+}
+
+function coins(count: number): JsonValue {
+  return Array.from({ length: count }, (_, i) => ({ denom: `udenom${i}`, amount: "1" }));
+}
+
+interface Updated {
+  readonly update: BoundMethod;
+  readonly defaults: JsonObject;
+  readonly read: (json: JsonValue) => unknown;
+}
+
+const { modules } = standardModules();
+
+function updated(name: string): Updated {
+  const found = modules.find((module) => module.name === name);
+  const update = found?.msg?.methods.get("UpdateParams");
+  const field = update?.input.fields.find(({ name: each }) => each === "params");
+  if (found === undefined || update === undefined || field?.message === undefined)
+    throw new Error(`module ${name} has no MsgUpdateParams`);
+  const schema: DescMessage = field.message;
+  const state = toJson(found.genesis.schema, found.genesis.defaults(), { exact: true }) as { params: JsonObject };
+  return { update, defaults: state.params, read: (json) => fromJson(schema, json) };
+}
+
+function refusal({ update, read }: Updated, json: JsonValue): string | undefined {
+  const message = create(update.input, { authority: "", params: read(json) } as never);
+  try {
+    update.validate(message);
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+describe("parameters that governance changes", () => {
+  test("every module with parameters in its genesis has the message", () => {
+    const having = modules.filter(({ genesis }) => genesis.schema.fields.some(({ name }) => name === "params"));
+    expect(having.filter(({ msg }) => !msg?.methods.has("UpdateParams")).map(({ name }) => name)).toEqual([]);
+  });
+
+  test.each(Object.entries(ENDS))("of %s are refused one beyond their ends, as genesis refuses them", (name, table) => {
+    const module = updated(name);
+    expect(refusal(module, module.defaults)).toBeUndefined();
+    for (const [parameter, { good, bad }] of Object.entries(table)) {
+      for (const value of good)
+        expect([parameter, value, refusal(module, { ...module.defaults, [parameter]: value })]).toEqual([
+          parameter,
+          value,
+          undefined,
+        ]);
+      for (const value of bad)
+        expect([parameter, value, refusal(module, { ...module.defaults, [parameter]: value })]).toEqual([
+          parameter,
+          value,
+          expect.stringContaining(parameter),
+        ]);
+    }
+  });
+
+  test("none may be missing, malformed or without prices of the store", () => {
+    const { update } = updated("distribution");
+    const validate = (params?: object) => () => update.validate(create(update.input, { params } as never));
+    expect(validate()).toThrow("params: missing");
+    expect(validate({ communityTax: "much" })).toThrow("params: a value of it is malformed");
+    const auth = updated("auth");
+    expect(refusal(auth, { ...auth.defaults, store_gas: null })).toContain("params.store_gas: missing");
+  });
+});
