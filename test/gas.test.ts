@@ -13,6 +13,7 @@ test("the worst content of every message is measured, or a reason is given why n
   expect(rows).toHaveLength(new Set(rows).size);
 });
 
-test("every message of the marketplace is measured", () => {
-  expect(messages.filter((name) => name.startsWith("svc.") && !(name in CASES))).toEqual([]);
+test("every message of the marketplace that users send is measured", () => {
+  const sent = messages.filter((name) => name.startsWith("svc.") && !name.endsWith(".MsgUpdateParams"));
+  expect(sent.filter((name) => !(name in CASES))).toEqual([]);
 });

@@ -1,7 +1,8 @@
-import { authModule, FEE_COLLECTOR } from "../modules/auth/index.ts";
+import { type AuthKeeper, authModule, FEE_COLLECTOR } from "../modules/auth/index.ts";
 import { authzModule } from "../modules/authz/index.ts";
 import { type Accounts, type Bank, bankModule } from "../modules/bank/index.ts";
 import { feegrantModule } from "../modules/feegrant/index.ts";
+import { type ParameterSet, parameterSet } from "../modules/gov/index.ts";
 import type { VestingAccounts, VestingBank } from "../modules/vesting/index.ts";
 import { type AnteOptions, type MessageService, type Module, messageService, Router } from "../runtime/index.ts";
 import { type ApplicationOptions, SvcApplication } from "./application.ts";
@@ -21,9 +22,11 @@ export interface ModuleSet {
 
 /** What all other modules may do with accounts and coins, and with messages of one another. */
 export interface BaseKeepers {
-  readonly auth: Accounts & VestingAccounts;
+  readonly auth: Accounts & VestingAccounts & Pick<AuthKeeper, "storeCosts">;
   readonly bank: Bank & VestingBank;
   readonly messages: MessageService;
+  /** The parameters of a module by its name. */
+  readonly parameters: (module: string) => ParameterSet | undefined;
 }
 
 /**
@@ -35,11 +38,12 @@ export function moduleSet(more: (base: BaseKeepers) => readonly Module[]): Modul
   const bank = bankModule(auth.keeper);
   const feegrant = feegrantModule(auth.keeper, bank.keeper);
   const messages = messageService(() => router);
-  const modules = [
+  const parameters = (name: string) => parameterSet(modules, name);
+  const modules: readonly Module[] = [
     auth.module,
     bank.module,
     feegrant.module,
-    ...more({ auth: auth.keeper, bank: bank.keeper, messages }),
+    ...more({ auth: auth.keeper, bank: bank.keeper, messages, parameters }),
   ];
   const router = new Router(modules);
   for (const { accounts } of modules) auth.keeper.modules.register(accounts ?? []);

@@ -2,6 +2,7 @@ import { auditModule } from "../modules/audit/index.ts";
 import { deploymentModule } from "../modules/deployment/index.ts";
 import { distributionModule } from "../modules/distribution/index.ts";
 import { escrowModule } from "../modules/escrow/index.ts";
+import { govModule } from "../modules/gov/index.ts";
 import { marketModule } from "../modules/market/index.ts";
 import { mintModule } from "../modules/mint/index.ts";
 import { providerModule } from "../modules/provider/index.ts";
@@ -14,9 +15,10 @@ import type { BaseKeepers } from "./app.ts";
 /**
  * The modules of proof of stake. Begin-block items run in the order of the list: new coins join the fees before these are
  * shared out, and both before anybody is punished. Distribution and slashing have hooks in staking, and read it,
- * so their functions reach a keeper that is made further down.
+ * so their functions reach a keeper that is made further down. Governance ends its votes on the validators of the block
+ * before, so it comes before staking.
  */
-export function stakeModules({ bank }: BaseKeepers): Module[] {
+export function stakeModules({ auth, bank, messages, parameters }: BaseKeepers): Module[] {
   const distribution = distributionModule(bank, {
     findValidator: (ctx, operator) => staking.keeper.findValidator(ctx, operator),
     findByConsensus: (ctx, consensus) => staking.keeper.findByConsensus(ctx, consensus),
@@ -34,7 +36,15 @@ export function stakeModules({ bank }: BaseKeepers): Module[] {
   });
   const staking = stakingModule(bank, [distribution.hooks, slashing.hooks]);
   const mint = mintModule(bank, staking.keeper);
-  return [mint, distribution, slashing, staking].map(({ module }) => module);
+  const gov = govModule({
+    bank,
+    messages,
+    stake: staking.keeper,
+    pool: distribution.keeper,
+    costs: (ctx) => auth.storeCosts(ctx),
+    legacy: { parameters },
+  });
+  return [mint, distribution, slashing, gov, staking].map(({ module }) => module);
 }
 
 /**

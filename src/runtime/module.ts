@@ -107,6 +107,8 @@ export interface Module {
   readonly migrations?: Readonly<Record<number, (ctx: Context) => void>>;
   readonly msg?: BoundService;
   readonly query?: BoundService;
+  /** The same of earlier releases of the family, on the same state. */
+  readonly older?: { readonly msg: BoundService; readonly query: BoundService };
   readonly genesis: GenesisPart;
   readonly accounts?: readonly ModuleAccountSpec[];
   /** Chooses the voters of the first block, when the state of genesis is complete; one module at most has them. */

@@ -32,8 +32,9 @@ export class Router {
   /** Of the modules, and of services of the application that belong to none. */
   constructor(modules: readonly Module[], services: readonly BoundService[] = []) {
     for (const module of modules) {
-      for (const method of module.msg?.methods.values() ?? []) this.#addMessage(module, method);
-      if (module.query !== undefined) this.#addQueries(module.query);
+      for (const service of [module.msg, module.older?.msg])
+        for (const method of service?.methods.values() ?? []) this.#addMessage(module, method);
+      for (const service of [module.query, module.older?.query]) if (service !== undefined) this.#addQueries(service);
     }
     for (const service of services) this.#addQueries(service);
   }

@@ -86,6 +86,9 @@ test("the chain of a home has a bonded validator, with the key of its node", asy
     ],
     delegations: [{ shares: "1000000000000.000000000000000000" }],
   });
+  expect(appState.gov).toMatchObject({
+    params: { voting_period: "60s", expedited_voting_period: "30s", max_deposit_period: "300s" },
+  });
   const app = createApp({ database: memoryDatabase(), checkInvariants: true });
   const begun = app.initChain({ ...validateGenesis(readGenesisText(home)) });
   expect(begun.validators.map(({ pubKey, power }) => [toBase64(pubKey), power])).toEqual([

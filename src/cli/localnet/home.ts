@@ -128,7 +128,7 @@ export async function makeHome(home: string, intervalMs: number): Promise<void> 
     home,
     moniker: "localnet",
     chainId: LOCALNET_CHAIN_ID,
-    appState: scaleParams(defaultAppState(), intervalMs),
+    appState: shortenVotes(scaleParams(defaultAppState(), intervalMs)),
   });
   const keyring = localnetKeyring(home);
   const accounts = [];
@@ -162,6 +162,16 @@ function scaleParams(appState: JsonObject, intervalMs: number): JsonObject {
     state[module] = { ...genesis, params: { ...params, [name]: String(blocks) } };
   }
   return state;
+}
+
+/** A vote ends while the one who tries it still looks. */
+const SHORT_VOTES = { max_deposit_period: "300s", voting_period: "60s", expedited_voting_period: "30s" };
+
+function shortenVotes(appState: JsonObject): JsonObject {
+  const { gov } = appState;
+  const params = isObject(gov) ? gov.params : undefined;
+  if (!isObject(gov) || !isObject(params)) return appState;
+  return { ...appState, gov: { ...gov, params: { ...params, ...SHORT_VOTES } } };
 }
 
 function isObject(value: JsonValue | undefined): value is JsonObject {

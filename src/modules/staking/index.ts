@@ -7,7 +7,7 @@ import { stakingQueries } from "./queries.ts";
 import { endBlock, lastVoters, trackHistory, updateVoters } from "./valset.ts";
 
 export { timeMessage } from "./entries.ts";
-export type { StakingHooks } from "./keeper.ts";
+export type { BondedValidator, StakingHooks } from "./keeper.ts";
 export { checkOperator } from "./msgs.ts";
 export { type Infraction, slash } from "./slash.ts";
 export { consensusAddressOf, tokensForShares, tokensForSharesTruncated } from "./validator.ts";

@@ -39,6 +39,13 @@ export interface StakingHooks {
   beforeValidatorSlashed(ctx: Context, validator: Uint8Array, fraction: Dec): void;
 }
 
+/** A bonded validator with its tokens and what its delegations have a share of. */
+export interface BondedValidator {
+  readonly operator: Uint8Array;
+  readonly tokens: bigint;
+  readonly shares: Dec;
+}
+
 /** Money that becomes part of a delegation. */
 export interface NewDelegation {
   readonly delegator: Uint8Array;
@@ -103,6 +110,29 @@ export class StakingKeeper {
   /** Operators of the validators that somebody delegates to. */
   validatorsOf(ctx: Context, delegator: Uint8Array): Uint8Array[] {
     return [...this.records.delegations.keys(store(ctx), { prefix: [delegator] })].map(([, operator]) => operator);
+  }
+
+  /** The first delegations of an account, `most` of them at most. */
+  delegations(ctx: Context, delegator: Uint8Array, most: number): (readonly [operator: Uint8Array, shares: Dec])[] {
+    const found: (readonly [Uint8Array, Dec])[] = [];
+    for (const [[, operator], shares] of this.records.delegations.iterate(store(ctx), { prefix: [delegator] })) {
+      if (found.length === most) break;
+      found.push([operator, shares]);
+    }
+    return found;
+  }
+
+  /** The validators that are bonded and not jailed, by their power. */
+  bondedValidators(ctx: Context): BondedValidator[] {
+    const { maxValidators } = this.getParams(ctx);
+    const found: BondedValidator[] = [];
+    let seen = 0;
+    for (const [operator, validator] of this.records.validators.by.power.iterate(store(ctx), { reverse: true })) {
+      if (seen === maxValidators) break;
+      seen += 1;
+      if (isBonded(validator)) found.push({ operator, tokens: tokensOf(validator), shares: sharesOf(validator) });
+    }
+    return found;
   }
 
   /** Tokens of all bonded validators. */

@@ -12,6 +12,7 @@ import { marketErrors } from "./market.ts";
 import { providerErrors } from "./provider.ts";
 import { distributionErrors } from "./stake/distribution.ts";
 import { genutilErrors } from "./stake/genutil.ts";
+import { govErrors } from "./stake/gov.ts";
 import { mintErrors } from "./stake/mint.ts";
 import { slashingErrors } from "./stake/slashing.ts";
 import { stakingErrors } from "./stake/staking.ts";
@@ -31,6 +32,7 @@ export const MODULE_ERRORS: readonly (readonly [string, Readonly<Record<string, 
   ["provider", providerErrors],
   ["distribution", distributionErrors],
   ["genutil", genutilErrors],
+  ["gov", govErrors],
   ["mint", mintErrors],
   ["slashing", slashingErrors],
   ["staking", stakingErrors],
@@ -49,6 +51,7 @@ export { marketErrors } from "./market.ts";
 export { providerErrors } from "./provider.ts";
 export { distributionErrors } from "./stake/distribution.ts";
 export { genutilErrors } from "./stake/genutil.ts";
+export { govErrors } from "./stake/gov.ts";
 export { mintErrors } from "./stake/mint.ts";
 export { slashingErrors } from "./stake/slashing.ts";
 export { stakingErrors } from "./stake/staking.ts";

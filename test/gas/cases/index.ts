@@ -23,11 +23,27 @@ export const CASES: Cases = {
   ...DISTRIBUTION,
 };
 
+const proposals = "each is paid for by what it stores; what ends a proposal is bounded by block";
 const parametersChange = "nobody can send it: a module's account would have to sign";
 const lockedCoins = "a transfer, and a record that pays for each of its bytes";
 
 /** Messages without a measured content, and why. */
 export const NOT_MEASURED: Readonly<Record<string, string>> = {
+  "sdk.gov.v1.MsgUpdateParams": parametersChange,
+  "sdk.gov.v1.MsgExecLegacyContent": parametersChange,
+  "sdk.gov.v1.MsgSubmitProposal": proposals,
+  "sdk.gov.v1.MsgDeposit": proposals,
+  "sdk.gov.v1.MsgVote": proposals,
+  "sdk.gov.v1.MsgVoteWeighted": proposals,
+  "sdk.gov.v1.MsgCancelProposal": proposals,
+  "sdk.auth.v1beta1.MsgUpdateParams": parametersChange,
+  "sdk.bank.v1beta1.MsgUpdateParams": parametersChange,
+  "svc.audit.v1beta1.MsgUpdateParams": parametersChange,
+  "svc.cert.v1beta1.MsgUpdateParams": parametersChange,
+  "svc.deployment.v1beta1.MsgUpdateParams": parametersChange,
+  "svc.escrow.v1beta1.MsgUpdateParams": parametersChange,
+  "svc.market.v1beta1.MsgUpdateParams": parametersChange,
+  "svc.provider.v1beta1.MsgUpdateParams": parametersChange,
   "sdk.staking.v1beta1.MsgUpdateParams": parametersChange,
   "sdk.mint.v1beta1.MsgUpdateParams": parametersChange,
   "sdk.slashing.v1beta1.MsgUpdateParams": parametersChange,

@@ -1,0 +1,29 @@
+import { defineModule, type Module } from "../../runtime/index.ts";
+import { govGenesis } from "./genesis.ts";
+import { govInvariants } from "./invariants.ts";
+import { ACCOUNT, type GovDeps, GovKeeper } from "./keeper.ts";
+import { govMsgs } from "./msgs.ts";
+import { olderGovMsgs } from "./older/msgs.ts";
+import { olderGovQueries } from "./older/queries.ts";
+import { govQueries } from "./queries.ts";
+import { endBlock } from "./voting/ending.ts";
+
+export type { GovDeps, GovHooks, GovStake } from "./keeper.ts";
+export type { LegacyContents, ParameterSet } from "./older/contents.ts";
+
+/** Makes the module and its keeper. Its end-block item must run before that of staking, which changes the validators. */
+export function govModule(deps: GovDeps): { readonly keeper: GovKeeper; readonly module: Module } {
+  const keeper = new GovKeeper(deps);
+  const module = defineModule({
+    name: "gov",
+    msg: govMsgs(keeper),
+    query: govQueries(keeper),
+    older: { msg: olderGovMsgs(keeper), query: olderGovQueries(keeper) },
+    genesis: govGenesis(keeper),
+    accounts: [{ name: ACCOUNT, permissions: ["burner"] }],
+    endBlock: (ctx) => void endBlock(keeper, ctx),
+    invariants: govInvariants(keeper),
+  });
+  return { keeper, module };
+}
+export { parameterSet } from "./older/parameters.ts";

@@ -1,0 +1,49 @@
+import { type Context, type Invariant, readCoins } from "../../runtime/index.ts";
+import { formatCoins, type IntCoin, sumCoins } from "../../util/index.ts";
+import { ProposalStatus } from "../../wire/gen/sdk/gov/v1/gov_pb.js";
+import { ACCOUNT, type GovKeeper, isOpen, store, timeOf } from "./keeper.ts";
+
+export function govInvariants(keeper: GovKeeper): Readonly<Record<string, Invariant>> {
+  return {
+    deposits: (ctx) => accountHoldsDeposits(keeper, ctx),
+    totals: (ctx) => totalsAreSums(keeper, ctx),
+    queues: (ctx) => openAreQueued(keeper, ctx),
+  };
+}
+
+function accountHoldsDeposits(keeper: GovKeeper, ctx: Context): string | undefined {
+  let sum: IntCoin[] = [];
+  for (const { amount } of keeper.records.deposits.values(store(ctx))) sum = sumCoins(sum, readCoins(amount));
+  const held = formatCoins(keeper.deps.bank.moduleBalances(ctx, ACCOUNT));
+  return held === formatCoins(sum) ? undefined : `deposits are ${formatCoins(sum)}, the account holds ${held}`;
+}
+
+/** Of proposals that take deposits. */
+function totalsAreSums(keeper: GovKeeper, ctx: Context): string | undefined {
+  const sums = new Map<bigint, IntCoin[]>();
+  for (const { proposalId, amount } of keeper.records.deposits.values(store(ctx)))
+    sums.set(proposalId, sumCoins(sums.get(proposalId) ?? [], readCoins(amount)));
+  for (const proposal of keeper.records.proposals.values(store(ctx))) {
+    if (!isOpen(proposal)) continue;
+    const [sum, total] = [formatCoins(sums.get(proposal.id) ?? []), formatCoins(proposal.totalDeposit)];
+    if (sum !== total) return `proposal ${proposal.id} tells of ${total}, its deposits are ${sum}`;
+  }
+  return undefined;
+}
+
+function openAreQueued(keeper: GovKeeper, ctx: Context): string | undefined {
+  const { proposals, depositQueue, votingQueue } = keeper.records;
+  let [deposit, voting] = [0, 0];
+  for (const { id, status, depositEndTime, votingEndTime } of proposals.values(store(ctx))) {
+    if (status === ProposalStatus.DEPOSIT_PERIOD) {
+      deposit += 1;
+      if (!depositQueue.has(store(ctx), timeOf(depositEndTime), id)) return `proposal ${id} waits for nothing`;
+    }
+    if (status === ProposalStatus.VOTING_PERIOD) {
+      voting += 1;
+      if (!votingQueue.has(store(ctx), timeOf(votingEndTime), id)) return `the vote on proposal ${id} has no end`;
+    }
+  }
+  const queued = [...depositQueue.iterate(store(ctx))].length + [...votingQueue.iterate(store(ctx))].length;
+  return queued === deposit + voting ? undefined : `${queued} proposals are queued, ${deposit + voting} are open`;
+}

@@ -1,0 +1,104 @@
+import { moduleAddress } from "../../crypto/index.ts";
+import type { Context, GasCosts, MessageService } from "../../runtime/index.ts";
+import type { KVStore } from "../../store/index.ts";
+import type { Dec, IntCoin } from "../../util/index.ts";
+import { type Params, type Proposal, ProposalStatus } from "../../wire/gen/sdk/gov/v1/gov_pb.js";
+import { encodeAddress, toNanos } from "../../wire/index.ts";
+import type { Bank } from "../bank/index.ts";
+import type { BondedValidator } from "../staking/index.ts";
+import type { LegacyContents } from "./older/contents.ts";
+import { GovRecords, STORE } from "./records.ts";
+
+export const ACCOUNT = "gov";
+/** Who signs the messages of proposals. */
+export const GOV_ADDRESS = moduleAddress(ACCOUNT);
+export const GOV_ACCOUNT = encodeAddress(GOV_ADDRESS);
+
+/** What votes need to know of validators and delegations. */
+export interface GovStake {
+  bondedValidators(ctx: Context): BondedValidator[];
+  totalBonded(ctx: Context): bigint;
+  /** Shares of a delegation; undefined where there is none. */
+  shares(ctx: Context, delegator: Uint8Array, validator: Uint8Array): Dec | undefined;
+  /** The first delegations of an account, `most` of them at most. */
+  delegations(ctx: Context, delegator: Uint8Array, most: number): (readonly [operator: Uint8Array, shares: Dec])[];
+}
+
+/** What governance does with the money of the community. */
+export interface CommunityPool {
+  fundPool(ctx: Context, depositor: Uint8Array, coins: readonly IntCoin[]): void;
+  spendPool(ctx: Context, to: Uint8Array, coins: readonly IntCoin[]): void;
+}
+
+/** What other modules are told of proposals. */
+export interface GovHooks {
+  afterProposalSubmission(ctx: Context, id: bigint): void;
+  afterProposalDeposit(ctx: Context, id: bigint, depositor: Uint8Array): void;
+  afterProposalVote(ctx: Context, id: bigint, voter: Uint8Array): void;
+  afterProposalFailedMinDeposit(ctx: Context, id: bigint): void;
+  afterProposalVotingPeriodEnded(ctx: Context, id: bigint): void;
+}
+
+export type GovBank = Pick<Bank, "burn" | "moduleBalances" | "sendFromModule" | "sendToModule">;
+
+/** What the module is made of. */
+export interface GovDeps {
+  readonly bank: GovBank;
+  readonly stake: GovStake;
+  readonly pool: CommunityPool;
+  readonly messages: MessageService;
+  readonly costs: (ctx: Context) => GasCosts;
+  readonly legacy: LegacyContents;
+  readonly listeners?: readonly Partial<GovHooks>[];
+}
+
+/** Proposals with their deposits and votes. */
+export class GovKeeper {
+  readonly records = new GovRecords();
+  readonly deps: GovDeps;
+
+  constructor(deps: GovDeps) {
+    this.deps = deps;
+  }
+
+  getParams(ctx: Context): Params {
+    return this.records.params.require(store(ctx));
+  }
+
+  /** Throws `gov/2`. */
+  proposal(ctx: Context, id: bigint): Proposal {
+    return this.records.proposals.require(store(ctx), id);
+  }
+
+  setProposal(ctx: Context, proposal: Proposal): void {
+    this.records.proposals.set(store(ctx), proposal.id, proposal);
+  }
+
+  /** Takes a proposal and its places in the queues out of the state. */
+  removeProposal(ctx: Context, proposal: Proposal): void {
+    const { depositQueue, votingQueue, tallies, proposals } = this.records;
+    depositQueue.remove(store(ctx), timeOf(proposal.depositEndTime), proposal.id);
+    votingQueue.remove(store(ctx), timeOf(proposal.votingEndTime), proposal.id);
+    tallies.delete(store(ctx), proposal.id);
+    proposals.delete(store(ctx), proposal.id);
+  }
+
+  tell<K extends keyof GovHooks>(hook: K, ...args: Parameters<GovHooks[K]>): void {
+    for (const listener of this.deps.listeners ?? [])
+      (listener[hook] as ((...all: Parameters<GovHooks[K]>) => void) | undefined)?.(...args);
+  }
+}
+
+/** Whether a proposal still takes deposits, and can be cancelled. */
+export function isOpen({ status }: Proposal): boolean {
+  return status === ProposalStatus.DEPOSIT_PERIOD || status === ProposalStatus.VOTING_PERIOD;
+}
+
+/** 0 of a time that is not set. */
+export function timeOf(time: Proposal["submitTime"]): bigint {
+  return time === undefined ? 0n : toNanos(time);
+}
+
+export function store(ctx: Context): KVStore {
+  return ctx.store(STORE);
+}

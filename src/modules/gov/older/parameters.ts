@@ -1,0 +1,22 @@
+import { create } from "@bufbuild/protobuf";
+import type { Module } from "../../../runtime/index.ts";
+import { isObject, toJson } from "../../../wire/index.ts";
+import type { ParameterSet } from "./contents.ts";
+
+/** The parameters of a module that can be changed by a message, as its query tells them; undefined where there are none. */
+export function parameterSet(modules: readonly Module[], name: string): ParameterSet | undefined {
+  const found = modules.find((module) => module.name === name);
+  const message = found?.msg?.methods.get("UpdateParams")?.input;
+  const query = found?.query?.methods.get("Params");
+  if (message === undefined || query === undefined) return undefined;
+  return {
+    message,
+    read(ctx) {
+      const answer = create(query.output, query.handle(ctx, create(query.input)));
+      const json = toJson(query.output, answer, { exact: true });
+      const params = isObject(json) ? json.params : undefined;
+      if (params === undefined || !isObject(params)) throw new Error(`module ${name} tells no parameters`);
+      return params;
+    },
+  };
+}

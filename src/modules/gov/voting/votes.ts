@@ -1,0 +1,64 @@
+import { create } from "@bufbuild/protobuf";
+import type { Context } from "../../../runtime/index.ts";
+import { DEC_ONE, formatDec, sdkErrors, tryParseDec } from "../../../util/index.ts";
+import {
+  ProposalStatus,
+  VoteOption,
+  VoteSchema,
+  type WeightedVoteOption,
+} from "../../../wire/gen/sdk/gov/v1/gov_pb.js";
+import { encodeAddress, govErrors as errors } from "../../../wire/index.ts";
+import { type GovKeeper, store } from "../keeper.ts";
+import { MAX_METADATA } from "../limits.ts";
+
+/** A part of a vote, as messages hold it. */
+export type Part = Pick<WeightedVoteOption, "option" | "weight">;
+
+const OPTIONS: readonly VoteOption[] = [VoteOption.YES, VoteOption.ABSTAIN, VoteOption.NO, VoteOption.NO_WITH_VETO];
+
+/** A vote that is not split. Throws `gov/7` of an option that is none. */
+export function wholeVote(option: VoteOption): Part[] {
+  if (!OPTIONS.includes(option)) throw errors.invalidVote(VoteOption[option] ?? `${option}`);
+  return [{ option, weight: formatDec(DEC_ONE) }];
+}
+
+/** Throws unless the parts of a vote are different options, each with a weight above 0, that add up to one. */
+export function checkParts(parts: readonly Part[]): void {
+  if (parts.length === 0) throw sdkErrors.invalidRequest("[]");
+  let total = 0n;
+  for (const [i, { option, weight }] of parts.entries()) {
+    const value = tryParseDec(weight);
+    if (!OPTIONS.includes(option) || value === undefined || value <= 0n || value > DEC_ONE)
+      throw errors.invalidVote(partText({ option, weight: weight.slice(0, 40) }));
+    if (parts.findIndex((each) => each.option === option) < i) throw errors.invalidVote("duplicated vote option");
+    total += value;
+  }
+  if (total > DEC_ONE) throw errors.invalidVote("total weight overflow 1.00");
+  if (total < DEC_ONE) throw errors.invalidVote("total weight lower than 1.00");
+}
+
+export function checkMetadata(text: string): void {
+  const { length } = Buffer.from(text);
+  if (length > MAX_METADATA) throw errors.metadataTooLong(`got metadata with length ${length}`);
+}
+
+/** Stores a vote; a later one of the same account takes its place. */
+export function addVote(
+  keeper: GovKeeper,
+  ctx: Context,
+  { id, voter, parts, metadata }: { id: bigint; voter: Uint8Array; parts: readonly Part[]; metadata: string },
+): void {
+  const { proposals, tallies, votes } = keeper.records;
+  const isVoting = proposals.get(store(ctx), id)?.status === ProposalStatus.VOTING_PERIOD;
+  if (!isVoting || tallies.has(store(ctx), id)) throw errors.inactiveProposal(`${id}`);
+  const name = encodeAddress(voter);
+  const options = parts.map(({ option, weight }) => ({ option, weight }));
+  votes.set(store(ctx), [id, voter], create(VoteSchema, { proposalId: id, voter: name, options, metadata }));
+  keeper.tell("afterProposalVote", ctx, id, voter);
+  const option = `[${options.map(partText).join(",")}]`;
+  ctx.events.emit("proposal_vote", { voter: name, option, proposal_id: `${id}` });
+}
+
+function partText({ option, weight }: Part): string {
+  return JSON.stringify({ option, weight });
+}

@@ -1,0 +1,130 @@
+import { create } from "@bufbuild/protobuf";
+import { moduleAddress } from "../../../src/crypto/index.ts";
+import type { TestKey } from "../../../src/testing/index.ts";
+import { NATIVE_DENOM } from "../../../src/util/index.ts";
+import { MsgSendSchema } from "../../../src/wire/gen/sdk/bank/v1beta1/tx_pb.js";
+import { MsgCommunityPoolSpendSchema } from "../../../src/wire/gen/sdk/distribution/v1beta1/tx_pb.js";
+import { ProposalStatus } from "../../../src/wire/gen/sdk/gov/v1/gov_pb.js";
+import { Query } from "../../../src/wire/gen/sdk/gov/v1/query_pb.js";
+import {
+  MsgCancelProposalSchema,
+  MsgDepositSchema,
+  MsgSubmitProposalSchema,
+  MsgUpdateParamsSchema,
+  MsgVoteSchema,
+  MsgVoteWeightedSchema,
+} from "../../../src/wire/gen/sdk/gov/v1/tx_pb.js";
+import { TextProposalSchema } from "../../../src/wire/gen/sdk/gov/v1beta1/gov_pb.js";
+import { MsgSubmitProposalSchema as OlderSubmitSchema } from "../../../src/wire/gen/sdk/gov/v1beta1/tx_pb.js";
+import { type Any, encodeAddress, packAny } from "../../../src/wire/index.ts";
+import type { SimAction, SimOperation } from "./operation.ts";
+import type { StakeSimWorld } from "./stake.ts";
+
+const GOV = encodeAddress(moduleAddress("gov"));
+
+type Build = (world: StakeSimWorld, from: TestKey) => SimAction["message"] | undefined;
+
+/** Everything that people do with proposals, each with its weight: some of it is refused. */
+const BUILDS: readonly (readonly [name: string, weight: number, build: Build])[] = [
+  ["submit", 8, submit],
+  ["older submit", 3, olderSubmit],
+  [
+    "deposit",
+    8,
+    (world, from) => {
+      const proposalId = open(world);
+      return proposalId === undefined
+        ? undefined
+        : create(MsgDepositSchema, { proposalId, depositor: from.address, amount: deposit(world) });
+    },
+  ],
+  [
+    "vote",
+    24,
+    (world, from) => {
+      const proposalId = open(world);
+      return proposalId === undefined
+        ? undefined
+        : create(MsgVoteSchema, { proposalId, voter: from.address, option: option(world) });
+    },
+  ],
+  ["split vote", 8, splitVote],
+  [
+    "cancel proposal",
+    2,
+    (world, from) => {
+      const proposalId = open(world);
+      return proposalId === undefined
+        ? undefined
+        : create(MsgCancelProposalSchema, { proposalId, proposer: from.address });
+    },
+  ],
+];
+
+export const govOperations: readonly SimOperation<StakeSimWorld>[] = BUILDS.map(([name, weight, build]) => ({
+  name,
+  weight,
+  build(world) {
+    const from = world.sender ?? world.random.pick(world.holders);
+    const message = from === undefined ? undefined : build(world, from);
+    return from === undefined || message === undefined ? undefined : { signer: from.address, message };
+  },
+}));
+
+/** One of the proposals that take deposits or votes. */
+function open({ random, query }: StakeSimWorld): bigint | undefined {
+  const { proposals } = query(Query.method.proposals, {});
+  const status = [ProposalStatus.DEPOSIT_PERIOD, ProposalStatus.VOTING_PERIOD];
+  const found = proposals.filter((each) => status.includes(each.status));
+  return (random.int(20) === 0 ? random.pick(proposals) : random.pick(found))?.id;
+}
+
+function option({ random }: StakeSimWorld): number {
+  return random.pick([1, 1, 1, 1, 2, 3, 4]);
+}
+
+function deposit({ random }: StakeSimWorld) {
+  const amount = random.pick([99_999n, 100_000n, 3_333_333n, 10_000_000n, 10_000_000n, 50_000_000n]);
+  return [{ denom: random.int(20) === 0 ? "uother" : NATIVE_DENOM, amount: `${amount}` }];
+}
+
+function submit(world: StakeSimWorld, from: TestKey) {
+  const { random } = world;
+  const messages = Array.from({ length: random.int(3) }, () => message(world, from));
+  return create(MsgSubmitProposalSchema, {
+    ...{ messages, initialDeposit: deposit(world), proposer: from.address, expedited: random.int(3) === 0 },
+    ...{ title: "T", summary: "S", metadata: messages.length === 0 ? "M" : "" },
+  });
+}
+
+function message({ random, query }: StakeSimWorld, from: TestKey): Any {
+  const amount = [{ denom: NATIVE_DENOM, amount: `${1 + random.int(20_000)}` }];
+  const kind = random.int(5);
+  if (kind === 0) return packAny(MsgSendSchema, { fromAddress: GOV, toAddress: from.address, amount });
+  if (kind > 1) return packAny(MsgCommunityPoolSpendSchema, { authority: GOV, recipient: from.address, amount });
+  const { params } = query(Query.method.params, {});
+  const change = {
+    burnVoteQuorum: random.int(2) === 0,
+    burnProposalDepositPrevote: random.int(2) === 0,
+    quorum: random.pick(["0.1", "0.334", "0"]),
+    votingPeriod: { seconds: BigInt(random.pick([18, 30, 42])) },
+  };
+  return packAny(MsgUpdateParamsSchema, { authority: GOV, params: { ...params, ...change } as never });
+}
+
+function olderSubmit(world: StakeSimWorld, from: TestKey) {
+  const content = packAny(TextProposalSchema, { title: "T", description: "D" });
+  return create(OlderSubmitSchema, { content, initialDeposit: deposit(world), proposer: from.address });
+}
+
+function splitVote(world: StakeSimWorld, from: TestKey) {
+  const proposalId = open(world);
+  if (proposalId === undefined) return undefined;
+  const weights = world.random.pick([
+    ["0.3", "0.7"],
+    ["0.333333333333333333", "0.666666666666666667"],
+    ["0.5", "0.4"],
+  ]);
+  const options = weights.map((weight, i) => ({ option: i * 2 + 1, weight }));
+  return create(MsgVoteWeightedSchema, { proposalId, voter: from.address, options });
+}
