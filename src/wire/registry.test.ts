@@ -233,6 +233,15 @@ const MESSAGES: readonly (readonly [type: string, amino: string, action: string,
     "msg_create_periodic_vesting_account",
     "from_address",
   ],
+  ["sdk.auth.v1beta1.MsgUpdateParams", "cosmos-sdk/x/auth/MsgUpdateParams", "update_params", "authority"],
+  ["sdk.bank.v1beta1.MsgUpdateParams", "cosmos-sdk/x/bank/MsgUpdateParams", "update_params", "authority"],
+  ["sdk.consensus.v1.MsgUpdateParams", "cosmos-sdk/x/consensus/MsgUpdateParams", "update_params", "authority"],
+  ["svc.audit.v1beta1.MsgUpdateParams", "svc/audit/MsgUpdateParams", "update_params", "authority"],
+  ["svc.cert.v1beta1.MsgUpdateParams", "svc/cert/MsgUpdateParams", "update_params", "authority"],
+  ["svc.deployment.v1beta1.MsgUpdateParams", "svc/deployment/MsgUpdateParams", "update_params", "authority"],
+  ["svc.escrow.v1beta1.MsgUpdateParams", "svc/escrow/MsgUpdateParams", "update_params", "authority"],
+  ["svc.market.v1beta1.MsgUpdateParams", "svc/market/MsgUpdateParams", "update_params", "authority"],
+  ["svc.provider.v1beta1.MsgUpdateParams", "svc/provider/MsgUpdateParams", "update_params", "authority"],
 ];
 
 describe("messages of transactions", () => {
