@@ -178,8 +178,10 @@ describe.skipIf(missing !== undefined)("engine driver on the host", () => {
       await untilOk(driver, id);
       const socket = createSocket("udp4");
       const answer = new Promise<string>((resolve) => socket.once("message", (data) => resolve(String(data))));
-      socket.send("hello", hostPort, "127.0.0.1");
+      // A datagram sent before the program listens is lost.
+      const again = setInterval(() => socket.send("hello", hostPort, "127.0.0.1"), 200);
       expect(await answer).toBe("echo hello");
+      clearInterval(again);
       socket.close();
     });
 

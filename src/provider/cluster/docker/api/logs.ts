@@ -80,7 +80,7 @@ class HalfLine {
  * buffers of the connection. The connection ends with the reader.
  */
 export async function* readLines(
-  api: EngineApi,
+  api: Pick<EngineApi, "logs">,
   id: string,
   query: LogQuery & { readonly signal: AbortSignal },
 ): AsyncGenerator<TimedLine> {
@@ -96,7 +96,7 @@ export async function* readLines(
 }
 
 /** Last output of a container on one bounded line. */
-export async function plainLogTail(api: EngineApi, id: string, tail: number): Promise<string> {
+export async function plainLogTail(api: Pick<EngineApi, "logs">, id: string, tail: number): Promise<string> {
   let words = "";
   const query = { follow: false, tail, signal: AbortSignal.timeout(TAIL_TIMEOUT_MS) };
   for await (const { text } of readLines(api, id, query)) {

@@ -119,15 +119,22 @@ function startFailed(state: LeaseState, input: FailedStart, error: unknown): voi
   state.event({ type: "Warning", reason: "Failed", note, service, replica });
 }
 
+interface ExitFacts {
+  /** The limit, bytes. */
+  readonly memory: bigint;
+  /** Why the program never began, where that is known. */
+  readonly cause: string | undefined;
+}
+
 /** Takes note of a container that ended by itself, and of the time it may be started again. */
-export function accountExit(state: LeaseState, unit: Observed, memory: bigint): void {
+export function accountExit(state: LeaseState, unit: Observed, { memory, cause }: ExitFacts): void {
   const history = state.historyOf(unit);
   if (history.stopped || !history.isNewExit(unit)) return;
   const replica = replicaName(unit.service, unit.index);
   const { reason, text, isGuess } = explainExit(unit, memory, history.killed);
   history.guessedAt = isGuess ? Date.now() : undefined;
   const delay = history.countExit(unit, Date.now());
-  history.error = `${replica}: ${text}`;
+  history.error = cause === undefined ? `${replica}: ${text}` : `${replica} could not be started: ${cause}`;
   history.ready = false;
   const base = { type: "Warning" as const, service: unit.service, replica };
   state.event({ ...base, reason: reason === "OOMKilled" ? reason : "Failed", note: history.error });

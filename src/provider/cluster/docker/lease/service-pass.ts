@@ -1,5 +1,6 @@
 import { smallest } from "../../../../util/index.ts";
 import { replicaName } from "../../contract/index.ts";
+import { initFailure } from "../replica/init-failure.ts";
 import type { Observed } from "../replica/observe.ts";
 import { configHash, type ServicePlan } from "../replica/plan.ts";
 import type { LeaseImages } from "./images.ts";
@@ -29,7 +30,10 @@ export async function reconcileService(state: LeaseState, images: LeaseImages, p
   const imageId = await images.resolve(plan);
   const config = imageId === undefined ? undefined : configHash(plan, imageId);
   const units = state.units.filter((unit) => unit.service === plan.name && !state.leaving.has(unit.id));
-  for (const unit of units) accountExit(state, unit, plan.memory);
+  for (const unit of units) {
+    const cause = state.historyOf(unit).isNewExit(unit) ? await initFailure(state.context.api, unit) : undefined;
+    accountExit(state, unit, { memory: plan.memory, cause });
+  }
   const surplus = units.filter((unit) => unit.index >= plan.service.count);
   const removals = surplus.map((unit) => removeContainer(state, unit));
   const indexes = Array.from({ length: plan.service.count }, (_, index) => index);

@@ -1,0 +1,21 @@
+import type { ContainerState, EngineApi } from "../api/api.ts";
+import { plainLogTail } from "../api/logs.ts";
+
+/** Exit codes with which init processes end when they cannot start the program. */
+const CODES: ReadonlySet<number> = new Set([1, 126, 127]);
+/** How they say so: catatonit, which Podman has, and tini, which Docker has. */
+const WORDS = /^(?:ERROR \(catatonit:\d+\): failed to exec pid1: (.+)|\[FATAL\s+tini \(\d+\)\] exec \S+ failed: (.+))$/;
+
+/** Why the init process of a container could not start its program; undefined where it did. */
+export async function initFailure(
+  api: Pick<EngineApi, "logs">,
+  { id, exitCode }: ContainerState,
+): Promise<string | undefined> {
+  if (!CODES.has(exitCode)) return undefined;
+  return readInitFailure(await plainLogTail(api, id, 1).catch(() => ""));
+}
+
+export function readInitFailure(line: string): string | undefined {
+  const match = WORDS.exec(line.trim());
+  return (match?.[1] ?? match?.[2])?.toLowerCase();
+}
