@@ -119,11 +119,17 @@ class ProviderDaemon implements RunningProvider {
     await this.#gateway?.close();
     await this.#following;
     await this.#leases.stop();
+    await this.#writeReservations();
     await this.#ingress?.close();
     await this.#request.config.plane?.close();
     await this.#request.config.driver.close();
     this.#request.client.close();
     this.#request.log.info("shutdown complete");
+  }
+
+  /** Nothing of this run may still be written when the next one reads. A failure was logged when it was recorded. */
+  async #writeReservations(): Promise<void> {
+    await this.#inventory.durable().catch(() => {});
   }
 
   /** What the data plane carries for leases that neither the store nor the cluster knows is taken away. */

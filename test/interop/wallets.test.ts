@@ -1,0 +1,161 @@
+import { createRequire } from "node:module";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import WebSocket from "ws";
+import { encodeAddress } from "../../src/wire/index.ts";
+import { Fixture } from "../support/index.ts";
+import { type BusyNode, startBusyNode } from "./busy-node.ts";
+import { buildPeer, Peer } from "./peers.ts";
+
+/** What browser wallets and light explorers ask of a chain, and the rules by which a wallet takes a chain into its list. */
+
+const SEED = 2;
+const CHAIN_ID = "svc-test-1";
+/** What the wallet finds out by itself about the chain. */
+const FEATURES = ["query:/cosmos/bank/v1beta1/spendable_balances"];
+const STRANGER = encodeAddress(new Uint8Array(20).fill(9));
+
+const built = await buildPeer("keplr");
+const missing = built instanceof Peer ? "" : built.missing;
+const fixture = new Fixture();
+let busy: BusyNode;
+
+beforeAll(async () => {
+  busy = await startBusyNode(fixture, SEED);
+});
+
+afterAll(async () => {
+  if (built instanceof Peer) built.remove();
+  await fixture.close();
+});
+
+/** The parts of the wallet's package that are used; it has types of its own, which pull in the whole wallet. */
+interface ChainValidator {
+  validateBasicChainInfoType(info: object): Promise<object>;
+  checkRPCConnectivity(chainId: string, rpc: string, open: (url: string) => unknown): Promise<void>;
+  checkRestConnectivity(chainId: string, rest: string): Promise<void>;
+  checkChainFeatures(info: object): Promise<string[]>;
+}
+
+describe("a wallet that is offered the chain", () => {
+  test.skipIf(missing !== "" && process.env.CI !== "true")(
+    missing === "" ? "its package is there" : `no package of the wallet, its rules are not tested: ${missing}`,
+    () => expect(missing).toBe(""),
+  );
+
+  test.skipIf(missing !== "")("takes it into its list, reaches it, and knows what it can do", async () => {
+    if (!(built instanceof Peer)) return;
+    const wallet: ChainValidator = createRequire(import.meta.url)(built.binary);
+    const token = { coinDenom: "TOKEN", coinMinimalDenom: "utoken", coinDecimals: 6 };
+    const rpc = busy.node.address.replace("tcp://", "http://");
+    const info = {
+      chainId: CHAIN_ID,
+      chainName: "svc test",
+      rpc,
+      rest: busy.rest,
+      bip44: { coinType: 118 },
+      bech32Config: {
+        bech32PrefixAccAddr: "svc",
+        bech32PrefixAccPub: "svcpub",
+        bech32PrefixValAddr: "svcvaloper",
+        bech32PrefixValPub: "svcvaloperpub",
+        bech32PrefixConsAddr: "svcvalcons",
+        bech32PrefixConsPub: "svcvalconspub",
+      },
+      currencies: [token],
+      feeCurrencies: [{ ...token, gasPriceStep: { low: 0.0025, average: 0.0025, high: 0.004 } }],
+      stakeCurrency: token,
+      features: FEATURES,
+    };
+    await expect(wallet.validateBasicChainInfoType(info)).resolves.toMatchObject({ chainId: CHAIN_ID });
+    await wallet.checkRPCConnectivity(CHAIN_ID, rpc, (url) => new WebSocket(url));
+    await wallet.checkRestConnectivity(CHAIN_ID, busy.rest);
+    await expect(wallet.checkChainFeatures(info)).resolves.toEqual([]);
+    await expect(wallet.checkChainFeatures({ ...info, features: [] })).resolves.toEqual(FEATURES);
+    await expect(wallet.checkRestConnectivity("other-1", busy.rest)).rejects.toThrow("different chain id");
+  });
+});
+
+/** Routes by module, behind `/cosmos/`; `{a}` is an account, `{v}` the validator, `{h}` a height. */
+const ROUTES: Readonly<Record<string, readonly string[]>> = {
+  auth: ["v1beta1/accounts/{a}", "v1beta1/accounts", "v1beta1/params"],
+  bank: [
+    "v1beta1/balances/{a}?pagination.limit=1000",
+    "v1beta1/spendable_balances/{a}",
+    "v1beta1/params",
+    "v1beta1/supply",
+    "v1beta1/supply/by_denom?denom=utoken",
+    "v1beta1/denoms_metadata",
+  ],
+  staking: [
+    "v1beta1/delegations/{a}",
+    "v1beta1/delegators/{a}/unbonding_delegations",
+    "v1beta1/delegators/{a}/validators",
+    "v1beta1/delegators/{a}/redelegations",
+    "v1beta1/validators",
+    "v1beta1/validators/{v}",
+    "v1beta1/validators/{v}/delegations",
+    "v1beta1/validators/{v}/delegations/{a}",
+    "v1beta1/pool",
+    "v1beta1/params",
+  ],
+  distribution: [
+    "v1beta1/delegators/{a}/rewards",
+    "v1beta1/params",
+    "v1beta1/community_pool",
+    "v1beta1/validators/{v}/commission",
+    "v1beta1/validators/{v}/outstanding_rewards",
+    "v1beta1/validators/{v}/slashes",
+  ],
+  slashing: ["v1beta1/params", "v1beta1/signing_infos"],
+  mint: ["v1beta1/params", "v1beta1/inflation", "v1beta1/annual_provisions"],
+  "base/tendermint": [
+    "v1beta1/node_info",
+    "v1beta1/syncing",
+    "v1beta1/blocks/latest",
+    "v1beta1/blocks/{h}",
+    "v1beta1/validatorsets/latest",
+    "v1beta1/validatorsets/{h}",
+  ],
+  authz: ["v1beta1/grants/granter/{a}", "v1beta1/grants/grantee/{a}"],
+  feegrant: ["v1beta1/allowances/{a}"],
+  gov: [
+    ...["v1beta1/params/voting", "v1beta1/params/tallying", "v1beta1/params/deposit", "v1beta1/proposals"],
+    ...["v1/params/voting", "v1/proposals"],
+  ],
+  tx: ["v1beta1/txs?query=tx.height>0&limit=1", "v1beta1/txs/block/{h}"],
+};
+
+describe("REST as wallets and explorers ask for it", () => {
+  const paths = Object.entries(ROUTES).flatMap(([module, routes]) => routes.map((route) => `${module}/${route}`));
+
+  async function get(path: string): Promise<Response> {
+    const height = await latestHeight();
+    const filled = path.replace("{a}", busy.operator.address).replace("{v}", busy.validator).replace("{h}", height);
+    return fetch(`${busy.rest}/cosmos/${filled}`, { headers: { origin: "https://wallet.example" } });
+  }
+
+  async function latestHeight(): Promise<string> {
+    const answer = await fetch(`${busy.rest}/cosmos/base/tendermint/v1beta1/blocks/latest`);
+    const { block } = (await answer.json()) as { block: { header: { height: string } } };
+    return block.header.height;
+  }
+
+  test.each(paths)("%s", async (path) => {
+    const answer = await get(path);
+    expect(`${answer.status} ${await answer.text()}`).toMatch(/^200 \{/);
+    expect(answer.headers.get("content-type")).toContain("application/json");
+    expect(answer.headers.get("access-control-allow-origin")).toBe("*");
+  });
+
+  test("unknown routes, bad values and unknown accounts have the statuses that probes expect", async () => {
+    const refusal = { code: expect.any(Number), message: expect.any(String), details: [] };
+    const status = async (path: string): Promise<number> => {
+      const answer = await get(path);
+      expect(await answer.json()).toEqual(refusal);
+      return answer.status;
+    };
+    expect(await status("nothing/v1beta1/here")).toBe(501);
+    expect(await status("bank/v1beta1/balances/nonsense")).toBe(400);
+    expect(await status(`auth/v1beta1/accounts/${STRANGER}`)).toBe(404);
+  });
+});
