@@ -60,7 +60,7 @@ export interface TxSource {
 export interface MempoolSource {
   /** Checks a transaction and keeps it when its code is 0. Throws when it is known already, too large, or nothing fits. */
   add(tx: Uint8Array): Awaitable<CheckedTx>;
-  /** The first `limit` that wait. */
+  /** The first `limit` that wait; fewer where they are large. */
   list(limit: number): Awaitable<readonly Uint8Array[]>;
   size(): Awaitable<{ readonly txs: number; readonly bytes: number }>;
 }

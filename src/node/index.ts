@@ -8,6 +8,7 @@ export {
   type GenesisAccount,
   type GenesisValidator,
   type GenesisVesting,
+  genesisFile,
   readGenesisText,
   validateGenesis,
   writeGenesisText,

@@ -18,7 +18,7 @@ import { encodeAddress } from "../wire/index.ts";
 import type { GivenSettings } from "./config.ts";
 import { nodeConfig } from "./config.ts";
 import { exportGenesis } from "./home/export.ts";
-import { addGenesisAccounts, readGenesisText, validateGenesis } from "./home/genesis.ts";
+import { addGenesisAccounts, genesisFile, readGenesisText, validateGenesis } from "./home/genesis.ts";
 import { homePaths } from "./home/home.ts";
 import { initHome } from "./home/init.ts";
 import { type Node, startNode } from "./node.ts";
@@ -270,6 +270,17 @@ describe("a node", () => {
     await node.stop();
     expect(node.engine.blocks.height).toBe(2n);
     expect(await (await start({ "halt-height": "2" })).ended).toEqual({ error: undefined });
+  });
+
+  it("reads its genesis file by position, and says when it is gone", () => {
+    init();
+    const whole = Buffer.from(readGenesisText(home));
+    const file = genesisFile(home);
+    expect(file.size()).toBe(whole.length);
+    expect(Buffer.from(file.read(100, 50))).toEqual(whole.subarray(100, 150));
+    rmSync(homePaths(home).genesis);
+    expect(() => file.size()).toThrow("there is no genesis file");
+    expect(() => file.read(0, 1)).toThrow("there is no genesis file");
   });
 
   it("refuses a home that is not whole", async () => {

@@ -6,7 +6,15 @@ import { sha256 } from "../../src/crypto/index.ts";
 import { EmbeddedEngine, embeddedSource, memorySignState, parseGenesis, Signer } from "../../src/engine/index.ts";
 import { ManualClock } from "../../src/engine/testing/manual-clock.ts";
 import { nodeId, writeNodeKey, writeValidatorKey } from "../../src/node/home/keys.ts";
-import { Dispatcher, homePaths, initHome, nodeConfig, RpcServer, readGenesisText } from "../../src/node/index.ts";
+import {
+  Dispatcher,
+  genesisFile,
+  homePaths,
+  initHome,
+  nodeConfig,
+  RpcServer,
+  readGenesisText,
+} from "../../src/node/index.ts";
 import { memoryDatabase } from "../../src/store/index.ts";
 import { DISPLAY_DENOM, DISPLAY_EXPONENT, NATIVE_DENOM, toUtf8 } from "../../src/util/index.ts";
 import { type Ran, runCli } from "./run.ts";
@@ -74,7 +82,7 @@ export async function fixedChain(...names: readonly string[]): Promise<FixedChai
     {
       chain,
       nodeInfo,
-      genesisText: () => readGenesisText(home),
+      genesis: genesisFile(home),
       query: (query) => dispatcher.query(query),
     },
     nodeConfig({ "rpc.laddr": "tcp://127.0.0.1:0" }).rpc,

@@ -8,10 +8,12 @@ import { openLmdb } from "../../store/index.ts";
 import {
   decFromInt,
   errorText,
+  fileSize,
   formatCoin,
   type IntCoin,
   MAX_GENESIS_BYTES,
   parseDec,
+  readFilePart,
   readFileText,
 } from "../../util/index.ts";
 import {
@@ -63,6 +65,23 @@ export function readGenesisText(home: string): string {
   } catch (error) {
     throw nodeErrors.invalidGenesis(errorText(error));
   }
+}
+
+/** The home's genesis file for those who read parts of it: it may be large. */
+export function genesisFile(home: string) {
+  const { genesis } = homePaths(home);
+  const within = <T>(read: () => T): T => {
+    if (!existsSync(genesis)) throw nodeErrors.noGenesis(genesis);
+    try {
+      return read();
+    } catch (error) {
+      throw nodeErrors.invalidGenesis(errorText(error));
+    }
+  };
+  return {
+    size: () => within(() => fileSize(genesis)),
+    read: (start: number, length: number) => within(() => readFilePart(genesis, { start, length })),
+  };
 }
 
 /** Reads a genesis file whole and checks it as the start of a node does. Throws one error that names every problem. */

@@ -1,6 +1,7 @@
 import { connect, type Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { WebSocket } from "ws";
+import { bytesAsFile } from "../../../test/support/bytes-as-file.ts";
 import { pause, waitFor } from "../../../test/support/wait.ts";
 import type { AppQuery } from "../../abci/index.ts";
 import { type EmbeddedEngine, embeddedSource } from "../../engine/index.ts";
@@ -30,7 +31,7 @@ beforeEach(async () => {
   };
   const chain = embeddedSource(engine);
   const query = (request: AppQuery) => chain.app.query(request);
-  const env = { chain, nodeInfo: () => info, genesisText: () => "{}", query };
+  const env = { chain, nodeInfo: () => info, genesis: bytesAsFile(Buffer.from("{}")), query };
   server = new RpcServer(env, { ...nodeConfig({}).rpc, host: "127.0.0.1", port: 0, maxSubscriptionClients: 2 });
   port = (await server.listen()).port;
   for (let i = 0; i < 9; i++) engine.mempool.add(kvTx(`k${i}=${"x".repeat(BLOCK_BYTES / 9)}`));

@@ -1,5 +1,6 @@
 import { afterEach, expect, it } from "vitest";
 import { brokenClients } from "../../../test/support/broken-clients.ts";
+import { bytesAsFile } from "../../../test/support/bytes-as-file.ts";
 import { seedFrom } from "../../../test/support/rng.ts";
 import { embeddedSource } from "../../engine/index.ts";
 import { KvNetwork } from "../../engine/testing/network.ts";
@@ -23,7 +24,7 @@ it("answers after thousands of clients that broke every rule", async () => {
     pruning: { keepRecent: 100n, interval: 10n },
   };
   const query = engine.app.query.bind(engine.app);
-  const env = { chain: embeddedSource(engine), nodeInfo: () => info, genesisText: () => "{}", query };
+  const env = { chain: embeddedSource(engine), nodeInfo: () => info, genesis: bytesAsFile(Buffer.from("{}")), query };
   server = new RpcServer(env, { ...nodeConfig({}).rpc, host: "127.0.0.1", port: 0 });
   const { port } = await server.listen();
   await brokenClients(port, { rng: seedFrom("SVC_TEST_SEED"), hosts: ["127.0.0.1", "evil.example"], count: 2_000 });

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { request as httpRequest } from "node:http";
 import { connect, type Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { bytesAsFile } from "../../../test/support/bytes-as-file.ts";
 import { pause } from "../../../test/support/wait.ts";
 import type { AppQuery } from "../../abci/index.ts";
 import type { ChainSource, EmbeddedEngine } from "../../engine/index.ts";
@@ -11,11 +12,13 @@ import { KvNetwork, kvTx } from "../../engine/testing/network.ts";
 import { toHexUpper } from "../../util/index.ts";
 import { nodeConfig } from "../config.ts";
 import { RPC_METHODS } from "./methods/index.ts";
+import { GENESIS_CHUNK_BYTES } from "./methods/info.ts";
 import { RpcServer, type RpcServerOptions } from "./server.ts";
 
 let engine: EmbeddedEngine;
 let server: RpcServer | undefined;
 let url = "";
+let genesis = bytesAsFile(Buffer.from('{"chain_id":"kv-1","app_state":{}}'));
 
 async function start(options: Partial<RpcServerOptions> = {}): Promise<void> {
   engine = new KvNetwork().engine();
@@ -35,7 +38,7 @@ async function serve(chain: ChainSource, options: Partial<RpcServerOptions> = {}
   const env = {
     chain,
     nodeInfo: () => info,
-    genesisText: () => '{"chain_id":"kv-1","app_state":{}}',
+    genesis: { size: () => genesis.size(), read: (start: number, length: number) => genesis.read(start, length) },
     query: (query: AppQuery) => chain.app.query(query),
   };
   server = new RpcServer(env, { ...nodeConfig({}).rpc, host: "127.0.0.1", port: 0, ...options });
@@ -521,13 +524,50 @@ describe("the protocol", () => {
           haltHeight: 0n,
           pruning: { keepRecent: 100n, interval: 10n },
         }),
-        genesisText: () => "",
+        genesis: bytesAsFile(new Uint8Array()),
         query: engine.app.query.bind(engine.app),
       },
       { ...nodeConfig({}).rpc, host: "127.0.0.1", port },
     );
     await expect(second.listen()).rejects.toThrow(`cannot listen on 127.0.0.1:${port}: another program uses the port`);
     await second.close();
+  });
+});
+
+describe("a large genesis file", () => {
+  const before = genesis;
+  afterEach(() => {
+    genesis = before;
+  });
+
+  const fileOf = (bytes: number, reads: number[]) => {
+    genesis = bytesAsFile(Buffer.from(`"${"x".repeat(bytes - 2)}"`), reads);
+  };
+
+  it("is answered whole up to the size of a chunk, and beyond refused before anything is read", async () => {
+    const reads: number[] = [];
+    fileOf(GENESIS_CHUNK_BYTES, reads);
+    expect((await call("genesis")).error).toBeUndefined();
+    expect(reads).toEqual([GENESIS_CHUNK_BYTES]);
+    fileOf(GENESIS_CHUNK_BYTES + 1, reads);
+    expect((await call("genesis")).error?.data).toBe(
+      "genesis response is large, please use the genesis_chunked API instead",
+    );
+    expect(reads).toHaveLength(1);
+  });
+
+  it("is read a chunk for a call, and not at all for a chunk that does not exist", async () => {
+    const reads: number[] = [];
+    fileOf(GENESIS_CHUNK_BYTES + 3, reads);
+    expect((await call("genesis_chunked", { chunk: "1" })).result).toEqual({
+      chunk: "1",
+      total: "2",
+      data: base64('xx"'),
+    });
+    expect(reads).toEqual([3]);
+    expect((await call("genesis_chunked", { chunk: "2" })).error?.data).toContain("there are 2 chunks");
+    expect((await call("genesis_chunked", { chunk: "-1" })).error?.data).toContain("there are 2 chunks");
+    expect(reads).toEqual([3]);
   });
 });
 

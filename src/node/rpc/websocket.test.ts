@@ -50,6 +50,7 @@ let engine: EmbeddedEngine;
 let server: RpcServer;
 let url = "";
 let genesisText = (): string => "{}";
+const genesis = { size: () => 2, read: () => Buffer.from(genesisText()) };
 const clients: Client[] = [];
 
 beforeEach(async () => {
@@ -64,7 +65,7 @@ beforeEach(async () => {
     pruning: { keepRecent: 100n, interval: 10n },
   };
   const query = engine.app.query.bind(engine.app);
-  const env = { chain: embeddedSource(engine), nodeInfo: () => info, genesisText: () => genesisText(), query };
+  const env = { chain: embeddedSource(engine), nodeInfo: () => info, genesis, query };
   server = new RpcServer(env, { ...nodeConfig({}).rpc, host: "127.0.0.1", port: 0, maxSubscriptionClients: 3 });
   url = `ws://127.0.0.1:${(await server.listen()).port}/websocket`;
 });

@@ -3,7 +3,7 @@ import type { ChainSource } from "../../engine/index.ts";
 import { equalBytes, type Logger } from "../../util/index.ts";
 import type { NodeConfig } from "../config.ts";
 import { Dispatcher, type DispatcherOptions } from "../dispatch.ts";
-import { readGenesisText } from "../home/genesis.ts";
+import { genesisFile } from "../home/genesis.ts";
 import { clientBudget, urlHost } from "../http/index.ts";
 import type { NodeInfo } from "../node-info.ts";
 import type { RunMethod } from "../rpc/calls/method.ts";
@@ -101,7 +101,7 @@ async function openRpc(context: ServerContext, nodeInfo: () => NodeInfo, parts: 
     chain,
     waiters,
     nodeInfo,
-    genesisText: () => readGenesisText(parts.home),
+    genesis: genesisFile(parts.home),
     query: (query: AppQuery) => dispatcher.query(query),
     ...(parts.desk === undefined ? {} : { run: parts.desk.run }),
   };

@@ -4,7 +4,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { readFileBytes, readFileStart, readFileText } from "./read.ts";
+import { fileSize, readFileBytes, readFilePart, readFileStart, readFileText } from "./read.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "read-"));
 afterAll(() => rmSync(dir, { recursive: true }));
@@ -34,6 +34,15 @@ describe("a file is read up to its limit", () => {
   });
 });
 
+test("a part of a file is read from its position, and ends where the file ends", () => {
+  const path = file("parts", "0123456789");
+  expect(fileSize(path)).toBe(10);
+  const part = (start: number, length: number) => Buffer.from(readFilePart(path, { start, length })).toString();
+  expect([part(0, 4), part(4, 4), part(8, 4), part(10, 4), part(11, 4)]).toEqual(["0123", "4567", "89", "", ""]);
+  expect(() => fileSize(dir)).toThrow("is a directory, not a file");
+  expect(() => readFilePart(dir, { start: 0, length: 1 })).toThrow("is a directory, not a file");
+});
+
 describe("what is not a file is refused", () => {
   test.each([
     ["/dev/zero", "a device"],
@@ -61,6 +70,7 @@ describe("what is not a file is refused", () => {
 /** Of the program itself, and of what the system offers as files without a size. */
 const WITHOUT_LIMIT = [
   "cli/code-cache.ts",
+  "cli/provider/run/plane.ts",
   "cli/localnet/processes/stray.ts",
   "cli/provider/run/plane.ts",
   "cli/localnet/processes/container-engine.ts",

@@ -38,6 +38,32 @@ export function readFileText(path: string, limit: ReadLimit): string {
   return Buffer.from(readFileBytes(path, limit)).toString("utf8");
 }
 
+/** Bytes of a file. */
+export function fileSize(path: string): number {
+  const stat = statSync(path);
+  checkKind(path, stat, { maxBytes: 0 });
+  return stat.size;
+}
+
+/** The part of a file that begins at a position; shorter where the file ends before. Nothing else of it is read. */
+export function readFilePart(path: string, { start, length }: { start: number; length: number }): Uint8Array {
+  checkKind(path, statSync(path), { maxBytes: length });
+  const descriptor = openSync(path, "r");
+  try {
+    const size = fstatSync(descriptor).size;
+    const part = new Uint8Array(Math.max(0, Math.min(length, size - start)));
+    let count = 0;
+    while (count < part.length) {
+      const read = readSync(descriptor, part, count, part.length - count, start + count);
+      if (read === 0) break;
+      count += read;
+    }
+    return part.subarray(0, count);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
 function checkKind(path: string, stat: Stats, { pipes = false }: ReadLimit): void {
   if (stat.isFile() || (pipes && stat.isFIFO())) return;
   throw new Error(`${path} is ${kindOf(stat)}, not a file`);

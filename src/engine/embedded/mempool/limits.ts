@@ -19,6 +19,9 @@ export const DEFAULT_MEMPOOL_LIMITS: MempoolLimits = {
   cacheSize: 100_000,
 };
 
+/** Bytes of the waiting transactions that one request is told: they are copied while no block is made. */
+export const MAX_LISTED_BYTES = 2 * 1024 * 1024;
+
 /** By how many hundredths the gas price of a transaction must rise over that of the one it replaces. */
 export const REPLACEMENT_RAISE = 10n;
 

@@ -3,7 +3,7 @@ import type { TouchedAccounts } from "../../../abci/index.ts";
 import { memoryDatabase } from "../../../store/index.ts";
 import { KvApplication } from "../../testing/kv-app.ts";
 import { KvNetwork, kvTx } from "../../testing/network.ts";
-import type { MempoolLimits } from "./limits.ts";
+import { MAX_LISTED_BYTES, type MempoolLimits } from "./limits.ts";
 import { type CheckedTx, Mempool } from "./mempool.ts";
 
 const NO_LIMITS = { maxTxs: 1000, maxBytes: 100_000, maxGas: -1n };
@@ -47,6 +47,20 @@ describe("the mempool", () => {
     expect(listed(pool, 2)).toEqual(["c=1", "a=2"]);
     expect(pool.list(0)).toEqual([]);
     expect([pool.size, pool.bytes]).toEqual([3, 9]);
+  });
+
+  it("lists no more bytes than its limit, and the first in any case", () => {
+    const [most, large] = [MAX_LISTED_BYTES, { maxBytes: 1e8, maxTxBytes: 1e7, maxBytesPerSender: 1e8 }];
+    const sizes = (...lengths: readonly number[]): number[] => {
+      const pool = mempool(large);
+      lengths.forEach((length, i) => {
+        pool.add(kvTx(`${i}=`.padEnd(length, "x")));
+      });
+      return pool.list(100).map((tx) => tx.length);
+    };
+    expect(sizes(most / 2, most / 2)).toEqual([most / 2, most / 2]);
+    expect(sizes(most / 2, most / 2 + 1, 10)).toEqual([most / 2]);
+    expect(sizes(most + 1, 10)).toEqual([most + 1]);
   });
 
   it("refuses what it knows, what is too large and what has no room", () => {

@@ -2,7 +2,13 @@ import type { Application, CheckTxResult, Claim, TouchedAccounts, TxResult } fro
 import { SvcError, toHexUpper } from "../../../util/index.ts";
 import { txHash } from "../blocks/hashes.ts";
 import type { Entry, Lane } from "./lane.ts";
-import { DEFAULT_MEMPOOL_LIMITS, MAX_PASSED_OVER, type MempoolLimits, REPLACEMENT_RAISE } from "./limits.ts";
+import {
+  DEFAULT_MEMPOOL_LIMITS,
+  MAX_LISTED_BYTES,
+  MAX_PASSED_OVER,
+  type MempoolLimits,
+  REPLACEMENT_RAISE,
+} from "./limits.ts";
 import { SeenHashes } from "./seen.ts";
 import { WaitingTxs } from "./waiting.ts";
 
@@ -65,13 +71,16 @@ export class Mempool {
     return this.#waiting.bytes;
   }
 
-  /** The first `limit` waiting transactions. */
+  /** The first `limit` waiting transactions, as many as have `MAX_LISTED_BYTES` together; the first in any case. */
   list(limit: number): Uint8Array[] {
     const walk = this.#waiting.walk();
     const listed: Uint8Array[] = [];
+    let bytes = 0;
     while (listed.length < limit) {
       const entry = walk.next();
       if (entry === undefined) break;
+      bytes += entry.tx.length;
+      if (listed.length > 0 && bytes > MAX_LISTED_BYTES) break;
       listed.push(entry.tx);
       walk.take(entry);
     }

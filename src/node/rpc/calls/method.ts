@@ -6,13 +6,20 @@ import type { CommitWaiters } from "../../services/commit-waiters.ts";
 import { internalError, invalidParams, RpcError } from "./errors.ts";
 import type { Param, ParamSource } from "./params.ts";
 
+/** The genesis file, which may be far larger than any answer. */
+export interface GenesisSource {
+  /** Bytes of the file. */
+  size(): number;
+  /** Its bytes from `start` on, at most `length`. */
+  read(start: number, length: number): Uint8Array;
+}
+
 /** What the methods work on. */
 export interface RpcEnvironment {
   readonly chain: ChainSource;
   readonly waiters: CommitWaiters;
   nodeInfo(): NodeInfo;
-  /** JSON of the genesis file. */
-  genesisText(): string;
+  readonly genesis: GenesisSource;
   /** ABCI queries, the node's own services included. */
   query(query: AppQuery): Awaitable<AppQueryResult>;
   /** Runs methods in a way of its own. */

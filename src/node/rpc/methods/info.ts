@@ -6,7 +6,8 @@ import { defineMethod, type RpcEnvironment, refuse } from "../calls/method.ts";
 import { int64 } from "../calls/params.ts";
 import { publicKeyJson, validatorJson } from "../json/json.ts";
 
-const GENESIS_CHUNK_BYTES = 16 * 1024 * 1024;
+/** Bytes of a chunk, and of the largest genesis file that is answered whole. */
+export const GENESIS_CHUNK_BYTES = 16 * 1024 * 1024;
 
 export const infoMethods = {
   health: defineMethod({}, () => ({})),
@@ -45,21 +46,19 @@ export const infoMethods = {
   }),
 
   genesis: defineMethod({}, (env) => {
-    const text = env.genesisText();
-    if (text.length > GENESIS_CHUNK_BYTES) {
+    // Asked before anything is read: a large file costs nothing.
+    if (env.genesis.size() > GENESIS_CHUNK_BYTES) {
       throw refuse("genesis response is large, please use the genesis_chunked API instead");
     }
-    return { genesis: JSON.parse(text) };
+    return { genesis: JSON.parse(Buffer.from(env.genesis.read(0, GENESIS_CHUNK_BYTES)).toString()) };
   }),
 
   genesis_chunked: defineMethod({ chunk: int64 }, (env, { chunk = 0n }) => {
-    const data = Buffer.from(env.genesisText());
-    const total = Math.max(1, Math.ceil(data.length / GENESIS_CHUNK_BYTES));
+    const total = Math.max(1, Math.ceil(env.genesis.size() / GENESIS_CHUNK_BYTES));
     if (chunk < 0n || chunk >= BigInt(total)) {
       throw refuse(`there are ${total} chunks, from 0 to ${total - 1}, but got ${chunk}`);
     }
-    const start = Number(chunk) * GENESIS_CHUNK_BYTES;
-    const part = data.subarray(start, start + GENESIS_CHUNK_BYTES);
+    const part = env.genesis.read(Number(chunk) * GENESIS_CHUNK_BYTES, GENESIS_CHUNK_BYTES);
     return { chunk: chunk.toString(), total: total.toString(), data: toBase64(part) };
   }),
 

@@ -2,7 +2,7 @@ import type { AppQuery, AppQueryResult } from "../../../abci/index.ts";
 import type { ChainSource } from "../../../engine/index.ts";
 import { GivenUp } from "../../../runtime/index.ts";
 import { Dispatcher, refusedQuery } from "../../dispatch.ts";
-import { readGenesisText } from "../../home/genesis.ts";
+import { genesisFile } from "../../home/genesis.ts";
 import { urlHost } from "../../http/index.ts";
 import { runMethod } from "../../rpc/calls/jsonrpc.ts";
 import { rpcErrorOf } from "../../rpc/calls/method.ts";
@@ -25,7 +25,7 @@ export function answersOf(data: ThreadData, chainOf: () => ChainSource) {
     const env = {
       chain,
       nodeInfo,
-      genesisText: () => readGenesisText(data.home),
+      genesis: genesisFile(data.home),
       query,
       waiters: new CommitWaiters(chain.events),
     };

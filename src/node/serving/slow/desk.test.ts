@@ -1,12 +1,14 @@
 import { create } from "@bufbuild/protobuf";
 import { expect, it } from "vitest";
+import { bytesAsFile } from "../../../../test/support/bytes-as-file.ts";
 import { embeddedSource } from "../../../engine/index.ts";
 import { KvNetwork } from "../../../engine/testing/network.ts";
 import { GivenUp } from "../../../runtime/index.ts";
 import { sdkErrors } from "../../../util/index.ts";
 import { Service } from "../../../wire/gen/sdk/tx/v1beta1/service_pb.js";
 import { encodeMessage, methodPath } from "../../../wire/index.ts";
-import { QUICK_REQUEST_BYTES, TRIES } from "../limits.ts";
+import type { RpcEnvironment } from "../../rpc/calls/method.ts";
+import { QUICK, QUICK_REQUEST_BYTES, TRIES } from "../limits.ts";
 import { Desk } from "./desk.ts";
 
 const INFO = {
@@ -72,6 +74,18 @@ it("stops trying a kind of request that comes to nothing again and again, for a 
   clock.now += 60_000;
   await heavy("a");
   expect(tries).toBe(before + 2);
+});
+
+it("leaves a large part of the genesis file to the other thread, before it reads any of it", async () => {
+  const { desk: at } = desk();
+  const call = { method: "genesis_chunked", params: {}, source: "json" } as const;
+  const askFor = async (bytes: number) => {
+    const reads: number[] = [];
+    const env = { genesis: bytesAsFile(new Uint8Array(bytes), reads) } as unknown as RpcEnvironment;
+    return [(await at.run(call, env)) === '"slowly"', reads];
+  };
+  expect(await askFor(QUICK.bytes)).toEqual([false, [QUICK.bytes]]);
+  expect(await askFor(QUICK.bytes + 1)).toEqual([true, []]);
 });
 
 it("never tries a large request, nor leaves a broadcast to the other thread", async () => {

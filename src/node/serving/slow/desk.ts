@@ -6,7 +6,7 @@ import { Service } from "../../../wire/gen/sdk/tx/v1beta1/service_pb.js";
 import { methodPath, toNamespace } from "../../../wire/index.ts";
 import { Dispatcher, type DispatcherOptions, refusedQuery } from "../../dispatch.ts";
 import { runMethod } from "../../rpc/calls/jsonrpc.ts";
-import type { RunMethod } from "../../rpc/calls/method.ts";
+import type { GenesisSource, RunMethod } from "../../rpc/calls/method.ts";
 import { RPC_METHODS } from "../../rpc/methods/index.ts";
 import { QUICK, QUICK_REQUEST_BYTES, TRIES } from "../limits.ts";
 import type { ServingDesk } from "../open.ts";
@@ -67,12 +67,8 @@ export class Desk implements ServingDesk {
     return this.tryFirst(
       call.method,
       (budget) => {
-        const genesisText = (): string => {
-          const text = env.genesisText();
-          budget.take(text.length);
-          return text;
-        };
-        return runMethod({ ...env, chain: chain.within(budget), genesisText }, call, RPC_METHODS);
+        const genesis = genesisWithin(env.genesis, budget);
+        return runMethod({ ...env, chain: chain.within(budget), genesis }, call, RPC_METHODS);
       },
       () => slow.run(call),
     );
@@ -82,6 +78,17 @@ export class Desk implements ServingDesk {
   dispatcher(options: Omit<DispatcherOptions, "chain">): Dispatcher {
     return new DeskDispatcher(this, this.#parts, options);
   }
+}
+
+/** A genesis file that is given up before what is too much is read. */
+function genesisWithin(file: GenesisSource, budget: Budget): GenesisSource {
+  return {
+    size: () => file.size(),
+    read: (start, length) => {
+      budget.take(Math.max(0, Math.min(length, file.size() - start)));
+      return file.read(start, length);
+    },
+  };
 }
 
 class DeskDispatcher extends Dispatcher {

@@ -1,0 +1,11 @@
+/** Bytes in memory in the place of a file that is read by position; `reads` tells what was read. */
+export function bytesAsFile(bytes: Uint8Array, reads: number[] = []) {
+  return {
+    size: () => bytes.length,
+    read: (start: number, length: number) => {
+      const part = bytes.subarray(start, start + length);
+      reads.push(part.length);
+      return part;
+    },
+  };
+}
