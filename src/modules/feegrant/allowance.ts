@@ -46,11 +46,14 @@ type Allowance =
   | { readonly kind: "periodic"; readonly value: PeriodicAllowance }
   | { readonly kind: "limited"; readonly value: AllowedMsgAllowance };
 
-/** Reads an allowance and makes the checks that need no state. Returns it in its one form, as it is stored. */
-export function checkAllowance(any: Any | undefined): Any {
+/**
+ * Reads an allowance and makes the checks that need no state. Returns it in its one form, as it is stored. One that is
+ * `new` must name each denomination of a period in its whole limit too; of one that was used, some may be spent there.
+ */
+export function checkAllowance(any: Any | undefined, age: "new" | "stored"): Any {
   const allowance = read(any);
   if (allowance.kind === "basic") checkBasic(allowance.value);
-  if (allowance.kind === "periodic") checkPeriodic(allowance.value);
+  if (allowance.kind === "periodic") checkPeriodic(allowance.value, age);
   if (allowance.kind !== "limited") return pack(allowance);
   const { allowance: inner, allowedMessages } = allowance.value;
   if (inner === undefined) throw errors.noAllowance("allowance should not be empty");
@@ -60,7 +63,7 @@ export function checkAllowance(any: Any | undefined): Any {
   const ours = allowedMessages.map((url) => toNamespace(url, "sdk"));
   return pack({
     kind: "limited",
-    value: { ...allowance.value, allowance: checkAllowance(inner), allowedMessages: ours },
+    value: { ...allowance.value, allowance: checkAllowance(inner, age), allowedMessages: ours },
   });
 }
 
@@ -116,13 +119,14 @@ function checkBasic({ spendLimit, expiration }: BasicAllowance): void {
     throw errors.invalidDuration("expiration time cannot be negative");
 }
 
-function checkPeriodic({ basic, period, periodReset, ...limits }: PeriodicAllowance): void {
+function checkPeriodic({ basic, period, periodReset, ...limits }: PeriodicAllowance, age: "new" | "stored"): void {
   if (basic !== undefined) checkBasic(basic);
   const total = basic?.spendLimit ?? [];
   const each = readLimit("period_spend_limit", limits.periodSpendLimit);
   readLimit("period_can_spend", limits.periodCanSpend);
   if (each.length === 0) throw sdkErrors.invalidCoins("spend limit must be positive");
-  if (total.length > 0 && each.some(({ denom }) => total.every((coin) => coin.denom !== denom)))
+  const isOutside = each.some(({ denom }) => total.every((coin) => coin.denom !== denom));
+  if (age === "new" && total.length > 0 && isOutside)
     throw sdkErrors.invalidCoins("period spend limit has different currency than basic spend limit");
   const { seconds, nanos } = period ?? create(DurationSchema);
   if (seconds < 0n || nanos < 0) throw errors.invalidDuration("negative clock step");

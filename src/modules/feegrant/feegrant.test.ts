@@ -322,4 +322,20 @@ describe("genesis", () => {
     expect(second).toEqual(first);
     expect(first).toMatchObject({ feegrant: { allowances: [{}, {}] } });
   });
+
+  test("takes what is left of an allowance, one of its two denominations used up", () => {
+    const { chain, grant, send, settings, allowance } = start(testChain({ coins: { utoken: START, uother: START } }));
+    const both = (amount: number) => [{ denom: "uother", amount: `${amount}` }, utoken(amount)];
+    grant(periodic({ basic: { spendLimit: both(10) }, periodSpendLimit: both(10), periodCanSpend: both(10) }));
+    const fee = [
+      { denom: "uother", amount: 10n },
+      { denom: "utoken", amount: 1n },
+    ];
+    expect(chain.send(send(), { ...settings(0), fee }).code).toBe(0);
+    expect(unpackAs(PeriodicAllowanceSchema, allowance())?.basic?.spendLimit).toMatchObject([utoken(9)]);
+    // The fees leave the collector.
+    chain.nextBlock();
+    const [first, second] = chain.exportTwice();
+    expect(second).toEqual(first);
+  });
 });

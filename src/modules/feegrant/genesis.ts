@@ -12,7 +12,7 @@ export function feegrantGenesis(keeper: FeegrantKeeper): GenesisPart {
     validate: ({ allowances }) =>
       entryProblems("allowances", allowances, (grant) => {
         readPair(grant);
-        checkAllowance(grant.allowance);
+        checkAllowance(grant.allowance, "stored");
         return `${grant.granter}/${grant.grantee}`;
       }),
     init: (ctx, state) => importState(keeper, ctx, state),
@@ -22,5 +22,5 @@ export function feegrantGenesis(keeper: FeegrantKeeper): GenesisPart {
 
 /** Allowances whose time is over are taken too: the first blocks remove them. */
 function importState(keeper: FeegrantKeeper, ctx: Context, { allowances }: GenesisState): void {
-  for (const grant of allowances) keeper.put(ctx, readPair(grant), checkAllowance(grant.allowance));
+  for (const grant of allowances) keeper.put(ctx, readPair(grant), checkAllowance(grant.allowance, "stored"));
 }

@@ -33,7 +33,7 @@ export function feegrantModule(
 
 /** Every allowance can be read and is found by who may spend it. */
 function allowancesAreValid(keeper: FeegrantKeeper, ctx: Context): string | undefined {
-  for (const { allowance } of keeper.allowances.values(store(ctx))) checkAllowance(allowance);
+  for (const { allowance } of keeper.allowances.values(store(ctx))) checkAllowance(allowance, "stored");
   return keeper.allowances.verifyIndexes(store(ctx))[0];
 }
 

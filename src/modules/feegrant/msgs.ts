@@ -10,7 +10,7 @@ export function feegrantMsgs(keeper: FeegrantKeeper): BoundService {
     Msg,
     {
       grantAllowance: (ctx, msg) => {
-        keeper.grant(ctx, readPair(msg), checkAllowance(msg.allowance));
+        keeper.grant(ctx, readPair(msg), checkAllowance(msg.allowance, "new"));
         return {};
       },
       revokeAllowance: (ctx, msg) => {
@@ -26,7 +26,7 @@ export function feegrantMsgs(keeper: FeegrantKeeper): BoundService {
     {
       grantAllowance: (msg) => {
         readPair(msg);
-        checkAllowance(msg.allowance);
+        checkAllowance(msg.allowance, "new");
       },
       revokeAllowance: (msg) => void readPair(msg),
       pruneAllowances: ({ pruner }) => checkAddress("pruner", pruner),
