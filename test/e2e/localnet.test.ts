@@ -1,0 +1,168 @@
+import { generateKeyPairSync } from "node:crypto";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { describeWithEngine, startEngine } from "../support/containers.ts";
+import { Fixture, runSvc, svcOk, waitFor } from "../support/index.ts";
+
+const PORT_OFFSET = 2300;
+const STAKE = 5_000_000n;
+const FEE = 5000n;
+
+interface Result {
+  readonly code: number;
+  readonly height: string;
+  readonly txhash: string;
+  readonly logs: readonly { readonly events: readonly { readonly type: string }[] }[];
+}
+
+/** What the documentation says to type, on a localnet that has just come up: its home is all that the commands know. */
+describeWithEngine("the documented commands on a fresh localnet", () => {
+  const fixture = new Fixture();
+  const home = join(fixture.folder, "localnet");
+  let rest = "";
+  let validator = "";
+  let second = "";
+  let alice = "";
+  let bob = "";
+
+  beforeAll(async () => {
+    const engine = await startEngine(fixture);
+    const flags = ["-o", "json", "--home", home, "--cluster-engine", engine.socket, "--block-interval", "300ms"];
+    const localnet = await fixture.start("localnet", ["localnet", "--port-offset", String(PORT_OFFSET), ...flags]);
+    fixture.defer(() => localnet.stop());
+    rest = JSON.parse(await localnet.line(/"type":"ready"/, 120_000)).rest;
+    [alice = "", bob = ""] = await Promise.all(["alice", "bob"].map(address));
+  });
+  afterAll(() => fixture.close());
+
+  const type = (...words: string[]): Promise<string> => svcOk(words, { home });
+  const ask = async (...words: string[]) => JSON.parse(await type("query", ...words, "-o", "json"));
+
+  async function address(name: string): Promise<string> {
+    return (await type("keys", "show", name, "-a")).trim();
+  }
+
+  /** The result of a transaction command, which is in a block when it comes. */
+  async function send(...words: string[]): Promise<Result> {
+    const flags = ["--fees", `${FEE}utoken`, "--broadcast-mode", "block", "-y", "-o", "json"];
+    const result: Result = JSON.parse(await type("tx", ...words, ...flags));
+    expect(result, JSON.stringify(result)).toMatchObject({ code: 0 });
+    return result;
+  }
+
+  async function balance(of: string, height?: number): Promise<bigint> {
+    const flags = height === undefined ? [] : ["--height", String(height)];
+    const { balances } = await ask("bank", "balances", of, ...flags);
+    return BigInt(balances.find(({ denom }: { denom: string }) => denom === "utoken").amount);
+  }
+
+  function eventTypes({ logs }: Result): string[] {
+    return logs.flatMap(({ events }) => events.map((event) => event.type));
+  }
+
+  async function bonded(at: string): Promise<bigint> {
+    const { delegation_responses: rows } = await ask("staking", "delegations", alice);
+    const row = rows.find(({ delegation }: { delegation: { validator_address: string } }) => {
+      return delegation.validator_address === at;
+    });
+    return BigInt(row?.balance.amount ?? 0);
+  }
+
+  it("tx staking delegate, to the validator that is there", async () => {
+    const { validators } = await ask("staking", "validators");
+    expect(validators).toMatchObject([{ status: "BOND_STATUS_BONDED", jailed: false }]);
+    validator = validators[0].operator_address;
+    const before = await balance(alice);
+    const result = await send("staking", "delegate", validator, `${STAKE}utoken`, "--from", "alice");
+    expect(eventTypes(result)).toContain("delegate");
+    expect(await bonded(validator)).toBe(STAKE);
+    expect(await balance(alice)).toBe(before - STAKE - FEE);
+  });
+
+  it("query distribution rewards, of all validators and of one", async () => {
+    const { total } = await waitFor(async () => {
+      const rewards = await ask("distribution", "rewards", alice);
+      return rewards.total.length > 0 && rewards;
+    }, "rewards of a delegation");
+    expect(total).toMatchObject([{ denom: "utoken" }]);
+    const one = await ask("distribution", "rewards", alice, validator);
+    expect(one).toMatchObject([{ denom: "utoken" }]);
+    expect(Number(one[0].amount)).toBeGreaterThan(0);
+  });
+
+  it("tx distribution withdraw-rewards, with --commission of the operator only", async () => {
+    const rewards = await send("distribution", "withdraw-rewards", validator, "--from", "alice");
+    expect(eventTypes(rewards)).toContain("withdraw_rewards");
+    expect(eventTypes(rewards)).not.toContain("withdraw_commission");
+    const own = ["distribution", "withdraw-rewards", validator, "--commission", "--from"];
+    expect(eventTypes(await send(...own, "validator"))).toEqual(
+      expect.arrayContaining(["withdraw_rewards", "withdraw_commission"]),
+    );
+    const foreign = await runSvc(["tx", ...own, "alice", "-y"], { home });
+    expect(foreign.code).not.toBe(0);
+    expect(foreign.stderr).toContain("operates the validator and has to sign");
+  });
+
+  it("tx staking redelegate, to a second validator", async () => {
+    const key = { "@type": "/sdk.crypto.ed25519.PubKey", key: newValidatorKey() };
+    const words = ["--amount", "10000000utoken", "--moniker", "second", "--pubkey", JSON.stringify(key)];
+    await send("staking", "create-validator", ...words, "--from", "bob");
+    const { validators } = await ask("staking", "validators");
+    second = validators
+      .map(({ operator_address: each }: { operator_address: string }) => each)
+      .find((each: string) => each !== validator);
+    const moved = ["staking", "redelegate", validator, second, "2000000utoken", "--from", "alice", "--gas", "400000"];
+    expect(eventTypes(await send(...moved))).toContain("redelegate");
+    expect([await bonded(validator), await bonded(second)]).toEqual([3_000_000n, 2_000_000n]);
+  });
+
+  it("tx staking unbond", async () => {
+    const unbond = ["staking", "unbond", validator, "1000000utoken", "--from", "alice", "--gas", "400000"];
+    expect(eventTypes(await send(...unbond))).toContain("unbond");
+    expect(await bonded(validator)).toBe(2_000_000n);
+    const { unbonding_responses: rows } = await ask("staking", "unbonding-delegations", alice);
+    expect(rows).toMatchObject([{ validator_address: validator, entries: [{ balance: "1000000" }] }]);
+  });
+
+  it.each(["BROADCAST_MODE_BLOCK", "BROADCAST_MODE_SYNC", "BROADCAST_MODE_ASYNC"])(
+    "POST /sdk/tx/v1beta1/txs takes what tx encode prints, with %s",
+    async (mode) => {
+      const before = await balance(bob);
+      const [unsigned, signed] = ["unsigned", "signed"].map((name) => join(fixture.folder, `${name}-${mode}.json`));
+      if (unsigned === undefined || signed === undefined) throw new Error("two files");
+      const transfer = ["tx", "bank", "send", alice, bob, "7utoken", "--fees", `${FEE}utoken`, "--generate-only"];
+      writeFileSync(unsigned, await type(...transfer));
+      writeFileSync(signed, await type("tx", "sign", unsigned, "--from", "alice"));
+      const response = await fetch(`${rest}/sdk/tx/v1beta1/txs`, {
+        method: "POST",
+        headers: { "Content-Type": "application/json" },
+        body: JSON.stringify({ tx_bytes: (await type("tx", "encode", signed)).trim(), mode }),
+      });
+      expect(response.status).toBe(200);
+      const { tx_response: answer } = (await response.json()) as { tx_response: Result };
+      expect(answer.code).toBe(0);
+      expect(answer.height !== "0").toBe(mode === "BROADCAST_MODE_BLOCK");
+      await waitFor(async () => (await runSvc(["query", "tx", answer.txhash], { home })).code === 0, "the transaction");
+      expect(await balance(bob)).toBe(before + 7n);
+    },
+  );
+
+  it("query bank balances --height, some blocks back", async () => {
+    const before = await balance(bob);
+    const { height } = await send("bank", "send", "alice", bob, "11utoken");
+    const at = Number(height);
+    await waitFor(async () => (await runSvc(["query", "block", String(at + 5)], { home })).code === 0, "five blocks");
+    expect(await balance(bob)).toBe(before + 11n);
+    expect([await balance(bob, at - 1), await balance(bob, at)]).toEqual([before, before + 11n]);
+    const ahead = await runSvc(["query", "bank", "balances", bob, "--height", "99999999"], { home });
+    expect(ahead.code).not.toBe(0);
+    expect(ahead.stderr).toContain("height in the future");
+  });
+});
+
+/** A key as a node would print it; nobody has to sign blocks with it here. */
+function newValidatorKey(): string {
+  const { x } = generateKeyPairSync("ed25519").publicKey.export({ format: "jwk" });
+  return Buffer.from(x ?? "", "base64url").toString("base64");
+}
