@@ -65,7 +65,6 @@ test.each<[what: string, words: string[], error: string, remedy: string]>([
     "audit/5",
     "provider",
   ],
-  ["a message of no module here", ["gov", "vote", "1", "yes"], "sdk/6", "does not have the module"],
   ["no such validator", ["staking", "delegate", VALIDATOR, "1utoken"], "staking/4", "query staking validators"],
   ["a memo too long", ["bank", "send", tenant, provider, "1utoken", "--memo", "x".repeat(300)], "sdk/12", "--memo"],
 ])("%s: the remedy", async (_, words, error, remedy) => {

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { allFlags } from "../../cli/command/command-line.ts";
 import type { CommandSpec } from "../../cli/command/spec.ts";
 import { ROOT } from "../../cli/root.ts";
+import { sdkErrors } from "../../util/index.ts";
 import { CHAIN_ERRORS } from "../../wire/index.ts";
 import { meaningOf, remedyOf } from "./remedies.ts";
 
@@ -65,4 +66,12 @@ test("of unknown requests only those for want of a module are told so", () => {
 test("codes that come without words have a meaning", () => {
   expect(meaningOf("sdk", 19)).toBe("tx already in mempool");
   expect(meaningOf("wasm", 19)).toBeUndefined();
+});
+
+test("a message that the chain does not handle belongs to another network", () => {
+  const { code } = sdkErrors.unknownRequest;
+  expect(remedyOf("sdk", code, 'no handler for "/sdk.consensus.v1.MsgUpdateParams"')).toContain(
+    "this is a chain of svc, which does not have the module",
+  );
+  expect(remedyOf("sdk", code, "some other refusal")).toBeUndefined();
 });
