@@ -107,7 +107,17 @@ export function chargeDeposits(keeper: GovKeeper, ctx: Context, id: bigint): voi
   if (charged.length === 0) return;
   if (proposalCancelDest === "") keeper.deps.bank.burn(ctx, ACCOUNT, charged);
   else if (proposalCancelDest === COMMUNITY) keeper.deps.pool.fundPool(ctx, GOV_ADDRESS, charged);
-  else keeper.deps.bank.sendFromModule(ctx, ACCOUNT, decodeAddress(proposalCancelDest), charged);
+  else payCharge(keeper, ctx, decodeAddress(proposalCancelDest), charged);
+}
+
+/** Other modules, and governance itself, could not tell what the coins are for. Throws `sdk/4`. */
+function payCharge(keeper: GovKeeper, ctx: Context, to: Uint8Array, coins: readonly IntCoin[]): void {
+  const { bank } = keeper.deps;
+  if (bank.isBlocked(to))
+    throw sdkErrors.unauthorized(`${encodeAddress(to)} is not allowed to receive external funds`, {
+      hint: "parameter proposal_cancel_dest of module gov names it: governance has to change that first",
+    });
+  bank.sendFromModule(ctx, ACCOUNT, to, coins);
 }
 
 /** Gives back or burns deposits of a proposal that has ended, `most` of them. Returns how many there were. */

@@ -193,6 +193,14 @@ describe("a proposal", () => {
     chain.nextBlock(4);
   });
 
+  test.each(["gov", "bonded_tokens_pool"])("is not cancelled for the good of module account %s", (name) => {
+    const { chain, dave } = newChain({ proposal_cancel_dest: encodeAddress(moduleAddress(name)) });
+    chain.mustSend(submit(dave), { from: dave });
+    const cancel = create(MsgCancelProposalSchema, { proposalId: 1n, proposer: dave.address });
+    expect(chain.send(cancel, { from: dave })).toMatchObject({ codespace: "sdk", code: 4 });
+    expect(held(chain)).toBe(10n * M);
+  });
+
   test("in haste that does not pass becomes a regular one, and is counted again", () => {
     const { chain, alice, dave } = newChain();
     chain.mustSend(submit(dave, [], { expedited: true, initialDeposit: coins(50n * M) }), { from: dave });

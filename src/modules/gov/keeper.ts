@@ -39,7 +39,7 @@ export interface GovHooks {
   afterProposalVotingPeriodEnded(ctx: Context, id: bigint): void;
 }
 
-export type GovBank = Pick<Bank, "burn" | "moduleBalances" | "sendFromModule" | "sendToModule">;
+export type GovBank = Pick<Bank, "burn" | "isBlocked" | "moduleBalances" | "sendFromModule" | "sendToModule">;
 
 /** What the module is made of. */
 export interface GovDeps {
