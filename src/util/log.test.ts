@@ -27,6 +27,17 @@ describe("the plain format", () => {
     );
     expect(lines[0]?.split("\n")).toHaveLength(2);
   });
+
+  it("writes no control of a terminal, whoever chose the text", () => {
+    const { lines, log } = capture("plain");
+    // Escape, its one-character form, delete, a line separator, and an override of the direction of writing.
+    for (const control of ["\u001b", "\u009b", "\u007f", "\u2028", "\u202e", "\u2066"]) {
+      log.info(`a${control}[2J`, { memo: `a${control}b`, moniker: `two words${control}` });
+    }
+    expect(lines.join("").replaceAll("\n", "")).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u);
+    expect(lines[1]).toContain("] a\\u009b[2J");
+    expect(lines[1]).toContain(' memo="a\\u009bb" moniker="two words\\u009b"');
+  });
 });
 
 describe("the json format", () => {

@@ -137,12 +137,17 @@ function plainEmitter(write: (line: string) => void, now: () => number): Emit {
 
 function plainValue(value: unknown): string {
   const text = typeof value === "string" ? value : (JSON.stringify(value) ?? String(value));
-  return text !== "" && /^[\x21\x23-\x3c\x3e-\x7e\u00a1-\uffff]+$/.test(text) ? text : JSON.stringify(text);
+  const isWord = text !== "" && /^[\x21\x23-\x3c\x3e-\x7e\u00a1-\uffff]+$/.test(text) && !CONTROL.test(text);
+  return isWord ? text : escapeControls(JSON.stringify(text));
 }
 
-/** Nobody writes log lines of their own through a line break in what is logged. */
+/** What a terminal obeys: codes, other line ends than ours, and overrides of the direction in which text runs. */
+const CONTROL = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u;
+const CONTROLS = new RegExp(CONTROL, "gu");
+
+/** Nobody writes log lines of their own, or hides some, through what is logged. */
 function escapeControls(text: string): string {
-  return text.replace(/\p{Cc}/gu, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  return text.replace(CONTROLS, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
 function jsonEmitter(write: (line: string) => void, now: () => number): Emit {
