@@ -62,7 +62,12 @@ export function moduleSet(more: (base: BaseKeepers) => readonly Module[]): Modul
 export function standardModules(): ModuleSet {
   return moduleSet((base) => {
     const authz = authzModule(base);
-    return [...stakeModules(base), authz.module, ...marketplaceModules(base), ...independentModules(base)];
+    return [
+      ...stakeModules(base),
+      authz.module,
+      ...marketplaceModules(base, authz.keeper),
+      ...independentModules(base),
+    ];
   });
 }
 

@@ -1,5 +1,5 @@
 import { auditModule } from "../modules/audit/index.ts";
-import { deploymentModule } from "../modules/deployment/index.ts";
+import { type DepositGrants, deploymentModule } from "../modules/deployment/index.ts";
 import { distributionModule } from "../modules/distribution/index.ts";
 import { escrowModule } from "../modules/escrow/index.ts";
 import { govModule } from "../modules/gov/index.ts";
@@ -8,8 +8,9 @@ import { mintModule } from "../modules/mint/index.ts";
 import { providerModule } from "../modules/provider/index.ts";
 import { slashingModule } from "../modules/slashing/index.ts";
 import { slash, stakingModule } from "../modules/staking/index.ts";
-import type { Module } from "../runtime/index.ts";
-import { parseDeploymentId } from "../wire/index.ts";
+import type { Context, Module, NestedMessage } from "../runtime/index.ts";
+import { MsgDepositDeploymentSchema } from "../wire/gen/svc/deployment/v1beta1/tx_pb.js";
+import { decodeAddress, parseDeploymentId, typeUrlOf } from "../wire/index.ts";
 import type { BaseKeepers } from "./app.ts";
 
 /**
@@ -52,16 +53,20 @@ export function stakeModules({ auth, bank, messages, parameters }: BaseKeepers):
  * some functions reach a keeper that is made further down; they are called when all are there. Escrow's end-block item
  * comes before the market's.
  */
-export function marketplaceModules({ bank }: BaseKeepers): Module[] {
+export function marketplaceModules({ bank }: BaseKeepers, grants: Grants): Module[] {
   const escrow = escrowModule(bank, {
     exhausted: (ctx, { id }) => deployment.keeper.exhausted(ctx, parseDeploymentId(id.xid)),
     lowBalance: (ctx, { id }, blocks) => deployment.keeper.lowBalance(ctx, parseDeploymentId(id.xid), blocks),
   });
-  const deployment = deploymentModule(escrow.keeper, {
-    openOrder: (ctx, group) => market.keeper.openOrder(ctx, group),
-    closeGroup: (ctx, group, reason) => market.keeper.closeGroup(ctx, group, reason),
-    prune: (ctx, id, most) => market.keeper.prune(ctx, id, most),
-  });
+  const deployment = deploymentModule(
+    escrow.keeper,
+    {
+      openOrder: (ctx, group) => market.keeper.openOrder(ctx, group),
+      closeGroup: (ctx, group, reason) => market.keeper.closeGroup(ctx, group, reason),
+      prune: (ctx, id, most) => market.keeper.prune(ctx, id, most),
+    },
+    depositGrants(grants),
+  );
   const provider = providerModule({
     activeRequirements: (ctx, owner) => market.keeper.activeRequirements(ctx, owner),
     hasActiveLease: (ctx, owner) => market.keeper.hasActiveLease(ctx, owner),
@@ -76,4 +81,22 @@ export function marketplaceModules({ bank }: BaseKeepers): Module[] {
     audits: audit.keeper,
   });
   return [provider, audit, escrow, deployment, market].map(({ module }) => module);
+}
+
+/** What the marketplace needs of grants. */
+export interface Grants {
+  use(ctx: Context, grantee: Uint8Array, message: NestedMessage): void;
+}
+
+/** A deposit from a grant uses it as if the owner had carried the depositor's own message. */
+function depositGrants(grants: Grants): DepositGrants {
+  return {
+    use: (ctx, owner, value) =>
+      grants.use(ctx, decodeAddress(owner), {
+        typeUrl: typeUrlOf(MsgDepositDeploymentSchema),
+        schema: MsgDepositDeploymentSchema,
+        value,
+        signer: decodeAddress(value.depositor),
+      }),
+  };
 }

@@ -67,6 +67,7 @@ import { file_sdk_vesting_v1beta1_vesting } from "./gen/sdk/vesting/v1beta1/vest
 import { file_svc_audit_v1beta1_audit } from "./gen/svc/audit/v1beta1/audit_pb.js";
 import { file_svc_base_v1beta1_base } from "./gen/svc/base/v1beta1/base_pb.js";
 import { file_svc_cert_v1beta1_cert } from "./gen/svc/cert/v1beta1/cert_pb.js";
+import { file_svc_deployment_v1beta1_authz } from "./gen/svc/deployment/v1beta1/authz_pb.js";
 import { file_svc_deployment_v1beta1_deployment } from "./gen/svc/deployment/v1beta1/deployment_pb.js";
 import { file_svc_deployment_v1beta1_query } from "./gen/svc/deployment/v1beta1/query_pb.js";
 import { file_svc_deployment_v1beta1_tx } from "./gen/svc/deployment/v1beta1/tx_pb.js";
@@ -150,6 +151,7 @@ export const PROTO_FILES: readonly ProtoFile[] = [
   { package: "svc.audit.v1beta1", file: () => file_svc_audit_v1beta1_audit },
   { package: "svc.base.v1beta1", file: () => file_svc_base_v1beta1_base },
   { package: "svc.cert.v1beta1", file: () => file_svc_cert_v1beta1_cert },
+  { package: "svc.deployment.v1beta1", file: () => file_svc_deployment_v1beta1_authz },
   { package: "svc.deployment.v1beta1", file: () => file_svc_deployment_v1beta1_deployment },
   { package: "svc.deployment.v1beta1", file: () => file_svc_deployment_v1beta1_query },
   { package: "svc.deployment.v1beta1", file: () => file_svc_deployment_v1beta1_tx },

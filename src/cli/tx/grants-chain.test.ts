@@ -1,5 +1,8 @@
+import { copyFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type CliChain, cliChain } from "../../../test/cli/chain.ts";
+import { ROOT } from "../../../test/support/build.ts";
 
 let chain: CliChain;
 const address = (name: string): string => chain.addresses[name] ?? "";
@@ -47,4 +50,23 @@ test("a grant lets another account send a file of messages", async () => {
   const { grants } = await chain.query("authz", "grants", address("alice"), address("bob"));
   expect(JSON.stringify(grants)).toContain('"6"');
   await chain.tx("authz", "revoke", address("bob"), "/cosmos.bank.v1beta1.MsgSend", "--from", "alice");
+});
+
+test("a grant pays for another account's deployment, up to its limit", async () => {
+  const file = `${chain.home}/web.yaml`;
+  copyFileSync(join(ROOT, "examples", "web.yaml"), file);
+  await chain.tx("cert", "create", "client", "--from", "bob");
+  await chain.tx("authz", "grant", address("bob"), "deposit", "--spend-limit", "6000000utoken", "--from", "alice");
+  const [alice, bob] = [await balance("alice"), await balance("bob")];
+  const create = ["deployment", "create", file, "--depositor", address("alice"), "--from", "bob", "--gas", "auto"];
+  await chain.tx(...create, "--deposit", "5000000utoken", "--dseq", "77");
+  expect([await balance("alice"), (await balance("bob")) <= bob]).toEqual([alice - 5_000_000n, true]);
+  const { grants } = await chain.query("authz", "grants", address("alice"), address("bob"));
+  expect(JSON.stringify(grants)).toContain('"1000000"');
+  const beyond = await chain.run(["tx", ...create, "--deposit", "5000000utoken", "--dseq", "78", "-y"]);
+  expect(beyond).toMatchObject({ code: 1, err: expect.stringContaining("spend limit") });
+  const two = ["tx", "authz", "grant", address("bob"), "deposit", "--spend-limit", "1utoken,2uusd", "--from", "alice"];
+  expect(await chain.run(two)).toMatchObject({ code: 2, err: expect.stringContaining("one denomination") });
+  const none = ["tx", "authz", "grant", address("bob"), "deposit", "--from", "alice"];
+  expect(await chain.run(none)).toMatchObject({ code: 2, err: expect.stringContaining("--spend-limit is not set") });
 });

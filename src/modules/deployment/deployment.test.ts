@@ -95,7 +95,7 @@ describe("creating a deployment", () => {
     ["two groups of one name", 25, { groups: [groupSpec("web"), groupSpec("web")] }],
     ["a deposit below the minimum", 20, { deposit: coin(MIN_DEPOSIT - 1n) }],
     ["a deposit in another denomination", 20, { deposit: coin(MIN_DEPOSIT, "stake") }],
-    ["somebody else's money", 23, { depositor: "svc1qqqsyqcyq5rqwzqfpg9scrgwpugpzysn7hzdtn" }],
+    ["a depositor that is no address", 23, { depositor: "svc1qqqsyqcyq5rqwzqfpg9scrgwpugpzysn7hzdtm" }],
     ["dseq 0", 8, { id: { owner: "", dseq: 0n } }],
   ])("refuses %s with code %d", (_, code, change) => {
     const { chain, alice } = setUp();

@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { type Context, paramsItem, runBlockItem } from "../../runtime/index.ts";
+import { type Context, coinMessage, paramsItem, runBlockItem } from "../../runtime/index.ts";
 import { groupPrice } from "../../sdl/index.ts";
 import {
   addressKey,
@@ -27,6 +27,7 @@ import {
   type Params,
   ParamsSchema,
 } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
+import { type MsgDepositDeployment, MsgDepositDeploymentSchema } from "../../wire/gen/svc/deployment/v1beta1/tx_pb.js";
 import {
   type AccountKey,
   type DeploymentKey,
@@ -59,11 +60,19 @@ export interface PrunedOrders {
   readonly isDone: boolean;
 }
 
+/** What deployments need of the grants between accounts. */
+export interface DepositGrants {
+  /** Uses what the depositor has granted to the owner for this deposit. Throws where that does not allow it. */
+  use(ctx: Context, grantee: string, deposit: MsgDepositDeployment): void;
+}
+
 export interface NewDeployment {
   readonly id: DeploymentKey;
   readonly groups: readonly GroupSpec[];
   readonly version: Uint8Array;
   readonly deposit: IntCoin;
+  /** Whose money it is. Of anybody but the owner, it needs a grant. */
+  readonly depositor: string;
 }
 
 /** A deployment whose pruning failed is tried again after this many blocks; others do not wait behind it. */
@@ -119,10 +128,12 @@ export class DeploymentKeeper {
   readonly pruned = new PrunedNumbers();
   readonly #escrow: Escrow;
   readonly #market: GroupMarket;
+  readonly #grants: DepositGrants;
 
-  constructor(escrow: Escrow, market: GroupMarket) {
+  constructor(escrow: Escrow, market: GroupMarket, grants: DepositGrants) {
     this.#escrow = escrow;
     this.#market = market;
+    this.#grants = grants;
     const { params, deployments, groups, specs, pruned } = this;
     checkPrefixes({ params, deployments, groups, specs, ...numbersOf(pruned) });
   }
@@ -173,7 +184,7 @@ export class DeploymentKeeper {
     this.specs.set(store(ctx), key, groupSpec ?? create(GroupSpecSchema));
   }
 
-  create(ctx: Context, { id, groups, version, deposit }: NewDeployment): void {
+  create(ctx: Context, { id, groups, version, deposit, depositor }: NewDeployment): void {
     const key = deploymentKey(id);
     if (this.deployments.has(store(ctx), key)) throw errors.exists(formatDeploymentId(id));
     this.#checkNumber(ctx, id);
@@ -181,7 +192,12 @@ export class DeploymentKeeper {
     checkGroups(groups, this.#limits(ctx), deposit.denom);
     const record = { deploymentId: id, state: Deployment_State.active, version, createdAt: ctx.height };
     this.deployments.set(store(ctx), key, create(DeploymentSchema, record));
-    this.#escrow.openAccount(ctx, { id: escrowId(id), owner: id.owner, depositor: id.owner, deposit });
+    const fromGrant = depositor !== id.owner;
+    if (fromGrant) {
+      const use = create(MsgDepositDeploymentSchema, { id, amount: coinMessage(deposit), depositor });
+      this.#grants.use(ctx, id.owner, use);
+    }
+    this.#escrow.openAccount(ctx, { id: escrowId(id), owner: id.owner, depositor, deposit, fromGrant });
     emitDeployment(ctx, "deployment-created", id, { version });
     groups.forEach((groupSpec, i) => {
       const groupId = { ...id, gseq: i + 1 };

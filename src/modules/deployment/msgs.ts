@@ -28,7 +28,9 @@ export function deploymentMsgs(keeper: DeploymentKeeper): BoundService {
     {
       createDeployment: (ctx, msg) => {
         const id = readId(msg.id);
-        keeper.create(ctx, { id, groups: msg.groups, version: msg.version, deposit: readPositiveCoin(msg.deposit) });
+        const { groups, version } = msg;
+        const depositor = msg.depositor === "" ? id.owner : msg.depositor;
+        keeper.create(ctx, { id, groups, version, deposit: readPositiveCoin(msg.deposit), depositor });
         return { id };
       },
       depositDeployment: (ctx, msg) => {
@@ -58,14 +60,11 @@ export function deploymentMsgs(keeper: DeploymentKeeper): BoundService {
     },
     {
       createDeployment: (msg) => {
-        const id = readId(msg.id);
+        readId(msg.id);
         checkVersion(msg.version);
         if (msg.groups.length === 0) throw errors.invalidGroups("a deployment needs at least one group");
         readCoin(msg.deposit);
-        if (msg.depositor !== "" && msg.depositor !== id.owner)
-          throw errors.invalidDepositor("only the owner can pay for a new deployment", {
-            hint: "create it with the owner's money and let others add to it: svc tx deployment deposit",
-          });
+        if (msg.depositor !== "") checkAddress("depositor", msg.depositor, errors.invalidDepositor);
       },
       depositDeployment: (msg) => {
         readId(msg.id);

@@ -67,6 +67,8 @@ export interface NewAccount {
   readonly owner: string;
   readonly depositor: string;
   readonly deposit: IntCoin;
+  /** Whether the depositor let the owner use the money. */
+  readonly fromGrant?: boolean;
 }
 
 export interface NewPayment {
@@ -171,13 +173,13 @@ export class EscrowKeeper {
     return this.#bank.moduleBalance(ctx, ESCROW_ACCOUNT, denom);
   }
 
-  openAccount(ctx: Context, { id, owner, depositor, deposit }: NewAccount): void {
+  openAccount(ctx: Context, { id, owner, depositor, deposit, fromGrant = false }: NewAccount): void {
     const key = accountKey(id);
     if (this.accounts.has(store(ctx), key)) throw errors.accountExists(key.slice(0, -1));
     const { denom, amount } = deposit;
     const empty = { balance: 0n, transferred: 0n, deposits: [], rateTotal: 0n, exhaustsAt: NEVER };
     const account: Account = { ...empty, id, owner, open: true, denom, settledAt: ctx.height };
-    const entry = { depositor, height: ctx.height, remaining: amount, fromGrant: false };
+    const entry = { depositor, height: ctx.height, remaining: amount, fromGrant };
     this.#bank.sendToModule(ctx, decodeAddress(depositor), ESCROW_ACCOUNT, [deposit]);
     this.#save(ctx, addDeposit({ account, payments: [] }, entry), NEVER);
   }

@@ -33,11 +33,15 @@ function faultyMarket() {
       },
       lowBalance: (ctx, { id }, blocks) => deployment.keeper.lowBalance(ctx, parseDeploymentId(id.xid), blocks),
     });
-    const deployment = deploymentModule(escrow.keeper, {
-      openOrder: (ctx, group) => market.keeper.openOrder(ctx, group),
-      closeGroup: (ctx, group, reason) => market.keeper.closeGroup(ctx, group, reason),
-      prune: (ctx, id, most) => market.keeper.prune(ctx, id, most),
-    });
+    const deployment = deploymentModule(
+      escrow.keeper,
+      {
+        openOrder: (ctx, group) => market.keeper.openOrder(ctx, group),
+        closeGroup: (ctx, group, reason) => market.keeper.closeGroup(ctx, group, reason),
+        prune: (ctx, id, most) => market.keeper.prune(ctx, id, most),
+      },
+      { use: () => expect.unreachable("no deposit here is from a grant") },
+    );
     const provider = providerModule({
       activeRequirements: (ctx, owner) => market.keeper.activeRequirements(ctx, owner),
       hasActiveLease: (ctx, owner) => market.keeper.hasActiveLease(ctx, owner),

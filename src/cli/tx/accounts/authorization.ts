@@ -6,6 +6,7 @@ import {
   StakeAuthorization_ValidatorsSchema,
   StakeAuthorizationSchema,
 } from "../../../wire/gen/sdk/staking/v1beta1/authz_pb.js";
+import { DepositDeploymentAuthorizationSchema } from "../../../wire/gen/svc/deployment/v1beta1/authz_pb.js";
 import { type Any, decodeAddress, packAny } from "../../../wire/index.ts";
 import type { Flags } from "../../command/flags.ts";
 import { inFlag } from "../../command/in-flag.ts";
@@ -17,6 +18,7 @@ import { typeUrlArgument } from "../../values/type-url.ts";
 const KINDS: ReadonlyMap<string, { readonly flags: readonly string[]; readonly read: (flags: Flags) => Any }> = new Map(
   [
     ["send", { flags: ["spend-limit", "allow-list"], read: sendAuthorization }],
+    ["deposit", { flags: ["spend-limit"], read: depositAuthorization }],
     ["generic", { flags: ["msg-type"], read: genericAuthorization }],
     ...stakeKinds(),
   ],
@@ -35,7 +37,7 @@ function stakeKinds() {
   });
 }
 
-/** The authorization of `tx authz grant`: send, generic, delegate, unbond or redelegate. */
+/** The authorization of `tx authz grant`: send, deposit, generic, delegate, unbond or redelegate. */
 export function readAuthorization(kind: string, flags: Flags): Any {
   const found = KINDS.get(kind);
   if (found === undefined) {
@@ -54,6 +56,13 @@ function sendAuthorization(flags: Flags): Any {
   return packAny(SendAuthorizationSchema, { spendLimit, allowList }, flags.profile.namespace);
 }
 
+/** Deposits into deployments of the grantee. */
+function depositAuthorization(flags: Flags): Any {
+  const spendLimit = oneCoin(coinsFlag(flags, "spend-limit"), "deposits");
+  if (spendLimit === undefined) throw usageError("required flag --spend-limit is not set (or SVC_SPEND_LIMIT)");
+  return packAny(DepositDeploymentAuthorizationSchema, { spendLimit }, flags.profile.namespace);
+}
+
 function genericAuthorization(flags: Flags): Any {
   const { namespace } = flags.profile;
   const msg = typeUrlArgument(flags.need("msg-type"), flags.label("msg-type"), namespace);
@@ -69,14 +78,14 @@ function stakeAuthorization(flags: Flags, authorizationType: AuthorizationType):
   }
   const list = create(StakeAuthorization_ValidatorsSchema, { address: allowed.length > 0 ? allowed : denied });
   const validators = { case: allowed.length > 0 ? "allowList" : "denyList", value: list } as const;
-  const maxTokens = oneCoin(coinsFlag(flags, "spend-limit"));
+  const maxTokens = oneCoin(coinsFlag(flags, "spend-limit"), "delegations");
   const message = { authorizationType, validators, ...(maxTokens === undefined ? {} : { maxTokens }) };
   return packAny(StakeAuthorizationSchema, message, flags.profile.namespace);
 }
 
-function oneCoin(coins: readonly MessageCoin[] | undefined): MessageCoin | undefined {
+function oneCoin(coins: readonly MessageCoin[] | undefined, what: string): MessageCoin | undefined {
   if (coins !== undefined && coins.length > 1) {
-    throw usageError("--spend-limit: delegations are of one denomination", "give one amount");
+    throw usageError(`--spend-limit: ${what} are of one denomination`, "give one amount");
   }
   return coins?.[0];
 }

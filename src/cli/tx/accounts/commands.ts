@@ -30,7 +30,7 @@ export const AUTHZ: readonly CommandSpec[] = [
   {
     name: "grant",
     args: "<grantee> <authorization>",
-    summary: "Authorize an account to act for you: send, generic, delegate, unbond or redelegate",
+    summary: "Authorize an account to act for you: send, deposit, generic, delegate, unbond or redelegate",
     flags: [
       SPEND_LIMIT,
       { name: "allow-list", value: "<addresses>", summary: "accounts that may receive coins (default: any)" },

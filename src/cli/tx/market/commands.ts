@@ -92,6 +92,11 @@ export const DEPLOYMENT: readonly CommandSpec[] = [
     flags: [
       { ...DSEQ, summary: "number of the deployment (default: the current height, or the next free number)" },
       DEPOSIT,
+      {
+        name: "depositor",
+        value: "<address>",
+        summary: "account that pays the deposit, by its grant: svc tx authz grant <owner> deposit",
+      },
       OWNER,
       ...TX_FLAGS,
     ],

@@ -42,7 +42,8 @@ export async function deploymentCreate(input: CommandInput): Promise<number> {
   checkOwner(flags, session);
   const certificate = await certificateFirst(session);
   const amount = await requireTerms(session, { file, sdl, reread: (limits) => loadSdlFile(file, limits) }, deposit);
-  const order = { sdl, amount, before: certificate === undefined ? [] : [certificate] };
+  const depositor = addressFlag(flags, "depositor") ?? "";
+  const order = { sdl, amount, depositor, before: certificate === undefined ? [] : [certificate] };
   let dseq = given ?? (await nextDseq(session));
   for (let attempt = 1; ; attempt++) {
     io.err(`deployment sequence (dseq): ${dseq}\n`);
@@ -62,16 +63,19 @@ export async function deploymentCreate(input: CommandInput): Promise<number> {
 interface Order {
   readonly sdl: LoadedSdl;
   readonly amount: IntCoin;
+  /** bech32; who pays the deposit by a grant; empty for the owner. */
+  readonly depositor: string;
   /** Messages that go first. */
   readonly before: readonly Any[];
 }
 
-function createMessages({ sender }: TxSession, { sdl, amount, before }: Order, dseq: bigint): Any[] {
+function createMessages({ sender }: TxSession, { sdl, amount, depositor, before }: Order, dseq: bigint): Any[] {
   const create = packAny(MsgCreateDeploymentSchema, {
     id: { owner: sender.address, dseq },
     groups: [...sdl.groups],
     version: sdl.hash,
     deposit: wireCoin(amount),
+    depositor,
   });
   return [...before, create];
 }

@@ -37,7 +37,7 @@ export declare type MsgCreateDeployment = Message<"svc.deployment.v1beta1.MsgCre
   deposit?: Coin | undefined;
 
   /**
-   * Must be empty or the owner, until deposits from grants are supported.
+   * Whose money it is; empty means the owner. Anybody else has granted the owner the authorization of deposits.
    *
    * @generated from field: string depositor = 5;
    */
