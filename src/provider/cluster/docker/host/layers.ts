@@ -48,10 +48,19 @@ async function moveFolder(source: string, target: string): Promise<void> {
   await rm(old, { recursive: true, force: true });
 }
 
-/** Whether the root of the process is on a file system not much larger than the limit. */
-export async function isLayerSized(pid: number, limit: bigint): Promise<boolean> {
-  const stat = await statfs(`/proc/${pid}/root/`, { bigint: true });
-  return stat.blocks * stat.bsize <= limit + limit / 4n + SLACK;
+/**
+ * Whether the root of the process is on a file system not much larger than the limit. A process that has ended writes
+ * nothing any more; what cannot be measured for another reason counts as without a size.
+ */
+export async function isLayerSized(pid: number, limit: bigint, measure: Measure = statfs): Promise<boolean> {
+  try {
+    const { blocks, bsize } = await measure(`/proc/${pid}/root/`, { bigint: true });
+    return blocks * bsize <= limit + limit / 4n + SLACK;
+  } catch (error) {
+    return error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ESRCH");
+  }
 }
+
+type Measure = (path: string, options: { readonly bigint: true }) => Promise<Record<"blocks" | "bsize", bigint>>;
 
 const SLACK = 16n << 20n;

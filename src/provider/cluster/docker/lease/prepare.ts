@@ -70,7 +70,7 @@ export async function makeContainer(state: LeaseState, target: NewReplica): Prom
 /** Why a container that just started may not go on; undefined where its layer has its size. */
 export async function layerFault(state: LeaseState, pid: number, plan: ServicePlan): Promise<string | undefined> {
   if (!isSized(state) || pid <= 0) return undefined;
-  const sized = await isLayerSized(pid, plan.layerLimit).catch(() => true);
+  const sized = await isLayerSized(pid, plan.layerLimit);
   return sized ? undefined : "the engine keeps its writable layer where its size cannot be limited";
 }
 
