@@ -464,6 +464,37 @@ describe("a vote of very many", () => {
   });
 });
 
+test("proposals that nobody voted on end with as much work as the validators that are read", () => {
+  const COUNT = BLOCK_WORK;
+  const time = "2024-12-31T00:00:00Z";
+  const { validator, delegation } = genesisValidator(testKey("alice"), M);
+  const tally = { yes_count: "0", abstain_count: "0", no_count: "0", no_with_veto_count: "0" };
+  const times = { submit_time: time, deposit_end_time: time, voting_start_time: time, voting_end_time: time };
+  const texts = { title: "T", summary: "S", metadata: "M", total_deposit: [] };
+  const proposals = Array.from({ length: COUNT }, (_, i) => {
+    return { id: `${i + 1}`, status: "PROPOSAL_STATUS_VOTING_PERIOD", final_tally_result: tally, ...times, ...texts };
+  });
+  const held = ["alice", "bob", "carol", "dave"].map((name) => {
+    return { address: testKey(name).address, coins: coins(10n ** 12n) };
+  });
+  const pool = { address: encodeAddress(moduleAddress("not_bonded_tokens_pool")), coins: coins(M) };
+  const chain = testChain({
+    genesis: {
+      bank: { balances: [...held, pool] },
+      staking: { validators: [validator], delegations: [delegation] },
+      gov: { starting_proposal_id: `${COUNT + 1}`, params: PARAMS, proposals },
+    },
+  });
+  const open = (): number => {
+    const { gov } = chain.app.exportGenesis() as unknown as { gov: { proposals: { status: string }[] } };
+    return gov.proposals.filter(({ status }) => status === "PROPOSAL_STATUS_VOTING_PERIOD").length;
+  };
+  // One for the proposal, one for the only validator.
+  expect(open()).toBe(COUNT - BLOCK_WORK / 2);
+  chain.nextBlock();
+  expect(open()).toBe(0);
+});
+
 test("messages that would use more gas than a block has fail, and change nothing", () => {
   const gas = 10n ** 12n;
   const store_gas = { read_flat: "10000000", write_flat: "1" };

@@ -100,8 +100,11 @@ function endVote(keeper: GovKeeper, ctx: Context, id: bigint, most: number): num
   const proposal = proposals.get(store(ctx), id);
   if (proposal?.status !== ProposalStatus.VOTING_PERIOD) return 1;
   const begun = tallies.get(store(ctx), id);
-  const tally = begun === undefined ? Tally.begin(keeper.deps.stake.bondedValidators(ctx)) : Tally.resume(begun);
-  const { work, isDone } = countVotes(keeper, ctx, { tally, id, most, forget: true });
+  // A count that begins reads every validator, also where nobody has voted.
+  const bonded = begun === undefined ? keeper.deps.stake.bondedValidators(ctx) : [];
+  const tally = begun === undefined ? Tally.begin(bonded) : Tally.resume(begun);
+  const { work: counted, isDone } = countVotes(keeper, ctx, { tally, id, most, forget: true });
+  const work = counted + bonded.length;
   if (!isDone) {
     tallies.set(store(ctx), id, tally.record(id));
     return work;
