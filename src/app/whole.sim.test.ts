@@ -4,7 +4,7 @@ import { toHex } from "../util/index.ts";
 
 /** A run with a given seed repeats with `WHOLE_SIM_SEED`; further runs take the seeds behind it. */
 const RUNS = Number(process.env.WHOLE_SIM_RUNS ?? 1);
-const OPERATIONS = Number(process.env.WHOLE_SIM_OPERATIONS ?? 50_000);
+const OPERATIONS = Number(process.env.WHOLE_SIM_OPERATIONS ?? 20_000);
 const SEED = Number(process.env.WHOLE_SIM_SEED ?? 20_261);
 /** From so many on, each kind of operation succeeds at least once. */
 const ENOUGH_FOR_ALL = 20_000;
