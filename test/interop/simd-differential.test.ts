@@ -358,10 +358,11 @@ function time(text: string): bigint {
   return toNanos(parsed);
 }
 
-/** The reference writes redelegations in a form of its own: numbers as numbers, null for an empty list, no zero. */
+/** The reference writes redelegations in a form of its own: numbers as numbers, null for an empty list, no zeros at the end. */
 function plain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plain);
   if (typeof value === "number") return value.toString();
+  if (typeof value === "string") return value.replace(/(T[\d:]+\.\d*?)0+Z$/, "$1Z").replace(/\.Z$/, "Z");
   if (typeof value !== "object" || value === null) return value ?? [];
   const fields = Object.entries(value).filter(([name]) => name !== "unbonding_on_hold_ref_count");
   return Object.fromEntries(fields.map(([name, field]) => [name, plain(field)]));
