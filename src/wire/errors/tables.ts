@@ -1,15 +1,15 @@
 // Written by npm run gen.
 import type { ErrorFactory } from "../../util/index.ts";
-import { auditErrors } from "./audit.ts";
 import { authErrors } from "./auth.ts";
 import { authzErrors } from "./authz.ts";
 import { bankErrors } from "./bank.ts";
-import { certErrors } from "./cert.ts";
-import { deploymentErrors } from "./deployment.ts";
-import { escrowErrors } from "./escrow.ts";
 import { feegrantErrors } from "./feegrant.ts";
-import { marketErrors } from "./market.ts";
-import { providerErrors } from "./provider.ts";
+import { auditErrors } from "./marketplace/audit.ts";
+import { certErrors } from "./marketplace/cert.ts";
+import { deploymentErrors } from "./marketplace/deployment.ts";
+import { escrowErrors } from "./marketplace/escrow.ts";
+import { marketErrors } from "./marketplace/market.ts";
+import { providerErrors } from "./marketplace/provider.ts";
 import { distributionErrors } from "./stake/distribution.ts";
 import { genutilErrors } from "./stake/genutil.ts";
 import { govErrors } from "./stake/gov.ts";
@@ -20,14 +20,14 @@ import { vestingErrors } from "./stake/vesting.ts";
 
 /** The errors of each module, by its codespace. */
 export const MODULE_ERRORS: readonly (readonly [string, Readonly<Record<string, ErrorFactory>>])[] = [
-  ["audit", auditErrors],
   ["auth", authErrors],
   ["authz", authzErrors],
   ["bank", bankErrors],
+  ["feegrant", feegrantErrors],
+  ["audit", auditErrors],
   ["cert", certErrors],
   ["deployment", deploymentErrors],
   ["escrow", escrowErrors],
-  ["feegrant", feegrantErrors],
   ["market", marketErrors],
   ["provider", providerErrors],
   ["distribution", distributionErrors],
@@ -39,16 +39,16 @@ export const MODULE_ERRORS: readonly (readonly [string, Readonly<Record<string, 
   ["vesting", vestingErrors],
 ];
 
-export { auditErrors } from "./audit.ts";
 export { authErrors } from "./auth.ts";
 export { authzErrors } from "./authz.ts";
 export { bankErrors } from "./bank.ts";
-export { certErrors } from "./cert.ts";
-export { deploymentErrors } from "./deployment.ts";
-export { escrowErrors } from "./escrow.ts";
 export { feegrantErrors } from "./feegrant.ts";
-export { marketErrors } from "./market.ts";
-export { providerErrors } from "./provider.ts";
+export { auditErrors } from "./marketplace/audit.ts";
+export { certErrors } from "./marketplace/cert.ts";
+export { deploymentErrors } from "./marketplace/deployment.ts";
+export { escrowErrors } from "./marketplace/escrow.ts";
+export { marketErrors } from "./marketplace/market.ts";
+export { providerErrors } from "./marketplace/provider.ts";
 export { distributionErrors } from "./stake/distribution.ts";
 export { genutilErrors } from "./stake/genutil.ts";
 export { govErrors } from "./stake/gov.ts";

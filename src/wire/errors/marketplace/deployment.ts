@@ -1,4 +1,4 @@
-import { defineErrors } from "../../util/index.ts";
+import { defineErrors } from "../../../util/index.ts";
 
 export const deploymentErrors = defineErrors(
   "deployment",

@@ -1,4 +1,4 @@
-import { defineErrors } from "../../util/index.ts";
+import { defineErrors } from "../../../util/index.ts";
 
 export const providerErrors = defineErrors("provider", {
   invalidHostUri: [1, "invalid host uri", "write https://<host>:<port> without a path"],

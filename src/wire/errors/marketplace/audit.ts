@@ -1,4 +1,4 @@
-import { defineErrors } from "../../util/index.ts";
+import { defineErrors } from "../../../util/index.ts";
 
 export const auditErrors = defineErrors("audit", {
   notFound: [1, "address not found", "see what is signed: svc query audit list"],

@@ -1,4 +1,4 @@
-import { defineErrors } from "../../util/index.ts";
+import { defineErrors } from "../../../util/index.ts";
 
 const TOP_UP = "add funds with: svc tx deployment deposit <amount> --dseq <n>";
 

@@ -1,4 +1,4 @@
-import { defineErrors } from "../../util/index.ts";
+import { defineErrors } from "../../../util/index.ts";
 
 export const certErrors = defineErrors("cert", {
   notFound: [1, "certificate not found", "list them: svc query cert list --owner <address>"],
