@@ -158,10 +158,12 @@ describe("query tx, txs, block, account", () => {
   });
 
   test("the supply and the units of one denomination or of all", async () => {
-    const supply = await chain.query("bank", "total");
-    const one = await chain.query("bank", "total", "--denom", "utoken");
+    // Every block makes new coins.
+    const then = ["--height", height];
+    const supply = await chain.query("bank", "total", ...then);
+    const one = await chain.query("bank", "total", "--denom", "utoken", ...then);
     expect(supply.supply).toContainEqual(one);
-    expect(await chain.query("bank", "total-supply-of", "utoken")).toEqual(one);
+    expect(await chain.query("bank", "total-supply-of", "utoken", ...then)).toEqual(one);
     const missing = await chain.run(["query", "bank", "denom-metadata", "utoken"]);
     expect(missing).toEqual({ code: 1, out: "", err: expect.stringContaining("metadata utoken") });
     expect(await chain.run(["query", "bank", "denom-metadata", "--denom", "utoken"])).toEqual(missing);

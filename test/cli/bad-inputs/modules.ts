@@ -100,7 +100,7 @@ function authzRows({ A, B, none, file }: TestHome): readonly Row[] {
   const allowed = ["--allowed-validators", validator];
   return [
     [["tx", "authz", "grant", "x", "send", ...FROM], 2, "<grantee>: invalid Bech32 prefix"],
-    [grant("everything"), 2, "<authorization> is send, generic, delegate, unbond, redelegate"],
+    [grant("everything"), 2, "<authorization> is send, deposit, generic, delegate, unbond, redelegate"],
     [grant("send"), 2, "required flag --spend-limit is not set"],
     [grant("send", "--spend-limit", "x"), 2, "--spend-limit: invalid coin"],
     [grant("send", "--spend-limit", "0stake"), 2, "not an amount above zero"],
