@@ -135,6 +135,8 @@ class PlaneProcess {
       return null;
     },
     end: async () => {
+      // Whoever is told that it ended may listen on its ports at once.
+      await this.#plane.close();
       setImmediate(() => process.exit(0));
       return null;
     },
