@@ -214,6 +214,7 @@ const QUERIES: readonly string[] = [
   "query authz grants-by-grantee TENANT",
   "query feegrant grants-by-granter TENANT",
   "query feegrant grants-by-grantee TENANT",
+  "query evidence",
 ];
 
 /** Of records that are not on the chain of the test. */
@@ -223,6 +224,7 @@ const ABSENT: readonly string[] = [
   "query gov vote 1 TENANT",
   "query gov deposit 1 TENANT",
   "query gov tally 1",
+  `query evidence ${"AB".repeat(32)}`,
 ];
 
 /** Queries of modules that other chains have: what is told of a chain without them. */
@@ -232,7 +234,6 @@ const ELSEWHERE: readonly string[] = [
   "query upgrade applied v2",
   "query upgrade module-versions",
   "query upgrade authority",
-  "query evidence",
   "query params subspace baseapp BlockParams",
   "query params subspaces",
   "query feegrant grant TENANT PROVIDER",

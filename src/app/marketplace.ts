@@ -1,7 +1,9 @@
+import { DEFAULT_CONSENSUS_PARAMS } from "../abci/index.ts";
 import { auditModule } from "../modules/audit/index.ts";
 import { type DepositGrants, deploymentModule } from "../modules/deployment/index.ts";
 import { distributionModule } from "../modules/distribution/index.ts";
 import { escrowModule } from "../modules/escrow/index.ts";
+import { evidenceModule } from "../modules/evidence/index.ts";
 import { govModule } from "../modules/gov/index.ts";
 import { marketModule } from "../modules/market/index.ts";
 import { mintModule } from "../modules/mint/index.ts";
@@ -36,6 +38,7 @@ export function stakeModules({ auth, bank, messages, parameters }: BaseKeepers):
     slash: (ctx, infraction) => slash(staking.keeper, ctx, infraction),
   });
   const staking = stakingModule(bank, [distribution.hooks, slashing.hooks]);
+  const evidence = evidenceModule({ penalties: slashing.penalties, ages: () => DEFAULT_CONSENSUS_PARAMS.evidence });
   const mint = mintModule(bank, staking.keeper);
   const gov = govModule({
     bank,
@@ -45,7 +48,7 @@ export function stakeModules({ auth, bank, messages, parameters }: BaseKeepers):
     costs: (ctx) => auth.storeCosts(ctx),
     legacy: { parameters },
   });
-  return [mint, distribution, slashing, gov, staking].map(({ module }) => module);
+  return [mint, distribution, slashing, evidence, gov, staking].map(({ module }) => module);
 }
 
 /**

@@ -34,7 +34,9 @@ import { file_sdk_crypto_secp256k1_keys } from "./gen/sdk/crypto/secp256k1/keys_
 import { file_sdk_distribution_v1beta1_distribution } from "./gen/sdk/distribution/v1beta1/distribution_pb.js";
 import { file_sdk_distribution_v1beta1_query } from "./gen/sdk/distribution/v1beta1/query_pb.js";
 import { file_sdk_distribution_v1beta1_tx } from "./gen/sdk/distribution/v1beta1/tx_pb.js";
+import { file_sdk_evidence_v1beta1_evidence } from "./gen/sdk/evidence/v1beta1/evidence_pb.js";
 import { file_sdk_evidence_v1beta1_query } from "./gen/sdk/evidence/v1beta1/query_pb.js";
+import { file_sdk_evidence_v1beta1_tx } from "./gen/sdk/evidence/v1beta1/tx_pb.js";
 import { file_sdk_feegrant_v1beta1_feegrant } from "./gen/sdk/feegrant/v1beta1/feegrant_pb.js";
 import { file_sdk_feegrant_v1beta1_genesis } from "./gen/sdk/feegrant/v1beta1/genesis_pb.js";
 import { file_sdk_feegrant_v1beta1_query } from "./gen/sdk/feegrant/v1beta1/query_pb.js";
@@ -118,7 +120,9 @@ export const PROTO_FILES: readonly ProtoFile[] = [
   { package: "sdk.distribution.v1beta1", file: () => file_sdk_distribution_v1beta1_distribution },
   { package: "sdk.distribution.v1beta1", file: () => file_sdk_distribution_v1beta1_query },
   { package: "sdk.distribution.v1beta1", file: () => file_sdk_distribution_v1beta1_tx },
+  { package: "sdk.evidence.v1beta1", file: () => file_sdk_evidence_v1beta1_evidence },
   { package: "sdk.evidence.v1beta1", file: () => file_sdk_evidence_v1beta1_query },
+  { package: "sdk.evidence.v1beta1", file: () => file_sdk_evidence_v1beta1_tx },
   { package: "sdk.feegrant.v1beta1", file: () => file_sdk_feegrant_v1beta1_feegrant },
   { package: "sdk.feegrant.v1beta1", file: () => file_sdk_feegrant_v1beta1_genesis },
   { package: "sdk.feegrant.v1beta1", file: () => file_sdk_feegrant_v1beta1_query },

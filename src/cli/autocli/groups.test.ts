@@ -27,6 +27,7 @@ const BY_HAND: Readonly<Record<string, string>> = {
   "sdk.feegrant.v1beta1.Msg/GrantAllowance": "nests one kind of allowance in another, as its flags say",
   "sdk.gov.v1.Msg/Deposit": "--legacy takes the message of an older service",
   "sdk.gov.v1.Msg/SubmitProposal": "reads messages in a file, or flags of older releases",
+  "sdk.evidence.v1beta1.Msg/SubmitEvidence": "no chain of the family registers a handler: it would always be refused",
   "sdk.gov.v1.Msg/Vote": "--legacy takes the message of an older service",
   "sdk.gov.v1.Msg/VoteWeighted": "--legacy takes the message of an older service",
   "sdk.gov.v1.Query/Constitution": "older releases do not have it",

@@ -1,13 +1,23 @@
 import { type Context, defineModule, type Module } from "../../runtime/index.ts";
+import type { Penalties } from "../evidence/index.ts";
 import type { StakingHooks } from "../staking/index.ts";
+import { doubleSignPenalties } from "./double-sign.ts";
 import { beginBlock } from "./downtime.ts";
 import { slashingGenesis } from "./genesis.ts";
 import { SlashingKeeper, type Stake, signingHooks, store } from "./keeper.ts";
 import { slashingMsgs } from "./msgs.ts";
 import { slashingQueries } from "./queries.ts";
 
-/** Makes the module and what staking has to tell it. */
-export function slashingModule(stake: Stake): { readonly hooks: Partial<StakingHooks>; readonly module: Module } {
+export interface Slashing {
+  /** What staking has to tell the module. */
+  readonly hooks: Partial<StakingHooks>;
+  /** What evidence asks of it. */
+  readonly penalties: Penalties;
+  readonly module: Module;
+}
+
+/** Makes the module. */
+export function slashingModule(stake: Stake): Slashing {
   const keeper = new SlashingKeeper(stake);
   const module = defineModule({
     name: "slashing",
@@ -17,7 +27,7 @@ export function slashingModule(stake: Stake): { readonly hooks: Partial<StakingH
     beginBlock: (ctx) => beginBlock(keeper, ctx),
     invariants: { missed: (ctx) => countersAreRight(keeper, ctx) },
   });
-  return { hooks: signingHooks(keeper), module };
+  return { hooks: signingHooks(keeper), penalties: doubleSignPenalties(keeper), module };
 }
 
 /** The counter of each validator is the number of its blocks that are marked as missed. */

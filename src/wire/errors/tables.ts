@@ -11,6 +11,7 @@ import { escrowErrors } from "./marketplace/escrow.ts";
 import { marketErrors } from "./marketplace/market.ts";
 import { providerErrors } from "./marketplace/provider.ts";
 import { distributionErrors } from "./stake/distribution.ts";
+import { evidenceErrors } from "./stake/evidence.ts";
 import { genutilErrors } from "./stake/genutil.ts";
 import { govErrors } from "./stake/gov.ts";
 import { mintErrors } from "./stake/mint.ts";
@@ -31,6 +32,7 @@ export const MODULE_ERRORS: readonly (readonly [string, Readonly<Record<string, 
   ["market", marketErrors],
   ["provider", providerErrors],
   ["distribution", distributionErrors],
+  ["evidence", evidenceErrors],
   ["genutil", genutilErrors],
   ["gov", govErrors],
   ["mint", mintErrors],
@@ -50,6 +52,7 @@ export { escrowErrors } from "./marketplace/escrow.ts";
 export { marketErrors } from "./marketplace/market.ts";
 export { providerErrors } from "./marketplace/provider.ts";
 export { distributionErrors } from "./stake/distribution.ts";
+export { evidenceErrors } from "./stake/evidence.ts";
 export { genutilErrors } from "./stake/genutil.ts";
 export { govErrors } from "./stake/gov.ts";
 export { mintErrors } from "./stake/mint.ts";

@@ -4,46 +4,13 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
-import type { Any, Timestamp } from "@bufbuild/protobuf/wkt";
+import type { Any } from "@bufbuild/protobuf/wkt";
 import type { PageRequest, PageResponse } from "../../base/query/v1beta1/pagination_pb.js";
 
 /**
  * Describes the file sdk/evidence/v1beta1/query.proto.
  */
 export declare const file_sdk_evidence_v1beta1_query: GenFile;
-
-/**
- * Two votes of one validator at one height.
- *
- * @generated from message sdk.evidence.v1beta1.Equivocation
- */
-export declare type Equivocation = Message<"sdk.evidence.v1beta1.Equivocation"> & {
-  /**
-   * @generated from field: int64 height = 1;
-   */
-  height: bigint;
-
-  /**
-   * @generated from field: google.protobuf.Timestamp time = 2;
-   */
-  time?: Timestamp | undefined;
-
-  /**
-   * @generated from field: int64 power = 3;
-   */
-  power: bigint;
-
-  /**
-   * @generated from field: string consensus_address = 4;
-   */
-  consensusAddress: string;
-};
-
-/**
- * Describes the message sdk.evidence.v1beta1.Equivocation.
- * Use `create(EquivocationSchema)` to create a new message.
- */
-export declare const EquivocationSchema: GenMessage<Equivocation>;
 
 /**
  * @generated from message sdk.evidence.v1beta1.QueryEvidenceRequest

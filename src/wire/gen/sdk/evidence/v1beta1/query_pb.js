@@ -4,7 +4,7 @@
 
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_google_api_annotations } from "../../../google/api/annotations_pb.js";
-import { file_google_protobuf_any, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_any } from "@bufbuild/protobuf/wkt";
 import { file_sdk_base_query_v1beta1_pagination } from "../../base/query/v1beta1/pagination_pb.js";
 import { file_svc_options_v1beta1_options } from "../../../svc/options/v1beta1/options_pb.js";
 
@@ -12,42 +12,35 @@ import { file_svc_options_v1beta1_options } from "../../../svc/options/v1beta1/o
  * Describes the file sdk/evidence/v1beta1/query.proto.
  */
 export const file_sdk_evidence_v1beta1_query = /*@__PURE__*/
-  fileDesc("CiBzZGsvZXZpZGVuY2UvdjFiZXRhMS9xdWVyeS5wcm90bxIUc2RrLmV2aWRlbmNlLnYxYmV0YTEicgoMRXF1aXZvY2F0aW9uEg4KBmhlaWdodBgBIAEoAxIoCgR0aW1lGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBINCgVwb3dlchgDIAEoAxIZChFjb25zZW5zdXNfYWRkcmVzcxgEIAEoCSI7ChRRdWVyeUV2aWRlbmNlUmVxdWVzdBIVCg1ldmlkZW5jZV9oYXNoGAEgASgMEgwKBGhhc2gYAiABKAkiPwoVUXVlcnlFdmlkZW5jZVJlc3BvbnNlEiYKCGV2aWRlbmNlGAEgASgLMhQuZ29vZ2xlLnByb3RvYnVmLkFueSJSChdRdWVyeUFsbEV2aWRlbmNlUmVxdWVzdBI3CgpwYWdpbmF0aW9uGAEgASgLMiMuc2RrLmJhc2UucXVlcnkudjFiZXRhMS5QYWdlUmVxdWVzdCJ8ChhRdWVyeUFsbEV2aWRlbmNlUmVzcG9uc2USJgoIZXZpZGVuY2UYASADKAsyFC5nb29nbGUucHJvdG9idWYuQW55EjgKCnBhZ2luYXRpb24YAiABKAsyJC5zZGsuYmFzZS5xdWVyeS52MWJldGExLlBhZ2VSZXNwb25zZTK/AgoFUXVlcnkSmAEKCEV2aWRlbmNlEiouc2RrLmV2aWRlbmNlLnYxYmV0YTEuUXVlcnlFdmlkZW5jZVJlcXVlc3QaKy5zZGsuZXZpZGVuY2UudjFiZXRhMS5RdWVyeUV2aWRlbmNlUmVzcG9uc2UiM+q4LAIwAYLT5JMCJxIlL3Nkay9ldmlkZW5jZS92MWJldGExL2V2aWRlbmNlL3toYXNofRKaAQoLQWxsRXZpZGVuY2USLS5zZGsuZXZpZGVuY2UudjFiZXRhMS5RdWVyeUFsbEV2aWRlbmNlUmVxdWVzdBouLnNkay5ldmlkZW5jZS52MWJldGExLlF1ZXJ5QWxsRXZpZGVuY2VSZXNwb25zZSIs6rgsAjABgtPkkwIgEh4vc2RrL2V2aWRlbmNlL3YxYmV0YTEvZXZpZGVuY2ViBnByb3RvMw", [file_google_api_annotations, file_google_protobuf_any, file_google_protobuf_timestamp, file_sdk_base_query_v1beta1_pagination, file_svc_options_v1beta1_options]);
-
-/**
- * Describes the message sdk.evidence.v1beta1.Equivocation.
- * Use `create(EquivocationSchema)` to create a new message.
- */
-export const EquivocationSchema = /*@__PURE__*/
-  messageDesc(file_sdk_evidence_v1beta1_query, 0);
+  fileDesc("CiBzZGsvZXZpZGVuY2UvdjFiZXRhMS9xdWVyeS5wcm90bxIUc2RrLmV2aWRlbmNlLnYxYmV0YTEiOwoUUXVlcnlFdmlkZW5jZVJlcXVlc3QSFQoNZXZpZGVuY2VfaGFzaBgBIAEoDBIMCgRoYXNoGAIgASgJIj8KFVF1ZXJ5RXZpZGVuY2VSZXNwb25zZRImCghldmlkZW5jZRgBIAEoCzIULmdvb2dsZS5wcm90b2J1Zi5BbnkiUgoXUXVlcnlBbGxFdmlkZW5jZVJlcXVlc3QSNwoKcGFnaW5hdGlvbhgBIAEoCzIjLnNkay5iYXNlLnF1ZXJ5LnYxYmV0YTEuUGFnZVJlcXVlc3QifAoYUXVlcnlBbGxFdmlkZW5jZVJlc3BvbnNlEiYKCGV2aWRlbmNlGAEgAygLMhQuZ29vZ2xlLnByb3RvYnVmLkFueRI4CgpwYWdpbmF0aW9uGAIgASgLMiQuc2RrLmJhc2UucXVlcnkudjFiZXRhMS5QYWdlUmVzcG9uc2UyvwIKBVF1ZXJ5EpgBCghFdmlkZW5jZRIqLnNkay5ldmlkZW5jZS52MWJldGExLlF1ZXJ5RXZpZGVuY2VSZXF1ZXN0Gisuc2RrLmV2aWRlbmNlLnYxYmV0YTEuUXVlcnlFdmlkZW5jZVJlc3BvbnNlIjPquCwCMAGC0+STAicSJS9zZGsvZXZpZGVuY2UvdjFiZXRhMS9ldmlkZW5jZS97aGFzaH0SmgEKC0FsbEV2aWRlbmNlEi0uc2RrLmV2aWRlbmNlLnYxYmV0YTEuUXVlcnlBbGxFdmlkZW5jZVJlcXVlc3QaLi5zZGsuZXZpZGVuY2UudjFiZXRhMS5RdWVyeUFsbEV2aWRlbmNlUmVzcG9uc2UiLOq4LAIwAYLT5JMCIBIeL3Nkay9ldmlkZW5jZS92MWJldGExL2V2aWRlbmNlYgZwcm90bzM", [file_google_api_annotations, file_google_protobuf_any, file_sdk_base_query_v1beta1_pagination, file_svc_options_v1beta1_options]);
 
 /**
  * Describes the message sdk.evidence.v1beta1.QueryEvidenceRequest.
  * Use `create(QueryEvidenceRequestSchema)` to create a new message.
  */
 export const QueryEvidenceRequestSchema = /*@__PURE__*/
-  messageDesc(file_sdk_evidence_v1beta1_query, 1);
+  messageDesc(file_sdk_evidence_v1beta1_query, 0);
 
 /**
  * Describes the message sdk.evidence.v1beta1.QueryEvidenceResponse.
  * Use `create(QueryEvidenceResponseSchema)` to create a new message.
  */
 export const QueryEvidenceResponseSchema = /*@__PURE__*/
-  messageDesc(file_sdk_evidence_v1beta1_query, 2);
+  messageDesc(file_sdk_evidence_v1beta1_query, 1);
 
 /**
  * Describes the message sdk.evidence.v1beta1.QueryAllEvidenceRequest.
  * Use `create(QueryAllEvidenceRequestSchema)` to create a new message.
  */
 export const QueryAllEvidenceRequestSchema = /*@__PURE__*/
-  messageDesc(file_sdk_evidence_v1beta1_query, 3);
+  messageDesc(file_sdk_evidence_v1beta1_query, 2);
 
 /**
  * Describes the message sdk.evidence.v1beta1.QueryAllEvidenceResponse.
  * Use `create(QueryAllEvidenceResponseSchema)` to create a new message.
  */
 export const QueryAllEvidenceResponseSchema = /*@__PURE__*/
-  messageDesc(file_sdk_evidence_v1beta1_query, 4);
+  messageDesc(file_sdk_evidence_v1beta1_query, 3);
 
 /**
  * @generated from service sdk.evidence.v1beta1.Query

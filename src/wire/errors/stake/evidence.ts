@@ -1,0 +1,13 @@
+import { defineErrors } from "../../../util/index.ts";
+
+/** Errors of codespace `evidence`. Numbers never change; up to 5 they are those of the family. */
+export const evidenceErrors = defineErrors("evidence", {
+  noHandler: [
+    2,
+    "unregistered handler for evidence type",
+    "nothing is to be submitted: validators are punished for what the engine proves of them",
+  ],
+  invalid: [3, "invalid evidence"],
+  notFound: [4, "evidence does not exist", "svc query evidence lists what there is"],
+  exists: [5, "evidence already exists"],
+});
