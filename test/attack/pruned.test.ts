@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { expect, it } from "vitest";
 import { defaultParams } from "../../src/modules/deployment/params.ts";
+import { MAX_FAR_NUMBERS } from "../../src/modules/deployment/pruning.ts";
 import { firstEntry } from "../../src/store/index.ts";
 import { coin, MIN_DEPOSIT, price, type TestKey, type TestMessage } from "../../src/testing/index.ts";
 import { ParamsSchema } from "../../src/wire/gen/svc/deployment/v1beta1/deployment_pb.js";
@@ -76,3 +77,45 @@ it(`${DEPLOYMENTS} deployments that were opened and closed leave a state as larg
   expect(stateBytes(world) - before).toBeLessThan(OWNERS * 200);
   expect(firstEntry(world.app.state.store("market"))).toBeDefined();
 });
+
+/** Numbers that each owner tries in this attack, all far above the height. */
+const FAR_NUMBERS = 150;
+
+it("numbers far above the height leave so many records of an owner, whoever goes on is refused and pays", {
+  timeout: 120_000,
+}, () => {
+  const world = shortMemory();
+  const owners = Array.from({ length: 3 }, (_, i) => world.key(`sponsor${i}`));
+  // Public keys and accounts are in the state from the first transaction on.
+  world.mustRun(...owners.map((owner) => ({ messages: openedAndClosed(owner, 1n), signers: [owner] })));
+  for (let i = 0; i < 2 * RETENTION_BLOCKS; i++) world.block([]);
+  const before = stateBytes(world);
+  let refused = 0;
+  for (let i = 0; i < FAR_NUMBERS; i++) {
+    // From the largest number down: no watermark could stand for them.
+    const txs = owners.map((owner) => ({
+      messages: openedAndClosed(owner, 2n ** 64n - 1n - BigInt(i)),
+      signers: [owner],
+    }));
+    const { results } = world.block(txs.map((tx) => world.sign(tx)));
+    for (const { codespace, code, gasUsed } of results) {
+      if (code === 0) continue;
+      expect([codespace, code]).toEqual(["deployment", 27]);
+      expect(gasUsed).toBeGreaterThan(50_000n);
+      refused += 1;
+    }
+  }
+  for (let i = 0; i < 2 * RETENTION_BLOCKS; i++) world.block([]);
+  expect(refused).toBe(owners.length * (FAR_NUMBERS - MAX_FAR_NUMBERS));
+  expect(stateBytes(world) - before).toBeLessThan(owners.length * (MAX_FAR_NUMBERS * 31 + 100));
+  // The numbers that clients choose are free as before.
+  world.mustRun(...owners.map((owner) => ({ messages: openedAndClosed(owner, world.height), signers: [owner] })));
+});
+
+function openedAndClosed({ address: owner }: TestKey, dseq: bigint): TestMessage[] {
+  const [id, deposit, version] = [{ owner, dseq }, coin(MIN_DEPOSIT), new Uint8Array(32).fill(1)];
+  return [
+    create(MsgCreateDeploymentSchema, { id, groups: [plainGroup("web")], version, deposit }),
+    create(MsgCloseDeploymentSchema, { id }),
+  ];
+}

@@ -40,7 +40,7 @@ import {
 import type { Escrow } from "../escrow/index.ts";
 import { emitDeployment, emitGroup } from "./events.ts";
 import { checkGroups } from "./group-spec.ts";
-import { idOfPath, PrunedNumbers } from "./pruning.ts";
+import { above, idOfPath, MAX_FAR_NUMBERS, PrunedNumbers } from "./pruning.ts";
 
 export const STORE = "deployment";
 
@@ -378,12 +378,25 @@ export class DeploymentKeeper {
     return limits;
   }
 
-  /** A number can be used once, even after its deployment has left the state. */
+  /** A number can be used once, even after its deployment has left the state; few can be far above the height. */
   #checkNumber(ctx: Context, id: DeploymentKey): void {
-    if (!this.pruned.isSpent(store(ctx), deploymentKey(id))) return;
+    if (!this.pruned.isSpent(store(ctx), deploymentKey(id))) {
+      this.#checkFarNumber(ctx, id);
+      return;
+    }
     const watermark = this.pruned.watermark(store(ctx), decodeAddress(id.owner));
     const upTo = id.dseq <= watermark ? `: all numbers of this owner up to ${watermark} are` : ", which is";
     throw errors.numberUsed(`${formatDeploymentId(id)}${upTo}`);
+  }
+
+  #checkFarNumber(ctx: Context, id: DeploymentKey): void {
+    const nearest = ctx.height + this.getParams(ctx).retentionBlocks;
+    if (id.dseq <= nearest) return;
+    const owner = decodeAddress(id.owner);
+    const deployments = this.deployments.keys(store(ctx), above(owner, ctx.height));
+    if (!this.pruned.isFull(ctx, store(ctx), [owner, deployments])) return;
+    const used = `${MAX_FAR_NUMBERS} numbers above the height ${ctx.height} are in use or used up`;
+    throw errors.numberTooHigh(`${formatDeploymentId(id)}: ${used}, numbers up to ${nearest} can be used`);
   }
 
   #notFound(ctx: Context, id: DeploymentKey): Error {

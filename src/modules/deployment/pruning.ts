@@ -16,8 +16,15 @@ import { type DeploymentKey, decodeAddress, encodeAddress } from "../../wire/ind
 /** Address of the owner and number. */
 export type DeploymentPath = readonly [Uint8Array, bigint];
 
-/** Entries of numbers of their own that go for each number that comes, once the watermark stands above them. */
+/** Remembered numbers that the height has passed and that go for each number that comes. */
 const SWEPT = 2;
+
+/**
+ * Most numbers of an owner that are remembered one by one: each stays until the height gets there, which may be never.
+ * Numbers up to `retention_blocks` above the height need no memory and are not counted: when their deployments leave the
+ * state, the height has passed them.
+ */
+export const MAX_FAR_NUMBERS = 64;
 
 /**
  * Closed deployments that will leave the state, and the numbers of those that have left it: none is ever used again, since
@@ -44,25 +51,52 @@ export class PrunedNumbers {
     return dseq <= this.watermark(reader, owner) || this.spent.has(reader, [owner, dseq]);
   }
 
-  /** Uses a number up for ever. */
-  spend(ctx: Context, store: KVStore, [owner, dseq]: DeploymentPath): void {
-    if (dseq > ctx.height) {
-      this.spent.set(store, [owner, dseq], true);
-      return;
-    }
-    const watermark = this.watermark(store, owner);
-    if (dseq > watermark) this.watermarks.set(store, owner, dseq);
-    this.#sweep(store, owner, dseq > watermark ? dseq : watermark);
+  /** Whether as many numbers above the height are remembered as can be, with so many deployments of such numbers. */
+  isFull(ctx: Context, reader: KVReader, [owner, deployments]: readonly [Uint8Array, Iterable<unknown>]): boolean {
+    return isMore(MAX_FAR_NUMBERS - 1, this.spent.keys(reader, above(owner, ctx.height)), deployments);
   }
 
-  #sweep(store: KVStore, owner: Uint8Array, watermark: bigint): void {
-    let left = SWEPT;
+  /** Uses a number up for ever. */
+  spend(ctx: Context, store: KVStore, [owner, dseq]: DeploymentPath): void {
+    const passed = this.#sweep(store, owner, ctx.height);
+    if (dseq > ctx.height) this.spent.set(store, [owner, dseq], true);
+    const highest = dseq > ctx.height || passed > dseq ? passed : dseq;
+    if (highest > this.watermark(store, owner)) this.watermarks.set(store, owner, highest);
+  }
+
+  /** Forgets a few numbers that the height has passed, for a watermark at the highest of them, which is returned. */
+  #sweep(store: KVStore, owner: Uint8Array, height: bigint): bigint {
+    let [left, highest] = [SWEPT, 0n];
     for (const key of this.spent.keys(store, { prefix: [owner] })) {
-      if (left === 0 || key[1] > watermark) return;
+      if (left === 0 || key[1] > height) break;
       this.spent.delete(store, key);
+      highest = key[1];
       left -= 1;
     }
+    return highest;
   }
+}
+
+/** The numbers of an owner above a height. */
+export function above(owner: Uint8Array, height: bigint): NumberRange {
+  return { prefix: [owner], start: [owner, height + 1n] };
+}
+
+interface NumberRange {
+  readonly prefix: readonly [owner: Uint8Array];
+  readonly start: [owner: Uint8Array, dseq: bigint];
+}
+
+/** Whether lists have more items together, without walking more of them. */
+function isMore(most: number, ...lists: readonly Iterable<unknown>[]): boolean {
+  let count = 0;
+  for (const list of lists) {
+    for (const _ of list) {
+      count += 1;
+      if (count > most) return true;
+    }
+  }
+  return false;
 }
 
 export function pathOf({ owner, dseq }: DeploymentKey): [Uint8Array, bigint] {

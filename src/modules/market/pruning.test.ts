@@ -20,6 +20,7 @@ import { MsgCloseDeploymentSchema, MsgCreateDeploymentSchema } from "../../wire/
 import { Query } from "../../wire/gen/svc/market/v1beta1/query_pb.js";
 import { type DeploymentKey, toJson } from "../../wire/index.ts";
 import { defaultParams } from "../deployment/params.ts";
+import { MAX_FAR_NUMBERS } from "../deployment/pruning.ts";
 
 const RETENTION = 10n;
 const PROVIDERS = ["p1", "p2", "p3"];
@@ -173,6 +174,64 @@ describe("a number that was used", () => {
     // Two entries went, the watermark came.
     expect(keyCounts(chain)).toEqual({ ...spent, deployment: (spent.deployment ?? 0) - 1 });
     expect(tryToCreate(world, alice, 70n).log).toContain("up to 100");
+  });
+});
+
+describe("numbers far above the height", () => {
+  const sendCreate = ({ chain }: ReturnType<typeof setUp>, owner: TestKey, numbers: readonly bigint[], close = false) =>
+    chain.send(
+      numbers.flatMap((dseq) => {
+        const id = { owner: owner.address, dseq };
+        const content = { groups: [groupSpec("web")], version: new Uint8Array(32).fill(1), deposit: coin(MIN_DEPOSIT) };
+        const made = create(MsgCreateDeploymentSchema, { id, ...content });
+        return close ? [made, create(MsgCloseDeploymentSchema, { id })] : [made];
+      }),
+      { from: owner, gas: 1_000_000_000n },
+    );
+  const farNumbers = (count: number) => Array.from({ length: count }, (_, i) => 2n ** 64n - 1n - BigInt(i));
+  const spentKeys = (chain: TestChain) => chain.app.state.store("deployment").iterate({ start: Uint8Array.of(9) });
+  const spentCount = (chain: TestChain) => [...spentKeys(chain)].filter(([key]) => key[0] === 9).length;
+
+  it("are so many of an owner, open or used up, and no more; others and the height stay free", () => {
+    const world = setUp();
+    const { chain, alice, bob } = world;
+    const [open, closed] = [farNumbers(MAX_FAR_NUMBERS).slice(0, 14), farNumbers(MAX_FAR_NUMBERS).slice(14)];
+    expect(sendCreate(world, alice, open).code).toBe(0);
+    expect(sendCreate(world, alice, closed, true).code).toBe(0);
+    const refusal = {
+      ...{ codespace: "deployment", code: 27 },
+      log: expect.stringContaining(`: ${MAX_FAR_NUMBERS} numbers above the height`),
+    };
+    expect(sendCreate(world, alice, [1_000_000n])).toMatchObject(refusal);
+    chain.nextBlock(Number(RETENTION));
+    expect(spentCount(chain)).toBe(closed.length);
+    expect(sendCreate(world, alice, [chain.height + 1n + RETENTION + 1n])).toMatchObject(refusal);
+    expect(sendCreate(world, alice, [chain.height + 1n + RETENTION]).code).toBe(0);
+    expect(sendCreate(world, alice, [chain.height]).code).toBe(0);
+    expect(sendCreate(world, bob, [1_000_000n]).code).toBe(0);
+  });
+
+  it("may be used again when the height has passed those before", () => {
+    const world = setUp();
+    const { chain, alice } = world;
+    const first = Array.from({ length: MAX_FAR_NUMBERS }, (_, i) => chain.height + RETENTION + 2n + BigInt(i));
+    expect(sendCreate(world, alice, first, true).code).toBe(0);
+    expect(sendCreate(world, alice, [1_000_000n]).code).toBe(27);
+    chain.nextBlock(MAX_FAR_NUMBERS + Number(RETENTION));
+    const left = spentCount(chain);
+    expect(left).toBeGreaterThan(0);
+    expect(sendCreate(world, alice, [1_000_000n], true).code).toBe(0);
+    chain.nextBlock(Number(RETENTION));
+    // Two that the height has passed went, one came; the watermark stands for those two.
+    expect(spentCount(chain)).toBe(left - 1);
+    for (const dseq of first) expect(sendCreate(world, alice, [dseq]).code).toBe(26);
+  });
+
+  it("a little ahead in every block leave a bounded number behind", () => {
+    const world = setUp();
+    const { chain, alice } = world;
+    for (let i = 0; i < 100; i++) expect(sendCreate(world, alice, [chain.height + RETENTION + 2n], true).code).toBe(0);
+    expect(spentCount(chain)).toBeLessThanOrEqual(2);
   });
 });
 

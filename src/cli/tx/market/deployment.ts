@@ -49,16 +49,14 @@ export async function deploymentCreate(input: CommandInput): Promise<number> {
     io.err(`deployment sequence (dseq): ${dseq}\n`);
     let exists = false;
     const onAnswer = async (response: TxResponse): Promise<void> => {
-      exists = isOneOf([deploymentErrors.exists], response);
+      exists = isOneOf([deploymentErrors.exists, deploymentErrors.numberUsed], response);
     };
     const code = await finishTx(session, createMessages(session, order, dseq), { onAnswer });
     if (!exists || given !== undefined || attempt === ATTEMPTS) return code;
     dseq += 1n;
-    io.err("the number was taken in the same block; trying the next one\n");
+    io.err("the number is taken; trying the next one\n");
   }
 }
-
-/** `deployment/3`: the number is in use. */
 
 interface Order {
   readonly sdl: LoadedSdl;
@@ -99,7 +97,10 @@ async function certificateFirst(session: TxSession): Promise<Any | undefined> {
   return ensureClientCertificate({ chain, home: context.home, signer: await signerOf(context, sender), say });
 }
 
-/** The latest height, or one more than the last number used, if that is more. */
+/** A last number so far above the height was chosen by hand: the chain takes few such numbers of an owner. */
+const FAR = 1000n;
+
+/** The latest height, or one more than the last number used, if that is more and near. */
 async function nextDseq(session: TxSession): Promise<bigint> {
   if (session.settings.offline) throw usageError("required flag --dseq is not set: --offline cannot query it");
   const { node, query } = await session.chain();
@@ -109,7 +110,7 @@ async function nextDseq(session: TxSession): Promise<bigint> {
     pagination: { limit: 1n, reverse: true },
   });
   const last = deployments[0]?.deployment?.deploymentId?.dseq ?? 0n;
-  return latestHeight > last ? latestHeight : last + 1n;
+  return latestHeight > last || last - latestHeight > FAR ? latestHeight : last + 1n;
 }
 
 /**

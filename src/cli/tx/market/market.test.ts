@@ -81,6 +81,13 @@ describe("tx deployment", () => {
     expect(err).toContain("choose another --dseq");
   });
 
+  test("goes on from the height after a number that was chosen far above", async () => {
+    const highest = (2n ** 64n - 1n).toString();
+    const argv = ["tx", "deployment", "create", WEB, "--from", "tenant", "--dseq", highest, "-y", "-b", "block"];
+    expect((await chain.run([...argv, "--fees", "5000utoken"])).code).toBe(0);
+    expect(Number(await order())).toBeLessThan(1000);
+  });
+
   test("deposits come from the owner or from anybody", async () => {
     const dseq = await order();
     await chain.tx("deployment", "deposit", "7utoken", "--dseq", dseq, "--from", "tenant");

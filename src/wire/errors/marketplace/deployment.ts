@@ -29,6 +29,7 @@ export const deploymentErrors = defineErrors(
     invalidPrice: [24, "invalid price"],
     duplicateGroupName: [25, "duplicate group name", "give every group a name of its own"],
     numberUsed: [26, "deployment number used up", "choose a higher --dseq, or leave it out"],
+    numberTooHigh: [27, "too many numbers far above the height", "choose a lower --dseq, or leave it out"],
   },
   ["notFound", "groupNotFound"],
 );
