@@ -54,7 +54,7 @@ export async function launchPlane(program: PlaneProgram, order: LaunchOrder, inh
   const child = spawn(program.command, program.args, {
     cwd: folder,
     detached: true,
-    env: { ...process.env, [PLANE_VARIABLE]: "1" },
+    env: planeEnvironment(process.env),
     stdio: ["ignore", log, log, "ipc"],
   });
   if (typeof log === "number") closeSync(log);
@@ -67,6 +67,15 @@ export async function launchPlane(program: PlaneProgram, order: LaunchOrder, inh
     if (child.connected) child.disconnect();
     child.unref();
   }
+}
+
+/** What the system and Node.js need; no key, password or token of the operator goes with it. */
+const PASSED_ON = /^(PATH|HOME|TZ|LANG|LC_[A-Z]+|TMPDIR|NODE_OPTIONS|NODE_COMPILE_CACHE|UV_[A-Z_]+)$/;
+
+/** The process that reads what anybody on the internet sends knows nothing that it does not need. */
+export function planeEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const passed = Object.entries(env).filter(([name]) => PASSED_ON.test(name));
+  return { ...Object.fromEntries(passed), [PLANE_VARIABLE]: "1" };
 }
 
 /** A full disk must not keep the plane from starting. */

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, unlinkSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, unlinkSync } from "node:fs";
 import { Agent, createServer, type IncomingMessage, request } from "node:http";
 import { connect, createServer as createTcpServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
@@ -281,3 +281,16 @@ function isRunning(pid: number): boolean {
     return false;
   }
 }
+
+it("is given nothing of the daemon's environment that it does not need", async () => {
+  process.env.SVC_KEYRING_PASSWORD = "a secret of the operator";
+  onTestFinished(() => {
+    delete process.env.SVC_KEYRING_PASSWORD;
+  });
+  const world = new World(await freePort());
+  await world.link();
+  const environment = readFileSync(`/proc/${world.pids()[0]}/environ`, "utf8").split("\0");
+  expect(environment.join("\n")).not.toContain("secret");
+  expect(environment).toContain("SVC_DATA_PLANE=1");
+  expect(environment).toContain(`PATH=${process.env.PATH}`);
+});

@@ -7,6 +7,34 @@ import { portKey, type ServicePlan } from "./plan.ts";
 /** All that is left to a tenant's root: no raw sockets, no devices, no file capabilities. */
 const CAPABILITIES = ["CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "NET_BIND_SERVICE", "SETGID", "SETUID"];
 
+/** What the kernel tells root of the whole machine: its memory, page by page, and where its own parts lie. */
+const MACHINE_FILES = [
+  "/proc/iomem",
+  "/proc/kpagecgroup",
+  "/proc/kpagecount",
+  "/proc/kpageflags",
+  "/proc/modules",
+  "/proc/pagetypeinfo",
+  "/proc/slabinfo",
+  "/proc/vmallocinfo",
+];
+
+/** Those that engines hide by themselves; a list given to Docker stands in for its own. */
+const HIDDEN_BY_ENGINES = [
+  "/proc/acpi",
+  "/proc/asound",
+  "/proc/interrupts",
+  "/proc/kcore",
+  "/proc/keys",
+  "/proc/latency_stats",
+  "/proc/sched_debug",
+  "/proc/scsi",
+  "/proc/timer_list",
+  "/proc/timer_stats",
+  "/sys/devices/virtual/powercap",
+  "/sys/firmware",
+];
+
 /** Values with which one replica's container is made. */
 export interface ContainerInput {
   readonly spec: LeaseSpec;
@@ -63,6 +91,7 @@ function hostConfig(
 ): NonNullable<ContainerCreateOptions["HostConfig"]> {
   const { plan, folders } = input;
   const { limits } = settings;
+  const podman = input.engine === "podman";
   const memory = Number(plan.memory);
   return {
     NetworkMode: network,
@@ -80,7 +109,12 @@ function hostConfig(
     ],
     CapDrop: ["ALL"],
     CapAdd: CAPABILITIES,
-    SecurityOpt: ["no-new-privileges", `seccomp=${input.seccomp}`],
+    SecurityOpt: [
+      "no-new-privileges",
+      `seccomp=${input.seccomp}`,
+      ...(podman ? [`mask=${MACHINE_FILES.join(":")}`] : []),
+    ],
+    ...(podman ? {} : { MaskedPaths: [...HIDDEN_BY_ENGINES, ...MACHINE_FILES] }),
     ...(input.init ? { Init: true } : {}),
     ...(settings.runtime === undefined ? {} : { Runtime: settings.runtime }),
     Privileged: false,
@@ -89,7 +123,7 @@ function hostConfig(
     Tmpfs: Object.fromEntries(plan.tmpfs.map((volume) => [volume.mount, `size=${volume.size},nosuid,nodev`])),
     Binds: [...volumeBinds(plan, folders), ...fileBinds(plan, input.files)],
     LogConfig: {
-      Type: input.engine === "podman" ? "k8s-file" : "json-file",
+      Type: podman ? "k8s-file" : "json-file",
       Config: { "max-size": `${Math.ceil(limits.logBytes / 1000)}kb` },
     },
   };

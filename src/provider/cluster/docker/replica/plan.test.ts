@@ -110,11 +110,16 @@ describe("container of a replica", () => {
     expect(options.HostConfig).toMatchObject({
       Privileged: false,
       CapDrop: ["ALL"],
-      SecurityOpt: ["no-new-privileges", "seccomp=/p.json"],
+      SecurityOpt: ["no-new-privileges", "seccomp=/p.json", expect.stringMatching(/^mask=.*:\/proc\/kpagecount:/)],
       Init: true,
       Binds: ["/state/hosts:/etc/hosts:ro"],
       RestartPolicy: { Name: "no" },
       PortBindings: { "80/tcp": [{ HostIp: "127.0.0.1", HostPort: "" }] },
+    });
+    const { HostConfig: docker } = containerOptions({ ...input, engine: "docker" }, settings, new Naming("svc-test"));
+    expect(docker).toMatchObject({
+      SecurityOpt: ["no-new-privileges", "seccomp=/p.json"],
+      MaskedPaths: expect.arrayContaining(["/proc/kcore", "/proc/kpagecount"]),
     });
   });
 });

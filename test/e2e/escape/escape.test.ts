@@ -1,0 +1,82 @@
+import { constants } from "node:os";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import {
+  execute,
+  sampleSpec,
+  scriptService,
+  untilOk,
+} from "../../../src/provider/cluster/contract/conformance/index.ts";
+import type { DockerDriver } from "../../../src/provider/cluster/docker/index.ts";
+import type { LeaseKey } from "../../../src/wire/index.ts";
+import { describeWithEngine } from "../../support/containers.ts";
+import { TestEngine } from "../engine.ts";
+import { CONTROLS, PROBES, type Probe, probeProgram } from "./probes.ts";
+import { PRIVATE, PUBLIC, World } from "./world.ts";
+
+const ERRORS = new Map<string, string>(Object.entries(constants.errno).map(([name, number]) => [`E${number}`, name]));
+const SIGNALS = new Map<string, string>(
+  Object.entries(constants.signals).map(([name, number]) => [`SIG${number}`, name]),
+);
+/** Calls that engines and kernels know and Node.js has no name for. */
+ERRORS.set("E97", "EAFNOSUPPORT");
+
+describeWithEngine("a program that tries to get out of its container", () => {
+  let engine: TestEngine;
+  let driver: DockerDriver;
+  let id: LeaseKey;
+  const world = new World();
+
+  beforeAll(async () => {
+    await world.open();
+    engine = await TestEngine.start();
+    const image = await engine.sampleWith("/usr/bin/perl");
+    driver = await engine.driver("provider");
+    const spec = sampleSpec([scriptService(image, "sleep 1000", { env: [`OUTSIDE=${process.pid}`] })]);
+    id = spec.id;
+    await driver.deploy(spec);
+    await untilOk(driver, id);
+  });
+  afterAll(async () => {
+    world.close();
+    await engine?.destroy("provider");
+  });
+
+  it("reaches the public network, and no other", async () => {
+    // Libraries of another program beside a static BusyBox end its own search for names.
+    const page = async (address: string) => {
+      const to = `pack("S n C4 x8", 2, 80, ${address.replaceAll(".", ",")})`;
+      const program = `alarm(2); socket(S,2,1,6); connect(S,${to}) && syswrite(S,"GET / HTTP/1.0\\r\\n\\r\\n") && print <S>`;
+      const { stdout } = await execute(driver, id, { service: "web", command: ["/usr/bin/perl", "-e", program] });
+      return [address, stdout.split("\r\n").at(-1)];
+    };
+    expect(await page(PUBLIC)).toEqual([PUBLIC, "reached\n"]);
+    const seen = await Promise.all(PRIVATE.map(page));
+    expect(seen).toEqual(PRIVATE.map((address) => [address, ""]));
+  });
+
+  /** Each probe with its end. */
+  async function attempt(probes: readonly Probe[], user: string): Promise<Map<string, string>> {
+    const perl = ["/usr/bin/perl", "-"];
+    const command = user === "root" ? perl : ["su", user, "-c", perl.join(" ")];
+    const input = probeProgram(probes);
+    const { stdout, stderr } = await execute(driver, id, { service: "web", command, input });
+    expect(stderr).toBe("");
+    const lines = stdout.trim().split("\n");
+    expect(lines).toHaveLength(probes.length);
+    return new Map(
+      lines.map((line) => {
+        const [index = "", end = ""] = line.split(" ");
+        return [probes[Number(index)]?.name ?? "", ERRORS.get(end) ?? SIGNALS.get(end) ?? end];
+      }),
+    );
+  }
+
+  for (const user of ["root", "user"]) {
+    it(`finds none, as ${user}`, async () => {
+      expect([...(await attempt(CONTROLS, user)).values()]).toEqual(CONTROLS.map(() => "GOT"));
+      const ends = await attempt(PROBES, user);
+      const wrong = PROBES.filter(({ name, ends: right }) => !right.includes(ends.get(name) ?? ""));
+      expect(wrong.map(({ name, ends: right }) => `${name}: ${ends.get(name)}, not ${right.join(" or ")}`)).toEqual([]);
+    });
+  }
+});
