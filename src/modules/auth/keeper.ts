@@ -86,9 +86,9 @@ export class AuthKeeper {
     return isVesting ? this.vesting.get(store(ctx), address) : undefined;
   }
 
-  /** What of an account's coins may not be spent in this block, sorted by denomination. */
-  locked(ctx: Context, address: Uint8Array): readonly IntCoin[] {
-    return this.#hasLocks(ctx, address) ? this.vesting.locked(ctx, store(ctx), address) : NO_COINS;
+  /** What of these coins of an account may not be spent in this block, sorted by denomination. */
+  locked(ctx: Context, address: Uint8Array, coins: readonly Pick<IntCoin, "denom">[]): readonly IntCoin[] {
+    return this.#hasLocks(ctx, address) ? this.vesting.locked(ctx, store(ctx), [address, coins]) : NO_COINS;
   }
 
   /** Takes notice that an account delegates: locked coins go first. */

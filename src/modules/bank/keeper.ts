@@ -21,7 +21,7 @@ export interface Accounts {
   ensure(ctx: Context, address: Uint8Array): void;
   isModuleAccount(address: Uint8Array): boolean;
   /** What of an account's coins may not be spent now; accounts of modules have none. */
-  locked(ctx: Context, address: Uint8Array): readonly IntCoin[];
+  locked(ctx: Context, address: Uint8Array, coins: readonly Pick<IntCoin, "denom">[]): readonly IntCoin[];
   trackDelegation(ctx: Context, address: Uint8Array, coins: readonly IntCoin[]): void;
   trackUndelegation(ctx: Context, address: Uint8Array, coins: readonly IntCoin[]): void;
   moduleAccount(name: string): { readonly address: Uint8Array; readonly permissions: readonly string[] };
@@ -72,12 +72,12 @@ export class BankKeeper {
 
   /** What of a balance may be spent now, without the coins that are locked. */
   spendable(ctx: Context, address: Uint8Array, denom: string): bigint {
-    return withoutLocked(this.balance(ctx, address, denom), denom, this.#accounts.locked(ctx, address));
+    return withoutLocked(this.balance(ctx, address, denom), denom, this.#accounts.locked(ctx, address, [{ denom }]));
   }
 
   /** What of these balances may be spent now; fully locked denominations are left out. */
   spendableOf(ctx: Context, address: Uint8Array, balances: readonly IntCoin[]): IntCoin[] {
-    const locked = this.#accounts.locked(ctx, address);
+    const locked = this.#accounts.locked(ctx, address, balances);
     return balances.map(({ denom, amount }) => ({ denom, amount: withoutLocked(amount, denom, locked) }));
   }
 
@@ -173,7 +173,7 @@ export class BankKeeper {
     coins: readonly IntCoin[],
     keptBack: ReadonlyMap<string, bigint>,
   ): void {
-    const locked = this.#accounts.locked(ctx, address);
+    const locked = this.#accounts.locked(ctx, address, coins);
     for (const coin of coins) {
       const spendable = withoutLocked(this.balance(ctx, address, coin.denom), coin.denom, locked);
       const held = spendable - (keptBack.get(coin.denom) ?? 0n);
@@ -195,7 +195,7 @@ export class BankKeeper {
 
   /** Takes coins that may be spent out of an account. Throws `sdk/5`. */
   subtract(ctx: Context, address: Uint8Array, coins: readonly IntCoin[]): void {
-    this.#take(ctx, address, coins, this.#accounts.locked(ctx, address));
+    this.#take(ctx, address, coins, this.#accounts.locked(ctx, address, coins));
   }
 
   #take(ctx: Context, address: Uint8Array, coins: readonly IntCoin[], locked: readonly IntCoin[]): void {

@@ -2,14 +2,17 @@ import type { Context } from "../../../runtime/index.ts";
 import { addressKey, collection, type KVStore } from "../../../store/index.ts";
 import type { IntCoin } from "../../../util/index.ts";
 import type { Vesting } from "./message.ts";
-import { delegatedValue, scheduleValue } from "./records.ts";
-import { lockedCoins, type VestingDelegated, withDelegation, withUndelegation } from "./schedule.ts";
+import { delegatedValue } from "./records.ts";
+import { subtractCoins, type VestingDelegated, withDelegation, withUndelegation } from "./schedule.ts";
+import { StoredSchedule, storedSchedule } from "./stored.ts";
+
+const NANOS = 1_000_000_000n;
 
 const NOTHING: VestingDelegated = { free: [], vesting: [] };
 
 /** The records of vesting accounts; the kind of an account says whether it has one. */
 export class VestingRecords {
-  readonly schedules = collection({ name: "vesting schedule", prefix: 0x03, key: addressKey, value: scheduleValue });
+  readonly schedules = collection({ name: "vesting schedule", prefix: 0x03, key: addressKey, value: storedSchedule });
   /** Only where something is delegated. */
   readonly delegated = collection({ name: "delegated coins", prefix: 0x04, key: addressKey, value: delegatedValue });
 
@@ -18,22 +21,25 @@ export class VestingRecords {
   }
 
   set(store: KVStore, address: Uint8Array, { schedule, delegated }: Vesting): void {
-    this.schedules.set(store, address, schedule);
+    this.schedules.set(store, address, StoredSchedule.of(schedule));
     this.#setDelegated(store, address, delegated);
   }
 
-  /** What of the account's coins may not be spent in this block. */
-  locked(ctx: Context, store: KVStore, address: Uint8Array): IntCoin[] {
-    const { schedule, delegated } = this.get(store, address);
-    return lockedCoins(schedule, delegated, ctx.block.time);
+  /** What of these coins of the account may not be spent in this block: what is locked and not delegated. */
+  locked(ctx: Context, store: KVStore, [address, coins]: CoinsOf<Pick<IntCoin, "denom">>): IntCoin[] {
+    const now = ctx.block.time / NANOS;
+    const isWanted = (denom: string) => coins.some((coin) => coin.denom === denom);
+    const locked = this.schedules.require(store, address).lockedAt(now, isWanted);
+    return locked.length === 0 ? locked : subtractCoins(locked, this.#delegated(store, address).vesting);
   }
 
-  trackDelegation(ctx: Context, store: KVStore, [address, coins]: DelegatedCoins): void {
-    const { schedule, delegated } = this.get(store, address);
-    this.#setDelegated(store, address, withDelegation(schedule, delegated, { coins, time: ctx.block.time }));
+  trackDelegation(ctx: Context, store: KVStore, of: CoinsOf): void {
+    const [address, coins] = of;
+    const delegated = this.#delegated(store, address);
+    this.#setDelegated(store, address, withDelegation(delegated, coins, this.locked(ctx, store, of)));
   }
 
-  trackUndelegation(store: KVStore, [address, coins]: DelegatedCoins): void {
+  trackUndelegation(store: KVStore, [address, coins]: CoinsOf): void {
     this.#setDelegated(store, address, withUndelegation(this.#delegated(store, address), coins));
   }
 
@@ -47,4 +53,5 @@ export class VestingRecords {
   }
 }
 
-type DelegatedCoins = readonly [address: Uint8Array, coins: readonly IntCoin[]];
+/** Coins of an account. */
+type CoinsOf<C = IntCoin> = readonly [address: Uint8Array, coins: readonly C[]];

@@ -28,7 +28,7 @@ export interface VestingDelegated {
   readonly vesting: readonly IntCoin[];
 }
 
-/** Most periods of one account: each transaction of the account walks them. */
+/** Most periods of one account. */
 export const MAX_VESTING_PERIODS = 500;
 
 /** Most coins in all periods of an account together. */
@@ -37,34 +37,14 @@ export const MAX_PERIOD_COINS = 1000;
 /** Most denominations of an account's locked coins. */
 export const MAX_VESTING_DENOMS = 100;
 
-const NANOS = 1_000_000_000n;
-
-/** What is still locked by the schedule at a block's time (nanoseconds), whether it is delegated or not. */
-export function vestingCoins(schedule: VestingSchedule, time: bigint): IntCoin[] {
-  const vested = vestedCoins(schedule, time / NANOS);
-  return subtractCoins(schedule.original, vested);
-}
-
-/** What has come free at a second. */
-function vestedCoins(schedule: VestingSchedule, now: bigint): readonly IntCoin[] {
-  const { kind, original, start, end } = schedule;
-  if (kind === "permanent") return [];
-  if (now >= end) return original;
-  if (kind === "delayed" || now <= start) return [];
-  if (kind === "periodic") return endedPeriods(schedule, now);
+/** What of an amount has come free between two times, evenly. */
+export function evenlyVested(
+  amount: bigint,
+  { start, end }: Pick<VestingSchedule, "start" | "end">,
+  now: bigint,
+): bigint {
   const part = decQuo(decFromInt(now - start), decFromInt(end - start));
-  return original.map(({ denom, amount }) => ({ denom, amount: roundInt(decMul(decFromInt(amount), part)) }));
-}
-
-function endedPeriods({ start, periods }: VestingSchedule, now: bigint): IntCoin[] {
-  const ended: IntCoin[] = [];
-  let from = start;
-  for (const { length, amount } of periods) {
-    if (now - from < length) break;
-    from += length;
-    for (const coin of amount) ended.push(coin);
-  }
-  return sumCoins(ended);
+  return roundInt(decMul(decFromInt(amount), part));
 }
 
 /** The nearest whole number; exactly between two the even one wins. */
@@ -75,18 +55,12 @@ function roundInt(value: bigint): bigint {
   return isUp ? whole + 1n : whole;
 }
 
-/** What may not be spent now: what is still locked, less the locked coins that are delegated. */
-export function lockedCoins(schedule: VestingSchedule, delegated: VestingDelegated, time: bigint): IntCoin[] {
-  return subtractCoins(vestingCoins(schedule, time), delegated.vesting);
-}
-
-/** The delegated coins after a delegation: locked ones go first. */
+/** The delegated coins after a delegation: of coins that may not be spent now, the locked ones, those go first. */
 export function withDelegation(
-  schedule: VestingSchedule,
   { free, vesting }: VestingDelegated,
-  { coins, time }: { readonly coins: readonly IntCoin[]; readonly time: bigint },
+  coins: readonly IntCoin[],
+  locked: readonly IntCoin[],
 ): VestingDelegated {
-  const locked = lockedCoins(schedule, { free, vesting }, time);
   const ofVesting = coins.map(({ denom, amount }) => ({ denom, amount: min(amount, amountOf(locked, denom)) }));
   return { free: sumCoins(free, subtractCoins(coins, ofVesting)), vesting: sumCoins(vesting, ofVesting) };
 }
@@ -97,7 +71,7 @@ export function withUndelegation({ free, vesting }: VestingDelegated, coins: rea
 }
 
 /** The difference by denomination, without what would be zero or less. */
-function subtractCoins(from: readonly IntCoin[], less: readonly IntCoin[]): IntCoin[] {
+export function subtractCoins(from: readonly IntCoin[], less: readonly IntCoin[]): IntCoin[] {
   return from
     .map(({ denom, amount }) => ({ denom, amount: amount - amountOf(less, denom) }))
     .filter(({ amount }) => amount > 0n);
