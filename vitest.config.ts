@@ -11,7 +11,33 @@ const SIMULATIONS = ["src/**/*.sim.test.ts", "test/gas/*.sim.test.ts"];
 const PROPERTIES = [
   "src/sdl/properties.test.ts",
   "src/modules/deployment/verdicts.test.ts",
+  "src/modules/market/pruning.test.ts",
   "src/wire/tx/strict.test.ts",
+];
+
+/**
+ * What takes long because it is real: derivations of keys at their full cost, servers under clients that stall, processes.
+ * `npm test` runs them; `npm run check` leaves them out.
+ */
+const SLOW = [
+  "src/app/proofs.test.ts",
+  "src/cli/completion/completion.test.ts",
+  "src/cli/keys/{flags,keys,ledger,recorded-keys,recorded-terminal}.test.ts",
+  "src/cli/localnet/processes/processes.test.ts",
+  "src/cli/provider/run/run.test.ts",
+  "src/cli/tx/{recorded-live,sequence}.test.ts",
+  "src/crypto/armor/armor.test.ts",
+  "src/keyring/keyring.test.ts",
+  "src/node/grpc/server.test.ts",
+  "src/node/rpc/hostile.test.ts",
+  "src/provider/cluster/memory/driver.test.ts",
+  "src/provider/daemon/run.test.ts",
+  "src/provider/gateway/streams/streams.test.ts",
+  "src/provider/plane/plane.test.ts",
+  "src/provider/pricing/pricing.test.ts",
+  "src/store/database/lmdb.test.ts",
+  "src/store/proofs.test.ts",
+  "src/tenant/chain/live-market.test.ts",
 ];
 
 /** These tests share the modules of their worker, which halves their time; none keeps state outside itself. */
@@ -33,10 +59,11 @@ export default defineConfig({
         test: {
           name: "unit",
           include: ["src/**/*.test.ts", "test/*.test.ts"],
-          exclude: SIMULATIONS,
+          exclude: [...SIMULATIONS, ...SLOW],
           ...IN_PROCESS,
         },
       },
+      { test: { name: "slow", include: SLOW, ...IN_PROCESS } },
       {
         test: {
           name: "simulation",

@@ -114,21 +114,21 @@ function installNeeded() {
   }
 }
 
-/** Runs one vitest project; returns its counts, and what failed with its messages. */
-function tests(project, env = {}) {
-  const report = join(reports, `${project}.json`);
+/** Runs vitest projects side by side; returns their counts, and what failed with its messages. */
+function tests(projects, env = {}) {
+  const name = projects.join(", ");
+  const report = join(reports, `${projects.join("-")}.json`);
   const vitest = join(root, "node_modules", "vitest", "vitest.mjs");
   const args = [
     vitest,
     "run",
-    "--project",
-    project,
+    ...projects.flatMap((project) => ["--project", project]),
     "--reporter=default",
     "--reporter=json",
     `--outputFile.json=${report}`,
   ];
   const ok = run(process.execPath, args, env);
-  if (!existsSync(report)) return broken(`${project} tests: no report`);
+  if (!existsSync(report)) return broken(`${name} tests: no report`);
   const result = JSON.parse(readFileSync(report, "utf8"));
   // A file whose set-up fails has no failed test of its own: its tests were never begun.
   const brokenFiles = result.testResults.filter(({ status, assertionResults }) => {
@@ -138,7 +138,7 @@ function tests(project, env = {}) {
     ...brokenFiles.map(({ name, message }) => `${relative(root, name)}\n${message}`),
     ...result.testResults.flatMap(failedTests),
   ];
-  if (!ok && failures.length === 0) failures.push(`${project} tests: an error outside of the tests`);
+  if (!ok && failures.length === 0) failures.push(`${name} tests: an error outside of the tests`);
   return { passed: result.numPassedTests, failures, skipped: result.numPendingTests };
 }
 
@@ -166,9 +166,8 @@ const counts = [
   check("lint", node, [...biome, "check"]),
   check("types", node, [...tsc, "--noEmit"]),
   check("build", node, [join(root, "tools", "build.mjs")]),
-  tests("unit"),
-  tests("simulation"),
-  tests("e2e", { SVC_TEST_BUILT: "1" }),
+  tests(["unit", "slow", "simulation"]),
+  tests(["e2e"], { SVC_TEST_BUILT: "1" }),
 ];
 rmSync(reports, { recursive: true, force: true });
 const sum = (key) => counts.reduce((total, each) => total + each[key], 0);

@@ -62,6 +62,16 @@ describe("node addresses", () => {
   ])("refuses %j", (text) => {
     expect(() => parseNodeAddress(text)).toThrow(/invalid node address$/);
   });
+
+  it.each([
+    ["http://user:pw@host/a@b", '"http://...@host/a@b": invalid'],
+    ["user:pw@host", '"...@host": invalid'],
+    ["no user/at@all", '"no user/...@all": invalid'],
+    // A text without an @ is as quickly refused as it is read.
+    ["x".repeat(5_000_000), `"${"x".repeat(200)}"`],
+  ])("never show a password: %.30s", (text, shown) => {
+    expect(() => parseNodeAddress(text)).toThrow(shown);
+  });
 });
 
 describe("calls", () => {

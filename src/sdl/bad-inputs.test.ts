@@ -80,6 +80,15 @@ describe("a broken deployment file", () => {
     expect(texts.join()).not.toMatch(/pw987|hunter22/);
   });
 
+  it("is refused as quickly when a text in it is as long as the file may be", () => {
+    const image = `"${":".repeat(60_000)}"`;
+    // With work that grows with the square of the length, these take minutes.
+    for (let i = 0; i < 20; i++) {
+      const [issue] = load(SAMPLE.replace("docker.io/library/nginx:1.27", image));
+      expect(issue?.problem).toMatch(/ is not the name of an image$/);
+    }
+  });
+
   it("is shown without characters that act on a terminal", () => {
     const [issue] = load(SAMPLE.replace("region: eu-west", '"a\\e[31m\\u202Eb": c'));
     expect(issue?.problem).toBe('"a\\u001b[31m\\u{202e}b" is not a name for an attribute');

@@ -62,6 +62,22 @@ describe("gentx and collect-gentxs", () => {
     expect(readFileSync(genesisFile(), "utf8")).toBe(before);
   });
 
+  test("take the place of the node and the folder of the files from flags", async () => {
+    await begin();
+    const id = "00112233445566778899aabbccddeeff00112233";
+    const place = ["--node-id", id, "--ip", "10.0.0.7", "--p2p-port", "7"];
+    const { err } = await must("gentx", "op", "1000000utoken", ...place);
+    const [, path = ""] = /"(.*)"\n$/.exec(err) ?? [];
+    const text = readFileSync(path, "utf8");
+    expect(JSON.parse(text).body.memo).toBe(`${id}@10.0.0.7:7`);
+    rmSync(folder(), { recursive: true });
+    const elsewhere = join(home, "elsewhere");
+    mkdirSync(elsewhere);
+    writeFileSync(join(elsewhere, "op.json"), text);
+    await must("collect-gentxs", "--gentx-dir", elsewhere);
+    expect(genesis().app_state.genutil.gen_txs).toEqual([JSON.parse(text)]);
+  });
+
   test("refuse what the chain would not begin with, and write nothing", async () => {
     await begin();
     await refused(/gen-1, not of other-1/, "gentx", "op", "1utoken", "--chain-id", "other-1");

@@ -33,10 +33,16 @@ export function parseNodeAddress(text: string): Endpoint {
   const isHost = http !== undefined && http.hostname !== "" && http.hostname.length <= MAX_HOST_NAME;
   if (!isHost || http.username !== "" || http.hash !== "" || http.search !== "") {
     // Logs and screens must not show a password in it.
-    throw clientErrors.badAddress(JSON.stringify(trimmed.replace(/[^/@]*@/, "...@").slice(0, 200)));
+    throw clientErrors.badAddress(JSON.stringify(withoutUser(trimmed).slice(0, 200)));
   }
   if (/^tcp:/i.test(source) && http.port === "" && !/:80\/?$/.test(rest)) http.port = String(PORTS.rpc);
   return { http, websocket: websocketOf(http) };
+}
+
+/** By positions: a pattern for this takes the square of the length of a long text without an `@`. */
+function withoutUser(text: string): string {
+  const at = text.indexOf("@");
+  return at < 0 ? text : `${text.slice(0, text.lastIndexOf("/", at) + 1)}...${text.slice(at)}`;
 }
 
 function tryUrl(text: string): URL | undefined {

@@ -247,6 +247,7 @@ describe("a deployment file and the chain", () => {
       }),
       { numRuns: runs(80), seed: seed | 0 },
     );
-    expect(Math.min(taken, refused)).toBeGreaterThan(runs(4));
+    // A tenth of all at the least: about a third are taken.
+    expect(Math.min(taken, refused)).toBeGreaterThan(runs(8));
   }, 60_000);
 });

@@ -93,6 +93,14 @@ describe("a received manifest", () => {
     const json = sent("credentials", '"password":"not-a-real-one"', '"password":{"hidden":"hunter22"}');
     expect(() => decodeManifest(json)).toThrowError(/credentials\.password: expected string(?!.*hunter22)/s);
   });
+
+  it.each([
+    ["joe:hunter22@r.example.com/shop", '"joe:...@r.example.com/shop" is not'],
+    ["r.example.com/joe:hunter22@shop", '"r.example.com/joe:hunter22@shop" is not'],
+  ])("shows the name of an image without a password: %.40s", (image, shown) => {
+    const json = sent("two-services", '"ghcr.io/example/shop:3.2.1"', JSON.stringify(image));
+    expect(() => decodeManifest(json)).toThrowError(shown);
+  });
 });
 
 describe("a manifest beside the groups on the chain", () => {

@@ -36,9 +36,11 @@ export function checkImage(text: string): Parsed<string> {
     : { problem: `${showImage(text)} is not the name of an image`, remedy: fault };
 }
 
-/** A name may hold a password by mistake. */
+/** A name may hold a password by mistake, as in `user:password@host/image`; the text may be as long as its file. */
 function showImage(text: string): string {
-  return show(text.replace(/^([^/@]*:)[^/@]*@/, "$1...@"));
+  const at = text.search(/[/@]/);
+  const colon = text.lastIndexOf(":", at);
+  return show(at >= 0 && text[at] === "@" && colon >= 0 ? `${text.slice(0, colon + 1)}...${text.slice(at)}` : text);
 }
 
 function imageFault(text: string): string | undefined {

@@ -217,6 +217,8 @@ describe("provider lease-logs and lease-events", () => {
       time: expect.stringMatching(/^\d{4}-.*Z$/),
       stream: "stdout",
     });
+    const timed = await svc("lease-logs", [], { service: "job", tail: "1", timestamps: true });
+    expect(timed.out).toMatch(/\[job-0\] \d{4}-\S*Z two\n$/);
     await expect(svc("lease-logs", [], { tail: "-2" })).rejects.toThrow(/--tail/);
     await expect(svc("lease-logs", [], { service: "nope" })).rejects.toThrow(/has no such service/);
   });

@@ -230,7 +230,7 @@ describe("tx market", () => {
     expect(
       (await chain.query("market", "bid", "get", ...ids, "--provider", provider)).escrow_account.balance.amount,
     ).toBe("6000000");
-    await chain.tx("market", "bid", "close", ...ids, "--reason", "unstable", "--from", "provider");
+    await chain.tx("market", "bid", "close", ...ids, "--open-only", "--reason", "unstable", "--from", "provider");
     const { bid } = await chain.query("market", "bid", "get", ...ids, "--provider", provider);
     expect(bid).toMatchObject({ state: "closed", close_reason: "unstable" });
   });

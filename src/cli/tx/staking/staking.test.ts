@@ -52,9 +52,10 @@ describe("tx staking", () => {
   test("an edit changes what is given alone", async () => {
     const same = "[do-not-modify]";
     const unchanged = { moniker: same, identity: same, website: same, security_contact: same, details: same };
-    expect(await messages("staking", "edit-validator", "--website", "", "--new-moniker", "m")).toEqual([
+    const texts = ["--website", "", "--new-moniker", "m", "--security-contact", "s"];
+    expect(await messages("staking", "edit-validator", ...texts)).toEqual([
       staking("MsgEditValidator", {
-        description: { ...unchanged, moniker: "m", website: "" },
+        description: { ...unchanged, moniker: "m", website: "", security_contact: "s" },
         validator_address: V,
         commission_rate: null,
         min_self_delegation: null,
