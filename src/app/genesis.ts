@@ -13,28 +13,35 @@ type AppState = Readonly<Record<string, unknown>>;
 
 /** Everything that is wrong with an `app_state`, one sentence each. */
 export function genesisProblems(modules: readonly Module[], appState: AppState): string[] {
-  const problems = Object.keys(appState)
-    .filter((name) => !modules.some((module) => module.name === name))
-    .map((name) => `${name}: there is no such module`);
-  for (const module of modules) {
-    append(
-      problems,
-      moduleProblems(module, appState).map((problem) => `${module.name}: ${problem}`),
-    );
-  }
+  const problems = unknownModules(modules, appState);
+  for (const module of modules) append(problems, readChecked(module, appState).problems);
   return problems;
 }
 
-function moduleProblems(module: Module, appState: AppState): readonly string[] {
+function unknownModules(modules: readonly Module[], appState: AppState): string[] {
+  return Object.keys(appState)
+    .filter((name) => !modules.some((module) => module.name === name))
+    .map((name) => `${name}: there is no such module`);
+}
+
+type ModuleState = MessageShape<DescMessage>;
+
+/** The state of a module, and what is wrong with it. */
+function readChecked(
+  module: Module,
+  appState: AppState,
+): { readonly state?: ModuleState; readonly problems: readonly string[] } {
   try {
-    return module.genesis.validate?.(readState(module, appState)) ?? [];
+    const state = readState(module, appState);
+    const problems = module.genesis.validate?.(state) ?? [];
+    return { state, problems: problems.map((problem) => `${module.name}: ${problem}`) };
   } catch (error) {
-    return [errorText(error)];
+    return { problems: [`${module.name}: ${errorText(error)}`] };
   }
 }
 
 /** A module without an entry gets its defaults. */
-function readState({ name, genesis }: Module, appState: AppState): MessageShape<DescMessage> {
+function readState({ name, genesis }: Module, appState: AppState): ModuleState {
   const json = appState[name];
   // What fromJson gets is JSON by origin; it checks every value it reads.
   return json === undefined ? genesis.defaults() : fromJson(genesis.schema, json as JsonValue);
@@ -45,23 +52,15 @@ type RunTx = (tx: Uint8Array) => { readonly code: number; readonly log: string }
 
 /**
  * Imports an `app_state` in the order of the modules, runs the transactions that it brings, and returns the voters of the
- * first block. The states are read once to be checked and once more to be taken: a
- * million accounts then stand in memory for one module at a time. Throws one error that names every problem, and when an
- * invariant across modules does not hold.
+ * first block. Each state is read once, checked and taken, so a million accounts stand in memory for one module at a time;
+ * after the first fault the others are only checked. Throws one error that names every problem, and when an invariant across
+ * modules does not hold.
  */
 export function importGenesis(
   ctx: Context,
   { modules, appState, run }: { readonly modules: readonly Module[]; readonly appState: AppState; readonly run: RunTx },
 ): ValidatorUpdate[] {
-  const problems = genesisProblems(modules, appState);
-  if (problems.length > 0) throw genesisErrors.invalid(problems.join("; "));
-  for (const module of modules) {
-    try {
-      module.genesis.init(ctx, readState(module, appState));
-    } catch (error) {
-      throw genesisErrors.invalid(`${module.name}: ${errorText(error)}`, { cause: error });
-    }
-  }
+  importStates(ctx, modules, appState);
   for (const module of modules) {
     module.genesis.txs?.(readState(module, appState)).forEach((tx, i) => {
       const { code, log } = run(tx);
@@ -72,6 +71,23 @@ export function importGenesis(
   const broken = brokenInvariants(modules, ctx);
   if (broken.length > 0) throw new InvariantBreach(ctx.height, broken);
   return voters;
+}
+
+function importStates(ctx: Context, modules: readonly Module[], appState: AppState): void {
+  const problems = unknownModules(modules, appState);
+  let failed: Error | undefined;
+  for (const module of modules) {
+    const { state, problems: found } = readChecked(module, appState);
+    append(problems, found);
+    if (state === undefined || problems.length > 0 || failed !== undefined) continue;
+    try {
+      module.genesis.init(ctx, state);
+    } catch (error) {
+      failed = genesisErrors.invalid(`${module.name}: ${errorText(error)}`, { cause: error });
+    }
+  }
+  if (problems.length > 0) throw genesisErrors.invalid(problems.join("; "));
+  if (failed !== undefined) throw failed;
 }
 
 /** The `app_state` of the present state: importing it gives the same state again. */

@@ -1,5 +1,6 @@
 import {
   addGenesisAccounts,
+  boundGarbage,
   exportGenesis,
   type GenesisVesting,
   homePaths,
@@ -88,6 +89,7 @@ export const unsafeResetAll: Run = async ({ flags, io }) => {
 export const start: Run = async ({ flags, io }) => {
   const config = readNodeConfig(nodeSettings(flags));
   const logger = createLogger(logOptions(flags));
+  boundGarbage();
   const node = await startNode({ home: homeOf(flags), config, logger, version: VERSION });
   const stopped = stopRequested();
   const { height } = await node.chain.status();

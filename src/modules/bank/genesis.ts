@@ -107,7 +107,10 @@ function metadataProblems(list: readonly Metadata[]): string[] {
 }
 
 function sumOfBalances(state: GenesisState): IntCoin[] {
-  return sumCoins(state.balances.flatMap(({ coins }) => readCoins(coins)));
+  const sums = new Map<string, bigint>();
+  for (const { coins } of state.balances)
+    for (const { denom, amount } of readCoins(coins)) sums.set(denom, (sums.get(denom) ?? 0n) + amount);
+  return sumCoins([...sums].map(([denom, amount]) => ({ denom, amount })));
 }
 
 function attempt<T>(work: () => T): { readonly value?: T; readonly problem?: string } {

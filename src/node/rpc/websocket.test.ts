@@ -41,7 +41,7 @@ class Client {
   }
 
   async frame(at: number): Promise<Frame> {
-    await expect.poll(() => this.frames.length).toBeGreaterThan(at);
+    await expect.poll(() => this.frames.length, { timeout: 20_000 }).toBeGreaterThan(at);
     return this.frames[at] ?? { id: undefined };
   }
 }
@@ -210,7 +210,7 @@ describe("a slow reader", () => {
     const client = await connect();
     client.socket.pause();
     for (let i = 0; i < answers; i++) client.send(i, "genesis");
-    await expect.poll(() => asked).toBeGreaterThan(3);
+    await expect.poll(() => asked, { timeout: 20_000 }).toBeGreaterThan(3);
     client.send(answers, "health");
     client.socket.resume();
     await expect.poll(() => client.closed, { timeout: 20_000 }).toBe("1008 client is not pulling messages fast enough");

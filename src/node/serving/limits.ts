@@ -4,6 +4,8 @@
 export interface WorkLimits {
   /** Milliseconds of its own work. */
   readonly ms: number;
+  /** The same with those in which others had the core, where they are known; `ms` when it is left out. */
+  readonly withOthersMs?: number;
   /** Bytes that it reads of the database. */
   readonly bytes: number;
 }
@@ -11,7 +13,7 @@ export interface WorkLimits {
 /** What is tried on the serving thread before it goes to the other: others wait for it. */
 export const QUICK: WorkLimits = { ms: 30, bytes: 512 * 1024 };
 /** What nobody may exceed. */
-export const SLOW: WorkLimits = { ms: 2_000, bytes: 256 * 1024 * 1024 };
+export const SLOW = { ms: 2_000, withOthersMs: 10_000, bytes: 256 * 1024 * 1024 } as const satisfies WorkLimits;
 /** For what the node does by itself. */
 export const UNBOUND: WorkLimits = { ms: Number.POSITIVE_INFINITY, bytes: Number.POSITIVE_INFINITY };
 /** Requests as large as this take long to read, so they are not tried. */
@@ -21,6 +23,8 @@ export const TRIES = { share: 0.02, savedMs: 60 } as const;
 
 /** Time after its limit in which a slow query must have ended by itself, before its thread is ended. */
 export const SLOW_GRACE_MS = 1_000;
+/** Time between two looks at whether a query is past that. */
+export const SLOW_LOOK_MS = 500;
 /** Slow queries that wait, and the longest that one may wait for its turn. */
 export const MAX_SLOW_WAITING = 32;
 export const SLOW_WAIT_MS = 5_000;

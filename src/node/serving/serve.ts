@@ -13,12 +13,13 @@ import { openServers, type Servers } from "./open.ts";
 import { Budget } from "./reading/budget.ts";
 import { ReadChain } from "./reading/chain.ts";
 import { ReadEvents } from "./reading/events.ts";
+import { coreMs, thisThread } from "./reading/thread-time.ts";
 import { answersOf } from "./slow/answers.ts";
 import { Desk } from "./slow/desk.ts";
-import { type SlowJob, SlowThread } from "./slow/slow-thread.ts";
+import { type FromSlow, type SlowJob, SlowThread } from "./slow/slow-thread.ts";
 
 /** The nice value of the thread for slow queries: blocks and other requests go first. */
-const SLOW_NICE = 5;
+const SLOW_NICE = 10;
 
 interface Reading {
   readonly chain: ReadChain;
@@ -60,11 +61,16 @@ export function answerSlowly(data: ThreadData): void {
   // On Linux this is the thread's own value; elsewhere it would be the process's.
   if (process.platform === "linux") setPriority(SLOW_NICE);
   const { chain, tables } = readingOf(data, threadLogger({}));
+  const thread = thisThread();
+  const clocks = { now: () => performance.now(), core: () => coreMs(thread) };
   const answer = answersOf(data, () => {
     tables.refresh();
-    return chain.within(new Budget(SLOW));
+    return chain.within(new Budget(SLOW, clocks));
   });
-  parentPort?.on("message", async (job: SlowJob) => parentPort?.postMessage({ answer: await answer(job) }));
+  parentPort?.postMessage({ thread } satisfies FromSlow);
+  parentPort?.on("message", async (job: SlowJob) =>
+    parentPort?.postMessage({ answer: await answer(job) } satisfies FromSlow),
+  );
 }
 
 function send(message: FromServing, transfer: MessagePort[] = []): void {

@@ -2,7 +2,7 @@ import type { KVReader } from "../kv.ts";
 import { asTextReader, type TextCursor, type TextRange, TextReader } from "./text.ts";
 
 /** Entries of one generation; at most two generations are kept. */
-const GENERATION = 1 << 16;
+const GENERATION = 1 << 15;
 
 /**
  * A reader that remembers what was read, absent keys included. When a generation is full the older one is dropped;

@@ -5,7 +5,16 @@ import { sdkErrors } from "../../../util/index.ts";
 import { RpcError } from "../../rpc/calls/errors.ts";
 import type { MethodCall } from "../../rpc/calls/method.ts";
 import { type LogLine, THREAD_WORD, type ThreadData } from "../entry.ts";
-import { MAX_SLOW_WAITING, SLOW, SLOW_GRACE_MS, SLOW_IDLE_MS, SLOW_WAIT_MS, THREAD_HEAP_MB } from "../limits.ts";
+import {
+  MAX_SLOW_WAITING,
+  SLOW,
+  SLOW_GRACE_MS,
+  SLOW_IDLE_MS,
+  SLOW_LOOK_MS,
+  SLOW_WAIT_MS,
+  THREAD_HEAP_MB,
+} from "../limits.ts";
+import { coreMs } from "../reading/thread-time.ts";
 
 /** What the thread for slow queries is asked, one at a time. */
 export type SlowJob = { readonly query: AppQuery } | { readonly call: MethodCall };
@@ -20,7 +29,19 @@ export type SlowAnswer =
   | { readonly error: RpcErrorShape };
 
 /** What the thread says. */
-type FromSlow = { readonly answer: SlowAnswer } | { readonly log: LogLine };
+export type FromSlow =
+  | { readonly answer: SlowAnswer }
+  | { readonly log: LogLine }
+  /** Where the system tells how long it has had a core; at first. */
+  | { readonly thread: string | undefined };
+
+/** A job that the thread has. */
+interface Running {
+  readonly waiting: Waiting;
+  readonly since: number;
+  /** For how long the thread had a core before. */
+  readonly coreBefore: number | undefined;
+}
 
 interface Waiting {
   readonly job: SlowJob;
@@ -45,7 +66,9 @@ export class SlowThread {
   readonly #parts: SlowThreadParts;
   readonly #waiting: Waiting[] = [];
   #worker: Worker | undefined;
-  #running: { readonly waiting: Waiting; readonly deadline: NodeJS.Timeout } | undefined;
+  #thread: string | undefined;
+  #running: Running | undefined;
+  #look: NodeJS.Timeout | undefined;
   #idle: NodeJS.Timeout | undefined;
 
   constructor(parts: SlowThreadParts) {
@@ -95,9 +118,23 @@ export class SlowThread {
       return;
     }
     this.#worker ??= this.#start();
-    const deadline = setTimeout(() => this.#end(tooSlow()), SLOW.ms + SLOW_GRACE_MS);
-    this.#running = { waiting, deadline };
+    this.#running = { waiting, since: performance.now(), coreBefore: coreMs(this.#thread) };
+    this.#lookIn(SLOW.ms + SLOW_GRACE_MS);
     this.#worker.postMessage(waiting.job);
+  }
+
+  #lookIn(ms: number): void {
+    this.#look = setTimeout(() => (this.#isLate() ? this.#end(tooSlow()) : this.#lookIn(SLOW_LOOK_MS)), ms);
+  }
+
+  /** Whether the job should have ended by itself: it has had the core for too long, or others had it for very long. */
+  #isLate(): boolean {
+    if (this.#running === undefined) return false;
+    const { since, coreBefore } = this.#running;
+    const passed = performance.now() - since;
+    const core = coreMs(this.#thread);
+    const own = core === undefined ? passed : core - (coreBefore ?? 0);
+    return own > SLOW.ms + SLOW_GRACE_MS || passed > SLOW.withOthersMs + SLOW_GRACE_MS;
   }
 
   #start(): Worker {
@@ -112,7 +149,8 @@ export class SlowThread {
     });
     worker.on("message", (message: FromSlow) => {
       if ("answer" in message) this.#settle(({ resolve }) => resolve(message.answer));
-      else log(message.log);
+      else if ("log" in message) log(message.log);
+      else if (this.#worker === worker) this.#thread = message.thread;
     });
     // Its end follows.
     worker.on("error", () => {});
@@ -125,7 +163,7 @@ export class SlowThread {
   #settle(tell: (waiting: Waiting) => void): void {
     const running = this.#running;
     this.#running = undefined;
-    clearTimeout(running?.deadline);
+    clearTimeout(this.#look);
     if (running !== undefined) tell(running.waiting);
     this.#next();
   }
@@ -134,6 +172,7 @@ export class SlowThread {
   #end(error: Error): void {
     const worker = this.#worker;
     this.#worker = undefined;
+    this.#thread = undefined;
     void worker?.terminate();
     if (this.#running !== undefined) this.#settle(({ reject }) => reject(error));
   }
