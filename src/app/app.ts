@@ -1,6 +1,7 @@
 import { type AuthKeeper, authModule, FEE_COLLECTOR } from "../modules/auth/index.ts";
 import { authzModule } from "../modules/authz/index.ts";
 import { type Accounts, type Bank, bankModule } from "../modules/bank/index.ts";
+import { type ConsensusKeeper, consensusModule } from "../modules/consensus/index.ts";
 import { feegrantModule } from "../modules/feegrant/index.ts";
 import { type ParameterSet, parameterSet } from "../modules/gov/index.ts";
 import type { VestingAccounts, VestingBank } from "../modules/vesting/index.ts";
@@ -15,6 +16,7 @@ export interface ModuleSet {
   readonly modules: readonly Module[];
   /** The order of end-block; that of `modules` unless given. */
   readonly endBlockers?: readonly Module[];
+  readonly consensus: ConsensusKeeper;
   readonly ante: Omit<AnteOptions, "minGasPrices" | "maxBlockGas">;
   /** By the name of the store: whose checks by `ante` depend on a key of it. */
   readonly accountsOf: Readonly<Record<string, AccountOf>>;
@@ -25,30 +27,34 @@ export interface BaseKeepers {
   readonly auth: Accounts & VestingAccounts & Pick<AuthKeeper, "storeCosts">;
   readonly bank: Bank & VestingBank;
   readonly messages: MessageService;
+  readonly consensus: ConsensusKeeper;
   /** The parameters of a module by its name. */
   readonly parameters: (module: string) => ParameterSet | undefined;
 }
 
 /**
- * Puts a set of modules together: accounts, transfers and allowances for fees first, then those that `more` makes. Module accounts become
+ * Puts a set of modules together: accounts, transfers, the limits of blocks and allowances for fees first, then those that `more` makes. Module accounts become
  * known here, from what each module declares.
  */
 export function moduleSet(more: (base: BaseKeepers) => readonly Module[]): ModuleSet {
   const auth = authModule();
   const bank = bankModule(auth.keeper);
+  const consensus = consensusModule();
   const feegrant = feegrantModule(auth.keeper, bank.keeper);
   const messages = messageService(() => router);
   const parameters = (name: string) => parameterSet(modules, name);
   const modules: readonly Module[] = [
     auth.module,
     bank.module,
+    consensus.module,
     feegrant.module,
-    ...more({ auth: auth.keeper, bank: bank.keeper, messages, parameters }),
+    ...more({ auth: auth.keeper, bank: bank.keeper, consensus: consensus.keeper, messages, parameters }),
   ];
   const router = new Router(modules);
   for (const { accounts } of modules) auth.keeper.modules.register(accounts ?? []);
   return {
     modules,
+    consensus: consensus.keeper,
     ante: { accounts: auth.keeper, bank: bank.keeper, feeGrants: feegrant.keeper, feeCollector: FEE_COLLECTOR },
     accountsOf: {
       [auth.module.name]: (key) => auth.keeper.accountOf(key),

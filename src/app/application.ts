@@ -18,7 +18,7 @@ import type {
   SnapshotVerdict,
   TouchedAccounts,
 } from "../abci/index.ts";
-import { Claims } from "../abci/index.ts";
+import { Claims, type ConsensusParams, equalConsensusParams } from "../abci/index.ts";
 import {
   BlockGas,
   type BlockInfo,
@@ -46,7 +46,6 @@ import {
 import { assert, type DecimalCoin, toHex } from "../util/index.ts";
 import type { JsonObject } from "../wire/index.ts";
 import type { ModuleSet } from "./app.ts";
-import { type BlockLimits, blockLimitsWrite, readBlockLimits } from "./consensus-params.ts";
 import { endBlock } from "./end-block.ts";
 import { exportModules, importGenesis } from "./genesis.ts";
 import { lastBlockWrite, readLastBlock } from "./lastblock.ts";
@@ -71,11 +70,6 @@ export interface ApplicationOptions {
   readonly set: ModuleSet;
   /** What this node asks of a transaction before it relays it: one of these prices. None = free. */
   readonly minGasPrices?: readonly DecimalCoin[];
-  /**
-   * Gas of a whole block of a chain that began before the state held it; a negative number, the default, means no
-   * limit.
-   */
-  readonly maxBlockGas?: bigint;
   /** Bounds the time that simulations take from blocks; no bound when left out. */
   readonly simulationTurn?: SimulationTurn;
   /** Runs all invariants after every block and throws `InvariantBreach` when one is broken. */
@@ -91,6 +85,7 @@ export interface ApplicationOptions {
 
 /** Bytes of checked transactions whose decoded form, some twenty times as large, is kept until they come in a block. */
 const TX_CACHE_BYTES = 4 << 20;
+const CONSENSUS = "consensus";
 const NO_PROPOSER = new Uint8Array(20);
 const LAST_HUNDRED: Pruning = { keepRecent: 100n, interval: 10n };
 
@@ -98,8 +93,8 @@ const LAST_HUNDRED: Pruning = { keepRecent: 100n, interval: 10n };
 interface Finalized {
   readonly block: BlockInfo;
   readonly prepared: PreparedState;
-  /** What the next block is limited to, where this one changes it. */
-  readonly limits: BlockLimits | undefined;
+  /** Of the next block. */
+  readonly params: ConsensusParams;
   readonly touched: TouchedAccounts;
 }
 
@@ -114,10 +109,8 @@ export class SvcApplication implements Application {
   /** The last committed block; at first the one that genesis describes. */
   #last: BlockInfo | undefined;
   #committed: boolean;
-  /** Of the next block. */
-  #limits: BlockLimits;
-  /** Whether the state holds these limits. */
-  #areLimitsStored: boolean;
+  /** Of the next block; undefined before the chain begins. */
+  #params: ConsensusParams | undefined;
   /** What transactions are checked on: the last commit, or genesis before the first. Nothing is written to it. */
   #view: CacheMultiStore;
   /** What those that wait take of it. */
@@ -141,10 +134,8 @@ export class SvcApplication implements Application {
       set.modules.map(({ name }) => name),
       { pruning: options.pruning ?? LAST_HUNDRED },
     );
-    const limits = readBlockLimits(database);
-    this.#limits = limits ?? { maxGas: options.maxBlockGas ?? -1n };
-    this.#areLimitsStored = limits !== undefined;
-    const maxBlockGas = () => this.#limits.maxGas;
+    this.#params = set.consensus.read(this.#state.store(CONSENSUS));
+    const maxBlockGas = () => this.#maxGas;
     this.#runner = new TxRunner({
       router: new Router(set.modules),
       ante: { ...set.ante, minGasPrices: options.minGasPrices ?? [], maxBlockGas },
@@ -165,6 +156,11 @@ export class SvcApplication implements Application {
     this.#isRecorded = this.#last !== undefined && hasModuleSet(database) && this.#due.length === 0;
     this.#committed = this.#last !== undefined;
     this.#view = new CacheMultiStore(this.#state);
+  }
+
+  /** The parameters of consensus of the next block; undefined before the chain begins. */
+  get consensusParams(): ConsensusParams | undefined {
+    return this.#params;
   }
 
   /** The state store, for snapshots and proofs. */
@@ -194,10 +190,11 @@ export class SvcApplication implements Application {
     const branch = this.#state.branch();
     const ctx = new Context({ block, mode: "genesis", stores: branch, report: this.#report });
     const run = (tx: Uint8Array) => this.#runner.deliverGenesis({ block, stores: branch }, tx);
+    this.#options.set.consensus.setParams(ctx, request.consensusParams);
     const validators = importGenesis(ctx, { modules: this.modules, appState: request.appState, run });
     this.#genesis = branch;
     this.#last = block;
-    this.#limits = request.consensusParams.block;
+    this.#params = request.consensusParams;
     this.#view = new CacheMultiStore(branch);
     const prepared = this.#state.workingHash(branch);
     this.#state.release(prepared);
@@ -226,12 +223,12 @@ export class SvcApplication implements Application {
       const gas = this.#runner.gasWanted(tx);
       return gas === undefined ? [] : [{ tx, gas }];
     });
-    return fillBlock(candidates, { maxBytes, maxGas: this.#limits.maxGas });
+    return fillBlock(candidates, { maxBytes, maxGas: this.#maxGas });
   }
 
   /** Whether every transaction can be read, and all together ask for no more gas than a block has. */
   processProposal({ txs }: ProcessProposal): boolean {
-    const { maxGas } = this.#limits;
+    const maxGas = this.#maxGas;
     let wanted = 0n;
     for (const tx of txs) {
       const gas = this.#runner.gasWanted(tx);
@@ -255,24 +252,31 @@ export class SvcApplication implements Application {
     for (const { name, beginBlock } of this.modules)
       if (beginBlock) runBlockItem(ctx, `${name}/begin_block`, beginBlock);
     const env = { block, stores };
-    const gas = new BlockGas(this.#limits.maxGas);
+    const gas = new BlockGas(this.#maxGas);
     const txResults = txs.map((tx) => this.#runner.deliver(env, tx, gas));
-    const updates = endBlock(ctx, this.#endBlockers);
+    const validatorUpdates = endBlock(ctx, this.#endBlockers);
+    const params = this.#options.set.consensus.params(ctx);
+    const isChanged = this.#params === undefined || !equalConsensusParams(params, this.#params);
     if (this.#options.checkInvariants === true) this.#checkInvariants(ctx);
     const prepared = this.#state.workingHash(stores);
-    const limits = updates.consensusParamUpdates?.block;
-    const touched = limits === undefined ? touchedAccounts(stores, this.#options.set.accountsOf) : "all";
-    this.#finalized = { block, prepared, limits, touched };
-    return { ...updates, events: storedEvents(events.all()), txResults, appHash: prepared.appHash };
+    const touched = isChanged ? "all" : touchedAccounts(stores, this.#options.set.accountsOf);
+    this.#finalized = { block, prepared, params, touched };
+    return {
+      events: storedEvents(events.all()),
+      txResults,
+      validatorUpdates,
+      consensusParamUpdates: isChanged ? params : undefined,
+      appHash: prepared.appHash,
+    };
   }
 
   commit(alongside: readonly Write[] = []): TouchedAccounts {
     const finalized = this.#finalized;
     assert(finalized !== undefined, "a block is finalized before it is committed");
-    const { block, prepared, limits, touched } = finalized;
-    const kept = [lastBlockWrite(block), ...this.#versionWrites(), ...this.#limitsWrites(limits)];
+    const { block, prepared, params, touched } = finalized;
+    const kept = [lastBlockWrite(block), ...this.#versionWrites()];
     this.#state.commit(block.height, prepared, { writes: alongside, kept });
-    this.#limits = limits ?? this.#limits;
+    this.#params = params;
     this.#due = [];
     this.#finalized = undefined;
     this.#genesis = undefined;
@@ -341,10 +345,8 @@ export class SvcApplication implements Application {
     return [moduleSetWrite(versionsOf(this.modules))];
   }
 
-  #limitsWrites(changed: BlockLimits | undefined): Write[] {
-    if (changed === undefined && this.#areLimitsStored) return [];
-    this.#areLimitsStored = true;
-    return [blockLimitsWrite(changed ?? this.#limits)];
+  get #maxGas(): bigint {
+    return this.#params?.block.maxGas ?? -1n;
   }
 
   get #version(): string {

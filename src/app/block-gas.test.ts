@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import { type ConsensusParams, DEFAULT_CONSENSUS_PARAMS, NO_VOTERS } from "../abci/index.ts";
-import { defineGenesis, defineModule } from "../runtime/index.ts";
+import { type Context, defineGenesis, defineModule } from "../runtime/index.ts";
 import { type Database, memoryDatabase } from "../store/index.ts";
 import { signTx, type TestChain, testChain, testKey } from "../testing/index.ts";
 import { MsgSendSchema } from "../wire/gen/sdk/bank/v1beta1/tx_pb.js";
@@ -130,11 +130,13 @@ describe("the limit", () => {
       init: () => {},
       export: () => create(GenesisStateSchema),
     };
-    const endBlock = () => (changed === undefined ? undefined : { consensusParams: changed });
-    return createApp({
-      database,
-      set: moduleSet(() => [defineModule({ name: "one", genesis: defineGenesis(part), endBlock })]),
+    const set = moduleSet(({ consensus }) => {
+      const endBlock = (ctx: Context): undefined => {
+        if (changed !== undefined) consensus.setParams(ctx, changed);
+      };
+      return [defineModule({ name: "one", genesis: defineGenesis(part), endBlock })];
     });
+    return createApp({ database, set });
   }
 
   const check = (app: ReturnType<typeof appOn>, gas: bigint) =>

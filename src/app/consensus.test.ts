@@ -7,6 +7,7 @@ import {
   NO_EVIDENCE,
   NO_VOTERS,
 } from "../abci/index.ts";
+import { consensusModule } from "../modules/consensus/index.ts";
 import { type BlockUpdates, type Context, defineGenesis, defineModule, type Module } from "../runtime/index.ts";
 import { type Database, memoryDatabase } from "../store/index.ts";
 import { SvcError, toHex, toUtf8 } from "../util/index.ts";
@@ -58,8 +59,11 @@ const updating = (updates: BlockUpdates): Behaviour => ({ endBlock: () => update
 describe("what a block changes about consensus", () => {
   test("is what the modules say at its end", () => {
     expect(block(begun({ one: {} }), 1n)).toMatchObject({ validatorUpdates: [], consensusParamUpdates: undefined });
-    const app = begun({ one: updating({ validators: VALIDATORS }), two: updating({ consensusParams: PARAMS }) });
+    const set = (ctx: Context): undefined => void consensusModule().keeper.setParams(ctx, PARAMS);
+    const app = begun({ one: updating({ validators: VALIDATORS }), two: { endBlock: set } });
     expect(block(app, 1n)).toMatchObject({ validatorUpdates: VALIDATORS, consensusParamUpdates: PARAMS });
+    // Told once: the engine keeps them.
+    expect(block(app, 2n).consensusParamUpdates).toBeUndefined();
   });
 
   test("comes from one module alone", () => {
@@ -107,11 +111,11 @@ describe("a state of other modules", () => {
     const database = memoryDatabase();
     block(begun({ one: {} }, { database }), 1n);
     expect(() => appWith({ one: {}, two: {} }, { database })).toThrow(
-      "the state is of auth 1, bank 1, feegrant 1, one 1; this program has auth 1, bank 1, feegrant 1, one 1, two 1: " +
+      "the state is of auth 1, bank 1, consensus 1, feegrant 1, one 1; this program has auth 1, bank 1, consensus 1, feegrant 1, one 1, two 1: " +
         "the state was made by a program with other modules",
     );
     expect(() => appWith({ one: { version: 2 } }, { database })).toThrow(
-      "this program has auth 1, bank 1, feegrant 1, one 2:",
+      "this program has auth 1, bank 1, consensus 1, feegrant 1, one 2:",
     );
     expect(() => appWith({ one: {}, two: {} }, { database, upgrade: true })).toThrow("with other modules");
     expect(appWith({ one: {} }, { database }).info().lastBlockHeight).toBe(1n);

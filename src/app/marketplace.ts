@@ -1,4 +1,3 @@
-import { DEFAULT_CONSENSUS_PARAMS } from "../abci/index.ts";
 import { auditModule } from "../modules/audit/index.ts";
 import { type DepositGrants, deploymentModule } from "../modules/deployment/index.ts";
 import { distributionModule } from "../modules/distribution/index.ts";
@@ -21,7 +20,7 @@ import type { BaseKeepers } from "./app.ts";
  * so their functions reach a keeper that is made further down. Governance ends its votes on the validators of the block
  * before, so it comes before staking.
  */
-export function stakeModules({ auth, bank, messages, parameters }: BaseKeepers): Module[] {
+export function stakeModules({ auth, bank, consensus, messages, parameters }: BaseKeepers): Module[] {
   const distribution = distributionModule(bank, {
     findValidator: (ctx, operator) => staking.keeper.findValidator(ctx, operator),
     findByConsensus: (ctx, consensus) => staking.keeper.findByConsensus(ctx, consensus),
@@ -38,7 +37,7 @@ export function stakeModules({ auth, bank, messages, parameters }: BaseKeepers):
     slash: (ctx, infraction) => slash(staking.keeper, ctx, infraction),
   });
   const staking = stakingModule(bank, [distribution.hooks, slashing.hooks]);
-  const evidence = evidenceModule({ penalties: slashing.penalties, ages: () => DEFAULT_CONSENSUS_PARAMS.evidence });
+  const evidence = evidenceModule({ penalties: slashing.penalties, ages: (ctx) => consensus.params(ctx).evidence });
   const mint = mintModule(bank, staking.keeper);
   const gov = govModule({
     bank,

@@ -1,4 +1,4 @@
-import { type ConsensusParams, DEFAULT_CONSENSUS_PARAMS } from "../abci/index.ts";
+import { type ConsensusParams, consensusParamsProblems, DEFAULT_CONSENSUS_PARAMS } from "../abci/index.ts";
 import { consensusAddress, sha256OfParts } from "../crypto/index.ts";
 import { errorText, fromBase64, fromHex, SvcError, toBase64, toHexUpper } from "../util/index.ts";
 import { type JsonValue, writeSortedJson } from "../wire/index.ts";
@@ -23,9 +23,6 @@ export interface GenesisHead {
 export interface GenesisValidator extends Validator {
   readonly name: string;
 }
-
-/** Upper bound of a block's size in bytes, whatever the genesis says. */
-export const MAX_BLOCK_BYTES = 104_857_600n;
 
 const MAX_CHAIN_ID_LENGTH = 50;
 const MAX_VOTING_POWER = 2n ** 60n;
@@ -107,21 +104,20 @@ function genesisFromJson(fields: Fields): Genesis {
 function consensusParamsFromJson(fields: Fields): ConsensusParams {
   const block = fields.object("block");
   const evidence = fields.object("evidence");
-  const maxBytes = block.integer("max_bytes");
-  const maxGas = block.integer("max_gas");
-  if (maxBytes !== -1n && (maxBytes <= 0n || maxBytes > MAX_BLOCK_BYTES)) {
-    throw new Error(`consensus_params.block.max_bytes must be -1 or from 1 to ${MAX_BLOCK_BYTES}`);
-  }
-  if (maxGas < -1n) throw new Error("consensus_params.block.max_gas must be -1 or more");
-  return {
-    block: { maxBytes, maxGas },
+  const params: ConsensusParams = {
+    block: { maxBytes: block.integer("max_bytes"), maxGas: block.integer("max_gas") },
     evidence: {
       maxAgeNumBlocks: evidence.integer("max_age_num_blocks"),
       maxAgeDuration: evidence.integer("max_age_duration"),
       maxBytes: evidence.integer("max_bytes"),
     },
-    validator: { pubKeyTypes: ["ed25519"] },
+    validator: {
+      pubKeyTypes: fields.has("validator") ? fields.object("validator").texts("pub_key_types") : ["ed25519"],
+    },
   };
+  const [problem] = consensusParamsProblems(params);
+  if (problem !== undefined) throw new Error(`consensus_params.${problem}`);
+  return params;
 }
 
 function validatorFromJson(fields: Fields): GenesisValidator {
@@ -173,6 +169,13 @@ class Fields {
 
   object(name: string): Fields {
     return new Fields(this.value[name], `${this.#path}${name}`);
+  }
+
+  texts(name: string): string[] {
+    const value: unknown = this.value[name];
+    if (!Array.isArray(value) || value.some((each) => typeof each !== "string"))
+      throw new Error(`${this.#path}${name} must be a list of texts`);
+    return value;
   }
 
   list(name: string): Fields[] {

@@ -1,4 +1,4 @@
-import type { AppInfo, AppQuery, AppQueryResult, CheckTx, CheckTxResult } from "../abci/index.ts";
+import type { AppInfo, AppQuery, AppQueryResult, CheckTx, CheckTxResult, ConsensusParams } from "../abci/index.ts";
 import type { BlockRecord, ExecutedTx } from "./embedded/blocks/block-store.ts";
 import type { Block, Validator } from "./embedded/blocks/types.ts";
 import type { BlockListener } from "./embedded/events.ts";
@@ -47,6 +47,8 @@ export interface BlockSource {
   txs(height: bigint): Awaitable<readonly ExecutedTx[]>;
   /** Who votes on the block of a height. */
   validators(height: bigint): Awaitable<readonly Validator[] | undefined>;
+  /** Parameters of consensus of the block of a height; undefined before the first that is known. */
+  consensusParams(height: bigint): Awaitable<ConsensusParams | undefined>;
   heightOf(hash: Uint8Array): Awaitable<bigint | undefined>;
   /** Heights of blocks whose own events satisfy a query. */
   search(page: SearchPage): Awaitable<SearchResult<bigint>>;

@@ -107,7 +107,6 @@ function makeEngine(parts: NodeOptions & { database: Database; genesis: Genesis;
   const logger = parts.logger.child({ module: "engine" });
   const app = createApp({
     ...appOptions(parts, database),
-    maxBlockGas: genesis.consensusParams.block.maxGas,
     simulationTurn: simulationTurns(),
   });
   let end: (end: NodeEnd) => void = () => {};

@@ -1,5 +1,5 @@
 import type { DescMessage, DescService, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
-import type { ConsensusParams, ValidatorUpdate } from "../abci/index.ts";
+import type { ValidatorUpdate } from "../abci/index.ts";
 import type { Context } from "./context.ts";
 
 /** One handler per rpc of a service: a missing rpc does not compile. */
@@ -92,10 +92,9 @@ export interface ModuleAccountSpec {
 /** One invariant: returns a sentence when it is broken. */
 export type Invariant = (ctx: Context) => string | undefined;
 
-/** What the end of a block may change about consensus; one module at most changes each. */
+/** What the end of a block may change about consensus; one module at most does. */
 export interface BlockUpdates {
   readonly validators?: readonly ValidatorUpdate[];
-  readonly consensusParams?: ConsensusParams;
 }
 
 /** The value every module's `index.ts` makes. */

@@ -6,6 +6,7 @@ import {
   type MessageShape,
 } from "@bufbuild/protobuf";
 import {
+  type ConsensusParams,
   DEFAULT_CONSENSUS_PARAMS,
   type Misbehavior,
   NO_VOTERS,
@@ -99,6 +100,8 @@ export class TestChain {
   readonly voters = new TestVoters();
   /** What the last block changed about the voters. */
   validatorUpdates: readonly ValidatorUpdate[] = [];
+  /** What the last block changed about the parameters of consensus. */
+  consensusParamUpdates: ConsensusParams | undefined;
   /** Events of the last block's begin and end. */
   blockEvents: TxResult["events"] = [];
   readonly #tolerant: boolean;
@@ -166,7 +169,7 @@ export class TestChain {
   /** Runs a block with these transactions; the results are in their order. */
   block(txs: readonly Uint8Array[], misbehavior: readonly Misbehavior[] = []): TxResult[] {
     this.#height += 1n;
-    const { txResults, events, validatorUpdates } = this.app.finalizeBlock({
+    const { txResults, events, validatorUpdates, consensusParamUpdates } = this.app.finalizeBlock({
       ...NO_VOTERS,
       lastCommit: this.voters.commit(),
       misbehavior,
@@ -179,6 +182,7 @@ export class TestChain {
     this.app.commit();
     this.blockEvents = events;
     this.validatorUpdates = validatorUpdates;
+    this.consensusParamUpdates = consensusParamUpdates;
     this.voters.advance(validatorUpdates);
     this.#failOnProblems();
     return [...txResults];
@@ -246,7 +250,7 @@ export class TestChain {
     const height = this.#height + 1n;
     const time = timeAt(height);
     const genesis = {
-      consensusParams: DEFAULT_CONSENSUS_PARAMS,
+      consensusParams: this.app.consensusParams ?? DEFAULT_CONSENSUS_PARAMS,
       chainId: CHAIN_ID,
       time,
       initialHeight: height,

@@ -24,6 +24,7 @@ import { file_sdk_base_query_v1beta1_pagination } from "./gen/sdk/base/query/v1b
 import { file_sdk_base_reflection_v1beta1_reflection } from "./gen/sdk/base/reflection/v1beta1/reflection_pb.js";
 import { file_sdk_base_tendermint_v1beta1_query } from "./gen/sdk/base/tendermint/v1beta1/query_pb.js";
 import { file_sdk_base_v1beta1_coin } from "./gen/sdk/base/v1beta1/coin_pb.js";
+import { file_sdk_consensus_v1_genesis } from "./gen/sdk/consensus/v1/genesis_pb.js";
 import { file_sdk_consensus_v1_query } from "./gen/sdk/consensus/v1/query_pb.js";
 import { file_sdk_consensus_v1_tx } from "./gen/sdk/consensus/v1/tx_pb.js";
 import { file_sdk_crypto_ed25519_keys } from "./gen/sdk/crypto/ed25519/keys_pb.js";
@@ -110,6 +111,7 @@ export const PROTO_FILES: readonly ProtoFile[] = [
   { package: "sdk.base.reflection.v1beta1", file: () => file_sdk_base_reflection_v1beta1_reflection },
   { package: "sdk.base.tendermint.v1beta1", file: () => file_sdk_base_tendermint_v1beta1_query },
   { package: "sdk.base.v1beta1", file: () => file_sdk_base_v1beta1_coin },
+  { package: "sdk.consensus.v1", file: () => file_sdk_consensus_v1_genesis },
   { package: "sdk.consensus.v1", file: () => file_sdk_consensus_v1_query },
   { package: "sdk.consensus.v1", file: () => file_sdk_consensus_v1_tx },
   { package: "sdk.crypto.ed25519", file: () => file_sdk_crypto_ed25519_keys },

@@ -45,7 +45,7 @@ function chain() {
     app.commit();
     return txResults;
   };
-  const reader = new AppReader({ set: standardModules(), version: "v1", maxBlockGas: -1n });
+  const reader = new AppReader({ set: standardModules(), version: "v1" });
   return { app, block, database, reader };
 }
 

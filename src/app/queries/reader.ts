@@ -9,7 +9,6 @@ import {
   stateTable,
 } from "../../store/index.ts";
 import type { ModuleSet } from "../app.ts";
-import { readBlockLimits } from "../consensus-params.ts";
 import { LAST_BLOCK_TABLE, readLastBlock } from "../lastblock.ts";
 import { pastStates } from "./past.ts";
 import { answerQuery } from "./query.ts";
@@ -27,8 +26,6 @@ interface Simulated {
 export interface AppReaderOptions {
   readonly set: ModuleSet;
   readonly version: string;
-  /** Gas of a whole block of a chain that began before the state held it; a negative number means no limit. */
-  readonly maxBlockGas: bigint;
   /** Told of programming errors. */
   readonly report?: (problem: BlockProblem) => void;
 }
@@ -87,7 +84,7 @@ export class AppReader {
     const { set, version, report } = this.#options;
     const state = stateIn(tables);
     const block = readLastBlock(tables);
-    const maxBlockGas = readBlockLimits(tables)?.maxGas ?? this.#options.maxBlockGas;
+    const maxBlockGas = set.consensus.read(state.store("consensus"))?.block.maxGas ?? -1n;
     this.#simulated = block === undefined ? undefined : { state, block, maxBlockGas, work };
     const sources = {
       router: this.#router,

@@ -70,7 +70,7 @@ test("codes that come without words have a meaning", () => {
 
 test("a message that the chain does not handle belongs to another network", () => {
   const { code } = sdkErrors.unknownRequest;
-  expect(remedyOf("sdk", code, 'no handler for "/sdk.consensus.v1.MsgUpdateParams"')).toContain(
+  expect(remedyOf("sdk", code, 'no handler for "/sdk.upgrade.v1beta1.MsgSoftwareUpgrade"')).toContain(
     "this is a chain of svc, which does not have the module",
   );
   expect(remedyOf("sdk", code, "some other refusal")).toBeUndefined();

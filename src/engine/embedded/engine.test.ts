@@ -1,10 +1,18 @@
 import { describe, expect, it } from "vitest";
-import { DEFAULT_CONSENSUS_PARAMS, type FinalizeBlock } from "../../abci/index.ts";
+import { type ConsensusParams, DEFAULT_CONSENSUS_PARAMS, type FinalizeBlock } from "../../abci/index.ts";
 import { type Clock, equalBytes, fromUtf8, toHexUpper } from "../../util/index.ts";
 import { KvApplication } from "../testing/kv-app.ts";
 import { KvNetwork, kvTx } from "../testing/network.ts";
 import { encodeBlock } from "./blocks/codec.ts";
-import { blockIdFor, commitHash, dataHash, resultsHash, txHash, validatorsHash } from "./blocks/hashes.ts";
+import {
+  blockIdFor,
+  commitHash,
+  consensusParamsHash,
+  dataHash,
+  resultsHash,
+  txHash,
+  validatorsHash,
+} from "./blocks/hashes.ts";
 import { formatRfc3339 } from "./blocks/time.ts";
 import type { Block, BlockId } from "./blocks/types.ts";
 import { verifyCommit } from "./blocks/vote.ts";
@@ -42,6 +50,11 @@ function idText({ hash, parts }: BlockId): string {
   return `${toHexUpper(hash)}:${parts.total}:${toHexUpper(parts.hash)}`;
 }
 
+function withMaxBytes(maxBytes: bigint): ConsensusParams {
+  const { block, evidence, ...rest } = DEFAULT_CONSENSUS_PARAMS;
+  return { ...rest, block: { ...block, maxBytes }, evidence: { ...evidence, maxBytes: 100n } };
+}
+
 function run(engine: EmbeddedEngine, ...blocks: string[][]): CommittedBlock[] {
   return blocks.map((txs) => {
     for (const tx of txs) engine.mempool.add(kvTx(tx));
@@ -50,14 +63,14 @@ function run(engine: EmbeddedEngine, ...blocks: string[][]): CommittedBlock[] {
 }
 
 describe("the embedded engine", () => {
-  it("tells the application who voted on the block before, and refuses other parameters of consensus", () => {
+  it("tells the application who voted on the block before", () => {
     const network = new KvNetwork();
     const seen: FinalizeBlock[] = [];
     const app = new KvApplication(network.database);
     const finalize = app.finalizeBlock.bind(app);
     app.finalizeBlock = (request) => {
       seen.push(request);
-      return { ...finalize(request), consensusParamUpdates: seen.length === 3 ? DEFAULT_CONSENSUS_PARAMS : undefined };
+      return finalize(request);
     };
     const engine = network.engine({ app });
     const { address } = engine.validator;
@@ -69,7 +82,61 @@ describe("the embedded engine", () => {
     expect(toHexUpper(seen[1]?.nextValidatorsHash ?? new Uint8Array())).toBe(
       toHexUpper(validatorsHash(engine.validators)),
     );
-    expect(() => engine.produceBlock()).toThrow("the embedded engine keeps the parameters of the genesis file");
+  });
+
+  it("follows the application's parameters of consensus from the next block on, also after a restart", () => {
+    const network = new KvNetwork();
+    const changing = (limit: bigint) => {
+      const app = new KvApplication(network.database);
+      const finalize = app.finalizeBlock.bind(app);
+      app.finalizeBlock = (request) => ({
+        ...finalize(request),
+        consensusParamUpdates: request.height === 2n ? withMaxBytes(limit) : undefined,
+      });
+      return network.engine({ app });
+    };
+    const small = withMaxBytes(2_200n);
+    const engine = changing(2_200n);
+    const begun = network.genesis.consensusParams;
+    const hashAt = (height: bigint) =>
+      toHexUpper(engine.blocks.record(height)?.header.consensusHash ?? new Uint8Array());
+    const large = `k=${"v".repeat(200)}`;
+    run(engine, [], []);
+    engine.mempool.add(kvTx("a=1"));
+    expect(() => engine.mempool.add(kvTx(large))).toThrow("tx too large. Max size is");
+    run(engine, []);
+    expect([1n, 2n, 3n].map(hashAt)).toEqual(
+      [begun, begun, small].map((each) => toHexUpper(consensusParamsHash(each))),
+    );
+    expect([1n, 2n, 3n, 4n].map((height) => engine.blocks.consensusParams(height))).toEqual([
+      begun,
+      begun,
+      small,
+      small,
+    ]);
+    expect(engine.blocks.record(2n)?.consensusParamUpdates).toEqual(small);
+    expect(engine.blocks.record(3n)?.consensusParamUpdates).toBeUndefined();
+    expect(engine.blocks.txs(3n)).toHaveLength(1);
+    const again = network.engine();
+    expect(again.params).toEqual(small);
+    expect(() => again.mempool.add(kvTx(large))).toThrow("tx too large. Max size is");
+    run(again, ["c=1"]);
+    checkChain(again);
+  });
+
+  it("lets what waits go when blocks become too small for it, with what builds on it", () => {
+    const network = new KvNetwork();
+    const app = new KvApplication(network.database);
+    const finalize = app.finalizeBlock.bind(app);
+    const add = (text: string) => engine.mempool.add(kvTx(text));
+    app.finalizeBlock = (request) => {
+      // They come while the block is made that makes blocks smaller.
+      for (const text of [`amy/1=${"v".repeat(300)}`, "amy/2=x", "bob/1=y"]) add(text);
+      return { ...finalize(request), consensusParamUpdates: withMaxBytes(2_200n) };
+    };
+    const engine = network.engine({ app });
+    engine.produceBlock();
+    expect(engine.mempool.list(10).map((tx) => fromUtf8(tx))).toEqual(["bob/1=y"]);
   });
 
   it("makes blocks that a verifying client accepts", () => {

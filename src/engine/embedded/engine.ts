@@ -1,4 +1,4 @@
-import type { Application } from "../../abci/index.ts";
+import type { Application, ConsensusParams } from "../../abci/index.ts";
 import type { Database } from "../../store/index.ts";
 import { type Clock, equalBytes, SvcError, systemClock } from "../../util/index.ts";
 import type { Engine } from "../engine.ts";
@@ -71,11 +71,17 @@ export class EmbeddedEngine implements Engine {
     this.blocks = new BlockStore(database);
     checkBelongTogether(this.blocks, options);
     this.index = new TxIndex(database, this.blocks);
-    this.mempool = new Mempool(app, mempoolLimits(genesis, options.mempool));
+    const begun = this.blocks.consensusParams(this.blocks.height + 1n) ?? genesis.consensusParams;
+    this.mempool = new Mempool(app, mempoolLimits(begun, options.mempool));
     const { blocks, index, mempool } = this;
     this.#producer = new Producer({ app, blocks, index, mempool, signer, genesis, clock });
     checkSingleValidator(this.#producer.validators, signer);
     this.#schedule = scheduleFor(clock, options.blockInterval, () => this.#tick());
+  }
+
+  /** Parameters of consensus of the next block. */
+  get params(): ConsensusParams {
+    return this.#producer.params;
   }
 
   /** Signers of the next block: this process. */
@@ -108,6 +114,8 @@ export class EmbeddedEngine implements Engine {
     if (this.#ended) throw new Error("the engine has stopped");
     try {
       const block = this.#timed(() => this.#producer.produce(this.#maxTxs()));
+      const { consensusParamUpdates: changed } = block;
+      if (changed !== undefined) this.mempool.limit(mempoolLimits(changed, this.#options.mempool));
       this.#options.afterCommit?.(block);
       this.bus.publish(block);
       if (this.#atHaltHeight()) this.#end(undefined);
@@ -161,9 +169,9 @@ export class EmbeddedEngine implements Engine {
 }
 
 /** What could never come into a block would stand before all others for ever. */
-function mempoolLimits(genesis: GenesisHead, wanted: Partial<MempoolLimits> = {}): MempoolLimits {
+function mempoolLimits(params: ConsensusParams, wanted: Partial<MempoolLimits> = {}): MempoolLimits {
   const limits = { ...DEFAULT_MEMPOOL_LIMITS, ...wanted };
-  return { ...limits, maxTxBytes: Math.min(limits.maxTxBytes, Math.max(0, roomForTxs(genesis) - TX_OVERHEAD)) };
+  return { ...limits, maxTxBytes: Math.min(limits.maxTxBytes, Math.max(0, roomForTxs(params) - TX_OVERHEAD)) };
 }
 
 function scheduleFor(clock: Clock, interval: number, run: () => void): Schedule | undefined {

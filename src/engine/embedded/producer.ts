@@ -1,10 +1,11 @@
-import type {
-  Application,
-  BlockPlace,
-  ConsensusParams,
-  FinalizeBlockResult,
-  ValidatorUpdate,
-  VoteInfo,
+import {
+  type Application,
+  type BlockPlace,
+  type ConsensusParams,
+  type FinalizeBlockResult,
+  MAX_BLOCK_BYTES,
+  type ValidatorUpdate,
+  type VoteInfo,
 } from "../../abci/index.ts";
 import { consensusAddress } from "../../crypto/index.ts";
 import type { Write } from "../../store/index.ts";
@@ -15,6 +16,7 @@ import {
   blockWrites,
   type ExecutedBlock,
   genesisWrite,
+  paramsWrite,
   replayWrite,
   type SignedBlock,
   validatorsWrite,
@@ -86,14 +88,12 @@ interface Proposed {
 const MILLISECOND = 1_000_000n;
 /** Room kept free in a block for everything that is not a transaction. */
 const BLOCK_OVERHEAD = 2_048;
-const MAX_BLOCK_BYTES = 104_857_600;
 /** Places of transactions in the index leave no room for more. */
 const MAX_BLOCK_TXS = 100_000;
 
 /** Bytes of a block that its transactions may take, each with its tag and length. */
-export function roomForTxs({ consensusParams }: Pick<GenesisHead, "consensusParams">): number {
-  const { maxBytes } = consensusParams.block;
-  return Math.max(0, (maxBytes === -1n ? MAX_BLOCK_BYTES : Number(maxBytes)) - BLOCK_OVERHEAD);
+export function roomForTxs({ block: { maxBytes } }: ConsensusParams): number {
+  return Math.max(0, Number(maxBytes === -1n ? MAX_BLOCK_BYTES : maxBytes) - BLOCK_OVERHEAD);
 }
 
 /** Makes blocks, one call each; every block is durable when the call returns. */
@@ -105,6 +105,8 @@ export class Producer {
   #last: ValidatorSets = { signers: [], voters: [] };
   #current: ValidatorSets;
   #next: ValidatorSets;
+  /** Of the next block. */
+  #params: ConsensusParams;
   /** While nothing is stored yet. */
   #genesisHash: Uint8Array | undefined;
   /** A block that was rolled back: it comes once more as it is. */
@@ -116,6 +118,7 @@ export class Producer {
     const { blocks } = parts;
     const last = blocks.last;
     this.#replay = blocks.replay;
+    this.#params = blocks.consensusParams(blocks.height + 1n) ?? genesis.consensusParams;
     if (last === undefined) {
       const { tip, sets } = this.#initChain(genesis);
       this.#tip = tip;
@@ -144,6 +147,11 @@ export class Producer {
     return this.#current.signers;
   }
 
+  /** Parameters of consensus of the next block. */
+  get params(): ConsensusParams {
+    return this.#params;
+  }
+
   /** Proposes, signs, executes and commits the next block with at most `maxTxs` transactions. */
   produce(maxTxs: number): CommittedBlock {
     const { app, blocks, index, mempool } = this.#parts;
@@ -151,8 +159,8 @@ export class Producer {
     const encoded = encodeBlock(block);
     const commit = votes ?? this.#sign(block.header, blockIdFor(block.header, encoded));
     const result = this.#execute(block, commit.blockId);
-    const { txResults, events, validatorUpdates, appHash } = result;
-    const executed = { block, commit, size: encoded.length, txResults, events, validatorUpdates, appHash };
+    const executed = { ...result, block, commit, size: encoded.length };
+    const { txResults } = executed;
     const sets = applyUpdates(this.#next, result.validatorUpdates);
     const touched = app.commit([
       ...blockWrites(executed),
@@ -171,7 +179,7 @@ export class Producer {
     const { chainId, time, initialHeight, appState, consensusParams } = genesis;
     const { validators } = genesis;
     const result = app.initChain({ chainId, time, initialHeight, validators, consensusParams, appState });
-    refuseParams(result.consensusParams);
+    this.#params = result.consensusParams ?? consensusParams;
     const nothing = { blockId: NO_BLOCK_ID, commit: NO_COMMIT, resultsHash: resultsHash([]) };
     const voters = result.validators.length === 0 ? validators : result.validators.map(validatorOf);
     const own = voters.filter(({ pubKey }) => equalBytes(pubKey, signer.publicKey));
@@ -202,8 +210,8 @@ export class Producer {
     const { app, mempool } = this.#parts;
     const height = this.#tip.height + 1n;
     const { time } = this.#tip;
-    const maxBytes = roomForTxs(this.#genesis);
-    const { maxGas } = this.#genesis.consensusParams.block;
+    const maxBytes = roomForTxs(this.#params);
+    const { maxGas } = this.#params.block;
     const reaped = mempool.reap({ maxTxs: Math.min(maxTxs, MAX_BLOCK_TXS), maxBytes, maxGas });
     const known = new Map(reaped.map(({ tx, hash }) => [tx, hash]));
     const txs = app.prepareProposal({ ...this.#place(height, time), txs: reaped.map(({ tx }) => tx), maxBytes });
@@ -245,7 +253,7 @@ export class Producer {
       dataHash: dataHash(txHashes),
       validatorsHash: validatorsHash(this.#current.signers),
       nextValidatorsHash: validatorsHash(this.#next.signers),
-      consensusHash: consensusParamsHash(this.#genesis.consensusParams),
+      consensusHash: consensusParamsHash(this.#params),
       appHash,
       lastResultsHash: this.#tip.resultsHash,
       evidenceHash: evidenceHash(),
@@ -272,23 +280,24 @@ export class Producer {
     const { height, time } = block.header;
     const request = { ...this.#place(height, time), txs: block.txs, hash: blockId.hash };
     const result = this.#parts.app.finalizeBlock(request);
-    refuseParams(result.consensusParamUpdates);
     if (result.txResults.length !== block.txs.length) {
       throw new Error(`the application gave ${result.txResults.length} results for ${block.txs.length} transactions`);
     }
     return result;
   }
 
-  /** What changes seldom: the genesis, and voters from a height on. */
-  #chainWrites({ block }: ExecutedBlock, sets: ValidatorSets): Write[] {
+  /** What changes seldom: the genesis, and voters and parameters from a height on. */
+  #chainWrites({ block, consensusParamUpdates: params }: ExecutedBlock, sets: ValidatorSets): Write[] {
     const { height } = block.header;
     const hash = this.#genesisHash;
-    const begun = hash === undefined ? [] : [genesisWrite(hash), ...setWrites(height, this.#current)];
+    const first = [...setWrites(height, this.#current), paramsWrite(height, this.#params)];
+    const begun = hash === undefined ? [] : [genesisWrite(hash), ...first];
     const replayed = this.#replay === undefined ? [] : [replayWrite(undefined)];
-    return [...begun, ...replayed, ...(sets === this.#next ? [] : setWrites(height + 2n, sets))];
+    const changed = params === undefined ? [] : [paramsWrite(height + 1n, params)];
+    return [...begun, ...replayed, ...changed, ...(sets === this.#next ? [] : setWrites(height + 2n, sets))];
   }
 
-  #advance({ block, commit, appHash, txResults }: ExecutedBlock, sets: ValidatorSets): void {
+  #advance({ block, commit, appHash, txResults, consensusParamUpdates }: ExecutedBlock, sets: ValidatorSets): void {
     const { height } = block.header;
     this.#tip = {
       height,
@@ -301,16 +310,10 @@ export class Producer {
     this.#last = this.#current;
     this.#current = this.#next;
     this.#next = sets;
+    this.#params = consensusParamUpdates ?? this.#params;
     this.#genesisHash = undefined;
     this.#replay = undefined;
   }
-}
-
-function refuseParams(params: ConsensusParams | undefined): void {
-  if (params !== undefined)
-    throw new Error(
-      "the embedded engine keeps the parameters of the genesis file; changing them needs the external engine",
-    );
 }
 
 /**

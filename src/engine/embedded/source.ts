@@ -15,6 +15,7 @@ export function embeddedSource(engine: EmbeddedEngine): ChainSource {
       block: (height) => blocks.block(height),
       txs: (height) => blocks.txs(height),
       validators: (height) => blocks.validators(height),
+      consensusParams: (height) => blocks.consensusParams(height),
       heightOf: (hash) => index.blockHeight(hash),
       search: (page) => searchBlocks(engine, page),
     },

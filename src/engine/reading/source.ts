@@ -41,6 +41,7 @@ export function chainReader({ tables, genesis, memo }: ChainReaderParts): ChainR
       block: (height) => blocks.block(height),
       txs: (height) => blocks.txs(height),
       validators: (height) => blocks.validators(height),
+      consensusParams: (height) => blocks.consensusParams(height),
       heightOf: (hash) => index.blockHeight(hash),
       search: (page) => searchBlocks(at, page),
     },

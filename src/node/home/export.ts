@@ -37,6 +37,7 @@ function exportState(database: Database, genesis: Genesis): Genesis {
     time: commit.signatures[0]?.timestamp ?? header.time,
     initialHeight: header.height + 1n,
     validators: voters.map((voter) => ({ ...voter, name: names.get(toHex(voter.address)) ?? "" })),
+    consensusParams: app.consensusParams ?? genesis.consensusParams,
     appState: app.exportGenesis(),
   };
 }

@@ -98,7 +98,6 @@ function readingOf({ genesis, validator, home, version, link }: ThreadData, logg
   const app = new AppReader({
     set,
     version,
-    maxBlockGas: genesis.consensusParams.block.maxGas,
     report: ({ item, error }) => log.error("a contained failure", { item, error }),
   });
   const tables = openLmdbReader(homePaths(home).database, [...CHAIN_TABLES, ...readTables(set)]);

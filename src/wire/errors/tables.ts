@@ -10,6 +10,7 @@ import { deploymentErrors } from "./marketplace/deployment.ts";
 import { escrowErrors } from "./marketplace/escrow.ts";
 import { marketErrors } from "./marketplace/market.ts";
 import { providerErrors } from "./marketplace/provider.ts";
+import { consensusErrors } from "./stake/consensus.ts";
 import { distributionErrors } from "./stake/distribution.ts";
 import { evidenceErrors } from "./stake/evidence.ts";
 import { genutilErrors } from "./stake/genutil.ts";
@@ -31,6 +32,7 @@ export const MODULE_ERRORS: readonly (readonly [string, Readonly<Record<string, 
   ["escrow", escrowErrors],
   ["market", marketErrors],
   ["provider", providerErrors],
+  ["consensus", consensusErrors],
   ["distribution", distributionErrors],
   ["evidence", evidenceErrors],
   ["genutil", genutilErrors],
@@ -51,6 +53,7 @@ export { deploymentErrors } from "./marketplace/deployment.ts";
 export { escrowErrors } from "./marketplace/escrow.ts";
 export { marketErrors } from "./marketplace/market.ts";
 export { providerErrors } from "./marketplace/provider.ts";
+export { consensusErrors } from "./stake/consensus.ts";
 export { distributionErrors } from "./stake/distribution.ts";
 export { evidenceErrors } from "./stake/evidence.ts";
 export { genutilErrors } from "./stake/genutil.ts";

@@ -29,6 +29,7 @@ const lockedCoins = "a transfer, and a record that pays for each of its bytes";
 
 /** Messages without a measured content, and why. */
 export const NOT_MEASURED: Readonly<Record<string, string>> = {
+  "sdk.consensus.v1.MsgUpdateParams": parametersChange,
   "sdk.evidence.v1beta1.MsgSubmitEvidence": "always refused: the chain has no handler for evidence of accounts",
   "sdk.gov.v1.MsgUpdateParams": parametersChange,
   "sdk.gov.v1.MsgExecLegacyContent": parametersChange,

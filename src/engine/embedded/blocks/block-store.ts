@@ -1,10 +1,17 @@
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
-import type { AppEvent, TxResult, ValidatorUpdate } from "../../../abci/index.ts";
+import {
+  type AppEvent,
+  type ConsensusParams,
+  consensusParamsFields,
+  consensusParamsOf,
+  type TxResult,
+  type ValidatorUpdate,
+} from "../../../abci/index.ts";
 import { consensusAddress } from "../../../crypto/index.ts";
 import { type Database, type Entry, firstEntry, type Write } from "../../../store/index.ts";
 import { bytesToUint64, toUtf8, uint64ToBytes } from "../../../util/index.ts";
-import { BlockResultsSchema } from "../../../wire/gen/comet/v1/types_pb.js";
+import { BlockResultsSchema, ConsensusParamsSchema } from "../../../wire/gen/comet/v1/types_pb.js";
 import {
   decodeCommit,
   decodeHeader,
@@ -24,10 +31,12 @@ const TXS = "engine/txs";
 /** Height (8 bytes) -> the validators from this height on; written where they change. */
 const VALIDATORS = "engine/validators";
 const VOTERS = "engine/voters";
+/** Height (8 bytes) -> the parameters of consensus from this height on; written where they change. */
+const PARAMS = "engine/params";
 
 /** `genesis` -> hash of the genesis file that the chain began with; `replay` -> a block that is executed again. */
 const META = "engine/meta";
-export const BLOCK_TABLES: readonly string[] = [BLOCKS, TXS, VALIDATORS, META];
+export const BLOCK_TABLES: readonly string[] = [BLOCKS, TXS, VALIDATORS, PARAMS, META];
 const GENESIS = toUtf8("genesis");
 /** A block that was rolled back and is to be executed again. */
 const REPLAY = toUtf8("replay");
@@ -43,6 +52,8 @@ export interface ExecutedBlock {
   readonly txResults: readonly TxResult[];
   readonly events: readonly AppEvent[];
   readonly validatorUpdates: readonly ValidatorUpdate[];
+  /** Those of the next block, where this one changes them. */
+  readonly consensusParamUpdates: ConsensusParams | undefined;
   readonly appHash: Uint8Array;
 }
 
@@ -61,6 +72,7 @@ export interface BlockRecord {
   readonly txCount: number;
   readonly events: readonly AppEvent[];
   readonly validatorUpdates: readonly ValidatorUpdate[];
+  readonly consensusParamUpdates: ConsensusParams | undefined;
   readonly appHash: Uint8Array;
 }
 
@@ -132,7 +144,8 @@ export class BlockReader {
     const groups = [...this.#tables.table(TXS).iterate(range)].map(([key]) => ({ table: TXS, key, value: null }));
     // The block set the validators of the one after the next.
     const sets = [VALIDATORS, VOTERS].map((table) => ({ table, key: uint64ToBytes(height + 2n), value: null }));
-    return [{ table: BLOCKS, key: uint64ToBytes(height), value: null }, ...groups, ...sets];
+    const params = { table: PARAMS, key: uint64ToBytes(height + 1n), value: null };
+    return [{ table: BLOCKS, key: uint64ToBytes(height), value: null }, ...groups, ...sets, params];
   }
 
   /** Hash of the genesis file that the first block was made from. */
@@ -150,10 +163,21 @@ export class BlockReader {
     return this.#setAt(VOTERS, height) ?? this.validators(height);
   }
 
+  /** The parameters of consensus of the block of a height; undefined before the first that is known. */
+  consensusParams(height: bigint): ConsensusParams | undefined {
+    const value = this.#lastUpTo(PARAMS, height);
+    return value === undefined ? undefined : consensusParamsOf(fromBinary(ConsensusParamsSchema, value));
+  }
+
   #setAt(table: string, height: bigint): Validator[] | undefined {
+    const value = this.#lastUpTo(table, height);
+    return value === undefined ? undefined : decodeValidators(value);
+  }
+
+  /** What was written last of heights up to this one. */
+  #lastUpTo(table: string, height: bigint): Uint8Array | undefined {
     const range = { end: uint64ToBytes(height + 1n), reverse: true };
-    for (const [, value] of this.#tables.table(table).iterate(range)) return decodeValidators(value);
-    return undefined;
+    return firstEntry(this.#tables.table(table), range)?.[1];
   }
 }
 
@@ -242,6 +266,12 @@ export function votersWrite(height: bigint, voters: readonly Validator[]): Write
   return { table: VOTERS, key: uint64ToBytes(height), value: encodeValidators(voters) };
 }
 
+/** Sets the parameters of consensus from a height on. */
+export function paramsWrite(height: bigint, params: ConsensusParams): Write {
+  const message = create(ConsensusParamsSchema, consensusParamsFields(params));
+  return { table: PARAMS, key: uint64ToBytes(height), value: toBinary(ConsensusParamsSchema, message) };
+}
+
 function txGroupKey(height: bigint, group: number): Uint8Array {
   const key = Buffer.alloc(12);
   key.writeBigUInt64BE(height);
@@ -250,8 +280,9 @@ function txGroupKey(height: bigint, group: number): Uint8Array {
 }
 
 function recordOf(executed: ExecutedBlock): BlockRecord {
-  const { block, commit, size, events, validatorUpdates, appHash } = executed;
-  return { header: block.header, commit, size, txCount: block.txs.length, events, validatorUpdates, appHash };
+  const { block, commit, size, events, validatorUpdates, consensusParamUpdates, appHash } = executed;
+  const updates = { validatorUpdates, consensusParamUpdates };
+  return { header: block.header, commit, size, txCount: block.txs.length, events, ...updates, appHash };
 }
 
 function encodeRecord(executed: ExecutedBlock): Uint8Array {
@@ -263,7 +294,7 @@ function encodeRecord(executed: ExecutedBlock): Uint8Array {
   return writer.finish();
 }
 
-function encodeResults({ block, events, validatorUpdates, appHash }: ExecutedBlock): Uint8Array {
+function encodeResults({ block, events, validatorUpdates, consensusParamUpdates, appHash }: ExecutedBlock): Uint8Array {
   const message = create(BlockResultsSchema, {
     height: block.header.height,
     finalizeBlockEvents: events.map(eventInit),
@@ -272,6 +303,9 @@ function encodeResults({ block, events, validatorUpdates, appHash }: ExecutedBlo
       power,
     })),
     appHash,
+    ...(consensusParamUpdates === undefined
+      ? {}
+      : { consensusParamUpdates: consensusParamsFields(consensusParamUpdates) }),
   });
   return toBinary(BlockResultsSchema, message);
 }
@@ -300,6 +334,7 @@ function decodeRecord(bytes: Uint8Array): BlockRecord {
     txCount,
     events: results.finalizeBlockEvents,
     validatorUpdates,
+    consensusParamUpdates: results.consensusParamUpdates && consensusParamsOf(results.consensusParamUpdates),
     appHash: results.appHash,
   };
 }

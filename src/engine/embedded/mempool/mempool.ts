@@ -51,7 +51,7 @@ export const TX_OVERHEAD = 5;
  */
 export class Mempool {
   readonly #app: CheckingApplication;
-  readonly #limits: MempoolLimits;
+  #limits: MempoolLimits;
   readonly #waiting = new WaitingTxs();
   readonly #seen: SeenHashes;
   #arrivals = 0;
@@ -69,6 +69,13 @@ export class Mempool {
 
   get bytes(): number {
     return this.#waiting.bytes;
+  }
+
+  /** Heeds other limits from now on; what waits and is too large for them goes, with all that build on it. */
+  limit(limits: MempoolLimits): void {
+    this.#limits = limits;
+    for (const entry of [...this.#waiting.entries()])
+      if (entry.tx.length > limits.maxTxBytes && this.#waiting.get(entry.key) === entry) this.#drop(entry);
   }
 
   /** The first `limit` waiting transactions, as many as have `MAX_LISTED_BYTES` together; the first in any case. */

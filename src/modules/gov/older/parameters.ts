@@ -8,7 +8,8 @@ export function parameterSet(modules: readonly Module[], name: string): Paramete
   const found = modules.find((module) => module.name === name);
   const message = found?.msg?.methods.get("UpdateParams")?.input;
   const query = found?.query?.methods.get("Params");
-  if (message === undefined || query === undefined) return undefined;
+  // Another form of the message cannot be made from single parameters.
+  if (message === undefined || query === undefined || message.field.params === undefined) return undefined;
   return {
     message,
     read(ctx) {

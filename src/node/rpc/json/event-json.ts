@@ -1,6 +1,14 @@
 import type { EngineEvent, PublishedEvent } from "../../../engine/index.ts";
 import { toBase64 } from "../../../util/index.ts";
-import { blockIdJson, blockJson, eventsJson, headerJson, txResultJson, validatorUpdateJson } from "./json.ts";
+import {
+  blockIdJson,
+  blockJson,
+  eventsJson,
+  headerJson,
+  paramUpdatesJson,
+  txResultJson,
+  validatorUpdateJson,
+} from "./json.ts";
 
 /** The parts of a subscriber's frame that do not depend on the subscription. */
 export interface EventFrame {
@@ -21,7 +29,7 @@ function eventValue(event: EngineEvent): unknown {
     return { TxResult: { ...place, tx: toBase64(tx), result: withoutDefaults(txResultJson(result)) } };
   }
   if (event.type === "ValidatorSetUpdates") return { validator_updates: event.updates.map(validatorUpdateJson) };
-  const { block, commit, events, txResults, validatorUpdates, appHash } = event.block;
+  const { block, commit, events, txResults, validatorUpdates, consensusParamUpdates, appHash } = event.block;
   if (event.type === "NewBlockHeader") return { header: headerJson(block.header) };
   if (event.type === "NewBlockEvents") {
     return { height: block.header.height.toString(), events: eventsJson(events), num_txs: block.txs.length.toString() };
@@ -33,6 +41,9 @@ function eventValue(event: EngineEvent): unknown {
       events: eventsJson(events),
       tx_results: txResults.map(txResultJson),
       validator_updates: validatorUpdates.map(validatorUpdateJson),
+      ...(consensusParamUpdates === undefined
+        ? {}
+        : { consensus_param_updates: paramUpdatesJson(consensusParamUpdates) }),
       app_hash: toBase64(appHash),
     },
   };

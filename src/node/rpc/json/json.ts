@@ -1,9 +1,10 @@
-import type { AppEvent, TxResult, ValidatorUpdate } from "../../../abci/index.ts";
+import type { AppEvent, ConsensusParams, TxResult, ValidatorUpdate } from "../../../abci/index.ts";
 import {
   BLOCK_PROTOCOL,
   type Block,
   type BlockId,
   type Commit,
+  consensusParamsToJson,
   type FoundTx,
   formatRfc3339,
   type Header,
@@ -131,4 +132,11 @@ export function validatorUpdateJson({ pubKey, power }: ValidatorUpdate) {
     pub_key: { Sum: { type: "tendermint.crypto.PublicKey_Ed25519", value: { ed25519: toBase64(pubKey) } } },
     power: power.toString(),
   };
+}
+
+/** What a block changed of the parameters of consensus; null for nothing. */
+export function paramUpdatesJson(params: ConsensusParams | undefined) {
+  if (params === undefined) return null;
+  const { block, evidence, validator } = consensusParamsToJson(params);
+  return { block, evidence, validator };
 }

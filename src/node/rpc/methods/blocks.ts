@@ -9,6 +9,7 @@ import {
   commitJson,
   eventsJson,
   headerJson,
+  paramUpdatesJson,
   txResultJson,
   validatorUpdateJson,
 } from "../json/json.ts";
@@ -42,14 +43,15 @@ export const blockMethods = {
   }),
 
   block_results: defineMethod({ height: int64 }, async ({ chain }, { height }) => {
-    const { header, events, validatorUpdates, appHash, txCount } = await recordAt(chain, height);
+    const record = await recordAt(chain, height);
+    const { header, events, validatorUpdates, consensusParamUpdates, appHash, txCount } = record;
     const txs = await chain.blocks.txs(header.height);
     return {
       height: header.height.toString(),
       txs_results: txCount === 0 ? null : txs.map(({ result }) => txResultJson(result)),
       finalize_block_events: eventsJson(events),
       validator_updates: validatorUpdates.length === 0 ? null : validatorUpdates.map(validatorUpdateJson),
-      consensus_param_updates: null,
+      consensus_param_updates: paramUpdatesJson(consensusParamUpdates),
       app_hash: toBase64(appHash),
     };
   }),

@@ -84,10 +84,9 @@ export const infoMethods = {
 
   consensus_params: defineMethod({ height: int64 }, async ({ chain }, { height }) => {
     const status = await chain.status();
-    return {
-      block_height: heightIn(status, height, status.height + 1n).toString(),
-      consensus_params: consensusParamsToJson(chain.genesis.consensusParams),
-    };
+    const wanted = heightIn(status, height, status.height + 1n);
+    const params = (await chain.blocks.consensusParams(wanted)) ?? chain.genesis.consensusParams;
+    return { block_height: wanted.toString(), consensus_params: consensusParamsToJson(params) };
   }),
 
   unconfirmed_txs: defineMethod({ limit: int64 }, async ({ chain }, { limit }) => {

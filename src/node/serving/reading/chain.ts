@@ -46,6 +46,7 @@ export class ReadChain {
         block: (height) => budget.run(() => blocks.block(height)),
         txs: (height) => budget.run(() => blocks.txs(height)),
         validators: (height) => budget.run(() => blocks.validators(height)),
+        consensusParams: (height) => budget.run(() => blocks.consensusParams(height)),
         heightOf: (hash) => budget.run(() => blocks.heightOf(hash)),
         search: (page) => budget.run(() => blocks.search(page)),
       },

@@ -49,7 +49,8 @@ export class ReadEvents implements EventSource {
 async function readCommitted(blocks: BlockSource, height: bigint): Promise<CommittedBlock> {
   const [record, block, txs] = [await blocks.record(height), await blocks.block(height), await blocks.txs(height)];
   if (record === undefined || block === undefined) throw new Error(`block ${height} was told and is not there`);
-  const { commit, size, events, validatorUpdates, appHash } = record;
+  const { commit, size, events, validatorUpdates, consensusParamUpdates, appHash } = record;
   const txResults = txs.map(({ result }) => result);
-  return { block, commit, size, txResults, events, validatorUpdates, appHash, txHashes: block.txs.map(txHash) };
+  const updates = { validatorUpdates, consensusParamUpdates };
+  return { block, commit, size, txResults, events, ...updates, appHash, txHashes: block.txs.map(txHash) };
 }

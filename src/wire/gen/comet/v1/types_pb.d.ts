@@ -6,7 +6,7 @@
 
 import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
-import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import type { Duration, Timestamp } from "@bufbuild/protobuf/wkt";
 import type { Event, ExecTxResult, PublicKey, ValidatorUpdate } from "./abci_pb.js";
 
 /**
@@ -456,6 +456,13 @@ export declare type BlockResults = Message<"comet.v1.BlockResults"> & {
    * @generated from field: bytes app_hash = 5;
    */
   appHash: Uint8Array;
+
+  /**
+   * Those of the next block, where this one changes them.
+   *
+   * @generated from field: comet.v1.ConsensusParams consensus_param_updates = 6;
+   */
+  consensusParamUpdates?: ConsensusParams | undefined;
 };
 
 /**
@@ -463,6 +470,95 @@ export declare type BlockResults = Message<"comet.v1.BlockResults"> & {
  * Use `create(BlockResultsSchema)` to create a new message.
  */
 export declare const BlockResultsSchema: GenMessage<BlockResults>;
+
+/**
+ * @generated from message comet.v1.ConsensusParams
+ */
+export declare type ConsensusParams = Message<"comet.v1.ConsensusParams"> & {
+  /**
+   * @generated from field: comet.v1.BlockParams block = 1;
+   */
+  block?: BlockParams | undefined;
+
+  /**
+   * @generated from field: comet.v1.EvidenceParams evidence = 2;
+   */
+  evidence?: EvidenceParams | undefined;
+
+  /**
+   * @generated from field: comet.v1.ValidatorParams validator = 3;
+   */
+  validator?: ValidatorParams | undefined;
+};
+
+/**
+ * Describes the message comet.v1.ConsensusParams.
+ * Use `create(ConsensusParamsSchema)` to create a new message.
+ */
+export declare const ConsensusParamsSchema: GenMessage<ConsensusParams>;
+
+/**
+ * @generated from message comet.v1.BlockParams
+ */
+export declare type BlockParams = Message<"comet.v1.BlockParams"> & {
+  /**
+   * @generated from field: int64 max_bytes = 1;
+   */
+  maxBytes: bigint;
+
+  /**
+   * @generated from field: int64 max_gas = 2;
+   */
+  maxGas: bigint;
+};
+
+/**
+ * Describes the message comet.v1.BlockParams.
+ * Use `create(BlockParamsSchema)` to create a new message.
+ */
+export declare const BlockParamsSchema: GenMessage<BlockParams>;
+
+/**
+ * @generated from message comet.v1.EvidenceParams
+ */
+export declare type EvidenceParams = Message<"comet.v1.EvidenceParams"> & {
+  /**
+   * @generated from field: int64 max_age_num_blocks = 1;
+   */
+  maxAgeNumBlocks: bigint;
+
+  /**
+   * @generated from field: google.protobuf.Duration max_age_duration = 2;
+   */
+  maxAgeDuration?: Duration | undefined;
+
+  /**
+   * @generated from field: int64 max_bytes = 3;
+   */
+  maxBytes: bigint;
+};
+
+/**
+ * Describes the message comet.v1.EvidenceParams.
+ * Use `create(EvidenceParamsSchema)` to create a new message.
+ */
+export declare const EvidenceParamsSchema: GenMessage<EvidenceParams>;
+
+/**
+ * @generated from message comet.v1.ValidatorParams
+ */
+export declare type ValidatorParams = Message<"comet.v1.ValidatorParams"> & {
+  /**
+   * @generated from field: repeated string pub_key_types = 1;
+   */
+  pubKeyTypes: string[];
+};
+
+/**
+ * Describes the message comet.v1.ValidatorParams.
+ * Use `create(ValidatorParamsSchema)` to create a new message.
+ */
+export declare const ValidatorParamsSchema: GenMessage<ValidatorParams>;
 
 /**
  * @generated from enum comet.v1.SignedMsgType

@@ -1,0 +1,35 @@
+import { create } from "@bufbuild/protobuf";
+import { type ConsensusParams, consensusParamsFields, consensusParamsOf } from "../../abci/index.ts";
+import { type Context, paramsItem } from "../../runtime/index.ts";
+import type { KVReader } from "../../store/index.ts";
+import { ConsensusParamsSchema } from "../../wire/gen/sdk/consensus/v1/query_pb.js";
+
+export const STORE = "consensus";
+
+/** The parameters of consensus as other modules and the application know them. */
+export interface ConsensusKeeper {
+  /** Those of the block that is being made. Throws before the chain has any. */
+  params(ctx: Context): ConsensusParams;
+  /** Sets those of the next block. */
+  setParams(ctx: Context, params: ConsensusParams): void;
+  /** Those in the store of the module; undefined before the chain has any. */
+  read(store: KVReader): ConsensusParams | undefined;
+}
+
+const item = paramsItem({ prefix: 0x00, schema: ConsensusParamsSchema });
+
+/** Holds the one copy of the parameters that the state decides. */
+export const consensusKeeper: ConsensusKeeper = {
+  params(ctx) {
+    const params = consensusKeeper.read(ctx.store(STORE));
+    if (params === undefined) throw new Error("the chain has no parameters of consensus");
+    return params;
+  },
+  setParams(ctx, params) {
+    item.set(ctx.store(STORE), create(ConsensusParamsSchema, consensusParamsFields(params)));
+  },
+  read(store) {
+    const message = item.get(store);
+    return message === undefined ? undefined : consensusParamsOf(message);
+  },
+};

@@ -1,0 +1,33 @@
+import { type ConsensusParams, consensusParamsOf, consensusParamsProblems } from "../../abci/index.ts";
+import { type BoundService, bindService, checkAuthority } from "../../runtime/index.ts";
+import { Msg, type MsgUpdateParams } from "../../wire/gen/sdk/consensus/v1/tx_pb.js";
+import { consensusErrors as errors } from "../../wire/index.ts";
+import type { ConsensusKeeper } from "./keeper.ts";
+import { paramsText } from "./text.ts";
+
+export function consensusMsgs(keeper: ConsensusKeeper): BoundService {
+  return bindService(
+    Msg,
+    {
+      updateParams: (ctx, msg) => {
+        checkAuthority(msg.authority);
+        const params = read(msg);
+        keeper.setParams(ctx, params);
+        ctx.events.emit("update_consensus_params", { authority: msg.authority, parameters: paramsText(params) });
+        return {};
+      },
+    },
+    { updateParams: (msg) => void read(msg) },
+  );
+}
+
+/** All parameters at once, each part of them. Throws what genesis would refuse as well. */
+function read(msg: MsgUpdateParams): ConsensusParams {
+  const params = consensusParamsOf(msg);
+  if (params === undefined) throw errors.invalidParams("all parameters must be present: block, evidence and validator");
+  const [problem] = consensusParamsProblems(params);
+  if (problem !== undefined) throw errors.invalidParams(problem);
+  if ((msg.abci?.voteExtensionsEnableHeight ?? 0n) !== 0n)
+    throw errors.invalidParams("abci.vote_extensions_enable_height must be 0: votes carry no extensions here");
+  return params;
+}
