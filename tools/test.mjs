@@ -1,6 +1,6 @@
 // The whole test run: installs what the end-to-end tests need where that is possible (Debian or Ubuntu, as root), then
 // lint, types, build, unit tests, simulations and end-to-end tests, and a closing line with the sum of all tests.
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import {
   accessSync,
   constants,
@@ -114,20 +114,20 @@ function installNeeded() {
   }
 }
 
-/** Runs vitest projects side by side; returns their counts, and what failed with its messages. */
-function tests(projects, env = {}) {
-  const name = projects.join(", ");
-  const report = join(reports, `${projects.join("-")}.json`);
+/** Runs vitest with its words and prints what it says when it has ended; returns counts, and what failed with its messages. */
+async function tests(name, words, { env = {}, isSilent = false } = {}) {
+  const report = join(reports, `${name}.json`);
   const vitest = join(root, "node_modules", "vitest", "vitest.mjs");
-  const args = [
-    vitest,
-    "run",
-    ...projects.flatMap((project) => ["--project", project]),
-    "--reporter=default",
-    "--reporter=json",
-    `--outputFile.json=${report}`,
-  ];
-  const ok = run(process.execPath, args, env);
+  const args = [vitest, "run", ...words, "--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
+  const child = spawn(process.execPath, args, {
+    cwd: root,
+    stdio: ["ignore", ...(isSilent ? ["pipe", "pipe"] : ["inherit", "inherit"])],
+    env: { ...process.env, ...env },
+  });
+  const said = [];
+  for (const stream of [child.stdout, child.stderr]) stream?.on("data", (part) => said.push(part));
+  const ok = await new Promise((resolve) => child.once("close", (code) => resolve(code === 0)));
+  process.stdout.write(Buffer.concat(said));
   if (!existsSync(report)) return broken(`${name} tests: no report`);
   const result = JSON.parse(readFileSync(report, "utf8"));
   // A file whose set-up fails has no failed test of its own: its tests were never begun.
@@ -140,6 +140,29 @@ function tests(projects, env = {}) {
   ];
   if (!ok && failures.length === 0) failures.push(`${name} tests: an error outside of the tests`);
   return { passed: result.numPassedTests, failures, skipped: result.numPendingTests };
+}
+
+/**
+ * Tests that mostly wait, for blocks or for programs of others, and share nothing with the rest: no containers, no bound of
+ * memory, no package that is built. They run beside the rest, each of the two one file at a time.
+ */
+const WAITING = [
+  "test/interop/",
+  ...["cli-node", "genesis", "keyring-backends", "keyring-dialogs", "ledger", "terminal"].map(
+    (name) => `test/e2e/${name}.test.ts`,
+  ),
+];
+
+/** The two lanes, then the attacks, whose bounds of memory hold for a machine that does nothing else. */
+async function endToEnd() {
+  const env = { SVC_TEST_BUILT: "1" };
+  const words = ["--project", "e2e"];
+  const excluded = WAITING.flatMap((path) => ["--exclude", path.endsWith("/") ? `${path}**` : path]);
+  const lanes = await Promise.all([
+    tests("e2e", [...words, ...excluded, "--exclude", "test/attack/**"], { env }),
+    tests("e2e-waiting", [...words, ...WAITING], { env, isSilent: true }),
+  ]);
+  return [...lanes, await tests("attack", [...words, "test/attack/"], { env })];
 }
 
 function failedTests({ name, assertionResults }) {
@@ -166,8 +189,8 @@ const counts = [
   check("lint", node, [...biome, "check"]),
   check("types", node, [...tsc, "--noEmit"]),
   check("build", node, [join(root, "tools", "build.mjs")]),
-  tests(["unit", "slow", "simulation"]),
-  tests(["e2e"], { SVC_TEST_BUILT: "1" }),
+  await tests("unit", ["--project", "unit", "--project", "slow", "--project", "simulation"]),
+  ...(await endToEnd()),
 ];
 rmSync(reports, { recursive: true, force: true });
 const sum = (key) => counts.reduce((total, each) => total + each[key], 0);
