@@ -147,6 +147,7 @@ function placeholder(field: DescField): string | undefined {
   if (field.enum !== undefined) return "<name>";
   if (field.scalar === ScalarType.BOOL) return undefined;
   if (cliField(field).text === CliText.TIME) return "<time>";
+  if (cliField(field).text === CliText.DENOM) return "<denom>";
   if (field.scalar !== ScalarType.STRING) return "<n>";
   const scalar = scalarOf(field);
   return scalar === Scalar.ADDRESS || scalar === Scalar.VALIDATOR_ADDRESS ? "<address>" : "<text>";

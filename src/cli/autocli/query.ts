@@ -11,6 +11,7 @@ import { type Argument, argumentsOf, readArguments } from "./arguments.ts";
 import { groupCommands, type MethodCommand } from "./commands.ts";
 import { type FieldFlag, fieldFlags, idField, isPageRequest } from "./fields.ts";
 import { ID_ARGUMENT, idArgument, readFlags, requireId } from "./read.ts";
+import { readSingle, type Single, singleOf } from "./single.ts";
 
 /** The commands of a module's queries: those written by hand, and those from the options of its rpcs. */
 export function queryCommands(module: string, own: readonly CommandSpec[]): CommandSpec[] {
@@ -28,14 +29,16 @@ function toCommand(command: MethodCommand): CommandSpec {
   const { method, cli, positional } = command;
   const fields = requestFlags(method.input, positional);
   const args = argumentsOf(method.input, cli.args);
+  const single = singleOf(command);
+  const flags = [...fields, ...(single?.flag === undefined ? [] : [single.flag])].map(({ flag }) => flag);
   return {
     name: cli.command,
     summary: cli.short,
     example: cli.example,
     ...(cli.aliases.length === 0 ? {} : { aliases: cli.aliases }),
-    flags: [...fields.map(({ flag }) => flag), ...(isList(method.input) ? PAGE_FLAGS : []), ...QUERY_FLAGS],
-    ...argsForm(method.input, args),
-    load: async () => run(command, { args, fields }),
+    flags: [...flags, ...(isList(method.input) ? PAGE_FLAGS : []), ...QUERY_FLAGS],
+    ...argsForm(method.input, [...args, ...(single?.argument === undefined ? [] : [single.argument])]),
+    load: async () => run(command, { args, fields, single }),
   };
 }
 
@@ -61,13 +64,20 @@ function requestFlags(schema: DescMessage, positional: readonly string[]): Field
 interface RequestSource {
   readonly args: readonly Argument[];
   readonly fields: readonly FieldFlag[];
+  readonly single: Single | undefined;
 }
 
 function run({ method, cli }: MethodCommand, source: RequestSource): Run {
   return async (input: CommandInput) => {
+    const { single } = source;
     const request = readRequest(method.input, input, source);
+    const one = single && readSingle(single, input, { request, before: source.args.length });
     const context = createContext(input);
-    printAnswer(await answer(context, method, { cli, request }), cli, { context, input });
+    if (single === undefined || one === undefined) {
+      printAnswer(await answer(context, method, { cli, request }), cli, { context, input });
+    } else {
+      printAnswer(await ask(context, single.method, one), { print: single.print, printText: "" }, { context, input });
+    }
   };
 }
 
@@ -89,7 +99,7 @@ async function answer(
 
 function printAnswer(
   json: JsonValue,
-  { print, printText }: Cli,
+  { print, printText }: Pick<Cli, "print" | "printText">,
   { context: { output }, input: { io } }: { readonly context: CliContext; readonly input: CommandInput },
 ): void {
   const field = (name: string): JsonValue => (isObject(json) ? (json[name] ?? null) : json);
@@ -97,7 +107,11 @@ function printAnswer(
   else printResult(print === "" ? json : field(print), output, io);
 }
 
-function readRequest(schema: DescMessage, input: CommandInput, { args, fields }: RequestSource): JsonObject {
+function readRequest(
+  schema: DescMessage,
+  input: CommandInput,
+  { args, fields }: Pick<RequestSource, "args" | "fields">,
+): JsonObject {
   const { flags } = input;
   const json = readArguments(args, input.args, flags);
   const id = idField(schema);

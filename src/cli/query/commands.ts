@@ -1,12 +1,9 @@
 import type { CommandSpec } from "../command/spec.ts";
 import { CHAIN_QUERIES } from "./chain/commands.ts";
-import { AUDIT, BANK, DISTRIBUTION, ESCROW, EVIDENCE, GOV } from "./modules/commands.ts";
+import { ESCROW, EVIDENCE, GOV } from "./modules/commands.ts";
 
 /** Queries that are more than one rpc, by module. */
 export const OWN_QUERIES: Readonly<Record<string, readonly CommandSpec[]>> = {
-  audit: AUDIT,
-  bank: BANK,
-  distribution: DISTRIBUTION,
   escrow: ESCROW,
   gov: GOV,
 };

@@ -75,7 +75,7 @@ export function queryRows({ A, B, wrongSum }: TestHome): readonly Row[] {
     [["query", "bank", "balance", A, "1x"], 2, '<denom>: "1x" is not a denomination'],
     [["query", "bank", "total", "--denom", "1x"], 2, '--denom: "1x" is not a denomination'],
     [["query", "bank", "denom-metadata", "1x"], 2, '<denom>: "1x" is not a denomination'],
-    [["query", "bank", "denom-metadata", "utoken", "--denom", "utoken"], 2, "give the denomination once"],
+    [["query", "bank", "denom-metadata", "utoken", "--denom", "utoken"], 2, "give <denom> once"],
     [["query", "block", "0"], 2, "<height>"],
     [["query", "block", "-1"], 2, "<height>"],
     [["query", "block", "1.5"], 2, "<height>"],

@@ -141,6 +141,9 @@ describe("tx distribution", () => {
     expect(await messages("distribution", "set-withdraw-addr", OTHER)).toEqual([
       distribution("MsgSetWithdrawAddress", { delegator_address: K0, withdraw_address: OTHER }),
     ]);
+    expect(await messages("distribution", "withdraw-validator-commission")).toEqual([
+      distribution("MsgWithdrawValidatorCommission", { validator_address: V }),
+    ]);
     expect(await messages("distribution", "fund-community-pool", "7uvec,5stake")).toEqual([
       distribution("MsgFundCommunityPool", { amount: [FIVE, { denom: "uvec", amount: "7" }], depositor: K0 }),
     ]);

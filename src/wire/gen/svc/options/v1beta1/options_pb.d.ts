@@ -146,6 +146,13 @@ export declare type Cli = Message<"svc.options.v1beta1.Cli"> & {
    * @generated from field: svc.options.v1beta1.CliDistinct distinct = 11;
    */
   distinct?: CliDistinct | undefined;
+
+  /**
+   * The rpc that is asked for one record instead of all.
+   *
+   * @generated from field: svc.options.v1beta1.CliSingle single = 12;
+   */
+  single?: CliSingle | undefined;
 };
 
 /**
@@ -153,6 +160,51 @@ export declare type Cli = Message<"svc.options.v1beta1.Cli"> & {
  * Use `create(CliSchema)` to create a new message.
  */
 export declare const CliSchema: GenMessage<Cli>;
+
+/**
+ * An rpc of the same service that a query asks instead, if one more field is given: as the last argument, with a flag, or
+ * with either.
+ *
+ * @generated from message svc.options.v1beta1.CliSingle
+ */
+export declare type CliSingle = Message<"svc.options.v1beta1.CliSingle"> & {
+  /**
+   * @generated from field: string rpc = 1;
+   */
+  rpc: string;
+
+  /**
+   * Field of its request; the others have the names of those of the query.
+   *
+   * @generated from field: string field = 2;
+   */
+  field: string;
+
+  /**
+   * @generated from field: bool argument = 3;
+   */
+  argument: boolean;
+
+  /**
+   * Help text of the flag; no flag if empty.
+   *
+   * @generated from field: string flag = 4;
+   */
+  flag: string;
+
+  /**
+   * Field of its response that is printed instead of the whole response.
+   *
+   * @generated from field: string print = 5;
+   */
+  print: string;
+};
+
+/**
+ * Describes the message svc.options.v1beta1.CliSingle.
+ * Use `create(CliSingleSchema)` to create a new message.
+ */
+export declare const CliSingleSchema: GenMessage<CliSingle>;
 
 /**
  * @generated from message svc.options.v1beta1.CliDistinct
