@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { matches, parseQuery } from "./query.ts";
+import { MAX_QUERY_LENGTH, matches, parseQuery } from "./query.ts";
 
 const attributes = new Map([
   ["tm.event", ["Tx"]],
@@ -50,8 +50,18 @@ describe("queries", () => {
     ["a.b CONTAINS 5", "CONTAINS takes a text in single quotes at character 15"],
     ["a.b=5x", "expected a text in single quotes, a number, DATE or TIME at character 5"],
     [Array(17).fill("a.b=1").join(" AND "), "more than 16 conditions"],
-    ["a.b='".padEnd(1030, "x"), "longer than 1024 characters"],
+    ["a.b>=TIME 2026-13-01T00:00:00Z", "invalid time"],
+    ["a.b='it\\'s'", "expected AND or the end at character"],
+    ["a.b EXISTS 'x'", "expected AND or the end at character 12"],
+    ["a.b=DATE 2026-1-1", "expected a text in single quotes, a number, DATE or TIME at character 5"],
+    ["(a.b=1)", "expected an attribute such as message.action at character 1"],
   ])("refuses %s", (query, text) => {
-    expect(() => parseQuery(query)).toThrow(`failed to parse query: ${text}`);
+    expect(() => parseQuery(query)).toThrow(text);
+  });
+
+  it("is as long as the reference takes it, and no longer", () => {
+    const query = (length: number) => "a.b='".padEnd(length - 1, "x").concat("'");
+    expect(parseQuery(query(MAX_QUERY_LENGTH))).toHaveLength(1);
+    expect(() => parseQuery(query(MAX_QUERY_LENGTH + 1))).toThrow("maximum query length exceeded");
   });
 });

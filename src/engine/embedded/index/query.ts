@@ -23,7 +23,8 @@ export type Query = readonly Condition[];
 /** Values of every attribute, by `type.key`. */
 export type Attributes = ReadonlyMap<string, readonly string[]>;
 
-const MAX_QUERY_LENGTH = 1024;
+/** Like the reference engine. */
+export const MAX_QUERY_LENGTH = 512;
 const MAX_CONDITIONS = 16;
 
 const SPACE = /\s*/y;
@@ -38,7 +39,7 @@ const DATE = /DATE\s+(\d{4}-\d{2}-\d{2})(?!\S)/y;
 /** Throws one sentence that says where the text stops making sense. */
 export function parseQuery(text: string): Query {
   if (text.length > MAX_QUERY_LENGTH)
-    throw new Error(`failed to parse query: longer than ${MAX_QUERY_LENGTH} characters`);
+    throw new Error(`maximum query length exceeded: longer than ${MAX_QUERY_LENGTH} characters`);
   const scanner = new Scanner(text);
   const conditions: Condition[] = [];
   do conditions.push(parseCondition(scanner));

@@ -45,6 +45,16 @@ export const hexBytes: Param<Uint8Array | undefined> = (value, source) => {
   return source === "uri" ? uriBytes(value) : fromHex(value);
 };
 
+/** A value of any form: JSON in a query. */
+export const json: Param<unknown> = (value, source) => {
+  if (source !== "uri" || value === undefined || value === "") return value;
+  try {
+    return JSON.parse(String(value));
+  } catch (error) {
+    throw new Error(`expected JSON, got ${shown(value)}: ${errorText(error)}`);
+  }
+};
+
 /** A parameter that must be there. */
 export function required<T>(param: Param<T | undefined>): Param<T> {
   return (value, source) => {
