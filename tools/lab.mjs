@@ -29,7 +29,7 @@ const PARTS = {
   whole: {
     project: "simulation",
     files: ["src/app/whole.sim.test.ts"],
-    env: { WHOLE_SIM_OPERATIONS: 1_000_000, WHOLE_SIM_SEED: seed },
+    env: { WHOLE_SIM_RUNS: 1, WHOLE_SIM_OPERATIONS: 1_000_000, WHOLE_SIM_SEED: seed },
   },
   /** A node killed 500 times under load; every block is executed again from genesis, and its hash compared. */
   kills: {

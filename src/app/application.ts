@@ -37,6 +37,9 @@ import {
 import {
   CacheMultiStore,
   type Database,
+  DecodedValues,
+  decodedStores,
+  type MultiStore,
   type PreparedState,
   type Pruning,
   type StateBranch,
@@ -106,6 +109,8 @@ export class SvcApplication implements Application {
   readonly #router: Router;
   readonly #runner: TxRunner;
   readonly #options: ApplicationOptions;
+  /** What invariants have read: most of it is the same after every block. */
+  readonly #decoded = new DecodedValues();
   /** The last committed block; at first the one that genesis describes. */
   #last: BlockInfo | undefined;
   #committed: boolean;
@@ -257,7 +262,7 @@ export class SvcApplication implements Application {
     const validatorUpdates = endBlock(ctx, this.#endBlockers);
     const params = this.#options.set.consensus.params(ctx);
     const isChanged = this.#params === undefined || !equalConsensusParams(params, this.#params);
-    if (this.#options.checkInvariants === true) this.#checkInvariants(ctx);
+    if (this.#options.checkInvariants === true) this.#checkInvariants(ctx, stores);
     const prepared = this.#state.workingHash(stores);
     const touched = isChanged ? "all" : touchedAccounts(stores, this.#options.set.accountsOf);
     this.#finalized = { block, prepared, params, touched };
@@ -371,8 +376,12 @@ export class SvcApplication implements Application {
     return this.#last;
   }
 
-  #checkInvariants(ctx: Context): void {
-    const broken = brokenInvariants(this.modules, ctx);
+  #checkInvariants(ctx: Context, stores: MultiStore): void {
+    const { block, mode } = ctx;
+    const broken = brokenInvariants(
+      this.modules,
+      new Context({ block, mode, stores: decodedStores(stores, this.#decoded) }),
+    );
     if (broken.length > 0) throw new InvariantBreach(ctx.height, broken);
   }
 }

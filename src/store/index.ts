@@ -10,6 +10,7 @@ export {
   type ItemSpec,
   item,
 } from "./collections/collections.ts";
+export { DecodedValues, decodedStores } from "./collections/decoded.ts";
 export { Index, type IndexSpec, index } from "./collections/indexes.ts";
 export {
   DEFAULT_PAGE_LIMIT,

@@ -91,12 +91,14 @@ export class SlashingKeeper {
     return bits !== undefined && ((bits[byte] ?? 0) & mask) !== 0;
   }
 
+  /** A chunk without a missed block is left out, as it is when the state comes from a genesis. */
   setMissed(ctx: Context, consensus: Uint8Array, index: bigint, missed: boolean): void {
     const key = [consensus, chunkOf(index)] as const;
     const bits = Uint8Array.from(this.missed.get(store(ctx), key) ?? new Uint8Array(CHUNK_BYTES));
     const { byte, mask } = bitOf(index);
     bits[byte] = missed ? (bits[byte] ?? 0) | mask : (bits[byte] ?? 0) & ~mask;
-    this.missed.set(store(ctx), key, bits);
+    if (bits.some((each) => each !== 0)) this.missed.set(store(ctx), key, bits);
+    else this.missed.delete(store(ctx), key);
   }
 
   forgetMissed(ctx: Context, consensus: Uint8Array): void {

@@ -110,6 +110,20 @@ describe("a validator that is absent", () => {
     expect(second).toEqual(first);
   });
 
+  // Found by the simulation of the whole chain, seed 20268.
+  test("leaves nothing behind when it has signed a whole window again: the state is the one of its export", () => {
+    const { chain } = validators();
+    chain.nextBlock(3);
+    chain.voters.absent.add(toHex(consensusKey("alice")));
+    chain.nextBlock();
+    chain.voters.absent.clear();
+    chain.nextBlock(2);
+    expect(info(chain, "alice")?.missedBlocksCounter).toBe(1n);
+    chain.nextBlock(10);
+    expect(info(chain, "alice")?.missedBlocksCounter).toBe(0n);
+    expect(() => chain.exportTwice()).not.toThrow();
+  });
+
   test("takes its delegators along: their stake and what they earn from then on is smaller", () => {
     const { chain, alice, carol } = validators({ slash_fraction_downtime: "0.1" });
     const delegated = { delegatorAddress: carol.address, validatorAddress: operatorAddress(alice) };

@@ -1,7 +1,9 @@
-import { type ErrorFactory, sdkErrors, toHex } from "../../util/index.ts";
+import { type ErrorFactory, equalBytes, sdkErrors, toHex } from "../../util/index.ts";
 import { decodeKey, encodeKey, type KeyCodec } from "../codec/keys.ts";
 import type { ValueCodec } from "../codec/values.ts";
-import type { KVReader, KVStore } from "../kv.ts";
+import { type KVReader, type KVStore, prefixRange } from "../kv.ts";
+import { keyText } from "../layers/text.ts";
+import { DecodedStore, storedValues } from "./decoded.ts";
 import { Index, type IndexSpec } from "./indexes.ts";
 import { type Page, type PageRequest, type PageRow, planPage, takePage } from "./pagination.ts";
 import { pageRange, prefixed, type StoreRange, type TypedRange, typedRange } from "./ranges.ts";
@@ -68,7 +70,7 @@ export class Collection<K, P, V, I = Record<never, never>> {
 
   get(store: KVReader, key: K): V | undefined {
     const bytes = store.get(this.storeKey(key));
-    return bytes === undefined ? undefined : this.#value.decode(bytes);
+    return bytes === undefined ? undefined : decoded(store, this.#value, bytes);
   }
 
   /** The record, or the collection's not-found error. */
@@ -97,7 +99,7 @@ export class Collection<K, P, V, I = Record<never, never>> {
   /** Records in key order, as they were when the loop began; the store may be written meanwhile. */
   *iterate(store: KVReader, range: TypedRange<K, P> = {}): IterableIterator<[K, V]> {
     for (const [key, value] of store.iterate(typedRange(this.prefix, this.key, range)))
-      yield [this.#decodeKey(key), this.#value.decode(value)];
+      yield [this.#decodeKey(key), decoded(store, this.#value, value)];
   }
 
   *keys(store: KVReader, range: TypedRange<K, P> = {}): IterableIterator<K> {
@@ -105,13 +107,14 @@ export class Collection<K, P, V, I = Record<never, never>> {
   }
 
   *values(store: KVReader, range: TypedRange<K, P> = {}): IterableIterator<V> {
-    for (const [, value] of store.iterate(typedRange(this.prefix, this.key, range))) yield this.#value.decode(value);
+    for (const value of storedValues(store, typedRange(this.prefix, this.key, range)))
+      yield decoded(store, this.#value, value);
   }
 
   /** Number of records of a range, by walking it. */
   count(store: KVReader, range: TypedRange<K, P> = {}): number {
     let count = 0;
-    for (const _ of store.iterate(typedRange(this.prefix, this.key, range))) count += 1;
+    for (const _ of storedValues(store, typedRange(this.prefix, this.key, range))) count += 1;
     return count;
   }
 
@@ -135,16 +138,15 @@ export class Collection<K, P, V, I = Record<never, never>> {
    */
   verifyIndexes(store: KVReader): readonly string[] {
     const expected = new Set<string>();
-    const records = [...this.iterate(store)];
     const problems: string[] = [];
+    for (const [key, value] of store.iterate(prefixRange(Uint8Array.of(this.prefix))))
+      for (const entry of this.#entriesOf(store, key, value)) expected.add(entry);
     for (const each of this.#indexes) {
-      for (const [key, value] of records) for (const entry of each.entryKeys(key, value)) expected.add(toHex(entry));
-      for (const entry of each.storedKeys(store)) {
-        if (!expected.delete(toHex(entry)))
-          problems.push(`${this.name}: index entry ${toHex(entry)} has no such record`);
+      for (const entry of each.storedTexts(store)) {
+        if (!expected.delete(entry)) problems.push(`${this.name}: index entry ${hexOf(entry)} has no such record`);
       }
     }
-    for (const entry of expected) problems.push(`${this.name}: index entry ${entry} is missing`);
+    for (const entry of expected) problems.push(`${this.name}: index entry ${hexOf(entry)} is missing`);
     return problems;
   }
 
@@ -154,6 +156,18 @@ export class Collection<K, P, V, I = Record<never, never>> {
     out[0] = this.prefix;
     this.key.write(key, out, 1);
     return out;
+  }
+
+  /** All index entries that a stored record must have, as texts. */
+  #entriesOf(store: KVReader, key: Uint8Array, bytes: Uint8Array): readonly string[] {
+    const make = () => {
+      const [record, value] = [this.#decodeKey(key), decoded(store, this.#value, bytes)];
+      const entries = this.#indexes.flatMap((each) => each.entryKeys(record, value)).map(keyText);
+      return { key, entries };
+    };
+    if (!(store instanceof DecodedStore) || bytes.length <= SHARED_BYTES) return make().entries;
+    const known = store.made(this, bytes, make);
+    return equalBytes(known.key, key) ? known.entries : make().entries;
   }
 
   #decodeKey(bytes: Uint8Array): K {
@@ -183,6 +197,17 @@ export class Collection<K, P, V, I = Record<never, never>> {
   }
 }
 
+/** Arrays up to this length may be one for many records: what says only that a key is there. */
+const SHARED_BYTES = 1;
+
+function decoded<V>(store: KVReader, codec: ValueCodec<V>, bytes: Uint8Array): V {
+  return store instanceof DecodedStore ? store.decoded(codec, bytes) : codec.decode(bytes);
+}
+
+function hexOf(text: string): string {
+  return Buffer.from(text, "latin1").toString("hex");
+}
+
 export interface ItemSpec<V> {
   readonly name: string;
   /** The whole key in the module's store; unique in the module. */
@@ -210,7 +235,7 @@ export class Item<V> {
 
   get(store: KVReader): V | undefined {
     const bytes = store.get(this.#key);
-    return bytes === undefined ? undefined : this.#value.decode(bytes);
+    return bytes === undefined ? undefined : decoded(store, this.#value, bytes);
   }
 
   require(store: KVReader): V {

@@ -1,6 +1,8 @@
 import { type AnyKey, decodeKey, encodeKey, type KeyCodec } from "../codec/keys.ts";
 import { PRESENT } from "../codec/values.ts";
 import { type KVReader, type KVStore, prefixRange } from "../kv.ts";
+import { asTextReader, textRange } from "../layers/text.ts";
+import { storedValues } from "./decoded.ts";
 import { type Page, type PageRequest, planPage, takePage } from "./pagination.ts";
 import { pageRange, type TypedRange, typedRange } from "./ranges.ts";
 
@@ -75,7 +77,7 @@ export class Index<K, V, IK, IP> {
   /** Number of entries of a range. */
   count(store: KVReader, range: TypedRange<IK, IP> = {}): number {
     let count = 0;
-    for (const _ of store.iterate(typedRange(this.prefix, this.#spec.key, range))) count += 1;
+    for (const _ of storedValues(store, typedRange(this.prefix, this.#spec.key, range))) count += 1;
     return count;
   }
 
@@ -95,9 +97,10 @@ export class Index<K, V, IK, IP> {
     return places.map((place) => this.#encode(place, key));
   }
 
-  /** Store keys of all entries there are. */
-  *storedKeys(store: KVReader): IterableIterator<Uint8Array> {
-    for (const [key] of store.iterate(prefixRange(Uint8Array.of(this.prefix)))) yield key;
+  /** Store keys of all entries there are, as texts. */
+  *storedTexts(store: KVReader): IterableIterator<string> {
+    const cursor = asTextReader(store).cursor(textRange(prefixRange(Uint8Array.of(this.prefix))));
+    while (cursor.next()) yield cursor.text;
   }
 
   #encode(place: IK, key: K): Uint8Array {

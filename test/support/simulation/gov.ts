@@ -29,7 +29,7 @@ const BUILDS: readonly (readonly [name: string, weight: number, build: Build])[]
   ["submit", 8, submit],
   ["older submit", 3, olderSubmit],
   [
-    "deposit",
+    "proposal deposit",
     8,
     (world, from) => {
       const proposalId = open(world);
@@ -49,27 +49,34 @@ const BUILDS: readonly (readonly [name: string, weight: number, build: Build])[]
     },
   ],
   ["split vote", 8, splitVote],
-  [
-    "cancel proposal",
-    2,
-    (world, from) => {
-      const proposalId = open(world);
-      return proposalId === undefined
-        ? undefined
-        : create(MsgCancelProposalSchema, { proposalId, proposer: from.address });
-    },
-  ],
+  ["cancel proposal", 3, cancelOwn],
 ];
 
 export const govOperations: readonly SimOperation<StakeSimWorld>[] = BUILDS.map(([name, weight, build]) => ({
   name,
   weight,
   build(world) {
-    const from = world.sender ?? world.random.pick(world.holders);
+    const from = world.sender ?? (build === cancelOwn ? proposerOf(world) : world.random.pick(world.holders));
     const message = from === undefined ? undefined : build(world, from);
     return from === undefined || message === undefined ? undefined : { signer: from.address, message };
   },
 }));
+
+/** Who made a proposal that is open. */
+function proposerOf(world: StakeSimWorld): TestKey | undefined {
+  const id = open(world);
+  const { proposals } = world.query(Query.method.proposals, {});
+  const proposer = proposals.find((each) => each.id === id)?.proposer;
+  return world.holders.find(({ address }) => address === proposer);
+}
+
+/** Of a proposal of their own, where there is one. */
+function cancelOwn(world: StakeSimWorld, { address }: TestKey) {
+  const { proposals } = world.query(Query.method.proposals, {});
+  const own = proposals.filter(({ proposer }) => proposer === address);
+  const proposalId = own.at(-1)?.id ?? open(world);
+  return proposalId === undefined ? undefined : create(MsgCancelProposalSchema, { proposalId, proposer: address });
+}
 
 /** One of the proposals that take deposits or votes. */
 function open({ random, query }: StakeSimWorld): bigint | undefined {

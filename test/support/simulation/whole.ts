@@ -2,24 +2,38 @@ import type { DescMethod, MessageInitShape, MessageShape } from "@bufbuild/proto
 import type { Misbehavior, TxResult } from "../../../src/abci/index.ts";
 import { standardModules } from "../../../src/app/index.ts";
 import { consensusAddress } from "../../../src/crypto/index.ts";
-import { consensusKey, type TestChain, type TestKey, testChain } from "../../../src/testing/index.ts";
+import { consensusKey, type TestChain, type TestKey, testChain, testKey } from "../../../src/testing/index.ts";
 import { NATIVE_DENOM, toHex } from "../../../src/util/index.ts";
 import { isObject, type JsonObject, toJson } from "../../../src/wire/index.ts";
+import { govOperations } from "./gov.ts";
+import { grantOperations, payerFor } from "./grants.ts";
 import { type MarketSimWorld, marketOperations } from "./market.ts";
 import { pickOperation, type SimAction, type SimOperation, type SimRandom, simRandom } from "./operation.ts";
-import { type StakeSimWorld, stakeOperations } from "./stake.ts";
+import { stakeOperations } from "./stake.ts";
+import { type VestingSimWorld, vestingOperations } from "./vesting.ts";
 
 /** What operations of all modules see together. */
-type WholeWorld = MarketSimWorld & StakeSimWorld;
+interface WholeWorld extends MarketSimWorld, VestingSimWorld {
+  /** Grows when heirs get their accounts. */
+  readonly holders: TestKey[];
+}
 
 /** Everything that people do on the chain. */
-export const wholeOperations: readonly SimOperation<WholeWorld>[] = [...marketOperations, ...stakeOperations];
+export const wholeOperations: readonly SimOperation<WholeWorld>[] = [
+  ...marketOperations,
+  ...stakeOperations,
+  ...govOperations,
+  ...grantOperations,
+  ...vestingOperations,
+];
 
 const names = (letter: string, count: number) => Array.from({ length: count }, (_, i) => `${letter}${i}`);
 const OPERATORS = names("o", 5);
 const TENANTS = names("t", 60);
 const PROVIDERS = names("p", 30);
 const HOLDERS = names("h", 60);
+/** Who has nothing at first, and may get an account with locked coins. */
+const HEIRS = names("v", 40);
 const MESSAGES_A_BLOCK = 400;
 /** Most transactions are of one message, so that most are not undone by another one. */
 const MESSAGES_A_TX = [1, 1, 1, 1, 2, 4] as const;
@@ -54,9 +68,10 @@ export function simulateWhole({ seed, operations }: WholeRequest): WholeRun {
     if (random.int(6) === 0) toggleAbsence(chain, random);
     const misbehavior = random.int(60) === 0 ? [doubleSign(chain, random)] : [];
     const results = chain.block(
-      planned.map(({ from, messages, fee }) => chain.sign(messages, { from, fee })),
+      planned.map(({ messages, operations: _, ...settings }) => chain.sign(messages, settings)),
       misbehavior,
     );
+    inherit(world, chain, { planned, results });
     count(outcomes, chain, { planned, results });
     done += planned.reduce((sum, { messages }) => sum + messages.length, 0);
     if (random.int(50) === 0) chain.restart();
@@ -70,6 +85,8 @@ interface PlannedTx {
   readonly operations: string[];
   readonly messages: SimAction["message"][];
   readonly fee: readonly { readonly denom: string; readonly amount: bigint }[];
+  /** Who pays the fee in place of the signer. */
+  readonly granter?: string;
 }
 
 /** Up to `count` messages, in transactions of their signers. */
@@ -83,7 +100,9 @@ function plan(world: WholeWorld, count: number): PlannedTx[] {
     const from = keys.get(action?.signer ?? "");
     if (operation === undefined || action === undefined || from === undefined) continue;
     const fee = [{ denom: NATIVE_DENOM, amount: BigInt(1 + random.int(5000)) }];
-    const tx = planned.get(action.signer) ?? { from, operations: [], messages: [], fee };
+    const granter = random.int(6) === 0 ? payerFor(world, action.signer) : undefined;
+    const made = { from, operations: [], messages: [], fee, ...(granter === undefined ? {} : { granter }) };
+    const tx: PlannedTx = planned.get(action.signer) ?? made;
     if (tx.messages.length >= random.pick(MESSAGES_A_TX)) continue;
     tx.operations.push(operation.name);
     tx.messages.push(action.message);
@@ -92,11 +111,27 @@ function plan(world: WholeWorld, count: number): PlannedTx[] {
   return [...planned.values()];
 }
 
-function count(
-  outcomes: Map<string, number>,
-  chain: TestChain,
-  { planned, results }: { readonly planned: readonly PlannedTx[]; readonly results: readonly TxResult[] },
-): void {
+interface Happened {
+  readonly planned: readonly PlannedTx[];
+  readonly results: readonly TxResult[];
+}
+
+/** Heirs who got an account act from now on like all who hold coins. */
+function inherit(world: WholeWorld, chain: TestChain, { planned, results }: Happened): void {
+  const names = vestingOperations.map(({ name }) => name);
+  const isNew = planned.some(
+    ({ operations }, i) => results[i]?.code === 0 && operations.some((each) => names.includes(each)),
+  );
+  if (!isNew) return;
+  const known = new Set(world.holders);
+  for (const heir of world.heirs) if (!known.has(heir) && hasAccount(chain, heir)) world.holders.push(heir);
+}
+
+function hasAccount(chain: TestChain, { address }: TestKey): boolean {
+  return chain.balance(address) > 0n;
+}
+
+function count(outcomes: Map<string, number>, chain: TestChain, { planned, results }: Happened): void {
   const add = (key: string) => outcomes.set(key, (outcomes.get(key) ?? 0) + 1);
   planned.forEach(({ operations }, i) => {
     const { codespace, code } = results[i] ?? { codespace: "", code: -1 };
@@ -114,7 +149,9 @@ function worldOf(chain: TestChain, random: SimRandom): WholeWorld {
     providers: addresses(PROVIDERS),
     operators: keys(OPERATORS),
     holders: [...chain.keys.values()],
+    heirs: HEIRS.map(testKey),
     height: () => chain.height,
+    time: () => chain.time,
     query: rememberingQuery(chain),
   };
 }
@@ -158,6 +195,7 @@ function wholeChain(random: SimRandom): TestChain {
       },
       escrow: { max_endblock_records: pick(2, 5, 100), low_balance_blocks: pick("3", "6") },
       market: { order_max_bids: pick(1, 3, 20), order_max_open_blocks: pick("5", "12", "100") },
+      gov: govParams(random),
       staking: {
         unbonding_time: pick("30s", "60s", "600s"),
         max_validators: pick(2, 3, 5),
@@ -174,6 +212,25 @@ function wholeChain(random: SimRandom): TestChain {
       },
     }),
   });
+}
+
+/** Periods of some blocks, deposits that a few can pay. */
+function govParams({ pick }: SimRandom): JsonObject {
+  const coins = (amount: string) => [{ denom: NATIVE_DENOM, amount }];
+  return {
+    min_deposit: coins("10000000"),
+    expedited_min_deposit: coins("50000000"),
+    max_deposit_period: pick(["30s", "90s"]),
+    voting_period: pick(["30s", "60s"]),
+    expedited_voting_period: "12s",
+    quorum: pick(["0.05", "0.334", "0.000000000000000001"]),
+    min_initial_deposit_ratio: pick(["0.005", "0"]),
+    min_deposit_ratio: pick(["0.01", "0.5"]),
+    proposal_cancel_ratio: pick(["0.333", "1", "0"]),
+    burn_vote_veto: pick([true, false]),
+    burn_vote_quorum: pick([true, false]),
+    burn_proposal_deposit_prevote: pick([true, false]),
+  };
 }
 
 function toggleAbsence(chain: TestChain, random: SimRandom): void {

@@ -1,0 +1,66 @@
+import { create } from "@bufbuild/protobuf";
+import type { TestKey } from "../../../src/testing/index.ts";
+import { NATIVE_DENOM } from "../../../src/util/index.ts";
+import {
+  MsgCreatePeriodicVestingAccountSchema,
+  MsgCreatePermanentLockedAccountSchema,
+  MsgCreateVestingAccountSchema,
+} from "../../../src/wire/gen/sdk/vesting/v1beta1/tx_pb.js";
+import type { GrantSimWorld } from "./grants.ts";
+import type { SimAction, SimOperation, SimRandom } from "./operation.ts";
+
+/** Those whose coins come free with time. */
+export interface VestingSimWorld extends GrantSimWorld {
+  /** Who may get such an account; those who have one already cannot get another. */
+  readonly heirs: readonly TestKey[];
+}
+
+type Build = (world: VestingSimWorld, from: TestKey) => SimAction["message"];
+
+const SECOND = 1_000_000_000n;
+
+const BUILDS: readonly (readonly [name: string, weight: number, build: Build])[] = [
+  ["lock evenly", 2, lockEvenly],
+  ["lock in periods", 1, lockInPeriods],
+  [
+    "lock for good",
+    1,
+    (world, from) =>
+      create(MsgCreatePermanentLockedAccountSchema, { ...ends(world, from), amount: coins(world.random) }),
+  ],
+];
+
+/** Everything that makes accounts with locked coins; some of it is refused. */
+export const vestingOperations: readonly SimOperation<VestingSimWorld>[] = BUILDS.map(([name, weight, build]) => ({
+  name,
+  weight,
+  build(world) {
+    const from = world.random.pick(world.holders);
+    return from === undefined ? undefined : { signer: from.address, message: build(world, from) };
+  },
+}));
+
+function coins(random: SimRandom) {
+  return [{ denom: NATIVE_DENOM, amount: `${10_000_000n + BigInt(random.int(1_000_000_007))}` }];
+}
+
+function ends({ random, heirs }: VestingSimWorld, { address }: TestKey) {
+  return { fromAddress: address, toAddress: random.pick(heirs)?.address ?? "" };
+}
+
+function lockEvenly(world: VestingSimWorld, from: TestKey) {
+  const { random, time } = world;
+  const endTime = time() / SECOND + BigInt(random.pick([0, 7, 100, 5_000]));
+  const amount = coins(random);
+  return create(MsgCreateVestingAccountSchema, { ...ends(world, from), amount, endTime, delayed: random.int(3) === 0 });
+}
+
+function lockInPeriods(world: VestingSimWorld, from: TestKey) {
+  const { random, time } = world;
+  const startTime = time() / SECOND + BigInt(random.int(100));
+  const vestingPeriods = Array.from({ length: 1 + random.int(5) }, () => ({
+    length: BigInt(random.pick([1, 13, 400])),
+    amount: coins(random),
+  }));
+  return create(MsgCreatePeriodicVestingAccountSchema, { ...ends(world, from), startTime, vestingPeriods });
+}
