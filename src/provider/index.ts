@@ -1,11 +1,13 @@
 /** The provider daemon, and the parts of it that commands use. */
 export { type ChainView, chainView } from "./chain.ts";
 export {
+  type AllowedRegistry,
   type ClusterDriver,
   type ClusterKind,
   clusterKind,
   type FoundCluster,
   hostCluster,
+  parseAllowedRegistry,
 } from "./cluster/index.ts";
 export type { IngressConfig, ProviderConfig } from "./daemon/index.ts";
 export {

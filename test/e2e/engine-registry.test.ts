@@ -16,6 +16,7 @@ import { freePort } from "../../src/testing/ports.ts";
 import type { LeaseKey } from "../../src/wire/index.ts";
 import { TestEngine } from "./engine.ts";
 
+const OPEN = { allowLocalImages: false, timing: { pullTimeout: 20_000 } } as const;
 const PASSWORD = "correct horse";
 
 function missingRegistry(): string | undefined {
@@ -35,6 +36,7 @@ describe.skipIf(missing !== undefined)("engine driver and a registry with a pass
   const leases: LeaseKey[] = [];
   let registry: ChildProcess;
   let host: string;
+  let closed: string;
   let engine: TestEngine;
   let driver: DockerDriver;
 
@@ -47,7 +49,8 @@ describe.skipIf(missing !== undefined)("engine driver and a registry with a pass
     engine = await TestEngine.start({ CONTAINERS_REGISTRIES_CONF: config });
     await engine.podman("tag", engine.image, `${host}/team/app:1`);
     await engine.podman("push", "--quiet", "--creds", `tenant:${PASSWORD}`, `${host}/team/app:1`);
-    driver = await engine.driver("provider", { allowLocalImages: false, timing: { pullTimeout: 20_000 } });
+    closed = `127.0.0.1:${await freePort()}`;
+    driver = await engine.driver("provider", { ...OPEN, registries: allowed() });
   });
 
   afterEach(async () => {
@@ -55,10 +58,12 @@ describe.skipIf(missing !== undefined)("engine driver and a registry with a pass
   });
 
   afterAll(async () => {
-    await engine.destroy("provider");
+    await engine.destroy("provider", "small", "strange", "usual");
     registry.kill();
     rmSync(folder, { recursive: true, force: true });
   });
+
+  const allowed = () => ({ allowed: [host, closed].map((each) => ({ host: each, plain: true })) });
 
   const credentials = (overrides: Partial<ManifestCredentials> = {}): ManifestCredentials => ({
     host,
@@ -101,9 +106,30 @@ describe.skipIf(missing !== undefined)("engine driver and a registry with a pass
     expect(other).toMatch(new RegExp(`needs credentials for ${host}.*other.example.com`));
   });
 
+  it("gives a lease no more images than it may have, and removes them with the provider", async () => {
+    const small = await engine.driver("small", {
+      ...OPEN,
+      limits: { leaseImageBytes: 1n << 20n },
+      registries: allowed(),
+    });
+    const id = sampleSpec([sampleService(`${host}/team/app:1`, { credentials: credentials() })]).id;
+    await small.deploy({ ...sampleSpec([sampleService(`${host}/team/app:1`, { credentials: credentials() })]), id });
+    const told = await untilHealth(small, id, (health) => health.services[0]?.error !== undefined, "an error");
+    expect(told.services[0]?.error).toMatch(/images of the lease take \d+ MiB, this provider has 1 MiB/);
+    await small.purge();
+    await driver.purge();
+    expect(await engine.podman("images", "--format", "{{.Repository}}")).not.toContain("svc-images");
+    expect(await engine.podman("images", "--format", "{{.Repository}}")).toContain(`${host}/team/app`);
+  });
+
+  it("a runtime that the engine does not know keeps the provider from bidding", async () => {
+    const strange = await engine.driver("strange", { runtime: "strange" });
+    expect(await strange.obstacle()).toMatch(/knows no runtime "strange".*--cluster-runtime-class/);
+    expect(await (await engine.driver("usual", { runtime: "runc" })).obstacle()).toBeUndefined();
+  });
+
   it("tells a tag that does not exist and a registry that does not answer", async () => {
     expect(await refusal(`${host}/team/app:2`, credentials())).toMatch(/does not exist in the registry/);
-    const closed = `127.0.0.1:${await freePort()}`;
     expect(await refusal(`${closed}/team/app:1`, null)).toMatch(/cannot be reached/);
   });
 });

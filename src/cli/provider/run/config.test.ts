@@ -100,6 +100,7 @@ describe("the settings of a provider", () => {
       nodePortAddress: "0.0.0.0",
       sizedVolumes: true,
       stopGraceMs: 30_000,
+      images: { registries: [], imageBytes: 16n << 30n, leaseBytes: 32n << 30n, keepMs: 86_400_000 },
     });
     expect(readClusterSettings(flags({ "cluster-node-port-address": "127.0.0.1" })).nodePortAddress).toBe("127.0.0.1");
     expect(() => readClusterSettings(flags({ "cluster-node-port-address": "localhost" }))).toThrow(
@@ -112,6 +113,32 @@ describe("the settings of a provider", () => {
       sizedVolumes: false,
       stopGraceMs: 1500,
     });
+  });
+
+  test("of images", () => {
+    const given = {
+      "cluster-allow-registries": "registry.internal:5000, http://10.0.0.7:5000,http://[fd00::7]",
+      "cluster-image-size": "512Mi",
+      "cluster-lease-images": "2Gi",
+      "cluster-image-keep": "1h",
+      "cluster-runtime-class": "runsc",
+    };
+    expect(readClusterSettings(flags(given))).toMatchObject({
+      images: {
+        registries: [
+          { host: "registry.internal:5000", plain: false },
+          { host: "10.0.0.7:5000", plain: true },
+          { host: "[fd00::7]", plain: true },
+        ],
+        imageBytes: 512n << 20n,
+        leaseBytes: 2n << 30n,
+        keepMs: 3_600_000,
+      },
+      runtime: "runsc",
+    });
+    for (const wrong of ["ftp://x", "a/b", "user@host", "host:99999", "-x", "a b", "*"]) {
+      expect(() => readClusterSettings(flags({ "cluster-allow-registries": wrong })), wrong).toThrow(/hosts such as/);
+    }
   });
 
   test("come from the environment too", () => {

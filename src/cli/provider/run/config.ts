@@ -34,6 +34,7 @@ function reader(flags: Flags): Read {
 /** The cluster's flags, except its address. */
 export function readClusterSettings(flags: Flags) {
   const read = reader(flags);
+  const runtime = read(CLUSTER.clusterRuntimeClass);
   return {
     stateDir: providerDir(homeOf(flags)),
     allowLocalImages: read(CLUSTER.clusterLocalImages),
@@ -42,6 +43,13 @@ export function readClusterSettings(flags: Flags) {
     nodePortAddress: read(CLUSTER.clusterNodePortAddress),
     sizedVolumes: read(CLUSTER.clusterVolumeSizes) !== "none",
     stopGraceMs: read(CLUSTER.clusterStopGrace),
+    images: {
+      registries: read(CLUSTER.clusterAllowRegistries),
+      imageBytes: read(CLUSTER.clusterImageSize),
+      leaseBytes: read(CLUSTER.clusterLeaseImages),
+      keepMs: read(CLUSTER.clusterImageKeep),
+    },
+    ...(runtime === undefined ? {} : { runtime }),
   };
 }
 

@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
-import { normalHost } from "../../../provider/index.ts";
-import { asCount, type DecimalCoin, parseDecCoin, WrongForm } from "../../../util/index.ts";
+import { type AllowedRegistry, normalHost, parseAllowedRegistry } from "../../../provider/index.ts";
+import { asCount, asWords, type DecimalCoin, parseDecCoin, WrongForm } from "../../../util/index.ts";
 
 /** A host name in lower case: names of tenants are made from it. */
 export function parseHost(text: string): string {
@@ -40,6 +40,15 @@ export function parseSize(text: string): bigint {
   const [, digits, unit] = /^(\d{1,9})(Mi|Gi)$/.exec(text) ?? [];
   if (digits === undefined) throw new WrongForm("a size such as 512Mi or 2Gi");
   return BigInt(digits) << (unit === "Gi" ? 30n : 20n);
+}
+
+/** Registries with commas between them. */
+export function parseRegistries(text: string): readonly AllowedRegistry[] {
+  return asWords(text).map((word) => {
+    const registry = parseAllowedRegistry(word);
+    if (registry !== undefined) return registry;
+    throw new WrongForm("hosts such as registry.internal:5000, or http://registry.internal:5000 for one without TLS");
+  });
 }
 
 export interface ListenAddress {

@@ -18,6 +18,7 @@ import {
   parseHost,
   parseListenAddress,
   parsePortRange,
+  parseRegistries,
   parseSize,
 } from "./parsers.ts";
 
@@ -100,6 +101,39 @@ export const CLUSTER = {
     name: "cluster-local-images",
     summary: "let leases use images named localhost/... of this engine",
     parse: asSwitch,
+  },
+  clusterAllowRegistries: {
+    name: "cluster-allow-registries",
+    value: "<hosts>",
+    summary: "registries that leases may use although they are in a private network; http://<host> for one without TLS",
+    parse: parseRegistries,
+  },
+  clusterImageSize: {
+    name: "cluster-image-size",
+    value: "<size>",
+    summary: "disk that an image may take, packed and unpacked",
+    default: "16Gi",
+    parse: parseSize,
+  },
+  clusterLeaseImages: {
+    name: "cluster-lease-images",
+    value: "<size>",
+    summary: "disk that all images of a lease may take",
+    default: "32Gi",
+    parse: parseSize,
+  },
+  clusterImageKeep: {
+    name: "cluster-image-keep",
+    value: "<duration>",
+    summary: "time after which an image that no lease has is removed",
+    default: "24h",
+    parse: asDuration,
+  },
+  clusterRuntimeClass: {
+    name: "cluster-runtime-class",
+    value: "<name>",
+    summary: "runtime of the engine for leases, for example runsc; its own where none is named",
+    parse: optional(asText),
   },
   providerLeastFreeDisk: {
     name: "provider-least-free-disk",

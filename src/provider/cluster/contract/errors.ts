@@ -17,4 +17,11 @@ export const clusterErrors = defineErrors("cluster", {
   noReplica: [10, "no running replica"],
   closing: [11, "the lease is being removed"],
   noPorts: [12, "no host port is left", "deploy with fewer global ports, or at another provider"],
+  imageNotFound: [13, "no such image"],
+  registryRefused: [14, "the registry refused"],
+  registryNotAllowed: [15, "the registry is not allowed"],
+  registryUnreachable: [16, "no answer of the registry"],
+  imageTooLarge: [17, "the image is too large"],
+  imageInvalid: [18, "the image cannot be used"],
+  noRoom: [19, "the provider has no room for the image"],
 });

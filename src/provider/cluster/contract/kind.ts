@@ -3,6 +3,25 @@ import type { PortCarrier } from "./carrier.ts";
 import type { ClusterDriver } from "./driver.ts";
 import type { PortRange } from "./ports.ts";
 
+/** A registry that the operator allows wherever it is. */
+export interface AllowedRegistry {
+  /** As in names of images, with its port where it is not the usual one. */
+  readonly host: string;
+  /** Whether it is asked over `http://`, without encryption. */
+  readonly plain: boolean;
+}
+
+/** What leases may have of images. Sizes are bytes of disk. */
+export interface ImageSettings {
+  readonly registries: readonly AllowedRegistry[];
+  /** Of one image, packed and unpacked. */
+  readonly imageBytes: bigint;
+  /** Of all images of a lease. */
+  readonly leaseBytes: bigint;
+  /** An image that no lease has stays so long. */
+  readonly keepMs: number;
+}
+
 /** What the operator has set for the cluster. A kind of cluster takes what is about it. */
 export interface ClusterSettings {
   /** Folder of the provider in its home; the driver has its own below it. */
@@ -22,6 +41,9 @@ export interface ClusterSettings {
   readonly sizedVolumes?: boolean;
   /** From asking a program to end to ending it. */
   readonly stopGraceMs?: number;
+  readonly images?: ImageSettings;
+  /** Name that the cluster has for the runtime of leases; its own choice where there is none. */
+  readonly runtime?: string;
   readonly log?: Logger;
 }
 

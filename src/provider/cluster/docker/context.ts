@@ -4,10 +4,10 @@ import { type ClusterEvent, type LeaseSpec, leaseNamespace } from "../contract/i
 import type { EventLog } from "../shared/index.ts";
 import type { EngineApi } from "./api/api.ts";
 import type { EngineHealth } from "./api/health.ts";
-import type { Images } from "./api/images.ts";
 import type { Firewall } from "./host/firewall.ts";
 import type { HostData } from "./host/hide.ts";
 import type { Volumes } from "./host/volumes.ts";
+import type { Images } from "./images/images.ts";
 import type { Journal } from "./journal.ts";
 import type { Naming } from "./labels.ts";
 import type { DockerSettings } from "./options.ts";

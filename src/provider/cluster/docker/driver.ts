@@ -23,14 +23,14 @@ import { type ContainerEvent, EngineApi } from "./api/api.ts";
 import { engineKind } from "./api/discover.ts";
 import { ignoreNotFound, publicError } from "./api/failure.ts";
 import { EngineHealth } from "./api/health.ts";
-import { Images } from "./api/images.ts";
 import { checkSpec, MIN_MEMORY } from "./check.ts";
 import type { DriverContext } from "./context.ts";
-import { hostCapacity } from "./host/capacity.ts";
+import { hostCapacity, imageRoom, isDiskTight } from "./host/capacity.ts";
 import { Firewall } from "./host/firewall.ts";
 import { HostData } from "./host/hide.ts";
 import { removeSeccomp } from "./host/seccomp.ts";
 import { Volumes } from "./host/volumes.ts";
+import { Images } from "./images/images.ts";
 import { Journal } from "./journal.ts";
 import { LABEL, leaseOfLabels, Naming } from "./labels.ts";
 import { Lease } from "./lease/lease.ts";
@@ -59,6 +59,16 @@ export async function openDockerDriver(options: DockerOptions): Promise<DockerDr
   if (settings.volumeSizeEnforcement === "none") {
     log.warn("sizes of volumes are not enforced: a tenant can fill the disk (volumeSizeEnforcement none)");
   }
+  const volumes = new Volumes(join(stateDir, "volumes"), settings.volumeSizeEnforcement);
+  const disk = { api, settings, volumes };
+  const images = new Images({
+    api,
+    settings,
+    log,
+    room: () => imageRoom(disk),
+    isTight: () => isDiskTight(disk),
+  });
+  await images.open();
   const driver = new Driver({
     api,
     settings,
@@ -67,8 +77,8 @@ export async function openDockerDriver(options: DockerOptions): Promise<DockerDr
     journal: new Journal(join(stateDir, "leases"), log),
     events: new EventLog(join(stateDir, "events"), log),
     firewall: new Firewall(naming.chain, naming.bridgePrefix),
-    volumes: new Volumes(join(stateDir, "volumes"), settings.volumeSizeEnforcement),
-    images: new Images(api, settings),
+    volumes,
+    images,
     health: new EngineHealth(log),
     host: new HostData([stateDir, settings.socket.replace(/^unix:\/\//, "")]),
     starts: new Semaphore(settings.limits.parallelStarts),
@@ -117,6 +127,7 @@ class Driver implements DockerDriver {
     await this.#watch.start();
     const { timing } = this.#context.settings;
     this.#every(FIREWALL_REFRESH_MS, () => this.#context.firewall.refresh());
+    this.#every(timing.imageCheck, () => this.#collectImages());
     // Where layers have no size of their own, what outgrows its limit is found by looking.
     if (this.#context.settings.volumeSizeEnforcement === "none")
       this.#every(timing.layerCheck, () => this.#checkLayers());
@@ -130,7 +141,10 @@ class Driver implements DockerDriver {
   }
 
   capacity(): Promise<ClusterCapacity> {
-    return this.#answer(async () => ({ nodes: [await hostCapacity(this.#context)], storage: [] }));
+    return this.#answer(async () => {
+      const kept = await this.#context.images.keptBytes();
+      return { nodes: [await hostCapacity(this.#context, kept)], storage: [] };
+    });
   }
 
   check(spec: LeaseSpec): Promise<void> {
@@ -214,6 +228,7 @@ class Driver implements DockerDriver {
     await Promise.all(namespaces);
     await this.#removeObjects();
     await this.#answer(() => this.#context.volumes.removeAll());
+    await this.#answer(() => this.#context.images.purge());
     removeSeccomp(this.#context.settings.stateDir);
   }
 
@@ -238,6 +253,8 @@ class Driver implements DockerDriver {
   async obstacle(): Promise<string | undefined> {
     try {
       await this.#context.api.ping();
+      const noRuntime = await this.#missingRuntime();
+      if (noRuntime !== undefined) return noRuntime;
       await this.#context.firewall.probe();
       // Every container needs a layer of its size, not only those with volumes.
       const noSizes = await this.#context.volumes.unavailable();
@@ -246,6 +263,14 @@ class Driver implements DockerDriver {
       const hint = error instanceof SvcError && error.hint !== undefined ? `; ${error.hint}` : "";
       return `${errorText(error)}${hint}`;
     }
+  }
+
+  async #missingRuntime(): Promise<string | undefined> {
+    const { api, settings } = this.#context;
+    if (settings.runtime === undefined) return undefined;
+    const { runtimes } = await api.info();
+    if (runtimes.includes(settings.runtime)) return undefined;
+    return `the container engine knows no runtime "${settings.runtime}", only ${runtimes.join(", ")}: add it to the engine, or change --cluster-runtime-class`;
   }
 
   async #deploy(spec: LeaseSpec): Promise<void> {
@@ -300,6 +325,14 @@ class Driver implements DockerDriver {
     if (lease === undefined || event.action.startsWith("exec")) return;
     if (event.action === "kill") lease.noteKill(event.id);
     else lease.poke();
+  }
+
+  /** An engine that does not answer keeps its images. */
+  async #collectImages(): Promise<void> {
+    const { health, images } = this.#context;
+    if (!health.reachable) return;
+    const pins = [...this.#leases.values()].flatMap(({ state }) => Object.values(state.record.images));
+    await images.collect(new Set(pins.map(({ imageId }) => imageId)));
   }
 
   async #checkLayers(): Promise<void> {

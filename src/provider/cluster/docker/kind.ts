@@ -15,13 +15,22 @@ export const dockerCluster: HostCluster = {
     const { socket, kind, version } = await discoverEngine(address);
     return { address: socket, kind, version };
   },
-  open({ stateDir, address, sizedVolumes = true, stopGraceMs, ...settings }) {
+  open({ stateDir, address, sizedVolumes = true, stopGraceMs, images, ...settings }) {
     return openDockerDriver({
       ...settings,
       socket: address,
       stateDir: join(stateDir, FOLDER),
       volumeSizeEnforcement: sizedVolumes ? "loop" : "none",
-      timing: stopGraceMs === undefined ? {} : { stopGrace: stopGraceMs },
+      timing: {
+        ...(stopGraceMs === undefined ? {} : { stopGrace: stopGraceMs }),
+        ...(images === undefined ? {} : { imageKeep: images.keepMs }),
+      },
+      ...(images === undefined
+        ? {}
+        : {
+            registries: { allowed: images.registries },
+            limits: { imageBytes: images.imageBytes, leaseImageBytes: images.leaseBytes },
+          }),
     });
   },
   sampleImage: ensureSampleImage,

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { resolve } from "node:path";
 import { type Logger, silentLogger } from "../../../util/index.ts";
-import type { PortCarrier, PortRange } from "../contract/index.ts";
+import type { AllowedRegistry, PortCarrier, PortRange } from "../contract/index.ts";
 import { type BackoffPolicy, DEFAULT_BACKOFF, LocalCarrier } from "../shared/index.ts";
 
 /** `loop`: every volume is a sized file system image. `none`: plain folders, for machines without loop devices. */
@@ -29,9 +29,20 @@ export interface DockerOptions {
   readonly volumeSizeEnforcement?: VolumeSizeEnforcement;
   /** Name of the engine's runtime for tenants' containers, for example `runsc` for gVisor; the engine's own otherwise. */
   readonly runtime?: string;
+  /** What images may be fetched from. */
+  readonly registries?: Partial<RegistrySettings>;
   readonly log?: Logger;
   readonly timing?: Partial<DockerTiming>;
   readonly limits?: Partial<DockerLimits>;
+}
+
+export interface RegistrySettings {
+  /** Registries that are asked wherever they are, some without TLS. */
+  readonly allowed: readonly AllowedRegistry[];
+  /** Addresses of a name; the name servers' by default. */
+  readonly resolve?: (name: string) => Promise<readonly string[]>;
+  /** Certificates of authorities, beside the usual ones. */
+  readonly ca?: string;
 }
 
 /** All in milliseconds. */
@@ -41,7 +52,12 @@ export interface DockerTiming {
   readonly resync: number;
   /** Look at the sizes of writable layers. */
   readonly layerCheck: number;
+  /** One image from the first question to the engine. */
   readonly pullTimeout: number;
+  /** An image that no lease has stays so long. */
+  readonly imageKeep: number;
+  /** Look for images to remove. */
+  readonly imageCheck: number;
   /** From TERM to KILL. */
   readonly stopGrace: number;
   /** An update that had to stop the old replica first is undone when the new one is not ready by then. */
@@ -60,6 +76,12 @@ export interface DockerLimits {
   /** Engine calls that create or start at once. */
   readonly parallelStarts: number;
   readonly parallelPulls: number;
+  /** Bytes of disk that an image may take, packed and unpacked. */
+  readonly imageBytes: bigint;
+  /** Bytes that all images of a lease may take. */
+  readonly leaseImageBytes: bigint;
+  /** Bytes of layers, as registries sent them, that are kept for the next image. */
+  readonly layerCacheBytes: bigint;
 }
 
 /** Options with every default filled in. */
@@ -75,6 +97,7 @@ export interface DockerSettings {
   readonly reserve: { readonly cpu: bigint; readonly memory: bigint; readonly storage: bigint };
   readonly volumeSizeEnforcement: VolumeSizeEnforcement;
   readonly runtime: string | undefined;
+  readonly registries: RegistrySettings;
   readonly log: Logger;
   readonly timing: DockerTiming;
   readonly limits: DockerLimits;
@@ -84,7 +107,9 @@ const DEFAULT_TIMING: DockerTiming = {
   backoff: DEFAULT_BACKOFF,
   resync: 15_000,
   layerCheck: 60_000,
-  pullTimeout: 300_000,
+  pullTimeout: 900_000,
+  imageKeep: 24 * 3_600_000,
+  imageCheck: 60_000,
   stopGrace: 30_000,
   rolloutDeadline: 60_000,
   minRunning: 1_000,
@@ -97,7 +122,10 @@ const DEFAULT_LIMITS: DockerLimits = {
   processes: 1024,
   logBytes: 10 << 20,
   parallelStarts: 4,
-  parallelPulls: 3,
+  parallelPulls: 4,
+  imageBytes: 16n << 30n,
+  leaseImageBytes: 32n << 30n,
+  layerCacheBytes: 2n << 30n,
 };
 
 const DEFAULT_RESERVE = { cpu: 100n, memory: 256n << 20n, storage: 1n << 30n };
@@ -122,6 +150,7 @@ export function settingsOf(options: DockerOptions): DockerSettings {
     reserve: { ...DEFAULT_RESERVE, ...options.reserve },
     volumeSizeEnforcement: options.volumeSizeEnforcement ?? "loop",
     runtime: options.runtime,
+    registries: { allowed: [], ...options.registries },
     log: options.log ?? silentLogger,
     timing: { ...DEFAULT_TIMING, ...options.timing },
     limits: { ...DEFAULT_LIMITS, ...options.limits },

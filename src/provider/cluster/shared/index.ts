@@ -6,4 +6,5 @@ export { PortAllocator, type PortProbe } from "./port-allocator.ts";
 export { type PortProxy, tcpProxy, udpProxy } from "./port-proxy.ts";
 export { LineQueue } from "./queue.ts";
 export { type ImageReference, isRegistryHost, parseReference } from "./reference.ts";
+export { parseAllowedRegistry } from "./registries.ts";
 export { checkImage, checkMemory, checkNoLeasedIps, checkPorts, checkServices, checkVolumes } from "./spec-rules.ts";

@@ -40,10 +40,23 @@ export interface NetworkState {
   readonly gateway: string;
 }
 
-export interface RegistryAuth {
-  readonly username: string;
-  readonly password: string;
-  readonly serveraddress: string;
+export interface EngineInfo {
+  readonly cpus: number;
+  readonly memory: number;
+  /** Folder of images and layers. */
+  readonly root: string;
+  /** Names of runtimes for containers. */
+  readonly runtimes: readonly string[];
+  /** Whether root in a container is somebody else on the host. */
+  readonly mapsUsers: boolean;
+}
+
+interface Info {
+  readonly NCPU: number;
+  readonly MemTotal: number;
+  readonly DockerRootDir: string;
+  readonly Runtimes?: object | null;
+  readonly SecurityOptions?: readonly string[] | null;
 }
 
 export interface LogQuery {
@@ -96,9 +109,15 @@ export class EngineApi {
     return guard(this.#calls.version());
   }
 
-  async info(): Promise<{ readonly cpus: number; readonly memory: number; readonly root: string }> {
-    const info = await guard<{ NCPU: number; MemTotal: number; DockerRootDir: string }>(this.#calls.info());
-    return { cpus: info.NCPU, memory: info.MemTotal, root: info.DockerRootDir };
+  async info(): Promise<EngineInfo> {
+    const info = await guard<Info>(this.#calls.info());
+    return {
+      cpus: info.NCPU,
+      memory: info.MemTotal,
+      root: info.DockerRootDir,
+      runtimes: Object.keys(info.Runtimes ?? {}),
+      mapsUsers: (info.SecurityOptions ?? []).some((option) => /(?:^|=)userns(?:,|$)|rootless/.test(option)),
+    };
   }
 
   /** Ids and labels of the containers that carry all the labels, stopped ones included. */
@@ -190,16 +209,47 @@ export class EngineApi {
     return (await guard(this.#calls.getImage(reference).inspect())).Id;
   }
 
+  /** All names of an image. */
+  async imageNames(reference: string): Promise<readonly string[]> {
+    return (await guard(this.#calls.getImage(reference).inspect())).RepoTags ?? [];
+  }
+
   /** The words with which an image's program starts. */
   async imageProgram(reference: string): Promise<readonly string[]> {
     const { Config: config } = await guard(this.#calls.getImage(reference).inspect());
     return [config?.Entrypoint ?? [], config?.Cmd ?? []].flat();
   }
 
-  /** Progress lines of a pull; failures come as lines with `error`. */
-  async pull(reference: string, auth: RegistryAuth | undefined, signal: AbortSignal): Promise<Readable> {
-    const options = { abortSignal: signal, ...(auth === undefined ? {} : { authconfig: auth }) };
-    return asReadable(await guard(this.#streams.pull(reference, options)));
+  /** Puts an archive of images (`docker save`) on the engine. */
+  async loadImage(archive: Readable, signal: AbortSignal): Promise<void> {
+    // The library would wait for the rest of an archive that breaks off.
+    const broken = new AbortController();
+    if (archive.errored !== null) throw archive.errored;
+    archive.on("error", (error) => broken.abort(error));
+    // Its types do not know that the request can be ended.
+    const options: object = { quiet: true, abortSignal: AbortSignal.any([signal, broken.signal]) };
+    try {
+      await readProgress(asReadable(await guard(this.#streams.loadImage(archive, options))));
+    } catch (error) {
+      signal.throwIfAborted();
+      broken.signal.throwIfAborted();
+      throw error;
+    } finally {
+      archive.destroy();
+    }
+  }
+
+  /** Tags of the engine that begin with `name:`. */
+  async listTags(name: string): Promise<{ readonly tag: string; readonly imageId: string; readonly bytes: number }[]> {
+    const images = await guard(this.#calls.listImages({ filters: { reference: [name] } }));
+    return images.flatMap(({ Id: imageId, RepoTags: tags, Size: bytes }) =>
+      (tags ?? []).filter((tag) => tag.startsWith(`${name}:`)).map((tag) => ({ tag, imageId, bytes })),
+    );
+  }
+
+  /** Takes a name off an image; the last one takes the image along, unless a container has it. */
+  async removeImage(tag: string): Promise<void> {
+    await guard(this.#streams.getImage(tag).remove());
   }
 
   async importImage(archive: Readable, target: { repo: string; tag: string; changes: string[] }): Promise<Readable> {
@@ -271,6 +321,17 @@ async function* checkedLog(stream: Readable): AsyncGenerator<Buffer> {
   if (failure === "") return;
   const kind = /no such|not found/i.test(failure) ? "notFound" : "refused";
   throw new EngineFailure(kind, `the container engine sent no log: ${failure.slice(0, 300)}`);
+}
+
+/** Bytes of progress lines that are looked at: an engine says little about one image. */
+const MAX_PROGRESS = 1 << 20;
+
+/** Reads progress to its end; a line with `error` is the outcome. */
+async function readProgress(progress: Readable): Promise<void> {
+  let text = "";
+  for await (const chunk of progress) if (text.length < MAX_PROGRESS) text += String(chunk);
+  const [, said] = /"error"\s*:\s*"((?:[^"\\]|\\.)*)"/.exec(text) ?? [];
+  if (said !== undefined) throw new EngineFailure("refused", `the container engine did not take the image: ${said}`);
 }
 
 function ignoreStatus(status: number): (error: unknown) => void {

@@ -1,17 +1,31 @@
 import { statfs } from "node:fs/promises";
 import { hostname } from "node:os";
 import { EPHEMERAL, type NodeCapacity } from "../../contract/index.ts";
-import type { DriverContext } from "../context.ts";
+import type { EngineApi } from "../api/api.ts";
+import type { DockerSettings } from "../options.ts";
+import type { Volumes } from "./volumes.ts";
 
-/** The one node: what the host has, less what is kept for itself. Volumes of leases count as free, the ledger has them. */
-export async function hostCapacity(context: DriverContext): Promise<NodeCapacity> {
-  const { settings, volumes } = context;
-  const info = await context.api.info();
+/** What one needs to know the disk by. */
+interface Disk {
+  readonly api: EngineApi;
+  readonly settings: DockerSettings;
+  readonly volumes: Volumes;
+}
+
+/** Images that no lease has go before their time where less than this share of the engine's disk is free. */
+const TIGHT = { part: 15n, of: 100n } as const;
+
+/**
+ * The one node: what the host has, less what is kept for itself. Volumes of leases count as free, the ledger has them; so do
+ * `kept` bytes that can go at any time.
+ */
+export async function hostCapacity({ api, settings, volumes }: Disk, kept: bigint): Promise<NodeCapacity> {
+  const info = await api.info();
   const [used, noVolumes] = await Promise.all([volumes.usedBytes(), volumes.unavailable()]);
   const free = await Promise.all([freeBytes(info.root), freeBytes(settings.stateDir)]);
   // An engine in a virtual machine keeps its images where this process cannot look.
   const known = free.filter((bytes) => bytes !== undefined);
-  const storage = (known.sort((a, b) => Number(a - b))[0] ?? 0n) + used;
+  const storage = (known.sort((a, b) => Number(a - b))[0] ?? 0n) + used + kept;
   return {
     name: hostname(),
     cpu: atLeastZero(BigInt(info.cpus) * 1000n - settings.reserve.cpu),
@@ -25,6 +39,29 @@ export async function hostCapacity(context: DriverContext): Promise<NodeCapacity
     ],
     gpus: [],
   };
+}
+
+/**
+ * Bytes of disk for images: volumes that were promised and not filled yet, and what is kept for the host, are taken off.
+ * Undefined where this process cannot look.
+ */
+export async function imageRoom({ api, settings, volumes }: Disk): Promise<bigint | undefined> {
+  const { root } = await api.info();
+  const free = [await freeBytes(root), await freeBytes(settings.stateDir)].filter((bytes) => bytes !== undefined);
+  const [least] = free.toSorted((a, b) => Number(a - b));
+  if (least === undefined) return undefined;
+  return least - (await volumes.unfilledBytes()) - settings.reserve.storage;
+}
+
+/** Whether the engine's disk is nearly full. */
+export async function isDiskTight({ api }: Disk): Promise<boolean> {
+  const { root } = await api.info();
+  try {
+    const { bavail, blocks } = await statfs(root, { bigint: true });
+    return bavail * TIGHT.of < blocks * TIGHT.part;
+  } catch {
+    return false;
+  }
 }
 
 async function freeBytes(folder: string): Promise<bigint | undefined> {

@@ -14,7 +14,7 @@ export interface LeaseNetwork {
  * Where tenants must not get to: private, shared, link-local, loopback, special, benchmark, multicast and reserved
  * ranges, and the one public address at which a cloud tells its machines their secrets.
  */
-const FORBIDDEN = [
+export const FORBIDDEN: readonly string[] = [
   "0.0.0.0/8",
   "10.0.0.0/8",
   "100.64.0.0/10",

@@ -95,12 +95,30 @@ export class Volumes {
   /** Bytes of disk that all volumes really use. */
   async usedBytes(): Promise<bigint> {
     let used = 0n;
+    for (const { blocks } of await this.#images()) used += BigInt(blocks) * 512n;
+    return used;
+  }
+
+  /** Bytes that volumes were promised and do not use yet. */
+  async unfilledBytes(): Promise<bigint> {
+    let unfilled = 0n;
+    for (const { size, blocks } of await this.#images()) {
+      const rest = BigInt(size) - BigInt(blocks) * 512n;
+      if (rest > 0n) unfilled += rest;
+    }
+    return unfilled;
+  }
+
+  async #images(): Promise<{ readonly size: number; readonly blocks: number }[]> {
+    const found: { size: number; blocks: number }[] = [];
     for (const lease of await list(this.#root)) {
-      for (const name of await list(join(this.#root, lease))) {
-        if (name.endsWith(".img")) used += BigInt((await stat(join(this.#root, lease, name))).blocks) * 512n;
+      for (const name of (await list(join(this.#root, lease))).filter((each) => each.endsWith(".img"))) {
+        // One that goes in the meantime takes nothing any more.
+        const known = await stat(join(this.#root, lease, name)).catch(() => undefined);
+        if (known !== undefined) found.push(known);
       }
     }
-    return used;
+    return found;
   }
 
   #path(key: VolumeKey, suffix: string): string {

@@ -1,6 +1,8 @@
-import { errorText } from "../../../../util/index.ts";
+import { errorText, Mutex } from "../../../../util/index.ts";
+import { clusterErrors } from "../../contract/index.ts";
 import { parseReference, restartDelay } from "../../shared/index.ts";
-import { EngineFailure, isUnreachable } from "../api/failure.ts";
+import { isUnreachable } from "../api/failure.ts";
+import type { WeighedImage } from "../images/images.ts";
 import type { ImagePin, LeaseRecord } from "../journal.ts";
 import type { ServicePlan } from "../replica/plan.ts";
 import type { LeaseState } from "./state.ts";
@@ -11,6 +13,16 @@ export function validPin(record: LeaseRecord, plan: ServicePlan): ImagePin | und
   const pin = record.images[plan.name];
   if (pin?.reference !== reference.full) return undefined;
   return pin.generation === record.spec.generation || reference.pinned ? pin : undefined;
+}
+
+/** Refuses images that take more than `most` bytes together. Those that services share count once. */
+export function checkLeaseImages(images: readonly WeighedImage[], most: bigint): void {
+  const bytes = new Map(images.map((image) => [image.config, BigInt(image.bytes)]));
+  const total = [...bytes.values()].reduce((sum, each) => sum + each, 0n);
+  if (total <= most) return;
+  throw clusterErrors.imageTooLarge(
+    `the images of the lease take ${total >> 20n} MiB, this provider has ${most >> 20n} MiB for them; use smaller ones`,
+  );
 }
 
 interface Attempt {
@@ -29,6 +41,11 @@ export class LeaseImages {
   readonly #state: LeaseState;
   readonly #poke: () => void;
   readonly #attempts = new Map<string, Attempt>();
+  /** One pull of a lease at a time: the others' are not to wait for it. */
+  readonly #order = new Mutex();
+  /** What services are about to have. */
+  readonly #claims = new Map<string, WeighedImage>();
+  readonly #ended = new AbortController();
 
   constructor(state: LeaseState, poke: () => void) {
     this.#state = state;
@@ -63,6 +80,11 @@ export class LeaseImages {
     });
   }
 
+  /** Ends pulls that are under way. */
+  stop(): void {
+    this.#ended.abort();
+  }
+
   #attempt(service: string, reference: string, generation: number): Attempt {
     const known = this.#attempts.get(service);
     if (known?.reference === reference && known.generation === generation) return known;
@@ -72,12 +94,11 @@ export class LeaseImages {
   }
 
   async #pull(plan: ServicePlan, reference: string, attempt: Attempt): Promise<void> {
-    const { context } = this.#state;
-    const { name, service } = plan;
+    const { name } = plan;
     attempt.running = true;
     this.#state.event({ type: "Normal", reason: "Pulling", note: `pulling image ${reference}`, service: name });
     try {
-      const imageId = await context.images.pull(service.image, service.credentials);
+      const imageId = await this.#fetch(plan);
       const pin = { reference, imageId, generation: attempt.generation };
       await this.#state.update((record) => ({ ...record, images: { ...record.images, [name]: pin } }));
       this.#state.event({ type: "Normal", reason: "Pulled", note: `image ${reference} is here`, service: name });
@@ -86,19 +107,41 @@ export class LeaseImages {
     } catch (error) {
       this.#failed(name, attempt, error);
     } finally {
+      this.#claims.delete(name);
       attempt.running = false;
       this.#poke();
     }
   }
 
+  async #fetch({ name, service }: ServicePlan): Promise<string> {
+    const { images } = this.#state.context;
+    const { image, credentials } = service;
+    const claim = (weighed: WeighedImage) => this.#claim(name, weighed);
+    const pull = () => {
+      this.#ended.signal.throwIfAborted();
+      return images.pull(image, { credentials, claim, signal: this.#ended.signal });
+    };
+    return parseReference(image).local ? pull() : this.#order.run(pull);
+  }
+
+  /** The image that a service had before goes with it, and does not count. */
+  #claim(service: string, image: WeighedImage): void {
+    const { images, settings } = this.#state.context;
+    const pins = Object.entries(this.#state.record.images).filter(([name]) => name !== service);
+    const others = pins.flatMap(([, { imageId }]) => images.weightOf(imageId) ?? []);
+    checkLeaseImages([...others, ...this.#claims.values(), image], settings.limits.leaseImageBytes);
+    this.#claims.set(service, image);
+  }
+
   #failed(service: string, attempt: Attempt, error: unknown): void {
+    if (this.#ended.signal.aborted) return;
     const { context } = this.#state;
     context.health.observe(error);
     attempt.failures++;
     // A missing image seldom appears within a second: the quick first retry is for programs.
     attempt.nextTry = Date.now() + restartDelay(attempt.failures + 1, context.settings.timing.backoff);
     if (isUnreachable(error)) return;
-    const text = error instanceof EngineFailure ? error.message : errorText(error);
+    const text = errorText(error);
     this.#state.errors.set(service, text);
     this.#state.event({ type: "Warning", reason: "Failed", note: text, service });
   }

@@ -72,6 +72,7 @@ export class Lease {
   /** Removes the lease; resolves when nothing is left. A failure is retried in the background and thrown here. */
   async close(): Promise<void> {
     if (!this.closing) await this.state.update((record) => ({ ...record, closing: true }));
+    this.#images.stop();
     this.#closed ??= new Promise((resolve, reject) => {
       this.#settleClosed = (error) => (error === undefined ? resolve() : reject(error));
     });
@@ -98,6 +99,7 @@ export class Lease {
     clearTimeout(this.#wakeTimer);
     clearTimeout(this.#probeTimer);
     this.#ports.stop();
+    this.#images.stop();
     this.#changes.emit("change");
     // Whoever still waits for a removal gets an answer; the next start continues it.
     this.#settleClosed(new Error("the driver was closed while the lease was being removed"));

@@ -4,7 +4,6 @@ import { DEFAULT_BACKOFF } from "../../shared/backoff.ts";
 import { parseReference } from "../../shared/reference.ts";
 import type { ContainerState } from "../api/api.ts";
 import { FrameReader } from "../api/frames.ts";
-import { pullFailure } from "../api/images.ts";
 import { LineReader } from "../api/logs.ts";
 import { explainExit, ReplicaHistory } from "../replica/replica.ts";
 
@@ -148,24 +147,5 @@ describe("image names", () => {
     ]) {
       expect(() => parseReference(image)).toThrow(/is not an image name/);
     }
-  });
-});
-
-describe("failed pulls", () => {
-  const reference = parseReference("registry.test/team/app:1");
-  const credentials = { host: "https://registry.test/v2/", email: "", username: "u", password: "hidden" };
-
-  it("become one sentence with the remedy", () => {
-    const tell = (text: string, given: typeof credentials | null = credentials) =>
-      pullFailure(reference, given, text).message;
-    expect(tell("unauthorized: authentication required", null)).toMatch(/add them under credentials/);
-    expect(tell("unauthorized: authentication required")).toMatch(/check user name and password/);
-    expect(tell("denied", { ...credentials, host: "elsewhere.test" })).toMatch(/those given are for elsewhere.test/);
-    expect(tell("manifest unknown: manifest unknown")).toMatch(/check name and tag/);
-    expect(tell("dial tcp: lookup registry.test: no such host")).toMatch(/registry.test cannot be reached/);
-    expect(tell("timeout")).toMatch(/in time/);
-    const long = `initializing source docker://registry.test/team/app:1: ${"pinging container registry: ".repeat(8)}no such host`;
-    expect(tell(long)).toMatch(/\(\.\.\. (pinging|container|registry:) .*no such host\)/);
-    for (const text of ["denied", "manifest unknown", "other"]) expect(tell(text)).not.toContain("hidden");
   });
 });

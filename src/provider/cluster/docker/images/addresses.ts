@@ -1,0 +1,47 @@
+import { BlockList, isIP } from "node:net";
+import { type NetworkInterfaceInfo, networkInterfaces } from "node:os";
+import { FORBIDDEN } from "../host/firewall.ts";
+
+/** For documentation and relays of old: nobody's registry is there. */
+const NEVER_V4 = ["192.0.2.0/24", "192.88.99.0/24", "198.51.100.0/24", "203.0.113.0/24"];
+/** All that is given out to machines of the internet; anything else is local, or carries an IPv4 address inside. */
+const PUBLIC_V6 = "2000::/3";
+/** Parts of it that are tunnels (Teredo, 6to4), documentation or otherwise nobody's. */
+const NEVER_V6 = ["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"];
+
+/**
+ * Whether the provider may connect there in a tenant's name: a public address, neither this machine's own nor on one of its
+ * links. Anything that is not the plain form of an address is refused.
+ */
+export function isPublicAddress(address: string, interfaces = networkInterfaces()): boolean {
+  const version = isIP(address);
+  if (version === 0 || address.includes("%")) return false;
+  if (ownNetworks(interfaces).check(address, version === 6 ? "ipv6" : "ipv4")) return false;
+  if (version === 4) return !CLOSED_V4.check(address, "ipv4");
+  return OPEN_V6.check(address, "ipv6") && !CLOSED_V6.check(address, "ipv6");
+}
+
+const CLOSED_V4 = listOf([...FORBIDDEN, ...NEVER_V4], "ipv4");
+const OPEN_V6 = listOf([PUBLIC_V6], "ipv6");
+const CLOSED_V6 = listOf(NEVER_V6, "ipv6");
+
+function listOf(networks: readonly string[], family: "ipv4" | "ipv6"): BlockList {
+  const list = new BlockList();
+  for (const network of networks) addNetwork(list, network, family);
+  return list;
+}
+
+function addNetwork(list: BlockList, network: string, family: "ipv4" | "ipv6"): void {
+  const [address = "", bits] = network.split("/");
+  list.addSubnet(address, Number(bits), family);
+}
+
+function ownNetworks(interfaces: NodeJS.Dict<NetworkInterfaceInfo[]>): BlockList {
+  const list = new BlockList();
+  for (const { address, cidr, family } of Object.values(interfaces).flatMap((each) => each ?? [])) {
+    const kind = family === "IPv6" ? "ipv6" : "ipv4";
+    list.addAddress(address.replace(/%.*$/, ""), kind);
+    if (cidr !== null) addNetwork(list, cidr.replace(/%[^/]*/, ""), kind);
+  }
+  return list;
+}

@@ -1,0 +1,103 @@
+import { createHash, randomBytes } from "node:crypto";
+import { mkdir, readdir, rename, rm, stat, utimes } from "node:fs/promises";
+import { join } from "node:path";
+
+/** A layer that is kept for the next image that has it. */
+interface Kept {
+  readonly path: string;
+  readonly size: number;
+  /** Last use, milliseconds since the epoch. */
+  readonly used: number;
+}
+
+const DRAFT = ".part";
+
+/**
+ * Layers as registries sent them, each a file. What a registry gave to nobody in particular is shared; what it gave to a login
+ * is kept for its repository alone, for a digest is no proof that somebody may have the content.
+ */
+export class Blobs {
+  readonly #folder: string;
+  readonly #most: bigint;
+  readonly #busy = new Map<string, number>();
+
+  /** `most`: bytes that are kept. */
+  constructor(folder: string, most: bigint) {
+    this.#folder = folder;
+    this.#most = most;
+  }
+
+  /** Makes the folder, and takes away what an end in the middle left. */
+  async open(): Promise<void> {
+    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+    const drafts = (await readdir(this.#folder)).filter((name) => name.endsWith(DRAFT));
+    for (const name of drafts) await rm(join(this.#folder, name), { force: true });
+  }
+
+  /** Where the layer is or will be. `owner`: the repository whose login opened it; empty where it is everybody's. */
+  path(digest: string, owner: string): string {
+    const scope = createHash("sha256").update(owner).digest("hex").slice(0, 16);
+    return join(this.#folder, `${owner === "" ? "public" : scope}-${digest.slice("sha256:".length)}`);
+  }
+
+  /** Whether it is here, whole. */
+  async has(path: string, size: number): Promise<boolean> {
+    const found = await stat(path).catch(() => undefined);
+    return found?.size === size;
+  }
+
+  /** Has `write` fill a file of its own, which takes the place when it is whole. */
+  async add(path: string, write: (draft: string) => Promise<void>): Promise<void> {
+    const draft = `${path}.${randomBytes(6).toString("hex")}${DRAFT}`;
+    try {
+      await write(draft);
+      await rename(draft, path);
+    } finally {
+      await rm(draft, { force: true });
+    }
+  }
+
+  /** Keeps the files while the task runs, and notes their use. */
+  async using<T>(paths: readonly string[], task: () => Promise<T>): Promise<T> {
+    for (const path of paths) this.#busy.set(path, (this.#busy.get(path) ?? 0) + 1);
+    try {
+      return await task();
+    } finally {
+      const now = new Date();
+      for (const path of paths) {
+        const left = (this.#busy.get(path) ?? 1) - 1;
+        if (left === 0) this.#busy.delete(path);
+        else this.#busy.set(path, left);
+        await utimes(path, now, now).catch(() => {});
+      }
+    }
+  }
+
+  /** Takes the layers away that were not used for longest, until no more than `most` bytes are left. */
+  async trim(most = this.#most): Promise<void> {
+    const kept = (await this.#list()).toSorted((a, b) => a.used - b.used);
+    let total = kept.reduce((sum, { size }) => sum + BigInt(size), 0n);
+    for (const { path, size } of kept) {
+      if (total <= most) return;
+      if (this.#busy.has(path)) continue;
+      await rm(path, { force: true });
+      total -= BigInt(size);
+    }
+  }
+
+  /** Bytes that are kept. */
+  async bytes(): Promise<bigint> {
+    return (await this.#list()).reduce((sum, { size }) => sum + BigInt(size), 0n);
+  }
+
+  async #list(): Promise<Kept[]> {
+    const names = await readdir(this.#folder).catch(() => []);
+    const kept: Kept[] = [];
+    for (const name of names.filter((each) => !each.endsWith(DRAFT))) {
+      const path = join(this.#folder, name);
+      const found = await stat(path).catch(() => undefined);
+      if (found !== undefined) kept.push({ path, size: found.size, used: found.mtimeMs });
+    }
+    return kept;
+  }
+}

@@ -1,0 +1,160 @@
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { silentLogger } from "../../../../util/index.ts";
+import { EngineApi } from "../api/api.ts";
+import { settingsOf } from "../options.ts";
+import { Images } from "./images.ts";
+import { ImageEngine } from "./testing/engine.ts";
+import { TestRegistry, tarOf } from "./testing/registry.ts";
+
+const HOUR = 3_600_000;
+const [APP, OTHER] = [await tarOf({ app: "1" }), await tarOf({ app: "2" })];
+
+describe("images without a lease", () => {
+  let folder: string;
+  let engine: ImageEngine;
+  let registry: TestRegistry;
+  let tight: () => boolean;
+
+  beforeEach(async () => {
+    vi.useFakeTimers({ toFake: ["Date"] });
+    folder = mkdtempSync(join(tmpdir(), "svc-images-"));
+    engine = await ImageEngine.start();
+    registry = await TestRegistry.start();
+    tight = () => false;
+  });
+
+  afterEach(() => {
+    vi.useRealTimers();
+    engine.stop();
+    registry.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  async function open(): Promise<Images> {
+    const settings = settingsOf({
+      socket: engine.socket,
+      stateDir: folder,
+      namePrefix: "svc-test",
+      registries: { allowed: [{ host: registry.host, plain: true }] },
+      timing: { imageKeep: 24 * HOUR },
+    });
+    const api = await EngineApi.open(engine.socket, 5_000);
+    const isTight = async () => tight();
+    const images = new Images({ api, settings, log: silentLogger, room: async () => undefined, isTight });
+    await images.open();
+    return images;
+  }
+
+  function pull(images: Images, layer: Buffer): Promise<string> {
+    registry.addImage("team/app", "1", [layer]);
+    const options = { credentials: null, claim: () => {}, signal: new AbortController().signal };
+    return images.pull(`${registry.host}/team/app:1`, options);
+  }
+
+  function pass(milliseconds: number): void {
+    vi.setSystemTime(Date.now() + milliseconds);
+  }
+
+  const ids = () => new Set(engine.names.values());
+
+  it("go after their time, and not before", async () => {
+    const images = await open();
+    const [kept, idle] = [await pull(images, APP), await pull(images, OTHER)];
+    const live = new Set([kept]);
+    pass(24 * HOUR - 1);
+    await images.collect(live);
+    expect(ids()).toEqual(new Set([kept, idle]));
+    pass(1);
+    await images.collect(live);
+    expect(ids()).toEqual(new Set([kept]));
+    // The time counts from the last lease that was seen with it, also over a restart.
+    pass(24 * HOUR - 2);
+    await (await open()).collect(new Set());
+    expect(ids()).toEqual(new Set([kept]));
+    pass(1);
+    await images.collect(new Set());
+    expect(ids()).toEqual(new Set());
+    expect(readdirSync(join(folder, "images", "loaded"))).toEqual([]);
+  });
+
+  it("go at once where the disk is tight, the oldest first and no more than needed, never a fresh one", async () => {
+    const images = await open();
+    const old = await pull(images, APP);
+    pass(1000);
+    const newer = await pull(images, OTHER);
+    tight = () => true;
+    await images.collect(new Set());
+    expect(ids()).toEqual(new Set([old, newer]));
+    expect(await images.keptBytes()).toBe(0n);
+    pass(HOUR);
+    tight = () => ids().has(old);
+    await images.collect(new Set());
+    expect(ids()).toEqual(new Set([newer]));
+  });
+
+  it("stay where others have named them, or had them before", async () => {
+    const images = await open();
+    const id = await pull(images, APP);
+    engine.names.set("registry.test/somebody:1", id);
+    engine.names.set("localhost/svc-images/svc-other:1", "sha256:other");
+    engine.names.set("localhost/somebody:1", "sha256:somebody");
+    const before = await pull(images, OTHER);
+    engine.names.clear();
+    engine.names.set("<none>", before);
+    engine.names.set("registry.test/somebody:1", id);
+    engine.names.set("localhost/svc-images/svc-other:1", "sha256:other");
+    rmSync(join(folder, "images", "loaded"), { recursive: true });
+    const again = await open();
+    await pull(again, OTHER);
+    pass(25 * HOUR);
+    await again.collect(new Set());
+    expect([...engine.names.keys()]).toContain("registry.test/somebody:1");
+    expect([...engine.names.keys()]).toContain("localhost/svc-images/svc-other:1");
+    pass(25 * HOUR);
+    await again.collect(new Set());
+    // Ours is the only name of an image that was there without one.
+    const ours = `localhost/svc-images/svc-test:${before.slice(7)}`;
+    expect([...engine.names].filter(([, each]) => each === before).map(([name]) => name)).toEqual(["<none>", ours]);
+    engine.names.set("localhost/somebody:2", before);
+    await again.collect(new Set());
+    expect([...engine.names.keys()]).not.toContain(ours);
+  });
+
+  it("stay with their containers, and go later", async () => {
+    const images = await open();
+    const id = await pull(images, APP);
+    engine.used.add(id);
+    pass(25 * HOUR);
+    await images.collect(new Set());
+    expect(ids()).toEqual(new Set([id]));
+    engine.used.clear();
+    await images.collect(new Set());
+    expect(ids()).toEqual(new Set());
+  });
+
+  it("are still known where their records are lost or torn", async () => {
+    const first = await open();
+    const [torn, lost] = [await pull(first, APP), await pull(first, OTHER)];
+    const record = (id: string) => join(folder, "images", "loaded", `${id.slice(7)}.json`);
+    writeFileSync(record(torn), "{");
+    rmSync(record(lost));
+    const images = await open();
+    await images.collect(new Set());
+    expect(ids()).toEqual(new Set([torn, lost]));
+    pass(24 * HOUR);
+    await images.collect(new Set());
+    expect(ids()).toEqual(new Set());
+  });
+
+  it("go all with the provider", async () => {
+    const images = await open();
+    await pull(images, APP);
+    engine.names.set("localhost/somebody:1", "sha256:somebody");
+    await images.purge();
+    expect([...engine.names.keys()]).toEqual(["localhost/somebody:1"]);
+    expect(await images.keptBytes()).toBe(0n);
+  });
+});

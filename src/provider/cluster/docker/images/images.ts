@@ -1,0 +1,322 @@
+import { join } from "node:path";
+import type { ManifestCredentials } from "../../../../sdl/index.ts";
+import { errorText, type Logger, Semaphore } from "../../../../util/index.ts";
+import { clusterErrors } from "../../contract/index.ts";
+import { type ImageReference, parseReference } from "../../shared/index.ts";
+import type { EngineApi } from "../api/api.ts";
+import { EngineFailure, ignoreNotFound, isNotFound } from "../api/failure.ts";
+import type { DockerSettings } from "../options.ts";
+import { imageArchive } from "./archive.ts";
+import { Blobs } from "./blobs.ts";
+import { fetchLayer, measureLayer, tooLarge } from "./layer.ts";
+import { PARALLEL_LAYERS } from "./limits.ts";
+import { type ImagePlan, planImage } from "./manifest.ts";
+import { RegistryNetwork } from "./network.ts";
+import { type ImageRecord, ImageRecords } from "./records.ts";
+import { Repository } from "./registry.ts";
+
+/** Where images stand on the engine that providers put there; no lease names them itself. */
+export const IMAGE_NAMES = "localhost/svc-images/";
+/** An image that was used so shortly ago may be about to get a container. */
+const GRACE_MS = 600_000;
+
+/** An image with what it takes of the disk. */
+export interface WeighedImage {
+  /** Digest of its configuration. */
+  readonly config: string;
+  readonly bytes: number;
+}
+
+export interface PullOptions {
+  readonly credentials: ManifestCredentials | null;
+  /** Called before the image goes into the engine; throws where its lease has no room for it. */
+  readonly claim: (image: WeighedImage) => void;
+  /** Ends the pull with its lease. */
+  readonly signal: AbortSignal;
+}
+
+export interface ImagesOptions {
+  readonly api: EngineApi;
+  readonly settings: DockerSettings;
+  readonly log: Logger;
+  /** Bytes of disk that nobody was promised; undefined where it cannot be known. */
+  readonly room: () => Promise<bigint | undefined>;
+  /** Whether the engine's disk is so full that idle images should go. */
+  readonly isTight?: () => Promise<boolean>;
+}
+
+/**
+ * Fetches images for leases, past the engine: only what this provider may reach in a tenant's name, checked and weighed, is
+ * loaded into it. Nothing that lies on the engine is used for a lease whose own pull did not name it.
+ */
+export class Images {
+  readonly #options: ImagesOptions;
+  readonly #network: RegistryNetwork;
+  readonly #blobs: Blobs;
+  readonly #records: ImageRecords;
+  readonly #slots: Semaphore;
+  /** Bytes that pulls under way will still take. */
+  #reserved = 0n;
+
+  constructor(options: ImagesOptions) {
+    this.#options = options;
+    const { settings, log } = options;
+    this.#network = new RegistryNetwork({ log, ...settings.registries });
+    this.#blobs = new Blobs(join(settings.stateDir, "images", "layers"), settings.limits.layerCacheBytes);
+    this.#records = new ImageRecords(join(settings.stateDir, "images", "loaded"), log);
+    this.#slots = new Semaphore(settings.limits.parallelPulls);
+  }
+
+  async open(): Promise<void> {
+    await this.#blobs.open();
+    await this.#records.load();
+  }
+
+  /** Whether the content is still on the engine. */
+  async present(imageId: string): Promise<boolean> {
+    return (await this.#idOf(imageId)) !== undefined;
+  }
+
+  /** What an image of the engine takes, where this provider put it there. */
+  weightOf(imageId: string): WeighedImage | undefined {
+    return this.#records.ofImage(imageId);
+  }
+
+  /** Bytes of layers that are kept and can go at any time. */
+  keptBytes(): Promise<bigint> {
+    return this.#blobs.bytes();
+  }
+
+  /** Pulls with the tenant's credentials and returns the content id; rejects with the reason in one sentence. */
+  async pull(image: string, options: PullOptions): Promise<string> {
+    const reference = parseReference(image);
+    if (reference.local) return this.#local(image, reference);
+    return this.#slots.run(async () => {
+      const late = AbortSignal.timeout(this.#options.settings.timing.pullTimeout);
+      try {
+        return await this.#fetch(reference, { ...options, signal: AbortSignal.any([options.signal, late]) });
+      } catch (error) {
+        if (!late.aborted) throw error;
+        throw clusterErrors.registryUnreachable(
+          `image ${reference.full} could not be pulled in time; use a smaller image or a nearer registry`,
+        );
+      }
+    });
+  }
+
+  /**
+   * Removes images that no lease has had for a while, or at once where the disk is tight. `live`: ids that leases have. Only our
+   * own names are taken off: the engine keeps what others have named, and what has containers.
+   */
+  async collect(live: ReadonlySet<string>): Promise<void> {
+    const { settings, isTight } = this.#options;
+    await this.#noteUse(live);
+    const tight = (await isTight?.()) === true;
+    if (tight) await this.#blobs.trim(0n);
+    for (const record of this.#idle(live)) {
+      if (!(await this.#stillTight(tight)) && Date.now() - record.used < settings.timing.imageKeep) break;
+      await this.#remove(record);
+    }
+  }
+
+  /** Removes every image that this provider put on the engine, and all layers. */
+  async purge(): Promise<void> {
+    await this.#noteUse(new Set());
+    for (const record of this.#records.all()) await this.#remove(record);
+    await this.#blobs.trim(0n);
+  }
+
+  async #stillTight(tight: boolean): Promise<boolean> {
+    return tight && (await this.#options.isTight?.()) === true;
+  }
+
+  /** Those that no lease has, the longest unused first. */
+  #idle(live: ReadonlySet<string>): ImageRecord[] {
+    const idle = this.#records.all().filter(({ imageId, used }) => !live.has(imageId) && Date.now() - used >= GRACE_MS);
+    return idle.toSorted((a, b) => a.used - b.used);
+  }
+
+  /** Images that leases have are in use now; one on the engine whose record was lost gets a new one. */
+  async #noteUse(live: ReadonlySet<string>): Promise<void> {
+    const { api } = this.#options;
+    for (const record of this.#records.all()) {
+      if (live.has(record.imageId) && Date.now() - record.used >= GRACE_MS / 2) {
+        this.#records.save({ ...record, used: Date.now() });
+      }
+    }
+    for (const { tag, imageId, bytes } of await api.listTags(this.#names)) {
+      const config = `sha256:${tag.slice(this.#names.length + 1)}`;
+      if (!/^sha256:[0-9a-f]{64}$/.test(config) || this.#records.get(config) !== undefined) continue;
+      this.#records.save({ config, imageId, bytes, sources: [], foreign: false, used: Date.now() });
+    }
+  }
+
+  async #remove(record: ImageRecord): Promise<void> {
+    const { api, log } = this.#options;
+    try {
+      if (record.foreign && (await this.#isLastName(record))) return;
+      await api.removeImage(this.#tag(record.config)).catch(ignoreNotFound);
+      await this.#records.remove(record.config);
+    } catch (error) {
+      log.debug("an image stays on the engine", { image: record.imageId, err: errorText(error) });
+    }
+  }
+
+  /** Without a name of its own, an image of somebody else would end with ours. */
+  async #isLastName({ config }: ImageRecord): Promise<boolean> {
+    const names = await this.#options.api.imageNames(this.#tag(config)).catch((error) => {
+      if (isNotFound(error)) return [];
+      throw error;
+    });
+    return names.length === 1;
+  }
+
+  async #local(image: string, reference: ImageReference): Promise<string> {
+    if (!this.#options.settings.allowLocalImages || reference.full.startsWith(IMAGE_NAMES)) {
+      throw clusterErrors.imageRefused(`image ${image}`);
+    }
+    const imageId = await this.#idOf(reference.full);
+    if (imageId !== undefined) return imageId;
+    throw new EngineFailure("refused", `image ${image} does not exist on this machine; build or import it first`);
+  }
+
+  async #fetch(reference: ImageReference, { credentials, claim, signal }: PullOptions): Promise<string> {
+    const login = credentials ?? undefined;
+    const repository = new Repository(this.#network, reference, { login, signal });
+    const plan = await planImage(repository, reference.full, await this.#architecture());
+    const source = `${reference.registry}/${repository.path}@${plan.manifest}`;
+    const known = await this.#known(plan.config.digest, source);
+    if (known !== undefined) {
+      claim(known);
+      this.#records.save({ ...known, used: Date.now() });
+      return known.imageId;
+    }
+    const most = this.#options.settings.limits.imageBytes;
+    const packed = plan.layers.reduce((sum, { size }) => sum + BigInt(size), 0n);
+    if (packed > most) throw tooLarge(reference.full, most);
+    const owner = repository.isPublic ? "" : `${reference.registry}/${repository.path}`;
+    const files = plan.layers.map(({ digest }) => this.#blobs.path(digest, owner));
+    try {
+      return await this.#blobs.using(files, async () => {
+        const bytes = await this.#withRoom(packed, reference, () =>
+          this.#layers(plan, files, { image: reference.full, repository, signal }),
+        );
+        claim({ config: plan.config.digest, bytes: Number(bytes) });
+        // Engines put what they are sent aside before they unpack it.
+        return this.#withRoom(bytes + packed, reference, () => this.#load(plan, files, { source, bytes, signal }));
+      });
+    } finally {
+      await this.#blobs.trim();
+    }
+  }
+
+  /** The image where it is on the engine, and a registry has given its manifest for the name before. */
+  async #known(config: string, source: string): Promise<ImageRecord | undefined> {
+    const record = this.#records.get(config);
+    if (record?.sources.includes(source) !== true) return undefined;
+    return (await this.#idOf(this.#tag(config))) === record.imageId ? record : undefined;
+  }
+
+  /** Fetches, checks and weighs all layers; returns what they take unpacked. */
+  async #layers(
+    plan: ImagePlan,
+    files: readonly string[],
+    {
+      image,
+      repository,
+      signal,
+    }: { readonly image: string; readonly repository: Repository; readonly signal: AbortSignal },
+  ): Promise<bigint> {
+    const { imageBytes } = this.#options.settings.limits;
+    const slots = new Semaphore(PARALLEL_LAYERS);
+    const failed = new AbortController();
+    const stop = AbortSignal.any([signal, failed.signal]);
+    let total = 0n;
+    const one = async (index: number): Promise<void> => {
+      stop.throwIfAborted();
+      const [layer, file] = [plan.layers[index], files[index]];
+      if (layer === undefined || file === undefined) throw new Error("assertion failed: a layer without a file");
+      if (!(await this.#blobs.has(file, layer.size))) {
+        await this.#blobs.add(file, async (draft) =>
+          fetchLayer(await repository.blob(layer.digest), layer, { image, file: draft, signal: stop }),
+        );
+      }
+      const { diffId, bytes } = await measureLayer(file, { image, most: imageBytes - total, signal: stop });
+      // Engines know an image by its configuration: with other layers it would become another's image.
+      if (diffId !== plan.diffIds[index]) {
+        throw clusterErrors.imageInvalid(`image ${image}: a layer is not the one that its configuration names`);
+      }
+      total += bytes;
+      if (total > imageBytes) throw tooLarge(image, imageBytes);
+    };
+    const tasks = plan.layers.map((_, index) => slots.run(() => one(index)));
+    try {
+      await Promise.all(tasks);
+    } catch (error) {
+      failed.abort();
+      await Promise.allSettled(tasks);
+      throw error;
+    }
+    return total;
+  }
+
+  async #load(
+    plan: ImagePlan,
+    layers: readonly string[],
+    { source, bytes, signal }: { readonly source: string; readonly bytes: bigint; readonly signal: AbortSignal },
+  ): Promise<string> {
+    const { api } = this.#options;
+    const config = plan.config.digest;
+    const tag = this.#tag(config);
+    const own = await this.#idOf(tag);
+    const foreign = own === undefined && (await this.#idOf(config)) !== undefined;
+    await api.loadImage(imageArchive({ config: plan.config, layers, tag }), signal);
+    const imageId = await api.imageId(tag);
+    const before = this.#records.get(config);
+    this.#records.save({
+      config,
+      imageId,
+      bytes: Number(bytes),
+      sources: [...(before?.sources ?? []), source],
+      foreign: before?.foreign ?? foreign,
+      used: Date.now(),
+    });
+    return imageId;
+  }
+
+  /** Runs the task where so many bytes are left beside what others were promised. */
+  async #withRoom<T>(bytes: bigint, { full }: ImageReference, task: () => Promise<T>): Promise<T> {
+    this.#reserved += bytes;
+    try {
+      const room = await this.#options.room();
+      if (room !== undefined && room < this.#reserved) {
+        throw clusterErrors.noRoom(`image ${full} needs ${bytes >> 20n} MiB of disk; deploy at another provider`);
+      }
+      return await task();
+    } finally {
+      this.#reserved -= bytes;
+    }
+  }
+
+  async #architecture(): Promise<string> {
+    return (await this.#options.api.version()).Arch;
+  }
+
+  async #idOf(name: string): Promise<string | undefined> {
+    try {
+      return await this.#options.api.imageId(name);
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+
+  /** Name of this provider's images, without tags. */
+  get #names(): string {
+    return `${IMAGE_NAMES}${this.#options.settings.namePrefix}`;
+  }
+
+  #tag(config: string): string {
+    return `${this.#names}:${config.slice("sha256:".length)}`;
+  }
+}

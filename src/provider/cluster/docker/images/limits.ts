@@ -1,0 +1,23 @@
+/** Bytes of a manifest or index: registries take no larger ones. */
+export const MAX_MANIFEST = 4 << 20;
+/** Bytes of the configuration of an image. */
+export const MAX_CONFIG = 1 << 20;
+/** Bytes of an answer with a token. */
+export const MAX_TOKEN = 64 << 10;
+/** What engines can stack upon each other. */
+export const MAX_LAYERS = 127;
+/** Volumes that an image may declare: each is a folder and a mount of its own. */
+export const MAX_VOLUMES = 64;
+/** Entries of an index that are looked at. */
+export const MAX_PLATFORMS = 512;
+export const MAX_REDIRECTS = 5;
+/** Addresses of a name that are tried. */
+export const MAX_ADDRESSES = 4;
+/** Without a byte for so long, a connection is given up. Milliseconds. */
+export const SILENCE_MS = 30_000;
+/** Least bytes of a download in each such time; a slower one holds its place for nothing. */
+export const PACE = { bytes: 1 << 20, everyMs: 60_000 } as const;
+/** Layers of one image that are fetched at once. */
+export const PARALLEL_LAYERS = 3;
+/** Disk that a file of a layer takes beside its bytes: its inode and the rest of its last block. */
+export const BYTES_PER_ENTRY = 4096n;
