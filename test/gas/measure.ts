@@ -43,6 +43,17 @@ export function filled(each: GasCase, gas: number): GasCase {
   return { ...each, count: each.count * Math.max(1, Math.ceil(gas / perStep)) };
 }
 
+/**
+ * CPU milliseconds of blocks that messages of this case fill up to so much gas, each round one block; those before a round
+ * have made the code warm.
+ */
+export function measureBlocks(each: GasCase, maxGas: bigint, rounds: number): number[] {
+  const { gas } = measureCase({ ...each, count: 1 }, 1);
+  const count = Number(maxGas / gas);
+  const block = measureCase({ ...each, count }, rounds);
+  return block.rounds.map((ratio) => (ratio * Number(block.gas) * count) / 1e6);
+}
+
 function emptyBlock(world: GasWorld): number {
   return Math.min(...Array.from({ length: 4 }, () => world.block([]).cpuMs));
 }

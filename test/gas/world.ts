@@ -1,8 +1,10 @@
 import { DEFAULT_CONSENSUS_PARAMS, NO_VOTERS, type TxResult } from "../../src/abci/index.ts";
 import { createApp, type SvcApplication } from "../../src/app/index.ts";
+import { AuthKeeper } from "../../src/modules/auth/index.ts";
 import { type Database, memoryDatabase } from "../../src/store/index.ts";
 import { signTx, type TestKey, type TestMessage, testKey } from "../../src/testing/index.ts";
 import { NATIVE_DENOM } from "../../src/util/index.ts";
+import { decodeAddress } from "../../src/wire/index.ts";
 
 const CHAIN_ID = "gas-1";
 const START = 1_735_689_600_000_000_000n;
@@ -83,6 +85,12 @@ export class GasWorld {
 
   key(name: string): TestKey {
     return testKey(name);
+  }
+
+  /** Lets an account sign that came into being after the genesis. */
+  adopt(key: TestKey): void {
+    const stored = new AuthKeeper().accounts.require(this.app.state.store("auth"), decodeAddress(key.address));
+    this.#accounts.set(key.address, { key, number: stored.number, sequence: stored.sequence });
   }
 
   /** Signs a transaction with the next sequence of its signers. */

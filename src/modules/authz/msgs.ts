@@ -14,6 +14,9 @@ import { decodeAddress, authzErrors as errors, toNamespace } from "../../wire/in
 import type { AuthzKeeper, GrantKey, Pair } from "./keeper.ts";
 import { readAuthorization } from "./kinds/index.ts";
 
+/** Beside what it reads and writes: a grant stands in several places. */
+const REVOKE_GAS = 5_000n;
+
 export function authzMsgs(keeper: AuthzKeeper): BoundService {
   return bindService(
     Msg,
@@ -47,6 +50,7 @@ function grant(keeper: AuthzKeeper, ctx: Context, msg: MsgGrant): object {
 }
 
 function revoke(keeper: AuthzKeeper, ctx: Context, msg: MsgRevoke): object {
+  ctx.gas.consume(REVOKE_GAS, "end of a grant");
   const { granter, grantee } = readPair(msg);
   keeper.revoke(ctx, keyOf(granter, grantee, msg.msgTypeUrl));
   return {};

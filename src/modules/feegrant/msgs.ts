@@ -5,19 +5,27 @@ import { decodeAddress } from "../../wire/index.ts";
 import { checkAllowance } from "./allowance.ts";
 import { type AllowanceKey, type FeegrantKeeper, MAX_PRUNED_BY_MESSAGE } from "./keeper.ts";
 
+/** Beside what they read and write: these messages look for records in several places. */
+const GRANT_GAS = 10_000n;
+const REVOKE_GAS = 5_000n;
+const PRUNE_GAS = 10_000n;
+
 export function feegrantMsgs(keeper: FeegrantKeeper): BoundService {
   return bindService(
     Msg,
     {
       grantAllowance: (ctx, msg) => {
+        ctx.gas.consume(GRANT_GAS, "grant of an allowance");
         keeper.grant(ctx, readPair(msg), checkAllowance(msg.allowance, "new"));
         return {};
       },
       revokeAllowance: (ctx, msg) => {
+        ctx.gas.consume(REVOKE_GAS, "end of an allowance");
         keeper.revoke(ctx, readPair(msg));
         return {};
       },
       pruneAllowances: (ctx, { pruner }) => {
+        ctx.gas.consume(PRUNE_GAS, "pruning of allowances");
         keeper.prune(ctx, MAX_PRUNED_BY_MESSAGE);
         ctx.events.emit("prune_feegrant", { pruner });
         return {};

@@ -133,8 +133,12 @@ function tryContent(keeper: GovKeeper, ctx: Context, message: Any): void {
   }
 }
 
+/** Beside what it reads and writes: it looks for deposits and votes, and goes out of all queues. */
+const CANCEL_GAS = 20_000n;
+
 /** Takes a proposal back: part of its deposits is charged, votes are forgotten. Only its proposer may. */
 export function cancel(keeper: GovKeeper, ctx: Context, id: bigint, proposer: string): void {
+  ctx.gas.consume(CANCEL_GAS, "cancel proposal");
   const proposal = keeper.proposal(ctx, id);
   if (proposal.proposer === "")
     throw errors.invalidProposal(`proposal ${id} doesn't have proposer ${proposer}, so cannot be canceled`);

@@ -2,17 +2,22 @@ import { ALLOWANCES } from "./allowances.ts";
 import { BANK } from "./bank.ts";
 import { CERTIFICATES } from "./certificates.ts";
 import { DEPLOYMENTS } from "./deployments.ts";
+import { GOVERNANCE } from "./governance.ts";
 import { GRANTS } from "./grants.ts";
 import { MARKET } from "./market.ts";
 import type { Cases } from "./prepare.ts";
 import { PROVIDER_CASES } from "./providers.ts";
 import { DISTRIBUTION, STAKING } from "./staking.ts";
+import { LOCKED_SENDS, VESTING } from "./vesting.ts";
 
-export { deployed, type GasCase, newWorld, TENANT, withBids } from "./prepare.ts";
+export { databases, deployed, type GasCase, newWorld, TENANT, withBids } from "./prepare.ts";
 
 /** The dearest legal contents of every message: what they cost in CPU time for their gas is measured and compared. */
 export const CASES: Cases = {
   ...BANK,
+  "sdk.bank.v1beta1.MsgSend": [...(BANK["sdk.bank.v1beta1.MsgSend"] ?? []), ...LOCKED_SENDS],
+  ...VESTING,
+  ...GOVERNANCE,
   ...CERTIFICATES,
   ...GRANTS,
   ...ALLOWANCES,
@@ -23,9 +28,7 @@ export const CASES: Cases = {
   ...DISTRIBUTION,
 };
 
-const proposals = "each is paid for by what it stores; what ends a proposal is bounded by block";
 const parametersChange = "nobody can send it: a module's account would have to sign";
-const lockedCoins = "a transfer, and a record that pays for each of its bytes";
 
 /** Messages without a measured content, and why. */
 export const NOT_MEASURED: Readonly<Record<string, string>> = {
@@ -33,11 +36,6 @@ export const NOT_MEASURED: Readonly<Record<string, string>> = {
   "sdk.evidence.v1beta1.MsgSubmitEvidence": "always refused: the chain has no handler for evidence of accounts",
   "sdk.gov.v1.MsgUpdateParams": parametersChange,
   "sdk.gov.v1.MsgExecLegacyContent": parametersChange,
-  "sdk.gov.v1.MsgSubmitProposal": proposals,
-  "sdk.gov.v1.MsgDeposit": proposals,
-  "sdk.gov.v1.MsgVote": proposals,
-  "sdk.gov.v1.MsgVoteWeighted": proposals,
-  "sdk.gov.v1.MsgCancelProposal": proposals,
   "sdk.auth.v1beta1.MsgUpdateParams": parametersChange,
   "sdk.bank.v1beta1.MsgUpdateParams": parametersChange,
   "svc.audit.v1beta1.MsgUpdateParams": parametersChange,
@@ -51,7 +49,4 @@ export const NOT_MEASURED: Readonly<Record<string, string>> = {
   "sdk.slashing.v1beta1.MsgUpdateParams": parametersChange,
   "sdk.distribution.v1beta1.MsgUpdateParams": parametersChange,
   "sdk.distribution.v1beta1.MsgCommunityPoolSpend": parametersChange,
-  "sdk.vesting.v1beta1.MsgCreateVestingAccount": lockedCoins,
-  "sdk.vesting.v1beta1.MsgCreatePermanentLockedAccount": lockedCoins,
-  "sdk.vesting.v1beta1.MsgCreatePeriodicVestingAccount": lockedCoins,
 };

@@ -1,5 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { defaultParams as escrowDefaults } from "../../../src/modules/escrow/genesis.ts";
+import { type Database, memoryDatabase } from "../../../src/store/index.ts";
 import { coin, type GroupInit, MIN_DEPOSIT, price, type TestKey } from "../../../src/testing/index.ts";
 import { NATIVE_DENOM } from "../../../src/util/index.ts";
 import { MsgSignProviderAttributesSchema } from "../../../src/wire/gen/svc/audit/v1beta1/audit_pb.js";
@@ -47,8 +48,11 @@ export const one = (from: TestKey, message: WorldTx["messages"][number]): WorldT
   signers: [from],
 });
 
+/** Where worlds keep what they commit: in memory, unless somebody who measures says otherwise. */
+export const databases: { make: () => Database } = { make: memoryDatabase };
+
 export function newWorld(options: WorldOptions = {}): GasWorld {
-  return new GasWorld(PEOPLE, options);
+  return new GasWorld(PEOPLE, { database: databases.make(), ...options });
 }
 
 /** A world in which a block ends one bid at most: what others of them cost is the price of bids, not of what ends an order. */

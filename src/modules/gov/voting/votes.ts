@@ -42,12 +42,16 @@ export function checkMetadata(text: string): void {
   if (length > MAX_METADATA) throw errors.metadataTooLong(`got metadata with length ${length}`);
 }
 
+/** Beside what it reads and writes: a vote is counted when its time is over. */
+const VOTE_GAS = 7_500n;
+
 /** Stores a vote; a later one of the same account takes its place. */
 export function addVote(
   keeper: GovKeeper,
   ctx: Context,
   { id, voter, parts, metadata }: { id: bigint; voter: Uint8Array; parts: readonly Part[]; metadata: string },
 ): void {
+  ctx.gas.consume(VOTE_GAS, "vote");
   const { proposals, tallies, votes } = keeper.records;
   const isVoting = proposals.get(store(ctx), id)?.status === ProposalStatus.VOTING_PERIOD;
   if (!isVoting || tallies.has(store(ctx), id)) throw errors.inactiveProposal(`${id}`);

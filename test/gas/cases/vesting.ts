@@ -1,0 +1,79 @@
+import { create } from "@bufbuild/protobuf";
+import { MAX_VESTING_PERIODS } from "../../../src/modules/auth/index.ts";
+import { MAX_PERIOD_COINS } from "../../../src/modules/auth/vesting/schedule.ts";
+import type { TestMessage } from "../../../src/testing/index.ts";
+import { NATIVE_DENOM } from "../../../src/util/index.ts";
+import { MsgSendSchema } from "../../../src/wire/gen/sdk/bank/v1beta1/tx_pb.js";
+import {
+  MsgCreatePeriodicVestingAccountSchema,
+  MsgCreatePermanentLockedAccountSchema,
+  MsgCreateVestingAccountSchema,
+} from "../../../src/wire/gen/sdk/vesting/v1beta1/tx_pb.js";
+import { OTHER_DENOMS } from "../world.ts";
+import { type Cases, type GasCase, newWorld, one, TENANT, utoken } from "./prepare.ts";
+
+const KINDS = [...OTHER_DENOMS, NATIVE_DENOM].sort().map((denom) => ({ denom, amount: "1000000" }));
+/** Years before and after every chain of a test. */
+const [EARLY, LATE] = [1_000_000_000n, 4_000_000_000n];
+
+type Coins = readonly { readonly denom: string; readonly amount: string }[];
+
+const made = (content: string, message: (fromAddress: string, toAddress: string) => TestMessage): GasCase => ({
+  content,
+  count: 5,
+  prepare: (count) => {
+    const world = newWorld();
+    const from = world.key(TENANT);
+    const to = (i: number) => world.key(`vested${i}`).address;
+    return { world, txs: Array.from({ length: count }, (_, i) => one(from, message(from.address, to(i)))) };
+  },
+});
+
+const periodsOf = (count: number, amount: Coins) =>
+  Array.from({ length: count }, () => ({ length: 4_000_000n, amount: [...amount] }));
+const periodic = (count: number, amount: Coins) => (fromAddress: string, toAddress: string) =>
+  create(MsgCreatePeriodicVestingAccountSchema, {
+    ...{ fromAddress, toAddress, startTime: EARLY },
+    vestingPeriods: periodsOf(count, amount),
+  });
+const manyKinds = Math.floor(MAX_PERIOD_COINS / KINDS.length);
+
+/** Accounts with locked coins. */
+export const VESTING: Cases = {
+  "sdk.vesting.v1beta1.MsgCreateVestingAccount": [
+    made("one kind of coins", (fromAddress, toAddress) =>
+      create(MsgCreateVestingAccountSchema, { fromAddress, toAddress, amount: utoken(1n), endTime: LATE }),
+    ),
+    made("coins of sixty kinds", (fromAddress, toAddress) =>
+      create(MsgCreateVestingAccountSchema, { fromAddress, toAddress, amount: KINDS, endTime: LATE }),
+    ),
+  ],
+  "sdk.vesting.v1beta1.MsgCreatePermanentLockedAccount": [
+    made("coins of sixty kinds", (fromAddress, toAddress) =>
+      create(MsgCreatePermanentLockedAccountSchema, { fromAddress, toAddress, amount: KINDS }),
+    ),
+  ],
+  "sdk.vesting.v1beta1.MsgCreatePeriodicVestingAccount": [
+    made(`${MAX_VESTING_PERIODS} periods`, periodic(MAX_VESTING_PERIODS, utoken(1_000_000n))),
+    made(`${manyKinds} periods of coins of sixty kinds`, periodic(manyKinds, KINDS)),
+  ],
+};
+
+const sent = (content: string, message: (fromAddress: string, toAddress: string) => TestMessage): GasCase => ({
+  content: `from an account with ${content}`,
+  count: 20,
+  prepare: (count) => {
+    const world = newWorld();
+    const from = world.key("vested");
+    world.mustSend(world.key(TENANT), [message(world.key(TENANT).address, from.address)]);
+    world.adopt(from);
+    const transfer = { fromAddress: from.address, toAddress: world.key("second").address, amount: utoken(1n) };
+    return { world, txs: Array.from({ length: count }, () => one(from, create(MsgSendSchema, transfer))) };
+  },
+});
+
+/** Transfers of those who have locked coins: what is locked is asked for the fee and for the transfer. */
+export const LOCKED_SENDS: readonly GasCase[] = [
+  sent(`${MAX_VESTING_PERIODS} periods`, periodic(MAX_VESTING_PERIODS, utoken(1_000_000n))),
+  sent(`${manyKinds} periods of coins of sixty kinds`, periodic(manyKinds, KINDS)),
+];
