@@ -2,6 +2,7 @@ import type {
   AppInfo,
   Application,
   AppliedChunk,
+  ApplySnapshotChunk,
   AppQuery,
   AppQueryResult,
   CheckTx,
@@ -12,9 +13,11 @@ import type {
   FinalizeBlockResult,
   InitChain,
   InitChainResult,
+  OfferSnapshot,
   PrepareProposal,
   ProcessProposal,
   Snapshot,
+  SnapshotChunk,
   SnapshotVerdict,
   TouchedAccounts,
 } from "../abci/index.ts";
@@ -66,6 +69,7 @@ import { pastStates } from "./queries/past.ts";
 import { answerQuery } from "./queries/query.ts";
 import type { PendingState } from "./queries/reader.ts";
 import { type SimulationTurn, simulation } from "./queries/simulate.ts";
+import { CONSENSUS, type SnapshotSource, Snapshots } from "./snapshots/connection.ts";
 import { touchedAccounts } from "./touched.ts";
 
 export interface ApplicationOptions {
@@ -84,11 +88,12 @@ export interface ApplicationOptions {
   readonly pruning?: Pruning;
   /** Lets a state of older versions of the modules in; the next block migrates it. */
   readonly upgrade?: boolean;
+  /** Snapshots for other nodes; none are offered when it is left out. */
+  readonly snapshots?: SnapshotSource;
 }
 
 /** Bytes of checked transactions whose decoded form, some twenty times as large, is kept until they come in a block. */
 const TX_CACHE_BYTES = 4 << 20;
-const CONSENSUS = "consensus";
 const NO_PROPOSER = new Uint8Array(20);
 const LAST_HUNDRED: Pruning = { keepRecent: 100n, interval: 10n };
 
@@ -105,7 +110,8 @@ interface Finalized {
 export class SvcApplication implements Application {
   readonly modules: readonly Module[];
   readonly #endBlockers: readonly Module[];
-  readonly #state: StateStore;
+  #state: StateStore;
+  readonly #snapshots: Snapshots;
   readonly #router: Router;
   readonly #runner: TxRunner;
   readonly #options: ApplicationOptions;
@@ -134,12 +140,9 @@ export class SvcApplication implements Application {
     this.#options = options;
     this.modules = set.modules;
     this.#endBlockers = set.endBlockers ?? set.modules;
-    this.#state = StateStore.open(
-      database,
-      set.modules.map(({ name }) => name),
-      { pruning: options.pruning ?? LAST_HUNDRED },
-    );
-    this.#params = set.consensus.read(this.#state.store(CONSENSUS));
+    const loaded = loadState(options);
+    this.#state = loaded.state;
+    this.#params = loaded.params;
     const maxBlockGas = () => this.#maxGas;
     this.#runner = new TxRunner({
       router: new Router(set.modules),
@@ -155,11 +158,18 @@ export class SvcApplication implements Application {
         turn: options.simulationTurn ?? ((run) => run(() => {})),
       }),
     ]);
-    this.#last = readLastBlock(database);
-    this.#due =
-      this.#last === undefined ? [] : checkModuleSet(readModuleSet(database), set.modules, options.upgrade === true);
-    this.#isRecorded = this.#last !== undefined && hasModuleSet(database) && this.#due.length === 0;
-    this.#committed = this.#last !== undefined;
+    this.#last = loaded.last;
+    this.#due = loaded.due;
+    this.#isRecorded = loaded.isRecorded;
+    this.#committed = loaded.last !== undefined;
+    this.#snapshots = new Snapshots({
+      database,
+      stores: set.modules.map(({ name }) => name),
+      source: options.snapshots,
+      isEmpty: () => this.#state.isEmpty && this.#genesis === undefined,
+      check: () => checkState(options),
+      restored: () => this.#adopt(loadState(options)),
+    });
     this.#view = new CacheMultiStore(this.#state);
   }
 
@@ -317,21 +327,20 @@ export class SvcApplication implements Application {
     );
   }
 
-  /** State sync is not offered: there are no snapshots, and none is taken. */
   listSnapshots(): readonly Snapshot[] {
-    return [];
+    return this.#snapshots.listSnapshots();
   }
 
-  offerSnapshot(): SnapshotVerdict {
-    return "abort";
+  offerSnapshot(request: OfferSnapshot): SnapshotVerdict {
+    return this.#snapshots.offerSnapshot(request);
   }
 
-  loadSnapshotChunk(): Uint8Array {
-    return new Uint8Array(0);
+  loadSnapshotChunk(request: SnapshotChunk): Uint8Array {
+    return this.#snapshots.loadSnapshotChunk(request);
   }
 
-  applySnapshotChunk(): AppliedChunk {
-    return { result: "abort", refetchChunks: [], rejectSenders: [] };
+  applySnapshotChunk(request: ApplySnapshotChunk): AppliedChunk {
+    return this.#snapshots.applySnapshotChunk(request);
   }
 
   /** The `app_state` of the last committed height. */
@@ -342,6 +351,17 @@ export class SvcApplication implements Application {
   /** The sentences of the invariants that do not hold at the last committed height. */
   brokenInvariants(): string[] {
     return brokenInvariants(this.modules, this.#readContext());
+  }
+
+  /** Goes on with a state that was restored. */
+  #adopt({ state, params, last, due, isRecorded }: LoadedState): void {
+    this.#state = state;
+    this.#params = params;
+    this.#last = last;
+    this.#due = due;
+    this.#isRecorded = isRecorded;
+    this.#committed = last !== undefined;
+    this.#view = new CacheMultiStore(state);
   }
 
   #versionWrites(): Write[] {
@@ -384,4 +404,37 @@ export class SvcApplication implements Application {
     );
     if (broken.length > 0) throw new InvariantBreach(ctx.height, broken);
   }
+}
+
+/** What an application goes on with. */
+interface LoadedState {
+  readonly state: StateStore;
+  readonly params: ConsensusParams | undefined;
+  readonly last: BlockInfo | undefined;
+  readonly due: readonly Migration[];
+  readonly isRecorded: boolean;
+}
+
+function loadState(options: ApplicationOptions): LoadedState {
+  const { database, set, pruning = LAST_HUNDRED } = options;
+  const state = StateStore.open(
+    database,
+    set.modules.map(({ name }) => name),
+    { pruning },
+  );
+  const last = readLastBlock(database);
+  const due = checkState(options);
+  return {
+    state,
+    params: set.consensus.read(state.store(CONSENSUS)),
+    last,
+    due,
+    isRecorded: last !== undefined && hasModuleSet(database) && due.length === 0,
+  };
+}
+
+/** The migrations that the state of a database needs. Throws where it is not for this set of modules. */
+function checkState({ database, set, upgrade }: ApplicationOptions): readonly Migration[] {
+  if (readLastBlock(database) === undefined) return [];
+  return checkModuleSet(readModuleSet(database), set.modules, upgrade === true);
 }

@@ -3,3 +3,4 @@ export { type ApplicationOptions, SvcApplication } from "./application.ts";
 export { genesisProblems } from "./genesis.ts";
 export { AppReader, type PendingState, type QueryWork, readTables } from "./queries/reader.ts";
 export type { SimulationTurn } from "./queries/simulate.ts";
+export { restoredBlock, snapshotTables } from "./snapshots/connection.ts";

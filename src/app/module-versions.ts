@@ -39,7 +39,7 @@ export function hasModuleSet(database: Database): boolean {
 }
 
 /** The set that made the state of a database. */
-export function readModuleSet(database: Database): ModuleVersions {
+export function readModuleSet(database: Pick<Database, "table">): ModuleVersions {
   const bytes = database.table(TABLE).get(KEY);
   return bytes === undefined ? BEFORE_RECORDS : JSON.parse(fromUtf8(bytes));
 }

@@ -1,5 +1,26 @@
 export { type ConsensusParams, DEFAULT_CONSENSUS_PARAMS } from "../abci/index.ts";
-export { type BlockRecord, BlockStore, type ExecutedBlock, type ExecutedTx } from "./embedded/blocks/block-store.ts";
+export {
+  type Anchor,
+  anchorAt,
+  anchorWrites,
+  decodeAnchor,
+  decodeSignedBlock,
+  encodeAnchor,
+  hasParams,
+  type VerifiedAnchor,
+  verifyAnchor,
+} from "./embedded/blocks/anchor.ts";
+export {
+  AHEAD_TABLE,
+  aheadWrite,
+  BlockReader,
+  type BlockRecord,
+  BlockStore,
+  type ExecutedBlock,
+  type ExecutedTx,
+  encodeSigned,
+  type SignedBlock,
+} from "./embedded/blocks/block-store.ts";
 export { blockIdMessage, blockMessage, encodeBlock } from "./embedded/blocks/codec.ts";
 export { headerHash, txHash, validatorsHash } from "./embedded/blocks/hashes.ts";
 export { type MerkleProof, merkleProof, merkleRoot, merkleRootOfProof } from "./embedded/blocks/merkle.ts";
@@ -13,6 +34,7 @@ export {
   type Validator,
 } from "./embedded/blocks/types.ts";
 export { verifyCommit } from "./embedded/blocks/vote.ts";
+export { catchUp, catchUpOnce } from "./embedded/catch-up.ts";
 export { EmbeddedEngine, type EmbeddedEngineOptions } from "./embedded/engine.ts";
 export {
   type BlockBus,
@@ -27,6 +49,7 @@ export { type SearchPage, type SearchResult, searchBlocks, searchTxs } from "./e
 export type { FoundTx, TxIndex } from "./embedded/index/tx-index.ts";
 export { DEFAULT_MEMPOOL_LIMITS, type MempoolLimits } from "./embedded/mempool/limits.ts";
 export type { CheckedTx, Mempool } from "./embedded/mempool/mempool.ts";
+export type { Retention } from "./embedded/retain.ts";
 export { engineRollback } from "./embedded/rollback.ts";
 export { fileSignState, memorySignState, Signer, type SignStateStore, signStateText } from "./embedded/signer.ts";
 export { embeddedSource } from "./embedded/source.ts";

@@ -20,6 +20,8 @@ describe("the settings of a node", () => {
       haltHeight: 0n,
       checkInvariants: false,
       pruning: { keepRecent: 362_880n, interval: 10n },
+      minRetainBlocks: 0n,
+      stateSync: { snapshotInterval: 0n, snapshotKeepRecent: 2 },
       rpc: {
         host: "127.0.0.1",
         port: 26657,
@@ -65,6 +67,10 @@ describe("the settings of a node", () => {
     ["rpc.laddr", "tcp://[::1]:5", { rpc: { host: "::1", port: 5 } }],
     ["rpc.cors-allowed-origins", "https://a, https://b", { rpc: { corsOrigins: ["https://a", "https://b"] } }],
     ["halt-height", "7", { haltHeight: 7n }],
+    ["min-retain-blocks", "0", { minRetainBlocks: 0n }],
+    ["min-retain-blocks", "100", { minRetainBlocks: 100n }],
+    ["state-sync.snapshot-interval", "1000", { stateSync: { snapshotInterval: 1000n, snapshotKeepRecent: 2 } }],
+    ["state-sync.snapshot-keep-recent", "0", { stateSync: { snapshotInterval: 0n, snapshotKeepRecent: 0 } }],
   ] as const)("%s %s", (name, text, expected) => {
     expect(nodeConfig({ [name]: text })).toMatchObject(expected);
   });
@@ -82,6 +88,9 @@ describe("the settings of a node", () => {
     ["pruning", "some", "default, nothing, everything or custom"],
     ["pruning-keep-recent", "1", "0, or a whole number from 2"],
     ["pruning-interval", "9", "a whole number from 10"],
+    ["min-retain-blocks", "-1", "takes a whole number"],
+    ["state-sync.snapshot-interval", "often", "takes a whole number"],
+    ["state-sync.snapshot-keep-recent", "1000000001", "a whole number up to 1000000000"],
   ] as const)("refuse %s %s", (name, text, error) => {
     expect(() => nodeConfig({ [name]: text })).toThrow(error);
   });

@@ -16,6 +16,14 @@ export interface NodeConfig {
   readonly haltHeight: bigint;
   readonly checkInvariants: boolean;
   readonly pruning: Pruning;
+  /** Blocks that are kept at least; 0 = all. */
+  readonly minRetainBlocks: bigint;
+  readonly stateSync: {
+    /** Blocks from one snapshot to the next; 0 = none are taken. */
+    readonly snapshotInterval: bigint;
+    /** Snapshots that are kept; 0 = all. */
+    readonly snapshotKeepRecent: number;
+  };
   readonly rpc: RpcServerOptions;
   /** Undefined = REST is not served. */
   readonly rest: RestServerOptions | undefined;
@@ -47,6 +55,11 @@ export function readNodeConfig(source: SettingSource): NodeConfig {
     haltHeight: read(S.haltHeight),
     checkInvariants: read(S.checkInvariants),
     pruning: readPruning(read),
+    minRetainBlocks: read(S.minRetainBlocks),
+    stateSync: {
+      snapshotInterval: read(S.snapshotInterval),
+      snapshotKeepRecent: read(S.snapshotKeepRecent),
+    },
     rpc: {
       ...read(S.rpcLaddr),
       corsOrigins: read(S.rpcCorsAllowedOrigins),

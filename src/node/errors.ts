@@ -29,5 +29,11 @@ export const nodeErrors = defineErrors("node", {
   cannotRollBack: [13, "the last block cannot be taken back", "start the node; or restore a backup of the whole home"],
   badGenesisTx: [14, "it is no transaction of a first validator", "make it again with svc gentx"],
   noGenesisTxs: [15, "there are no transactions of validators"],
+  noSnapshot: [17, "no snapshot can be taken of this height"],
+  cannotRestore: [
+    18,
+    "the validator would vote twice",
+    "dump the snapshot again where the validator last ran: an archive holds the blocks up to its last one",
+  ],
   badVesting: [16, "the locked coins of the account cannot be", "correct the amounts and times"],
 });

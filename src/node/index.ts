@@ -24,3 +24,13 @@ export { Node, type NodeEnd, type NodeOptions, startNode } from "./node.ts";
 export { BLOCK_PROTOCOL, ENGINE_VERSION, type NodeInfo, P2P_PROTOCOL } from "./node-info.ts";
 export { RpcServer, type RpcServerOptions } from "./rpc/index.ts";
 export { NODE_SETTINGS } from "./settings.ts";
+export {
+  deleteSnapshot,
+  dumpSnapshot,
+  exportSnapshot,
+  listSnapshots,
+  loadSnapshot,
+  type RestoredChain,
+  type RestoreOptions,
+  restoreSnapshot,
+} from "./snapshots/snapshots.ts";

@@ -3,15 +3,17 @@ import { type ApplicationOptions, createApp } from "../app/index.ts";
 import {
   type ChainSource,
   type CommittedBlock,
+  catchUp,
   EmbeddedEngine,
   embeddedSource,
   fileSignState,
   formatRfc3339,
   type Genesis,
   parseGenesis,
+  type Retention,
   Signer,
 } from "../engine/index.ts";
-import { type Database, openLmdb, storeFault } from "../store/index.ts";
+import { type Database, openLmdb, SnapshotDirectory, storeFault } from "../store/index.ts";
 import { type Logger, makePrivateDirectory, toHexUpper } from "../util/index.ts";
 import type { NodeConfig } from "./config.ts";
 import { nodeErrors } from "./errors.ts";
@@ -20,6 +22,7 @@ import { homePaths } from "./home/home.ts";
 import { nodeId, readKeyFile } from "./home/keys.ts";
 import { simulationTurns } from "./services/simulation-turn.ts";
 import { beginServing, type Serving } from "./serving/index.ts";
+import { SnapshotTaker } from "./snapshots/taker.ts";
 
 export interface NodeOptions {
   readonly home: string;
@@ -83,7 +86,8 @@ export async function startNode(options: NodeOptions): Promise<Node> {
     const signer = new Signer(validatorSeed, fileSignState(paths.validatorState));
     // The thread of the servers starts while the state is read.
     serving = beginServing({ ...options, genesis, database, id: nodeId(nodeSeed), validator: signer });
-    const { app, engine, ended } = makeEngine({ ...options, database, genesis, signer });
+    const { app, engine, ended, taker } = makeEngine({ ...options, database, genesis, signer });
+    await catchUp(engine);
     const chain = embeddedSource(engine);
     const pending = (addresses: readonly Uint8Array[]) => app.pending(addresses);
     const addresses = await serving.open({ chain, appRpcs: app.rpcs, pending });
@@ -92,6 +96,7 @@ export async function startNode(options: NodeOptions): Promise<Node> {
     const stop = async (): Promise<void> => {
       await serving?.close();
       await engine.stop();
+      await taker.close();
       database.close();
     };
     return new Node({ engine, chain, ended, ...addresses, stop });
@@ -105,8 +110,10 @@ export async function startNode(options: NodeOptions): Promise<Node> {
 function makeEngine(parts: NodeOptions & { database: Database; genesis: Genesis; signer: Signer }) {
   const { config, database, genesis, signer } = parts;
   const logger = parts.logger.child({ module: "engine" });
+  const snapshots = new SnapshotDirectory(homePaths(parts.home).snapshots);
   const app = createApp({
     ...appOptions(parts, database),
+    snapshots,
     simulationTurn: simulationTurns(),
   });
   let end: (end: NodeEnd) => void = () => {};
@@ -121,7 +128,11 @@ function makeEngine(parts: NodeOptions & { database: Database; genesis: Genesis;
     blockInterval: config.blockInterval,
     mempool: config.mempool,
     haltHeight: config.haltHeight,
-    afterCommit: (block) => logBlock(logger, block),
+    retention: retentionOf(config),
+    afterCommit: (block) => {
+      logBlock(logger, block);
+      taker.committed(block.block.header.height);
+    },
     report: (error) => logger.error("a subscriber failed", { error }),
     onEnd: (error) => {
       if (error === undefined) logger.info("halt height reached", { height: engine.blocks.height });
@@ -129,7 +140,21 @@ function makeEngine(parts: NodeOptions & { database: Database; genesis: Genesis;
       end({ error });
     },
   });
-  return { app, engine, ended };
+  const taker = new SnapshotTaker({
+    ...config.stateSync,
+    app,
+    database,
+    directory: snapshots,
+    isBehind: () => engine.isBehind,
+    logger: parts.logger.child({ module: "snapshots" }),
+  });
+  return { app, engine, ended, taker };
+}
+
+/** Blocks behind a snapshot are kept as long as it is. */
+function retentionOf({ minRetainBlocks, stateSync }: NodeConfig): Retention {
+  const snapshotBlocks = stateSync.snapshotInterval * BigInt(stateSync.snapshotKeepRecent);
+  return { minBlocks: minRetainBlocks, snapshotBlocks };
 }
 
 /** Options of the application; also used to open the state without a running node. */

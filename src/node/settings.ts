@@ -65,6 +65,27 @@ export const NODE_SETTINGS = {
     default: "10",
     parse: parsePruningInterval,
   },
+  minRetainBlocks: {
+    name: "min-retain-blocks",
+    value: "<n>",
+    summary: "blocks to keep at least, longer where evidence or snapshots need them; 0 for all",
+    default: "0",
+    parse: parseCount,
+  },
+  snapshotInterval: {
+    name: "state-sync.snapshot-interval",
+    value: "<n>",
+    summary: "take a snapshot of the state every so many blocks; 0 for never",
+    default: "0",
+    parse: parseCount,
+  },
+  snapshotKeepRecent: {
+    name: "state-sync.snapshot-keep-recent",
+    value: "<n>",
+    summary: "snapshots to keep, 0 for all",
+    default: "2",
+    parse: parseKept,
+  },
   checkInvariants: {
     name: "check-invariants",
     summary: "check all invariants after every block, and stop when one is broken",
@@ -278,6 +299,13 @@ function parseKeepRecent(text: string): bigint {
   const heights = parseCount(text);
   if (heights !== 0n && heights < MIN_KEEP_RECENT) throw new WrongForm(`0, or a whole number from ${MIN_KEEP_RECENT}`);
   return heights;
+}
+
+/** A count of files. */
+function parseKept(text: string): number {
+  const count = parseCount(text);
+  if (count > MAX_COUNT) throw new WrongForm(`a whole number up to ${MAX_COUNT}`);
+  return Number(count);
 }
 
 /** A count that bounds something. */

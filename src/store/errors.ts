@@ -22,4 +22,13 @@ export const storeErrors = defineErrors("store", {
     "start the version of svc that made it, or move data/ away and begin a new chain",
   ],
   notKept: [9, "this height is not kept", "restore a backup; --pruning says how many heights a node keeps"],
+  restoreBroken: [
+    10,
+    "a snapshot was being restored here, and not to its end",
+    "run svc snapshots restore again, or svc unsafe-reset-all to begin anew",
+  ],
+  badSnapshot: [11, "the snapshot cannot be restored", "get it again, or another one, from a node that you trust"],
+  notEmpty: [12, "there is a state already", "svc unsafe-reset-all removes it; keys and genesis file stay"],
+  noSnapshot: [13, "there is no such snapshot", "svc snapshots list shows those of this home"],
+  snapshotExists: [14, "there is such a snapshot already", "svc snapshots delete removes it"],
 });

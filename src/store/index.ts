@@ -59,6 +59,17 @@ export {
 } from "./kv.ts";
 export { CacheStore, type Change } from "./layers/cache.ts";
 export { CacheMultiStore, type MultiBranch, type MultiReader, type MultiStore } from "./layers/multi-store.ts";
+export { type ArchiveFiles, archiveFile, loadArchive, writeArchive } from "./snapshots/archive.ts";
+export {
+  blockFile,
+  SnapshotDirectory,
+  type SnapshotPlace,
+  type SnapshotRecord,
+  type Staging,
+} from "./snapshots/directory.ts";
+export { MAX_CHUNK_BYTES, SNAPSHOT_FORMAT, type SnapshotHead } from "./snapshots/form.ts";
+export { clearRestore, type RestoreParts, StateRestore } from "./snapshots/restore.ts";
+export { type SnapshotTables, takeSnapshot } from "./snapshots/take.ts";
 export {
   type Alongside,
   type PreparedState,

@@ -5,6 +5,8 @@ import { storeErrors } from "./errors.ts";
 /** Table and key of the record of the last commit. */
 export const META_TABLE = "commit";
 const META_KEY = toUtf8("last");
+/** Is there while a snapshot is being restored. */
+const RESTORING = toUtf8("restoring");
 /** Of the tables: 1 had values without bytes, and no keys of paths. */
 const FORMAT = 2;
 
@@ -37,4 +39,13 @@ export function readMeta(database: Database): Meta | undefined {
     if (isOneOf([storeErrors.otherFormat], cause)) throw cause;
     throw storeErrors.badMeta(undefined, { cause });
   }
+}
+
+/** Whether a snapshot is being restored, or was until something broke it off. */
+export function isRestoring(database: Pick<Database, "table">): boolean {
+  return database.table(META_TABLE).get(RESTORING) !== undefined;
+}
+
+export function restoringWrite(isRestored: boolean): Write {
+  return { table: META_TABLE, key: RESTORING, value: isRestored ? toUtf8("1") : null };
 }

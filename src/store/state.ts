@@ -22,7 +22,7 @@ import type { CacheStore, Change } from "./layers/cache.ts";
 import { CacheMultiStore, type MultiReader } from "./layers/multi-store.ts";
 import { ReadCache } from "./layers/read-cache.ts";
 import { keyText } from "./layers/text.ts";
-import { META_TABLE, type Meta, metaWrite, readMeta } from "./meta.ts";
+import { isRestoring, META_TABLE, type Meta, metaWrite, readMeta } from "./meta.ts";
 import { appHashOf } from "./tree/hash.ts";
 import { proveInApp, proveInStore } from "./tree/proof.ts";
 import { type MovedKey, SparseMerkleTree, type TreeUpdate } from "./tree/smt.ts";
@@ -126,6 +126,7 @@ export class StateStore implements MultiReader {
   private constructor(database: Database, names: readonly string[], options: StateOptions) {
     const { pruning = PRUNING_STRATEGIES.nothing, proven } = options;
     this.#database = database;
+    if (isRestoring(database)) throw storeErrors.restoreBroken();
     const meta = readMeta(database);
     this.#stores = new Map(names.map((name) => [name, loadStore(database, name)]));
     this.#appHash = appHashOf(this.#roots());
@@ -174,6 +175,16 @@ export class StateStore implements MultiReader {
   /** The lowest height that can be read. */
   get lowestHeight(): bigint {
     return this.#history.base;
+  }
+
+  /**
+   * Keeps a height readable, whatever pruning says, until the function that it answers is called. Throws `store/9` where it
+   * is not kept.
+   */
+  hold(height: bigint): () => void {
+    if (this.#empty || height > this.#height || height < this.lowestHeight)
+      throw storeErrors.notKept(`height ${height}`);
+    return this.#history.hold(height);
   }
 
   /** The lowest height that can be proved. */

@@ -16,7 +16,7 @@ import {
 import { type BaseKeepers, createApp, moduleSet, type SvcApplication, standardModules } from "../app/index.ts";
 import { readRefusal } from "../client/index.ts";
 import type { BlockProblem, Module } from "../runtime/index.ts";
-import { memoryDatabase } from "../store/index.ts";
+import { type Database, memoryDatabase } from "../store/index.ts";
 import { assert, equalBytes, NATIVE_DENOM, parseDecCoins, SvcError } from "../util/index.ts";
 import { Query as AuthQuery } from "../wire/gen/sdk/auth/v1beta1/auth_pb.js";
 import { Query as BankQuery } from "../wire/gen/sdk/bank/v1beta1/query_pb.js";
@@ -104,6 +104,8 @@ export class TestChain {
   consensusParamUpdates: ConsensusParams | undefined;
   /** Events of the last block's begin and end. */
   blockEvents: TxResult["events"] = [];
+  /** Where the state is. */
+  readonly database: Database = memoryDatabase();
   readonly #tolerant: boolean;
   readonly #open: () => SvcApplication;
   #app: SvcApplication;
@@ -112,7 +114,7 @@ export class TestChain {
   constructor(options: TestChainOptions) {
     const { modules, minGasPrices = "", maxBlockGas = -1n, tolerateProblems = false } = options;
     this.#tolerant = tolerateProblems;
-    const database = memoryDatabase();
+    const { database } = this;
     this.#open = () =>
       createApp({
         database,

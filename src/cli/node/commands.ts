@@ -57,6 +57,58 @@ const RESET: CommandSpec = {
   load: async () => (await import("./node.ts")).unsafeResetAll,
 };
 
+/** Snapshots of the state, by the names of the ecosystem's tools. */
+const SNAPSHOTS: readonly CommandSpec[] = [
+  {
+    name: "list",
+    summary: "List the snapshots of the home",
+    example: "svc snapshots list",
+    load: async () => (await import("./snapshots.ts")).snapshotsList,
+  },
+  {
+    name: "export",
+    summary: "Take a snapshot; the node must be stopped",
+    flags: [{ name: "height", value: "<n>", summary: "height of the state (default: the last but one)" }],
+    example: "svc snapshots export",
+    load: async () => (await import("./snapshots.ts")).snapshotsExport,
+  },
+  {
+    name: "dump",
+    args: "<height> <format>",
+    summary: "Write a snapshot and the blocks behind it as an archive",
+    flags: [
+      { name: "output", short: "o", value: "<file>", summary: "file to write (default: <height>-<format>.tar.gz)" },
+    ],
+    example: "svc snapshots dump 1000 1 -o snapshot.tar.gz",
+    load: async () => (await import("./snapshots.ts")).snapshotsDump,
+  },
+  {
+    name: "load",
+    args: "<archive_file>",
+    summary: "Bring a snapshot from an archive into the home",
+    example: "svc snapshots load 1000-1.tar.gz",
+    load: async () => (await import("./snapshots.ts")).snapshotsLoad,
+  },
+  {
+    name: "restore",
+    args: "<height> <format>",
+    summary: "Make a snapshot of the home its state; the home must have none",
+    flags: [
+      { name: "trust-height", value: "<n>", summary: "height of a block that you know" },
+      { name: "trust-hash", value: "<hash>", summary: "hash of that block" },
+    ],
+    example: "svc snapshots restore 1000 1",
+    load: async () => (await import("./snapshots.ts")).snapshotsRestore,
+  },
+  {
+    name: "delete",
+    args: "<height> <format>",
+    summary: "Remove a snapshot of the home",
+    example: "svc snapshots delete 1000 1",
+    load: async () => (await import("./snapshots.ts")).snapshotsDelete,
+  },
+];
+
 /** Commands that make and run a node. */
 export const NODE_COMMANDS: readonly CommandSpec[] = [
   {
@@ -120,6 +172,12 @@ export const NODE_COMMANDS: readonly CommandSpec[] = [
     flags: [{ name: "hard", summary: "remove the block as well, so that another one takes its place" }],
     example: "svc rollback --hard",
     load: async () => (await import("./rollback.ts")).rollbackState,
+  },
+  {
+    name: "snapshots",
+    aliases: ["snapshot"],
+    summary: "Take snapshots of the state, and restore them",
+    commands: async () => SNAPSHOTS,
   },
   {
     name: "export",

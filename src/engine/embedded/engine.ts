@@ -10,6 +10,7 @@ import { TxIndex } from "./index/tx-index.ts";
 import { DEFAULT_MEMPOOL_LIMITS, type MempoolLimits } from "./mempool/limits.ts";
 import { Mempool, TX_OVERHEAD } from "./mempool/mempool.ts";
 import { Producer, roomForTxs } from "./producer.ts";
+import { KEEP_ALL, type Retention } from "./retain.ts";
 import { Schedule } from "./schedule.ts";
 import type { Signer } from "./signer.ts";
 
@@ -25,6 +26,8 @@ export interface EmbeddedEngineOptions {
   readonly mempool?: Partial<MempoolLimits>;
   /** Make no block above this height; 0 = no end. */
   readonly haltHeight?: bigint;
+  /** Which blocks are kept; all when it is left out. */
+  readonly retention?: Retention;
   /** Runs after every commit, before subscribers see the block; an error stops the engine. */
   readonly afterCommit?: (block: CommittedBlock) => void;
   /** Told of what listeners of blocks throw. */
@@ -74,7 +77,8 @@ export class EmbeddedEngine implements Engine {
     const begun = this.blocks.consensusParams(this.blocks.height + 1n) ?? genesis.consensusParams;
     this.mempool = new Mempool(app, mempoolLimits(begun, options.mempool));
     const { blocks, index, mempool } = this;
-    this.#producer = new Producer({ app, blocks, index, mempool, signer, genesis, clock });
+    const retention = options.retention ?? KEEP_ALL;
+    this.#producer = new Producer({ app, blocks, index, mempool, signer, genesis, clock, database, retention });
     checkSingleValidator(this.#producer.validators, signer);
     this.#schedule = scheduleFor(clock, options.blockInterval, () => this.#tick());
   }
@@ -107,6 +111,11 @@ export class EmbeddedEngine implements Engine {
     this.#ended = true;
     this.#schedule?.stop();
     return Promise.resolve();
+  }
+
+  /** Whether blocks that came with a snapshot are still to be executed. */
+  get isBehind(): boolean {
+    return this.#producer.isBehind;
   }
 
   /** Makes the next block now. Throws when the engine has ended. */
@@ -201,7 +210,8 @@ function checkBelongTogether(blocks: BlockStore, { app, genesis, signer }: Embed
     throw wrongGenesis("the genesis file is not the one that this chain began with");
   }
   // A vote above the next block means that the data is older than the key's use.
-  const next = last === undefined ? genesis.initialHeight : blocks.height + 1n;
+  const known = blocks.aheadHeight > blocks.height ? blocks.aheadHeight : blocks.height;
+  const next = last === undefined ? genesis.initialHeight : known + 1n;
   if (signer.height > next) {
     throw damaged(`the validator has already signed height ${signer.height} but the next block here is ${next}`);
   }

@@ -8,10 +8,11 @@ import {
   type VoteInfo,
 } from "../../abci/index.ts";
 import { consensusAddress } from "../../crypto/index.ts";
-import type { Write } from "../../store/index.ts";
+import type { Database, Write } from "../../store/index.ts";
 import { type Clock, equalBytes, toHex } from "../../util/index.ts";
 import { type Genesis, type GenesisHead, genesisHash, genesisHead } from "../genesis.ts";
 import {
+  aheadWrite,
   type BlockStore,
   blockWrites,
   type ExecutedBlock,
@@ -43,9 +44,11 @@ import {
   NO_COMMIT,
   type Validator,
 } from "./blocks/types.ts";
+import { verifyCommit } from "./blocks/vote.ts";
 import type { CommittedBlock } from "./events.ts";
 import type { TxIndex } from "./index/tx-index.ts";
 import type { Mempool } from "./mempool/mempool.ts";
+import { OldBlocks, type Retention, retainHeight } from "./retain.ts";
 import { nanoseconds } from "./schedule.ts";
 import type { Signer } from "./signer.ts";
 
@@ -57,6 +60,8 @@ export interface ProducerParts {
   readonly signer: Signer;
   readonly genesis: Genesis;
   readonly clock: Clock;
+  readonly database: Pick<Database, "table">;
+  readonly retention: Retention;
 }
 
 /** What the next block builds on. */
@@ -100,6 +105,7 @@ export function roomForTxs({ block: { maxBytes } }: ConsensusParams): number {
 export class Producer {
   readonly #parts: Omit<ProducerParts, "genesis">;
   readonly #genesis: GenesisHead;
+  readonly #oldBlocks: OldBlocks;
   #tip: Tip;
   /** Those of the last block, of the next one and of the one after it. */
   #last: ValidatorSets = { signers: [], voters: [] };
@@ -111,11 +117,14 @@ export class Producer {
   #genesisHash: Uint8Array | undefined;
   /** A block that was rolled back: it comes once more as it is. */
   #replay: SignedBlock | undefined;
+  /** A block that came with a snapshot: it comes as it is. */
+  #ahead: SignedBlock | undefined;
 
   constructor({ genesis, ...parts }: ProducerParts) {
     this.#parts = parts;
     this.#genesis = genesisHead(genesis);
-    const { blocks } = parts;
+    const { blocks, index, database } = parts;
+    this.#oldBlocks = new OldBlocks({ tables: database, blocks, index });
     const last = blocks.last;
     this.#replay = blocks.replay;
     this.#params = blocks.consensusParams(blocks.height + 1n) ?? genesis.consensusParams;
@@ -139,7 +148,13 @@ export class Producer {
       this.#last = this.#storedSets(header.height);
       this.#current = this.#storedSets(header.height + 1n);
       this.#next = this.#storedSets(header.height + 2n);
+      this.#ahead = blocks.ahead(header.height + 1n);
     }
+  }
+
+  /** Whether the next block came with a snapshot. */
+  get isBehind(): boolean {
+    return this.#ahead !== undefined;
   }
 
   /** Signers of the next block. */
@@ -155,23 +170,26 @@ export class Producer {
   /** Proposes, signs, executes and commits the next block with at most `maxTxs` transactions. */
   produce(maxTxs: number): CommittedBlock {
     const { app, blocks, index, mempool } = this.#parts;
-    const { block, txHashes, votes } = this.#replayed() ?? this.#propose(maxTxs);
+    const { block, txHashes, votes } = this.#replayed() ?? this.#caughtUp() ?? this.#propose(maxTxs);
     const encoded = encodeBlock(block);
     const commit = votes ?? this.#sign(block.header, blockIdFor(block.header, encoded));
     const result = this.#execute(block, commit.blockId);
     const executed = { ...result, block, commit, size: encoded.length };
     const { txResults } = executed;
     const sets = applyUpdates(this.#next, result.validatorUpdates);
-    const touched = app.commit([
-      ...blockWrites(executed),
-      ...index.writes(executed, txHashes),
-      ...this.#chainWrites(executed, sets),
-    ]);
-    blocks.committed(executed);
+    const brought = [...blockWrites(executed), ...index.writes(executed, txHashes)];
+    const { base, writes } = this.#oldBlocks.writes(this.#retained(block.header.height), brought.length);
+    const touched = app.commit([...brought, ...this.#chainWrites(executed, sets), ...writes]);
+    blocks.committed(executed, base === 0n ? block.header.height : base);
     this.#advance(executed, sets);
     const { height } = block.header;
     mempool.committed({ height, hashes: txHashes, results: txResults, touched });
     return { ...executed, txHashes };
+  }
+
+  /** The first block that is to be kept behind one. The last but one stays: the last one can be taken back. */
+  #retained(height: bigint): bigint {
+    return retainHeight(height, this.#parts.retention, this.#params.evidence.maxAgeNumBlocks);
   }
 
   #initChain(genesis: Genesis): { tip: Tip; sets: ValidatorSets } {
@@ -204,6 +222,23 @@ export class Producer {
     if (!equalBytes(header.appHash, appHash))
       throw new Error(`block ${header.height} was rolled back, but it is over another state`);
     return { block: { header, txs, lastCommit: this.#tip.commit }, txHashes: txs.map(txHash), votes: commit };
+  }
+
+  /** The block that came with a snapshot. Throws unless it is the one that must come here, with its votes. */
+  #caughtUp(): Proposed | undefined {
+    if (this.#ahead === undefined) return undefined;
+    const { header, commit, txs } = this.#ahead;
+    const txHashes = txs.map(txHash);
+    const block = { header, txs, lastCommit: this.#tip.commit };
+    const { hash, parts } = blockIdFor(header, encodeBlock(block));
+    const isRight =
+      equalBytes(headerHash(this.#header(txHashes)), hash) &&
+      equalBytes(hash, commit.blockId.hash) &&
+      equalBytes(parts.hash, commit.blockId.parts.hash) &&
+      commit.height === header.height &&
+      verifyCommit(header.chainId, commit, this.#current.signers);
+    if (!isRight) throw new Error(`block ${header.height} of the snapshot is not the one that follows its state`);
+    return { block, txHashes, votes: commit };
   }
 
   #propose(maxTxs: number): Proposed {
@@ -293,6 +328,7 @@ export class Producer {
     const first = [...setWrites(height, this.#current), paramsWrite(height, this.#params)];
     const begun = hash === undefined ? [] : [genesisWrite(hash), ...first];
     const replayed = this.#replay === undefined ? [] : [replayWrite(undefined)];
+    if (this.#ahead !== undefined) replayed.push(aheadWrite(height, undefined));
     const changed = params === undefined ? [] : [paramsWrite(height + 1n, params)];
     return [...begun, ...replayed, ...changed, ...(sets === this.#next ? [] : setWrites(height + 2n, sets))];
   }
@@ -313,6 +349,7 @@ export class Producer {
     this.#params = consensusParamUpdates ?? this.#params;
     this.#genesisHash = undefined;
     this.#replay = undefined;
+    this.#ahead = this.#ahead && this.#parts.blocks.ahead(height + 1n);
   }
 }
 

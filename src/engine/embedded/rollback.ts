@@ -22,7 +22,8 @@ export function engineRollback(tables: Pick<Database, "table">, remove: boolean)
   if (record === undefined) return { height, isPending: false, writes: [] };
   const { header, commit } = record;
   const txs = blocks.txs(height).map(({ tx }) => tx);
-  const again = remove ? [] : [replayWrite({ header, commit, txs })];
+  // Another block in its place is followed by none of those that came with a snapshot.
+  const again = remove ? blocks.aheadRemovals() : [replayWrite({ header, commit, txs })];
   const removals = [...blocks.removals(height), ...new TxReader(tables, blocks).removals(height)];
   return { height, isPending: false, writes: [...removals, ...again] };
 }

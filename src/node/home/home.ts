@@ -13,6 +13,8 @@ export interface HomePaths {
   readonly validatorState: string;
   /** Directory of state, blocks and index. */
   readonly database: string;
+  /** Directory of snapshots of the state. */
+  readonly snapshots: string;
 }
 
 export function homePaths(home: string): HomePaths {
@@ -26,6 +28,7 @@ export function homePaths(home: string): HomePaths {
     validatorKey: join(config, "priv_validator_key.json"),
     validatorState: join(data, "priv_validator_state.json"),
     database: join(data, "chain"),
+    snapshots: join(data, "snapshots"),
   };
 }
 

@@ -42,6 +42,8 @@ export class HistoryWriter {
   readonly #pruning: Pruning;
   #range: HistoryRange;
   #isBaseStored: boolean;
+  /** Heights that somebody still reads, with how many do. */
+  readonly #held = new Map<bigint, number>();
 
   /** `height` is that of the last commit. */
   constructor(database: Pick<Database, "table">, pruning: Pruning, height: bigint) {
@@ -55,6 +57,19 @@ export class HistoryWriter {
   /** The lowest height that can be read. */
   get base(): bigint {
     return this.#range.base;
+  }
+
+  /** Gives no height up from this one on until the function that it answers is called. */
+  hold(height: bigint): () => void {
+    this.#held.set(height, (this.#held.get(height) ?? 0) + 1);
+    let isHeld = true;
+    return () => {
+      if (!isHeld) return;
+      isHeld = false;
+      const left = (this.#held.get(height) ?? 1) - 1;
+      if (left === 0) this.#held.delete(height);
+      else this.#held.set(height, left);
+    };
   }
 
   /** The first commit has nothing behind it. */
@@ -142,7 +157,7 @@ export class HistoryWriter {
 
   /** What nobody can ask for is given up at once, and taken away as blocks come. */
   #pruned(height: bigint, writes: Write[], epochs: readonly Epoch[]): HistoryWrites {
-    const lowest = height % this.#pruning.interval === 0n ? lowestKept(this.#pruning, height) : 0n;
+    const lowest = height % this.#pruning.interval === 0n ? this.#lowestWanted(height) : 0n;
     const base = lowest > this.#range.base ? lowest : this.#range.base;
     if (base !== this.#range.base || !this.#isBaseStored) writes.push(baseWrite(base));
     const [oldest, next] = epochs;
@@ -151,6 +166,12 @@ export class HistoryWriter {
     const isEmpty = this.#remove(oldest, writes);
     if (isEmpty) writes.push(epochRemoval(oldest));
     return this.#settled(writes, { base, epochs: isEmpty ? epochs.slice(1) : epochs });
+  }
+
+  #lowestWanted(height: bigint): bigint {
+    let lowest = lowestKept(this.#pruning, height);
+    for (const held of this.#held.keys()) if (held < lowest) lowest = held;
+    return lowest;
   }
 
   /** Whether nothing of it is left. */

@@ -30,14 +30,21 @@ const BLOCKS = "engine/blocks";
 const TXS = "engine/txs";
 /** Height (8 bytes) -> the validators from this height on; written where they change. */
 const VALIDATORS = "engine/validators";
+/** The same of those that the application counts as voters. */
 const VOTERS = "engine/voters";
 /** Height (8 bytes) -> the parameters of consensus from this height on; written where they change. */
 const PARAMS = "engine/params";
 
-/** `genesis` -> hash of the genesis file that the chain began with; `replay` -> a block that is executed again. */
+/** Height (8 bytes) -> a block with its votes that came with a snapshot and is still to be executed. */
+export const AHEAD_TABLE = "engine/ahead";
+/**
+ * `genesis` -> hash of the genesis file that the chain began with; `replay` -> a block that is executed again; `base` ->
+ * height of the first block that is kept (8 bytes), where there were others before.
+ */
 const META = "engine/meta";
-export const BLOCK_TABLES: readonly string[] = [BLOCKS, TXS, VALIDATORS, PARAMS, META];
+export const BLOCK_TABLES: readonly string[] = [BLOCKS, TXS, VALIDATORS, VOTERS, PARAMS, AHEAD_TABLE, META];
 const GENESIS = toUtf8("genesis");
+const BASE = toUtf8("base");
 /** A block that was rolled back and is to be executed again. */
 const REPLAY = toUtf8("replay");
 
@@ -102,10 +109,26 @@ export class BlockReader {
 
   /** Height of the first block kept; 0 if there are no blocks. */
   get base(): bigint {
-    return heightOf(firstEntry(this.#tables.table(BLOCKS)));
+    const given = this.#tables.table(META).get(BASE);
+    return given === undefined ? heightOf(firstEntry(this.#tables.table(BLOCKS))) : bytesToUint64(given);
   }
 
   record(height: bigint): BlockRecord | undefined {
+    return this.#isGone(height) ? undefined : this.#row(height);
+  }
+
+  /** The record of the block before one, for the votes that the block carries; that of the first one kept is there too. */
+  recordBefore(height: bigint): BlockRecord | undefined {
+    return this.#row(height - 1n);
+  }
+
+  /** Whether the block was given up; its rows may still be there. */
+  #isGone(height: bigint): boolean {
+    const base = this.#tables.table(META).get(BASE);
+    return base !== undefined && height < bytesToUint64(base);
+  }
+
+  #row(height: bigint): BlockRecord | undefined {
     if (height < 0n) return undefined;
     const value = this.#tables.table(BLOCKS).get(uint64ToBytes(height));
     return value === undefined ? undefined : decodeRecord(value);
@@ -115,18 +138,20 @@ export class BlockReader {
   block(height: bigint): Block | undefined {
     const record = this.record(height);
     if (record === undefined) return undefined;
-    const lastCommit = this.record(height - 1n)?.commit ?? NO_COMMIT;
+    const lastCommit = this.recordBefore(height)?.commit ?? NO_COMMIT;
     return { header: record.header, txs: this.txs(height).map(({ tx }) => tx), lastCommit };
   }
 
   /** Transactions of a block with their results, in order. */
   txs(height: bigint): ExecutedTx[] {
+    if (this.#isGone(height)) return [];
     const start = txGroupKey(height, 0);
     const end = uint64ToBytes(height + 1n);
     return [...this.#tables.table(TXS).iterate({ start, end })].flatMap(([, value]) => decodeGroup(value));
   }
 
   tx(height: bigint, index: number): ExecutedTx | undefined {
+    if (this.#isGone(height)) return undefined;
     const value = this.#tables.table(TXS).get(txGroupKey(height, Math.floor(index / GROUP)));
     const [tx, result] = value === undefined ? [] : (splitGroup(value)[index % GROUP] ?? []);
     return tx === undefined || result === undefined ? undefined : { tx, result: decodeTxResult(result) };
@@ -136,6 +161,29 @@ export class BlockReader {
   get replay(): SignedBlock | undefined {
     const value = this.#tables.table(META).get(REPLAY);
     return value === undefined ? undefined : decodeSigned(value);
+  }
+
+  /** A block that came with a snapshot and is still to be executed. */
+  ahead(height: bigint): SignedBlock | undefined {
+    const value = this.#tables.table(AHEAD_TABLE).get(uint64ToBytes(height));
+    return value === undefined ? undefined : decodeSigned(value);
+  }
+
+  /** Height of the last of those; 0 if there are none. */
+  get aheadHeight(): bigint {
+    return heightOf(firstEntry(this.#tables.table(AHEAD_TABLE), { reverse: true }));
+  }
+
+  /** What takes all of those away that are still to be executed. */
+  aheadRemovals(): Write[] {
+    return [...this.#tables.table(AHEAD_TABLE).iterate()].map(([key]) => ({ table: AHEAD_TABLE, key, value: null }));
+  }
+
+  /** A block with its votes, as it was decided. */
+  signed(height: bigint): SignedBlock | undefined {
+    const record = this.record(height);
+    if (record === undefined) return undefined;
+    return { header: record.header, commit: record.commit, txs: this.txs(height).map(({ tx }) => tx) };
   }
 
   /** What takes the last block away again; the search index has its own. */
@@ -208,10 +256,14 @@ export class BlockStore extends BlockReader {
     return height === this.#last?.header.height ? this.#last : super.record(height);
   }
 
-  /** Tells the store that the writes of a block are on disk. */
-  committed(executed: ExecutedBlock): void {
+  override recordBefore(height: bigint): BlockRecord | undefined {
+    return height - 1n === this.#last?.header.height ? this.#last : super.recordBefore(height);
+  }
+
+  /** Tells the store that the writes of a block are on disk, and which block is the first now. */
+  committed(executed: ExecutedBlock, base: bigint): void {
     this.#last = recordOf(executed);
-    if (this.#base === 0n) this.#base = executed.block.header.height;
+    this.#base = base;
   }
 }
 
@@ -219,10 +271,15 @@ function heightOf(entry: Entry | undefined): bigint {
   return entry === undefined ? 0n : bytesToUint64(entry[0]);
 }
 
+/** What makes a block durable beside its transactions. */
+export function recordWrite(record: BlockRecord): Write {
+  return { table: BLOCKS, key: uint64ToBytes(record.header.height), value: encodeRecord(record) };
+}
+
 /** What makes a block durable. */
 export function blockWrites(executed: ExecutedBlock): Write[] {
   const { height } = executed.block.header;
-  const writes: Write[] = [{ table: BLOCKS, key: uint64ToBytes(height), value: encodeRecord(executed) }];
+  const writes: Write[] = [recordWrite(recordOf(executed))];
   const { txs } = executed.block;
   for (let from = 0; from < txs.length; from += GROUP) {
     const value = encodeGroup(txs.slice(from, from + GROUP), executed.txResults.slice(from, from + GROUP));
@@ -236,13 +293,52 @@ export function replayWrite(block: SignedBlock | undefined): Write {
   return { table: META, key: REPLAY, value: block === undefined ? null : encodeSigned(block) };
 }
 
-function encodeSigned({ header, commit, txs }: SignedBlock): Uint8Array {
+/** Remembers a block that is still to be executed; undefined forgets it. */
+export function aheadWrite(height: bigint, block: SignedBlock | undefined): Write {
+  return { table: AHEAD_TABLE, key: uint64ToBytes(height), value: block === undefined ? null : encodeSigned(block) };
+}
+
+/** Says which block is the first that is kept. */
+export function baseWrite(height: bigint): Write {
+  return { table: META, key: BASE, value: uint64ToBytes(height) };
+}
+
+/** Rows of blocks below a height: the number of transactions behind each, and how to take it away. */
+export function* rowsBelow(tables: Pick<Database, "table">, height: bigint): Generator<OldRow> {
+  const end = uint64ToBytes(height);
+  for (const [key, value] of tables.table(TXS).iterate({ end }))
+    yield { table: TXS, key, height: bytesToUint64(key.subarray(0, 8)), txs: splitGroup(value).map(([tx]) => tx) };
+  // The block before the first one stays for its votes.
+  for (const [key, value] of tables.table(BLOCKS).iterate({ end: uint64ToBytes(height > 0n ? height - 1n : 0n) }))
+    yield { table: BLOCKS, key, height: bytesToUint64(key), hash: decodeRecord(value).commit.blockId.hash };
+  for (const table of [VALIDATORS, VOTERS, PARAMS]) {
+    let before: Uint8Array | undefined;
+    for (const [key] of tables.table(table).iterate({ end: uint64ToBytes(height + 1n) })) {
+      // The last one holds from before the height on.
+      if (before !== undefined) yield { table, key: before, height: bytesToUint64(before) };
+      before = key;
+    }
+  }
+}
+
+/** A row that nobody may ask for any more. */
+export interface OldRow {
+  readonly table: string;
+  readonly key: Uint8Array;
+  readonly height: bigint;
+  /** Transactions in it. */
+  readonly txs?: readonly Uint8Array[];
+  /** Of its block. */
+  readonly hash?: Uint8Array;
+}
+
+export function encodeSigned({ header, commit, txs }: SignedBlock): Uint8Array {
   const writer = new BinaryWriter().bytes(encodeHeader(header)).bytes(encodeCommit(commit));
   for (const tx of txs) writer.bytes(tx);
   return writer.finish();
 }
 
-function decodeSigned(bytes: Uint8Array): SignedBlock {
+export function decodeSigned(bytes: Uint8Array): SignedBlock {
   const reader = new BinaryReader(bytes);
   const header = decodeHeader(reader.bytes());
   const commit = decodeCommit(reader.bytes());
@@ -285,18 +381,18 @@ function recordOf(executed: ExecutedBlock): BlockRecord {
   return { header: block.header, commit, size, txCount: block.txs.length, events, ...updates, appHash };
 }
 
-function encodeRecord(executed: ExecutedBlock): Uint8Array {
+export function encodeRecord(record: BlockRecord): Uint8Array {
   const writer = new BinaryWriter();
-  writer.tag(1, WireType.Varint).uint32(executed.size).tag(2, WireType.Varint).uint32(executed.block.txs.length);
-  writer.tag(3, WireType.LengthDelimited).bytes(encodeHeader(executed.block.header));
-  writer.tag(4, WireType.LengthDelimited).bytes(encodeCommit(executed.commit));
-  writer.tag(5, WireType.LengthDelimited).bytes(encodeResults(executed));
+  writer.tag(1, WireType.Varint).uint32(record.size).tag(2, WireType.Varint).uint32(record.txCount);
+  writer.tag(3, WireType.LengthDelimited).bytes(encodeHeader(record.header));
+  writer.tag(4, WireType.LengthDelimited).bytes(encodeCommit(record.commit));
+  writer.tag(5, WireType.LengthDelimited).bytes(encodeResults(record));
   return writer.finish();
 }
 
-function encodeResults({ block, events, validatorUpdates, consensusParamUpdates, appHash }: ExecutedBlock): Uint8Array {
+function encodeResults({ header, events, validatorUpdates, consensusParamUpdates, appHash }: BlockRecord): Uint8Array {
   const message = create(BlockResultsSchema, {
-    height: block.header.height,
+    height: header.height,
     finalizeBlockEvents: events.map(eventInit),
     validatorUpdates: validatorUpdates.map(({ pubKey, power }) => ({
       pubKey: { sum: { case: "ed25519" as const, value: pubKey } },
@@ -310,7 +406,7 @@ function encodeResults({ block, events, validatorUpdates, consensusParamUpdates,
   return toBinary(BlockResultsSchema, message);
 }
 
-function decodeRecord(bytes: Uint8Array): BlockRecord {
+export function decodeRecord(bytes: Uint8Array): BlockRecord {
   const reader = new BinaryReader(bytes);
   const field = (wanted: number): void => {
     const [found] = reader.tag();
@@ -339,7 +435,7 @@ function decodeRecord(bytes: Uint8Array): BlockRecord {
   };
 }
 
-function encodeGroup(txs: readonly Uint8Array[], results: readonly TxResult[]): Uint8Array {
+export function encodeGroup(txs: readonly Uint8Array[], results: readonly TxResult[]): Uint8Array {
   const writer = new BinaryWriter();
   for (const [i, tx] of txs.entries()) {
     const result = results[i];
@@ -356,17 +452,17 @@ function splitGroup(bytes: Uint8Array): [tx: Uint8Array, result: Uint8Array][] {
   return found;
 }
 
-function decodeGroup(bytes: Uint8Array): ExecutedTx[] {
+export function decodeGroup(bytes: Uint8Array): ExecutedTx[] {
   return splitGroup(bytes).map(([tx, result]) => ({ tx, result: decodeTxResult(result) }));
 }
 
-function encodeValidators(validators: readonly Validator[]): Uint8Array {
+export function encodeValidators(validators: readonly Validator[]): Uint8Array {
   const writer = new BinaryWriter();
   for (const { pubKey, power } of validators) writer.bytes(pubKey).uint64(power);
   return writer.finish();
 }
 
-function decodeValidators(bytes: Uint8Array): Validator[] {
+export function decodeValidators(bytes: Uint8Array): Validator[] {
   const reader = new BinaryReader(bytes);
   const found: Validator[] = [];
   while (reader.pos < reader.len) {

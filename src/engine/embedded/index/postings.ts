@@ -1,6 +1,6 @@
 import { BinaryReader } from "@bufbuild/protobuf/wire";
 import { sha256 } from "../../../crypto/index.ts";
-import type { Database, Range, Write } from "../../../store/index.ts";
+import { type Database, prefixRange, type Range, type Write } from "../../../store/index.ts";
 import { bytesToUint64, toUtf8, uint64ToBytes } from "../../../util/index.ts";
 
 /**
@@ -48,10 +48,10 @@ export function termText(kind: TermKind, key: string, value?: string): string {
 
 /** The postings as they are on disk now, whoever writes them. */
 export class PostingsReader {
-  readonly #tables: Pick<Database, "table">;
+  protected readonly tables: Pick<Database, "table">;
 
   constructor(tables: Pick<Database, "table">) {
-    this.#tables = tables;
+    this.tables = tables;
   }
 
   /** Occurrences of a term within some heights, in order of height. */
@@ -76,7 +76,7 @@ export class PostingsReader {
   }
 
   protected epochs(): readonly Epoch[] {
-    return [...this.#tables.table(EPOCHS).iterate()].map(([key, value]) => ({
+    return [...this.tables.table(EPOCHS).iterate()].map(([key, value]) => ({
       number: Buffer.from(key).readUInt32BE(),
       first: bytesToUint64(value),
     }));
@@ -84,7 +84,7 @@ export class PostingsReader {
 
   *#findInEpoch(epoch: Epoch, term: Uint8Array, heights: Heights): Generator<Posting> {
     const range: Range = { start: entryKey(epoch, term, heights.from), end: entryKey(epoch, term, heights.to + 1n) };
-    for (const [key, value] of this.#tables.table(TERMS).iterate(range)) {
+    for (const [key, value] of this.tables.table(TERMS).iterate(range)) {
       const offset = Buffer.from(key.buffer, key.byteOffset, key.length).readUInt32BE(4 + TERM_BYTES);
       yield { height: epoch.first + BigInt(offset), indexes: decodeIndexes(value) };
     }
@@ -110,6 +110,24 @@ export class Postings extends PostingsReader {
     for (const [text, indexes] of terms) {
       writes.push({ table: TERMS, key: entryKey(epoch, termOf(text), height), value: encodeIndexes(indexes) });
     }
+    return writes;
+  }
+
+  /**
+   * What takes entries of whole epochs below a height away, at most so many. They must become durable, or the process must
+   * end.
+   */
+  oldest(height: bigint, most: number): Write[] {
+    const [first, next] = this.#epochs;
+    if (first === undefined || next === undefined || next.first > height) return [];
+    const number = uint32ToBytes(first.number);
+    const writes: Write[] = [];
+    for (const [key] of this.tables.table(TERMS).iterate(prefixRange(number))) {
+      if (writes.length >= most) return writes;
+      writes.push({ table: TERMS, key, value: null });
+    }
+    this.#epochs.shift();
+    writes.push({ table: EPOCHS, key: number, value: null });
     return writes;
   }
 

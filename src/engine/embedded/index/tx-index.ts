@@ -62,6 +62,18 @@ export class TxReader {
     return writes;
   }
 
+  /** What takes a transaction of a block that is given up out of the index; nothing where it came again in a later one. */
+  txRemoval(tx: Uint8Array, height: bigint): Write | undefined {
+    const key = shortHash(txHash(tx));
+    const place = this.#tables.table(TX_HASHES).get(key);
+    return place !== undefined && decodePlace(place)[0] === height ? { table: TX_HASHES, key, value: null } : undefined;
+  }
+
+  /** What takes a block that is given up out of the index. */
+  blockRemoval(hash: Uint8Array): Write {
+    return { table: BLOCK_HASHES, key: shortHash(hash), value: null };
+  }
+
   /** Height of the block with a hash of 32 bytes. */
   blockHeight(hash: Uint8Array): bigint | undefined {
     const place = this.#tables.table(BLOCK_HASHES).get(shortHash(hash));
@@ -93,6 +105,11 @@ export class TxIndex extends TxReader {
     }
     append(writes, this.#written.writes(height, blockTerms(executed)));
     return writes;
+  }
+
+  /** What takes terms away that only blocks below a height have, at most so many of them. */
+  termRemovals(height: bigint, most: number): Write[] {
+    return this.#written.oldest(height, most);
   }
 }
 

@@ -1,0 +1,148 @@
+import type {
+  AppliedChunk,
+  ApplySnapshotChunk,
+  ConsensusParams,
+  OfferSnapshot,
+  Snapshot,
+  SnapshotChunk,
+  SnapshotConnection,
+  SnapshotVerdict,
+} from "../../abci/index.ts";
+import type { BlockInfo } from "../../runtime/index.ts";
+import {
+  type Database,
+  SNAPSHOT_FORMAT,
+  type SnapshotDirectory,
+  type SnapshotTables,
+  StateRestore,
+  stateTable,
+  storeErrors,
+} from "../../store/index.ts";
+import { assert, errorText, isOneOf } from "../../util/index.ts";
+import type { ModuleSet } from "../app.ts";
+import { LAST_BLOCK_TABLE, readLastBlock } from "../lastblock.ts";
+import { checkModuleSet, readModuleSet } from "../module-versions.ts";
+
+/** The snapshots that an application offers to other nodes. */
+export type SnapshotSource = Pick<SnapshotDirectory, "list" | "chunk">;
+
+export interface SnapshotParts {
+  readonly database: Database;
+  /** Names of the stores. */
+  readonly stores: readonly string[];
+  /** Undefined = none are offered. */
+  readonly source: SnapshotSource | undefined;
+  /** Whether there is no state yet. */
+  isEmpty(): boolean;
+  /** Throws where this program cannot go on with the state that was restored. */
+  check(): void;
+  /** The state is restored. */
+  restored(): void;
+}
+
+/** What a snapshot of an application holds beside its stores. */
+export function snapshotTables(stores: readonly string[]): SnapshotTables {
+  return { stores, kept: [LAST_BLOCK_TABLE] };
+}
+
+export const CONSENSUS = "consensus";
+
+const NO_CHUNK = new Uint8Array(0);
+const ACCEPTED: AppliedChunk = { result: "accept", refetchChunks: [], rejectSenders: [] };
+const REJECTED: AppliedChunk = { ...ACCEPTED, result: "rejectSnapshot" };
+const ABORTED: AppliedChunk = { ...ACCEPTED, result: "abort" };
+
+/** Gives snapshots of the state to other nodes, and makes one of theirs the state of a new node. */
+export class Snapshots implements SnapshotConnection {
+  readonly #parts: SnapshotParts;
+  #restore: StateRestore | undefined;
+
+  constructor(parts: SnapshotParts) {
+    this.#parts = parts;
+  }
+
+  listSnapshots(): readonly Snapshot[] {
+    const found = this.#parts.source?.list() ?? [];
+    return found.map(({ height, format, chunks, hash, metadata }) => ({ height, format, chunks, hash, metadata }));
+  }
+
+  loadSnapshotChunk({ chunk, ...place }: SnapshotChunk): Uint8Array {
+    return this.#parts.source?.chunk(place, chunk) ?? NO_CHUNK;
+  }
+
+  /** A snapshot that is offered after another takes its place. */
+  offerSnapshot({ snapshot, appHash }: OfferSnapshot): SnapshotVerdict {
+    const { database, stores, isEmpty } = this.#parts;
+    if (!isEmpty()) return "abort";
+    this.#abandon();
+    if (snapshot.format !== SNAPSHOT_FORMAT) return "rejectFormat";
+    try {
+      this.#restore = new StateRestore({ database, tables: snapshotTables(stores), snapshot, appHash });
+      return "accept";
+    } catch (error) {
+      if (isOneOf([storeErrors.badSnapshot], error)) return "reject";
+      throw error;
+    }
+  }
+
+  /** Chunks come in their order. One with another hash is asked for again, of others than who sent it. */
+  applySnapshotChunk({ index, chunk, sender }: ApplySnapshotChunk): AppliedChunk {
+    const restore = this.#restore;
+    if (restore === undefined || index !== restore.next) return ABORTED;
+    if (!restore.isNext(chunk))
+      return { result: "retry", refetchChunks: [index], rejectSenders: sender === "" ? [] : [sender] };
+    try {
+      restore.apply(chunk);
+      if (restore.isComplete) this.#finish(restore);
+      return ACCEPTED;
+    } catch (error) {
+      this.#abandon();
+      if (isOneOf([storeErrors.badSnapshot], error)) return REJECTED;
+      throw error;
+    }
+  }
+
+  #finish(restore: StateRestore): void {
+    const { database, check } = this.#parts;
+    checkRestored(database, restore.height, check);
+    restore.finish();
+    this.#restore = undefined;
+    this.#parts.restored();
+  }
+
+  #abandon(): void {
+    this.#restore?.abandon();
+    this.#restore = undefined;
+  }
+}
+
+/**
+ * What stands beside the stores is no part of the app hash. Throws `store/11` where it is not that of the height, or this
+ * program cannot go on with it.
+ */
+function checkRestored(database: Pick<Database, "table">, height: bigint, check: () => void): void {
+  try {
+    if (readLastBlock(database)?.height !== height) throw new Error("the record of its block is missing");
+    check();
+  } catch (cause) {
+    throw storeErrors.badSnapshot(errorText(cause), { cause });
+  }
+}
+
+/** What a restored database says of the block of its height and of the next one, before it is a state. */
+export interface RestoredBlock {
+  readonly block: BlockInfo;
+  readonly params: ConsensusParams | undefined;
+}
+
+/** The same for those who restore without an application. Throws `store/11` as it does. */
+export function restoredBlock(
+  database: Pick<Database, "table">,
+  height: bigint,
+  { modules, consensus }: Pick<ModuleSet, "modules" | "consensus">,
+): RestoredBlock {
+  checkRestored(database, height, () => checkModuleSet(readModuleSet(database), modules, false));
+  const block = readLastBlock(database);
+  assert(block !== undefined, "the record of the block was read before");
+  return { block, params: consensus.read(database.table(stateTable(CONSENSUS))) };
+}

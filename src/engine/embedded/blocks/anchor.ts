@@ -1,0 +1,233 @@
+import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { ConsensusParams } from "../../../abci/index.ts";
+import type { Write } from "../../../store/index.ts";
+import { equalBytes, errorText, SvcError } from "../../../util/index.ts";
+import { type Genesis, type GenesisHead, genesisHash } from "../../genesis.ts";
+import {
+  type BlockReader,
+  type BlockRecord,
+  baseWrite,
+  blockWrites,
+  decodeGroup,
+  decodeRecord,
+  decodeSigned,
+  decodeValidators,
+  type ExecutedTx,
+  encodeGroup,
+  encodeRecord,
+  encodeValidators,
+  genesisWrite,
+  paramsWrite,
+  recordWrite,
+  type SignedBlock,
+  validatorsWrite,
+  votersWrite,
+} from "./block-store.ts";
+import { encodeBlock } from "./codec.ts";
+import {
+  blockIdFor,
+  commitHash,
+  consensusParamsHash,
+  dataHash,
+  headerHash,
+  resultsHash,
+  txHash,
+  validatorsHash,
+} from "./hashes.ts";
+import type { Header, Validator } from "./types.ts";
+import { verifyCommit } from "./vote.ts";
+
+/** Who signs a block, and whom the application counts as voters on it. */
+interface Sets {
+  readonly signers: readonly Validator[];
+  readonly voters: readonly Validator[];
+}
+
+/** What an engine needs to go on behind a height without the blocks before it. */
+export interface Anchor {
+  /** The block before, for the votes on it; undefined for the first of a chain. */
+  readonly before: BlockRecord | undefined;
+  readonly record: BlockRecord;
+  readonly txs: readonly ExecutedTx[];
+  /** Those of the height and of the two behind it. */
+  readonly sets: readonly Sets[];
+}
+
+const SETS = 3;
+/** A transaction has one byte at least, and its result more. */
+const MAX_TXS = 200_000;
+
+/** What the engine stores of a height; undefined where it is not stored. */
+export function anchorAt(blocks: BlockReader, height: bigint): Anchor | undefined {
+  const record = blocks.record(height);
+  const sets = Array.from({ length: SETS }, (_, i) => height + BigInt(i)).flatMap((at) => {
+    const [signers, voters] = [blocks.validators(at), blocks.voters(at)];
+    return signers === undefined || voters === undefined ? [] : [{ signers, voters }];
+  });
+  if (record === undefined || sets.length !== SETS) return undefined;
+  return { before: blocks.recordBefore(height), record, txs: blocks.txs(height), sets };
+}
+
+export function encodeAnchor({ before, record, txs, sets }: Anchor): Uint8Array {
+  const writer = new BinaryWriter();
+  writer.bytes(before === undefined ? new Uint8Array(0) : encodeRecord(before)).bytes(encodeRecord(record));
+  for (const { signers, voters } of sets) writer.bytes(encodeValidators(signers)).bytes(encodeValidators(voters));
+  for (const { tx, result } of txs) writer.bytes(encodeGroup([tx], [result]));
+  return writer.finish();
+}
+
+/** Throws `engine/6` for bytes that are none. */
+export function decodeAnchor(bytes: Uint8Array): Anchor {
+  return readable(() => {
+    const reader = new BinaryReader(bytes);
+    const before = reader.bytes();
+    const record = decodeRecord(reader.bytes());
+    const sets = Array.from({ length: SETS }, () => ({
+      signers: decodeValidators(reader.bytes()),
+      voters: decodeValidators(reader.bytes()),
+    }));
+    const txs: ExecutedTx[] = [];
+    while (reader.pos < reader.len) {
+      if (txs.length >= MAX_TXS) throw new Error("it has too many transactions");
+      for (const tx of decodeGroup(reader.bytes())) txs.push(tx);
+    }
+    return { before: before.length === 0 ? undefined : decodeRecord(before), record, txs, sets };
+  });
+}
+
+/** Throws `engine/6` for bytes that are none. */
+export function decodeSignedBlock(bytes: Uint8Array): SignedBlock {
+  return readable(() => decodeSigned(bytes));
+}
+
+/** What the blocks of a snapshot are compared with. */
+export interface AnchorTrust {
+  readonly genesis: Genesis;
+  /** The key that signs the blocks of this home. */
+  readonly publicKey: Uint8Array;
+  /** A header that the caller knows. */
+  readonly header?: { readonly height: bigint; readonly hash: Uint8Array } | undefined;
+}
+
+export interface VerifiedAnchor {
+  /** Of the block behind the height: it holds the app hash of the height. */
+  readonly next: Header;
+  /** Of the last block that follows. */
+  readonly lastHeight: bigint;
+}
+
+/**
+ * The app hash of an anchor's height. It stands in the header of the block behind it, which the home's own key signed; all
+ * blocks must follow each other from the anchor on. Throws `engine/6` with what does not fit.
+ */
+export function verifyAnchor(anchor: Anchor, following: Iterable<SignedBlock>, trust: AnchorTrust): VerifiedAnchor {
+  return readable(() => {
+    const { genesis, publicKey, header: known } = trust;
+    checkAnchor(anchor, genesis, publicKey);
+    let isKnown = known === undefined || isTrusted(anchor.record.header, known);
+    let last: Pick<SignedBlock, "header" | "commit"> = anchor.record;
+    let next: Header | undefined;
+    for (const block of following) {
+      checkFollowing(last, block, anchor.sets[next === undefined ? 1 : 2]?.signers ?? []);
+      if (known !== undefined && isTrusted(block.header, known)) isKnown = true;
+      next ??= block.header;
+      last = block;
+    }
+    if (next === undefined) throw new Error("the block behind its height is missing");
+    if (!isKnown) throw new Error(`it has no block ${known?.height}, whose hash is given`);
+    need(equalBytes(next.lastResultsHash, resultsHash(anchor.txs.map(({ result }) => result))), "results");
+    need(equalBytes(next.nextValidatorsHash, validatorsHash(anchor.sets[2]?.signers ?? [])), "validators");
+    return { next, lastHeight: last.header.height };
+  });
+}
+
+/** Throws where the header of the height has another hash. */
+function isTrusted(header: Header, known: { readonly height: bigint; readonly hash: Uint8Array }): boolean {
+  if (header.height !== known.height) return false;
+  need(equalBytes(headerHash(header), known.hash), `trusted hash of block ${known.height}`);
+  return true;
+}
+
+function checkAnchor({ before, record, txs, sets }: Anchor, genesis: GenesisHead, publicKey: Uint8Array): void {
+  const { header, commit } = record;
+  need(header.chainId === genesis.chainId, `chain: it is of ${header.chainId}`);
+  for (const { signers } of sets)
+    need(signers.length === 1 && equalBytes(signers[0]?.pubKey ?? new Uint8Array(0), publicKey), "validator's key");
+  need(equalBytes(header.validatorsHash, validatorsHash(sets[0]?.signers ?? [])), "validators");
+  need(equalBytes(header.nextValidatorsHash, validatorsHash(sets[1]?.signers ?? [])), "validators");
+  need(equalBytes(header.dataHash, dataHash(txs.map(({ tx }) => txHash(tx)))), "transactions");
+  need(record.txCount === txs.length, "transactions");
+  need(verifyCommit(header.chainId, commit, sets[0]?.signers ?? []), "votes");
+  need(equalBytes(headerHash(header), commit.blockId.hash) && commit.height === header.height, "header");
+  if (before === undefined) {
+    need(header.height === genesis.initialHeight, "block before");
+    return;
+  }
+  need(equalBytes(headerHash(before.header), header.lastBlockId.hash), "block before");
+  need(equalBytes(commitHash(before.commit), header.lastCommitHash), "votes on the block before");
+}
+
+function checkFollowing(
+  last: Pick<SignedBlock, "header" | "commit">,
+  { header, commit, txs }: SignedBlock,
+  signers: readonly Validator[],
+): void {
+  const what = `block ${header.height}`;
+  need(header.height === last.header.height + 1n && header.chainId === last.header.chainId, what);
+  need(equalBytes(header.lastBlockId.hash, headerHash(last.header)), what);
+  need(equalBytes(header.lastCommitHash, commitHash(last.commit)), what);
+  need(equalBytes(header.dataHash, dataHash(txs.map(txHash))), what);
+  const { hash, parts } = blockIdFor(header, encodeBlock({ header, txs, lastCommit: last.commit }));
+  need(equalBytes(hash, commit.blockId.hash) && equalBytes(parts.hash, commit.blockId.parts.hash), what);
+  // The power of a single signer may be another one later, and decides nothing.
+  need(commit.height === header.height && verifyCommit(header.chainId, commit, signers), what);
+}
+
+function need(holds: boolean, what: string): void {
+  if (!holds) throw new Error(`it does not fit its ${what}`);
+}
+
+/** Whether a header is of a block with these parameters of consensus. */
+export function hasParams(header: Header, params: ConsensusParams): boolean {
+  return equalBytes(header.consensusHash, consensusParamsHash(params));
+}
+
+export interface AnchorBeginning {
+  readonly genesis: Genesis;
+  /** Of the block behind the height. */
+  readonly params: ConsensusParams;
+}
+
+/** What an engine is to store so that it goes on behind an anchor. */
+export function anchorWrites(anchor: Anchor, { genesis, params }: AnchorBeginning): Write[] {
+  const { before, record, txs, sets } = anchor;
+  const { height } = record.header;
+  const isChanged = record.consensusParamUpdates !== undefined;
+  const executed = {
+    ...record,
+    block: { header: record.header, txs: txs.map(({ tx }) => tx), lastCommit: before?.commit ?? record.commit },
+    txResults: txs.map(({ result }) => result),
+  };
+  return [
+    ...(before === undefined ? [] : [recordWrite(before)]),
+    ...blockWrites(executed),
+    ...sets.flatMap(({ signers, voters }, i) => [
+      validatorsWrite(height + BigInt(i), signers),
+      votersWrite(height + BigInt(i), voters),
+    ]),
+    paramsWrite(isChanged ? height + 1n : height, params),
+    genesisWrite(genesisHash(genesis)),
+    baseWrite(height),
+  ];
+}
+
+function readable<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (cause) {
+    throw new SvcError("engine", 6, `the blocks of the snapshot cannot be used: ${errorText(cause)}`, {
+      hint: "get the snapshot again from a node that you trust; the home needs the genesis file and the validator key of its chain",
+      cause,
+    });
+  }
+}

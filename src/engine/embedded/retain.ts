@@ -1,0 +1,66 @@
+import type { Database, Write } from "../../store/index.ts";
+import { type BlockReader, baseWrite, rowsBelow } from "./blocks/block-store.ts";
+import type { TxIndex } from "./index/tx-index.ts";
+
+/** Which blocks a node keeps. */
+export interface Retention {
+  /** Blocks that are kept at least; 0 keeps all. */
+  readonly minBlocks: bigint;
+  /** Blocks behind the last one from which a snapshot may be restored; 0 = there are no snapshots. */
+  readonly snapshotBlocks: bigint;
+}
+
+export const KEEP_ALL: Retention = { minBlocks: 0n, snapshotBlocks: 0n };
+
+/**
+ * Rows that one block takes away of those given up: at least twice what it brings, so that a chain under load catches up,
+ * and this many when it is idle.
+ */
+export const RETAIN_WORK = { least: 5_000, share: 2 } as const;
+
+/**
+ * The first block that is to be kept behind a height, as the ecosystem's applications reckon it: none goes that evidence
+ * may be about, or that follows a snapshot which is kept. 0 = all stay.
+ */
+export function retainHeight(height: bigint, { minBlocks, snapshotBlocks }: Retention, maxEvidenceAge: bigint): bigint {
+  if (minBlocks === 0n) return 0n;
+  let lowest = height - minBlocks;
+  for (const blocks of [maxEvidenceAge, snapshotBlocks])
+    if (blocks > 0n && height - blocks < lowest) lowest = height - blocks;
+  return lowest > 0n ? lowest : 0n;
+}
+
+export interface OldBlocksParts {
+  readonly tables: Pick<Database, "table">;
+  readonly blocks: Pick<BlockReader, "base">;
+  readonly index: TxIndex;
+}
+
+/** Takes the blocks away that nobody may ask for any more. They are given up at once; their rows go as blocks come. */
+export class OldBlocks {
+  readonly #parts: OldBlocksParts;
+
+  constructor(parts: OldBlocksParts) {
+    this.#parts = parts;
+  }
+
+  /** The writes of a block that brings so many rows itself, when those below `lowest` are given up. */
+  writes(lowest: bigint, rows: number): { readonly base: bigint; readonly writes: readonly Write[] } {
+    const { tables, blocks, index } = this.#parts;
+    const known = blocks.base;
+    const base = lowest > known ? lowest : known;
+    const writes: Write[] = base > known ? [baseWrite(base)] : [];
+    const most = Math.max(RETAIN_WORK.least, rows * RETAIN_WORK.share);
+    for (const { table, key, height, txs = [], hash } of rowsBelow(tables, base)) {
+      if (writes.length >= most) return { base, writes };
+      writes.push({ table, key, value: null });
+      for (const tx of txs) {
+        const removal = index.txRemoval(tx, height);
+        if (removal !== undefined) writes.push(removal);
+      }
+      if (hash !== undefined) writes.push(index.blockRemoval(hash));
+    }
+    for (const write of index.termRemovals(base, most - writes.length)) writes.push(write);
+    return { base, writes };
+  }
+}

@@ -1,0 +1,244 @@
+import { existsSync, rmSync } from "node:fs";
+import { createApp, restoredBlock, snapshotTables, standardModules } from "../../app/index.ts";
+import { sha256 } from "../../crypto/index.ts";
+import {
+  AHEAD_TABLE,
+  type Anchor,
+  aheadWrite,
+  anchorWrites,
+  BlockReader,
+  catchUpOnce,
+  decodeAnchor,
+  decodeSignedBlock,
+  encodeSigned,
+  fileSignState,
+  type Genesis,
+  hasParams,
+  parseGenesis,
+  type SignedBlock,
+  Signer,
+  type VerifiedAnchor,
+  verifyAnchor,
+} from "../../engine/index.ts";
+import {
+  blockFile,
+  type Database,
+  type DatabaseReader,
+  loadArchive,
+  openLmdb,
+  openLmdbReader,
+  SNAPSHOT_FORMAT,
+  SnapshotDirectory,
+  type SnapshotPlace,
+  type SnapshotRecord,
+  StateRestore,
+  storeErrors,
+  storeFault,
+  writeArchive,
+} from "../../store/index.ts";
+import { equalBytes, isOneOf } from "../../util/index.ts";
+import { nodeErrors } from "../errors.ts";
+import { readGenesisText } from "../home/genesis.ts";
+import { homePaths } from "../home/home.ts";
+import { readKeyFile } from "../home/keys.ts";
+import { snapshotOf } from "./taker.ts";
+
+/** The snapshots of a home, the highest first. */
+export function listSnapshots(home: string): SnapshotRecord[] {
+  return directoryOf(home).list();
+}
+
+export function deleteSnapshot(home: string, place: SnapshotPlace): void {
+  directoryOf(home).remove(place);
+}
+
+/** Brings a snapshot from an archive into a home. Nothing of it is there when it fails. */
+export function loadSnapshot(home: string, archive: string): Promise<SnapshotRecord> {
+  return loadArchive(archive, directoryOf(home));
+}
+
+function directoryOf(home: string): SnapshotDirectory {
+  return new SnapshotDirectory(homePaths(home).snapshots);
+}
+
+/**
+ * Takes a snapshot of a height of a stopped node; by default of the last one whose hash is in a header, which is that of
+ * the block behind it.
+ */
+export async function exportSnapshot(home: string, height?: bigint): Promise<SnapshotRecord> {
+  const paths = homePaths(home);
+  const database = openLmdb(paths.database);
+  try {
+    const app = createApp({ database, upgrade: true });
+    const last = app.state.height;
+    const wanted = height ?? last - 1n;
+    if (app.state.isEmpty || wanted < 1n) throw nodeErrors.noState();
+    if (wanted >= last)
+      throw nodeErrors.noSnapshot(
+        `the hash of height ${wanted} stands in block ${wanted + 1n}, and the last is ${last}`,
+      );
+    if (wanted < new BlockReader(database).base) throw nodeErrors.noSnapshot(`block ${wanted} is not kept`);
+    const nothing = async () => {};
+    const origin = { app, database, directory: directoryOf(home) };
+    return await snapshotOf(origin, wanted, { pause: nothing, blockBehind: nothing });
+  } catch (error) {
+    throw storeFault(error, paths.database);
+  } finally {
+    database.close();
+  }
+}
+
+/** Writes a snapshot as an archive, with the blocks that follow it in this home. The node may run. */
+export async function dumpSnapshot(home: string, place: SnapshotPlace, file: string): Promise<void> {
+  const directory = directoryOf(home);
+  const record = directory.find(place);
+  const chain = openBlocks(homePaths(home).database);
+  try {
+    const later = [...laterBlocks(chain, record, directory)];
+    const own = record.blocks.length;
+    await writeArchive(file, {
+      record: { ...record, blocks: [...record.blocks, ...later.map(({ hash }) => hash)] },
+      chunk: (i) => present(directory.chunk(place, i)),
+      block: (i) => present(i < own ? directory.block(place, i) : later[i - own]?.read()),
+    });
+  } finally {
+    chain?.close();
+  }
+}
+
+/** The blocks of a home, also while its node runs; undefined where it has none. */
+function openBlocks(path: string): Pick<DatabaseReader, "table" | "close"> | undefined {
+  if (!existsSync(path)) return undefined;
+  try {
+    return openLmdb(path);
+  } catch (error) {
+    if (!isOneOf([storeErrors.inUse], error)) throw storeFault(error, path);
+    return openLmdbReader(path, ["engine/blocks", "engine/txs", "engine/meta"]);
+  }
+}
+
+interface LaterBlock {
+  readonly hash: Uint8Array;
+  read(): Uint8Array;
+}
+
+/** Those behind the last block of a snapshot, where the home has that one. */
+function* laterBlocks(
+  chain: Pick<Database, "table"> | undefined,
+  record: SnapshotRecord,
+  directory: SnapshotDirectory,
+): Generator<LaterBlock> {
+  if (chain === undefined || record.blocks.length < 2) return;
+  const blocks = new BlockReader(chain);
+  const last = decodeSignedBlock(present(directory.block(record, record.blocks.length - 1)));
+  const known = blocks.record(last.header.height)?.commit.blockId.hash;
+  if (known === undefined || !equalBytes(known, last.commit.blockId.hash)) return;
+  for (let height = last.header.height + 1n; ; height++) {
+    const read = () => blocks.signed(height);
+    const block = read();
+    if (block === undefined) return;
+    yield { hash: sha256(encodeSigned(block)), read: () => encodeSigned(read() ?? block) };
+  }
+}
+
+export interface RestoreOptions extends SnapshotPlace {
+  /** A header that the operator knows from elsewhere. */
+  readonly trusted?: { readonly height: bigint; readonly hash: Uint8Array } | undefined;
+}
+
+/** What a home goes on from. */
+export interface RestoredChain {
+  /** Of the snapshot. */
+  readonly height: bigint;
+  /** Of the last block that came with it. */
+  readonly lastHeight: bigint;
+  readonly appHash: Uint8Array;
+}
+
+/**
+ * Makes a snapshot of a home the state of its chain, and executes the blocks that came with it. Everything is checked
+ * against headers that the home's own key signed. Where it fails, the home has no state, as before.
+ */
+export async function restoreSnapshot(home: string, options: RestoreOptions): Promise<RestoredChain> {
+  const paths = homePaths(home);
+  const genesis = parseGenesis(readGenesisText(home));
+  const signer = new Signer(readKeyFile(paths.validatorKey), fileSignState(paths.validatorState));
+  const directory = directoryOf(home);
+  const record = directory.find(options);
+  if (record.format !== SNAPSHOT_FORMAT) throw storeErrors.badSnapshot(`its format is ${record.format}, not 1`);
+  const files = { directory, record };
+  const anchor = decodeAnchor(blockBytes(files, 0));
+  const trust = { genesis, publicKey: signer.publicKey, header: options.trusted };
+  const verified = verifyAnchor(anchor, following(files), trust);
+  if (anchor.record.header.height !== record.height) throw storeErrors.badSnapshot("its blocks are of another height");
+  if (signer.height > verified.lastHeight)
+    throw nodeErrors.cannotRestore(
+      `the validator has voted on block ${signer.height}, and the last block of the snapshot is ${verified.lastHeight}`,
+    );
+  const database = openLmdb(paths.database);
+  let isRestored = false;
+  try {
+    restoreInto(database, { ...files, anchor, genesis, next: verified.next });
+    isRestored = true;
+    const app = createApp({ database });
+    await catchUpOnce({ app, database, genesis, signer });
+    database.close();
+    return { height: record.height, lastHeight: verified.lastHeight, appHash: app.info().lastBlockAppHash };
+  } catch (error) {
+    database.close();
+    // Its blocks do not fit its state: nothing of it may stay.
+    if (isRestored) rmSync(paths.database, { recursive: true });
+    throw storeFault(error, paths.database);
+  }
+}
+
+/** A snapshot with the directory that has its files. */
+interface Files {
+  readonly directory: SnapshotDirectory;
+  readonly record: SnapshotRecord;
+}
+
+interface RestoreInto extends Files, Pick<VerifiedAnchor, "next"> {
+  readonly anchor: Anchor;
+  readonly genesis: Genesis;
+}
+
+function restoreInto(database: Database, { directory, record, anchor, genesis, next }: RestoreInto): void {
+  const set = standardModules();
+  const tables = snapshotTables(set.modules.map(({ name }) => name));
+  const { appHash } = next;
+  const restore = new StateRestore({ database, tables, snapshot: record, appHash, others: [AHEAD_TABLE] });
+  try {
+    for (let i = 0; i < record.chunks; i++) restore.apply(present(directory.chunk(record, i)));
+    const { header } = anchor.record;
+    const { block, params } = restoredBlock(database, record.height, set);
+    const isSame =
+      block.chainId === header.chainId &&
+      block.time === header.time &&
+      equalBytes(block.proposer, header.proposerAddress);
+    if (!isSame || params === undefined || !hasParams(next, params))
+      throw storeErrors.badSnapshot("the record of its block is not that of the header");
+    for (const each of following({ directory, record })) database.write([aheadWrite(each.header.height, each)]);
+    restore.finish(anchorWrites(anchor, { genesis, params }));
+  } catch (error) {
+    restore.abandon();
+    throw error;
+  }
+}
+
+/** The blocks behind the height of a snapshot, one at a time. */
+function* following(files: Files): Generator<SignedBlock> {
+  for (let i = 1; i < files.record.blocks.length; i++) yield decodeSignedBlock(blockBytes(files, i));
+}
+
+function blockBytes({ directory, record }: Files, index: number): Uint8Array {
+  const bytes = present(directory.block(record, index));
+  const hash = record.blocks[index];
+  if (hash !== undefined && equalBytes(sha256(bytes), hash)) return bytes;
+  throw storeErrors.badSnapshot(`file ${blockFile(index)} is damaged`);
+}
+
+function present(bytes: Uint8Array | undefined): Uint8Array {
+  if (bytes === undefined) throw storeErrors.badSnapshot("a file of it is missing");
+  return bytes;
+}

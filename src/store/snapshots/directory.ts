@@ -1,0 +1,240 @@
+import { existsSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { open } from "node:fs/promises";
+import { join } from "node:path";
+import { fromHex, makePrivateDirectory, readFileBytes, readFileText, syncDirectory, toHex } from "../../util/index.ts";
+import { storeErrors } from "../errors.ts";
+import { sha256 } from "../tree/hash.ts";
+import { chunkHashes, MAX_CHUNK_BYTES, MAX_CHUNKS, type SnapshotHead } from "./form.ts";
+
+/** Bytes of a file with a block, at most. */
+export const MAX_BLOCK_FILE_BYTES = 256 << 20;
+/** Blocks that may come with a snapshot. */
+export const MAX_BLOCK_FILES = 100_000;
+/** Bytes of the record of a snapshot: a hash in hexadecimal for each chunk and block, and room. */
+export const MAX_RECORD_BYTES = 80 * (MAX_CHUNKS + MAX_BLOCK_FILES);
+
+/** The file that tells of a snapshot; a directory without one holds none. */
+const RECORD = "snapshot.json";
+const PRIVATE = 0o600;
+const NAME = /^([1-9]\d{0,18})-(\d{1,9})$/;
+
+/** A snapshot as it is kept. */
+export interface SnapshotRecord extends SnapshotHead {
+  /** Hashes of the files with blocks: what the engine needs of the snapshot's own height, then the blocks behind it. */
+  readonly blocks: readonly Uint8Array[];
+}
+
+/** Which snapshot. */
+export type SnapshotPlace = Pick<SnapshotHead, "height" | "format">;
+
+export function chunkFile(index: number): string {
+  return String(index);
+}
+
+export function blockFile(index: number): string {
+  return `block-${index}`;
+}
+
+/** The record as text, so that it can be looked at with any tool. */
+export function recordText({ height, format, chunks, hash, metadata, blocks }: SnapshotRecord): string {
+  const record = {
+    height: `${height}`,
+    format,
+    chunks,
+    hash: toHex(hash),
+    metadata: toHex(metadata),
+    blocks: blocks.map(toHex),
+  };
+  return `${JSON.stringify(record)}\n`;
+}
+
+/** Throws `store/11` where the text is none, or its parts do not belong together. */
+export function parseRecord(text: string): SnapshotRecord {
+  try {
+    const raw: Readonly<Record<string, unknown>> = JSON.parse(text);
+    const record = {
+      height: readHeight(raw.height),
+      format: readCount(raw.format),
+      chunks: readCount(raw.chunks),
+      hash: readBytes(raw.hash),
+      metadata: readBytes(raw.metadata),
+      blocks: readHashes(raw.blocks),
+    };
+    chunkHashes(record);
+    return record;
+  } catch (cause) {
+    throw storeErrors.badSnapshot("its record cannot be read", { cause });
+  }
+}
+
+function readHeight(value: unknown): bigint {
+  if (typeof value !== "string" || !/^[1-9]\d{0,18}$/.test(value)) throw new Error("no height");
+  return BigInt(value);
+}
+
+function readCount(value: unknown): number {
+  if (typeof value !== "number" || !Number.isSafeInteger(value) || value < 0) throw new Error("no count");
+  return value;
+}
+
+function readBytes(value: unknown): Uint8Array {
+  if (typeof value !== "string" || !/^(?:[0-9a-f]{2})*$/.test(value)) throw new Error("no bytes");
+  return fromHex(value);
+}
+
+function readHashes(value: unknown): Uint8Array[] {
+  if (!Array.isArray(value) || value.length > MAX_BLOCK_FILES) throw new Error("no hashes");
+  return value.map(readBytes);
+}
+
+/** Snapshots in a directory: one below it for each, named `<height>-<format>`. */
+export class SnapshotDirectory {
+  readonly path: string;
+
+  constructor(path: string) {
+    this.path = path;
+  }
+
+  /** Those that are whole, the highest first. What cannot be read is left out. */
+  list(): SnapshotRecord[] {
+    const names = existsSync(this.path) ? readdirSync(this.path) : [];
+    const found = names.flatMap((name) => this.#read(name) ?? []);
+    return found.sort((a, b) => (a.height === b.height ? b.format - a.format : a.height < b.height ? 1 : -1));
+  }
+
+  /** Throws `store/13` where there is none. */
+  find({ height, format }: SnapshotPlace): SnapshotRecord {
+    const found = this.#read(`${height}-${format}`);
+    if (found === undefined) throw storeErrors.noSnapshot(`height ${height}, format ${format}`);
+    return found;
+  }
+
+  /** The bytes of a chunk as they are on disk; undefined where there is none. */
+  chunk(place: SnapshotPlace, index: number): Uint8Array | undefined {
+    return this.#file(place, chunkFile(index), MAX_CHUNK_BYTES);
+  }
+
+  /** The bytes of a file with a block; undefined where there is none. */
+  block(place: SnapshotPlace, index: number): Uint8Array | undefined {
+    return this.#file(place, blockFile(index), MAX_BLOCK_FILE_BYTES);
+  }
+
+  /**
+   * A place for the files of a new snapshot, empty: what was begun under this name before is gone. There is one at a time
+   * for each name.
+   */
+  stage(name: "taking" | "loading"): Staging {
+    const path = this.#clearStage(name);
+    makePrivateDirectory(path);
+    return new Staging(path, this);
+  }
+
+  /** Removes what was begun under a name and not brought to an end. */
+  clear(name: "taking" | "loading"): void {
+    if (existsSync(this.path)) this.#clearStage(name);
+  }
+
+  #clearStage(name: string): string {
+    const path = join(this.path, `.${name}`);
+    rmSync(path, { recursive: true, force: true });
+    return path;
+  }
+
+  /** Removes a snapshot. Throws `store/13` where there is none. */
+  remove(place: SnapshotPlace): void {
+    this.find(place);
+    this.#unlist(place);
+  }
+
+  /** Removes all but the highest ones; 0 keeps all. */
+  keep(count: number): void {
+    if (count === 0) return;
+    for (const place of this.list().slice(count)) this.#unlist(place);
+  }
+
+  /** Lets a staged snapshot be one. Throws `store/14` where there is one of that height and format. */
+  adopt(staged: string, place: SnapshotPlace): void {
+    const path = this.#pathOf(place);
+    if (existsSync(join(path, RECORD)))
+      throw storeErrors.snapshotExists(`height ${place.height}, format ${place.format}`);
+    // What is left of one whose removal was broken off.
+    rmSync(path, { recursive: true, force: true });
+    syncDirectory(staged);
+    renameSync(staged, path);
+    syncDirectory(this.path);
+  }
+
+  /** Without its record it is none, whatever happens to the rest. */
+  #unlist(place: SnapshotPlace): void {
+    const path = this.#pathOf(place);
+    rmSync(join(path, RECORD), { force: true });
+    syncDirectory(path);
+    rmSync(path, { recursive: true, force: true });
+  }
+
+  #read(name: string): SnapshotRecord | undefined {
+    const [, height, format] = NAME.exec(name) ?? [];
+    const path = join(this.path, name, RECORD);
+    if (height === undefined || !existsSync(path)) return undefined;
+    try {
+      const record = parseRecord(readFileText(path, { maxBytes: MAX_RECORD_BYTES }));
+      return `${record.height}` === height && `${record.format}` === format ? record : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  #file(place: SnapshotPlace, name: string, maxBytes: number): Uint8Array | undefined {
+    const path = join(this.#pathOf(place), name);
+    return existsSync(path) ? readFileBytes(path, { maxBytes }) : undefined;
+  }
+
+  #pathOf({ height, format }: SnapshotPlace): string {
+    return join(this.path, `${height}-${format}`);
+  }
+}
+
+/** Files of a snapshot that is not whole yet. */
+export class Staging {
+  readonly #path: string;
+  readonly #directory: SnapshotDirectory;
+  readonly #blocks: Uint8Array[] = [];
+
+  constructor(path: string, directory: SnapshotDirectory) {
+    this.#path = path;
+    this.#directory = directory;
+  }
+
+  /** Writes a chunk; it is on disk then. */
+  saveChunk(index: number, bytes: Uint8Array): Promise<void> {
+    return this.#save(chunkFile(index), bytes);
+  }
+
+  /** Writes the next file with a block. */
+  async saveBlock(bytes: Uint8Array): Promise<void> {
+    await this.#save(blockFile(this.#blocks.length), bytes);
+    this.#blocks.push(sha256(bytes));
+  }
+
+  /** Makes what was written a snapshot, all at once. */
+  async publish(head: SnapshotHead): Promise<SnapshotRecord> {
+    const record = { ...head, blocks: this.#blocks };
+    await this.#save(RECORD, Buffer.from(recordText(record)));
+    this.#directory.adopt(this.#path, head);
+    return record;
+  }
+
+  discard(): void {
+    rmSync(this.#path, { recursive: true, force: true });
+  }
+
+  async #save(name: string, bytes: Uint8Array): Promise<void> {
+    const file = await open(join(this.#path, name), "wx", PRIVATE);
+    try {
+      await file.writeFile(bytes);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+  }
+}

@@ -1,0 +1,195 @@
+import { inflateSync } from "node:zlib";
+import { equalBytes, errorText } from "../../util/index.ts";
+import { type Database, PATH_TABLES, pathTable, STATE_TABLES, stateTable, type Write } from "../database/database.ts";
+import { storeErrors } from "../errors.ts";
+import { baseWrite } from "../history/epochs.ts";
+import { isRestoring, metaWrite, readMeta, restoringWrite } from "../meta.ts";
+import { appHashOf, sha256 } from "../tree/hash.ts";
+import { SparseMerkleTree } from "../tree/smt.ts";
+import {
+  BadSnapshot,
+  CHUNK_CONTENT_BYTES,
+  chunkHashes,
+  ItemReader,
+  MAX_CHUNK_BYTES,
+  type SnapshotHead,
+  type SnapshotItem,
+} from "./form.ts";
+import { type SnapshotTables, snapshotOrder } from "./take.ts";
+
+/** Rows that one transaction takes away of what was restored in vain. */
+const CLEARED_AT_ONCE = 20_000;
+
+export interface RestoreParts {
+  /** Without a state; what a restore left that was broken off is taken away. */
+  readonly database: Database;
+  readonly tables: SnapshotTables;
+  readonly snapshot: SnapshotHead;
+  /** Of the state at the height of the snapshot, from somebody who is trusted. */
+  readonly appHash: Uint8Array;
+  /** Tables of others that the caller fills before the end; they are emptied as well where it comes to nothing. */
+  readonly others?: readonly string[];
+}
+
+/**
+ * Puts the state of a snapshot into an empty database, chunk by chunk in their order. Until `finish` the database says
+ * that it is being restored, and nobody can open a state in it; whatever goes wrong, `abandon` leaves it empty.
+ */
+export class StateRestore {
+  readonly #parts: RestoreParts;
+  readonly #hashes: readonly Uint8Array[];
+  readonly #order: readonly string[];
+  readonly #reader = new ItemReader();
+  #index = 0;
+  /** Place of the table that is being filled, and its last key. */
+  #table = -1;
+  #lastKey: Uint8Array | undefined;
+  #entries = 0n;
+  #isBegun = false;
+  #isEnded = false;
+
+  /** Throws `store/11` for a snapshot that cannot be, `store/12` where there is a state already. */
+  constructor(parts: RestoreParts) {
+    this.#parts = parts;
+    this.#hashes = readable(() => chunkHashes(parts.snapshot));
+    this.#order = snapshotOrder(parts.tables);
+    if (readMeta(parts.database) !== undefined) throw storeErrors.notEmpty();
+    clearRestore(parts.database, parts.tables, parts.others);
+    parts.database.write([restoringWrite(true)]);
+  }
+
+  get height(): bigint {
+    return this.#parts.snapshot.height;
+  }
+
+  /** The chunk that comes next; as many as there are when all are in. */
+  get next(): number {
+    return this.#index;
+  }
+
+  get isComplete(): boolean {
+    return this.#index === this.#hashes.length;
+  }
+
+  /** Whether these are the bytes of the chunk that comes next. */
+  isNext(chunk: Uint8Array): boolean {
+    const hash = this.#hashes[this.#index];
+    return hash !== undefined && chunk.length <= MAX_CHUNK_BYTES && equalBytes(sha256(chunk), hash);
+  }
+
+  /** Takes the next chunk in. Throws `store/11`; nothing can follow then but `abandon`. */
+  apply(chunk: Uint8Array): void {
+    if (!this.isNext(chunk)) throw storeErrors.badSnapshot(`chunk ${this.#index} has another hash`);
+    readable(() => {
+      const writes: Write[] = [];
+      for (const item of this.#reader.read(inflated(chunk))) this.#take(item, writes);
+      this.#index += 1;
+      if (this.isComplete && !this.#isEnded) throw new BadSnapshot("its end is missing");
+      if (this.isComplete && !this.#reader.isWhole) throw new BadSnapshot("bytes follow its end");
+      this.#parts.database.write(writes);
+    });
+  }
+
+  /**
+   * Makes what was restored the state, in one write with the caller's own to other tables. Throws `store/11` where it does
+   * not have the app hash.
+   */
+  finish(writes: readonly Write[] = []): void {
+    const { database, tables, snapshot, appHash } = this.#parts;
+    if (!this.isComplete) throw new Error("chunks are missing");
+    const roots = new Map<string, Uint8Array>();
+    for (const name of tables.stores) {
+      const tree = new SparseMerkleTree();
+      tree.fill(database.table(stateTable(name)).iterate());
+      roots.set(name, tree.root());
+    }
+    if (!equalBytes(appHashOf(roots), appHash))
+      throw storeErrors.badSnapshot("its state does not have the hash that the header tells");
+    const { height } = snapshot;
+    database.write([metaWrite({ height, appHash, roots }), baseWrite(height), ...writes, restoringWrite(false)]);
+  }
+
+  /** Leaves the database as it was. */
+  abandon(): void {
+    clearRestore(this.#parts.database, this.#parts.tables, this.#parts.others);
+  }
+
+  #take(item: SnapshotItem, writes: Write[]): void {
+    if (this.#isEnded) throw new BadSnapshot("something follows its end");
+    if (!this.#isBegun) this.#begin(item);
+    else if (item.kind === "table") this.#nextTable(item.name);
+    else if (item.kind === "entry") this.#entry(item, writes);
+    else if (item.kind === "end") this.#end(item.entries);
+    else throw new BadSnapshot("it tells its height twice");
+  }
+
+  #begin(item: SnapshotItem): void {
+    if (item.kind !== "height" || item.height !== this.#parts.snapshot.height)
+      throw new BadSnapshot("its content is of another height");
+    this.#isBegun = true;
+  }
+
+  #nextTable(name: string): void {
+    this.#table += 1;
+    this.#lastKey = undefined;
+    const wanted = this.#order[this.#table];
+    if (name !== wanted) throw new BadSnapshot(`it has table ${name} where ${wanted ?? "none"} is to be`);
+  }
+
+  #entry({ key, value }: { readonly key: Uint8Array; readonly value: Uint8Array }, writes: Write[]): void {
+    const table = this.#order[this.#table];
+    if (table === undefined) throw new BadSnapshot("an entry belongs to no table");
+    if (this.#lastKey !== undefined && Buffer.compare(key, this.#lastKey) <= 0)
+      throw new BadSnapshot(`the keys of table ${table} are not in their order`);
+    this.#lastKey = key;
+    this.#entries += 1n;
+    writes.push({ table, key, value });
+    if (!table.startsWith(STATE_TABLES)) return;
+    writes.push({ table: PATH_TABLES + table.slice(STATE_TABLES.length), key: sha256(key), value: key });
+  }
+
+  #end(entries: bigint): void {
+    if (this.#table !== this.#order.length - 1) throw new BadSnapshot("tables are missing");
+    if (entries !== this.#entries) throw new BadSnapshot("entries are missing");
+    this.#isEnded = true;
+  }
+}
+
+/** Takes away what a restore left that was broken off, in several transactions; nothing where there was none. */
+export function clearRestore(
+  database: Database,
+  { stores, kept }: SnapshotTables,
+  others: readonly string[] = [],
+): void {
+  if (!isRestoring(database)) return;
+  for (const table of [...stores.flatMap((name) => [stateTable(name), pathTable(name)]), ...kept, ...others]) {
+    for (let left = true; left; ) {
+      const writes: Write[] = [];
+      for (const [key] of database.table(table).iterate()) {
+        writes.push({ table, key: Uint8Array.from(key), value: null });
+        if (writes.length === CLEARED_AT_ONCE) break;
+      }
+      left = writes.length > 0;
+      if (left) database.write(writes);
+    }
+  }
+  database.write([restoringWrite(false)]);
+}
+
+/** The content of a chunk. One that grows larger than a chunk may be is given up on the way. */
+function inflated(chunk: Uint8Array): Uint8Array {
+  try {
+    return inflateSync(chunk, { maxOutputLength: CHUNK_CONTENT_BYTES });
+  } catch (error) {
+    throw new BadSnapshot(`a chunk cannot be unpacked: ${errorText(error)}`);
+  }
+}
+
+function readable<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (cause) {
+    if (!(cause instanceof BadSnapshot)) throw cause;
+    throw storeErrors.badSnapshot(cause.message, { cause });
+  }
+}
