@@ -1,15 +1,24 @@
 import { readFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { errorText, makePrivateDirectory, replaceFile } from "../util/index.ts";
+import { sha256 } from "../crypto/index.ts";
+import { errorText, makePrivateDirectory, replaceFile, toHex, toUtf8 } from "../util/index.ts";
 import { daemonErrors } from "./errors.ts";
 
 /** Bigints are written to the file as `{"bigint":"12"}`. */
 const BIGINT_TAG = "bigint";
 
+const CHECKSUM_BYTES = 8;
+
 /** Replaces a JSON file as a whole, durably: after a crash it holds the old value or the new one. */
 export function saveJson(path: string, value: unknown): void {
   makePrivateDirectory(dirname(path));
-  replaceFile(path, encodeJson(value));
+  const text = encodeJson(value);
+  replaceFile(path, `${text}\n${checksum(text)}\n`);
+}
+
+/** Tells a text from one that a disk has changed: a changed digit is still a digit. */
+export function checksum(text: string): string {
+  return toHex(sha256(toUtf8(text)).subarray(0, CHECKSUM_BYTES));
 }
 
 /** JSON in one line. */
@@ -34,7 +43,10 @@ export function readText(path: string): string {
 /** The value in the text of a file that `saveJson` wrote. Throws `damagedFile`. */
 export function parseJson(path: string, text: string): unknown {
   try {
-    return decodeJson(text);
+    const [body = "", sum = "", ...more] = text.split("\n");
+    // Older releases wrote the value alone.
+    if (sum !== "" && (sum !== checksum(body) || more.join("") !== "")) throw new Error("its checksum is another");
+    return decodeJson(body);
   } catch (cause) {
     throw daemonErrors.damagedFile(path, { cause });
   }

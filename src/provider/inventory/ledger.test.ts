@@ -2,8 +2,10 @@ import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFile
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { Rng } from "../../../test/support/rng.ts";
 import { type Logger, silentLogger } from "../../util/index.ts";
 import { encodeJson } from "../durable.ts";
+import { flipBits } from "../testing/damage.ts";
 import type { Reservation } from "./inventory.ts";
 import { Ledger } from "./ledger.ts";
 
@@ -108,4 +110,20 @@ test("reservations of a release that wrote one list, and knew no kinds of GPU, s
   ledger.record("o2", reservation("o2"));
   await ledger.durable();
   expect(open().load()).toEqual([reservation("o1", "active"), reservation("o2")]);
+});
+
+test("no change of the file becomes a reservation that nobody made", async () => {
+  const rng = new Rng(Math.floor(Math.random() * 2 ** 32));
+  const { open, path } = setUp();
+  const ledger = open();
+  const all = Array.from({ length: 5 }, (_, i) => reservation(`svc1tenant/${i}/1/1`));
+  for (const each of all) ledger.record(each.order, each);
+  await ledger.durable();
+  const whole = readFileSync(path);
+  for (let round = 0; round < 100; round++) {
+    writeFileSync(path, whole);
+    const change = flipBits(path, (count) => rng.below(count));
+    const loaded = open().load();
+    expect(all, `seed ${rng.seed}: ${change}`).toEqual(expect.arrayContaining(loaded));
+  }
 });

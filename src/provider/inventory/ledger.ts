@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { type FileHandle, open, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { errorText, type Logger, makePrivateDirectory, syncDirectory } from "../../util/index.ts";
-import { decodeJson, encodeJson } from "../durable.ts";
+import { checksum, decodeJson, encodeJson } from "../durable.ts";
 import type { Reservation } from "./inventory.ts";
 
 /** Readable and writable only by the provider. */
@@ -131,13 +131,15 @@ export class Ledger {
   }
 }
 
-function lineOf(entry: Entry): string {
-  return encodeJson(entry);
+/** With a checksum as the last of the list, which older releases ignore. */
+function lineOf([order, reservation]: Entry): string {
+  return encodeJson([order, reservation, checksum(encodeJson([order, reservation]))]);
 }
 
 function entryOf(value: unknown): Entry {
   if (!Array.isArray(value) || typeof value[0] !== "string") throw new Error("not a line of the ledger");
-  const [order, reservation] = value;
+  const [order, reservation, sum] = value;
+  if (sum !== undefined && sum !== checksum(encodeJson([order, reservation]))) throw new Error("changed on the disk");
   if (reservation === null) return [order, null];
   if (!Array.isArray(reservation?.rows) || !Array.isArray(reservation?.placement)) throw new Error("not a reservation");
   // Only the provider can write the file, in exactly this shape.

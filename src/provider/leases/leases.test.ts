@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, renameSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { formatLeaseId } from "../../wire/index.ts";
@@ -335,20 +335,47 @@ describe("start", () => {
     expect(service.find(id)?.phase).toBe("running");
   });
 
-  it("does not begin, and sets nothing aside, while a record cannot be read", async () => {
+  it("sets a record aside that cannot be read, and makes it again", async () => {
+    const world = open();
+    const { id } = await running(world);
+    const before = world.service.find(id);
+    await world.service.stop();
+    const path = join(world.folder, "leases", `${leaseNamespace(id)}.json`);
+    rmSync(path);
+    mkdirSync(path);
+    writeFileSync(join(path, "file"), "");
+    const service = await world.restart();
+    const said = world.logs.filter(({ level }) => level === "E");
+    expect(said.map(({ message }) => message)).toEqual(["lease record is unreadable and was set aside"]);
+    await world.pass(30_000);
+    expect(service.find(id)).toEqual({ ...before, firstSeen: expect.any(Number) });
+    expect(statSync(path).isFile()).toBe(true);
+    expect(world.closed).toEqual([]);
+  });
+
+  it("serves a workload whose record can be neither read nor written", async () => {
     const world = open();
     const { id } = await running(world);
     await world.service.stop();
-    const path = join(world.folder, "leases", `${leaseNamespace(id)}.json`);
-    renameSync(path, `${path}.whole`);
-    mkdirSync(path);
-    await expect(world.restart()).rejects.toThrow(
-      "EISDIR: illegal operation on a directory, read: a file of the provider",
-    );
-    rmdirSync(path);
-    renameSync(`${path}.whole`, path);
+    const folder = join(world.folder, "leases");
+    rmSync(folder, { recursive: true });
+    const openCluster = world.cluster.open.bind(world.cluster);
+    world.cluster.open = () => {
+      const driver = openCluster();
+      const adopt = driver.adopt.bind(driver);
+      driver.adopt = async () => {
+        // Something else stands in the place of the folder.
+        rmSync(folder, { recursive: true });
+        writeFileSync(folder, "");
+        return adopt();
+      };
+      return driver;
+    };
     const service = await world.restart();
-    expect(service.find(id)?.phase).toBe("running");
+    expect(world.logs.some(({ message }) => message === "the record of a lease cannot be written")).toBe(true);
+    expect(service.find(id)?.group).not.toBeNull();
+    expect((await world.driver.status(id)).health).toBe("ok");
+    rmSync(folder);
   });
 
   it("removes a workload without record only when its lease has ended", async () => {

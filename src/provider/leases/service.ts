@@ -148,7 +148,18 @@ export class LeaseService {
   leaseAdopted({ id, generation, spec }: AdoptedLease): void {
     const now = this.#clock.now();
     const { publicHostname } = this.#context.settings;
-    this.#open(spec === undefined ? newRecord(id, now, generation) : recordOfSpec(spec, now, publicHostname));
+    const record = spec === undefined ? newRecord(id, now, generation) : recordOfSpec(spec, now, publicHostname);
+    if (this.#isOpen(id)) return;
+    try {
+      this.#context.store.save(record);
+    } catch (error) {
+      // The workload is served all the same; its next change writes the record again.
+      this.#context.log.error("the record of a lease cannot be written", {
+        lease: formatLeaseId(id),
+        err: errorText(error),
+      });
+    }
+    this.#take(record).start();
   }
 
   /** A block that the provider followed ended the lease. */
@@ -248,9 +259,13 @@ export class LeaseService {
   }
 
   #open(record: LeaseRecord): void {
-    if (this.#machines.has(formatLeaseId(record.id)) || this.#stopped) return;
+    if (this.#isOpen(record.id)) return;
     this.#context.store.save(record);
     this.#take(record).start();
+  }
+
+  #isOpen(id: LeaseKey): boolean {
+    return this.#machines.has(formatLeaseId(id)) || this.#stopped;
   }
 
   #take(record: LeaseRecord): LeaseMachine {

@@ -2,7 +2,9 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { Rng } from "../../../../test/support/rng.ts";
 import { silentLogger } from "../../../util/index.ts";
+import { flipBits } from "../../testing/damage.ts";
 import { sampleService, sampleSpec } from "../contract/conformance/index.ts";
 import { leaseNamespace } from "../contract/names.ts";
 import { Journal, type LeaseRecord } from "./journal.ts";
@@ -51,5 +53,16 @@ describe("journal of leases", () => {
     await journal.save(saved);
     writeFileSync(join(folder, ".tmp-1"), "{");
     expect(await journal.load()).toEqual([saved]);
+  });
+
+  it("takes no change of a file for what was saved", async () => {
+    const rng = new Rng(Math.floor(Math.random() * 2 ** 32));
+    const journal = new Journal(folder, silentLogger);
+    const saved = record();
+    for (let round = 0; round < 60; round++) {
+      await journal.save(saved);
+      const change = flipBits(join(folder, `${leaseNamespace(saved.spec.id)}.json`), (count) => rng.below(count));
+      expect([[], [saved]], `seed ${rng.seed}: ${change}`).toContainEqual(await journal.load());
+    }
   });
 });

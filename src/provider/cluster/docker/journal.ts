@@ -1,6 +1,7 @@
 import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { errorText, type Logger, makePrivateDirectory, replaceFile, syncDirectory } from "../../../util/index.ts";
+import { checksum } from "../../durable.ts";
 import { type LeaseSpec, leaseNamespace } from "../contract/index.ts";
 
 /** What must survive a crash about one lease. */
@@ -74,11 +75,12 @@ export class Journal {
 
 export function encode(record: LeaseRecord): string {
   const { spec } = record;
-  return JSON.stringify({
+  const text = JSON.stringify({
     format: FORMAT,
     ...record,
     spec: { ...spec, id: { ...spec.id, dseq: spec.id.dseq.toString() }, hosts: [...spec.hosts] },
   });
+  return `${text}\n${checksum(text)}\n`;
 }
 
 interface StoredSpec extends Omit<LeaseSpec, "id" | "hosts"> {
@@ -87,8 +89,10 @@ interface StoredSpec extends Omit<LeaseSpec, "id" | "hosts"> {
 }
 
 export function decode(text: string): LeaseRecord {
-  // Only the driver writes these files; a truncated one fails in `JSON.parse`, another format in the check below.
-  const stored = JSON.parse(text) as Omit<LeaseRecord, "spec"> & { format: number; spec: StoredSpec };
+  const [body = "", sum = "", ...more] = text.split("\n");
+  // Older releases wrote no checksum; a truncated file fails in `JSON.parse`, another format in the check below.
+  if (sum !== "" && (sum !== checksum(body) || more.join("") !== "")) throw new Error("its checksum is another");
+  const stored = JSON.parse(body) as Omit<LeaseRecord, "spec"> & { format: number; spec: StoredSpec };
   if (stored.format !== FORMAT) throw new Error(`unknown journal format ${stored.format}`);
   const { spec, images, failed, closing } = stored;
   return {

@@ -1,5 +1,5 @@
 import { readdirSync, renameSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { errorText, type Logger, makePrivateDirectory } from "../../../util/index.ts";
 import type { LeaseKey } from "../../../wire/index.ts";
 import { leaseNamespace } from "../../cluster/index.ts";
@@ -23,26 +23,39 @@ export class LeaseStore {
   }
 
   /**
-   * All leases. A damaged file is set aside and reported; its workload stays until the tenant sends the manifest again.
-   * Throws where a file cannot be read.
+   * All leases. A file that is damaged or cannot be read is set aside and reported: its record is made again from cluster
+   * and chain.
    */
   load(): LeaseRecord[] {
     const names = readdirSync(this.#folder).filter((name) => name.endsWith(SUFFIX));
-    return names.flatMap((name) => {
-      const path = join(this.#folder, name);
-      // What cannot be read now may be whole: it stays where it is.
+    return names.flatMap((name) => this.#read(name));
+  }
+
+  #read(name: string): LeaseRecord[] {
+    const path = join(this.#folder, name);
+    let suffix = "unreadable";
+    try {
       const text = readText(path);
-      try {
-        return [parseRecord(parseJson(path, text))];
-      } catch (error) {
-        renameSync(path, `${path}.damaged`);
-        this.#log.error("lease record is damaged and was set aside", {
-          file: `${name}.damaged`,
-          err: errorText(error),
-        });
-        return [];
-      }
-    });
+      suffix = "damaged";
+      const record = parseRecord(parseJson(path, text));
+      if (leaseNamespace(record.id) + SUFFIX !== name) throw new Error("it is the record of another lease");
+      return [record];
+    } catch (error) {
+      this.#setAside(path, suffix, error);
+      return [];
+    }
+  }
+
+  #setAside(path: string, suffix: string, cause: unknown): void {
+    const aside = `${path}.${suffix}`;
+    const told = { file: basename(aside), err: errorText(cause) };
+    try {
+      rmSync(aside, { recursive: true, force: true });
+      renameSync(path, aside);
+      this.#log.error(`lease record is ${suffix} and was set aside`, told);
+    } catch (error) {
+      this.#log.error(`lease record is ${suffix} and cannot be set aside`, { ...told, rename: errorText(error) });
+    }
   }
 
   save(record: LeaseRecord): void {

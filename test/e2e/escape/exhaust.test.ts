@@ -1,0 +1,203 @@
+import { execFileSync } from "node:child_process";
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import {
+  execute,
+  sampleExpose,
+  sampleService,
+  sampleSpec,
+  scriptService,
+  untilOk,
+} from "../../../src/provider/cluster/contract/conformance/index.ts";
+import type { DockerDriver } from "../../../src/provider/cluster/docker/index.ts";
+import { Ingress } from "../../../src/provider/ingress/index.ts";
+import { freePorts } from "../../../src/testing/ports.ts";
+import type { LeaseKey } from "../../../src/wire/index.ts";
+import { describeWithEngine } from "../../support/containers.ts";
+import { TestEngine } from "../engine.ts";
+import { seenMeanwhile } from "./neighbour.ts";
+
+const MEBIBYTE = 1 << 20;
+const LAYER = 16 * MEBIBYTE;
+const VOLUME = 8 * MEBIBYTE;
+const RAM = 2 * MEBIBYTE;
+const MEMORY = 512 * MEBIBYTE;
+/** What all of it may take of the host's disk: layer, volume, log, and what the file systems need for themselves. */
+const MOST_ON_DISK = LAYER + VOLUME + 10 * MEBIBYTE + 24 * MEBIBYTE;
+const HOST = "neighbour.localhost";
+const IDLE = 1_024;
+
+/** Fills a file in pieces of a mebibyte, and tells how many there was room for; the end by a signal tells nothing. */
+const filling = (path: string) =>
+  `open(F,">","${path}") or die "$!\\n"; my $n=0; while($n<200 && (syswrite(F,"x" x 1048576)||0)==1048576){$n++} print "$n\\n"; close(F); unlink("${path}")`;
+
+interface Attack {
+  readonly name: string;
+  /** In Perl; writes how many of the thing it got. */
+  readonly program: string;
+  readonly most: number;
+  /** It shows that it was tried in earnest; none where the kernel may end the program. */
+  readonly least?: number;
+}
+
+const ATTACKS: readonly Attack[] = [
+  { name: "the writable layer", program: filling("/big"), most: LAYER / MEBIBYTE, least: 12 },
+  { name: "a volume", program: filling("/data/big"), most: VOLUME / MEBIBYTE, least: 7 },
+  { name: "a volume of memory", program: filling("/ram/big"), most: RAM / MEBIBYTE, least: 2 },
+  { name: "shared memory", program: filling("/dev/shm/big"), most: 64, least: 1 },
+  { name: "the folder of devices", program: filling("/dev/big"), most: 64, least: 1 },
+  {
+    name: "files of the host's disk",
+    program: `my $n=0; for("/etc/hosts","/etc/hostname","/etc/resolv.conf","/run/.containerenv"){$n++ if open(F,">>",$_)} print "$n\\n"`,
+    most: 0,
+    least: 0,
+  },
+  {
+    name: "the log",
+    program: `open(F,">","/proc/1/fd/1") or die "$!\\n"; for(1..60){print F "y" x 1023,"\\n" for 1..1024} print "0\\n"`,
+    most: 0,
+  },
+  {
+    name: "files",
+    program: `my $n=0; for(1..5000){open(F,">","/f$_")||last; close(F); $n++} print "$n\\n"; unlink("/f$_") for 1..$n`,
+    most: 1_100,
+    least: 500,
+  },
+  {
+    name: "processes",
+    program: `my $n=0; my @p; for(1..3000){my $p=fork(); last if !defined $p; if(!$p){sleep(60); exit} push @p,$p; $n++} print "$n\\n"; kill(9,@p); wait for @p`,
+    most: 1_024,
+    least: 500,
+  },
+  {
+    name: "descriptors",
+    program: `my $n=0; my @f; for(1..5000){open(my $f,"<","/dev/null")||last; push @f,$f; $n++} print "$n\\n"`,
+    most: 1_024,
+  },
+  { name: "memory", program: `my $x=""; my $n=0; for(1..2000){$x.="x" x 1048576; $n++} print "$n\\n"`, most: 128 },
+  {
+    name: "memory of pipes and sockets",
+    program: `my @s; my $n=0; for(1..450){socketpair(my $a,my $b,1,1,0)||last; push @s,$a,$b; for($a,$b){fcntl($_,4,2048); while(syswrite($_,"x" x 65536)){}} $n++} print "0\\n"`,
+    most: 0,
+  },
+  { name: "the processor", program: `my $end=time+2; 1 while time<$end; print "0\\n"`, most: 0 },
+];
+
+describeWithEngine("a tenant who uses up everything", () => {
+  let engine: TestEngine;
+  let driver: DockerDriver;
+  let ingress: Ingress;
+  let hostile: LeaseKey;
+  let url = "";
+  let port = 0;
+  let usual = Number.NaN;
+
+  beforeAll(async () => {
+    engine = await TestEngine.start();
+    const image = await engine.sampleWith("/usr/bin/perl");
+    driver = await engine.driver("provider");
+    const neighbour = sampleSpec([sampleService(engine.image)]);
+    const [ingressPort = 0, nodePort = 0] = await freePorts(2);
+    port = nodePort;
+    const attacker = sampleSpec([attackerService(image)], {
+      ports: [{ service: "web", port: 80, externalPort: 9000, proto: "TCP", hostPort: nodePort }],
+    });
+    hostile = attacker.id;
+    await driver.deploy(neighbour);
+    await driver.deploy(attacker);
+    await untilOk(driver, neighbour.id);
+    await untilOk(driver, hostile);
+    ingress = new Ingress({ backends: driver.routing.backends, host: "127.0.0.1", port: ingressPort });
+    const target = { lease: neighbour.id, service: "web", port: 80, options: sampleExpose().httpOptions };
+    ingress.routes.set(HOST, target);
+    ingress.routes.set("attacker.localhost", { ...target, lease: hostile });
+    await ingress.listen();
+    url = `http://${HOST}:${ingressPort}/`;
+    usual = (await seenMeanwhile(url, () => new Promise((resolve) => setTimeout(resolve, 1_000)))).p95;
+  });
+  afterAll(async () => {
+    await ingress?.close();
+    await engine?.destroy("provider");
+  });
+
+  /** Bytes of the host's disk that the engine and the provider take. */
+  function onDisk(): number {
+    const told = execFileSync("du", ["-sx", "--block-size=1", engine.folder], { encoding: "utf8" });
+    return Number(told.split("\t")[0]);
+  }
+
+  /** The neighbour is served all the time; how much slower is told, and held by nothing. */
+  async function beside(name: string, work: () => Promise<unknown>): Promise<void> {
+    const seen = await seenMeanwhile(url, work);
+    expect(seen.wrong, `the neighbour while ${name} is used up`).toEqual([]);
+    const times = (seen.p95 / usual).toFixed(1);
+    console.info(`${name}: neighbour p95 ${seen.p95.toFixed(1)} ms of ${seen.answers} requests, ${times} times`);
+  }
+
+  for (const { name, program, most, least } of ATTACKS) {
+    it(`has no more of ${name} than was ordered`, async () => {
+      await untilOk(driver, hostile);
+      const before = onDisk();
+      let told = "";
+      await beside(name, async () => {
+        const command = ["/usr/bin/perl", "-e", program];
+        // Where memory ends, the kernel takes the program or the whole container.
+        const done = execute(driver, hostile, { service: "web", command }).catch(() => undefined);
+        told = (await done)?.stdout.trim() ?? "";
+      });
+      if (told !== "" || least !== undefined) {
+        expect(told).toMatch(/^\d+$/);
+        expect(Number(told)).toBeLessThanOrEqual(most);
+        expect(Number(told)).toBeGreaterThanOrEqual(least ?? 0);
+      }
+      expect(onDisk() - before).toBeLessThan(MOST_ON_DISK);
+      await untilOk(driver, hostile);
+    });
+  }
+
+  for (const [name, where] of [
+    ["a node port", () => port],
+    ["the ingress", () => Number(new URL(url).port)],
+  ] as const) {
+    it(`has no more connections through ${name} than limits say`, async () => {
+      await untilOk(driver, hostile);
+      const open: Socket[] = [];
+      let closed = 0;
+      await beside(`connections through ${name}`, async () => {
+        for (let i = 0; i < IDLE; i++) {
+          // Another address than the neighbour's client has.
+          const socket = connect({ port: where(), host: "127.0.0.1", localAddress: "127.0.0.9" });
+          socket.on("error", () => {});
+          socket.once("close", () => closed++);
+          open.push(socket);
+        }
+        await Promise.all(open.map((socket) => Promise.race([once(socket, "connect"), once(socket, "close")])));
+        await expect.poll(() => closed, { timeout: 60_000 }).toBeGreaterThanOrEqual(IDLE - 256);
+      });
+      for (const socket of open) socket.destroy();
+    });
+  }
+});
+
+function attackerService(image: string): ReturnType<typeof scriptService> {
+  const service = scriptService(image, "exec httpd -f -p 80 -h /www", {
+    expose: [sampleExpose({ externalPort: 9000 })],
+  });
+  const ram = [{ key: "class", value: "ram" }];
+  const storage = [
+    { name: "default", size: { val: String(LAYER) } },
+    { name: "data", size: { val: String(VOLUME) }, attributes: [{ key: "persistent", value: "true" }] },
+    { name: "ram", size: { val: String(RAM) }, attributes: [{ key: "persistent", value: "false" }, ...ram] },
+  ];
+  return {
+    ...service,
+    resources: { ...service.resources, memory: { size: { val: String(MEMORY - RAM) } }, storage },
+    params: {
+      storage: [
+        { name: "data", mount: "/data", readOnly: false },
+        { name: "ram", mount: "/ram", readOnly: false },
+      ],
+    },
+  };
+}
