@@ -17,4 +17,9 @@ export const daemonErrors = defineErrors("daemon", {
     "tenants would not trust the server certificate",
     "put it on the chain, or make a new one: svc tx cert create server <host> --from <key> --fees 5000utoken",
   ],
+  otherGenesis: [
+    8,
+    "the chain is not the one that the workloads here belong to",
+    "end them first, each with: svc provider evict <lease>, or all with: svc provider purge",
+  ],
 });

@@ -7,11 +7,13 @@ export {
   clusterKind,
   type FoundCluster,
   hostCluster,
+  leaseNamespace,
   parseAllowedRegistry,
 } from "./cluster/index.ts";
 export type { IngressConfig, ProviderConfig } from "./daemon/index.ts";
 export {
   type GatewayIdentity,
+  knownChain,
   makeRoom,
   type ProviderRequest,
   type RunningProvider,

@@ -1,6 +1,11 @@
 import type { CommandSpec } from "../command/spec.ts";
 import { PROVIDER_CLIENT_COMMANDS } from "./client/specs.ts";
-import { PROVIDER_PURGE, PROVIDER_RUN } from "./run/spec.ts";
+import { PROVIDER_EVICT, PROVIDER_PURGE, PROVIDER_RUN } from "./run/spec.ts";
 
 /** `svc provider`: the daemon, and requests of tenants to a provider. */
-export const PROVIDER_COMMANDS: readonly CommandSpec[] = [PROVIDER_RUN, PROVIDER_PURGE, ...PROVIDER_CLIENT_COMMANDS];
+export const PROVIDER_COMMANDS: readonly CommandSpec[] = [
+  PROVIDER_RUN,
+  PROVIDER_PURGE,
+  PROVIDER_EVICT,
+  ...PROVIDER_CLIENT_COMMANDS,
+];

@@ -56,6 +56,8 @@ export const status = v.object({
   }),
 });
 
+export const genesisChunk = v.object({ total: integer, data: base64 });
+
 export const block = v.object({
   block_id: v.object({ hash: v.string() }),
   block: v.object({ header, data: v.object({ txs: list(base64) }) }),

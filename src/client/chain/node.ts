@@ -1,4 +1,5 @@
-import { fromHex, toBase64, toHex } from "../../util/index.ts";
+import { sha256 } from "../../crypto/index.ts";
+import { concatBytes, fromHex, toBase64, toHex, toUtf8 } from "../../util/index.ts";
 import { formatTimestamp, parseTimestamp, txHash } from "../../wire/index.ts";
 import { clientErrors, RpcError } from "../errors.ts";
 import type { RpcCall, RpcClient } from "../rpc/rpc.ts";
@@ -123,6 +124,16 @@ export class NodeApi {
       earliestHeight: sync.earliest_block_height,
       catchingUp: sync.catching_up,
     };
+  }
+
+  /**
+   * Tells the chain from another one of the same id: lower-case hex, of the genesis file's first chunk and the number of its
+   * chunks.
+   */
+  async genesisHash(): Promise<string> {
+    const call = { method: "genesis_chunked", params: { chunk: "0" } };
+    const { total, data } = await this.#call(answers.genesisChunk, call);
+    return toHex(sha256(concatBytes(toUtf8(`${total}/`), data)));
   }
 
   /**

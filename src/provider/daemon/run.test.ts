@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -8,7 +8,8 @@ import { freePort } from "../../testing/ports.ts";
 import { type Logger, silentLogger } from "../../util/index.ts";
 import { MsgRevokeCertificateSchema } from "../../wire/gen/svc/cert/v1beta1/cert_pb.js";
 import { MsgCreateProviderSchema } from "../../wire/gen/svc/provider/v1beta1/provider_pb.js";
-import { packAny } from "../../wire/index.ts";
+import { formatLeaseId, packAny } from "../../wire/index.ts";
+import { sampleService, sampleSpec } from "../cluster/contract/conformance/index.ts";
 import { MemoryCluster } from "../cluster/memory/index.ts";
 import { CONNECTIONS_PER_ADDRESS, parseNetworks } from "../ingress/index.ts";
 import { parseScales, scalePricing } from "../pricing/index.ts";
@@ -191,6 +192,33 @@ test("a provider whose cluster can run nothing says so before it bids", async ()
   const provider = await run(await startedNode(), { heard, config: { driver: cluster.open() } });
   onTestFinished(() => provider.stop());
   expect(heard).toEqual(["this provider does not bid | network rules cannot be set"]);
+});
+
+test("a chain that began again is refused while workloads of the old one run, and taken when none is left", async () => {
+  const stateDir = mkdtempSync(join(tmpdir(), "svc-provider-chain-"));
+  const cluster = new MemoryCluster();
+  onTestFinished(async () => {
+    await cluster.destroy();
+    rmSync(stateDir, { recursive: true });
+  });
+  const start = async (node: TestNode, heard: string[] = []) =>
+    (await run(node, { heard, config: { stateDir, driver: cluster.open() } })).stop();
+  const old = await startedNode();
+  await start(old);
+  const workload = sampleSpec([sampleService("registry.example.com/web:1")]);
+  const driver = cluster.open();
+  await driver.deploy(workload);
+  await expect(start(await startedNode())).rejects.toThrow(
+    `test-1 has begun again, and here run ${formatLeaseId(workload.id)}: the chain is not the one`,
+  );
+  await driver.teardown(workload.id);
+  const heard: string[] = [];
+  await start(await startedNode(), heard);
+  expect(heard).toEqual(["another chain than before; nothing of the former is left here | test-1 has begun again"]);
+  // What was noted is damaged: nothing can be compared, and it is noted again.
+  writeFileSync(join(stateDir, "chain.json"), "{");
+  await start(await startedNode());
+  expect(readFileSync(join(stateDir, "chain.json"), "utf8")).toContain('"chainId":"test-1"');
 });
 
 test("a provider whose cluster stops answering says that it bids no more, until it answers again", async () => {

@@ -14,6 +14,7 @@ import { closeBidMessage, Outbox, outboxChain, type TxVerdict, withdrawMessages 
 import { askDeposit, checkCertificate, checkChain, checkRegistered } from "./checks.ts";
 import { DiskGuard } from "./disk.ts";
 import { gatewaySources } from "./gateway-sources.ts";
+import { checkGenesis } from "./genesis.ts";
 import { leaseRouter, openIngress } from "./ingress.ts";
 import { orderChain } from "./order-chain.ts";
 import type { ProviderRequest } from "./request.ts";
@@ -36,6 +37,7 @@ export interface RunningProvider {
 /** Starts the provider: what was here before first, then the orders of the market. Rejects with one sentence. */
 export async function runProvider(request: ProviderRequest): Promise<RunningProvider> {
   await checkChain(request);
+  await checkGenesis(request);
   const provider = new ProviderDaemon(request, await askDeposit(request));
   try {
     await provider.start();

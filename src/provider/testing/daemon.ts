@@ -8,10 +8,13 @@ import { MsgCreateLeaseSchema } from "../../wire/gen/svc/market/v1beta1/tx_pb.js
 import { MsgCreateProviderSchema } from "../../wire/gen/svc/provider/v1beta1/provider_pb.js";
 import { type Any, type LeaseKey, type PublicKey, packAny } from "../../wire/index.ts";
 import { type ChainView, chainView } from "../chain.ts";
-import type { ClusterDriver, PortRange } from "../cluster/index.ts";
+import type { ClusterDriver, NodeCapacity, PortRange } from "../cluster/index.ts";
 import { MemoryCluster } from "../cluster/memory/index.ts";
 import type { ProviderConfig } from "../daemon/config.ts";
 import { type RunningProvider, runProvider } from "../daemon/run.ts";
+import { CONNECTIONS_PER_ADDRESS, parseNetworks } from "../ingress/index.ts";
+import { DEFAULT_MONITOR } from "../leases/index.ts";
+import { parseScales, scalePricing } from "../pricing/index.ts";
 import { publication, type TestCertificate, testCertificate } from "./identities.ts";
 import { OWN_ADDRESS } from "./leases.ts";
 
@@ -57,7 +60,46 @@ export interface DaemonOptions {
   readonly nodePorts: PortRange;
   readonly clock?: Clock;
   readonly random?: () => number;
+  /** Of the cluster's one node; 8 unless given. */
+  readonly cores?: number;
 }
+
+/** Settings of a provider that looks at nothing by the clock, on ports of its own. */
+export function quietConfig(stateDir: string): Omit<ProviderConfig, "driver"> {
+  const aDay = 86_400_000;
+  return {
+    stateDir,
+    pricing: scalePricing(parseScales({ cpu: "0.01", memory: "0", storage: "0", endpoint: "0", ip: "0" })),
+    fee: { denom: NATIVE_DENOM, amount: 1000n },
+    gasPrice: 0n,
+    bidTimeoutMs: aDay,
+    manifestTimeoutMs: aDay,
+    withdrawalPeriodMs: aDay,
+    tenantAttributes: [],
+    overcommit: { cpu: 0, memory: 0, storage: 0 },
+    nodePortQuantity: 1000,
+    monitor: DEFAULT_MONITOR,
+    inventoryPollMs: aDay,
+    leastFreeDisk: 0n,
+    publicHostname: "localhost",
+    ingress: {
+      domain: "localhost",
+      staticHosts: true,
+      host: "127.0.0.1",
+      port: 0,
+      blockedHosts: [],
+      loopbackPorts: false,
+      clients: {
+        connectionsPerAddress: CONNECTIONS_PER_ADDRESS,
+        trustedProxies: parseNetworks([]),
+        forwardedFrom: parseNetworks([]),
+      },
+    },
+    gateway: { host: "127.0.0.1", port: 0 },
+  };
+}
+
+const GIBIBYTE = 1n << 30n;
 
 let lastDeployment = 0n;
 
@@ -76,7 +118,12 @@ export class TestDaemon {
   constructor(market: TestMarketplace, options: DaemonOptions) {
     this.#market = market;
     this.#options = options;
-    this.cluster = new MemoryCluster({ nodePortAddress: OWN_ADDRESS, nodePorts: options.nodePorts });
+    const { nodePorts, cores } = options;
+    this.cluster = new MemoryCluster({
+      nodePortAddress: OWN_ADDRESS,
+      nodePorts,
+      ...(cores === undefined ? {} : { nodes: [nodeOf(BigInt(cores))] }),
+    });
     this.driver = this.cluster.open();
     this.#client = new ChainClient(market.node.url);
     this.chain = chainView(this.#client.query);
@@ -150,6 +197,11 @@ export class TestDaemon {
     });
     return BigInt(balance?.amount ?? "0");
   }
+}
+
+function nodeOf(cores: bigint): NodeCapacity {
+  const storage = [{ classes: "all" as const, bytes: cores * 10n * GIBIBYTE }];
+  return { name: "memory", cpu: cores * 1_000n, memory: cores * 2n * GIBIBYTE, storage, gpus: [] };
 }
 
 function signerOf({ address, publicKey, ...key }: MarketKey): TxSigner {

@@ -38,6 +38,6 @@ export async function providerPurge({ flags, io }: CommandInput): Promise<number
 
 /** What the daemon knows about leases; the folder itself holds the lock. */
 function removeRecords(state: string): void {
-  for (const name of ["leases", "events", "reservations.json", "reservations.jsonl", "engine"])
+  for (const name of ["leases", "events", "reservations.json", "reservations.jsonl", "engine", "chain.json"])
     rmSync(join(state, name), { recursive: true, force: true });
 }

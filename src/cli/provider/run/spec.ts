@@ -32,4 +32,14 @@ export const PROVIDER_PURGE: CommandSpec = {
   load: async () => (await import("./purge.ts")).providerPurge,
 };
 
+/** `svc provider evict`. */
+export const PROVIDER_EVICT: CommandSpec = {
+  name: "evict",
+  args: "<lease>",
+  summary: "Remove containers and volumes of one lease that the chain does not know",
+  flags: [NODE_FLAG, CLUSTER.clusterEngine, { name: "yes", short: "y", summary: "do not ask" }],
+  example: "svc provider evict svc1.../1234/1/1/svc1... --home ~/.svc",
+  load: async () => (await import("./evict.ts")).providerEvict,
+};
+
 export const PROVIDER_RUN_FLAGS = [...(PROVIDER_RUN.flags ?? []), ...GLOBAL_FLAGS];

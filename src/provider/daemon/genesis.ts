@@ -1,0 +1,68 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { errorText } from "../../util/index.ts";
+import { formatLeaseId } from "../../wire/index.ts";
+import { parseJson, readText, saveJson } from "../durable.ts";
+import { daemonErrors } from "../errors.ts";
+import type { ProviderRequest } from "./request.ts";
+
+/** In the provider's folder. */
+const FILE = "chain.json";
+/** Leases that an error names. */
+const NAMED = 3;
+
+/** The chain that a provider's folder was last used with. */
+interface KnownChain {
+  readonly chainId: string;
+  /** `NodeApi.genesisHash`. */
+  readonly genesis: string;
+}
+
+/**
+ * Compares the chain with the one that this folder was last used with. One that began again knows nothing of the workloads
+ * here, and may give their numbers to others: nothing of it proves their end, so that the operator has to end them first.
+ */
+export async function checkGenesis(request: ProviderRequest): Promise<void> {
+  const { client, config, log } = request;
+  const genesis = await client.node.genesisHash().catch((error: unknown) => {
+    log.warn("the genesis of the chain is not told, and not compared", { err: errorText(error) });
+    return undefined;
+  });
+  if (genesis === undefined) return;
+  const chainId = await client.chainId();
+  const known = knownChain(config.stateDir);
+  if (known?.genesis === genesis) return;
+  if (known !== undefined) await checkNothingLeft(request, { was: known, is: { chainId, genesis } });
+  try {
+    saveJson(join(config.stateDir, FILE), { chainId, genesis });
+  } catch (error) {
+    log.warn("the genesis of the chain was not noted", { err: errorText(error) });
+  }
+}
+
+/** Undefined where nothing was noted, or it is damaged: then there is nothing to compare with. */
+export function knownChain(stateDir: string): KnownChain | undefined {
+  const path = join(stateDir, FILE);
+  if (!existsSync(path)) return undefined;
+  try {
+    const { chainId, genesis } = parseJson(path, readText(path)) as Partial<KnownChain>;
+    return typeof chainId === "string" && typeof genesis === "string" ? { chainId, genesis } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function checkNothingLeft(
+  { config, log }: ProviderRequest,
+  { was, is }: { readonly was: KnownChain; readonly is: KnownChain },
+): Promise<void> {
+  const left = (await config.driver.adopt()).map(({ id }) => formatLeaseId(id));
+  const change =
+    was.chainId === is.chainId ? `${is.chainId} has begun again` : `it was ${was.chainId}, not ${is.chainId}`;
+  if (left.length === 0) {
+    log.warn("another chain than before; nothing of the former is left here", { change });
+    return;
+  }
+  const more = left.length > NAMED ? ` and ${left.length - NAMED} more` : "";
+  throw daemonErrors.otherGenesis(`${change}, and here run ${left.slice(0, NAMED).join(", ")}${more}`);
+}
