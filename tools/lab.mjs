@@ -49,6 +49,12 @@ const PARTS = {
     files: ["test/attack/pruned.test.ts"],
     env: { SVC_TEST_PRUNED_DEPLOYMENTS: 1_000_000 },
   },
+  /** Two hundred random faults around a provider with thirty leases, each with a client that asks all the time. */
+  chaos: {
+    project: "unit",
+    files: ["src/provider/daemon/chaos.test.ts"],
+    env: { SVC_TEST_FAULTS: 200, SVC_TEST_LEASES: 30, SVC_TEST_SEED: seed },
+  },
   /** Fifty random requests of each kind to every route of REST. */
   rest: { project: "e2e", files: ["test/interop/schemathesis.test.ts"], env: { SVC_REST_EXAMPLES: 50 } },
   /** Every attack for two minutes, in place of some seconds. */

@@ -7,10 +7,10 @@ import { orderBurst } from "../testing/burst.ts";
 import { quietConfig, TestDaemon, testMarketplace } from "../testing/daemon.ts";
 
 const ORDERS = 40;
-/** Twenty bids go into a block: three would do. A machine that is busy with other things misses some. */
+/** Forty bids go into a block: two would do. A machine that is busy with other things misses some. */
 const MOST_BLOCKS = 40;
 
-test("a burst of orders, some cancelled at once, is bid on at twenty a block", async () => {
+test("a burst of orders, some cancelled at once, is bid on in a few blocks", async () => {
   const node = await testNode({ blockIntervalMs: 500 });
   onTestFinished(() => node.stop());
   const market = await testMarketplace(node);

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { errorText } from "../../util/index.ts";
 import { formatLeaseId } from "../../wire/index.ts";
@@ -33,8 +33,11 @@ export async function checkGenesis(request: ProviderRequest): Promise<void> {
   const known = knownChain(config.stateDir);
   if (known?.genesis === genesis) return;
   if (known !== undefined) await checkNothingLeft(request, { was: known, is: { chainId, genesis } });
+  const path = join(config.stateDir, FILE);
   try {
-    saveJson(join(config.stateDir, FILE), { chainId, genesis });
+    // Something else than a file may stand there.
+    if (known === undefined) rmSync(path, { recursive: true, force: true });
+    saveJson(path, { chainId, genesis });
   } catch (error) {
     log.warn("the genesis of the chain was not noted", { err: errorText(error) });
   }

@@ -20,6 +20,8 @@ export interface ProviderRequest {
   readonly clock?: Clock;
   /** From 0 up to 1: spreads the looks at leases over time. */
   readonly random?: () => number;
+  /** Bytes that are free on the disk of the provider's folder; asks the system by default. */
+  readonly freeDisk?: () => bigint;
   /** Ends a start that still waits for the node; the running provider is ended by `stop`. */
   readonly signal?: AbortSignal;
 }

@@ -22,7 +22,8 @@ import { growingPauseMs, sleep } from "./wait.ts";
 
 /** Blocks until which a transaction of the provider must be in one. */
 const TIMEOUT_BLOCKS = 20n;
-const MAX_BATCH = 20;
+/** Messages of a transaction: a thousand bids take 25 blocks, twice that where one message fails in each. */
+const MAX_BATCH = 40;
 const RETRY_MS = 10_000;
 const SYNC_MS = 10_000;
 const DISK_MS = 2_000;
@@ -76,7 +77,8 @@ class ProviderDaemon implements RunningProvider {
     this.#request = request;
     this.#chain = chainView(client.query);
     const { stateDir: folder, leastFreeDisk: least } = config;
-    this.#disk = new DiskGuard({ folder, least, log });
+    const { freeDisk } = request;
+    this.#disk = new DiskGuard({ folder, least, log, ...(freeDisk === undefined ? {} : { free: freeDisk }) });
     const { overcommit, nodePortQuantity: portQuantity } = config;
     this.#inventory = openInventory(config.stateDir, { overcommit, portQuantity }, log);
     this.#outbox = new Outbox({

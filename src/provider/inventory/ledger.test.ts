@@ -81,11 +81,15 @@ test.each([
   expect(open().load()).toEqual([reservation("a"), reservation("c")]);
 });
 
-test("a file that cannot be read counts as empty and is said in the log", () => {
+test("a file that cannot be read counts as empty, is said in the log, and stands in nobody's way", async () => {
   const { open, path, said } = setUp();
   mkdirSync(path);
-  expect(open().load()).toEqual([]);
+  const ledger = open();
+  expect(ledger.load()).toEqual([]);
   expect(said).toEqual(["reservations cannot be read; they are taken from the chain again"]);
+  ledger.record("a", reservation("a"));
+  await ledger.durable();
+  expect(open().load()).toEqual([reservation("a")]);
 });
 
 test("what could not be written is refused, and written with the next change", async () => {

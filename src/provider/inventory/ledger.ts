@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { type FileHandle, open, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { errorText, type Logger, makePrivateDirectory, syncDirectory } from "../../util/index.ts";
@@ -113,7 +113,19 @@ export class Ledger {
     } catch (error) {
       this.#log.error("reservations cannot be read; they are taken from the chain again", { err: errorText(error) });
       this.#pending = undefined;
+      this.#setAside();
       return [];
+    }
+  }
+
+  /** What cannot be read often cannot be replaced either, and without its ledger the provider bids on nothing. */
+  #setAside(): void {
+    const aside = `${this.#path}.unreadable`;
+    try {
+      rmSync(aside, { recursive: true, force: true });
+      if (existsSync(this.#path)) renameSync(this.#path, aside);
+    } catch (error) {
+      this.#log.error("the ledger cannot be set aside", { path: this.#path, err: errorText(error) });
     }
   }
 

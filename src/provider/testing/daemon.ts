@@ -4,6 +4,7 @@ import type { LoadedSdl } from "../../sdl/index.ts";
 import { type Clock, type LogFields, type Logger, NATIVE_DENOM } from "../../util/index.ts";
 import { Query as BankQuery } from "../../wire/gen/sdk/bank/v1beta1/query_pb.js";
 import { MsgCloseDeploymentSchema, MsgCreateDeploymentSchema } from "../../wire/gen/svc/deployment/v1beta1/tx_pb.js";
+import { Query as EscrowQuery } from "../../wire/gen/svc/escrow/v1beta1/escrow_pb.js";
 import { MsgCreateLeaseSchema } from "../../wire/gen/svc/market/v1beta1/tx_pb.js";
 import { MsgCreateProviderSchema } from "../../wire/gen/svc/provider/v1beta1/provider_pb.js";
 import { type Any, type LeaseKey, type PublicKey, packAny } from "../../wire/index.ts";
@@ -60,6 +61,8 @@ export interface DaemonOptions {
   readonly nodePorts: PortRange;
   readonly clock?: Clock;
   readonly random?: () => number;
+  /** Bytes that are free on the disk; asks the system by default. */
+  readonly freeDisk?: () => bigint;
   /** Of the cluster's one node; 8 unless given. */
   readonly cores?: number;
 }
@@ -131,7 +134,7 @@ export class TestDaemon {
 
   async start(): Promise<void> {
     const { node, provider: signer, identity } = this.#market;
-    const { config, clock, random } = this.#options;
+    const { config, clock, random, freeDisk } = this.#options;
     this.#running = await runProvider({
       config: { ...config, driver: this.driver },
       client: new ChainClient(node.url),
@@ -141,7 +144,14 @@ export class TestDaemon {
       log: recorder(this.logs),
       ...(clock === undefined ? {} : { clock }),
       ...(random === undefined ? {} : { random }),
+      ...(freeDisk === undefined ? {} : { freeDisk }),
     });
+  }
+
+  /** Ends the daemon; cluster and files stay for the next start. */
+  async halt(): Promise<void> {
+    await this.#running?.stop();
+    this.#running = undefined;
   }
 
   async stop(): Promise<void> {
@@ -187,6 +197,13 @@ export class TestDaemon {
       certificateOf: publishedCertificates(this.#client.query),
       credential: { kind: "token", account: tenant.address, sign: async (bytes) => tenant.sign(bytes) },
     });
+  }
+
+  /** What the provider's deposits of bids hold together. */
+  async deposits(): Promise<bigint> {
+    const filters = { owner: this.#market.provider.address, scope: "bid", state: "open" };
+    const { accounts } = await this.#client.query.call(EscrowQuery.method.accounts, filters);
+    return accounts.reduce((sum, each) => sum + BigInt(each.balance?.amount ?? "0"), 0n);
   }
 
   /** What the provider's account holds. */

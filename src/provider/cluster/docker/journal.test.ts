@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -52,6 +52,16 @@ describe("journal of leases", () => {
     const saved = record();
     await journal.save(saved);
     writeFileSync(join(folder, ".tmp-1"), "{");
+    expect(await journal.load()).toEqual([saved]);
+  });
+
+  it("saves where something else than a file stands", async () => {
+    const journal = new Journal(folder, silentLogger);
+    const saved = record();
+    const path = join(folder, `${leaseNamespace(saved.spec.id)}.json`);
+    mkdirSync(join(path, "inside"), { recursive: true });
+    expect(await journal.load()).toEqual([]);
+    await journal.save(saved);
     expect(await journal.load()).toEqual([saved]);
   });
 

@@ -1,4 +1,4 @@
-import { readdir, readFile, rm } from "node:fs/promises";
+import { readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { errorText, type Logger, makePrivateDirectory, replaceFile, syncDirectory } from "../../../util/index.ts";
 import { checksum } from "../../durable.ts";
@@ -60,7 +60,11 @@ export class Journal {
   }
 
   async save(record: LeaseRecord): Promise<void> {
-    replaceFile(this.#path(leaseNamespace(record.spec.id)), encode(record));
+    const path = this.#path(leaseNamespace(record.spec.id));
+    // Something else than a file, which `load` has told of, stands in nobody's way.
+    const found = await stat(path).catch(() => undefined);
+    if (found?.isDirectory() === true) await rename(path, `${path}.unreadable`);
+    replaceFile(path, encode(record));
   }
 
   async remove(namespace: string): Promise<void> {
