@@ -7,7 +7,7 @@ import { leaseNamespace } from "../cluster/index.ts";
 import { daemonErrors } from "../errors.ts";
 import { Gateway } from "../gateway/index.ts";
 import { HostRegistry, type Ingress } from "../ingress/index.ts";
-import { type Inventory, openInventory, reconcileReservations } from "../inventory/index.ts";
+import { type Inventory, type NodeUse, openInventory, reconcileReservations } from "../inventory/index.ts";
 import { DEFAULT_MONITOR, LeaseService } from "../leases/index.ts";
 import { marketEvents, OrderService } from "../orders/index.ts";
 import { closeBidMessage, Outbox, outboxChain, type TxVerdict, withdrawMessages } from "../outbox/index.ts";
@@ -63,6 +63,8 @@ class ProviderDaemon implements RunningProvider {
   readonly #timers: NodeJS.Timeout[] = [];
   #gateway: Gateway | undefined;
   #comparing = false;
+  /** Of disk, at the last look. */
+  #wasShort = false;
   /** Why the cluster runs nothing of anybody. */
   #obstacle: string | undefined;
   #looking: Promise<string | undefined> | undefined;
@@ -97,7 +99,7 @@ class ProviderDaemon implements RunningProvider {
     const { client, log, signal } = this.#request;
     await checkRegistered(this.#request);
     await checkCertificate(this.#request);
-    this.#disk.look();
+    await this.#lookAtDisk();
     await this.#observeNodes();
     await this.#observeObstacle();
     await this.#ingress?.listen();
@@ -167,11 +169,22 @@ class ProviderDaemon implements RunningProvider {
   async #pollNodes(): Promise<void> {
     const { config, log } = this.#request;
     try {
+      const before = this.#inventory.available();
       this.#inventory.observe(await config.driver.capacity());
+      if (hasGrown(before, this.#inventory.available())) this.#orders.roomFound();
     } catch (error) {
       log.warn("inventory not refreshed", { err: errorText(error) });
     }
     await this.#observeObstacle();
+  }
+
+  /** What the cluster counted while the disk was full is out of date with the first room. */
+  async #lookAtDisk(): Promise<void> {
+    this.#disk.look();
+    const isShort = this.#disk.obstacle() !== undefined;
+    const isOver = this.#wasShort && !isShort;
+    this.#wasShort = isShort;
+    if (isOver) await this.#pollNodes();
   }
 
   /**
@@ -362,7 +375,7 @@ class ProviderDaemon implements RunningProvider {
     const { config } = this.#request;
     const every = (ms: number, work: () => Promise<void>) => this.#timers.push(setInterval(() => void work(), ms));
     every(config.inventoryPollMs, () => this.#pollNodes());
-    every(DISK_MS, async () => this.#disk.look());
+    every(DISK_MS, () => this.#lookAtDisk());
     every(SYNC_MS, () => this.#syncSequence("debug"));
     every(config.withdrawalPeriodMs, () => this.#withdraw());
   }
@@ -381,4 +394,12 @@ class ProviderDaemon implements RunningProvider {
       warn(error);
     }
   }
+}
+
+/** Whether a node has more of anything, or is new. */
+function hasGrown(before: readonly NodeUse[], after: readonly NodeUse[]): boolean {
+  return after.some((now) => {
+    const then = before.find(({ name }) => name === now.name);
+    return then === undefined || now.cpu > then.cpu || now.memory > then.memory || now.storage > then.storage;
+  });
 }

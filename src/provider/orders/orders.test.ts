@@ -417,6 +417,22 @@ describe("orders", () => {
     service.stop();
   });
 
+  it("bids once the cluster has more, as after its disk was full", async () => {
+    const { service, inventory, sent } = setUp();
+    const node = (bytes: bigint) => ({
+      nodes: [{ name: "host", cpu: 1000n, memory: 1n << 30n, storage: [{ classes: "all" as const, bytes }], gpus: [] }],
+      storage: [],
+    });
+    inventory.observe(node(0n));
+    service.onEvent(created);
+    await settled();
+    expect(service.status()[0]?.phase).toBe("refused");
+    inventory.observe(node(1n << 40n));
+    service.roomFound();
+    await expect.poll(() => sent).toEqual([`bid ${text}`]);
+    service.stop();
+  });
+
   it("takes up its bids after a restart instead of bidding twice", async () => {
     const { service, sent, inventory } = setUp({ bid: { state: "open" } });
     await service.catchUp();

@@ -128,6 +128,11 @@ export class OrderService {
   /** Releases capacity; orders that found none are tried again soon. */
   release(id: OrderKey): void {
     this.#options.inventory.release(formatOrderId(id));
+    this.roomFound();
+  }
+
+  /** Orders that found no capacity are tried again soon: a lease has ended, or the cluster has more than before. */
+  roomFound(): void {
     if (this.#stopped) return;
     // Many leases may end in one block: one look serves them all.
     this.#roomTimer ??= setTimeout(() => {
