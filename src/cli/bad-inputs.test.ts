@@ -4,7 +4,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { armorRows } from "../../test/cli/bad-inputs/armor.ts";
 import { configRows } from "../../test/cli/bad-inputs/config.ts";
 import { fileRows } from "../../test/cli/bad-inputs/files.ts";
-import { makeWorld, type Row, snapshot } from "../../test/cli/bad-inputs/home.ts";
+import { makeTestHome, type Row, snapshot } from "../../test/cli/bad-inputs/home.ts";
 import { keyRows } from "../../test/cli/bad-inputs/keys.ts";
 import { moduleRows } from "../../test/cli/bad-inputs/modules.ts";
 import { queryRows } from "../../test/cli/bad-inputs/queries.ts";
@@ -19,7 +19,7 @@ import { envName } from "./command/flags.ts";
 import type { CommandSpec } from "./command/spec.ts";
 import { ROOT } from "./root.ts";
 
-const testHome = await makeWorld();
+const testHome = await makeTestHome();
 afterAll(() => testHome.remove());
 
 const TABLES: readonly (readonly [string, readonly Row[]])[] = [

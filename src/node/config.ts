@@ -2,6 +2,7 @@ import type { MempoolLimits } from "../engine/index.ts";
 import { PRUNING_STRATEGIES, type Pruning } from "../store/index.ts";
 import { type DecimalCoin, readSetting, type Setting, type SettingSource, SvcError } from "../util/index.ts";
 import type { GrpcServerOptions } from "./grpc/server.ts";
+import type { ServerOptions } from "./http/index.ts";
 import type { RestServerOptions } from "./rest/server.ts";
 import type { RpcServerOptions } from "./rpc/index.ts";
 import { type NodeSettingName, NODE_SETTINGS as S } from "./settings.ts";
@@ -108,7 +109,7 @@ function readGrpc(read: <T>(setting: Setting<T>) => T): GrpcServerOptions {
 }
 
 /** Whom REST and gRPC-web answer. */
-function readGuard(read: <T>(setting: Setting<T>) => T): Pick<RestServerOptions, "corsOrigins" | "hosts"> {
+function readGuard(read: <T>(setting: Setting<T>) => T): Pick<ServerOptions, "corsOrigins" | "hosts"> {
   return {
     corsOrigins: read(S.apiEnabledUnsafeCors) ? ["*"] : read(S.apiCorsAllowedOrigins),
     hosts: read(S.rpcAllowedHosts).map((host) => host.toLowerCase()),

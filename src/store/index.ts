@@ -23,7 +23,7 @@ export {
   takePage,
 } from "./collections/pagination.ts";
 export { checkPrefixes } from "./collections/prefixes.ts";
-export { type Due, Queue, type QueueSpec, queue } from "./collections/queue.ts";
+export { type Due, dueTime, Queue, type QueueSpec, queue, queueTime } from "./collections/queue.ts";
 export type { TypedRange } from "./collections/ranges.ts";
 export { Sequence, sequence } from "./collections/sequence.ts";
 export {

@@ -1,9 +1,10 @@
 import { type Context, defineModule, type MessageService, type Module } from "../../runtime/index.ts";
+import { queueTime } from "../../store/index.ts";
 import { toHex } from "../../util/index.ts";
 import { encodeAddress, toNanos } from "../../wire/index.ts";
 import type { Bank } from "../bank/index.ts";
 import { authzGenesis } from "./genesis.ts";
-import { AuthzKeeper, type GranteeAccounts, type GrantKey, queueTime, store } from "./keeper.ts";
+import { AuthzKeeper, type GranteeAccounts, type GrantKey, store } from "./keeper.ts";
 import { readAuthorization } from "./kinds/index.ts";
 import { authzMsgs } from "./msgs.ts";
 import { authzQueries } from "./queries.ts";

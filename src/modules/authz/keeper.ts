@@ -5,10 +5,12 @@ import {
   addressKey,
   checkPrefixes,
   collection,
+  dueTime,
   index,
   type KVStore,
   protoValue,
   queue,
+  queueTime,
   stringKey,
   tupleKey,
 } from "../../store/index.ts";
@@ -29,8 +31,6 @@ export const STORE = "authz";
 
 /** Most grants that one block removes because their time is over; the rest waits for the next. */
 export const MAX_PRUNED = 200;
-/** The last time that a queue can hold, in the year 2554. What ends then or later stays there, over or not. */
-const LAST_QUEUE_TIME = 2n ** 64n - 1n;
 
 /** Granter, grantee, and the type URL of the messages in our spelling. */
 export type GrantKey = readonly [granter: Uint8Array, grantee: Uint8Array, typeUrl: string];
@@ -117,7 +117,7 @@ export class AuthzKeeper {
 
   /** Removes grants whose time is over, so many a block. */
   prune(ctx: Context): void {
-    const now = ctx.block.time < LAST_QUEUE_TIME ? ctx.block.time : LAST_QUEUE_TIME - 1n;
+    const now = dueTime(ctx.block.time);
     for (const { key } of this.expirations.popDue(store(ctx), now, MAX_PRUNED)) this.grants.delete(store(ctx), key);
   }
 
@@ -142,11 +142,6 @@ export interface Pair {
 
 export function store(ctx: Context): KVStore {
   return ctx.store(STORE);
-}
-
-/** The place of a time in the queue. */
-export function queueTime(nanos: bigint): bigint {
-  return nanos > LAST_QUEUE_TIME ? LAST_QUEUE_TIME : nanos;
 }
 
 function text(nanos: bigint): string {

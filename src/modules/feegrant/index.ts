@@ -1,10 +1,11 @@
 import { type Context, defineModule, type Module } from "../../runtime/index.ts";
+import { queueTime } from "../../store/index.ts";
 import { toHex } from "../../util/index.ts";
 import type { GranteeAccounts } from "../authz/index.ts";
 import type { Bank } from "../bank/index.ts";
 import { checkAllowance, expirationOf } from "./allowance.ts";
 import { feegrantGenesis } from "./genesis.ts";
-import { type AllowanceKey, FeegrantKeeper, MAX_PRUNED, queueTime, store } from "./keeper.ts";
+import { type AllowanceKey, FeegrantKeeper, MAX_PRUNED, store } from "./keeper.ts";
 import { feegrantMsgs } from "./msgs.ts";
 import { feegrantQueries } from "./queries.ts";
 

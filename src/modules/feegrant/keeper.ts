@@ -4,10 +4,12 @@ import {
   addressKey,
   checkPrefixes,
   collection,
+  dueTime,
   index,
   type KVStore,
   protoValue,
   queue,
+  queueTime,
   tupleKey,
 } from "../../store/index.ts";
 import { sdkErrors } from "../../util/index.ts";
@@ -23,8 +25,6 @@ export const STORE = "feegrant";
 export const MAX_PRUNED = 200;
 /** And most that one message removes. */
 export const MAX_PRUNED_BY_MESSAGE = 75;
-/** The last time that a queue can hold, in the year 2554. What ends then or later stays there, over or not. */
-const LAST_QUEUE_TIME = 2n ** 64n - 1n;
 /** What reading and writing an allowance costs a transaction, and each of its bytes; fixed, for checks write nothing. */
 const USE_GAS = 5000n;
 const BYTE_GAS = 40n;
@@ -109,7 +109,7 @@ export class FeegrantKeeper {
 
   /** Removes allowances whose time is over, up to so many. */
   prune(ctx: Context, most: number): void {
-    const now = ctx.block.time < LAST_QUEUE_TIME ? ctx.block.time : LAST_QUEUE_TIME - 1n;
+    const now = dueTime(ctx.block.time);
     for (const { key } of this.expirations.popDue(store(ctx), now, most)) this.allowances.delete(store(ctx), key);
   }
 
@@ -128,11 +128,6 @@ export class FeegrantKeeper {
 
 export function store(ctx: Context): KVStore {
   return ctx.store(STORE);
-}
-
-/** The place of a time in the queue. */
-export function queueTime(nanos: bigint): bigint {
-  return nanos > LAST_QUEUE_TIME ? LAST_QUEUE_TIME : nanos;
 }
 
 function grantOf([granter, grantee]: AllowanceKey, allowance: Any): Grant {

@@ -20,6 +20,7 @@ import {
   type ReadLimits,
   RequestLines,
   refusal,
+  type ServerOptions,
 } from "../http/index.ts";
 import { HEIGHT_HEADERS } from "../services/height.ts";
 import { CALL_TIMEOUT_MS, MAX_HEADER_BYTES, MAX_SESSION_MEGABYTES, MAX_STREAMS } from "./limits.ts";
@@ -27,16 +28,8 @@ import { TwoProtocols } from "./protocols.ts";
 import { endResponse, readerKey, readerOf } from "./reader.ts";
 import { grpcRoutes } from "./routes.ts";
 
-export interface GrpcServerOptions {
-  readonly host: string;
-  /** 0 = any free port. */
-  readonly port: number;
-  readonly corsOrigins: readonly string[];
-  readonly hosts: readonly string[];
+export interface GrpcServerOptions extends ServerOptions {
   readonly maxMessageBytes: number;
-  readonly maxOpenConnections: number;
-  /** Time in which a client must have read an answer; 30 s when left out. */
-  readonly readWithinMs?: number;
 }
 
 /** What a gRPC server works on. */

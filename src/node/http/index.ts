@@ -4,6 +4,7 @@ export { corsHeaders, type GuardOptions, isLoopback, PREFLIGHT_HEADERS, refusal 
 export { READ_WITHIN_MS } from "./limits.ts";
 export { RequestLines } from "./lines.ts";
 export { closeServer, limitServer, listenAt, urlHost } from "./listen.ts";
+export type { ServerOptions } from "./options.ts";
 export { holdAnswer, type ReadLimits, sendEmpty, sendText } from "./send.ts";
 export { Turns } from "./turns.ts";
 export { UnreadBytes } from "./unread.ts";

@@ -24,6 +24,7 @@ import {
   RequestLines,
   readBody,
   refusal,
+  type ServerOptions,
   sendEmpty,
 } from "../http/index.ts";
 import { HEIGHT_HEADERS, heightHeaders } from "../services/height.ts";
@@ -31,16 +32,8 @@ import { type RestAnswer, refusalAnswer } from "./answer.ts";
 import { Gateway } from "./gateway.ts";
 import { type Page, pagesOf } from "./pages.ts";
 
-export interface RestServerOptions {
-  readonly host: string;
-  /** 0 = any free port. */
-  readonly port: number;
-  readonly corsOrigins: readonly string[];
-  readonly hosts: readonly string[];
+export interface RestServerOptions extends ServerOptions {
   readonly maxBodyBytes: number;
-  readonly maxOpenConnections: number;
-  /** Time in which a client must have read an answer; 30 s when left out. */
-  readonly readWithinMs?: number;
 }
 
 /** What a REST server works on. */

@@ -8,6 +8,7 @@ import {
   listenAt,
   READ_WITHIN_MS,
   refusal,
+  type ServerOptions,
   UnreadBytes,
 } from "../http/index.ts";
 import { CommitWaiters } from "../services/commit-waiters.ts";
@@ -17,19 +18,11 @@ import { RPC_METHODS } from "./methods/index.ts";
 import { Subscriptions } from "./subscriptions.ts";
 import { WebSocketRpc } from "./websocket.ts";
 
-export interface RpcServerOptions {
-  readonly host: string;
-  /** 0 = any free port. */
-  readonly port: number;
-  readonly corsOrigins: readonly string[];
-  readonly hosts: readonly string[];
+export interface RpcServerOptions extends ServerOptions {
   readonly maxBodyBytes: number;
   readonly maxBatch: number;
-  readonly maxOpenConnections: number;
   readonly maxSubscriptionClients: number;
   readonly maxSubscriptionsPerClient: number;
-  /** Time in which a client must have read an answer; 30 s when left out. */
-  readonly readWithinMs?: number;
 }
 
 /** The flags that the refusals of the RPC name. */

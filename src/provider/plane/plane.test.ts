@@ -46,7 +46,7 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** A service whose replica says its name, holds websockets, and moves when told. */
-class World {
+class TestService {
   readonly stateDir = mkdtempSync(join(tmpdir(), "svc-plane-"));
   readonly lines: string[] = [];
   backends: readonly string[] = [];
@@ -142,44 +142,44 @@ async function said(socket: Socket, text: string): Promise<string> {
 const services = [{ target: { lease: id, service: "web", port: 80, options: OPTIONS }, hosts: [HOST] }];
 
 it("carries on without the daemon, and the next daemon finds it", async () => {
-  const world = new World(await freePort());
-  const link = await world.link();
-  world.backends = [await replica("one")];
-  const { web = 0 } = await link.router(world.routing).route(id, services, {});
-  expect(await world.page()).toBe("200 one");
+  const service = new TestService(await freePort());
+  const link = await service.link();
+  service.backends = [await replica("one")];
+  const { web = 0 } = await link.router(service.routing).route(id, services, {});
+  expect(await service.page()).toBe("200 one");
   expect(await (await fetch(`http://127.0.0.1:${web}/`)).text()).toBe("one");
-  const [pid] = world.pids();
+  const [pid] = service.pids();
   await link.close();
-  expect(await world.page()).toBe("200 one");
-  const again = await world.link();
-  expect(world.pids()).toEqual([pid]);
+  expect(await service.page()).toBe("200 one");
+  const again = await service.link();
+  expect(service.pids()).toEqual([pid]);
   // A daemon that has not seen the lease yet takes nothing away.
-  world.seen = false;
-  world.backends = [];
-  const router = again.router(world.routing);
+  service.seen = false;
+  service.backends = [];
+  const router = again.router(service.routing);
   expect(await router.route(id, services, { web })).toEqual({ web });
-  expect(await world.page()).toBe("200 one");
-  world.seen = true;
-  world.move([await replica("two")]);
-  await expect.poll(() => world.page()).toBe("200 two");
+  expect(await service.page()).toBe("200 one");
+  service.seen = true;
+  service.move([await replica("two")]);
+  await expect.poll(() => service.page()).toBe("200 two");
   await router.unroute(id);
-  expect(await world.page()).toMatch(/^404 /);
-  await endPlane(world.stateDir);
-  await expect(world.page()).rejects.toThrow(/ECONNREFUSED/);
+  expect(await service.page()).toMatch(/^404 /);
+  await endPlane(service.stateDir);
+  await expect(service.page()).rejects.toThrow(/ECONNREFUSED/);
 });
 
 it("hands everything to another version without a lost request, and open connections stay", async () => {
-  const world = new World(await freePort());
+  const service = new TestService(await freePort());
   const nodePort = await freePort();
-  const link = await world.link("one");
-  world.backends = [await replica("page")];
-  const { web = 0 } = await link.router(world.routing).route(id, services, {});
+  const link = await service.link("one");
+  service.backends = [await replica("page")];
+  const { web = 0 } = await link.router(service.routing).route(id, services, {});
   const backends = [await echo()];
   await link.carrier.carry("ns", [{ proto: "TCP", hostPort: nodePort, host: "127.0.0.1", backends }]);
-  const before = world.pids();
+  const before = service.pids();
   const tcp = connect(nodePort, "127.0.0.1");
   expect(await said(tcp, "before")).toBe("before");
-  const websocket = connect(world.port, "127.0.0.1");
+  const websocket = connect(service.port, "127.0.0.1");
   const upgrade = `GET / HTTP/1.1\r\nHost: ${HOST}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`;
   expect(await said(websocket, upgrade)).toMatch(/^HTTP\/1.1 101 /);
   await link.close();
@@ -191,20 +191,20 @@ it("hands everything to another version without a lost request, and open connect
   let right = 0;
   const client = async (own?: Agent): Promise<void> => {
     while (going) {
-      const answer = await world.page(own).catch((error: Error) => error.message);
+      const answer = await service.page(own).catch((error: Error) => error.message);
       if (answer === "200 page") right++;
       else wrong.push(answer);
     }
   };
   const clients = [client(agent), client(agent), client(), client()];
-  await world.link("two");
+  await service.link("two");
   const during = right;
   await expect.poll(() => right, { timeout: 20_000 }).toBeGreaterThan(during + 50);
   going = false;
   await Promise.all(clients);
   expect(wrong).toEqual([]);
-  expect(world.pids()).toHaveLength(1);
-  expect(world.pids()).not.toEqual(before);
+  expect(service.pids()).toHaveLength(1);
+  expect(service.pids()).not.toEqual(before);
   expect(await said(tcp, "after")).toBe("after");
   expect(await said(websocket, "after")).toBe("after");
   const fresh = connect(nodePort, "127.0.0.1");
@@ -214,16 +214,16 @@ it("hands everything to another version without a lost request, and open connect
 });
 
 it("is started again with all it was told when it ends", async () => {
-  const world = new World(await freePort());
+  const service = new TestService(await freePort());
   const nodePort = await freePort();
-  const link = await world.link();
-  world.backends = [await replica("page")];
-  await link.router(world.routing).route(id, services, {});
+  const link = await service.link();
+  service.backends = [await replica("page")];
+  await link.router(service.routing).route(id, services, {});
   const backends = [await echo()];
   await link.carrier.carry("ns", [{ proto: "TCP", hostPort: nodePort, host: "127.0.0.1", backends }]);
-  const [pid = 0] = world.pids();
+  const [pid = 0] = service.pids();
   process.kill(pid, "SIGKILL");
-  await expect.poll(() => world.page().catch(() => ""), { timeout: 20_000 }).toBe("200 page");
+  await expect.poll(() => service.page().catch(() => ""), { timeout: 20_000 }).toBe("200 page");
   await expect
     .poll(
       async () => {
@@ -233,22 +233,22 @@ it("is started again with all it was told when it ends", async () => {
       { timeout: 20_000 },
     )
     .toBe("x");
-  expect(world.pids()).not.toContain(pid);
+  expect(service.pids()).not.toContain(pid);
 });
 
 it("makes its socket again when that was removed, and ends when the provider's folder has gone", async () => {
-  const world = new World(await freePort());
-  const link = await world.link();
-  const [pid = 0] = world.pids();
-  const socket = join(world.stateDir, "plane", `${pid}.sock`);
+  const service = new TestService(await freePort());
+  const link = await service.link();
+  const [pid = 0] = service.pids();
+  const socket = join(service.stateDir, "plane", `${pid}.sock`);
   unlinkSync(socket);
   await expect.poll(() => existsSync(socket), { timeout: 10_000 }).toBe(true);
-  rmSync(join(world.stateDir, "plane"), { recursive: true });
+  rmSync(join(service.stateDir, "plane"), { recursive: true });
   await expect.poll(() => existsSync(socket), { timeout: 10_000 }).toBe(true);
   await link.close();
-  expect(await (await world.link()).port()).toBe(world.port);
-  expect(world.pids()).toEqual([pid]);
-  rmSync(world.stateDir, { recursive: true });
+  expect(await (await service.link()).port()).toBe(service.port);
+  expect(service.pids()).toEqual([pid]);
+  rmSync(service.stateDir, { recursive: true });
   await expect.poll(() => isRunning(pid), { timeout: 10_000 }).toBe(false);
 });
 
@@ -258,19 +258,19 @@ it("says which port is taken", async () => {
   onTestFinished(() => void server.close());
   const address = server.address();
   const port = typeof address === "object" ? (address?.port ?? 0) : 0;
-  await expect(new World(port).link()).rejects.toMatchObject({
+  await expect(new TestService(port).link()).rejects.toMatchObject({
     message: expect.stringContaining(`cannot listen on 127.0.0.1:${port}: `),
     hint: "stop it, or choose another port with --ingress-listen-address",
   });
 });
 
 it("drops what belongs to leases that nobody knows", async () => {
-  const world = new World(await freePort());
-  const link = await world.link();
-  world.backends = [await replica("page")];
-  await link.router(world.routing).route(id, services, {});
+  const service = new TestService(await freePort());
+  const link = await service.link();
+  service.backends = [await replica("page")];
+  await link.router(service.routing).route(id, services, {});
   await link.retain([], []);
-  expect(await world.page()).toMatch(/^404 /);
+  expect(await service.page()).toMatch(/^404 /);
 });
 
 function isRunning(pid: number): boolean {
@@ -287,9 +287,9 @@ it("is given nothing of the daemon's environment that it does not need", async (
   onTestFinished(() => {
     delete process.env.SVC_KEYRING_PASSWORD;
   });
-  const world = new World(await freePort());
-  await world.link();
-  const environment = readFileSync(`/proc/${world.pids()[0]}/environ`, "utf8").split("\0");
+  const service = new TestService(await freePort());
+  await service.link();
+  const environment = readFileSync(`/proc/${service.pids()[0]}/environ`, "utf8").split("\0");
   expect(environment.join("\n")).not.toContain("secret");
   expect(environment).toContain("SVC_DATA_PLANE=1");
   expect(environment).toContain(`PATH=${process.env.PATH}`);

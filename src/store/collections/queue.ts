@@ -86,3 +86,16 @@ export class Queue<K> {
     for (const [height, key] of this.#entries.keys(store)) yield { height, key };
   }
 }
+
+/** The last time that a queue can hold, in the year 2554. What ends then or later stays there, over or not. */
+const LAST_QUEUE_TIME = 2n ** 64n - 1n;
+
+/** The place of a time, in nanoseconds since 1970, in a queue by times. */
+export function queueTime(nanos: bigint): bigint {
+  return nanos > LAST_QUEUE_TIME ? LAST_QUEUE_TIME : nanos;
+}
+
+/** Up to which place such a queue is due at a time. */
+export function dueTime(nanos: bigint): bigint {
+  return nanos < LAST_QUEUE_TIME ? nanos : LAST_QUEUE_TIME - 1n;
+}

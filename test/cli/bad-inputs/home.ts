@@ -41,7 +41,7 @@ export interface TestHome {
   remove(): void;
 }
 
-export async function makeWorld(): Promise<TestHome> {
+export async function makeTestHome(): Promise<TestHome> {
   const root = mkdtempSync(join(tmpdir(), "svc-bad-"));
   const home = join(root, "home");
   mkdirSync(home, { mode: 0o700 });
