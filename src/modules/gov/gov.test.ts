@@ -40,7 +40,7 @@ import { ParameterChangeProposalSchema } from "../../wire/gen/sdk/params/v1beta1
 import { Query as StakingQuery } from "../../wire/gen/sdk/staking/v1beta1/query_pb.js";
 import { MsgDelegateSchema } from "../../wire/gen/sdk/staking/v1beta1/tx_pb.js";
 import { encodeAddress, packAny } from "../../wire/index.ts";
-import { BLOCK_WORK } from "./limits.ts";
+import { BLOCK_WORK, QUERY_WORK } from "./limits.ts";
 
 const GOV = encodeAddress(moduleAddress("gov"));
 const M = 1_000_000n;
@@ -397,6 +397,46 @@ test("an exported state goes on as it was", () => {
   const [first, second] = chain.exportTwice() as [{ gov: object }, { gov: object }];
   expect(Object.keys(first.gov)).toContain("proposals");
   expect(JSON.stringify(second.gov)).toContain("A title");
+});
+
+describe("the question how a vote stands", () => {
+  /** A vote of so many accounts that have nothing at stake: each is read once. */
+  function asked(votes: number): () => unknown {
+    const times = {
+      ...{ submit_time: "2024-12-31T00:00:00Z", deposit_end_time: "2024-12-31T00:00:00Z" },
+      ...{ voting_start_time: "2024-12-31T00:00:00Z", voting_end_time: "2030-01-01T00:00:00Z" },
+    };
+    const tally = { yes_count: "0", abstain_count: "0", no_count: "0", no_with_veto_count: "0" };
+    const open = { id: "1", status: "PROPOSAL_STATUS_VOTING_PERIOD", final_tally_result: tally, ...times };
+    const voters = Array.from({ length: votes }, (_, i) => {
+      const bytes = new Uint8Array(20);
+      new DataView(bytes.buffer).setUint32(0, i + 1);
+      return encodeAddress(bytes);
+    });
+    const chain = testChain({
+      genesis: {
+        gov: {
+          starting_proposal_id: "2",
+          params: PARAMS,
+          proposals: [{ ...open, total_deposit: [], title: "T", summary: "S", metadata: "M" }],
+          votes: voters.map((voter) => ({
+            proposal_id: "1",
+            voter,
+            options: [{ option: "VOTE_OPTION_YES", weight: "1" }],
+          })),
+        },
+      },
+    });
+    return () => chain.query(Query.method.tallyResult, { proposalId: 1n }).tally;
+  }
+
+  test("reads as many votes as its bound says", { timeout: 120_000 }, () => {
+    expect(asked(QUERY_WORK)()).toMatchObject({ yesCount: "0", noCount: "0" });
+  });
+
+  test("is refused of one vote more, with what to wait for", { timeout: 120_000 }, () => {
+    expect(asked(QUERY_WORK + 1)).toThrow("there are too many votes to count them for a question");
+  });
 });
 
 describe("a vote of very many", () => {
