@@ -1,3 +1,3 @@
 export * from "./contract/index.ts";
 export { clusterKind, hostCluster } from "./kinds.ts";
-export { EventLog, LocalCarrier, parseAllowedRegistry, streamEvents } from "./shared/index.ts";
+export { EventLog, HostData, LocalCarrier, parseAllowedRegistry, streamEvents } from "./shared/index.ts";

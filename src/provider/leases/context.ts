@@ -1,6 +1,12 @@
 import type { Clock, Logger } from "../../util/index.ts";
 import type { LeaseKey } from "../../wire/index.ts";
-import { type ClusterDriver, type ClusterEvent, type EventLog, leaseNamespace } from "../cluster/index.ts";
+import {
+  type ClusterDriver,
+  type ClusterEvent,
+  type EventLog,
+  type HostData,
+  leaseNamespace,
+} from "../cluster/index.ts";
 import type { HostRegistry, LeaseRouter } from "../ingress/index.ts";
 import type { HealthLimits } from "./health.ts";
 import type { HostOptions } from "./hosts.ts";
@@ -50,6 +56,8 @@ export interface LeaseContext {
   /** From 0 up to 1. */
   readonly random: () => number;
   readonly log: Logger;
+  /** What tenants must not read of the host. */
+  readonly host: HostData;
   /** Gives the lease up on the chain; resolves when that is in a block. */
   closeBid(id: LeaseKey, reason: GiveUpReason): Promise<void>;
   /** The lease has left nothing to remove. */
@@ -65,6 +73,7 @@ export function leaseEvent(context: LeaseContext, id: LeaseKey, event: EventText
   const namespace = leaseNamespace(id);
   context.events.add(namespace, {
     ...event,
+    note: context.host.hide(event.note),
     object: { kind: "Lease", namespace, name: namespace },
     service: "",
     time: new Date(context.clock.now()).toISOString(),

@@ -189,8 +189,9 @@ export class LeaseMachine {
   }
 
   #deployLater(error: unknown): void {
-    this.#deployError = errorText(error);
-    this.#context.log.warn("deploy failed, trying again", { lease: formatLeaseId(this.id), err: this.#deployError });
+    const { host, log } = this.#context;
+    this.#deployError = host.hide(errorText(error));
+    log.warn("deploy failed, trying again", { lease: formatLeaseId(this.id), err: errorText(error) });
     this.#schedule(this.#retryDelay());
   }
 

@@ -1,11 +1,10 @@
 import type { Logger, Semaphore } from "../../../util/index.ts";
 import type { LeaseKey } from "../../../wire/index.ts";
 import { type ClusterEvent, type LeaseSpec, leaseNamespace } from "../contract/index.ts";
-import type { EventLog } from "../shared/index.ts";
+import type { EventLog, HostData } from "../shared/index.ts";
 import type { EngineApi } from "./api/api.ts";
 import type { EngineHealth } from "./api/health.ts";
 import type { Firewall } from "./host/firewall.ts";
-import type { HostData } from "./host/hide.ts";
 import type { Volumes } from "./host/volumes.ts";
 import type { Images } from "./images/images.ts";
 import type { Journal } from "./journal.ts";

@@ -18,7 +18,7 @@ import {
   leaseNamespace,
   type StreamOptions,
 } from "../contract/index.ts";
-import { EventLog, PortAllocator, streamEvents } from "../shared/index.ts";
+import { EventLog, HostData, PortAllocator, streamEvents } from "../shared/index.ts";
 import { type ContainerEvent, EngineApi } from "./api/api.ts";
 import { engineKind } from "./api/discover.ts";
 import { ignoreNotFound, publicError } from "./api/failure.ts";
@@ -27,7 +27,6 @@ import { checkSpec, MIN_MEMORY } from "./check.ts";
 import type { DriverContext } from "./context.ts";
 import { hostCapacity, imageRoom, isDiskTight } from "./host/capacity.ts";
 import { Firewall } from "./host/firewall.ts";
-import { HostData } from "./host/hide.ts";
 import { removeSeccomp } from "./host/seccomp.ts";
 import { Volumes } from "./host/volumes.ts";
 import { Images } from "./images/images.ts";
@@ -307,7 +306,10 @@ class Driver implements DockerDriver {
   async #connected(): Promise<void> {
     const { api, naming, firewall, log } = this.#context;
     try {
-      this.#context.host.add((await api.info()).root);
+      const { root, mapsUsers } = await api.info();
+      this.#context.host.add(root);
+      if (!mapsUsers)
+        log.info("the engine maps no users: root of a container is root here, without most of its rights");
       const networks = await api.listNetworks({ [LABEL.home]: naming.prefix });
       const known = networks.flatMap((network) => {
         const namespace = network.labels[LABEL.namespace];
@@ -360,7 +362,7 @@ class Driver implements DockerDriver {
   }
 
   #public(error: unknown): unknown {
-    return publicError(error, (text) => this.#context.host.hide(text));
+    return this.#context.host.error(publicError(error));
   }
 
   #known(id: LeaseKey): Lease {

@@ -109,7 +109,7 @@ const DEFAULT_TIMING: DockerTiming = {
   layerCheck: 60_000,
   pullTimeout: 900_000,
   imageKeep: 24 * 3_600_000,
-  imageCheck: 60_000,
+  imageCheck: 300_000,
   stopGrace: 30_000,
   rolloutDeadline: 60_000,
   minRunning: 1_000,

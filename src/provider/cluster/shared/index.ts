@@ -4,6 +4,8 @@ export { EventLog, streamEvents } from "./eventlog.ts";
 export { type Listeners, LocalCarrier } from "./local-carrier.ts";
 export { PortAllocator, type PortProbe } from "./port-allocator.ts";
 export { type PortProxy, tcpProxy, udpProxy } from "./port-proxy.ts";
+export { FORBIDDEN, isPublicAddress } from "./private/addresses.ts";
+export { HostData } from "./private/host-data.ts";
 export { LineQueue } from "./queue.ts";
 export { type ImageReference, isRegistryHost, parseReference } from "./reference.ts";
 export { parseAllowedRegistry } from "./registries.ts";

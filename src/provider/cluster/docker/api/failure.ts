@@ -45,10 +45,9 @@ export function ignoreNotFound(error: unknown): void {
   if (!isNotFound(error)) throw error;
 }
 
-/** Errors for callers outside the driver, without what `hide` takes out. */
-export function publicError(error: unknown, hide: (text: string) => string): unknown {
-  if (error instanceof EngineFailure) return new EngineFailure(error.kind, hide(error.message), error).toSvcError();
-  return error;
+/** Errors for callers outside the driver. */
+export function publicError(error: unknown): unknown {
+  return error instanceof EngineFailure ? error.toSvcError() : error;
 }
 
 function statusOf(error: unknown): number | undefined {

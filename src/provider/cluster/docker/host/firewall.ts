@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { type NetworkInterfaceInfo, networkInterfaces } from "node:os";
 import { errorText, Mutex } from "../../../../util/index.ts";
 import { clusterErrors } from "../../contract/index.ts";
+import { FORBIDDEN } from "../../shared/index.ts";
 import { CommandError, run } from "./command.ts";
 
 /** The network of one lease. */
@@ -9,24 +10,6 @@ export interface LeaseNetwork {
   readonly bridge: string;
   readonly subnet: string;
 }
-
-/**
- * Where tenants must not get to: private, shared, link-local, loopback, special, benchmark, multicast and reserved
- * ranges, and the one public address at which a cloud tells its machines their secrets.
- */
-export const FORBIDDEN: readonly string[] = [
-  "0.0.0.0/8",
-  "10.0.0.0/8",
-  "100.64.0.0/10",
-  "127.0.0.0/8",
-  "169.254.0.0/16",
-  "168.63.129.16/32",
-  "172.16.0.0/12",
-  "192.0.0.0/24",
-  "192.168.0.0/16",
-  "198.18.0.0/15",
-  "224.0.0.0/3",
-];
 
 /**
  * Keeps tenants off the host and its networks. One chain per provider hangs in `mangle PREROUTING`, in front of every

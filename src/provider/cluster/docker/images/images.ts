@@ -288,14 +288,20 @@ export class Images {
   async #withRoom<T>(bytes: bigint, { full }: ImageReference, task: () => Promise<T>): Promise<T> {
     this.#reserved += bytes;
     try {
-      const room = await this.#options.room();
-      if (room !== undefined && room < this.#reserved) {
+      // What is kept for the next image goes before an image is refused.
+      if (!(await this.#hasRoom())) await this.#blobs.trim(0n);
+      if (!(await this.#hasRoom())) {
         throw clusterErrors.noRoom(`image ${full} needs ${bytes >> 20n} MiB of disk; deploy at another provider`);
       }
       return await task();
     } finally {
       this.#reserved -= bytes;
     }
+  }
+
+  async #hasRoom(): Promise<boolean> {
+    const room = await this.#options.room();
+    return room === undefined || room >= this.#reserved;
   }
 
   async #architecture(): Promise<string> {

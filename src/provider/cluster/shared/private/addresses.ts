@@ -1,6 +1,23 @@
 import { BlockList, isIP } from "node:net";
 import { type NetworkInterfaceInfo, networkInterfaces } from "node:os";
-import { FORBIDDEN } from "../host/firewall.ts";
+
+/**
+ * Where tenants must not get to: private, shared, link-local, loopback, special, benchmark, multicast and reserved
+ * ranges, and the one public address at which a cloud tells its machines their secrets.
+ */
+export const FORBIDDEN: readonly string[] = [
+  "0.0.0.0/8",
+  "10.0.0.0/8",
+  "100.64.0.0/10",
+  "127.0.0.0/8",
+  "169.254.0.0/16",
+  "168.63.129.16/32",
+  "172.16.0.0/12",
+  "192.0.0.0/24",
+  "192.168.0.0/16",
+  "198.18.0.0/15",
+  "224.0.0.0/3",
+];
 
 /** For documentation and relays of old: nobody's registry is there. */
 const NEVER_V4 = ["192.0.2.0/24", "192.88.99.0/24", "198.51.100.0/24", "203.0.113.0/24"];
@@ -19,6 +36,11 @@ export function isPublicAddress(address: string, interfaces = networkInterfaces(
   if (ownNetworks(interfaces).check(address, version === 6 ? "ipv6" : "ipv4")) return false;
   if (version === 4) return !CLOSED_V4.check(address, "ipv4");
   return OPEN_V6.check(address, "ipv6") && !CLOSED_V6.check(address, "ipv6");
+}
+
+/** This machine itself, as everybody calls it. */
+export function isLoopback(address: string): boolean {
+  return address === "::1" || (isIP(address) === 4 && address.startsWith("127."));
 }
 
 const CLOSED_V4 = listOf([...FORBIDDEN, ...NEVER_V4], "ipv4");

@@ -1,0 +1,68 @@
+import { isIP } from "node:net";
+import { SvcError } from "../../../../util/index.ts";
+import { isLoopback, isPublicAddress } from "./addresses.ts";
+
+/** What stands in for something of the host. */
+const HIDDEN = "(on the provider's host)";
+/** Options of a mount tell where the engine keeps its layers. */
+const MOUNT_DATA = /,?\s*mount_data="(?:[^"\\]|\\.)*"?/g;
+/** Where engines keep what is theirs, wherever their folders are. */
+const ENGINE_PATHS =
+  /(?:unix:\/\/)?(?:\/[\w.@+-]+)*\/(?:overlay2?|overlay-containers|containers\/storage|libpod|containerd|netns|docker\.sock|podman\.sock)(?:\/[\w.@+,-]+)*/g;
+
+/** Stands for an address of a private network, whoever has named it: by what is hidden nobody learns which are in use. */
+const ADDRESS = "(a private address)";
+/** What may be an address; what stands behind a colon is a port or a tag. */
+const V4 = /(?<![\w.:])\d{1,3}(?:\.\d{1,3}){3}(?!\w|\.\d)/g;
+const V6 = /(?<![\w:.])[0-9a-f:]{1,38}(?:[0-9a-f]|::)(?:\d{1,3}(?:\.\d{1,3}){3})?(?!\w|:[\w:]|\.\d)/gi;
+
+/**
+ * The one place that takes the host out of what tenants read: errors, statuses and events pass it on their way out. Paths
+ * inside their own containers are theirs and stay, public addresses are everybody's.
+ */
+export class HostData {
+  readonly #paths: string[] = [];
+
+  constructor(paths: readonly string[]) {
+    for (const path of paths) this.add(path);
+  }
+
+  /** A folder or socket of the host, with all that is below it. */
+  add(path: string): void {
+    if (path.length < 2 || !path.startsWith("/") || this.#paths.includes(path)) return;
+    this.#paths.push(path);
+    // The longest first, or the rest of a longer path would stay behind.
+    this.#paths.sort((a, b) => b.length - a.length);
+  }
+
+  hide(text: string): string {
+    let hidden = text.replace(MOUNT_DATA, "");
+    for (const path of this.#paths) hidden = hidden.replaceAll(pathBelow(path), HIDDEN);
+    hidden = hidden.replaceAll(ENGINE_PATHS, HIDDEN).replaceAll(`unix://${HIDDEN}`, HIDDEN);
+    return hidden.replaceAll(V6, withoutPrivate).replaceAll(V4, withoutPrivate);
+  }
+
+  /** An error of the same kind without the host; its cause is for the provider's log. */
+  error(error: unknown): unknown {
+    if (!(error instanceof Error)) return error;
+    const { message } = error;
+    const told = this.hide(message);
+    if (!(error instanceof SvcError)) {
+      if (told === message) return error;
+      return Object.assign(new Error(told, { cause: error }), "code" in error ? { code: error.code } : {});
+    }
+    const hint = error.hint === undefined ? undefined : this.hide(error.hint);
+    if (told === message && hint === error.hint) return error;
+    const options = { cause: error, ...(hint === undefined ? {} : { hint }) };
+    return new SvcError(error.codespace, error.code, told, options);
+  }
+}
+
+function withoutPrivate(text: string): string {
+  if (isIP(text) === 0 || isLoopback(text) || isPublicAddress(text, {})) return text;
+  return ADDRESS;
+}
+
+function pathBelow(path: string): RegExp {
+  return new RegExp(`${path.replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replace(/\/+$/, "")}(?:/[\\w.@+,-]*)*`, "g");
+}
