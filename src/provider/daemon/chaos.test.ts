@@ -109,13 +109,8 @@ class Chaos {
     "the daemon is away": () => this.#excuse(() => this.#whileDown(async () => {})),
     "files are lost or torn": () => this.#excuse(() => this.#whileDown(() => this.#damage())),
     "the cluster is away": () => this.#whileAway(async () => {}),
-    "the daemon starts without the cluster's answers": () =>
-      this.#excuse(async () => {
-        await this.daemon.halt();
-        const starting = this.#whileAway(() => new Promise((resolve) => setTimeout(resolve, AWAY_MS)));
-        await starting;
-        await this.daemon.start();
-      }),
+    "daemon and cluster are away together": () =>
+      this.#excuse(() => this.#whileDown(() => this.#whileAway(async () => {}))),
     "a container dies": () =>
       this.#excuse(async () => {
         const id = this.leases[this.rng.below(this.leases.length)];
