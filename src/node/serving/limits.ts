@@ -29,7 +29,7 @@ export const SLOW_LOOK_MS = 500;
 export const MAX_SLOW_WAITING = 32;
 export const SLOW_WAIT_MS = 5_000;
 /** Time without slow queries after which their thread ends, to give back its memory. */
-export const SLOW_IDLE_MS = 60_000;
+export const SLOW_IDLE_MS = 20_000;
 /** Bytes of the answer to one query. */
 export const MAX_QUERY_ANSWER_BYTES = 16 * 1024 * 1024;
 

@@ -45,3 +45,39 @@ describe("answers of batches that are not complete", () => {
     expect((await answers("large"))[0]?.result).toBe(LARGE);
   });
 });
+
+describe("the calls of a batch", () => {
+  /** Half of what the answers of a batch may have, which come after others had their turn. */
+  const half = "x".repeat(6 << 20);
+
+  it("are run one after the other, and no more of them when the answers are full", async () => {
+    let [underWay, sideBySide, begun] = [0, 0, 0];
+    const read = async () => {
+      begun += 1;
+      underWay += 1;
+      sideBySide = Math.max(sideBySide, underWay);
+      await new Promise(setImmediate);
+      underWay -= 1;
+      return half;
+    };
+    const options = { ...dispatch().options, methods: new Map([["read", defineMethod({}, read)]]) };
+    const whole = { ...options, unfinished: new UnreadBytes() };
+    const answers: Answer[] = JSON.parse((await answerText(NOTHING, batch(...Array(20).fill("read")), whole)) ?? "[]");
+    expect(answers.map(({ error }) => error === undefined)).toEqual([true, ...Array(19).fill(false)]);
+    expect([begun, sideBySide]).toEqual([2, 1]);
+  });
+
+  it("wait for blocks side by side", async () => {
+    let waiting = 0;
+    const wait = async () => {
+      waiting += 1;
+      while (waiting < 3) await new Promise(setImmediate);
+      return "in a block";
+    };
+    const { options } = dispatch();
+    const methods = new Map([["broadcast_tx_commit", defineMethod({}, wait)]]);
+    const text = await answerText(NOTHING, batch(...Array(3).fill("broadcast_tx_commit")), { ...options, methods });
+    const answers: Answer[] = JSON.parse(text ?? "[]");
+    expect(answers.map(({ result }) => result)).toEqual(Array(3).fill("in a block"));
+  });
+});

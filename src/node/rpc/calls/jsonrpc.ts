@@ -86,7 +86,8 @@ async function answerValue(env: RpcEnvironment, value: unknown, options: Dispatc
 }
 
 /**
- * Begins the calls one after the other, with room for other clients between them; those that wait do so side by side.
+ * Answers the calls one after the other, with room for other clients between them, and runs none any more when the answers
+ * are as large as they may be. Those that wait for a block do so side by side.
  */
 async function answerBatch(
   env: RpcEnvironment,
@@ -104,21 +105,32 @@ async function answerBatch(
     const isOver = bytes > MAX_BATCH_BYTES && bytes !== text.length;
     return isOver || release === undefined ? tooLarge(one) : text;
   };
-  for (const one of batch) {
-    await options.turns.next();
-    const answer = bytes >= MAX_BATCH_BYTES ? Promise.resolve(tooLarge(one)) : answerOne(env, one, options);
-    answers.push(answer.then((text) => kept(one, text)));
-  }
   try {
+    for (const one of batch) {
+      await options.turns.next();
+      const answer = bytes >= MAX_BATCH_BYTES ? Promise.resolve(tooLarge(one)) : answerOne(env, one, options);
+      const text = answer.then((each) => kept(one, each));
+      answers.push(text);
+      if (!isBroadcast(one)) await text;
+    }
     return await Promise.all(answers);
   } finally {
     for (const release of held) release();
   }
 }
 
+function isBroadcast(request: unknown): boolean {
+  return methodOf(request)?.startsWith("broadcast_") ?? false;
+}
+
+function methodOf(request: unknown): string | undefined {
+  if (typeof request !== "object" || request === null || !("method" in request)) return undefined;
+  return typeof request.method === "string" ? request.method : undefined;
+}
+
 /** Whoever asks this is answered at once, however many others wait for their turn. */
 function isHealth(request: unknown): boolean {
-  return typeof request === "object" && request !== null && "method" in request && request.method === HEALTH;
+  return methodOf(request) === HEALTH;
 }
 
 function tooLarge(request: unknown): string | undefined {

@@ -66,6 +66,7 @@ export class SlowThread {
   readonly #parts: SlowThreadParts;
   readonly #waiting: Waiting[] = [];
   #worker: Worker | undefined;
+  #hasBegun = false;
   #thread: string | undefined;
   #running: Running | undefined;
   #look: NodeJS.Timeout | undefined;
@@ -132,9 +133,19 @@ export class SlowThread {
     if (this.#running === undefined) return false;
     const { since, coreBefore } = this.#running;
     const passed = performance.now() - since;
+    if (passed > SLOW.withOthersMs + SLOW_GRACE_MS) return true;
+    if (!this.#hasBegun) return false;
     const core = coreMs(this.#thread);
-    const own = core === undefined ? passed : core - (coreBefore ?? 0);
-    return own > SLOW.ms + SLOW_GRACE_MS || passed > SLOW.withOthersMs + SLOW_GRACE_MS;
+    const own = core === undefined || coreBefore === undefined ? passed : core - coreBefore;
+    return own > SLOW.ms + SLOW_GRACE_MS;
+  }
+
+  /** The thread is there, and takes up the job that waited for it. On a busy machine its start takes seconds. */
+  #begin(thread: string | undefined): void {
+    this.#hasBegun = true;
+    this.#thread = thread;
+    if (this.#running === undefined) return;
+    this.#running = { ...this.#running, since: performance.now(), coreBefore: coreMs(thread) };
   }
 
   #start(): Worker {
@@ -150,7 +161,7 @@ export class SlowThread {
     worker.on("message", (message: FromSlow) => {
       if ("answer" in message) this.#settle(({ resolve }) => resolve(message.answer));
       else if ("log" in message) log(message.log);
-      else if (this.#worker === worker) this.#thread = message.thread;
+      else if (this.#worker === worker) this.#begin(message.thread);
     });
     // Its end follows.
     worker.on("error", () => {});
@@ -172,6 +183,7 @@ export class SlowThread {
   #end(error: Error): void {
     const worker = this.#worker;
     this.#worker = undefined;
+    this.#hasBegun = false;
     this.#thread = undefined;
     void worker?.terminate();
     if (this.#running !== undefined) this.#settle(({ reject }) => reject(error));
