@@ -30,6 +30,7 @@ const SLOW = [
   "src/keyring/keyring.test.ts",
   "src/node/grpc/server.test.ts",
   "src/node/rpc/hostile.test.ts",
+  "src/node/snapshots/snapshots.test.ts",
   "src/provider/cluster/memory/driver.test.ts",
   "src/provider/daemon/run.test.ts",
   "src/provider/gateway/streams/streams.test.ts",

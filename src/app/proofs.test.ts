@@ -1,9 +1,11 @@
+import { create } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
 import { entriesOf, missingKeys, simulateMarket } from "../../test/support/market-run.ts";
 import type { AppQueryResult } from "../abci/index.ts";
 import { firstEntry } from "../store/index.ts";
 import type { TestChain } from "../testing/index.ts";
-import { toHex } from "../util/index.ts";
+import { NATIVE_DENOM, toHex } from "../util/index.ts";
+import { MsgSendSchema } from "../wire/gen/sdk/bank/v1beta1/tx_pb.js";
 import { CommitmentProofSchema, HashOp } from "../wire/gen/sdk/ics23/v1/proofs_pb.js";
 import { decodeMessage, rootOfProof, TENDERMINT_SPEC, verifyStoreProof } from "../wire/index.ts";
 
@@ -103,6 +105,38 @@ describe(`every key of every store after a market run of seed ${SEED}`, () => {
     expect(again).toMatchObject({ code: 0, height: old.height, value: old.value });
     verifyStoreProof(again.proofOps, { ...claim, appHash: before });
     expect(() => verifyStoreProof(old.proofOps, { ...claim, appHash })).toThrow("leads to another root");
+  });
+
+  it("is proved to the reference at each of the last 100 heights, with the value that it had there", async () => {
+    const { verifyMembership, tendermintSpec, ics23 } = await reference();
+    const [from, to] = [...chain.keys.values()];
+    if (from === undefined || to === undefined) throw new Error("the chain has accounts");
+    const amount = [{ denom: NATIVE_DENOM, amount: "1" }];
+    const transfer = create(MsgSendSchema, { fromAddress: from.address, toAddress: to.address, amount });
+    const seen = Array.from({ length: 100 }, () => {
+      chain.mustSend(transfer, { from });
+      const { lastBlockHeight: height, lastBlockAppHash: appHash } = app.info();
+      return { height, appHash, entries: ["auth", "bank"].map((store) => ({ store, of: entriesOf(app, store) })) };
+    });
+    const values = new Set<string>();
+    const known = new Set<string>();
+    for (const { height, appHash, entries } of seen) {
+      for (const { store, of } of entries) {
+        const changed = of.filter(([, value]) => !known.has(`${store} ${toHex(value)}`));
+        for (const [, value] of changed) known.add(`${store} ${toHex(value)}`);
+        const [key, value] = changed[0] ?? of[0] ?? [];
+        if (key === undefined || value === undefined) throw new Error("every store has an entry");
+        const { proofOps, value: told, code } = ask(store, key, height);
+        expect([code, toHex(told)]).toEqual([0, toHex(value)]);
+        values.add(toHex(told));
+        const [inStore, inApp] = proofOps.map(({ data }) => ics23.CommitmentProof.decode(data));
+        if (inStore === undefined || inApp === undefined) throw new Error("a proof has two parts");
+        const root = rootInApp(proofOps[1]?.data ?? key);
+        expect(verifyMembership(inStore, SMT, root, key, value), `height ${height}`).toBe(true);
+        expect(verifyMembership(inApp, Object(tendermintSpec), appHash, Buffer.from(store), root)).toBe(true);
+      }
+    }
+    expect(values.size).toBeGreaterThan(30);
   });
 });
 
