@@ -120,7 +120,8 @@ describe("the service of reflection", () => {
         const names = (await ask(listImplementations, { interfaceName }, namespace)).value?.implementationMessageNames;
         expect(names).toContain(`/${namespace}.bank.v1beta1.MsgSend`);
         expect(names).toContain("/svc.market.v1beta1.MsgCreateBid");
-        expect(names).not.toContain(`/${namespace}.consensus.v1.MsgUpdateParams`);
+        expect(names).toContain(`/${namespace}.consensus.v1.MsgUpdateParams`);
+        expect(names).not.toContain(`/${namespace}.bank.v1beta1.MsgSendResponse`);
       }
     }
     expect((await ask(listImplementations, { interfaceName: "sdk.tx.v1beta1.Tx" })).value).toMatchObject({
