@@ -153,16 +153,18 @@ const WAITING = [
   ),
 ];
 
-/** The two lanes, then the attacks, whose bounds of memory hold for a machine that does nothing else. */
+const ALONE = ["test/attack/", "test/kill/"];
+
+/** The two lanes, then kills and attacks, whose bounds of pace and memory hold for a machine that does nothing else. */
 async function endToEnd() {
   const env = { SVC_TEST_BUILT: "1" };
   const words = ["--project", "e2e"];
   const excluded = WAITING.flatMap((path) => ["--exclude", path.endsWith("/") ? `${path}**` : path]);
   const lanes = await Promise.all([
-    tests("e2e", [...words, ...excluded, "--exclude", "test/attack/**"], { env }),
+    tests("e2e", [...words, ...excluded, ...ALONE.flatMap((path) => ["--exclude", `${path}**`])], { env }),
     tests("e2e-waiting", [...words, ...WAITING], { env, isSilent: true }),
   ]);
-  return [...lanes, await tests("attack", [...words, "test/attack/"], { env })];
+  return [...lanes, await tests("e2e-alone", [...words, ...ALONE], { env })];
 }
 
 function failedTests({ name, assertionResults }) {
