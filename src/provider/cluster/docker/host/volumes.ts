@@ -32,10 +32,16 @@ export class Volumes {
     this.#enforcement = enforcement;
   }
 
-  /** Why volumes of a given size cannot be had on this machine, or undefined. Tried once with a real mount. */
+  /**
+   * Why volumes of a given size cannot be had on this machine, or undefined. Tried with a real mount until that succeeds: on
+   * a full disk it fails too.
+   */
   unavailable(): Promise<string | undefined> {
     if (this.#enforcement === "none") return Promise.resolve(undefined);
-    this.#probed ??= this.#probe();
+    this.#probed ??= this.#probe().then((reason) => {
+      if (reason !== undefined) this.#probed = undefined;
+      return reason;
+    });
     return this.#probed;
   }
 
