@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { coin } from "../../../src/testing/index.ts";
+import { coin, type GroupInit, type TestKey } from "../../../src/testing/index.ts";
 import {
   MsgCloseDeploymentSchema,
   MsgCloseGroupSchema,
@@ -14,214 +14,100 @@ import {
   type Cases,
   deploy,
   deployment,
+  type GasCase,
   groupId,
   groupsNamed,
   leased,
   newWorld,
-  one,
+  type Sender,
+  sending,
   TENANT,
   withBids,
 } from "./prepare.ts";
 
+const created = (content: string, count: number, groups: readonly GroupInit[]): GasCase =>
+  sending(content, count, () => {
+    const world = newWorld();
+    const from = world.key(TENANT);
+    return { world, from, message: (i) => deployment(from, BigInt(i + 1), groups) };
+  });
+
+type Message = (tenant: TestKey, i: number) => ReturnType<Sender["message"]>;
+
+/** The tenant sends a message about each deployment, which has 20 leases and 100 sponsors. */
+const besideLeases = (content: string, count: number, message: Message): GasCase =>
+  sending(content, count, (total) => {
+    const { world, tenant } = leased(total, 100);
+    return { world, from: tenant, message: (i) => message(tenant, i) };
+  });
+
+/** The tenant sends a message about each deployment, whose groups have 20 bids each. */
+const besideBids = (content: string, [count, groups]: readonly [number, number], message: Message): GasCase =>
+  sending(content, count, (total) => {
+    const { world, tenant } = withBids(total, groups);
+    return { world, from: tenant, message: (i) => message(tenant, i) };
+  });
+
+const close: Message = (tenant, i) => create(MsgCloseDeploymentSchema, { id: groupId(tenant, i, 0) });
+const closeGroup: Message = (tenant, i) => create(MsgCloseGroupSchema, { id: groupId(tenant, i, 1) });
+const pause: Message = (tenant, i) => create(MsgPauseGroupSchema, { id: groupId(tenant, i, 1) });
+const start: Message = (tenant, i) => create(MsgStartGroupSchema, { id: groupId(tenant, i, 1) });
+
+/** All groups are paused, then each is started. */
+function started(total: number, { world, tenant }: Pick<ReturnType<typeof leased>, "world" | "tenant">): Sender {
+  world.mustSend(
+    tenant,
+    Array.from({ length: total }, (_, i) => pause(tenant, i)),
+  );
+  return { world, from: tenant, message: (i) => start(tenant, i) };
+}
+
+const ONE_LEASE = "a lease beside 19 others and 100 sponsors";
+
 /** What owners of deployments send. */
 export const DEPLOYMENTS: Cases = {
   "svc.deployment.v1beta1.MsgCreateDeployment": [
-    {
-      content: "twenty full groups",
-      count: 1,
-      prepare: (count) => {
-        const world = newWorld();
-        const tenant = world.key(TENANT);
-        const groups = groupsNamed(LIMITS.groups, (name) => fullGroup(name));
-        return {
-          world,
-          txs: Array.from({ length: count }, (_, i) => one(tenant, deployment(tenant, BigInt(i + 1), groups))),
-        };
-      },
-    },
-    {
-      content: "twenty small groups",
-      count: 2,
-      prepare: (count) => {
-        const world = newWorld();
-        const tenant = world.key(TENANT);
-        const groups = groupsNamed(LIMITS.groups, (name) => plainGroup(name));
-        return {
-          world,
-          txs: Array.from({ length: count }, (_, i) => one(tenant, deployment(tenant, BigInt(i + 1), groups))),
-        };
-      },
-    },
-    {
-      content: "one small group",
-      count: 20,
-      prepare: (count) => {
-        const world = newWorld();
-        const tenant = world.key(TENANT);
-        return {
-          world,
-          txs: Array.from({ length: count }, (_, i) =>
-            one(tenant, deployment(tenant, BigInt(i + 1), [plainGroup("g")])),
-          ),
-        };
-      },
-    },
+    created(
+      "twenty full groups",
+      1,
+      groupsNamed(LIMITS.groups, (name) => fullGroup(name)),
+    ),
+    created(
+      "twenty small groups",
+      2,
+      groupsNamed(LIMITS.groups, (name) => plainGroup(name)),
+    ),
+    created("one small group", 20, [plainGroup("g")]),
   ],
   "svc.deployment.v1beta1.MsgDepositDeployment": [
-    {
-      content: "beside 20 leases and 99 sponsors",
-      count: 1,
-      prepare: (count) => {
-        const { world, tenant } = leased(count, 99);
-        const from = world.key("sponsor99");
-        const txs = Array.from({ length: count }, (_, i) =>
-          one(
-            from,
-            create(MsgDepositDeploymentSchema, {
-              id: groupId(tenant, i, 0),
-              depositor: from.address,
-              amount: coin(1_000_000n),
-            }),
-          ),
-        );
-        return { world, txs };
-      },
-    },
+    sending("beside 20 leases and 99 sponsors", 1, (total) => {
+      const { world, tenant } = leased(total, 99);
+      const from = world.key("sponsor99");
+      const deposit = { depositor: from.address, amount: coin(1_000_000n) };
+      const message = (i: number) => create(MsgDepositDeploymentSchema, { id: groupId(tenant, i, 0), ...deposit });
+      return { world, from, message };
+    }),
   ],
   "svc.deployment.v1beta1.MsgUpdateDeployment": [
-    {
-      content: "beside 20 leases and 100 sponsors",
-      count: 2,
-      prepare: (count) => {
-        const { world, tenant } = leased(count, 100);
-        const version = new Uint8Array(32).fill(2);
-        const txs = Array.from({ length: count }, (_, i) =>
-          one(tenant, create(MsgUpdateDeploymentSchema, { id: groupId(tenant, i, 0), version })),
-        );
-        return { world, txs };
-      },
-    },
+    besideLeases("beside 20 leases and 100 sponsors", 2, (tenant, i) =>
+      create(MsgUpdateDeploymentSchema, { id: groupId(tenant, i, 0), version: new Uint8Array(32).fill(2) }),
+    ),
   ],
   "svc.deployment.v1beta1.MsgCloseDeployment": [
-    {
-      content: "20 leases and 100 sponsors",
-      count: 1,
-      prepare: (count) => {
-        const { world, tenant } = leased(count, 100);
-        return {
-          world,
-          txs: Array.from({ length: count }, (_, i) =>
-            one(tenant, create(MsgCloseDeploymentSchema, { id: groupId(tenant, i, 0) })),
-          ),
-        };
-      },
-    },
-    {
-      content: "20 groups with 20 bids each",
-      count: 1,
-      prepare: (count) => {
-        const { world, tenant } = withBids(count, LIMITS.groups);
-        return {
-          world,
-          txs: Array.from({ length: count }, (_, i) =>
-            one(tenant, create(MsgCloseDeploymentSchema, { id: groupId(tenant, i, 0) })),
-          ),
-        };
-      },
-    },
+    besideLeases("20 leases and 100 sponsors", 1, close),
+    besideBids("20 groups with 20 bids each", [1, LIMITS.groups], close),
   ],
   "svc.deployment.v1beta1.MsgCloseGroup": [
-    {
-      content: "20 bids",
-      count: 2,
-      prepare: (count) => {
-        const { world, tenant } = withBids(count, 2);
-        return {
-          world,
-          txs: Array.from({ length: count }, (_, i) =>
-            one(tenant, create(MsgCloseGroupSchema, { id: groupId(tenant, i, 1) })),
-          ),
-        };
-      },
-    },
-    {
-      content: "a lease beside 19 others and 100 sponsors",
-      count: 1,
-      prepare: (count) => {
-        const { world, tenant } = leased(count, 100);
-        return {
-          world,
-          txs: Array.from({ length: count }, (_, i) =>
-            one(tenant, create(MsgCloseGroupSchema, { id: groupId(tenant, i, 1) })),
-          ),
-        };
-      },
-    },
+    besideBids("20 bids", [2, 2], closeGroup),
+    besideLeases(ONE_LEASE, 1, closeGroup),
   ],
-  "svc.deployment.v1beta1.MsgPauseGroup": [
-    {
-      content: "20 bids",
-      count: 2,
-      prepare: (count) => {
-        const { world, tenant } = withBids(count, 2);
-        return {
-          world,
-          txs: Array.from({ length: count }, (_, i) =>
-            one(tenant, create(MsgPauseGroupSchema, { id: groupId(tenant, i, 1) })),
-          ),
-        };
-      },
-    },
-    {
-      content: "a lease beside 19 others and 100 sponsors",
-      count: 1,
-      prepare: (count) => {
-        const { world, tenant } = leased(count, 100);
-        return {
-          world,
-          txs: Array.from({ length: count }, (_, i) =>
-            one(tenant, create(MsgPauseGroupSchema, { id: groupId(tenant, i, 1) })),
-          ),
-        };
-      },
-    },
-  ],
+  "svc.deployment.v1beta1.MsgPauseGroup": [besideBids("20 bids", [2, 2], pause), besideLeases(ONE_LEASE, 1, pause)],
   "svc.deployment.v1beta1.MsgStartGroup": [
-    {
-      content: "a full group beside 19 leases and 100 sponsors",
-      count: 1,
-      prepare: (count) => {
-        const { world, tenant } = leased(count, 100);
-        world.mustSend(
-          tenant,
-          Array.from({ length: count }, (_, i) => create(MsgPauseGroupSchema, { id: groupId(tenant, i, 1) })),
-        );
-        return {
-          world,
-          txs: Array.from({ length: count }, (_, i) =>
-            one(tenant, create(MsgStartGroupSchema, { id: groupId(tenant, i, 1) })),
-          ),
-        };
-      },
-    },
-    {
-      content: "a full group",
-      count: 10,
-      prepare: (count) => {
-        const world = newWorld();
-        const tenant = world.key(TENANT);
-        deploy(world, count, () => [fullGroup("group")]);
-        world.mustSend(
-          tenant,
-          Array.from({ length: count }, (_, i) => create(MsgPauseGroupSchema, { id: groupId(tenant, i, 1) })),
-        );
-        return {
-          world,
-          txs: Array.from({ length: count }, (_, i) =>
-            one(tenant, create(MsgStartGroupSchema, { id: groupId(tenant, i, 1) })),
-          ),
-        };
-      },
-    },
+    sending("a full group beside 19 leases and 100 sponsors", 1, (total) => started(total, leased(total, 100))),
+    sending("a full group", 10, (total) => {
+      const world = newWorld();
+      deploy(world, total, () => [fullGroup("group")]);
+      return started(total, { world, tenant: world.key(TENANT) });
+    }),
   ],
 };

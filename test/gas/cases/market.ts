@@ -7,6 +7,7 @@ import {
   MsgWithdrawLeaseSchema,
   MsgWithdrawLeasesSchema,
 } from "../../../src/wire/gen/svc/market/v1beta1/tx_pb.js";
+import type { BidKey } from "../../../src/wire/index.ts";
 import { fullGroup, longAttributes, plainGroup } from "../content.ts";
 import { LIMITS } from "../limits.ts";
 import {
@@ -15,6 +16,7 @@ import {
   bidAll,
   type Cases,
   deploy,
+  type GasCase,
   groupId,
   leased,
   newWorld,
@@ -22,10 +24,24 @@ import {
   orderIds,
   PROVIDERS,
   register,
+  type Sender,
+  sending,
   signAll,
   TENANT,
   withBids,
 } from "./prepare.ts";
+
+/** Tenant or provider send a message about the first lease of each deployment, which has 19 others and 100 sponsors. */
+const besideLeases = (
+  content: string,
+  signer: "tenant" | "provider",
+  message: (id: BidKey) => ReturnType<Sender["message"]>,
+): GasCase =>
+  sending(content, 1, (total) => {
+    const made = leased(total, 100);
+    const idOf = (i: number) => ({ ...groupId(made.tenant, i, 1), oseq: 1, provider: made.provider.address });
+    return { world: made.world, from: made[signer], message: (i) => message(idOf(i)) };
+  });
 
 /** Bids, leases and their payments. */
 export const MARKET: Cases = {
@@ -97,20 +113,9 @@ export const MARKET: Cases = {
         return { world, txs };
       },
     },
-    {
-      content: "a lease beside 19 others and 100 sponsors",
-      count: 1,
-      prepare: (count) => {
-        const { world, provider, tenant } = leased(count, 100);
-        const txs = Array.from({ length: count }, (_, i) =>
-          one(
-            provider,
-            create(MsgCloseBidSchema, { bidId: { ...groupId(tenant, i, 1), oseq: 1, provider: provider.address } }),
-          ),
-        );
-        return { world, txs };
-      },
-    },
+    besideLeases("a lease beside 19 others and 100 sponsors", "provider", (bidId) =>
+      create(MsgCloseBidSchema, { bidId }),
+    ),
   ],
   "svc.market.v1beta1.MsgCreateLease": [
     {
@@ -170,41 +175,12 @@ export const MARKET: Cases = {
     },
   ],
   "svc.market.v1beta1.MsgCloseLease": [
-    {
-      content: "beside 19 others and 100 sponsors, with a new order",
-      count: 1,
-      prepare: (count) => {
-        const { world, provider, tenant } = leased(count, 100);
-        const txs = Array.from({ length: count }, (_, i) =>
-          one(
-            tenant,
-            create(MsgCloseLeaseSchema, {
-              leaseId: { ...groupId(tenant, i, 1), oseq: 1, provider: provider.address },
-              reopen: true,
-            }),
-          ),
-        );
-        return { world, txs };
-      },
-    },
+    besideLeases("beside 19 others and 100 sponsors, with a new order", "tenant", (leaseId) =>
+      create(MsgCloseLeaseSchema, { leaseId, reopen: true }),
+    ),
   ],
   "svc.market.v1beta1.MsgWithdrawLease": [
-    {
-      content: "beside 19 others and 100 sponsors",
-      count: 1,
-      prepare: (count) => {
-        const { world, provider, tenant } = leased(count, 100);
-        const txs = Array.from({ length: count }, (_, i) =>
-          one(
-            provider,
-            create(MsgWithdrawLeaseSchema, {
-              bidId: { ...groupId(tenant, i, 1), oseq: 1, provider: provider.address },
-            }),
-          ),
-        );
-        return { world, txs };
-      },
-    },
+    besideLeases("beside 19 others and 100 sponsors", "provider", (bidId) => create(MsgWithdrawLeaseSchema, { bidId })),
   ],
   "svc.market.v1beta1.MsgWithdrawLeases": [
     {

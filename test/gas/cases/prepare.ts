@@ -28,6 +28,23 @@ export interface GasCase {
   readonly prepare: Prepare;
 }
 
+/** A world, the account that signs in it, and its messages by their numbers. */
+export interface Sender {
+  readonly world: GasWorld;
+  readonly from: TestKey | ((i: number) => TestKey);
+  readonly message: (i: number) => WorldTx["messages"][number];
+}
+
+/** A case of transactions with one message each, of a world that is made for so many. */
+export function sending(content: string, count: number, make: (count: number) => Sender): GasCase {
+  const prepare = (total: number) => {
+    const { world, from, message } = make(total);
+    const signer = (i: number) => (typeof from === "function" ? from(i) : from);
+    return { world, txs: Array.from({ length: total }, (_, i) => one(signer(i), message(i))) };
+  };
+  return { content, count, prepare };
+}
+
 /** Cases by the full names of messages. */
 export type Cases = Readonly<Record<string, readonly GasCase[]>>;
 

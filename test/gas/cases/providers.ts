@@ -8,13 +8,15 @@ import {
   MsgDeleteProviderSchema,
   MsgUpdateProviderSchema,
 } from "../../../src/wire/gen/svc/provider/v1beta1/provider_pb.js";
-import { fullGroup, longAttributes, plainGroup, shortAttributes } from "../content.ts";
+import { fullGroup, longAttributes, type Pair, plainGroup, shortAttributes } from "../content.ts";
 import { LIMITS } from "../limits.ts";
+import type { WorldTx } from "../world.ts";
 import {
   AUDITORS,
   bidAll,
   type Cases,
   deploy,
+  type GasCase,
   groupsNamed,
   leaseAll,
   newWorld,
@@ -23,6 +25,27 @@ import {
   register,
   signAll,
 } from "./prepare.ts";
+
+const keysOf = (attributes: readonly Pair[]) => attributes.map(({ key }) => key);
+
+/** Every auditor, who has signed these attributes of a provider before, sends a message about it. */
+const audited = (
+  content: string,
+  before: readonly Pair[],
+  message: (pair: { readonly owner: string; readonly auditor: string }) => WorldTx["messages"][number],
+): GasCase => ({
+  content,
+  count: 2,
+  prepare: (count) => {
+    const world = newWorld();
+    register(world);
+    const owner = world.key(PROVIDERS[0] ?? "");
+    if (before.length > 0) signAll(world, owner, before);
+    const auditors = AUDITORS.slice(0, count).map((name) => world.key(name));
+    const txs = auditors.map((key) => one(key, message({ owner: owner.address, auditor: key.address })));
+    return { world, txs };
+  },
+});
 
 /** Providers, and what auditors say of them. */
 export const PROVIDER_CASES: Cases = {
@@ -121,82 +144,22 @@ export const PROVIDER_CASES: Cases = {
     },
   ],
   "svc.audit.v1beta1.MsgSignProviderAttributes": [
-    {
-      content: "one more beside the most attributes",
-      count: 2,
-      prepare: (count) => {
-        const world = newWorld();
-        register(world);
-        const owner = world.key(PROVIDERS[0] ?? "");
-        signAll(world, owner, longAttributes(LIMITS.attributes.max));
-        const txs = AUDITORS.slice(0, count).map((name) => {
-          const auditor = world.key(name);
-          const attributes = longAttributes(1, "n");
-          return one(
-            auditor,
-            create(MsgSignProviderAttributesSchema, { owner: owner.address, auditor: auditor.address, attributes }),
-          );
-        });
-        return { world, txs };
-      },
-    },
-    {
-      content: "the most short attributes",
-      count: 2,
-      prepare: (count) => {
-        const world = newWorld();
-        register(world);
-        const owner = world.key(PROVIDERS[0] ?? "");
-        const txs = AUDITORS.slice(0, count).map((name) => {
-          const auditor = world.key(name);
-          const attributes = shortAttributes(LIMITS.attributes.max);
-          return one(
-            auditor,
-            create(MsgSignProviderAttributesSchema, { owner: owner.address, auditor: auditor.address, attributes }),
-          );
-        });
-        return { world, txs };
-      },
-    },
+    audited("one more beside the most attributes", longAttributes(LIMITS.attributes.max), (pair) =>
+      create(MsgSignProviderAttributesSchema, { ...pair, attributes: longAttributes(1, "n") }),
+    ),
+    audited("the most short attributes", [], (pair) =>
+      create(MsgSignProviderAttributesSchema, { ...pair, attributes: shortAttributes(LIMITS.attributes.max) }),
+    ),
   ],
   "svc.audit.v1beta1.MsgDeleteProviderAttributes": [
-    {
-      content: "all of the most short attributes",
-      count: 2,
-      prepare: (count) => {
-        const world = newWorld();
-        register(world);
-        const owner = world.key(PROVIDERS[0] ?? "");
-        signAll(world, owner, shortAttributes(LIMITS.attributes.max));
-        const keys = shortAttributes(LIMITS.attributes.max).map(({ key }) => key);
-        const txs = AUDITORS.slice(0, count).map((name) => {
-          const auditor = world.key(name);
-          return one(
-            auditor,
-            create(MsgDeleteProviderAttributesSchema, { owner: owner.address, auditor: auditor.address, keys }),
-          );
-        });
-        return { world, txs };
-      },
-    },
-    {
-      content: "half of the most attributes",
-      count: 2,
-      prepare: (count) => {
-        const world = newWorld();
-        register(world);
-        const owner = world.key(PROVIDERS[0] ?? "");
-        signAll(world, owner, longAttributes(LIMITS.attributes.max));
-        const keys = longAttributes(Math.floor(LIMITS.attributes.max / 2)).map(({ key }) => key);
-        const txs = AUDITORS.slice(0, count).map((name) => {
-          const auditor = world.key(name);
-          return one(
-            auditor,
-            create(MsgDeleteProviderAttributesSchema, { owner: owner.address, auditor: auditor.address, keys }),
-          );
-        });
-        return { world, txs };
-      },
-    },
+    audited("all of the most short attributes", shortAttributes(LIMITS.attributes.max), (pair) =>
+      create(MsgDeleteProviderAttributesSchema, { ...pair, keys: keysOf(shortAttributes(LIMITS.attributes.max)) }),
+    ),
+    audited("half of the most attributes", longAttributes(LIMITS.attributes.max), (pair) =>
+      create(MsgDeleteProviderAttributesSchema, {
+        ...pair,
+        keys: keysOf(longAttributes(Math.floor(LIMITS.attributes.max / 2))),
+      }),
+    ),
   ],
 };
