@@ -31,6 +31,12 @@ const PARTS = {
     files: ["src/app/whole.sim.test.ts"],
     env: { WHOLE_SIM_RUNS: 1, WHOLE_SIM_OPERATIONS: 1_000_000, WHOLE_SIM_SEED: seed },
   },
+  /** Longer runs of random transactions on a chain of the reference, whose blocks then run through our application. */
+  differential: {
+    project: "e2e",
+    files: ["test/interop/simd-differential.test.ts", "test/interop/simd-governance.test.ts"],
+    env: { STAKE_DIFF_ROUNDS: 150, STAKE_DIFF_SEED: seed, GOV_DIFF_ROUNDS: 500, GOV_DIFF_SEED: seed },
+  },
   /** A node killed 500 times under load; every block is executed again from genesis, and its hash compared. */
   kills: {
     project: "e2e",

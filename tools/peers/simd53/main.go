@@ -33,6 +33,7 @@ import (
 	auth "github.com/cosmos/cosmos-sdk/x/auth/client/cli"
 	_ "github.com/cosmos/cosmos-sdk/x/auth/tx/config"
 	authtypes "github.com/cosmos/cosmos-sdk/x/auth/types"
+	_ "github.com/cosmos/cosmos-sdk/x/auth/vesting"
 	_ "github.com/cosmos/cosmos-sdk/x/authz/module"
 	_ "github.com/cosmos/cosmos-sdk/x/bank"
 	_ "github.com/cosmos/cosmos-sdk/x/consensus"
@@ -71,7 +72,7 @@ func modules(logger log.Logger, options servertypes.AppOptions) depinject.Config
 	return depinject.Configs(
 		app.NewAppConfig(app.ParamsModule(), app.AuthModule(), app.BankModule(), app.StakingModule(), app.SlashingModule(),
 			app.TxModule(), app.GenutilModule(), app.DistributionModule(), app.MintModule(), app.GovModule(),
-			app.ConsensusModule(), app.AuthzModule(), app.FeegrantModule()),
+			app.ConsensusModule(), app.AuthzModule(), app.FeegrantModule(), app.VestingModule()),
 		network(),
 		depinject.Supply(logger, options, map[string]module.AppModuleBasic{
 			genutiltypes.ModuleName: genutil.NewAppModuleBasic(genutiltypes.DefaultMessageValidator),

@@ -1,0 +1,389 @@
+import { create } from "@bufbuild/protobuf";
+import { type Any, TimestampSchema } from "@bufbuild/protobuf/wkt";
+import { moduleAddress } from "../../src/crypto/index.ts";
+import { consensusKey, operatorAddress, type TestKey } from "../../src/testing/index.ts";
+import { GenericAuthorizationSchema } from "../../src/wire/gen/sdk/authz/v1beta1/authz_pb.js";
+import { MsgExecSchema, MsgGrantSchema, MsgRevokeSchema } from "../../src/wire/gen/sdk/authz/v1beta1/tx_pb.js";
+import { SendAuthorizationSchema } from "../../src/wire/gen/sdk/bank/v1beta1/authz_pb.js";
+import { MsgSendSchema } from "../../src/wire/gen/sdk/bank/v1beta1/tx_pb.js";
+import { PubKeySchema } from "../../src/wire/gen/sdk/crypto/ed25519/keys_pb.js";
+import {
+  MsgCommunityPoolSpendSchema,
+  MsgFundCommunityPoolSchema,
+  MsgUpdateParamsSchema as MsgUpdateDistributionSchema,
+  MsgWithdrawDelegatorRewardSchema,
+  MsgWithdrawValidatorCommissionSchema,
+} from "../../src/wire/gen/sdk/distribution/v1beta1/tx_pb.js";
+import {
+  AllowedMsgAllowanceSchema,
+  BasicAllowanceSchema,
+  PeriodicAllowanceSchema,
+} from "../../src/wire/gen/sdk/feegrant/v1beta1/feegrant_pb.js";
+import {
+  MsgGrantAllowanceSchema,
+  MsgPruneAllowancesSchema,
+  MsgRevokeAllowanceSchema,
+} from "../../src/wire/gen/sdk/feegrant/v1beta1/tx_pb.js";
+import { type Params, type Proposal, ProposalStatus } from "../../src/wire/gen/sdk/gov/v1/gov_pb.js";
+import {
+  MsgCancelProposalSchema,
+  MsgDepositSchema,
+  MsgSubmitProposalSchema,
+  MsgUpdateParamsSchema,
+  MsgVoteSchema,
+  MsgVoteWeightedSchema,
+} from "../../src/wire/gen/sdk/gov/v1/tx_pb.js";
+import { TextProposalSchema } from "../../src/wire/gen/sdk/gov/v1beta1/gov_pb.js";
+import {
+  MsgSubmitProposalSchema as OlderSubmitSchema,
+  MsgVoteSchema as OlderVoteSchema,
+} from "../../src/wire/gen/sdk/gov/v1beta1/tx_pb.js";
+import { MsgUnjailSchema } from "../../src/wire/gen/sdk/slashing/v1beta1/tx_pb.js";
+import { AuthorizationType, StakeAuthorizationSchema } from "../../src/wire/gen/sdk/staking/v1beta1/authz_pb.js";
+import {
+  MsgBeginRedelegateSchema,
+  MsgCreateValidatorSchema,
+  MsgDelegateSchema,
+  MsgUndelegateSchema,
+} from "../../src/wire/gen/sdk/staking/v1beta1/tx_pb.js";
+import {
+  MsgCreatePeriodicVestingAccountSchema,
+  MsgCreatePermanentLockedAccountSchema,
+  MsgCreateVestingAccountSchema,
+} from "../../src/wire/gen/sdk/vesting/v1beta1/tx_pb.js";
+import { encodeAddress, fromNanos } from "../../src/wire/index.ts";
+import type { SimRandom } from "../support/simulation/operation.ts";
+import { theirs } from "./simd-replay.ts";
+
+/** What random operations see of the chain. */
+export interface GovernedWorld {
+  readonly random: SimRandom;
+  /** Who signs. */
+  readonly keys: readonly TestKey[];
+  /** Of the validators, the first one that always votes on blocks. */
+  readonly operators: readonly string[];
+  readonly proposals: readonly Proposal[];
+  readonly params: Params;
+  /** Nanoseconds, about that of the next block. */
+  readonly now: bigint;
+  /** Names of new accounts with locked coins. */
+  readonly heirs: string[];
+}
+
+export interface Planned {
+  readonly name: string;
+  readonly messages: readonly Any[];
+}
+
+const SECOND = 1_000_000_000n;
+export const GOV = encodeAddress(moduleAddress("gov"));
+const TYPES = ["bank.v1beta1.MsgSend", "staking.v1beta1.MsgDelegate", "gov.v1.MsgVote"].map(
+  (name) => `/cosmos.${name}`,
+);
+
+type Make = (world: GovernedWorld, from: TestKey) => Any | undefined;
+
+const KINDS: readonly (readonly [name: string, weight: number, make: Make])[] = [
+  ["submit", 9, submit],
+  ["older submit", 2, olderSubmit],
+  ["deposit", 7, deposit],
+  ["vote", 16, vote],
+  ["older vote", 2, olderVote],
+  ["split vote", 6, splitVote],
+  ["cancel proposal", 2, cancel],
+  ["delegate", 5, (world, { address }) => theirs(MsgDelegateSchema, stake(world, address))],
+  ["unbond", 4, (world, { address }) => theirs(MsgUndelegateSchema, stake(world, address))],
+  ["redelegate", 4, redelegate],
+  ["withdraw", 3, withdraw],
+  ["fund", 2, (world, { address }) => theirs(MsgFundCommunityPoolSchema, { depositor: address, amount: coins(world) })],
+  ["send", 4, send],
+  ["grant", 7, grant],
+  ["exec", 9, exec],
+  ["revoke", 2, revoke],
+  ["allow fees", 5, allow],
+  ["revoke fees", 1, revokeFees],
+  ["prune fees", 1, (_, { address }) => theirs(MsgPruneAllowancesSchema, { pruner: address })],
+  ["lock", 2, lock],
+];
+export const KIND_NAMES = KINDS.map(([name]) => name);
+
+/** One or, seldom, two messages of somebody. */
+export function planned(world: GovernedWorld, from: TestKey): Planned | undefined {
+  const first = one(world, from);
+  if (first === undefined || world.random.int(6) > 0) return first;
+  const second = one(world, from);
+  if (second === undefined) return first;
+  return { name: `${first.name} + ${second.name}`, messages: [...first.messages, ...second.messages] };
+}
+
+function one(world: GovernedWorld, from: TestKey): Planned | undefined {
+  let left = world.random.int(KINDS.reduce((sum, [, weight]) => sum + weight, 0));
+  const found = KINDS.find(([, weight]) => {
+    left -= weight;
+    return left < 0;
+  });
+  const message = found?.[2](world, from);
+  return found === undefined || message === undefined ? undefined : { name: found[0], messages: [message] };
+}
+
+/** Makes a validator that never votes on blocks, and is jailed for it. */
+export function becomeValidator(key: TestKey, amount: bigint): Any {
+  return theirs(MsgCreateValidatorSchema, {
+    description: { moniker: key.name },
+    commission: { rate: "100000000000000000", maxRate: "200000000000000000", maxChangeRate: "10000000000000000" },
+    minSelfDelegation: "1",
+    delegatorAddress: "",
+    validatorAddress: operatorAddress(key),
+    pubkey: theirs(PubKeySchema, { key: consensusKey(key.name) }),
+    value: { denom: "stake", amount: `${amount}` },
+  });
+}
+
+export function unjail(key: TestKey): Any {
+  return theirs(MsgUnjailSchema, { validatorAddr: operatorAddress(key) });
+}
+
+function coins({ random }: GovernedWorld) {
+  return [{ denom: "stake", amount: `${random.pick([1, 999, 1_234_567, 40_000_001]) + random.int(77)}` }];
+}
+
+function coin(world: GovernedWorld) {
+  const [first] = coins(world);
+  return first === undefined ? {} : { amount: first };
+}
+
+function deposits({ random }: GovernedWorld) {
+  const amount = `${random.pick([99_999, 100_000, 3_333_333, 10_000_000, 10_000_000, 50_000_000])}`;
+  const more = random.int(15) === 0 ? [{ denom: "uvec", amount: "7" }] : [];
+  return [{ denom: "stake", amount }, ...more];
+}
+
+function somebody({ random, keys }: GovernedWorld): string {
+  return random.pick(keys)?.address ?? "";
+}
+
+/** What is wrong without a look at the state is refused here before a fee is paid, there in the block. */
+function somebodyElse({ random, keys }: GovernedWorld, address: string): string {
+  return random.pick(keys.filter((key) => key.address !== address))?.address ?? "";
+}
+
+function operator({ random, operators }: GovernedWorld): string {
+  return (random.int(3) === 0 ? random.pick(operators) : operators[0]) ?? "";
+}
+
+function stake(world: GovernedWorld, delegatorAddress: string) {
+  return { delegatorAddress, validatorAddress: operator(world), ...coin(world) };
+}
+
+function open({ random, proposals }: GovernedWorld): bigint {
+  const status = [ProposalStatus.DEPOSIT_PERIOD, ProposalStatus.VOTING_PERIOD];
+  const found = proposals.filter((each) => status.includes(each.status));
+  const voting = found.filter((each) => each.status === ProposalStatus.VOTING_PERIOD);
+  const [all, most] = [
+    random.pick(proposals),
+    random.pick(random.int(3) === 0 || voting.length === 0 ? found : voting),
+  ];
+  return (random.int(15) === 0 ? all : most)?.id ?? 1n;
+}
+
+function submit(world: GovernedWorld, { address }: TestKey) {
+  const { random } = world;
+  const messages = Array.from({ length: random.int(3) }, () => proposed(world));
+  return theirs(MsgSubmitProposalSchema, {
+    ...{ messages, initialDeposit: deposits(world), proposer: address, expedited: random.int(3) === 0 },
+    ...{ title: "T", summary: "S", metadata: messages.length === 0 ? "M" : "" },
+  });
+}
+
+/** Community money to somebody, at times more than there is; other parameters. */
+function proposed(world: GovernedWorld): Any {
+  const { random, params } = world;
+  const kind = random.int(6);
+  if (kind <= 2) {
+    const amount = kind === 0 ? [{ denom: "stake", amount: "999999999999999" }] : coins(world);
+    return theirs(MsgCommunityPoolSpendSchema, { authority: GOV, recipient: somebody(world), amount });
+  }
+  if (kind === 3) {
+    const change = {
+      communityTax: random.pick(["20000000000000000", "123456789012345678"]),
+      ...{ baseProposerReward: "0", bonusProposerReward: "0", withdrawAddrEnabled: true },
+    };
+    return theirs(MsgUpdateDistributionSchema, { authority: GOV, params: change });
+  }
+  const { $typeName: _, ...rest } = params;
+  const changed = {
+    ...rest,
+    burnVoteQuorum: random.int(2) === 0,
+    burnVoteVeto: random.int(3) > 0,
+    burnProposalDepositPrevote: random.int(2) === 0,
+    quorum: random.pick(["0.334000000000000000", "0.100000000000000000", "0.700000000000000000"]),
+    proposalCancelRatio: random.pick(["0.333333333333333333", "0.500000000000000000"]),
+  };
+  return theirs(MsgUpdateParamsSchema, { authority: GOV, params: changed });
+}
+
+function olderSubmit(world: GovernedWorld, { address }: TestKey) {
+  const content = theirs(TextProposalSchema, { title: "T", description: "D" });
+  return theirs(OlderSubmitSchema, { content, initialDeposit: deposits(world), proposer: address });
+}
+
+function deposit(world: GovernedWorld, { address }: TestKey) {
+  return theirs(MsgDepositSchema, { proposalId: open(world), depositor: address, amount: deposits(world) });
+}
+
+function vote(world: GovernedWorld, { address }: TestKey) {
+  return theirs(MsgVoteSchema, { proposalId: open(world), voter: address, option: option(world) });
+}
+
+function olderVote(world: GovernedWorld, { address }: TestKey) {
+  return theirs(OlderVoteSchema, { proposalId: open(world), voter: address, option: option(world) });
+}
+
+function option({ random }: GovernedWorld): number {
+  return random.pick([1, 1, 1, 1, 1, 2, 3, 4]);
+}
+
+function splitVote(world: GovernedWorld, { address }: TestKey) {
+  const weights = world.random.pick([
+    ["0.3", "0.7"],
+    ["0.333333333333333333", "0.666666666666666667"],
+    ["0.25", "0.75"],
+  ]);
+  const options = weights.map((weight, i) => ({ option: i * 2 + 1, weight }));
+  return theirs(MsgVoteWeightedSchema, { proposalId: open(world), voter: address, options });
+}
+
+function cancel(world: GovernedWorld, { address }: TestKey) {
+  const own = world.proposals.filter(({ proposer }) => proposer === address).at(-1);
+  return theirs(MsgCancelProposalSchema, { proposalId: own?.id ?? open(world), proposer: address });
+}
+
+function redelegate(world: GovernedWorld, { address }: TestKey) {
+  return theirs(MsgBeginRedelegateSchema, {
+    delegatorAddress: address,
+    validatorSrcAddress: operator(world),
+    validatorDstAddress: world.random.pick(world.operators) ?? "",
+    ...coin(world),
+  });
+}
+
+function withdraw(world: GovernedWorld, key: TestKey) {
+  if (world.random.int(4) === 0)
+    return theirs(MsgWithdrawValidatorCommissionSchema, { validatorAddress: operatorAddress(key) });
+  return theirs(MsgWithdrawDelegatorRewardSchema, { delegatorAddress: key.address, validatorAddress: operator(world) });
+}
+
+function send(world: GovernedWorld, { address }: TestKey) {
+  const [large] = [{ denom: "stake", amount: "900000000000" }];
+  const amount = world.random.int(5) === 0 && large !== undefined ? [large] : coins(world);
+  return theirs(MsgSendSchema, { fromAddress: address, toAddress: somebody(world), amount });
+}
+
+/** Seconds away, so that some of them end in the run; at times over before they begin. */
+function end({ random, now }: GovernedWorld) {
+  if (random.int(3) === 0) return {};
+  if (random.int(10) === 0) return { expiration: create(TimestampSchema, fromNanos(now - 9n * SECOND)) };
+  return { expiration: create(TimestampSchema, fromNanos(now + BigInt(2 + random.int(9)) * SECOND)) };
+}
+
+function grant(world: GovernedWorld, { address }: TestKey) {
+  const authorization = authorizationOf(world);
+  return theirs(MsgGrantSchema, {
+    granter: address,
+    grantee: somebodyElse(world, address),
+    grant: { authorization, ...end(world) },
+  });
+}
+
+function authorizationOf(world: GovernedWorld): Any {
+  const { random, operators } = world;
+  const kind = random.int(5);
+  if (kind === 0) {
+    const allowList = random.int(2) === 0 ? [] : [somebody(world)];
+    return theirs(SendAuthorizationSchema, { spendLimit: coins(world), allowList });
+  }
+  if (kind === 1) {
+    const address = [random.pick(operators) ?? ""];
+    return theirs(StakeAuthorizationSchema, {
+      ...(random.int(2) === 0 ? { maxTokens: { denom: "stake", amount: "2000000" } } : {}),
+      validators: { case: random.int(4) === 0 ? "denyList" : "allowList", value: { address } },
+      authorizationType: random.pick([AuthorizationType.DELEGATE, AuthorizationType.UNDELEGATE]),
+    });
+  }
+  return theirs(GenericAuthorizationSchema, { msg: random.pick(TYPES) ?? "" });
+}
+
+/** For somebody, in a further one at times. */
+function exec(world: GovernedWorld, { address }: TestKey) {
+  const { random, keys } = world;
+  const sender = random.int(4) === 0 ? keys.find((key) => key.address === address) : random.pick(keys);
+  if (sender === undefined) return undefined;
+  const make = random.pick([
+    send,
+    send,
+    vote,
+    (w: GovernedWorld, k: TestKey) => theirs(MsgDelegateSchema, stake(w, k.address)),
+  ]);
+  const message = make(world, sender);
+  const inner = random.int(5) === 0 ? theirs(MsgExecSchema, { grantee: address, msgs: [message] }) : message;
+  return theirs(MsgExecSchema, { grantee: address, msgs: [inner] });
+}
+
+function revoke(world: GovernedWorld, { address }: TestKey) {
+  const msgTypeUrl = world.random.pick(TYPES) ?? "";
+  return theirs(MsgRevokeSchema, { granter: address, grantee: somebodyElse(world, address), msgTypeUrl });
+}
+
+function allow(world: GovernedWorld, { address }: TestKey) {
+  const { random } = world;
+  const allowance = allowanceOf(world);
+  const some = theirs(AllowedMsgAllowanceSchema, { allowance, allowedMessages: TYPES });
+  const chosen = random.int(3) === 0 ? some : allowance;
+  return theirs(MsgGrantAllowanceSchema, {
+    granter: address,
+    grantee: somebodyElse(world, address),
+    allowance: chosen,
+  });
+}
+
+function allowanceOf(world: GovernedWorld): Any {
+  const { random } = world;
+  const spendLimit = random.int(2) === 0 ? [] : [{ denom: "stake", amount: `${random.pick([500, 1_100, 99_999])}` }];
+  const basic = { spendLimit, ...end(world) };
+  if (random.int(2) === 0) return theirs(BasicAllowanceSchema, basic);
+  const limit = [{ denom: "stake", amount: `${random.pick([537, 1_200])}` }];
+  const period = { seconds: BigInt(random.pick([1, 3])) };
+  return theirs(PeriodicAllowanceSchema, { basic, period, periodSpendLimit: limit, periodCanSpend: limit });
+}
+
+function revokeFees(world: GovernedWorld, { address }: TestKey) {
+  return theirs(MsgRevokeAllowanceSchema, { granter: address, grantee: somebodyElse(world, address) });
+}
+
+/** Coins that come free with time, for somebody new, or refused for somebody who is there. */
+function lock(world: GovernedWorld, { address }: TestKey) {
+  const { random, now, heirs } = world;
+  const to = random.int(4) === 0 ? somebody(world) : newHeir(heirs);
+  const ends = { fromAddress: address, toAddress: to };
+  const kind = random.int(3);
+  const at = now / SECOND;
+  if (kind === 0) return theirs(MsgCreatePermanentLockedAccountSchema, { ...ends, amount: coins(world) });
+  if (kind === 1) {
+    const endTime = at + BigInt(random.pick([120, 1_000, 50_000]));
+    return theirs(MsgCreateVestingAccountSchema, {
+      ...ends,
+      amount: coins(world),
+      endTime,
+      delayed: random.int(2) === 0,
+    });
+  }
+  const vestingPeriods = [1n, 7n, 400n].map((length) => ({ length, amount: coins(world) }));
+  return theirs(MsgCreatePeriodicVestingAccountSchema, { ...ends, startTime: at, vestingPeriods });
+}
+
+function newHeir(heirs: string[]): string {
+  const bytes = new Uint8Array(20).fill(heirs.length + 1);
+  const address = encodeAddress(bytes);
+  heirs.push(address);
+  return address;
+}
