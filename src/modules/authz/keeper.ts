@@ -81,6 +81,9 @@ export class AuthzKeeper {
       throw errors.invalidExpiration(
         `expiration must be after the current block time (${text(ctx.block.time)}), got ${text(expiration)}`,
       );
+    // Its coins are those of others: deposits, stakes, rewards.
+    if (this.#bank.isBlocked(granter))
+      throw sdkErrors.unauthorized(`${encodeAddress(granter)} is the account of a module, which grants nothing`);
     this.#openAccount(ctx, grantee);
     if (this.messages.find(authorization.typeUrl) === undefined)
       throw sdkErrors.invalidType(`${authorization.typeUrl.slice(0, 128)} doesn't exist.`);

@@ -63,6 +63,9 @@ export class FeegrantKeeper {
   /** Grants an allowance that was checked. Throws `sdk/18` where there is one, or where it is over already. */
   grant(ctx: Context, key: AllowanceKey, allowance: Any): void {
     const [granter, grantee] = key;
+    // Its coins are those of others: deposits, stakes, rewards.
+    if (this.#bank.isBlocked(granter))
+      throw sdkErrors.unauthorized(`${encodeAddress(granter)} is the account of a module, which grants nothing`);
     if (this.allowances.has(store(ctx), key)) throw sdkErrors.invalidRequest("fee allowance already exists");
     const expiration = expirationOf(allowance);
     if (expiration !== undefined && expiration < ctx.block.time)

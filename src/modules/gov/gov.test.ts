@@ -12,12 +12,16 @@ import {
   testKey,
 } from "../../testing/index.ts";
 import { NATIVE_DENOM, parseDec } from "../../util/index.ts";
+import { GenericAuthorizationSchema } from "../../wire/gen/sdk/authz/v1beta1/authz_pb.js";
+import { MsgExecSchema, MsgGrantSchema } from "../../wire/gen/sdk/authz/v1beta1/tx_pb.js";
 import { MsgSendSchema } from "../../wire/gen/sdk/bank/v1beta1/tx_pb.js";
 import { CommunityPoolSpendProposalSchema } from "../../wire/gen/sdk/distribution/v1beta1/distribution_pb.js";
 import {
   MsgCommunityPoolSpendSchema,
   MsgFundCommunityPoolSchema,
 } from "../../wire/gen/sdk/distribution/v1beta1/tx_pb.js";
+import { BasicAllowanceSchema } from "../../wire/gen/sdk/feegrant/v1beta1/feegrant_pb.js";
+import { MsgGrantAllowanceSchema } from "../../wire/gen/sdk/feegrant/v1beta1/tx_pb.js";
 import { ProposalStatus, VoteOption } from "../../wire/gen/sdk/gov/v1/gov_pb.js";
 import { Query } from "../../wire/gen/sdk/gov/v1/query_pb.js";
 import {
@@ -39,7 +43,7 @@ import { MsgUpdateParamsSchema as MintUpdateSchema } from "../../wire/gen/sdk/mi
 import { ParameterChangeProposalSchema } from "../../wire/gen/sdk/params/v1beta1/query_pb.js";
 import { Query as StakingQuery } from "../../wire/gen/sdk/staking/v1beta1/query_pb.js";
 import { MsgDelegateSchema } from "../../wire/gen/sdk/staking/v1beta1/tx_pb.js";
-import { encodeAddress, packAny } from "../../wire/index.ts";
+import { encodeAddress, packAny, typeUrlOf } from "../../wire/index.ts";
 import { BLOCK_WORK, QUERY_WORK } from "./limits.ts";
 
 const GOV = encodeAddress(moduleAddress("gov"));
@@ -533,6 +537,26 @@ test("proposals that nobody voted on end with as much work as the validators tha
   expect(open()).toBe(COUNT - BLOCK_WORK / 2);
   chain.nextBlock();
   expect(open()).toBe(0);
+});
+
+test("nobody gets the right to spend deposits later, by a grant or an allowance of the account that holds them", () => {
+  const grantee = testKey("carol").address;
+  const send = packAny(GenericAuthorizationSchema, { msg: typeUrlOf(MsgSendSchema) });
+  const rights = [
+    packAny(MsgGrantSchema, { granter: GOV, grantee, grant: { authorization: send } }),
+    packAny(MsgGrantAllowanceSchema, { granter: GOV, grantee, allowance: packAny(BasicAllowanceSchema, {}) }),
+  ];
+  const { chain, alice, carol, dave } = newChain();
+  for (const right of rights) chain.mustSend(submit(dave, [right]), { from: dave });
+  for (const id of [1n, 2n]) chain.mustSend(vote(alice, id), { from: alice });
+  chain.nextBlock(5);
+  for (const id of [1n, 2n]) {
+    expect(proposal(chain, id)?.status).toBe(ProposalStatus.FAILED);
+    expect(proposal(chain, id)?.failedReason).toContain("is the account of a module, which grants nothing");
+  }
+  const theft = packAny(MsgSendSchema, { fromAddress: GOV, toAddress: grantee, amount: coins(1n) });
+  const sent = chain.send(packAny(MsgExecSchema, { grantee, msgs: [theft] }), { from: carol });
+  expect(sent).toMatchObject({ codespace: "authz", code: 2 });
 });
 
 test("messages that would use more gas than a block has fail, and change nothing", () => {
