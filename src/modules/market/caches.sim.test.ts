@@ -37,7 +37,8 @@ test("a node that has seen and answered everything and one that restarts again a
   const importHere = (): void => {
     const start = { chainId: chain.chainId, time: chain.time, initialHeight: chain.height + 1n, validators: [] };
     const appState = chain.app.exportGenesis();
-    const { appHash } = cold.initChain({ ...start, consensusParams: DEFAULT_CONSENSUS_PARAMS, appState });
+    const consensusParams = chain.app.consensusParams ?? DEFAULT_CONSENSUS_PARAMS;
+    const { appHash } = cold.initChain({ ...start, consensusParams, appState });
     expect(toHex(appHash)).toBe(toHex(chain.app.info().lastBlockAppHash));
   };
   importHere();
