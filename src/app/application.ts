@@ -348,6 +348,16 @@ export class SvcApplication implements Application {
     return exportModules(this.#readContext(), this.modules);
   }
 
+  /** What a chain goes on with behind a committed height; undefined where that is not kept. */
+  exportAt(height: bigint): ExportedState | undefined {
+    const ctx = this.#contextAt(height);
+    if (ctx === undefined) return undefined;
+    return {
+      consensusParams: this.#options.set.consensus.params(ctx),
+      appState: exportModules(ctx, this.modules),
+    };
+  }
+
   /** The sentences of the invariants that do not hold at the last committed height. */
   brokenInvariants(): string[] {
     return brokenInvariants(this.modules, this.#readContext());
@@ -391,6 +401,13 @@ export class SvcApplication implements Application {
     return new Context({ block: this.#requireLast(), mode: "query", stores: new CacheMultiStore(this.#state) });
   }
 
+  #contextAt(height: bigint): Context | undefined {
+    if (height === this.#state.height) return this.#readContext();
+    if (height > this.#state.height) return undefined;
+    const past = pastStates(this.#options.database).at(height);
+    return past && new Context({ block: past.block, mode: "query", stores: new CacheMultiStore(past.stores) });
+  }
+
   #requireLast(): BlockInfo {
     assert(this.#last !== undefined, "the chain is initialised before it is used");
     return this.#last;
@@ -404,6 +421,13 @@ export class SvcApplication implements Application {
     );
     if (broken.length > 0) throw new InvariantBreach(ctx.height, broken);
   }
+}
+
+/** The state of a height, for a genesis file. */
+export interface ExportedState {
+  /** Of the next block. */
+  readonly consensusParams: ConsensusParams;
+  readonly appState: JsonObject;
 }
 
 /** What an application goes on with. */

@@ -35,5 +35,6 @@ export const nodeErrors = defineErrors("node", {
     "the validator would vote twice",
     "dump the snapshot again where the validator last ran: an archive holds the blocks up to its last one",
   ],
+  heightNotKept: [19, "the state of this height is not kept"],
   badVesting: [16, "the locked coins of the account cannot be", "correct the amounts and times"],
 });

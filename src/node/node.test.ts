@@ -13,7 +13,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { createLogger, type Logger, silentLogger } from "../util/index.ts";
+import { createLogger, type Logger, SvcError, silentLogger } from "../util/index.ts";
 import { encodeAddress } from "../wire/index.ts";
 import type { GivenSettings } from "./config.ts";
 import { nodeConfig } from "./config.ts";
@@ -336,4 +336,74 @@ describe("export", () => {
     const lasting = ({ mint: { params }, ...rest }: { mint: { params: unknown } }) => ({ ...rest, params });
     expect(lasting(JSON.parse(exportGenesis(home)).app_state)).toEqual(lasting(exported.app_state));
   });
+
+  it("gives the state of a height that is kept, as it was then, and refuses the others in one sentence", async () => {
+    init();
+    const few = { "block-interval": "60m", pruning: "custom", "pruning-keep-recent": "3", "pruning-interval": "10" };
+    const first = await start(few);
+    await vi.waitUntil(() => first.engine.blocks.height > 0n);
+    const grow = (node: Node, height: bigint) => {
+      while (node.engine.blocks.height < height) node.engine.produceBlock();
+    };
+    grow(first, 12n);
+    await first.stop();
+    const then = exportGenesis(home);
+    expect(exportGenesis(home, 12n)).toBe(then);
+    const second = await start(few);
+    grow(second, 14n);
+    await second.stop();
+    expect(exportGenesis(home, 12n)).toBe(then);
+    expect(exportGenesis(home, 14n)).toBe(exportGenesis(home));
+    expect(exportGenesis(home)).not.toBe(then);
+    const [, lowest = ""] = /the heights (\d+) to 14/.exec(refusal(0n)) ?? [];
+    const kept = BigInt(lowest);
+    expect(kept).toBeGreaterThan(1n);
+    expect(JSON.parse(exportGenesis(home, kept)).initial_height).toBe(`${kept + 1n}`);
+    for (const height of [0n, 1n, kept - 1n, 15n, 2n ** 63n, 2n ** 64n - 1n])
+      expect(refusal(height)).toBe(
+        `${height}: the state of this height is not kept; this node keeps the heights ${kept} to 14`,
+      );
+  });
+
+  it("gives a state from which a chain goes on", async () => {
+    init();
+    const node = await startOnce();
+    for (let i = 0; i < 3; i++) node.engine.produceBlock();
+    await node.stop();
+    const text = exportGenesis(home, 1n);
+    validateGenesis(text);
+    rmSync(join(home, "data"), { recursive: true });
+    initHome({ home, moniker: "tester", chainId: "svc-test-1", overwrite: true });
+    writeFileSync(homePaths(home).genesis, text);
+    const next = await startOnce();
+    expect(next.engine.blocks.height).toBe(2n);
+    await next.stop();
+    expect(JSON.parse(exportGenesis(home)).initial_height).toBe("3");
+  });
+
+  it("gives no state of a block that was given up", async () => {
+    init();
+    const genesis = JSON.parse(readGenesisText(home));
+    genesis.consensus_params.evidence.max_age_num_blocks = "1";
+    writeFileSync(homePaths(home).genesis, JSON.stringify(genesis));
+    const node = await start({ "block-interval": "60m", pruning: "nothing", "min-retain-blocks": "3" });
+    await vi.waitUntil(() => node.engine.blocks.height > 0n);
+    while (node.engine.blocks.height < 8n) node.engine.produceBlock();
+    const { base } = node.engine.blocks;
+    await node.stop();
+    expect(base).toBeGreaterThan(1n);
+    expect(refusal(base - 1n)).toContain(`this node keeps the heights ${base} to 8`);
+    expect(JSON.parse(exportGenesis(home, base)).initial_height).toBe(`${base + 1n}`);
+  });
+
+  /** Message and hint of the refusal to export a height. */
+  function refusal(height: bigint): string {
+    try {
+      exportGenesis(home, height);
+    } catch (error) {
+      if (error instanceof SvcError) return `${error.message}; ${error.hint}`;
+      throw error;
+    }
+    throw new Error(`height ${height} was exported`);
+  }
 });

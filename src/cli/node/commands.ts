@@ -181,7 +181,9 @@ export const NODE_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: "export",
-    summary: "Print the current state as a genesis file; the node must be stopped",
+    summary: "Print the state as a genesis file; the node must be stopped",
+    flags: [{ name: "height", value: "<n>", summary: "height of the state; -1 is the last one", default: "-1" }],
+    example: "svc export --height 1000",
     load: async () => (await import("./node.ts")).exportState,
   },
   {

@@ -86,6 +86,15 @@ describe("the commands of a node", () => {
       { amount: "1000", denom: "utoken" },
     ]);
     expect(Number(exported.initial_height)).toBeGreaterThan(2);
+    const svc = (...words: string[]) => runCli([...words, "--home", home]);
+    expect(JSON.parse((await svc("export", "--height", "1")).out).initial_height).toBe("2");
+    expect(JSON.parse((await svc("export", "--height", "-1")).out)).toEqual(exported);
+    const { code, err: refused } = await svc("export", "--height", "999999");
+    expect({ code, refused }).toEqual({
+      code: 1,
+      refused: expect.stringContaining("this node keeps the heights 1 to"),
+    });
+    expect((await svc("export", "--height", "-2")).err).toContain('takes a whole number, not "-2"');
   });
 
   it("tell who the node is, under either name of the group", async () => {

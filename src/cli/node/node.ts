@@ -29,6 +29,8 @@ import { logOptions } from "./log-options.ts";
 import { nodeSettings, writeSettingsFiles } from "./settings-files.ts";
 import { VERSION } from "./version.ts";
 
+/** What the ecosystem's tools call the last height. */
+const LAST_HEIGHT = "-1";
 const GENESIS_FILE = { what: "genesis file", maxBytes: MAX_GENESIS_BYTES, hint: "give a file made by svc export" };
 
 /** `init <moniker>`: creates a node's home and describes it on standard error. */
@@ -74,9 +76,10 @@ export const validateGenesisFile: Run = async ({ args: [file], flags, io }) => {
   io.out(`File at ${file ?? homePaths(home).genesis} is a valid genesis file\n`);
 };
 
-/** `export`: the current state as a genesis file, on standard output. */
+/** `export`: the state of a height as a genesis file, on standard output. */
 export const exportState: Run = async ({ flags, io }) => {
-  io.out(`${exportGenesis(homeOf(flags))}\n`);
+  const height = flags.text("height") === LAST_HEIGHT ? undefined : flags.uint64("height");
+  io.out(`${exportGenesis(homeOf(flags), height)}\n`);
 };
 
 /** `unsafe-reset-all`: forgets the chain of the home. */
