@@ -20,6 +20,7 @@ const PROPERTIES = [
  * `npm test` runs them; `npm run check` leaves them out.
  */
 const SLOW = [
+  "src/app/export.test.ts",
   "src/app/proofs.test.ts",
   "src/cli/completion/completion.test.ts",
   "src/cli/keys/{flags,keys,ledger,recorded-keys,recorded-terminal}.test.ts",
