@@ -325,10 +325,13 @@ describe.skipIf(!(built instanceof Peer))("random proposals on a chain of the re
     expect(ALWAYS.filter((type) => !seen.has(type))).toEqual([]);
   });
 
-  test.skipIf(ROUNDS < ENOUGH_FOR_ALL)("each kind of operation, of event and of an end of a vote was compared", () => {
-    expect(EVENTS.filter((type) => !seen.has(type))).toEqual([]);
-    const results = ["passed", "rejected", "failed", "dropped"].map((result) => `proposal_${result}`);
-    expect([...results, "expedited_proposal_rejected"].filter((result) => !seen.has(result))).toEqual([]);
-    expect(KIND_NAMES.filter((name) => !done.has(`${name}: sent`))).toEqual([]);
-  });
+  // Part of longer runs alone.
+  if (ROUNDS >= ENOUGH_FOR_ALL) {
+    test("each kind of operation, of event and of an end of a vote was compared", () => {
+      expect(EVENTS.filter((type) => !seen.has(type))).toEqual([]);
+      const results = ["passed", "rejected", "failed", "dropped"].map((result) => `proposal_${result}`);
+      expect([...results, "expedited_proposal_rejected"].filter((result) => !seen.has(result))).toEqual([]);
+      expect(KIND_NAMES.filter((name) => !done.has(`${name}: sent`))).toEqual([]);
+    });
+  }
 });
