@@ -117,7 +117,7 @@ export class Producer {
   #genesisHash: Uint8Array | undefined;
   /** A block that was rolled back: it comes once more as it is. */
   #replay: SignedBlock | undefined;
-  /** A block that came with a snapshot: it comes as it is. */
+  /** A block that came with a snapshot: it comes as it is, behind the one that was rolled back. */
   #ahead: SignedBlock | undefined;
 
   constructor({ genesis, ...parts }: ProducerParts) {
@@ -148,11 +148,11 @@ export class Producer {
       this.#last = this.#storedSets(header.height);
       this.#current = this.#storedSets(header.height + 1n);
       this.#next = this.#storedSets(header.height + 2n);
-      this.#ahead = blocks.ahead(header.height + 1n);
+      this.#ahead = blocks.ahead(header.height + (this.#replay === undefined ? 1n : 2n));
     }
   }
 
-  /** Whether the next block came with a snapshot. */
+  /** Whether blocks that came with a snapshot are still to come. */
   get isBehind(): boolean {
     return this.#ahead !== undefined;
   }

@@ -17,13 +17,14 @@ export interface EngineRollback {
 export function engineRollback(tables: Pick<Database, "table">, remove: boolean): EngineRollback {
   const blocks = new BlockReader(tables);
   const { height, replay } = blocks;
-  if (replay !== undefined) return { height, isPending: true, writes: remove ? [replayWrite(undefined)] : [] };
+  // Another block in its place is followed by none of those that came with a snapshot.
+  const forgotten = remove ? [replayWrite(undefined), ...blocks.aheadRemovals()] : [];
+  if (replay !== undefined) return { height, isPending: true, writes: forgotten };
   const record = blocks.record(height);
   if (record === undefined) return { height, isPending: false, writes: [] };
   const { header, commit } = record;
   const txs = blocks.txs(height).map(({ tx }) => tx);
-  // Another block in its place is followed by none of those that came with a snapshot.
-  const again = remove ? blocks.aheadRemovals() : [replayWrite({ header, commit, txs })];
+  const again = remove ? forgotten : [replayWrite({ header, commit, txs })];
   const removals = [...blocks.removals(height), ...new TxReader(tables, blocks).removals(height)];
   return { height, isPending: false, writes: [...removals, ...again] };
 }

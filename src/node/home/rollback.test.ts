@@ -4,7 +4,16 @@ import { join } from "node:path";
 import { create } from "@bufbuild/protobuf";
 import { afterAll, describe, expect, it } from "vitest";
 import { createApp } from "../../app/index.ts";
-import { EmbeddedEngine, encodeBlock, memorySignState, parseGenesis, Signer, txHash } from "../../engine/index.ts";
+import {
+  aheadWrite,
+  EmbeddedEngine,
+  encodeBlock,
+  headerHash,
+  memorySignState,
+  parseGenesis,
+  Signer,
+  txHash,
+} from "../../engine/index.ts";
 import { type Database, memoryDatabase } from "../../store/index.ts";
 import { signTx, testKey } from "../../testing/index.ts";
 import { NATIVE_DENOM, toHex } from "../../util/index.ts";
@@ -30,7 +39,7 @@ function dump(database: Database): string[] {
   const tables = [
     ...stores.flatMap((name) => [`state/${name}`, `paths/${name}`]),
     ...["app", "commit", "history/values", "engine/blocks", "engine/txs", "engine/validators", "engine/voters"],
-    ...["engine/meta", "index/txs", "index/blocks", "index/terms", "index/epochs"],
+    ...["engine/params", "engine/ahead", "engine/meta", "index/txs", "index/blocks", "index/terms", "index/epochs"],
   ];
   return tables.flatMap((name) =>
     [...database.table(name).iterate()].map(([key, value]) => `${name} ${toHex(key)} ${toHex(value)}`),
@@ -146,5 +155,57 @@ describe("taking the last block back", () => {
     expect(() => rollbackIn(full, { hard: true, signed })).toThrow("no space left");
     expect(dump(database)).toEqual(before);
     expect(open().blocks.height).toBe(2n);
+  });
+});
+
+describe("while blocks that came with a snapshot are still to be executed", () => {
+  /** A chain as a restored home has it: blocks 4 to 6 are there with their votes, and the validator has no record of them. */
+  function behind() {
+    const { database, signed, open } = chain();
+    const engine = open();
+    for (let n = 0n; n < 6n; n++) {
+      engine.mempool.add(send(n));
+      engine.produceBlock();
+    }
+    const wanted = [4n, 5n, 6n].flatMap((height) => engine.blocks.signed(height) ?? []);
+    for (let n = 0; n < 3; n++) rollbackIn(database, { hard: true, signed: memorySignState() });
+    for (const block of wanted) database.write([aheadWrite(block.header.height, block)]);
+    expect(signed.load()?.height).toBe(6n);
+    const fresh = memorySignState();
+    const restored = () =>
+      new EmbeddedEngine({
+        app: createApp({ database }),
+        database,
+        genesis,
+        signer: new Signer(seed, fresh),
+        blockInterval: 0,
+      });
+    return { database, signed: fresh, open: restored, hashes: wanted.map(({ header }) => toHex(headerHash(header))) };
+  }
+
+  const made = (engine: EmbeddedEngine) => toHex(headerHash(engine.produceBlock().block.header));
+
+  it("the block that is taken back and those behind it come as they were decided, without another vote", () => {
+    const { database, signed, open, hashes } = behind();
+    expect(made(open())).toBe(hashes[0]);
+    rollbackIn(database, { hard: false, signed });
+    const again = open();
+    const found: string[] = [];
+    while (again.isBehind) found.push(made(again));
+    expect(found).toEqual(hashes);
+    expect(signed.load()?.height).toBeUndefined();
+    expect([...database.table("engine/ahead").iterate()]).toEqual([]);
+  });
+
+  it.each([
+    ["at once", [true]],
+    ["after it waited", [false, true]],
+  ])("nothing of them is left when the block goes for good: %s", (_, steps) => {
+    const { database, signed, open } = behind();
+    open().produceBlock();
+    for (const hard of steps) rollbackIn(database, { hard, signed });
+    expect([...database.table("engine/ahead").iterate()]).toEqual([]);
+    expect(open().produceBlock().block.header.height).toBe(4n);
+    expect(open().produceBlock().block.header.height).toBe(5n);
   });
 });
