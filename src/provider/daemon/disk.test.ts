@@ -43,6 +43,23 @@ it("makes a reserve where there is room, gives it up on a full disk, and makes i
   expect(size()).toBe(RESERVE_BYTES);
 });
 
+it("does without a reserve that became a folder, and makes a new one in its place", () => {
+  const folder = tempFolder();
+  let free = 1000n * MIB;
+  const guard = new DiskGuard({ folder, least: 500n * MIB, log: silentLogger, free: () => free });
+  const path = join(folder, "reserve");
+  mkdirSync(join(path, "full"), { recursive: true });
+  guard.look();
+  expect(statSync(path).size).toBe(RESERVE_BYTES);
+  for (const full of [() => guard.look(), () => guard.release()]) {
+    rmSync(path, { force: true });
+    mkdirSync(join(path, "full"), { recursive: true });
+    free = 0n;
+    full();
+    expect(existsSync(path)).toBe(false);
+  }
+});
+
 it("says from which size on it does not bid", () => {
   let free = 500n * MIB;
   const guard = new DiskGuard({ folder: "/x", least: 500n * MIB, log: silentLogger, free: () => free });

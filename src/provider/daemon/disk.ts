@@ -82,7 +82,7 @@ export class DiskGuard {
     const { folder, reserveBytes = RESERVE_BYTES } = this.#options;
     try {
       makePrivateDirectory(folder);
-      rmSync(this.#path, { force: true });
+      rmSync(this.#path, { force: true, recursive: true });
       const file = openSync(this.#path, "wx", 0o600);
       try {
         for (let left = reserveBytes; left > 0; ) left -= writeSync(file, CHUNK, 0, Math.min(left, CHUNK.length));
@@ -91,7 +91,7 @@ export class DiskGuard {
         closeSync(file);
       }
     } catch (error) {
-      rmSync(this.#path, { force: true });
+      rmSync(this.#path, { force: true, recursive: true });
       log.warn("no reserve of disk space", { err: errorText(error) });
     }
   }
@@ -109,7 +109,7 @@ export function makeRoom(folder: string): void {
 function releaseReserve(folder: string): boolean {
   const path = join(folder, RESERVE);
   if (statSync(path, { throwIfNoEntry: false }) === undefined) return false;
-  rmSync(path, { force: true });
+  rmSync(path, { force: true, recursive: true });
   return true;
 }
 

@@ -97,7 +97,7 @@ export class Ledger {
     makePrivateDirectory(dirname(this.#path));
     const temporary = `${this.#path}.new`;
     const lines = [...this.#lines.values()];
-    await rm(temporary, { force: true });
+    await rm(temporary, { force: true, recursive: true });
     await withFile(temporary, "wx", (file) => file.writeFile(`${lines.join("\n")}\n`));
     await rename(temporary, this.#path);
     syncDirectory(dirname(this.#path));

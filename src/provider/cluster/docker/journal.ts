@@ -68,7 +68,7 @@ export class Journal {
   }
 
   async remove(namespace: string): Promise<void> {
-    await rm(this.#path(namespace), { force: true });
+    await rm(this.#path(namespace), { force: true, recursive: true });
     syncDirectory(this.#folder);
   }
 

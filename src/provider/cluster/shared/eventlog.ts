@@ -53,7 +53,7 @@ export class EventLog {
   remove(namespace: string): void {
     this.#leases.delete(namespace);
     this.#emitter.emit(`${namespace}/removed`);
-    rmSync(this.#path(namespace), { force: true });
+    rmSync(this.#path(namespace), { force: true, recursive: true });
   }
 
   #path(namespace: string): string {

@@ -69,7 +69,7 @@ export class LeaseStore {
   }
 
   remove(id: LeaseKey): void {
-    rmSync(this.#path(id), { force: true });
+    rmSync(this.#path(id), { force: true, recursive: true });
   }
 
   #path(id: LeaseKey): string {

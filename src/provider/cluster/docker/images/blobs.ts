@@ -31,7 +31,7 @@ export class Blobs {
   async open(): Promise<void> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     const drafts = (await readdir(this.#folder)).filter((name) => name.endsWith(DRAFT));
-    for (const name of drafts) await rm(join(this.#folder, name), { force: true });
+    for (const name of drafts) await rm(join(this.#folder, name), { force: true, recursive: true });
   }
 
   /** Where the layer is or will be. `owner`: the repository whose login opened it; empty where it is everybody's. */
@@ -43,7 +43,7 @@ export class Blobs {
   /** Whether it is here, whole. */
   async has(path: string, size: number): Promise<boolean> {
     const found = await stat(path).catch(() => undefined);
-    return found?.size === size;
+    return found?.isFile() === true && found.size === size;
   }
 
   /** Has `write` fill a file of its own, which takes the place when it is whole. */
@@ -51,6 +51,8 @@ export class Blobs {
     const draft = `${path}.${randomBytes(6).toString("hex")}${DRAFT}`;
     try {
       await write(draft);
+      // Something else than a file, as a damaged disk may leave, stands in nobody's way.
+      if ((await stat(path).catch(() => undefined))?.isDirectory() === true) await rm(path, { recursive: true });
       await rename(draft, path);
     } finally {
       await rm(draft, { force: true });
@@ -80,7 +82,7 @@ export class Blobs {
     for (const { path, size } of kept) {
       if (total <= most) return;
       if (this.#busy.has(path)) continue;
-      await rm(path, { force: true });
+      await rm(path, { force: true, recursive: true });
       total -= BigInt(size);
     }
   }

@@ -1,8 +1,10 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { Rng } from "../../../../../test/support/rng.ts";
 import { silentLogger } from "../../../../util/index.ts";
+import { damageFile } from "../../../testing/damage.ts";
 import { EngineApi } from "../api/api.ts";
 import { settingsOf } from "../options.ts";
 import { Images } from "./images.ts";
@@ -147,6 +149,25 @@ describe("images without a lease", () => {
     pass(24 * HOUR);
     await images.collect(new Set());
     expect(ids()).toEqual(new Set());
+  });
+
+  it("are fetched again whatever becomes of the files about them", async () => {
+    const rng = new Rng(Number(process.env.SVC_TEST_SEED ?? Math.floor(Math.random() * 2 ** 32)));
+    process.stderr.write(`seed ${rng.seed} (repeat with SVC_TEST_SEED=${rng.seed})\n`);
+    const id = await pull(await open(), APP);
+    for (let round = 0; round < 20; round++) {
+      const names = readdirSync(join(folder, "images"), { recursive: true, encoding: "utf8" });
+      const files = names.map((name) => join(folder, "images", name)).filter((path) => statSync(path).isFile());
+      const done = files.map((path) => `${path}: ${damageFile(path, (count) => rng.below(count))}`);
+      mkdirSync(join(folder, "images", "layers", `${round}.part`));
+      const again = await open();
+      expect(await pull(again, APP), `seed ${rng.seed}: ${done.join("; ")}`).toBe(id);
+      await again.collect(new Set([id]));
+      if (round % 2 === 0) continue;
+      await again.purge();
+      expect(readdirSync(join(folder, "images", "layers"))).toEqual([]);
+      expect([...engine.names]).toEqual([]);
+    }
   });
 
   it("go all with the provider", async () => {

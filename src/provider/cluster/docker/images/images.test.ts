@@ -1,5 +1,6 @@
+import { execFileSync } from "node:child_process";
 import { createPrivateKey } from "node:crypto";
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import type { ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -96,8 +97,8 @@ describe("an image", () => {
     expect([...engine.names]).toEqual([[`localhost/svc-images/svc-test:${id.slice(7)}`, id]]);
     const [files] = engine.loaded;
     expect([files?.get("0.tar"), files?.get("1.tar")]).toEqual([gzipSync(BASE), gzipSync(APP)]);
-    // Each file also takes a block: three of them.
-    expect(weighed).toEqual([{ config: id, bytes: BASE.length + APP.length + 3 * 4096 }]);
+    // Each of three files and three folders also takes a block.
+    expect(weighed).toEqual([{ config: id, bytes: BASE.length + APP.length + 6 * 4096 }]);
     expect(images.weightOf(id)).toMatchObject(weighed[0] ?? {});
   });
 
@@ -497,6 +498,31 @@ describe("what a hostile registry sends", () => {
     }
   });
 
+  it("a file with holes of a tebibyte, which engines would fill in", async () => {
+    writeFileSync(join(folder, "bomb"), "");
+    truncateSync(join(folder, "bomb"), 2 ** 40);
+    const bomb = execFileSync("tar", ["-C", folder, "--sparse", "-cf", "-", "bomb"]);
+    expect(bomb.length).toBeLessThan(20_000);
+    registry.addImage("team/app", "1", [bomb]);
+    expect(await refused()).toMatch(/a layer cannot be unpacked \(a file has holes/);
+  });
+
+  it("a header that is longer than memory", async () => {
+    const header = (await tarOf({ file: "" })).subarray(0, 512);
+    header.write("77777777777\0", 124);
+    header.write("x", 156);
+    header.write(" ".repeat(8), 148);
+    header.write(
+      `${header
+        .reduce((sum, byte) => sum + byte, 0)
+        .toString(8)
+        .padStart(6, "0")}\0 `,
+      148,
+    );
+    registry.addImage("team/app", "1", [Buffer.concat([header, Buffer.alloc(8 << 20)])]);
+    expect(await refused()).toMatch(/a layer cannot be unpacked \(a header of 8589934591 bytes is too long/);
+  });
+
   it("what is no tar", async () => {
     for (const junk of [Buffer.alloc(2048, 7), Buffer.from("hello"), BASE.subarray(0, 700)]) {
       registry.addImage("team/app", "1", [junk], { plain: true });
@@ -536,7 +562,7 @@ describe("room on the disk", () => {
     const packed = BigInt(gzipSync(APP).length);
     expect(await refusal(await openImages({ room: packed - 1n }), image)).toMatch(/no room for the image/);
     expect(registry.asked.filter((path) => path.includes(digestOf(gzipSync(APP))))).toEqual([]);
-    const needs = packed + BigInt(APP.length) + 4096n;
+    const needs = packed + BigInt(APP.length) + 2n * 4096n;
     expect(await refusal(await openImages({ room: needs - 1n }), image)).toMatch(/no room for the image/);
     await (await openImages({ room: needs })).pull(image, pullOptions());
   });

@@ -8,7 +8,7 @@ import { EngineFailure, ignoreNotFound, isNotFound } from "../api/failure.ts";
 import type { DockerSettings } from "../options.ts";
 import { imageArchive } from "./archive.ts";
 import { Blobs } from "./blobs.ts";
-import { fetchLayer, measureLayer, tooLarge } from "./layer.ts";
+import { fetchLayer, isLayer, measureLayer, tooLarge } from "./layer.ts";
 import { PARALLEL_LAYERS } from "./limits.ts";
 import { type ImagePlan, planImage } from "./manifest.ts";
 import { RegistryNetwork } from "./network.ts";
@@ -236,16 +236,24 @@ export class Images {
       stop.throwIfAborted();
       const [layer, file] = [plan.layers[index], files[index]];
       if (layer === undefined || file === undefined) throw new Error("assertion failed: a layer without a file");
-      if (!(await this.#blobs.has(file, layer.size))) {
-        await this.#blobs.add(file, async (draft) =>
+      const fetch = () =>
+        this.#blobs.add(file, async (draft) =>
           fetchLayer(await repository.blob(layer.digest), layer, { image, file: draft, signal: stop }),
         );
-      }
-      const { diffId, bytes } = await measureLayer(file, { image, most: imageBytes - total, signal: stop });
-      // Engines know an image by its configuration: with other layers it would become another's image.
-      if (diffId !== plan.diffIds[index]) {
+      const weigh = async (): Promise<bigint> => {
+        const { diffId, bytes } = await measureLayer(file, { image, most: imageBytes - total, signal: stop });
+        // Engines know an image by its configuration: with other layers it would become another's image.
+        if (diffId === plan.diffIds[index]) return bytes;
         throw clusterErrors.imageInvalid(`image ${image}: a layer is not the one that its configuration names`);
-      }
+      };
+      const isKept = await this.#blobs.has(file, layer.size);
+      if (!isKept) await fetch();
+      const bytes = await weigh().catch(async (error) => {
+        // One that the disk has changed since must not keep the image from everybody.
+        if (!isKept || stop.aborted || (await isLayer(file, layer, stop))) throw error;
+        await fetch();
+        return weigh();
+      });
       total += bytes;
       if (total > imageBytes) throw tooLarge(image, imageBytes);
     };

@@ -1,13 +1,14 @@
 import { createHash } from "node:crypto";
 import { createReadStream, createWriteStream } from "node:fs";
 import { open } from "node:fs/promises";
-import type { Duplex } from "node:stream";
+import { type Duplex, Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import * as zlib from "node:zlib";
 import { errorText } from "../../../../util/index.ts";
 import { clusterErrors } from "../../contract/index.ts";
-import { BYTES_PER_ENTRY, PACE } from "./limits.ts";
+import { PACE } from "./limits.ts";
 import type { LayerEntry } from "./manifest.ts";
+import { TarWeigher } from "./tar-weigher.ts";
 
 /** Puts a layer into a file while it comes: its length and digest are exactly those of the manifest. */
 export async function fetchLayer(
@@ -50,6 +51,13 @@ export async function fetchLayer(
   if (length !== layer.size || `sha256:${hash.digest("hex")}` !== layer.digest) throw wrong();
 }
 
+/** Whether the file has the contents that the manifest names. */
+export async function isLayer(file: string, { digest }: LayerEntry, signal: AbortSignal): Promise<boolean> {
+  const hash = createHash("sha256");
+  await pipeline(createReadStream(file), hash, { signal });
+  return `sha256:${hash.digest("hex")}` === digest;
+}
+
 export interface Measured {
   /** Digest of the unpacked layer. */
   readonly diffId: string;
@@ -66,40 +74,34 @@ export interface MeasureOptions {
 
 /** Unpacks a layer to nowhere: what it would take, no more of it than may be, and what it is. */
 export async function measureLayer(file: string, { image, most, signal }: MeasureOptions): Promise<Measured> {
-  const { extract } = await import("tar-stream");
   const hash = createHash("sha256");
-  let [bytes, entries] = [0n, 0n];
-  const weigh = () => {
-    if (bytes + entries * BYTES_PER_ENTRY > most) throw tooLarge(image, most);
-  };
-  const counted = async function* (chunks: AsyncIterable<Buffer>) {
-    for await (const chunk of chunks) {
-      bytes += BigInt(chunk.length);
-      weigh();
+  const weigher = new TarWeigher();
+  const scales = new Writable({
+    write(chunk: Buffer, _encoding, done) {
       hash.update(chunk);
-      yield chunk;
-    }
-  };
-  const reader = extract({ allowUnknownFormat: true });
-  reader.on("error", () => {});
-  reader.on("entry", (_header, stream, next) => {
-    entries++;
-    stream.on("end", next);
-    // The reader tells the same fault to the pipeline; without a listener here it would end the process.
-    stream.on("error", () => {});
-    stream.resume();
+      done(faultOf(() => weigher.push(chunk)) ?? (weigher.weight > most ? tooLarge(image, most) : null));
+    },
+    final: (done) => done(faultOf(() => weigher.end())),
   });
   try {
     const unpack = await unpacker(file, image);
     const input = createReadStream(file);
-    if (unpack === undefined) await pipeline(input, counted, reader, { signal });
-    else await pipeline(input, unpack, counted, reader, { signal });
-    weigh();
+    if (unpack === undefined) await pipeline(input, scales, { signal });
+    else await pipeline(input, unpack, scales, { signal });
   } catch (error) {
     if (signal.aborted || isOurs(error)) throw error;
     throw clusterErrors.imageInvalid(`image ${image}: a layer cannot be unpacked (${errorText(error).slice(0, 100)})`);
   }
-  return { diffId: `sha256:${hash.digest("hex")}`, bytes: bytes + entries * BYTES_PER_ENTRY };
+  return { diffId: `sha256:${hash.digest("hex")}`, bytes: weigher.weight };
+}
+
+function faultOf(work: () => void): Error | null {
+  try {
+    work();
+    return null;
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
 }
 
 export function tooLarge(image: string, most: bigint): Error {

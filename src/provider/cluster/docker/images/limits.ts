@@ -21,3 +21,5 @@ export const PACE = { bytes: 1 << 20, everyMs: 60_000 } as const;
 export const PARALLEL_LAYERS = 3;
 /** Disk that a file of a layer takes beside its bytes: its inode and the rest of its last block. */
 export const BYTES_PER_ENTRY = 4096n;
+/** Bytes of a header that gives a file a long name or further attributes: what engines read. */
+export const MAX_EXTENSION = 1 << 20;

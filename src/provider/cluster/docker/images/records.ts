@@ -57,6 +57,7 @@ export class ImageRecords {
           file: name,
           err: errorText(error),
         });
+        await rm(join(this.#folder, name), { force: true, recursive: true });
       }
     }
   }
