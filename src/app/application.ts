@@ -131,8 +131,8 @@ export class SvcApplication implements Application {
   #due: readonly Migration[];
   /** Whether the stored set of modules is that of this application. */
   #isRecorded: boolean;
-  /** State of genesis, until the first block is executed on it. */
-  #genesis: StateBranch | undefined;
+  /** State of genesis, until the first block is committed with it. */
+  #genesis: { readonly branch: StateBranch; readonly prepared: PreparedState } | undefined;
   #finalized: Finalized | undefined;
 
   constructor(options: ApplicationOptions) {
@@ -207,12 +207,11 @@ export class SvcApplication implements Application {
     const run = (tx: Uint8Array) => this.#runner.deliverGenesis({ block, stores: branch }, tx);
     this.#options.set.consensus.setParams(ctx, request.consensusParams);
     const validators = importGenesis(ctx, { modules: this.modules, appState: request.appState, run });
-    this.#genesis = branch;
+    const prepared = this.#state.workingHash(branch);
+    this.#genesis = { branch, prepared };
     this.#last = block;
     this.#params = request.consensusParams;
     this.#view = new CacheMultiStore(branch);
-    const prepared = this.#state.workingHash(branch);
-    this.#state.release(prepared);
     return { validators, consensusParams: undefined, appHash: prepared.appHash };
   }
 
@@ -259,7 +258,8 @@ export class SvcApplication implements Application {
     if (this.#finalized !== undefined) throw new Error("the last finalized block was not committed");
     if (height !== last.height + 1n) throw new Error(`block ${height} does not follow height ${last.height}`);
     const block = { chainId: last.chainId, height, time, proposer };
-    const stores = this.#genesis ?? this.#state.branch();
+    const genesis = this.#genesis;
+    const stores = genesis ? this.#state.branchOver(genesis.branch, genesis.prepared) : this.#state.branch();
     const events = new EventSink();
     const evidence = { lastCommit, misbehavior };
     const ctx = new Context({ block, evidence, mode: "block", stores, events, report: this.#report });

@@ -1,7 +1,16 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { fromUtf8, toHex, toUtf8 } from "../util/index.ts";
-import { type Database, memoryDatabase, pathTable, StateStore, stateTable, storeErrors, type Write } from "./index.ts";
+import {
+  type Database,
+  memoryDatabase,
+  pathTable,
+  type StateBranch,
+  StateStore,
+  stateTable,
+  storeErrors,
+  type Write,
+} from "./index.ts";
 
 const NAMES = ["auth", "bank"];
 
@@ -17,6 +26,13 @@ function execute(state: StateStore, changes: readonly (readonly [store: string, 
 function read(state: Pick<StateStore, "store">, name: string, key: string): string | undefined {
   const value = state.store(name).get(toUtf8(key));
   return value && fromUtf8(value);
+}
+
+/** All that the tables of the state hold, in hex. */
+function rowsOf(database: Database): string[] {
+  return NAMES.flatMap((name) => [stateTable(name), pathTable(name)]).flatMap((table) =>
+    [...database.table(table).iterate()].map(([key, value]) => `${table} ${toHex(key)} ${toHex(value)}`),
+  );
 }
 
 /** What lies in front of the store's own entry. */
@@ -95,6 +111,61 @@ describe("state store", () => {
     ]);
     expect(() => state.commit(3n, again)).toThrow("prepared before the last commit");
     expect(() => state.commit(3n, first)).toThrow("prepared before the last commit");
+  });
+
+  test("takes genesis and the first block over it as if both were one set of changes", () => {
+    const key = fc.integer({ min: 0, max: 40 }).map((n) => `key ${n}`);
+    const change = (value: fc.Arbitrary<string | null>) => fc.tuple(fc.constantFrom(...NAMES), key, value);
+    const genesis = fc.uniqueArray(change(fc.constantFrom("1", "2")), { selector: ([name, at]) => name + at });
+    const block = fc.uniqueArray(change(fc.constantFrom("1", "3", null)), { selector: ([name, at]) => name + at });
+    fc.assert(
+      fc.property(genesis, block, block, (first, second, third) => {
+        const apply = (branch: StateBranch, changes: readonly (readonly [string, string, string | null])[]) => {
+          for (const [name, at, value] of changes) {
+            if (value === null) branch.store(name).delete(toUtf8(at));
+            else branch.store(name).set(toUtf8(at), toUtf8(value));
+          }
+        };
+        const [over, whole] = [memoryDatabase(), memoryDatabase()];
+        const state = StateStore.open(over, NAMES);
+        const branch = state.branch();
+        apply(branch, first);
+        const prepared = state.workingHash(branch);
+        const dropped = state.workingHash(state.branchOver(branch, prepared));
+        expect(toHex(dropped.appHash)).toBe(toHex(prepared.appHash));
+        const above = state.branchOver(branch, prepared);
+        apply(above, second);
+        state.commit(1n, state.workingHash(above));
+        const other = StateStore.open(whole, NAMES);
+        const single = other.branch();
+        apply(single, first);
+        apply(single, second);
+        other.commit(1n, other.workingHash(single));
+        expect(rowsOf(over)).toEqual(rowsOf(whole));
+        expect(toHex(state.appHash)).toBe(toHex(other.appHash));
+        const next = [state, other].map((each) => {
+          const later = each.branch();
+          apply(later, third);
+          each.commit(2n, each.workingHash(later));
+          return toHex(each.appHash);
+        });
+        expect(next[0]).toBe(next[1]);
+        expect(rowsOf(over)).toEqual(rowsOf(whole));
+        expect(toHex(StateStore.open(over, NAMES).appHash)).toBe(next[0]);
+      }),
+    );
+  });
+
+  test("lets nothing be executed over a genesis that is not there", () => {
+    const state = StateStore.open(memoryDatabase(), NAMES);
+    const branch = state.branch();
+    const prepared = state.workingHash(branch);
+    const above = state.branchOver(branch, prepared);
+    state.release(prepared);
+    expect(() => state.workingHash(above)).toThrow("was released");
+    expect(() => state.branchOver(branch, prepared)).toThrow("is prepared and not committed");
+    state.commit(1n, state.workingHash(state.branch()));
+    expect(() => state.workingHash(above)).toThrow("before the last commit");
   });
 
   test("writes the caller's records in the same transaction, and nothing when the database refuses", () => {

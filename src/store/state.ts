@@ -51,10 +51,13 @@ export interface ProvenValue {
 export class StateBranch extends CacheMultiStore {
   /** The commit that this branch is over; a branch cannot be used after the next one. */
   readonly generation: number;
+  /** The prepared state that this branch is over; undefined where it is over the commit itself. */
+  readonly base: PreparedState | undefined;
 
-  constructor(committed: MultiReader, generation: number) {
-    super(committed);
+  constructor(under: MultiReader, generation: number, base?: PreparedState) {
+    super(under);
     this.generation = generation;
+    this.base = base;
   }
 
   override flush(): never {
@@ -95,6 +98,8 @@ export interface StateOptions {
 }
 
 interface Prepared {
+  /** What it is over, and is committed with; undefined where that is the last commit. */
+  readonly base: Prepared | undefined;
   readonly changes: ReadonlyMap<NamedStore, readonly Change[]>;
   readonly updates: ReadonlyMap<NamedStore, TreeUpdate>;
   readonly roots: ReadonlyMap<string, Uint8Array>;
@@ -217,24 +222,35 @@ export class StateStore implements MultiReader {
   }
 
   /**
+   * Where the first block is executed: over the state of genesis, which is hashed already and is committed with it. Nothing
+   * more is written to the branch below.
+   */
+  branchOver(genesis: StateBranch, base: PreparedState): StateBranch {
+    assert(this.#empty && this.#prepared.has(base), "the state of genesis is prepared and not committed");
+    return new StateBranch(genesis, this.#generation, base);
+  }
+
+  /**
    * Applies a branch's changes to the trees, tentatively: several branches can be asked about before one is committed.
    * Writes made to the branch afterwards are not part of the answer.
    */
   workingHash(branch: StateBranch): PreparedState {
     if (branch.generation !== this.#generation)
       throw new Error("this branch was made before the last commit: take a new one");
+    const base = branch.base === undefined ? undefined : this.#prepared.get(branch.base);
+    if (branch.base !== undefined && base === undefined) throw new Error("what this branch is over was released");
     const changes = new Map<NamedStore, readonly Change[]>();
     const updates = new Map<NamedStore, TreeUpdate>();
     const caches = new Map(branch.touched());
     for (const store of this.#stores.values()) {
-      const made = changesOf(store, caches.get(store.name));
+      const made = changesOf(store, caches.get(store.name), base);
       if (made.length === 0) continue;
       changes.set(store, made);
-      updates.set(store, store.tree.update(made));
+      updates.set(store, store.tree.update(made, base?.updates.get(store)?.node));
     }
-    const roots = this.#roots(updates);
+    const roots = this.#roots(updates, base?.roots);
     const prepared: PreparedState = { appHash: appHashOf(roots) };
-    this.#prepared.set(prepared, { changes, updates, roots });
+    this.#prepared.set(prepared, { base, changes, updates, roots });
     return prepared;
   }
 
@@ -249,11 +265,13 @@ export class StateStore implements MultiReader {
       throw new Error(`height ${height} does not follow the last commit ${this.#height}`);
     for (const { table } of [...writes, ...kept]) checkForeignTable(table);
     const meta = metaWrite({ height, appHash: prepared.appHash, roots: chosen.roots });
+    const { base } = chosen;
     const moved = movedIn(chosen);
     const history = this.#empty
       ? this.#history.begin(height)
       : this.#history.record(height, this.#oldValues(chosen, kept));
-    this.#database.write([...writesOf(chosen, moved), ...writes, ...kept, ...history.writes, meta]);
+    const before = base === undefined ? [] : writesOf(base, movedIn(base));
+    this.#database.write([...before, ...writesOf(chosen, moved), ...writes, ...kept, ...history.writes, meta]);
     history.done();
     this.#adopt(height, chosen, moved);
     this.#height = height;
@@ -290,9 +308,11 @@ export class StateStore implements MultiReader {
   }
 
   #adopt(height: bigint, chosen: Prepared, moved: MovedKeys): void {
-    for (const [prepared, other] of this.#prepared) if (other !== chosen) this.release(prepared);
+    const { base } = chosen;
+    for (const [prepared, other] of this.#prepared) if (other !== chosen && other !== base) this.release(prepared);
     this.#prepared.clear();
     const before = this.#trees();
+    for (const [store, update] of base?.updates ?? []) store.tree.apply(update);
     for (const [store, update] of chosen.updates) {
       if (this.#empty) store.tree.apply(update);
       else store.tree.keep(update);
@@ -303,8 +323,8 @@ export class StateStore implements MultiReader {
       );
       this.#proven.push(stepOf(height, before, new Map(updates)));
     }
-    for (const [store, changes] of chosen.changes)
-      for (const [key, value] of changes) store.reader.put(keyText(key), value);
+    for (const { changes } of base === undefined ? [chosen] : [base, chosen])
+      for (const [store, made] of changes) for (const [key, value] of made) store.reader.put(keyText(key), value);
   }
 
   #proveIn(name: string, key: Uint8Array): ProvenValue {
@@ -362,9 +382,13 @@ export class StateStore implements MultiReader {
     return store;
   }
 
-  #roots(updates: ReadonlyMap<NamedStore, TreeUpdate> = new Map()): Map<string, Uint8Array> {
+  #roots(
+    updates: ReadonlyMap<NamedStore, TreeUpdate> = new Map(),
+    base: ReadonlyMap<string, Uint8Array> = new Map(),
+  ): Map<string, Uint8Array> {
     const roots = new Map<string, Uint8Array>();
-    for (const store of this.#stores.values()) roots.set(store.name, updates.get(store)?.root ?? store.tree.root());
+    for (const store of this.#stores.values())
+      roots.set(store.name, updates.get(store)?.root ?? base.get(store.name) ?? store.tree.root());
     return roots;
   }
 
@@ -390,9 +414,9 @@ function loadStore(database: Database, name: string): NamedStore {
   return { name, reader: new ReadCache(flat), tree, flat, paths: database.table(pathTable(name)) };
 }
 
-function changesOf({ tree }: NamedStore, cache: CacheStore | undefined): Change[] {
+function changesOf({ tree }: NamedStore, cache: CacheStore | undefined, base: Prepared | undefined): Change[] {
   const changes = cache === undefined ? [] : [...cache.changes()];
-  if (tree.isEmpty) changes.push(FIRST_ENTRY);
+  if (tree.isEmpty && base === undefined) changes.push(FIRST_ENTRY);
   return changes;
 }
 

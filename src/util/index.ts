@@ -8,5 +8,6 @@ export * from "./log.ts";
 export * from "./mutex.ts";
 export * from "./names.ts";
 export * from "./numbers/index.ts";
+export * from "./recent.ts";
 export * from "./settings/index.ts";
 export * from "./text/index.ts";

@@ -1,5 +1,6 @@
 import { bech32 } from "@scure/base";
-import { BECH32_PREFIX, errorText, sdkErrors, toHex } from "../util/index.ts";
+import { BECH32_PREFIX, errorText, Recent, sdkErrors, toHex } from "../util/index.ts";
+import { quickBech32 } from "./bech32.ts";
 
 /** What a bech32 text names; the `Pub` kinds hold amino-encoded public keys. */
 export type AddressKind = "account" | "valoper" | "valcons";
@@ -18,7 +19,8 @@ const SUFFIXES: Readonly<Record<Bech32Kind, string>> = {
 
 /** The ecosystem allows more than BIP-173's 90 characters, because keys of multisigs are longer. */
 const MAX_LENGTH = 1023;
-const CACHE_SIZE = 16_384;
+/** Addresses of one generation of a cache. */
+const CACHE_SIZE = 8_192;
 
 /** The human-readable part of a kind, for example `svcvaloper`. */
 export function bech32Prefix(kind: Bech32Kind, prefix: string = BECH32_PREFIX): string {
@@ -37,7 +39,7 @@ export function encodeAddress(
   if (cached !== undefined) return cached;
   if (!isAddressLength(bytes.length)) throw sdkErrors.invalidAddress(`address of ${bytes.length} bytes`);
   const text = encodeBech32(bytes, humanPart);
-  remember(encoded, key, text);
+  encoded.set(key, text);
   return text;
 }
 
@@ -54,7 +56,7 @@ export function decodeAddress(text: string, kind: AddressKind = "account", prefi
   const bytes = decodeBech32(text, expected);
   if (!isAddressLength(bytes.length))
     throw sdkErrors.invalidAddress(`${quote(text)} holds ${bytes.length} bytes, not 20`);
-  remember(decoded, text, bytes);
+  decoded.set(text, bytes);
   return bytes;
 }
 
@@ -75,6 +77,8 @@ export function encodeBech32(bytes: Uint8Array, humanPart: string): string {
 
 /** The bytes of a bech32 text whose human-readable part must be the expected one. Throws `sdkErrors.invalidAddress`. */
 export function decodeBech32(text: string, expectedHumanPart: string): Uint8Array {
+  const quick = quickBech32(text, expectedHumanPart);
+  if (quick !== undefined && text.length <= MAX_LENGTH) return quick;
   const { humanPart, bytes } = parseBech32(text);
   if (humanPart !== expectedHumanPart) throw wrongPrefix(text, expectedHumanPart);
   return bytes;
@@ -114,22 +118,12 @@ export function accountOfValidator(text: string): string {
   return encodeBech32(bytes, humanPart.slice(0, -SUFFIXES.valoper.length));
 }
 
-/* A node meets the same few thousand addresses all the time; the oldest leave first. */
+/* A node meets the same few thousand addresses all the time. */
 
 /** Addresses by text. */
-const decoded = new Map<string, Uint8Array>();
+const decoded = new Recent<string, Uint8Array>(CACHE_SIZE);
 /** Texts by human-readable part and address. */
-const encoded = new Map<string, string>();
-
-function remember<V>(cache: Map<string, V>, key: string, value: V): void {
-  if (cache.size >= CACHE_SIZE) {
-    for (const oldest of cache.keys()) {
-      cache.delete(oldest);
-      break;
-    }
-  }
-  cache.set(key, value);
-}
+const encoded = new Recent<string, string>(CACHE_SIZE);
 
 function isAddressLength(length: number): boolean {
   return length === 20 || length === 32;

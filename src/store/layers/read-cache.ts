@@ -1,17 +1,17 @@
+import { Recent } from "../../util/index.ts";
 import type { KVReader } from "../kv.ts";
 import { asTextReader, type TextCursor, type TextRange, TextReader } from "./text.ts";
 
-/** Entries of one generation; at most two generations are kept. */
+/** Entries of one generation. */
 const GENERATION = 1 << 15;
 
 /**
- * A reader that remembers what was read, absent keys included. When a generation is full the older one is dropped;
- * an entry read from the older one moves to the newer. It changes no answer, so nodes need not agree on its content.
+ * A reader that remembers what was read last, absent keys included. It changes no answer, so nodes need not agree on its
+ * content.
  */
 export class ReadCache extends TextReader {
   readonly #source: TextReader;
-  #young = new Map<string, Uint8Array | null>();
-  #old = new Map<string, Uint8Array | null>();
+  readonly #known = new Recent<string, Uint8Array | null>(GENERATION);
 
   constructor(source: KVReader) {
     super();
@@ -19,12 +19,11 @@ export class ReadCache extends TextReader {
   }
 
   read(text: string, key: Uint8Array): Uint8Array | undefined {
-    const young = this.#young.get(text);
-    if (young !== undefined) return young ?? undefined;
-    const old = this.#old.get(text);
-    const value = old === undefined ? (this.#source.read(text, key) ?? null) : old;
-    this.put(text, value);
-    return value ?? undefined;
+    const known = this.#known.get(text);
+    if (known !== undefined) return known ?? undefined;
+    const value = this.#source.read(text, key);
+    this.put(text, value ?? null);
+    return value;
   }
 
   cursor(range: TextRange): TextCursor {
@@ -33,10 +32,6 @@ export class ReadCache extends TextReader {
 
   /** Notes what the source now holds; to be called for every change of the source. */
   put(text: string, value: Uint8Array | null): void {
-    if (this.#young.size >= GENERATION) {
-      this.#old = this.#young;
-      this.#young = new Map();
-    }
-    this.#young.set(text, value);
+    this.#known.set(text, value);
   }
 }

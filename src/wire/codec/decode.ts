@@ -78,7 +78,12 @@ function templateOf(schema: DescMessage, plans: readonly FieldPlan[]): Fields {
   return template;
 }
 
-function emptyMessage(decoder: Decoder): Fields {
+/** A message of defaults, equal to what the library's constructor makes and several times quicker. */
+export function emptyMessage(schema: DescMessage): Fields {
+  return emptyOf(decoderOf(schema));
+}
+
+function emptyOf(decoder: Decoder): Fields {
   const message = { ...decoder.template };
   for (const name of decoder.lists) message[name] = [];
   for (const name of decoder.oneofs) message[name] = { case: undefined };
@@ -98,7 +103,7 @@ class Run {
 
   message(decoder: Decoder): Fields {
     const reader = this.#reader;
-    const message = emptyMessage(decoder);
+    const message = emptyOf(decoder);
     const ordered = reader.depth === 0 && this.#rules.ordered === true;
     let seen = 0;
     let last = 0;

@@ -4,7 +4,7 @@ import { type DecodeRules, readMessage } from "./decode.ts";
 import { wireErrors } from "./errors.ts";
 import { WireReader } from "./reader.ts";
 
-export { type DecodeRules, MAX_MESSAGE_DEPTH } from "./decode.ts";
+export { type DecodeRules, emptyMessage, MAX_MESSAGE_DEPTH } from "./decode.ts";
 export { encodeMessage } from "./encode.ts";
 export { wireErrors } from "./errors.ts";
 export { LENGTH_DELIMITED, WireReader } from "./reader.ts";

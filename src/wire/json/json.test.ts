@@ -244,5 +244,11 @@ describe("JSON text", () => {
     writeSortedJson(value, (text) => parts.push(text));
     expect(parts.join("")).toBe(printJson(sortJson(value)));
     expect(parts.length).toBeGreaterThan(5);
+    for (const length of [255, 256, 257, 512, 513]) {
+      const list = Array.from({ length }, (_, i) => ({ b: i, a: [{ d: "[", c: i }] }));
+      const text: string[] = [];
+      writeSortedJson(list, (part) => text.push(part));
+      expect(text.join(""), `${length} items`).toBe(printJson(sortJson(list)));
+    }
   });
 });

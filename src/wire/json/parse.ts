@@ -2,7 +2,7 @@ import { create, type DescField, type DescMessage, type MessageShape } from "@bu
 import { AnySchema, DurationSchema, TimestampSchema } from "@bufbuild/protobuf/wkt";
 import { errorText, sdkErrors } from "../../util/index.ts";
 import { makeAny } from "../any.ts";
-import { encodeMessage } from "../codec/index.ts";
+import { emptyMessage, encodeMessage } from "../codec/index.ts";
 import { findTypeUrl, unresolved } from "../registry.ts";
 import { kindOf, parseEnum, parseScalar, Refusal, tryBase64 } from "./scalars.ts";
 import { isArray, isObject, type JsonObject, type JsonValue } from "./text.ts";
@@ -26,14 +26,28 @@ export function fromJson<D extends DescMessage>(
   json: JsonValue,
   { opaque = false }: ParseOptions = {},
 ): MessageShape<D> {
-  return parseMessage(schema, json, { path: "", anyDepth: 0, opaque }) as MessageShape<D>;
+  return parseMessage(schema, json, { outer: undefined, step: "", anyDepth: 0, opaque }) as MessageShape<D>;
 }
 
-/** Where the parser stands. */
+/** Where the parser stands. Its path is only told when something is wrong there. */
 interface Place {
-  readonly path: string;
+  readonly outer: Place | undefined;
+  /** A field of the place around it, or an item of its list. */
+  readonly step: string | number;
   readonly anyDepth: number;
   readonly opaque: boolean;
+}
+
+function within(outer: Place, step: string | number): Place {
+  return { outer, step, anyDepth: outer.anyDepth, opaque: outer.opaque };
+}
+
+/** `messages[0].amount`; empty for the whole. */
+function pathOf({ outer, step }: Place): string {
+  if (outer === undefined) return "";
+  const before = pathOf(outer);
+  if (typeof step === "number") return `${before}[${step}]`;
+  return before === "" ? step : `${before}.${step}`;
 }
 
 type Fields = Record<string, unknown>;
@@ -43,16 +57,16 @@ function parseMessage(schema: DescMessage, json: JsonValue, place: Place): unkno
   if (schema.typeName === TimestampSchema.typeName) return parseWith(TimestampSchema, parseTimestamp, json, place);
   if (schema.typeName === DurationSchema.typeName) return parseWith(DurationSchema, parseDuration, json, place);
   if (!isObject(json)) fail(place, `an object was expected, not ${kindOf(json)}`);
-  const message = create(schema) as Fields;
-  const seen = new Set<string>();
+  const message: Fields = emptyMessage(schema);
+  const seen: string[] = [];
   for (const [key, value] of Object.entries(json)) {
     const field = fieldNames(schema).get(key);
     if (field === undefined) fail(place, `unknown field ${JSON.stringify(key.slice(0, 64))} in ${schema.typeName}`);
     const slot = field.oneof?.name ?? field.name;
     if (value === null) continue;
-    const inner = { ...place, path: place.path === "" ? key : `${place.path}.${key}` };
-    if (seen.has(slot)) fail(inner, `the field ${slot} is given twice`);
-    seen.add(slot);
+    const inner = within(place, key);
+    if (seen.includes(slot)) fail(inner, `the field ${slot} is given twice`);
+    seen.push(slot);
     setField(message, field, parseField(field, value, inner));
   }
   return message;
@@ -66,7 +80,7 @@ function setField(message: Fields, field: DescField, value: unknown): void {
 function parseField(field: DescField, json: JsonValue, place: Place): unknown {
   if (field.fieldKind !== "list") return parseValue(field, json, place);
   if (!isArray(json)) fail(place, `a list was expected, not ${kindOf(json)}`);
-  return json.map((item, i) => parseValue(field, item, { ...place, path: `${place.path}[${i}]` }));
+  return json.map((item, i) => parseValue(field, item, within(place, i)));
 }
 
 function parseValue(field: DescField, json: JsonValue, place: Place): unknown {
@@ -156,5 +170,6 @@ function accepted(value: unknown, place: Place): unknown {
 }
 
 function fail(place: Place, why: string): never {
-  throw sdkErrors.jsonUnmarshal(place.path === "" ? why : `${place.path}: ${why}`);
+  const path = pathOf(place);
+  throw sdkErrors.jsonUnmarshal(path === "" ? why : `${path}: ${why}`);
 }

@@ -156,11 +156,17 @@ export function sortJson(value: JsonValue): JsonValue {
   return Object.fromEntries(keys.map((key) => [key, sortJson(value[key] ?? null)]));
 }
 
+/** Items of a list that `writeSortedJson` prints together: one call each would take twice as long. */
+const ITEMS_AT_ONCE = 256;
+
 /** Tells the text of the same value with its keys in order, in parts: long lists need no second copy. */
 export function writeSortedJson(value: JsonValue, add: (text: string) => void): void {
   if (isArray(value)) {
     add("[");
-    for (const [i, item] of value.entries()) add(`${i === 0 ? "" : ","}${printJson(sortJson(item))}`);
+    for (let i = 0; i < value.length; i += ITEMS_AT_ONCE) {
+      const items = printJson(value.slice(i, i + ITEMS_AT_ONCE).map(sortJson));
+      add(`${i === 0 ? "" : ","}${items.slice(1, -1)}`);
+    }
     add("]");
   } else if (isObject(value)) {
     add("{");

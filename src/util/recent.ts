@@ -1,0 +1,31 @@
+/**
+ * Remembers what was used last, in two generations: when the newer one is full it becomes the older one, and what was not
+ * used since the last time goes as a whole. A `Map` whose oldest entry is taken out with every new one would keep holes in
+ * their places, and walk over thousands of them each time.
+ */
+export class Recent<K, V> {
+  readonly #generation: number;
+  #young = new Map<K, V>();
+  #old = new Map<K, V>();
+
+  /** At most twice as many entries as a generation has are kept. */
+  constructor(generation: number) {
+    this.#generation = generation;
+  }
+
+  get(key: K): V | undefined {
+    const young = this.#young.get(key);
+    if (young !== undefined) return young;
+    const old = this.#old.get(key);
+    if (old !== undefined) this.set(key, old);
+    return old;
+  }
+
+  set(key: K, value: V): void {
+    if (this.#young.size >= this.#generation) {
+      this.#old = this.#young;
+      this.#young = new Map();
+    }
+    this.#young.set(key, value);
+  }
+}
