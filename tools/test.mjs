@@ -25,6 +25,8 @@ const NEEDED = {
   busybox: ["busybox-static"],
   "mkfs.ext4": ["e2fsprogs"],
   catatonit: ["catatonit"],
+  conntrack: ["conntrack"],
+  nft: ["nftables"],
   "docker-registry": ["docker-registry"],
   ip: ["iproute2"],
   nsenter: ["util-linux"],

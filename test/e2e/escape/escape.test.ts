@@ -1,17 +1,22 @@
+import { execFileSync } from "node:child_process";
 import { constants } from "node:os";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import {
   execute,
+  sampleExpose,
+  sampleService,
   sampleSpec,
   scriptService,
   untilOk,
 } from "../../../src/provider/cluster/contract/conformance/index.ts";
 import type { DockerDriver } from "../../../src/provider/cluster/docker/index.ts";
+import { freePorts } from "../../../src/testing/ports.ts";
 import type { LeaseKey } from "../../../src/wire/index.ts";
 import { describeWithEngine } from "../../support/containers.ts";
+import { waitFor } from "../../support/index.ts";
 import { TestEngine } from "../engine.ts";
 import { CONTROLS, PROBES, type Probe, probeProgram } from "./probes.ts";
-import { PRIVATE, PUBLIC, World } from "./world.ts";
+import { HOST, PRIVATE, PUBLIC, World } from "./world.ts";
 
 const ERRORS = new Map<string, string>(Object.entries(constants.errno).map(([name, number]) => [`E${number}`, name]));
 const SIGNALS = new Map<string, string>(
@@ -19,6 +24,17 @@ const SIGNALS = new Map<string, string>(
 );
 /** Calls that engines and kernels know and Node.js has no name for. */
 ERRORS.set("E97", "EAFNOSUPPORT");
+
+const ADMIN = { ...process.env, PATH: `${process.env.PATH ?? ""}:/usr/sbin:/sbin` };
+
+function rulesOf(): string {
+  return execFileSync("nft", ["list", "ruleset"], { encoding: "utf8", stdio: "pipe", env: ADMIN });
+}
+
+/** As the kernel writes it: the last byte first. */
+function hexAddress(hex: string): string {
+  return [...Buffer.from(hex, "hex").reverse()].join(".");
+}
 
 describeWithEngine("a program that tries to get out of its container", () => {
   let engine: TestEngine;
@@ -30,7 +46,11 @@ describeWithEngine("a program that tries to get out of its container", () => {
     await world.open();
     engine = await TestEngine.start();
     const image = await engine.sampleWith("/usr/bin/perl");
-    driver = await engine.driver("provider");
+    driver = await engine.driver("provider", {
+      kernelPorts: true,
+      nodePortAddress: "0.0.0.0",
+      timing: { stopGrace: 500 },
+    });
     const spec = sampleSpec([scriptService(image, "sleep 1000", { env: [`OUTSIDE=${process.pid}`] })]);
     id = spec.id;
     await driver.deploy(spec);
@@ -52,6 +72,35 @@ describeWithEngine("a program that tries to get out of its container", () => {
     expect(await page(PUBLIC)).toEqual([PUBLIC, "reached\n"]);
     const seen = await Promise.all(PRIVATE.map(page));
     expect(seen).toEqual(PRIVATE.map((address) => [address, ""]));
+  });
+
+  it("gets no further by node ports of the kernel, which lead the world to another tenant", async () => {
+    const [hostPort = 0] = await freePorts(1);
+    const expose = [sampleExpose({ externalPort: 9000 })];
+    const ports = [{ service: "web", port: 80, externalPort: 9000, proto: "TCP" as const, hostPort }];
+    const other = { ...sampleSpec([sampleService(engine.image, { expose })]), ports };
+    await driver.deploy(other);
+    await untilOk(driver, other.id);
+    const byKernel = ["-L", "-p", "tcp", "--orig-port-dst", `${hostPort}`, "--dst-nat"];
+    await waitFor(async () => {
+      world.ask(HOST, hostPort);
+      return execFileSync("conntrack", byKernel, { encoding: "utf8", stdio: "pipe", env: ADMIN }).includes(HOST);
+    }, "a connection through the kernel");
+    const answer = await execute(driver, other.id, { service: "web", command: ["hostname", "-i"] });
+    const { stdout: route } = await execute(driver, id, { service: "web", command: ["cat", "/proc/net/route"] });
+    const gateway = /\t00000000\t(\w{8})\t/.exec(route)?.[1] ?? "";
+    const ways = [HOST, hexAddress(gateway), answer.stdout.trim()];
+    expect(ways).toEqual(ways.map(() => expect.stringMatching(/^\d+\.\d+\.\d+\.\d+$/)));
+    for (const way of ways) {
+      for (const port of [hostPort, 80]) {
+        const to = `pack("S n C4 x8", 2, ${port}, ${way.replaceAll(".", ",")})`;
+        const program = `alarm(2); socket(S,2,1,6); connect(S,${to}) && print "reached"`;
+        const { stdout } = await execute(driver, id, { service: "web", command: ["/usr/bin/perl", "-e", program] });
+        expect([way, port, stdout]).toEqual([way, port, ""]);
+      }
+    }
+    await driver.teardown(other.id);
+    await waitFor(async () => !rulesOf().includes(`-${hostPort}`), "the rules to go with the lease");
   });
 
   /** Each probe with its end. */

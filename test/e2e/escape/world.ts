@@ -16,6 +16,9 @@ const QUARTER = (process.pid % 60) * 4;
 const LINK = { host: `10.213.${OWN}.1`, world: `10.213.${OWN}.2` };
 const ON_LINK = { host: `198.51.100.${QUARTER + 1}`, world: `198.51.100.${QUARTER + 2}` };
 
+/** Where the world finds the host. */
+export const HOST = LINK.host;
+
 /** An address for documents, which stands for the public network. */
 export const PUBLIC = `203.0.113.${OWN}`;
 
@@ -57,6 +60,13 @@ export class World {
         );
       await waitFor(answers, `${address} to answer the host`);
     }
+  }
+
+  /** What answers at an address, as seen from there. */
+  ask(host: string, port: number): string {
+    const args = ["netns", "exec", this.#name, "busybox", "nc", "-w", "5", host, `${port}`];
+    const input = `GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;
+    return execFileSync("ip", args, { encoding: "utf8", input, stdio: ["pipe", "pipe", "pipe"], timeout: 10_000 });
   }
 
   /** Routes and links go with the other end. */

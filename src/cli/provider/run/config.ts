@@ -41,6 +41,7 @@ export function readClusterSettings(flags: Flags) {
     publicHostname: read(CLUSTER.clusterPublicHostname),
     nodePorts: read(CLUSTER.clusterNodePortRange),
     nodePortAddress: read(CLUSTER.clusterNodePortAddress),
+    kernelPorts: read(CLUSTER.clusterNodePorts) === "kernel",
     sizedVolumes: read(CLUSTER.clusterVolumeSizes) !== "none",
     stopGraceMs: read(CLUSTER.clusterStopGrace),
     images: {

@@ -82,6 +82,14 @@ export const CLUSTER = {
     default: "0.0.0.0",
     parse: parseAddress,
   },
+  clusterNodePorts: {
+    name: "cluster-node-ports",
+    value: "<process|kernel>",
+    summary: "what carries node ports: the data plane alone, or rules of the kernel in front of it",
+    choices: ["process", "kernel"],
+    default: "process",
+    parse: asText,
+  },
   clusterVolumeSizes: {
     name: "cluster-volume-sizes",
     value: "<loop|none>",

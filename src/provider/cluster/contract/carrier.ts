@@ -6,6 +6,10 @@ export interface CarriedPort {
   readonly host: string;
   /** Addresses (`host:port`) of the replicas that are ready. */
   readonly backends: readonly string[];
+  /** The same replicas where the kernel of this machine reaches them. */
+  readonly direct?: { readonly addresses: readonly string[]; readonly port: number };
+  /** Whether the kernel carries the port too: it has one half of each limit, and who listens the other. */
+  readonly shared?: boolean;
 }
 
 /** Carries host ports to replicas. It may outlive the daemon: what it carries then goes on. */

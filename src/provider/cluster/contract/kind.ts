@@ -33,6 +33,8 @@ export interface ClusterSettings {
   readonly nodePorts?: PortRange;
   /** Address of the host on which node ports listen. */
   readonly nodePortAddress?: string;
+  /** Whether the kernel of this machine carries node ports where it can; it does not by default. */
+  readonly kernelPorts?: boolean;
   /** What carries node ports, where the cluster leaves that to the provider. */
   readonly carrier?: PortCarrier;
   /** Lets leases use images that exist only on the cluster. For localnets. */

@@ -10,6 +10,7 @@ import type { Images } from "./images/images.ts";
 import type { Journal } from "./journal.ts";
 import type { Naming } from "./labels.ts";
 import type { DockerSettings } from "./options.ts";
+import type { KernelPorts } from "./ports/kernel-ports.ts";
 
 /** What the parts of one driver share. */
 export interface DriverContext {
@@ -19,6 +20,8 @@ export interface DriverContext {
   readonly journal: Journal;
   readonly events: EventLog;
   readonly firewall: Firewall;
+  /** Node ports of the kernel, where it carries them. */
+  readonly kernelPorts: KernelPorts | undefined;
   readonly volumes: Volumes;
   readonly images: Images;
   readonly health: EngineHealth;

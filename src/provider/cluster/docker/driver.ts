@@ -34,6 +34,8 @@ import { Journal } from "./journal.ts";
 import { LABEL, leaseOfLabels, Naming } from "./labels.ts";
 import { Lease } from "./lease/lease.ts";
 import { type DockerOptions, settingsOf } from "./options.ts";
+import { KernelCarrier } from "./ports/carrier.ts";
+import { kernelPortsOf, openKernelPorts } from "./ports/open.ts";
 import { openExec } from "./streams/exec.ts";
 import { followLogs, pastLogs } from "./streams/log-stream.ts";
 import { EngineWatch } from "./watch.ts";
@@ -68,9 +70,13 @@ export async function openDockerDriver(options: DockerOptions): Promise<DockerDr
     isTight: () => isDiskTight(disk),
   });
   await images.open();
+  const kernelPorts = await openKernelPorts(settings, naming);
+  const { carrier } = settings;
   const driver = new Driver({
     api,
-    settings,
+    settings:
+      kernelPorts === undefined ? settings : { ...settings, carrier: new KernelCarrier(carrier, kernelPorts, log) },
+    kernelPorts,
     naming,
     log,
     journal: new Journal(join(stateDir, "leases"), log),
@@ -126,6 +132,7 @@ class Driver implements DockerDriver {
     await this.#watch.start();
     const { timing } = this.#context.settings;
     this.#every(FIREWALL_REFRESH_MS, () => this.#context.firewall.refresh());
+    this.#every(FIREWALL_REFRESH_MS, async () => this.#context.kernelPorts?.refresh());
     this.#every(timing.imageCheck, () => this.#collectImages());
     // Where layers have no size of their own, what outgrows its limit is found by looking.
     if (this.#context.settings.volumeSizeEnforcement === "none")
@@ -245,7 +252,14 @@ class Driver implements DockerDriver {
       for (const { id } of await api.listContainers(home)) await api.remove(id).catch(ignoreNotFound);
       for (const { name } of await api.listNetworks(home)) await api.removeNetwork(name).catch(ignoreNotFound);
       await firewall.clear();
+      await this.#clearPorts();
     });
+  }
+
+  /** Rules may be left of a daemon that had them, also where this one has none. */
+  async #clearPorts(): Promise<void> {
+    const { kernelPorts, settings, naming } = this.#context;
+    await (kernelPorts ?? kernelPortsOf(settings, naming)).clear();
   }
 
   /** Without its engine a host runs nothing; without rules and sizes nothing keeps tenants off it and its disk. */
@@ -293,10 +307,11 @@ class Driver implements DockerDriver {
 
   /** Something of a lease that has no record: containers and network by their labels, volumes by their folder. */
   async #removeOrphan(namespace: string): Promise<void> {
-    const { api, naming, firewall, volumes, events } = this.#context;
+    const { api, naming, firewall, volumes, events, settings } = this.#context;
     const labels = { [LABEL.home]: naming.prefix, [LABEL.namespace]: namespace };
     for (const { id } of await api.listContainers(labels)) await api.remove(id).catch(ignoreNotFound);
     for (const { name } of await api.listNetworks(labels)) await api.removeNetwork(name).catch(ignoreNotFound);
+    await settings.carrier.carry(namespace, []);
     await firewall.forget(namespace);
     await volumes.removeLease(namespace);
     events.remove(namespace);

@@ -20,6 +20,8 @@ export interface DockerOptions {
   readonly nodePortAddress?: string;
   /** What carries node ports; by default this process does, and ends it with the driver. */
   readonly carrier?: PortCarrier;
+  /** Whether the kernel carries node ports in front of the carrier, where this machine can do that. */
+  readonly kernelPorts?: boolean;
   /** Ports that leases get besides HTTP; 30000 to 32767 by default. */
   readonly nodePorts?: PortRange;
   /** Told to workloads as SVC_CLUSTER_PUBLIC_HOSTNAME. */
@@ -92,6 +94,7 @@ export interface DockerSettings {
   readonly allowLocalImages: boolean;
   readonly nodePortAddress: string;
   readonly carrier: PortCarrier;
+  readonly kernelPorts: boolean;
   readonly nodePorts: PortRange | undefined;
   readonly publicHostname: string;
   readonly reserve: { readonly cpu: bigint; readonly memory: bigint; readonly storage: bigint };
@@ -145,6 +148,7 @@ export function settingsOf(options: DockerOptions): DockerSettings {
     allowLocalImages: options.allowLocalImages ?? false,
     nodePortAddress: options.nodePortAddress ?? "0.0.0.0",
     carrier: options.carrier ?? new LocalCarrier(),
+    kernelPorts: options.kernelPorts ?? false,
     nodePorts: options.nodePorts,
     publicHostname: options.publicHostname ?? "",
     reserve: { ...DEFAULT_RESERVE, ...options.reserve },

@@ -14,14 +14,31 @@ export const DEFAULT_PORT_LIMITS: PortLimits = {
   idleMs: 3_600_000,
 };
 
+/** What each of two that carry the same ports may give. */
+export function halfOf(limits: PortLimits): PortLimits {
+  const half = (count: number) => Math.max(Math.floor(count / 2), 1);
+  const { connectionsPerAddress, connectionsPerLease } = limits;
+  return {
+    ...limits,
+    connectionsPerAddress: half(connectionsPerAddress),
+    connectionsPerLease: half(connectionsPerLease),
+  };
+}
+
 /** Counts the connections of one lease. */
 export class ConnectionGuard {
-  readonly limits: PortLimits;
+  readonly #limits: PortLimits;
   readonly #addresses = new Map<string, number>();
   #all = 0;
+  /** Whether another carrier gives the other half. */
+  shared = false;
 
   constructor(limits: PortLimits) {
-    this.limits = limits;
+    this.#limits = limits;
+  }
+
+  get limits(): PortLimits {
+    return this.shared ? halfOf(this.#limits) : this.#limits;
   }
 
   /** Undefined where a limit is reached; otherwise to be called when the connection has ended. */

@@ -1,5 +1,5 @@
 export { type BackoffPolicy, DEFAULT_BACKOFF, restartDelay } from "./backoff.ts";
-export { ConnectionGuard, DEFAULT_PORT_LIMITS, type PortLimits } from "./connection-guard.ts";
+export { ConnectionGuard, DEFAULT_PORT_LIMITS, halfOf, type PortLimits } from "./connection-guard.ts";
 export { EventLog, streamEvents } from "./eventlog.ts";
 export { type Listeners, LocalCarrier } from "./local-carrier.ts";
 export { PortAllocator, type PortProbe } from "./port-allocator.ts";

@@ -34,6 +34,7 @@ export class LocalCarrier implements PortCarrier {
   async carry(name: string, wanted: readonly CarriedPort[]): Promise<ReadonlyMap<string, string>> {
     const lease = this.#leases.get(name) ?? { guard: new ConnectionGuard(this.#limits), ports: new Map() };
     this.#leases.set(name, lease);
+    lease.guard.shared = wanted.some(({ shared }) => shared === true);
     const names = new Set(wanted.map(portName));
     for (const [key, { proxy }] of lease.ports) {
       if (names.has(key)) continue;

@@ -23,6 +23,8 @@ export interface ContainerState {
   readonly finishedAt: string;
   /** Published host ports by `80/tcp`. */
   readonly ports: ReadonlyMap<string, number>;
+  /** IPv4 addresses by the name of the network. */
+  readonly addresses: ReadonlyMap<string, string>;
   /** Of the image's own health check; empty if it has none. */
   readonly health: string;
   readonly layerBytes?: number;
@@ -362,6 +364,7 @@ function containerState(info: Docker.ContainerInspectInfo & { SizeRw?: number })
     startedAt: Date.parse(state.StartedAt),
     finishedAt: state.FinishedAt,
     ports: publishedPorts(info.NetworkSettings.Ports),
+    addresses: networkAddresses(info.NetworkSettings.Networks),
     health: state.Health?.Status ?? "",
     imageVolumes: (info.Mounts ?? []).flatMap(({ Type, Source }) => (Type === "volume" ? [Source] : [])),
     upper: upperFolder(info.GraphDriver),
@@ -383,6 +386,13 @@ function publishedPorts(ports: Docker.ContainerInspectInfo["NetworkSettings"]["P
     if (port > 0) published.set(key, port);
   }
   return published;
+}
+
+function networkAddresses(
+  networks: Docker.ContainerInspectInfo["NetworkSettings"]["Networks"] | null,
+): Map<string, string> {
+  const all = Object.entries(networks ?? {});
+  return new Map(all.flatMap(([name, { IPAddress: address }]) => (address ? [[name, address] as const] : [])));
 }
 
 function networkState(info: Docker.NetworkInspectInfo): NetworkState {

@@ -58,12 +58,15 @@ describe("firewall rules", () => {
 });
 
 describe("port redirects", () => {
-  it("spare traffic from the host and the loopback of the replica", () => {
-    const rules = redirectRules([{ from: 80, to: 8080, proto: "tcp" }], "10.89.0.1");
+  it("spare traffic from outside, from the host and the loopback of the replica", () => {
+    const network = { gateway: "10.89.0.1", subnet: "10.89.0.0/24" };
+    const rules = redirectRules([{ from: 80, to: 8080, proto: "tcp" }], network);
     expect(rules).toContain(
-      "-A SVC-AS -s 10.89.0.1 -j RETURN\n-A SVC-AS -p tcp --dport 80 -j REDIRECT --to-ports 8080",
+      "-A SVC-AS ! -s 10.89.0.0/24 -j RETURN\n-A SVC-AS -s 10.89.0.1 -j RETURN\n-A SVC-AS -p tcp --dport 80 -j REDIRECT --to-ports 8080",
     );
     expect(rules).toContain("-A OUTPUT ! -d 127.0.0.0/8");
+    // The chain of an older daemon is filled anew, and has its jumps.
+    expect(redirectRules([], network, { isNew: false })).not.toContain("OUTPUT");
   });
 });
 

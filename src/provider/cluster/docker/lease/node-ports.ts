@@ -64,8 +64,11 @@ export class NodePorts {
     const { port, proto, hostPort, service } = assignment;
     const key = `${port}/${proto.toLowerCase()}`;
     const units = state.units.filter((unit) => unit.service === service && unit.running);
-    const backends = units.filter((unit) => state.historyOf(unit).ready).flatMap((unit) => readyPort(unit, key));
-    return { proto, hostPort, host, backends };
+    const ready = units.filter((unit) => state.historyOf(unit).ready);
+    const backends = ready.flatMap((unit) => readyPort(unit, key));
+    const network = state.network?.name ?? "";
+    const addresses = ready.flatMap(({ addresses: known }) => known.get(network) ?? []);
+    return { proto, hostPort, host, backends, direct: { addresses, port } };
   }
 }
 

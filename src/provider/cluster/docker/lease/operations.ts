@@ -101,7 +101,7 @@ export async function applyRedirects(state: LeaseState, id: string, plan: Servic
 
 async function redirect(state: LeaseState, pid: number, plan: ServicePlan): Promise<void> {
   if (plan.redirects.length === 0 || state.network === undefined || pid <= 0) return;
-  await redirectPorts(pid, plan.redirects, state.network.gateway);
+  await redirectPorts(pid, plan.redirects, state.network);
 }
 
 interface FailedStart {

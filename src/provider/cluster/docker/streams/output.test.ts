@@ -66,6 +66,7 @@ describe("ends of programs", () => {
     finishedAt: new Date(Date.parse("2026-01-01T00:00:00Z") + ranSeconds * 1000).toISOString(),
     ports: new Map(),
     health: "",
+    addresses: new Map(),
     imageVolumes: [],
     upper: undefined,
   });
