@@ -61,6 +61,12 @@ const PARTS = {
     files: ["src/provider/daemon/chaos.test.ts"],
     env: { SVC_TEST_FAULTS: 200, SVC_TEST_LEASES: 30, SVC_TEST_SEED: seed },
   },
+  /** The same with real processes: daemon, data plane, engine, monitors, containers, node, and the disk below them. */
+  faults: {
+    project: "e2e",
+    files: ["test/kill/chaos"],
+    env: { SVC_TEST_FAULTS: 200, SVC_TEST_LEASES: 30, SVC_TEST_SEED: seed },
+  },
   /** Fifty random requests of each kind to every route of REST. */
   rest: { project: "e2e", files: ["test/interop/schemathesis.test.ts"], env: { SVC_REST_EXAMPLES: 50 } },
   /** Every attack for two minutes, in place of some seconds. */

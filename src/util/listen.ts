@@ -7,6 +7,12 @@ export interface ListenPlace {
   readonly option: string;
 }
 
+/**
+ * Connections that may wait to be accepted, where the system allows as many. Where one finds the queue full, its client waits
+ * for seconds, or holds a connection that this end does not know: a thousand from one client at once must not fill it.
+ */
+export const ACCEPT_QUEUE = 4_096;
+
 const REASONS: Readonly<Record<string, string>> = {
   EADDRINUSE: "another program uses the port",
   EACCES: "ports below 1024 are the administrator's",

@@ -76,6 +76,16 @@ export class TestEngine {
     rmSync(this.socket, { force: true });
   }
 
+  /** The service answers nobody while the work goes on. */
+  async whilePaused(work: () => Promise<void>): Promise<void> {
+    this.#service?.kill("SIGSTOP");
+    try {
+      await work();
+    } finally {
+      this.#service?.kill("SIGCONT");
+    }
+  }
+
   /** Runs podman on the same storage. */
   async podman(...args: string[]): Promise<string> {
     return (await run("podman", [...storageArgs(this.folder), ...args], { env: this.#env, cwd: this.folder })).stdout;

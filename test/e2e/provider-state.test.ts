@@ -1,14 +1,12 @@
-import { execFileSync } from "node:child_process";
-import { cpSync, mkdirSync, renameSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { describeWithEngine, TestLocalnet, type TestProvider } from "../support/containers.ts";
+import { fillDisk, fillWhole, freeDisk, moveToDisk } from "../support/disk.ts";
 import { Fixture, fetchPage, runSvc, startNode, waitFor, webFile } from "../support/index.ts";
 
 /** What the cluster keeps for its host, and a little. */
 const DISK_MIB = 1_200;
 const KEPT_FREE = ["--provider-least-free-disk", "24Mi"];
-const CHUNK = Buffer.alloc(1 << 20, 1);
 
 describeWithEngine("a provider whose surroundings change", () => {
   let localnet: TestLocalnet;
@@ -24,29 +22,18 @@ describeWithEngine("a provider whose surroundings change", () => {
 
   it("starts and serves on a full disk, takes no orders there, and comes back with the space", async () => {
     const { tenant, fixture } = localnet;
-    await provider.process.stop();
-    await provider.purge();
-    renameSync(folder, `${folder}.old`);
-    mkdirSync(folder, { mode: 0o700 });
-    execFileSync("mount", ["-t", "tmpfs", "-o", `size=${DISK_MIB}m,mode=0700`, "tmpfs", folder]);
-    fixture.defer(() => execFileSync("umount", ["--lazy", folder]));
-    fixture.defer(() => provider.purge());
-    cpSync(`${folder}.old`, folder, { recursive: true, filter: (path) => !path.includes("/plane") });
-    rmSync(`${folder}.old`, { recursive: true });
-    await provider.start();
+    await moveToDisk(fixture, provider, DISK_MIB);
     const ordered = await tenant.order(webFile({ page: "on a full disk" }));
     await tenant.awaitBids(ordered.id);
     const lease = await tenant.lease(ordered.order, provider.address);
     await tenant.sendManifest(ordered, provider.address);
     const url = await tenant.awaitReady(lease);
 
-    const filler = join(folder, "filler");
-    execFileSync("fallocate", ["-l", `${freeMib(folder) - 1}MiB`, filler]);
-    fill(filler);
+    fillDisk(folder);
     const refused = await tenant.order(webFile());
     await provider.process.line(/this provider does not bid.*MiB free/);
     await provider.process.line(/its reserve is given up/);
-    fill(`${filler}-2`);
+    fillWhole(folder);
     expect(await fetchPage(url)).toBe("200 on a full disk\n");
     expect(await tenant.bids(refused.id)).toEqual([]);
 
@@ -56,8 +43,7 @@ describeWithEngine("a provider whose surroundings change", () => {
     expect(await fetchPage(url)).toBe("200 on a full disk\n");
     expect(await tenant.awaitReady(lease)).toBe(url);
 
-    rmSync(filler);
-    rmSync(`${filler}-2`, { force: true });
+    freeDisk(folder);
     await tenant.awaitBids((await tenant.order(webFile())).id);
     await provider.process.line(/this provider bids again/);
     await tenant.close(ordered.id);
@@ -95,19 +81,3 @@ describeWithEngine("a provider whose surroundings change", () => {
     expect(await provider.leftovers()).toEqual([]);
   });
 });
-
-function freeMib(path: string): number {
-  const { bavail, bsize } = statfsSync(path);
-  return Math.floor((bavail * bsize) / CHUNK.length);
-}
-
-/** To the last byte. */
-function fill(path: string): void {
-  for (let size = CHUNK.length; size > 512; size >>= 1) {
-    try {
-      for (;;) writeFileSync(path, CHUNK.subarray(0, size), { flag: "a" });
-    } catch (error) {
-      if (!(error instanceof Error && "code" in error && error.code === "ENOSPC")) throw error;
-    }
-  }
-}

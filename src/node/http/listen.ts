@@ -1,11 +1,8 @@
 import type { Server } from "node:http";
 import type { Server as NetServer } from "node:net";
-import { type ListenPlace, listenError } from "../../util/index.ts";
+import { ACCEPT_QUEUE, type ListenPlace, listenError } from "../../util/index.ts";
 import { limitConnections } from "./connections.ts";
 import { HEADERS_TIMEOUT_MS, KEEP_ALIVE_MS, REQUEST_TIMEOUT_MS } from "./limits.ts";
-
-/** Connections that may wait to be taken. */
-const BACKLOG = 1024;
 
 /** Bounds the connections of a server and the time that a request may take to come. */
 export function limitServer(server: Server, maxConnections: number): void {
@@ -20,7 +17,7 @@ export function listenAt(server: NetServer, place: ListenPlace): Promise<{ host:
   const { host, port } = place;
   return new Promise((resolve, reject) => {
     server.once("error", (error) => reject(listenError(error, place)));
-    server.listen({ host, port, backlog: BACKLOG }, () => {
+    server.listen({ host, port, backlog: ACCEPT_QUEUE }, () => {
       // A connection that could not be taken, for want of descriptors say, must not end the others.
       server.on("error", () => {});
       const address = server.address();

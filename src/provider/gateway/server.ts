@@ -1,7 +1,7 @@
 import { constants } from "node:crypto";
 import { createServer, type Server } from "node:https";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
-import { errorText, type Logger, listenError } from "../../util/index.ts";
+import { ACCEPT_QUEUE, errorText, type Logger, listenError } from "../../util/index.ts";
 import type { ChainView } from "../chain.ts";
 import { Authorizer } from "./access/authorizer.ts";
 import { limitConnections } from "./connections.ts";
@@ -51,7 +51,7 @@ export class Gateway {
   /** Resolves with the port it listens on; rejects where the port is taken. */
   async listen(): Promise<number> {
     const { host = "0.0.0.0", port, log } = this.#options;
-    await this.#app.listen({ host, port }).catch((error: unknown) => {
+    await this.#app.listen({ host, port, backlog: ACCEPT_QUEUE }).catch((error: unknown) => {
       throw listenError(error, { host, port, option: "--gateway-listen-address" });
     });
     const address = this.#app.server.address();

@@ -8,6 +8,7 @@ import {
 import { connect, createServer as createTcpServer, type Socket } from "node:net";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { WebSocket, WebSocketServer } from "ws";
+import { longestAcceptQueue, waitingConnections } from "../../../test/support/accept-queue.ts";
 import { breakOff, upgradeRequest } from "../../../test/support/break-off.ts";
 import type { HttpOptions } from "../../sdl/index.ts";
 import type { LeaseKey } from "../../wire/index.ts";
@@ -502,4 +503,9 @@ describe("ingress: bad clients", () => {
     socket.destroy();
     await left;
   });
+});
+
+it.skipIf(longestAcceptQueue() < 4_096)("has room for a thousand connections that come while it is busy", async () => {
+  const { port } = await ingress([]);
+  expect(waitingConnections(port, 1_024)).toBe(1_024);
 });

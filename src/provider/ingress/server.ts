@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import { Server as NetServer, Socket } from "node:net";
-import { type Logger, listenError, silentLogger } from "../../util/index.ts";
+import { ACCEPT_QUEUE, type Logger, listenError, silentLogger } from "../../util/index.ts";
 import { formatLeaseId, type LeaseKey } from "../../wire/index.ts";
 import type { BackendRouting, RouteTarget } from "../cluster/index.ts";
 import { type ClientRules, CONNECTIONS_PER_ADDRESS, isFrom, limitClients, parseNetworks } from "./clients.ts";
@@ -211,7 +211,9 @@ function listen(server: Server, port: number, host: string, inherited?: NetServe
   return new Promise((resolve, reject) => {
     server.once("error", reject);
     const begin = (ready: () => void) =>
-      inherited === undefined ? server.listen(port, host, ready) : server.listen(inherited, ready);
+      inherited === undefined
+        ? server.listen(port, host, ACCEPT_QUEUE, ready)
+        : server.listen(inherited, ACCEPT_QUEUE, ready);
     begin(() => {
       server.off("error", reject);
       // A connection that could not be taken, for want of descriptors say, must not end the others.

@@ -2,6 +2,7 @@ import { createSocket, Socket } from "node:dgram";
 import { once } from "node:events";
 import { connect, createServer, type Server, type Socket as TcpSocket } from "node:net";
 import { afterEach, expect, it, vi } from "vitest";
+import { longestAcceptQueue, waitingConnections } from "../../../../test/support/accept-queue.ts";
 import { freePort } from "../../../testing/ports.ts";
 import { ConnectionGuard } from "./connection-guard.ts";
 import { type PortProxy, tcpProxy, udpProxy } from "./port-proxy.ts";
@@ -152,3 +153,13 @@ it("closes a connection on which nothing is said for the idle time", async () =>
 function pause(ms: number): Promise<string[]> {
   return new Promise((resolve) => setTimeout(() => resolve(["open"]), ms));
 }
+
+it.skipIf(longestAcceptQueue() < 4_096)("has room for a thousand connections that come while it is busy", async () => {
+  const port = await freePort();
+  const first = await tcpProxy({ host: "127.0.0.1", port }, () => undefined);
+  expect(waitingConnections(port, 1_024)).toBe(1_024);
+  // Also where it takes a listener over.
+  const second = await tcpProxy({ host: "127.0.0.1", port }, () => undefined, { listener: first.listener });
+  keep(second);
+  expect(waitingConnections(port, 1_024)).toBe(1_024);
+});

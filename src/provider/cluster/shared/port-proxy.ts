@@ -1,5 +1,6 @@
 import { createSocket, type RemoteInfo, type Socket as UdpSocket } from "node:dgram";
 import { connect, createServer, type Server, type Socket } from "node:net";
+import { ACCEPT_QUEUE } from "../../../util/index.ts";
 import { ConnectionGuard, DEFAULT_PORT_LIMITS } from "./connection-guard.ts";
 
 /** Returns the address (`host:port`) of the next replica, or undefined while none is ready. */
@@ -49,7 +50,9 @@ export async function tcpProxy(
     carry(client, next(), { sockets, idleMs: guard.limits.idleMs });
   });
   await listening(server, (done) =>
-    listener === undefined ? server.listen(address.port, address.host, done) : server.listen(listener, done),
+    listener === undefined
+      ? server.listen(address.port, address.host, ACCEPT_QUEUE, done)
+      : server.listen(listener, ACCEPT_QUEUE, done),
   );
   return {
     listener: server,

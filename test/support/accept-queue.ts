@@ -1,0 +1,30 @@
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+
+/** Opens so many connections from a process of its own, and tells how many the system had taken after a while. */
+const PROGRAM = `
+const { connect } = require("node:net");
+const [port, count] = process.argv.slice(1).map(Number);
+let taken = 0;
+const done = () => { process.stdout.write(String(taken)); process.exit(0); };
+setTimeout(done, 20_000);
+for (let i = 0; i < count; i++) connect(port, "127.0.0.1").on("error", () => {}).on("connect", () => ++taken === count && done());
+`;
+
+/**
+ * How many connections of so many wait at a listener of this process, which accepts none meanwhile: it is held up by the call
+ * itself. Where the queue is full the system takes a connection only after a second or later, if at all.
+ */
+export function waitingConnections(port: number, count: number): number {
+  const { stdout } = spawnSync(process.execPath, ["-e", PROGRAM, String(port), String(count)], { encoding: "utf8" });
+  return Number(stdout);
+}
+
+/** What the system grants a listener at most; 0 where it does not tell. */
+export function longestAcceptQueue(): number {
+  try {
+    return Number(readFileSync("/proc/sys/net/core/somaxconn", "utf8"));
+  } catch {
+    return 0;
+  }
+}
