@@ -7,7 +7,7 @@ import { freePorts } from "../../src/testing/ports.ts";
 import type { TestEngine } from "../e2e/engine.ts";
 import type { Fixture } from "./fixture.ts";
 import type { TestNode } from "./node.ts";
-import { svcOk } from "./run-svc.ts";
+import { type SvcRequest, svcOk } from "./run-svc.ts";
 import { mustSend, transfer } from "./signer.ts";
 import type { SvcProcess } from "./svc-process.ts";
 
@@ -22,6 +22,9 @@ export interface ProviderRequest {
   readonly cpuScale?: string;
   readonly flags?: readonly string[];
 }
+
+/** How a process of it is started. */
+type Launch = Pick<SvcRequest, "nodeFlags" | "main">;
 
 const FUNDS = 1_000_000_000n;
 const KEYRING = ["--keyring-backend", "test"];
@@ -56,14 +59,14 @@ export class TestProvider {
   }
 
   /** Starts the process and waits until it takes part in the market. */
-  async start(): Promise<void> {
-    await this.launch();
+  async start(how: Launch = {}): Promise<void> {
+    await this.launch(how);
     await this.process.line(/provider started/);
   }
 
   /** Starts the process and does not wait. */
-  async launch(): Promise<void> {
-    this.#process = await this.#fixture.start(this.#request.name, this.#args, { home: this.home });
+  async launch(how: Launch = {}): Promise<void> {
+    this.#process = await this.#fixture.start(this.#request.name, this.#args, { ...how, home: this.home });
   }
 
   /** Ids of its containers, running or not, by lease and replica. */

@@ -10,6 +10,8 @@ export interface SvcRequest {
   readonly timeoutMs?: number;
   /** Flags of Node.js itself, for example to take a profile. */
   readonly nodeFlags?: readonly string[];
+  /** Another build of the program. */
+  readonly main?: string;
 }
 
 export interface SvcResult {
@@ -24,9 +26,9 @@ const DEFAULT_TIMEOUT_MS = 120_000;
 /** Runs one command line to its end, as a user's shell would. */
 export async function runSvc(args: readonly string[], request: SvcRequest = {}): Promise<SvcResult> {
   await buildOnce();
-  const { input, cwd, timeoutMs = DEFAULT_TIMEOUT_MS, nodeFlags = [] } = request;
+  const { input, cwd, timeoutMs = DEFAULT_TIMEOUT_MS, nodeFlags = [], main = MAIN } = request;
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [...nodeFlags, MAIN, ...args], {
+    const child = spawn(process.execPath, [...nodeFlags, main, ...args], {
       env: environment(request),
       stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
       timeout: timeoutMs,

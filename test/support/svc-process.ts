@@ -36,8 +36,8 @@ export class SvcProcess {
 
   static async start(args: readonly string[], request: StartRequest): Promise<SvcProcess> {
     await buildOnce();
-    const { input, cwd, log, nodeFlags = [] } = request;
-    const child = spawn(process.execPath, [...nodeFlags, MAIN, ...args], {
+    const { input, cwd, log, nodeFlags = [], main = MAIN } = request;
+    const child = spawn(process.execPath, [...nodeFlags, main, ...args], {
       env: environment(request),
       stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
       ...(cwd === undefined ? {} : { cwd }),
@@ -80,6 +80,13 @@ export class SvcProcess {
   async kill(): Promise<void> {
     if (this.running) this.#child.kill("SIGKILL");
     await this.#exit;
+  }
+
+  /** Sends a signal, and resolves with the code or signal with which the process ended by itself. */
+  async endsAfter(signal: NodeJS.Signals): Promise<number | NodeJS.Signals | null> {
+    this.#child.kill(signal);
+    await this.#exit;
+    return this.#child.exitCode ?? this.#child.signalCode;
   }
 
   /** Asks it to end as Ctrl-C does, and returns its exit code; one that does not end is killed and fails the test. */

@@ -8,14 +8,17 @@ import {
   sampleService,
   sampleSpec,
   scriptService,
+  untilHealth,
   untilOk,
 } from "../../../src/provider/cluster/contract/conformance/index.ts";
 import type { DockerDriver } from "../../../src/provider/cluster/docker/index.ts";
 import { Ingress } from "../../../src/provider/ingress/index.ts";
 import { freePorts } from "../../../src/testing/ports.ts";
 import type { LeaseKey } from "../../../src/wire/index.ts";
+import { longestAcceptQueue } from "../../support/accept-queue.ts";
 import { describeWithEngine } from "../../support/containers.ts";
 import { TestEngine } from "../engine.ts";
+import { hostileRegistry } from "./hostile-registry.ts";
 import { seenMeanwhile } from "./neighbour.ts";
 
 const MEBIBYTE = 1 << 20;
@@ -27,7 +30,10 @@ const MEMORY = 512 * MEBIBYTE;
 const MOST_ON_DISK = LAYER + VOLUME + 10 * MEBIBYTE + 24 * MEBIBYTE;
 const HOST = "neighbour.localhost";
 const IDLE = 1_024;
-const AT_ONCE = 64;
+/** All, where the system lets as many wait to be accepted. */
+const AT_ONCE = longestAcceptQueue() >= IDLE ? IDLE : 64;
+/** Of images; what a pull puts aside meanwhile is no more than that. */
+const IMAGE = 32 * MEBIBYTE;
 
 /** Fills a file in pieces of a mebibyte, and tells how many there was room for; the end by a signal tells nothing. */
 const filling = (path: string) =>
@@ -90,6 +96,7 @@ describeWithEngine("a tenant who uses up everything", () => {
   let driver: DockerDriver;
   let ingress: Ingress;
   let hostile: LeaseKey;
+  let hostileImages: Awaited<ReturnType<typeof hostileRegistry>>;
   let url = "";
   let port = 0;
   let usual = Number.NaN;
@@ -97,7 +104,11 @@ describeWithEngine("a tenant who uses up everything", () => {
   beforeAll(async () => {
     engine = await TestEngine.start();
     const image = await engine.sampleWith("/usr/bin/perl");
-    driver = await engine.driver("provider");
+    hostileImages = await hostileRegistry(IMAGE, engine.folder);
+    driver = await engine.driver("provider", {
+      registries: { allowed: [{ host: hostileImages.registry.host, plain: true }] },
+      limits: { imageBytes: BigInt(IMAGE) },
+    });
     const neighbour = sampleSpec([sampleService(engine.image)]);
     const [ingressPort = 0, nodePort = 0] = await freePorts(2);
     port = nodePort;
@@ -119,6 +130,7 @@ describeWithEngine("a tenant who uses up everything", () => {
   });
   afterAll(async () => {
     await ingress?.close();
+    hostileImages?.registry.stop();
     await engine?.destroy("provider");
   });
 
@@ -156,6 +168,35 @@ describeWithEngine("a tenant who uses up everything", () => {
       await untilOk(driver, hostile);
     });
   }
+
+  it("has no more of the disk by pulls of images than limits say, and keeps nobody from deploying", async () => {
+    const { registry, images } = hostileImages;
+    const before = onDisk();
+    const services = images.map(({ name }) => sampleService(`${registry.host}/hostile/${name}:1`, { name }));
+    const spec = sampleSpec(services);
+    let most = 0;
+    await beside("pulls of images", async () => {
+      await driver.deploy(spec);
+      const told = await untilHealth(
+        driver,
+        spec.id,
+        (health) => {
+          most = Math.max(most, onDisk() - before);
+          return health.services.every(({ error }) => error !== undefined);
+        },
+        "all images to be refused",
+      );
+      const errors = new Map(told.services.map(({ name, error }) => [name, error]));
+      for (const { name, told: sentence } of images) expect(errors.get(name), name).toMatch(sentence);
+      const honest = sampleSpec([sampleService(engine.image)]);
+      await driver.deploy(honest);
+      await untilOk(driver, honest.id);
+      await driver.teardown(honest.id);
+    });
+    await driver.teardown(spec.id);
+    // A packed image and layers that are kept for the next one.
+    expect(most).toBeLessThan(2 * IMAGE + MOST_ON_DISK);
+  });
 
   for (const [name, where] of [
     ["a node port", () => port],

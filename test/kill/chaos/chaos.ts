@@ -110,7 +110,8 @@ export class Chaos {
     const lease = await tenant.lease(ordered.order, this.#provider.address);
     this.leases.push(lease);
     await tenant.sendManifest(ordered, this.#provider.address);
-    const running = { ordered, lease, url: await tenant.awaitReady(lease), page: `200 ${page}\n` };
+    const url = await waitFor(() => tenant.awaitReady(lease), `${page} to be ready`, PATIENCE);
+    const running = { ordered, lease, url, page: `200 ${page}\n` };
     this.running.push(running);
     this.clients.add(running);
   }

@@ -77,7 +77,8 @@ export interface DockerLimits {
   readonly logBytes: number;
   /** Engine calls that create or start at once. */
   readonly parallelStarts: number;
-  readonly parallelPulls: number;
+  /** Layers that are weighed and images that are loaded at once. */
+  readonly parallelLoads: number;
   /** Bytes of disk that an image may take, packed and unpacked. */
   readonly imageBytes: bigint;
   /** Bytes that all images of a lease may take. */
@@ -125,7 +126,7 @@ const DEFAULT_LIMITS: DockerLimits = {
   processes: 1024,
   logBytes: 10 << 20,
   parallelStarts: 4,
-  parallelPulls: 4,
+  parallelLoads: 4,
   imageBytes: 16n << 30n,
   leaseImageBytes: 32n << 30n,
   layerCacheBytes: 2n << 30n,

@@ -1,7 +1,11 @@
 import { once } from "node:events";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { EngineApi } from "./api.ts";
+import { discoverEngine } from "./discover.ts";
 import { EngineFailure } from "./failure.ts";
 
 const closers: (() => void)[] = [];
@@ -41,4 +45,22 @@ describe("the log of a container", () => {
     expect(failure).toBeInstanceOf(EngineFailure);
     expect(failure).toMatchObject({ kind, message: expect.stringMatching(/^the container engine sent no log: /) });
   });
+});
+
+it("is waited for where it is named and slow, and passed over where it is one of several", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "svc-slow-engine-"));
+  closers.push(() => rmSync(folder, { recursive: true, force: true }));
+  mkdirSync(join(folder, "podman"));
+  const socket = join(folder, "podman", "podman.sock");
+  const server = createServer((_, response) => {
+    setTimeout(() => response.end(JSON.stringify({ Version: "1" })), 500);
+  }).listen(socket);
+  closers.push(() => server.close());
+  await once(server, "listening");
+  const patience = { usual: 20, named: 30_000 };
+  expect(await discoverEngine(socket, {}, patience)).toMatchObject({ socket, version: "1" });
+  expect(await discoverEngine(undefined, { DOCKER_HOST: socket }, patience)).toMatchObject({ socket });
+  // This machine may have an engine of its own.
+  const found = await discoverEngine(undefined, { XDG_RUNTIME_DIR: folder }, patience).catch(() => undefined);
+  expect(found?.socket).not.toBe(socket);
 });

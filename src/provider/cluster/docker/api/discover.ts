@@ -12,20 +12,24 @@ export interface FoundEngine {
   readonly version: string;
 }
 
-const PING_TIMEOUT_MS = 5_000;
+/** Milliseconds for an answer: of a socket that is only one of several, and of the one that the operator named. */
+const PATIENCE = { usual: 5_000, named: 60_000 };
 
 /**
  * Finds a container engine that answers: only the given address, otherwise only `DOCKER_HOST`, otherwise the usual
- * sockets in order. Rejects with what was tried and what to install.
+ * sockets in order. Rejects with what was tried and what to install. An engine that is named is waited for: a busy one
+ * must not keep a provider from starting.
  */
 export async function discoverEngine(
   given?: string,
   env: Readonly<Record<string, string | undefined>> = process.env,
+  patience = PATIENCE,
 ): Promise<FoundEngine> {
   const tried: string[] = [];
+  const isNamed = [given, env.DOCKER_HOST].some((each) => each !== undefined && each !== "");
   for (const socket of candidates(given, env)) {
     try {
-      return await probe(socket);
+      return await probe(socket, isNamed ? patience.named : patience.usual);
     } catch (error) {
       tried.push(`${socket}: ${errorText(error)}`);
     }
@@ -47,14 +51,14 @@ function candidates(given: string | undefined, env: Readonly<Record<string, stri
   ];
 }
 
-async function probe(socket: string): Promise<FoundEngine> {
+async function probe(socket: string, timeoutMs: number): Promise<FoundEngine> {
   const path = socket.replace(/^unix:\/\//, "");
   if (path.startsWith("/")) {
     const info = await stat(path).catch(() => undefined);
     if (info === undefined) throw new Error("no such socket");
     if (!info.isSocket()) throw new Error("not a socket");
   }
-  const api = await EngineApi.open(socket, PING_TIMEOUT_MS);
+  const api = await EngineApi.open(socket, timeoutMs);
   const version = await api.version();
   return { socket, kind: engineKind(version), version: version.Version };
 }

@@ -52,7 +52,7 @@ describe("images without a lease", () => {
 
   function pull(images: Images, layer: Buffer): Promise<string> {
     registry.addImage("team/app", "1", [layer]);
-    const options = { credentials: null, claim: () => {}, signal: new AbortController().signal };
+    const options = { owner: "svc1tenant", credentials: null, claim: () => {}, signal: new AbortController().signal };
     return images.pull(`${registry.host}/team/app:1`, options);
   }
 

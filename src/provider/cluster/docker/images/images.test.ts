@@ -12,7 +12,7 @@ import { EngineApi } from "../api/api.ts";
 import { type DockerOptions, settingsOf } from "../options.ts";
 import { imageArchive } from "./archive.ts";
 import { Images, type PullOptions, type WeighedImage } from "./images.ts";
-import { MAX_CONFIG, MAX_LAYERS, MAX_MANIFEST, MAX_REDIRECTS, MAX_VOLUMES } from "./limits.ts";
+import { MAX_CONFIG, MAX_LAYERS, MAX_MANIFEST, MAX_REDIRECTS, MAX_VOLUMES, PULLS } from "./limits.ts";
 import { ImageEngine } from "./testing/engine.ts";
 import { type Answer, digestOf, TestRegistry, TYPES, tarOf } from "./testing/registry.ts";
 
@@ -72,7 +72,13 @@ async function openImages({ options = {}, allowed = [], room, isTight }: Opening
 }
 
 function pullOptions(overrides: Partial<PullOptions> = {}): PullOptions {
-  return { credentials: null, claim: () => {}, signal: new AbortController().signal, ...overrides };
+  return {
+    owner: "svc1tenant",
+    credentials: null,
+    claim: () => {},
+    signal: new AbortController().signal,
+    ...overrides,
+  };
 }
 
 async function refusal(images: Images, image: string, overrides: Partial<PullOptions> = {}): Promise<string> {
@@ -534,6 +540,45 @@ describe("what a hostile registry sends", () => {
     registry.places.set(manifest, () => {});
     const options = { timing: { pullTimeout: 200 }, registries: { allowed: [{ host: registry.host, plain: true }] } };
     expect(await refused(await openImages({ options }))).toMatch(/could not be pulled in time/);
+  });
+});
+
+describe("a tenant whose registries hardly answer", () => {
+  it("has some pulls at once and no more, and leaves others theirs", async () => {
+    const slow = await startRegistry();
+    const waiting: ServerResponse[] = [];
+    slow.places.set("/v2/team/app/manifests/1", (_, response) => void waiting.push(response));
+    const images = await openImages({ allowed: [slow] });
+    const ends = new AbortController();
+    const pulls = Array.from({ length: PULLS.each * 2 }, () =>
+      images.pull(`${slow.host}/team/app:1`, pullOptions({ signal: ends.signal })).catch(() => "ended"),
+    );
+    await expect.poll(() => waiting.length).toBe(PULLS.each);
+    registry.addImage("team/app", "1", [APP]);
+    await images.pull(`${registry.host}/team/app:1`, pullOptions({ owner: "svc1other" }));
+    expect(waiting).toHaveLength(PULLS.each);
+    waiting[0]?.destroy();
+    await expect.poll(() => waiting.length).toBe(PULLS.each + 1);
+    ends.abort();
+    expect(new Set(await Promise.all(pulls))).toEqual(new Set(["ended"]));
+  });
+
+  it("shares the places of all with others", async () => {
+    const slow = await startRegistry();
+    const waiting: ServerResponse[] = [];
+    slow.places.set("/v2/team/app/manifests/1", (_, response) => void waiting.push(response));
+    const images = await openImages({ allowed: [slow] });
+    const ends = new AbortController();
+    const pulls = Array.from({ length: PULLS.all + 1 }, (_, index) =>
+      images
+        .pull(`${slow.host}/team/app:1`, pullOptions({ owner: `svc1tenant${index}`, signal: ends.signal }))
+        .catch(() => "ended"),
+    );
+    await expect.poll(() => waiting.length, { timeout: 20_000 }).toBe(PULLS.all);
+    waiting[0]?.destroy();
+    await expect.poll(() => waiting.length).toBe(PULLS.all + 1);
+    ends.abort();
+    await Promise.all(pulls);
   });
 });
 

@@ -9,11 +9,12 @@ import type { DockerSettings } from "../options.ts";
 import { imageArchive } from "./archive.ts";
 import { Blobs } from "./blobs.ts";
 import { fetchLayer, isLayer, measureLayer, tooLarge } from "./layer.ts";
-import { PARALLEL_LAYERS } from "./limits.ts";
+import { PARALLEL_LAYERS, PULLS } from "./limits.ts";
 import { type ImagePlan, planImage } from "./manifest.ts";
 import { RegistryNetwork } from "./network.ts";
 import { type ImageRecord, ImageRecords } from "./records.ts";
 import { Repository } from "./registry.ts";
+import { Turns } from "./turns.ts";
 
 /** Where images stand on the engine that providers put there; no lease names them itself. */
 export const IMAGE_NAMES = "localhost/svc-images/";
@@ -28,6 +29,8 @@ export interface WeighedImage {
 }
 
 export interface PullOptions {
+  /** The tenant. */
+  readonly owner: string;
   readonly credentials: ManifestCredentials | null;
   /** Called before the image goes into the engine; throws where its lease has no room for it. */
   readonly claim: (image: WeighedImage) => void;
@@ -54,7 +57,9 @@ export class Images {
   readonly #network: RegistryNetwork;
   readonly #blobs: Blobs;
   readonly #records: ImageRecords;
-  readonly #slots: Semaphore;
+  readonly #turns = new Turns(PULLS);
+  /** What costs processor and disk: weighing layers and loading images. */
+  readonly #work: Semaphore;
   /** Bytes that pulls under way will still take. */
   #reserved = 0n;
 
@@ -64,7 +69,7 @@ export class Images {
     this.#network = new RegistryNetwork({ log, ...settings.registries });
     this.#blobs = new Blobs(join(settings.stateDir, "images", "layers"), settings.limits.layerCacheBytes);
     this.#records = new ImageRecords(join(settings.stateDir, "images", "loaded"), log);
-    this.#slots = new Semaphore(settings.limits.parallelPulls);
+    this.#work = new Semaphore(settings.limits.parallelLoads);
   }
 
   async open(): Promise<void> {
@@ -91,7 +96,7 @@ export class Images {
   async pull(image: string, options: PullOptions): Promise<string> {
     const reference = parseReference(image);
     if (reference.local) return this.#local(image, reference);
-    return this.#slots.run(async () => {
+    return this.#turns.run(options.owner, async () => {
       const late = AbortSignal.timeout(this.#options.settings.timing.pullTimeout);
       try {
         return await this.#fetch(reference, { ...options, signal: AbortSignal.any([options.signal, late]) });
@@ -241,7 +246,8 @@ export class Images {
           fetchLayer(await repository.blob(layer.digest), layer, { image, file: draft, signal: stop }),
         );
       const weigh = async (): Promise<bigint> => {
-        const { diffId, bytes } = await measureLayer(file, { image, most: imageBytes - total, signal: stop });
+        const most = imageBytes - total;
+        const { diffId, bytes } = await this.#work.run(() => measureLayer(file, { image, most, signal: stop }));
         // Engines know an image by its configuration: with other layers it would become another's image.
         if (diffId === plan.diffIds[index]) return bytes;
         throw clusterErrors.imageInvalid(`image ${image}: a layer is not the one that its configuration names`);
@@ -278,7 +284,7 @@ export class Images {
     const tag = this.#tag(config);
     const own = await this.#idOf(tag);
     const foreign = own === undefined && (await this.#idOf(config)) !== undefined;
-    await api.loadImage(imageArchive({ config: plan.config, layers, tag }), signal);
+    await this.#work.run(() => api.loadImage(imageArchive({ config: plan.config, layers, tag }), signal));
     const imageId = await api.imageId(tag);
     const before = this.#records.get(config);
     this.#records.save({

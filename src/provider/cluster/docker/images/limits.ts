@@ -17,6 +17,11 @@ export const MAX_ADDRESSES = 4;
 export const SILENCE_MS = 30_000;
 /** Least bytes of a download in each such time; a slower one holds its place for nothing. */
 export const PACE = { bytes: 1 << 20, everyMs: 60_000 } as const;
+/**
+ * Pulls at once. One that waits for a slow registry costs next to nothing, but a place: without these, a few tenants with
+ * registries that send a byte now and then would keep all others from deploying.
+ */
+export const PULLS = { each: 4, all: 64 } as const;
 /** Layers of one image that are fetched at once. */
 export const PARALLEL_LAYERS = 3;
 /** Disk that a file of a layer takes beside its bytes: its inode and the rest of its last block. */

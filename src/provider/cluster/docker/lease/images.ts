@@ -116,10 +116,11 @@ export class LeaseImages {
   async #fetch({ name, service }: ServicePlan): Promise<string> {
     const { images } = this.#state.context;
     const { image, credentials } = service;
+    const { owner } = this.#state.spec.id;
     const claim = (weighed: WeighedImage) => this.#claim(name, weighed);
     const pull = () => {
       this.#ended.signal.throwIfAborted();
-      return images.pull(image, { credentials, claim, signal: this.#ended.signal });
+      return images.pull(image, { owner, credentials, claim, signal: this.#ended.signal });
     };
     return parseReference(image).local ? pull() : this.#order.run(pull);
   }
