@@ -1,5 +1,5 @@
 import type { GasCase } from "./cases/index.ts";
-import type { GasWorld } from "./world.ts";
+import type { BlockCost, GasWorld } from "./world.ts";
 
 /** What a case costs. */
 export interface Measured {
@@ -25,10 +25,8 @@ export function measureCase({ prepare, count: wanted }: GasCase, rounds: number)
   for (let round = 0; round <= rounds; round++) {
     const signed = txs.slice(round * count, (round + 1) * count).map((tx) => world.sign(tx));
     globalThis.gc?.();
-    const { cpuMs: whole, gasUsed, results } = world.block(signed);
+    const { cpuMs: whole, gasUsed } = succeeded(world.block(signed));
     const cpuMs = Math.max(0, whole - empty);
-    const failed = results.find(({ code }) => code !== 0);
-    if (failed !== undefined) throw new Error(`${failed.codespace}/${failed.code}: ${failed.log.slice(0, 300)}`);
     if (round === 0) continue;
     ratios.push((cpuMs * 1_000_000) / Number(gasUsed));
     gas = gasUsed / BigInt(signed.length);
@@ -43,15 +41,43 @@ export function filled(each: GasCase, gas: number): GasCase {
   return { ...each, count: each.count * Math.max(1, Math.ceil(gas / perStep)) };
 }
 
+/** CPU milliseconds of whole blocks, and their gas. */
+export interface FullBlocks {
+  /** Of the first of its kind, with nothing in the caches of the application. */
+  readonly cold: number;
+  readonly warm: readonly number[];
+  readonly gas: bigint;
+  readonly txs: number;
+}
+
 /**
- * CPU milliseconds of blocks that messages of this case fill up to so much gas, each round one block; those before a round
- * have made the code warm.
+ * Blocks that messages of this case fill up to so much gas, from their bytes to the commit: a cold one, then so many more.
+ * Nothing is taken off.
  */
-export function measureBlocks(each: GasCase, maxGas: bigint, rounds: number): number[] {
-  const { gas } = measureCase({ ...each, count: 1 }, 1);
-  const count = Number(maxGas / gas);
-  const block = measureCase({ ...each, count }, rounds);
-  return block.rounds.map((ratio) => (ratio * Number(block.gas) * count) / 1e6);
+export function measureBlocks({ prepare }: GasCase, maxGas: bigint, rounds: number): FullBlocks {
+  const count = Number(maxGas / gasOfOne(prepare));
+  const { world, txs } = prepare(count * (rounds + 1));
+  world.reopen();
+  const blocks = Array.from({ length: rounds + 1 }, (_, round) => {
+    const signed = txs.slice(round * count, (round + 1) * count).map((tx) => world.sign(tx));
+    globalThis.gc?.();
+    return succeeded(world.block(signed));
+  });
+  const [cold = 0, ...warm] = blocks.map(({ cpuMs }) => cpuMs);
+  return { cold, warm, gas: blocks[0]?.gasUsed ?? 0n, txs: count };
+}
+
+/** The gas of a transaction where there are several: the first may be cheaper or dearer than those after it. */
+function gasOfOne(prepare: GasCase["prepare"]): bigint {
+  const { world, txs } = prepare(2);
+  const { gasUsed } = succeeded(world.block(txs.map((tx) => world.sign(tx))));
+  return gasUsed / BigInt(txs.length);
+}
+
+function succeeded(block: BlockCost): BlockCost {
+  const failed = block.results.find(({ code }) => code !== 0);
+  if (failed !== undefined) throw new Error(`${failed.codespace}/${failed.code}: ${failed.log.slice(0, 300)}`);
+  return block;
 }
 
 function emptyBlock(world: GasWorld): number {

@@ -41,7 +41,8 @@ export interface WorldOptions {
 
 /** A chain in memory without checks of invariants, whose blocks are measured. */
 export class GasWorld {
-  readonly app: SvcApplication;
+  #app: SvcApplication;
+  readonly #database: Database;
   readonly #accounts = new Map<string, { readonly key: TestKey; readonly number: bigint; sequence: bigint }>();
   #height = 0n;
 
@@ -49,12 +50,8 @@ export class GasWorld {
     names: readonly string[],
     { database = memoryDatabase(), maxGas = -1n, appState = {} }: WorldOptions = {},
   ) {
-    this.app = createApp({
-      database,
-      report: ({ item, error }) => {
-        throw new Error(item, { cause: error });
-      },
-    });
+    this.#database = database;
+    this.#app = open(database);
     const keys = names.map(testKey);
     const denoms = [...OTHER_DENOMS, NATIVE_DENOM].sort();
     const coins = denoms.map((denom) => ({ denom, amount: RICH }));
@@ -77,6 +74,15 @@ export class GasWorld {
       this.#accounts.set(key.address, { key, number: first + BigInt(i), sequence: 0n });
     });
     this.block([]);
+  }
+
+  get app(): SvcApplication {
+    return this.#app;
+  }
+
+  /** Opens the application anew on its database, with nothing in its caches. */
+  reopen(): void {
+    this.#app = open(this.#database);
   }
 
   get height(): bigint {
@@ -139,4 +145,13 @@ export class GasWorld {
       txs.push({ messages: messages.slice(i, i + perTx), signers: [from] });
     this.mustRun(...txs);
   }
+}
+
+function open(database: Database): SvcApplication {
+  return createApp({
+    database,
+    report: ({ item, error }) => {
+      throw new Error(item, { cause: error });
+    },
+  });
 }

@@ -16,6 +16,10 @@ export interface DecodeRules {
   readonly hidden?: ReadonlySet<number>;
   /** Sees every `Any` of the message. */
   readonly onAny?: (any: Any) => void;
+  /** Told of every field before it is read, and of every element of a packed one: the work of reading, whatever the bytes. */
+  readonly onField?: () => void;
+  /** How many items a list may have. */
+  readonly maxItems?: number;
 }
 
 interface Decoder {
@@ -110,6 +114,7 @@ class Run {
     while (reader.position < reader.end) {
       const tag = reader.tag();
       const number = tag >>> 3;
+      this.#rules.onField?.();
       if (ordered && number < last) reader.fail(`field ${number} stands behind field ${last}`);
       last = number;
       const plan = this.#isHidden(number) ? undefined : planOf(decoder, number);
@@ -139,7 +144,7 @@ class Run {
       this.#reader.fail(`wrong wire type ${wireType} of field ${plan.name}`);
     }
     const value = plan.message === undefined ? this.#scalar(plan) : this.#nested(plan.message);
-    if (plan.repeated) (message[plan.property] as unknown[]).push(value);
+    if (plan.repeated) this.#push(plan, message[plan.property] as unknown[], value);
     else message[plan.property] = plan.inOneof ? { case: plan.case, value } : value;
   }
 
@@ -147,8 +152,18 @@ class Run {
     const reader = this.#reader;
     const list = message[plan.property] as unknown[];
     const outer = reader.enter();
-    while (reader.position < reader.end) list.push(this.#scalar(plan));
+    while (reader.position < reader.end) {
+      this.#rules.onField?.();
+      this.#push(plan, list, this.#scalar(plan));
+    }
     reader.leave(outer);
+  }
+
+  #push(plan: FieldPlan, list: unknown[], item: unknown): void {
+    const { maxItems } = this.#rules;
+    if (maxItems !== undefined && list.length >= maxItems)
+      this.#reader.fail(`more than ${maxItems} items of field ${plan.name}`);
+    list.push(item);
   }
 
   #scalar(plan: FieldPlan): unknown {

@@ -6,7 +6,7 @@ import { type AuthInfo, TxBodySchema, type TxRaw } from "../gen/sdk/tx/v1beta1/t
 import { signerPath } from "../options.ts";
 import { findTypeUrl, unresolved } from "../registry.ts";
 import { signerText } from "./signers.ts";
-import { decodeAuthInfo, decodeRaw } from "./strict.ts";
+import { decodeAuthInfo, decodeRaw, fieldCounter } from "./strict.ts";
 
 /** A transaction as far as it tells who pays for it: of its messages none was read. */
 export interface Envelope {
@@ -76,9 +76,11 @@ function textOf(bytes: Uint8Array, schema: DescMessage): string {
   }
 }
 
-/** Contents of the fields of one number, passing over all others. */
+/** Contents of the fields of one number, passing over all others, of which there are as many as a transaction may have. */
 function* fieldsOf(reader: WireReader, { number }: DescField): Generator<Uint8Array> {
+  const count = fieldCounter();
   while (reader.position < reader.end) {
+    count();
     const tag = reader.tag();
     if (tag >>> 3 !== number || (tag & 7) !== LENGTH_DELIMITED) reader.skip(tag & 7);
     else yield reader.takeBytes();

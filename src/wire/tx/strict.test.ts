@@ -1,17 +1,18 @@
 import { create } from "@bufbuild/protobuf";
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { runs } from "../../../test/support/runs.ts";
 import { concatBytes, type SvcError } from "../../util/index.ts";
 import { makeAny, packAny } from "../any.ts";
-import { encodeMessage } from "../codec/index.ts";
+import { encodeMessage, WireReader } from "../codec/index.ts";
 import { MsgSendSchema } from "../gen/sdk/bank/v1beta1/tx_pb.js";
 import { TxResponseSchema } from "../gen/sdk/base/abci/v1beta1/abci_pb.js";
 import { LegacyAminoPubKeySchema } from "../gen/sdk/crypto/multisig/keys_pb.js";
 import { TxBodySchema } from "../gen/sdk/tx/v1beta1/tx_pb.js";
 import { aminoSignBytes } from "./amino.ts";
-import { decodeTx, MAX_TX_BYTES } from "./strict.ts";
+import { readEnvelope } from "./envelope.ts";
+import { decodeTx, MAX_TX_BYTES, MAX_TX_FIELDS, MAX_TX_ITEMS } from "./strict.ts";
 import { encodeAuthInfo, encodeTx, encodeTxBody, SignMode, singleMode } from "./tx.ts";
 
 const SEND = packAny(MsgSendSchema, { fromAddress: "a", toAddress: "b", amount: [{ denom: "utoken", amount: "1" }] });
@@ -189,6 +190,56 @@ describe("the messages", () => {
   it("may be written in the alias spelling, which is kept", () => {
     const alias = makeAny("/cosmos.bank.v1beta1.MsgSend", SEND.value);
     expect(decodeTx(withBody(encodeTxBody({ messages: [alias] }))).messages[0]?.typeUrl).toBe(alias.typeUrl);
+  });
+});
+
+describe("the number of fields", () => {
+  const CREATE = "/svc.deployment.v1beta1.MsgCreateDeployment";
+  /** As many empty groups, or resources of a group, each a field of two bytes. */
+  const empty = (number: number, count: number) =>
+    new Uint8Array(Array.from({ length: count }, () => [(number << 3) | 2, 0]).flat());
+  const withCreate = (value: Uint8Array) => withBody(encodeTxBody({ messages: [makeAny(CREATE, value)] }));
+
+  /** The message itself, its type and its value. */
+  const OTHERS = 3;
+
+  /** Groups of at most as many resources as a list may have: so many fields in all. */
+  function fields(count: number): Uint8Array {
+    const parts: Uint8Array[] = [];
+    for (let left = count; left > 0; left -= MAX_TX_ITEMS + 1)
+      parts.push(bytes(2, empty(3, Math.min(left, MAX_TX_ITEMS + 1) - 1)));
+    return join(...parts);
+  }
+
+  it("ends at a hundred thousand, however they nest", () => {
+    expect(() => decodeTx(withCreate(fields(MAX_TX_FIELDS - OTHERS)))).not.toThrow();
+    const error = refusal(withCreate(fields(MAX_TX_FIELDS - OTHERS + 1)));
+    expect(error).toMatchObject({ codespace: "sdk", code: 21, message: "more than 100000 fields: tx too large" });
+  });
+
+  it("in one list ends at 4096, of messages as well", () => {
+    expect(() => decodeTx(withCreate(empty(2, MAX_TX_ITEMS)))).not.toThrow();
+    const beyond = "more than 4096 items of field groups: tx parse error";
+    expect(refusal(withCreate(empty(2, MAX_TX_ITEMS + 1)))).toMatchObject({ code: 2, message: beyond });
+    const sends = (count: number) => withBody(encodeTxBody({ messages: Array.from({ length: count }, () => SEND) }));
+    expect(() => decodeTx(sends(MAX_TX_ITEMS))).not.toThrow();
+    expect(refusal(sends(MAX_TX_ITEMS + 1)).message).toContain("items of field messages");
+  });
+
+  it("bounds what is read of a transaction before it is refused", () => {
+    const crowded = withCreate(empty(2, 500_000));
+    const nested = withCreate(join(...Array.from({ length: 120 }, () => bytes(2, empty(3, MAX_TX_ITEMS)))));
+    const read = vi.spyOn(WireReader.prototype, "tag");
+    expect(() => decodeTx(crowded)).toThrow();
+    expect(read.mock.calls.length).toBeLessThan(MAX_TX_ITEMS + 100);
+    read.mockClear();
+    expect(() => decodeTx(nested)).toThrow();
+    expect(read.mock.calls.length).toBeLessThan(MAX_TX_FIELDS + 100);
+    read.mockClear();
+    // Its owner stands behind all of them.
+    expect(() => readEnvelope(crowded)).toThrow(/more than 100000 fields/);
+    expect(read.mock.calls.length).toBeLessThan(MAX_TX_FIELDS + 100);
+    read.mockRestore();
   });
 });
 

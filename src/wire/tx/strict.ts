@@ -21,6 +21,13 @@ export const MAX_BYTES_BESIDE_BODY = 32 << 10;
 export const MAX_ANY_DEPTH = 10;
 /** How many `Any` one message or one key may hold in all. */
 export const MAX_ANY_COUNT = 100;
+/**
+ * How many fields a transaction may have, those of messages inside messages and elements of packed lists included: what it
+ * takes to read one depends on them more than on its bytes, and one that is refused for its contents pays nothing.
+ */
+export const MAX_TX_FIELDS = 100_000;
+/** How many items one list may have: a block has gas for fewer of whatever they are. */
+export const MAX_TX_ITEMS = 4096;
 /** Field numbers with this bit may be unknown in a transaction body: extensions that are not critical. */
 const NON_CRITICAL_BIT = 1024;
 
@@ -96,13 +103,15 @@ export function decodeTxParts(
     hasUnknownFields ||= (number & NON_CRITICAL_BIT) !== 0;
     return (number & NON_CRITICAL_BIT) !== 0;
   };
+  const counted = foreign ? {} : { onField: fieldCounter(), maxItems: MAX_TX_ITEMS };
   const body = decodeStrictly(TxBodySchema, bodyBytes, sdkErrors.txDecode, {
     tolerates,
+    ...counted,
     ...(foreign ? {} : { hidden: FOREIGN_FIELDS }),
   });
   const authInfo = decodeAuthInfo(authInfoBytes);
   const opaque = foreign ? opaqueTypes(body.messages) : [];
-  const messages = body.messages.filter((any) => !foreign || isReadable(any)).map(unpackStrictly);
+  const messages = body.messages.filter((any) => !foreign || isReadable(any)).map((any) => unpackCounted(any, counted));
   return { body, authInfo, messages, opaque, hasUnknownFields };
 }
 
@@ -123,9 +132,27 @@ export function isReadable(any: Any): boolean {
 
 /** The message of an `Any`, with the checks of `decodeTx` on its bytes. Throws `sdkErrors.txDecode`. */
 export function unpackStrictly(any: Any): Unpacked {
+  return unpackCounted(any, {});
+}
+
+type Counted = Pick<DecodeRules, "onField" | "maxItems">;
+
+/** Called for every field of a transaction; refuses the first one too many. */
+export function fieldCounter(): () => void {
+  let left = MAX_TX_FIELDS;
+  return () => {
+    if (left === 0)
+      throw sdkErrors.txTooLarge(`more than ${MAX_TX_FIELDS} fields`, {
+        hint: "send its messages in several transactions",
+      });
+    left -= 1;
+  };
+}
+
+function unpackCounted(any: Any, counted: Counted): Unpacked {
   const schema = findTypeUrl(any.typeUrl);
   if (schema === undefined) throw sdkErrors.txDecode(unresolved(any.typeUrl));
-  const { value, carried } = decodeCounted(schema, any.value);
+  const { value, carried } = decodeCounted(schema, any.value, counted);
   return { typeUrl: any.typeUrl, schema, value, carried };
 }
 
@@ -137,6 +164,7 @@ function decodeChecked<D extends DescMessage>(schema: D, bytes: Uint8Array): Mes
 function decodeCounted<D extends DescMessage>(
   schema: D,
   bytes: Uint8Array,
+  counted: Counted = {},
 ): { readonly value: MessageShape<D>; readonly carried: number } {
   let carried = 0;
   let count = 0;
@@ -152,7 +180,7 @@ function decodeCounted<D extends DescMessage>(
     decodeStrictly(inner, any.value, sdkErrors.txDecode, rules);
     depth -= 1;
   };
-  const rules: DecodeRules = { onAny };
+  const rules: DecodeRules = { ...counted, onAny };
   const value = decodeStrictly(schema, bytes, sdkErrors.txDecode, rules);
   return { value, carried };
 }

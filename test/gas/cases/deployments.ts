@@ -49,6 +49,8 @@ const besideBids = (content: string, [count, groups]: readonly [number, number],
   });
 
 const close: Message = (tenant, i) => create(MsgCloseDeploymentSchema, { id: groupId(tenant, i, 0) });
+const update: Message = (tenant, i) =>
+  create(MsgUpdateDeploymentSchema, { id: groupId(tenant, i, 0), version: new Uint8Array(32).fill(2) });
 const closeGroup: Message = (tenant, i) => create(MsgCloseGroupSchema, { id: groupId(tenant, i, 1) });
 const pause: Message = (tenant, i) => create(MsgPauseGroupSchema, { id: groupId(tenant, i, 1) });
 const start: Message = (tenant, i) => create(MsgStartGroupSchema, { id: groupId(tenant, i, 1) });
@@ -89,9 +91,13 @@ export const DEPLOYMENTS: Cases = {
     }),
   ],
   "svc.deployment.v1beta1.MsgUpdateDeployment": [
-    besideLeases("beside 20 leases and 100 sponsors", 2, (tenant, i) =>
-      create(MsgUpdateDeploymentSchema, { id: groupId(tenant, i, 0), version: new Uint8Array(32).fill(2) }),
-    ),
+    besideLeases("beside 20 leases and 100 sponsors", 2, update),
+    sending("of one small group", 20, (total) => {
+      const world = newWorld();
+      deploy(world, total, () => [plainGroup("g")]);
+      const from = world.key(TENANT);
+      return { world, from, message: (i) => update(from, i) };
+    }),
   ],
   "svc.deployment.v1beta1.MsgCloseDeployment": [
     besideLeases("20 leases and 100 sponsors", 1, close),
