@@ -2,6 +2,8 @@ import { create } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { coin } from "../../src/testing/index.ts";
 import { MsgSendSchema } from "../../src/wire/gen/sdk/bank/v1beta1/tx_pb.js";
+import { GroupSpecSchema } from "../../src/wire/gen/svc/deployment/v1beta1/deployment_pb.js";
+import { MsgCreateDeploymentSchema } from "../../src/wire/gen/svc/deployment/v1beta1/tx_pb.js";
 import { AttackedNode, FUNDS } from "./lib/attacked-node.ts";
 import { besiege } from "./lib/siege.ts";
 import { ask, callText } from "./lib/sockets.ts";
@@ -41,6 +43,37 @@ describe("transactions that strangers have checked and do not send", () => {
     node.unsign("mallory");
     const body = callText("check_tx", { tx: base64Of(tx) });
     await besiege(node, () => Promise.all(Array.from({ length: 50 }, () => ask(node.door, "/", body))));
+  });
+});
+
+describe("transactions of 700 kB of empty parts, signed by somebody who has the fee", () => {
+  const group = (count: number) => create(GroupSpecSchema, { resources: Array.from({ length: count }, () => ({})) });
+  const crowded = (groups: number, resources = 0): Uint8Array => {
+    const from = node.key("mallory").address;
+    const message = create(MsgCreateDeploymentSchema, {
+      id: { owner: from, dseq: 1n },
+      groups: Array.from({ length: groups }, () => group(resources)),
+      version: new Uint8Array(32),
+    });
+    const tx = node.sign("mallory", [message], { gas: 30_000_000n });
+    node.unsign("mallory");
+    return tx;
+  };
+
+  it.each([
+    ["350,000 groups", 350_000, 0, "more than 4096 items of field groups"],
+    ["85 groups of 4,000 resources", 85, 4_000, "more than 100000 fields"],
+  ])("are refused before they are read: %s", async (_, groups, resources, reason) => {
+    expect(await checked(crowded(groups, resources))).toContain(reason);
+  });
+
+  it("keep no block waiting, nor others, and pay nothing", async () => {
+    const before = await node.balances();
+    const bodies = [crowded(350_000), crowded(85, 4_000)].map((tx) =>
+      callText("broadcast_tx_sync", { tx: base64Of(tx) }),
+    );
+    await besiege(node, () => Promise.all([...bodies, ...bodies].map((body) => ask(node.door, "/", body))));
+    expect(await node.balances()).toEqual(before);
   });
 });
 
