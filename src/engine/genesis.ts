@@ -1,12 +1,14 @@
 import { type ConsensusParams, consensusParamsProblems, DEFAULT_CONSENSUS_PARAMS } from "../abci/index.ts";
 import { consensusAddress, sha256OfParts } from "../crypto/index.ts";
-import { errorText, fromBase64, fromHex, SvcError, toBase64, toHexUpper } from "../util/index.ts";
+import { errorText, fromBase64, fromHex, SvcError, toBase64, toHexUpper, toUtf8 } from "../util/index.ts";
 import { type JsonValue, writeSortedJson } from "../wire/index.ts";
 import { formatRfc3339, parseRfc3339 } from "./embedded/blocks/time.ts";
 import type { Validator } from "./embedded/blocks/types.ts";
+import { type GenesisParts, readGenesisParts } from "./genesis-parts.ts";
 
 /** The first state of a chain, as its genesis file tells it. */
 export interface Genesis extends GenesisHead {
+  /** Each member is read from the file when it is asked for, and not kept. */
   readonly appState: Readonly<Record<string, unknown>>;
 }
 
@@ -74,15 +76,16 @@ export function genesisHash(genesis: Genesis): Uint8Array {
 }
 
 /** Reads a genesis file. Throws one sentence that names the field at fault. */
-export function parseGenesis(text: string): Genesis {
+export function parseGenesis(file: string | Uint8Array): Genesis {
   try {
-    return genesisFromJson(new Fields(JSON.parse(text), ""));
+    return genesisFromParts(readGenesisParts(typeof file === "string" ? toUtf8(file) : file));
   } catch (error) {
     throw new SvcError("genesis", 1, `invalid genesis: ${errorText(error)}`, { cause: error });
   }
 }
 
-function genesisFromJson(fields: Fields): Genesis {
+function genesisFromParts({ json, part }: GenesisParts): Genesis {
+  const fields = new Fields(json, "");
   const chainId = fields.text("chain_id");
   if (!/^[\x21-\x7e]+$/.test(chainId) || chainId.length > MAX_CHAIN_ID_LENGTH) {
     throw new Error(`chain_id must have 1 to ${MAX_CHAIN_ID_LENGTH} characters and no spaces`);
@@ -97,8 +100,15 @@ function genesisFromJson(fields: Fields): Genesis {
       ? consensusParamsFromJson(fields.object("consensus_params"))
       : DEFAULT_CONSENSUS_PARAMS,
     validators: fields.list("validators").map(validatorFromJson),
-    appState: fields.object("app_state").value,
+    appState: readLater(fields.object("app_state").value, part),
   };
+}
+
+function readLater(numbers: Readonly<Record<string, unknown>>, part: GenesisParts["part"]): Genesis["appState"] {
+  const state = {};
+  for (const [name, number] of Object.entries(numbers))
+    Object.defineProperty(state, name, { enumerable: true, get: () => part(name, number) });
+  return state;
 }
 
 function consensusParamsFromJson(fields: Fields): ConsensusParams {

@@ -17,7 +17,7 @@ import { type Database, openLmdb, SnapshotDirectory, storeFault } from "../store
 import { type Logger, makePrivateDirectory, toHexUpper } from "../util/index.ts";
 import type { NodeConfig } from "./config.ts";
 import { nodeErrors } from "./errors.ts";
-import { readGenesisText } from "./home/genesis.ts";
+import { readGenesisBytes } from "./home/genesis.ts";
 import { homePaths } from "./home/home.ts";
 import { nodeId, readKeyFile } from "./home/keys.ts";
 import { simulationTurns } from "./services/simulation-turn.ts";
@@ -75,7 +75,7 @@ export class Node {
 export async function startNode(options: NodeOptions): Promise<Node> {
   const { home, config, logger } = options;
   const paths = homePaths(home);
-  const genesis = parseGenesis(readGenesisText(home));
+  const genesis = parseGenesis(readGenesisBytes(home));
   const nodeSeed = readKeyFile(paths.nodeKey);
   const validatorSeed = readKeyFile(paths.validatorKey);
   if (!existsSync(paths.validatorState)) throw nodeErrors.noSignState(paths.validatorState);

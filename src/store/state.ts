@@ -270,8 +270,9 @@ export class StateStore implements MultiReader {
     const history = this.#empty
       ? this.#history.begin(height)
       : this.#history.record(height, this.#oldValues(chosen, kept));
-    const before = base === undefined ? [] : writesOf(base, movedIn(base));
-    this.#database.write([...before, ...writesOf(chosen, moved), ...writes, ...kept, ...history.writes, meta]);
+    const all = [...writesOf(chosen, moved), ...writes, ...kept, ...history.writes, meta];
+    if (base === undefined) this.#database.write(all);
+    else this.#database.write(all, bulkOf(base));
     history.done();
     this.#adopt(height, chosen, moved);
     this.#height = height;
@@ -323,8 +324,9 @@ export class StateStore implements MultiReader {
       );
       this.#proven.push(stepOf(height, before, new Map(updates)));
     }
-    for (const { changes } of base === undefined ? [chosen] : [base, chosen])
-      for (const [store, made] of changes) for (const [key, value] of made) store.reader.put(keyText(key), value);
+    for (const store of base?.changes.keys() ?? []) store.reader.forget();
+    for (const [store, changes] of chosen.changes)
+      for (const [key, value] of changes) store.reader.put(keyText(key), value);
   }
 
   #proveIn(name: string, key: Uint8Array): ProvenValue {
@@ -415,9 +417,8 @@ function loadStore(database: Database, name: string): NamedStore {
 }
 
 function changesOf({ tree }: NamedStore, cache: CacheStore | undefined, base: Prepared | undefined): Change[] {
-  const changes = cache === undefined ? [] : [...cache.changes()];
-  if (tree.isEmpty && base === undefined) changes.push(FIRST_ENTRY);
-  return changes;
+  if (!tree.isEmpty || base !== undefined) return cache === undefined ? [] : [...cache.changes()];
+  return [...(cache?.sortedChanges() ?? []), FIRST_ENTRY];
 }
 
 type MovedKeys = ReadonlyMap<NamedStore, readonly MovedKey[]>;
@@ -434,6 +435,18 @@ function writesOf({ changes }: Prepared, moved: MovedKeys): Write[] {
   }
   for (const [store, keys] of moved) append(writes, pathWrites(store, keys));
   return writes;
+}
+
+/** What the state of genesis writes, made as it is written: it may be millions of entries. */
+function* bulkOf({ changes, updates }: Prepared): IterableIterator<Write> {
+  for (const [{ name }, made] of changes) {
+    const table = stateTable(name);
+    for (const [key, value] of made) yield { table, key, value };
+  }
+  for (const [{ name, tree }, update] of updates) {
+    const table = pathTable(name);
+    for (const { path, key, isGone } of tree.movedKeys(update)) yield { table, key: path, value: isGone ? null : key };
+  }
 }
 
 function pathWrites({ name }: NamedStore, moved: readonly MovedKey[]): Write[] {

@@ -28,4 +28,9 @@ export class Recent<K, V> {
     }
     this.#young.set(key, value);
   }
+
+  clear(): void {
+    this.#young = new Map();
+    this.#old = new Map();
+  }
 }

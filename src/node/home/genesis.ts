@@ -13,8 +13,8 @@ import {
   type IntCoin,
   MAX_GENESIS_BYTES,
   parseDec,
+  readFileBytes,
   readFilePart,
-  readFileText,
 } from "../../util/index.ts";
 import {
   type GenesisState as AuthState,
@@ -58,10 +58,15 @@ export function defaultAppState(): Record<string, JsonValue> {
 
 /** Text of the home's genesis file. */
 export function readGenesisText(home: string): string {
+  return Buffer.from(readGenesisBytes(home)).toString("utf8");
+}
+
+/** The home's genesis file as it is: as a text it would be in memory twice. */
+export function readGenesisBytes(home: string): Uint8Array {
   const { genesis } = homePaths(home);
   if (!existsSync(genesis)) throw nodeErrors.noGenesis(genesis);
   try {
-    return readFileText(genesis, { maxBytes: MAX_GENESIS_BYTES });
+    return readFileBytes(genesis, { maxBytes: MAX_GENESIS_BYTES });
   } catch (error) {
     throw nodeErrors.invalidGenesis(errorText(error));
   }

@@ -54,6 +54,34 @@ describe.each(makers)("%s database", (_name, make) => {
     });
   });
 
+  test("writes what is made meanwhile before the others, or nothing when it cannot be made", () => {
+    using((database) => {
+      database.table("a");
+      function* made(end: () => Write): IterableIterator<Write> {
+        for (let i = 0; i < 3; i++) yield put("a", `${i}`, "made");
+        yield end();
+      }
+      const fails = () => made(() => put("a", "x".repeat(2000), "too long a key"));
+      const breaks = () =>
+        made(() => {
+          throw new Error("it broke");
+        });
+      expect(() => database.write([put("a", "other", "1")], fails())).toThrow("1 to 1700 bytes");
+      expect(() => database.write([put("a", "other", "1")], breaks())).toThrow("it broke");
+      expect(listing(database.table("a"))).toEqual([]);
+      database.write(
+        [put("a", "1", "2"), put("a", "2", null)],
+        made(() => put("a", "last", "3")),
+      );
+      expect(["0", "1", "2", "last"].map((key) => text(database.table("a"), key))).toEqual([
+        "made",
+        "2",
+        undefined,
+        "3",
+      ]);
+    });
+  });
+
   test("keeps empty, large and binary values, and hands out bytes that stay as they are", () => {
     using((database) => {
       const large = new Uint8Array(200_000).fill(7);

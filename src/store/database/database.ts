@@ -17,8 +17,11 @@ export interface DatabaseSnapshot {
 export interface Database {
   /** A table's current content; a table that was never written is empty. */
   table(name: string): KVReader;
-  /** One transaction over all tables: after the call everything is on disk, after a crash all of it or nothing. */
-  write(writes: readonly Write[]): void;
+  /**
+   * One transaction over all tables: after the call everything is on disk, after a crash all of it or nothing. `bulk` comes
+   * before the others and may be made while it is written; its tables are ones that were read before.
+   */
+  write(writes: readonly Write[], bulk?: Iterable<Write>): void;
   snapshot(): DatabaseSnapshot;
   /** Frees the directory for other processes. Using the database afterwards throws. */
   close(): void;

@@ -86,19 +86,26 @@ class LmdbDatabase implements Database {
     return new LmdbTable(this.#open(name), undefined);
   }
 
-  write(writes: readonly Write[]): void {
+  write(writes: readonly Write[], bulk: Iterable<Write> = []): void {
     // Tables are opened first: LMDB opens them in transactions of their own.
     for (const { table, key } of writes) {
       checkRowKey(key);
       this.#open(table);
     }
     this.#root.transactionSync(() => {
-      for (const { table: name, key, value } of writes) {
-        const table = this.#open(name);
-        if (value === null) table.removeSync(key);
-        else table.putSync(key, asBuffer(value));
+      for (const write of bulk) {
+        checkRowKey(write.key);
+        this.#put(write);
       }
+      for (const write of writes) this.#put(write);
     });
+  }
+
+  #put({ table: name, key, value }: Write): void {
+    const table = this.#tables.get(name);
+    if (table === undefined) throw new Error(`table "${name}" is not open`);
+    if (value === null) table.removeSync(key);
+    else table.putSync(key, asBuffer(value));
   }
 
   snapshot(): DatabaseSnapshot {

@@ -25,9 +25,10 @@ class MemoryDatabase implements Database {
     return made;
   }
 
-  write(writes: readonly Write[]): void {
-    for (const { key } of writes) checkRowKey(key);
-    for (const { table, key, value } of writes) {
+  write(writes: readonly Write[], bulk: Iterable<Write> = []): void {
+    const all = [...bulk, ...writes];
+    for (const { key } of all) checkRowKey(key);
+    for (const { table, key, value } of all) {
       const text = keyText(key);
       const target = this.table(table);
       for (const snapshot of this.#snapshots) snapshot.remember(table, text, target.read(text));

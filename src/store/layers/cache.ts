@@ -1,6 +1,14 @@
 import type { KVReader, KVStore } from "../kv.ts";
 import { Overlay, type OverlayCursor } from "./overlay.ts";
-import { asTextReader, type TextCursor, type TextRange, type TextReader, TextStore, textKey } from "./text.ts";
+import {
+  asTextReader,
+  type TextCursor,
+  type TextRange,
+  type TextReader,
+  TextStore,
+  textKey,
+  textRange,
+} from "./text.ts";
 
 /** A change to one key; `null` deletes. */
 export type Change = [key: Uint8Array, value: Uint8Array | null];
@@ -70,6 +78,12 @@ export class CacheStore extends TextStore {
   /** The changes held now, in no particular order. */
   *changes(): IterableIterator<Change> {
     for (const [text, value] of this.#own.entries()) yield [textKey(text), value];
+  }
+
+  /** The same in the order of their keys, in which a database takes very many of them best. */
+  *sortedChanges(): IterableIterator<Change> {
+    const cursor = this.#own.cursor(textRange());
+    while (cursor.next()) yield [textKey(cursor.text), cursor.value ?? null];
   }
 }
 
