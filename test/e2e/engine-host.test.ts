@@ -357,6 +357,26 @@ describe.skipIf(missing !== undefined)("engine driver on the host", () => {
       };
     };
 
+    it("belong to users of the lease's own, where containers have such", async () => {
+      await open();
+      const id = sampleLease();
+      const volume = { size: 8 * MEBIBYTE, persistent: true };
+      await deploy([withVolume("echo before >/data/old; chmod 600 /data/old; sleep 1000", volume)], { id });
+      await untilOk(driver, id);
+      await driver.close();
+      await open({ userNamespaces: true, timing: { stopGrace: 500 } });
+      const script = "cp /data/old /data/new && chown 33:33 /data && httpd -f -p 80 -h /data";
+      await deploy([withVolume(script, volume)], { id, generation: 2 });
+      await untilUpdated(driver, id, 2);
+      await untilOk(driver, id);
+      await expect.poll(async () => (await sh(id, "db", "wget -qO- http://127.0.0.1/new")).stdout).toBe("before\n");
+      const map = (await sh(id, "db", "cat /proc/self/uid_map")).stdout.trim().split(/\s+/);
+      expect(map).toEqual(["0", expect.stringMatching(/^(1[89]|2[01])\d{8}$/), "65536"]);
+      const found = await sh(id, "db", "id -u; stat -c %u /data /data/old /; cat /etc/hosts; touch /x && echo written");
+      expect(found.stdout).toMatch(/^0\n33\n0\n0\n127\.0\.0\.1\tlocalhost\n[\s\S]*written\n$/);
+      expect((await sh(id, "db", "dd if=/dev/zero of=/data/full bs=1M count=16 2>&1")).stdout).toMatch(/No space left/);
+    });
+
     it("persist over updates and restarts, hold their size, and go with the lease", async () => {
       await open();
       const id = sampleLease();

@@ -99,12 +99,15 @@ describe("the settings of a provider", () => {
       nodePorts: { first: 30_000, last: 32_767 },
       nodePortAddress: "0.0.0.0",
       kernelPorts: false,
+      userNamespaces: false,
       sizedVolumes: true,
       stopGraceMs: 30_000,
       images: { registries: [], imageBytes: 16n << 30n, leaseBytes: 32n << 30n, keepMs: 86_400_000 },
     });
     expect(readClusterSettings(flags({ "cluster-node-port-address": "127.0.0.1" })).nodePortAddress).toBe("127.0.0.1");
     expect(readClusterSettings(flags({ "cluster-node-ports": "kernel" })).kernelPorts).toBe(true);
+    expect(readClusterSettings(flags({ "cluster-user-namespaces": "lease" })).userNamespaces).toBe(true);
+    expect(() => readClusterSettings(flags({ "cluster-user-namespaces": "all" }))).toThrow(/none.*lease/);
     expect(() => readClusterSettings(flags({ "cluster-node-ports": "nft" }))).toThrow(/process.*kernel/);
     expect(() => readClusterSettings(flags({ "cluster-node-port-address": "localhost" }))).toThrow(
       /an address such as/,

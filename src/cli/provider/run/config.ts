@@ -42,6 +42,7 @@ export function readClusterSettings(flags: Flags) {
     nodePorts: read(CLUSTER.clusterNodePortRange),
     nodePortAddress: read(CLUSTER.clusterNodePortAddress),
     kernelPorts: read(CLUSTER.clusterNodePorts) === "kernel",
+    userNamespaces: read(CLUSTER.clusterUserNamespaces) === "lease",
     sizedVolumes: read(CLUSTER.clusterVolumeSizes) !== "none",
     stopGraceMs: read(CLUSTER.clusterStopGrace),
     images: {

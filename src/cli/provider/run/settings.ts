@@ -137,6 +137,14 @@ export const CLUSTER = {
     default: "24h",
     parse: asDuration,
   },
+  clusterUserNamespaces: {
+    name: "cluster-user-namespaces",
+    value: "<none|lease>",
+    summary: "users of containers: those of the host, or of each lease its own, where engine and kernel can do that",
+    choices: ["none", "lease"],
+    default: "none",
+    parse: asText,
+  },
   clusterRuntimeClass: {
     name: "cluster-runtime-class",
     value: "<name>",

@@ -44,6 +44,8 @@ export interface ClusterSettings {
   /** From asking a program to end to ending it. */
   readonly stopGraceMs?: number;
   readonly images?: ImageSettings;
+  /** Whether containers get users of their own where this machine can do that; they do not by default. */
+  readonly userNamespaces?: boolean;
   /** Name that the cluster has for the runtime of leases; its own choice where there is none. */
   readonly runtime?: string;
   readonly log?: Logger;

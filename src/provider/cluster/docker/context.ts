@@ -5,6 +5,7 @@ import type { EventLog, HostData } from "../shared/index.ts";
 import type { EngineApi } from "./api/api.ts";
 import type { EngineHealth } from "./api/health.ts";
 import type { Firewall } from "./host/firewall.ts";
+import type { LeaseUsers } from "./host/users.ts";
 import type { Volumes } from "./host/volumes.ts";
 import type { Images } from "./images/images.ts";
 import type { Journal } from "./journal.ts";
@@ -25,6 +26,7 @@ export interface DriverContext {
   readonly volumes: Volumes;
   readonly images: Images;
   readonly health: EngineHealth;
+  readonly users: LeaseUsers;
   /** Limits how many containers are made or started at once. */
   readonly starts: Semaphore;
   /** What tenants must not read of the host. */

@@ -28,6 +28,7 @@ import type { DriverContext } from "./context.ts";
 import { hostCapacity, imageRoom, isDiskTight } from "./host/capacity.ts";
 import { Firewall } from "./host/firewall.ts";
 import { removeSeccomp } from "./host/seccomp.ts";
+import { LeaseUsers } from "./host/users.ts";
 import { Volumes } from "./host/volumes.ts";
 import { Images } from "./images/images.ts";
 import { Journal } from "./journal.ts";
@@ -85,6 +86,7 @@ export async function openDockerDriver(options: DockerOptions): Promise<DockerDr
     volumes,
     images,
     health: new EngineHealth(log),
+    users: new LeaseUsers(settings.userNamespaces, log),
     host: new HostData([stateDir, settings.socket.replace(/^unix:\/\//, "")]),
     starts: new Semaphore(settings.limits.parallelStarts),
   });
@@ -319,12 +321,11 @@ class Driver implements DockerDriver {
 
   /** The rules of all leases are in force again before the first container is started. */
   async #connected(): Promise<void> {
-    const { api, naming, firewall, log } = this.#context;
+    const { api, naming, firewall, log, users, health } = this.#context;
     try {
       const { root, mapsUsers } = await api.info();
       this.#context.host.add(root);
-      if (!mapsUsers)
-        log.info("the engine maps no users: root of a container is root here, without most of its rights");
+      await users.look(health.kind, mapsUsers);
       const networks = await api.listNetworks({ [LABEL.home]: naming.prefix });
       const known = networks.flatMap((network) => {
         const namespace = network.labels[LABEL.namespace];

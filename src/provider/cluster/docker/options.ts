@@ -29,6 +29,8 @@ export interface DockerOptions {
   /** Kept for the host: cpu in thousandths of a core, the others in bytes. */
   readonly reserve?: { readonly cpu?: bigint; readonly memory?: bigint; readonly storage?: bigint };
   readonly volumeSizeEnforcement?: VolumeSizeEnforcement;
+  /** Whether root of a container is to be a user of the host without rights, where engine and kernel can do that. */
+  readonly userNamespaces?: boolean;
   /** Name of the engine's runtime for tenants' containers, for example `runsc` for gVisor; the engine's own otherwise. */
   readonly runtime?: string;
   /** What images may be fetched from. */
@@ -100,6 +102,7 @@ export interface DockerSettings {
   readonly publicHostname: string;
   readonly reserve: { readonly cpu: bigint; readonly memory: bigint; readonly storage: bigint };
   readonly volumeSizeEnforcement: VolumeSizeEnforcement;
+  readonly userNamespaces: boolean;
   readonly runtime: string | undefined;
   readonly registries: RegistrySettings;
   readonly log: Logger;
@@ -154,6 +157,7 @@ export function settingsOf(options: DockerOptions): DockerSettings {
     publicHostname: options.publicHostname ?? "",
     reserve: { ...DEFAULT_RESERVE, ...options.reserve },
     volumeSizeEnforcement: options.volumeSizeEnforcement ?? "loop",
+    userNamespaces: options.userNamespaces ?? false,
     runtime: options.runtime,
     registries: { allowed: [], ...options.registries },
     log: options.log ?? silentLogger,

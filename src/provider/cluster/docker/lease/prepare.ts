@@ -3,6 +3,7 @@ import { replicaName } from "../../contract/index.ts";
 import { EngineFailure } from "../api/failure.ts";
 import { isLayerSized, layerKey, moveWritable } from "../host/layers.ts";
 import { seccompOption } from "../host/seccomp.ts";
+import { giveFolder, usersOption } from "../host/users.ts";
 import { LABEL } from "../labels.ts";
 import { containerOptions } from "../replica/container.ts";
 import type { Observed } from "../replica/observe.ts";
@@ -32,39 +33,53 @@ const INITS: ReadonlySet<string> = new Set([
 
 /** Makes the container of a replica on volumes and a layer of their sizes; returns its id. It is not started. */
 export async function makeContainer(state: LeaseState, target: NewReplica): Promise<string> {
+  const { context } = state;
+  const layer = prepareLayer(state, target);
+  // Whoever fails first, the other must not be left without somebody who waits for it.
+  layer.catch(() => {});
+  const id = await context.starts.run(() => createContainer(state, target));
+  await layer;
+  if (isSized(state)) await sizeLayer(state, target, id);
+  return id;
+}
+
+async function createContainer(state: LeaseState, target: NewReplica): Promise<string> {
   const { context, spec } = state;
+  const first = context.users.first(state.namespace);
   const [folders, files, init] = await Promise.all([
-    prepareVolumes(state, target),
+    prepareVolumes(state, target, first),
     prepareFiles(state, target),
     needsInit(state, target),
   ]);
   const engine = context.health.kind;
   const seccomp = seccompOption(engine, context.settings.stateDir);
-  const input = { ...target, spec, folders, files, engine, seccomp, init };
+  const users = first === 0 ? undefined : usersOption(first);
+  const input = { ...target, spec, folders, files, engine, seccomp, users };
   const create = (withInit: boolean) =>
     context.api.create(containerOptions({ ...input, init: withInit }, context.settings, context.naming));
-  const layer = prepareLayer(state, target);
-  // Whoever fails first, the other must not be left without somebody who waits for it.
-  layer.catch(() => {});
-  const id = await context.starts.run(() =>
-    create(init).catch((error) => {
+  try {
+    return await create(init).catch((error) => {
       if (!init || !isInitMissing(error)) throw error;
       context.log.warn("the engine has no init process for containers: install catatonit (Podman) or tini (Docker)");
       return create(false);
-    }),
-  );
-  await layer;
-  if (isSized(state)) {
-    const { upper, imageVolumes } = await context.api.inspect(id);
-    const key = layerKey(state.namespace, generationOwner(target, spec.generation), target.plan.layerLimit);
-    try {
-      await moveWritable(context.volumes, key, { upper, imageVolumes });
-    } catch (error) {
-      await context.api.remove(id).catch(() => {});
-      throw error;
-    }
+    });
+  } catch (error) {
+    const text = error instanceof EngineFailure ? `${error.message} ${error.detail}` : "";
+    if (!context.users.refused(text)) throw error;
+    return createContainer(state, target);
   }
-  return id;
+}
+
+async function sizeLayer(state: LeaseState, target: NewReplica, id: string): Promise<void> {
+  const { context } = state;
+  const { upper, imageVolumes } = await context.api.inspect(id);
+  const key = layerKey(state.namespace, generationOwner(target, state.spec.generation), target.plan.layerLimit);
+  try {
+    await moveWritable(context.volumes, key, { upper, imageVolumes });
+  } catch (error) {
+    await context.api.remove(id).catch(() => {});
+    throw error;
+  }
 }
 
 /** Why a container that just started may not go on; undefined where its layer has its size. */
@@ -99,13 +114,20 @@ function generationOwner({ plan, index }: NewReplica, generation: number): strin
   return `${replicaName(plan.name, index)}-g${generation}`;
 }
 
-async function prepareVolumes(state: LeaseState, { plan, index }: NewReplica): Promise<Map<string, string>> {
+/** `first` is the user whose volumes they are. */
+async function prepareVolumes(
+  state: LeaseState,
+  { plan, index }: NewReplica,
+  first: number,
+): Promise<Map<string, string>> {
   const folders = new Map<string, string>();
   const replica = replicaName(plan.name, index);
   for (const volume of plan.volumes) {
     const owner = volume.persistent ? replica : `${replica}-g${state.spec.generation}`;
     const key = { namespace: state.namespace, replica: owner, volume };
-    folders.set(volume.name, await state.context.volumes.ensure(key));
+    const folder = await state.context.volumes.ensure(key);
+    await giveFolder(folder, first);
+    folders.set(volume.name, folder);
   }
   return folders;
 }

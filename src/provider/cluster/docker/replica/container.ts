@@ -50,6 +50,8 @@ export interface ContainerInput {
   readonly files: ReadonlyMap<string, string>;
   /** Value of the engine's option `seccomp`. */
   readonly seccomp: string;
+  /** The engine's option for user namespaces, where containers have users of their own. */
+  readonly users: string | undefined;
   /** Whether the engine puts a process in front that takes over orphans. */
   readonly init: boolean;
 }
@@ -115,6 +117,7 @@ function hostConfig(
       ...(podman ? [`mask=${MACHINE_FILES.join(":")}`] : []),
     ],
     ...(podman ? {} : { MaskedPaths: [...HIDDEN_BY_ENGINES, ...MACHINE_FILES] }),
+    ...(input.users === undefined ? {} : { UsernsMode: input.users }),
     ...(input.init ? { Init: true } : {}),
     ...(settings.runtime === undefined ? {} : { Runtime: settings.runtime }),
     Privileged: false,

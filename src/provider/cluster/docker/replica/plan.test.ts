@@ -99,6 +99,7 @@ describe("container of a replica", () => {
       engine: "podman",
       seccomp: "/p.json",
       init: true,
+      users: undefined,
     };
     const files = new Map([["/etc/hosts", "/state/hosts"]]);
     const input = { ...made, spec, plan, index: 1, files };
@@ -116,6 +117,9 @@ describe("container of a replica", () => {
       RestartPolicy: { Name: "no" },
       PortBindings: { "80/tcp": [{ HostIp: "127.0.0.1", HostPort: "" }] },
     });
+    expect(options.HostConfig).not.toHaveProperty("UsernsMode");
+    const mapped = containerOptions({ ...input, users: "auto:size=65536" }, settings, new Naming("svc-test"));
+    expect(mapped.HostConfig?.UsernsMode).toBe("auto:size=65536");
     const { HostConfig: docker } = containerOptions({ ...input, engine: "docker" }, settings, new Naming("svc-test"));
     expect(docker).toMatchObject({
       SecurityOpt: ["no-new-privileges", "seccomp=/p.json"],
