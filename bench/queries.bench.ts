@@ -1,30 +1,34 @@
 /**
- * Balance queries a second (JSON-RPC `abci_query` of one balance, decoded by nobody) against a real node process, from a
- * second process on the same cores, at several numbers of connections.
+ * Balance queries a second against a real node process over JSON-RPC (`abci_query`), REST and gRPC, from a second process on
+ * the same cores, at several numbers of connections; the same work against the ecosystem's reference node in the same run.
+ * Without Go to build that node, its rows are left out.
  *
  *   npm run bench -- queries [runs] [seconds] [accounts]
  */
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import { create } from "@bufbuild/protobuf";
-import { NATIVE_DENOM, toHex } from "../src/util/index.ts";
-import { Query as BankQuery } from "../src/wire/gen/sdk/bank/v1beta1/query_pb.js";
-import { encodeMessage, methodPath } from "../src/wire/index.ts";
+import { buildPeer } from "../test/interop/peers.ts";
+import { startSimdChain } from "../test/interop/simd-chain.ts";
 import { Fixture } from "../test/support/index.ts";
-import { startBenchNode } from "./lib/bench-node.ts";
-import { Connection, request } from "./lib/connection.ts";
+import { type BenchPorts, startBenchNode } from "./lib/bench-node.ts";
 import { cpuOfProcess } from "./lib/cpu.ts";
 import { loadKeys } from "./lib/load-accounts.ts";
+import { addressesOf, INTERFACES, type Interface, type Load, runLoad } from "./lib/queries.ts";
 import { Report } from "./lib/report.ts";
+import { median } from "./lib/stats.ts";
 
 const CONNECTIONS = [1, 16, 64];
+const PEER_BALANCE = "1000000000000";
+/** Of the measured speed over that of the reference node. */
+const TARGET = { atLeast: 2 };
 
-interface Load {
-  readonly port: number;
-  readonly connections: number;
-  readonly seconds: number;
-  readonly accounts: number;
+/** A node under load. */
+interface Queried extends BenchPorts {
+  readonly name: string;
+  readonly pid: number;
+  readonly prefix: string;
+  readonly denom: string;
 }
 
 interface Answers {
@@ -33,74 +37,101 @@ interface Answers {
 }
 
 if (process.send === undefined) await measure();
-else await loader(JSON.parse(process.argv[2] ?? "{}"));
+else process.send(await runLoad(JSON.parse(process.argv[2] ?? "{}")));
 
 async function measure(): Promise<void> {
-  const [runs = 5, seconds = 3, accounts = 10_000] = process.argv.slice(2).map(Number);
+  const [runs = 3, seconds = 3, accounts = 10_000] = process.argv.slice(2).map(Number);
   const method =
-    `abci_query of the balance of one of ${accounts} accounts after the other, for ${seconds} s; node and loader are two ` +
-    "processes on the same cores, blocks every second; each connection waits for its answer.";
+    `Balance of one of ${accounts} accounts after the other, for ${seconds} s, by the same loader against each node in turn; ` +
+    "node and loader are two processes on the same cores, blocks every second; each connection waits for its answer (gRPC: " +
+    "as many calls at a time over one connection).";
   const report = new Report("queries", method);
   const fixture = new Fixture();
   try {
-    const node = await startBenchNode(
-      fixture,
-      loadKeys(accounts).map(({ address }) => address),
-    );
-    for (const connections of CONNECTIONS) {
-      const rates: number[] = [];
-      const costs: number[] = [];
-      for (let run = 0; run < runs; run++) {
-        const before = cpuOfProcess(node.process.pid);
-        const { count, seconds: taken } = await runLoader({ port: node.port, connections, seconds, accounts });
-        rates.push(count / taken);
-        costs.push((cpuOfProcess(node.process.pid) - before) / count);
+    const nodes = [await ownNode(fixture, accounts), ...(await peerNode(fixture, accounts))];
+    for (const kind of INTERFACES)
+      for (const connections of CONNECTIONS) {
+        const measured = nodes.map((node) => ({ node, rates: [] as number[], costs: [] as number[] }));
+        for (let run = 0; run < runs; run++)
+          for (const { node, rates, costs } of measured) {
+            const { rate, cpuMs } = await askFor(node, { kind, connections, seconds, accounts });
+            rates.push(rate);
+            costs.push(cpuMs);
+          }
+        reportRow(report, `${kind}, ${connections} connections`, measured);
       }
-      report.add({ name: `balance queries, ${connections} connections`, unit: "1/s", samples: rates });
-      report.add({ name: `CPU of the node a query, ${connections} connections`, unit: "ms", samples: costs });
-    }
     report.save();
   } finally {
     await fixture.close();
   }
 }
 
-async function runLoader(load: Load): Promise<Answers> {
-  const child = fork(fileURLToPath(import.meta.url), [JSON.stringify(load)]);
-  const [answers] = (await once(child, "message")) as [Answers];
-  return answers;
+interface Measured {
+  readonly node: Queried;
+  readonly rates: readonly number[];
+  readonly costs: readonly number[];
 }
 
-async function loader({ port, connections, seconds, accounts }: Load): Promise<void> {
-  const requests = loadKeys(accounts).map(({ address }) => {
-    const data = encodeMessage(
-      BankQuery.method.balance.input,
-      create(BankQuery.method.balance.input, { address, denom: NATIVE_DENOM }),
-    );
-    const params = { path: methodPath(BankQuery.method.balance), data: toHex(data), height: "0", prove: false };
-    return request("abci_query", params);
-  });
-  const open = await Promise.all(Array.from({ length: connections }, () => Connection.open(port)));
-  const started = performance.now();
-  const end = started + seconds * 1000;
-  const counts = await Promise.all(open.map((connection, i) => askUntil(connection, requests, { end, from: i * 131 })));
-  const taken = (performance.now() - started) / 1000;
-  for (const connection of open) connection.close();
-  process.send?.({ count: counts.reduce((total, count) => total + count, 0), seconds: taken });
-}
-
-async function askUntil(
-  connection: Connection,
-  requests: readonly Buffer[],
-  { end, from }: { readonly end: number; readonly from: number },
-): Promise<number> {
-  let count = 0;
-  while (performance.now() < end) {
-    const bytes = requests[(from + count) % requests.length];
-    if (bytes === undefined) throw new Error("there are no accounts");
-    const answer = await connection.ask(bytes);
-    if (!answer.includes('"code":0')) throw new Error(`a query was refused: ${answer}`);
-    count += 1;
+function reportRow(report: Report, title: string, measured: readonly Measured[]): void {
+  for (const { node, rates, costs } of measured) {
+    report.add({ name: `${node.name}: balance queries, ${title}`, unit: "1/s", samples: rates });
+    report.add({ name: `${node.name}: CPU of the node a query, ${title}`, unit: "ms", samples: costs });
   }
-  return count;
+  const [own, peer] = measured;
+  if (own === undefined || peer === undefined) return;
+  const samples = [median(own.rates) / median(peer.rates)];
+  report.add({ name: `${own.node.name} over ${peer.node.name}: ${title}`, unit: "x", samples, target: TARGET });
+}
+
+async function ownNode(fixture: Fixture, accounts: number): Promise<Queried> {
+  const node = await startBenchNode(
+    fixture,
+    loadKeys(accounts).map(({ address }) => address),
+  );
+  const { port, restPort, grpcPort } = node;
+  return { name: "svc", pid: node.process.pid, prefix: "svc", denom: "utoken", port, restPort, grpcPort };
+}
+
+/** The reference node with the same accounts, or nothing and a sentence why where it cannot be built. */
+async function peerNode(fixture: Fixture, accounts: number): Promise<Queried[]> {
+  const peer = await buildPeer("simd53");
+  if ("missing" in peer) {
+    console.error(`left out: simd53: ${peer.missing}`);
+    return [];
+  }
+  const prefix = "peer";
+  const chain = await startSimdChain(peer, {
+    prefix,
+    blockTimeMs: 1000,
+    finishGenesis: ({ app_state: { bank, ...state } }) => {
+      if (bank === undefined) throw new Error(`there is no bank in ${Object.keys(state)}`);
+      const coins = [{ denom: "stake", amount: PEER_BALANCE }];
+      const added = addressesOf(accounts, prefix).map((address) => ({ address, coins }));
+      bank.balances = [...(bank.balances as unknown[]), ...added];
+      // Without a supply, it is the sum of the balances.
+      bank.supply = [];
+    },
+  });
+  fixture.defer(() => chain.stop());
+  const [port, restPort] = [chain.url, chain.api].map((url) => Number(new URL(url).port));
+  const ports = { port: port ?? 0, restPort: restPort ?? 0, grpcPort: chain.grpcPort };
+  return [{ name: "simd53", pid: chain.pid, prefix, denom: "stake", ...ports }];
+}
+
+async function askFor(
+  { pid, prefix, denom, ...ports }: Queried,
+  load: Omit<Load, "port" | "prefix" | "denom">,
+): Promise<{ rate: number; cpuMs: number }> {
+  const port = portOf(ports, load.kind);
+  const before = cpuOfProcess(pid);
+  const child = fork(fileURLToPath(import.meta.url), [JSON.stringify({ ...load, port, prefix, denom })]);
+  const ended = once(child, "exit").then(() => {
+    throw new Error("the loader ended without figures");
+  });
+  const [{ count, seconds }] = (await Promise.race([once(child, "message"), ended])) as [Answers];
+  return { rate: count / seconds, cpuMs: (cpuOfProcess(pid) - before) / count };
+}
+
+function portOf({ port, restPort, grpcPort }: BenchPorts, kind: Interface): number {
+  return { abci_query: port, REST: restPort, gRPC: grpcPort }[kind];
 }

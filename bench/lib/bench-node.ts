@@ -10,19 +10,28 @@ function profiling(): string[] {
   return folder === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${folder}`];
 }
 
+/** Where the interfaces of a node under load listen, on the loopback. */
+export interface BenchPorts {
+  readonly port: number;
+  readonly restPort: number;
+  readonly grpcPort: number;
+}
+
 /** A fresh chain in a process of its own with funded accounts. */
 export async function startBenchNode(
   fixture: Fixture,
   addresses: readonly string[],
   flags: readonly string[] = [],
-): Promise<TestNode & { readonly port: number }> {
+): Promise<TestNode & BenchPorts> {
   const home = fixture.tempHome();
   const chainId = "svc-bench-1";
   await svcOk(["init", "validator", "--chain-id", chainId, "--home", home]);
   fundAccounts(home, addresses);
-  const [port = 0] = await freePorts(1);
-  const args = ["start", "--home", home, "--rpc.laddr", `tcp://127.0.0.1:${port}`, ...FLAGS, ...flags];
+  const [port = 0, restPort = 0, grpcPort = 0] = await freePorts(3);
+  const rest = ["--api.enable", "--api.address", `tcp://127.0.0.1:${restPort}`];
+  const addressed = ["--rpc.laddr", `tcp://127.0.0.1:${port}`, ...rest, "--grpc.address", `127.0.0.1:${grpcPort}`];
+  const args = ["start", "--home", home, ...addressed, ...FLAGS, ...flags];
   const node = new TestNode(fixture, { home, chainId, port, args, nodeFlags: profiling() });
   await node.start();
-  return Object.assign(node, { port });
+  return Object.assign(node, { port, restPort, grpcPort });
 }

@@ -41,6 +41,8 @@ export class Connection {
     const end = this.#received.indexOf(HEADER_END);
     if (end < 0) return;
     const length = Number(/content-length: (\d+)/i.exec(this.#received.toString("latin1", 0, end))?.[1]);
+    if (Number.isNaN(length))
+      throw new Error(`an answer without a length: ${this.#received.toString("latin1", 0, end)}`);
     const start = end + HEADER_END.length;
     if (this.#received.length < start + length) return;
     const body = this.#received.toString("utf8", start, start + length);
@@ -61,4 +63,9 @@ export function request(method: string, params: Readonly<Record<string, unknown>
     `Content-Length: ${body.length}`,
   ];
   return Buffer.from(`${lines.join("\r\n")}${HEADER_END}${body}`);
+}
+
+/** A GET request of a path. */
+export function getRequest(path: string): Buffer {
+  return Buffer.from(`GET ${path} HTTP/1.1\r\nHost: localhost${HEADER_END}`);
 }

@@ -35,6 +35,7 @@ interface ChainParts extends SimdHome {
   readonly prefix: string;
   readonly url: string;
   readonly api: string;
+  readonly grpcPort: number;
 }
 
 /** A running chain of one validator of a reference tool, and both tools set up as its clients. */
@@ -52,6 +53,21 @@ export class SimdChain {
   /** As `--node` takes it. */
   get url(): string {
     return this.#parts.url;
+  }
+
+  /** Where REST is, as `http://host:port`. */
+  get api(): string {
+    return this.#parts.api;
+  }
+
+  /** Where gRPC is, on the loopback. */
+  get grpcPort(): number {
+    return this.#parts.grpcPort;
+  }
+
+  /** Of the node's process. */
+  get pid(): number {
+    return this.#parts.node.process.pid ?? 0;
   }
 
   /** Home of the reference tool: keys, configuration, data. */
@@ -189,11 +205,21 @@ export async function startSimdChain(peer: Peer, options: SimdChainOptions = {})
   const listen = ["--rpc.laddr", url, "--p2p.laddr", p2p, "--address", proxy];
   const rest = peer.name === "simd42" ? [] : ["--api.address", api, "--api.enable", "--grpc-web.enable=false"];
   // Without its other interfaces this node simulates no transactions.
-  const grpc = ["--grpc.address", `127.0.0.1:${ports.at(-1)}`];
+  const grpcPort = ports.at(-1) ?? 0;
+  const grpc = ["--grpc.address", `127.0.0.1:${grpcPort}`];
   const others = [...rest, ...grpc, "--rpc.pprof_laddr", "", "--log_level", "error"];
   const state = ["--minimum-gas-prices", "0stake", "--pruning", "nothing"];
   const node = peer.start(["start", ...listen, ...others, ...state], { prefix });
-  const chain = new SimdChain({ ...home, peer, node, chainId, prefix, url, api: api.replace("tcp:", "http:") });
+  const chain = new SimdChain({
+    ...home,
+    peer,
+    node,
+    chainId,
+    prefix,
+    url,
+    api: api.replace("tcp:", "http:"),
+    grpcPort,
+  });
   try {
     await waitFor(async () => node.ended() || (await chain.height()) >= 2, "the chain's first blocks");
     if (node.ended()) throw new Error(`the chain ended: ${node.output()}`);
