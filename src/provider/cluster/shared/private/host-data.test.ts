@@ -42,7 +42,13 @@ describe("what tenants read", () => {
   });
 
   it("does not take long over a long text", () => {
-    for (const text of ["1.".repeat(50_000), ":".repeat(100_000), "a:".repeat(50_000), "/a".repeat(50_000)]) {
+    for (const text of [
+      "1.".repeat(50_000),
+      ":".repeat(100_000),
+      "a:".repeat(50_000),
+      "/a".repeat(50_000),
+      " ".repeat(100_000),
+    ]) {
       expect(host.hide(text)).toHaveLength(text.length);
     }
   });

@@ -5,10 +5,12 @@ import { isLoopback, isPublicAddress } from "./addresses.ts";
 /** What stands in for something of the host. */
 const HIDDEN = "(on the provider's host)";
 /** Options of a mount tell where the engine keeps its layers. */
-const MOUNT_DATA = /,?\s*mount_data="(?:[^"\\]|\\.)*"?/g;
-/** Where engines keep what is theirs, wherever their folders are. */
-const ENGINE_PATHS =
-  /(?:unix:\/\/)?(?:\/[\w.@+-]+)*\/(?:overlay2?|overlay-containers|containers\/storage|libpod|containerd|netns|docker\.sock|podman\.sock)(?:\/[\w.@+,-]+)*/g;
+const MOUNT_DATA = /,?\s{0,8}mount_data="(?:[^"\\]|\\.)*"?/g;
+/** Each path is looked at once as a whole: a tenant may have written a long one. */
+const PATHS = /(?:unix:\/\/)?(?:\/[\w.@+,-]+)+/g;
+/** In the places where engines keep what is theirs, wherever their folders are. */
+const OF_ENGINE =
+  /\/(?:overlay2?|overlay-containers|containers\/storage|libpod|containerd|netns|docker\.sock|podman\.sock)/;
 
 /** Stands for an address of a private network, whoever has named it: by what is hidden nobody learns which are in use. */
 const ADDRESS = "(a private address)";
@@ -38,7 +40,7 @@ export class HostData {
   hide(text: string): string {
     let hidden = text.replace(MOUNT_DATA, "");
     for (const path of this.#paths) hidden = hidden.replaceAll(pathBelow(path), HIDDEN);
-    hidden = hidden.replaceAll(ENGINE_PATHS, HIDDEN).replaceAll(`unix://${HIDDEN}`, HIDDEN);
+    hidden = hidden.replaceAll(PATHS, withoutEngine).replaceAll(`unix://${HIDDEN}`, HIDDEN);
     return hidden.replaceAll(V6, withoutPrivate).replaceAll(V4, withoutPrivate);
   }
 
@@ -56,6 +58,10 @@ export class HostData {
     const options = { cause: error, ...(hint === undefined ? {} : { hint }) };
     return new SvcError(error.codespace, error.code, told, options);
   }
+}
+
+function withoutEngine(path: string): string {
+  return OF_ENGINE.test(path) ? HIDDEN : path;
 }
 
 function withoutPrivate(text: string): string {
