@@ -26,6 +26,8 @@ export interface GatewayLimits {
   readonly sendBuffer: number;
   /** Facts of the chain are used again for this long. */
   readonly chainAge: number;
+  /** What the cluster said of itself is told again for this long: strangers ask for it, and an engine has other work. */
+  readonly clusterAge: number;
 }
 
 export const DEFAULT_LIMITS: GatewayLimits = {
@@ -48,4 +50,5 @@ export const DEFAULT_LIMITS: GatewayLimits = {
   recheckGrace: 30_000,
   sendBuffer: 1 << 20,
   chainAge: 1_000,
+  clusterAge: 1_000,
 };

@@ -1,5 +1,5 @@
 import { connect } from "node:tls";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { manifestJson } from "../../sdl/index.ts";
 import { onChain, sampleDeployment } from "../testing/deployment.ts";
 import { GatewayHarness } from "../testing/gateway.ts";
@@ -59,6 +59,17 @@ describe("public routes", () => {
       svc: { version: "v0.0.0" },
       cluster: { error: expect.stringContaining("does not answer") },
     });
+  });
+
+  it("ask the cluster for its version once, however many ask for it", async () => {
+    const gateway = await open({ clusterAge: 60_000 });
+    const asked = vi.spyOn(gateway.world.driver, "version");
+    const answers = await Promise.all(Array.from({ length: 50 }, () => gateway.request("/version")));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(asked).toHaveBeenCalledTimes(1);
+    gateway.skew.ms = 60_000;
+    await gateway.request("/version");
+    expect(asked).toHaveBeenCalledTimes(2);
   });
 
   it("validate a group by its price, in the body of a GET as of a POST", async () => {

@@ -4,6 +4,7 @@ import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify }
 import { ACCEPT_QUEUE, errorText, type Logger, listenError } from "../../util/index.ts";
 import type { ChainView } from "../chain.ts";
 import { Authorizer } from "./access/authorizer.ts";
+import { Memo } from "./access/memo.ts";
 import { limitConnections } from "./connections.ts";
 import { type Failure, gatewayErrors, toFailure } from "./errors.ts";
 import { STREAM_ROUTES, TENANT_ROUTES } from "./lease-routes.ts";
@@ -35,6 +36,7 @@ export class Gateway {
   readonly #authorizer: Authorizer;
   readonly #streams: StreamServer;
   readonly #app: FastifyInstance<Server>;
+  readonly #version: Memo<object>;
   /** Running price calculations for callers. */
   #pricing = 0;
 
@@ -45,6 +47,7 @@ export class Gateway {
     this.#limits = limits;
     this.#authorizer = new Authorizer({ provider, chain, limits, now });
     this.#streams = new StreamServer({ authorizer: this.#authorizer, leases, limits, now, log });
+    this.#version = new Memo(() => versionAnswer(options), limits.clusterAge, now);
     this.#app = this.#makeApp();
   }
 
@@ -128,7 +131,7 @@ export class Gateway {
     const options = this.#options;
     const limits = this.#limits;
     app.get("/status", (_request, reply) => sendJson(reply, statusAnswer(options)));
-    app.get("/version", (_request, reply) => sendJson(reply, versionAnswer(options)));
+    app.get("/version", (_request, reply) => sendJson(reply, this.#version.get("")));
     app.get("/address", (_request, reply) => sendJson(reply, { address: options.provider }));
     const validate = (request: FastifyRequest, reply: FastifyReply) => {
       if (this.#pricing >= limits.prices) throw gatewayErrors.tooMany("many ask for prices now");

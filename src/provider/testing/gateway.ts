@@ -61,7 +61,7 @@ export class GatewayHarness {
       driver: world.driver,
       sources,
       log: world.log,
-      limits: { chainAge: 0, ...limits },
+      limits: { chainAge: 0, clusterAge: 0, ...limits },
       now: () => Date.now() + skew.ms,
     });
     return new GatewayHarness({ world, tenant, certificate, gateway, skew, sources, port: await gateway.listen() });
