@@ -1,0 +1,28 @@
+/** What a call shows the server of its caller. */
+export interface Secret {
+  readonly token?: string;
+  /** Client certificate and its key, PEM. */
+  readonly cert?: string;
+  readonly key?: string;
+}
+
+/** Where the secret of calls comes from. */
+export interface Credentials {
+  current(): Promise<Secret>;
+  /** The server refused the secret: the next one is read anew. False where there is never another. */
+  renew(): boolean;
+}
+
+/** How an API server is reached, and as whom. */
+export interface ApiAccess {
+  /** Origin, and the path in front of the server's own where there is one. */
+  readonly server: URL;
+  readonly tls: {
+    /** Certificate authorities, PEM; the system's where there are none. */
+    readonly ca?: string;
+    /** The name in the server's certificate where it is not that of the address. */
+    readonly servername?: string;
+    readonly rejectUnauthorized?: false;
+  };
+  readonly credentials: Credentials;
+}

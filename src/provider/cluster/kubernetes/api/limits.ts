@@ -1,0 +1,35 @@
+/** What the client takes from an API server, and how long it waits for it. */
+export interface ApiLimits {
+  /** Milliseconds for an answer, its body included; of a stream until it begins. */
+  readonly callMs: number;
+  /** Bytes of one answer. */
+  readonly answerBytes: number;
+  /** Objects of one page of a list. */
+  readonly pageItems: number;
+  /** Objects of one list. */
+  readonly listItems: number;
+  /** Bytes of one line of a watch: an object is at most some 3 MiB. */
+  readonly lineBytes: number;
+  /** Seconds after which the server ends a watch, which goes on at the same place. */
+  readonly watchSeconds: number;
+  /** Milliseconds without a byte after which a watch counts as broken; servers send a bookmark about every minute. */
+  readonly silenceMs: number;
+  /** How often a call is made again that the server turned away because it has too much to do. */
+  readonly retries: number;
+  /** Milliseconds before a watch is tried again: of the first time, doubling up to the most. */
+  readonly pauseMs: number;
+  readonly maxPauseMs: number;
+}
+
+export const API_LIMITS: ApiLimits = {
+  callMs: 30_000,
+  answerBytes: 32 << 20,
+  pageItems: 250,
+  listItems: 100_000,
+  lineBytes: 8 << 20,
+  watchSeconds: 300,
+  silenceMs: 150_000,
+  retries: 3,
+  pauseMs: 500,
+  maxPauseMs: 30_000,
+};

@@ -1,0 +1,51 @@
+/** An object of the API, as far as every kind is alike. */
+export interface ApiObject {
+  readonly apiVersion?: string;
+  readonly kind?: string;
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace?: string;
+    readonly uid?: string;
+    readonly resourceVersion?: string;
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly deletionTimestamp?: string;
+  };
+}
+
+/** A kind of object and where the server has it. */
+export interface Resource {
+  /** With its group: `apps/v1`; the first group has none: `v1`. */
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly plural: string;
+}
+
+/** Objects, or one of them. Without a name space those of all, or of the cluster. */
+export interface Place {
+  readonly namespace?: string;
+  readonly name?: string;
+}
+
+export function pathOf({ apiVersion, plural }: Resource, { namespace, name }: Place = {}): string {
+  const root = apiVersion.includes("/") ? "/apis" : "/api";
+  const space = namespace === undefined ? [] : ["namespaces", namespace];
+  const words = [...space, plural, ...(name === undefined ? [] : [name])];
+  for (const word of words) {
+    // Such a segment would be another path.
+    if (word === "" || word === "." || word === "..") throw new Error(`"${word}" is no name of an object`);
+  }
+  return `${root}/${apiVersion}/${words.map(encodeURIComponent).join("/")}`;
+}
+
+/** Whether what came is an object of the API. */
+export function isApiObject(value: unknown): value is ApiObject {
+  if (typeof value !== "object" || value === null || !("metadata" in value)) return false;
+  const { metadata } = value;
+  return typeof metadata === "object" && metadata !== null && "name" in metadata && typeof metadata.name === "string";
+}
+
+/** Without the record of who set which field, often the larger part of an object. */
+export function lean<T extends ApiObject>(object: T): T {
+  const { managedFields: _, ...metadata }: ApiObject["metadata"] & { managedFields?: unknown } = object.metadata;
+  return { ...object, metadata };
+}

@@ -1,0 +1,105 @@
+import type { Readable } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
+import { ApiFailure, failureOf, type StatusObject, unreachable } from "./failure.ts";
+import type { ApiLimits } from "./limits.ts";
+import { readLines } from "./lines.ts";
+import { type ApiObject, isApiObject, lean } from "./objects.ts";
+
+/** What a watch tells. */
+export type Change<T> =
+  /** These are all, in place of everything known before. */
+  | { readonly type: "all"; readonly objects: readonly T[] }
+  | { readonly type: "set"; readonly object: T }
+  | { readonly type: "removed"; readonly object: T }
+  /** What was told may be out of date, until the next `all`. */
+  | { readonly type: "lost"; readonly failure: ApiFailure };
+
+export interface WatchSource<T> {
+  readonly signal: AbortSignal;
+  readonly limits: ApiLimits;
+  list(): Promise<{ readonly objects: readonly T[]; readonly version: string }>;
+  /** Lines from a version on. */
+  open(version: string): Promise<Readable & { setTimeout?(ms: number, late: () => void): unknown }>;
+}
+
+/** What there is, then what changes, until the signal. A reader that is slow holds the server back. */
+export async function* watchObjects<T extends ApiObject>(source: WatchSource<T>): AsyncGenerator<Change<T>, void> {
+  const { signal } = source;
+  let pauseMs = source.limits.pauseMs;
+  while (!signal.aborted) {
+    try {
+      const { objects, version } = await source.list();
+      yield { type: "all", objects };
+      pauseMs = source.limits.pauseMs;
+      yield* follow(source, version);
+    } catch (error) {
+      if (signal.aborted) return;
+      const failure = unreachable(error);
+      // Too old a version is nothing worse than a reason to list again.
+      if (failure.kind !== "expired") yield { type: "lost", failure };
+      await sleep(pauseMs, undefined, { signal }).catch(() => {});
+      pauseMs = Math.min(2 * pauseMs, source.limits.maxPauseMs);
+    }
+  }
+}
+
+/** Goes on where a stream ended; rejects where none can be opened or the server has an error to tell. */
+async function* follow<T extends ApiObject>(source: WatchSource<T>, from: string): AsyncGenerator<Change<T>, void> {
+  let version = from;
+  while (!source.signal.aborted) {
+    const opened = version;
+    for await (const line of streamLines(source, version)) {
+      const { type, object } = lineOf<T>(line);
+      version = object.metadata.resourceVersion ?? version;
+      if (type !== "BOOKMARK") yield { type: type === "DELETED" ? "removed" : "set", object };
+    }
+    // A server that ends every stream at once must not be asked without pause.
+    if (version === opened) await sleep(source.limits.pauseMs, undefined, source).catch(() => {});
+  }
+}
+
+/** A stream that breaks off is at its end: its version says where to go on. */
+async function* streamLines<T>({ open, limits }: WatchSource<T>, version: string): AsyncGenerator<string, void> {
+  const stream = await open(version);
+  stream.setTimeout?.(limits.silenceMs, () => stream.destroy());
+  const lines = readLines(stream, limits.lineBytes);
+  try {
+    while (true) {
+      const { done, value } = await lines.next().catch(ignoreBreak);
+      if (done === true) return;
+      yield value;
+    }
+  } finally {
+    stream.destroy();
+  }
+}
+
+function ignoreBreak(error: unknown): IteratorReturnResult<undefined> {
+  if (error instanceof ApiFailure) throw error;
+  return { done: true, value: undefined };
+}
+
+const TYPES = ["ADDED", "MODIFIED", "DELETED", "BOOKMARK"] as const;
+
+function lineOf<T extends ApiObject>(line: string): { readonly type: (typeof TYPES)[number]; readonly object: T } {
+  const { type, object } = parseLine(line);
+  if (type === "ERROR") {
+    const { code }: StatusObject = Object(object);
+    throw failureOf(typeof code === "number" ? code : 500, object, line);
+  }
+  const known = TYPES.find((each) => each === type);
+  // A bookmark has nothing but the version.
+  if (known === "BOOKMARK" && typeof object === "object" && object !== null)
+    return { type: known, object: object as T };
+  if (known === undefined || !isApiObject(object)) throw new ApiFailure("refused", "a line of a watch that is none");
+  return { type: known, object: lean(object) as T };
+}
+
+function parseLine(line: string): { readonly type?: unknown; readonly object?: unknown } {
+  try {
+    return Object(JSON.parse(line));
+  } catch {
+    // The last line of a stream that broke off: what it said comes again.
+    throw new ApiFailure("expired", "a watch broke off within a line");
+  }
+}
