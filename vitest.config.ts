@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
+import { memoryFolder } from "./test/support/memory-folder.ts";
 
 /** No keyring of the developer's own session is ever opened by a test. */
 const NO_SESSION = { DBUS_SESSION_BUS_ADDRESS: "disabled:", PASSWORD_STORE_DIR: "/nonexistent/password-store" };
@@ -42,6 +43,10 @@ const SLOW = [
   "src/tenant/chain/live-market.test.ts",
 ];
 
+/** Their files lie in memory where there is a folder for that: durable writes then wait for no disk. */
+const MEMORY = memoryFolder();
+const ENV = { ...NO_SESSION, ...(MEMORY === undefined ? {} : { TMPDIR: MEMORY }) };
+
 /** These tests share the modules of their worker, which halves their time; none keeps state outside itself. */
 const IN_PROCESS = { testTimeout: 60_000, hookTimeout: 60_000, isolate: false, env: NO_SESSION };
 
@@ -63,6 +68,7 @@ export default defineConfig({
           include: ["src/**/*.test.ts", "test/*.test.ts"],
           exclude: [...SIMULATIONS, ...SLOW],
           ...IN_PROCESS,
+          env: ENV,
         },
       },
       { test: { name: "slow", include: SLOW, ...IN_PROCESS } },

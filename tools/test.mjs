@@ -145,26 +145,40 @@ async function tests(name, words, { env = {}, isSilent = false } = {}) {
 }
 
 /**
- * Tests that mostly wait, for blocks or for programs of others, and share nothing with the rest: no containers, no bound of
- * memory, no package that is built. They run beside the rest, each of the two one file at a time.
+ * Tests that share nothing with the rest: no containers, no bound of memory, no build of the checkout. They run beside the
+ * rest, each of the two one file at a time, and both take about as long.
  */
-const WAITING = [
+const APART = [
   "test/interop/",
-  ...["cli-node", "genesis", "keyring-backends", "keyring-dialogs", "ledger", "terminal"].map(
-    (name) => `test/e2e/${name}.test.ts`,
-  ),
+  ...[
+    "browser",
+    "cli-node",
+    "genesis",
+    "keyring-backends",
+    "keyring-dialogs",
+    "ledger",
+    "library",
+    "template",
+    "terminal",
+  ].map((name) => `test/e2e/${name}.test.ts`),
 ];
 
 const ALONE = ["test/attack/", "test/kill/"];
 
+/** The package, made once for all tests that look at it; where that fails, each of them makes it and tells why. */
+function packed() {
+  const made = spawnSync(process.execPath, [join(root, "tools", "package.mjs"), reports], { encoding: "utf8" });
+  return made.status === 0 ? { SVC_TEST_PACKAGE: made.stdout.trim() } : {};
+}
+
 /** The two lanes, then kills and attacks, whose bounds of pace and memory hold for a machine that does nothing else. */
 async function endToEnd() {
-  const env = { SVC_TEST_BUILT: "1" };
+  const env = { SVC_TEST_BUILT: "1", ...packed() };
   const words = ["--project", "e2e"];
-  const excluded = WAITING.flatMap((path) => ["--exclude", path.endsWith("/") ? `${path}**` : path]);
+  const excluded = APART.flatMap((path) => ["--exclude", path.endsWith("/") ? `${path}**` : path]);
   const lanes = await Promise.all([
     tests("e2e", [...words, ...excluded, ...ALONE.flatMap((path) => ["--exclude", `${path}**`])], { env }),
-    tests("e2e-waiting", [...words, ...WAITING], { env, isSilent: true }),
+    tests("e2e-apart", [...words, ...APART], { env, isSilent: true }),
   ]);
   return [...lanes, await tests("e2e-alone", [...words, ...ALONE], { env })];
 }

@@ -51,7 +51,7 @@ export function prefixEnd(prefix: Uint8Array): Uint8Array | undefined {
   for (let i = prefix.length - 1; i >= 0; i--) {
     const byte = prefix[i] ?? 0xff;
     if (byte === 0xff) continue;
-    const end = Uint8Array.from(prefix.subarray(0, i + 1));
+    const end = new Uint8Array(prefix.subarray(0, i + 1));
     end[i] = byte + 1;
     return end;
   }

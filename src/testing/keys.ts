@@ -14,8 +14,16 @@ export interface TestKey {
   sign(message: Uint8Array): Uint8Array;
 }
 
+const made = new Map<string, TestKey>();
+
 /** The key of a test by its name, the same in every run. Nobody should pay to it. */
 export function testKey(name: string): TestKey {
+  const known = made.get(name) ?? newKey(name);
+  made.set(name, known);
+  return known;
+}
+
+function newKey(name: string): TestKey {
   const privateKey = sha256(toUtf8(`test key ${name}`));
   const publicKey = { type: "secp256k1", key: publicKeyOf(privateKey) } as const;
   const bytes = publicKeyAddress(publicKey);

@@ -115,7 +115,8 @@ describe.skipIf(missing !== undefined)("engine driver on the host", () => {
         (address) => address !== "127.0.0.1" && address !== "::1" && address !== "",
       );
       expect(targets.length).toBeGreaterThan(2);
-      const script = targets.map((address) => `timeout 1 nc -w 1 ${address} ${port} </dev/null`).join("; ");
+      const calls = targets.map((address) => `timeout 1 nc -w 1 ${address} ${port} </dev/null &`).join(" ");
+      const script = `${calls} wait`;
       expect((await sh(id, "web", script)).stdout).not.toContain("reached");
       const asUser = await sh(id, "web", `su user -c 'id -u; ${script}'`);
       expect(asUser.stdout).toBe("1000\n");

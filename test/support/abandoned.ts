@@ -1,8 +1,9 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { isRunning } from "../../src/testing/ports.ts";
+import { memoryFolder } from "./memory-folder.ts";
 
 const OWNER = "owner.pid";
 
@@ -15,9 +16,9 @@ export function ownedFolder(prefix: string): string {
 
 /** Folders of that prefix whose owner runs no more. */
 export function abandonedFolders(prefix: string): string[] {
-  return readdirSync(tmpdir())
-    .filter((name) => name.startsWith(prefix))
-    .map((name) => join(tmpdir(), name))
+  return [...new Set([tmpdir(), memoryFolder() ?? tmpdir()])]
+    .flatMap((parent) => readdirSync(parent).map((name) => join(parent, name)))
+    .filter((folder) => basename(folder).startsWith(prefix))
     .filter((folder) => existsSync(join(folder, OWNER)) && !isRunning(readFileSync(join(folder, OWNER), "utf8")));
 }
 

@@ -56,10 +56,18 @@ const added = (tx: Uint8Array) => ({
 
 describe("a link between threads", () => {
   it("answers calls in their order, those that take longer when they are done", async () => {
+    let end = (): void => {};
+    const ended = new Promise<void>((resolve) => {
+      end = resolve;
+    });
     const { calls, told } = linked({
       add: added,
-      waiting: async () => [Uint8Array.of(1)],
-      mempoolSize: () => ({ txs: 2, bytes: 3 }),
+      waiting: () => ended.then(() => [Uint8Array.of(1)]),
+      mempoolSize: () => {
+        // Its answer is on its way before that of the first call can be.
+        setImmediate(() => end());
+        return { txs: 2, bytes: 3 };
+      },
     });
     const all = [calls.waiting(1), calls.add(Uint8Array.of(9)), calls.mempoolSize()].map((each, i) =>
       each.then((value) => {

@@ -1,17 +1,18 @@
 import { mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { folderBytes } from "./folder-size.ts";
 
 const KIB = 1024;
+/** On a disk, as folders of tenants are: one in memory takes no block for itself. */
+const ON_DISK = "/var/tmp";
 
 describe("size of folders", () => {
   let folder = "";
   let other = "";
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), "svc-size-"));
-    other = await mkdtemp(join(tmpdir(), "svc-size-"));
+    folder = await mkdtemp(join(ON_DISK, "svc-size-"));
+    other = await mkdtemp(join(ON_DISK, "svc-size-"));
   });
   afterEach(async () => {
     await rm(folder, { recursive: true });
