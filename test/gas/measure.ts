@@ -41,30 +41,33 @@ export function filled(each: GasCase, gas: number): GasCase {
   return { ...each, count: each.count * Math.max(1, Math.ceil(gas / perStep)) };
 }
 
-/** CPU milliseconds of whole blocks, and their gas. */
+/** CPU milliseconds of blocks, and their gas. */
 export interface FullBlocks {
   /** Of the first of its kind, with nothing in the caches of the application. */
   readonly cold: number;
   readonly warm: readonly number[];
   readonly gas: bigint;
   readonly txs: number;
+  /** Whether the people of the case sufficed; otherwise the blocks hold fewer and the times are multiplied up. */
+  readonly isFull: boolean;
 }
 
 /**
  * Blocks that messages of this case fill up to so much gas, from their bytes to the commit: a cold one, then so many more.
- * Nothing is taken off.
+ * Nothing is taken off. Where there are not people enough, the blocks hold fewer messages and their times are multiplied.
  */
 export function measureBlocks({ prepare }: GasCase, maxGas: bigint, rounds: number): FullBlocks {
-  const count = Number(maxGas / gasOfOne(prepare));
-  const { world, txs } = prepare(count * (rounds + 1));
+  const wanted = Number(maxGas / gasOfOne(prepare));
+  const { world, txs } = prepare(wanted * (rounds + 1));
+  const count = Math.min(wanted, Math.floor(txs.length / (rounds + 1)));
   world.reopen();
   const blocks = Array.from({ length: rounds + 1 }, (_, round) => {
     const signed = txs.slice(round * count, (round + 1) * count).map((tx) => world.sign(tx));
     globalThis.gc?.();
     return succeeded(world.block(signed));
   });
-  const [cold = 0, ...warm] = blocks.map(({ cpuMs }) => cpuMs);
-  return { cold, warm, gas: blocks[0]?.gasUsed ?? 0n, txs: count };
+  const [cold = 0, ...warm] = blocks.map(({ cpuMs }) => (cpuMs * wanted) / count);
+  return { cold, warm, gas: blocks[0]?.gasUsed ?? 0n, txs: count, isFull: count === wanted };
 }
 
 /** The gas of a transaction where there are several: the first may be cheaper or dearer than those after it. */

@@ -205,7 +205,7 @@ function audited(count: number, required: number) {
   const offered = longAttributes(LIMITS.attributes.max);
   register(world, offered, [PROVIDERS[0] ?? ""]);
   const provider = world.key(PROVIDERS[0] ?? "");
-  signAll(world, provider, offered);
+  signAll(world, provider, { attributes: offered });
   const auditors = AUDITORS.map((name) => world.key(name).address);
   const asked = offered.slice(-Math.min(required, 30));
   deploy(world, count, () => [fullGroup("group", { auditors, required: asked })]);

@@ -59,6 +59,22 @@ const PEOPLE = [
   ...[...PROVIDERS, ...AUDITORS, ...names("sponsor", 100), ...OPERATORS],
 ];
 
+/** Those who sign attributes where each can do so once: the auditors, unless there is a crowd. */
+export const WITNESSES = [...AUDITORS];
+
+/** Makes so many more providers, auditors and operators: whole blocks of what each can do once need them, other worlds do without. */
+export function crowd(size: number): void {
+  for (const [known, prefix] of [
+    [PROVIDERS, "provider"],
+    [WITNESSES, "auditor"],
+    [OPERATORS, "operator"],
+  ] as const) {
+    const more = names(prefix, size).slice(known.length);
+    known.push(...more);
+    PEOPLE.push(...more);
+  }
+}
+
 const VERSION = new Uint8Array(32).fill(1);
 export const one = (from: TestKey, message: WorldTx["messages"][number]): WorldTx => ({
   messages: [message],
@@ -107,8 +123,12 @@ export function register(
   }
 }
 
-export function signAll(world: GasWorld, owner: TestKey, attributes: readonly Pair[]): void {
-  for (const name of AUDITORS) {
+export function signAll(
+  world: GasWorld,
+  owner: TestKey,
+  { attributes, by = AUDITORS }: { readonly attributes: readonly Pair[]; readonly by?: readonly string[] },
+): void {
+  for (const name of by) {
     const auditor = world.key(name);
     const message = create(MsgSignProviderAttributesSchema, {
       owner: owner.address,

@@ -12,7 +12,6 @@ import { fullGroup, longAttributes, type Pair, plainGroup, shortAttributes } fro
 import { LIMITS } from "../limits.ts";
 import type { WorldTx } from "../world.ts";
 import {
-  AUDITORS,
   bidAll,
   type Cases,
   deploy,
@@ -24,6 +23,7 @@ import {
   PROVIDERS,
   register,
   signAll,
+  WITNESSES,
 } from "./prepare.ts";
 
 const keysOf = (attributes: readonly Pair[]) => attributes.map(({ key }) => key);
@@ -40,8 +40,9 @@ const audited = (
     const world = newWorld();
     register(world);
     const owner = world.key(PROVIDERS[0] ?? "");
-    if (before.length > 0) signAll(world, owner, before);
-    const auditors = AUDITORS.slice(0, count).map((name) => world.key(name));
+    const by = WITNESSES.slice(0, count);
+    if (before.length > 0) signAll(world, owner, { attributes: before, by });
+    const auditors = by.map((name) => world.key(name));
     const txs = auditors.map((key) => one(key, message({ owner: owner.address, auditor: key.address })));
     return { world, txs };
   },
@@ -76,7 +77,7 @@ export const PROVIDER_CASES: Cases = {
       count: 8,
       prepare: (count) => {
         const world = newWorld();
-        register(world, shortAttributes(LIMITS.attributes.max), PROVIDERS);
+        register(world, shortAttributes(LIMITS.attributes.max), PROVIDERS.slice(0, count));
         const txs = PROVIDERS.slice(0, count).map((name) => {
           const from = world.key(name);
           const attributes = shortAttributes(LIMITS.attributes.max).map(({ key }) => ({ key: `${key}x`, value: "" }));
