@@ -5,7 +5,8 @@ import type { ChainSource } from "../../engine/index.ts";
 import { Health } from "../../wire/gen/grpc/health/v1/health_pb.js";
 import { ServerReflection } from "../../wire/gen/grpc/reflection/v1/reflection_pb.js";
 import { ServerReflection as ServerReflectionAlpha } from "../../wire/gen/grpc/reflection/v1alpha/reflection_pb.js";
-import { answerer, type CallParts, inNamespace } from "./calls.ts";
+import { methodPath, type Namespace } from "../../wire/index.ts";
+import { answerer, type BytesAnswerer, bytesAnswerer, type CallParts, inNamespace } from "./calls/calls.ts";
 import { HealthChecks } from "./health.ts";
 import { MAX_ANSWER_BYTES } from "./limits.ts";
 import { Reflection } from "./reflection.ts";
@@ -18,8 +19,15 @@ export interface RouteParts extends CallParts {
   readonly shutdown: AbortSignal;
 }
 
-/** What answers each path: every rpc of the node in both spellings, reflection and health, over all three protocols. */
-export function grpcRoutes(parts: RouteParts): ReadonlyMap<string, UniversalHandler> {
+/** What answers the paths. */
+export interface GrpcRoutes {
+  /** Every rpc of the node in both spellings, reflection and health, over all three protocols. */
+  readonly handlers: ReadonlyMap<string, UniversalHandler>;
+  /** The rpcs of the node alone, from bytes to bytes. */
+  readonly plain: ReadonlyMap<string, BytesAnswerer>;
+}
+
+export function grpcRoutes(parts: RouteParts): GrpcRoutes {
   const router = createConnectRouter({
     // Packed messages may hold a thousand times what they weigh.
     acceptCompression: [],
@@ -29,24 +37,29 @@ export function grpcRoutes(parts: RouteParts): ReadonlyMap<string, UniversalHand
     jsonOptions: { registry: lazyRegistry },
   });
   const names = new Set(OWN_SERVICES.map(({ typeName }) => typeName));
-  for (const method of parts.dispatcher.methods) for (const name of addMethod(router, parts, method)) names.add(name);
+  const plain = new Map<string, BytesAnswerer>();
+  for (const method of parts.dispatcher.methods) {
+    for (const [name, namespace] of spellingsOf(method)) {
+      const answer = bytesAnswerer(parts, method, namespace);
+      plain.set(methodPath(method, namespace), answer);
+      const parent = inNamespace(method.parent, namespace);
+      router.rpc({ ...method, parent, methodKind: "unary" }, answerer(method, answer));
+      names.add(name);
+    }
+  }
   addHealth(router, new HealthChecks(parts.chain, names));
   addReflection(router, new Reflection([...names]));
-  return new Map(router.handlers.map((handler) => [handler.requestPath, handler]));
+  return { handlers: new Map(router.handlers.map((handler) => [handler.requestPath, handler])), plain };
 }
 
-/** Adds an rpc under each name of its service, and tells these. */
-function addMethod(router: ConnectRouter, parts: CallParts, method: DescMethod): string[] {
-  const own = inNamespace(method.parent, "sdk");
-  const alias = inNamespace(method.parent, "cosmos");
-  for (const [parent, namespace] of [
-    [own, "sdk"],
-    [alias, "cosmos"],
-  ] as const) {
-    if (namespace === "cosmos" && alias === own) continue;
-    router.rpc({ ...method, parent, methodKind: "unary" }, answerer(parts, method, namespace));
+/** The names of the service of an rpc, each with its spelling. */
+function spellingsOf({ parent }: DescMethod): ReadonlyMap<string, Namespace> {
+  const names = new Map<string, Namespace>();
+  for (const namespace of ["sdk", "cosmos"] as const) {
+    const { typeName } = inNamespace(parent, namespace);
+    if (!names.has(typeName)) names.set(typeName, namespace);
   }
-  return [own.typeName, alias.typeName];
+  return names;
 }
 
 function addHealth(router: ConnectRouter, health: HealthChecks): void {

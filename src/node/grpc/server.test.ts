@@ -151,6 +151,86 @@ describe("calls", () => {
   });
 });
 
+describe("plain calls over HTTP/2", () => {
+  const PARAMS = "/cosmos.bank.v1beta1.Query/Params";
+  const LIMIT = 2000;
+
+  /** The headers, the body and the trailers of the answer to a body. */
+  const call = (body: Uint8Array, headers: Record<string, string> = {}, path = PARAMS) =>
+    new Promise<{ status: unknown; message: string; type: unknown; body: Buffer }>((resolve, reject) => {
+      const session = connectHttp2(url);
+      const sent = { ":method": "POST", ":path": path, "content-type": "application/grpc", te: "trailers" };
+      const stream = session.request({ ...sent, ...headers });
+      const told: Record<string, unknown> = {};
+      const parts: Buffer[] = [];
+      stream.on("response", (each) => Object.assign(told, each));
+      stream.on("trailers", (each) => Object.assign(told, each));
+      stream.on("data", (part: Buffer) => parts.push(part));
+      stream.on("error", reject);
+      stream.on("close", () => {
+        session.destroy();
+        const message = decodeURIComponent(String(told["grpc-message"] ?? ""));
+        resolve({ status: told["grpc-status"], message, type: told["content-type"], body: Buffer.concat(parts) });
+      });
+      stream.end(body);
+    });
+  const frame = (message: Uint8Array, packed = 0, length = message.length) => {
+    const header = Buffer.alloc(5);
+    header[0] = packed;
+    header.writeUInt32BE(length, 1);
+    return Buffer.concat([header, message]);
+  };
+  /** Field 15, which no request has, so that it is passed over. */
+  const filled = (bytes: number) => {
+    const content = bytes - 3;
+    return Buffer.concat([Buffer.from([0x7a, 0x80 | (content & 0x7f), content >>> 7]), Buffer.alloc(content)]);
+  };
+  const nothing = new Uint8Array(0);
+
+  it("have the answer that the library gives to the same call with a deadline", async () => {
+    const [quick, slow] = [await call(frame(nothing)), await call(frame(nothing), { "grpc-timeout": "10S" })];
+    expect(quick.status).toBe("0");
+    expect(quick.body.length).toBeGreaterThan(5);
+    expect(quick).toEqual(slow);
+    const path = "/sdk.bank.v1beta1.Query/Balance";
+    const bad = frame(Buffer.from([10, 1, 120]));
+    const refused = await call(bad, {}, path);
+    expect(refused).toMatchObject({ status: "3", message: expect.stringContaining("invalid") });
+    expect(refused).toEqual(await call(bad, { "grpc-timeout": "10S" }, path));
+  });
+
+  it.each([
+    ["no frame", nothing, "3"],
+    ["half a header", Buffer.alloc(4), "3"],
+    ["a message shorter than its length", frame(nothing, 0, 1), "3"],
+    ["a length of four gigabytes", frame(nothing, 0, 0xffffffff), "3"],
+    ["a packed message", frame(nothing, 1), "13"],
+    ["two messages", Buffer.concat([frame(nothing), frame(nothing)]), "12"],
+    ["bytes that are no message", frame(Buffer.from([0x0a, 0x7f])), "3"],
+  ])("with %s are refused", async (_, body, status) => {
+    expect((await call(body)).status).toBe(status);
+  });
+
+  it("may be as long as the limit, and not a byte longer", async () => {
+    expect((await call(frame(filled(LIMIT)))).status).toBe("0");
+    const beyond = await call(frame(filled(LIMIT + 1)));
+    expect([beyond.status, beyond.message]).toEqual(["8", `the message is larger than ${LIMIT} bytes`]);
+  });
+
+  it("that end before their message hold nothing up", async () => {
+    const session = connectHttp2(url);
+    session.on("error", () => {});
+    for (let i = 0; i < 50; i++) {
+      const stream = session.request({ ":method": "POST", ":path": PARAMS, "content-type": "application/grpc" });
+      stream.on("error", () => {});
+      stream.write(Buffer.alloc(3), () => stream.close());
+    }
+    expect((await call(frame(nothing))).status).toBe("0");
+    session.destroy();
+    expect((await call(frame(nothing))).status).toBe("0");
+  });
+});
+
 describe("reflection", () => {
   async function reflect(
     service: typeof ServerReflection | typeof ServerReflectionAlpha,

@@ -23,10 +23,11 @@ import {
   type ServerOptions,
 } from "../http/index.ts";
 import { HEIGHT_HEADERS } from "../services/height.ts";
+import { endResponse, readerKey, readerOf } from "./calls/reader.ts";
+import { answerUnary, isPlain } from "./calls/unary.ts";
 import { CALL_TIMEOUT_MS, MAX_HEADER_BYTES, MAX_SESSION_MEGABYTES, MAX_STREAMS } from "./limits.ts";
 import { TwoProtocols } from "./protocols.ts";
-import { endResponse, readerKey, readerOf } from "./reader.ts";
-import { grpcRoutes } from "./routes.ts";
+import { type GrpcRoutes, grpcRoutes } from "./routes.ts";
 
 export interface GrpcServerOptions extends ServerOptions {
   readonly maxMessageBytes: number;
@@ -65,7 +66,7 @@ export class GrpcServer {
   readonly #logger: Logger;
   readonly #guard: GuardOptions;
   readonly #limits: ReadLimits;
-  readonly #handlers: ReadonlyMap<string, UniversalHandler>;
+  readonly #routes: GrpcRoutes;
   readonly #shutdown = new AbortController();
 
   constructor(parts: GrpcParts, options: GrpcServerOptions) {
@@ -77,7 +78,7 @@ export class GrpcServer {
     this.#guard = { ...options, flags: FLAGS };
     this.#limits = { unread, readWithinMs: options.readWithinMs ?? READ_WITHIN_MS };
     const { maxMessageBytes } = options;
-    this.#handlers = grpcRoutes({ ...parts, turns, maxMessageBytes, shutdown: this.#shutdown.signal });
+    this.#routes = grpcRoutes({ ...parts, turns, maxMessageBytes, shutdown: this.#shutdown.signal });
     const lines = new RequestLines((request, response) => this.#answer(request, response));
     this.#server = createServer((request, response) => lines.take(request, response));
     limitServer(this.#server, options.maxOpenConnections);
@@ -119,7 +120,7 @@ export class GrpcServer {
       response.setHeader(name, String(value));
     if (origin !== undefined) response.setHeader("Access-Control-Expose-Headers", EXPOSED);
     const path = request.url?.split("?", 1)[0] ?? "";
-    const handler = this.#handlers.get(path);
+    const handler = this.#routes.handlers.get(path);
     if (request.method === "OPTIONS") return sendText(response, 204, "", PREFLIGHT);
     if (handler === undefined) return sendUnknown(request, response);
     const timer = path === WATCH ? undefined : setTimeout(() => endResponse(response), CALL_TIMEOUT_MS);
@@ -128,10 +129,16 @@ export class GrpcServer {
   }
 
   async #call(handler: UniversalHandler, request: Request, response: Response): Promise<void> {
-    const values = createContextValues().set(readerKey, readerOf(response, this.#limits));
+    const reader = readerOf(response, this.#limits);
+    const answer = this.#routes.plain.get(handler.requestPath);
     try {
-      const answer = await handler(universalRequestFromNodeRequest(request, response, undefined, values));
-      await universalResponseToNodeResponse(answer, response);
+      if (answer !== undefined && isOver2(response) && "stream" in request && isPlain(request)) {
+        const { maxMessageBytes } = this.#options;
+        return await answerUnary(request, response, { answer, maxMessageBytes, reader });
+      }
+      const values = createContextValues().set(readerKey, reader);
+      const answered = await handler(universalRequestFromNodeRequest(request, response, undefined, values));
+      await universalResponseToNodeResponse(answered, response);
     } catch (error) {
       // The client has gone, or broke off what it sent.
       this.#logger.debug("a call ended early", { error });

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { Http2ServerResponse } from "node:http2";
 import { createContextKey } from "@connectrpc/connect";
-import type { ReadLimits } from "../http/index.ts";
+import type { ReadLimits } from "../../http/index.ts";
 
 /** Counts the bytes of an answer for the client that will read it; false when there is no room for them. */
 export type Reader = (bytes: number) => boolean;

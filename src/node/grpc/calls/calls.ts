@@ -1,0 +1,88 @@
+import type { DescMethod, DescService, MessageShape } from "@bufbuild/protobuf";
+import { Code, ConnectError, type HandlerContext } from "@connectrpc/connect";
+import { type Logger, SvcError } from "../../../util/index.ts";
+import { decodeMessage, encodeMessage, methodPath, type Namespace, toNamespace } from "../../../wire/index.ts";
+import type { Dispatcher } from "../../dispatch.ts";
+import type { Turns } from "../../http/index.ts";
+import { heightAsked, heightHeaders } from "../../services/height.ts";
+import { STATUS_CODE, statusOf } from "../../services/status.ts";
+import { MAX_ANSWER_BYTES } from "../limits.ts";
+import { type Reader, readerKey } from "./reader.ts";
+
+/** What calls are answered by. */
+export interface CallParts {
+  readonly dispatcher: Dispatcher;
+  readonly turns: Turns;
+  readonly logger: Logger;
+}
+
+/** Of a call: its headers, and who reads the answer. */
+export interface Caller {
+  readonly headerOf: (name: string) => string | null | undefined;
+  readonly reader: Reader;
+}
+
+/** Answers the bytes of a request with those of its answer. Throws a `ConnectError`. */
+export type BytesAnswerer = (
+  request: () => Uint8Array,
+  caller: Caller,
+) => Promise<{ readonly value: Uint8Array; readonly height: bigint }>;
+
+/** The calls of an rpc in a spelling, answered by the dispatcher. */
+export function bytesAnswerer(
+  { dispatcher, turns, logger }: CallParts,
+  method: DescMethod,
+  namespace: Namespace,
+): BytesAnswerer {
+  const path = methodPath(method, namespace);
+  return async (request, { headerOf, reader }) => {
+    await turns.next();
+    try {
+      const answer = await dispatcher.query({ path, data: request(), height: heightAsked(headerOf), prove: false });
+      if (answer.code !== 0) throw refusal(answer);
+      hold(reader, answer.value.length);
+      return answer;
+    } catch (error) {
+      throw connectError(error, (fault) => logger.error("a call failed", { path, error: fault }));
+    }
+  };
+}
+
+/** The same with messages, as the library hands them over. */
+export function answerer<M extends DescMethod>(method: M, answer: BytesAnswerer) {
+  return async (request: MessageShape<M["input"]>, context: HandlerContext): Promise<MessageShape<M["output"]>> => {
+    const headerOf = (name: string) => context.requestHeader.get(name);
+    const encode = () => encodeMessage<M["input"]>(method.input, request);
+    const { value, height } = await answer(encode, { headerOf, reader: context.values.get(readerKey) });
+    for (const [name, text] of Object.entries(heightHeaders(height))) context.responseHeader.set(name, text);
+    return decodeMessage<M["output"]>(method.output, value);
+  };
+}
+
+function refusal(answer: Parameters<typeof statusOf>[0]): ConnectError {
+  const { word, text } = statusOf(answer);
+  return new ConnectError(text, STATUS_CODE[word]);
+}
+
+/** Counts an answer until its client has read it. */
+function hold(reader: Reader, bytes: number): void {
+  if (bytes > MAX_ANSWER_BYTES)
+    throw new ConnectError(
+      `the answer is larger than ${MAX_ANSWER_BYTES} bytes: ask for less with pagination.limit`,
+      Code.ResourceExhausted,
+    );
+  if (!reader(bytes)) throw new ConnectError("too many answers wait to be read; try again", Code.Unavailable);
+}
+
+function connectError(error: unknown, report: (fault: unknown) => void): ConnectError {
+  if (error instanceof ConnectError) return error;
+  if (error instanceof SvcError) return new ConnectError(error.message, Code.InvalidArgument);
+  report(error);
+  return new ConnectError("internal error, see the log of the node", Code.Internal);
+}
+
+/** A service under the name that it has in a spelling. */
+export function inNamespace(service: DescService, namespace: Namespace): DescService {
+  const typeName = toNamespace(service.typeName, namespace);
+  return typeName === service.typeName ? service : { ...service, typeName };
+}

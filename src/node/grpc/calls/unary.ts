@@ -1,0 +1,95 @@
+import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
+import { Code, ConnectError } from "@connectrpc/connect";
+import { heightHeaders } from "../../services/height.ts";
+import type { BytesAnswerer } from "./calls.ts";
+import type { Reader } from "./reader.ts";
+
+/** What a plain call is answered by. */
+export interface UnaryParts {
+  readonly answer: BytesAnswerer;
+  readonly maxMessageBytes: number;
+  readonly reader: Reader;
+}
+
+const PLAIN_TYPES = new Set(["application/grpc", "application/grpc+proto"]);
+/** What stands before a message: whether it is packed, and its length in four bytes. */
+const FRAME_HEADER = 5;
+
+/**
+ * Whether a call over HTTP/2 is one whole message as it is, without a deadline of its own: nearly all are. Those are answered
+ * here, from bytes to bytes, in a third of the time that the library takes for its streams of messages; it has all others.
+ */
+export function isPlain({ method, headers }: Http2ServerRequest): boolean {
+  const { "content-type": type = "", "grpc-encoding": packing = "identity", "grpc-timeout": deadline } = headers;
+  return method === "POST" && PLAIN_TYPES.has(type) && packing === "identity" && deadline === undefined;
+}
+
+/** Answers a plain call; a refusal is an answer too. Rejects when the client has gone. */
+export async function answerUnary(
+  request: Http2ServerRequest,
+  response: Http2ServerResponse,
+  { answer, maxMessageBytes, reader }: UnaryParts,
+): Promise<void> {
+  try {
+    const data = await readMessage(request, maxMessageBytes);
+    const { value, height } = await answer(() => data, { headerOf: (name) => textOf(request.headers[name]), reader });
+    send(response, framed(value), { "grpc-status": "0" }, heightHeaders(height));
+  } catch (error) {
+    if (!(error instanceof ConnectError)) throw error;
+    const status = { "grpc-status": `${error.code}`, "grpc-message": encodeURIComponent(error.rawMessage) };
+    send(response, undefined, status, {});
+  }
+}
+
+function send(
+  response: Http2ServerResponse,
+  body: Uint8Array | undefined,
+  trailers: Record<string, string>,
+  headers: Record<string, string>,
+): void {
+  response.writeHead(200, { "content-type": "application/grpc+proto", ...headers });
+  response.addTrailers(trailers);
+  if (body === undefined) response.end();
+  else response.end(body);
+}
+
+function framed(message: Uint8Array): Uint8Array {
+  const frame = Buffer.allocUnsafe(FRAME_HEADER + message.length);
+  frame[0] = 0;
+  frame.writeUInt32BE(message.length, 1);
+  frame.set(message, FRAME_HEADER);
+  return frame;
+}
+
+/** The one message of a call. What comes beyond the limit is not kept. */
+function readMessage(request: Http2ServerRequest, maxBytes: number): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    const parts: Buffer[] = [];
+    let size = 0;
+    request.on("data", (part: Buffer) => {
+      size += part.length;
+      if (size <= FRAME_HEADER + maxBytes) parts.push(part);
+      else reject(new ConnectError(`the message is larger than ${maxBytes} bytes`, Code.ResourceExhausted));
+    });
+    request.once("end", () => {
+      const message = unframed(parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts));
+      if (message instanceof ConnectError) reject(message);
+      else resolve(message);
+    });
+    request.once("error", reject);
+    request.once("close", () => reject(new Error("the client has gone")));
+  });
+}
+
+function unframed(bytes: Buffer): Uint8Array | ConnectError {
+  if (bytes.length < FRAME_HEADER) return new ConnectError("the call has no whole message", Code.InvalidArgument);
+  if (bytes[0] !== 0) return new ConnectError("the message is packed, and no packing is known here", Code.Internal);
+  const end = FRAME_HEADER + bytes.readUInt32BE(1);
+  if (end > bytes.length) return new ConnectError("the call has no whole message", Code.InvalidArgument);
+  if (end < bytes.length) return new ConnectError("the call has more than one message", Code.Unimplemented);
+  return bytes.subarray(FRAME_HEADER);
+}
+
+function textOf(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value.join(", ") : value;
+}
