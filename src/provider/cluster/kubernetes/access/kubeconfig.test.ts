@@ -24,6 +24,11 @@ function config(cluster: object = {}, user: object = {}): void {
   writeFileSync(file, JSON.stringify({ "current-context": "c", contexts: [context], clusters, users }));
 }
 
+/** Lines that grow nine times each when what they name is put in its place. */
+function bomb(names: string): string {
+  return [...names].map((name, i) => `${name}: &${name} [${Array(9).fill(`*${"a".concat(names)[i]}`)}]`).join("\n");
+}
+
 describe("a kubeconfig file", () => {
   test("in YAML, with data and with names of files beside it, and another context", async () => {
     writeFileSync(join(folder, "ca.pem"), "AUTHORITY");
@@ -96,10 +101,12 @@ users:
     ["", /no kubeconfig file/],
     ["- a", /no kubeconfig file/],
     ["{", /cannot be read/],
+    ["[".repeat(100_000), /cannot be read/],
+    [`a: &a [1,1,1,1,1,1,1,1,1]\n${bomb("bcdefgh")}`, /cannot be read/],
     ["{}", /no context ""/],
     ["contexts: [{name: ''}]", /no context ""/],
     ["current-context: c\ncontexts: [{name: c, context: {cluster: k}}]", /no cluster "k"/],
-  ])("with the text %j is refused", (text, message) => {
+  ])("with the text %# is refused", (text, message) => {
     writeFileSync(file, text);
     expect(() => readKubeconfig(file)).toThrow(message);
   });

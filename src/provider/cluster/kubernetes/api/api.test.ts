@@ -138,6 +138,7 @@ describe("what proves nothing", () => {
   test.each([
     ["a proxy's page", 404, "<html>not found</html>", "refused"],
     ["a kind that the server does not know", 404, "404 page not found", "refused"],
+    ["a way to another address", 302, "", "refused"],
     ["no access", 403, { kind: "Status", reason: "Forbidden", message: "no" }, "refused"],
     ["a fault of the server", 500, { kind: "Status", reason: "InternalError", message: "no" }, "unreachable"],
     ["a proxy without its server", 502, "bad gateway", "unreachable"],

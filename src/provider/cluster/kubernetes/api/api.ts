@@ -184,7 +184,7 @@ export class KubernetesApi {
     const path = `${pathOf(PODS, { namespace, name: pod })}/exec`;
     const query = { container, command, stdin, stdout: true, stderr: !tty, tty };
     const target = await this.#transport.socketTarget(path, query);
-    return openChannels(target, { stdin, handshakeMs: this.#limits.callMs });
+    return openChannels(target, { stdin, handshakeMs: this.#limits.callMs, pingMs: this.#limits.pingMs });
   }
 
   /** Ends all connections. */

@@ -32,8 +32,14 @@ function end(socket: WebSocket, account: object | string): void {
   socket.close();
 }
 
+const PLACE = { namespace: "a", pod: "web-1", container: "web" };
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 2));
+}
+
 const run = (change: { command?: string[]; tty?: boolean; stdin?: boolean } = {}) =>
-  api.exec({ namespace: "a", pod: "web-1", container: "web", command: ["true"], tty: false, stdin: false, ...change });
+  api.exec({ ...PLACE, command: ["true"], tty: false, stdin: false, ...change });
 
 async function textOf(channels: Channels): Promise<{ stdout: string; stderr: string }> {
   const text = { stdout: "", stderr: "" };
@@ -87,10 +93,30 @@ describe("a command in a container", () => {
     expect([bytes, got]).toEqual([200_000, ['4 {"Width":80,"Height":24}', "255 0"]]);
   });
 
-  test("without input has its input ended at once", async () => {
-    server.command = (socket) =>
-      socket.on("message", (data: Buffer) => end(socket, exitOf(data.equals(Buffer.from([255, 0])) ? 3 : 4)));
-    expect(await (await run()).exitCode).toBe(3);
+  test("without input is sent none, nor an end of it", async () => {
+    const got: Buffer[] = [];
+    server.command = (socket) => socket.on("message", (data: Buffer) => got.push(data));
+    const channels = await run();
+    await channels.write(Buffer.from("x"));
+    channels.endInput();
+    channels.resize(1, 2);
+    await until(() => got.length > 0);
+    channels.close();
+    expect(got.map(String)).toEqual(['\u0004{"Width":1,"Height":2}']);
+  });
+
+  test("that says nothing is kept by signs of life, which end with it", async () => {
+    const brisk = server.client({ pingMs: 5 });
+    let pings = 0;
+    let last: WebSocket | undefined;
+    server.command = (socket) => {
+      last = socket.on("ping", () => pings++);
+    };
+    const channels = await brisk.exec({ ...PLACE, command: ["sleep", "1000"], tty: false, stdin: false });
+    await until(() => pings >= 3);
+    if (last !== undefined) end(last, SUCCESS);
+    expect(await channels.exitCode).toBe(0);
+    brisk.close();
   });
 
   test.each([

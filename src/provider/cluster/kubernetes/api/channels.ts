@@ -35,6 +35,8 @@ export interface ChannelOptions {
   readonly stdin: boolean;
   /** Milliseconds. */
   readonly handshakeMs: number;
+  /** Milliseconds between signs of life: what stands between ends connections on which nothing is said. */
+  readonly pingMs: number;
 }
 
 export async function openChannels(target: SocketTarget, options: ChannelOptions): Promise<Channels> {
@@ -46,9 +48,8 @@ export async function openChannels(target: SocketTarget, options: ChannelOptions
     maxPayload: MAX_MESSAGE,
     perMessageDeflate: false,
   });
-  const channels = new SocketChannels(socket);
+  const channels = new SocketChannels(socket, options);
   await opened(socket);
-  if (!options.stdin) channels.endInput();
   return channels;
 }
 
@@ -77,13 +78,18 @@ class SocketChannels implements Channels {
   readonly exitCode: Promise<number>;
   readonly #socket: WebSocket;
   readonly #queue = new LineQueue<Output>();
-  #isInputOver = false;
+  #isInputOver: boolean;
   /** What the output that waits for its reader takes, bytes. */
   #held = 0;
   #outcome: number | ApiFailure | undefined;
 
-  constructor(socket: WebSocket) {
+  constructor(socket: WebSocket, { stdin, pingMs }: ChannelOptions) {
     this.#socket = socket;
+    this.#isInputOver = !stdin;
+    const pings = setInterval(() => {
+      if (socket.readyState === socket.OPEN) socket.ping();
+    }, pingMs);
+    socket.once("close", () => clearInterval(pings));
     this.output = this.#taken();
     socket.on("message", (data: Buffer) => this.#take(data));
     this.exitCode = new Promise((resolve, reject) => {

@@ -14,6 +14,8 @@ export interface ApiLimits {
   readonly watchSeconds: number;
   /** Milliseconds without a byte after which a watch counts as broken; servers send a bookmark about every minute. */
   readonly silenceMs: number;
+  /** Milliseconds between signs of life on the connection of a command. */
+  readonly pingMs: number;
   /** How often a call is made again that the server turned away because it has too much to do. */
   readonly retries: number;
   /** Milliseconds before a watch is tried again: of the first time, doubling up to the most. */
@@ -29,6 +31,7 @@ export const API_LIMITS: ApiLimits = {
   lineBytes: 8 << 20,
   watchSeconds: 300,
   silenceMs: 150_000,
+  pingMs: 30_000,
   retries: 3,
   pauseMs: 500,
   maxPauseMs: 30_000,

@@ -28,6 +28,8 @@ export interface SocketTarget {
 const MAX_CALLS = 32;
 /** Bytes of a failed answer that are looked at. */
 const MAX_FAILURE_BYTES = 64 << 10;
+/** A stream may be silent for hours: the system finds out whether its other end is still there. */
+const KEEP_ALIVE_MS = 30_000;
 const MAX_RETRY_MS = 5_000;
 
 /** Makes calls to one API server over connections that stay, within bounds of size and time. */
@@ -60,7 +62,9 @@ export class Transport {
     const timer = setTimeout(() => begun.abort(new Error(tooLate(this.#limits.callMs))), this.#limits.callMs);
     const signal = call.signal === undefined ? begun.signal : AbortSignal.any([call.signal, begun.signal]);
     try {
-      return await this.#answer({ ...call, signal }, this.#streams);
+      const answer = await this.#answer({ ...call, signal }, this.#streams);
+      answer.socket.setKeepAlive(true, KEEP_ALIVE_MS);
+      return answer;
     } finally {
       clearTimeout(timer);
     }
