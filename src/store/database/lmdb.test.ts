@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
@@ -165,6 +165,18 @@ describe("the lock of a database directory", () => {
       });
     }
     await kill(holder.child);
+    openLmdb(directory).close();
+  });
+
+  test("is taken where its files became folders, or its folder a file", () => {
+    for (const name of ["data.mdb", "lock.mdb"]) {
+      const directory = join(scratch, `damaged-${name}`);
+      mkdirSync(join(directory, "lock", name, "full"), { recursive: true });
+      openLmdb(directory).close();
+    }
+    const directory = join(scratch, "damaged-lock");
+    mkdirSync(directory);
+    writeFileSync(join(directory, "lock"), "a file");
     openLmdb(directory).close();
   });
 

@@ -1,3 +1,4 @@
+import { rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { open, type RootDatabase } from "lmdb";
 import { errorText } from "../../util/index.ts";
@@ -30,7 +31,11 @@ export class DatabaseLock {
   static take(path: string): DatabaseLock {
     if (openHere.has(path)) throw storeErrors.inUse(`${path} is already open in this process`);
     const options = { noSubdir: false, overlappingSync: false, permissionsMode: 0o600 };
-    const environment = opened(path, () => open(join(path, "lock"), options));
+    const folder = join(path, "lock");
+    const environment = opened(path, () => {
+      clearDamage(folder);
+      return open(folder, options);
+    });
     // Being listed before looking means that of two processes starting together at least one sees the other.
     const reader = environment.useReadTransaction();
     environment.readerCheck();
@@ -47,6 +52,15 @@ export class DatabaseLock {
     openHere.delete(this.#path);
     this.#reader.done();
     void this.#environment.close();
+  }
+}
+
+/** What is no longer of the kind that LMDB made, a damaged disk has left; nothing is kept in it. */
+function clearDamage(folder: string): void {
+  const isFolder = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory();
+  if (isFolder(folder) === false) rmSync(folder);
+  for (const name of ["data.mdb", "lock.mdb"]) {
+    if (isFolder(join(folder, name)) === true) rmSync(join(folder, name), { recursive: true });
   }
 }
 

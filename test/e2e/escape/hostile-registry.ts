@@ -11,7 +11,7 @@ import {
 } from "../../../src/provider/cluster/docker/images/testing/registry.ts";
 
 const MEBIBYTE = 1 << 20;
-const MANY = 20_000;
+const MANY = 10_000;
 
 /** Images that are to take the disk, the memory, the processor or the places of others; each with what is told of it. */
 export interface HostileImage {
@@ -31,7 +31,7 @@ export async function hostileRegistry(
     return `hostile/${name}`;
   };
   const large = /takes more than/;
-  registry.addImage(add("bomb", large), "1", [await tarOf({ zeros: "\0".repeat(most * 4) })]);
+  registry.addImage(add("bomb", large), "1", [await tarOf({ zeros: "\0".repeat(most * 2) })]);
   registry.addImage(add("layers", large), "1", await manyLayers(most));
   registry.addImage(add("files", large), "1", [await tarOf(manyFiles())]);
   registry.addImage(add("promise", large), "1", NAMED, { manifest: { layers: [{ ...LAYER, size: 2 ** 50 }] } });
