@@ -71,7 +71,7 @@ export default defineConfig({
           env: ENV,
         },
       },
-      { test: { name: "slow", include: SLOW, ...IN_PROCESS } },
+      { test: { name: "slow", include: SLOW, ...IN_PROCESS, env: ENV } },
       {
         test: {
           name: "simulation",

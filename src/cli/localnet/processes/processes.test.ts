@@ -18,9 +18,12 @@ const ENGINE = `
     process.on("SIGTERM", () => {});
     setInterval(() => {}, 1000);
     console.log("copy " + process.pid);
+    process.send("here");
+    process.disconnect();
   } else {
-    spawn(process.execPath, ["-e", process.env.ENGINE], { env: { ...process.env, COPY: "1" }, stdio: "inherit" });
-    if (process.env.ENDS) setTimeout(() => { console.log("last words"); process.exit(3); }, 1000);
+    const stdio = ["inherit", "inherit", "inherit", "ipc"];
+    const copy = spawn(process.execPath, ["-e", process.env.ENGINE], { env: { ...process.env, COPY: "1" }, stdio });
+    if (process.env.ENDS) copy.once("message", () => { console.log("last words"); process.exit(3); });
   }
 `;
 
