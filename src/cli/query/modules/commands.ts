@@ -5,7 +5,7 @@ export const ESCROW: readonly CommandSpec[] = [
   {
     name: "blocks-remaining",
     args: "[id]",
-    summary: "Show how long the money of a deployment lasts",
+    summary: "Show how many blocks the money of a deployment lasts",
     flags: [
       { name: "owner", value: "<address>", summary: "account that owns the deployment" },
       { name: "dseq", value: "<n>", summary: "number of the deployment" },
@@ -38,7 +38,7 @@ export const GOV: readonly CommandSpec[] = [
   },
   {
     name: "params",
-    summary: "Show the parameters of proposals and votes",
+    summary: "Show the governance parameters",
     flags: QUERY_FLAGS,
     example: "svc query gov params",
     load: async () => (await import("./gov.ts")).queryParams,
@@ -46,7 +46,7 @@ export const GOV: readonly CommandSpec[] = [
   {
     name: "param",
     args: "<type>",
-    summary: "Show some of them: voting, deposit or tallying",
+    summary: "Show one kind of governance parameters: voting, deposit or tallying",
     flags: QUERY_FLAGS,
     example: "svc query gov param voting",
     load: async () => (await import("./gov.ts")).queryParam,
