@@ -223,7 +223,7 @@ describe("commission", () => {
   });
 });
 
-describe("the money of the community", () => {
+describe("the community pool", () => {
   test("grows by gifts, and is spent by nobody but governance", () => {
     const { chain, dave } = oneValidator();
     const give = create(MsgFundCommunityPoolSchema, { depositor: dave.address, amount: [coin(70n)] });

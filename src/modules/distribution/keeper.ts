@@ -38,7 +38,7 @@ export interface RewardOf {
   readonly operator: Uint8Array;
 }
 
-/** The pots of rewards: what each validator's delegators are owed, commissions, and the money of the community. */
+/** The pots of rewards: what each validator's delegators are owed, commissions, and the community pool. */
 export class DistributionKeeper {
   readonly records = new DistributionRecords();
   readonly bank: DistributionBank;

@@ -23,7 +23,7 @@ import { timeMessage } from "../staking/index.ts";
 import { ACCOUNT, GOV_ACCOUNT, GOV_ADDRESS, type GovKeeper, isOpen, store, timeOf } from "./keeper.ts";
 import { covers, period, ratio } from "./params.ts";
 
-/** The account that holds the money of the community. */
+/** The account that holds the community pool. */
 const COMMUNITY = encodeAddress(moduleAddress("distribution"));
 
 /** Throws `gov/16` when a new proposal comes with too little, `gov/23` with coins that are not taken. */

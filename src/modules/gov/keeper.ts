@@ -24,7 +24,7 @@ export interface GovStake {
   delegations(ctx: Context, delegator: Uint8Array, most: number): (readonly [operator: Uint8Array, shares: Dec])[];
 }
 
-/** What governance does with the money of the community. */
+/** What governance does with the community pool. */
 export interface CommunityPool {
   fundPool(ctx: Context, depositor: Uint8Array, coins: readonly IntCoin[]): void;
   spendPool(ctx: Context, to: Uint8Array, coins: readonly IntCoin[]): void;
