@@ -23,6 +23,7 @@ const PROPERTIES = [
 const SLOW = [
   "src/app/export.test.ts",
   "src/app/proofs.test.ts",
+  "src/app/restart.test.ts",
   "src/cli/completion/completion.test.ts",
   "src/cli/keys/{flags,keys,ledger,recorded-keys,recorded-terminal}.test.ts",
   "src/cli/localnet/processes/processes.test.ts",

@@ -20,6 +20,7 @@ import type {
   SnapshotChunk,
   SnapshotVerdict,
   TouchedAccounts,
+  ValidatorUpdate,
 } from "../abci/index.ts";
 import { Claims, type ConsensusParams, equalConsensusParams } from "../abci/index.ts";
 import {
@@ -31,6 +32,7 @@ import {
   EventSink,
   InvariantBreach,
   type Module,
+  type Restart,
   Router,
   runBlockItem,
   storedEvents,
@@ -53,7 +55,7 @@ import { assert, type DecimalCoin, toHex } from "../util/index.ts";
 import type { JsonObject } from "../wire/index.ts";
 import type { ModuleSet } from "./app.ts";
 import { endBlock } from "./end-block.ts";
-import { exportModules, importGenesis } from "./genesis.ts";
+import { exportModules, exportRestart, importGenesis } from "./genesis.ts";
 import { lastBlockWrite, readLastBlock } from "./lastblock.ts";
 import {
   checkModuleSet,
@@ -79,8 +81,8 @@ export interface ApplicationOptions {
   readonly minGasPrices?: readonly DecimalCoin[];
   /** Bounds the time that simulations take from blocks; no bound when left out. */
   readonly simulationTurn?: SimulationTurn;
-  /** Runs all invariants after every block and throws `InvariantBreach` when one is broken. */
-  readonly checkInvariants?: boolean;
+  /** Runs all invariants after every block, or after those of these heights, and throws `InvariantBreach` when one is broken. */
+  readonly checkInvariants?: boolean | ((height: bigint) => boolean);
   /** Told of programming errors and of block items that failed; they are contained all the same. */
   readonly report?: (problem: BlockProblem) => void;
   readonly version?: string;
@@ -272,7 +274,7 @@ export class SvcApplication implements Application {
     const validatorUpdates = endBlock(ctx, this.#endBlockers);
     const params = this.#options.set.consensus.params(ctx);
     const isChanged = this.#params === undefined || !equalConsensusParams(params, this.#params);
-    if (this.#options.checkInvariants === true) this.#checkInvariants(ctx, stores);
+    if (this.#isChecked(height)) this.#checkInvariants(ctx, stores);
     const prepared = this.#state.workingHash(stores);
     const touched = isChanged ? "all" : touchedAccounts(stores, this.#options.set.accountsOf);
     this.#finalized = { block, prepared, params, touched };
@@ -358,6 +360,19 @@ export class SvcApplication implements Application {
     };
   }
 
+  /**
+   * What another chain begins with at its first block to go on with the state of a height; undefined where that is not kept.
+   * The state of this one stays as it is.
+   */
+  restartAt(height: bigint, restart: Restart): RestartState | undefined {
+    const ctx = this.#contextAt(height);
+    if (ctx === undefined) return undefined;
+    const before = votersOf(this.modules, ctx);
+    const appState = exportRestart(ctx, this.modules, restart);
+    const consensusParams = this.#options.set.consensus.params(ctx);
+    return { consensusParams, appState, before, voters: votersOf(this.modules, ctx) };
+  }
+
   /** The sentences of the invariants that do not hold at the last committed height. */
   brokenInvariants(): string[] {
     return brokenInvariants(this.modules, this.#readContext());
@@ -413,6 +428,11 @@ export class SvcApplication implements Application {
     return this.#last;
   }
 
+  #isChecked(height: bigint): boolean {
+    const { checkInvariants = false } = this.#options;
+    return typeof checkInvariants === "boolean" ? checkInvariants : checkInvariants(height);
+  }
+
   #checkInvariants(ctx: Context, stores: MultiStore): void {
     const { block, mode } = ctx;
     const broken = brokenInvariants(
@@ -428,6 +448,18 @@ export interface ExportedState {
   /** Of the next block. */
   readonly consensusParams: ConsensusParams;
   readonly appState: JsonObject;
+}
+
+/** A state that another chain begins with at its first block. */
+export interface RestartState extends ExportedState {
+  /** The voters that the modules know, before anybody was jailed for the new chain. */
+  readonly before: readonly ValidatorUpdate[];
+  /** Those of the new chain. */
+  readonly voters: readonly ValidatorUpdate[];
+}
+
+function votersOf(modules: readonly Module[], ctx: Context): ValidatorUpdate[] {
+  return modules.flatMap((module) => module.genesisVoters?.(ctx) ?? []);
 }
 
 /** What an application goes on with. */

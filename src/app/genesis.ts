@@ -1,6 +1,6 @@
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import type { ValidatorUpdate } from "../abci/index.ts";
-import { brokenInvariants, type Context, InvariantBreach, type Module } from "../runtime/index.ts";
+import { brokenInvariants, type Context, InvariantBreach, type Module, type Restart } from "../runtime/index.ts";
 import { append, defineErrors, errorText } from "../util/index.ts";
 import { fromJson, type JsonObject, type JsonValue, toJson } from "../wire/index.ts";
 
@@ -88,6 +88,21 @@ function importStates(ctx: Context, modules: readonly Module[], appState: AppSta
   }
   if (problems.length > 0) throw genesisErrors.invalid(problems.join("; "));
   if (failed !== undefined) throw failed;
+}
+
+/**
+ * The `app_state` for another chain that begins at its first block with this state. Changes the stores of the context, which
+ * are a copy.
+ */
+export function exportRestart(ctx: Context, modules: readonly Module[], restart: Restart): JsonObject {
+  for (const { genesis } of modules) genesis.restart?.prepare?.(ctx, restart);
+  return Object.fromEntries(
+    modules.map(({ name, genesis }) => {
+      const state = genesis.export(ctx);
+      const moved = genesis.restart?.move?.(state, ctx.height) ?? state;
+      return [name, toJson(genesis.schema, moved, { exact: true })];
+    }),
+  );
 }
 
 /** The `app_state` of the present state: importing it gives the same state again. */

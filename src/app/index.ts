@@ -1,5 +1,5 @@
 export { type BaseKeepers, createApp, type ModuleSet, moduleSet, standardModules } from "./app.ts";
-export { type ApplicationOptions, SvcApplication } from "./application.ts";
+export { type ApplicationOptions, type RestartState, SvcApplication } from "./application.ts";
 export { genesisProblems } from "./genesis.ts";
 export { AppReader, type PendingState, type QueryWork, readTables } from "./queries/reader.ts";
 export type { SimulationTurn } from "./queries/simulate.ts";

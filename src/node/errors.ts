@@ -36,5 +36,10 @@ export const nodeErrors = defineErrors("node", {
     "dump the snapshot again where the validator last ran: an archive holds the blocks up to its last one",
   ],
   heightNotKept: [19, "the state of this height is not kept"],
+  ownJailed: [
+    20,
+    "the validator of this home would be jailed, and the new chain would have no blocks",
+    "add its operator to --jail-allowed-addrs: svc query staking validators tells it",
+  ],
   badVesting: [16, "the locked coins of the account cannot be", "correct the amounts and times"],
 });

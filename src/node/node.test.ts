@@ -21,6 +21,7 @@ import { exportGenesis } from "./home/export.ts";
 import { addGenesisAccounts, genesisFile, readGenesisText, validateGenesis } from "./home/genesis.ts";
 import { homePaths } from "./home/home.ts";
 import { initHome } from "./home/init.ts";
+import { resetHome } from "./home/reset.ts";
 import { type Node, startNode } from "./node.ts";
 
 let home = "";
@@ -335,6 +336,24 @@ describe("export", () => {
     // A block more moves the inflation a step on.
     const lasting = ({ mint: { params }, ...rest }: { mint: { params: unknown } }) => ({ ...rest, params });
     expect(lasting(JSON.parse(exportGenesis(home)).app_state)).toEqual(lasting(exported.app_state));
+  });
+
+  it("gives a genesis file from which a new chain begins at height 1", async () => {
+    init();
+    const node = await startOnce();
+    for (let i = 0; i < 2; i++) node.engine.produceBlock();
+    await node.stop();
+    const text = exportGenesis(home, undefined, {});
+    const exported = JSON.parse(text);
+    expect(exported).toMatchObject({ initial_height: "1", validators: [{ name: "tester", power: "10" }] });
+    expect(exported.app_state.deployment.number_base).toBe("3");
+    resetHome(home);
+    writeFileSync(homePaths(home).genesis, text);
+    validateGenesis(text);
+    const next = await startOnce();
+    expect(next.engine.blocks.height).toBe(1n);
+    await next.stop();
+    expect(JSON.parse(exportGenesis(home, undefined, {})).app_state.deployment.number_base).toBe("4");
   });
 
   it("gives the state of a height that is kept, as it was then, and refuses the others in one sentence", async () => {

@@ -21,6 +21,8 @@ export {
   type Invariant,
   type Module,
   type ModuleAccountSpec,
+  type Restart,
+  type RestartPart,
   type Validators,
 } from "./module.ts";
 export { paramsItem, remembered } from "./params.ts";
@@ -42,6 +44,7 @@ export {
 } from "./requests/query-failure.ts";
 export { checkAddress, checkAuthority, minimumsProblems, readState } from "./requests/requests.ts";
 export { readTime } from "./requests/times.ts";
+export { movedDue, movedEnd, movedHeight } from "./restart.ts";
 export { type MessageRoute, type QueryRoute, Router } from "./router.ts";
 export { type StoredAttribute, type StoredEvent, storedEvents } from "./run/logs.ts";
 export { failedMessage } from "./run/messages.ts";

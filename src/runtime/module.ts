@@ -69,6 +69,21 @@ export interface GenesisPart {
   /** Transactions that the state brings; they run when all modules have theirs. */
   txs?(state: MessageShape<DescMessage>): readonly Uint8Array[];
   export(ctx: Context): MessageShape<DescMessage>;
+  readonly restart?: RestartPart<MessageShape<DescMessage>>;
+}
+
+/** What it takes to begin another chain at its first block with the state of this one. */
+export interface RestartPart<S> {
+  /** Ends what belongs to this chain alone, before the export, on a copy of the state that is thrown away. */
+  prepare?(ctx: Context, restart: Restart): void;
+  /** The exported state with every height told from `last` on, the last block of this chain: it becomes 0. */
+  move?(state: S, last: bigint): S;
+}
+
+/** How another chain begins. */
+export interface Restart {
+  /** Operators (20 bytes) whose validators stay as they are, all others are jailed; nobody is when it is left out. */
+  readonly unjailed?: readonly Uint8Array[];
 }
 
 /** Types a module's genesis by its message. */
@@ -79,6 +94,7 @@ export function defineGenesis<D extends DescMessage>(part: {
   init(ctx: Context, state: MessageShape<D>): void;
   txs?(state: MessageShape<D>): readonly Uint8Array[];
   export(ctx: Context): MessageShape<D>;
+  readonly restart?: RestartPart<MessageShape<D>>;
 }): GenesisPart {
   return part as unknown as GenesisPart;
 }

@@ -182,7 +182,15 @@ export const NODE_COMMANDS: readonly CommandSpec[] = [
   {
     name: "export",
     summary: "Print the state as a genesis file; the node must be stopped",
-    flags: [{ name: "height", value: "<n>", summary: "height of the state; -1 is the last one", default: "-1" }],
+    flags: [
+      { name: "height", value: "<n>", summary: "height of the state; -1 is the last one", default: "-1" },
+      { name: "for-zero-height", summary: "for a chain that begins at height 1, with rewards paid and heights reset" },
+      {
+        name: "jail-allowed-addrs",
+        value: "<operators>",
+        summary: "with --for-zero-height: validators that stay, comma separated; all others are jailed",
+      },
+    ],
     example: "svc export --height 1000",
     load: async () => (await import("./node.ts")).exportState,
   },

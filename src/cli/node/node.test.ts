@@ -95,6 +95,11 @@ describe("the commands of a node", () => {
       refused: expect.stringContaining("this node keeps the heights 1 to"),
     });
     expect((await svc("export", "--height", "-2")).err).toContain('takes a whole number, not "-2"');
+    expect(JSON.parse((await svc("export", "--for-zero-height")).out).initial_height).toBe("1");
+    const jailing = ["export", "--jail-allowed-addrs", encodeAddress(new Uint8Array(20).fill(1), "valoper")];
+    expect((await svc(...jailing)).err).toContain("--jail-allowed-addrs goes with --for-zero-height");
+    expect(JSON.parse((await svc(...jailing, "--for-zero-height")).out).initial_height).toBe("1");
+    expect((await svc("export", "--for-zero-height", "--jail-allowed-addrs", ALICE)).code).toBe(2);
   });
 
   it("tell who the node is, under either name of the group", async () => {

@@ -13,8 +13,9 @@ import {
   tryGenesisTxs,
   validateGenesis,
 } from "../../node/index.ts";
+import type { Restart } from "../../runtime/index.ts";
 import { createLogger, EXIT, errorText, MAX_GENESIS_BYTES, parseCoins } from "../../util/index.ts";
-import { encodeAddress, isAddress, type JsonValue, printJson, sortJson } from "../../wire/index.ts";
+import { decodeAddress, encodeAddress, isAddress, type JsonValue, printJson, sortJson } from "../../wire/index.ts";
 import type { Flags } from "../command/flags.ts";
 import { homeOf } from "../command/home.ts";
 import { inArgument, inFlag } from "../command/in-flag.ts";
@@ -79,8 +80,23 @@ export const validateGenesisFile: Run = async ({ args: [file], flags, io }) => {
 /** `export`: the state of a height as a genesis file, on standard output. */
 export const exportState: Run = async ({ flags, io }) => {
   const height = flags.text("height") === LAST_HEIGHT ? undefined : flags.uint64("height");
-  io.out(`${exportGenesis(homeOf(flags), height)}\n`);
+  io.out(`${exportGenesis(homeOf(flags), height, readRestart(flags))}\n`);
 };
+
+/** How a chain begins at height 1; undefined where it goes on at the next height. */
+function readRestart(flags: Flags): Restart | undefined {
+  const names = flags.text("jail-allowed-addrs");
+  if (!flags.bool("for-zero-height")) {
+    if (names === "") return undefined;
+    throw usageError("--jail-allowed-addrs goes with --for-zero-height", "give both, or neither");
+  }
+  if (names === "") return {};
+  return { unjailed: inFlag(flags, "jail-allowed-addrs", () => names.split(",").map(readOperator)) };
+}
+
+function readOperator(text: string): Uint8Array {
+  return decodeAddress(text.trim(), "valoper");
+}
 
 /** `unsafe-reset-all`: forgets the chain of the home. */
 export const unsafeResetAll: Run = async ({ flags, io }) => {

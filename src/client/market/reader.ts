@@ -91,10 +91,11 @@ function deploymentReader(
   const rpc = DeploymentQuery.method;
   return {
     async depositTerms() {
-      const { params } = await query.call(rpc.params, {});
+      const { params, numberBase } = await query.call(rpc.params, {});
       return {
         minDeposits: (params?.minDeposits ?? []).map(readCoin),
         startBlocks: params?.minStartBlocks ?? 0n,
+        numberBase,
         limits: params?.limits ?? DEFAULT_LIMITS,
       };
     },

@@ -104,6 +104,8 @@ export interface DepositTerms {
   readonly minDeposits: readonly IntCoin[];
   /** A lease needs funds for this many blocks. */
   readonly startBlocks: bigint;
+  /** New deployments take the height and this as their number: 0, but on a chain that goes on with the state of others. */
+  readonly numberBase: bigint;
   /** Limits on what a deployment may request. */
   readonly limits: SdlLimits;
 }

@@ -1,5 +1,12 @@
 import { create } from "@bufbuild/protobuf";
-import { defineGenesis, entryProblems, type GenesisPart, gasTable, gasTableProblems } from "../../runtime/index.ts";
+import {
+  defineGenesis,
+  entryProblems,
+  type GenesisPart,
+  gasTable,
+  gasTableProblems,
+  movedHeight,
+} from "../../runtime/index.ts";
 import { attributeParamProblems, DEFAULT_ATTRIBUTE_PARAMS } from "../../sdl/index.ts";
 import {
   type AuditedAttributes,
@@ -29,6 +36,15 @@ export function auditGenesis(keeper: AuditKeeper): GenesisPart {
       const store = ctx.store(STORE);
       const attributes = [...keeper.records.values(store)];
       return create(GenesisStateSchema, { attributes, params: keeper.params.require(store) });
+    },
+    restart: {
+      move: (state, last) => {
+        const attributes = state.attributes.map((record) => ({
+          ...record,
+          signedAt: movedHeight(record.signedAt, last),
+        }));
+        return create(GenesisStateSchema, { ...state, attributes });
+      },
     },
   });
 }

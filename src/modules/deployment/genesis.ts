@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { type Context, defineGenesis, type GenesisPart } from "../../runtime/index.ts";
+import { type Context, defineGenesis, type GenesisPart, movedDue, movedEnd, movedHeight } from "../../runtime/index.ts";
 import {
   Deployment_State,
   type GenesisState,
@@ -52,13 +52,16 @@ export function deploymentGenesis(keeper: DeploymentKeeper): GenesisPart {
       }));
       return create(GenesisStateSchema, { deployments, params: keeper.getParams(ctx), ...exportPruning(keeper, ctx) });
     },
+    restart: { move: moved },
   });
 }
 
 /** Closed deployments wait for the height in the genesis; without one, as if they had been closed on this chain. */
 function restorePruning(keeper: DeploymentKeeper, ctx: Context, state: GenesisState): void {
   const store = ctx.store(STORE);
-  const { waiting, watermarks, spent } = keeper.pruned;
+  const { waiting, watermarks, spent, base } = keeper.pruned;
+  if (state.numberBase < 0n) throw errors.invalidId(`number_base is ${state.numberBase}`);
+  if (state.numberBase > 0n) base.set(store, state.numberBase);
   const heights = new Map(state.pruning.map(({ id, height }) => [formatDeploymentId(readId(id)), height]));
   const { retentionBlocks } = keeper.getParams(ctx);
   for (const { deploymentId, state: current, closedOn } of keeper.deployments.values(store)) {
@@ -77,10 +80,30 @@ function restorePruning(keeper: DeploymentKeeper, ctx: Context, state: GenesisSt
   for (const id of state.spent) spent.set(store, deploymentKey(readId(id)), true);
 }
 
+/** Deployments and their numbers as they are; only heights are told from the last block on. */
+function moved(state: GenesisState, last: bigint): GenesisState {
+  const age = <T extends { readonly createdAt: bigint; readonly closedOn: bigint }>(record: T) => ({
+    ...record,
+    createdAt: movedHeight(record.createdAt, last),
+    closedOn: movedEnd(record.closedOn, last),
+  });
+  return create(GenesisStateSchema, {
+    ...state,
+    deployments: state.deployments.map((each) => ({
+      ...each,
+      ...(each.deployment === undefined ? {} : { deployment: age(each.deployment) }),
+      groups: each.groups.map(age),
+    })),
+    pruning: state.pruning.map((entry) => ({ ...entry, height: movedDue(entry.height, last) })),
+    numberBase: state.numberBase + last,
+  });
+}
+
 function exportPruning(keeper: DeploymentKeeper, ctx: Context) {
   const store = ctx.store(STORE);
-  const { waiting, watermarks, spent } = keeper.pruned;
+  const { waiting, watermarks, spent, base } = keeper.pruned;
   return {
+    numberBase: base.get(store) ?? 0n,
     pruning: waitingEntries(waiting.iterate(store)),
     watermarks: [...watermarks.iterate(store)].map(([owner, dseq]) => ({ owner: encodeAddress(owner), dseq })),
     spent: [...spent.keys(store)].map(idOfPath),

@@ -390,12 +390,13 @@ export class DeploymentKeeper {
   }
 
   #checkFarNumber(ctx: Context, id: DeploymentKey): void {
-    const nearest = ctx.height + this.getParams(ctx).retentionBlocks;
+    const present = this.pruned.present(ctx, store(ctx));
+    const nearest = present + this.getParams(ctx).retentionBlocks;
     if (id.dseq <= nearest) return;
     const owner = decodeAddress(id.owner);
-    const deployments = this.deployments.keys(store(ctx), above(owner, ctx.height));
+    const deployments = this.deployments.keys(store(ctx), above(owner, present));
     if (!this.pruned.isFull(ctx, store(ctx), [owner, deployments])) return;
-    const used = `${MAX_FAR_NUMBERS} numbers above the height ${ctx.height} are in use or used up`;
+    const used = `${MAX_FAR_NUMBERS} numbers above the height ${present} are in use or used up`;
     throw errors.numberTooHigh(`${formatDeploymentId(id)}: ${used}, numbers up to ${nearest} can be used`);
   }
 
@@ -434,8 +435,8 @@ export class DeploymentKeeper {
   }
 }
 
-function numbersOf({ waiting, watermarks, spent }: PrunedNumbers) {
-  return { waiting, watermarks, spent };
+function numbersOf({ waiting, watermarks, spent, base }: PrunedNumbers) {
+  return { waiting, watermarks, spent, base };
 }
 
 interface GroupEnd {

@@ -3,6 +3,7 @@ import {
   addressKey,
   collection,
   type Due,
+  item,
   type KVReader,
   type KVStore,
   presentValue,
@@ -42,6 +43,14 @@ export class PrunedNumbers {
     value: presentValue,
   });
 
+  /** Blocks of the chains whose state this one goes on with; absent for none. */
+  readonly base = item({ name: "number base", prefix: 0x0a, value: uint64Value });
+
+  /** The number that a deployment of this block takes: numbers go on where those of the chain before ended. */
+  present(ctx: Context, reader: KVReader): bigint {
+    return ctx.height + (this.base.get(reader) ?? 0n);
+  }
+
   /** The highest number of an owner up to which all are used up; 0 where none is. */
   watermark(reader: KVReader, owner: Uint8Array): bigint {
     return this.watermarks.get(reader, owner) ?? 0n;
@@ -53,14 +62,15 @@ export class PrunedNumbers {
 
   /** Whether as many numbers above the height are remembered as can be, with so many deployments of such numbers. */
   isFull(ctx: Context, reader: KVReader, [owner, deployments]: readonly [Uint8Array, Iterable<unknown>]): boolean {
-    return isMore(MAX_FAR_NUMBERS - 1, this.spent.keys(reader, above(owner, ctx.height)), deployments);
+    return isMore(MAX_FAR_NUMBERS - 1, this.spent.keys(reader, above(owner, this.present(ctx, reader))), deployments);
   }
 
   /** Uses a number up for ever. */
   spend(ctx: Context, store: KVStore, [owner, dseq]: DeploymentPath): void {
-    const passed = this.#sweep(store, owner, ctx.height);
-    if (dseq > ctx.height) this.spent.set(store, [owner, dseq], true);
-    const highest = dseq > ctx.height || passed > dseq ? passed : dseq;
+    const present = this.present(ctx, store);
+    const passed = this.#sweep(store, owner, present);
+    if (dseq > present) this.spent.set(store, [owner, dseq], true);
+    const highest = dseq > present || passed > dseq ? passed : dseq;
     if (highest > this.watermark(store, owner)) this.watermarks.set(store, owner, highest);
   }
 

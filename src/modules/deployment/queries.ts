@@ -26,7 +26,10 @@ export function deploymentQueries(keeper: DeploymentKeeper, escrow: Escrow): Bou
     deployment: (ctx, { id }) => withDetails(ctx, keeper.deployment(ctx, readId(id))),
     group: (ctx, { id }) => ({ group: keeper.withSpec(ctx, keeper.group(ctx, readGroupId(id))) }),
     pruned: (ctx, { id }) => ({ pruned: keeper.isPruned(ctx, readId(id)), height: ctx.height }),
-    params: (ctx) => ({ params: keeper.getParams(ctx) }),
+    params: (ctx) => ({
+      params: keeper.getParams(ctx),
+      numberBase: keeper.pruned.present(ctx, ctx.store(STORE)) - ctx.height,
+    }),
   });
 }
 

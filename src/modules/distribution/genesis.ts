@@ -16,6 +16,7 @@ import {
 } from "../../wire/gen/sdk/distribution/v1beta1/distribution_pb.js";
 import { decodeAddress, encodeAddress } from "../../wire/index.ts";
 import { type DistributionKeeper, store } from "./keeper.ts";
+import { distributionRestart } from "./restart.ts";
 
 const COMMUNITY_TAX = `${parseDec("0.02")}`;
 
@@ -45,6 +46,7 @@ export function distributionGenesis(keeper: DistributionKeeper): GenesisPart {
     validate: problems,
     init: (ctx, state) => importState(keeper, ctx, state),
     export: (ctx) => exportState(keeper, ctx),
+    restart: distributionRestart(keeper),
   });
 }
 

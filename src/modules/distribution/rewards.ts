@@ -148,6 +148,21 @@ function endValidator(keeper: DistributionKeeper, ctx: Context, operator: Uint8A
     records.historical.delete(store(ctx), key);
 }
 
+/** Forgets all periods of a validator whose rewards are paid; what was too little for a coin goes to the community. */
+export function beginAgain(keeper: DistributionKeeper, ctx: Context, operator: Uint8Array): void {
+  const { starts, slashes, historical } = keeper.records;
+  const range = { prefix: [operator] } as const;
+  keeper.addToPool(ctx, keeper.outstanding(ctx, operator));
+  for (const key of [...slashes.keys(store(ctx), range)]) slashes.delete(store(ctx), key);
+  for (const key of [...historical.keys(store(ctx), range)]) historical.delete(store(ctx), key);
+  const delegators = [...starts.keys(store(ctx), range)].map(([, delegator]) => delegator);
+  beginValidator(keeper, ctx, operator);
+  for (const delegator of delegators) {
+    endPeriod(keeper, ctx, operator);
+    beginDelegation(keeper, ctx, { delegator, operator });
+  }
+}
+
 function beginDelegation(keeper: DistributionKeeper, ctx: Context, { delegator, operator }: RewardOf): void {
   const previousPeriod = current(keeper, ctx, operator).period - 1n;
   hold(keeper, ctx, operator, previousPeriod);

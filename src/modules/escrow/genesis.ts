@@ -14,6 +14,7 @@ import { escrowErrors as errors } from "../../wire/index.ts";
 import { type EscrowKeeper, STORE } from "./keeper.ts";
 import { accountKey, paymentKey } from "./keys.ts";
 import { type Account, accountMessage, accountOf, type Payment, paymentMessage, paymentOf } from "./records.ts";
+import { escrowRestart } from "./restart.ts";
 
 /** About one day at six seconds a block. */
 const LOW_BALANCE_BLOCKS = 14_400n;
@@ -60,6 +61,7 @@ export function escrowGenesis(keeper: EscrowKeeper): GenesisPart {
         retries: keeper.failedEnds(ctx),
       });
     },
+    restart: escrowRestart(keeper),
   });
 }
 

@@ -324,6 +324,16 @@ export class EscrowKeeper {
     }
   }
 
+  /** Ends all payments whose money has ended, however many, also those whose end failed. Throws where one fails again. */
+  endAll(ctx: Context): void {
+    for (const { height, key } of [...this.retries.iterate(store(ctx))]) {
+      this.retries.remove(store(ctx), height, key);
+      this.#exhaust(ctx, key);
+    }
+    for (const { key } of this.exhaustion.popDue(store(ctx), ctx.height, Number.MAX_SAFE_INTEGER))
+      this.#exhaust(ctx, key);
+  }
+
   /** Writes an account as it was exported, with its queue entries; a notice that was due was given before. */
   restore(ctx: Context, account: Account): void {
     const key = accountKey(account.id);

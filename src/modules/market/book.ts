@@ -195,9 +195,10 @@ export class MarketBook {
     if (!this.hasOpenBid(ctx, id)) this.ending.remove(storeOf(ctx), this.endedAt(ctx, id), pathOf(id));
   }
 
-  /** The height from which an order took no more bids: it was matched or closed; 0 while it is open. */
+  /** The height from which an order took no more bids: it was matched or closed; 0 while it is open, and before this chain. */
   endedAt(ctx: Context, id: OrderKey): bigint {
-    return this.anyLease(ctx, id)?.createdAt ?? this.order(ctx, id).closedOn;
+    const height = this.anyLease(ctx, id)?.createdAt ?? this.order(ctx, id).closedOn;
+    return height < 0n ? 0n : height;
   }
 
   /** The lease that an order has or had. */

@@ -1,8 +1,16 @@
 import { create } from "@bufbuild/protobuf";
-import { defineGenesis, type GenesisPart } from "../../runtime/index.ts";
+import {
+  type Context,
+  defineGenesis,
+  type GenesisPart,
+  movedDue,
+  movedEnd,
+  movedHeight,
+  type RestartPart,
+} from "../../runtime/index.ts";
 import { equalBytes } from "../../util/index.ts";
 import { type GroupSpec, GroupSpecSchema } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
-import { GenesisStateSchema, type Order } from "../../wire/gen/svc/market/v1beta1/market_pb.js";
+import { type GenesisState, GenesisStateSchema, type Order } from "../../wire/gen/svc/market/v1beta1/market_pb.js";
 import { encodeMessage, marketErrors as errors, formatBidId, formatOrderId } from "../../wire/index.ts";
 import { isOpenOrder, type MarketBook, storeOf } from "./book.ts";
 import type { MarketGroups } from "./keeper.ts";
@@ -10,7 +18,11 @@ import { readBidId, readOrderId } from "./msgs.ts";
 import { checkParams, defaultParams } from "./params.ts";
 import { orderOfPath } from "./records.ts";
 
-export function marketGenesis(book: MarketBook, groups: Pick<MarketGroups, "spec">): GenesisPart {
+export function marketGenesis(
+  book: MarketBook,
+  groups: Pick<MarketGroups, "spec">,
+  endAll: (ctx: Context) => void,
+): GenesisPart {
   return defineGenesis({
     schema: GenesisStateSchema,
     defaults: () => create(GenesisStateSchema, { params: defaultParams() }),
@@ -47,6 +59,7 @@ export function marketGenesis(book: MarketBook, groups: Pick<MarketGroups, "spec
         retries: [...book.retries.iterate(store)].map(({ height, key }) => ({ orderId: orderOfPath(key), height })),
       });
     },
+    restart: marketRestart(endAll),
   });
 }
 
@@ -55,4 +68,24 @@ function checkSpec({ orderId, spec }: Order, wanted: GroupSpec): void {
   const encode = (each: GroupSpec) => encodeMessage(GroupSpecSchema, each);
   if (spec === undefined || equalBytes(encode(spec), encode(wanted))) return;
   throw errors.internal(`${formatOrderId(readOrderId(orderId))} asks for something else than its group`);
+}
+
+/** Orders stay open for as many blocks as they had left; what is over is over before the new chain begins. */
+function marketRestart(endAll: (ctx: Context) => void): RestartPart<GenesisState> {
+  return { prepare: endAll, move: moved };
+}
+
+function moved(state: GenesisState, last: bigint): GenesisState {
+  const age = <T extends { readonly createdAt: bigint; readonly closedOn: bigint }>(record: T) => ({
+    ...record,
+    createdAt: movedHeight(record.createdAt, last),
+    closedOn: movedEnd(record.closedOn, last),
+  });
+  return create(GenesisStateSchema, {
+    ...state,
+    orders: state.orders.map((order) => ({ ...age(order), expiresAt: movedDue(order.expiresAt, last) })),
+    bids: state.bids.map(age),
+    leases: state.leases.map(age),
+    retries: state.retries.map((retry) => ({ ...retry, height: movedDue(retry.height, last) })),
+  });
 }

@@ -22,7 +22,7 @@ export function marketModule(deps: MarketDeps): { readonly keeper: MarketKeeper;
     version: 2,
     msg: marketMsgs(keeper),
     query: marketQueries(book, deps),
-    genesis: marketGenesis(book, deps.groups),
+    genesis: marketGenesis(book, deps.groups, (ctx) => keeper.endAll(ctx)),
     endBlock: (ctx) => void keeper.endBlock(ctx),
     invariants: marketInvariants({ book, escrow: deps.escrow, groups: deps.groups }),
     messageGas: (ctx, message) => fixedGas(book.getParams(ctx).messageGas, message),

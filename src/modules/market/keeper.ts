@@ -236,6 +236,19 @@ export class MarketKeeper {
     this.#endBids(ctx);
   }
 
+  /** Does everything that a full block left for later, also what failed. Throws where something fails again. */
+  endAll(ctx: Context): void {
+    const { expiry, retries, ending } = this.book;
+    for (const { height, key } of [...retries.iterate(storeOf(ctx))]) {
+      retries.remove(storeOf(ctx), height, key);
+      this.#expire(ctx, orderOfPath(key));
+    }
+    for (const { key } of expiry.popDue(storeOf(ctx), ctx.height, Number.MAX_SAFE_INTEGER))
+      this.#expire(ctx, orderOfPath(key));
+    for (const { key } of ending.due(storeOf(ctx), ctx.height, Number.MAX_SAFE_INTEGER))
+      this.#endBidsOf(ctx, orderOfPath(key), Number.MAX_SAFE_INTEGER);
+  }
+
   #expireOrders(ctx: Context): void {
     const store = storeOf(ctx);
     const { height } = ctx;

@@ -1,5 +1,12 @@
 import { create } from "@bufbuild/protobuf";
-import { defineGenesis, entryProblems, type GenesisPart, gasTable, gasTableProblems } from "../../runtime/index.ts";
+import {
+  defineGenesis,
+  entryProblems,
+  type GenesisPart,
+  gasTable,
+  gasTableProblems,
+  movedHeight,
+} from "../../runtime/index.ts";
 import { attributeParamProblems, DEFAULT_ATTRIBUTE_PARAMS } from "../../sdl/index.ts";
 import {
   GenesisStateSchema,
@@ -29,6 +36,16 @@ export function providerGenesis(keeper: ProviderKeeper): GenesisPart {
       const store = ctx.store(STORE);
       const providers = [...keeper.providers.values(store)];
       return create(GenesisStateSchema, { providers, params: keeper.params.require(store) });
+    },
+    restart: {
+      move: (state, last) => {
+        const providers = state.providers.map((provider) => ({
+          ...provider,
+          createdAt: movedHeight(provider.createdAt, last),
+          updatedAt: movedHeight(provider.updatedAt, last),
+        }));
+        return create(GenesisStateSchema, { ...state, providers });
+      },
     },
   });
 }

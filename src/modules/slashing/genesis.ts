@@ -51,6 +51,7 @@ export function slashingGenesis(keeper: SlashingKeeper): GenesisPart {
     validate: problems,
     init: (ctx, state) => importState(keeper, ctx, state),
     export: (ctx) => exportState(keeper, ctx),
+    restart: { move: moved },
   });
 }
 
@@ -76,6 +77,15 @@ function exportState(keeper: SlashingKeeper, ctx: Context): GenesisState {
       missedBlocks: keeper.missedBlocks(ctx, consensus).map((index) => ({ index, missed: true })),
     })),
   });
+}
+
+/** Everybody is counted from the beginning of the new chain; the places of the window keep what was missed. */
+function moved(state: GenesisState): GenesisState {
+  const signingInfos = state.signingInfos.map(({ validatorSigningInfo: info, ...rest }) => ({
+    ...rest,
+    ...(info === undefined ? {} : { validatorSigningInfo: { ...info, startHeight: 0n } }),
+  }));
+  return create(GenesisStateSchema, { ...state, signingInfos });
 }
 
 function problems(state: GenesisState): string[] {

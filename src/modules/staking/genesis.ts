@@ -1,5 +1,12 @@
 import { create } from "@bufbuild/protobuf";
-import { type Context, defineGenesis, entryProblems, type GenesisPart } from "../../runtime/index.ts";
+import {
+  type Context,
+  defineGenesis,
+  entryProblems,
+  type GenesisPart,
+  type Restart,
+  type RestartPart,
+} from "../../runtime/index.ts";
 import { DEC_ONE, isDenom, NATIVE_DENOM, toHex, toUtf8 } from "../../util/index.ts";
 import {
   BondStatus,
@@ -69,6 +76,7 @@ export function stakingGenesis(keeper: StakingKeeper): GenesisPart {
     validate: problems,
     init: (ctx, state) => importState(keeper, ctx, state),
     export: (ctx) => exportState(keeper, ctx),
+    restart: stakingRestart(keeper),
   });
 }
 
@@ -206,4 +214,28 @@ function checkEntries(
   if (entries.some(({ completionTime }) => completionTime === undefined)) throw new Error("completion_time is missing");
   if (entries.some(({ initialBalance }) => BigInt(initialBalance) < 0n))
     throw new Error("initial_balance must not be negative");
+}
+
+/** What unbonds goes on doing so until its time; on the new chain, all of it began before the first block. */
+function stakingRestart(keeper: StakingKeeper): RestartPart<GenesisState> {
+  return { prepare: (ctx, restart) => jailOthers(keeper, ctx, restart), move: moved };
+}
+
+/** Jails whoever may not go on, and lets go of those who voted. */
+function jailOthers(keeper: StakingKeeper, ctx: Context, { unjailed }: Restart): void {
+  if (unjailed === undefined) return;
+  const stay = new Set(unjailed.map(toHex));
+  for (const [operator, validator] of [...keeper.records.validators.iterate(store(ctx))])
+    if (!stay.has(toHex(operator)) && !validator.jailed) keeper.jail(ctx, validator);
+  updateVoters(keeper, ctx);
+}
+
+function moved(state: GenesisState): GenesisState {
+  const begun = <T>(entries: readonly T[]) => entries.map((entry) => ({ ...entry, creationHeight: 0n }));
+  return create(GenesisStateSchema, {
+    ...state,
+    validators: state.validators.map((validator) => ({ ...validator, unbondingHeight: 0n })),
+    unbondingDelegations: state.unbondingDelegations.map((each) => ({ ...each, entries: begun(each.entries) })),
+    redelegations: state.redelegations.map((each) => ({ ...each, entries: begun(each.entries) })),
+  });
 }

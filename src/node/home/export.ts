@@ -1,21 +1,24 @@
-import { createApp } from "../../app/index.ts";
+import { createApp, type RestartState } from "../../app/index.ts";
 import { BlockStore, type Genesis, genesisToJson, parseGenesis } from "../../engine/index.ts";
+import type { Restart } from "../../runtime/index.ts";
 import { type Database, openLmdb, type StateStore, storeFault } from "../../store/index.ts";
-import { toHex } from "../../util/index.ts";
+import { equalBytes, toHex } from "../../util/index.ts";
 import { type JsonValue, printJson, sortJson } from "../../wire/index.ts";
 import { nodeErrors } from "../errors.ts";
 import { readGenesisText } from "./genesis.ts";
 import { homePaths } from "./home.ts";
+import { homeValidatorKey } from "./identity.ts";
 
 /**
  * The state behind a block, the last one where none is named, as a genesis file that a new chain can go on from: sorted,
- * one line. The node must not run. Throws `node/19` where the height is not kept.
+ * one line. That chain begins at the next height, with `restart` at height 1. The node must not run. Throws `node/19` where
+ * the height is not kept, `node/20` where the validator of this home would be jailed.
  */
-export function exportGenesis(home: string, height?: bigint): string {
+export function exportGenesis(home: string, height?: bigint, restart?: Restart): string {
   const genesis = parseGenesis(readGenesisText(home));
   const database = openLmdb(homePaths(home).database);
   try {
-    const exported = exportState(database, genesis, height);
+    const exported = exportState(database, genesis, { height, restart, own: restart && homeValidatorKey(home) });
     // genesisToJson gives JSON values alone.
     return printJson(sortJson(genesisToJson(exported) as JsonValue));
   } catch (error) {
@@ -25,25 +28,55 @@ export function exportGenesis(home: string, height?: bigint): string {
   }
 }
 
-function exportState(database: Database, genesis: Genesis, asked?: bigint): Genesis {
+interface Exporting {
+  readonly height: bigint | undefined;
+  readonly restart: Restart | undefined;
+  /** The key with which this home signs blocks. */
+  readonly own: Uint8Array | undefined;
+}
+
+function exportState(database: Database, genesis: Genesis, { height: asked, restart, own }: Exporting): Genesis {
   const blocks = new BlockStore(database);
   if (blocks.last === undefined) throw nodeErrors.noState("the chain has no block yet");
   const app = createApp({ database });
   const height = asked ?? blocks.height;
   // A block may be given up before the state behind it is, and its voters with it.
   const record = blocks.record(height);
-  const state = record && app.exportAt(height);
-  const voters = state && blocks.validators(height + 1n);
-  if (record === undefined || state === undefined || voters === undefined) throw notKept(height, blocks, app.state);
+  const restarted = record && restart && app.restartAt(height, restart);
+  const state = restart === undefined ? record && app.exportAt(height) : restarted;
+  const next = state && blocks.validators(height + 1n);
+  if (record === undefined || state === undefined || next === undefined) throw notKept(height, blocks, app.state);
+  if (restarted !== undefined) checkOwn(restarted, own);
+  const voters = restarted === undefined ? next : remaining(next, restarted);
   const names = new Map(genesis.validators.map(({ address, name }) => [toHex(address), name]));
   return {
     ...genesis,
     time: record.commit.signatures[0]?.timestamp ?? record.header.time,
-    initialHeight: height + 1n,
+    initialHeight: restart === undefined ? height + 1n : 1n,
     validators: voters.map((voter) => ({ ...voter, name: names.get(toHex(voter.address)) ?? "" })),
     consensusParams: state.consensusParams,
     appState: state.appState,
   };
+}
+
+/** Without the validator of this home, nobody makes blocks of the new chain. */
+function checkOwn({ before, voters }: RestartState, own: Uint8Array | undefined): void {
+  const has = (list: RestartState["voters"]) => own !== undefined && list.some(({ pubKey }) => equalBytes(pubKey, own));
+  if (has(before) && !has(voters)) throw nodeErrors.ownJailed();
+}
+
+/** The voters of the next block but those who were jailed, with the power that they have then. */
+function remaining<V extends { readonly pubKey: Uint8Array; readonly power: bigint }>(
+  next: readonly V[],
+  { before, voters }: RestartState,
+): V[] {
+  const powers = new Map(voters.map(({ pubKey, power }) => [toHex(pubKey), power]));
+  const known = new Set(before.map(({ pubKey }) => toHex(pubKey)));
+  return next.flatMap((voter) => {
+    const power = powers.get(toHex(voter.pubKey));
+    if (power !== undefined) return [{ ...voter, power }];
+    return known.has(toHex(voter.pubKey)) ? [] : [voter];
+  });
 }
 
 function notKept(height: bigint, { base, height: last }: BlockStore, { lowestHeight }: StateStore): Error {

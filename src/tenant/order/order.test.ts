@@ -3,7 +3,7 @@ import { parseDecCoin } from "../../util/index.ts";
 import { leastDeposit } from "./order.ts";
 
 describe("deposits", () => {
-  const terms = { minDeposits: [{ denom: "utoken", amount: 5n }], startBlocks: 100n };
+  const terms = { minDeposits: [{ denom: "utoken", amount: 5n }], startBlocks: 100n, numberBase: 0n };
 
   test("the chain's least, or what the first blocks may cost", () => {
     expect(leastDeposit(parseDecCoin("0.01utoken"), terms)).toEqual({ denom: "utoken", amount: 5n });

@@ -150,8 +150,9 @@ async function needDeployment({ market }: Session, dseq: bigint): Promise<Deploy
 async function newEntry({ market, journal, request, fingerprint }: Session): Promise<JournalEntry> {
   const { owner, chainId } = market;
   const { file } = request;
-  const height = await market.height();
-  for (let dseq = height; dseq < height + BigInt(MAX_NUMBERS); dseq++) {
+  const [height, { numberBase }] = await Promise.all([market.height(), market.terms()]);
+  const first = height + numberBase;
+  for (let dseq = first; dseq < first + BigInt(MAX_NUMBERS); dseq++) {
     if ((await market.deployment(dseq)) !== undefined) continue;
     // From here to the sending of the order nothing waits: a record is never made for an order that is not sent.
     checkInterrupted(request.signal);
@@ -159,7 +160,7 @@ async function newEntry({ market, journal, request, fingerprint }: Session): Pro
     if (journal.create(entry)) return entry;
   }
   const hint = "wait for the next block, or remove old records from the home's folder deployments";
-  throw deployErrors.noDeployment(`all numbers from ${height} on are taken`, { hint });
+  throw deployErrors.noDeployment(`all numbers from ${first} on are taken`, { hint });
 }
 
 /**

@@ -33,6 +33,7 @@ export const SWITCHES: ReadonlySet<string> = new Set([
   "--device",
   "--dry-run",
   "--follow",
+  "--for-zero-height",
   "--force",
   "--generate-only",
   "--hard",

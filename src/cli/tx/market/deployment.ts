@@ -104,13 +104,14 @@ const FAR = 1000n;
 async function nextDseq(session: TxSession): Promise<bigint> {
   if (session.settings.offline) throw usageError("required flag --dseq is not set: --offline cannot query it");
   const { node, query } = await session.chain();
-  const { latestHeight } = await node.status();
+  const [{ latestHeight }, { numberBase }] = await Promise.all([node.status(), query.call(Query.method.params, {})]);
+  const present = latestHeight + numberBase;
   const { deployments } = await query.call(Query.method.deployments, {
     filters: { owner: session.sender.address },
     pagination: { limit: 1n, reverse: true },
   });
   const last = deployments[0]?.deployment?.deploymentId?.dseq ?? 0n;
-  return latestHeight > last || last - latestHeight > FAR ? latestHeight : last + 1n;
+  return present > last || last - present > FAR ? present : last + 1n;
 }
 
 /**

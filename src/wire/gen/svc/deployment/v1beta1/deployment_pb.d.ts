@@ -568,6 +568,13 @@ export declare type GenesisState = Message<"svc.deployment.v1beta1.GenesisState"
    * @generated from field: repeated svc.deployment.v1beta1.DeploymentID spent = 5;
    */
   spent: DeploymentID[];
+
+  /**
+   * Blocks of the chains before this one, whose deployments it has: numbers are told from there.
+   *
+   * @generated from field: int64 number_base = 6;
+   */
+  numberBase: bigint;
 };
 
 /**

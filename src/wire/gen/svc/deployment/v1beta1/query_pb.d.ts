@@ -218,6 +218,13 @@ export declare type QueryParamsResponse = Message<"svc.deployment.v1beta1.QueryP
    * @generated from field: svc.deployment.v1beta1.Params params = 1;
    */
   params?: Params | undefined;
+
+  /**
+   * New deployments take the height and this as their number. It is 0 but for a chain that goes on with the state of others.
+   *
+   * @generated from field: int64 number_base = 2;
+   */
+  numberBase: bigint;
 };
 
 /**
