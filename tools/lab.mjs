@@ -25,7 +25,10 @@ const PARTS = {
       SETTLEMENT_SEED: seed,
     },
   },
-  /** A million things that people do, over all modules, with faults, restarts and exports in between. */
+  /**
+   * A million things that people do, over all modules, with faults, restarts and exports in between. WHOLE_SIM_RECORD names a
+   * file for what came of them.
+   */
   whole: {
     project: "simulation",
     files: ["src/app/whole.sim.test.ts"],

@@ -48,6 +48,8 @@ export interface TestChainOptions {
   readonly minGasPrices?: string;
   /** Gas of a whole block; no limit unless given. */
   readonly maxBlockGas?: bigint;
+  /** At which heights all invariants are checked; at every one unless given. */
+  readonly checkedAt?: (height: bigint) => boolean;
   /** Lets failing block items pass; otherwise they fail the test. */
   readonly tolerateProblems?: boolean;
 }
@@ -120,7 +122,7 @@ export class TestChain {
         database,
         set: modules === undefined ? standardModules() : moduleSet(modules),
         minGasPrices: parseDecCoins(minGasPrices),
-        checkInvariants: true,
+        checkInvariants: options.checkedAt ?? true,
         report: (problem) => this.problems.push(problem),
       });
     this.#app = this.#open();

@@ -21,6 +21,7 @@ import type { SimAction, SimOperation } from "./operation.ts";
 import type { StakeSimWorld } from "./stake.ts";
 
 const GOV = encodeAddress(moduleAddress("gov"));
+const NEWEST = 60n;
 
 type Build = (world: StakeSimWorld, from: TestKey) => SimAction["message"] | undefined;
 
@@ -65,25 +66,31 @@ export const govOperations: readonly SimOperation<StakeSimWorld>[] = BUILDS.map(
 /** Who made a proposal that is open. */
 function proposerOf(world: StakeSimWorld): TestKey | undefined {
   const id = open(world);
-  const { proposals } = world.query(Query.method.proposals, {});
+  const { proposals } = newest(world);
   const proposer = proposals.find((each) => each.id === id)?.proposer;
   return world.holders.find(({ address }) => address === proposer);
 }
 
 /** Of a proposal of their own, where there is one. */
 function cancelOwn(world: StakeSimWorld, { address }: TestKey) {
-  const { proposals } = world.query(Query.method.proposals, {});
+  const { proposals } = newest(world);
   const own = proposals.filter(({ proposer }) => proposer === address);
-  const proposalId = own.at(-1)?.id ?? open(world);
+  const proposalId = own[0]?.id ?? open(world);
   return proposalId === undefined ? undefined : create(MsgCancelProposalSchema, { proposalId, proposer: address });
 }
 
 /** One of the proposals that take deposits or votes. */
-function open({ random, query }: StakeSimWorld): bigint | undefined {
-  const { proposals } = query(Query.method.proposals, {});
+function open(world: StakeSimWorld): bigint | undefined {
+  const { random } = world;
+  const { proposals } = newest(world);
   const status = [ProposalStatus.DEPOSIT_PERIOD, ProposalStatus.VOTING_PERIOD];
   const found = proposals.filter((each) => status.includes(each.status));
   return (random.int(20) === 0 ? random.pick(proposals) : random.pick(found))?.id;
+}
+
+/** The last ones first. All that are open are among them; what has ended stays in the state for good. */
+function newest({ query }: StakeSimWorld) {
+  return query(Query.method.proposals, { pagination: { reverse: true, limit: NEWEST } });
 }
 
 function option({ random }: StakeSimWorld): number {

@@ -78,7 +78,7 @@ function coins({ random }: GrantSimWorld) {
 
 /** Mostly some blocks away; at times there is none, or it is over already. */
 function end({ random, time }: GrantSimWorld) {
-  if (random.int(4) === 0) return {};
+  if (random.int(8) === 0) return {};
   return { expiration: create(TimestampSchema, fromNanos(time() + BigInt(random.int(120)) * SECOND)) };
 }
 

@@ -1,10 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { DEC_ONE, NATIVE_DENOM, toUtf8 } from "../../../src/util/index.ts";
-import {
-  type Deployment,
-  Deployment_State,
-  Group_State,
-} from "../../../src/wire/gen/svc/deployment/v1beta1/deployment_pb.js";
+import { Group_State } from "../../../src/wire/gen/svc/deployment/v1beta1/deployment_pb.js";
 import { Query as DeploymentQuery } from "../../../src/wire/gen/svc/deployment/v1beta1/query_pb.js";
 import {
   MsgCloseDeploymentSchema,
@@ -38,6 +34,8 @@ export interface MarketSimWorld extends SimWorld {
   readonly tenants: readonly string[];
   /** bech32 */
   readonly providers: readonly string[];
+  /** Who has so many deployments in the state, closed ones too, makes no more; as many as come unless given. */
+  readonly maxDeployments?: number;
 }
 
 /** Everything tenants and providers do, mostly sensible, now and then not. */
@@ -67,6 +65,8 @@ const REGIONS = ["eu", "us"];
 /** Deployment numbers are few around the height, so that they meet; at times they are far above. */
 const DSEQS = 40;
 const FAR_ABOVE = 1000n;
+/** Of a tenant, until one is found who has what is wanted. */
+const DRAWS = 4;
 
 function createProvider({ random, providers }: MarketSimWorld): SimAction | undefined {
   return providerAction(random, random.pick(providers), MsgCreateProviderSchema);
@@ -95,9 +95,10 @@ function deleteProvider({ random, providers }: MarketSimWorld): SimAction | unde
   return owner === undefined ? undefined : { signer: owner, message: create(MsgDeleteProviderSchema, { owner }) };
 }
 
-function createDeployment({ random, tenants, height }: MarketSimWorld): SimAction | undefined {
+function createDeployment(world: MarketSimWorld): SimAction | undefined {
+  const { random, tenants, height, maxDeployments = Number.POSITIVE_INFINITY } = world;
   const owner = random.pick(tenants);
-  if (owner === undefined) return undefined;
+  if (owner === undefined || deploymentsOf(world, owner, "").length >= maxDeployments) return undefined;
   const lowest = height() > BigInt(DSEQS) ? height() - BigInt(DSEQS / 2) : 1n;
   const from = random.int(20) === 0 ? FAR_ABOVE : lowest;
   const groups = Array.from({ length: 1 + random.int(3) }, (_, i) => group(random, `group-${i}`));
@@ -163,8 +164,7 @@ function groupAction(
 
 /** Mostly a group that waits to be started. */
 function startGroup(world: MarketSimWorld): SimAction | undefined {
-  const { deployments } = world.query(DeploymentQuery.method.deployments, { filters: { state: "active" } });
-  const waiting = deployments
+  const waiting = ofSomeTenant(world, (owner) => deploymentsOf(world, owner, "active"))
     .flatMap(({ groups }) => groups)
     .filter(({ state }) => world.random.int(10) === 0 || state !== Group_State.open);
   const id = world.random.pick(waiting)?.groupId;
@@ -174,7 +174,9 @@ function startGroup(world: MarketSimWorld): SimAction | undefined {
 function createBid(world: MarketSimWorld): SimAction | undefined {
   const { random } = world;
   const state = random.int(10) === 0 ? "" : "open";
-  const order = random.pick(world.query(Query.method.orders, { filters: { state } }).orders);
+  const order = random.pick(
+    ofSomeTenant(world, (owner) => world.query(Query.method.orders, { filters: { owner, state } }).orders),
+  );
   const provider = random.int(30) === 0 ? order?.orderId?.owner : random.pick(world.providers);
   if (order?.orderId === undefined || provider === undefined) return undefined;
   const [row] = order.spec?.resources ?? [];
@@ -223,21 +225,40 @@ function withdrawLeases({ random, providers }: MarketSimWorld): SimAction | unde
   return { signer: provider, message: create(MsgWithdrawLeasesSchema, { provider }) };
 }
 
+/**
+ * What one of the tenants has, drawn anew a few times where there is nothing: everybody's is in reach, and the work does
+ * not grow with the market.
+ */
+function ofSomeTenant<T>({ random, tenants }: MarketSimWorld, ask: (owner: string) => readonly T[]): readonly T[] {
+  for (let i = 0; i < DRAWS; i++) {
+    const found = ask(random.pick(tenants) ?? "");
+    if (found.length > 0) return found;
+  }
+  return [];
+}
+
+function deploymentsOf({ query }: MarketSimWorld, owner: string, state: string) {
+  return query(DeploymentQuery.method.deployments, { filters: { owner, state } }).deployments;
+}
+
 /** Mostly one that is active. */
-function anyDeployment({ random, query }: MarketSimWorld): DeploymentKey | undefined {
-  const { deployments } = query(DeploymentQuery.method.deployments, {});
-  const isWanted = (deployment: Deployment | undefined) =>
-    deployment?.state === Deployment_State.active || random.int(10) === 0;
-  return random.pick(deployments.filter(({ deployment }) => isWanted(deployment)))?.deployment?.deploymentId;
+function anyDeployment(world: MarketSimWorld): DeploymentKey | undefined {
+  const state = world.random.int(10) === 0 ? "" : "active";
+  const found = ofSomeTenant(world, (owner) => deploymentsOf(world, owner, state));
+  return world.random.pick(found)?.deployment?.deploymentId;
 }
 
-function anyBid({ random, query }: MarketSimWorld, state: string): BidKey | undefined {
-  return random.pick(query(Query.method.bids, { filters: { state } }).bids)?.bid?.bidId;
+function anyBid(world: MarketSimWorld, state: string): BidKey | undefined {
+  const { random, query } = world;
+  const bids = ofSomeTenant(world, (owner) => query(Query.method.bids, { filters: { owner, state } }).bids);
+  return random.pick(bids)?.bid?.bidId;
 }
 
-function anyLease({ random, query }: MarketSimWorld): BidKey | undefined {
+function anyLease(world: MarketSimWorld): BidKey | undefined {
+  const { random, query } = world;
   const state = random.int(10) === 0 ? "" : "active";
-  return random.pick(query(Query.method.leases, { filters: { state } }).leases)?.lease?.leaseId;
+  const leases = ofSomeTenant(world, (owner) => query(Query.method.leases, { filters: { owner, state } }).leases);
+  return random.pick(leases)?.lease?.leaseId;
 }
 
 function money(amount: bigint): { denom: string; amount: string } {

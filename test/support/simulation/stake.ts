@@ -26,11 +26,13 @@ export interface StakeSimWorld extends SimWorld {
   readonly operators: readonly TestKey[];
   /** All who hold coins, the operators among them. */
   readonly holders: readonly TestKey[];
+  /** Operators whose validators can sign no more: who delegates to them leaves first. */
+  readonly retired?: readonly TestKey[];
   /** Who acts; any of the holders unless given. */
   readonly sender?: TestKey;
 }
 
-type Build = (world: StakeSimWorld, from: TestKey) => SimAction["message"];
+type Build = (world: StakeSimWorld, from: TestKey) => SimAction["message"] | undefined;
 
 const SIZES = [1n, 997n, 10_007n, 1_000_003n];
 
@@ -39,6 +41,7 @@ const BUILDS: readonly (readonly [name: string, weight: number, build: Build])[]
   ["become", 6, (world, from) => createValidatorMessage(from, { amount: BigInt(coin(world).amount) })],
   ["delegate", 20, (world, from) => create(MsgDelegateSchema, toOne(world, from))],
   ["unbond", 14, (world, from) => create(MsgUndelegateSchema, toOne(world, from))],
+  ["leave", 6, leave],
   ["redelegate", 12, redelegate],
   ["cancel", 6, cancel],
   [
@@ -83,7 +86,8 @@ export const stakeOperations: readonly SimOperation<StakeSimWorld>[] = BUILDS.ma
   weight,
   build(world) {
     const from = world.sender ?? world.random.pick(world.holders);
-    return from === undefined ? undefined : { signer: from.address, message: build(world, from) };
+    const message = from === undefined ? undefined : build(world, from);
+    return from === undefined || message === undefined ? undefined : { signer: from.address, message };
   },
 }));
 
@@ -102,6 +106,19 @@ function coin({ random }: SimWorld): Pick<Coin, "denom" | "amount"> {
 
 function toOne(world: StakeSimWorld, { address }: TestKey) {
   return { delegatorAddress: address, validatorAddress: validator(world), amount: coin(world) };
+}
+
+/** Everything that somebody has with one validator, so that delegations and validators end too. */
+function leave(world: StakeSimWorld, { address }: TestKey): SimAction["message"] | undefined {
+  const { random, query, retired = [] } = world;
+  const asked = { delegatorAddr: address };
+  const all = query(Query.method.delegatorDelegations, asked).delegationResponses;
+  const over = new Set(retired.map(operatorAddress));
+  const urgent = all.filter(({ delegation }) => over.has(delegation?.validatorAddress ?? ""));
+  const found = random.pick(urgent.length > 0 ? urgent : all);
+  if (found?.balance === undefined) return undefined;
+  const validatorAddress = found.delegation?.validatorAddress ?? "";
+  return create(MsgUndelegateSchema, { delegatorAddress: address, validatorAddress, amount: found.balance });
 }
 
 function redelegate(world: StakeSimWorld, { address }: TestKey): SimAction["message"] {

@@ -2,9 +2,11 @@ import type { DescMethod, MessageInitShape, MessageShape } from "@bufbuild/proto
 import type { Misbehavior, TxResult } from "../../../src/abci/index.ts";
 import { standardModules } from "../../../src/app/index.ts";
 import { consensusAddress } from "../../../src/crypto/index.ts";
+import { InvariantBreach } from "../../../src/runtime/index.ts";
 import { consensusKey, type TestChain, type TestKey, testChain, testKey } from "../../../src/testing/index.ts";
 import { NATIVE_DENOM, toHex } from "../../../src/util/index.ts";
-import { isObject, type JsonObject, toJson } from "../../../src/wire/index.ts";
+import { Query as SlashingQuery } from "../../../src/wire/gen/sdk/slashing/v1beta1/query_pb.js";
+import { encodeAddress, isObject, type JsonObject, toJson } from "../../../src/wire/index.ts";
 import { govOperations } from "./gov.ts";
 import { grantOperations, payerFor } from "./grants.ts";
 import { type MarketSimWorld, marketOperations } from "./market.ts";
@@ -14,8 +16,12 @@ import { type VestingSimWorld, vestingOperations } from "./vesting.ts";
 
 /** What operations of all modules see together. */
 interface WholeWorld extends MarketSimWorld, VestingSimWorld {
-  /** Grows when heirs get their accounts. */
+  /** Grows when heirs get their accounts, changes with the operators. */
   readonly holders: TestKey[];
+  readonly operators: TestKey[];
+  readonly retired: TestKey[];
+  /** Who becomes an operator when one must go for good. */
+  readonly reserve: TestKey[];
 }
 
 /** Everything that people do on the chain. */
@@ -29,35 +35,47 @@ export const wholeOperations: readonly SimOperation<WholeWorld>[] = [
 
 const names = (letter: string, count: number) => Array.from({ length: count }, (_, i) => `${letter}${i}`);
 const OPERATORS = names("o", 5);
-const TENANTS = names("t", 60);
-const PROVIDERS = names("p", 30);
-const HOLDERS = names("h", 60);
+const RESERVE = names("r", 60);
+/** Validators that can sign no more, and whom people leave; of older ones little is left. */
+const MAX_RETIRED = 3;
+const TENANTS = names("t", 24);
+const PROVIDERS = names("p", 20);
+const HOLDERS = names("h", 30);
 /** Who has nothing at first, and may get an account with locked coins. */
-const HEIRS = names("v", 40);
+const HEIRS = names("v", 24);
+/** With what bounds the rest, the state is as large after a million things as after twenty thousand. */
+const MAX_DEPLOYMENTS = 3;
 const MESSAGES_A_BLOCK = 400;
 /** Most transactions are of one message, so that most are not undone by another one. */
 const MESSAGES_A_TX = [1, 1, 1, 1, 2, 4] as const;
 const BLOCKS_BETWEEN_IMPORTS = 400;
+const BLOCKS_BETWEEN_RESTARTS = 150;
+/** Invariants read the whole state: behind every one of the first blocks, then behind each fourth, and at the end. */
+const CHECKED_BLOCKS = 200n;
+const BLOCKS_BETWEEN_CHECKS = 4n;
 
 export interface WholeRequest {
   readonly seed: number;
   /** Messages in all; the last block may bring some more. */
   readonly operations: number;
+  /** Told after every block how far the run is. */
+  readonly observe?: (progress: WholeProgress) => void;
 }
 
-/** What came of a run. */
-export interface WholeRun {
+/** How far a run is. */
+export interface WholeProgress {
   readonly chain: TestChain;
+  /** Messages so far. */
   readonly operations: number;
   /** Times that `operation: codespace/code` came out, and that each type of event stood in the ends of blocks. */
   readonly outcomes: ReadonlyMap<string, number>;
 }
 
 /**
- * Random things that people do, faults of validators, restarts and exports, on a chain with random parameters. All
- * invariants are checked behind every block.
+ * Random things that people do, faults of validators, restarts and exports, on a chain with random parameters, whose
+ * invariants are checked all along.
  */
-export function simulateWhole({ seed, operations }: WholeRequest): WholeRun {
+export function simulateWhole({ seed, operations, observe }: WholeRequest): WholeProgress {
   const random = simRandom(seed);
   const chain = wholeChain(random);
   const world = worldOf(chain, random);
@@ -65,19 +83,27 @@ export function simulateWhole({ seed, operations }: WholeRequest): WholeRun {
   let done = 0;
   for (let block = 1; done < operations; block++) {
     const planned = plan(world, Math.min(1 + random.int(MESSAGES_A_BLOCK), operations));
-    if (random.int(6) === 0) toggleAbsence(chain, random);
-    const misbehavior = random.int(60) === 0 ? [doubleSign(chain, random)] : [];
+    if (random.int(6) === 0) toggleAbsence(chain, world);
+    const misbehavior = random.int(100) === 0 ? [doubleSign(chain, world)] : [];
     const results = chain.block(
       planned.map(({ messages, operations: _, ...settings }) => chain.sign(messages, settings)),
       misbehavior,
     );
     inherit(world, chain, { planned, results });
+    if (misbehavior.length > 0) replace(world);
     count(outcomes, chain, { planned, results });
     done += planned.reduce((sum, { messages }) => sum + messages.length, 0);
-    if (random.int(50) === 0) chain.restart();
+    if (random.int(BLOCKS_BETWEEN_RESTARTS) === 0) chain.restart();
     if (block % BLOCKS_BETWEEN_IMPORTS === 0) chain.exportTwice();
+    observe?.({ chain, operations: done, outcomes });
   }
+  holdInvariants(chain);
   return { chain, operations: done, outcomes };
+}
+
+function holdInvariants({ app, height }: TestChain): void {
+  const broken = app.brokenInvariants();
+  if (broken.length > 0) throw new InvariantBreach(height, broken);
 }
 
 interface PlannedTx {
@@ -147,8 +173,11 @@ function worldOf(chain: TestChain, random: SimRandom): WholeWorld {
     random,
     tenants: addresses(TENANTS),
     providers: addresses(PROVIDERS),
+    maxDeployments: MAX_DEPLOYMENTS,
     operators: keys(OPERATORS),
-    holders: [...chain.keys.values()],
+    retired: [],
+    reserve: keys(RESERVE),
+    holders: [...chain.keys.values()].filter(({ name }) => !RESERVE.includes(name)),
     heirs: HEIRS.map(testKey),
     height: () => chain.height,
     time: () => chain.time,
@@ -185,13 +214,14 @@ function withParams(changes: Readonly<Record<string, JsonObject>>): Record<strin
 function wholeChain(random: SimRandom): TestChain {
   const pick = <T>(...values: readonly [T, ...T[]]): T => random.pick(values);
   return testChain({
-    accounts: [...OPERATORS, ...TENANTS, ...PROVIDERS, ...HOLDERS],
+    checkedAt: (height) => height <= CHECKED_BLOCKS || height % BLOCKS_BETWEEN_CHECKS === 0n,
+    accounts: [...OPERATORS, ...RESERVE, ...TENANTS, ...PROVIDERS, ...HOLDERS],
     genesis: withParams({
       deployment: {
         min_deposits: [{ denom: NATIVE_DENOM, amount: pick("1", "40") }],
         min_start_blocks: pick("1", "2", "5"),
         retention_blocks: pick("5", "15", "60"),
-        max_prune_records: pick(2, 3, 50),
+        max_prune_records: pick(3, 12, 60),
       },
       escrow: { max_endblock_records: pick(2, 5, 100), low_balance_blocks: pick("3", "6") },
       market: { order_max_bids: pick(1, 3, 20), order_max_open_blocks: pick("5", "12", "100") },
@@ -233,13 +263,32 @@ function govParams({ pick }: SimRandom): JsonObject {
   };
 }
 
-function toggleAbsence(chain: TestChain, random: SimRandom): void {
-  const id = toHex(consensusKey(random.pick(OPERATORS) ?? ""));
+/** An operator whose key may sign no more gives way to the next. */
+function replace(world: WholeWorld): void {
+  const { operators, retired, reserve, holders } = world;
+  const gone = operators.find((key) => isTombstoned(world, key));
+  const next = gone === undefined ? undefined : reserve.shift();
+  if (gone === undefined || next === undefined) return;
+  operators.splice(operators.indexOf(gone), 1, next);
+  holders.push(next);
+  retired.push(gone);
+  const oldest = retired.length > MAX_RETIRED ? retired.shift() : undefined;
+  if (oldest !== undefined) holders.splice(holders.indexOf(oldest), 1);
+}
+
+function isTombstoned({ query }: WholeWorld, { name }: TestKey): boolean {
+  const { info } = query(SlashingQuery.method.signingInfos, {});
+  const address = encodeAddress(consensusAddress(consensusKey(name)), "valcons");
+  return info.some((each) => each.tombstoned && each.address === address);
+}
+
+function toggleAbsence(chain: TestChain, { random, operators }: WholeWorld): void {
+  const id = toHex(consensusKey(random.pick(operators)?.name ?? ""));
   if (!chain.voters.absent.delete(id)) chain.voters.absent.add(id);
 }
 
-function doubleSign(chain: TestChain, random: SimRandom): Misbehavior {
-  const address = consensusAddress(consensusKey(random.pick(OPERATORS) ?? ""));
+function doubleSign(chain: TestChain, { random, operators }: WholeWorld): Misbehavior {
+  const address = consensusAddress(consensusKey(random.pick(operators)?.name ?? ""));
   const height = chain.height - BigInt(random.int(5));
   return {
     kind: "duplicateVote",

@@ -1,0 +1,86 @@
+import { writeFileSync, writeSync } from "node:fs";
+import { cpuUsage } from "node:process";
+import { describe, expect, it } from "vitest";
+import type { TestChain } from "../../../src/testing/index.ts";
+import { toHex } from "../../../src/util/index.ts";
+import { simulateWhole, type WholeProgress, wholeOperations } from "./whole.ts";
+
+/** From so many in all on, each kind of operation succeeds at least once. */
+const ENOUGH_FOR_ALL = 50_000;
+/** Longer runs tell how far they are, every so many operations. */
+const TOLD_FROM = 100_000;
+const TOLD_EVERY = 10_000;
+const STDERR = 2;
+
+export interface WholeRuns {
+  readonly seeds: readonly number[];
+  /** Of each run. */
+  readonly operations: number;
+  /** A file for what came of the last run. */
+  readonly record?: string | undefined;
+}
+
+/** Tests of the whole chain, a run for each seed, and one that each kind of operation succeeded in some run. */
+export function describeWholeRuns({ seeds, operations, record }: WholeRuns): void {
+  describe("everything that people do on the chain", () => {
+    const outcomes = new Set<string>();
+
+    it.each(seeds)(
+      "never breaks an invariant, with faults, restarts and exports in between, seed %d",
+      { timeout: 36_000_000 },
+      (seed) => {
+        console.log(`simulation of the whole chain: seed ${seed}, ${operations} operations`);
+        const began = Date.now();
+        const run = simulateWhole({ seed, operations, ...(operations < TOLD_FROM ? {} : { observe: teller() }) });
+        run.chain.exportTwice();
+        console.log(`${run.operations} operations in ${run.chain.height} blocks`);
+        if (process.env.WHOLE_SIM_VERBOSE !== undefined) console.log(run.outcomes);
+        if (record !== undefined) writeFileSync(record, recordOf(run, { seed, seconds: (Date.now() - began) / 1_000 }));
+        for (const outcome of run.outcomes.keys()) outcomes.add(outcome);
+      },
+    );
+
+    it.skipIf(seeds.length * operations < ENOUGH_FOR_ALL)("does each thing with success in one of these runs", () => {
+      const undone = wholeOperations.filter(({ name }) => !outcomes.has(`${name}: done`)).map(({ name }) => name);
+      expect(undone).toEqual([]);
+    });
+  });
+}
+
+/** Writes at once how far a run is: what goes through the runner comes when the test has ended. */
+function teller(): (progress: WholeProgress) => void {
+  let told = 0;
+  let before = cpuUsage();
+  return ({ chain, operations }) => {
+    if (operations - told < TOLD_EVERY) return;
+    const { user, system } = cpuUsage(before);
+    const ms = ((user + system) / 1_000 / ((operations - told) / 1_000)).toFixed(0);
+    const blocks = `${operations} operations in ${chain.height} blocks`;
+    writeSync(STDERR, `${blocks}: ${records(chain)} records, ${ms} ms of CPU time for 1000 operations\n`);
+    told = operations;
+    before = cpuUsage();
+  };
+}
+
+function records({ app }: TestChain): number {
+  let count = 0;
+  for (const { name } of app.modules) for (const _ of app.state.store(name).iterate({})) count += 1;
+  return count;
+}
+
+function recordOf(run: WholeProgress, { seed, seconds }: { readonly seed: number; readonly seconds: number }): string {
+  const { chain, operations, outcomes } = run;
+  const { user, system } = cpuUsage();
+  const figures = {
+    seed,
+    operations,
+    blocks: Number(chain.height),
+    records: records(chain),
+    breaches: 0,
+    seconds,
+    cpuSeconds: (user + system) / 1e6,
+    appHash: toHex(chain.app.info().lastBlockAppHash),
+    outcomes: Object.fromEntries([...outcomes].sort()),
+  };
+  return `${JSON.stringify(figures, undefined, 2)}\n`;
+}
