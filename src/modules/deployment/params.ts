@@ -32,8 +32,8 @@ const MESSAGE_GAS = {
   MsgDepositDeployment: 40_000n,
   MsgUpdateDeployment: 50_000n,
   MsgCloseDeployment: 80_000n,
-  MsgCloseGroup: 60_000n,
-  MsgPauseGroup: 60_000n,
+  MsgCloseGroup: 90_000n,
+  MsgPauseGroup: 90_000n,
   MsgStartGroup: 60_000n,
 };
 
