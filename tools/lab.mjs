@@ -40,11 +40,14 @@ const PARTS = {
     files: ["test/interop/simd-differential.test.ts", "test/interop/simd-governance.test.ts"],
     env: { STAKE_DIFF_ROUNDS: 150, STAKE_DIFF_SEED: seed, GOV_DIFF_ROUNDS: 500, GOV_DIFF_SEED: seed },
   },
-  /** A node killed 500 times under load; every block is executed again from genesis, and its hash compared. */
+  /**
+   * A node killed 500 times under load; every block is executed again from genesis, and its hash compared. Then 50 kills each of
+   * a node that takes snapshots, and of commands that load and restore one.
+   */
   kills: {
     project: "e2e",
-    files: ["test/kill/node.test.ts"],
-    env: { SVC_TEST_NODE_KILLS: 500, SVC_TEST_SEED: seed },
+    files: ["test/kill/node.test.ts", "test/kill/snapshots.test.ts"],
+    env: { SVC_TEST_NODE_KILLS: 500, SVC_TEST_SNAPSHOT_KILLS: 50, SVC_TEST_SEED: seed },
   },
   /** A chain that begins with a million accounts. */
   genesis: {
