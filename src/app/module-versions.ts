@@ -8,7 +8,7 @@ export const moduleSetErrors = defineErrors("modules", {
     "the state was made by a program with other modules",
     "start the version of svc that made it, or move data/ away and begin a new chain",
   ],
-  noMigration: [2, "the state cannot be brought to the form that this program needs"],
+  noMigration: [2, "the state cannot be migrated to this version"],
 });
 
 /** Versions of the modules' state, by the name of the module. */

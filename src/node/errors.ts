@@ -5,7 +5,7 @@ export const nodeErrors = defineErrors("node", {
   badKey: [1, "the key file cannot be used"],
   openKey: [2, "others can read the key file"],
   noGenesis: [3, "there is no genesis file", "run svc init <moniker> first"],
-  accountExists: [4, "the account is there already"],
+  accountExists: [4, "the genesis file already has the account"],
   started: [5, "the chain has started", "send tokens with svc tx bank send"],
   invalidGenesis: [6, "invalid genesis file"],
   genesisExists: [
@@ -27,8 +27,8 @@ export const nodeErrors = defineErrors("node", {
     "use another --home; or move data/ away, and a new chain begins with the same keys",
   ],
   cannotRollBack: [13, "the last block cannot be taken back", "start the node; or restore a backup of the whole home"],
-  badGenesisTx: [14, "it is no transaction of a first validator", "make it again with svc gentx"],
-  noGenesisTxs: [15, "there are no transactions of validators"],
+  badGenesisTx: [14, "it is not the transaction of a genesis validator", "make it again with svc gentx"],
+  noGenesisTxs: [15, "there are no transactions of genesis validators"],
   noSnapshot: [17, "no snapshot can be taken of this height"],
   cannotRestore: [
     18,
@@ -41,5 +41,5 @@ export const nodeErrors = defineErrors("node", {
     "the validator of this home would be jailed, and the new chain would have no blocks",
     "add its operator to --jail-allowed-addrs: svc query staking validators tells it",
   ],
-  badVesting: [16, "the locked coins of the account cannot be", "correct the amounts and times"],
+  badVesting: [16, "the locked coins of the account are invalid", "correct the amounts and times"],
 });

@@ -33,7 +33,7 @@ export function updateParams<P>(spec: {
   };
 }
 
-/** Decimals come as text of any kind; one that is no number ends the reading. */
+/** Decimals come as strings; reading ends at the first that is not a number. */
 function found(problems: () => readonly string[]): readonly string[] {
   try {
     return problems();

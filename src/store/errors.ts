@@ -24,11 +24,11 @@ export const storeErrors = defineErrors("store", {
   notKept: [9, "this height is not kept", "restore a backup; --pruning says how many heights a node keeps"],
   restoreBroken: [
     10,
-    "a snapshot was being restored here, and not to its end",
+    "an earlier restore of a snapshot did not finish",
     "run svc snapshots restore again, or svc unsafe-reset-all to begin anew",
   ],
   badSnapshot: [11, "the snapshot cannot be restored", "get it again, or another one, from a node that you trust"],
-  notEmpty: [12, "there is a state already", "svc unsafe-reset-all removes it; keys and genesis file stay"],
-  noSnapshot: [13, "there is no such snapshot", "svc snapshots list shows those of this home"],
-  snapshotExists: [14, "there is such a snapshot already", "svc snapshots delete removes it"],
+  notEmpty: [12, "the home already has a state", "svc unsafe-reset-all removes it; keys and genesis file stay"],
+  noSnapshot: [13, "the snapshot does not exist", "svc snapshots list shows those of this home"],
+  snapshotExists: [14, "the snapshot already exists", "svc snapshots delete removes it"],
 });

@@ -28,11 +28,7 @@ export const MODULES: readonly ModuleRow[] = [
   { module: "mint", Query: "Minting and inflation" },
   { module: "params", Query: "Parameters by subspace and key, of releases before 0.47" },
   { module: "provider", Msg: "Register and change your provider", Query: "Providers" },
-  {
-    module: "slashing",
-    Query: "Slashing and jailing of validators",
-    Msg: "Return a jailed validator to the active set",
-  },
+  { module: "slashing", Query: "Slashing and jailing of validators", Msg: "Unjail your validator" },
   {
     module: "staking",
     Query: "Validators and delegations",

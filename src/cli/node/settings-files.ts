@@ -91,7 +91,7 @@ function textOf(path: string, name: string, value: unknown): string {
   if (typeof value === "boolean" || Number.isSafeInteger(value)) return String(value);
   if (Array.isArray(value) && value.every((each) => typeof each === "string")) return value.join(",");
   throw commandError(
-    `${path}: the value of ${JSON.stringify(name)} is no text, whole number, switch or list of texts`,
+    `${path}: the value of ${JSON.stringify(name)} is not a string, an integer, a boolean or a list of strings`,
     {
       hint: "correct or remove the line",
     },

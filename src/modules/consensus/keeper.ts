@@ -22,7 +22,7 @@ const item = paramsItem({ prefix: 0x00, schema: ConsensusParamsSchema });
 export const consensusKeeper: ConsensusKeeper = {
   params(ctx) {
     const params = consensusKeeper.read(ctx.store(STORE));
-    if (params === undefined) throw new Error("the chain has no parameters of consensus");
+    if (params === undefined) throw new Error("the chain has no consensus parameters");
     return params;
   },
   setParams(ctx, params) {

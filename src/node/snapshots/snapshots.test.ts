@@ -132,7 +132,7 @@ describe("a snapshot in another home", () => {
     expect(again.engine.produceBlock().block.header.height).toBe(height + 2n);
     await again.close();
     initState(home);
-    await expect(restoreSnapshot(home, record)).rejects.toThrow("there is a state already");
+    await expect(restoreSnapshot(home, record)).rejects.toThrow("the home already has a state");
   });
 
   it("holds to a header that is known", async () => {
@@ -185,7 +185,7 @@ describe("a snapshot in another home", () => {
         bad[at] = (bad[at] ?? 0) ^ 1;
         writeFileSync(path, bad);
         await expect(restoreSnapshot(home, record), `${name}, byte ${at}`).rejects.toThrow(
-          /the snapshot cannot be restored|there is no such snapshot|blocks of the snapshot cannot be used/,
+          /the snapshot cannot be restored|the snapshot does not exist|blocks of the snapshot cannot be used/,
         );
       }
       rmSync(path);
@@ -211,11 +211,11 @@ describe("a home", () => {
     await expect(exportSnapshot(source, 1n)).rejects.toThrow("is not kept");
     const { height } = await exportSnapshot(source);
     expect(heights()).toContain(height);
-    await expect(exportSnapshot(source, height)).rejects.toThrow("there is such a snapshot already");
+    await expect(exportSnapshot(source, height)).rejects.toThrow("the snapshot already exists");
     deleteSnapshot(source, { height, format: 1 });
     expect(heights()).not.toContain(height);
     await expect(dumpSnapshot(source, { height, format: 1 }, join(root, "none.tar.gz"))).rejects.toThrow(
-      "there is no such snapshot",
+      "the snapshot does not exist",
     );
     expect(readdirSync(homePaths(source).snapshots).filter((name) => name.startsWith("."))).toEqual([]);
   });

@@ -48,7 +48,7 @@ export class StateRestore {
   #isBegun = false;
   #isEnded = false;
 
-  /** Throws `store/11` for a snapshot that cannot be, `store/12` where there is a state already. */
+  /** Throws `store/11` for a snapshot that cannot be, `store/12` where the home already has a state. */
   constructor(parts: RestoreParts) {
     this.#parts = parts;
     this.#hashes = readable(() => chunkHashes(parts.snapshot));

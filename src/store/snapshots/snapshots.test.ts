@@ -190,10 +190,10 @@ describe("a directory of snapshots", () => {
     expect(directory.list().map(({ height }) => height)).toEqual([100n, 30n]);
     writeFileSync(join(directory.path, "100-1", "snapshot.json"), "{}");
     expect(directory.list().map(({ height }) => height)).toEqual([30n]);
-    expect(() => directory.find({ height: 100n, format: 1 })).toThrow("there is no such snapshot");
+    expect(() => directory.find({ height: 100n, format: 1 })).toThrow("the snapshot does not exist");
     directory.remove({ height: 30n, format: 1 });
     expect(directory.list()).toEqual([]);
-    expect(() => directory.remove({ height: 30n, format: 1 })).toThrow("there is no such snapshot");
+    expect(() => directory.remove({ height: 30n, format: 1 })).toThrow("the snapshot does not exist");
   });
 });
 

@@ -62,7 +62,7 @@ function submissionOf({ content, initialDeposit, proposer }: MsgSubmitProposal):
   };
 }
 
-/** Weights are numbers with 18 digits here, and texts there; one that is no number is refused with them. */
+/** Weights are decimals with 18 digits here and strings there; a string that is not a number is refused with the same error. */
 function partsOf(options: readonly WeightedVoteOption[]): Part[] {
   return options.map(({ option, weight }) => {
     return { option, weight: /^-?\d{1,40}$/.test(weight) ? formatDec(BigInt(weight)) : weight };

@@ -307,7 +307,7 @@ describe("the private network", () => {
     "127.0.0.1:80/../x:1",
   ])("is no name of an image: %s", async (image) => {
     const images = await openImages();
-    expect(await refusal(images, image)).toMatch(/is not an image name|is no host of a registry/);
+    expect(await refusal(images, image)).toMatch(/is not an image name|is not the host of a registry/);
   });
 
   it("is not reached over redirects, realms or places of layers", async () => {

@@ -45,7 +45,7 @@ export class RegistryNetwork {
     const host = registry === "docker.io" ? "registry-1.docker.io" : registry;
     const plain = this.#options.allowed.some((each) => each.plain && isHost(each, host));
     const origin = `${plain ? "http" : "https"}://${host}`;
-    if (!URL.canParse(origin)) throw clusterErrors.imageInvalid(`"${registry}" is no host of a registry`);
+    if (!URL.canParse(origin)) throw clusterErrors.imageInvalid(`"${registry}" is not the host of a registry`);
     return new URL(origin).origin;
   }
 

@@ -83,8 +83,8 @@ exit ${code}
   });
 
   test.each<[string, unknown, number, RegExp]>([
-    ["no JSON", "hello", 0, /are no credentials/],
-    ["another kind", { kind: "Pod", status: { token: "t" } }, 0, /are no credentials/],
+    ["no JSON", "hello", 0, /is not a credential/],
+    ["another kind", { kind: "Pod", status: { token: "t" } }, 0, /is not a credential/],
     ["nothing in it", printed({}), 0, /neither a token nor/],
     ["half a certificate", printed({ clientCertificateData: "C" }), 0, /neither a token nor/],
     ["a token of two lines", printed({ token: "a\nb" }), 0, /neither a token nor/],

@@ -96,14 +96,14 @@ function run({ apiVersion, command, args, env }: PluginCall): Promise<string> {
 
 function keptOf({ command }: PluginCall, text: string): Kept {
   const printed = v.safeParse(Printed, jsonOf(text));
-  if (!printed.success) throw commandError(`what "${command}" prints are no credentials for the cluster`);
+  if (!printed.success) throw commandError(`what "${command}" prints is not a credential for the cluster`);
   const { token, clientCertificateData: cert, clientKeyData: key, expirationTimestamp } = printed.output.status;
   const isWhole = (cert === undefined) === (key === undefined) && (token === undefined || isToken(token));
   if (!isWhole || (token ?? cert) === undefined) {
     throw commandError(`"${command}" prints neither a token nor a certificate with its key`);
   }
   const end = expirationTimestamp === undefined ? Number.POSITIVE_INFINITY : Date.parse(expirationTimestamp);
-  if (Number.isNaN(end)) throw commandError(`"${command}" prints a time that is none: ${expirationTimestamp}`);
+  if (Number.isNaN(end)) throw commandError(`"${command}" prints an invalid expiration time: ${expirationTimestamp}`);
   const secret = { ...(token === undefined ? {} : { token }), ...(cert && key ? { cert, key } : {}) };
   return { secret, until: end - PLUGIN_EARLY_MS };
 }

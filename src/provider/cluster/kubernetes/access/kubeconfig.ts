@@ -71,7 +71,7 @@ function parseConfig(path: string): v.InferOutput<typeof Config> {
   if (read.success) return read.output;
   const [{ message, path: place } = { message: "", path: undefined }] = read.issues;
   const where = (place ?? []).map(({ key }) => String(key)).join(".");
-  throw commandError(`${path} is no kubeconfig file: ${where === "" ? "" : `${where}: `}${message}`);
+  throw commandError(`${path} is not a kubeconfig file: ${where === "" ? "" : `${where}: `}${message}`);
 }
 
 /** The entry of the name, with what it is about. */
@@ -105,7 +105,7 @@ function serverOf(path: string, folder: string, cluster: ClusterEntry): Pick<Api
 function serverUrl(path: string, text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url !== undefined && /^https?:$/.test(url.protocol) && url.username === "" && url.search === "") return url;
-  throw commandError(`${path}: "${text.slice(0, 200)}" is no address of an API server`, {
+  throw commandError(`${path}: "${text.slice(0, 200)}" is not the address of an API server`, {
     hint: "write https://HOST:PORT",
   });
 }

@@ -202,7 +202,7 @@ function queryOf({ labels, fields }: Selection) {
 }
 
 function objectOf<T extends ApiObject>(answer: unknown): T {
-  if (!isApiObject(answer)) throw new ApiFailure("refused", "the answer is no object of the API");
+  if (!isApiObject(answer)) throw new ApiFailure("refused", "the answer is not an API object");
   return lean(answer) as T;
 }
 
@@ -215,11 +215,11 @@ interface Page<T> {
 function pageOf<T extends ApiObject>(answer: unknown): Page<T> {
   const { items, metadata }: { items?: unknown; metadata?: unknown } = Object(answer);
   const { resourceVersion, continue: next }: { resourceVersion?: unknown; continue?: unknown } = Object(metadata);
-  if (typeof resourceVersion !== "string") throw new ApiFailure("refused", "the answer is no list of the API");
+  if (typeof resourceVersion !== "string") throw new ApiFailure("refused", "the answer is not an API list");
   // An empty list has `null` in some versions.
   const list = items ?? [];
   if (!Array.isArray(list) || !list.every(isApiObject)) {
-    throw new ApiFailure("refused", "the list has something that is no object of the API");
+    throw new ApiFailure("refused", "the list has an item that is not an API object");
   }
   const more = typeof next === "string" && next !== "" ? next : undefined;
   return { items: list.map((each) => lean(each) as T), version: resourceVersion, next: more };

@@ -32,7 +32,7 @@ export function pathOf({ apiVersion, plural }: Resource, { namespace, name }: Pl
   const words = [...space, plural, ...(name === undefined ? [] : [name])];
   for (const word of words) {
     // Such a segment would be another path.
-    if (word === "" || word === "." || word === "..") throw new Error(`"${word}" is no name of an object`);
+    if (word === "" || word === "." || word === "..") throw new Error(`"${word}" is not the name of an object`);
   }
   return `${root}/${apiVersion}/${words.map(encodeURIComponent).join("/")}`;
 }
