@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -14,4 +14,17 @@ test("whether volumes can be made is tried again after it failed, as on a full d
   rmSync(root);
   // Without the rights for a mount there is another reason now.
   expect((await volumes.unavailable()) ?? "").not.toContain("ENOTDIR");
+});
+
+test("a file that is written while a volume is discarded stays", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "svc-volumes-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const volumes = new Volumes(join(folder, "volumes"), "none");
+  const volume = { name: "layer", mount: "/", size: 1n << 20n, readOnly: false, persistent: false };
+  for (let round = 0; round < 100; round++) {
+    const key = { namespace: `lease-${round}`, replica: "web-0", volume };
+    const files = ["hosts", "hostname", "resolv.conf"].map((name) => volumes.writeFile(key.namespace, name, "text"));
+    const [paths] = await Promise.all([Promise.all(files), volumes.discard(key)]);
+    expect(paths.filter((path) => !existsSync(path))).toEqual([]);
+  }
 });

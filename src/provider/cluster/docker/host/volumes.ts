@@ -60,11 +60,13 @@ export class Volumes {
   }
 
   /** A small file beside the volumes, for programs to read; it goes with the replica of that name. */
-  async writeFile(namespace: string, name: string, text: string): Promise<string> {
-    const path = join(this.#root, namespace, name);
-    await mkdir(join(this.#root, namespace), { recursive: true, mode: 0o700 });
-    await writeFile(path, text, { mode: 0o644 });
-    return path;
+  writeFile(namespace: string, name: string, text: string): Promise<string> {
+    return this.#mutex.run(async () => {
+      const path = join(this.#root, namespace, name);
+      await mkdir(join(this.#root, namespace), { recursive: true, mode: 0o700 });
+      await writeFile(path, text, { mode: 0o644 });
+      return path;
+    });
   }
 
   /** Unmounts and deletes one volume, where there is one. */
