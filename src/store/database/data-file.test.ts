@@ -6,8 +6,8 @@ import {
   openSync,
   rmSync,
   statSync,
+  symlinkSync,
   truncateSync,
-  writeFileSync,
   writeSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -84,7 +84,8 @@ describe("a data file that LMDB would crash on", () => {
 
   test("is not a fault of the file when the directory cannot be used", () => {
     const { directory } = copy();
-    writeFileSync(join(directory, "lock"), "in the way");
+    // A link that leads to itself: neither a folder, nor what a damaged disk has made of one.
+    symlinkSync("lock", join(directory, "lock"));
     expect(() => openLmdb(directory)).toThrow(/the database cannot be opened$/);
   });
 
