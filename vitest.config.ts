@@ -1,5 +1,5 @@
 import { availableParallelism } from "node:os";
-import { defineConfig } from "vitest/config";
+import { configDefaults, defineConfig } from "vitest/config";
 import { memoryFolder } from "./test/support/memory-folder.ts";
 
 /** No keyring of the developer's own session is ever opened by a test. */
@@ -48,6 +48,9 @@ const SLOW = [
 const MEMORY = memoryFolder();
 const ENV = { ...NO_SESSION, ...(MEMORY === undefined ? {} : { TMPDIR: MEMORY }) };
 
+/** Too long for `npm test`: `npm run lab faults` says how many faults there are to be. */
+const LONG = process.env.SVC_TEST_FAULTS === undefined ? ["test/kill/chaos/**"] : [];
+
 /** These tests share the modules of their worker, which halves their time; none keeps state outside itself. */
 const IN_PROCESS = { testTimeout: 60_000, hookTimeout: 60_000, isolate: false, env: NO_SESSION };
 
@@ -86,6 +89,7 @@ export default defineConfig({
           name: "e2e",
           env: NO_SESSION,
           include: ["test/{attack,e2e,kill,interop}/**/*.test.ts"],
+          exclude: [...configDefaults.exclude, ...LONG],
           testTimeout: 300_000,
           hookTimeout: 300_000,
           fileParallelism: false,

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { moduleAddress } from "../../../src/crypto/index.ts";
 import { Query as EscrowQuery } from "../../../src/wire/gen/svc/escrow/v1beta1/escrow_pb.js";
 import { encodeAddress } from "../../../src/wire/index.ts";
@@ -7,8 +7,8 @@ import { moveToDisk } from "../../support/disk.ts";
 import { balanceOf, seedFrom, waitFor } from "../../support/index.ts";
 import { Chaos } from "./chaos.ts";
 
-/** None unless asked for: it takes minutes. The simulation in `src/provider/daemon/chaos.test.ts` stands for it in every run. */
-const FAULTS = Number(process.env.SVC_TEST_FAULTS ?? 0);
+/** Only where it is asked for: it takes minutes. The simulation in `src/provider/daemon/chaos.test.ts` stands for it in every run. */
+const FAULTS = Number(process.env.SVC_TEST_FAULTS ?? 8);
 const LEASES = Number(process.env.SVC_TEST_LEASES ?? 2);
 const TIMEOUT_MS = 120_000 + FAULTS * 60_000 + LEASES * 30_000;
 const DISK_MIB = 2_000 + LEASES * 40;
@@ -18,9 +18,7 @@ const FLAGS = [
   ...["--monitor-retry-period-jitter", "100ms"],
 ];
 
-const describeLong = FAULTS > 0 ? describeWithEngine : describe.skip;
-
-describeLong(`${FAULTS} random faults under ${LEASES} leases with clients`, { timeout: TIMEOUT_MS }, () => {
+describeWithEngine(`${FAULTS} random faults under ${LEASES} leases with clients`, { timeout: TIMEOUT_MS }, () => {
   let localnet: TestLocalnet;
   let provider: TestProvider;
 
