@@ -183,7 +183,7 @@ describe("a directory of snapshots", () => {
     await directory.stage("taking").saveChunk(0, Uint8Array.of(1));
     expect(directory.list().map(({ height }) => height)).toEqual([100n, 30n, 5n]);
     await expect(directory.stage("taking").publish({ ...record, height: 30n })).rejects.toThrow(
-      "such a snapshot already",
+      "the snapshot already exists",
     );
     directory.keep(0);
     directory.keep(2);
@@ -209,7 +209,7 @@ describe("an archive", () => {
     expect(to.list().map(recordText)).toEqual([recordText(record)]);
     for (let i = 0; i < record.chunks; i++) expect(to.chunk(record, i)).toEqual(directory.chunk(record, i));
     expect([to.block(record, 0), to.block(record, 1)].map((each) => each?.length)).toEqual([3, 700]);
-    await expect(loadArchive(path, to)).rejects.toThrow("such a snapshot already");
+    await expect(loadArchive(path, to)).rejects.toThrow("the snapshot already exists");
     expect(readdirSync(to.path)).toEqual([`${record.height}-1`]);
   });
 

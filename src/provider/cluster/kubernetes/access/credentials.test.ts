@@ -88,7 +88,7 @@ exit ${code}
     ["nothing in it", printed({}), 0, /neither a token nor/],
     ["half a certificate", printed({ clientCertificateData: "C" }), 0, /neither a token nor/],
     ["a token of two lines", printed({ token: "a\nb" }), 0, /neither a token nor/],
-    ["a time that is none", printed({ token: "t", expirationTimestamp: "soon" }), 0, /a time that is none/],
+    ["a time that is none", printed({ token: "t", expirationTimestamp: "soon" }), 0, /an invalid expiration time/],
     ["a failure", printed({ token: "t" }), 1, /gives no credentials/],
     ["without end", "x".repeat((1 << 20) + 1), 0, /gives no credentials/],
   ])("that prints %s is refused", async (_, text, code, message) => {

@@ -81,9 +81,9 @@ users:
 
   test.each<[string, object, object, RegExp]>([
     ["a proxy", { "proxy-url": "http://proxy" }, {}, /proxy-url is not supported/],
-    ["an address that is none", { server: "10.0.0.1" }, {}, /no address/],
-    ["an address of another kind", { server: "ftp://10.0.0.1" }, {}, /no address/],
-    ["a password in the address", { server: "https://a:b@10.0.0.1" }, {}, /no address/],
+    ["an address that is none", { server: "10.0.0.1" }, {}, /not the address/],
+    ["an address of another kind", { server: "ftp://10.0.0.1" }, {}, /not the address/],
+    ["a password in the address", { server: "https://a:b@10.0.0.1" }, {}, /not the address/],
     ["an old form of sign-in", {}, { "auth-provider": { name: "x" } }, /auth-provider of a user/],
     ["a password", {}, { username: "x", password: "y" }, /username of a user/],
     ["another's name", {}, { token: "t", as: "root" }, /as of a user/],
@@ -91,15 +91,15 @@ users:
     ["a key without certificate", {}, { "client-key-data": base64("C") }, /needs its key/],
     ["a token of two lines", {}, { token: "a\r\nx-header: b" }, /characters that no token has/],
     ["a file that is not there", { "certificate-authority": "none.pem" }, {}, /none\.pem/],
-    ["a server that is a number", { server: 7 }, {}, /no kubeconfig file: clusters\.0\.cluster\.server/],
+    ["a server that is a number", { server: 7 }, {}, /not a kubeconfig file: clusters\.0\.cluster\.server/],
   ])("with %s is refused", (_, cluster, user, message) => {
     config(cluster, user);
     expect(() => readKubeconfig(file)).toThrow(message);
   });
 
   test.each<[string, RegExp]>([
-    ["", /no kubeconfig file/],
-    ["- a", /no kubeconfig file/],
+    ["", /not a kubeconfig file/],
+    ["- a", /not a kubeconfig file/],
     ["{", /cannot be read/],
     ["[".repeat(100_000), /cannot be read/],
     [`a: &a [1,1,1,1,1,1,1,1,1]\n${bomb("bcdefgh")}`, /cannot be read/],

@@ -55,7 +55,7 @@ describe("objects", () => {
   });
 
   test.each(["", ".", ".."])("the name %j is none", (name) => {
-    expect(() => pathOf(MAPS, { namespace: "a", name })).toThrow(/no name/);
+    expect(() => pathOf(MAPS, { namespace: "a", name })).toThrow(/not the name/);
   });
 
   test("applied, found again without the record of its fields, and deleted", async () => {
@@ -119,10 +119,10 @@ describe("lists", () => {
 
   test.each([
     ["null items", { metadata: { resourceVersion: "1" }, items: null }, undefined],
-    ["no version", { metadata: {}, items: [] }, /no list/],
-    ["no metadata", [], /no list/],
-    ["a number among the items", { metadata: { resourceVersion: "1" }, items: [1] }, /no object/],
-    ["an item without a name", { metadata: { resourceVersion: "1" }, items: [{ metadata: {} }] }, /no object/],
+    ["no version", { metadata: {}, items: [] }, /not an API list/],
+    ["no metadata", [], /not an API list/],
+    ["a number among the items", { metadata: { resourceVersion: "1" }, items: [1] }, /not an API object/],
+    ["an item without a name", { metadata: { resourceVersion: "1" }, items: [{ metadata: {} }] }, /not an API object/],
   ])("with %s", async (_, body, message) => {
     server.intercept = answering((response) => send(response, 200, body));
     const outcome = await api.list(MAPS).then(
@@ -163,7 +163,7 @@ describe("what proves nothing", () => {
     server.intercept = answering((response) => response.end("hello"));
     expect((await failureOf(api.find(MAPS, PLACE))).message).toMatch(/no JSON/);
     server.intercept = answering((response) => response.end("[]"));
-    expect((await failureOf(api.find(MAPS, PLACE))).message).toMatch(/no object/);
+    expect((await failureOf(api.find(MAPS, PLACE))).message).toMatch(/not an API object/);
     expect((await failureOf(api.version())).message).toMatch(/version/);
   });
 });
