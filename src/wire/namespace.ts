@@ -16,7 +16,7 @@ export function toNamespace(name: string, namespace: Namespace): string {
   return rewrite(name, namespace === OWN ? ALIAS : OWN, namespace);
 }
 
-/** The spelling a name was written in; names of neither word count as ours. */
+/** The spelling a name was written in; a name with neither word counts as ours. */
 export function namespaceOf(name: string): Namespace {
   return rewrite(name, ALIAS, OWN) === name ? OWN : ALIAS;
 }

@@ -78,7 +78,7 @@ export const cliOption = remember((method: DescMethod): Cli | undefined =>
 /** How the command line reads a field. */
 export const cliField = remember((field: DescField): CliField => getOption(field, cli_field));
 
-/** The group that the commands of a service stand in; of several services of a module one says it. */
+/** The group that holds the commands of a service; of a module's several services, one names it. */
 export const cliGroup = remember((service: DescService): CliGroup | undefined =>
   hasOption(service, cli_group) ? getOption(service, cli_group) : undefined,
 );
@@ -89,7 +89,7 @@ function textOption(message: DescMessage, option: TextOption): string | undefine
   return hasOption(message, option satisfies DescExtension) ? getOption(message, option) : undefined;
 }
 
-/** Options are decoded from descriptor bytes at every read; each is wanted again and again. */
+/** Options are decoded from descriptor bytes at every read, and each is read again and again. */
 function remember<D extends object, T>(read: (descriptor: D) => T): (descriptor: D) => T {
   const known = new WeakMap<D, { readonly value: T }>();
   return (descriptor) => {

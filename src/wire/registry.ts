@@ -9,7 +9,7 @@ const services = new Map<string, DescService>();
 const methods = new Map<string, DescMethod>();
 const enums = new Map<string, DescEnum>();
 
-/** The files that were not wanted yet: building all of them would be half the start-up time of a command. */
+/** The files not asked for yet: building all of them would take half the start-up time of a command. */
 const waiting = new Map<string, ProtoFile[]>();
 for (const each of PROTO_FILES) waiting.set(each.package, [...(waiting.get(each.package) ?? []), each]);
 

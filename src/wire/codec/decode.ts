@@ -3,7 +3,7 @@ import type { Any } from "@bufbuild/protobuf/wkt";
 import { type FieldPlan, type Fields, planFields, zeroValue } from "./fields.ts";
 import { LENGTH_DELIMITED, type WireReader } from "./reader.ts";
 
-/** Messages inside messages; far above every real message and below any stack limit. */
+/** How deep messages may be nested: far more than any real message needs, and below any stack limit. */
 export const MAX_MESSAGE_DEPTH = 64;
 
 /** What a caller may add to the reading of one message. */

@@ -22,7 +22,7 @@ export function decodeMessage<D extends DescMessage>(
 }
 
 /**
- * Reads a message of which every byte must be as the canonical writer would have it: known fields once each, right wire
+ * Reads a message whose every byte must be as the canonical writer would have it: known fields once each, right wire
  * types, shortest varints, numbers in range, valid UTF-8. (Explicit defaults and the order of fields are left free, as
  * in the ecosystem.)
  */

@@ -77,7 +77,7 @@ export class WireReader {
     return stop;
   }
 
-  /** Goes into the content whose length comes next; answers the end to go back to. */
+  /** Enters the content whose length comes next; returns the end to go back to. */
   enter(): number {
     const outer = this.end;
     this.end = this.limit();

@@ -7,8 +7,8 @@ import type { ProofSpec } from "./specs.ts";
 import type { Step } from "./steps.ts";
 
 /**
- * Throws `wireErrors.badProof` unless the proof shows that the key is not there under the root: both neighbours are, and
- * no leaf is between them; or one is, and none is beyond it.
+ * Throws `wireErrors.badProof` unless the proof shows that the key is absent under the root: both neighbours are
+ * present with no leaf between them, or one is present with no leaf beyond it.
  */
 export function verifyAbsence(
   spec: ProofSpec,

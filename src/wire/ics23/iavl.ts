@@ -17,7 +17,7 @@ export function checkIavlLeaf(prefix: Uint8Array): void {
   if (numbers[0] !== 0n || rest.length > 0) throw wireErrors.badProof("the leaf has no IAVL header");
 }
 
-/** Three signed numbers in front of bytes; none may be below zero. */
+/** Three signed numbers in front of bytes; none may be negative. */
 function readNumbers(bytes: Uint8Array): { readonly numbers: readonly bigint[]; readonly rest: Uint8Array } {
   const numbers: bigint[] = [];
   let at = 0;

@@ -19,7 +19,7 @@ export interface StoreClaim {
   readonly appHash: Uint8Array;
   readonly store: string;
   readonly key: Uint8Array;
-  /** Undefined when the key is said not to be there. */
+  /** Undefined when the claim is that the key is absent. */
   readonly value: Uint8Array | undefined;
 }
 

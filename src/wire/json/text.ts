@@ -17,7 +17,7 @@ const WORD = /true|false|null/y;
 const WORDS: Readonly<Record<string, null | boolean>> = { true: true, false: false, null: null };
 
 /**
- * Reads JSON text without losing or hiding anything: a key that stands twice, an integer that a double cannot hold and
+ * Reads JSON text without losing or hiding anything: a duplicate key, an integer that a double cannot hold and
  * the key `__proto__` are errors. Throws `sdkErrors.jsonUnmarshal`.
  */
 export function readJson(text: string): JsonValue {

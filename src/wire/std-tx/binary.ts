@@ -49,7 +49,7 @@ function withoutZeros(bytes: Uint8Array): Uint8Array {
   return bytes.subarray(bytes.findIndex((byte) => byte !== 0));
 }
 
-/** A value whose type the prefix tells. */
+/** A value whose type is given by its prefix. */
 function encodeConcrete({ schema, value }: Pick<Unpacked, "schema" | "value">): Uint8Array {
   const name = olderAminoName(schema) ?? aminoName(schema) ?? "";
   if (name === "") throw sdkErrors.invalidType(`${schema.typeName} has no amino name`);

@@ -14,7 +14,7 @@ import { aminoPrefix, STD_TX_NAME } from "./binary.ts";
 
 const PREFIX_LENGTH = 4;
 const MAX_DEPTH = 16;
-/** Prefixes of public keys, which stand in the place of an `Any`. */
+/** Prefixes of public keys, which take the place of an `Any`. */
 const KEY_PREFIXES = ["eb5ae987", "1624de64", "22c1f7e2"];
 
 /** Whether bytes begin as a transaction of the era before protobuf. */
@@ -74,7 +74,7 @@ function readSignature(bytes: Uint8Array): JsonObject {
   return { pub_key: pubKey, signature: toBase64(signature) };
 }
 
-/** A value whose type the prefix tells. */
+/** A value whose type is given by its prefix. */
 function readConcrete(bytes: Uint8Array, depth: number): Unpacked {
   const prefix = toHex(bytes.subarray(0, PREFIX_LENGTH));
   const schema = schemas().get(prefix);

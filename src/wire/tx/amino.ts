@@ -22,10 +22,10 @@ export const ED25519_NAME = "tendermint/PubKeyEd25519";
 export const MULTISIG_NAME = "tendermint/PubKeyMultisigThreshold";
 const KEY_NAMES = [SECP256K1_NAME, ED25519_NAME, MULTISIG_NAME];
 
-/** Whose names of messages amino JSON has: today's, or those of chains before release 0.46 of the family. */
+/** Which message names amino JSON uses: today's, or those of chains before release 0.46 of the family. */
 export type AminoNames = "current" | "older";
 
-/** What a signature binds beside the transaction itself. */
+/** What a signature covers besides the transaction itself. */
 export interface SignerData {
   readonly chainId: string;
   readonly accountNumber: bigint;

@@ -76,7 +76,7 @@ function textOf(bytes: Uint8Array, schema: DescMessage): string {
   }
 }
 
-/** Contents of the fields of one number, passing over all others, of which there are as many as a transaction may have. */
+/** Contents of the fields with one number; all others, as many as a transaction may have, are passed over. */
 function* fieldsOf(reader: WireReader, { number }: DescField): Generator<Uint8Array> {
   const count = fieldCounter();
   while (reader.position < reader.end) {

@@ -29,7 +29,7 @@ export function txSigners(messages: readonly Pick<Unpacked, "schema" | "value">[
   return [...signers];
 }
 
-/** Who pays: the payer that the fee names, else the first signer; undefined where there is neither. */
+/** The fee payer: the one that the fee names, else the first signer; undefined if there is neither. */
 export function feePayer(signers: readonly string[], fee: Fee | undefined): string | undefined {
   return fee !== undefined && fee.payer !== "" ? fee.payer : signers[0];
 }

@@ -15,7 +15,7 @@ import { findTypeUrl, unresolved } from "../registry.ts";
 
 /** Largest transaction in bytes. */
 export const MAX_TX_BYTES = 1 << 20;
-/** What it may have beside its body: signers, fee and signatures. */
+/** What it may have besides its body: signers, fee and signatures. */
 export const MAX_BYTES_BESIDE_BODY = 32 << 10;
 /** How many `Any` may stand inside one another, the outermost included. */
 export const MAX_ANY_DEPTH = 10;
@@ -26,7 +26,7 @@ export const MAX_ANY_COUNT = 100;
  * takes to read one depends on them more than on its bytes, and one that is refused for its contents pays nothing.
  */
 export const MAX_TX_FIELDS = 100_000;
-/** How many items one list may have: a block has gas for fewer of whatever they are. */
+/** How many items one list may have: no block has gas for that many, whatever they are. */
 export const MAX_TX_ITEMS = 4096;
 /** Field numbers with this bit may be unknown in a transaction body: extensions that are not critical. */
 const NON_CRITICAL_BIT = 1024;
@@ -39,7 +39,7 @@ const FOREIGN_FIELDS: ReadonlySet<number> = new Set([
 
 /** How a transaction is read. */
 export interface TxRules {
-  /** It may be for any chain of the family: one that has fields which ours refuses. */
+  /** The transaction may be for any chain of the family, with fields that ours refuses. */
   readonly foreign?: boolean;
 }
 
