@@ -115,7 +115,7 @@ function fieldFlag(field: DescField, path: readonly string[]): FieldFlag {
   return { flag, path, field };
 }
 
-/** Enums of which the chain accepts only some values from the signer: the field, and the lowest and highest number. */
+/** Enum fields of which the chain accepts only some values from the signer, with the lowest and highest number. */
 const ACCEPTED: ReadonlyMap<string, readonly [from: number, to: number]> = new Map([
   ["svc.market.v1beta1.MsgCloseBid.reason", [10_000, 19_999]],
 ]);

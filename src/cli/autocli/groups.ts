@@ -4,7 +4,7 @@ import type { CommandSpec } from "../command/spec.ts";
 import { OWN_QUERIES, QUERY_COMMANDS } from "../query/commands.ts";
 import { OWN_TXS, TX_COMMANDS } from "../tx/commands.ts";
 
-/** Commands written by hand, by the module in whose group they stand. */
+/** Commands written by hand, by the module whose group holds them. */
 export type OwnCommands = Readonly<Record<string, readonly CommandSpec[]>>;
 
 /** The group `tx`: one of each module with messages, then commands of transactions of any kind. */
@@ -31,7 +31,7 @@ const ACCOUNT: CommandSpec = {
 
 type Make = (module: string, own: readonly CommandSpec[]) => CommandSpec[];
 
-/** Names and summaries are in a table; descriptors are built only for the module whose word is met. */
+/** Names and summaries are in a table; descriptors are built only for the module that the command line names. */
 function moduleGroups(service: keyof ModuleRow, own: OwnCommands, load: () => Promise<Make>): CommandSpec[] {
   return MODULES.flatMap((row) => {
     const { [service]: summary, module } = row;

@@ -18,7 +18,7 @@ export function queryCommands(module: string, own: readonly CommandSpec[]): Comm
   return groupCommands({ module, service: "Query", own, toCommand });
 }
 
-/** What the command of an rpc runs, for commands of the same rpc that stand elsewhere. */
+/** What the command of an rpc runs, for commands of the same rpc elsewhere in the tree. */
 export async function loadQuery(module: string, name: string): Promise<Run> {
   const load = queryCommands(module, []).find((each) => each.name === name)?.load;
   assert(load !== undefined, `no query ${module} ${name}`);

@@ -64,7 +64,7 @@ export function parseToml(text: string, path: string): Readonly<Record<string, u
   }
 }
 
-/** Where a fault is looked for. */
+/** The place where an error is looked for. */
 interface Place {
   readonly text: string;
   readonly path: string;

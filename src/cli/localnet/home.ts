@@ -21,7 +21,7 @@ import { commandError } from "../errors.ts";
 
 export const LOCALNET_CHAIN_ID = "svc-local-1";
 
-/** What the account `validator` delegates to the one validator: a tenth of a percent of all there is. */
+/** What the account `validator` delegates to the one validator: a tenth of a percent of the supply. */
 const BONDED = 1_000_000_000_000n;
 
 /** The accounts of a localnet and what each starts with, in the smallest unit. */

@@ -54,7 +54,7 @@ export class Steps {
     else this.say(`${name.padEnd(28)} ${(rounded / 1000).toFixed(2).padStart(6)} s`);
   }
 
-  /** What a person needs next. */
+  /** What the user needs next. */
   summary({ rpc, rest, grpc, net_url: netUrl, home, homeFlags, deployments }: Summary): void {
     const { out } = this.#options;
     const total = (performance.now() - this.#begun) / 1000;

@@ -38,7 +38,7 @@ import { operatorOf, readValidator, type Source } from "../tx/staking/validator.
 
 const FILE_MODE = 0o644;
 
-/** `gentx <key> <amount>`: the transaction by which a validator of the first block comes into being, in a file. */
+/** `gentx <key> <amount>`: writes the transaction that creates a validator of the first block to a file. */
 export const gentx: Run = async (input) => {
   const { args, flags, io } = input;
   const [name = "", amount = ""] = args;

@@ -83,7 +83,7 @@ export const exportState: Run = async ({ flags, io }) => {
   io.out(`${exportGenesis(homeOf(flags), height, readRestart(flags))}\n`);
 };
 
-/** How a chain begins at height 1; undefined where it goes on at the next height. */
+/** How a chain begins at height 1; undefined where it continues at the next height. */
 function readRestart(flags: Flags): Restart | undefined {
   const names = flags.text("jail-allowed-addrs");
   if (!flags.bool("for-zero-height")) {

@@ -51,7 +51,7 @@ export function nodeSettings(flags: Flags): SettingSource {
   };
 }
 
-/** What the files say, by the names of the settings. Throws one sentence on a key that is none. */
+/** What the files say, by the names of the settings. Throws one sentence on an unknown key. */
 export function readSettingsFiles(home: string): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   for (const file of FILES) {

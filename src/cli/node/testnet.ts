@@ -24,11 +24,11 @@ import { writeSettingsFiles } from "./settings-files.ts";
 /** More homes than this are a mistake. */
 const MAX_VALIDATORS = 100;
 const P2P_PORT = 26_656;
-/** What each operator has, and what of it is bonded. */
+/** What each operator has, and how much of it is bonded. */
 const COINS = 1_000_000_000_000n;
 const BONDED = 100_000_000_000n;
 
-/** One validator that is to be. */
+/** One validator of the new chain. */
 interface Member {
   readonly name: string;
   readonly home: string;

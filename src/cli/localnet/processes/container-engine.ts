@@ -68,7 +68,7 @@ export async function ensureContainerEngine(request: ContainerEngineRequest): Pr
   return startPodman(request.runDir);
 }
 
-/** The static BusyBox of which the sample image is made. */
+/** The static BusyBox from which the sample image is made. */
 export function ensureBusybox(say: (text: string) => void): void {
   if (existsSync("/bin/busybox") || existsSync("/usr/bin/busybox") || !canInstall()) return;
   say("installing busybox-static for the sample image ...");

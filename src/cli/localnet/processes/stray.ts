@@ -26,7 +26,7 @@ export async function endStrayService(runDir: string, socket: string): Promise<v
   endGroup(pid, "SIGKILL");
 }
 
-/** A rootless Podman is two processes, of which the first leads their group. */
+/** A rootless Podman is two processes; the first leads their group. */
 function endGroup(pid: number, signal: "SIGTERM" | "SIGKILL"): void {
   try {
     process.kill(-pid, signal);

@@ -16,7 +16,7 @@ export const LOG_FLAGS: readonly FlagSpec[] = [
   { name: "timestamps", summary: "the time of each line in front of it" },
 ];
 
-/** The wishes of `LOG_FLAGS` for the provider. */
+/** The options that `LOG_FLAGS` set for the provider. */
 export function logWishes(flags: Flags, now: number = Date.now()): { since: Date | undefined; previous: boolean } {
   const previous = flags.bool("previous");
   if (previous && flags.bool("follow")) {
@@ -34,7 +34,7 @@ function sinceOf(text: string, now: number): Date {
   throw usageError(`--since takes a time like 2026-01-31T12:00:00Z or a duration like 10m, not "${text}"`);
 }
 
-/** A line as one JSON object, or as text behind what says where it is from. */
+/** A line as one JSON object, or as text after a prefix that names its source. */
 export function printLine(line: GatewayLogLine, from: string, flags: Flags): string {
   if (flags.text("output") === "json") return JSON.stringify(line);
   const time = flags.bool("timestamps") && line.time !== undefined ? `${cleanLine(line.time)} ` : "";

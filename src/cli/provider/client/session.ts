@@ -86,7 +86,7 @@ export async function activeLeases({ chain, owner, context }: TenantSession): Pr
   throw noLease(filters, await leases(filters));
 }
 
-/** Nothing was leased yet, or what was has ended. */
+/** Nothing has been leased yet, or every lease has ended. */
 function noLease({ owner, dseq }: Pick<LeaseKey, "owner" | "dseq">, ended: readonly LeaseRecord[]): Error {
   const of = `--owner ${owner} --dseq ${dseq}`;
   const last = ended.toSorted((a, b) => Number(a.closedOn - b.closedOn)).at(-1);
@@ -113,7 +113,7 @@ export async function openLease(
   return { session, lease, gateway: await session.gateway(lease.provider) };
 }
 
-/** Runs, and closes the connections to the node in any case. */
+/** Runs the function, and closes the connections to the node in any case. */
 export async function withSession<T>(chain: ChainClient, run: () => Promise<T>): Promise<T> {
   try {
     return await run();

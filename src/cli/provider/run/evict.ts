@@ -54,7 +54,7 @@ function leaseArgument(text: string): LeaseKey {
 
 /**
  * The provider ends by itself what the chain says has ended, and a chain that knows the lease as active is paying for it.
- * A chain that began again says nothing about the workloads of the one before.
+ * A chain that started over says nothing about the workloads of the one before.
  */
 async function checkUnknown(context: CliContext, id: LeaseKey, state: string): Promise<void> {
   const chain = await context.chain();

@@ -42,7 +42,7 @@ export function parseSize(text: string): bigint {
   return BigInt(digits) << (unit === "Gi" ? 30n : 20n);
 }
 
-/** Registries with commas between them. */
+/** Registries, separated by commas. */
 export function parseRegistries(text: string): readonly AllowedRegistry[] {
   return asWords(text).map((word) => {
     const registry = parseAllowedRegistry(word);

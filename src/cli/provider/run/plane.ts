@@ -35,7 +35,7 @@ export function openPlane(
   return PlaneLink.open({ stateDir, settings, program, log: log.child({ module: "data-plane" }) });
 }
 
-/** The built entry names its files by what is in them, so that its text stands for the whole program. */
+/** The built entry names its files by their contents, so its text identifies the whole program. */
 function identityOf(main: string, settings: PlaneSettings): string {
   const hash = createHash("sha256").update(readFileSync(main)).update(JSON.stringify(settings));
   return `${VERSION} ${process.version} ${hash.digest("hex").slice(0, 16)}`;
