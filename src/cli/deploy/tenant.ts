@@ -37,7 +37,7 @@ export async function asTenant<T>(
   }
 }
 
-/** Flags about how a single transaction is made or printed: here there are several, one after the other. */
+/** Flags about how a single transaction is made or printed: these commands send several, one after the other. */
 const SINGLE = ["generate-only", "offline", "dry-run", "account-number", "sequence"] as const;
 
 /** The transaction flags, as far as a command that sends several transactions can follow them. */

@@ -164,7 +164,7 @@ function scaleParams(appState: JsonObject, intervalMs: number): JsonObject {
   return state;
 }
 
-/** A vote ends while the one who tries it still looks. */
+/** A vote ends while the user who tries it is still watching. */
 const SHORT_VOTES = { max_deposit_period: "300s", voting_period: "60s", expedited_voting_period: "30s" };
 
 function shortenVotes(appState: JsonObject): JsonObject {

@@ -67,7 +67,7 @@ export class Localnet {
   readonly #steps: Steps;
   /** A home that was kept once stays kept: a start without the flag loses nothing. */
   #keep: boolean;
-  /** Undoes what was started, the last first. */
+  /** Undoes what was started, in reverse order. */
   readonly #cleanups: { readonly what: string; readonly run: () => Promise<void> }[] = [];
   #children: Child[] = [];
   #engine: ContainerEngine | undefined;

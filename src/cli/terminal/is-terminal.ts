@@ -3,7 +3,7 @@ import { devNull } from "node:os";
 
 /**
  * Whether a descriptor is a terminal. The module that checks this loads network modules, which takes a tenth of a short
- * command's time: it is used only for devices other than the null device.
+ * command's time, so it is used only for devices other than the null device.
  */
 export function isTerminal(descriptor: number): boolean {
   try {

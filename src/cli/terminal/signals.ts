@@ -1,7 +1,7 @@
 import { EXIT } from "../../util/index.ts";
 import { isTerminal } from "./is-terminal.ts";
 
-/** Why a process is to end. */
+/** The reason for a process to end. */
 export type StopReason = "SIGINT" | "SIGTERM" | "SIGHUP" | "disconnect";
 
 /** Set in the environment of processes that end with the one that started them. */

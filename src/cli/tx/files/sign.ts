@@ -42,7 +42,7 @@ interface Job {
   readonly form: SignedForm;
 }
 
-/** Nothing is written before all is signed. */
+/** Nothing is written before everything is signed. */
 async function signAll(input: CommandInput, read: (settings: TxSettings) => Promise<readonly Tx[]>): Promise<void> {
   const settings = readTxSettings(input.flags);
   const form = formOf(input.flags);

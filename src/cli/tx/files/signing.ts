@@ -62,7 +62,7 @@ export async function signTx({ context, tx, key, mode, data: numbers, overwrite 
   return { tx: withSignature(tx, { info, signature }, overwrite), info, signature };
 }
 
-/** What a signature binds; an unordered transaction has no sequence. */
+/** What a signature covers; an unordered transaction has no sequence. */
 export function numbersFor<T extends SignerData>(tx: Tx, data: T): T {
   return tx.body?.unordered === true ? { ...data, sequence: 0n } : data;
 }
@@ -117,7 +117,7 @@ export function signersOf(tx: Tx): string[] {
   return txSigners((tx.body?.messages ?? []).filter(isReadable).map(unpackAny), tx.authInfo?.fee);
 }
 
-/** Refuses to sign messages that cannot be shown, unless the user said so. */
+/** Refuses to sign messages that cannot be shown, unless the user allows it. */
 export function checkShown(messages: readonly Any[], flags: Flags): void {
   const [type] = opaqueTypes(messages);
   if (type === undefined || flags.bool("allow-unknown") || flags.bool("generate-only")) return;

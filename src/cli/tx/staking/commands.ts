@@ -9,7 +9,7 @@ const DESCRIPTION_FLAGS: readonly FlagSpec[] = [
   { name: "details", value: "<text>", summary: "description of the validator" },
 ];
 
-/** What a new validator is like. */
+/** The properties of a new validator. */
 export const CREATE_FLAGS: readonly FlagSpec[] = [
   { name: "amount", value: "<coin>", summary: "self-delegation of the operator" },
   { name: "pubkey", value: "<key>", summary: "key that signs blocks, as JSON or bech32" },

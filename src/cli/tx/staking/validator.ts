@@ -103,7 +103,7 @@ function descriptionOf(text: (name: (typeof DESCRIPTION)[number]) => string) {
   };
 }
 
-/** The fields of the message that makes a validator, but those of its operator. */
+/** The fields of the message that creates a validator, except those of its operator. */
 export function readValidator(source: Source) {
   const { profile, label, text } = source;
   for (const name of ["amount", "pubkey", "moniker"] as const) {
