@@ -40,7 +40,7 @@ function change(key: string, old: string | undefined, now: string | undefined): 
   return now === undefined ? [`${key} ${old} was removed`] : [`${key} was ${old} and is ${now}`];
 }
 
-/** Everything a group says as named texts. */
+/** Everything that a group states, as named texts. */
 function groupFields(
   { requirements, resources }: GroupSpec,
   services: (resource: number) => string,

@@ -38,7 +38,7 @@ export interface ServiceResult {
   readonly provider: string;
   readonly available: number;
   readonly total: number;
-  /** Every HTTP address, those that do not lead here yet included. */
+  /** Every HTTP address, including those that do not lead here yet. */
   readonly uris: readonly string[];
 }
 

@@ -189,7 +189,7 @@ describe("what can go wrong", () => {
     await expect(fixture.deploy({ policy, timeoutMs: 60_000 })).rejects.toThrow("refuses");
   });
 
-  test("of two groups, the one that nobody wants is told", async () => {
+  test("of two groups, the one that nobody wants is named", async () => {
     open({ p1: { price: "1", refusal: "no", isFinal: true } });
     fixture.write({ groups: ["east", "west"] });
     await expect(fixture.deploy({ timeoutMs: 60_000 })).rejects.toThrow(/refuses order\/\S+\/1\/1 for good/);
@@ -297,7 +297,7 @@ describe("what can go wrong", () => {
     expect(await fixture.active()).toHaveLength(1);
   });
 
-  test("a deposit that the chain or every lease would refuse is told before anything is sent", async () => {
+  test("a deposit that the chain or every lease would refuse is reported before anything is sent", async () => {
     open();
     const small = { denom: "utoken", amount: 4_999_999n };
     await expect(fixture.deploy({ deposit: small })).rejects.toMatchObject({
@@ -318,7 +318,7 @@ describe("what can go wrong", () => {
     await fixture.deploy({ deposit: { denom: "utoken", amount: 9_000_000n } });
   });
 
-  test("what this chain's own limits refuse is told before anything is sent, with its line", async () => {
+  test("what this chain's own limits refuse is reported before anything is sent, with its line", async () => {
     open();
     const parts = fixture.parts();
     const terms = async () => {
@@ -335,7 +335,7 @@ describe("what can go wrong", () => {
     expect(await fixture.all()).toEqual([]);
   });
 
-  test("too little money is said before anything is sent", async () => {
+  test("too little money is reported before anything is sent", async () => {
     open();
     const deposit = { denom: "utoken", amount: 10n ** 15n };
     await expect(fixture.deploy({ deposit })).rejects.toThrow(

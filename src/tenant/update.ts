@@ -13,7 +13,7 @@ import { activeLeases } from "./session/market.ts";
 import { type DeployReporter, Progress } from "./session/progress.ts";
 import { type DeployParts, type DeployRequest, fingerprintOf, type Session } from "./session/session.ts";
 
-/** What an update names besides its file: the deployment, otherwise the one made from the file, else the only one. */
+/** An update names its deployment; if left out, it is the one made from the file, else the only one. */
 export interface UpdateRequest extends DeployRequest {
   readonly dseq?: bigint;
 }
@@ -47,7 +47,7 @@ export async function runUpdate(
   });
 }
 
-/** The active deployment that was made from this file, where there is exactly one. */
+/** The active deployment that was made from this file, if there is exactly one. */
 async function madeFrom({ market, journal, request }: Session): Promise<bigint | undefined> {
   const entries = journal.entries(market.owner, market.chainId).filter(({ file }) => file === request.file);
   const found = await Promise.all(entries.map(({ dseq }) => market.deployment(dseq)));
@@ -84,7 +84,7 @@ async function needLeases({ market, request }: Session, { dseq }: DeploymentReco
   });
 }
 
-/** Puts the new hash on the chain. Rejects with `deployErrors.cancelled` when the user does not want to. */
+/** Puts the new hash on the chain. Rejects with `deployErrors.cancelled` if the user declines. */
 async function putHash({ market, request, progress }: Session, deployment: DeploymentRecord): Promise<void> {
   const { dseq, version } = deployment;
   if (equalBytes(version, request.sdl.hash)) {

@@ -36,9 +36,9 @@ export interface LiveMarketOptions {
 const MAX_TRIES = 10;
 /** Gas grows with the size: for a large deployment the usual limit is too low, and the fee would be lost. */
 const LARGE_BYTES = 1_000;
-/** What ends a deployment pays for each of its leases. */
+/** The gas of these messages grows with the number of leases that they end. */
 const GROWING = ["/svc.deployment.v1beta1.MsgCloseDeployment"];
-/** Times the estimate, where nothing is said: amounts grow until the block comes. */
+/** Default factor of the estimate: amounts grow until the block comes. */
 const ESTIMATE_MARGIN = (DEC_ONE * 13n) / 10n;
 const COMMIT_TIMEOUT_MS = 120_000;
 /** A transaction of ours in the mempool uses the sequence that the chain returns. */

@@ -98,7 +98,7 @@ async function collectBids(session: Session, dseq: bigint, gseqs: readonly numbe
   }
 }
 
-/** The groups whose bids are awaited. */
+/** The providers whose bids are awaited. */
 function asked(providers: readonly ProviderRecord[], choice: BidPolicy["choice"]): readonly ProviderRecord[] {
   return choice.kind === "provider" ? providers.filter(({ address }) => address === choice.address) : providers;
 }
@@ -175,7 +175,7 @@ interface EmptyMarket {
   readonly providers: readonly ProviderRecord[];
 }
 
-/** Reports what is awaited, and why nobody bids; nothing twice. */
+/** Reports what is awaited and why nobody bids, without repeating itself. */
 class BidWatch {
   readonly #session: Session;
   readonly #told = new Set<string>();

@@ -14,7 +14,7 @@ export interface Silence {
   readonly refused: readonly string[];
 }
 
-/** More are not asked: they may be gone, and we wait for each. */
+/** No more providers than this are asked: some may be gone, and we wait for each. */
 const MAX_ASKED = 20;
 
 /** Asks the registered providers why they do not bid on the orders. */
@@ -42,7 +42,7 @@ async function answerOf(gateway: TenantGateway, { id }: OrderRecord): Promise<An
   return { order: formatOrderId(id), refusal: await gateway.refusal(id) };
 }
 
-/** One for each reason. */
+/** One entry for each reason. */
 function silences(provider: ProviderRecord, answers: readonly Answer[]): Silence[] {
   const reasons = [...new Set(answers.map(({ refusal }) => refusal?.reason))];
   return reasons.map((reason) => {

@@ -15,7 +15,7 @@ export interface CloseResult {
   readonly returned: IntCoin;
 }
 
-/** Closes a deployment and reports what became of its money. */
+/** Closes a deployment and reports where its money went. */
 export async function closeAndSettle(
   { market, journal }: { readonly market: Market; readonly journal: Journal },
   before: DeploymentRecord,

@@ -18,11 +18,11 @@ export interface DeploymentLine {
   readonly balance: { readonly denom: string; readonly amount: string };
   /** Blocks until the money ends at this price; 0 while nothing is paid. */
   readonly blocks_left: string;
-  /** When that is, RFC 3339; empty while nothing is paid. */
+  /** When the money ends, RFC 3339; empty while nothing is paid. */
   readonly until: string;
-  /** Why a provider could not be asked, and what it says of services that do not work. */
+  /** Why a provider could not be asked, and what it says about services that do not work. */
   readonly problems: readonly string[];
-  /** What the owner can do to get on, with the command; empty while nothing is asked of anybody. */
+  /** What the owner can do next, with the command; empty while nothing needs to be done. */
   readonly next: string;
 }
 
@@ -131,7 +131,7 @@ function waitingState(bids: readonly BidRecord[]): GroupLook {
 
 interface Look {
   readonly state?: LeaseState;
-  /** It answers, and has nothing to run. */
+  /** The provider answers but has no manifest. */
   readonly lacksManifest?: true;
   readonly problems: readonly string[];
 }
@@ -149,7 +149,7 @@ async function look({ market, openGateway }: PsParts, lease: LeaseRecord): Promi
   }
 }
 
-/** What the provider says that does not show in the numbers of replicas. */
+/** What the provider reports that the numbers of replicas do not show. */
 function troubles(address: string, { unknown, error, services }: LeaseState): readonly string[] {
   const lost = `${address} cannot look at its containers now: what is shown is from its last look`;
   return [

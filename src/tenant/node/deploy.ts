@@ -18,7 +18,7 @@ export interface DeployOptions {
   readonly home: string;
   /** Address of a node. */
   readonly node: string;
-  /** Asked of the node when left out. */
+  /** Queried from the node when left out. */
   readonly chainId?: string;
   /** The tenant's key. */
   readonly signer: TxSigner;
@@ -30,10 +30,10 @@ export interface DeployOptions {
   readonly bidWindow?: bigint;
   /** Longest wait for bids, and again for the services; five minutes when left out. */
   readonly timeoutMs?: number;
-  /** Makes another deployment even where one of this file is there. */
+  /** Makes another deployment even if this file already has one. */
   readonly fresh?: boolean;
   readonly signal?: AbortSignal;
-  /** Nobody is asked anything when left out. */
+  /** No questions are asked when left out. */
   readonly questions?: Partial<Questions>;
   /** Gas, fees and the like of the transactions. */
   readonly tx?: MarketTxOptions;
@@ -57,7 +57,7 @@ export async function deploy(options: DeployOptions, reporter: DeployReporter = 
   }
 }
 
-/** What is asked for, with the defaults; reads the file. */
+/** The request, with the defaults filled in; reads the file. */
 export function deployRequest(
   options: Pick<DeployOptions, "file" | "policy" | "deposit" | "bidWindow" | "timeoutMs" | "fresh" | "questions">,
   signal: AbortSignal,
@@ -77,7 +77,7 @@ export function deployRequest(
   };
 }
 
-/** One path for a file, however it is reached. */
+/** The same path for a file, whichever links lead to it. */
 function absolutePath(file: string): string {
   try {
     return realpathSync(file);

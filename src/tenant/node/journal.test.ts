@@ -57,13 +57,13 @@ describe("the record of a deployment", () => {
     expect(journal.entries("svc1owner", "test-1").map(({ dseq }) => dseq)).toEqual([9n, 20n, 100n]);
   });
 
-  test.each(["", "{", '{"format":2}', '{"format":1,"dseq":"x"}'])("refuses what is none: %s", (text) => {
+  test.each(["", "{", '{"format":2}', '{"format":1,"dseq":"x"}'])("refuses a malformed record: %s", (text) => {
     journal.create(entry);
     writeFileSync(join(home, "deployments", "12.json"), text);
     expect(() => journal.entries("svc1owner", "test-1")).toThrow("12.json: unreadable record of a deployment");
   });
 
-  test("does not mind other files, such as those of a write that was interrupted", () => {
+  test("ignores other files, such as those of an interrupted write", () => {
     journal.create(entry);
     writeFileSync(join(home, "deployments", ".tmp-1"), "half");
     expect(journal.entries("svc1owner", "test-1")).toEqual([entry]);

@@ -12,7 +12,7 @@ import type { LeaseState, ManifestOutcome, PortState, ServiceState, TenantGatewa
 
 export interface LiveGatewayOptions {
   readonly chain: ChainClient;
-  /** Asked for when it is needed first. */
+  /** Called when the credential is first needed. */
   readonly credential: () => Promise<GatewayCredential>;
 }
 
@@ -25,7 +25,7 @@ export async function gatewayOf(
   return new GatewayClient({ provider: address, hostUri, certificateOf, credential: await credential() });
 }
 
-/** A gateway that takes longer than this to say hello is worth no lease. */
+/** A provider whose gateway takes longer than this to answer gets no lease. */
 const REACH_MS = 10_000;
 
 /** A provider's gateway over the network. */

@@ -30,7 +30,7 @@ export interface Placed {
 const MAX_NUMBERS = 50;
 const MAX_COLLISIONS = 5;
 
-/** Sees to it that the file's deployment is on the chain. Rejects with `deployErrors.cancelled` when the user does not want to pay. */
+/** Puts the file's deployment on the chain if needed. Rejects with `deployErrors.cancelled` if the user declines. */
 export async function ensureOrder(session: Session): Promise<Placed> {
   const resumption = await findResumption(session);
   const { begun } = resumption;
@@ -90,7 +90,7 @@ async function confirm(
 }
 
 interface OrderPlan {
-  /** Messages that go in front. */
+  /** Messages that go before the creation. */
   readonly first: readonly Any[];
   readonly deposit: IntCoin;
   /** Entry of an earlier run whose transaction did not arrive. */
@@ -98,8 +98,8 @@ interface OrderPlan {
 }
 
 /**
- * Sends the creation under a number that is recorded before. A number serves once on the chain, so a repetition after an
- * interruption cannot make a second deployment.
+ * Sends the creation under a number that is recorded first. The chain accepts a number only once, so a repetition after
+ * an interruption cannot make a second deployment.
  */
 async function sendOrder(session: Session, plan: OrderPlan): Promise<Placed> {
   const { market, journal, request, progress } = session;
@@ -130,7 +130,7 @@ async function sendOrder(session: Session, plan: OrderPlan): Promise<Placed> {
   }
 }
 
-/** An error of the chain, not of the way to it: nothing was changed. */
+/** Whether the chain itself refused, as opposed to a failed connection: nothing was changed. */
 export function isChainRefusal(error: unknown): error is SvcError {
   return error instanceof SvcError && error.codespace !== "client" && error.codespace !== "deploy";
 }
@@ -146,7 +146,7 @@ async function needDeployment({ market }: Session, dseq: bigint): Promise<Deploy
   return deployment;
 }
 
-/** Takes the height of the chain as number, or the next one that is free on the chain and in the journal. */
+/** Takes the height of the chain as the number, or the next one that is free on the chain and in the journal. */
 async function newEntry({ market, journal, request, fingerprint }: Session): Promise<JournalEntry> {
   const { owner, chainId } = market;
   const { file } = request;
@@ -154,7 +154,7 @@ async function newEntry({ market, journal, request, fingerprint }: Session): Pro
   const first = height + numberBase;
   for (let dseq = first; dseq < first + BigInt(MAX_NUMBERS); dseq++) {
     if ((await market.deployment(dseq)) !== undefined) continue;
-    // From here to the sending of the order nothing waits: a record is never made for an order that is not sent.
+    // Nothing is awaited between here and sending the order: no record is made for an order that is not sent.
     checkInterrupted(request.signal);
     const entry: JournalEntry = { dseq, owner, chainId, file, fingerprint, step: "order", chosen: [] };
     if (journal.create(entry)) return entry;
@@ -165,7 +165,7 @@ async function newEntry({ market, journal, request, fingerprint }: Session): Pro
 
 /**
  * The deposit asked for, else the least that the chain takes and that lets the leases start at the highest price. Rejects
- * with `deployErrors.funds` where the account has not that and the fees.
+ * with `deployErrors.funds` if the account does not have that and the fees.
  */
 async function depositFor({ market, request }: Session): Promise<IntCoin> {
   const terms = await market.terms();
@@ -211,7 +211,7 @@ function checkDenoms({ deposit, policy: { maxPrice } }: DeployRequest, denom: st
 interface Means {
   readonly balance: IntCoin;
   readonly deposit: IntCoin;
-  /** Of the transactions with the order and with the leases. */
+  /** Fees of the transactions with the order and with the leases. */
   readonly fees: readonly IntCoin[];
 }
 

@@ -23,7 +23,7 @@ export interface Resumption {
 const ARRIVAL_BLOCKS = 2;
 const BLOCK_WAIT_MS = 60_000;
 
-/** Finds what to go on with. Rejects with `deployErrors.changed` where the file runs in an earlier version. */
+/** Finds what to go on with. Rejects with `deployErrors.changed` if an earlier version of the file runs. */
 export async function findResumption(session: Session): Promise<Resumption> {
   const { market, journal, request, fingerprint } = session;
   if (request.fresh) return {};
@@ -45,7 +45,7 @@ async function settle(session: Session, entry: JournalEntry): Promise<Begun[]> {
   if (deployment === undefined && entry.step === "order" && entry.fingerprint === fingerprint) return [{ entry }];
   const isOurs = entry.fingerprint !== fingerprint || equalBytes(deployment?.version ?? NO_HASH, request.sdl.hash);
   if (deployment?.state === "active" && isOurs) return [{ entry, deployment }];
-  // A deployment with another manifest was updated since, or belongs to a chain that was begun anew.
+  // A deployment with another manifest was updated since, or belongs to a chain that was started anew.
   if (deployment?.state !== "active") journal.remove(entry.dseq);
   return [];
 }
@@ -67,8 +67,8 @@ async function arrived(session: Session, entry: JournalEntry): Promise<Deploymen
 }
 
 /**
- * The number of an unfinished deployment that nothing runs in. One that runs is left alone when the user has asked for
- * another one before, and is in the way otherwise.
+ * The number of an unfinished deployment without a running lease. A finished or running deployment is left alone if the
+ * user has already asked for another one; otherwise it is an error.
  */
 async function superseded(
   { market, request }: Session,

@@ -26,8 +26,8 @@ interface Answered {
 }
 
 /**
- * Waits until every address that the provider made answers. Host names of the tenant's own are tried once: their DNS
- * records are the tenant's affair.
+ * Waits until every address that the provider made answers. The tenant's own host names are tried once: their DNS
+ * records are up to the tenant.
  */
 export async function withAddresses(
   session: Session,
@@ -92,7 +92,7 @@ async function look({ probe, request }: Session, url: string): Promise<Answered 
   }
 }
 
-/** Addresses that every program opens; where there are none, those that browsers do. */
+/** Addresses that every program can open; if there are none, those that browsers can. */
 function plainFirst(answered: readonly Answered[]): readonly string[] {
   const plain = answered.filter(({ isPlain }) => isPlain);
   return (plain.length > 0 ? plain : answered).map(({ url }) => url);

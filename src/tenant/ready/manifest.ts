@@ -39,7 +39,7 @@ export async function sendManifests(
   progress.done("manifest", sent.includes(true) ? `taken by ${to}` : `was taken by ${to} before`);
 }
 
-/** Whether it had to be sent. */
+/** Returns whether the manifest had to be sent. */
 async function sendManifest(session: Session, { lease, provider }: Leased, onlyMissing: boolean): Promise<boolean> {
   const { openGateway, clock, request, progress } = session;
   const deadline = clock.now() + request.timeoutMs;

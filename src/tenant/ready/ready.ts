@@ -9,10 +9,10 @@ import type { Leased } from "./manifest.ts";
 
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 1_000;
-/** Between two looks at whether the chain still has the leases. */
+/** Time between two checks that the chain still has the leases. */
 const CHAIN_LOOK_MS = 5_000;
 
-/** Waits until every service of every lease is there and answers from outside. */
+/** Waits until every service of every lease runs and answers from outside. */
 export async function waitReady(
   session: Session,
   dseq: bigint,
@@ -48,7 +48,7 @@ function errorsOf({ services, error }: LeaseState): readonly string[] {
   return error === undefined ? own : [error, ...own];
 }
 
-/** What is not there yet of the manifest with this hash, in words; undefined when everything is. */
+/** What the manifest with this hash still lacks, in words; undefined when everything is ready. */
 export function missingServices({ services, version }: LeaseState, hash: string): string | undefined {
   if (version !== hash) return "the provider to put the manifest in force";
   const late = services.filter(({ available, updated, total }) => available < total || updated < total);
@@ -66,7 +66,7 @@ interface TcpPort {
   readonly port: number;
 }
 
-/** Ports that a connection shows to be open; nothing shows that of UDP. */
+/** Ports that a connection can show to be open; for UDP there is no such test. */
 function tcpPorts({ ports }: LeaseState): readonly TcpPort[] {
   return ports.filter(({ proto }) => proto === "TCP");
 }
@@ -87,7 +87,7 @@ async function waitPort(
   });
 }
 
-/** Repeats looks until they succeed, as long as there is time and the chain has the leases. */
+/** Repeats checks until they succeed, as long as there is time and the chain has the leases. */
 export class ReadyWatch {
   readonly #session: Session;
   readonly #dseq: bigint;
@@ -102,7 +102,7 @@ export class ReadyWatch {
     this.#chainLook = session.clock.now() + CHAIN_LOOK_MS;
   }
 
-  /** What a look finds; a text says what is still missing. The reasons, told once before, stand in the error again. */
+  /** What a check finds; a text says what is still missing. The error repeats reasons that were reported before. */
   async until<T extends object | number | true>(
     look: () => Promise<T | string>,
     reasons: () => readonly string[] = () => [],

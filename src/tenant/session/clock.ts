@@ -22,8 +22,8 @@ export function checkInterrupted(signal: AbortSignal): void {
 }
 
 /**
- * The answer of some work, or the interruption where that comes first. Work that has begun goes on unheard; after the
- * interruption none begins.
+ * The result of some work, or the interruption if that comes first. Work that has begun goes on, but its result is
+ * ignored; no work begins after the interruption.
  */
 export async function unlessInterrupted<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
   checkInterrupted(signal);

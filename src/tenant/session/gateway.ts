@@ -47,7 +47,7 @@ export interface TenantGateway {
   sendManifest(dseq: bigint, manifest: Manifest): Promise<ManifestOutcome>;
   /** Undefined while the provider has no manifest for the lease. Rejects when the provider cannot be asked. */
   status(lease: LeaseKey): Promise<LeaseState | undefined>;
-  /** Why the provider does not bid on an order, where it says so. */
+  /** Why the provider does not bid on an order, if it says so. */
   refusal(order: OrderKey): Promise<BidRefusal | undefined>;
 }
 

@@ -1,15 +1,15 @@
-/** How far a deployment came. `order` means that its transaction may have been sent. */
+/** How far a deployment has come. `order` means that its transaction may have been sent. */
 export const JOURNAL_STEPS = ["order", "bid", "lease", "manifest", "ready", "done"] as const;
 export type JournalStep = (typeof JOURNAL_STEPS)[number];
 
-/** What is remembered of a deployment beside the chain's state: enough to go on after an interruption, no secrets. */
+/** What is remembered of a deployment besides the chain's state: enough to go on after an interruption, no secrets. */
 export interface JournalEntry {
   readonly dseq: bigint;
   readonly owner: string;
   readonly chainId: string;
   /** Absolute path of the deployment file. */
   readonly file: string;
-  /** Of what the file asks for: groups and manifest. */
+  /** Hash of what the file asks for: groups and manifest. */
   readonly fingerprint: string;
   readonly step: JournalStep;
   /** Providers that were chosen, by group. */

@@ -10,7 +10,7 @@ import type {
 import type { IntCoin } from "../../util/index.ts";
 import type { Any } from "../../wire/index.ts";
 
-/** A transaction that a block holds and that did what it should. */
+/** A transaction that is in a block and succeeded. */
 export interface CommittedMessages {
   readonly hash: string;
   readonly height: bigint;
@@ -25,7 +25,7 @@ export interface Market {
   readonly owner: string;
   readonly chainId: string;
   height(): Promise<bigint>;
-  /** The first height above `after`, when the chain gets there. Overcomes lost connections. */
+  /** Resolves with the first height above `after` once the chain reaches it. Survives lost connections. */
   nextBlock(after: bigint, signal: AbortSignal): Promise<bigint>;
   /** Measured seconds between blocks. */
   blockSeconds(): Promise<number>;
@@ -44,7 +44,7 @@ export interface Market {
   auditors(provider: string): Promise<readonly string[]>;
   /** Fee of a transaction with a number of messages. */
   fee(messages: number): readonly IntCoin[];
-  /** Signs, sends and waits for the block. Rejects with the chain's codespace and code when it refused. */
+  /** Signs, sends and waits for the block. Rejects with the chain's codespace and code if the chain refuses. */
   send(messages: readonly Any[]): Promise<CommittedMessages>;
 }
 

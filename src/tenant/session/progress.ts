@@ -1,6 +1,6 @@
 import type { Clock } from "../../util/index.ts";
 
-/** The parts of a deployment's way that are timed. */
+/** The steps of a deployment that are timed. */
 export type StepName = "certificate" | "order" | "bid" | "lease" | "update" | "manifest" | "ready" | "first-200";
 
 /** A finished step and how long it took. */
@@ -13,7 +13,7 @@ export interface StepTime {
 export interface DeployReporter {
   /** A step is done. `ms` is what it took, `at` the time since the start, both in milliseconds. */
   step(step: StepTime & { readonly at: number }, text: string): void;
-  /** What is waited for from now on, for when nothing else happens; empty while a person is asked. */
+  /** What is awaited from now on, to be shown while nothing else happens; empty while a person is asked. */
   waiting(text: string): void;
   /** Anything else worth knowing: tables, refusals, what is continued. May have several lines. */
   note(text: string): void;

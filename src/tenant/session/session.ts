@@ -24,7 +24,7 @@ export interface DeployParts {
   readonly publishCertificate: () => Promise<Any | undefined>;
 }
 
-/** Questions to the person at the terminal. Absent where nobody is asked. */
+/** Questions to the person at the terminal. Absent if nobody is asked. */
 export interface Questions {
   /** Whether to go on with something that costs money. */
   confirm(text: string): Promise<boolean>;
@@ -32,7 +32,7 @@ export interface Questions {
   choose(group: string, offers: readonly Offer[]): Promise<BidRecord>;
 }
 
-/** What is asked for; the path of its file is absolute. */
+/** A request to deploy; the path of its file is absolute. */
 export interface DeployRequest extends SdlSource {
   readonly policy: BidPolicy;
   /** The chain's minimum when left out. */
@@ -41,7 +41,7 @@ export interface DeployRequest extends SdlSource {
   readonly bidWindow: bigint;
   /** Longest wait for bids, for a provider to take the manifest, and for the services to be ready. */
   readonly timeoutMs: number;
-  /** Makes another deployment even where one of this file is there. */
+  /** Makes another deployment even if this file already has one. */
   readonly fresh: boolean;
   readonly signal: AbortSignal;
   readonly questions?: Partial<Questions>;
@@ -51,11 +51,11 @@ export interface DeployRequest extends SdlSource {
 export interface Session extends DeployParts {
   readonly request: DeployRequest;
   readonly progress: Progress;
-  /** Of what the file asks for. */
+  /** Hash of what the file asks for. */
   readonly fingerprint: string;
 }
 
-/** Tells whether two files ask for the same: groups with prices and requirements, and the manifest. */
+/** Equal for files that ask for the same: groups with prices and requirements, and the manifest. */
 export function fingerprintOf({ groups, hash }: LoadedSdl): string {
   return toHex(sha256(concatBytes(hash, ...groups.map((group) => encodeMessage(GroupSpecSchema, group)))));
 }
