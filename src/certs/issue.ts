@@ -59,7 +59,7 @@ export interface PublishedCertificate {
   readonly pubkey: Uint8Array;
 }
 
-/** Makes a certificate, stores its file in the home (replacing an older one) and returns what is to be published. */
+/** Makes a certificate, stores its file in the home (replacing an older one) and returns what to publish. */
 export async function issueCertificate({
   home,
   kind,
@@ -72,7 +72,7 @@ export async function issueCertificate({
   return { cert: toUtf8(made.certificate), pubkey: toUtf8(made.publicKey) };
 }
 
-/** What TLS needs: both in PEM, the key in the clear. */
+/** What TLS needs: a certificate and its decrypted key, both in PEM. */
 export interface TlsIdentity {
   readonly certificate: string;
   readonly privateKey: string;

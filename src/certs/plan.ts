@@ -7,7 +7,7 @@ export type ChainRecord = "valid" | "revoked" | "other" | "missing";
 
 export interface CertificateFacts {
   readonly address: string;
-  /** The file that is there, if any. */
+  /** The existing certificate file, if any. */
   readonly file: CertificateFile | undefined;
   readonly record: ChainRecord;
   /** Hosts that the certificate should be for; empty for a client. */

@@ -1,4 +1,4 @@
-/** `svc/gateway`: the gateway of a provider, for tenants, and the certificates that both show. Node.js only. */
+/** `svc/gateway`: the gateway of a provider, for tenants, and the certificates that both present. Node.js only. */
 export {
   GatewayClient,
   type GatewayClientOptions,

@@ -54,7 +54,7 @@ export interface TestChainOptions {
   readonly tolerateProblems?: boolean;
 }
 
-/** Who signs a transaction, and what is said of it. */
+/** Who signs a transaction, and its settings. */
 export interface SendSettings extends TxSettings {
   readonly from: TestKey;
   /** Further signers, in the order in which the messages need them. */
@@ -86,7 +86,7 @@ const MAX_BLOCK_BYTES = 4 << 20;
 
 /**
  * A chain in memory for tests of modules: the real application, real signatures, a block when the test says so, a
- * clock of six seconds a block. All invariants are checked after every block.
+ * clock that advances six seconds per block. All invariants are checked after every block.
  */
 export function testChain(options: TestChainOptions = {}): TestChain {
   return new TestChain(options);
@@ -106,7 +106,7 @@ export class TestChain {
   consensusParamUpdates: ConsensusParams | undefined;
   /** Events of the last block's begin and end. */
   blockEvents: TxResult["events"] = [];
-  /** Where the state is. */
+  /** Holds the state. */
   readonly database: Database = memoryDatabase();
   readonly #tolerant: boolean;
   readonly #open: () => SvcApplication;
@@ -148,7 +148,7 @@ export class TestChain {
     return this.#app;
   }
 
-  /** Opens the application again on what it wrote, as a node does that starts again. */
+  /** Reopens the application on its stored state, as a restarted node does. */
   restart(): void {
     this.#app = this.#open();
   }
@@ -223,7 +223,7 @@ export class TestChain {
     return signTx(CHAIN_ID, list, signers, settings);
   }
 
-  /** Asks a query as clients do, through its encoded form. Throws what the chain answers when it refuses. */
+  /** Sends a query as clients do, in its encoded form. Throws the chain's error if it refuses. */
   query<M extends DescMethod>(method: M, request: MessageInitShape<M["input"]>): MessageShape<M["output"]> {
     const data = encodeMessage(method.input, create(method.input, request));
     const answer = this.app.query({ path: methodPath(method), data, height: 0n, prove: false });
@@ -284,7 +284,7 @@ export class TestChain {
   }
 }
 
-/** Without what changes the state with every block, so that tests see only what they do themselves. */
+/** Turns off what changes the state in every block, so that tests see only their own changes. */
 function quiet(modules: readonly Module[]): Record<string, unknown> {
   const none = "0.000000000000000000";
   const quieter: Readonly<Record<string, JsonObject>> = {

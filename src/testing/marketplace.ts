@@ -78,7 +78,7 @@ export function groupSpec(name: string, options: RowOptions = {}): GroupInit {
   return { name, requirements: { signedBy: {}, attributes: [] }, resources: [resourceRow(options)] };
 }
 
-/** The words of a tenant and of providers over a test chain, for tests of the marketplace. */
+/** The actions of a tenant and of providers on a test chain, for tests of the marketplace. */
 export class TestMarket {
   readonly chain: TestChain;
 

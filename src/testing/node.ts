@@ -21,7 +21,7 @@ export interface TestNodeOptions {
   readonly corsOrigins?: readonly string[];
 }
 
-/** A node of the real chain in this process, with a home that goes with it. */
+/** A node of the real chain in this process, with a home that is removed when it stops. */
 export class TestNode {
   readonly chainId: string;
   /** As `ChainClient` takes it: `http://127.0.0.1:<port>`. */

@@ -16,7 +16,7 @@ import type { TestKey } from "./keys.ts";
 /** A message of a transaction: one made with `create`, or an `Any`. */
 export type TestMessage = Message;
 
-/** What may be said of a transaction of a test; gas is ample and the fee nothing where left out. */
+/** Settings of a test transaction; if left out, gas is ample and the fee is zero. */
 export interface TxSettings {
   readonly gas?: bigint;
   readonly fee?: readonly IntCoin[];
@@ -27,7 +27,7 @@ export interface TxSettings {
   readonly granter?: string;
 }
 
-/** One who signs, with what the chain knows of the account. */
+/** A signer, with what the chain knows of the account. */
 export interface TestSigner {
   readonly key: TestKey;
   readonly accountNumber: bigint;

@@ -6,7 +6,7 @@ import { type MsgCreateValidator, MsgCreateValidatorSchema } from "../wire/gen/s
 import { encodeAddress, type JsonObject, publicKeyToAny, toJson } from "../wire/index.ts";
 import type { TestKey } from "./keys.ts";
 
-/** What a validator of a test is like. */
+/** Settings of a test validator. */
 export interface TestValidator {
   /** What the operator delegates, in tokens of the chain's own kind. */
   readonly amount: bigint;
@@ -24,7 +24,7 @@ export function operatorAddress({ bytes }: TestKey): string {
   return encodeAddress(bytes, "valoper");
 }
 
-/** The 32 bytes that name the signer of blocks; nobody has the secret of it. */
+/** The 32 bytes of a validator's public key; nobody has the private key. */
 export function consensusKey(name: string): Uint8Array {
   return Uint8Array.from(sha256(toUtf8(`consensus key of ${name}`)));
 }
@@ -49,7 +49,7 @@ export function createValidatorMessage(
   return create(MsgCreateValidatorSchema, { ...message, ...change });
 }
 
-/** A validator of a genesis file whose tokens wait to be bonded, and the delegation that all of them are. */
+/** A validator of a genesis file whose tokens wait to be bonded, and the delegation that holds all of them. */
 export function genesisValidator(
   key: TestKey,
   tokens: bigint,

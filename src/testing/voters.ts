@@ -9,7 +9,7 @@ type Powers = ReadonlyMap<string, bigint>;
 export class TestVoters {
   /** Public keys in hex of those who do not sign at present. */
   readonly absent = new Set<string>();
-  /** Of the block before, of the block that is made, and of the next one. */
+  /** Voters of the previous block, of the block being made, and of the next one. */
   #sets: readonly [Powers, Powers, Powers] = [new Map(), new Map(), new Map()];
 
   /** Sets the voters of the first block. */
