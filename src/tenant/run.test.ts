@@ -68,7 +68,7 @@ describe("a deployment", () => {
     const first = await fixture.deploy();
     const again = await fixture.deploy();
     expect(again.dseq).toBe(first.dseq);
-    expect(fixture.notes.join("")).toContain("is there already");
+    expect(fixture.notes.join("")).toContain("exists already");
     expect([...fixture.manifests.values()].map((sent) => sent.length)).toEqual([1]);
     const second = await fixture.deploy({ fresh: true });
     expect(second.dseq).not.toBe(first.dseq);

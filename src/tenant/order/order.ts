@@ -43,7 +43,7 @@ export async function ensureOrder(session: Session): Promise<Placed> {
 }
 
 function tellResumption({ progress, request }: Session, { entry }: Begun): void {
-  const what = entry.step === "done" ? "is there already" : "was begun before and is continued";
+  const what = entry.step === "done" ? "exists already" : "was begun before and is continued";
   progress.note(`deployment ${entry.dseq} of ${request.file} ${what} (--new makes another one)`);
 }
 

@@ -73,6 +73,6 @@ function notTaken({ request }: Session, { lease, provider }: Leased, outcome: Ma
   const { dseq } = lease.id;
   const change = `change ${file} and send it with svc deploy update ${file} --dseq ${dseq}`;
   const what = outcome.kind === "refused" ? change : `svc deploy ${file} tries again`;
-  const hint = `${what}; svc deploy close --dseq ${dseq} ends it, as does a time without a manifest`;
+  const hint = `${what}; svc deploy close --dseq ${dseq} ends it; a lease without a manifest ends by itself`;
   return deployErrors.manifest(`${provider.address} at ${provider.hostUri}: ${reason}`, { hint });
 }
