@@ -38,12 +38,12 @@ export interface ChainView {
   lease(id: LeaseKey): Promise<LeaseRecord | undefined>;
   activeLeases(filter: LeaseFilter): Promise<readonly LeaseRecord[]>;
   deployment(id: DeploymentKey): Promise<DeploymentRecord | undefined>;
-  /** The height at which the chain said that it keeps nothing of a closed deployment any more, the only proof of that. */
+  /** The height at which the chain said that it has pruned a closed deployment: the only proof of that. */
   prunedAt(id: DeploymentKey): Promise<bigint | undefined>;
   group(id: GroupKey): Promise<GroupRecord | undefined>;
   payment(id: LeaseKey): Promise<PaymentRecord | undefined>;
   certificate(owner: string, serial: string): Promise<CertificateRecord | undefined>;
-  /** The key of an account; undefined also where the account has not signed anything yet. */
+  /** The key of an account; also undefined if the account has not signed anything yet. */
   publicKey(address: string): Promise<PublicKey | undefined>;
   provider(address: string): Promise<ProviderRecord | undefined>;
   auditedAttributes(provider: string): Promise<readonly AuditedAttributes[]>;

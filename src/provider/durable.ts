@@ -16,7 +16,7 @@ export function saveJson(path: string, value: unknown): void {
   replaceFile(path, `${text}\n${checksum(text)}\n`);
 }
 
-/** Tells a text from one that a disk has changed: a changed digit is still a digit. */
+/** Shows whether the disk has changed a text: a changed digit is still a digit. */
 export function checksum(text: string): string {
   return toHex(sha256(toUtf8(text)).subarray(0, CHECKSUM_BYTES));
 }

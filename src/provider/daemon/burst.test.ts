@@ -7,7 +7,7 @@ import { orderBurst } from "../testing/burst.ts";
 import { quietConfig, TestDaemon, testMarketplace } from "../testing/daemon.ts";
 
 const ORDERS = 40;
-/** Forty bids go into a block: two would do. A machine that is busy with other things misses some. */
+/** Forty bids fit into a block, so two blocks would do. A busy machine misses some. */
 const MOST_BLOCKS = 40;
 
 test("a burst of orders, some cancelled at once, is bid on in a few blocks", async () => {

@@ -29,7 +29,7 @@ class Chaos {
   readonly #stateDir: string;
   #free = 1n << 40n;
   #right = 0;
-  /** A fault that takes requests with it is going on. */
+  /** Positive while a fault that may fail requests is under way. */
   #excused = 0;
   #going = true;
 
@@ -93,7 +93,7 @@ class Chaos {
     for (const id of this.leases) await this.#served(id);
   }
 
-  /** Everything that is asked of the market at the end. */
+  /** Ends the clients; returns how many requests were answered correctly. */
   async end(clients: readonly Promise<void>[]): Promise<number> {
     this.#going = false;
     await Promise.all(clients);

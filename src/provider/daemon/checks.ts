@@ -6,7 +6,7 @@ import { daemonErrors } from "../errors.ts";
 import type { ProviderRequest } from "./request.ts";
 import { growingPauseMs, sleep, untilAnswered } from "./wait.ts";
 
-/** Blocks in which a certificate that was sent just before must come. */
+/** Number of blocks within which a certificate that was just sent must be included. */
 const CERTIFICATE_BLOCKS = 2n;
 const HTTPS_PORT = 443;
 

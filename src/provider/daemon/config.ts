@@ -11,13 +11,13 @@ export interface ProviderConfig {
   /** Folder of the daemon inside the home. */
   readonly stateDir: string;
   readonly driver: ClusterDriver;
-  /** The process that carries tenants' traffic; absent: this one does. */
+  /** The process that carries tenants' traffic; if absent, this one does. */
   readonly plane?: PlaneLink;
   readonly pricing: PricingStrategy;
   readonly fee: IntCoin;
   /** Price of gas in the fee's denomination, scaled 10^18. */
   readonly gasPrice: Dec;
-  /** Absent: the chain's minimum. */
+  /** If absent, the chain's minimum. */
   readonly bidDeposit?: IntCoin;
   readonly bidTimeoutMs: number;
   readonly manifestTimeoutMs: number;

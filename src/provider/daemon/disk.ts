@@ -2,7 +2,7 @@ import { closeSync, fsyncSync, openSync, rmSync, statfsSync, statSync, writeSync
 import { join } from "node:path";
 import { errorText, type Logger, makePrivateDirectory } from "../../util/index.ts";
 
-/** Kept for records of leases when nothing else is left of the disk. */
+/** Reserved for records of leases when the disk is otherwise full. */
 export const RESERVE_BYTES = 16 << 20;
 const RESERVE = "reserve";
 /** With less than this free the reserve is given up: enough for the records of a thousand leases. */
@@ -33,7 +33,7 @@ export class DiskGuard {
     this.#path = join(options.folder, RESERVE);
   }
 
-  /** Gives the reserve up where the disk is full, and makes it again where there is room. Never throws. */
+  /** Gives the reserve up if the disk is full, and makes it again once there is room. Never throws. */
   look(): void {
     const { least, reserveBytes = RESERVE_BYTES, log } = this.#options;
     const free = this.free();
@@ -42,7 +42,7 @@ export class DiskGuard {
     else if (!this.#isWhole() && free >= least + 2n * BigInt(reserveBytes)) this.#make(log);
   }
 
-  /** Gives the reserve up: true where there was one. */
+  /** Gives the reserve up; true if there was one. */
   release(): boolean {
     const { folder, log } = this.#options;
     if (!releaseReserve(folder)) return false;
@@ -53,7 +53,7 @@ export class DiskGuard {
     return true;
   }
 
-  /** Why the provider takes no new leases; undefined where there is room. */
+  /** Why the provider takes no new leases; undefined if there is room. */
   obstacle(): string | undefined {
     const { folder, least } = this.#options;
     const free = this.free();
@@ -62,7 +62,7 @@ export class DiskGuard {
     return `the disk of ${folder} has ${has} MiB free, less than ${wants} MiB: make room, or set --provider-least-free-disk`;
   }
 
-  /** Undefined where the system does not tell. */
+  /** Undefined if the system does not tell. */
   free(): bigint | undefined {
     const { folder, free } = this.#options;
     try {
@@ -97,7 +97,7 @@ export class DiskGuard {
   }
 }
 
-/** Gives up the reserve in a provider's folder where its disk is full: before a start, which itself needs a little room. */
+/** Gives up the reserve in a provider's folder if its disk is full: before a start, which needs a little room too. */
 export function makeRoom(folder: string): void {
   try {
     if (freeBytes(folder) < RELEASE_BELOW) releaseReserve(folder);
@@ -113,7 +113,7 @@ function releaseReserve(folder: string): boolean {
   return true;
 }
 
-/** What this user may take. */
+/** Bytes available to this user. */
 function freeBytes(folder: string): bigint {
   const { bavail, bsize } = statfsSync(folder, { bigint: true });
   return bavail * bsize;

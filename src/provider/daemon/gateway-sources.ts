@@ -14,7 +14,7 @@ export interface SourceParts {
 
 const ENDED: ReadonlySet<OrderPhase> = new Set(["won", "lost", "closed", "refused"]);
 
-/** What the gateway shows of the rest of the provider. */
+/** What the gateway shows about the rest of the provider. */
 export function gatewaySources({ inventory, orders, outbox, pricing }: SourceParts): GatewaySources {
   const reserved = (state: ReservationState) =>
     inventory

@@ -19,13 +19,13 @@ interface KnownChain {
 }
 
 /**
- * Compares the chain with the one that this folder was last used with. One that began again knows nothing of the workloads
- * here, and may give their numbers to others: nothing of it proves their end, so that the operator has to end them first.
+ * Compares the chain with the one that this folder was last used with. One that was started anew knows nothing of the
+ * workloads here and may give their numbers to others: it cannot prove their end, so the operator must end them first.
  */
 export async function checkGenesis(request: ProviderRequest): Promise<void> {
   const { client, config, log } = request;
   const genesis = await client.node.genesisHash().catch((error: unknown) => {
-    log.warn("the genesis of the chain is not told, and not compared", { err: errorText(error) });
+    log.warn("the node does not tell the genesis of the chain, so it is not compared", { err: errorText(error) });
     return undefined;
   });
   if (genesis === undefined) return;
@@ -35,7 +35,7 @@ export async function checkGenesis(request: ProviderRequest): Promise<void> {
   if (known !== undefined) await checkNothingLeft(request, { was: known, is: { chainId, genesis } });
   const path = join(config.stateDir, FILE);
   try {
-    // Something else than a file may stand there.
+    // Something other than a file may be there.
     if (known === undefined) rmSync(path, { recursive: true, force: true });
     saveJson(path, { chainId, genesis });
   } catch (error) {
@@ -43,7 +43,7 @@ export async function checkGenesis(request: ProviderRequest): Promise<void> {
   }
 }
 
-/** Undefined where nothing was noted, or it is damaged: then there is nothing to compare with. */
+/** Undefined if nothing was noted or the note is damaged: then there is nothing to compare with. */
 export function knownChain(stateDir: string): KnownChain | undefined {
   const path = join(stateDir, FILE);
   if (!existsSync(path)) return undefined;
@@ -63,7 +63,7 @@ async function checkNothingLeft(
   const change =
     was.chainId === is.chainId ? `${is.chainId} has begun again` : `it was ${was.chainId}, not ${is.chainId}`;
   if (left.length === 0) {
-    log.warn("another chain than before; nothing of the former is left here", { change });
+    log.warn("the chain has changed; no workloads of the former one are left", { change });
     return;
   }
   const more = left.length > NAMED ? ` and ${left.length - NAMED} more` : "";

@@ -4,7 +4,7 @@ import type { ProviderConfig } from "./config.ts";
 
 type IngressConfig = Pick<ProviderConfig, "driver" | "ingress" | "plane">;
 
-/** The provider's own ingress in this process, for clusters that have none where no data plane is given. */
+/** The provider's own ingress in this process, for clusters that have none, if no data plane is given. */
 export function openIngress({ config, log }: { config: IngressConfig; log: Logger }): Ingress | undefined {
   const { routing } = config.driver;
   if (routing.ingress === "cluster" || config.plane !== undefined) return undefined;

@@ -169,7 +169,7 @@ test("a provider that cannot follow the blocks tells of its end", async () => {
   });
 });
 
-test("a gateway on another port than tenants are sent to is told of at start", async () => {
+test("a gateway on another port than tenants are sent to is reported at start", async () => {
   const heard: string[] = [];
   const gateway = { host: "127.0.0.1", port: await freePort() };
   const provider = await run(await startedNode(), { heard, config: { gateway } });
@@ -214,7 +214,7 @@ test("a chain that began again is refused while workloads of the old one run, an
   await driver.teardown(workload.id);
   const heard: string[] = [];
   await start(await startedNode(), heard);
-  expect(heard).toEqual(["another chain than before; nothing of the former is left here | test-1 has begun again"]);
+  expect(heard).toEqual(["the chain has changed; no workloads of the former one are left | test-1 has begun again"]);
   // What was noted is damaged: nothing can be compared, and it is noted again.
   writeFileSync(join(stateDir, "chain.json"), "{");
   await start(await startedNode());

@@ -20,7 +20,7 @@ import { orderChain } from "./order-chain.ts";
 import type { ProviderRequest } from "./request.ts";
 import { growingPauseMs, sleep } from "./wait.ts";
 
-/** Blocks until which a transaction of the provider must be in one. */
+/** Number of blocks within which a transaction of the provider must be included. */
 const TIMEOUT_BLOCKS = 20n;
 /** Messages of a transaction: a thousand bids take 25 blocks, twice that where one message fails in each. */
 const MAX_BATCH = 40;
@@ -35,7 +35,7 @@ export interface RunningProvider {
   stop(): Promise<void>;
 }
 
-/** Starts the provider: what was here before first, then the orders of the market. Rejects with one sentence. */
+/** Starts the provider: first what was here before, then the orders of the market. Rejects with one sentence. */
 export async function runProvider(request: ProviderRequest): Promise<RunningProvider> {
   await checkChain(request);
   await checkGenesis(request);
@@ -57,15 +57,15 @@ class ProviderDaemon implements RunningProvider {
   readonly #outbox: Outbox;
   readonly #orders: OrderService;
   readonly #leases: LeaseService;
-  /** None where the cluster has its own. */
+  /** Undefined if the cluster has its own. */
   readonly #ingress: Ingress | undefined;
   readonly #stop = new AbortController();
   readonly #timers: NodeJS.Timeout[] = [];
   #gateway: Gateway | undefined;
   #comparing = false;
-  /** Of disk, at the last look. */
+  /** Whether the disk was short of space at the last check. */
   #wasShort = false;
-  /** Why the cluster runs nothing of anybody. */
+  /** Why the provider does not bid at present. */
   #obstacle: string | undefined;
   #looking: Promise<string | undefined> | undefined;
   #following: Promise<void> = Promise.resolve();
@@ -138,7 +138,7 @@ class ProviderDaemon implements RunningProvider {
     await this.#inventory.durable().catch(() => {});
   }
 
-  /** What the data plane carries for leases that neither the store nor the cluster knows is taken away. */
+  /** Removes from the data plane what it carries for leases that neither the store nor the cluster knows. */
   async #startLeases(): Promise<void> {
     const { config, log } = this.#request;
     const { orphans } = await this.#leases.start();
@@ -165,7 +165,7 @@ class ProviderDaemon implements RunningProvider {
     log.info("pricing", { strategy: config.pricing.description });
   }
 
-  /** What was seen last of a cluster that does not answer stays. */
+  /** If the cluster does not answer, the last capacity seen stays. */
   async #pollNodes(): Promise<void> {
     const { config, log } = this.#request;
     try {
@@ -178,7 +178,7 @@ class ProviderDaemon implements RunningProvider {
     await this.#observeObstacle();
   }
 
-  /** What the cluster counted while the disk was full is out of date with the first room. */
+  /** Capacity counted while the disk was full is out of date as soon as there is room again. */
   async #lookAtDisk(): Promise<void> {
     this.#disk.look();
     const isShort = this.#disk.obstacle() !== undefined;
@@ -188,8 +188,8 @@ class ProviderDaemon implements RunningProvider {
   }
 
   /**
-   * A cluster that would refuse every deployment, or that does not answer, gets none: said before the first bid, and
-   * when it changes. A burst of orders shares one look.
+   * A cluster that would refuse every deployment, or that does not answer, gets no bids: logged before the first bid,
+   * and when it changes. A burst of orders shares one check.
    */
   #observeObstacle(): Promise<string | undefined> {
     const look = async (): Promise<string | undefined> => {
@@ -253,7 +253,7 @@ class ProviderDaemon implements RunningProvider {
       for await (const block of followBlocks(client, { from, signal: this.#stop.signal, onProblem }))
         this.#onBlock(block);
     } catch (error) {
-      // Without the blocks nothing is bid for and nothing torn down; the next start looks at the whole state.
+      // Without the blocks the provider neither bids nor tears anything down; the next start looks at the whole state.
       log.error("blocks can no longer be followed", { err: errorText(error) });
       this.#fail(daemonErrors.lostBlocks(errorText(error)));
     }

@@ -22,11 +22,11 @@ export interface GatewayLimits {
   /** An open stream is authorised again this often; while the chain is away it lives on for `recheckGrace`. */
   readonly recheck: number;
   readonly recheckGrace: number;
-  /** Waiting to be sent before the reader is held to be gone. */
+  /** Bytes that may wait to be sent before the reader is considered gone. */
   readonly sendBuffer: number;
-  /** Facts of the chain are used again for this long. */
+  /** Facts from the chain are reused for this long. */
   readonly chainAge: number;
-  /** What the cluster said of itself is told again for this long: strangers ask for it, and an engine has other work. */
+  /** What the cluster said about itself is reused for this long: strangers ask, and the engine has other work. */
   readonly clusterAge: number;
 }
 

@@ -3,7 +3,7 @@ import { gatewayErrors } from "./errors.ts";
 const MAX_TAIL = 1_000_000;
 const MAX_COMMAND = 256;
 
-/** The query of an address; a parameter that the route does not know would be a wish that is silently not met. */
+/** The query of an address. A parameter that the route does not know is refused rather than silently ignored. */
 export function readParameters(url: string, known: readonly (string | RegExp)[]): URLSearchParams {
   const parameters = new URLSearchParams(url.includes("?") ? url.slice(url.indexOf("?") + 1) : "");
   const seen = new Set<string>();
@@ -29,7 +29,7 @@ export interface LogParameters extends StreamParameters {
   readonly previous: boolean;
 }
 
-/** Those of streams, `since` (a time of RFC 3339) and `previous`. */
+/** Those of every stream, plus `since` (a time of RFC 3339) and `previous`. */
 export function readLogParameters(url: string): LogParameters {
   const parameters = readParameters(url, ["follow", "tail", "service", "since", "previous"]);
   const stream = readStreamWishes(parameters);
@@ -115,7 +115,7 @@ function readServices(text: string | null): string[] {
   if (text === null || text === "") return [];
   const names = text.split(",");
   if (names.some((name) => !/^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/.test(name))) {
-    throw gatewayErrors.badRequest("service must be names of services with one comma between two");
+    throw gatewayErrors.badRequest("service must be names of services separated by single commas");
   }
   return names;
 }

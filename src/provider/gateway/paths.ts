@@ -4,7 +4,7 @@ import { gatewayErrors } from "./errors.ts";
 const MAX_UINT64 = (1n << 64n) - 1n;
 const MAX_UINT32 = 0xffff_ffffn;
 
-/** No path of the gateway needs more than these characters; what does is somebody else's trick. */
+/** No path of the gateway needs other characters or more of them; any other path is refused. */
 const PATH = /^\/[A-Za-z0-9_/-]{0,512}$/;
 
 /** The path of a request's address; refuses encodings, double slashes and absolute forms. */
@@ -15,7 +15,7 @@ export function readPath(url: string): string {
   return path;
 }
 
-/** Reads numbers of a path; texts that are not such numbers name nothing. */
+/** Reads the numbers in a path; a path with any other text there is not found. */
 export function readIds(texts: {
   readonly dseq: string;
   readonly gseq?: string;

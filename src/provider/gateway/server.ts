@@ -63,7 +63,7 @@ export class Gateway {
     return taken;
   }
 
-  /** Breaks off what streams are open; their clients come back. */
+  /** Breaks off the open streams; their clients reconnect. */
   dropStreams(): void {
     this.#streams.drop();
   }
@@ -97,8 +97,8 @@ export class Gateway {
   }
 
   /**
-   * Only TLS 1.3. Every client is asked for a certificate and judged request by request, so no ticket may stand in for
-   * it later.
+   * Only TLS 1.3. Every client is asked for a certificate and judged request by request, so no session ticket may
+   * replace it later.
    */
   #makeServer(handler: Parameters<typeof createServer>[1]): Server {
     const { certificate, privateKey } = this.#options;
@@ -152,7 +152,7 @@ export class Gateway {
       app.route({
         method,
         url: path,
-        // Nobody's body is read before he may send it.
+        // A body is read only after its sender is authorised.
         onRequest: async (request) => {
           readParameters(request.url, []);
           const { service } = readParams(request);
@@ -221,13 +221,13 @@ function readParams(request: FastifyRequest): PathTexts {
   return request.params as PathTexts;
 }
 
-/** What no honest client sends: paths in disguise, two hosts, packed bodies. */
+/** Refuses what no honest client sends: disguised paths, two hosts, compressed bodies. */
 function checkShape({ raw }: FastifyRequest): void {
   readPath(raw.url ?? "");
   const hosts = raw.rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === "host");
   if (hosts.length !== 1 || raw.headers.host === "")
     throw gatewayErrors.badRequest("exactly one Host header is needed");
-  if (raw.headers["content-encoding"] !== undefined) throw gatewayErrors.badRequest("send the body unpacked");
+  if (raw.headers["content-encoding"] !== undefined) throw gatewayErrors.badRequest("send the body uncompressed");
 }
 
 function bodyOf({ body }: FastifyRequest): Uint8Array {
@@ -261,7 +261,7 @@ function fastifyFailure(error: unknown): Failure | undefined {
   return make === undefined ? undefined : toFailure(make());
 }
 
-/** Bytes that are not HTTP request. */
+/** Answers bytes that are not an HTTP request. */
 function refuseMalformed(error: Error & { readonly code?: string }, socket: import("node:net").Socket): void {
   if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
   const slow = error.code === "ERR_HTTP_REQUEST_TIMEOUT";

@@ -27,14 +27,14 @@ export interface OrderAnswer {
   readonly final?: true;
 }
 
-/** What the gateway asks of the rest of the provider. Nothing of it names a tenant. */
+/** What the gateway asks of the rest of the provider. None of it names a tenant. */
 export interface GatewaySources {
   inventory(): InventoryStatus | Promise<InventoryStatus>;
   /** Orders at work. */
   orderCount(): number;
   /** How many orders were refused, by reason. */
   refusals(): Readonly<Record<string, number>>;
-  /** What became of one order; undefined where it is not known. */
+  /** What became of one order; undefined if the order is not known. */
   order(id: OrderKey): OrderAnswer | undefined;
   /** Messages of the provider that are not yet in a block. */
   outboxDepth(): number;

@@ -53,7 +53,7 @@ export function parseNetworks(texts: readonly string[]): BlockList {
   return list;
 }
 
-/** The texts of `parseNetworks`, in its own form. */
+/** The texts that `parseNetworks` read, in normal form. */
 export function networkTexts(list: BlockList): string[] {
   return list.rules.map((rule) => rule.replace(/^\w+: IPv[46] /i, "")).toReversed();
 }

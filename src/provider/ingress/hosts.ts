@@ -26,7 +26,7 @@ export class HostRegistry {
     this.#rules = rules;
   }
 
-  /** Claims all or, with a refusal, none. Claiming again what one holds changes nothing. */
+  /** Claims every name or, if one is refused, none. Claiming again what one holds changes nothing. */
   claim(holder: HostHolder, hosts: readonly string[]): HostClaim {
     const names = [...new Set(hosts.map((host) => this.#check(host, holder)))];
     const withheld = names.filter((name) => {

@@ -147,7 +147,7 @@ describe("ingress: connections of one address", () => {
     expect((await send(port)).status).toBe(200);
   });
 
-  it.each(["x", "10.0.0.0/33", "10.0.0", "fd00::/129", "10.0.0.0/", ""])("no network: %j", (text) => {
+  it.each(["x", "10.0.0.0/33", "10.0.0", "fd00::/129", "10.0.0.0/", ""])("refuses %j as a network", (text) => {
     expect(() => parseNetworks([text])).toThrow("is neither an address nor a network: write 10.0.0.7 or 10.0.0.0/8");
   });
 });
@@ -460,7 +460,7 @@ describe("ingress: bad clients", () => {
     expect(seen).toEqual([`GET /outer ${HOST} ${inner}`]);
   });
 
-  it("lets nobody forge where he comes from, underscores included", async () => {
+  it("lets no client forge its address, underscores included", async () => {
     const { address } = await replica((request, response) => response.end(JSON.stringify(request.headers)));
     const { port } = await ingress([address]);
     const names = ["X_Forwarded_For", "X-Forwarded_For", "X-Forwarded-Port", "x_real_ip", "Forwarded", "Proxy"];
@@ -476,7 +476,7 @@ describe("ingress: bad clients", () => {
     expect((await send(port)).status).toBe(200);
   });
 
-  it("passes on no upgrade but to websocket", async () => {
+  it("passes on no upgrade except to websocket", async () => {
     const { address, server } = await replica((request, response) => response.end(`plain ${request.headers.upgrade}`));
     server.on("upgrade", (_request, socket) => socket.end("HTTP/1.1 101 Switched\r\nConnection: Upgrade\r\n\r\n"));
     const { port } = await ingress([address]);

@@ -1,7 +1,7 @@
 const LABEL = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?";
 const HOST_PATTERN = new RegExp(`^${LABEL}(?:\\.${LABEL})*$`);
 
-/** Lower case, without port and final dot; undefined where it is not a host name. */
+/** Lower case, without port and final dot; undefined if it is not a host name. */
 export function normalHost(text: string): string | undefined {
   const host = text
     .toLowerCase()

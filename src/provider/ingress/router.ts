@@ -6,7 +6,7 @@ import type { Ingress } from "./server.ts";
 export interface LeaseRouter {
   /**
    * Routes the services in place of all that the lease had. Returns the loopback port of each service that has one,
-   * where possible the one given.
+   * if possible the one given.
    */
   route(
     id: LeaseKey,
@@ -20,7 +20,7 @@ export interface LeaseRouter {
 }
 
 export interface IngressRouterOptions {
-  /** Port at which tenants' visitors come in. */
+  /** Port on which tenants' visitors connect. */
   readonly port: number;
   /** Whether every HTTP service also gets a port on loopback. */
   readonly loopbackPorts: boolean;

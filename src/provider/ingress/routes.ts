@@ -2,7 +2,7 @@ import { formatLeaseId, type LeaseKey } from "../../wire/index.ts";
 import type { RouteTarget } from "../cluster/index.ts";
 import { normalHost } from "./normal-host.ts";
 
-/** Host name to service. The last `set` of a host wins; who may set it is the registry's matter. */
+/** Host name to service. The last `set` of a host wins; the registry decides who may set it. */
 export class Routes {
   readonly #targets = new Map<string, RouteTarget>();
 
@@ -14,7 +14,7 @@ export class Routes {
     this.#targets.delete(normalHost(host) ?? host.toLowerCase());
   }
 
-  /** The lease has exactly these routes; at no moment is one of them missing that stays. */
+  /** Gives the lease exactly these routes; a route that stays is never missing in between. */
   replaceLease(id: LeaseKey, routes: ReadonlyMap<string, RouteTarget>): void {
     for (const [host, target] of routes) this.set(host, target);
     const kept = new Set([...routes.keys()].map((host) => normalHost(host) ?? host.toLowerCase()));
@@ -29,7 +29,7 @@ export class Routes {
     for (const [host, target] of this.#targets) if (formatLeaseId(target.lease) === text) this.#targets.delete(host);
   }
 
-  /** Takes a Host header as it came. */
+  /** Takes a Host header as received. */
   find(header: string | undefined): RouteTarget | undefined {
     const host = header === undefined ? undefined : normalHost(header);
     return host === undefined ? undefined : this.#targets.get(host);

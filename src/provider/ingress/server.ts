@@ -106,7 +106,7 @@ export class Ingress {
     }
   }
 
-  /** What listens, for a process that takes over: the public one, and those of services by their target. */
+  /** The listeners, for a process that takes over: the public one, and those of services by their target. */
   listeners(): Map<string, NetServer> {
     const services = [...this.#servicePorts].map(([key, { server }]) => [key, server] as const);
     return new Map<string, NetServer>([[PUBLIC, this.#server], ...services]);
@@ -216,7 +216,7 @@ function listen(server: Server, port: number, host: string, inherited?: NetServe
         : server.listen(inherited, ACCEPT_QUEUE, ready);
     begin(() => {
       server.off("error", reject);
-      // A connection that could not be taken, for want of descriptors say, must not end the others.
+      // A connection that could not be accepted, for example for lack of descriptors, must not end the others.
       server.on("error", () => {});
       const address = server.address();
       resolve(typeof address === "object" && address !== null ? address.port : port);

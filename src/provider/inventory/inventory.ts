@@ -27,7 +27,7 @@ export interface InventoryOptions {
 
 /** Where reservations outlast a restart. */
 export interface ReservationLedger {
-  /** Notes the new state of an order; null where it has no reservation any more. */
+  /** Notes the new state of an order; null if it no longer has a reservation. */
   record(order: string, reservation: Reservation | null): void;
   /** Resolves when everything recorded so far is on disk. */
   durable(): Promise<void>;
@@ -40,7 +40,7 @@ export class Inventory {
   readonly #options: InventoryOptions;
   readonly #reservations: Map<string, Reservation>;
   #capacity = NOTHING;
-  /** What is left besides all reservations; undefined until first needed. */
+  /** What is left after all reservations; undefined until first needed. */
   #left: Room | undefined;
 
   constructor(options: InventoryOptions, reservations: readonly Reservation[] = []) {
@@ -64,7 +64,7 @@ export class Inventory {
     return this.#capacity.nodes.some(({ gpus }) => gpus.some(({ count }) => count > 0n));
   }
 
-  /** Undefined where nothing is reserved for the order. */
+  /** Undefined if nothing is reserved for the order. */
   stateOf(order: string): ReservationState | undefined {
     return this.#reservations.get(order)?.state;
   }
@@ -77,7 +77,7 @@ export class Inventory {
     return [...this.#reservations.values()];
   }
 
-  /** Reserves first fit, replica by replica. Throws one sentence where the order does not fit. */
+  /** Reserves first fit, replica by replica. Throws one sentence if the order does not fit. */
   reserve(order: string, rows: readonly RowNeed[], state: ReservationState = "pending"): void {
     const before = this.#reservations.get(order);
     if (before === undefined) this.#checkPorts(rows);

@@ -81,7 +81,7 @@ test.each([
   expect(open().load()).toEqual([reservation("a"), reservation("c")]);
 });
 
-test("a file that cannot be read counts as empty, is said in the log, and stands in nobody's way", async () => {
+test("a file that cannot be read counts as empty, is logged, and is not in the way", async () => {
   const { open, path, said } = setUp();
   mkdirSync(path);
   const ledger = open();

@@ -33,7 +33,7 @@ export class Ledger {
     this.#log = log;
   }
 
-  /** The reservations of the last run. A file that cannot be read is said in the log and counts as empty. */
+  /** The reservations of the last run. A file that cannot be read is logged and counts as empty. */
   load(): Reservation[] {
     const entries = this.#read();
     for (const [order, reservation] of entries) this.#remember(order, reservation);
@@ -80,7 +80,7 @@ export class Ledger {
         await this.#append(pending);
       }
     } catch (error) {
-      // A part may be in the file, and what is missing there is no longer known.
+      // Some of the lines may be in the file, and it is not known which are missing.
       this.#pending = undefined;
       throw error;
     }

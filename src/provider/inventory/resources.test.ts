@@ -12,7 +12,7 @@ it("reads kinds of GPU from the attributes", () => {
   expect(groupNeeds(group)[0]?.gpuKinds).toEqual([{ vendor: "nvidia", model: "a100", ram: "80Gi" }]);
 });
 
-it("reads what the chain takes for nothing as nothing", () => {
+it("reads as zero what the chain reads as zero", () => {
   const group = create(GroupSpecSchema, groupSpec("web"));
   const gpu = group.resources[0]?.resources?.gpu?.units;
   expect(groupNeeds(group)).toMatchObject([{ cpu: 100n, memory: 128n << 20n, gpu: 0n }]);

@@ -22,7 +22,7 @@ export interface RowNeed {
   readonly cpu: bigint;
   readonly memory: bigint;
   readonly gpu: bigint;
-  /** Kinds of GPU of which one will do; empty where any does. */
+  /** Kinds of GPU, any of which will do; empty if every kind does. */
   readonly gpuKinds: readonly GpuWish[];
   readonly volumes: readonly VolumeNeed[];
   /** All endpoints of the row, and those of them that take a port of the host. */
@@ -59,7 +59,7 @@ function volumeNeed(bytes: bigint, attributes: readonly Attribute[]): VolumeNeed
 }
 
 function amount(value: ResourceValue | undefined): bigint {
-  // The chain takes an amount without digits for nothing.
+  // The chain reads an amount without digits as zero.
   if (value === undefined || value.val.length === 0) return 0n;
   const parsed = tryParseInt(fromUtf8(value.val));
   if (parsed === undefined || parsed < 0n) throw new Error("malformed resource amount in an order");

@@ -23,11 +23,11 @@ export interface Overcommit {
 export interface Placement {
   /** Node of each replica, row by row. */
   readonly placement: readonly (readonly string[])[];
-  /** Kind of the GPUs of each replica, where the order has some. */
+  /** Kind of the GPUs of each replica, if the order has any. */
   readonly gpus?: readonly (readonly string[])[];
 }
 
-/** A placement with the rows that it is of. */
+/** A placement with the rows that it places. */
 type Placed = Placement & { readonly rows: readonly RowNeed[] };
 type Sign = 1n | -1n;
 
@@ -59,7 +59,7 @@ export class Room {
   }
 
   /**
-   * First fit, replica by replica; takes what it finds. Throws one sentence where a replica fits nowhere, taking
+   * First fit, replica by replica; takes what it finds. Throws one sentence if a replica fits nowhere, taking
    * nothing.
    */
   place(rows: readonly RowNeed[]): Placement {

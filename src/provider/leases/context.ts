@@ -56,11 +56,11 @@ export interface LeaseContext {
   /** From 0 up to 1. */
   readonly random: () => number;
   readonly log: Logger;
-  /** What tenants must not read of the host. */
+  /** What tenants must not read about the host. */
   readonly host: HostData;
   /** Gives the lease up on the chain; resolves when that is in a block. */
   closeBid(id: LeaseKey, reason: GiveUpReason): Promise<void>;
-  /** The lease has left nothing to remove. */
+  /** Called when nothing of the lease is left to remove. */
   gone(id: LeaseKey): void;
   /** Host names that all records of the same group claim, the given one included. */
   claimed(id: LeaseKey): readonly string[];

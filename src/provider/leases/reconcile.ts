@@ -6,12 +6,12 @@ import type { CloseProof, LeaseRecord } from "./record/record.ts";
 
 /** What a comparison of store, cluster and chain found. */
 export interface ReconcileReport {
-  /** Active leases by the chain; undefined where it could not be asked. */
+  /** Active leases according to the chain; undefined if it could not be asked. */
   readonly active: number | undefined;
   /** Stored leases that are in force, and those that are not on the chain's list of active ones. */
   readonly deployments: number;
   readonly skipped: number;
-  /** Workloads on the cluster without a record; undefined where it could not be asked. */
+  /** Workloads on the cluster without a record; undefined if the cluster could not be asked. */
   readonly orphans: readonly string[] | undefined;
 }
 
@@ -69,7 +69,7 @@ async function activeLeases({ chain, provider, log }: ReconcileOptions): Promise
 
 /**
  * Workloads of leases without record: removed if the chain says that the lease has ended, otherwise kept and reported.
- * Undefined where the cluster could not be asked.
+ * Undefined if the cluster could not be asked.
  */
 async function adoptOrphans(options: ReconcileOptions): Promise<string[] | undefined> {
   const { driver, leases, log } = options;
@@ -93,7 +93,7 @@ async function adoptOrphans(options: ReconcileOptions): Promise<string[] | undef
   }
 }
 
-/** Whether the lease may still be in force; where the chain says it has ended, its workload is removed. */
+/** Whether the lease may still be in force; if the chain says that it has ended, its workload is removed. */
 async function isNotOver(id: LeaseKey, options: ReconcileOptions): Promise<boolean> {
   const proof = await closeProof(id, options);
   if (proof === undefined) return true;

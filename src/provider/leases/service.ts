@@ -49,7 +49,7 @@ export interface LeaseServiceOptions {
   readonly random?: () => number;
   /** Waits before a manifest that does not fit the chain is refused; milliseconds. */
   readonly settleMs?: readonly number[];
-  /** Asked when the disk is full: true where there is more of it now. */
+  /** Called when the disk is full; returns true if it freed some space. */
   readonly makeRoom?: () => boolean;
   /** Milliseconds between comparisons of store, cluster and chain. */
   readonly reconcileMs?: number;
@@ -110,7 +110,7 @@ export class LeaseService {
     log.info("found deployments", { ...where, "num-active": deployments, "num-skipped": skipped });
   }
 
-  /** Compares store, cluster and chain, now and then again and again. */
+  /** Compares store, cluster and chain, now and repeatedly from then on. */
   async reconcile(): Promise<ReconcileReport> {
     this.#cancel();
     const { chain, settings, driver, log, reconcileMs = RECONCILE_MS } = this.#options;
@@ -174,7 +174,7 @@ export class LeaseService {
     await this.#machines.get(formatLeaseId(id))?.close(proof);
   }
 
-  /** Takes a manifest in for all leases of the deployment at this provider; durable when it resolves. */
+  /** Accepts a manifest for all leases of the deployment at this provider; durable when it resolves. */
   async manifestReceived(owner: string, dseq: bigint, manifest: Manifest): Promise<void> {
     const key = `${owner}/${dseq}`;
     if (this.#taking.has(key)) throw leaseErrors.busy();

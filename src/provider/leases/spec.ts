@@ -11,7 +11,7 @@ export function leaseSpec(record: LeaseRecord, publicHostname: string): LeaseSpe
   return { id, group: { ...group, services }, version, generation, hosts: new Map(Object.entries(hosts)), ports };
 }
 
-/** The record of a lease whose own was lost, from what the cluster runs of it. */
+/** A new record for a lease whose record was lost, made from what the cluster runs. */
 export function recordOfSpec(spec: LeaseSpec, firstSeen: number, publicHostname: string): LeaseRecord {
   const { id, group, version, generation, hosts, ports } = spec;
   const added = new Set(leaseVariables(id, publicHostname).map(([name, value]) => `${name}=${value}`));

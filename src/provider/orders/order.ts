@@ -22,7 +22,7 @@ export interface OrderStatus {
 
 /**
  * Which refusals may end by themselves: `size` only when the cluster grows, `capacity` when other leases end, `money`
- * when the account has more, `cluster` when the operator mends what keeps every container from running.
+ * when the account has more, `cluster` when the operator repairs what keeps every container from running.
  */
 export type Obstacle = "final" | "size" | "capacity" | "money" | "cluster" | "moment";
 

@@ -355,7 +355,7 @@ describe("orders", () => {
     service.stop();
   });
 
-  it("tells once of an order whose bid the chain cannot take now, and looks at it more and more seldom", async () => {
+  it("tells once of an order whose bid the chain cannot take now, and checks it less and less often", async () => {
     const { service, said } = setUp({ refuse: new Rejected({ code: 5, codespace: "sdk", log: "insufficient funds" }) });
     service.onEvent(created);
     await expect.poll(() => said.filter((each) => each === "submitting fulfillment").length).toBeGreaterThan(2);

@@ -52,7 +52,7 @@ export interface OrderOptions {
   /** An open bid is withdrawn after this time. */
   readonly bidTimeoutMs: number;
   readonly retryMs: number;
-  /** Why no container of anybody can be run now; asked before every bid. */
+  /** Why no container can be run now; checked before every bid. */
   readonly obstacle?: () => Promise<string | undefined>;
   /** The lease is ours: called once, after the reservation is marked. */
   readonly onWon: (id: OrderKey) => void;
@@ -66,11 +66,11 @@ interface Tracked {
   obstacle?: Obstacle;
   price?: Dec;
   timer?: NodeJS.Timeout;
-  /** Looks that ended in a refusal of the moment. */
+  /** Number of checks that ended in a temporary refusal. */
   looks: number;
 }
 
-/** An order that waits is looked at more and more seldom: after this many doublings as often as ever. */
+/** A waiting order is checked less and less often: the interval stays the same after this many doublings. */
 const MAX_DOUBLINGS = 5;
 
 /** Refusals and ends that are remembered for those who ask. */
@@ -79,7 +79,7 @@ const MAX_REMEMBERED = 1000;
 const PASSING: ReadonlySet<Obstacle> = new Set(["moment", "cluster"]);
 /** Looked at again after a while or with the next money. */
 const WAITING: ReadonlySet<Obstacle> = new Set([...PASSING, "money"]);
-/** Nothing that the tenant could wait for. */
+/** Refusals that the tenant should not wait out. */
 const LASTING: ReadonlySet<Obstacle> = new Set(["final", "size", "cluster"]);
 const ENDED: ReadonlySet<OrderPhase> = new Set(["won", "lost", "closed"]);
 /** A message of ours about the bid may be on its way. */
@@ -153,7 +153,7 @@ export class OrderService {
     return [...this.#orders.values()].map(statusOf);
   }
 
-  /** What became of one order; undefined where it is not known. */
+  /** What became of one order; undefined if the order is not known. */
   find(id: OrderKey): OrderStatus | undefined {
     const tracked = this.#orders.get(formatOrderId(id));
     return tracked === undefined ? undefined : statusOf(tracked);
@@ -193,7 +193,7 @@ export class OrderService {
     if (offer !== undefined && !this.#left(tracked)) await this.#bid(tracked, offer);
   }
 
-  /** The price of our bid, with capacity reserved; undefined where there is nothing to bid on any more. */
+  /** The price of our bid, with capacity reserved; undefined if there is nothing left to bid on. */
   async #look(tracked: Tracked): Promise<DecimalCoin | undefined> {
     const { chain, inventory, log, provider } = this.#options;
     if (ENDED.has(tracked.phase)) return undefined;
@@ -296,7 +296,7 @@ export class OrderService {
     if (tracked.phase === "bidding") this.#open(tracked);
   }
 
-  /** One deposit and the fee, not more: an account with just over five tokens bids. */
+  /** One deposit and the fee, not more: an account with just over five tokens can bid. */
   async #checkBalance(): Promise<void> {
     const { deposit, fee } = this.#options;
     const short = await this.#shortage();
@@ -305,7 +305,7 @@ export class OrderService {
     throw new Refusal(`the provider has ${formatCoin(short)}, ${both}: fund the provider's account`, "money");
   }
 
-  /** What there is of a coin that a bid needs more of. */
+  /** The balance of a coin of which a bid needs more; undefined if there is enough of each. */
   async #shortage(): Promise<IntCoin | undefined> {
     const { chain, deposit, fee } = this.#options;
     for (const { denom, amount } of sumCoins([deposit, fee])) {
@@ -342,7 +342,7 @@ export class OrderService {
   }
 
   /**
-   * Takes the bid back; the chain returns the deposit. Until the chain has said so the tenant may take the bid: then
+   * Takes the bid back; the chain returns the deposit. Until the chain confirms it, the tenant may take the bid: then
    * the withdrawal fails, and the reservation is there for the lease.
    */
   #withdraw(tracked: Tracked): void {
@@ -408,7 +408,7 @@ export class OrderService {
     this.release(tracked.id);
   }
 
-  /** Says why, once, and looks again later where the reason may pass. */
+  /** Logs the reason once, and checks again later if the reason may pass. */
   #refuse(tracked: Tracked, error: unknown): void {
     const { inventory, log, retryMs } = this.#options;
     inventory.release(tracked.text);
@@ -434,7 +434,7 @@ export class OrderService {
   #forgetOldest(): void {
     for (const [text, { phase, obstacle }] of this.#orders) {
       if (this.#orders.size <= MAX_REMEMBERED) return;
-      // What is looked at again is kept: the end of an order that is not known here would go unheard.
+      // An order that will be checked again is kept: once forgotten, its end would go unnoticed.
       if (ENDED.has(phase) || (phase === "refused" && obstacle !== undefined && !WAITING.has(obstacle)))
         this.#orders.delete(text);
     }

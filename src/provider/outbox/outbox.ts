@@ -80,7 +80,7 @@ interface Entry {
   readonly resolve: (height: bigint) => void;
   readonly reject: (error: Error) => void;
   readonly isWanted: () => boolean;
-  /** The part of a refused batch that it is in: parts are tried apart from each other. */
+  /** The part of a refused batch that it is in: parts are tried separately. */
   part?: symbol;
 }
 
@@ -146,7 +146,7 @@ export class Outbox {
     const before = this.#inFlight === undefined ? { sequence: this.#sequence } : undefined;
     const account = await this.#options.chain.account();
     const local = this.#sequence ?? account.sequence;
-    // An answer from before a block of ours would set it back.
+    // An answer older than a block of ours would set the sequence back.
     const isIdle = before !== undefined && this.#inFlight === undefined && before.sequence === this.#sequence;
     if (isIdle) this.#sequence = account.sequence;
     this.#accountNumber = account.number;
@@ -274,16 +274,16 @@ export class Outbox {
       for (const entry of flight.entries) entry.resolve(height);
       return;
     }
-    // Whether a transaction that failed used its sequence up, the chain knows.
+    // Only the chain knows whether a transaction that failed used up its sequence.
     this.#sequence = undefined;
     if (passes(verdict)) prepend(this.#queue, flight.entries);
     else this.#fail(flight.entries, verdict);
   }
 
   /**
-   * One bad message fails a whole batch. Where the chain names it, only that one is refused and the others are sent
-   * again together; where it does not, each half is tried by itself, and a half that would fail is found out without a
-   * block.
+   * One bad message fails a whole batch. If the chain names it, only that one is refused and the others are sent
+   * again together; if not, each half is tried by itself, and the simulation finds a half that would fail without
+   * needing a block.
    */
   #fail(entries: readonly Entry[], verdict: TxVerdict): void {
     const at = entries.length === 1 ? 0 : failedMessage(verdict);

@@ -76,7 +76,7 @@ export class DataPlane {
     return this.#carrier.carry(lease, ports);
   }
 
-  /** Drops what belongs to no lease of these. */
+  /** Drops what belongs to none of these leases. */
   async retain(leases: ReadonlySet<string>, names: ReadonlySet<string>): Promise<void> {
     for (const [text, { id }] of this.#routes) if (!leases.has(text)) await this.unroute(id);
     for (const name of this.#carrier.carried().keys()) if (!names.has(name)) await this.carry(name, []);
@@ -95,7 +95,7 @@ export class DataPlane {
     return { http: this.#ingress.listeners(), ports: this.#carrier.listeners() };
   }
 
-  /** Takes nothing new; resolves when the last connection has ended. */
+  /** Takes no new connections; resolves when the last one has ended. */
   async drain(): Promise<void> {
     await Promise.all([this.#ingress.drain(), this.#carrier.drain()]);
   }

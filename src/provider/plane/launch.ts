@@ -8,10 +8,10 @@ import { encodeJson } from "../durable.ts";
 import type { Inherited } from "./data-plane.ts";
 import { PLANE_FOLDER, PLANE_VARIABLE, type PlaneProgram, type PlaneSettings, type PlaneTable } from "./protocol.ts";
 
-/** From the start of the process to its word that it serves. */
+/** The longest time from the start of the process until it reports that it serves. */
 const START_MS = 30_000;
 const LOG = "plane.log";
-/** A log of this size is begun anew at the next start. */
+/** A log of this size is started anew at the next start. */
 const LOG_BYTES = 1 << 20;
 
 /** What a plane is told over the channel of its start. */
@@ -27,7 +27,7 @@ export interface LaunchOrder {
   readonly table: PlaneTable;
 }
 
-/** What it answers. */
+/** What the plane answers. */
 export type LaunchAnswer =
   | { readonly kind: "up" }
   | { readonly kind: "failed"; readonly code: string; readonly message: string };
@@ -107,7 +107,7 @@ function started(child: ChildProcess, order: LaunchOrder, inherited: Inherited):
   });
 }
 
-/** A child that has ended already is noticed by its end. */
+/** Errors are ignored: a child that has already ended is noticed by its `exit`. */
 function send(child: ChildProcess, message: LaunchMessage, handle?: Server | UdpSocket): void {
   child.send(message, handle, () => {});
 }

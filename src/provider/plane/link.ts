@@ -88,7 +88,7 @@ function connectTo(folder: string, name: string): Promise<PlaneConnection> {
   });
 }
 
-/** Planes that run for the folder. Sockets behind which nothing is left are removed. */
+/** Planes that run for the folder. Sockets without a process behind them are removed. */
 async function runningPlanes(stateDir: string): Promise<PlaneConnection[]> {
   const folder = join(stateDir, PLANE_FOLDER);
   const found: PlaneConnection[] = [];
@@ -112,7 +112,7 @@ function socketNames(folder: string): string[] {
   }
 }
 
-/** Ends the data plane of a provider's folder, where one runs. */
+/** Ends the data plane of a provider's folder, if one runs. */
 export async function endPlane(stateDir: string): Promise<void> {
   for (const plane of await runningPlanes(stateDir)) {
     const gone = new Promise((resolve) => plane.socket.once("close", resolve));
@@ -130,7 +130,7 @@ export interface PlaneLinkOptions {
 
 /**
  * The daemon's side of the data plane: finds the one that runs or starts one, replaces one of another version without a
- * lost connection, and starts it again with all it was told when it ends.
+ * lost connection, and when it ends, starts it again with all it was told.
  */
 export class PlaneLink {
   readonly #options: PlaneLinkOptions;
@@ -192,7 +192,7 @@ export class PlaneLink {
     };
   }
 
-  /** The plane keeps these leases alone: what it carries for others belongs to none any more. */
+  /** The plane keeps only these leases: whatever else it carries no longer belongs to any lease. */
   async retain(leases: readonly string[], names: readonly string[]): Promise<void> {
     await this.#call("retain", { leases, names });
   }
@@ -215,7 +215,7 @@ export class PlaneLink {
     plane?.close();
   }
 
-  /** Undefined until the lease was seen: what the plane knows from before is right till then. */
+  /** Undefined until the lease has been seen: until then, what the plane already knows is right. */
   #look(routing: BackendRouting, id: LeaseKey): PlaneBackends | undefined {
     const routes = this.#routes.get(formatLeaseId(id));
     if (routes === undefined || !routing.isSeen(id)) return undefined;
@@ -233,7 +233,7 @@ export class PlaneLink {
     const backends = this.#look(routing, id);
     if (backends === undefined || this.#text(id) === before) return;
     this.#call("backends", backends).catch((error: unknown) => {
-      // It is told everything when it is there again.
+      // The plane is told everything when it is back.
       this.#options.log.debug("data plane not told", { err: errorText(error) });
     });
   }
@@ -297,7 +297,7 @@ export class PlaneLink {
       if (this.#closed) return;
       this.#options.log.error("the data plane has ended, starting it again");
       this.#ready = this.#openAgain();
-      // Whoever waits for it hears of it.
+      // Callers that await it get the error.
       this.#ready.catch(() => {});
     });
     return plane;
@@ -317,7 +317,7 @@ export class PlaneLink {
     throw new Error("the provider is stopping");
   }
 
-  /** Everything that it was told so far. */
+  /** Tells a plane everything that was told so far. */
   async #tell(plane: PlaneConnection): Promise<void> {
     await plane.call("backends", Object.fromEntries(this.#backends));
     for (const routes of this.#routes.values()) await plane.call("route", { ...routes, backends: undefined });

@@ -66,7 +66,7 @@ class PlaneProcess {
     server.on("error", (error) => this.#log.error("control socket failed", { err: error.message }));
   }
 
-  /** A socket that was removed is made again; without the provider there is nothing to carry for. */
+  /** A socket that was removed is made again; without the provider's folder the plane ends. */
   #look(): void {
     const { stateDir } = this.#order;
     if (statSync(stateDir, { throwIfNoEntry: false }) === undefined) process.exit(0);
@@ -128,7 +128,7 @@ class PlaneProcess {
       const { http, ports } = this.#plane.listeners();
       const old = this.#plane.settings.ingress;
       const moved = old.host !== settings.ingress.host || old.port !== settings.ingress.port;
-      // Where the ingress is to listen elsewhere, the new plane opens its own.
+      // If the ingress is to listen elsewhere, the new plane opens its own listener.
       const kept = moved ? new Map([...http].filter(([key]) => key !== "public")) : http;
       await launchPlane(program, { stateDir, identity: program.identity, settings, table }, { http: kept, ports });
       this.#leave();
@@ -187,7 +187,7 @@ function begin(): void {
       );
       return;
     }
-    // Node.js makes the object that belongs to what was sent.
+    // Node.js makes an object of the kind that was sent.
     const listener = handle as Server | UdpSocket;
     if ("getConnections" in listener) held.hold(`${message.kind} ${message.key}`, listener);
     if (message.kind === "ports") ports.set(message.key, listener);

@@ -40,7 +40,7 @@ export const EMPTY_TABLE: PlaneTable = { routes: [], backends: {}, ports: [] };
 export interface PlaneProgram {
   readonly command: string;
   readonly args: readonly string[];
-  /** Differs where program or settings do. */
+  /** Differs if the program or the settings do. */
   readonly identity: string;
 }
 
@@ -57,7 +57,7 @@ export interface PlaneCalls {
     request: { readonly lease: string; readonly ports: readonly CarriedPort[] },
     answer: readonly (readonly [port: string, why: string])[],
   ];
-  /** Drops what belongs to no other lease than these: texts of ids, and names of leases with ports. */
+  /** Drops what belongs to none of these leases: `leases` are texts of ids, `names` are as in `carry`. */
   retain: [request: { readonly leases: readonly string[]; readonly names: readonly string[] }, answer: null];
   /** Starts a plane in its own place and hands it everything; the answer comes when that one serves. */
   replace: [request: { readonly program: PlaneProgram; readonly settings: PlaneSettings }, answer: null];
@@ -81,7 +81,7 @@ export interface AnswerLine {
 
 /** Folder of planes inside the provider's: a socket `<pid>.sock` each, and a log. */
 export const PLANE_FOLDER = "plane";
-/** The word and variable by which the program knows that it is to be a data plane. */
+/** The argument and the variable that tell the program to be a data plane. */
 export const PLANE_WORD = "data-plane";
 export const PLANE_VARIABLE = "SVC_DATA_PLANE";
 

@@ -10,7 +10,7 @@ export interface PriceRequest {
   readonly maxPrice: Dec;
 }
 
-/** Prices an order per block for the whole group, scaled 10^18. Rejects with one sentence where it has no price. */
+/** Prices an order per block for the whole group, scaled 10^18. Rejects with one sentence if it has no price. */
 export interface PricingStrategy {
   /** One line for the start of the log. */
   readonly description: string;

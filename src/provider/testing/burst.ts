@@ -11,9 +11,9 @@ export interface BurstOptions {
   readonly tenant: TxSigner;
   readonly provider: string;
   readonly orders: number;
-  /** Every so manieth order is cancelled at once. */
+  /** One in this many orders is cancelled at once. */
   readonly cancelEvery: number;
-  /** After so many blocks without the last bid it gives up. */
+  /** Gives up after this many blocks without the last bid. */
   readonly mostBlocks: number;
 }
 

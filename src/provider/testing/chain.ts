@@ -62,7 +62,7 @@ export class FakeChain implements ChainView {
     return this.deployments.get(formatDeploymentId(id));
   }
 
-  /** Forgets a deployment with its leases; `height` is what the chain says of it, if it says so. */
+  /** Forgets a deployment with its leases; `height` is what `prunedAt` answers, if given. */
   forget(id: LeaseKey, height?: bigint): void {
     this.leases.delete(formatBidId(id));
     this.deployments.delete(formatDeploymentId(id));

@@ -20,7 +20,7 @@ export class ManualClock implements Clock {
     return () => this.#planned.delete(planned);
   }
 
-  /** Runs everything that falls into the span, in order, each with time for what it starts. */
+  /** Runs everything that is due within the span, in order, and lets what each starts settle first. */
   async advance(milliseconds: number): Promise<void> {
     const end = this.#now + milliseconds;
     for (;;) {

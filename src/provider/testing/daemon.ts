@@ -67,7 +67,7 @@ export interface DaemonOptions {
   readonly cores?: number;
 }
 
-/** Settings of a provider that looks at nothing by the clock, on ports of its own. */
+/** Settings of a provider that does nothing by the clock, on ports of its own. */
 export function quietConfig(stateDir: string): Omit<ProviderConfig, "driver"> {
   const aDay = 86_400_000;
   return {
@@ -106,7 +106,7 @@ const GIBIBYTE = 1n << 30n;
 
 let lastDeployment = 0n;
 
-/** The whole daemon of a provider on the memory cluster, with the words of its tenant. */
+/** The whole daemon of a provider on the memory cluster, with the actions of its tenant. */
 export class TestDaemon {
   readonly cluster: MemoryCluster;
   readonly driver: ClusterDriver;
@@ -199,7 +199,7 @@ export class TestDaemon {
     });
   }
 
-  /** What the provider's deposits of bids hold together. */
+  /** What the provider's bid deposits hold in total. */
   async deposits(): Promise<bigint> {
     const filters = { owner: this.#market.provider.address, scope: "bid", state: "open" };
     const { accounts } = await this.#client.query.call(EscrowQuery.method.accounts, filters);

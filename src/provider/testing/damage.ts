@@ -5,7 +5,7 @@ type Pick = (count: number) => number;
 
 const FLIPS = 4;
 
-/** What may become of a file on a disk; the name of what was done. */
+/** Does to a file what a disk may do; returns what was done. */
 export function damageFile(path: string, pick: Pick): string {
   const { length } = readFileSync(path);
   switch (pick(length === 0 ? 2 : 4)) {

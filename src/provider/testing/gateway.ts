@@ -15,7 +15,7 @@ export interface RawAnswer {
 
 type Method = "lease" | "client" | "request" | "close" | "credential" | "run" | "dropStreams";
 
-/** A provider's gateway in the process, a tenant with certificate and key, and one lease of his. */
+/** A provider's gateway in the process, a tenant with a certificate and a key, and one lease of the tenant. */
 export class GatewayHarness {
   readonly world: LeaseHarness;
   readonly tenant: TestAccount;

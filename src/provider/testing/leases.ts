@@ -85,7 +85,7 @@ export class LeaseHarness {
     this.service = this.#open();
   }
 
-  /** Ends the daemon without a word to anybody and starts another one on the same folder and cluster. */
+  /** Ends the daemon without notice and starts another one on the same folder and cluster. */
   async restart(): Promise<LeaseService> {
     await this.service.stop();
     this.driver = this.cluster.open();

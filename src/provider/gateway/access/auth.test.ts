@@ -73,7 +73,7 @@ function forged(header: object, payload: object, sign: (input: string) => Uint8A
 }
 
 describe("without credential", () => {
-  it("every private route is a 401 that names the way", async () => {
+  it("every private route answers 401 and says how to authenticate", async () => {
     for (const { method, path } of TENANT_ROUTES) {
       const url = path.replace(/:service/, "web").replaceAll(/:\w+/g, "1");
       const { status, headers } = await harness.request(url, { method });

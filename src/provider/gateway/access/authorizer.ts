@@ -12,19 +12,19 @@ import { RateLimit } from "./rate.ts";
 import { Replays } from "./replay.ts";
 import { allows } from "./scope.ts";
 
-/** What a route wants to do with whose lease. */
+/** What a route does, and with whose lease. */
 export interface Access extends OrderNumbers {
   readonly scope: TokenScope;
   /** Services it is about; empty for all. */
   readonly services: readonly string[];
-  /** A token counts once for this. */
+  /** A token may be used for this only once. */
   readonly once?: boolean;
 }
 
 /** A request that is allowed, and the check that it still is. */
 export interface Grant {
   readonly owner: string;
-  /** The lease, where the path names one. */
+  /** The lease, if the path names one. */
   readonly lease: LeaseKey | undefined;
   /** Milliseconds since 1970 at which the credential ends. */
   readonly endsAt: number;
@@ -85,7 +85,7 @@ export class Authorizer {
     if (lease !== undefined && !(await this.#facts.isActive(lease))) throw leaseErrors.notFound();
   }
 
-  /** The owner is always the one of the credential: no path names another. */
+  /** The owner is always the account of the credential: no path names another. */
   #leaseOf(owner: string, { dseq, gseq, oseq }: Access): LeaseKey | undefined {
     if (gseq === undefined || oseq === undefined) return undefined;
     return { owner, dseq, gseq, oseq, provider: this.#options.provider };

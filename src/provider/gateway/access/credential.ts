@@ -38,7 +38,7 @@ function authorizationHeaders({ rawHeaders }: IncomingMessage): string[] {
 function refuseTokenInAddress(url: string): void {
   const query = new URLSearchParams(url.slice(url.indexOf("?") + 1));
   if (!url.includes("?") || !TOKEN_PARAMETERS.some((name) => query.has(name))) return;
-  throw gatewayErrors.badRequest("a token does not belong into the address; send it as Authorization header");
+  throw gatewayErrors.badRequest("a token does not belong in the address; send it in the Authorization header");
 }
 
 function peerCertificate({ socket }: IncomingMessage): Credential | undefined {

@@ -11,7 +11,7 @@ import type { ChainView } from "../../chain.ts";
 import { gatewayErrors } from "../errors.ts";
 import { Memo } from "./memo.ts";
 
-/** The facts that decide who may do what. Rejects with `chainUnreachable` where the chain could not be asked. */
+/** The facts that decide who may do what. Rejects with `chainUnreachable` if the chain could not be asked. */
 export class ChainFacts {
   readonly #certificates: Memo<CertificateRecord | undefined>;
   readonly #keys: Memo<PublicKey | undefined>;

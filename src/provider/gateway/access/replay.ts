@@ -2,8 +2,8 @@ import { TOKEN_LEEWAY, type TokenClaims } from "../../../crypto/index.ts";
 import { gatewayErrors } from "../errors.ts";
 
 /**
- * Tokens that were used for something that may happen only once. What was used before the daemon started is not known any
- * more, so tokens from then do not count.
+ * Tokens that were used for something that may happen only once. The daemon does not know what was used before it
+ * started, so tokens issued before then are refused.
  */
 export class Replays {
   readonly #since: number;
@@ -14,7 +14,7 @@ export class Replays {
     this.#since = since;
   }
 
-  /** Uses a token up; throws `replayed` when that has happened before. */
+  /** Uses a token up; throws `replayed` if it was used before. */
   use({ iss, jti, iat, exp }: TokenClaims, now: number): void {
     for (const [key, end] of this.#used) if (end < now) this.#used.delete(key);
     const key = `${iss}/${jti}`;

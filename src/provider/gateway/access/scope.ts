@@ -12,7 +12,7 @@ export interface Wanted extends OrderNumbers {
 type Permission = Extract<TokenLeases, { access: "granular" }>["permissions"][number];
 type Granted = NonNullable<Permission["deployments"]>[number];
 
-/** Whether a token allows it; what it does not mention it does not allow. */
+/** Whether a token allows the request; it allows only what it mentions. */
 export function allows(leases: TokenLeases, wanted: Wanted): boolean {
   if (leases.access === "full") return true;
   if (leases.access === "scoped") return leases.scope.includes(wanted.scope);

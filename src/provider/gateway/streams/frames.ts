@@ -28,7 +28,7 @@ export function outputFrames(stream: "stdout" | "stderr", data: Uint8Array): Uin
   );
 }
 
-/** The last message of a command that ended, or that could not be started: then with a text. */
+/** The last message of a command that ended or, with a text, of one that could not be started. */
 export function resultFrame(exitCode: number, message = ""): Uint8Array {
   return frame(FRAME.result, toUtf8(JSON.stringify({ exit_code: exitCode, message })));
 }

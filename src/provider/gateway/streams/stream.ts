@@ -45,7 +45,7 @@ export class GatewayStream {
     this.#timers.push(setInterval(() => this.#ping(), limits.ping));
     this.#timers.push(setInterval(() => void this.#recheck(), limits.recheck));
     const left = Math.max(0, options.grant.endsAt - now());
-    // Longer times than a timer can hold are left to the next look.
+    // Times longer than a timer can hold are left to the next check.
     if (left < 2 ** 31) this.#timers.push(setTimeout(() => void this.#recheck(), left + 1));
   }
 

@@ -63,7 +63,7 @@ export class StreamServer {
     const { lease } = grant;
     if (lease === undefined) throw gatewayErrors.notFound();
     leases.group(lease);
-    // Who has left while the chain was asked ends no more, and would be counted for ever.
+    // A client that left while the chain was queried emits no further `close` and would be counted forever.
     if (socket.destroyed) return;
     this.#enter(grant);
     socket.once("close", () => this.#leave(grant));
@@ -87,7 +87,7 @@ export class StreamServer {
   }
 }
 
-/** A browser adds a client certificate by itself, also for pages of others; a token it does not. */
+/** A browser adds a client certificate by itself, even for pages of other origins, but it never adds a token. */
 function checkOrigin({ headers }: IncomingMessage): void {
   if (headers.origin !== undefined && headers.authorization === undefined) throw gatewayErrors.origin();
 }

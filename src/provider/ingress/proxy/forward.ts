@@ -60,7 +60,7 @@ export class Forwarder {
     try {
       await this.#forward(request, response, target);
     } catch {
-      // What a client or a replica sent cannot be written out again; that must end only this exchange.
+      // What the client or the replica sent cannot be passed on; that must end only this exchange.
       response.destroy();
     }
   }
@@ -221,7 +221,7 @@ function passOn(response: ServerResponse, answer: IncomingMessage, readTimeout: 
     sendPage(response, 502);
     return;
   }
-  // A reason that holds control characters is left out: clients pay it no heed (RFC 9110 section 15.1).
+  // A reason that holds control characters is left out: clients ignore it (RFC 9110 section 15.1).
   const reason = REASON.test(statusMessage) ? statusMessage : "";
   response.writeHead(statusCode, reason, endToEnd(answer));
   answer.setTimeout(readTimeout, () => answer.destroy());

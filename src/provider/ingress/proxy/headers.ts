@@ -13,7 +13,7 @@ const HOP_BY_HOP = new Set([
   "upgrade",
 ]);
 
-/** A client may not call these a matter of one connection: without them a body would be taken for the next request. */
+/** A client may not declare these hop-by-hop: without them a body would be taken for the next request. */
 const NEVER_HOP_BY_HOP = new Set(["content-length", "host"]);
 
 /**
@@ -22,7 +22,7 @@ const NEVER_HOP_BY_HOP = new Set(["content-length", "host"]);
  */
 const REPLACED = new Set(["expect", "forwarded", "proxy", "x-real-ip"]);
 
-/** Names and values in turn, as they came, without those of the connection. */
+/** Names and values in turn, as received, without those of the connection. */
 export function endToEnd(message: IncomingMessage): string[] {
   const named = new Set((message.headers.connection ?? "").split(",").map((name) => name.trim().toLowerCase()));
   const isEndToEnd = (name: string) => NEVER_HOP_BY_HOP.has(name) || !(HOP_BY_HOP.has(name) || named.has(name));
@@ -47,7 +47,7 @@ export function upstreamHeaders(request: IncomingMessage, proto: "http" | "https
   return headers;
 }
 
-/** What a proxy in front says of its client; only as these are spelled, several of one name as one list. */
+/** What a proxy in front says about its client: only in these spellings, several of one name as one list. */
 const KEPT_OF_PROXIES = [
   "x-forwarded-for",
   "x-forwarded-host",

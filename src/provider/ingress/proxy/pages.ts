@@ -13,7 +13,7 @@ export const PAGES = {
   504: "The service did not answer in time (http_options.read_timeout).",
 } as const;
 
-/** A refused method comes with those that are taken (RFC 9110 section 15.5.6). */
+/** The answer to a refused method names the allowed ones (RFC 9110 section 15.5.6). */
 const ALLOWED = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
 
 export type PageStatus = keyof typeof PAGES;

@@ -65,7 +65,7 @@ function tryNext(forwarder: Forwarder, target: RouteTarget, input: UpgradeReques
   upstream.end();
 }
 
-/** Undefined where the request cannot be written out again. */
+/** Undefined if the request cannot be passed on. */
 function openUpstream(
   request: IncomingMessage,
   address: string,
@@ -88,7 +88,7 @@ function openUpstream(
   }
 }
 
-/** Over any other protocol (h2c) a client could say unseen what the proxy replaces; such wishes are not passed on. */
+/** Over another protocol (h2c) a client could send unseen what the proxy replaces; such upgrades are not passed on. */
 function isWebsocket({ headers }: IncomingMessage): boolean {
   return headers.upgrade?.toLowerCase() === "websocket";
 }

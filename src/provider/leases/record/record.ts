@@ -20,7 +20,7 @@ export interface LeaseRecord {
   readonly phase: LeasePhase;
   /** Milliseconds since 1970 at which the provider learned of the lease; the wait for the manifest counts from here. */
   readonly firstSeen: number;
-  /** Its workload was found on the cluster without a record: its owner is not hurried. */
+  /** Its workload was found on the cluster without a record: it has no time limit for the manifest. */
   readonly adopted: boolean;
   /** The lease's group as the tenant sent it. */
   readonly group: ManifestGroup | null;
@@ -45,7 +45,7 @@ const NEXT: Readonly<Record<LeasePhase, readonly LeasePhase[]>> = {
   closing: [],
 };
 
-/** The record in another phase; a step that the life of a lease does not have is a programming error. */
+/** The record in another phase; a step that is not in the life of a lease is a programming error. */
 export function advance(record: LeaseRecord, phase: LeasePhase, change: Partial<LeaseRecord> = {}): LeaseRecord {
   assert(NEXT[record.phase].includes(phase), `a lease goes from ${record.phase} to ${phase}`);
   return { ...record, ...change, phase };
@@ -73,7 +73,7 @@ const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 
 const id = v.object({ owner: v.string(), dseq: v.bigint(), gseq: count, oseq: count, provider: v.string() });
 
-/** Only its frame is checked: it was checked in full when it was taken in, by the rules of that time. */
+/** Only its outline is checked: it was checked in full when it was accepted, by the rules of that time. */
 const group = v.custom<ManifestGroup>(
   (value) =>
     v.safeParse(v.object({ name: v.string(), services: v.array(v.object({ name: v.string() })) }), value).success,

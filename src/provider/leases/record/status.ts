@@ -41,7 +41,7 @@ export interface LeaseView {
   readonly forwarded_ports: Readonly<Record<string, readonly PortView[]>>;
   readonly ips: Readonly<Record<string, never>>;
   readonly state: LeasePhase;
-  /** `unknown` where the cluster cannot be asked now. */
+  /** `unknown` if the cluster cannot be asked now. */
   readonly health: LeaseHealth["health"];
   /** Hash of the manifest in force. */
   readonly version: string;

@@ -14,7 +14,7 @@ export class LeaseStore {
   readonly #log: Logger;
   readonly #makeRoom: () => boolean;
 
-  /** `makeRoom` is asked when the disk is full: true where there is more of it now. */
+  /** `makeRoom` is called when the disk is full; it returns true if it freed some space. */
   constructor(folder: string, log: Logger, makeRoom: () => boolean = () => false) {
     this.#folder = folder;
     this.#log = log;
