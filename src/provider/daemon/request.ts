@@ -18,7 +18,7 @@ export interface ProviderRequest {
   readonly log: Logger;
   /** Time as the leases see it; the system's clock by default. */
   readonly clock?: Clock;
-  /** From 0 up to 1: spreads the looks at leases over time. */
+  /** From 0 up to 1: spreads the checks of leases over time. */
   readonly random?: () => number;
   /** Bytes that are free on the disk of the provider's folder; asks the system by default. */
   readonly freeDisk?: () => bigint;

@@ -22,7 +22,7 @@ import { growingPauseMs, sleep } from "./wait.ts";
 
 /** Number of blocks within which a transaction of the provider must be included. */
 const TIMEOUT_BLOCKS = 20n;
-/** Messages of a transaction: a thousand bids take 25 blocks, twice that where one message fails in each. */
+/** Messages of a transaction: a thousand bids take 25 blocks, twice that if one message fails in each. */
 const MAX_BATCH = 40;
 const RETRY_MS = 10_000;
 const SYNC_MS = 10_000;
@@ -274,7 +274,7 @@ class ProviderDaemon implements RunningProvider {
     this.#compareLedger();
   }
 
-  /** A lease that cannot be recorded now is taken up by the comparison with the chain, which is made again and again. */
+  /** A lease that cannot be recorded now is taken up by the comparison with the chain, which is repeated. */
   #leaseWon(id: LeaseKey): void {
     try {
       this.#leases.leaseWon(id);

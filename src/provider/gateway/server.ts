@@ -51,7 +51,7 @@ export class Gateway {
     this.#app = this.#makeApp();
   }
 
-  /** Resolves with the port it listens on; rejects where the port is taken. */
+  /** Resolves with the port it listens on; rejects if the port is taken. */
   async listen(): Promise<number> {
     const { host = "0.0.0.0", port, log } = this.#options;
     await this.#app.listen({ host, port, backlog: ACCEPT_QUEUE }).catch((error: unknown) => {

@@ -24,7 +24,7 @@ export interface IngressOptions {
   readonly inherited?: ReadonlyMap<string, NetServer>;
 }
 
-/** The name of the public listener beside those of services. */
+/** The name of the public listener, besides those of services. */
 const PUBLIC = "public";
 
 /** Clients that are slow on purpose are cut off here; milliseconds and bytes. */
@@ -67,7 +67,7 @@ export class Ingress {
     this.#server = this.#makeServer((host) => this.routes.find(host));
   }
 
-  /** Resolves with the port it listens on; rejects where the port is taken. */
+  /** Resolves with the port it listens on; rejects if the port is taken. */
   async listen(): Promise<number> {
     const { port: wanted, host = "0.0.0.0" } = this.#options;
     const port = await listen(this.#server, wanted, host, this.#inherit(PUBLIC)).catch((error: unknown) => {

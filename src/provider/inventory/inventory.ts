@@ -48,7 +48,7 @@ export class Inventory {
     this.#reservations = new Map(reservations.map((each) => [each.order, each]));
   }
 
-  /** Takes a new look at the cluster. Reservations stay, even where they no longer fit. */
+  /** Takes a new look at the cluster. Reservations stay, even if they no longer fit. */
   observe(capacity: ClusterCapacity): void {
     this.#capacity = capacity;
     this.#left = undefined;
@@ -120,7 +120,7 @@ export class Inventory {
     this.#options.ledger.record(order, null);
   }
 
-  /** What is left on each node; negative where a node shrank below its reservations. */
+  /** What is left on each node; negative if the node shrank below its reservations. */
   available(): NodeUse[] {
     return this.#room().left();
   }

@@ -8,7 +8,7 @@ import {
 import type { GroupSpec } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
 import { type GpuWish, parseGpuWish } from "../cluster/index.ts";
 
-/** One volume of a replica. A class is named only where it is persistent or of memory. */
+/** One volume of a replica. A class is named only if it is persistent or in memory. */
 export interface VolumeNeed {
   readonly bytes: bigint;
   readonly class: string;

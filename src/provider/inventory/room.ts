@@ -125,7 +125,7 @@ function nodeRoom(node: NodeCapacity, storage: readonly PoolRoom[], overcommit: 
   };
 }
 
-/** The node with the GPUs to take, or undefined where the replica does not fit on it. */
+/** The node with the GPUs to take, or undefined if the replica does not fit on it. */
 function fitOn(node: NodeRoom, need: ReplicaNeed): Fit | undefined {
   if (need.cpu > node.cpu || need.memory > node.memory || !hasStorage(node, need)) return undefined;
   if (need.gpu === 0n) return { node, gpus: undefined };

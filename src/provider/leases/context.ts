@@ -15,7 +15,7 @@ import type { LeaseStore } from "./record/store.ts";
 /** Reasons with which a provider closes a lease on the chain. */
 export type GiveUpReason = "manifest_timeout" | "unstable";
 
-/** Milliseconds between looks at a lease; jitter spreads the leases over time. */
+/** Milliseconds between checks of a lease; jitter spreads the leases over time. */
 export interface MonitorTimes {
   readonly periodMs: number;
   readonly periodJitterMs: number;
@@ -24,7 +24,7 @@ export interface MonitorTimes {
 }
 
 /**
- * A lease that does not work is given up after more than 40 bad looks in a row and two hours: a tenant who is fixing a
+ * A lease that does not work is given up after more than 40 bad checks in a row and two hours: a tenant who is fixing a
  * crash keeps the lease.
  */
 export const DEFAULT_MONITOR: MonitorTimes & HealthLimits = {

@@ -2,17 +2,17 @@ import type { Health } from "../cluster/index.ts";
 
 /** When a lease that does not work is given up. */
 export interface HealthLimits {
-  /** Bad looks in a row that it takes at least. */
+  /** The lease is given up only after more bad checks in a row than this. */
   readonly retries: number;
   /** Milliseconds that it must have been bad for, not counting times in which the check was impossible. */
   readonly graceMs: number;
 }
 
-/** What successive looks at a lease have added up to. */
+/** What successive checks of a lease add up to. */
 export interface HealthCount {
   readonly bad: number;
   readonly badMs: number;
-  /** Time of the last look if it was bad. */
+  /** Time of the last check if it was bad. */
   readonly lastBad: number | undefined;
 }
 

@@ -45,7 +45,7 @@ export interface LeaseServiceOptions {
   /** Called when nothing of a lease is left: its reservation may go. */
   readonly onGone?: (id: LeaseKey) => void;
   readonly clock?: Clock;
-  /** From 0 up to 1: spreads the looks at leases over time. */
+  /** From 0 up to 1: spreads the checks of leases over time. */
   readonly random?: () => number;
   /** Waits before a manifest that does not fit the chain is refused; milliseconds. */
   readonly settleMs?: readonly number[];

@@ -53,7 +53,7 @@ class Market {
   send = (message: OutMessage, label: string, { isWanted = () => true }: SendOptions = {}): Promise<bigint> =>
     new Promise((resolve, reject) => this.waiting.push({ message, label, isWanted, resolve, reject }));
 
-  /** The tenant acts: takes the bid where it is open, or gives the order up. */
+  /** The tenant acts: takes the bid if it is open, or gives the order up. */
   tenant(dseq: bigint, act: "take" | "cancel"): void {
     if (act === "take" && this.bids.get(dseq) === "open") {
       this.bids.set(dseq, "active");

@@ -134,7 +134,7 @@ export class OrderService {
   /** Orders that found no capacity are tried again soon: a lease has ended, or the cluster has more than before. */
   roomFound(): void {
     if (this.#stopped) return;
-    // Many leases may end in one block: one look serves them all.
+    // Many leases may end in one block: one check serves them all.
     this.#roomTimer ??= setTimeout(() => {
       this.#roomTimer = undefined;
       for (const tracked of this.#orders.values())
@@ -187,7 +187,7 @@ export class OrderService {
     });
   }
 
-  /** From the first look to the confirmed bid. Throws the reason for not bidding. */
+  /** From the first check to the confirmed bid. Throws the reason for not bidding. */
   async #consider(tracked: Tracked): Promise<void> {
     const offer = await this.#looks.run(() => this.#look(tracked));
     if (offer !== undefined && !this.#left(tracked)) await this.#bid(tracked, offer);

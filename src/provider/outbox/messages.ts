@@ -41,7 +41,7 @@ export function closeBidMessage(bid: LeaseKey, why: GiveUpReason): OutMessage {
 /** Leases that one message collects from: the chain takes about two hundred, and without names always the first ones. */
 const LEASES_AT_A_TIME = 100;
 
-/** Collects what the provider's active leases have earned; they are named where one message does not reach them all. */
+/** Collects what the provider's active leases have earned; they are named if one message does not reach them all. */
 export function withdrawMessages(provider: string, leases: readonly LeaseKey[]): OutMessage[] {
   if (leases.length === 0) return [];
   if (leases.length <= LEASES_AT_A_TIME) return [message(MsgWithdrawLeasesSchema, { provider })];

@@ -17,7 +17,7 @@ import {
   writeLine,
 } from "./protocol.ts";
 
-/** How often the plane looks after its own socket and folder. */
+/** How often the plane checks its own socket and folder. */
 const LOOK_MS = 1_000;
 /** Connections that are open when another plane takes over may go on for this long. */
 const DRAIN_MS = 3_600_000;

@@ -20,7 +20,7 @@ export interface PlaneSettings {
 export interface PlaneRoutes {
   readonly id: LeaseKey;
   readonly services: readonly ServiceRoute[];
-  /** Loopback ports by service, taken where they are free. */
+  /** Loopback ports by service, taken if they are free. */
   readonly loopback: Readonly<Record<string, number>>;
 }
 

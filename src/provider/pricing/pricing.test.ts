@@ -66,7 +66,7 @@ describe("GPUs", () => {
     await expect(price).rejects.toThrow("no pricing configured for GPUs");
   });
 
-  it("are told to scripts with their models", async () => {
+  it("are passed to scripts with their models", async () => {
     const [seen, path] = [join(dir, "gpu.json"), join(dir, "gpu.sh")];
     writeFileSync(path, `#!/bin/sh\ncat > ${seen}\necho 5\n`);
     chmodSync(path, 0o755);

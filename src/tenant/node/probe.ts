@@ -7,7 +7,7 @@ import type { HttpAnswer, Probe } from "../session/probe.ts";
 const TIMEOUT_MS = 5_000;
 const START_LENGTH = 200;
 
-/** Names below `localhost` are this machine (RFC 6761 section 6.3), also where the resolver does not know it. */
+/** Names below `localhost` are this machine (RFC 6761 section 6.3), even if the resolver does not know them. */
 const lookupLocal: LookupFunction = (_host, options, done) => {
   if (options.all === true) done(null, [{ address: "127.0.0.1", family: 4 }]);
   else done(null, "127.0.0.1", 4);

@@ -17,7 +17,7 @@ export interface StreamOptions {
 }
 
 /**
- * An open websocket of a tenant: kept alive with pings, authorised again and again, slow readers make the writer wait.
+ * An open websocket of a tenant. Pings keep it alive, it is authorised repeatedly, and a slow reader slows the writer.
  * `signal` is aborted when it ends, however that happens.
  */
 export class GatewayStream {
