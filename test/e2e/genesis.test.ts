@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
@@ -29,8 +29,9 @@ async function type(line: string): Promise<{ out: string; err: string }> {
   return { out: stdout, err: stderr };
 }
 
-async function start(): Promise<void> {
-  const child = spawn(SVC, ["start", "--block-interval", "200ms", "--check-invariants", "--log_level", "error"], {
+async function start(from = home): Promise<void> {
+  const flags = ["--home", from, "--block-interval", "200ms", "--check-invariants", "--log_level", "error"];
+  const child = spawn(SVC, ["start", ...flags], {
     env: ENV,
     stdio: ["ignore", "pipe", "inherit"],
   });
@@ -49,6 +50,21 @@ async function stop(): Promise<void> {
   await closed;
   node = undefined;
   url = "";
+}
+
+const genesisFile = (of = home): string => join(of, "config", "genesis.json");
+
+// biome-ignore lint/suspicious/noExplicitAny: a test looks where it likes.
+function editGenesis(path: string, edit: (genesis: any) => void): void {
+  const genesis = JSON.parse(readFileSync(path, "utf8"));
+  edit(genesis);
+  writeFileSync(path, JSON.stringify(genesis));
+}
+
+/** A transaction of the operator, in a block when this returns. */
+async function send(line: string, chainId = "svc-made-1"): Promise<void> {
+  const { out } = await type(`tx ${line} --from operator --chain-id ${chainId} --fees 5000utoken -b block -y -o json`);
+  expect(JSON.parse(out), out).toMatchObject({ code: 0 });
 }
 
 async function waitForHeight(height: number): Promise<void> {
@@ -77,6 +93,9 @@ describe("a chain made by hand", { timeout: 120_000 }, () => {
     await type("add-genesis-account locked 1000000utoken --vesting-amount 900000utoken --vesting-end-time 4102444800");
     await type("gentx operator 1000000000utoken --chain-id svc-made-1");
     await type("collect-gentxs");
+    editGenesis(genesisFile(), ({ app_state: { gov } }) => {
+      Object.assign(gov.params, { voting_period: "4s", expedited_voting_period: "2s" });
+    });
     expect((await type("validate-genesis")).out).toContain("is a valid genesis file");
     await start();
     await waitForHeight(3);
@@ -108,6 +127,24 @@ describe("a chain made by hand", { timeout: 120_000 }, () => {
     });
   });
 
+  test("its holders change a parameter by a vote", async () => {
+    const draft = await type("tx gov draft-proposal sdk.mint.v1beta1.MsgUpdateParams");
+    const proposal = JSON.parse(draft.out);
+    const { inflation_max: before } = JSON.parse((await type("query mint params -o json")).out);
+    proposal.messages[0].params.inflation_max = "0.300000000000000000";
+    const path = join(root, "proposal.json");
+    writeFileSync(path, JSON.stringify(proposal));
+    await send(`gov submit-proposal ${path} --gas 400000`);
+    await send("gov vote 1 yes");
+    const voted = JSON.parse((await type("query gov tally 1 -o json")).out);
+    expect(Number(voted.yes_count)).toBeGreaterThan(1_000_000_000);
+    const status = async () => JSON.parse((await type("query gov proposal 1 -o json")).out).status;
+    while ((await status()) === "PROPOSAL_STATUS_VOTING_PERIOD") await new Promise((done) => setTimeout(done, 200));
+    expect(await status()).toBe("PROPOSAL_STATUS_PASSED");
+    const { inflation_max: after } = JSON.parse((await type("query mint params -o json")).out);
+    expect([before, after]).toEqual(["0.200000000000000000", "0.300000000000000000"]);
+  });
+
   test("goes on where it stopped", async () => {
     await stop();
     await start();
@@ -119,5 +156,24 @@ describe("a chain made by hand", { timeout: 120_000 }, () => {
     const exported = JSON.parse((await type("export")).out);
     expect(exported.app_state.genutil).toEqual({ gen_txs: [] });
     expect(exported.app_state.staking.validators).toMatchObject([{ status: "BOND_STATUS_BONDED" }]);
+  });
+
+  test("begins again at height 1 from its export, with the same validator", async () => {
+    const again = join(root, "again");
+    await type(`init mynode --chain-id svc-made-2 --home ${again}`);
+    writeFileSync(genesisFile(again), (await type("export --for-zero-height")).out);
+    editGenesis(genesisFile(again), (genesis) => Object.assign(genesis, { chain_id: "svc-made-2" }));
+    const key = join("config", "priv_validator_key.json");
+    copyFileSync(join(home, key), join(again, key));
+    expect((await type(`validate-genesis --home ${again}`)).out).toContain("is a valid genesis file");
+    await start(again);
+    await waitForHeight(2);
+    const { validators } = JSON.parse((await type("query staking validators -o json")).out);
+    expect(validators).toMatchObject([{ operator_address: operator, status: "BOND_STATUS_BONDED", jailed: false }]);
+    expect(JSON.parse((await type("query mint params -o json")).out)).toMatchObject({
+      inflation_max: "0.300000000000000000",
+    });
+    await send(`staking delegate ${operator} 1000000utoken`, "svc-made-2");
+    await send(`distribution withdraw-rewards ${operator} --commission`, "svc-made-2");
   });
 });

@@ -1,4 +1,4 @@
-import { TX_FLAGS } from "../../command/global-flags.ts";
+import { QUERY_FLAGS, TX_FLAGS } from "../../command/global-flags.ts";
 import type { CommandSpec, FlagSpec } from "../../command/spec.ts";
 import { ALLOW_UNKNOWN } from "../files/commands.ts";
 
@@ -27,6 +27,16 @@ export const GOV: readonly CommandSpec[] = [
       "svc tx gov submit-proposal proposal.json --from alice\n" +
       "svc tx gov submit-proposal --title Test --description 'What it is' --deposit 10stake --from alice",
     load: async () => (await import("./proposal.ts")).govSubmitProposal,
+  },
+  {
+    name: "draft-proposal",
+    args: "[message]",
+    summary: "Print a proposal file to fill in, with a message of this type",
+    flags: QUERY_FLAGS.filter(({ name }) => name !== "output"),
+    example:
+      "svc tx gov draft-proposal MsgCommunityPoolSpend > proposal.json\n" +
+      "svc tx gov draft-proposal /sdk.staking.v1beta1.MsgUpdateParams > proposal.json",
+    load: async () => (await import("./draft.ts")).govDraftProposal,
   },
   {
     name: "submit-legacy-proposal",
