@@ -40,10 +40,10 @@ test("the tables are long", () => {
   expect(TABLES.flatMap(([, rows]) => rows).length).toBeGreaterThanOrEqual(300);
 });
 
-/** Files and homes as they are before the first row, and have to be behind each. */
+/** Files and homes before the first row; no row may change them. */
 const untouched = snapshot(testHome.root);
 
-/** Notices may stand before it; the error is one sentence, the remedy another. */
+/** Notices may come before the error, which is one sentence; the remedy is another. */
 const ONE_ERROR = /^(?:(?!Error: |Hint: ).*\n)*Error: (.+)\nHint: (.+)\n$/;
 
 describe.each(TABLES)("%s", (_, rows) => {
@@ -79,7 +79,7 @@ async function commandsOf(
 describe("flags of every command", async () => {
   const commands = await commandsOf(ROOT);
 
-  /** A refusal as a wrong command line, in one sentence with the form of the flag; nothing was begun. */
+  /** Expects a refusal as a wrong command line, in one sentence with the form of the flag. */
   async function refused(
     argv: readonly string[],
     text: string,

@@ -5,10 +5,10 @@ import { type Pack, Packs } from "./code-cache.ts";
 declare const SVC_VERSION: string;
 /** The files of the program and what is in them; set by the build. */
 declare const SVC_PACKS: readonly Pack[];
-/** The chunk that begins it, and the one with which a thread of a node begins; set by the build. */
+/** The chunk that the program begins with, and the one that a thread of a node begins with; set by the build. */
 declare const SVC_MAIN: number;
 declare const SVC_THREAD: number;
-/** The chunk with which a provider's data plane begins; set by the build. */
+/** The chunk that a provider's data plane begins with; set by the build. */
 declare const SVC_PLANE: number;
 
 /** Prints the version without loading anything; the program handles output that cannot be written. */

@@ -6,7 +6,7 @@ import { AMBIGUOUS, SWITCHES } from "./command/words/normalize.ts";
 import { ROOT } from "./root.ts";
 
 interface Leaf {
-  /** Words behind `svc`. */
+  /** Words after `svc`. */
   readonly path: string;
   readonly spec: CommandSpec;
 }

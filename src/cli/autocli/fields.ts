@@ -6,7 +6,7 @@ import type { FlagSpec } from "../command/spec.ts";
 /** A value of a message that a flag of the same name sets. */
 export interface FieldFlag {
   readonly flag: FlagSpec;
-  /** Names of fields that lead to it, in the message. */
+  /** Names of the fields that lead to the value, from the message down. */
   readonly path: readonly string[];
   readonly field: DescField;
 }
@@ -25,7 +25,7 @@ export const ID_KINDS: ReadonlyMap<string, string> = new Map([
   ["svc.cert.v1beta1.CertificateID", "certificate"],
 ]);
 
-/** What the help says of flags; a name means the same everywhere. */
+/** What the help says about flags; a name means the same everywhere. */
 const SUMMARIES: Readonly<Record<string, string>> = {
   owner: "account that owns it",
   dseq: "number of the deployment",
@@ -50,7 +50,7 @@ export function isCoin(schema: DescMessage | undefined): boolean {
   return schema?.typeName === COIN || schema?.typeName === DEC_COIN;
 }
 
-/** What the command line calls a field. */
+/** The name of a field on the command line. */
 export function wordOf(field: DescField): string {
   return cliField(field).name || field.name.replaceAll("_", "-");
 }
@@ -63,7 +63,7 @@ export function shortEnum(field: DescField): DescEnum | undefined {
   return found;
 }
 
-/** `voting-period` of `PROPOSAL_STATUS_VOTING_PERIOD`: what all values begin with is left out. */
+/** `voting-period` of `PROPOSAL_STATUS_VOTING_PERIOD`: the prefix of all values is left out. */
 export function shortNames({ values }: DescEnum): string[] {
   const [unset] = values;
   const start = (unset?.name ?? "").replace(/UNSPECIFIED$/, "").length;
@@ -82,8 +82,8 @@ export function idField(schema: DescMessage): DescField | undefined {
 }
 
 /**
- * The flags of a message: one for each value, in the order of the proto file. Filters and ids are taken apart. `except`
- * lists paths that are set in another way.
+ * The flags of a message: one for each value, in the order of the proto file. Filters and ids are split into their
+ * fields. `except` lists paths that are set in another way.
  */
 export function fieldFlags(schema: DescMessage, except: readonly string[] = []): FieldFlag[] {
   const found = schema.fields.filter((field) => !isPageRequest(field)).flatMap((field) => flagsOf(field));
@@ -120,7 +120,7 @@ const ACCEPTED: ReadonlyMap<string, readonly [from: number, to: number]> = new M
   ["svc.market.v1beta1.MsgCloseBid.reason", [10_000, 19_999]],
 ]);
 
-/** The first value of an enum means that nothing was said. */
+/** The first value of an enum means unspecified. */
 function choicesOf(field: DescField): string[] | undefined {
   const short = shortEnum(field);
   if (short !== undefined) return shortNames(short);
@@ -129,7 +129,7 @@ function choicesOf(field: DescField): string[] | undefined {
   return values?.filter(({ number }) => number >= from && number <= to).map(({ name }) => name);
 }
 
-/** Filters hold states as texts: those of what they filter, `Order` for `OrderFilters`. */
+/** Filters hold states as texts: the states of the filtered records, `Order` for `OrderFilters`. */
 function filteredEnum({ name, parent }: DescField): DescEnum | undefined {
   const entity = /^(.*)(?:Filters?)$/.exec(parent.typeName)?.[1];
   const field = entity === undefined ? undefined : findMessage(entity)?.fields.find((each) => each.name === name);

@@ -17,7 +17,7 @@ async function wordsOf(specs: readonly CommandSpec[], before: readonly string[] 
 
 const SERVICES = allServices();
 
-/** Why an rpc has no command of its own making: what stands in its place is written by hand. */
+/** Why an rpc has no generated command: a command written by hand stands in its place. */
 const BY_HAND: Readonly<Record<string, string>> = {
   "sdk.authz.v1beta1.Msg/Grant": "makes one of several kinds of authorization, as its words and flags say",
   "sdk.authz.v1beta1.Msg/Exec": "reads the messages of a transaction in a file",
@@ -50,7 +50,7 @@ const BY_HAND: Readonly<Record<string, string>> = {
 
 /** The signer of messages that no account can send: they are parts of proposals. */
 const AUTHORITY = "authority";
-/** Its rpcs are asked of chains that lack those of `sdk.gov.v1`. */
+/** Its rpcs are called on chains that lack those of `sdk.gov.v1`. */
 const OLDER = ["sdk.gov.v1beta1.Msg", "sdk.gov.v1beta1.Query"];
 const TREES = [
   ["Msg", await wordsOf(txGroups()), OWN_TXS],

@@ -81,7 +81,7 @@ function run({ method, cli }: MethodCommand, source: RequestSource): Run {
   };
 }
 
-/** Calls the rpc, and on chains that lack it the one that it replaced. */
+/** Calls the rpc, or on chains that lack it the older one that it replaced. */
 async function answer(
   context: CliContext,
   method: DescMethod,

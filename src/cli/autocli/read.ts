@@ -47,7 +47,7 @@ export function idArgument(
   }
 }
 
-/** Checks that all parts of an id are there: zero and empty name nothing. */
+/** Checks that all parts of an id are given: zero and an empty text name nothing. */
 export function requireId(id: JsonValue | undefined, fields: readonly FieldFlag[]): void {
   for (const { flag, path } of fields) {
     const [, part] = path;

@@ -17,7 +17,7 @@ export interface Single {
   readonly print: string;
 }
 
-/** What the options of a query say of such an rpc. */
+/** What the options of a query say about such an rpc. */
 export function singleOf({ method, cli }: MethodCommand): Single | undefined {
   const { single } = cli;
   if (single === undefined) return undefined;
@@ -40,7 +40,10 @@ function flagOf({ input }: DescMethod, { field, flag: summary }: NonNullable<Cli
   return { ...found, flag: { ...found.flag, summary } satisfies FlagSpec };
 }
 
-/** The request of the single rpc, with what `request` has of its fields; undefined where its own field is not given. */
+/**
+ * The request of the single rpc, with those fields of `request` that it has too; undefined where its own field is not
+ * given.
+ */
 export function readSingle(
   { method, argument, flag }: Single,
   { args, flags }: CommandInput,

@@ -149,7 +149,7 @@ function checkDistinct({ distinct }: Cli, json: JsonObject): void {
   if (value !== undefined && value === json[other]) throw usageError(fault, hint === "" ? undefined : hint);
 }
 
-/** Amounts that the message needs: from the parameters of the chain where they say one. */
+/** Amounts that the message needs: from the parameters of the chain where they name one. */
 async function addDefaults(schema: DescMessage, json: Values, session: TxSession): Promise<void> {
   for (const field of schema.fields) {
     if (field.fieldKind !== "message" || json[field.name] !== undefined) continue;

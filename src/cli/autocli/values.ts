@@ -32,7 +32,7 @@ const LIMITS: ReadonlyMap<ScalarType, bigint> = new Map([
 
 /** The source of a text. */
 export interface Source {
-  /** What the user knows it by. */
+  /** The name by which the user knows it. */
   readonly name: string;
   /** The network to which addresses and names belong. */
   readonly profile: NetworkProfile;

@@ -91,7 +91,7 @@ function valueForm({ value }: FlagSpec): string {
   return value === undefined ? "" : ` ${value}`;
 }
 
-/** The option of a flag, and a hidden one of its other spelling. */
+/** The option of a flag, and a hidden one for its other spelling. */
 function toOptions(spec: FlagSpec): Option[] {
   const { form, summary } = flagForm(spec);
   const option = new Option(form, summary);

@@ -81,7 +81,7 @@ describe("transactions of another chain", async () => {
 
   test("there are some", () => expect(cases.length).toBeGreaterThanOrEqual(3));
 
-  // The recorded tool is of the time before messages had today's names.
+  // The recorded tool is older than today's names of messages.
   beforeAll(() => svc(["config", "set", "amino-names", "older", "--profile", "cosmos"]));
 
   test.each(cases)("$name is byte for byte the recorded one, unsigned and in both sign modes", async (each) => {

@@ -92,7 +92,7 @@ describe("completion in bash", () => {
   });
 });
 
-/** Whether a shell is missing on a developer's machine; where everything has to be tested it fails instead. */
+/** Whether a shell is missing on a developer's machine; where everything has to be tested the test fails instead. */
 const lacks = (shell: string): boolean => process.env.CI !== "true" && spawnSync(shell, ["-c", "exit 0"]).status !== 0;
 const SHELL_ROWS: readonly (readonly [string, readonly string[]])[] = [
   ["que", ["query"]],
@@ -123,7 +123,7 @@ describe.skipIf(lacks("fish"))("completion in fish", () => {
 });
 
 describe.skipIf(lacks("zsh"))("completion in zsh", () => {
-  /** The shell's own helpers, told apart from the editor: they print what matches the word at the cursor. */
+  /** Stand-ins for the shell's own helpers, which need the editor: they print what matches the word at the cursor. */
   const HELPERS = [
     "compdef() { : }",
     `show() { local w; for w in $@; do [[ $w == \${words[CURRENT]}* ]] && print -r -- $w; done; true }`,

@@ -5,7 +5,7 @@ import { fishScript } from "./fish.ts";
 import { type CompletionModel, completionModel } from "./model.ts";
 import { zshScript } from "./zsh.ts";
 
-/** What shells call the writer of their script. */
+/** The shells that have a completion script. */
 export type Shell = "bash" | "zsh" | "fish";
 
 const SCRIPTS: Readonly<Record<Shell, (model: CompletionModel) => string>> = {

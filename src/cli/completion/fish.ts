@@ -126,7 +126,7 @@ function rows(entries: readonly Row[]): string {
     .join("\n");
 }
 
-/** In fish a quoted star of `case` is one as well. */
+/** In fish a quoted star in `case` is a wildcard too. */
 function starred(key: string): string {
   return key.startsWith("*") ? fishQuote(key) : pattern(key, fishQuote);
 }

@@ -23,7 +23,7 @@ export function fishQuote(text: string): string {
   return `'${text.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;
 }
 
-/** A key as a pattern; a star in front stays one. */
+/** A key as a pattern; a star in front stays a wildcard. */
 export function pattern(key: string, quote: (text: string) => string): string {
   return key.startsWith("*") ? `*${quote(key.slice(1))}` : quote(key);
 }

@@ -10,7 +10,7 @@ import { CONFIG_KEYS, type ConfigKey, configFault, findConfigKey } from "./keys.
 /** Values of keys that are set and not empty, as texts. */
 export type ConfigValues = ReadonlyMap<string, string>;
 
-/** What `client.toml` says. */
+/** The contents of `client.toml`. */
 export interface ClientConfig {
   /** Values above the tables. */
   readonly values: ConfigValues;
@@ -64,7 +64,7 @@ export function parseToml(text: string, path: string): Readonly<Record<string, u
   }
 }
 
-/** The place where an error is looked for. */
+/** The part of a file that an error may name. */
 interface Place {
   readonly text: string;
   readonly path: string;

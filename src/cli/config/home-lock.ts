@@ -2,7 +2,7 @@ import { DatabaseLock, storeErrors } from "../../store/index.ts";
 import { makePrivateDirectory, SvcError } from "../../util/index.ts";
 import { commandError } from "../errors.ts";
 
-/** What is held while a daemon runs. */
+/** The lock that is held while a daemon runs. */
 export interface HomeLock {
   release(): void;
 }

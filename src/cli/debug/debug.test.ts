@@ -57,7 +57,7 @@ describe("debug pubkey", () => {
       "pubkey",
       '{"type":"tendermint/PubKeyEd25519","value":"HFW8PGL58arqTdSp0nhi5YLI9/nZ3i4/lkMreOg5idE="}',
     );
-    // As the node that the key is of told it.
+    // As the node with this key reported it.
     expect(out).toContain("Address: E2B602CC85E411CFF06C01C73252EE8D32C2230A\n");
     expect(out).toContain("Bech32 Con Pub: cosmosvalconspub1zcjduepq");
   });

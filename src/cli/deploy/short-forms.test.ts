@@ -102,7 +102,7 @@ describe("short forms", () => {
     const { market, openGateway } = fixture.parts();
     const now = Date.UTC(2025, 5, 1);
     const [line] = await listDeployments({ market, openGateway, now: () => now });
-    // Ten a block since the block of the lease.
+    // Ten per block since the block of the lease.
     const spent = 10n * (fixture.chain.height - leasedAt);
     expect(line).toMatchObject({
       state: "active",

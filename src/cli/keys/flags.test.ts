@@ -16,7 +16,9 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(home, { recursive: true }));
 
-/** Names of the chain that the keys were recorded on; keys are found in the back end test unless a flag says otherwise. */
+/**
+ * Uses the profile of the chain that the keys were recorded on, and the backend "test" unless a flag says otherwise.
+ */
 const svc = (words: readonly string[], input = ""): Promise<Ran> =>
   runCli(words, { input, env: { SVC_HOME: home, SVC_KEYRING_BACKEND: "test", SVC_PROFILE: "cosmos" } });
 const keys = (...words: readonly string[]): Promise<Ran> => svc(["keys", ...words]);

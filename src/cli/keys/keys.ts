@@ -40,7 +40,7 @@ export async function keysList(options: KeysListOptions, io: Io): Promise<void> 
 
 /** The meaning of `os` depends on the session: a missing key may be in another place. */
 function tellPlace({ keyringBackend }: KeysFlags, { backend, place }: Keyring, io: Io): void {
-  // The user was told if it became "file".
+  // The user has already been told if "os" became "file".
   if (keyringBackend === "os" && backend === "os") io.err(`keyring backend "os" keeps keys in ${place}\n`);
 }
 
@@ -186,7 +186,7 @@ function looksLikeAddress(text: string): boolean {
   return /^[a-z]+1[a-z0-9]{20,}$/i.test(text);
 }
 
-/** Where the key was looked for, and which keys exist. Nothing is decrypted that would need a passphrase. */
+/** Where the key was looked for, and which keys exist. Nothing that needs a passphrase is decrypted. */
 export async function keysThere(keyring: Keyring, { home, keyringDir, keyringService }: KeysFlags): Promise<string> {
   const inFiles = ["file", "test", "memory"].includes(keyring.backend);
   const where = inFiles ? `in ${keyringDir ?? home}` : `of ${keyringService ?? KEYRING_SERVICE}`;

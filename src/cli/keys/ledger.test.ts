@@ -59,7 +59,7 @@ function file(name: string, text: string): string {
   return join(root, name);
 }
 
-/** Ways in which a device refuses, with what is said; `at` is the command that it happens at. */
+/** Ways in which a device refuses, with the error; `at` is the command at which it happens. */
 const FAULTS: readonly (readonly [string, Partial<DeviceSettings>, string])[] = [
   ["the user refuses", { decide: () => false }, "refused on the hardware device"],
   ["it is locked", { locked: true }, "the hardware device is locked"],

@@ -9,7 +9,7 @@ import directories from "../../../test/vectors/keyring-dirs.json" with { type: "
 import recorded from "../../../test/vectors/keys-tx-sdk053.json" with { type: "json" };
 import sdk042 from "../../../test/vectors/tx-sdk042.json" with { type: "json" };
 
-/** Every recorded command of the newer reference tool, run again in its order, with the form of public keys that it has. */
+/** Every recorded command of the newer reference tool, run again in its order, with its form of public keys. */
 
 const root = mkdtempSync(join(tmpdir(), "svc-recorded-"));
 afterAll(() => rmSync(root, { recursive: true }));
@@ -46,21 +46,21 @@ function records(text: string): Shown[] {
   return Array.isArray(value) ? value : [value];
 }
 
-/** Empty fields of transactions that came later. */
+/** Removes empty fields that later releases added to transactions. */
 function withoutNewer(text: string): string {
   return text.replace('"unordered":false,"timeout_timestamp":null,', "").replace(',"tip":null', "");
 }
 
-/** A new key is another one each time. */
+/** A new key differs in every run. */
 function withoutRandom({ name, type, address, pubkey }: Shown): Shown {
   if (name !== "newkey" && name !== "d") return { name, type, address, pubkey };
   return { name, type, address: address.slice(0, 7), pubkey: pubkey.replace(/"key":".*"/, "") };
 }
 
-/** Where ours says something else, with the reason. */
+/** Where our output says something else, with the reason. */
 const OWN_WORDS: ReadonlyMap<string, string> = new Map([
   ["missing", "nope is not a valid name or address"],
-  // Says which key it is.
+  // Our error names the key.
   ["dup", 'the same key is stored as "k0": key already exists'],
   ["import wrong", "failed to decrypt private key: invalid account password"],
 ]);
@@ -72,7 +72,7 @@ describe("the newer reference's commands", IN_ORDER, () => {
   test.each(recorded.runs.map((run) => [run.title, run] as const))("%s", async (title, run) => {
     const { code, out, err } = await again(run);
     expect(code).toBe(run.rc);
-    // Signed by the one, encoded by the other.
+    // Signed by the reference, encoded by ours.
     if (title.startsWith("sign ")) writeFileSync(join(root, "s.json"), run.stdout);
     const own = OWN_WORDS.get(title);
     if (own !== undefined) {

@@ -44,7 +44,7 @@ describe("keys at a terminal", IN_ORDER, () => {
     const { code, screen } = await runTerminal(args, answersOf(session), { SVC_PROFILE: "cosmos" });
     expect(code).toBe(session.terminal.includes("Error: ") ? 1 : 0);
     const recorded = comparable(session.terminal);
-    // An armor has other bytes each time.
+    // An armor has different bytes each time.
     const armor = /(?<=salt: )[^-]*(?=-----END)/g;
     expect(comparable(screen).replace(armor, "")).toBe(recorded.replace(armor, ""));
   });

@@ -43,7 +43,7 @@ export interface LocalnetState {
   readonly chainId: string;
   readonly rpc: string;
   readonly netUrl: string;
-  /** Whether it is kept when the localnet stops. */
+  /** Whether the home is kept when the localnet stops. */
   readonly kept: boolean;
 }
 

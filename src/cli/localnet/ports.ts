@@ -12,7 +12,7 @@ export type LocalnetPorts = Readonly<Record<keyof typeof PORTS, number>> & {
 const STEP = 100;
 const NODE_PORT_FIRST = 30_000;
 const NODE_PORTS = 1000;
-/** Above it no node ports are left. */
+/** Above this offset no node ports are left. */
 const MAX_OFFSET = Math.floor((65_536 - NODE_PORT_FIRST) / NODE_PORTS - 1) * STEP;
 
 /** The default ports shifted by the offset; each localnet also has a range of node ports to itself. */

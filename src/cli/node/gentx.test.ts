@@ -56,7 +56,7 @@ describe("gentx and collect-gentxs", () => {
     expect(genesis().app_state.genutil.gen_txs).toEqual([tx]);
     expect(genesis().validators).toEqual([]);
     expect((await must("validate-genesis")).out).toContain("is a valid genesis file");
-    // Once more changes nothing.
+    // A second run changes nothing.
     const before = readFileSync(genesisFile(), "utf8");
     await must("collect-gentxs");
     expect(readFileSync(genesisFile(), "utf8")).toBe(before);
@@ -113,7 +113,7 @@ describe("gentx and collect-gentxs", () => {
       [JSON.stringify({ ...tx, signatures: [] }), /transaction 0: .*signatures/],
       [JSON.stringify({ ...tx, nonsense: 1 }), /a\.json/],
       ["x".repeat(16 << 20), /a\.json/],
-      // The same transaction once more: the account's sequence has gone on.
+      // The same transaction once more: the account's sequence has advanced.
       [good, /transaction 1: account sequence mismatch/],
     ];
     for (const [text, fault] of wrong) {
@@ -122,7 +122,7 @@ describe("gentx and collect-gentxs", () => {
       expect(readFileSync(genesisFile(), "utf8")).toBe(before);
     }
     rmSync(bad);
-    // Folders, links and hidden files are no transactions.
+    // Folders, links and hidden files are not transactions.
     mkdirSync(join(folder(), "b.json"));
     symlinkSync(join(folder(), "b.json"), join(folder(), "c.json"));
     writeFileSync(join(folder(), ".d.json"), "{");

@@ -80,7 +80,7 @@ export const gentx: Run = async (input) => {
   return EXIT.done;
 };
 
-/** What a transaction of a first validator is made of. */
+/** The parts of a transaction of a first validator. */
 interface GenesisTxParts {
   readonly home: string;
   readonly profile: NetworkProfile;
@@ -92,7 +92,7 @@ interface GenesisTxParts {
   readonly signMode?: SignMode;
 }
 
-/** The signed transaction as JSON, once the chain of the home's genesis file began with it on trial. */
+/** The signed transaction as JSON, after a trial start of the chain of the home's genesis file with it. */
 export async function makeGenesisTx(parts: GenesisTxParts): Promise<string> {
   const { home, profile, source, signer, memo, gas = DEFAULT_GAS, fees = [], signMode = SignMode.DIRECT } = parts;
   const message = packAny(MsgCreateValidatorSchema, {
@@ -118,7 +118,7 @@ export async function makeGenesisTx(parts: GenesisTxParts): Promise<string> {
   return text;
 }
 
-/** Where others find the node, as the reference writes it. */
+/** The address at which others find the node, in the reference's form. */
 function memoOf(flags: { text(name: string): string; optional(name: string): string | undefined }, nodeId: string) {
   return `${nodeId}@${flags.optional("ip") ?? externalAddress()}:${flags.text("p2p-port")}`;
 }

@@ -14,7 +14,7 @@ export async function showNodeId({ flags, io }: CommandInput): Promise<void> {
   io.out(`${homeNodeId(homeOf(flags))}\n`);
 }
 
-/** `tendermint show-validator`: the key with which the node signs blocks, as files of validators have it. */
+/** `tendermint show-validator`: the key with which the node signs blocks, in the form that files of validators use. */
 export async function showValidator({ flags, io }: CommandInput): Promise<void> {
   printResult(toJson(AnySchema, publicKeyToAny(validatorKey(flags), flags.profile.namespace)), "json", io);
 }

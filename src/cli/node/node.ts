@@ -30,7 +30,7 @@ import { logOptions } from "./log-options.ts";
 import { nodeSettings, writeSettingsFiles } from "./settings-files.ts";
 import { VERSION } from "./version.ts";
 
-/** What the ecosystem's tools call the last height. */
+/** The number by which the ecosystem's tools mean the last height. */
 const LAST_HEIGHT = "-1";
 const GENESIS_FILE = { what: "genesis file", maxBytes: MAX_GENESIS_BYTES, hint: "give a file made by svc export" };
 
@@ -72,7 +72,7 @@ export const validateGenesisFile: Run = async ({ args: [file], flags, io }) => {
   const home = homeOf(flags);
   const text = file === undefined ? readGenesisText(home) : readTextFile(file, GENESIS_FILE);
   const genesis = validateGenesis(text);
-  // The transactions of a genesis file hold only where the chain begins with them.
+  // The transactions of a genesis file are valid only if the chain can begin with them.
   tryGenesisTxs(genesis);
   io.out(`File at ${file ?? homePaths(home).genesis} is a valid genesis file\n`);
 };
@@ -122,7 +122,7 @@ export const start: Run = async ({ flags, io }) => {
   return EXIT.failed;
 };
 
-/** Where the servers of a node are. */
+/** The addresses of a node's servers. */
 function addressesOf({ rpcUrl, restUrl, grpcAddress }: Node): string {
   const addresses = { RPC: rpcUrl, REST: restUrl, gRPC: grpcAddress };
   return Object.entries(addresses)

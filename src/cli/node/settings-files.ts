@@ -11,7 +11,7 @@ import { CONFIG_KEYS } from "../config/keys.ts";
 import { commandError } from "../errors.ts";
 import { readTextFile } from "../terminal/files.ts";
 
-/** The files of a node's settings: what concerns the engine and JSON-RPC, and all else. */
+/** The files of a node's settings: one for the engine and JSON-RPC, one for all else. */
 const FILES = ["config.toml", "app.toml"] as const;
 type SettingsFile = (typeof FILES)[number];
 
@@ -51,7 +51,7 @@ export function nodeSettings(flags: Flags): SettingSource {
   };
 }
 
-/** What the files say, by the names of the settings. Throws one sentence on an unknown key. */
+/** The values in the files, by the names of the settings. Throws one sentence on an unknown key. */
 export function readSettingsFiles(home: string): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   for (const file of FILES) {
@@ -102,7 +102,7 @@ function isTable(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Date);
 }
 
-/** Writes the files of settings that a home lacks: every setting with what it does and its default. */
+/** Writes the files of settings that a home lacks: every setting with its purpose and default. */
 export function writeSettingsFiles(home: string, given: Readonly<Record<string, string>> = {}): void {
   for (const file of FILES) writeMissing(pathOf(home, file), settingsText(file, given));
   writeMissing(configPath(home), clientText());
@@ -126,10 +126,10 @@ function settingsText(file: SettingsFile, given: Readonly<Record<string, string>
 }
 
 function head(what: string, example: string): string {
-  return `# ${what}. A flag, or a variable such as ${ENV_PREFIX}${example}, goes before a line here.\n`;
+  return `# ${what}. A flag, or a variable such as ${ENV_PREFIX}${example}, overrides a line here.\n`;
 }
 
-/** A setting's value in TOML: switches and numbers bare, all else as text. */
+/** A setting's value in TOML: switches and numbers bare, everything else as text. */
 function valueText(row: SettingRow, given: string | undefined): string {
   const text = given ?? row.default ?? (row.value === undefined ? "false" : "");
   return /^(?:true|false|\d{1,15})$/.test(text) ? text : JSON.stringify(text);

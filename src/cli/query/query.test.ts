@@ -60,7 +60,7 @@ describe("query bank balances", () => {
     const ours = await page("--limit", "1", "--offset", "1", "--reverse", "--count-total");
     expect(ours).toMatchObject({ balances: [{ denom: "stake" }], pagination: { total: "2" } });
     expect(await page(...newer)).toEqual(ours);
-    // They may stand before the words of the command, as every flag may.
+    // These flags may come before the words of the command, as every flag may.
     const early = await chain.run([...newer, "--log_no_color", "query", "bank", "balances", bob, "-o", "json"]);
     expect(JSON.parse(early.out)).toEqual(ours);
   });

@@ -15,8 +15,8 @@ import { Query as Staking } from "../../wire/gen/sdk/staking/v1beta1/query_pb.js
 import { decodeAddress, fromJson, type JsonValue } from "../../wire/index.ts";
 
 /**
- * Queries of the reference tool on its chain. A node answers ours with what the recorded output was made of; ours prints
- * the same.
+ * Queries of the reference tool on its chain. A node answers our queries with the data of the recorded output; ours
+ * print the same.
  */
 
 interface Recorded {
@@ -50,7 +50,7 @@ function run({ args }: Recorded) {
   return runCli([...args, ...json, "--profile", "cosmos", "--node", node.address]);
 }
 
-/** Which rpc a query of state asks, and the field of its answer that is printed, where it is one alone. */
+/** The rpc that a query of state calls, and the field of its answer that is printed, if only one is. */
 const STATE: readonly (readonly [words: string, method: DescMethod, field?: string])[] = [
   ["bank balances * --denom", Bank.method.balance, "balance"],
   ["bank balances", Bank.method.allBalances],
@@ -103,7 +103,7 @@ describe("queries of state", () => {
   });
 });
 
-/** A transaction as a node of the era tells it, from what the tool printed of it. */
+/** A transaction as a node of the era returns it, rebuilt from what the tool printed. */
 function rpcTx(json: Fields): JsonValue {
   const { tx, txhash, height, timestamp, data, raw_log, gas_wanted, gas_used, code, codespace, info, events } = json;
   const bytes = fromJson(AnySchema, tx ?? null).value;
@@ -188,7 +188,7 @@ describe("queries of transactions and blocks", () => {
     node.methods.block = ({ height }) => rpcResult(`/block?height=${String(height)}`);
     const { code, out } = await run(entry);
     expect(code).toBe(0);
-    // The tool reads the block and prints what was an empty list as null.
+    // The tool reads the block and prints an empty list as null.
     expect(out.replaceAll("[]", "null")).toBe(`${entry.stdout.trimEnd()}\n`);
   });
 

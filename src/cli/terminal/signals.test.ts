@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { stopRequested } from "./signals.ts";
 
-/** Whoever else listens in this process is not to hear the signals of these tests. */
+/** Other listeners in this process must not hear the signals of these tests. */
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 const others = new Map<string, NodeJS.SignalsListener[]>();
 

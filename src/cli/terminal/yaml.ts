@@ -50,7 +50,7 @@ const INDICATORS = /^(?:[,[\]{}#&*!|>'"%@`]|[-?:](?:\s|$))|^(?:---|\.\.\.)|: |:$
 
 function text(value: string): string {
   if (value === "" || WORDS.test(value) || NUMBERS.test(value) || DATES.test(value)) return JSON.stringify(value);
-  // JSON's escapes are YAML's.
+  // JSON's escapes are valid in YAML too.
   if (!isPrintable(value)) return printable(JSON.stringify(value));
   return INDICATORS.test(value) ? `'${value.replaceAll("'", "''")}'` : value;
 }

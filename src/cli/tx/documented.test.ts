@@ -16,7 +16,7 @@ const FIELDS = [
 ];
 const FEES = "5000utoken";
 
-/** What `query tx HASH -o json` finds of each documented transaction. */
+/** What `query tx HASH -o json` finds for each documented transaction. */
 const found: Record<string, Json> = {};
 beforeAll(async () => {
   const file = join(chain.home, "provider.yaml");

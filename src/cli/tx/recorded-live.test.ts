@@ -26,7 +26,7 @@ const WORDS: ReadonlyMap<string, string> = new Map([
   ["999999999999uvec", "999999999999stake"],
   ["500stake", "500utoken"],
   ["0.0025stake", "0.0025utoken"],
-  // Ours cost less.
+  // Our transactions cost less.
   ["40000", "1000"],
   ["vec-1", "cli-test-1"],
 ]);
@@ -37,7 +37,7 @@ function ours(text: string): string {
   return result;
 }
 
-/** What is another number on each chain. */
+/** Numbers that differ from chain to chain. */
 function comparable(json: string): unknown {
   const { txhash, events, height, gas_used, gas_wanted, data, raw_log, ...rest } = JSON.parse(json);
   const log = String(raw_log)
@@ -61,7 +61,7 @@ describe("sends of the reference", () => {
       const args = recorded.args.map((word) => WORDS.get(word) ?? word);
       const { code, out, err } = await chain.run(args, { input: recorded.stdin });
       if (args.includes("--dry-run")) {
-        // The reference looked for the key in an empty keyring; ours tells the gas.
+        // The reference looked for the key in an empty keyring; ours prints the gas.
         expect({ code, out }).toEqual({ code: 0, out: "" });
         expect(err).toMatch(/^gas estimate: \d+\n$/);
         return;
@@ -72,7 +72,7 @@ describe("sends of the reference", () => {
       }
       expect(Object.keys(JSON.parse(out))).toEqual(Object.keys(JSON.parse(recorded.stdout)));
       expect(comparable(out)).toEqual(comparable(ours(recorded.stdout)));
-      // A refusal is told by the exit code as well.
+      // The exit code reports a refusal as well.
       expect(code).toBe(JSON.parse(out).code === 0 ? 0 : 1);
       expect(err.replace(/\d+/, "N").startsWith(recorded.stderr.replace(/\d+/, "N"))).toBe(true);
       if (!args.includes("block")) {

@@ -105,7 +105,7 @@ function authzRows({ A, B, none, file }: TestHome): readonly Row[] {
     [grant("send", "--spend-limit", "x"), 2, "--spend-limit: invalid coin"],
     [grant("send", "--spend-limit", "0stake"), 2, "not an amount above zero"],
     [grant("send", "--spend-limit", "1stake", "--allow-list", "x"), 2, "--allow-list: invalid Bech32 prefix"],
-    [grant("send", "--spend-limit", "1stake", "--allow-list", `${A},${A}`), 2, "stands twice"],
+    [grant("send", "--spend-limit", "1stake", "--allow-list", `${A},${A}`), 2, "is given twice"],
     [grant("send", "--spend-limit", "1stake", "--msg-type", "/a.B"), 2, "--msg-type has no meaning"],
     [grant("generic"), 2, "required flag --msg-type is not set"],
     [grant("generic", "--msg-type", "MsgSend"), 2, "not a type URL of a message"],

@@ -6,8 +6,8 @@ const WORDS = /(?<![^\s/,=:&'"])[A-Z0-9]{1,83}1[02-9AC-HJ-NP-Z]{38,}(?![^\s/,=:&
 
 /**
  * Addresses of QR codes are in capitals, which BIP 173 allows for a whole text: in arguments and flags they become the
- * one spelling that chains know. What only looks like one has another checksum and stays, as do texts for people and
- * words for another program.
+ * one spelling that chains know. A word that only looks like an address has another checksum and stays as it is, as do
+ * texts for people and words for another program.
  */
 export async function lowerAddresses(spec: CommandSpec, line: ParsedLine): Promise<ParsedLine> {
   const args = spec.passThrough === true ? [] : line.args;

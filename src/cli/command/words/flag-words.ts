@@ -36,7 +36,7 @@ export function readFlagWords(
     else if (isSwitch && value !== undefined) switches.set(spec.name, switchValue(nameOf(word), value));
     else if (value !== undefined && !word.startsWith("--")) words.push(nameOf(word), value);
     else words.push(word);
-    // The value of a flag may look like one.
+    // The value of a flag may look like a flag.
     if (spec?.value !== undefined && value === undefined && at + 1 < given.length) words.push(given[++at] ?? "");
   }
   return { words, switches };

@@ -61,7 +61,7 @@ function positionals({ args = "" }: CommandSpec): fc.Arbitrary<readonly string[]
     const minLength = place.startsWith("<") ? 1 : 0;
     return fc.array(word, { minLength, maxLength: place.includes("...") ? 3 : 1 });
   });
-  // An optional word is there only when those before it are.
+  // An optional word is present only when those before it are.
   return fc.tuple(...each).map((groups) => {
     const end = groups.findIndex((group) => group.length === 0);
     return groups.slice(0, end < 0 ? groups.length : end).flat();
@@ -85,7 +85,7 @@ describe("flags", () => {
   test("mean the same at every earlier place", async () => {
     await fc.assert(
       fc.asyncProperty(line, async ({ words, spec, args, flags, moved, place }) => {
-        // Behind the words of another program a flag is that program's.
+        // After the words of another program, a flag belongs to that program.
         const units =
           spec.passThrough === true || spec.programAfter !== undefined
             ? [...flags, ...args.map((arg) => [arg])]
@@ -127,7 +127,7 @@ describe("flags", () => {
       "cluster-orch": true,
       "deployment-ingress-static-hosts": false,
     });
-    // Where there are arguments it is one of them: `true` may be the name of a key.
+    // Where a command has arguments, the word is one of them: `true` may be the name of a key.
     const key = (await parse(["keys", "delete", "-y", "true"])).line;
     expect(key?.args).toEqual(["true"]);
     await expect(parse(["provider", "run", "--cluster-orch", "maybe"])).rejects.toThrow("too many arguments");

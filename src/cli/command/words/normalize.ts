@@ -133,7 +133,7 @@ function takesNext(flag: string, next: string | undefined, children: readonly Co
 }
 
 /**
- * The flag of a word that the next word may be the value of: none when the value is in the same word, as in `--gas=1`,
+ * The flag in a word, if the next word may be its value: none when the value is in the same word, as in `--gas=1`,
  * `-a12` or `-yojson`.
  */
 function lastName(word: string): string | undefined {

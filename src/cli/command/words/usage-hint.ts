@@ -3,8 +3,8 @@ import { envName } from "../flags.ts";
 import type { CommandSpec, FlagSpec } from "../spec.ts";
 
 /**
- * The remedy of a wrong command line that has none of its own: the form of the flag that the text begins with or names
- * alone, else that of the whole command. `name` is its words.
+ * The remedy of a wrong command line whose error has none: the form of the flag that the text names alone, else that of
+ * the whole command. `name` is the words of the command.
  */
 export function usageHint(text: string, name: string, spec: CommandSpec): string {
   const flag = flagIn(text, allFlags(spec));

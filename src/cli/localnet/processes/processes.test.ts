@@ -39,7 +39,7 @@ function engine(env: Readonly<Record<string, string>> = {}) {
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
-    // The parent of a killed copy is gone; whoever adopted it may be slow to take note of its end.
+    // The parent of a killed copy is gone; the process that adopted the copy may notice its end late.
     return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
   } catch {
     return false;

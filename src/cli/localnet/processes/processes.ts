@@ -19,7 +19,7 @@ export interface Child {
 }
 
 const STOP_TIMEOUT_MS = 15_000;
-/** From the end of a process to that of its output. */
+/** Longest time from the end of a process to the end of its output. */
 const LAST_WORDS_MS = 500;
 
 interface Waiter {

@@ -54,7 +54,7 @@ afterEach(async () => {
 
 const noPassphrase = { attempts: 1, ask: () => Promise.reject(new Error("asked for a passphrase")), notify: () => {} };
 
-/** The test's chain records as a node answers them. */
+/** Answers queries for the records of the test's chain as a node does. */
 function serveChain(): void {
   const { chain } = gateway.world;
   node.answerQuery(MarketQuery.method.leases, (bytes) => {

@@ -246,7 +246,7 @@ describe("prices", () => {
   });
 
   test("--bid-price-script-process-limit is how many run at once", async () => {
-    // It prints 1 where another one runs, which removes the folder at its end.
+    // The script prints 1 while another one runs; each removes the folder at its end.
     const alone = `mkdir ${dir}/running 2>/dev/null || { echo 1; exit; }; sleep 0.3; rmdir ${dir}/running; echo 2`;
     const { pricing } = settings({ ...script("alone.sh", alone), "bid-price-script-process-limit": "1" });
     const prices = await Promise.all([pricing.price(request), pricing.price(request)]);

@@ -52,7 +52,7 @@ async function started(given: Given, time: Pick<DaemonOptions, "clock" | "random
   return daemon;
 }
 
-/** A deployment, with the end that it has with its test. */
+/** A deployment that ends with its test. */
 async function ordered(daemon: TestDaemon, options: SampleOptions = {}): Promise<LeaseKey> {
   const id = await daemon.deploy(sampleDeployment(options));
   onTestFinished(() => daemon.close(id));
@@ -77,7 +77,7 @@ async function leased(daemon: TestDaemon, options: SampleOptions = {}): Promise<
   return id;
 }
 
-/** A lease whose manifest is there. */
+/** A lease whose manifest has been sent. */
 async function served(daemon: TestDaemon, options: SampleOptions = {}): Promise<LeaseKey> {
   const id = await leased(daemon, options);
   await daemon.gateway().sendManifest(id.dseq, sampleDeployment(options).manifest);
@@ -213,7 +213,7 @@ describe("the monitor", () => {
   /** Half of every jitter. */
   const random = () => 0.5;
 
-  /** A lease of a daemon whose clock stands still, with the times of the looks at it. */
+  /** A lease of a daemon whose clock stands still, with the times at which its health was checked. */
   async function watched(given: Given, health: "ok" | "bad") {
     const clock = new ManualClock();
     const daemon = await started({ ...CALM, ...given }, { clock, random });

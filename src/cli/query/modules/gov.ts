@@ -40,7 +40,7 @@ export async function queryParams(input: CommandInput): Promise<void> {
   printResult(await allParams(context), context.output, input.io);
 }
 
-/** Since release 0.47 they are one message; before they were three. */
+/** Since release 0.47 they are one message; before that they were three. */
 async function allParams(context: CliContext): Promise<JsonValue> {
   const [first = "", ...others] = PARTS.keys();
   const answer = await askParams(context, first);

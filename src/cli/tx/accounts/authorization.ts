@@ -95,6 +95,6 @@ function addresses(flags: Flags, name: string, kind: "account" | "valoper"): str
   const texts = [...flags.words(name)];
   for (const text of texts) inFlag(flags, name, () => decodeAddress(text, kind, flags.profile.bech32Prefix));
   const twice = texts.find((text, i) => texts.indexOf(text) < i);
-  if (twice !== undefined) throw usageError(`${flags.label(name)}: ${twice} stands twice`);
+  if (twice !== undefined) throw usageError(`${flags.label(name)}: ${twice} is given twice`);
   return texts;
 }

@@ -39,7 +39,7 @@ async function signed(path: string): Promise<string> {
   return file(await ok("tx", "multisign", path, "team", ...shares));
 }
 
-/** The gas that it really takes. */
+/** The gas that the transaction really takes. */
 async function gasUsed(path: string): Promise<number> {
   const sent = JSON.parse(await ok("tx", "broadcast", await signed(path), "-b", "block"));
   expect(sent.code).toBe(0);

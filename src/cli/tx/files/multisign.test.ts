@@ -48,7 +48,7 @@ async function file(name: string, text: string): Promise<string> {
   return path;
 }
 
-/** A key that has no part in the multisig. */
+/** A key that is not a member of the multisig. */
 const OTHER_KEY = {
   "@type": "/cosmos.crypto.secp256k1.PubKey",
   key: "A6bncrnIx1KJLJzGhRBJ0CGbTtHnZjb3NziLYle4D1tV",
@@ -86,7 +86,7 @@ describe("the recorded multisig", () => {
   });
 });
 
-/** A batch may have one line alone; then it is put together as the transaction is. */
+/** A batch may have a single line; it is combined like a single transaction. */
 describe.each(["multisign", "multisign-batch"])("tx %s", (command) => {
   const run = async (path: string, ...flags: string[]) =>
     svc(["tx", command, path, "team", ...(await shares()), ...NUMBERS, ...flags]);
@@ -152,7 +152,7 @@ describe("refusals", () => {
     await svc(["keys", "add", ...stranger], `${phrase}\n`);
     const sign = ["tx", "sign", await unsigned(), "--from", "stranger", ...NUMBERS, "--multisig"];
     await refused(svc([...sign, "team"]), 'key "stranger" is not a member of the multisig "team"');
-    // Where the multisig is not known, whether one is a member is not known either.
+    // Where the multisig is not known, its members are not known either.
     const elsewhere = ["--keyring-dir", join(home, "elsewhere")];
     await svc(["keys", "add", ...stranger, ...elsewhere], `${phrase}\n`);
     const share = await file("stranger.json", (await svc([...sign, team?.address ?? "", ...elsewhere])).out);

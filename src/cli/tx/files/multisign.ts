@@ -82,7 +82,7 @@ async function openJob(options: Options, name: string): Promise<Job> {
   return { ...options, multisig, publicKey };
 }
 
-/** Nothing is written before all transactions are put together. */
+/** Nothing is written before all transactions are combined. */
 async function finish(job: Job, work: readonly (readonly [Tx, readonly Share[]])[]): Promise<void> {
   const { context, form, multisig } = job;
   for (const [tx] of work) {

@@ -39,7 +39,7 @@ const cases = vectors.cases.filter(({ unsigned_json: tx }) =>
 let home: string;
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), "svc-sign-"));
-  // The recorded tool is of the time before messages had today's names.
+  // The recorded tool is older than today's names of messages.
   await runCli(["config", "set", "amino-names", "older", "--home", home]);
   for (const { name, mnemonic } of keyVectors.keys.filter((key) => ["k0", "k5"].includes(key.name))) {
     await svc(["keys", "add", name, "--recover"], `${mnemonic}\n`);

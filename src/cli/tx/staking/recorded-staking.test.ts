@@ -13,7 +13,7 @@ import { Query as DistributionQuery } from "../../../wire/gen/sdk/distribution/v
 import { Query as StakingQuery } from "../../../wire/gen/sdk/staking/v1beta1/query_pb.js";
 import { fromJson, packAny, txHash } from "../../../wire/index.ts";
 
-/** What the reference tool was recorded to do on its own chain, done again with a node that answers as that chain did. */
+/** Recorded runs of the reference tool on its own chain, repeated with a node that answers as that chain did. */
 
 interface Recorded {
   readonly args: readonly string[];
@@ -65,7 +65,7 @@ function sequenceOf(events: readonly Event[]): bigint {
   return BigInt(found[0]?.value.split("/")[1] ?? "0");
 }
 
-/** Lets the node take a transaction and answer as it was recorded; tells the hash of what came. */
+/** Lets the node accept a transaction and answer as recorded; `hash` is that of the transaction it received. */
 function serve(recorded: ReturnType<typeof JSON.parse>): { readonly hash: () => string } {
   let hash = "";
   const sequence = sequenceOf(recorded.events);
@@ -116,7 +116,7 @@ describe("transactions", () => {
     };
     const { code, out } = await svc(refused?.args ?? []);
     expect(code).toBe(1);
-    // How much gas the check would have had is not part of a node's answer any more.
+    // A node's answer no longer includes the gas limit of the check.
     expect(JSON.parse(out)).toEqual({ ...recorded, gas_wanted: "0" });
   });
 
@@ -183,7 +183,7 @@ describe("queries", () => {
     expect(rewards).toHaveLength(4);
     for (const { args, stdout } of rewards) {
       const { out } = await svc(args);
-      // Of one validator ours are a plain list, as the documentation says.
+      // For one validator our output is a plain list, as the documentation says.
       const expected = args.includes(validator_address) ? "[]\n" : stdout;
       expect({ args, out }).toEqual({ args, out: expected });
     }
