@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { create } from "@bufbuild/protobuf";
 import { afterAll, describe, expect, it } from "vitest";
+import type { Application } from "../../abci/index.ts";
 import { createApp } from "../../app/index.ts";
 import {
   aheadWrite,
@@ -49,14 +50,8 @@ function dump(database: Database): string[] {
 function chain() {
   const database = memoryDatabase();
   const signed = memorySignState();
-  const open = () =>
-    new EmbeddedEngine({
-      app: createApp({ database }),
-      database,
-      genesis,
-      signer: new Signer(seed, signed),
-      blockInterval: 0,
-    });
+  const open = (app: Application = createApp({ database })) =>
+    new EmbeddedEngine({ app, database, genesis, signer: new Signer(seed, signed), blockInterval: 0 });
   return { database, signed, open };
 }
 
@@ -88,6 +83,39 @@ describe("taking the last block back", () => {
     expect(next.block.txs).toEqual([]);
     // The validator votes in another round, never twice in one.
     expect(next.commit.round).toBe(1);
+  });
+
+  it("takes back the parameters of consensus that came with the block", () => {
+    const { database, signed, open } = chain();
+    const begun = genesis.consensusParams;
+    const smaller = { ...begun, block: { ...begun.block, maxBytes: 30_000n } };
+    const changing = () => {
+      const app = createApp({ database });
+      const finalize = app.finalizeBlock.bind(app);
+      app.finalizeBlock = (request) => {
+        const result = finalize(request);
+        return request.height === 3n ? { ...result, consensusParamUpdates: smaller } : result;
+      };
+      return app;
+    };
+    const engine = open(changing());
+    engine.produceBlock();
+    engine.produceBlock();
+    const before = dump(database);
+    engine.produceBlock();
+    const changed = dump(database);
+    expect(engine.params).toEqual(smaller);
+    rollbackIn(database, { hard: false, signed });
+    const again = open(changing());
+    expect(again.params).toEqual(begun);
+    again.produceBlock();
+    expect(dump(database)).toEqual(changed);
+    rollbackIn(database, { hard: true, signed });
+    expect(dump(database)).toEqual(before);
+    const other = open();
+    expect(other.params).toEqual(begun);
+    other.produceBlock();
+    expect(other.blocks.consensusParams(4n)).toEqual(begun);
   });
 
   it("keeps the block to be executed again, with its votes and its place in the index", () => {
