@@ -5,16 +5,15 @@
  *
  *   npm run bench -- accounts [accounts] [more accounts]
  */
-import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { encodeAddress } from "../src/wire/index.ts";
 import { highestMiB, residentMiB } from "../test/attack/lib/memory.ts";
 import { buildPeer } from "../test/interop/peers.ts";
 import { makeSimdHome } from "../test/interop/simd-home.ts";
 import { Fixture, freePorts, SvcProcess, svcOk, waitFor } from "../test/support/index.ts";
 import { cpuOfProcess } from "./lib/cpu.ts";
 import { sizeOnDisk } from "./lib/disk.ts";
+import { addAccounts, addressesAtRandom } from "./lib/many-accounts.ts";
 import { Report } from "./lib/report.ts";
 
 const FIRST_BLOCK_WITHIN_MS = 600_000;
@@ -91,38 +90,12 @@ async function heightAt(port: number): Promise<number> {
   return Number(result.sync_info.latest_block_height);
 }
 
-interface Network {
-  readonly prefix: string;
-  readonly denom: string;
-  /** The first word of type names. */
-  readonly namespace: string;
-}
-
-type AppState = Readonly<Record<string, Record<string, unknown>>>;
-
-/** Puts accounts with balances into a state in place. */
-function addAccounts({ auth, bank }: AppState, count: number, { prefix, denom, namespace }: Network): void {
-  if (auth === undefined || bank === undefined) throw new Error("the state has no accounts and balances");
-  const addresses = Array.from({ length: count }, (_, i) =>
-    encodeAddress(createHash("sha256").update(`account ${i}`).digest().subarray(0, 20), "account", prefix),
-  );
-  const type = `/${namespace}.auth.v1beta1.BaseAccount`;
-  const [accounts, balances] = [auth.accounts as unknown[], bank.balances as unknown[]];
-  const head = { "@type": type, pub_key: null, sequence: "0" };
-  auth.accounts = accounts.concat(
-    addresses.map((address, i) => ({ ...head, address, account_number: `${accounts.length + i}` })),
-  );
-  bank.balances = balances.concat(addresses.map((address) => ({ address, coins: [{ denom, amount: "1000000" }] })));
-  // Without a supply, it is the sum of the balances.
-  bank.supply = [];
-}
-
 async function ownNode(accounts: number): Promise<Startable> {
   const home = fixture.tempHome(`accounts-${accounts}`);
   await svcOk(["init", "validator", "--chain-id", CHAIN_ID, "--home", home]);
   const path = join(home, "config", "genesis.json");
   const genesis = JSON.parse(readFileSync(path, "utf8"));
-  addAccounts(genesis.app_state, accounts, { prefix: "svc", denom: "utoken", namespace: "sdk" });
+  addAccounts(genesis.app_state, addressesAtRandom(accounts, "svc"), { denom: "utoken", namespace: "sdk" });
   writeFileSync(path, JSON.stringify(genesis));
   const start = async (port: number): Promise<Running> => {
     const listen = ["--rpc.laddr", `tcp://127.0.0.1:${port}`, "--grpc.enable=false"];
@@ -152,7 +125,7 @@ async function peerNodes(accounts: number): Promise<Startable[]> {
     blockTimeMs: 1000,
     changeGenesis: () => {},
     finishGenesis: ({ app_state }) =>
-      addAccounts(app_state, accounts, { prefix: "peer", denom: "stake", namespace: "cosmos" }),
+      addAccounts(app_state, addressesAtRandom(accounts, "peer"), { denom: "stake", namespace: "cosmos" }),
   });
   const start = async (port: number): Promise<Running> => {
     const others = await freePorts(3);

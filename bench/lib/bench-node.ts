@@ -17,16 +17,18 @@ export interface BenchPorts {
   readonly grpcPort: number;
 }
 
-/** A fresh chain in a process of its own with funded accounts. */
+/** A fresh chain in a process of its own with funded accounts; `prepare` may change its home first. */
 export async function startBenchNode(
   fixture: Fixture,
   addresses: readonly string[],
   flags: readonly string[] = [],
+  prepare: (home: string) => void = () => {},
 ): Promise<TestNode & BenchPorts> {
   const home = fixture.tempHome();
   const chainId = "svc-bench-1";
   await svcOk(["init", "validator", "--chain-id", chainId, "--home", home]);
   fundAccounts(home, addresses);
+  prepare(home);
   const [port = 0, restPort = 0, grpcPort = 0] = await freePorts(3);
   const rest = ["--api.enable", "--api.address", `tcp://127.0.0.1:${restPort}`];
   const addressed = ["--rpc.laddr", `tcp://127.0.0.1:${port}`, ...rest, "--grpc.address", `127.0.0.1:${grpcPort}`];

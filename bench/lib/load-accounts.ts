@@ -21,3 +21,11 @@ export function fundAccounts(home: string, addresses: readonly string[]): void {
 interface Genesis {
   readonly app_state: Readonly<Record<string, object>>;
 }
+
+/** Lifts the limit on the gas of a block, in the genesis file of a home. */
+export function liftGasLimit(home: string): void {
+  const { genesis } = homePaths(home);
+  const json = JSON.parse(readFileSync(genesis, "utf8"));
+  json.consensus_params.block.max_gas = "-1";
+  writeFileSync(genesis, JSON.stringify(json));
+}

@@ -6,6 +6,7 @@ import {
   encodeTx,
   encodeTxBody,
   findMessage,
+  type Namespace,
   packAny,
   publicKeyToAny,
   SignMode,
@@ -25,6 +26,8 @@ export interface TxSettings {
   readonly mode?: SignMode;
   readonly payer?: string;
   readonly granter?: string;
+  /** Spelling of type URLs; that of our own chains unless given. */
+  readonly namespace?: Namespace;
 }
 
 /** A signer, with what the chain knows of the account. */
@@ -45,11 +48,12 @@ export function signTx(
   settings: TxSettings = {},
 ): Uint8Array {
   const { gas = DEFAULT_GAS, fee = [], memo = "", timeoutHeight = 0n, mode = SignMode.DIRECT } = settings;
-  const { payer = "", granter = "" } = settings;
-  const bodyBytes = encodeTxBody({ messages: messages.map(toAny), memo, timeoutHeight });
+  const { payer = "", granter = "", namespace } = settings;
+  const packed = messages.map((message) => toAny(message, namespace));
+  const bodyBytes = encodeTxBody({ messages: packed, memo, timeoutHeight });
   const authInfoBytes = encodeAuthInfo(
     { amount: fee, gasLimit: gas, payer, granter },
-    signers.map(({ key, sequence }) => ({ publicKey: publicKeyToAny(key.publicKey), mode, sequence })),
+    signers.map(({ key, sequence }) => ({ publicKey: publicKeyToAny(key.publicKey, namespace), mode, sequence })),
   );
   const parts = { bodyBytes, authInfoBytes };
   const signatures = signers.map(({ key, accountNumber, sequence }) =>
@@ -59,9 +63,9 @@ export function signTx(
 }
 
 /** A message with its type. Throws for a type that is not of this product. */
-export function toAny(message: TestMessage): Any {
+export function toAny(message: TestMessage, namespace?: Namespace): Any {
   if (isMessage(message, AnySchema)) return message;
   const schema = findMessage(message.$typeName);
   if (schema === undefined) throw new Error(`${message.$typeName} is not registered`);
-  return packAny(schema, create(schema, message as MessageInitShape<DescMessage>));
+  return packAny(schema, create(schema, message as MessageInitShape<DescMessage>), namespace);
 }

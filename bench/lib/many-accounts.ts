@@ -1,0 +1,31 @@
+import { createHash } from "node:crypto";
+import { encodeAddress, type Namespace } from "../../src/wire/index.ts";
+
+const BALANCE = "1000000000000";
+
+type AppState = Readonly<Record<string, Record<string, unknown>>>;
+
+/** Addresses that nobody has a key of, the same in every run. */
+export function addressesAtRandom(count: number, prefix: string): string[] {
+  return Array.from({ length: count }, (_, i) =>
+    encodeAddress(createHash("sha256").update(`account ${i}`).digest().subarray(0, 20), "account", prefix),
+  );
+}
+
+/** Puts accounts with balances into a state in place; their numbers follow those that are there. */
+export function addAccounts(
+  { auth, bank }: AppState,
+  addresses: readonly string[],
+  { denom, namespace }: { readonly denom: string; readonly namespace: Namespace },
+): void {
+  if (auth === undefined || bank === undefined) throw new Error("the state has no accounts and balances");
+  const type = `/${namespace}.auth.v1beta1.BaseAccount`;
+  const [accounts, balances] = [auth.accounts as unknown[], bank.balances as unknown[]];
+  const head = { "@type": type, pub_key: null, sequence: "0" };
+  auth.accounts = accounts.concat(
+    addresses.map((address, i) => ({ ...head, address, account_number: `${accounts.length + i}` })),
+  );
+  bank.balances = balances.concat(addresses.map((address) => ({ address, coins: [{ denom, amount: BALANCE }] })));
+  // Without a supply, it is the sum of the balances.
+  bank.supply = [];
+}

@@ -1,0 +1,136 @@
+/**
+ * Committed bank sends a second, one and fifty in a transaction, beside the ecosystem's reference node in the same run: the same
+ * loader, the same genesis, a block a second, no limit on the gas of a block; processor time of the node and its disk.
+ *
+ *   npm run bench -- sends-beside [runs] [transfers] [connections] [accounts]
+ */
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { buildPeer } from "../test/interop/peers.ts";
+import { startSimdChain } from "../test/interop/simd-chain.ts";
+import { Fixture } from "../test/support/index.ts";
+import { startBenchNode } from "./lib/bench-node.ts";
+import { sizeOnDisk } from "./lib/disk.ts";
+import { liftGasLimit, loadKeys } from "./lib/load-accounts.ts";
+import { addAccounts } from "./lib/many-accounts.ts";
+import { addressesOf } from "./lib/queries.ts";
+import { Report } from "./lib/report.ts";
+import { loader, measureSends, type Network, OWN } from "./lib/sends.ts";
+import { median } from "./lib/stats.ts";
+
+const MIB = 2 ** 20;
+const DISK_PER = 10_000;
+/** A transfer takes more gas there. */
+const PEER: Network = { chainId: "simd-1", prefix: "peer", denom: "stake", namespace: "cosmos", gas: 120_000 };
+/** Transfers of a transaction. */
+const MESSAGES = [1, 50] as const;
+const TARGETS = { rate: { atLeast: 3 }, cpu: { atMost: 0.35 } } as const;
+
+/** A node that has just started, with its accounts. */
+interface Node {
+  readonly network: Network;
+  readonly pid: number;
+  readonly port: number;
+  readonly data: string;
+}
+
+type Start = (fixture: Fixture, accounts: number) => Promise<Node>;
+
+interface Work {
+  readonly transfers: number;
+  readonly connections: number;
+  readonly accounts: number;
+}
+
+if (process.send === undefined) await measure();
+else await loader(JSON.parse(process.argv[2] ?? "{}"));
+
+async function measure(): Promise<void> {
+  const [runs = 3, transfers = 10_000, connections = 32, accounts = 1_000] = process.argv.slice(2).map(Number);
+  const method =
+    `${transfers} bank sends from ${accounts} accounts, signed beforehand, over ${connections} connections (JSON-RPC ` +
+    "broadcast_tx_sync, one at a time each); node and loader are two processes on the same cores; a fresh chain for each run, " +
+    "the nodes in turn; a block a second, no limit on its gas; committed sends over the time from the first to the last block " +
+    "that holds them; disk is what the data of the node grew by.";
+  const report = new Report("sends-beside", method);
+  const nodes: [string, Start][] = [["svc", ownNode], ...(await peers())];
+  for (const messages of MESSAGES) {
+    const rows = nodes.map(([name, start]): Row => ({ name, start, rates: [], cpu: [], disk: [] }));
+    for (let run = 0; run < runs; run++)
+      for (const row of rows) await measureRow(row, messages, { transfers, connections, accounts });
+    reportRows(report, `${messages} in a transaction`, rows);
+  }
+  report.save();
+}
+
+/** The samples of a node, one a run. */
+interface Row {
+  readonly name: string;
+  readonly start: Start;
+  readonly rates: number[];
+  readonly cpu: number[];
+  readonly disk: number[];
+}
+
+function reportRows(report: Report, title: string, rows: readonly Row[]): void {
+  for (const { name, rates, cpu, disk } of rows) {
+    report.add({ name: `${name}: committed sends, ${title}`, unit: "1/s", samples: rates });
+    report.add({ name: `${name}: CPU of the node a send, ${title}`, unit: "ms", samples: cpu });
+    report.add({ name: `${name}: disk of ${DISK_PER} sends, ${title}`, unit: "MiB", samples: disk });
+  }
+  const [own, peer] = rows;
+  if (own === undefined || peer === undefined) return;
+  const over = (pick: (row: Row) => readonly number[]) => ({
+    unit: "x",
+    samples: [median(pick(own)) / median(pick(peer))],
+  });
+  const beside = `${own.name} over ${peer.name}`;
+  report.add({ name: `${beside}: committed sends, ${title}`, ...over(({ rates }) => rates), target: TARGETS.rate });
+  report.add({ name: `${beside}: CPU of the node a send, ${title}`, ...over(({ cpu }) => cpu), target: TARGETS.cpu });
+}
+
+async function measureRow({ start, rates, cpu, disk }: Row, messages: number, { transfers, ...work }: Work) {
+  const fixture = new Fixture();
+  try {
+    const { network, pid, port, data } = await start(fixture, work.accounts);
+    const before = sizeOnDisk(data);
+    const load = { ...network, ...work, port, messages, txs: Math.ceil(transfers / messages) };
+    const { tps, nodeCpuMs } = await measureSends(fileURLToPath(import.meta.url), pid, load);
+    const sent = load.txs * messages;
+    rates.push(tps * messages);
+    cpu.push(nodeCpuMs / sent);
+    disk.push(((sizeOnDisk(data) - before) / MIB) * (DISK_PER / sent));
+  } finally {
+    await fixture.close();
+  }
+}
+
+async function ownNode(fixture: Fixture, accounts: number): Promise<Node> {
+  const addresses = loadKeys(accounts).map(({ address }) => address);
+  const { process: running, port, home } = await startBenchNode(fixture, addresses, [], liftGasLimit);
+  return { network: OWN, pid: running.pid, port, data: join(home, "data") };
+}
+
+/** The reference node, or nothing and a sentence why where it cannot be built. */
+async function peers(): Promise<[string, Start][]> {
+  const peer = await buildPeer("simd53");
+  if ("missing" in peer) {
+    console.error(`left out: simd53: ${peer.missing}`);
+    return [];
+  }
+  peer.remove();
+  return [["simd53", peerNode]];
+}
+
+async function peerNode(fixture: Fixture, accounts: number): Promise<Node> {
+  const peer = await buildPeer("simd53");
+  if ("missing" in peer) throw new Error(peer.missing);
+  const chain = await startSimdChain(peer, {
+    prefix: PEER.prefix,
+    blockTimeMs: 1000,
+    finishGenesis: ({ app_state }) => addAccounts(app_state, addressesOf(accounts, PEER.prefix), PEER),
+  });
+  fixture.defer(() => chain.stop());
+  const { port } = new URL(chain.url);
+  return { network: PEER, pid: chain.pid, port: Number(port), data: join(chain.home, "data") };
+}
