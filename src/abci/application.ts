@@ -14,18 +14,18 @@ export interface Application extends SnapshotConnection {
   initChain(request: InitChain): InitChainResult;
   checkTx(request: CheckTx): CheckTxResult;
   /**
-   * From now on the caller gives every claim back by itself. Otherwise all of them end with each commit, and the caller
+   * From now on the caller releases every claim by itself. Otherwise all of them end with each commit, and the caller
    * checks again what still waits.
    */
   holdClaims(): void;
-  /** The transaction of this claim waits no longer. */
+  /** The transaction of this claim no longer waits. */
   releaseClaim(claim: Claim): void;
   prepareProposal(request: PrepareProposal): readonly Uint8Array[];
   processProposal(request: ProcessProposal): boolean;
   finalizeBlock(request: FinalizeBlock): FinalizeBlockResult;
   /**
-   * Makes the finalized block durable, in one atomic write with what an engine of this process stores alongside. Answers
-   * whose transactions may have become invalid.
+   * Makes the finalized block durable, in one atomic write with what an engine in this process stores alongside.
+   * Returns the accounts whose transactions may have become invalid.
    */
   commit(alongside?: readonly Write[]): TouchedAccounts;
   query(request: AppQuery): AppQueryResult;
@@ -59,7 +59,7 @@ export interface InitChainResult {
 
 export interface CheckTx {
   readonly tx: Uint8Array;
-  /** Whether it is to wait when it passes, waits already, or is only tried, which changes nothing. */
+  /** Whether the transaction is to wait if it passes, already waits, or is only tried, which changes nothing. */
   readonly kind: "new" | "recheck" | "trial";
   /** The claim in whose place the transaction stands: its own, or that of the one with the same signers that it replaces. */
   readonly place?: Claim;
@@ -81,7 +81,10 @@ export interface AppQueryResult {
   readonly code: number;
   readonly codespace: string;
   readonly log: string;
-  /** Of a refusal `codespace/code` of our own error, which the codes that the ecosystem's queries fail with do not tell. */
+  /**
+   * For a refusal, the `codespace/code` of our own error, which the codes of the ecosystem's failed queries do not
+   * show.
+   */
   readonly info: string;
   readonly key: Uint8Array;
   readonly value: Uint8Array;

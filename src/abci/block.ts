@@ -1,4 +1,4 @@
-/** A validator as votes and evidence name it. */
+/** A validator in votes and evidence. */
 export interface VotingValidator {
   /** 20 bytes. */
   readonly address: Uint8Array;
@@ -17,7 +17,7 @@ export interface CommitInfo {
   readonly votes: readonly VoteInfo[];
 }
 
-/** Proof that a validator signed what excludes each other. */
+/** Proof that a validator signed two things that exclude each other. */
 export interface Misbehavior {
   readonly kind: "duplicateVote" | "lightClientAttack";
   readonly validator: VotingValidator;
@@ -27,13 +27,13 @@ export interface Misbehavior {
   readonly totalVotingPower: bigint;
 }
 
-/** What the engine knows of the voters when it makes, checks or decides a block. */
+/** What the engine knows about the voters when it makes, checks or decides a block. */
 export interface BlockEvidence {
   readonly lastCommit: CommitInfo;
   readonly misbehavior: readonly Misbehavior[];
 }
 
-/** Of a block before which nobody voted and nobody did wrong. */
+/** For a block before which nobody voted and nobody misbehaved. */
 export const NO_EVIDENCE: BlockEvidence = { lastCommit: { round: 0, votes: [] }, misbehavior: [] };
 
 /** The same, for whoever drives an application without voters: replays, benchmarks, tests. */
@@ -54,7 +54,7 @@ export interface BlockPlace extends BlockEvidence {
 }
 
 export interface PrepareProposal extends BlockPlace {
-  /** What the engine would put into the block, in its order. */
+  /** The transactions that the engine would put into the block, in its order. */
   readonly txs: readonly Uint8Array[];
   /** Bytes that the transactions may take, each with its tag and length. */
   readonly maxBytes: number;

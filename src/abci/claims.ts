@@ -1,7 +1,7 @@
 import type { IntCoin } from "../util/index.ts";
 import type { PublicKey } from "../wire/index.ts";
 
-/** One who signs a waiting transaction. */
+/** A signer of a waiting transaction. */
 export interface ClaimingSigner {
   /** Names the account between application and engine; not for people. */
   readonly account: string;
@@ -10,13 +10,13 @@ export interface ClaimingSigner {
   readonly publicKey?: PublicKey | undefined;
 }
 
-/** What a transaction takes of accounts as long as it waits for a block. */
+/** What a transaction takes from accounts as long as it waits for a block. */
 export interface Claim {
   /** Each account once; the first is the sender. */
   readonly signers: readonly ClaimingSigner[];
   /** One of the signers, or an account that lets the first of them spend its coins on fees. */
   readonly payer: string;
-  /** Names what lets it, where the payer is no signer: all that wait spend of it together. */
+  /** Names the grant, if the payer is not a signer: all waiting transactions spend from it together. */
   readonly allowance?: string | undefined;
   readonly fee: readonly IntCoin[];
   /** Fee for a unit of gas times 10^18; of several denominations the least. */
@@ -25,19 +25,19 @@ export interface Claim {
   readonly timeoutHeight: bigint;
 }
 
-/** What all waiting transactions together take of one account. */
+/** What all waiting transactions together take from one account. */
 export interface Claimed {
   /** Number of transactions that it signs. */
   readonly txs: bigint;
   /** What it pays, by denomination. */
   readonly spent: ReadonlyMap<string, bigint>;
-  /** Its key, from the first that came along. */
+  /** Its key, from the first transaction that brought it. */
   readonly publicKey: PublicKey | undefined;
 }
 
 /**
- * What waiting transactions take of accounts. The next one is checked as if those before it had been in a block, and no
- * state has to be written for it: what leaves is given back by subtraction, wherever it stood.
+ * What waiting transactions take from accounts. The next one is checked as if those before it were in a block, without
+ * writing any state: the claim of a transaction that leaves is subtracted, whatever its position.
  */
 export class Claims {
   readonly #accounts = new Map<string, Sums>();

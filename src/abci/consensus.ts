@@ -1,4 +1,4 @@
-/** A change of the voters; power 0 takes a validator out. */
+/** A change of the voters; power 0 removes a validator. */
 export interface ValidatorUpdate {
   /** ed25519, 32 bytes. */
   readonly pubKey: Uint8Array;
@@ -17,7 +17,7 @@ export interface ConsensusParams {
 /** Upper bound of a block's size in bytes, whatever the parameters say. */
 export const MAX_BLOCK_BYTES = 104_857_600n;
 
-/** Keys that validators of chains of the family can have; those of ours have the first. */
+/** Keys that validators of chains of the family can have; those of our own chains have the first. */
 const KEY_TYPES = ["ed25519", "secp256k1"];
 
 /** What is wrong with parameters, one sentence each: the rules of the reference engine. */
@@ -102,7 +102,7 @@ export function consensusParamsOf({ block, evidence, validator }: ConsensusParam
 /** Gas of a block of a new chain, so that a full one takes about a second of CPU time (`npm run bench -- gas`). */
 export const DEFAULT_MAX_GAS = 30_000_000n;
 
-/** Those of a new chain. */
+/** The parameters of a new chain. */
 export const DEFAULT_CONSENSUS_PARAMS: ConsensusParams = {
   block: { maxBytes: 22_020_096n, maxGas: DEFAULT_MAX_GAS },
   evidence: { maxAgeNumBlocks: 100_000n, maxAgeDuration: 172_800_000_000_000n, maxBytes: 1_048_576n },

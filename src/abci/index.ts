@@ -1,4 +1,7 @@
-/** The language between an engine and an application (ABCI 2.0): every engine speaks it, and the application none else. */
+/**
+ * The language between an engine and an application (ABCI 2.0): every engine speaks it, and the application speaks no
+ * other.
+ */
 export type * from "./application.ts";
 export * from "./block.ts";
 export * from "./claims.ts";

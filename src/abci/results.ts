@@ -6,7 +6,7 @@ export interface TxResult {
   readonly code: number;
   readonly codespace: string;
   readonly data: Uint8Array;
-  /** For a success the JSON of the logs, for a failure the text. */
+  /** After a success the JSON of the logs, after a failure the error text. */
   readonly log: string;
   readonly gasWanted: bigint;
   readonly gasUsed: bigint;
@@ -19,7 +19,7 @@ export interface AppEvent {
 }
 
 export interface CheckTxResult extends TxResult {
-  /** What the transaction takes as long as it waits; undefined when it could not be read. */
+  /** What the transaction takes from accounts as long as it waits; undefined when it could not be read. */
   readonly claim: Claim | undefined;
 }
 
@@ -27,7 +27,7 @@ export interface CheckTxResult extends TxResult {
 export interface ConsensusUpdates {
   /** Voters from the block after the next on; each validator at most once. */
   readonly validatorUpdates: readonly ValidatorUpdate[];
-  /** Parameters from the next block on; undefined = as they were. */
+  /** Parameters from the next block on; undefined = unchanged. */
   readonly consensusParamUpdates: ConsensusParams | undefined;
 }
 

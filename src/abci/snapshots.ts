@@ -4,20 +4,20 @@ export interface Snapshot {
   /** Version of the form that the application writes. */
   readonly format: number;
   readonly chunks: number;
-  /** Names the content: equal hashes, equal snapshots. */
+  /** Identifies the content: equal hashes mean equal snapshots. */
   readonly hash: Uint8Array;
   readonly metadata: Uint8Array;
 }
 
 /**
- * What an application says to a snapshot that it is offered: begin with it, give up state sync altogether, or try another
- * snapshot, format or sender.
+ * An application's answer to a snapshot that it is offered: begin with it, give up state sync altogether, or try
+ * another snapshot, format or sender.
  */
 export type SnapshotVerdict = "accept" | "abort" | "reject" | "rejectFormat" | "rejectSender";
 
 export interface OfferSnapshot {
   readonly snapshot: Snapshot;
-  /** Of the snapshot's height, as a light client verified it. */
+  /** App hash of the snapshot's height, as a light client verified it. */
   readonly appHash: Uint8Array;
 }
 
@@ -38,11 +38,13 @@ export interface AppliedChunk {
   readonly result: "accept" | "abort" | "retry" | "retrySnapshot" | "rejectSnapshot";
   /** Indexes of chunks to fetch again. */
   readonly refetchChunks: readonly number[];
-  /** Senders whose chunks are not good. */
+  /** Senders whose chunks are bad. */
   readonly rejectSenders: readonly string[];
 }
 
-/** Snapshots of an application. One that has none lists none, gives no bytes of any, and aborts when it is offered one. */
+/**
+ * Snapshots of an application. One without snapshots lists none, returns no chunks, and aborts when it is offered one.
+ */
 export interface SnapshotConnection {
   listSnapshots(): readonly Snapshot[];
   offerSnapshot(request: OfferSnapshot): SnapshotVerdict;

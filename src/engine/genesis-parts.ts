@@ -1,6 +1,6 @@
 import { errorText, SvcError } from "../util/index.ts";
 
-/** Where a value stands in the file. */
+/** The place of a value in the file. */
 interface Extent {
   readonly start: number;
   readonly end: number;
@@ -8,7 +8,7 @@ interface Extent {
 
 /** A genesis file whose `app_state` is read member by member. */
 export interface GenesisParts {
-  /** The JSON of the file. Of `app_state` each member is a number, by which `part` finds it. */
+  /** The JSON of the file. Each member of `app_state` is replaced by a number, by which `part` finds it. */
   readonly json: unknown;
   /** Reads a member of `app_state`, anew with every call: nothing of it is kept. */
   readonly part: (name: string, number: unknown) => unknown;
@@ -50,8 +50,8 @@ function withNumbers(bytes: Buffer, extents: readonly Extent[]): string {
 }
 
 /**
- * Where the members of `app_state` stand, by counting braces outside of texts; undefined for what is not JSON or has escapes
- * in its outermost texts, which is then read whole.
+ * The places of the members of `app_state`, found by counting braces outside of texts; undefined for a file that is not
+ * JSON or has escapes in its outermost texts, which is then read whole.
  */
 function membersOfAppState(bytes: Buffer): Extent[] | undefined {
   const extents: Extent[] = [];

@@ -6,7 +6,7 @@ import { formatRfc3339, parseRfc3339 } from "./embedded/blocks/time.ts";
 import type { Validator } from "./embedded/blocks/types.ts";
 import { type GenesisParts, readGenesisParts } from "./genesis-parts.ts";
 
-/** The first state of a chain, as its genesis file tells it. */
+/** The first state of a chain, from its genesis file. */
 export interface Genesis extends GenesisHead {
   /** Each member is read from the file when it is asked for, and not kept. */
   readonly appState: Readonly<Record<string, unknown>>;
@@ -71,7 +71,7 @@ export function consensusParamsToJson({ block, evidence, validator }: ConsensusP
 
 /** Hash of a genesis file's content, whatever its spacing and the order of its keys. */
 export function genesisHash(genesis: Genesis): Uint8Array {
-  // Made from JSON of the file and of texts, so it is JSON.
+  // Built from the file's JSON and from texts, so it is JSON.
   return sha256OfParts((add) => writeSortedJson(genesisToJson(genesis) as JsonValue, add));
 }
 

@@ -7,15 +7,15 @@ import type { FoundTx } from "./embedded/index/tx-index.ts";
 import type { CheckedTx } from "./embedded/mempool/mempool.ts";
 import type { GenesisHead } from "./genesis.ts";
 
-/** A source in this process answers at once, one over a network later. */
+/** A source in this process answers synchronously, one over a network asynchronously. */
 export type Awaitable<T> = T | Promise<T>;
 
 /**
- * What servers need of a chain, whichever engine runs it: in this process, or in another one that is asked over its RPC.
- * Heights that are not stored and hashes that are not known are undefined; what cannot be done throws `SvcError`.
+ * What servers need of a chain, whichever engine runs it: in this process, or in another one that is reached over its
+ * RPC. Heights that are not stored and hashes that are not known are undefined; what cannot be done throws `SvcError`.
  */
 export interface ChainSource {
-  /** What the chain began with. */
+  /** The genesis of the chain. */
   readonly genesis: GenesisHead;
   /** Key and address of this node's validator. */
   readonly validator: { readonly publicKey: Uint8Array; readonly address: Uint8Array };
@@ -29,7 +29,7 @@ export interface ChainSource {
 }
 
 export interface ChainStatus {
-  /** Of the last block, 0 before the first; of the lowest that is stored. */
+  /** Heights: of the last block, 0 before the first; of the lowest stored one. */
   readonly height: bigint;
   readonly base: bigint;
   readonly latest: BlockRecord | undefined;
@@ -45,7 +45,7 @@ export interface BlockSource {
   block(height: bigint): Awaitable<Block | undefined>;
   /** Transactions of a block with their results, in order. */
   txs(height: bigint): Awaitable<readonly ExecutedTx[]>;
-  /** Who votes on the block of a height. */
+  /** The voters on the block of a height. */
   validators(height: bigint): Awaitable<readonly Validator[] | undefined>;
   /** Parameters of consensus of the block of a height; undefined before the first that is known. */
   consensusParams(height: bigint): Awaitable<ConsensusParams | undefined>;
@@ -62,7 +62,7 @@ export interface TxSource {
 export interface MempoolSource {
   /** Checks a transaction and keeps it when its code is 0. Throws when it is known already, too large, or nothing fits. */
   add(tx: Uint8Array): Awaitable<CheckedTx>;
-  /** The first `limit` that wait; fewer where they are large. */
+  /** The first `limit` waiting transactions; fewer if they are large. */
   list(limit: number): Awaitable<readonly Uint8Array[]>;
   size(): Awaitable<{ readonly txs: number; readonly bytes: number }>;
 }
@@ -76,8 +76,8 @@ export interface AppSource {
 
 export interface EventSource {
   /**
-   * Calls the listener with every block after its commit, in order; returns what ends that. A block for which `wants` is
-   * false may be left out, where it would have to be read for the listener.
+   * Calls the listener with every block after its commit, in order; returns the function that ends that. A block for
+   * which `wants` is false may be left out if it would have to be read for the listener.
    */
   listen(listener: BlockListener, wants?: () => boolean): () => void;
 }
@@ -85,7 +85,7 @@ export interface EventSource {
 /** The height that is being decided. */
 export interface ConsensusRound {
   readonly height: bigint;
-  /** When its first round begins, in nanoseconds since 1970. */
+  /** The time when its first round begins, in nanoseconds since 1970. */
   readonly startTime: bigint;
   readonly validators: readonly Validator[];
   /** The last block with those who voted on it; undefined before the first. */

@@ -9,7 +9,7 @@ import { type NodeSettingName, NODE_SETTINGS as S } from "./settings.ts";
 
 /** The settings of a node, read and checked. */
 export interface NodeConfig {
-  /** Undefined = as the genesis file names the validator. */
+  /** Undefined = the name that the genesis file gives the validator. */
   readonly moniker: string | undefined;
   /** Milliseconds. */
   readonly blockInterval: number;
@@ -17,7 +17,7 @@ export interface NodeConfig {
   readonly haltHeight: bigint;
   readonly checkInvariants: boolean;
   readonly pruning: Pruning;
-  /** Blocks that are kept at least; 0 = all. */
+  /** Least number of blocks kept; 0 = all. */
   readonly minRetainBlocks: bigint;
   readonly stateSync: {
     /** Blocks from one snapshot to the next; 0 = none are taken. */
@@ -33,10 +33,10 @@ export interface NodeConfig {
   readonly mempool: MempoolLimits;
 }
 
-/** Texts of settings that were given; what is missing has its default. */
+/** Texts of the settings that were given; a missing one has its default. */
 export type GivenSettings = { readonly [K in NodeSettingName]?: string | undefined };
 
-/** The settings of a node that is started by code. Throws one sentence on a bad one. */
+/** The settings of a node that is started by code. Throws one sentence on a bad setting. */
 export function nodeConfig(given: GivenSettings): NodeConfig {
   const texts = new Map<string, string | undefined>(Object.entries(given));
   return readNodeConfig({
@@ -108,7 +108,7 @@ function readGrpc(read: <T>(setting: Setting<T>) => T): GrpcServerOptions {
   };
 }
 
-/** Whom REST and gRPC-web answer. */
+/** The web pages that REST and gRPC-web answer. */
 function readGuard(read: <T>(setting: Setting<T>) => T): Pick<ServerOptions, "corsOrigins" | "hosts"> {
   return {
     corsOrigins: read(S.apiEnabledUnsafeCors) ? ["*"] : read(S.apiCorsAllowedOrigins),

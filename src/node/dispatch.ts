@@ -22,7 +22,7 @@ export interface DispatcherOptions {
   readonly services?: readonly NodeService[];
   /** Paths of the rpcs that the application answers, for servers that list them. */
   readonly appRpcs?: readonly string[];
-  /** Where requests wait for blocks; without it nothing waits. */
+  /** Where requests wait for blocks; undefined if nothing waits. */
   readonly waiters?: CommitWaiters;
   /** Told of programming errors in services of the node. */
   readonly report?: (error: unknown) => void;
@@ -37,8 +37,8 @@ export function refusedQuery(error: unknown, height: bigint): AppQueryResult {
 }
 
 /**
- * The one way from the name of an rpc and the bytes of its request to the bytes of its answer, for every server: services
- * of the node first, all else by the application. Names come in either spelling.
+ * The one way from the name of an rpc and the bytes of its request to the bytes of its answer, for every server:
+ * services of the node first, everything else from the application. Names come in either spelling.
  */
 export class Dispatcher {
   readonly #options: DispatcherOptions;
@@ -54,7 +54,7 @@ export class Dispatcher {
     );
   }
 
-  /** Every rpc that is answered here, each once. */
+  /** Every rpc that is answered here, once each. */
   get methods(): readonly DescMethod[] {
     const others = (this.#options.appRpcs ?? []).flatMap((path) => (this.#methods.has(path) ? [] : [findMethod(path)]));
     return [...[...this.#methods.values()].map(({ method }) => method), ...others.filter((each) => each !== undefined)];

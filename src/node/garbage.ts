@@ -1,12 +1,12 @@
 import { setFlagsFromString } from "node:v8";
 
-/** By how much the objects in use may grow, in percent, before they are looked through for what is in use no longer. */
+/** By how much the objects in use may grow, in percent, before the next collection of those no longer in use. */
 const GROWTH_PERCENT = 100;
 
 /**
- * Bounds what the process holds of objects that nobody uses. By itself V8 lets a heap grow to four times what is in use; so
- * much is left behind by a few large blocks or answers, and how much of it depends on the moment. For all threads of the
- * process, and for all its time.
+ * Bounds the memory of objects that are no longer in use. By default V8 lets a heap grow to four times the objects in
+ * use, which a few large blocks or answers can leave behind, how much of it depending on the moment. This holds for all
+ * threads of the process, for its whole life.
  */
 export function boundGarbage(): void {
   setFlagsFromString(`--heap-growing-percent=${GROWTH_PERCENT}`);

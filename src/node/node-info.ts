@@ -1,7 +1,7 @@
 import type { Pruning } from "../store/index.ts";
 import type { DecimalCoin } from "../util/index.ts";
 
-/** Who this node says it is, and what of its settings its clients need. */
+/** The identity that this node reports, and the settings that its clients need. */
 export interface NodeInfo {
   /** Hex of the node key's address. */
   readonly id: string;
@@ -14,7 +14,7 @@ export interface NodeInfo {
   readonly minGasPrices: readonly DecimalCoin[];
   /** The block after which it stops; 0 for never. */
   readonly haltHeight: bigint;
-  /** For how long older heights can be asked for. */
+  /** How long older heights can be queried. */
   readonly pruning: Pruning;
 }
 
@@ -22,5 +22,5 @@ export interface NodeInfo {
 export const ENGINE_VERSION = "0.38.17";
 export const P2P_PROTOCOL = "8";
 export const BLOCK_PROTOCOL = "11";
-/** What the application calls itself. */
+/** The application's name for itself. */
 export const APP_NAME = "svc";

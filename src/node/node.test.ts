@@ -255,7 +255,7 @@ describe("a node", () => {
     init();
     await (await start()).stop();
     const file = join(homePaths(home).database, "data.mdb");
-    // The first two pages say where all others are; with nothing behind them whatever is read is damaged.
+    // The first two pages say where all others are; with nothing after them, everything read is damaged.
     const pageSize = readFileSync(file).readUInt32LE(48);
     truncateSync(file, 2 * pageSize);
     await expect(start()).rejects.toMatchObject({
@@ -333,7 +333,7 @@ describe("export", () => {
     const next = await startOnce();
     expect(next.engine.blocks.height).toBe(4n);
     await next.stop();
-    // A block more moves the inflation a step on.
+    // One more block moves the inflation by a step.
     const lasting = ({ mint: { params }, ...rest }: { mint: { params: unknown } }) => ({ ...rest, params });
     expect(lasting(JSON.parse(exportGenesis(home)).app_state)).toEqual(lasting(exported.app_state));
   });

@@ -151,7 +151,7 @@ function makeEngine(parts: NodeOptions & { database: Database; genesis: Genesis;
   return { app, engine, ended, taker };
 }
 
-/** Blocks behind a snapshot are kept as long as it is. */
+/** Blocks after a snapshot are kept as long as the snapshot is. */
 function retentionOf({ minRetainBlocks, stateSync }: NodeConfig): Retention {
   const snapshotBlocks = stateSync.snapshotInterval * BigInt(stateSync.snapshotKeepRecent);
   return { minBlocks: minRetainBlocks, snapshotBlocks };
@@ -173,7 +173,7 @@ export function appOptions(
   };
 }
 
-/** A clock that is wrong or a genesis time to come look like a node that does nothing. */
+/** With a wrong clock or a genesis time in the future, the node seems to do nothing. */
 function logWait(logger: Logger, { nextBlockTime, blocks }: EmbeddedEngine, blockInterval: number): void {
   if (nextBlockTime === undefined || nextBlockTime <= BigInt(Date.now() + blockInterval) * 1_000_000n) return;
   const reason = blocks.last === undefined ? "the genesis time is to come" : "the clock is behind the last block";

@@ -270,7 +270,7 @@ function parseListenAddress(text: string): { host: string; port: number } {
   const [, v6, name = "", digits] = /^(?:tcp:\/\/)?(?:\[([0-9a-fA-F:]+)\]|([\w.-]*)):(\d{1,5})$/.exec(text) ?? [];
   const port = Number(digits);
   if (digits === undefined || port > 65_535) throw new WrongForm("an address such as tcp://127.0.0.1:26657");
-  // The name means the address that the ecosystem's tools mean by it, whatever this machine resolves first.
+  // `localhost` means the address that the ecosystem's tools mean by it, whatever this machine resolves first.
   const host = name === "localhost" ? "127.0.0.1" : name;
   return { host: v6 ?? (host === "" ? "0.0.0.0" : host), port };
 }
@@ -308,7 +308,7 @@ function parseKept(text: string): number {
   return Number(count);
 }
 
-/** A count that bounds something. */
+/** A count that is a limit. */
 function parseLimit(text: string): number {
   const count = parseCount(text);
   if (count < 1n || count > MAX_COUNT) throw new WrongForm(`a whole number from 1 to ${MAX_COUNT}`);

@@ -9,7 +9,7 @@ export async function catchUp(engine: Pick<EmbeddedEngine, "isBehind" | "produce
   }
 }
 
-/** The same for a chain that nobody runs. */
+/** The same for a chain that no node runs. */
 export async function catchUpOnce(options: Omit<EmbeddedEngineOptions, "blockInterval">): Promise<void> {
   await catchUp(new EmbeddedEngine({ ...options, blockInterval: 0 }));
 }

@@ -20,7 +20,7 @@ import type { EmbeddedEngine } from "./engine.ts";
 import type { CommittedBlock } from "./events.ts";
 import { nanoseconds } from "./schedule.ts";
 
-/** What a verifying client checks between two blocks. */
+/** The checks of a verifying client between two blocks. */
 function checkChain(engine: EmbeddedEngine): void {
   let before: Block | undefined;
   for (let height = engine.blocks.base; height <= engine.blocks.height; height++) {
@@ -130,7 +130,7 @@ describe("the embedded engine", () => {
     const finalize = app.finalizeBlock.bind(app);
     const add = (text: string) => engine.mempool.add(kvTx(text));
     app.finalizeBlock = (request) => {
-      // They come while the block is made that makes blocks smaller.
+      // The transactions come during the block that makes blocks smaller.
       for (const text of [`amy/1=${"v".repeat(300)}`, "amy/2=x", "bob/1=y"]) add(text);
       return { ...finalize(request), consensusParamUpdates: withMaxBytes(2_200n) };
     };
@@ -363,7 +363,7 @@ describe("the embedded engine", () => {
       return network.engine({ app });
     };
     run(open(), [], [], [], []);
-    // Opened again, it knows who the others are.
+    // Reopened, the engine knows who the others are.
     const engine = open();
     run(engine, [], [], [], [], []);
     expect(powers).toEqual([[], [10n], [10n], [10n, 5n], [10n, 5n], [10n, 5n], [5n], [5n], []]);

@@ -24,15 +24,15 @@ export interface EmbeddedEngineOptions {
   readonly blockInterval: number;
   readonly clock?: Clock;
   readonly mempool?: Partial<MempoolLimits>;
-  /** Make no block above this height; 0 = no end. */
+  /** Makes no block above this height; 0 = no end. */
   readonly haltHeight?: bigint;
   /** Which blocks are kept; all when it is left out. */
   readonly retention?: Retention;
   /** Runs after every commit, before subscribers see the block; an error stops the engine. */
   readonly afterCommit?: (block: CommittedBlock) => void;
-  /** Told of what listeners of blocks throw. */
+  /** Receives what listeners of blocks throw. */
   readonly report?: (error: unknown) => void;
-  /** Called once when blocks can be made no more: without an error at the halt height. */
+  /** Called once when no more blocks can be made: without an error at the halt height. */
   readonly onEnd?: (error: unknown) => void;
 }
 
@@ -94,8 +94,8 @@ export class EmbeddedEngine implements Engine {
   }
 
   /**
-   * Begins to make blocks: the first of a chain at its genesis time, the others an interval behind the last one. What
-   * is due already comes at once.
+   * Begins to make blocks: the first of a chain at its genesis time, the others an interval behind the last one. A
+   * block that is already due is made at once.
    */
   start(): void {
     if (this.#atHaltHeight()) this.#end(undefined);
@@ -154,7 +154,7 @@ export class EmbeddedEngine implements Engine {
     const block = produce();
     const count = block.block.txs.length;
     const milliseconds = this.#clock.now() - started;
-    // Small blocks say little of the cost of one transaction.
+    // Small blocks say little about the cost of one transaction.
     if (count >= 20) this.#txCost = Math.max(0.01, this.#txCost * 0.7 + (milliseconds / count) * 0.3);
     return block;
   }
@@ -177,7 +177,7 @@ export class EmbeddedEngine implements Engine {
   }
 }
 
-/** What could never come into a block would stand before all others for ever. */
+/** A transaction that fits into no block would stay ahead of all others for ever. */
 function mempoolLimits(params: ConsensusParams, wanted: Partial<MempoolLimits> = {}): MempoolLimits {
   const limits = { ...DEFAULT_MEMPOOL_LIMITS, ...wanted };
   return { ...limits, maxTxBytes: Math.min(limits.maxTxBytes, Math.max(0, roomForTxs(params) - TX_OVERHEAD)) };

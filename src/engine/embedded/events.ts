@@ -17,7 +17,7 @@ export type EngineEvent =
   | { readonly type: "Tx"; readonly tx: FoundTx }
   | { readonly type: "ValidatorSetUpdates"; readonly updates: readonly ValidatorUpdate[] };
 
-/** An event with what queries can ask of it. */
+/** An event with the values that queries can ask for. */
 export interface PublishedEvent {
   readonly event: EngineEvent;
   readonly attributes: Attributes;
@@ -25,7 +25,10 @@ export interface PublishedEvent {
 
 export type BlockListener = (block: CommittedBlock) => void;
 
-/** Tells listeners of every block after its commit, in the order they came; what one throws harms nobody else. */
+/**
+ * Tells listeners of every block after its commit, in the order of the blocks; an error of one listener does not affect
+ * the others.
+ */
 export class BlockBus {
   readonly #listeners = new Set<BlockListener>();
   readonly #report: (error: unknown) => void;
@@ -34,7 +37,7 @@ export class BlockBus {
     this.#report = report;
   }
 
-  /** Returns what ends the subscription. */
+  /** Returns the function that ends the subscription. */
   listen(listener: BlockListener): () => void {
     this.#listeners.add(listener);
     return () => {

@@ -64,7 +64,7 @@ export interface ProducerParts {
   readonly retention: Retention;
 }
 
-/** What the next block builds on. */
+/** The state on which the next block builds. */
 interface Tip {
   readonly height: bigint;
   readonly time: bigint;
@@ -75,15 +75,15 @@ interface Tip {
 }
 
 /**
- * Who makes blocks, and whom the application counts as voters. One validator signs everything here; the others take part
- * by name: the application sees a vote of each, because they cannot vote themselves.
+ * The signers of blocks, and those whom the application counts as voters. One validator signs everything here; the
+ * others take part by name: the application sees a vote of each, because they cannot vote themselves.
  */
 interface ValidatorSets {
   readonly signers: readonly Validator[];
   readonly voters: readonly Validator[];
 }
 
-/** The next block; its votes where they were given already. */
+/** The next block, with its votes if they were already given. */
 interface Proposed {
   readonly block: Block;
   readonly txHashes: readonly Uint8Array[];
@@ -107,17 +107,17 @@ export class Producer {
   readonly #genesis: GenesisHead;
   readonly #oldBlocks: OldBlocks;
   #tip: Tip;
-  /** Those of the last block, of the next one and of the one after it. */
+  /** The sets of the last block, of the next one and of the one after it. */
   #last: ValidatorSets = { signers: [], voters: [] };
   #current: ValidatorSets;
   #next: ValidatorSets;
-  /** Of the next block. */
+  /** Those of the next block. */
   #params: ConsensusParams;
   /** While nothing is stored yet. */
   #genesisHash: Uint8Array | undefined;
-  /** A block that was rolled back: it comes once more as it is. */
+  /** A block that was rolled back: it is executed again as it is. */
   #replay: SignedBlock | undefined;
-  /** A block that came with a snapshot: it comes as it is, behind the one that was rolled back. */
+  /** A block that came with a snapshot: it is executed as it is, after the one that was rolled back. */
   #ahead: SignedBlock | undefined;
 
   constructor({ genesis, ...parts }: ProducerParts) {
@@ -187,7 +187,9 @@ export class Producer {
     return { ...executed, txHashes };
   }
 
-  /** The first block that is to be kept behind one. The last but one stays: the last one can be taken back. */
+  /**
+   * The first block that is to be kept after a block. The last but one stays, because the last one can be rolled back.
+   */
   #retained(height: bigint): bigint {
     return retainHeight(height, this.#parts.retention, this.#params.evidence.maxAgeNumBlocks);
   }
@@ -212,7 +214,7 @@ export class Producer {
     return { signers, voters };
   }
 
-  /** The block that was rolled back, which has its votes already. */
+  /** The block that was rolled back, which already has its votes. */
   #replayed(): Proposed | undefined {
     if (this.#replay === undefined) return undefined;
     const { header, commit, txs } = this.#replay;
@@ -257,7 +259,7 @@ export class Producer {
     return { block: { header, txs, lastCommit: this.#tip.commit }, txHashes, votes: undefined };
   }
 
-  /** What the application receives with a block besides its content. A single signer has nobody to accuse. */
+  /** What the application receives with a block besides its content. A single signer has no other to accuse. */
   #place(height: bigint, time: bigint): BlockPlace {
     const { commit } = this.#tip;
     return {
@@ -321,7 +323,7 @@ export class Producer {
     return result;
   }
 
-  /** What changes seldom: the genesis, and voters and parameters from a height on. */
+  /** Values that seldom change: the genesis, and voters and parameters from a height on. */
   #chainWrites({ block, consensusParamUpdates: params }: ExecutedBlock, sets: ValidatorSets): Write[] {
     const { height } = block.header;
     const hash = this.#genesisHash;
@@ -354,8 +356,8 @@ export class Producer {
 }
 
 /**
- * The sets of the block after the next. A signer that is a voter no more goes on with the power that it had: there is
- * nobody else to make blocks.
+ * The sets of the block after the next. A signer that is no longer a voter continues with the power that it had: there
+ * is nobody else to make blocks.
  */
 function applyUpdates(sets: ValidatorSets, updates: readonly ValidatorUpdate[]): ValidatorSets {
   if (updates.length === 0) return sets;

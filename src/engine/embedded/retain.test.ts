@@ -58,7 +58,7 @@ describe("old blocks", () => {
     expect(engine.blocks.txs(21n)).toEqual([]);
     expect(engine.index.tx(early)).toBeUndefined();
     expect(engine.index.blockHeight(earlyBlock)).toBeUndefined();
-    // One more for the votes on the block before the first.
+    // One more row, for the votes on the block before the first.
     expect(rows(network, "engine/blocks")).toBe(10);
     expect(rows(network, "engine/txs")).toBe(9);
     expect(rows(network, "index/txs")).toBe(9);
@@ -72,7 +72,7 @@ describe("old blocks", () => {
     expect(toHex(blockIdFor(first.header, encodeBlock(first)).hash)).toBe(toHex(known));
     const page = { page: 1, perPage: 100, descending: false };
     expect(searchTxs(engine, { query: [], ...page }).total).toBe(9);
-    // The same after a restart, and all stays from then on when it is asked for.
+    // The same holds after a restart; from then on all blocks stay if that is asked for.
     const again = open(network, { minBlocks: 0n, snapshotBlocks: 0n });
     expect([again.blocks.base, again.blocks.height]).toEqual([22n, 30n]);
     produce(again, 5);

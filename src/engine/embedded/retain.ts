@@ -4,23 +4,23 @@ import type { TxIndex } from "./index/tx-index.ts";
 
 /** Which blocks a node keeps. */
 export interface Retention {
-  /** Blocks that are kept at least; 0 keeps all. */
+  /** Least number of blocks kept; 0 keeps all. */
   readonly minBlocks: bigint;
-  /** Blocks behind the last one from which a snapshot may be restored; 0 = there are no snapshots. */
+  /** How many blocks before the last one a snapshot may be restored from; 0 = there are no snapshots. */
   readonly snapshotBlocks: bigint;
 }
 
 export const KEEP_ALL: Retention = { minBlocks: 0n, snapshotBlocks: 0n };
 
 /**
- * Rows that one block takes away of those given up: at least twice what it brings, so that a chain under load catches up,
- * and this many when it is idle.
+ * Rows of pruned blocks that one block removes: at least twice as many as it adds, so that a chain under load catches
+ * up, and this many when it is idle.
  */
 export const RETAIN_WORK = { least: 5_000, share: 2 } as const;
 
 /**
- * The first block that is to be kept behind a height, as the ecosystem's applications reckon it: none goes that evidence
- * may be about, or that follows a snapshot which is kept. 0 = all stay.
+ * The first block that is to be kept at a height, computed as in the ecosystem's applications: no block is pruned that
+ * evidence may be about, or that follows a snapshot which is kept. 0 = all stay.
  */
 export function retainHeight(height: bigint, { minBlocks, snapshotBlocks }: Retention, maxEvidenceAge: bigint): bigint {
   if (minBlocks === 0n) return 0n;
@@ -36,7 +36,10 @@ export interface OldBlocksParts {
   readonly index: TxIndex;
 }
 
-/** Takes the blocks away that nobody may ask for any more. They are given up at once; their rows go as blocks come. */
+/**
+ * Prunes the blocks that nobody may ask for any more. They become unavailable at once; their rows are removed as new
+ * blocks come.
+ */
 export class OldBlocks {
   readonly #parts: OldBlocksParts;
 
@@ -44,7 +47,7 @@ export class OldBlocks {
     this.#parts = parts;
   }
 
-  /** The writes of a block that brings so many rows itself, when those below `lowest` are given up. */
+  /** The removals of a block that adds so many rows itself, when the blocks below `lowest` are pruned. */
   writes(lowest: bigint, rows: number): { readonly base: bigint; readonly writes: readonly Write[] } {
     const { tables, blocks, index } = this.#parts;
     const known = blocks.base;

@@ -2,22 +2,23 @@ import type { Database, Write } from "../../store/index.ts";
 import { BlockReader, replayWrite } from "./blocks/block-store.ts";
 import { TxReader } from "./index/tx-index.ts";
 
-/** What the tables of the engine are to hold once the last block is taken back. */
+/** What the tables of the engine hold after the last block is rolled back. */
 export interface EngineRollback {
   readonly height: bigint;
-  /** Of the block that is taken back, with the writes that do it; undefined where one was taken back and kept before. */
+  /** The block that is rolled back, with the writes that do it; undefined if one was rolled back and kept before. */
   readonly writes: readonly Write[];
   readonly isPending: boolean;
 }
 
 /**
- * Takes the last block out of the engine's tables. It stays, to be executed again at the next start, unless `remove` says that
- * it goes for good. A block that was taken back before and waits to be executed again is the last one: it stays or goes.
+ * Removes the last block from the engine's tables. It is kept, to be executed again at the next start, unless `remove`
+ * drops it for good. A block that was rolled back before and waits to be executed again counts as the last one: it is
+ * kept or dropped.
  */
 export function engineRollback(tables: Pick<Database, "table">, remove: boolean): EngineRollback {
   const blocks = new BlockReader(tables);
   const { height, replay } = blocks;
-  // Another block in its place is followed by none of those that came with a snapshot.
+  // None of the blocks that came with a snapshot can follow another block in its place.
   const forgotten = remove ? [replayWrite(undefined), ...blocks.aheadRemovals()] : [];
   if (replay !== undefined) return { height, isPending: true, writes: forgotten };
   const record = blocks.record(height);

@@ -1,7 +1,10 @@
 import type { Clock } from "../../util/index.ts";
 
 const MILLISECOND = 1_000_000n;
-/** Timers do not see a clock that is set right, and the platform's take 24 days at most: the clock is read this often. */
+/**
+ * Timers do not notice when the clock is corrected, and the platform's last 24 days at most: the clock is read this
+ * often.
+ */
 const LONGEST_SLEEP_MS = 60_000n;
 
 /**
@@ -21,7 +24,7 @@ export class Schedule {
     this.#run = run;
   }
 
-  /** The first call comes at `first` (nanoseconds since 1970), or at once when that is past. */
+  /** The first call comes at `first` (nanoseconds since 1970), or at once if that is past. */
   start(first: bigint): void {
     const now = nanoseconds(this.#clock);
     this.#next = first > now ? first : now;
@@ -52,7 +55,7 @@ export class Schedule {
   }
 }
 
-/** The clock's time as blocks have it: nanoseconds since 1970. */
+/** The clock's time in the unit of blocks: nanoseconds since 1970. */
 export function nanoseconds(clock: Clock): bigint {
   return BigInt(clock.now()) * MILLISECOND;
 }

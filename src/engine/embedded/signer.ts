@@ -57,7 +57,7 @@ export class Signer {
   }
 }
 
-/** Keeps the last vote in memory, for networks that are thrown away. */
+/** Keeps the last vote in memory, for temporary networks. */
 export function memorySignState(): SignStateStore {
   let state: SignState | undefined;
   return {

@@ -17,7 +17,7 @@ it("tells of a chain from its tables what its engine tells, before and after eve
   };
   const reader = chainReader({ tables, genesis: network.genesis, memo: new StatusMemo() });
   const page = { page: 1, perPage: 10, descending: false };
-  /** Whether bytes are a buffer, and how messages and voters are called, is not part of what is told. */
+  /** Normalises what is not part of an answer: whether bytes are a buffer, and the names of messages and voters. */
   const plain = (value: unknown): unknown => {
     if (value instanceof Uint8Array) return toHex(value);
     if (Array.isArray(value)) return value.map(plain);

@@ -1,6 +1,6 @@
 import type { ChainSource } from "../source.ts";
 
-/** A source that answers as one in another process does: later. */
+/** A source that answers asynchronously, like one in another process. */
 export function later(source: ChainSource): ChainSource {
   const { blocks, txs, mempool, app } = source;
   const { status, consensus } = delayed(source);

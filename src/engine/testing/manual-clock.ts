@@ -5,7 +5,7 @@ export class ManualClock implements Clock {
   #now: number;
   #timers: { at: number; task: () => void }[] = [];
 
-  /** Starts at nanoseconds since 1970, as genesis has its time; the clock ticks in milliseconds. */
+  /** Starts at a time in nanoseconds since 1970, as in genesis files; the clock ticks in milliseconds. */
   constructor(start: bigint) {
     this.#now = Number(start / 1_000_000n);
   }
@@ -22,7 +22,7 @@ export class ManualClock implements Clock {
     };
   }
 
-  /** Moves on and calls what falls due, in order. */
+  /** Moves on and calls the timers that fall due, in order. */
   advance(milliseconds: number): void {
     const end = this.#now + milliseconds;
     for (;;) {
@@ -35,7 +35,7 @@ export class ManualClock implements Clock {
     this.#now = end;
   }
 
-  /** Lets time pass without calling anybody, as a busy process does. */
+  /** Lets time pass without calling any timer, as in a busy process. */
   skip(milliseconds: number): void {
     this.#now += milliseconds;
   }

@@ -20,8 +20,9 @@ const OF_THE_SERVER = [
 ];
 
 /**
- * Every proto file of the chain and of the server, as reflection tells it; those with two spellings twice. The build puts the
- * result in the place of this file: the bundle does not contain the descriptor of descriptors that writing them needs.
+ * Every proto file of the chain and of the server, as reflection returns it; those with two spellings twice. The build
+ * puts the result in the place of this file: the bundle does not contain the descriptor of descriptors that writing
+ * them needs.
  */
 export function descriptorFiles(): readonly DescriptorFile[] {
   const files = new Map<string, DescFile>();

@@ -3,7 +3,7 @@ import type { ChainSource } from "../../engine/index.ts";
 import { HealthCheckResponse_ServingStatus as Status } from "../../wire/gen/grpc/health/v1/health_pb.js";
 import { MAX_WATCHERS } from "./limits.ts";
 
-/** Whether the node answers: it does from its first block on. */
+/** Whether the node is healthy: it is from its first block on. */
 export class HealthChecks {
   readonly #chain: ChainSource;
   readonly #services: ReadonlySet<string>;
@@ -20,7 +20,7 @@ export class HealthChecks {
     throw new ConnectError(`there is no service ${JSON.stringify(service.slice(0, 200))}`, Code.NotFound);
   }
 
-  /** Tells the state at once, and again when the first block has come; then waits until the client goes. */
+  /** Sends the state at once, and again after the first block; then waits until the client disconnects. */
   async *watch(service: string, signal: AbortSignal): AsyncGenerator<{ status: Status }> {
     if (this.#watchers >= MAX_WATCHERS)
       throw new ConnectError(`${MAX_WATCHERS} clients watch already`, Code.ResourceExhausted);

@@ -2,17 +2,17 @@
 export const MAX_STREAMS = 100;
 /** Bytes of the headers of a call. */
 export const MAX_HEADER_BYTES = 16 * 1024;
-/** Bytes of an answer; servers of the ecosystem send as much. */
+/** Bytes of an answer; as much as servers of the ecosystem send. */
 export const MAX_ANSWER_BYTES = 10 * 1024 * 1024;
-/** Time after which a call is ended, whoever is slow. */
+/** Time after which a call is ended, whichever side is slow. */
 export const CALL_TIMEOUT_MS = 60_000;
 /** Time for which a connection without calls stays open. */
 export const IDLE_MS = 300_000;
-/** Time in which a connection must have told its protocol. */
+/** Time within which a connection must have shown its protocol. */
 export const GREETING_MS = 10_000;
 /** Memory that one connection may take for headers and frames that wait, in megabytes. */
 export const MAX_SESSION_MEGABYTES = 4;
 /** Clients that wait for changes of health at a time. */
 export const MAX_WATCHERS = 100;
-/** Questions of one stream about what is served. */
+/** Reflection requests in one stream. */
 export const MAX_REFLECTIONS = 1000;

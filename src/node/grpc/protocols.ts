@@ -3,12 +3,12 @@ import type { Http2Server, ServerHttp2Session } from "node:http2";
 import type { Socket } from "node:net";
 import { GREETING_MS, IDLE_MS } from "./limits.ts";
 
-/** What a connection of HTTP/2 begins with; no request of HTTP/1 does. */
+/** The first bytes of every HTTP/2 connection; no HTTP/1 request begins with them. */
 const PREFACE = Buffer.from("PRI * HTTP/2.0");
 
 /**
- * Lets one port speak both versions of HTTP: gRPC needs the second, web pages come with the first. The listener is the server of
- * the first; connections that greet in the second are handed over.
+ * Lets one port speak both versions of HTTP: gRPC needs HTTP/2, web pages use HTTP/1. The listener is the HTTP/1
+ * server; connections that begin with HTTP/2 are handed over.
  */
 export class TwoProtocols {
   readonly #sessions = new Set<ServerHttp2Session>();
@@ -62,7 +62,7 @@ function greeting(socket: Socket, told: (isHttp2: boolean) => void): void {
       socket.unshift(bytes);
       const isHttp2 = bytes.subarray(0, PREFACE.length).equals(PREFACE);
       told(isHttp2);
-      // HTTP/2 takes the bytes itself, from where they wait.
+      // HTTP/2 reads the bytes itself, from the buffer in which they wait.
       if (!isHttp2) socket.resume();
     });
   };

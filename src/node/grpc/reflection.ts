@@ -10,7 +10,7 @@ import { fileOfSymbol } from "./symbols.ts";
 
 type Answer = NonNullable<MessageInitShape<typeof ServerReflectionResponseSchema>["messageResponse"]>;
 
-/** Tells clients what the server serves and how its messages look, so that they need no proto files. */
+/** Tells clients which services there are and what their messages look like, so that they need no proto files. */
 export class Reflection {
   readonly #services: readonly string[];
   #files: ReadonlyMap<string, Uint8Array> | undefined;

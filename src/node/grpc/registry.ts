@@ -3,7 +3,7 @@ import { findEnum, findMessage, findService } from "../../wire/index.ts";
 
 const aliases = new Map<string, DescMessage>();
 
-/** A message under the name that was asked: the library compares names, and knows nothing of other spellings. */
+/** A message under the name that was asked for: the library compares names, and knows nothing of other spellings. */
 function messageOf(name: string): DescMessage | undefined {
   const own = findMessage(name);
   if (own === undefined || own.typeName === name) return own;

@@ -19,7 +19,7 @@ export interface RouteParts extends CallParts {
   readonly shutdown: AbortSignal;
 }
 
-/** What answers the paths. */
+/** The handlers of the paths. */
 export interface GrpcRoutes {
   /** Every rpc of the node in both spellings, reflection and health, over all three protocols. */
   readonly handlers: ReadonlyMap<string, UniversalHandler>;
@@ -29,7 +29,7 @@ export interface GrpcRoutes {
 
 export function grpcRoutes(parts: RouteParts): GrpcRoutes {
   const router = createConnectRouter({
-    // Packed messages may hold a thousand times what they weigh.
+    // Compressed messages may expand to a thousand times their size.
     acceptCompression: [],
     readMaxBytes: parts.maxMessageBytes,
     writeMaxBytes: MAX_ANSWER_BYTES,

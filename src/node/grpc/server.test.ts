@@ -180,7 +180,7 @@ describe("plain calls over HTTP/2", () => {
     header.writeUInt32BE(length, 1);
     return Buffer.concat([header, message]);
   };
-  /** Field 15, which no request has, so that it is passed over. */
+  /** Field 15, which no request has, so that it is ignored. */
   const filled = (bytes: number) => {
     const content = bytes - 3;
     return Buffer.concat([Buffer.from([0x7a, 0x80 | (content & 0x7f), content >>> 7]), Buffer.alloc(content)]);
@@ -307,7 +307,7 @@ describe("health", () => {
     const begin = (i: number) => clients[i % 2]?.watch({}, { signal: stop.signal })[Symbol.asyncIterator]().next();
     const ends = await Promise.all(Array.from({ length: 150 }, (_, i) => codeOf(Promise.resolve(begin(i)))));
     const answered = ends.filter((end) => end === "answered").length;
-    // The two from before may not have gone yet.
+    // The two earlier watchers may not be gone yet.
     expect([98, 99, 100]).toContain(answered);
     stop.abort();
     await waitFor(async () => (await codeOf(watchOnce())) === "answered", "room for others");

@@ -33,7 +33,7 @@ export interface GrpcServerOptions extends ServerOptions {
   readonly maxMessageBytes: number;
 }
 
-/** What a gRPC server works on. */
+/** What a gRPC server works with. */
 export interface GrpcParts {
   readonly chain: ChainSource;
   readonly dispatcher: Dispatcher;
@@ -104,7 +104,7 @@ export class GrpcServer {
     await closeServer(this.#server);
   }
 
-  /** Answers a call over HTTP/2; what went wrong ends it and nothing else. */
+  /** Answers a call over HTTP/2; a failure ends this call and nothing else. */
   #take(request: Http2ServerRequest, response: Http2ServerResponse): void {
     response.on("error", () => endResponse(response));
     // The body of a call that is refused is not read to its end.

@@ -3,7 +3,7 @@ import { ServerReflection } from "../../wire/gen/grpc/reflection/v1/reflection_p
 import { ServerReflection as ServerReflectionAlpha } from "../../wire/gen/grpc/reflection/v1alpha/reflection_pb.js";
 import { findEnum, findMessage, findMethod, findService, namespaceOf, toNamespace } from "../../wire/index.ts";
 
-/** Services of the server itself, which no rpc of the chain stands behind. */
+/** Services of the server itself, without rpcs of the chain. */
 export const OWN_SERVICES = [Health, ServerReflection, ServerReflectionAlpha];
 
 /** The file that describes a service, a method, a message or an enumeration, in either spelling; undefined for none. */

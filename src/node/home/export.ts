@@ -10,8 +10,8 @@ import { homePaths } from "./home.ts";
 import { homeValidatorKey } from "./identity.ts";
 
 /**
- * The state behind a block, the last one where none is named, as a genesis file that a new chain can go on from: sorted,
- * one line. That chain begins at the next height, with `restart` at height 1. The node must not run. Throws `node/19` where
+ * The state after a block, by default the last one, as a genesis file from which a new chain can continue: sorted, one
+ * line. That chain begins at the next height, with `restart` at height 1. The node must not run. Throws `node/19` where
  * the height is not kept, `node/20` where the validator of this home would be jailed.
  */
 export function exportGenesis(home: string, height?: bigint, restart?: Restart): string {
@@ -19,7 +19,7 @@ export function exportGenesis(home: string, height?: bigint, restart?: Restart):
   const database = openLmdb(homePaths(home).database);
   try {
     const exported = exportState(database, genesis, { height, restart, own: restart && homeValidatorKey(home) });
-    // genesisToJson gives JSON values alone.
+    // genesisToJson returns only JSON values.
     return printJson(sortJson(genesisToJson(exported) as JsonValue));
   } catch (error) {
     throw storeFault(error, homePaths(home).database);
@@ -40,7 +40,7 @@ function exportState(database: Database, genesis: Genesis, { height: asked, rest
   if (blocks.last === undefined) throw nodeErrors.noState("the chain has no block yet");
   const app = createApp({ database });
   const height = asked ?? blocks.height;
-  // A block may be given up before the state behind it is, and its voters with it.
+  // A block, and with it its voters, may be pruned before the state after it is.
   const record = blocks.record(height);
   const restarted = record && restart && app.restartAt(height, restart);
   const state = restart === undefined ? record && app.exportAt(height) : restarted;
@@ -59,13 +59,13 @@ function exportState(database: Database, genesis: Genesis, { height: asked, rest
   };
 }
 
-/** Without the validator of this home, nobody makes blocks of the new chain. */
+/** Without the validator of this home, nobody would make blocks of the new chain. */
 function checkOwn({ before, voters }: RestartState, own: Uint8Array | undefined): void {
   const has = (list: RestartState["voters"]) => own !== undefined && list.some(({ pubKey }) => equalBytes(pubKey, own));
   if (has(before) && !has(voters)) throw nodeErrors.ownJailed();
 }
 
-/** The voters of the next block but those who were jailed, with the power that they have then. */
+/** The voters of the next block except those who were jailed, with their power at that block. */
 function remaining<V extends { readonly pubKey: Uint8Array; readonly power: bigint }>(
   next: readonly V[],
   { before, voters }: RestartState,

@@ -61,7 +61,7 @@ export function readGenesisText(home: string): string {
   return Buffer.from(readGenesisBytes(home)).toString("utf8");
 }
 
-/** The home's genesis file as it is: as a text it would be in memory twice. */
+/** The home's genesis file as it is: as text it would be in memory twice. */
 export function readGenesisBytes(home: string): Uint8Array {
   const { genesis } = homePaths(home);
   if (!existsSync(genesis)) throw nodeErrors.noGenesis(genesis);
@@ -125,7 +125,7 @@ export function addGenesisAccounts(home: string, accounts: readonly GenesisAccou
   writeGenesis(home, { ...json, app_state });
 }
 
-/** Who operates the node's validator from the first block on, and what of the operator's coins is bonded to it. */
+/** The operator of the node's validator from the first block on, and the operator's coins that are bonded to it. */
 export interface GenesisValidator {
   /** bech32, an account of the genesis file. */
   readonly operator: string;
@@ -149,7 +149,7 @@ export function addGenesisValidator(home: string, { operator, bonded }: GenesisV
     create(ValidatorSchema, {
       operatorAddress,
       consensusPubkey: publicKeyToAny({ type: "ed25519", key: signer.pubKey }),
-      // The chain bonds it when it begins, and tells whoever listens.
+      // The chain bonds it when it begins, and tells its listeners.
       status: BondStatus.UNBONDED,
       tokens: `${bonded.amount}`,
       delegatorShares: `${shares}`,

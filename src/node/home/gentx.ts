@@ -14,13 +14,13 @@ import { homePaths } from "./home.ts";
 import { homeNodeId } from "./identity.ts";
 import type { InitSummary } from "./init.ts";
 
-/** A file of a transaction: JSON is larger than the bytes that it stands for. */
+/** A file of a transaction: JSON is larger than the bytes that it encodes. */
 const MAX_FILE_BYTES = 8 * MAX_TX_BYTES;
 
 /** Most files of transactions that are read. */
 const MAX_FILES = 1000;
 
-/** Where the transactions of the first validators are put together, one file each. */
+/** The folder that collects the transactions of the first validators, one file each. */
 export function gentxDirectory(home: string): string {
   return join(homePaths(home).config, "gentx");
 }
@@ -36,12 +36,14 @@ function readGenesisTx(path: string): Tx {
   }
 }
 
-/** Begins the chain of a genesis in memory: signatures, balances and invariants hold, or one error says what does not. */
+/**
+ * Begins the chain of a genesis in memory: signatures, balances and invariants hold, or one error names what is wrong.
+ */
 function tryGenesis(genesis: Genesis): void {
   createApp({ database: memoryDatabase() }).initChain(genesis);
 }
 
-/** Begins a chain in memory where its genesis brings transactions; others need no trial. */
+/** Begins a chain in memory if its genesis file has transactions; others need no trial. */
 export function tryGenesisTxs(genesis: Genesis): void {
   // What the genesis file holds is JSON.
   const { genTxs } = fromJson(GenesisStateSchema, (genesis.appState.genutil ?? {}) as JsonValue);
@@ -55,9 +57,9 @@ export function checkGenesisTx(home: string, tx: Tx): void {
 }
 
 /**
- * Puts the transactions of all files of a folder into the home's genesis file, in the order of their names, once the chain
- * began with them on trial. The validators of the first block follow from them. Throws, and changes nothing, when one of
- * them does not hold.
+ * Puts the transactions of all files of a folder into the home's genesis file, in the order of their names, after a
+ * trial start of the chain with them. The validators of the first block follow from them. Throws, and changes nothing,
+ * when one of them is invalid.
  */
 export function collectGenesisTxs(home: string, directory = gentxDirectory(home)): InitSummary {
   refuseBegun(home);
@@ -68,7 +70,7 @@ export function collectGenesisTxs(home: string, directory = gentxDirectory(home)
   tryGenesis(changed);
   const json: JsonObject = JSON.parse(text);
   const app_message = changed.appState as Record<string, JsonValue>;
-  // Who signs follows from the transactions.
+  // The signers of blocks follow from the transactions.
   writeGenesis(home, { ...json, validators: [], app_state: app_message });
   const own = genesis.validators[0]?.name ?? "";
   return { app_message, chain_id: genesis.chainId, gentxs_dir: directory, moniker: own, node_id: homeNodeId(home) };

@@ -34,8 +34,8 @@ const SECRET_MODE = 0o600;
 const VALIDATOR_POWER = 10n;
 
 /**
- * Makes a node's home: keys, genesis file with this node as the only validator, empty data. Keys and the record of the
- * last vote that are there already stay as they are.
+ * Makes a node's home: keys, genesis file with this node as the only validator, empty data. Existing keys and an
+ * existing record of the last vote stay as they are.
  */
 export function initHome(options: InitOptions): InitSummary {
   const { home, moniker, overwrite = false, chainId = randomChainId() } = options;
@@ -44,7 +44,7 @@ export function initHome(options: InitOptions): InitSummary {
   if (!/^[^\p{Cc}]{1,70}$/u.test(moniker)) throw nodeErrors.badMoniker(JSON.stringify(moniker.slice(0, 80)));
   if (existsSync(paths.genesis) && !overwrite)
     throw nodeErrors.genesisExists(`genesis.json file already exists: ${paths.genesis}`);
-  // A chain starts with the very file that it began with: replacing it would cost the chain.
+  // A chain always starts with the file that it began with: replacing it would cost the chain.
   if (hasBlocks(paths.database)) throw nodeErrors.genesisInUse(`${paths.database} holds the blocks of a chain`);
   makePrivateDirectory(home);
   const nodeSeed = loadOrMakeKey(paths.nodeKey, writeNodeKey);

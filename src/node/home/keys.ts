@@ -59,7 +59,7 @@ function parseKey(text: string): Uint8Array | undefined {
     const seed = bytes.subarray(0, SEED_BYTES);
     return bytes.length === 64 && equalBytes(ed25519PublicKey(seed), bytes.subarray(SEED_BYTES)) ? seed : undefined;
   } catch {
-    // The text of a JSON error would show a piece of the file.
+    // The text of a JSON error would show a part of the file.
     return undefined;
   }
 }

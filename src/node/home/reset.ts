@@ -8,7 +8,7 @@ const SECRET_MODE = 0o600;
 
 /**
  * Forgets the chain of a home: blocks, state and the record of the last vote. Keys, genesis file and settings stay.
- * Returns the directory that is gone. Throws while a node runs there.
+ * Returns the removed directory. Throws while a node runs there.
  */
 export function resetHome(home: string): string {
   const { database, validatorKey, validatorState } = homePaths(home);
@@ -17,7 +17,7 @@ export function resetHome(home: string): string {
     refuseRunning(database);
     rmSync(database, { recursive: true });
   }
-  // The record comes last: where this was broken off, a vote of the old chain is still known.
+  // The record comes last: if this is interrupted, the last vote of the old chain is still known.
   writeWhole(validatorState, signStateText(), SECRET_MODE);
   return database;
 }

@@ -34,7 +34,7 @@ const genesis = parseGenesis(readGenesisText(home));
 const seed = readKeyFile(homePaths(home).validatorKey);
 afterAll(() => rmSync(home, { recursive: true }));
 
-/** Everything but how full the epochs are, which nothing depends on. */
+/** Everything except how full the epochs are, on which nothing depends. */
 function dump(database: Database): string[] {
   const stores = createApp({ database }).modules.map(({ name }) => name);
   const tables = [
@@ -81,7 +81,7 @@ describe("taking the last block back", () => {
     const next = again.produceBlock();
     expect(next.block.header.height).toBe(3n);
     expect(next.block.txs).toEqual([]);
-    // The validator votes in another round, never twice in one.
+    // The validator votes in another round, never twice in the same one.
     expect(next.commit.round).toBe(1);
   });
 
@@ -127,7 +127,7 @@ describe("taking the last block back", () => {
     const before = dump(database);
     const { height } = rollbackIn(database, { hard: false, signed });
     expect(height).toBe(1n);
-    // Once more changes nothing: the block is waiting.
+    // A second rollback changes nothing: the block is waiting.
     expect(rollbackIn(database, { hard: false, signed }).height).toBe(1n);
     const again = open();
     const { block, commit, appHash, txResults } = again.produceBlock();
@@ -187,7 +187,9 @@ describe("taking the last block back", () => {
 });
 
 describe("while blocks that came with a snapshot are still to be executed", () => {
-  /** A chain as a restored home has it: blocks 4 to 6 are there with their votes, and the validator has no record of them. */
+  /**
+   * The chain of a restored home: blocks 4 to 6 are there with their votes, and the validator has no record of them.
+   */
   function behind() {
     const { database, signed, open } = chain();
     const engine = open();

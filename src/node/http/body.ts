@@ -19,7 +19,7 @@ export function readBody(request: IncomingMessage, limit: number): Promise<strin
   });
 }
 
-/** The sentence that refuses a body which is packed: what it holds could be a thousand times as large. */
+/** The sentence that refuses a compressed body: its contents could be a thousand times as large. */
 export function encodingRefusal(request: IncomingMessage): string | undefined {
   const encoding = request.headers["content-encoding"];
   if (encoding === undefined || encoding === "identity") return undefined;

@@ -1,16 +1,16 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 
-/** What a connection does: has asked nothing whole yet, is being answered, waits to ask again, became a websocket. */
+/** The state of a connection: no complete request yet, being answered, idle until the next request, or a websocket. */
 type State = "new" | "answered" | "waiting" | "upgraded";
 
 /** Which connections are closed first when the server is full; those with a request in progress stay. */
 const LET_GO: readonly State[] = ["new", "waiting", "upgraded"];
 
 /**
- * Bounds how many connections a server has. When it is full, the connection that has been open for the longest
- * without a whole request is let go, then whoever has not asked again for the longest, then the oldest websocket: those who
- * hold connections open must not keep others out. A newcomer is refused when all others are being answered.
+ * Bounds how many connections a server has. When it is full, the connection that has been open longest without a
+ * complete request is closed, then the one that has been idle longest, then the oldest websocket: those who hold
+ * connections open must not keep others out. A new connection is refused when all others are being answered.
  */
 export function limitConnections(server: Server, limit: number): void {
   const connections = new Connections(limit);
@@ -21,7 +21,7 @@ export function limitConnections(server: Server, limit: number): void {
 
 class Connections {
   readonly #limit: number;
-  /** In the order in which they became what they are. */
+  /** In the order in which they entered their state. */
   readonly #states = new Map<Duplex, State>();
 
   constructor(limit: number) {
@@ -34,7 +34,7 @@ class Connections {
     if (!socket.destroyed) this.#states.set(socket, "new");
   }
 
-  /** A body may come as slowly as headers: until it is whole, its connection counts with those that say nothing. */
+  /** A body may come as slowly as headers: until it is complete, its connection counts as one without a request. */
   answer(request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request;
     if (hasBody(request)) request.once("end", () => this.set(socket, "answered"));

@@ -3,10 +3,10 @@ import { isIP } from "node:net";
 
 export interface GuardOptions {
   /**
-   * Origins of web pages that may read answers; one `*` in each stands for any text. Empty = none but pages served here.
+   * Origins of web pages that may read answers; one `*` in each stands for any text. Empty = only pages served here.
    */
   readonly corsOrigins: readonly string[];
-  /** Names beside `localhost` and IP addresses under which requests over loopback are answered. */
+  /** Names besides `localhost` and IP addresses under which requests over loopback are answered. */
   readonly hosts: readonly string[];
   /** The flags that allow more, as they are written on the command line. */
   readonly flags: { readonly origins: string; readonly hosts: string };

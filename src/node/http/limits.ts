@@ -2,13 +2,13 @@
 
 /** Bytes of all answers and events that clients have not read yet. */
 export const MAX_UNREAD_BYTES = 128 * 1024 * 1024;
-/** Time in which a client must have read an answer. */
+/** Time within which a client must have read an answer. */
 export const READ_WITHIN_MS = 30_000;
 /** Requests that may wait on one connection for the answers to those before them. */
 export const MAX_WAITING_REQUESTS = 64;
-/** Time in which the headers of a request must have come. */
+/** Time within which the headers of a request must have arrived. */
 export const HEADERS_TIMEOUT_MS = 10_000;
-/** Time in which a request must have come whole. */
+/** Time within which a whole request must have arrived. */
 export const REQUEST_TIMEOUT_MS = 30_000;
 /** Time for which a connection stays open for the next request. */
 export const KEEP_ALIVE_MS = 75_000;

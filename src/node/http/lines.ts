@@ -5,16 +5,16 @@ import { MAX_WAITING_REQUESTS } from "./limits.ts";
 /** The requests of one connection. */
 interface Line {
   waiting: number;
-  /** When all that came so far are answered. */
+  /** Resolves when all requests so far are answered. */
   last: Promise<void>;
 }
 
-/** What answers one request. */
+/** Answers one request. */
 export type Answerer = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
 /**
- * A request is looked at when those before it on its connection have been answered and the answers read: Node.js hands over
- * all that a client sends in one go, and forgets the answers that wait when the connection ends.
+ * A request is handled once those before it on its connection have been answered and the answers read: Node.js hands
+ * over all that a client sends in one go, and forgets the answers that wait when the connection ends.
  */
 export class RequestLines {
   readonly #answer: Answerer;
@@ -24,7 +24,7 @@ export class RequestLines {
     this.#answer = answer;
   }
 
-  /** Answers one request in its turn; what went wrong ends its connection and nothing else. */
+  /** Answers one request in its turn; a failure ends its connection and nothing else. */
   take(request: IncomingMessage, response: ServerResponse): void {
     this.#takeInLine(request, response).catch(() => response.destroy());
   }

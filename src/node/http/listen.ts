@@ -4,7 +4,7 @@ import { ACCEPT_QUEUE, type ListenPlace, listenError } from "../../util/index.ts
 import { limitConnections } from "./connections.ts";
 import { HEADERS_TIMEOUT_MS, KEEP_ALIVE_MS, REQUEST_TIMEOUT_MS } from "./limits.ts";
 
-/** Bounds the connections of a server and the time that a request may take to come. */
+/** Bounds the connections of a server and the time that a request may take to arrive. */
 export function limitServer(server: Server, maxConnections: number): void {
   limitConnections(server, maxConnections);
   server.headersTimeout = HEADERS_TIMEOUT_MS;
@@ -12,13 +12,13 @@ export function limitServer(server: Server, maxConnections: number): void {
   server.keepAliveTimeout = KEEP_ALIVE_MS;
 }
 
-/** Begins to listen; tells the address. Throws one sentence when the port is in use. */
+/** Begins to listen; returns the address. Throws one sentence when the port is in use. */
 export function listenAt(server: NetServer, place: ListenPlace): Promise<{ host: string; port: number }> {
   const { host, port } = place;
   return new Promise((resolve, reject) => {
     server.once("error", (error) => reject(listenError(error, place)));
     server.listen({ host, port, backlog: ACCEPT_QUEUE }, () => {
-      // A connection that could not be taken, for want of descriptors say, must not end the others.
+      // A connection that could not be accepted, for example for lack of descriptors, must not end the others.
       server.on("error", () => {});
       const address = server.address();
       resolve({ host, port: typeof address === "object" && address !== null ? address.port : port });

@@ -1,11 +1,11 @@
 import type { GuardOptions } from "./guard.ts";
 
-/** Where a server of the node listens and whom it answers, alike for all of them. */
+/** Where a server of the node listens and whom it answers; the same for all servers. */
 export interface ServerOptions extends Omit<GuardOptions, "flags"> {
   readonly host: string;
   /** 0 = any free port. */
   readonly port: number;
   readonly maxOpenConnections: number;
-  /** Time in which a client must have read an answer; 30 s when left out. */
+  /** Time within which a client must have read an answer; 30 s when left out. */
   readonly readWithinMs?: number;
 }

@@ -17,16 +17,17 @@ export function sendEmpty(response: ServerResponse, status: number, headers: Out
   response.end();
 }
 
-/** What bounds the answers that clients have not read. */
+/** The bounds of answers that clients have not read. */
 export interface ReadLimits {
   readonly unread: UnreadBytes;
-  /** Time in which a client must have read an answer. */
+  /** Time within which a client must have read an answer. */
   readonly readWithinMs: number;
 }
 
 /**
- * Counts an answer until its client has read it, and ends a client that takes too long. Answers that nobody reads are held
- * up to a limit for all clients; beyond, whoever reads for the longest is let go. False when there is no room even so.
+ * Counts an answer until its client has read it, and ends a client that takes too long. Answers that nobody reads are
+ * held up to a limit for all clients; beyond it, the client that has been reading longest is disconnected. False when
+ * even then there is no room.
  */
 export function holdAnswer(response: ServerResponse, bytes: number, { unread, readWithinMs }: ReadLimits): boolean {
   const release = unread.hold(bytes, () => response.destroy());

@@ -1,9 +1,9 @@
-/** Time in which calls begin one after the other before whatever else waits in the process has its turn. */
+/** Time in which calls begin one after the other before other work of the process has its turn. */
 const SLICE_MS = 5;
 
 /**
- * Calls begin in the order in which they came. After some milliseconds of them whatever else waits has its turn: blocks,
- * new connections, whoever asks how the node is.
+ * Calls begin in the order in which they came. After some milliseconds of them, other work has its turn: blocks, new
+ * connections, health checks.
  */
 export class Turns {
   readonly #waiting: (() => void)[] = [];
@@ -29,7 +29,7 @@ export class Turns {
       if (performance.now() >= end) break;
     }
     this.#isGiving = this.#waiting.length > 0;
-    // An immediate that is set in one runs after the next look at the network.
+    // An immediate that is set within another runs after the next poll of the network.
     if (this.#isGiving) setImmediate(() => void this.#give());
   }
 

@@ -3,7 +3,7 @@ import { MAX_UNREAD_BYTES } from "./limits.ts";
 /** Bytes that are held for clients, of all connections together. */
 export class UnreadBytes {
   readonly #limit: number;
-  /** How each that can be let go is forgotten and how it is ended, in the order in which they came. */
+  /** For each reader that may be disconnected, in order of arrival: how it is forgotten, and how it is ended. */
   readonly #readers = new Map<() => void, () => void>();
   #held = 0;
 
@@ -16,9 +16,9 @@ export class UnreadBytes {
   }
 
   /**
-   * Counts bytes until the function that it returns is called. Where there is no room, whoever reads for the longest is
-   * let go: a client that reads is done soon, and those that do not read must not keep others out. Undefined when there
-   * is no room even so.
+   * Counts bytes until the function that it returns is called. Where there is no room, the client that has been reading
+   * longest is disconnected: a client that reads is done soon, and those that do not read must not keep others out.
+   * Undefined when even then there is no room.
    */
   hold(bytes: number, letGo?: () => void): (() => void) | undefined {
     this.#makeRoom(bytes);

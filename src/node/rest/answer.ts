@@ -1,7 +1,7 @@
 import { type JsonValue, printJson } from "../../wire/index.ts";
 import { STATUS_CODE, type Status, type StatusWord } from "../services/status.ts";
 
-/** A line that ends with an empty list. In a text the brackets would have a quotation mark behind them. */
+/** A line that ends with an empty list. Within a text, the brackets would be followed by a quotation mark. */
 const EMPTY_LIST = /^( *)(.*)\[\](,?)$/gm;
 
 /** JSON in the form of the reference's gateway: two spaces for each level, brackets of empty lists on two lines. */
@@ -9,7 +9,10 @@ export function restText(value: JsonValue): string {
   return printJson(value, { indent: 2 }).replace(EMPTY_LIST, "$1$2[\n$1]$3");
 }
 
-/** The status line of HTTP for each of gRPC. A refused simulation is the caller's to mend: 500 says that the node is at fault. */
+/**
+ * The status line of HTTP for each of gRPC. A refused simulation is the caller's fault: 500 would say that it is the
+ * node's.
+ */
 const HTTP_STATUS: Readonly<Record<StatusWord, number>> = {
   Unknown: 400,
   InvalidArgument: 400,
@@ -26,7 +29,7 @@ const HTTP_STATUS: Readonly<Record<StatusWord, number>> = {
 export interface RestAnswer {
   readonly status: number;
   readonly text: string;
-  /** Of the state that it tells of. */
+  /** Height of the state that the answer shows. */
   readonly height?: bigint;
 }
 
@@ -35,5 +38,5 @@ export function refusalAnswer({ word, text }: Status, status: number = HTTP_STAT
   return { status, text: restText({ code: STATUS_CODE[word], message: text, details: [] }) };
 }
 
-/** What the reference says of a path or a verb that it does not have; wallets probe for features by it. */
+/** The reference's answer for a path or a verb that it does not have; wallets probe for features with it. */
 export const NOT_IMPLEMENTED: RestAnswer = refusalAnswer({ word: "Unimplemented", text: "Not Implemented" });

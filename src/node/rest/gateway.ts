@@ -23,12 +23,12 @@ export interface RestTarget {
   readonly route: Route;
   readonly values: PathValues;
   readonly query: string;
-  /** The spelling that was asked, and that the answer has. */
+  /** The spelling of the request, which the answer uses too. */
   readonly namespace: Namespace;
   readonly headers: IncomingHttpHeaders;
 }
 
-/** From requests over HTTP to rpcs and back, by the routes that stand beside the rpcs. */
+/** From requests over HTTP to rpcs and back, by the routes in the options of the rpcs. */
 export class Gateway {
   readonly routes: readonly Route[];
   readonly #dispatcher: Dispatcher;
@@ -88,7 +88,7 @@ function refused(answer: Refused): RestAnswer {
   return refusalAnswer({ ...status, text: answer.log });
 }
 
-/** What is wrong with a text of a URL is not a matter of JSON. */
+/** A wrong text in a URL is not an error of JSON. */
 function withoutKind(text: string): string {
   const kind = `: ${sdkErrors.jsonUnmarshal.description}`;
   return text.endsWith(kind) ? text.slice(0, -kind.length) : text;

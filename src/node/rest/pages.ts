@@ -3,7 +3,7 @@ import { openApiDocument } from "./openapi/document.ts";
 import { PAGE_SCRIPT, PAGE_STYLE, routesPage } from "./openapi/page.ts";
 import type { Route } from "./routes.ts";
 
-/** What is served beside the rpcs. */
+/** The pages that are served besides the rpcs. */
 export interface Page {
   readonly type: string;
   readonly text: string;

@@ -5,10 +5,10 @@ import { fromJson, isObject, type JsonObject, type JsonValue, readJson } from ".
 import { MAX_PARAMETERS } from "./limits.ts";
 import type { PathValues, Route } from "./routes.ts";
 
-/** What a request over HTTP brings beside its route. */
+/** The contents of a request over HTTP besides its route. */
 export interface RequestParts {
   readonly values: PathValues;
-  /** Behind the question mark. */
+  /** The text after the question mark. */
   readonly query: string;
   readonly body: string;
 }
@@ -19,8 +19,9 @@ interface Draft {
 }
 
 /**
- * The message of a request: proto JSON made of path, query and body, so that each text is read by the rules of its field.
- * Unknown parameters of the query are passed over, as the reference does. Throws `sdkErrors.jsonUnmarshal`, or `sdkErrors.invalidRequest` for too many parameters.
+ * The message of a request: proto JSON made of path, query and body, so that each text is read by the rules of its
+ * field. Unknown parameters of the query are ignored, as in the reference. Throws `sdkErrors.jsonUnmarshal`, or
+ * `sdkErrors.invalidRequest` for too many parameters.
  */
 export function requestMessage(
   { method, body: bodyField }: Route,
@@ -39,11 +40,13 @@ export function requestMessage(
 function bodyDraft(field: string, text: string): Draft {
   const value = text.trim() === "" ? {} : readJson(text);
   if (field !== "*") return { [field]: value };
-  // What is not an object is refused by the reader of messages, in its words.
+  // Anything but an object is refused by the reader of messages, in its words.
   return isObject(value) ? { ...value } : (value as unknown as Draft);
 }
 
-/** Parameters of the query: dots lead into messages, repeated names make lists; of other fields the first value counts. */
+/**
+ * Parameters of the query: dots lead into messages, repeated names make lists; for other fields the first value counts.
+ */
 function addQuery(draft: Draft, input: DescMessage, from: { query: string; except: PathValues }): void {
   const seen = new Map<DescField, JsonValue[]>();
   let count = 0;
@@ -120,7 +123,7 @@ function isDraft(value: JsonValue | Draft | undefined): value is Draft {
 const TRUE = new Set(["1", "t", "T", "true", "TRUE", "True"]);
 const FALSE = new Set(["0", "f", "F", "false", "FALSE", "False"]);
 
-/** A text of a URL as proto JSON; what the field does not take is left to the reader, which says so. */
+/** A text of a URL as proto JSON; a text that the field does not take is left to the reader, which refuses it. */
 function textValue(field: DescField, text: string): JsonValue {
   if (field.enum !== undefined) return /^\d{1,9}$/.test(text) ? Number(text) : text;
   if (field.scalar === ScalarType.BOOL) return TRUE.has(text) ? true : FALSE.has(text) ? false : text;
@@ -128,7 +131,7 @@ function textValue(field: DescField, text: string): JsonValue {
   return text;
 }
 
-/** Either alphabet, with or without padding; a plus that came unescaped is a space by now. */
+/** Either alphabet, with or without padding; an unescaped plus has become a space by now. */
 function plainBase64(text: string): string {
   const plain = text.replaceAll(" ", "+").replaceAll("-", "+").replaceAll("_", "/").replace(/=+$/, "");
   return plain.padEnd(Math.ceil(plain.length / 4) * 4, "=");

@@ -3,20 +3,23 @@ import { assert } from "../../util/index.ts";
 import { type HttpRule, httpRule } from "../../wire/index.ts";
 import { formatTemplate, parseTemplate, type Step } from "./template.ts";
 
-/** One way to an rpc: the verb, the path, and where the request stands. */
+/** One route to an rpc: the verb, the path, and the place of the request's fields. */
 export interface Route {
   readonly method: DescMethod;
   /** `GET`, `POST`. */
   readonly verb: string;
   readonly steps: readonly Step[];
-  /** The field that the body is, `*` for the whole request; empty where the query holds what the path does not. */
+  /**
+   * The field that the body holds, `*` for the whole request; empty where the query holds the fields that the path does
+   * not.
+   */
   readonly body: string;
 }
 
 /** Texts of the path by the names of the fields they are for. */
 export type PathValues = ReadonlyMap<string, string>;
 
-/** The routes of rpcs, of each its own first and its further ones behind. Rpcs without the option have none. */
+/** The routes of rpcs: for each its main one, then its further ones. Rpcs without the option have none. */
 export function routesOf(methods: readonly DescMethod[]): Route[] {
   return methods.flatMap((method) => {
     const rule = httpRule(method);
@@ -29,17 +32,20 @@ function routeOf(method: DescMethod, { pattern, body }: HttpRule): Route {
   return { method, verb: pattern.case.toUpperCase(), steps: parseTemplate(pattern.value), body };
 }
 
-/** What follows the words of a path so far. */
+/** What may follow the steps of a path so far. */
 interface Node {
   readonly words: Map<string, Node>;
   one: Node | undefined;
   /** Routes that end here, by verb. */
   readonly ends: Map<string, Route>;
-  /** Routes that take all that is left. */
+  /** Routes that take all remaining segments. */
   readonly rests: Map<string, Route>;
 }
 
-/** Finds the route of a path. A word stands before a variable, and a variable before one that takes all that is left. */
+/**
+ * Finds the route of a path. A word takes precedence over a variable, and a variable over one that takes all remaining
+ * segments.
+ */
 export class RouteTable {
   readonly #root = emptyNode();
 

@@ -51,7 +51,7 @@ async function ask(path: string, init: RequestInit = {}) {
   return { status: response.status, headers: response.headers, text, json };
 }
 
-/** What comes back for bytes as they are, until the server ends the connection or has said `until`. */
+/** The answer to raw bytes, until the server ends the connection or has sent `until`. */
 function raw(bytes: string, until = "\r\n\r\n"): Promise<string> {
   const { hostname, port } = new URL(urlOf("/"));
   return new Promise((resolve) => {

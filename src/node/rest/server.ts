@@ -36,7 +36,7 @@ export interface RestServerOptions extends ServerOptions {
   readonly maxBodyBytes: number;
 }
 
-/** What a REST server works on. */
+/** What a REST server works with. */
 export interface RestParts {
   readonly dispatcher: Dispatcher;
   readonly logger: Logger;
@@ -74,7 +74,7 @@ export class RestServer {
     limitServer(this.#server, options.maxOpenConnections);
   }
 
-  /** Begins to listen; tells the address. Throws one sentence when the port is in use. */
+  /** Begins to listen; returns the address. Throws one sentence when the port is in use. */
   listen(): Promise<{ host: string; port: number }> {
     return listenAt(this.#server, { ...this.#options, option: "--api.address" });
   }
@@ -113,7 +113,7 @@ export class RestServer {
     }
   }
 
-  /** The body, or the answer to one that is not taken. */
+  /** The body, or the answer that refuses it. */
   async #body(request: IncomingMessage, response: ServerResponse): Promise<string | RestAnswer> {
     const packed = encodingRefusal(request);
     if (packed !== undefined) return refusalAnswer({ word: "InvalidArgument", text: packed }, 415);

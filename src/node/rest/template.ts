@@ -1,14 +1,14 @@
 import { assert } from "../../util/index.ts";
 
-/** One step of a path: a word as it stands, one segment, or all segments that are left. */
+/** One step of a path: a literal word, one segment, or all remaining segments. */
 export type Step =
   | { readonly kind: "word"; readonly word: string }
   | { readonly kind: "one"; readonly field: string }
   | { readonly kind: "rest"; readonly field: string };
 
 /**
- * The steps of a path template of `google.api.http`: `/a/{b}/c`, `{name=*}` and, in the last place, `{name=**}`. A field may
- * be one of a message: `{id.owner}`. Templates within a variable and verbs behind a colon are not in use.
+ * The steps of a path template of `google.api.http`: `/a/{b}/c`, `{name=*}` and, in the last place, `{name=**}`. A
+ * field may be one of a message: `{id.owner}`. Templates within a variable and verbs after a colon are not in use.
  */
 export function parseTemplate(template: string): readonly Step[] {
   assert(template.startsWith("/"), `the path ${template} begins with a slash`);
@@ -24,7 +24,7 @@ function parseStep(text: string): Step {
   return { kind: "word", word: text };
 }
 
-/** The template with names alone in its braces, as OpenAPI writes it. */
+/** The template with only names in its braces, as OpenAPI writes it. */
 export function formatTemplate(steps: readonly Step[]): string {
   return `/${steps.map((step) => (step.kind === "word" ? step.word : `{${step.field}}`)).join("/")}`;
 }

@@ -38,7 +38,7 @@ export class HttpRpc {
     this.#options = options;
   }
 
-  /** Answers one request; what went wrong ends its connection and nothing else. */
+  /** Answers one request; a failure ends its connection and nothing else. */
   answer(request: IncomingMessage, response: ServerResponse): void {
     this.#lines.take(request, response);
   }

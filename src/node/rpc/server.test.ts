@@ -72,7 +72,7 @@ async function call(method: string, params?: unknown, id: unknown = 1): Promise<
   return JSON.parse((await post({ jsonrpc: "2.0", id, method, params })).text);
 }
 
-/** A request with headers that `fetch` does not let be set. */
+/** A request with headers that `fetch` does not allow to be set. */
 function raw(
   headers: Record<string, string>,
   method = "GET",
@@ -199,7 +199,7 @@ describe("blocks", () => {
     expect((await get(`/block_by_hash?hash=0x${"00".repeat(32)}`)).body.result).toMatchObject({ block: null });
     const header = { header: { height: "3" } };
     expect((await get(`/header_by_hash?hash=0x${toHexUpper(id)}`)).body.result).toMatchObject(header);
-    // The hash of a header is hex in JSON and that of a block base64, as the reference has it.
+    // The hash of a header is hex in JSON and that of a block base64, as in the reference.
     expect((await call("header_by_hash", { hash: toHexUpper(id) })).result).toMatchObject(header);
     expect((await call("header_by_hash", [toHexUpper(id).toLowerCase()])).result).toMatchObject(header);
     expect((await call("block_by_hash", { hash: Buffer.from(id).toString("base64") })).result).toEqual(latest);

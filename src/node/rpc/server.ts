@@ -76,7 +76,7 @@ export class RpcServer {
     });
   }
 
-  /** Begins to listen; tells the address. Throws one sentence when the port is in use. */
+  /** Begins to listen; returns the address. Throws one sentence when the port is in use. */
   listen(): Promise<{ host: string; port: number }> {
     return listenAt(this.#server, { ...this.#options, option: "--rpc.laddr" });
   }

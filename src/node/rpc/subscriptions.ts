@@ -34,7 +34,7 @@ export class Subscriptions {
     this.#limits = limits;
   }
 
-  /** Throws when the query is bad, is there already, or a limit is reached. */
+  /** Throws when the query is bad or subscribed already, or a limit is reached. */
   subscribe(sink: Sink, text: string, id: RequestId): void {
     const { maxClients, maxPerClient } = this.#limits;
     const query = parseQueryText(text);

@@ -132,7 +132,7 @@ const ROWS: readonly Row[] = [
   ["abci_info", {}, [], "", "response"],
 ];
 
-/** Those that change something, or wait, have tests of their own. */
+/** Methods that change something, or wait, have tests of their own. */
 const APART = ["broadcast_tx_commit", "broadcast_tx_sync", "broadcast_tx_async", "broadcast_evidence"];
 
 describe("every method", () => {

@@ -4,13 +4,13 @@ import type { Namespace } from "../../wire/index.ts";
 import type { NodeInfo } from "../node-info.ts";
 import type { CommitWaiters } from "./commit-waiters.ts";
 
-/** What the services of a node answer from. */
+/** The data that the services of a node answer from. */
 export interface ServiceContext {
   readonly chain: ChainSource;
   readonly nodeInfo: NodeInfo;
   /** Undefined where nothing waits for blocks. */
   readonly waiters: CommitWaiters | undefined;
-  /** The spelling in which was asked: type URLs in the answer use the same. */
+  /** The spelling of the request: type URLs in the answer use the same. */
   readonly namespace: Namespace;
 }
 

@@ -4,7 +4,7 @@ import { sdkErrors } from "../../util/index.ts";
 const NAMES = ["x-cosmos-block-height", "x-sdk-block-height"];
 const HIGHEST = 2n ** 63n - 1n;
 
-/** The headers by which a height is asked for and told. */
+/** The headers that ask for a height, and that report it. */
 export const HEIGHT_HEADERS: readonly string[] = NAMES.flatMap((name) => [`grpc-metadata-${name}`, name]);
 
 /** The height that the headers of a request ask for, 0 for the latest. Throws `sdkErrors.invalidRequest`. */
@@ -17,7 +17,7 @@ export function heightAsked(headerOf: (name: string) => string | null | undefine
   throw sdkErrors.invalidRequest(`the header ${name} is not a height: ${JSON.stringify(text.slice(0, 40))}`);
 }
 
-/** Tells the height that an answer is of. */
+/** Reports the height of an answer. */
 export function heightHeaders(height: bigint): Record<string, string> {
   return Object.fromEntries(HEIGHT_HEADERS.map((name) => [name, height.toString()]));
 }

@@ -3,7 +3,7 @@ import { Service } from "../../wire/gen/sdk/base/node/v1beta1/query_pb.js";
 import { fromNanos } from "../../wire/index.ts";
 import { bindNodeService } from "./bind.ts";
 
-/** What wallets read to set fees, and monitors to see a node that stands still. */
+/** Wallets read this to set fees, and monitors to notice a node that stands still. */
 export const nodeService = bindNodeService(Service, {
   config({ nodeInfo: { minGasPrices, haltHeight, pruning } }) {
     return {

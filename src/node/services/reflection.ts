@@ -10,7 +10,10 @@ import { TxSchema } from "../../wire/gen/sdk/tx/v1beta1/tx_pb.js";
 import { toNamespace } from "../../wire/index.ts";
 import { bindNodeService } from "./bind.ts";
 
-/** The interfaces of the ecosystem that a message of this chain may hold, by name, with the messages that fill them. */
+/**
+ * The interfaces of the ecosystem that a message of this chain may hold, by name, with the messages that implement
+ * them.
+ */
 const IMPLEMENTATIONS: ReadonlyMap<string, () => readonly DescMessage[]> = new Map([
   ["sdk.auth.v1beta1.AccountI", () => [BaseAccountSchema, ModuleAccountSchema]],
   ["sdk.base.v1beta1.Msg", messages],

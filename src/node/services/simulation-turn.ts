@@ -2,15 +2,15 @@ import type { SimulationTurn } from "../../app/index.ts";
 import { StatusError } from "../../runtime/index.ts";
 import { sdkErrors } from "../../util/index.ts";
 
-/** Longest time of one simulation. It is looked at between messages, each of which is short. */
+/** Longest time of one simulation. It is checked between messages, each of which is short. */
 const LONGEST_MS = 1_000;
-/** Share of the time that simulations may take in the long run, and what they may save up. */
+/** Share of the time that simulations may take in the long run, and the milliseconds that they may save up. */
 const SHARE = 0.2;
 const SAVED_MS = 2_000;
 
 /**
- * Nobody pays for simulations, and they run on the thread that makes blocks: together they get a share of its time, so that
- * whoever asks for many slows down nobody but those who ask for them too.
+ * Nobody pays for simulations, and they run on the thread that makes blocks: together they get a share of its time, so
+ * that a client with many of them slows down only other clients that simulate.
  */
 export function simulationTurns(now: () => number = () => performance.now()): SimulationTurn {
   let saved = SAVED_MS;
@@ -31,7 +31,7 @@ export function simulationTurns(now: () => number = () => performance.now()): Si
   };
 }
 
-/** As when the mempool is full: it passes, and clients that know that code try again. */
+/** The code of a full mempool: the condition passes, and clients that know the code try again. */
 function busy(): StatusError {
   const text = "this node has simulated as much as it may for now: try again in a second, or give the gas";
   return new StatusError("ResourceExhausted", sdkErrors.mempoolFull(text), text);

@@ -2,7 +2,7 @@ import type { AppQueryResult } from "../../abci/index.ts";
 import type { QueryStatus } from "../../runtime/index.ts";
 import { PANIC_ERROR, sdkErrors } from "../../util/index.ts";
 
-/** Status words of gRPC that a node answers with. */
+/** The gRPC status words of a node's answers. */
 export type StatusWord = QueryStatus | "Internal" | "Unavailable";
 
 /** Numbers of gRPC by their words. */
@@ -21,19 +21,19 @@ export const STATUS_CODE: Readonly<Record<StatusWord, number>> = {
 /** A refusal in the terms of gRPC. */
 export interface Status {
   readonly word: StatusWord;
-  /** What is wrong, without the words in which queries carry a status. */
+  /** The error text, without the words in which queries carry a status. */
   readonly text: string;
 }
 
 type Refused = Pick<AppQueryResult, "code" | "codespace" | "log">;
 
 const CARRIED = /^rpc error: code = (\w+) desc = (.*)$/s;
-/** Ends of texts that say no more than the carrier of a status. */
+/** Ends of texts that only carry a status. */
 const CARRIERS = [sdkErrors.invalidRequest, sdkErrors.unauthorized, sdkErrors.unknownRequest].map(
   ({ description }) => `: ${description}`,
 );
 
-/** The status of a query that was refused, as `queryFailure` and `plainFailure` of the runtime tell it. */
+/** The status of a query that was refused, as `queryFailure` and `plainFailure` of the runtime report it. */
 export function statusOf(refused: Refused): Status {
   const [, word = "", text = ""] = CARRIED.exec(refused.log) ?? [];
   if (isWord(word)) return { word, text: withoutCarrier(text) };

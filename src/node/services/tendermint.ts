@@ -5,7 +5,7 @@ import { APP_NAME, BLOCK_PROTOCOL, ENGINE_VERSION, P2P_PROTOCOL } from "../node-
 import { bindNodeService } from "./bind.ts";
 import { validatorSet } from "./validators.ts";
 
-/** What a node tells of itself and its blocks to clients that know no JSON-RPC. */
+/** What a node reports about itself and its blocks to clients without JSON-RPC. */
 export const tendermintService = bindNodeService(Service, {
   getNodeInfo({ chain, nodeInfo }) {
     const { id, moniker, rpcAddress, applicationVersion } = nodeInfo;
@@ -51,7 +51,7 @@ export const tendermintService = bindNodeService(Service, {
   },
 
   async aBCIQuery({ chain }, { path, data, height, prove }) {
-    // Rpcs are asked by their names; what is here would go around the limits of some.
+    // Rpcs are called by their names; calling them here would bypass the limits of some.
     if (!/^\/?(app|store)\//.test(path))
       throw sdkErrors.invalidRequest(`unsupported ABCI query path: ${path.slice(0, 100)}`);
     const { proofOps, ...answer } = await chain.app.query({ path, data, height, prove });

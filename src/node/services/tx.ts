@@ -114,7 +114,7 @@ async function inBlock(
   { waiters, namespace }: { readonly waiters: CommitWaiters; readonly namespace: Namespace },
 ): Promise<TxResponse> {
   const waiting = waiters.wait(fromHex(txHash(txBytes)), COMMIT_TIMEOUT_MS);
-  // Nobody waits for it any more where the mempool has refused.
+  // Nobody waits for the transaction any more once the mempool has refused it.
   waiting.committed.catch(() => {});
   try {
     const accepted = await handIn(chain, txBytes, false);
@@ -128,7 +128,7 @@ async function inBlock(
   return { ...(await txResponse(chain, found, namespace)), tx: undefined, timestamp: "" };
 }
 
-/** A page of large transactions would keep others waiting while it is written. */
+/** Writing a page of large transactions would keep other requests waiting. */
 function checkPageBytes(found: readonly FoundTx[]): void {
   const bytes = found.reduce((sum, { tx }) => sum + tx.length, 0);
   if (bytes <= MAX_PAGE_BYTES || found.length <= 1) return;
@@ -152,7 +152,7 @@ function pageOf({ page, limit, pagination }: GetTxsEventRequest): { page: number
   return { page: Number(number), perPage: Number(perPage) };
 }
 
-/** The broadcast bytes are those of the message that holds the decoded parts. */
+/** The broadcast bytes are the message that holds the decoded parts. */
 function decodeTxMessage(tx: Uint8Array): Tx {
   return decodeMessage(TxSchema, tx, sdkErrors.txDecode);
 }

@@ -13,7 +13,7 @@ interface Asked {
   readonly namespace: Namespace;
 }
 
-/** Who votes on the block of a height, in pages. */
+/** The validators that vote on the block of a height, in pages. */
 export async function validatorSet(chain: ChainSource, { height, pagination, namespace }: Asked) {
   const all = await chain.blocks.validators(height);
   if (all === undefined) throw sdkErrors.notFound(`the validators of block ${height}`);

@@ -20,7 +20,7 @@ export interface ServingOptions {
   readonly database: Database;
 }
 
-/** What is served. */
+/** The chain that is served. */
 export interface ServedChain {
   readonly chain: ChainSource;
   /** Paths of the rpcs that the application answers. */
@@ -30,12 +30,12 @@ export interface ServedChain {
 
 /** The servers of a node, in a thread of their own where that can be. */
 export interface Serving {
-  /** Begins to serve a chain; tells where. Throws one sentence when it cannot. */
+  /** Begins to serve a chain; returns the addresses. Throws one sentence when it cannot. */
   open(served: ServedChain): Promise<Addresses>;
   close(): Promise<void>;
 }
 
-/** Begins the thread of the servers; a program that runs from its sources, as tests do, has them in this one. */
+/** Begins the thread of the servers; a program that runs from its sources, as in tests, runs them in this one. */
 export function beginServing(options: ServingOptions): Serving {
   const file = threadFile();
   return file === undefined ? servingHere(options) : servingThread(options, file);
@@ -61,7 +61,7 @@ function servingThread({ database, logger, genesis, validator, ...others }: Serv
   };
 }
 
-/** The tables that threads of a node read beside the one that writes them. */
+/** The tables that threads of a node read besides the thread that writes them. */
 function servedTables(): string[] {
   return [...CHAIN_TABLES, ...readTables(standardModules())];
 }
@@ -81,7 +81,7 @@ function blockThreadOf({ mempool, app, consensus }: ChainSource, pending: BlockT
   };
 }
 
-/** What others than the mempool need of a checked transaction. */
+/** The parts of a checked transaction that others than the mempool need. */
 function toldOf({ hash, result }: CheckedTx): Accepted {
   return { hash, result: { ...result, claim: undefined } };
 }

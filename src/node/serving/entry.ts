@@ -13,17 +13,17 @@ export interface ThreadData {
   readonly role: "serving" | "slow";
   readonly home: string;
   readonly config: NodeConfig;
-  /** Without the state, which stands in its file. */
+  /** The genesis without the state, which stays in its file. */
   readonly genesis: Genesis;
   readonly validator: ChainSource["validator"];
   /** Hex of the node key's address. */
   readonly id: string;
   readonly version: string;
-  /** The way to the thread that makes the blocks. */
+  /** The port to the thread that makes the blocks. */
   readonly link: MessagePort;
 }
 
-/** The file that a thread begins with; undefined where the program runs from its sources, which threads cannot read. */
+/** The file that a thread begins with; undefined if the program runs from its sources, which threads cannot run. */
 export function threadFile(from: string = import.meta.url): URL | undefined {
   const name = from.slice(from.lastIndexOf("/") + 1);
   if (name === "svc.cjs") return new URL(from);
@@ -33,7 +33,7 @@ export function threadFile(from: string = import.meta.url): URL | undefined {
 /** What the serving thread receives in addition to the link. */
 export type ToServing = "listen" | "close";
 
-/** What the serving thread tells the one that started it. */
+/** The messages of the serving thread to the thread that started it. */
 export type FromServing =
   | "ready"
   | { readonly listening: Addresses }

@@ -12,18 +12,18 @@ export interface ServingHostParts {
   readonly logger: Logger;
 }
 
-/** Messages that settle a start. */
+/** Messages that conclude a start. */
 type Heard = (message: FromServing | { readonly ended: Error }) => void;
 
 /**
- * The serving thread as the block thread sees it: started, told of blocks, and started again when it ends by itself.
- * Whatever happens to it, blocks go on.
+ * The serving thread as the block thread sees it: started, informed of blocks, and started again when it ends by
+ * itself. Whatever happens to it, blocks continue.
  */
 export class ServingHost {
   readonly #parts: ServingHostParts;
   #data: ServingHostParts["data"];
   #links: LinkServer[] = [];
-  /** The link of a thread that began before the chain was there. */
+  /** The link of a thread that began before the chain was open. */
   #early: MessagePort | undefined;
   #blockThread: BlockThread | undefined;
   #worker: Worker | undefined;
@@ -38,25 +38,28 @@ export class ServingHost {
     this.#data = parts.data;
   }
 
-  /** Resolves when the thread is there. It does not listen yet. */
+  /** Resolves when the thread has started. It does not listen yet. */
   async start(): Promise<void> {
     const ready = this.#hear((message) => message === "ready");
     this.#spawn();
     await ready;
   }
 
-  /** Begins to serve a chain; tells where. Throws one sentence when it cannot. From then on the thread is kept up. */
+  /**
+   * Begins to serve a chain; returns the addresses. Throws one sentence when it cannot. From then on the thread is kept
+   * up.
+   */
   async listen(blockThread: BlockThread): Promise<Addresses> {
     this.#blockThread = blockThread;
     if (this.#early !== undefined) this.#link(this.#early);
     const addresses = await this.#listen();
-    // Started again it takes the same ports.
+    // After a restart it takes the same ports.
     this.#data = { ...this.#data, config: atPorts(this.#data.config, addresses) };
     this.#keepUp();
     return addresses;
   }
 
-  /** Tells the thread, and those that it has started, of a block that is durable. */
+  /** Informs the thread, and those that it has started, of a durable block. */
   tell(height: bigint): void {
     this.#links = this.#links.filter(({ isClosed }) => !isClosed);
     for (const link of this.#links) link.tell(height);
@@ -94,7 +97,7 @@ export class ServingHost {
     throw new Error("the serving thread said something else");
   }
 
-  /** Resolves with the first message of a kind. Rejects when the thread ends before. */
+  /** Resolves with the first message of a kind. Rejects when the thread ends first. */
   #hear(isWanted: (message: FromServing) => boolean): Promise<FromServing> {
     return new Promise((resolve, reject) => {
       this.#heard = (message) => {
@@ -167,7 +170,7 @@ export class ServingHost {
   }
 }
 
-/** The settings with the ports that were free. */
+/** The settings with the ports that were chosen. */
 function atPorts(config: NodeConfig, { rpcUrl, restUrl, grpcAddress }: Addresses): NodeConfig {
   const { rpc, rest, grpc } = config;
   const port = (address: string): number => Number(address.slice(address.lastIndexOf(":") + 1));

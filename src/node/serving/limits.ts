@@ -4,26 +4,29 @@
 export interface WorkLimits {
   /** Milliseconds of its own work. */
   readonly ms: number;
-  /** The same with those in which others had the core, where they are known; `ms` when it is left out. */
+  /** The same including the time in which others had the core, where that is known; `ms` when it is left out. */
   readonly withOthersMs?: number;
   /** Bytes that it reads of the database. */
   readonly bytes: number;
 }
 
-/** What is tried on the serving thread before it goes to the other: others wait for it. */
+/** Limits of a first try on the serving thread, where others wait for it, before a request goes to the other thread. */
 export const QUICK: WorkLimits = { ms: 30, bytes: 512 * 1024 };
-/** What nobody may exceed. */
+/** Limits that no request may exceed. */
 export const SLOW = { ms: 2_000, withOthersMs: 10_000, bytes: 256 * 1024 * 1024 } as const satisfies WorkLimits;
-/** For what the node does by itself. */
+/** For the node's own work. */
 export const UNBOUND: WorkLimits = { ms: Number.POSITIVE_INFINITY, bytes: Number.POSITIVE_INFINITY };
 /** Requests as large as this take long to read, so they are not tried. */
 export const QUICK_REQUEST_BYTES = 16 * 1024;
-/** Share of its time that the serving thread spends on tries of one kind that come to nothing, and what it may save up. */
+/**
+ * Share of its time that the serving thread spends on failed tries of one kind, and the milliseconds that it may save
+ * up.
+ */
 export const TRIES = { share: 0.02, savedMs: 60 } as const;
 
 /** Time after its limit in which a slow query must have ended by itself, before its thread is ended. */
 export const SLOW_GRACE_MS = 1_000;
-/** Time between two looks at whether a query is past that. */
+/** Time between two checks whether a query has exceeded it. */
 export const SLOW_LOOK_MS = 500;
 /** Slow queries that wait, and the longest that one may wait for its turn. */
 export const MAX_SLOW_WAITING = 32;
@@ -36,14 +39,14 @@ export const MAX_QUERY_ANSWER_BYTES = 16 * 1024 * 1024;
 /** Calls of the block-making thread that may be under way from one thread, and bytes of their transactions. */
 export const MAX_CALLS = 4_000;
 export const MAX_CALL_BYTES = 32 * 1024 * 1024;
-/** Time that the block-making thread gives to calls before whatever else waits there has its turn. */
+/** Time that the block-making thread gives to calls before other work there has its turn. */
 export const CALLS_SLICE_MS = 5;
 
-/** Megabytes of objects that a thread may have; beyond, it ends and is started again. */
+/** Megabytes of objects that a thread may have; beyond that, it ends and is started again. */
 export const THREAD_HEAP_MB = 1_024;
-/** Time from the end of the serving thread to its next start: at first, and at most when it ends again and again. */
+/** Time from the end of the serving thread to its next start: at first, and at most when it ends repeatedly. */
 export const RESTART_MS = { first: 100, most: 10_000 } as const;
-/** A thread that ran for this long has not ended again and again. */
+/** A thread that ran for this long does not count as ending repeatedly. */
 export const STEADY_MS = 60_000;
 /** Time within which a thread must end after it is asked to stop. */
 export const STOP_WITHIN_MS = 5_000;

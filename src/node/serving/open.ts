@@ -13,7 +13,7 @@ import { openGrpc } from "./grpc.ts";
 import { openRest } from "./rest.ts";
 import type { OpenServer, ServerContext } from "./server.ts";
 
-/** What the servers of a node are made of. */
+/** What the servers of a node work with. */
 export interface ServingParts {
   readonly chain: ChainSource;
   readonly home: string;
@@ -28,7 +28,7 @@ export interface ServingParts {
   readonly desk?: ServingDesk;
 }
 
-/** What answers requests in a way of its own. */
+/** Overrides how requests are answered. */
 export interface ServingDesk {
   dispatcher(options: Omit<DispatcherOptions, "chain">): Dispatcher;
   readonly run: RunMethod;
@@ -83,7 +83,7 @@ export async function openServers(parts: ServingParts): Promise<Servers> {
   }
 }
 
-/** Who the node says it is. */
+/** The identity that the node reports. */
 export function nodeInfoOf(
   { chain, config, id, version }: Pick<ServingParts, "chain" | "config" | "id" | "version">,
   rpcAddress: () => string,

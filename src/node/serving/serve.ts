@@ -23,7 +23,7 @@ const SLOW_NICE = 10;
 
 interface Reading {
   readonly chain: ReadChain;
-  /** The same without a budget, for what the node does by itself. */
+  /** The same without a budget, for the node's own work. */
   readonly whole: ChainSource;
   readonly app: AppReader;
   readonly tables: DatabaseReader;

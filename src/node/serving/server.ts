@@ -5,13 +5,13 @@ import type { Dispatcher } from "../dispatch.ts";
 import type { ClientBudget } from "../http/index.ts";
 import type { CommitWaiters } from "../services/commit-waiters.ts";
 
-/** What a server of a node works on. */
+/** What a server of a node works with. */
 export interface ServerContext {
   readonly chain: ChainSource;
   readonly dispatcher: Dispatcher;
   readonly config: NodeConfig;
   readonly logger: Logger;
-  /** What all servers have together. */
+  /** What all servers share. */
   readonly budget: ClientBudget;
   readonly waiters: CommitWaiters;
 }

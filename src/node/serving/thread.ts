@@ -2,9 +2,9 @@ import { isMainThread, workerData } from "node:worker_threads";
 import { type ThreadData, threadFile } from "./entry.ts";
 import { answerSlowly, serve } from "./serve.ts";
 
-// What a thread of a node begins with; nobody imports it.
+// The entry file of a thread of a node; nothing imports it.
 if (!isMainThread) {
-  // Whoever starts this file as a thread gives it that.
+  // The thread that starts this file passes this value.
   const data = workerData as ThreadData;
   const file = threadFile();
   if (file === undefined) throw new Error("a thread of a node runs from the built program alone");

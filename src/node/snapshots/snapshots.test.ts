@@ -82,7 +82,7 @@ async function until(chain: ReturnType<typeof open>, height: bigint): Promise<vo
   }
 }
 
-/** A home whose chain has snapshots, with an archive of the last one, and the hash that its last block led to. */
+/** A home whose chain has snapshots, with an archive of the last one, and the hash after its last block. */
 const made = (async () => {
   const chain = open(source, 10n, 0);
   for (let i = 0; i < 9; i++) {
@@ -99,7 +99,7 @@ const made = (async () => {
   const headers = [10n, 11n, height].map((at) => chain.engine.blocks.record(at)?.header);
   await chain.taker.close();
   const archive = join(root, "ten.tar.gz");
-  // While the node runs.
+  // The node runs meanwhile.
   await dumpSnapshot(source, { height: 10n, format: 1 }, archive);
   await chain.close();
   return { archive, height, appHash: last?.appHash ?? new Uint8Array(0), headers, tenth };
@@ -127,7 +127,7 @@ describe("a snapshot in another home", () => {
     expect(txResults.map(({ code }) => code)).toEqual([0]);
     expect(block.header.height).toBe(height + 1n);
     await there.close();
-    // After a restart too, and not once more into what is there.
+    // Works after a restart too; a second restore into an existing state is refused.
     const again = open(home);
     expect(again.engine.produceBlock().block.header.height).toBe(height + 2n);
     await again.close();

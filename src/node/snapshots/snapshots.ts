@@ -62,8 +62,8 @@ function directoryOf(home: string): SnapshotDirectory {
 }
 
 /**
- * Takes a snapshot of a height of a stopped node; by default of the last one whose hash is in a header, which is that of
- * the block behind it.
+ * Takes a snapshot of a height of a stopped node; by default of the last one whose hash is in a header, which is the
+ * header of the block after it.
  */
 export async function exportSnapshot(home: string, height?: bigint): Promise<SnapshotRecord> {
   const paths = homePaths(home);
@@ -122,7 +122,7 @@ interface LaterBlock {
   read(): Uint8Array;
 }
 
-/** Those behind the last block of a snapshot, where the home has that one. */
+/** The blocks after the last block of a snapshot, if the home has that block. */
 function* laterBlocks(
   chain: Pick<Database, "table"> | undefined,
   record: SnapshotRecord,
@@ -146,11 +146,11 @@ export interface RestoreOptions extends SnapshotPlace {
   readonly trusted?: { readonly height: bigint; readonly hash: Uint8Array } | undefined;
 }
 
-/** What a home goes on from. */
+/** The point from which a home continues. */
 export interface RestoredChain {
-  /** Of the snapshot. */
+  /** Height of the snapshot. */
   readonly height: bigint;
-  /** Of the last block that came with it. */
+  /** Height of the last block that came with it. */
   readonly lastHeight: bigint;
   readonly appHash: Uint8Array;
 }
@@ -226,7 +226,7 @@ function restoreInto(database: Database, { directory, record, anchor, genesis, n
   }
 }
 
-/** The blocks behind the height of a snapshot, one at a time. */
+/** The blocks after the height of a snapshot, one at a time. */
 function* following(files: Files): Generator<SignedBlock> {
   for (let i = 1; i < files.record.blocks.length; i++) yield decodeSignedBlock(blockBytes(files, i));
 }

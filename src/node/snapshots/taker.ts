@@ -10,7 +10,7 @@ import {
 } from "../../store/index.ts";
 import { assert, type Logger } from "../../util/index.ts";
 
-/** Time for others between two pieces of the state, each of which takes some 2 ms. */
+/** Time for other work between two pieces of the state, each of which takes some 2 ms. */
 const PAUSE_MS = 8;
 
 /** Where a snapshot comes from. */
@@ -33,12 +33,12 @@ export interface TakerParts extends SnapshotOrigin {
 /** The node stops. */
 class Stopped extends Error {}
 
-/** Takes snapshots beside the blocks, one at a time. */
+/** Takes snapshots while blocks go on, one at a time. */
 export class SnapshotTaker {
   readonly #parts: TakerParts;
   #running: Promise<void> | undefined;
   #isClosed = false;
-  /** Goes on with a snapshot that waits for the block behind it. */
+  /** Continues a snapshot that waits for the block after it. */
   #wake: (() => void) | undefined;
 
   constructor(parts: TakerParts) {
@@ -60,7 +60,7 @@ export class SnapshotTaker {
     });
   }
 
-  /** Gives up what is not done. */
+  /** Gives up an unfinished snapshot. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#wake?.();
@@ -100,11 +100,14 @@ export class SnapshotTaker {
 
 export interface Waits {
   pause(): Promise<void>;
-  /** Resolves when the block behind the height is there, whose header has the hash of the state. */
+  /** Resolves when the next block exists, whose header has the hash of the state. */
   blockBehind(): Promise<void>;
 }
 
-/** Takes a snapshot of a height, with what the engine needs to go on behind it. Nothing is left of one that fails. */
+/**
+ * Takes a snapshot of a height, with what the engine needs to continue after it. A failed snapshot leaves nothing
+ * behind.
+ */
 export async function snapshotOf(origin: SnapshotOrigin, height: bigint, waits: Waits): Promise<SnapshotRecord> {
   const { app, database, directory } = origin;
   const release = app.state.hold(height);

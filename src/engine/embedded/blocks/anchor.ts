@@ -37,24 +37,24 @@ import {
 import type { Header, Validator } from "./types.ts";
 import { verifyCommit } from "./vote.ts";
 
-/** Who signs a block, and whom the application counts as voters on it. */
+/** The signers of a block, and those whom the application counts as voters on it. */
 interface Sets {
   readonly signers: readonly Validator[];
   readonly voters: readonly Validator[];
 }
 
-/** What an engine needs to go on behind a height without the blocks before it. */
+/** What an engine needs to continue after a height without the blocks before it. */
 export interface Anchor {
   /** The block before, for the votes on it; undefined for the first of a chain. */
   readonly before: BlockRecord | undefined;
   readonly record: BlockRecord;
   readonly txs: readonly ExecutedTx[];
-  /** Those of the height and of the two behind it. */
+  /** Those of the height and of the next two. */
   readonly sets: readonly Sets[];
 }
 
 const SETS = 3;
-/** A transaction has one byte at least, and its result more. */
+/** A transaction has at least one byte, and its result more. */
 const MAX_TXS = 200_000;
 
 /** What the engine stores of a height; undefined where it is not stored. */
@@ -76,7 +76,7 @@ export function encodeAnchor({ before, record, txs, sets }: Anchor): Uint8Array 
   return writer.finish();
 }
 
-/** Throws `engine/6` for bytes that are none. */
+/** Throws `engine/6` for bytes that are not an anchor. */
 export function decodeAnchor(bytes: Uint8Array): Anchor {
   return readable(() => {
     const reader = new BinaryReader(bytes);
@@ -95,7 +95,7 @@ export function decodeAnchor(bytes: Uint8Array): Anchor {
   });
 }
 
-/** Throws `engine/6` for bytes that are none. */
+/** Throws `engine/6` for bytes that are not a block. */
 export function decodeSignedBlock(bytes: Uint8Array): SignedBlock {
   return readable(() => decodeSigned(bytes));
 }
@@ -110,14 +110,14 @@ export interface AnchorTrust {
 }
 
 export interface VerifiedAnchor {
-  /** Of the block behind the height: it holds the app hash of the height. */
+  /** Header of the block after the height: it holds the app hash of the height. */
   readonly next: Header;
-  /** Of the last block that follows. */
+  /** Height of the last block that follows. */
   readonly lastHeight: bigint;
 }
 
 /**
- * The app hash of an anchor's height. It stands in the header of the block behind it, which the home's own key signed; all
+ * The app hash of an anchor's height. It is in the header of the next block, which the home's own key signed; all
  * blocks must follow each other from the anchor on. Throws `engine/6` with what does not fit.
  */
 export function verifyAnchor(anchor: Anchor, following: Iterable<SignedBlock>, trust: AnchorTrust): VerifiedAnchor {
@@ -179,7 +179,7 @@ function checkFollowing(
   need(equalBytes(header.dataHash, dataHash(txs.map(txHash))), what);
   const { hash, parts } = blockIdFor(header, encodeBlock({ header, txs, lastCommit: last.commit }));
   need(equalBytes(hash, commit.blockId.hash) && equalBytes(parts.hash, commit.blockId.parts.hash), what);
-  // The power of a single signer may be another one later, and decides nothing.
+  // The power of a single signer may change later, and decides nothing.
   need(commit.height === header.height && verifyCommit(header.chainId, commit, signers), what);
 }
 
@@ -194,11 +194,11 @@ export function hasParams(header: Header, params: ConsensusParams): boolean {
 
 export interface AnchorBeginning {
   readonly genesis: Genesis;
-  /** Of the block behind the height. */
+  /** Those of the block after the height. */
   readonly params: ConsensusParams;
 }
 
-/** What an engine is to store so that it goes on behind an anchor. */
+/** What an engine must store to continue after an anchor. */
 export function anchorWrites(anchor: Anchor, { genesis, params }: AnchorBeginning): Write[] {
   const { before, record, txs, sets } = anchor;
   const { height } = record.header;

@@ -24,7 +24,7 @@ import {
 } from "./codec.ts";
 import { type Block, type Commit, type Header, NO_COMMIT, type Validator } from "./types.ts";
 
-/** Height (8 bytes) -> what is kept of a block beside its transactions. */
+/** Height (8 bytes) -> what is kept of a block besides its transactions. */
 const BLOCKS = "engine/blocks";
 /** Height (8 bytes), group (4 bytes) -> transactions and results of a block, in groups so that one is read cheaply. */
 const TXS = "engine/txs";
@@ -50,7 +50,7 @@ const REPLAY = toUtf8("replay");
 
 const GROUP = 32;
 
-/** A block with the votes that made it final and what its execution gave. */
+/** A block with the votes that made it final and the results of its execution. */
 export interface ExecutedBlock {
   readonly block: Block;
   readonly commit: Commit;
@@ -59,7 +59,7 @@ export interface ExecutedBlock {
   readonly txResults: readonly TxResult[];
   readonly events: readonly AppEvent[];
   readonly validatorUpdates: readonly ValidatorUpdate[];
-  /** Those of the next block, where this one changes them. */
+  /** Those of the next block, if this one changes them. */
   readonly consensusParamUpdates: ConsensusParams | undefined;
   readonly appHash: Uint8Array;
 }
@@ -88,7 +88,7 @@ export interface ExecutedTx {
   readonly result: TxResult;
 }
 
-/** The committed blocks as they are on disk now, whoever writes them. Reading never changes anything. */
+/** The committed blocks as they are on disk now, no matter who writes them. Reading never changes anything. */
 export class BlockReader {
   readonly #tables: Pick<Database, "table">;
 
@@ -122,7 +122,7 @@ export class BlockReader {
     return this.#row(height - 1n);
   }
 
-  /** Whether the block was given up; its rows may still be there. */
+  /** Whether the block was pruned; its rows may still be there. */
   #isGone(height: bigint): boolean {
     const base = this.#tables.table(META).get(BASE);
     return base !== undefined && height < bytesToUint64(base);
@@ -169,12 +169,12 @@ export class BlockReader {
     return value === undefined ? undefined : decodeSigned(value);
   }
 
-  /** Height of the last of those; 0 if there are none. */
+  /** Height of the last such block; 0 if there are none. */
   get aheadHeight(): bigint {
     return heightOf(firstEntry(this.#tables.table(AHEAD_TABLE), { reverse: true }));
   }
 
-  /** What takes all of those away that are still to be executed. */
+  /** The writes that remove all blocks that are still to be executed. */
   aheadRemovals(): Write[] {
     return [...this.#tables.table(AHEAD_TABLE).iterate()].map(([key]) => ({ table: AHEAD_TABLE, key, value: null }));
   }
@@ -186,11 +186,11 @@ export class BlockReader {
     return { header: record.header, commit: record.commit, txs: this.txs(height).map(({ tx }) => tx) };
   }
 
-  /** What takes the last block away again; the search index has its own. */
+  /** The writes that remove the last block; the search index has its own. */
   removals(height: bigint): Write[] {
     const range = { start: txGroupKey(height, 0), end: uint64ToBytes(height + 1n) };
     const groups = [...this.#tables.table(TXS).iterate(range)].map(([key]) => ({ table: TXS, key, value: null }));
-    // The block set the validators of the one after the next.
+    // The block had set the validators of the block after the next.
     const sets = [VALIDATORS, VOTERS].map((table) => ({ table, key: uint64ToBytes(height + 2n), value: null }));
     const params = { table: PARAMS, key: uint64ToBytes(height + 1n), value: null };
     return [{ table: BLOCKS, key: uint64ToBytes(height), value: null }, ...groups, ...sets, params];
@@ -222,14 +222,14 @@ export class BlockReader {
     return value === undefined ? undefined : decodeValidators(value);
   }
 
-  /** What was written last of heights up to this one. */
+  /** The last value written at heights up to this one. */
   #lastUpTo(table: string, height: bigint): Uint8Array | undefined {
     const range = { end: uint64ToBytes(height + 1n), reverse: true };
     return firstEntry(this.#tables.table(table), range)?.[1];
   }
 }
 
-/** The blocks for the one who writes them: the last one stands ready. Its writes go into the commit's transaction. */
+/** The blocks for their only writer: the last one is kept in memory. Its writes go into the commit's transaction. */
 export class BlockStore extends BlockReader {
   #last: BlockRecord | undefined;
   #base: bigint;
@@ -260,7 +260,7 @@ export class BlockStore extends BlockReader {
     return height - 1n === this.#last?.header.height ? this.#last : super.recordBefore(height);
   }
 
-  /** Tells the store that the writes of a block are on disk, and which block is the first now. */
+  /** Tells the store that the writes of a block are on disk, and which block is now the first. */
   committed(executed: ExecutedBlock, base: bigint): void {
     this.#last = recordOf(executed);
     this.#base = base;
@@ -271,12 +271,12 @@ function heightOf(entry: Entry | undefined): bigint {
   return entry === undefined ? 0n : bytesToUint64(entry[0]);
 }
 
-/** What makes a block durable beside its transactions. */
+/** The writes that make a block durable, except its transactions. */
 export function recordWrite(record: BlockRecord): Write {
   return { table: BLOCKS, key: uint64ToBytes(record.header.height), value: encodeRecord(record) };
 }
 
-/** What makes a block durable. */
+/** The writes that make a block durable. */
 export function blockWrites(executed: ExecutedBlock): Write[] {
   const { height } = executed.block.header;
   const writes: Write[] = [recordWrite(recordOf(executed))];
@@ -298,12 +298,12 @@ export function aheadWrite(height: bigint, block: SignedBlock | undefined): Writ
   return { table: AHEAD_TABLE, key: uint64ToBytes(height), value: block === undefined ? null : encodeSigned(block) };
 }
 
-/** Says which block is the first that is kept. */
+/** Records the first block that is kept. */
 export function baseWrite(height: bigint): Write {
   return { table: META, key: BASE, value: uint64ToBytes(height) };
 }
 
-/** Rows of blocks below a height: the number of transactions behind each, and how to take it away. */
+/** Rows of blocks below a height: the transactions in each, and how to remove it. */
 export function* rowsBelow(tables: Pick<Database, "table">, height: bigint): Generator<OldRow> {
   const end = uint64ToBytes(height);
   for (const [key, value] of tables.table(TXS).iterate({ end }))
@@ -314,7 +314,7 @@ export function* rowsBelow(tables: Pick<Database, "table">, height: bigint): Gen
   for (const table of [VALIDATORS, VOTERS, PARAMS]) {
     let before: Uint8Array | undefined;
     for (const [key] of tables.table(table).iterate({ end: uint64ToBytes(height + 1n) })) {
-      // The last one holds from before the height on.
+      // The last row still applies at the height.
       if (before !== undefined) yield { table, key: before, height: bytesToUint64(before) };
       before = key;
     }
@@ -328,7 +328,7 @@ export interface OldRow {
   readonly height: bigint;
   /** Transactions in it. */
   readonly txs?: readonly Uint8Array[];
-  /** Of its block. */
+  /** Hash of its block. */
   readonly hash?: Uint8Array;
 }
 
@@ -357,7 +357,7 @@ export function validatorsWrite(height: bigint, validators: readonly Validator[]
   return { table: VALIDATORS, key: uint64ToBytes(height), value: encodeValidators(validators) };
 }
 
-/** Sets from a height on whom the application counts as voters. */
+/** Sets whom the application counts as voters from a height on. */
 export function votersWrite(height: bigint, voters: readonly Validator[]): Write {
   return { table: VOTERS, key: uint64ToBytes(height), value: encodeValidators(voters) };
 }

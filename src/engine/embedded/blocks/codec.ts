@@ -22,8 +22,8 @@ import {
 import { BLOCK_PROTOCOL, type Block, type BlockId, type Commit, type CommitSig, type Header } from "./types.ts";
 
 /**
- * Between the engine's values and the messages they are stored, hashed and sent as. The protocol writes sub-messages
- * even when they are empty, so every one is set here.
+ * Converts between the engine's values and the messages that are stored, hashed and sent. The protocol writes
+ * sub-messages even when they are empty, so every one is set here.
  */
 
 const SECOND = 1_000_000_000n;

@@ -19,7 +19,7 @@ import { parseRfc3339 } from "./time.ts";
 import type { BlockId, Commit, Header } from "./types.ts";
 import { verifyCommit, voteSignBytes } from "./vote.ts";
 
-/** Blocks of a chain of the reference engine, as its JSON-RPC told them. */
+/** Blocks of a chain of the reference engine, as its JSON-RPC returned them. */
 const VECTORS = new URL("../../../../test/vectors/", import.meta.url);
 
 function recorded<T>(name: string): T[] {

@@ -40,7 +40,7 @@ function wrapped(value: Uint8Array): Uint8Array {
   return toBinary(BytesValueSchema, create(BytesValueSchema, { value }));
 }
 
-/** Hash of a transaction, by which clients know it. */
+/** Hash of a transaction, by which clients identify it. */
 export function txHash(tx: Uint8Array): Uint8Array {
   return sha256(tx);
 }
@@ -80,12 +80,12 @@ export function commitHash(commit: Commit): Uint8Array {
   return merkleRoot(commit.signatures.map(encodeCommitSig));
 }
 
-/** Hash of a block's evidence; a single validator has nobody to accuse. */
+/** Hash of a block's evidence; a single validator has no other to accuse. */
 export function evidenceHash(): Uint8Array {
   return merkleRoot([]);
 }
 
-/** Root over the parts that a block's bytes are sent in. */
+/** Root over the parts in which a block's bytes are sent. */
 export function partSetHeader(block: Uint8Array): PartSetHeader {
   const parts: Uint8Array[] = [];
   for (let from = 0; from < block.length; from += PART_BYTES) parts.push(block.subarray(from, from + PART_BYTES));

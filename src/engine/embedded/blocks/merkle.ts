@@ -13,7 +13,7 @@ const LEAF = 0;
 const INNER = 1;
 const EMPTY_ROOT = sha256(new Uint8Array());
 
-/** Root of a Merkle tree over byte strings (RFC 6962 section 2.1); no leaves give the hash of nothing. */
+/** Root of a Merkle tree over byte strings (RFC 6962 section 2.1); without leaves, the hash of the empty string. */
 export function merkleRoot(leaves: readonly Uint8Array[]): Uint8Array {
   if (leaves.length === 0) return EMPTY_ROOT;
   return rootOf(leaves.map(leafHash), 0, leaves.length);

@@ -14,7 +14,7 @@ export interface Precommit {
   readonly timestamp: bigint;
 }
 
-/** The bytes a validator signs: the canonical vote behind its length. */
+/** The bytes that a validator signs: the canonical vote after its length. */
 export function voteSignBytes(vote: Precommit): Uint8Array {
   const { chainId, height, round, blockId, timestamp } = vote;
   const message = create(CanonicalVoteSchema, {

@@ -46,7 +46,7 @@ export function termText(kind: TermKind, key: string, value?: string): string {
   return value === undefined ? `${kind}\0${key}` : `${kind}\0${key}\0${value}`;
 }
 
-/** The postings as they are on disk now, whoever writes them. */
+/** The postings as they are on disk now, no matter who writes them. */
 export class PostingsReader {
   protected readonly tables: Pick<Database, "table">;
 
@@ -65,7 +65,7 @@ export class PostingsReader {
     }
   }
 
-  /** What takes the terms of the last block away again. */
+  /** The writes that remove the terms of the last block. */
   removals(height: bigint, terms: Iterable<string>): Write[] {
     const epoch = this.epochs().findLast(({ first }) => first <= height);
     if (epoch === undefined) return [];
@@ -91,7 +91,7 @@ export class PostingsReader {
   }
 }
 
-/** The postings for the one who writes them. */
+/** The postings for their only writer. */
 export class Postings extends PostingsReader {
   readonly #epochs: Epoch[];
   #entries = 0;
@@ -114,8 +114,8 @@ export class Postings extends PostingsReader {
   }
 
   /**
-   * What takes entries of whole epochs below a height away, at most so many. They must become durable, or the process must
-   * end.
+   * The writes that remove entries of whole epochs below a height, at most so many. They must become durable, or the
+   * process must end.
    */
   oldest(height: bigint, most: number): Write[] {
     const [first, next] = this.#epochs;

@@ -9,9 +9,9 @@ const MAX_ENTRIES = 200_000;
 /** Most blocks or transactions whose events are read to decide a search. */
 const MAX_READ = 10_000;
 
-/** Bytes of a page of transactions or blocks; one row is given whatever its size. */
+/** Bytes of a page of transactions or blocks; the first row is returned whatever its size. */
 const MAX_PAGE_BYTES = 10 * 1024 * 1024;
-/** What an attribute takes beside its key and value. */
+/** Bytes of an attribute besides its key and value. */
 const ATTRIBUTE_BYTES = 40;
 
 /** A transaction's place, as one number: height x 2^17 + index. Blocks hold fewer transactions than 2^17. */
@@ -58,7 +58,7 @@ export function searchBlocks(at: Searchable, page: SearchPage): SearchResult<big
   });
 }
 
-/** Counts the rows of a page. The first may be of any size: it could not be had otherwise. */
+/** Counts the rows of a page. The first may be of any size: it could not be returned otherwise. */
 function roomFor(): (bytes: number) => void {
   let taken = 0;
   return (bytes) => {
@@ -68,7 +68,7 @@ function roomFor(): (bytes: number) => void {
   };
 }
 
-/** About the bytes of a transaction with its result. */
+/** The approximate bytes of a transaction with its result. */
 function txBytes({ tx, result }: FoundTx): number {
   let bytes = tx.length + result.data.length + result.log.length;
   for (const { type, attributes } of result.events) {
@@ -232,7 +232,7 @@ export function attributesOf(events: Parameters<typeof forEachIndexed>[0], more:
   return values;
 }
 
-/** What a query can ask of a transaction: its events, hash and height. */
+/** What a query can ask about a transaction: its events, hash and height. */
 export function txAttributes({ hash, height, result }: Pick<FoundTx, "hash" | "height" | "result">): Attributes {
   return attributesOf(result.events, [
     ["tm.event", "Tx"],

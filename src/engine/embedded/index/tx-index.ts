@@ -50,7 +50,7 @@ export class TxReader {
     return found === undefined ? undefined : { ...found, hash: txHash(found.tx), height, index };
   }
 
-  /** What takes the last block out of the index again. */
+  /** The writes that remove the last block from the index. */
   removals(height: bigint): Write[] {
     const record = this.#blocks.record(height);
     if (record === undefined) return [];
@@ -62,14 +62,14 @@ export class TxReader {
     return writes;
   }
 
-  /** What takes a transaction of a block that is given up out of the index; nothing where it came again in a later one. */
+  /** The writes that remove a transaction of a pruned block from the index; none if it came again in a later block. */
   txRemoval(tx: Uint8Array, height: bigint): Write | undefined {
     const key = shortHash(txHash(tx));
     const place = this.#tables.table(TX_HASHES).get(key);
     return place !== undefined && decodePlace(place)[0] === height ? { table: TX_HASHES, key, value: null } : undefined;
   }
 
-  /** What takes a block that is given up out of the index. */
+  /** The writes that remove a pruned block from the index. */
   blockRemoval(hash: Uint8Array): Write {
     return { table: BLOCK_HASHES, key: shortHash(hash), value: null };
   }
@@ -84,7 +84,7 @@ export class TxReader {
   }
 }
 
-/** The index for the one who writes it. */
+/** The index for its only writer. */
 export class TxIndex extends TxReader {
   readonly #written: Postings;
 
@@ -107,7 +107,7 @@ export class TxIndex extends TxReader {
     return writes;
   }
 
-  /** What takes terms away that only blocks below a height have, at most so many of them. */
+  /** The writes that remove terms that only blocks below a height have, at most so many. */
   termRemovals(height: bigint, most: number): Write[] {
     return this.#written.oldest(height, most);
   }

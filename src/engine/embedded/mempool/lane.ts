@@ -8,7 +8,7 @@ export interface Entry {
   readonly key: string;
   readonly gasWanted: bigint;
   readonly claim: Claim;
-  /** Rises with every transaction that comes. */
+  /** Rises with every new transaction. */
   readonly arrival: number;
 }
 
@@ -42,12 +42,12 @@ export class Lane {
     return this.#entries.get(this.#high);
   }
 
-  /** The least gas price of all: what stands behind it comes into a block no earlier. */
+  /** The least gas price of all: the transactions after it come into a block no earlier. */
   get floor(): bigint {
     return this.#floor;
   }
 
-  /** How many pay no more than that. */
+  /** How many transactions pay that price. */
   get atFloor(): number {
     return this.#atFloor;
   }
@@ -56,7 +56,7 @@ export class Lane {
     return this.#entries.get(sequence);
   }
 
-  /** From the last one on, until none is left at the floor. */
+  /** The transactions from the last one backwards, until none is left at the floor. */
   *cheapEnd(): Generator<Entry> {
     let left = this.#atFloor;
     for (let at = this.#high; left > 0; at -= 1n) {
@@ -67,7 +67,7 @@ export class Lane {
     }
   }
 
-  /** Puts a transaction behind the last, or before the first. */
+  /** Adds a transaction after the last, or before the first. */
   add(entry: Entry, sequence: bigint): void {
     if (this.size === 0 || sequence < this.#low) this.#low = sequence;
     if (this.size === 0 || sequence > this.#high) this.#high = sequence;
@@ -76,7 +76,7 @@ export class Lane {
     this.#count(entry.claim.gasPrice);
   }
 
-  /** Takes the first or the last out. */
+  /** Removes the first or the last transaction. */
   delete(entry: Entry, sequence: bigint): void {
     if (this.#entries.get(sequence) !== entry) return;
     this.#entries.delete(sequence);
@@ -86,7 +86,7 @@ export class Lane {
     this.#forget(entry.claim.gasPrice);
   }
 
-  /** Puts a transaction in the place of another. */
+  /** Replaces a transaction by another. */
   replace(old: Entry, entry: Entry, sequence: bigint): void {
     if (this.#entries.get(sequence) !== old) return;
     this.#entries.set(sequence, entry);
@@ -101,7 +101,7 @@ export class Lane {
     this.#floor = price;
   }
 
-  /** Looks for the new floor when the last at the old one goes; a lane has no more entries than its limit. */
+  /** Finds the new floor when the last transaction at the old one leaves; a lane has no more entries than its limit. */
   #forget(price: bigint): void {
     if (price !== this.#floor) return;
     this.#atFloor -= 1;

@@ -1,9 +1,9 @@
-/** What waits at most for a block. */
+/** How much may wait for a block. */
 export interface MempoolLimits {
   readonly maxTxs: number;
   readonly maxBytes: number;
   readonly maxTxBytes: number;
-  /** Of the transactions that one account signs. */
+  /** Limits of the transactions that one account signs. */
   readonly maxTxsPerSender: number;
   readonly maxBytesPerSender: number;
   /** Number of hashes of seen transactions to remember. */
@@ -19,7 +19,7 @@ export const DEFAULT_MEMPOOL_LIMITS: MempoolLimits = {
   cacheSize: 100_000,
 };
 
-/** Bytes of the waiting transactions that one request is told: they are copied while no block is made. */
+/** Bytes of the waiting transactions that one request gets: they are copied while no block is made. */
 export const MAX_LISTED_BYTES = 2 * 1024 * 1024;
 
 /** By how many hundredths the gas price of a transaction must rise over that of the one it replaces. */
@@ -28,5 +28,5 @@ export const REPLACEMENT_RAISE = 10n;
 /** Most transactions that make room for a single one. */
 export const MAX_EVICTED = 1_000;
 
-/** Transactions that a block passes over, because they do not fit any more, before it is called full. */
+/** Transactions that no longer fit and that a block skips before it counts as full. */
 export const MAX_PASSED_OVER = 100;

@@ -174,7 +174,7 @@ describe("a full mempool", () => {
     add(pool, "s/1=x~1", "s/2=x~90", "s/3=x~91", "t/1=x~2", "t/2=x~3");
     expect(add(pool, "u/1=x~4")).toEqual([0]);
     expect(listed(pool)).toEqual(["u/1=x~4", "t/1=x~2", "t/2=x~3", "s/1=x~1", "s/2=x~90"]);
-    // What was let go may come again, and the sequence goes on where it was.
+    // An evicted transaction may come again, and the sequence continues where it was.
     expect(add(pool, "v/1=x~5")).toEqual([0]);
     expect(add(pool, "w/1=x~5")).toEqual([0]);
     expect(listed(pool)).toEqual(["v/1=x~5", "w/1=x~5", "u/1=x~4", "t/1=x~2", "t/2=x~3"]);

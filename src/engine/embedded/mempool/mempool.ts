@@ -43,11 +43,12 @@ type CheckingApplication = Pick<Application, "checkTx" | "holdClaims" | "release
 export const TX_OVERHEAD = 5;
 
 /**
- * Transactions that wait for a block: those who pay more for a unit of gas first, of equals the first to come, and those of
- * one account by its sequence. When nothing fits any more, the cheapest make room for dearer ones.
+ * Transactions that wait for a block: those who pay more for a unit of gas first, of equals the first to come, and
+ * those of one account by its sequence. When nothing fits any more, the cheapest make room for dearer ones.
  *
- * All that wait could be paid and come into one block, one after the other. So after a commit only the accounts that the
- * block changed are looked at: when the first and the last transaction of an account still pass, all between them do.
+ * All waiting transactions could be paid and come into one block, one after the other. So after a commit only the
+ * accounts that the block changed are checked: when the first and the last transaction of an account still pass, all
+ * between them do.
  */
 export class Mempool {
   readonly #app: CheckingApplication;
@@ -71,14 +72,17 @@ export class Mempool {
     return this.#waiting.bytes;
   }
 
-  /** Heeds other limits from now on; what waits and is too large for them goes, with all that build on it. */
+  /**
+   * Applies new limits from now on; waiting transactions that are too large for them are removed, with all that build
+   * on them.
+   */
   limit(limits: MempoolLimits): void {
     this.#limits = limits;
     for (const entry of [...this.#waiting.entries()])
       if (entry.tx.length > limits.maxTxBytes && this.#waiting.get(entry.key) === entry) this.#drop(entry);
   }
 
-  /** The first `limit` waiting transactions, as many as have `MAX_LISTED_BYTES` together; the first in any case. */
+  /** The first `limit` waiting transactions, up to `MAX_LISTED_BYTES` together; the first one in any case. */
   list(limit: number): Uint8Array[] {
     const walk = this.#waiting.walk();
     const listed: Uint8Array[] = [];
@@ -131,7 +135,10 @@ export class Mempool {
     return taken;
   }
 
-  /** Forgets a block's transactions, of which those that failed may be sent again, and what can come into no later one. */
+  /**
+   * Forgets a block's transactions, of which those that failed may be sent again, and those that can no longer come
+   * into a block.
+   */
   committed({ height, hashes, results, touched }: BlockOutcome): void {
     const changed = new Set<string>();
     for (const [i, hash] of hashes.entries()) {
@@ -181,7 +188,9 @@ export class Mempool {
     return result;
   }
 
-  /** What has to go for a transaction that comes, or that takes the place of another. Throws where it may not come. */
+  /**
+   * The transactions that must make room for a new one, or for one that replaces another. Throws where it is refused.
+   */
   #roomFor(entry: Entry, old?: Entry): readonly Entry[] {
     const need = { txs: old === undefined ? 1 : 0, bytes: entry.tx.length - (old?.tx.length ?? 0) };
     this.#checkSenders(entry.claim, need);
@@ -199,7 +208,7 @@ export class Mempool {
     for (const each of entries) this.#forget(each);
   }
 
-  /** A transaction comes into a block no earlier than those of its senders that stand before it. */
+  /** A transaction comes into a block no earlier than its senders' earlier transactions. */
   #priceOf({ signers, gasPrice }: Claim): bigint {
     let price = gasPrice;
     for (const { account } of signers) {
@@ -221,8 +230,8 @@ export class Mempool {
   }
 
   /**
-   * Takes out what does not pass any more: the first, where another transaction came in its place, otherwise the last, until
-   * the rest passes.
+   * Removes transactions that no longer pass: the first, if another transaction took its place, otherwise the last,
+   * until the rest passes.
    */
   #recheck(lane: Lane | undefined): void {
     for (let last = lane?.highest; last !== undefined; last = lane?.highest) {
@@ -244,7 +253,7 @@ export class Mempool {
     return this.#app.checkTx({ tx, kind: "recheck", place: claim }).code === 0;
   }
 
-  /** Of one that a block took, or another in its place: it stood before all others of its accounts. */
+  /** For one that a block took, or another that took its place: it was the first of all its accounts. */
   #leave(entry: Entry): void {
     if (!this.#waiting.isFirst(entry)) {
       this.#drop(entry);
@@ -254,7 +263,7 @@ export class Mempool {
     this.#app.releaseClaim(entry.claim);
   }
 
-  /** Takes one out with all that cannot come without it. */
+  /** Removes a transaction with all that cannot come without it. */
   #drop(entry: Entry): void {
     for (const each of this.#waiting.withFollowers(entry)) this.#forget(each);
   }

@@ -6,7 +6,7 @@ import { KvApplication } from "../../testing/kv-app.ts";
 import { kvTx } from "../../testing/network.ts";
 import { Mempool } from "./mempool.ts";
 
-/** The mempool beside a model of it that is a plain list, sorted and searched anew for every question. */
+/** The mempool compared with a model: a plain list, sorted and searched anew for every question. */
 
 const LIMITS = {
   maxTxs: 12,
@@ -120,7 +120,7 @@ function bytes(txs: readonly Tx[]): number {
 const SENDERS = [["a"], ["b"], ["c"], ["d"], ["e"], ["a", "b"], ["b", "a"], ["c", "d"]];
 const adding = fc.record({
   senders: fc.constantFrom(...SENDERS),
-  /** Of the first of the senders: how far behind the next sequence. */
+  /** For the first sender: the distance from the next sequence. */
   back: fc.integer({ min: -1, max: 3 }),
   price: fc.integer({ min: 0, max: 30 }),
   length: fc.integer({ min: 0, max: 25 }),

@@ -1,4 +1,4 @@
-/** The hashes seen last. */
+/** The hashes seen most recently. */
 export class SeenHashes {
   readonly #keys = new Set<string>();
   readonly #capacity: number;

@@ -16,11 +16,11 @@ export interface Need {
 export class WaitingTxs {
   readonly #byKey = new Map<string, Entry>();
   readonly #lanes = new Map<string, Lane>();
-  /** Those that nothing has to come before. */
+  /** The transactions that may come next: none has to come before them. */
   readonly #ready = new Heap<Entry>(isBefore);
   readonly #cheapest = new Heap<Lane>(isCheaper);
   readonly #timeouts = new Heap<Entry>((a, b) => a.claim.timeoutHeight < b.claim.timeoutHeight);
-  /** Those whose fees an account pays that does not sign them. */
+  /** The transactions whose fees are paid by an account that does not sign them. */
   readonly #paidFor = new Map<string, Set<Entry>>();
   #bytes = 0;
 
@@ -51,7 +51,7 @@ export class WaitingTxs {
     return this.#byKey.values();
   }
 
-  /** The one with the same signers at the same sequences. */
+  /** The transaction with the same signers at the same sequences. */
   placeOf({ signers }: Claim): Entry | undefined {
     const [first] = signers;
     const entry = first && this.#lanes.get(first.account)?.at(first.sequence);
@@ -71,7 +71,7 @@ export class WaitingTxs {
     if (this.#isReady(entry)) this.#ready.add(entry);
   }
 
-  /** Puts a transaction where one with the same signers stands. */
+  /** Replaces the transaction with the same signers. */
   replace(old: Entry, entry: Entry): void {
     const wasReady = this.#ready.has(old);
     this.#forget(old);
@@ -84,19 +84,19 @@ export class WaitingTxs {
     if (wasReady) this.#ready.add(entry);
   }
 
-  /** Takes out one that nothing has to come before, or that nothing stands behind. */
+  /** Removes a transaction that has none before it, or none after it. */
   delete(entry: Entry): void {
     if (this.#byKey.get(entry.key) !== entry) return;
     this.#forget(entry);
     for (const { account, sequence } of entry.claim.signers) this.#leave(account, sequence, entry);
   }
 
-  /** Whether nothing has to come before it. */
+  /** Whether no transaction has to come before this one. */
   isFirst(entry: Entry): boolean {
     return this.#ready.has(entry);
   }
 
-  /** Those that cannot come into a block without this one, the last first, and it itself at the end. */
+  /** The transactions that cannot come into a block without this one, the last first, and this one at the end. */
   withFollowers(entry: Entry): Entry[] {
     const found = new Set<Entry>();
     this.#follow(entry, found);
@@ -108,7 +108,7 @@ export class WaitingTxs {
     return new Walk(this.#ready.inOrder(), this.#lanes);
   }
 
-  /** Takes those that cannot come into a block of this height any more; others may stand behind them. */
+  /** Removes those that can no longer come into a block of this height; others may follow them. */
   *outdated(height: bigint): Generator<Entry> {
     for (let first = this.#timeouts.first; first !== undefined; first = this.#timeouts.first) {
       if (first.claim.timeoutHeight >= height) return;
@@ -118,8 +118,8 @@ export class WaitingTxs {
   }
 
   /**
-   * What could make room for a transaction of a gas price: the last ones of the cheapest accounts, and nothing of the
-   * accounts that sign it. Undefined when they are not enough; nothing is taken out.
+   * The transactions that could make room for one of a gas price: the last ones of the cheapest accounts, and none of
+   * the accounts that sign it. Undefined when they are not enough; nothing is removed.
    */
   cheaperThan({ gasPrice, signers }: Claim, need: Need): Entry[] | undefined {
     const own = new Set(signers.map(({ account }) => account));
@@ -135,7 +135,7 @@ export class WaitingTxs {
     return undefined;
   }
 
-  /** Adds what stands behind a transaction, the last first, and then itself; ends early beyond `most`. */
+  /** Adds the transactions that follow one, the last first, and then the one itself; ends early beyond `most`. */
   #follow(entry: Entry, found: Set<Entry>, most = Number.POSITIVE_INFINITY): void {
     const path = [entry];
     for (let last = path.at(-1); last !== undefined && found.size <= most; last = path.at(-1)) {
@@ -145,7 +145,7 @@ export class WaitingTxs {
     }
   }
 
-  /** One that comes directly after a transaction in one of its lanes, and is not known yet. */
+  /** A transaction that directly follows one in one of its lanes, and is not known yet. */
   #behind({ claim: { signers } }: Entry, known: ReadonlySet<Entry>): Entry | undefined {
     for (const { account, sequence } of signers) {
       const next = this.#lanes.get(account)?.at(sequence + 1n);
@@ -200,13 +200,13 @@ export class WaitingTxs {
   }
 }
 
-/** Goes through waiting transactions in their order; what stands behind one comes only when that one was taken. */
+/** Goes through waiting transactions in their order; the followers of one come only after that one was taken. */
 export class Walk {
   readonly #ready: Iterator<Entry>;
   readonly #lanes: ReadonlyMap<string, Lane>;
-  /** Followers of what was taken. */
+  /** Followers of taken transactions. */
   readonly #freed = new Heap<Entry>(isBefore);
-  /** By account, the sequence that comes next after what was taken. */
+  /** By account, the next sequence after the taken transactions. */
   readonly #next = new Map<string, bigint>();
   #peeked: Entry | undefined;
 
@@ -224,7 +224,7 @@ export class Walk {
     return ready;
   }
 
-  /** What stands behind this one may come now. */
+  /** The followers of this one may come now. */
   take({ claim: { signers } }: Entry): void {
     for (const { account, sequence } of signers) this.#next.set(account, sequence + 1n);
     for (const { account, sequence } of signers) {

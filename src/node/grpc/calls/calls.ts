@@ -9,14 +9,14 @@ import { STATUS_CODE, statusOf } from "../../services/status.ts";
 import { MAX_ANSWER_BYTES } from "../limits.ts";
 import { type Reader, readerKey } from "./reader.ts";
 
-/** What calls are answered by. */
+/** What calls are answered with. */
 export interface CallParts {
   readonly dispatcher: Dispatcher;
   readonly turns: Turns;
   readonly logger: Logger;
 }
 
-/** Of a call: its headers, and who reads the answer. */
+/** The headers of a call, and the reader of its answer. */
 export interface Caller {
   readonly headerOf: (name: string) => string | null | undefined;
   readonly reader: Reader;
@@ -81,7 +81,7 @@ function connectError(error: unknown, report: (fault: unknown) => void): Connect
   return new ConnectError("internal error, see the log of the node", Code.Internal);
 }
 
-/** A service under the name that it has in a spelling. */
+/** A service under its name in a spelling. */
 export function inNamespace(service: DescService, namespace: Namespace): DescService {
   const typeName = toNamespace(service.typeName, namespace);
   return typeName === service.typeName ? service : { ...service, typeName };

@@ -4,7 +4,7 @@ import { heightHeaders } from "../../services/height.ts";
 import type { BytesAnswerer } from "./calls.ts";
 import type { Reader } from "./reader.ts";
 
-/** What a plain call is answered by. */
+/** What plain calls are answered with. */
 export interface UnaryParts {
   readonly answer: BytesAnswerer;
   readonly maxMessageBytes: number;
@@ -12,12 +12,13 @@ export interface UnaryParts {
 }
 
 const PLAIN_TYPES = new Set(["application/grpc", "application/grpc+proto"]);
-/** What stands before a message: whether it is packed, and its length in four bytes. */
+/** The header of a message: whether it is compressed, and its length in four bytes. */
 const FRAME_HEADER = 5;
 
 /**
- * Whether a call over HTTP/2 is one whole message as it is, without a deadline of its own: nearly all are. Those are answered
- * here, from bytes to bytes, in a third of the time that the library takes for its streams of messages; it has all others.
+ * Whether a call over HTTP/2 is one whole message as it is, without a deadline of its own: nearly all are. Those are
+ * answered here, from bytes to bytes, in a third of the time that the library takes for its streams of messages; the
+ * library answers all others.
  */
 export function isPlain({ method, headers }: Http2ServerRequest): boolean {
   const { "content-type": type = "", "grpc-encoding": packing = "identity", "grpc-timeout": deadline } = headers;
@@ -61,7 +62,7 @@ function framed(message: Uint8Array): Uint8Array {
   return frame;
 }
 
-/** The one message of a call. What comes beyond the limit is not kept. */
+/** The one message of a call. Bytes beyond the limit are not kept. */
 function readMessage(request: Http2ServerRequest, maxBytes: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const parts: Buffer[] = [];

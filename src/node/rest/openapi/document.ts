@@ -63,7 +63,7 @@ function operation(route: Route, routes: readonly Route[], schemas: Schemas): Js
   };
 }
 
-/** The sentence that the help of the command says of the rpc. */
+/** The rpc's sentence in the help of its command. */
 export function summaryOf({ method }: Route): string {
   return cliOption(method)?.short ?? "";
 }

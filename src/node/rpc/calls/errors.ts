@@ -1,4 +1,4 @@
-/** Errors of JSON-RPC 2.0 with the engine's texts; `data` says what is wrong. */
+/** Errors of JSON-RPC 2.0 with the engine's texts; `data` has the details. */
 export class RpcError extends Error {
   readonly code: number;
   readonly data: string | undefined;
@@ -33,13 +33,13 @@ export function invalidParams(data: string): RpcError {
   return new RpcError(INVALID_PARAMS, "Invalid params", data);
 }
 
-/** Any refusal of a method, including those that are the caller's mistake: the engine's clients expect this code. */
+/** Any refusal of a method, even for a mistake of the caller: the engine's clients expect this code. */
 export function internalError(data: string): RpcError {
   return new RpcError(INTERNAL_ERROR, "Internal error", data);
 }
 
 /**
- * The HTTP status of answers to GET that are errors, whoever is to mend them, and of requests that are not JSON: the
- * reference's, whose clients look at the body then.
+ * The HTTP status of errors in answers to GET, whoever is at fault, and of requests that are not JSON: as in the
+ * reference, whose clients then look at the body.
  */
 export const ERROR_STATUS = 500;

@@ -1,7 +1,7 @@
 import type { BlockRecord, ChainSource, ChainStatus } from "../../../engine/index.ts";
 import { refuse } from "./method.ts";
 
-/** The height a call means: the one given, within what is stored, or the latest. */
+/** The height that a call means: the given one, if it is stored, or the latest. */
 export function heightIn(
   { height: last, base }: ChainStatus,
   asked: bigint | undefined,
@@ -26,7 +26,7 @@ export async function recordAt(chain: ChainSource, height: bigint | undefined): 
 const DEFAULT_PER_PAGE = 30;
 const MAX_PER_PAGE = 100;
 
-/** Page size of a call; like the reference, too large is the most. */
+/** Page size of a call; too large a size means the largest, as in the reference. */
 export function perPageOf(value: bigint | undefined): number {
   if (value === undefined || value < 1n) return DEFAULT_PER_PAGE;
   return value > BigInt(MAX_PER_PAGE) ? MAX_PER_PAGE : Number(value);

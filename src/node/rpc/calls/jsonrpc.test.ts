@@ -4,7 +4,7 @@ import { answerText } from "./jsonrpc.ts";
 import { defineMethod, type RpcEnvironment } from "./method.ts";
 
 const LARGE = "x".repeat(60);
-/** Room for one answer of it with what stands around it, not for two. */
+/** Room for one such answer with its envelope, not for two. */
 const LIMIT = 150;
 
 /** No method of these tests looks at the chain. */
@@ -47,7 +47,7 @@ describe("answers of batches that are not complete", () => {
 });
 
 describe("the calls of a batch", () => {
-  /** Half of what the answers of a batch may have, which come after others had their turn. */
+  /** Half of the bytes that the answers of a batch may have. */
   const half = "x".repeat(6 << 20);
 
   it("are run one after the other, and no more of them when the answers are full", async () => {

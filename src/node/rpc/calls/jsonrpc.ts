@@ -14,7 +14,7 @@ import { type MethodCall, type RpcEnvironment, type RpcMethod, rpcErrorOf } from
 
 /** JSON-RPC 2.0 over any transport: from the text of a request to the text of its answer. */
 
-/** What answers repeat: a text or a whole number; -1 for requests by GET. */
+/** The id, which answers repeat: a text or a whole number; -1 for requests by GET. */
 export type RequestId = string | number;
 
 export interface RpcCall {
@@ -86,8 +86,8 @@ async function answerValue(env: RpcEnvironment, value: unknown, options: Dispatc
 }
 
 /**
- * Answers the calls one after the other, with room for other clients between them, and runs none any more when the answers
- * are as large as they may be. Those that wait for a block do so side by side.
+ * Answers the calls one after the other, giving other clients a turn in between, and stops running them once the
+ * answers have reached their limit. Calls that wait for a block do so in parallel.
  */
 async function answerBatch(
   env: RpcEnvironment,
@@ -128,7 +128,7 @@ function methodOf(request: unknown): string | undefined {
   return typeof request.method === "string" ? request.method : undefined;
 }
 
-/** Whoever asks this is answered at once, however many others wait for their turn. */
+/** A health check is answered at once, however many other calls wait for their turn. */
 function isHealth(request: unknown): boolean {
   return methodOf(request) === HEALTH;
 }
@@ -186,7 +186,7 @@ function readCall(request: unknown): RpcCall | { id: RequestId; error: RpcError 
   return { id: known, method, params };
 }
 
-/** Runs a method where the environment has it run; resolves with the JSON of its result. */
+/** Runs a method where the environment wants it to run; resolves with the JSON of its result. */
 export function callMethod(env: RpcEnvironment, call: MethodCall, methods: Methods): Promise<string> {
   return env.run === undefined ? runMethod(env, call, methods) : env.run(call, env);
 }

@@ -14,7 +14,7 @@ export interface GenesisSource {
   read(start: number, length: number): Uint8Array;
 }
 
-/** What the methods work on. */
+/** What the methods work with. */
 export interface RpcEnvironment {
   readonly chain: ChainSource;
   readonly waiters: CommitWaiters;
@@ -22,7 +22,7 @@ export interface RpcEnvironment {
   readonly genesis: GenesisSource;
   /** ABCI queries, the node's own services included. */
   query(query: AppQuery): Awaitable<AppQueryResult>;
-  /** Runs methods in a way of its own. */
+  /** Overrides how methods are run. */
   readonly run?: RunMethod;
 }
 
@@ -73,17 +73,17 @@ function readParam(param: Param<unknown>, from: { name: string; value: unknown; 
 export function rpcErrorOf(error: unknown): RpcError {
   if (error instanceof RpcError) return error;
   const shown = internalError(errorText(error));
-  // What is not one of our own refusals is a fault of the node.
+  // Anything but one of our own refusals is a fault of the node.
   if (!(error instanceof SvcError)) shown.cause = error;
   return shown;
 }
 
-/** A refusal that is the caller's to mend. */
+/** A refusal that is the caller's fault. */
 export function refuse(text: string): SvcError {
   return new SvcError("rpc", 1, text);
 }
 
-/** A bad query is the caller's to mend. */
+/** A bad query is the caller's fault. */
 export function parseQueryText(query: string): Query {
   try {
     return parseQuery(query);

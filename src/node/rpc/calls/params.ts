@@ -23,7 +23,7 @@ export const bool: Param<boolean | undefined> = (value) => {
   throw new Error(`expected true or false, got ${shown(value)}`);
 };
 
-/** A text; in a query it stands in double quotes, or as `0x` and the hex of its bytes. */
+/** A text; in a query it is in double quotes, or `0x` and the hex of its bytes. */
 export const text: Param<string | undefined> = (value, source) => {
   if (value === undefined || value === null || value === "") return undefined;
   const plain = source === "uri" ? uriText(value) : value;
@@ -55,7 +55,7 @@ export const json: Param<unknown> = (value, source) => {
   }
 };
 
-/** A parameter that must be there. */
+/** A required parameter. */
 export function required<T>(param: Param<T | undefined>): Param<T> {
   return (value, source) => {
     const found = param(value, source);

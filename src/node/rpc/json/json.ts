@@ -134,7 +134,7 @@ export function validatorUpdateJson({ pubKey, power }: ValidatorUpdate) {
   };
 }
 
-/** What a block changed of the parameters of consensus; null for nothing. */
+/** The consensus parameters that a block changed; null for none. */
 export function paramUpdatesJson(params: ConsensusParams | undefined) {
   if (params === undefined) return null;
   const { block, evidence, validator } = consensusParamsToJson(params);

@@ -7,7 +7,10 @@ import { validatorJson } from "../json/json.ts";
 const NEW_HEIGHT = 1;
 const NO_VOTE = "nil-Vote";
 
-/** Consensus as the reference's engine tells it. Ours makes a block in one go, so between two blocks it rests at the next height. */
+/**
+ * Consensus as the reference's engine reports it. Our engine makes a block in one go, so between two blocks it rests at
+ * the next height.
+ */
 export const consensusMethods = {
   consensus_state: defineMethod({}, async ({ chain }) => {
     const { height, startTime, validators } = await chain.consensus();
@@ -57,7 +60,7 @@ export const consensusMethods = {
   }),
 };
 
-/** The votes of the only round there is; nobody has voted in it yet. */
+/** The votes of the only round; nobody has voted in it yet. */
 function votesOf(validators: readonly Validator[]) {
   const none = validators.map(() => NO_VOTE);
   const bits = bitArray(

@@ -34,14 +34,14 @@ function checkEvidence(evidence: unknown): void {
   else if (valuesOf(value, "value").ConflictingBlock === undefined) throw new Error("conflicting block is nil");
 }
 
-/** Two valid votes, of which the block of the first comes first. */
+/** Two valid votes, ordered by their blocks. */
 function checkDuplicateVote({ vote_a: a, vote_b: b }: Values): void {
   if (!a || !b) throw new Error("one or both of the votes are empty");
   const [first, second] = [voteKey(a, "VoteA"), voteKey(b, "VoteB")];
   if (first >= second) throw new Error("duplicate votes in invalid order (or the same block id)");
 }
 
-/** Checks a vote. Returns what its block is ordered by. */
+/** Checks a vote. Returns the key by which its block is ordered. */
 function voteKey(vote: unknown, name: string): string {
   try {
     return checkVote(valuesOf(vote, "vote"));

@@ -46,7 +46,7 @@ export const infoMethods = {
   }),
 
   genesis: defineMethod({}, (env) => {
-    // Asked before anything is read: a large file costs nothing.
+    // Checked before anything is read: a large file costs nothing.
     if (env.genesis.size() > GENESIS_CHUNK_BYTES) {
       throw refuse("genesis response is large, please use the genesis_chunked API instead");
     }

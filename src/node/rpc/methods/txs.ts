@@ -20,7 +20,7 @@ export const txMethods = {
       try {
         await chain.mempool.add(tx);
       } catch {
-        // The caller asked not to be told.
+        // The caller asked for no result.
       }
     });
     return broadcastJson(txHash(tx), { code: 0, data: new Uint8Array(), log: "", codespace: "" });
@@ -102,7 +102,10 @@ function broadcastJson(hash: Uint8Array, result: Pick<CheckTxResult, "code" | "d
   };
 }
 
-/** The hashes of a block's transactions; those of the last block are kept, because rows of a page often share one. */
+/**
+ * The hashes of a block's transactions; those of the last block asked for are kept, because rows of a page often share
+ * a block.
+ */
 function proofsOf(chain: ChainSource): (height: bigint) => Promise<readonly Uint8Array[]> {
   let last: { readonly height: bigint; readonly hashes: Promise<readonly Uint8Array[]> } | undefined;
   const hashesAt = async (height: bigint) => (await chain.blocks.txs(height)).map(({ tx }) => txHash(tx));

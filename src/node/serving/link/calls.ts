@@ -20,7 +20,10 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
-/** The end of a link in another thread: calls of the block thread, those of one turn of the loop in one message. */
+/**
+ * The end of a link in another thread: calls to the block thread, one message for all calls of one turn of the event
+ * loop.
+ */
 export class BlockThreadCalls implements BlockThread {
   readonly #port: MessagePort;
   readonly #waiting = new Map<number, Waiting>();
@@ -38,7 +41,7 @@ export class BlockThreadCalls implements BlockThread {
   }
 
   add(tx: Uint8Array): Promise<Accepted> {
-    // A view of a larger buffer would take all of it along.
+    // A view of a larger buffer would send the whole buffer.
     return this.#call("add", [Uint8Array.from(tx)], tx.length);
   }
 

@@ -5,10 +5,10 @@ import type { Awaitable, CheckedTx, ConsensusRound } from "../../../engine/index
 import { append, errorText, SvcError } from "../../../util/index.ts";
 import { CALLS_SLICE_MS } from "../limits.ts";
 
-/** What came of a transaction that was handed to the mempool; its bytes need not come back. */
+/** The result of adding a transaction to the mempool; its bytes need not come back. */
 export type Accepted = Omit<CheckedTx, "tx">;
 
-/** What only the thread can answer that makes the blocks: it alone has the mempool and the tree of the state. */
+/** What only the thread that makes the blocks can answer: it alone has the mempool and the tree of the state. */
 export interface BlockThread {
   add(tx: Uint8Array): Awaitable<Accepted>;
   waiting(limit: number): Awaitable<readonly Uint8Array[]>;
@@ -36,10 +36,12 @@ export interface AnswerMessage {
   readonly error?: ErrorShape;
 }
 
-/** What the block thread says: answers, and each block when it is durable, in the order in which they came to be. */
+/**
+ * The messages of the block thread: answers, and each block when it is durable, in the order in which they occurred.
+ */
 export type LinkMessage =
   | { readonly answers: readonly AnswerMessage[] }
-  /** Of the last block. */
+  /** Height of the last block. */
   | { readonly height: bigint };
 
 type AnyCall = (...args: readonly unknown[]) => unknown;
@@ -54,7 +56,7 @@ export class LinkServer {
 
   constructor(port: MessagePort, blockThread: BlockThread) {
     this.#port = port;
-    // What comes through the port was sent by `BlockThreadCalls`, which has the same types.
+    // Messages on the port come from `BlockThreadCalls`, which uses the same types.
     this.#calls = blockThread as unknown as Readonly<Record<CallName, AnyCall>>;
     port.on("message", (calls: readonly CallMessage[]) => this.#take(calls));
     port.on("close", () => {
@@ -66,7 +68,7 @@ export class LinkServer {
     return this.#isClosed;
   }
 
-  /** Tells the other end of a block. */
+  /** Informs the other end of a block. */
   tell(height: bigint): void {
     this.#send({ height });
   }

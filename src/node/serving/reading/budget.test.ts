@@ -9,7 +9,7 @@ function clocked(limits: { ms: number; bytes: number }) {
   return { clock, budget: new Budget(limits, { now: () => clock.now, core: () => undefined }) };
 }
 
-/** A thread that has the core for a part of the time. */
+/** A thread that has a core for a part of the time. */
 function shared(limits: { ms: number; withOthersMs: number }, share: number) {
   const clock = { now: 5_000 };
   return {

@@ -6,29 +6,29 @@ type Tables = Pick<Database, "table">;
 
 /** Reads between two looks at the clock. */
 const READS_A_LOOK = 16;
-/** Milliseconds between two questions how long the core was had. */
+/** Milliseconds between two readings of the time that the thread had a core. */
 const CORE_LOOK_MS = 20;
 
 /** The clocks of a budget, in milliseconds. */
 export interface BudgetClocks {
   now(): number;
-  /** For how long this thread has had a core; undefined where it is not known. */
+  /** How long this thread has had a core; undefined where that is not known. */
   core(): number | undefined;
 }
 
-/** Threads that answer others' requests at once count what passes: that is how long those wait. */
+/** Threads that other requests wait for count the time that passes, because that is how long those wait. */
 const PASSING: BudgetClocks = { now: () => performance.now(), core: () => undefined };
 
 /**
- * What one request may take of a thread: time of its own work, and bytes that it reads. Beyond, `GivenUp` is thrown. With a
- * clock of the core, the time in which others had it is not counted, up to a limit of its own: what a node answers does
- * not depend on how busy its machine is.
+ * What one request may take of a thread: time of its own work, and bytes that it reads. Beyond either, `GivenUp` is
+ * thrown. With a clock of the core, the time in which others had the core is not counted, up to a limit of its own: a
+ * node's answers must not depend on how busy its machine is.
  */
 export class Budget {
   readonly #limits: WorkLimits;
   readonly #clocks: BudgetClocks;
   readonly #coreBefore: number | undefined;
-  /** Until when the time is known to be left. */
+  /** The used time up to which the budget is known to suffice. */
   #leftUntil: number;
   #bytes = 0;
   #reads = 0;
@@ -47,7 +47,7 @@ export class Budget {
     return this.#usedMs + (this.#since === undefined ? 0 : this.#clocks.now() - this.#since);
   }
 
-  /** Runs work that waits for nobody; what is waited for between two of them costs nothing. */
+  /** Runs synchronous work; waiting between two such runs costs nothing. */
   run<T>(work: () => T): T {
     if (this.#since !== undefined) return work();
     this.#since = this.#clocks.now();
@@ -78,7 +78,7 @@ export class Budget {
   }
 }
 
-/** Tables, what is read of which is counted. */
+/** Tables whose reads are counted. */
 export function tablesWithin(tables: Tables, budget: Budget): Tables {
   return { table: (name) => new CountedReader(tables.table(name), budget) };
 }

@@ -14,12 +14,12 @@ export interface ReadChainParts {
   readonly events: EventSource;
 }
 
-/** Times that the pending transactions are asked for when a block comes in between. */
+/** How often the pending transactions are asked for when blocks come in between. */
 const PENDING_TRIES = 3;
 
 /**
- * The chain of another thread: what stands in tables is read here, within the budget of a request, all else is asked of
- * the thread that makes the blocks.
+ * The chain of another thread: tables are read here, within the budget of a request; everything else is asked of the
+ * thread that makes the blocks.
  */
 export class ReadChain {
   readonly #parts: ReadChainParts;
@@ -75,7 +75,7 @@ export class ReadChain {
     return budget.run(() => app.query(tables, query, work));
   }
 
-  /** Of the state that is read here: whoever waited may be in a block by now. */
+  /** Pending transactions on top of the state that is read here: one that waited may be in a block by now. */
   async #pendingOf(signers: readonly Uint8Array[]): Promise<PendingState> {
     const { blockThread, tables, app } = this.#parts;
     for (let tries = 1; ; tries++) {
@@ -86,7 +86,7 @@ export class ReadChain {
   }
 }
 
-/** Only the tree of the state proves what stands in it. */
+/** Only the tree of the state can prove its contents. */
 function isProof({ path, prove }: AppQuery): boolean {
   return prove && path.startsWith("/store/");
 }

@@ -26,7 +26,7 @@ export class ReadEvents implements EventSource {
     };
   }
 
-  /** Tells those who want it of a block that is durable, read from `blocks`. */
+  /** Reports a durable block, read from `blocks`, to the listeners that want it. */
   tell(blocks: BlockSource, height: bigint): Promise<void> {
     this.#told = this.#told.then(() => this.#tell(blocks, height)).catch((error) => this.#report(error));
     return this.#told;

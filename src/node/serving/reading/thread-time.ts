@@ -4,7 +4,7 @@ import { readFileText } from "../../../util/index.ts";
 const MAX_BYTES = 200;
 const NANOSECONDS_A_MS = 1e6;
 
-/** Where Linux tells of the thread that asks; undefined elsewhere. */
+/** Where Linux reports on the calling thread; undefined elsewhere. */
 export function thisThread(): string | undefined {
   try {
     return `/proc/${readlinkSync("/proc/thread-self")}`;
@@ -13,7 +13,10 @@ export function thisThread(): string | undefined {
   }
 }
 
-/** Milliseconds for which a thread of this process has had a core; undefined where that is not told, or it is no more. */
+/**
+ * Milliseconds for which a thread of this process has had a core; undefined where the system does not report it, or the
+ * thread has ended.
+ */
 export function coreMs(thread: string | undefined): number | undefined {
   if (thread === undefined) return undefined;
   try {

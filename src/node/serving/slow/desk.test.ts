@@ -21,7 +21,7 @@ const INFO = {
   pruning: { keepRecent: 0n, interval: 10n },
 };
 
-/** A desk whose chain counts what is tried, and whose other thread refuses. */
+/** A desk whose chain counts the tries, and whose other thread refuses. */
 function desk() {
   const clock = { now: 0 };
   const asked: string[] = [];

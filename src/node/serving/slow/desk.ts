@@ -14,7 +14,7 @@ import { Budget } from "../reading/budget.ts";
 import type { ReadChain } from "../reading/chain.ts";
 import type { SlowThread } from "./slow-thread.ts";
 
-/** Methods that read much, or make long texts of it; a method that asks the application is divided there. */
+/** Methods that read much, or turn it into long texts; a method that asks the application is divided there. */
 const MAY_BE_SLOW: ReadonlySet<string> = new Set([
   "block",
   "block_by_hash",
@@ -27,7 +27,7 @@ const MAY_BE_SLOW: ReadonlySet<string> = new Set([
   "tx_search",
 ]);
 
-/** It is done once: what it changes would be changed already. */
+/** It runs only once: a second run would find its changes already made. */
 const BROADCAST = methodPath(Service.method.broadcastTx);
 
 export interface DeskParts {
@@ -37,7 +37,7 @@ export interface DeskParts {
   readonly slow: Pick<SlowThread, "query" | "run">;
 }
 
-/** Gives a request a little time of the serving thread, and the other thread where that is not enough. */
+/** Gives a request a little time of the serving thread, and hands it to the other thread if that is not enough. */
 export class Desk implements ServingDesk {
   readonly #parts: DeskParts;
   readonly #tries: Tries;
@@ -47,7 +47,7 @@ export class Desk implements ServingDesk {
     this.#tries = new Tries(now);
   }
 
-  /** Tries work of some kind within a small budget; what is not done then is done by `slowly`. */
+  /** Tries work of some kind within a small budget; work that does not finish within it is done by `slowly`. */
   async tryFirst<T>(kind: string, work: (budget: Budget) => Promise<T>, slowly: () => Promise<T>): Promise<T> {
     if (!this.#tries.mayTry(kind)) return slowly();
     const budget = new Budget(QUICK);
@@ -60,7 +60,7 @@ export class Desk implements ServingDesk {
     }
   }
 
-  /** Runs a method of the JSON-RPC; what it asks of the application has a budget of its own. */
+  /** Runs a method of the JSON-RPC; its queries of the application have budgets of their own. */
   readonly run: RunMethod = (call, env) => {
     const { chain, slow } = this.#parts;
     if (!MAY_BE_SLOW.has(call.method)) return runMethod(env, call, RPC_METHODS);
@@ -80,7 +80,7 @@ export class Desk implements ServingDesk {
   }
 }
 
-/** A genesis file that is given up before what is too much is read. */
+/** A genesis file whose reading is given up before it exceeds the budget. */
 function genesisWithin(file: GenesisSource, budget: Budget): GenesisSource {
   return {
     size: () => file.size(),
@@ -124,7 +124,7 @@ class DeskDispatcher extends Dispatcher {
   }
 }
 
-/** Tries of one kind that come to nothing get a share of the thread's time; those of others are not harmed by them. */
+/** Failed tries of one kind get a share of the thread's time; tries of other kinds do not suffer from them. */
 class Tries {
   readonly #now: () => number;
   readonly #kinds = new Map<string, { saved: number; seen: number }>();

@@ -28,18 +28,18 @@ export type SlowAnswer =
   | { readonly text: string }
   | { readonly error: RpcErrorShape };
 
-/** What the thread says. */
+/** The messages of the thread. */
 export type FromSlow =
   | { readonly answer: SlowAnswer }
   | { readonly log: LogLine }
-  /** Where the system tells how long it has had a core; at first. */
+  /** The file in which the system reports how long the thread has had a core; the first message. */
   | { readonly thread: string | undefined };
 
 /** A job that the thread has. */
 interface Running {
   readonly waiting: Waiting;
   readonly since: number;
-  /** For how long the thread had a core before. */
+  /** How long the thread had had a core before the job. */
   readonly coreBefore: number | undefined;
 }
 
@@ -59,8 +59,8 @@ export interface SlowThreadParts {
 }
 
 /**
- * One thread for all that takes long: it begins with the first slow query and ends when there is none for a while. A query
- * that does not end in its time ends with its thread; those that wait go to the next one.
+ * One thread for everything slow: it begins with the first slow query and ends when there has been none for a while. A
+ * query that does not finish in time ends with its thread; waiting queries go to the next thread.
  */
 export class SlowThread {
   readonly #parts: SlowThreadParts;
@@ -140,7 +140,7 @@ export class SlowThread {
     return own > SLOW.ms + SLOW_GRACE_MS;
   }
 
-  /** The thread is there, and takes up the job that waited for it. On a busy machine its start takes seconds. */
+  /** The thread has started, and takes the job that waited for it. On a busy machine its start takes seconds. */
   #begin(thread: string | undefined): void {
     this.#hasBegun = true;
     this.#thread = thread;
@@ -179,7 +179,7 @@ export class SlowThread {
     this.#next();
   }
 
-  /** Ends the thread, and whatever runs in it with this error. */
+  /** Ends the thread, and the job that runs in it with this error. */
   #end(error: Error): void {
     const worker = this.#worker;
     this.#worker = undefined;
@@ -190,13 +190,13 @@ export class SlowThread {
   }
 }
 
-/** As when the mempool is full: it passes, and clients that know that code try again. */
+/** The code of a full mempool: the condition passes, and clients that know the code try again. */
 function busy(): StatusError {
   const text = "this node answers as many slow queries as it may: try again in a second, or ask for less";
   return new StatusError("ResourceExhausted", sdkErrors.mempoolFull(text), text);
 }
 
-/** What takes too much is the caller's to mend. */
+/** A query that takes too much is the caller's fault. */
 export function tooSlow(reason = `it takes more than ${SLOW.ms} ms`): StatusError {
   const text = `the query was given up: ${reason}; ask for less`;
   return new StatusError("ResourceExhausted", sdkErrors.invalidRequest(text), text);
