@@ -36,7 +36,7 @@ export {
 } from "./database/database.ts";
 export { openLmdb, openLmdbReader, storeFault } from "./database/lmdb.ts";
 export { DatabaseLock } from "./database/lock.ts";
-export { memoryDatabase } from "./database/memory.ts";
+export { copyMemoryDatabase, memoryDatabase } from "./database/memory.ts";
 export { storeErrors } from "./errors.ts";
 export { HISTORY_TABLES } from "./history/epochs.ts";
 export { lowestHeight, type PastTables, pastTables } from "./history/past.ts";

@@ -16,7 +16,7 @@ import {
 import { type BaseKeepers, createApp, moduleSet, type SvcApplication, standardModules } from "../app/index.ts";
 import { readRefusal } from "../client/index.ts";
 import type { BlockProblem, Module } from "../runtime/index.ts";
-import { type Database, memoryDatabase } from "../store/index.ts";
+import { copyMemoryDatabase, type Database, memoryDatabase } from "../store/index.ts";
 import { assert, equalBytes, NATIVE_DENOM, parseDecCoins, SvcError } from "../util/index.ts";
 import { Query as AuthQuery } from "../wire/gen/sdk/auth/v1beta1/auth_pb.js";
 import { Query as BankQuery } from "../wire/gen/sdk/bank/v1beta1/query_pb.js";
@@ -99,7 +99,7 @@ export class TestChain {
   /** What was reported: failed block items, programming errors. */
   readonly problems: BlockProblem[] = [];
   /** Who votes on blocks: what staking says, all of them present unless a test says otherwise. */
-  readonly voters = new TestVoters();
+  readonly voters: TestVoters;
   /** What the last block changed about the voters. */
   validatorUpdates: readonly ValidatorUpdate[] = [];
   /** What the last block changed about the parameters of consensus. */
@@ -107,16 +107,20 @@ export class TestChain {
   /** Events of the last block's begin and end. */
   blockEvents: TxResult["events"] = [];
   /** Holds the state. */
-  readonly database: Database = memoryDatabase();
+  readonly database: Database;
   readonly #tolerant: boolean;
   readonly #open: () => SvcApplication;
   #app: SvcApplication;
   #height = 0n;
 
   constructor(options: TestChainOptions) {
-    const { modules, minGasPrices = "", maxBlockGas = -1n, tolerateProblems = false } = options;
+    const { modules, minGasPrices = "", tolerateProblems = false } = options;
     this.#tolerant = tolerateProblems;
-    const { database } = this;
+    const text = beginningText(options);
+    const begun = BEGINNINGS.get(text);
+    const database = begun === undefined ? memoryDatabase() : copyMemoryDatabase(begun.database);
+    this.database = database;
+    this.voters = begun?.voters.copy() ?? new TestVoters();
     this.#open = () =>
       createApp({
         database,
@@ -128,20 +132,15 @@ export class TestChain {
     this.#app = this.#open();
     const names = options.accounts ?? ["alice", "bob", "carol", "dave"];
     this.keys = new Map(names.map((name) => [name, testKey(name)]));
-    const appState = { ...quiet(this.app.modules), bank: bankState([...this.keys.values()], options.coins) };
-    const { validators } = this.app.initChain({
-      chainId: CHAIN_ID,
-      time: START,
-      initialHeight: 1n,
-      validators: [],
-      consensusParams: {
-        ...DEFAULT_CONSENSUS_PARAMS,
-        block: { ...DEFAULT_CONSENSUS_PARAMS.block, maxGas: maxBlockGas },
-      },
-      appState: { ...appState, ...options.genesis },
-    });
-    this.voters.begin(validators);
-    this.nextBlock();
+    if (begun === undefined) {
+      this.#begin(options);
+      remember(text, this);
+      return;
+    }
+    this.#height = 1n;
+    this.blockEvents = begun.blockEvents;
+    this.validatorUpdates = begun.validatorUpdates;
+    this.consensusParamUpdates = begun.consensusParamUpdates;
   }
 
   get app(): SvcApplication {
@@ -277,11 +276,51 @@ export class TestChain {
     return this.app.prepareProposal({ ...NO_VOTERS, txs, maxBytes, height, time: timeAt(height), proposer: PROPOSER });
   }
 
+  /** Genesis and the first block. */
+  #begin({ coins, genesis, maxBlockGas = -1n }: TestChainOptions): void {
+    const appState = { ...quiet(this.app.modules), bank: bankState([...this.keys.values()], coins) };
+    const { block } = DEFAULT_CONSENSUS_PARAMS;
+    const { validators } = this.app.initChain({
+      chainId: CHAIN_ID,
+      time: START,
+      initialHeight: 1n,
+      validators: [],
+      consensusParams: { ...DEFAULT_CONSENSUS_PARAMS, block: { ...block, maxGas: maxBlockGas } },
+      appState: { ...appState, ...genesis },
+    });
+    this.voters.begin(validators);
+    this.nextBlock();
+  }
+
   #failOnProblems(): void {
     const [first] = this.problems;
     if (first === undefined || this.#tolerant) return;
     throw new Error(`${first.item} failed at height ${first.height}`, { cause: first.error });
   }
+}
+
+/** A chain after its first block, for others that begin with the same words. */
+type Beginning = Pick<TestChain, "database" | "voters" | "blockEvents" | "validatorUpdates" | "consensusParamUpdates">;
+
+const BEGINNINGS = new Map<string, Beginning>();
+const MAX_BEGINNINGS = 32;
+const MAX_BEGINNING_TEXT = 65_536;
+
+/** What the state after the first block depends on; empty where modules are given, which are functions. */
+function beginningText({ accounts, coins, genesis, maxBlockGas, modules }: TestChainOptions): string {
+  if (modules !== undefined) return "";
+  const text = (_: string, value: unknown) => (typeof value === "bigint" ? `${value}n` : value);
+  return JSON.stringify([accounts, coins, genesis, maxBlockGas], text);
+}
+
+/** Keeps how a chain began, which costs as much as ten of its blocks; the oldest goes when there are too many. */
+function remember(text: string, chain: TestChain): void {
+  if (text === "" || text.length > MAX_BEGINNING_TEXT || chain.problems.length > 0) return;
+  const [oldest] = BEGINNINGS.keys();
+  if (oldest !== undefined && BEGINNINGS.size >= MAX_BEGINNINGS) BEGINNINGS.delete(oldest);
+  const { blockEvents, validatorUpdates, consensusParamUpdates } = chain;
+  const [database, voters] = [copyMemoryDatabase(chain.database), chain.voters.copy()];
+  BEGINNINGS.set(text, { database, voters, blockEvents, validatorUpdates, consensusParamUpdates });
 }
 
 /** Turns off what changes the state in every block, so that tests see only their own changes. */

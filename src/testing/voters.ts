@@ -18,6 +18,14 @@ export class TestVoters {
     this.#sets = [new Map(), powers, powers];
   }
 
+  /** Voters like these, who go their own way. */
+  copy(): TestVoters {
+    const made = new TestVoters();
+    for (const id of this.absent) made.absent.add(id);
+    made.#sets = this.#sets;
+    return made;
+  }
+
   /** What the next block contains of the votes on the previous one. */
   commit(): CommitInfo {
     const votes = [...this.#sets[0]].map(([id, power]) => ({

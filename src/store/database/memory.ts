@@ -1,3 +1,4 @@
+import { assert } from "../../util/index.ts";
 import { CacheStore } from "../layers/cache.ts";
 import { Overlay, type OverlayCursor } from "../layers/overlay.ts";
 import { checkRowKey, keyText, type TextCursor, type TextRange, TextReader } from "../layers/text.ts";
@@ -9,6 +10,12 @@ const COMPACT_FROM = 1024;
 /** A database in memory, for tests, simulations and throw-away networks. */
 export function memoryDatabase(): Database {
   return new MemoryDatabase();
+}
+
+/** A database in memory with the content of another, for tests that begin alike again and again. */
+export function copyMemoryDatabase(database: Database): Database {
+  assert(database instanceof MemoryDatabase, "only a database in memory can be copied");
+  return database.copy();
 }
 
 class MemoryDatabase implements Database {
@@ -42,6 +49,12 @@ class MemoryDatabase implements Database {
     return snapshot;
   }
 
+  copy(): MemoryDatabase {
+    const made = new MemoryDatabase();
+    for (const [name, table] of this.#tables) made.#tables.set(name, table.copy());
+    return made;
+  }
+
   close(): void {
     this.#closed = true;
     this.#tables.clear();
@@ -70,11 +83,23 @@ class MemoryTable extends TextReader {
     if (this.#deleted >= COMPACT_FROM && this.#deleted * 2 > this.#content.size) this.#compact();
   }
 
+  /** Values are never changed in place, so both tables have the same ones. */
+  copy(): MemoryTable {
+    const made = new MemoryTable();
+    made.#content = this.#live();
+    return made;
+  }
+
   #compact(): void {
+    this.#content = this.#live();
+    this.#deleted = 0;
+  }
+
+  /** The content without the deleted keys. */
+  #live(): Overlay {
     const content = new Overlay();
     for (const [text, value] of this.#content.entries()) if (value !== null) content.put(text, value);
-    this.#content = content;
-    this.#deleted = 0;
+    return content;
   }
 }
 

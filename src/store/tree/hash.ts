@@ -1,5 +1,5 @@
 import * as crypto from "node:crypto";
-import { concatBytes, toUtf8 } from "../../util/index.ts";
+import { compareBytes, concatBytes, toUtf8 } from "../../util/index.ts";
 import type { Sibling } from "./nodes.ts";
 
 /** Bytes of a SHA-256 hash. */
@@ -56,24 +56,31 @@ function splitPoint(leaves: number): number {
  * the length-prefixed hash of the root (the multistore form of the ICS23 `tendermint` proof specification).
  */
 export function appHashOf(roots: ReadonlyMap<string, Uint8Array>): Uint8Array {
-  return merkleRoot(storeLeaves(roots, sortedNames(roots)));
+  return merkleRoot(sortedStores(roots).map(storeLeaf));
 }
 
 /** The other children on the way from a store's root to the app hash. */
 export function pathInApp(roots: ReadonlyMap<string, Uint8Array>, store: string): Sibling[] {
-  const names = sortedNames(roots);
-  return merklePath(storeLeaves(roots, names), names.indexOf(store));
+  const stores = sortedStores(roots);
+  return merklePath(
+    stores.map(storeLeaf),
+    stores.findIndex(({ name }) => name === store),
+  );
 }
 
-function sortedNames(roots: ReadonlyMap<string, Uint8Array>): string[] {
-  return [...roots.keys()].sort((a, b) => Buffer.compare(toUtf8(a), toUtf8(b)));
+interface NamedRoot {
+  readonly name: string;
+  /** The name in UTF-8. */
+  readonly bytes: Uint8Array;
+  readonly root: Uint8Array;
 }
 
-function storeLeaves(roots: ReadonlyMap<string, Uint8Array>, names: readonly string[]): Uint8Array[] {
-  return names.map((name) => storeLeaf(toUtf8(name), roots.get(name) ?? new Uint8Array(HASH_BYTES)));
+function sortedStores(roots: ReadonlyMap<string, Uint8Array>): NamedRoot[] {
+  const stores = [...roots].map(([name, root]) => ({ name, bytes: toUtf8(name), root }));
+  return stores.sort((a, b) => compareBytes(a.bytes, b.bytes));
 }
 
-function storeLeaf(name: Uint8Array, root: Uint8Array): Uint8Array {
-  if (name.length > 127) throw new Error("a store name has at most 127 bytes");
-  return concatBytes(Uint8Array.of(name.length), name, Uint8Array.of(HASH_BYTES), sha256(root));
+function storeLeaf({ bytes, root }: NamedRoot): Uint8Array {
+  if (bytes.length > 127) throw new Error("a store name has at most 127 bytes");
+  return concatBytes(Uint8Array.of(bytes.length), bytes, Uint8Array.of(HASH_BYTES), sha256(root));
 }

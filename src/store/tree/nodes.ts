@@ -8,9 +8,10 @@ export interface Sibling {
 
 /**
  * Memory of a tree's nodes: plain bytes in segments, because a million small objects would cost several times more
- * and be walked by every garbage collection. Slots are numbered from 1; freed slots are used again.
+ * and be walked by every garbage collection. Slots are numbered from 1; freed slots are used again. A segment is small
+ * because most of the stores are: each of them has its own.
  */
-const SEGMENT_BITS = 12;
+const SEGMENT_BITS = 8;
 const SEGMENT = 1 << SEGMENT_BITS;
 const MASK = SEGMENT - 1;
 
