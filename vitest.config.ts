@@ -8,40 +8,63 @@ const NO_SESSION = { DBUS_SESSION_BUS_ADDRESS: "disabled:", PASSWORD_STORE_DIR: 
 /** Thousands of random or interrupted runs of one thing, with a printed seed. */
 const SIMULATIONS = ["src/**/*.sim.test.ts", "test/gas/*.sim.test.ts"];
 
-/** Properties that the simulations try ten times as often, with `runs` of test/support. */
+/** Properties that are tried a little among the unit tests, and ten times as often in the simulations, with `runs` of test/support. */
 const PROPERTIES = [
-  "src/sdl/properties.test.ts",
+  "src/cli/command/words/flags-anywhere.test.ts",
+  "src/keyring/ledger/app.test.ts",
   "src/modules/deployment/verdicts.test.ts",
-  "src/modules/market/pruning.test.ts",
+  "src/sdl/properties.test.ts",
   "src/wire/tx/strict.test.ts",
 ];
 
+/** Properties of which even a few tries are long. */
+const LONG_PROPERTIES = ["src/modules/market/pruning.test.ts"];
+
+/** Long tables, of which the unit tests try a part with `part` of test/support, and the slow tests all. */
+const TABLES = ["src/cli/bad-inputs.test.ts"];
+
 /**
- * What takes long because it is real: derivations of keys at their full cost, servers under clients that stall, processes.
- * `npm test` runs them; `npm run check` leaves them out.
+ * What takes long because it is real or thorough: derivations of keys at their full cost, servers under clients that stall,
+ * processes, databases of thousands of blocks. `npm test` runs them; `npm run check` leaves them out.
  */
 const SLOW = [
-  "src/app/export.test.ts",
-  "src/app/proofs.test.ts",
-  "src/app/restart.test.ts",
+  "src/app/{export,proofs,restart}.test.ts",
+  "src/app/snapshots/snapshots.test.ts",
   "src/cli/completion/completion.test.ts",
-  "src/cli/keys/{flags,keys,ledger,recorded-keys,recorded-terminal}.test.ts",
+  "src/cli/keys/{commands,flags,keys,ledger,recorded-keys,recorded-terminal}.test.ts",
   "src/cli/localnet/processes/processes.test.ts",
+  "src/cli/node/{gentx,node,snapshots}.test.ts",
   "src/cli/provider/run/run.test.ts",
-  "src/cli/tx/{recorded-live,sequence}.test.ts",
+  "src/cli/tx/{documented,grants-chain,recorded-live,sequence}.test.ts",
   "src/crypto/armor/armor.test.ts",
+  "src/engine/embedded/retain.test.ts",
+  "src/engine/embedded/index/{search,tx-index}.test.ts",
   "src/keyring/keyring.test.ts",
+  "src/modules/market/{containment,extremes}.test.ts",
+  "src/node/node.test.ts",
   "src/node/grpc/server.test.ts",
-  "src/node/rpc/hostile.test.ts",
+  "src/node/home/rollback.test.ts",
+  "src/node/rpc/{hostile,server,websocket}.test.ts",
+  "src/node/serving/reading/budget.test.ts",
   "src/node/snapshots/snapshots.test.ts",
+  "src/provider/cluster/docker/api/api.test.ts",
+  "src/provider/cluster/docker/images/{collect,images}.test.ts",
   "src/provider/cluster/memory/driver.test.ts",
-  "src/provider/daemon/run.test.ts",
+  "src/provider/cluster/shared/port-proxy.test.ts",
+  "src/provider/daemon/{burst,chaos,run}.test.ts",
+  "src/provider/gateway/routes.test.ts",
+  "src/provider/gateway/access/auth.test.ts",
   "src/provider/gateway/streams/streams.test.ts",
+  "src/provider/orders/races.test.ts",
   "src/provider/plane/plane.test.ts",
   "src/provider/pricing/pricing.test.ts",
-  "src/store/database/lmdb.test.ts",
   "src/store/proofs.test.ts",
+  "src/store/database/{data-file,lmdb}.test.ts",
+  "src/store/history/history.test.ts",
+  "src/store/snapshots/snapshots.test.ts",
+  "src/tenant/browser.test.ts",
   "src/tenant/chain/live-market.test.ts",
+  "test/{baked-descriptors,examples,setup}.test.ts",
 ];
 
 /** Their files lie in memory where there is a folder for that: durable writes then wait for no disk. */
@@ -70,16 +93,18 @@ export default defineConfig({
         test: {
           name: "unit",
           include: ["src/**/*.test.ts", "test/*.test.ts"],
-          exclude: [...SIMULATIONS, ...SLOW],
+          exclude: [...SIMULATIONS, ...LONG_PROPERTIES, ...SLOW],
           ...IN_PROCESS,
           env: ENV,
         },
       },
-      { test: { name: "slow", include: SLOW, ...IN_PROCESS, env: ENV } },
+      {
+        test: { name: "slow", include: [...SLOW, ...TABLES], ...IN_PROCESS, env: { ...ENV, SVC_TEST_WHOLE: "1" } },
+      },
       {
         test: {
           name: "simulation",
-          include: [...SIMULATIONS, ...PROPERTIES],
+          include: [...SIMULATIONS, ...PROPERTIES, ...LONG_PROPERTIES],
           ...IN_PROCESS,
           env: { ...NO_SESSION, SVC_TEST_RUNS: "10" },
         },

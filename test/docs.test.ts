@@ -1,8 +1,6 @@
-import { execFile } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
-import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { GLOBAL_FLAGS } from "../src/cli/command/global-flags.ts";
 import type { CommandSpec } from "../src/cli/command/spec.ts";
 import { resolveCommand } from "../src/cli/command/words/normalize.ts";
@@ -11,7 +9,6 @@ import { codespaceOf, ERROR_TABLES } from "../tools/docs/errors.ts";
 import { libraryEntries } from "../tools/docs/library.ts";
 import { anchor } from "../tools/docs/markdown.ts";
 import { referencePages } from "../tools/docs/pages.ts";
-import { type CliChain, cliChain } from "./cli/chain.ts";
 
 const ROOT = resolve(import.meta.dirname, "..");
 const DOCS = join(ROOT, "docs");
@@ -182,39 +179,11 @@ describe("commands", () => {
 });
 
 describe("examples for developers", () => {
-  let chain: CliChain;
-  const address = (name: string): string => chain.addresses[name] ?? "";
-  beforeAll(async () => {
-    chain = await cliChain("alice", "bob");
-  }, 60_000);
-  afterAll(() => chain.stop());
-
-  /** Runs an example as the guide says. */
-  async function run(name: string, ...args: readonly string[]): Promise<string> {
-    const env = { ...process.env, SVC_NODE: chain.node, SVC_HOME: chain.home };
-    const command = [join(ROOT, "tools/run.mjs"), join(EXAMPLES, `${name}.ts`), ...args];
-    return (await promisify(execFile)(process.execPath, command, { env })).stdout;
-  }
-
   it("stand in the guides as they are in their files", () => {
     const guides = ["developer", "library"].map((name) => read(`docs/guides/${name}.md`)).join("\n");
     const shown = [...guides.matchAll(/`docs\/examples\/([\w-]+\.ts)`[^`]*```ts\n(.*?)```/gs)];
     expect(shown.map(([, name]) => name).sort()).toEqual(readdirSync(EXAMPLES).sort());
     for (const [, name = "", body] of shown)
       expect({ name, body }).toEqual({ name, body: read(`docs/examples/${name}`) });
-  });
-
-  it("send, ask and follow", { timeout: 60_000 }, async () => {
-    const sent = await run("send", "alice", address("bob"));
-    const [, hash = "", height = ""] = /^([0-9A-F]{64}) in block (\d+)$/m.exec(sent) ?? [];
-    expect(hash).not.toBe("");
-    expect(await run("balances", address("bob"))).toBe("5000stake\n1000001000000utoken\n");
-    expect(await run("rpc")).toContain(`1 transfers\n${hash} in block ${height}\n`);
-    const transfer = `${address("alice")} -> ${address("bob")} 1000000utoken`;
-    expect(await run("follow", height)).toContain(`block ${height} ${hash.slice(0, 8)}: ${transfer}\n`);
-  });
-
-  it("test on a chain in memory", { timeout: 60_000 }, async () => {
-    expect(await run("test-chain")).toMatch(/^in block 2, \d+ gas; bob has 5utoken more\n$/);
   });
 });

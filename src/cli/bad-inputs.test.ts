@@ -14,6 +14,7 @@ import { txFileRows } from "../../test/cli/bad-inputs/tx-files.ts";
 import { txRows } from "../../test/cli/bad-inputs/txs.ts";
 import { wordRows } from "../../test/cli/bad-inputs/words.ts";
 import { runCli } from "../../test/cli/run.ts";
+import { part } from "../../test/support/runs.ts";
 import { allFlags } from "./command/command-line.ts";
 import { envName } from "./command/flags.ts";
 import type { CommandSpec } from "./command/spec.ts";
@@ -47,7 +48,7 @@ const untouched = snapshot(testHome.root);
 const ONE_ERROR = /^(?:(?!Error: |Hint: ).*\n)*Error: (.+)\nHint: (.+)\n$/;
 
 describe.each(TABLES)("%s", (_, rows) => {
-  test.each(rows.map(([argv, ...row]) => ({ line: argv.join(" ").slice(0, 100), argv, row })))(
+  test.each(part(rows).map(([argv, ...row]) => ({ line: argv.join(" ").slice(0, 100), argv, row })))(
     "svc $line",
     async ({ argv, row: [code, text, { input = "", env = {} } = {}] }) => {
       const ran = await runCli(argv, { env: { ...testHome.env, ...env }, input });
@@ -77,7 +78,7 @@ async function commandsOf(
 }
 
 describe("flags of every command", async () => {
-  const commands = await commandsOf(ROOT);
+  const commands = part(await commandsOf(ROOT));
 
   /** Expects a refusal as a wrong command line, in one sentence with the form of the flag. */
   async function refused(

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type DeviceSettings, EmulatedDevice } from "../../../test/support/ledger/index.ts";
+import { runs } from "../../../test/support/runs.ts";
 import { verifySecp256k1 } from "../../crypto/index.ts";
 import { fromHex, toUtf8 } from "../../util/index.ts";
 import { CosmosApp, MAX_DOCUMENT } from "./app.ts";
@@ -180,7 +181,7 @@ describe("refusals", () => {
         // An answer may happen to be right.
         expect(result instanceof Uint8Array || told.has(result)).toBe(true);
       }),
-      { numRuns: 200 },
+      { numRuns: runs(20) },
     );
   });
 

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { runCli } from "../../../../test/cli/run.ts";
+import { runs } from "../../../../test/support/runs.ts";
 import { ROOT } from "../../root.ts";
 import { allFlags, type ParsedLine, parseLine, toCommand } from "../command-line.ts";
 import type { CommandSpec, FlagSpec } from "../spec.ts";
@@ -99,7 +100,7 @@ describe("flags", () => {
         expect(before.path).toBe(["svc", ...words].join(" "));
         expect({ argv: other.flat(), ...(await parse(other.flat())) }).toEqual({ argv: other.flat(), ...before });
       }),
-      { numRuns: 1500 },
+      { numRuns: runs(150) },
     );
   });
 
