@@ -1,6 +1,6 @@
 /**
- * What blocks, results and the transaction index cost beside the state: the embedded engine against the bare application,
- * same transactions, one process, LMDB with durable commits.
+ * What blocks, results and the transaction index cost besides the state: the embedded engine against the bare
+ * application, same transactions, one process, LMDB with durable commits.
  *
  *   npm run bench -- blocks [runs] [transactions] [a block]
  */
@@ -33,9 +33,9 @@ const ACCOUNTS = 2_000;
 const GENESIS_TIME = 1_700_000_000_000_000_000n;
 
 interface Cost {
-  /** Microseconds of CPU a send. */
+  /** Microseconds of CPU per send. */
   readonly cpu: number;
-  /** Bytes of the database a send. */
+  /** Bytes of the database per send. */
   readonly bytes: number;
 }
 

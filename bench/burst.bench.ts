@@ -1,6 +1,6 @@
 /**
- * A thousand orders at once, one in twenty cancelled, against a provider in this process on a cluster in memory; the node
- * is a process of its own. Then leases of half of them, with manifests, and what they take of memory.
+ * A thousand orders at once, one in twenty cancelled, against a provider in this process on a cluster in memory; the
+ * node is a process of its own. Then leases of half of them, with manifests, and the memory that they take.
  *
  *   npm run bench -- burst [orders] [leases]
  */
@@ -26,7 +26,7 @@ const MOST_BLOCKS = 60;
 const MOST_STALL_MS = 100;
 const BATCH = 20;
 const MIB = 1 << 20;
-/** The gateway takes this many requests of a tenant a second. */
+/** The gateway accepts this many requests per second from a tenant. */
 const MANIFESTS_A_SECOND = 15;
 
 const [orders = 1_000, wantedLeases = 500] = process.argv.slice(2).map(Number);
@@ -105,7 +105,7 @@ try {
   await fixture.close();
 }
 
-/** Of this process: what is resident, in MiB. */
+/** Resident memory of this process, in MiB. */
 async function memory(): Promise<number> {
   for (let i = 0; i < 5; i++) {
     globalThis.gc?.();

@@ -15,7 +15,7 @@ import { Report } from "./lib/report.ts";
 const BLOCK_MS = 1000;
 const BID_WINDOW = 2;
 const FILE = join(ROOT, "examples", "web.yaml");
-/** Away from the localnets that people and tests run. */
+/** An offset that localnets of people and tests do not use. */
 const PORT_OFFSET = 3400;
 
 interface Ready {
@@ -67,7 +67,7 @@ async function deployOnce({ rpc, home }: Ready): Promise<Run> {
   return { totalMs, orderToBidBlocks, steps: result.steps };
 }
 
-/** Blocks from that of the order to that of the bid. */
+/** Blocks from the block of the order to that of the bid. */
 async function blocksToBid(rpc: string, { owner, dseq }: DeployResult): Promise<number> {
   const client = new ChainClient(rpc);
   try {

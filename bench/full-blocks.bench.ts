@@ -1,5 +1,5 @@
 /**
- * What whole blocks of the default `max_gas` cost in CPU time that one kind of message fills at its dearest legal contents.
+ * The CPU time of whole blocks of the default `max_gas` that one kind of message fills at its dearest legal contents.
  *
  *   npm run bench -- full-blocks [part of a message's name]
  */
@@ -21,9 +21,9 @@ const report = new Report(
     "LMDB, nothing taken off. The cold block is the first of its kind, of an application opened anew on its database; signatures are " +
     "verified in the block, as in one that comes from elsewhere.",
 );
-/** Full blocks of one kind of message that are measured warm, after one that is cold. */
+/** Full blocks of one kind of message that are measured warm, after a cold one. */
 const BLOCKS = 3;
-/** The messages that are dearest for their gas: the upper third, and those of which most fit into a block. */
+/** The messages that take the most time for their gas: the upper third, and those of which most fit into a block. */
 const FULL_BLOCKS: readonly (readonly [message: string, contents: readonly string[]])[] = [
   ["sdk.bank.v1beta1.MsgSend", ["one coin to an account that is there", "one coin to a new account"]],
   ["sdk.bank.v1beta1.MsgMultiSend", ["500 new accounts", "seven senders"]],
@@ -60,11 +60,11 @@ const FULL_BLOCKS: readonly (readonly [message: string, contents: readonly strin
   ["svc.market.v1beta1.MsgCloseLease", ["beside 19 others and 100 sponsors, with a new order"]],
   ["svc.market.v1beta1.MsgWithdrawLease", ["beside 19 others and 100 sponsors"]],
 ];
-/** People for messages that each can send once. */
+/** Accounts for messages that each can send only once. */
 const CROWD = 1500;
 /** Messages that need them. */
 const BY_EACH = ["MsgCreateValidator", "MsgEditValidator", "MsgUnjail", "svc.provider.", "svc.audit."];
-/** What a whole block may take on two cores. */
+/** The time that a whole block may take on two cores. */
 const SECOND = { atMost: 1000 };
 
 const needsCrowd = (message: string): boolean => BY_EACH.some((part) => message.includes(part));
@@ -106,7 +106,10 @@ function fullBlock(message: string, content: string): void {
   }
 }
 
-/** A block of deployments of one small group, the messages that make most state for their gas and cost most time. */
+/**
+ * A block of deployments of one small group: the messages that make the most state for their gas and cost the most
+ * time.
+ */
 function worstBlock(): void {
   const cpu: number[] = [];
   const bytes: number[] = [];

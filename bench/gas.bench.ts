@@ -24,7 +24,7 @@ for (const [name, cases] of Object.entries(CASES)) {
     const measured = measureCase(filled(each, ROUND_GAS), Number(rounds));
     const label = `${short}: ${each.content} (${measured.gas} gas)`;
     report.add({ name: label, unit: "ms/Mgas", samples: measured.rounds });
-    // What disturbs a round only ever adds to it.
+    // A disturbance of a round only ever adds to it.
     return Math.min(...measured.rounds);
   });
   worst.push(Math.max(...best));

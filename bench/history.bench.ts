@@ -13,7 +13,7 @@ import { openLmdb, PRUNING_STRATEGIES, type Pruning, pastTables, StateStore } fr
 import { Report } from "./lib/report.ts";
 
 const STORES = ["bank"];
-/** Changes of a block without transactions on a chain with validators, about. */
+/** The approximate changes of a block without transactions on a chain with validators. */
 const IDLE_CHANGES = 20;
 const READS = 2_000;
 const MEGABYTE = 1024 * 1024;
@@ -91,7 +91,7 @@ function start(directory: string): Start {
   const seconds = (performance.now() - began) / 1000;
   const { user, system } = process.cpuUsage(cpu);
   database.close();
-  // The map of the file is the kernel's to take back; it counts all the same.
+  // The kernel can take back the memory of the mapped file, which counts all the same.
   return { seconds, cpuSeconds: (user + system) / 1e6, megabytes: process.resourceUsage().maxRSS / 1024 };
 }
 

@@ -128,7 +128,7 @@ async function startPlane(port: number, replica: number): Promise<void> {
   await router.route(id, [{ target: { lease: id, service: "web", port: 80, options }, hosts: [HOST] }], {});
 }
 
-/** The plane is a session of its own, and with it a scheduling group: it gets the weight of this one. */
+/** The plane is a session, and so a scheduling group, of its own: it gets the weight of this process's group. */
 function samePriority(stateDir: string): void {
   const [, nice = "0"] = /nice (-?\d+)/.exec(readFileSync("/proc/self/autogroup", "utf8")) ?? [];
   for (const name of readdirSync(join(stateDir, "plane")).filter((each) => each.endsWith(".sock"))) {

@@ -20,7 +20,7 @@ import { median } from "./lib/stats.ts";
 
 const CONNECTIONS = [1, 16, 64];
 const PEER_BALANCE = "1000000000000";
-/** Of the measured speed over that of the reference node. */
+/** The measured speed over that of the reference node. */
 const TARGET = { atLeast: 2 };
 
 /** A node under load. */
@@ -92,7 +92,7 @@ async function ownNode(fixture: Fixture, accounts: number): Promise<Queried> {
   return { name: "svc", pid: node.process.pid, prefix: "svc", denom: "utoken", port, restPort, grpcPort };
 }
 
-/** The reference node with the same accounts, or nothing and a sentence why where it cannot be built. */
+/** The reference node with the same accounts, or nothing and the reason if it cannot be built. */
 async function peerNode(fixture: Fixture, accounts: number): Promise<Queried[]> {
   const peer = await buildPeer("simd53");
   if ("missing" in peer) {

@@ -1,4 +1,4 @@
-// Runs a benchmark: npm run bench -- <name> [arguments]. Without a name it tells which there are.
+// Runs a benchmark: npm run bench -- <name> [arguments]. Without a name it lists the benchmarks.
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";

@@ -98,7 +98,7 @@ function transfers(keys: readonly TestKey[]): Uint8Array[] {
 }
 
 const keys = Array.from({ length: accounts }, (_, i) => testKey(`bench ${i}`));
-/** Accounts come into being in the order of the balances, behind the account of the fees. */
+/** Accounts are created in the order of the balances, after the account of the fees. */
 const numbers = new Map(keys.map(({ address }, i) => [address, BigInt(i + 1)]));
 const txs = transfers(keys);
 

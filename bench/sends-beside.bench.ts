@@ -111,7 +111,7 @@ async function ownNode(fixture: Fixture, accounts: number): Promise<Node> {
   return { network: OWN, pid: running.pid, port, data: join(home, "data") };
 }
 
-/** The reference node, or nothing and a sentence why where it cannot be built. */
+/** The reference node, or nothing and the reason if it cannot be built. */
 async function peers(): Promise<[string, Start][]> {
   const peer = await buildPeer("simd53");
   if ("missing" in peer) {

@@ -12,7 +12,10 @@ import { type Cost, costOf } from "./lib/cpu.ts";
 import { Report } from "./lib/report.ts";
 import { median } from "./lib/stats.ts";
 
-/** A command of one program, and what it is compared by: the same command of another program has the same title. */
+/**
+ * A command of one program, and the title by which it is compared: the same command of another program has the same
+ * title.
+ */
 interface Row {
   readonly program: string;
   readonly title: string;
@@ -58,7 +61,7 @@ async function rowsOf(program: string, binary: string, commands: Promise<Map<str
   return [...(await commands)].map(([title, args]): Row => ({ program, title, command: [binary, ...args] }));
 }
 
-/** A reference tool, or nothing and a sentence why where it cannot be built. */
+/** A reference tool, or nothing and the reason if it cannot be built. */
 async function peer(name: PeerName): Promise<Peer | undefined> {
   const built = await buildPeer(name);
   if (!("missing" in built)) return built;

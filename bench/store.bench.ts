@@ -43,7 +43,7 @@ function measure<T>(name: string, count: number, work: () => T): T {
 
 function address(n: number): Uint8Array {
   const out = Buffer.alloc(20);
-  // A multiplication that spreads the numbers, so that neighbours are strangers as real addresses are.
+  // A multiplication that spreads the numbers, so that neighbours are unrelated, like real addresses.
   out.writeUInt32BE(Math.imul(n + 1, 2654435761) >>> 0, 0);
   out.writeUInt32BE(n, 16);
   return out;

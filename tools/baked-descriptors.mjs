@@ -1,6 +1,6 @@
-// Generated files hold the description of their messages as base64 of a protobuf message, and to read it the library first
-// builds the description of descriptions: together a tenth of the time of a short command. The build reads them instead, and
-// the bundle has them as JSON, in the same shape.
+// Generated files hold the description of their messages as base64 of a protobuf message, and to read it the library
+// first builds the description of descriptions: together this takes a tenth of the time of a short command. The build
+// reads the descriptions instead, and the bundle has them as JSON, in the same shape.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { brotliCompressSync } from "node:zlib";
@@ -13,7 +13,7 @@ const FILE_DESC = /fileDesc\("([A-Za-z0-9+/=]*)"/;
 const READER = new URL("./baked-file.js", import.meta.url);
 /** The library's description of descriptions. */
 const DESCRIPTIONS = join("google", "protobuf", "descriptor_pb.js");
-/** Messages of descriptor.proto that carry options: all that a bundle needs to know of that file. */
+/** Messages of descriptor.proto that carry options: all that a bundle needs from that file. */
 const EXTENDED = ["File", "Message", "Field", "Oneof", "Enum", "EnumValue", "Service", "Method"].map(
   (name) => `${name}Options`,
 );
@@ -49,7 +49,7 @@ function bakedFile(base64) {
   return JSON.stringify(bake(file));
 }
 
-/** What a message has where nothing is set. */
+/** What a message has if nothing is set. */
 function defaults(schema) {
   const message = create(schema);
   const all = Object.entries({ ...Object.getPrototypeOf(message), ...message });
@@ -57,12 +57,12 @@ function defaults(schema) {
   return Object.fromEntries(all.filter(([, value]) => typeof value !== "bigint" && !(value instanceof Uint8Array)));
 }
 
-/** descriptor.proto with the names of what is extended. */
+/** descriptor.proto with the names of the extended messages. */
 function extendedFile() {
   const messageType = EXTENDED.map((name) => create(descriptor.DescriptorProtoSchema, { name }));
   const file = { name: "google/protobuf/descriptor.proto", package: "google.protobuf", syntax: "proto2", messageType };
   const json = JSON.stringify(bake(create(descriptor.FileDescriptorProtoSchema, file)));
-  // The server of gRPC asks which rpcs may be called by GET.
+  // The gRPC server asks which rpcs may be called by GET.
   const idempotency = JSON.stringify(descriptor.MethodOptions_IdempotencyLevel);
   return `import { fileDesc } from "../../../codegenv2/file.js";
 export const MethodOptions_IdempotencyLevel = ${idempotency};
@@ -89,7 +89,9 @@ export const bakedDescriptors = {
   },
 };
 
-/** The descriptions of all files as reflection tells them, from the function that makes them where nothing is bundled. */
+/**
+ * The descriptions of all files as reflection returns them, from the function that makes them when nothing is bundled.
+ */
 async function descriptorFiles(path) {
   const options = { entryPoints: [path], bundle: true, write: false, format: "esm", platform: "node" };
   const { outputFiles } = await bundle(options);
@@ -99,7 +101,10 @@ async function descriptorFiles(path) {
   return make();
 }
 
-/** esbuild plugin: what reflection tells is written at build time, since descriptions cannot be written in the bundle. */
+/**
+ * esbuild plugin: the answers of reflection are written at build time, since descriptions cannot be written in the
+ * bundle.
+ */
 export const bakedFiles = {
   name: "baked-files",
   setup(build) {

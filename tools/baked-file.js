@@ -1,7 +1,7 @@
 // Stands in for the library's codegenv2/file.js in the bundle: tools/baked-descriptors.mjs writes what is read here.
 import { createEmbeddedFileRegistry } from "../registry.js";
 
-/** What a message of each kind has where nothing is set. */
+/** What a message of each kind has if nothing is set. */
 const KINDS = globalThis.BAKED_KINDS;
 
 function message([kind, set]) {
@@ -10,7 +10,7 @@ function message([kind, set]) {
   return Object.assign(Object.create(KINDS[kind]), set);
 }
 
-/** A message is a number and what is set; a list holds messages, numbers or texts alone. */
+/** A message is a number and what is set; a list holds only messages, only numbers or only texts. */
 function value(of) {
   if (of.length === 2 && typeof of[0] === "number" && typeof of[1] === "object") return message(of);
   return of.map((item) => (typeof item === "object" ? message(item) : item));

@@ -1,6 +1,6 @@
-// Bundles the command line into dist/: a small entry, the program in three files, and V8's code of these, which saves a third of
-// the time that a command takes to start. What everyday commands load stands in the first file, what they load for a node in the
-// second. Native and large packages stay outside and are loaded by the commands that need them.
+// Bundles the command line into dist/: a small entry, the program in three files, and V8's code of these, which saves a
+// third of the time that a command takes to start. The first file holds what everyday commands load, the second what
+// they load for a node. Native and large packages stay outside and are loaded by the commands that need them.
 import { spawnSync } from "node:child_process";
 import {
   existsSync,
@@ -58,11 +58,11 @@ const common = {
   logLevel: "warning",
 };
 const git = spawnSync("git", ["rev-parse", "HEAD"], { cwd: root, encoding: "utf8" });
-// A package that lies in somebody's repository is not of its commit.
+// A package inside somebody else's repository does not belong to its commit.
 const commit = git.status === 0 && existsSync(join(root, ".git")) ? git.stdout.trim() : "";
 const constants = { SVC_VERSION: JSON.stringify(`v${version}`), SVC_COMMIT: JSON.stringify(commit) };
 
-/** Whole or not at all: another process may start the program at any time. */
+/** Written as a whole or not at all: another process may start the program at any time. */
 function write(path, contents) {
   writeFileSync(`${path}.tmp`, contents);
   renameSync(`${path}.tmp`, path);
@@ -83,7 +83,7 @@ const bundle = await build({
   define: { ...constants, "import.meta.url": "moduleUrl" },
 });
 const chunks = new Chunks(bundle, "dist");
-// The entry's own way to packages serves all: to make another, Node.js would load its loader of modules.
+// All use the entry's own access to packages: to make another, Node.js would load its module loader.
 chunks.replace(/const \{createRequire(:\w+)?\}=require\("node:module"\);/g, () => "");
 chunks.replace(/\bcreateRequire\d*\(moduleUrl\)/g, () => "require");
 chunks.replace(DEFERRED, (_, source) => chunks.numberOf(source));
@@ -136,7 +136,7 @@ const entry = await build({
 });
 for (const { path, contents } of entry.outputFiles) write(path, contents);
 
-// A process that starts this moment may still want the program of the build before.
+// A process that starts at this moment may still need the program of the previous build.
 const isOwn = (name) => packs.some(({ file }) => name.startsWith(file));
 for (const name of readdirSync(dist).filter((each) => /^(main|client|rest|trial)-/.test(each) && !isOwn(each))) {
   const path = join(dist, name);

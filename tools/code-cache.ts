@@ -15,7 +15,7 @@ interface Plan {
   readonly wanted: "chunks" | "code";
 }
 
-/** Nothing listens there: commands load what they need for a node, and end. */
+/** Nothing listens there: commands load what they need for a node, then end. */
 const NO_NODE = "tcp://127.0.0.1:1";
 
 const [, , path = ""] = process.argv;
@@ -23,7 +23,7 @@ const { folder, packs: files, main, wanted }: Plan = JSON.parse(readFileSync(pat
 if (wanted === "code") for (const { file } of files) rmSync(codeCachePath(join(folder, file)), { force: true });
 const require = createRequire(join(folder, "svc.cjs"));
 const open = (): Packs => new Packs(files, { folder, require, bring: (name) => import(name) });
-/** What is measured, and the one that makes its keys and its transaction, which have their own needs. */
+/** The measured program, and one that makes its keys and its transaction, which have needs of their own. */
 const [packs, maker] = [open(), open()];
 
 const home = mkdtempSync(join(tmpdir(), "svc-code-cache-"));

@@ -1,5 +1,5 @@
-// A bundle would build the descriptors of all messages at every start. In src/wire/proto-files.ts each stands behind a function
-// already; here its import moves into that function too, as the chunk that holds the file.
+// A bundle would build the descriptors of all messages at every start. In src/wire/proto-files.ts each is already
+// behind a function; here its import moves into that function too, as the chunk that holds the file.
 import { readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 
@@ -26,10 +26,10 @@ export function protoFiles(root) {
   return found;
 }
 
-/** What stands for the chunk of a generated file until the chunks have numbers. */
+/** The placeholder for the chunk of a generated file until the chunks have numbers. */
 export const DEFERRED = /"deferred:([^"]+)"/g;
 
-/** esbuild plugin: generated files are evaluated when they are asked for. */
+/** esbuild plugin: generated files are evaluated on demand. */
 export function deferredFiles(files) {
   const sources = new Map(files.map(({ name, source }) => [name, source]));
   return {

@@ -34,7 +34,7 @@ function rewrite(line, { names, door, path, doors }) {
     const target = from.startsWith(".") ? from : `./${from}`;
     lines.push(`import { ${origin.name} as ${item.alias} } from "${target}";`);
   }
-  // On one line, so that places in stack traces stay right.
+  // On one line, so that positions in stack traces stay right.
   return lines.join(" ") + "\n".repeat(line.split("\n").length - 1);
 }
 

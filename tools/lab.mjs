@@ -11,7 +11,7 @@ if (!Number.isSafeInteger(seed)) {
   process.exit(2);
 }
 
-/** What each part runs; variables that are set already stay as they are. */
+/** What each part runs; variables that are already set stay as they are. */
 const PARTS = {
   /** Twenty markets of a thousand blocks, each with its own seed, and a million schedules of escrow. */
   market: {
@@ -26,8 +26,8 @@ const PARTS = {
     },
   },
   /**
-   * A million things that people do, over all modules, with faults, restarts and exports in between. WHOLE_SIM_RECORD names a
-   * file for what came of them.
+   * A million things that people do, over all modules, with faults, restarts and exports in between. WHOLE_SIM_RECORD
+   * names a file for the results.
    */
   whole: {
     project: "simulation",
@@ -75,7 +75,7 @@ const PARTS = {
   },
   /** Fifty random requests of each kind to every route of REST. */
   rest: { project: "e2e", files: ["test/interop/schemathesis.test.ts"], env: { SVC_REST_EXAMPLES: 50 } },
-  /** Every attack for two minutes, in place of some seconds. */
+  /** Every attack for two minutes instead of some seconds. */
   attacks: { project: "e2e", files: ["test/attack"], env: { SVC_TEST_ATTACK_MS: 120_000, SVC_TEST_SEED: seed } },
 };
 

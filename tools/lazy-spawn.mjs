@@ -1,5 +1,5 @@
-// The library that reads command lines loads `node:child_process`, and with it the network's modules, for commands in files
-// of their own, which we have none of. In the bundle it gets them when it asks.
+// The library that reads command lines loads `node:child_process`, and with it the network's modules, for commands in
+// files of their own, which we do not have. In the bundle it gets them only when it asks.
 import { readFileSync } from "node:fs";
 
 const EAGER = "const childProcess = require('node:child_process');";

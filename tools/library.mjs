@@ -1,6 +1,6 @@
-// Makes the library of the package: node tools/library.mjs [folder, dist/lib by default]. The compiler writes one module
-// with its types for each source; imports through the door of a folder then become imports from the file that makes the
-// thing, so that a bundler, a browser or Node.js loads what is used and nothing beside it.
+// Makes the library of the package: node tools/library.mjs [folder, dist/lib by default]. The compiler writes one
+// module with its types for each source; imports through the door of a folder then become imports from the file that
+// makes the thing, so that a bundler, a browser or Node.js loads what is used and nothing else.
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
@@ -34,10 +34,10 @@ function nameTypes(folder) {
   }
 }
 
-/** Leaves in the folder what the entry points lead to. */
+/** Removes from the folder everything to which no entry point leads. */
 function prune(folder) {
   const files = filesBelow(folder);
-  // Threads of a node begin with a file that nobody imports.
+  // Threads of a node begin with a file that no other file imports.
   const isRoot = (name) =>
     /^(library\/[^/]*|wire\/gen\/.*|.*\.browser)\.(js|d\.ts)$/.test(name) || name === "node/serving/thread.js";
   const kept = reachable(folder, files.filter(isRoot));

@@ -1,13 +1,13 @@
 import { linkSync, lstatSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 
 const POLL_MS = 200;
-/** A lock that names nobody, or a number that another process has by now, is not waited for longer. */
+/** The longest wait for a lock that names nobody, or a number that another process has by now. */
 const STALE_MS = 15 * 60 * 1000;
 
 /**
- * Takes a lock: a file with the number of the process that holds it, made whole in one step. That of a dead process is
- * taken over; `onWait` is told once, with the number, where a living one has it. Any other fault is thrown. Gives the way
- * to release it.
+ * Takes a lock: a file with the number of the process that holds it, made whole in one step. The lock of a dead process
+ * is taken over; if a living one has it, `onWait` is called once with the number. Any other fault is thrown. Returns
+ * the function that releases it.
  */
 export function takeLock(path, onWait) {
   const own = `${path}.${process.pid}`;
@@ -41,9 +41,9 @@ function tryLink(own, path) {
   }
 }
 
-/** Who holds the lock; nothing when it was released meanwhile. */
+/** The holder of the lock; nothing if it was released meanwhile. */
 function holderOf(path) {
-  // A link to nothing is in the way as well, and would otherwise look as if it were gone.
+  // A dangling link blocks the lock as well, and would otherwise look as if it were gone.
   const stat = lstatSync(path, { throwIfNoEntry: false });
   if (stat === undefined) return undefined;
   return { pid: stat.isDirectory() ? 0 : pidIn(path), inode: stat.ino, age: Date.now() - stat.mtimeMs };
@@ -71,7 +71,10 @@ function isAlive(pid) {
   }
 }
 
-/** Only one of several that see a dead lock moves it away; whoever moved a fresh one by that puts it back. */
+/**
+ * Only one of several processes that see a dead lock moves it away; a process that moved a fresh one by mistake puts it
+ * back.
+ */
 function takeAway(path, { inode }) {
   const away = `${path}.${process.pid}.stale`;
   try {

@@ -15,7 +15,7 @@ export class Chunks {
   #entries;
   #code;
 
-  /** `outputs` are esbuild's files, `metafile` tells what they come from. */
+  /** `outputs` are esbuild's files, `metafile` tells their origin. */
   constructor({ outputFiles, metafile }, outdir) {
     const texts = new Map(outputFiles.map(({ path, text }) => [basename(path), text]));
     this.#numbers = new Map([...texts.keys()].sort().map((name, number) => [name, number]));
@@ -51,7 +51,7 @@ export class Chunks {
     return number;
   }
 
-  /** `load` gives the exports of a chunk, `later` a promise of them, `bring` imports a package. */
+  /** `load` returns the exports of a chunk, `later` a promise of them, `bring` imports a package. */
   #wrap(text) {
     const [imports, exports] = parse(text);
     const head = imports.filter(({ d }) => d === -1).map(({ ss, se }) => this.#binding(text.slice(ss, se)));

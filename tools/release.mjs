@@ -1,6 +1,6 @@
-// Makes what a release consists of: node tools/release.mjs [folder, dist/release by default]. The npm package, version.txt with
-// the version as the network serves it, the list of what is inside (CycloneDX), and the SHA-256 of each. The same sources make the
-// same bytes: nothing in them tells when or where they were made.
+// Makes what a release consists of: node tools/release.mjs [folder, dist/release by default]. The npm package,
+// version.txt with the version as the network serves it, the list of what is inside (CycloneDX), and the SHA-256 of
+// each. The same sources make the same bytes: nothing in them shows when or where they were made.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -26,7 +26,10 @@ function sha256(path) {
   return createHash("sha256").update(readFileSync(path)).digest("hex");
 }
 
-/** Names and versions of the packages that an installation brings; the others only building needs, or a package's choice. */
+/**
+ * Names and versions of the packages that an installation brings; the others are needed only for building, or are
+ * optional.
+ */
 function installed() {
   const { packages } = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8"));
   const kept = Object.entries(packages).filter(([path, { dev, devOptional }]) => path !== "" && !dev && !devOptional);

@@ -39,7 +39,7 @@ function cannotWrite(path, error) {
   fail(`cannot write in ${path}: ${reason}. Run it as the owner of the checkout, or use a copy where you may write`);
 }
 
-/** What is written later, checked before anything is begun. */
+/** The paths that are written later, checked before anything begins. */
 function checkWritable(path) {
   const stat = statSync(path, { throwIfNoEntry: false });
   if (stat === undefined) return;

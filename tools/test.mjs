@@ -78,13 +78,13 @@ function run(command, args, env = {}) {
   return status === 0;
 }
 
-/** Whether the distribution has a package: Ubuntu, for one, has its browser elsewhere. */
+/** Whether the distribution has a package: Ubuntu, for example, has its browser elsewhere. */
 function isOffered(name) {
   const { status, stdout } = spawnSync("apt-cache", ["show", name], { stdio: ["ignore", "pipe", "ignore"] });
   return status === 0 && stdout.length > 0;
 }
 
-/** Whether Python makes environments of its own, which Debian has in a package of their own. */
+/** Whether Python can make virtual environments, which Debian has in a package of their own. */
 function hasPythonVenv() {
   return spawnSync("python3", ["-c", "import venv, ensurepip"], { stdio: "ignore" }).status === 0;
 }
@@ -116,7 +116,10 @@ function installNeeded() {
   }
 }
 
-/** Runs vitest with its words and prints what it says when it has ended; returns counts, and what failed with its messages. */
+/**
+ * Runs vitest with these arguments and prints its output at the end; returns counts, and the failed tests with their
+ * messages.
+ */
 async function tests(name, words, { env = {}, isSilent = false } = {}) {
   const report = join(reports, `${name}.json`);
   const vitest = join(root, "node_modules", "vitest", "vitest.mjs");
@@ -165,7 +168,7 @@ const APART = [
 
 const ALONE = ["test/attack/", "test/kill/"];
 
-/** The package, made once for all tests that look at it; where that fails, each of them makes it and tells why. */
+/** The package, made once for all tests that use it; if that fails, each of them makes it and reports why. */
 function packed() {
   const made = spawnSync(process.execPath, [join(root, "tools", "package.mjs"), reports], { encoding: "utf8" });
   return made.status === 0 ? { SVC_TEST_PACKAGE: made.stdout.trim() } : {};
@@ -214,7 +217,7 @@ rmSync(reports, { recursive: true, force: true });
 const sum = (key) => counts.reduce((total, each) => total + each[key], 0);
 const skipped = sum("skipped");
 const failures = counts.flatMap((each) => each.failures);
-// Told again at the end, where a long log is looked at first.
+// Repeated at the end, where readers of a long log look first.
 for (const failure of failures) console.log(`\nFAILED ${failure}`);
 console.log(`\n${sum("passed")} passed, ${failures.length} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`);
 process.exit(failures.length === 0 ? 0 : 1);

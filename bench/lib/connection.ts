@@ -2,7 +2,7 @@ import { connect, type Socket } from "node:net";
 
 const HEADER_END = "\r\n\r\n";
 
-/** One kept HTTP connection with one request at a time and next to no work of its own, for loads. */
+/** One kept HTTP connection with one request at a time and almost no overhead of its own, for loads. */
 export class Connection {
   readonly #socket: Socket;
   #received: Buffer<ArrayBufferLike> = Buffer.alloc(0);

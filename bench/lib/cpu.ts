@@ -9,7 +9,7 @@ export interface Cost {
   readonly wallMs: number;
 }
 
-/** User and system time of a command with all its children, to the millisecond, as bash tells them. */
+/** User and system time of a command with all its children, to the millisecond, as bash reports them. */
 export function costOf(command: readonly string[], env: NodeJS.ProcessEnv): Cost {
   const script = 'TIMEFORMAT="%U %S %R"; { time "$@" >/dev/null 2>&3; } 3>/dev/null';
   const stderr = execFileSync("bash", ["-c", `{ ${script}; } 2>&1`, "bash", ...command], { env, encoding: "utf8" });

@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 
-/** Bytes on disk below a directory: a file with holes counts what it has. */
+/** Bytes on disk below a directory: a sparse file counts only its allocated blocks. */
 export function sizeOnDisk(directory: string): number {
   return readdirSync(directory, { recursive: true, encoding: "utf8" })
     .map((name) => statSync(join(directory, name)))

@@ -5,7 +5,7 @@ const BALANCE = "1000000000000";
 
 type AppState = Readonly<Record<string, Record<string, unknown>>>;
 
-/** Addresses that nobody has a key of, the same in every run. */
+/** Addresses without keys, the same in every run. */
 export function addressesAtRandom(count: number, prefix: string): string[] {
   return Array.from({ length: count }, (_, i) =>
     encodeAddress(createHash("sha256").update(`account ${i}`).digest().subarray(0, 20), "account", prefix),

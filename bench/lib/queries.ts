@@ -9,7 +9,7 @@ import { loadKeys } from "./load-accounts.ts";
 export const INTERFACES = ["abci_query", "REST", "gRPC"] as const;
 export type Interface = (typeof INTERFACES)[number];
 
-/** What a loader asks of a node. */
+/** What a loader asks a node. */
 export interface Load {
   readonly kind: Interface;
   readonly port: number;
@@ -56,7 +56,10 @@ export function addressesOf(accounts: number, prefix: string): string[] {
 
 /** The spelling that both kinds of nodes know. */
 const METHOD = methodPath(BankQuery.method.balance, "cosmos");
-/** A call that is neither packed nor longer than 255 bytes begins so, and has the length of its message in the fifth byte. */
+/**
+ * A call that is neither compressed nor longer than 255 bytes begins so, and has the length of its message in the fifth
+ * byte.
+ */
 const FRAME_HEADER = 5;
 
 const CLIENTS: Readonly<Record<Interface, (load: Load) => Promise<Client>>> = {

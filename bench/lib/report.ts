@@ -10,7 +10,7 @@ export interface Figure {
   readonly name: string;
   readonly unit: string;
   readonly samples: readonly number[];
-  /** What the median is held against. */
+  /** The value with which the median is compared. */
   readonly target?: { readonly atMost: number } | { readonly atLeast: number };
 }
 
@@ -26,7 +26,7 @@ export class Report {
   readonly #figures: Figure[] = [];
   readonly #loadBefore = loadavg()[0] ?? 0;
 
-  /** `method` says in a sentence or two how the figures were taken. */
+  /** `method` describes in a sentence or two how the figures were taken. */
   constructor(name: string, method: string) {
     this.#name = name;
     this.#method = method;

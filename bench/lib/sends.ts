@@ -17,7 +17,7 @@ export interface Network {
   readonly prefix: string;
   readonly denom: string;
   readonly namespace: Namespace;
-  /** Gas of a transaction, for each of its transfers. */
+  /** Gas limit of a transaction, for each of its transfers. */
   readonly gas: number;
 }
 
@@ -54,7 +54,7 @@ export interface Sent {
   readonly load: LoadResult;
 }
 
-/** Sends from a process of its own, which runs `script`: it is to call `loader` with its first argument. */
+/** Sends from a process of its own, which runs `script`: the script must call `loader` with its first argument. */
 export async function measureSends(script: string, pid: number, load: Load): Promise<Sent> {
   const child = fork(script, [JSON.stringify(load)]);
   const ended = once(child, "exit").then(() => {
@@ -108,7 +108,7 @@ async function headerTime(client: ChainClient, height: bigint): Promise<number> 
   return Date.parse(block.header.time);
 }
 
-/** The second process: signs, tells that it is ready, sends on "go", and tells what it saw. */
+/** The second process: signs, reports that it is ready, sends on "go", and reports what it measured. */
 export async function loader(load: Load): Promise<void> {
   const keys = loadKeys(load.accounts);
   const requests = await signAll(load, keys);

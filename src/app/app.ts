@@ -11,14 +11,14 @@ import { marketplaceModules, stakeModules } from "./marketplace.ts";
 import * as independent from "./modules.ts";
 import type { AccountOf } from "./touched.ts";
 
-/** Modules in the order of genesis and of begin-block, with what the checks of transactions need of them. */
+/** Modules in the order of genesis and of begin-block, with what the checks of transactions need from them. */
 export interface ModuleSet {
   readonly modules: readonly Module[];
   /** The order of end-block; that of `modules` unless given. */
   readonly endBlockers?: readonly Module[];
   readonly consensus: ConsensusKeeper;
   readonly ante: Omit<AnteOptions, "minGasPrices" | "maxBlockGas">;
-  /** By the name of the store: whose checks by `ante` depend on a key of it. */
+  /** By the name of the store: the accounts whose checks by `ante` depend on a key of it. */
   readonly accountsOf: Readonly<Record<string, AccountOf>>;
 }
 

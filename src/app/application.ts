@@ -77,18 +77,18 @@ import { touchedAccounts } from "./touched.ts";
 export interface ApplicationOptions {
   readonly database: Database;
   readonly set: ModuleSet;
-  /** What this node asks of a transaction before it relays it: one of these prices. None = free. */
+  /** The prices of which a transaction must pay one before this node relays it. None = free. */
   readonly minGasPrices?: readonly DecimalCoin[];
   /** Bounds the time that simulations take from blocks; no bound when left out. */
   readonly simulationTurn?: SimulationTurn;
   /** Runs all invariants after every block, or after those of these heights, and throws `InvariantBreach` when one is broken. */
   readonly checkInvariants?: boolean | ((height: bigint) => boolean);
-  /** Told of programming errors and of block items that failed; they are contained all the same. */
+  /** Receives programming errors and failures of block items, which are contained all the same. */
   readonly report?: (problem: BlockProblem) => void;
   readonly version?: string;
-  /** For how long older heights can be read; the last hundred when it is left out. */
+  /** How long older heights can be read; the last hundred when it is left out. */
   readonly pruning?: Pruning;
-  /** Lets a state of older versions of the modules in; the next block migrates it. */
+  /** Accepts a state of older versions of the modules; the next block migrates it. */
   readonly upgrade?: boolean;
   /** Snapshots for other nodes; none are offered when it is left out. */
   readonly snapshots?: SnapshotSource;
@@ -103,7 +103,7 @@ const LAST_HUNDRED: Pruning = { keepRecent: 100n, interval: 10n };
 interface Finalized {
   readonly block: BlockInfo;
   readonly prepared: PreparedState;
-  /** Of the next block. */
+  /** Those of the next block. */
   readonly params: ConsensusParams;
   readonly touched: TouchedAccounts;
 }
@@ -122,14 +122,17 @@ export class SvcApplication implements Application {
   /** The last committed block; at first the one that genesis describes. */
   #last: BlockInfo | undefined;
   #committed: boolean;
-  /** Of the next block; undefined before the chain begins. */
+  /** Those of the next block; undefined before the chain begins. */
   #params: ConsensusParams | undefined;
-  /** What transactions are checked on: the last commit, or genesis before the first. Nothing is written to it. */
+  /**
+   * The state against which transactions are checked: the last commit, or genesis before the first. Nothing is written
+   * to it.
+   */
   #view: CacheMultiStore;
-  /** What those that wait take of it. */
+  /** What waiting transactions take from it. */
   readonly #claims = new Claims();
   #areClaimsHeld = false;
-  /** Migrations that the next block begins with. */
+  /** Migrations with which the next block begins. */
   #due: readonly Migration[];
   /** Whether the stored set of modules is that of this application. */
   #isRecorded: boolean;
@@ -242,7 +245,7 @@ export class SvcApplication implements Application {
     return fillBlock(candidates, { maxBytes, maxGas: this.#maxGas });
   }
 
-  /** Whether every transaction can be read, and all together ask for no more gas than a block has. */
+  /** Whether every transaction can be read, and whether all together ask for no more gas than a block has. */
   processProposal({ txs }: ProcessProposal): boolean {
     const maxGas = this.#maxGas;
     let wanted = 0n;
@@ -304,7 +307,7 @@ export class SvcApplication implements Application {
     return touched;
   }
 
-  /** What transactions that wait take of some accounts, for those who simulate the next ones elsewhere. */
+  /** What waiting transactions take from some accounts, for simulations of the next ones elsewhere. */
   pending(addresses: readonly Uint8Array[]): PendingState {
     const claimed = new Map<string, Claimed>();
     for (const account of addresses.map(toHex)) {
@@ -350,7 +353,7 @@ export class SvcApplication implements Application {
     return exportModules(this.#readContext(), this.modules);
   }
 
-  /** What a chain goes on with behind a committed height; undefined where that is not kept. */
+  /** What a chain needs to continue after a committed height; undefined if that height is not kept. */
   exportAt(height: bigint): ExportedState | undefined {
     const ctx = this.#contextAt(height);
     if (ctx === undefined) return undefined;
@@ -361,8 +364,8 @@ export class SvcApplication implements Application {
   }
 
   /**
-   * What another chain begins with at its first block to go on with the state of a height; undefined where that is not kept.
-   * The state of this one stays as it is.
+   * What another chain needs at its first block to continue with the state of a height; undefined if that height is not
+   * kept. The state of this chain does not change.
    */
   restartAt(height: bigint, restart: Restart): RestartState | undefined {
     const ctx = this.#contextAt(height);
@@ -378,7 +381,7 @@ export class SvcApplication implements Application {
     return brokenInvariants(this.modules, this.#readContext());
   }
 
-  /** Goes on with a state that was restored. */
+  /** Continues with a restored state. */
   #adopt({ state, params, last, due, isRecorded }: LoadedState): void {
     this.#state = state;
     this.#params = params;
@@ -405,7 +408,7 @@ export class SvcApplication implements Application {
 
   readonly #report = (problem: BlockProblem): void => this.#options.report?.(problem);
 
-  /** Transactions are checked for the block they can come in. */
+  /** Transactions are checked for the block that they can come into. */
   #checkEnvironment(place?: Claim): TxEnvironment {
     const last = this.#requireLast();
     const waiting = { claims: this.#claims, place };
@@ -445,12 +448,12 @@ export class SvcApplication implements Application {
 
 /** The state of a height, for a genesis file. */
 export interface ExportedState {
-  /** Of the next block. */
+  /** Those of the next block. */
   readonly consensusParams: ConsensusParams;
   readonly appState: JsonObject;
 }
 
-/** A state that another chain begins with at its first block. */
+/** The state with which another chain begins at its first block. */
 export interface RestartState extends ExportedState {
   /** The voters that the modules know, before anybody was jailed for the new chain. */
   readonly before: readonly ValidatorUpdate[];
@@ -462,7 +465,7 @@ function votersOf(modules: readonly Module[], ctx: Context): ValidatorUpdate[] {
   return modules.flatMap((module) => module.genesisVoters?.(ctx) ?? []);
 }
 
-/** What an application goes on with. */
+/** The state with which an application continues. */
 interface LoadedState {
   readonly state: StateStore;
   readonly params: ConsensusParams | undefined;
@@ -489,7 +492,7 @@ function loadState(options: ApplicationOptions): LoadedState {
   };
 }
 
-/** The migrations that the state of a database needs. Throws where it is not for this set of modules. */
+/** The migrations that the state of a database needs. Throws if the state is not for this set of modules. */
 function checkState({ database, set, upgrade }: ApplicationOptions): readonly Migration[] {
   if (readLastBlock(database) === undefined) return [];
   return checkModuleSet(readModuleSet(database), set.modules, upgrade === true);

@@ -89,7 +89,7 @@ describe("a block", () => {
       events: [],
     });
     expect(chain.balance(NOBODY)).toBe(2n);
-    // The third paid for the checks and counts; the fourth was not even looked at.
+    // The third paid for the checks and counts; the fourth was not even checked.
     expect(chain.account(chain.key("alice").address).sequence).toBe(3n);
     expect(chain.balance(chain.key("alice").address)).toBe(10n ** 12n - 2n - 3n * FEE);
     expect(chain.block(txs.slice(3))[0]?.code).toBe(0);
@@ -102,7 +102,7 @@ describe("a block", () => {
       const chain = newChain(maxBlockGas);
       return chain.block(transfers(chain, wanted)).map(({ code }) => code);
     };
-    // The ante checks of the first two end for want of gas, so the third has a wrong sequence unless it is the first.
+    // The ante checks of the first two end for lack of gas, so the third has a wrong sequence unless it is the first.
     expect(run(2_000n, limits)).toEqual([11, 11, 11]);
     expect(run(2_001n, limits)).toEqual([11, 11, 32]);
     expect(run(used, [200_000n])).toEqual([0]);

@@ -14,7 +14,7 @@ import { SvcError, toHex, toUtf8 } from "../util/index.ts";
 import { GenesisStateSchema } from "../wire/gen/svc/audit/v1beta1/audit_pb.js";
 import { createApp, moduleSet } from "./index.ts";
 
-/** What an engine sees of an application whose modules do what a test says. */
+/** An application whose modules do what a test says, as an engine sees it. */
 
 type Behaviour = Partial<Pick<Module, "version" | "migrations" | "beginBlock" | "endBlock">>;
 
@@ -62,7 +62,7 @@ describe("what a block changes about consensus", () => {
     const set = (ctx: Context): undefined => void consensusModule().keeper.setParams(ctx, PARAMS);
     const app = begun({ one: updating({ validators: VALIDATORS }), two: { endBlock: set } });
     expect(block(app, 1n)).toMatchObject({ validatorUpdates: VALIDATORS, consensusParamUpdates: PARAMS });
-    // Told once: the engine keeps them.
+    // Sent only once: the engine keeps them.
     expect(block(app, 2n).consensusParamUpdates).toBeUndefined();
   });
 

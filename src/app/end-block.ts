@@ -2,8 +2,9 @@ import type { ValidatorUpdate } from "../abci/index.ts";
 import { type BlockUpdates, type Context, type Module, runBlockItem } from "../runtime/index.ts";
 
 /**
- * Runs the end-block items, and returns what they change about the voters. What an item changes about them is forgotten with
- * its other changes when it fails. Throws when two modules change the voters: they would have to know of each other.
+ * Runs the end-block items, and returns what they change about the voters. If an item fails, its changes of the voters
+ * are dropped with its other changes. Throws when two modules change the voters: they would have to know about each
+ * other.
  */
 export function endBlock(ctx: Context, modules: readonly Module[]): readonly ValidatorUpdate[] {
   const updates = modules.map((module) => updatesOf(ctx, module));

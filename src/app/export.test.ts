@@ -7,7 +7,7 @@ import { createApp } from "./app.ts";
 const SEED = Number(process.env.SEED ?? 4021);
 
 it.each([SEED, SEED + 1])("exports an older height as it was when it was the last one, seed %d", (seed) => {
-  // A run of more operations begins with the blocks of one of fewer.
+  // A longer run begins with the same blocks as a shorter one.
   const { chain: then } = simulateWhole({ seed, operations: 600 });
   const { chain: now } = simulateWhole({ seed, operations: 1_500 });
   const { height } = then.app.state;

@@ -43,7 +43,7 @@ function readChecked(
 /** A module without an entry gets its defaults. */
 function readState({ name, genesis }: Module, appState: AppState): ModuleState {
   const json = appState[name];
-  // What fromJson gets is JSON by origin; it checks every value it reads.
+  // The value comes from JSON, and fromJson checks every value that it reads.
   return json === undefined ? genesis.defaults() : fromJson(genesis.schema, json as JsonValue);
 }
 
@@ -51,10 +51,10 @@ function readState({ name, genesis }: Module, appState: AppState): ModuleState {
 type RunTx = (tx: Uint8Array) => { readonly code: number; readonly log: string };
 
 /**
- * Imports an `app_state` in the order of the modules, runs the transactions that it brings, and returns the voters of the
- * first block. Each state is read once, checked and taken, so a million accounts stand in memory for one module at a time;
- * after the first fault the others are only checked. Throws one error that names every problem, and when an invariant across
- * modules does not hold.
+ * Imports an `app_state` in the order of the modules, runs the transactions that it brings, and returns the voters of
+ * the first block. Each state is read once, checked and imported, so that a million accounts are in memory for only one
+ * module at a time; after the first fault the others are only checked. Throws one error that names every problem, and
+ * when an invariant across modules does not hold.
  */
 export function importGenesis(
   ctx: Context,

@@ -2,7 +2,9 @@ import type { BlockInfo } from "../runtime/index.ts";
 import type { Database, Write } from "../store/index.ts";
 import { fromHex, fromUtf8, toHex, toUtf8 } from "../util/index.ts";
 
-/** The last committed block's header data stand beside the state, in the same atomic write; they are not hashed. */
+/**
+ * The last committed block's header data are stored beside the state, in the same atomic write; they are not hashed.
+ */
 export const LAST_BLOCK_TABLE = "app";
 const KEY = toUtf8("last_block");
 

@@ -85,7 +85,7 @@ export function marketplaceModules({ bank }: BaseKeepers, grants: Grants): Modul
   return [provider, audit, escrow, deployment, market].map(({ module }) => module);
 }
 
-/** What the marketplace needs of grants. */
+/** What the marketplace needs from grants. */
 export interface Grants {
   use(ctx: Context, grantee: Uint8Array, message: NestedMessage): void;
 }

@@ -21,11 +21,11 @@ export interface Migration {
   run(ctx: Context): void;
 }
 
-/** The set stands beside the state, in the same atomic write; it is not hashed. */
+/** The set is stored beside the state, in the same atomic write; it is not hashed. */
 const TABLE = "app";
 const KEY = toUtf8("modules");
 
-/** What wrote states before the set was recorded. */
+/** The versions that wrote states before the set was recorded. */
 const BEFORE_RECORDS: ModuleVersions = Object.fromEntries(
   ["auth", "bank", "cert", "provider", "audit", "escrow", "deployment", "market"].map((name) => [name, 1]),
 );
@@ -63,7 +63,10 @@ export function checkModuleSet(stored: ModuleVersions, modules: readonly Module[
   return modules.flatMap((module) => migrationsOf(module, stored[module.name] ?? 1));
 }
 
-/** Runs what is due, in the order of the modules. What fails here must stop the node: nothing may go on half migrated. */
+/**
+ * Runs the migrations that are due, in the order of the modules. A failure here must stop the node: nothing may
+ * continue half migrated.
+ */
 export function migrate(ctx: Context, due: readonly Migration[]): void {
   for (const migration of due) migration.run(ctx);
 }
@@ -77,7 +80,7 @@ function migrationsOf({ name, version = 1, migrations = {} }: Module, stored: nu
   });
 }
 
-/** `auth 1, bank 2`, in the order of the alphabet. */
+/** `auth 1, bank 2`, in alphabetical order. */
 function setText(versions: ModuleVersions, withVersions = true): string {
   return Object.entries(versions)
     .sort(([a], [b]) => (a < b ? -1 : 1))

@@ -18,20 +18,20 @@ function ask(store: string, key: Uint8Array, height = 0n): AppQueryResult {
   return app.query({ path: `/store/${store}/key`, data: key, height, prove: true });
 }
 
-/** What the ecosystem's library for JavaScript says of a part that a key is there. */
+/** The parts of the ecosystem's JavaScript library that verify the presence of a key. */
 interface Reference {
   readonly tendermintSpec: unknown;
   readonly ics23: { readonly CommitmentProof: { decode(data: Uint8Array): object } };
   verifyMembership(proof: object, spec: object, root: Uint8Array, key: Uint8Array, value: Uint8Array): boolean;
 }
 
-/** By a name that is not a literal: its types are of an age before modules. */
+/** Imported by a name that is not a literal, because its types predate modules. */
 async function reference(): Promise<Reference> {
   const name: string = "@confio/ics23";
   return import(name);
 }
 
-/** The form of our trees in the library's words. */
+/** The form of our trees in the library's terms. */
 const SMT = {
   leafSpec: { hash: 1, prehashKey: 1, prehashValue: 1, length: 0, prefix: Uint8Array.of(0) },
   innerSpec: {
@@ -140,7 +140,7 @@ describe(`every key of every store after a market run of seed ${SEED}`, () => {
   });
 });
 
-/** Blocks until the state is another one. */
+/** Makes blocks until the state has changed. */
 function moveOn(moving: TestChain): void {
   const before = toHex(moving.app.info().lastBlockAppHash);
   for (let i = 0; i < 50 && toHex(moving.app.info().lastBlockAppHash) === before; i++) moving.nextBlock();

@@ -13,7 +13,7 @@ export interface BlockRoom {
   readonly maxGas: bigint;
 }
 
-/** Bytes that a transaction takes in a block beside its own: a tag and its length. */
+/** Bytes that a transaction takes in a block besides its own: a tag and its length. */
 function overhead(size: number): number {
   let bytes = 2;
   for (let rest = size >>> 7; rest > 0; rest >>>= 7) bytes += 1;
@@ -21,8 +21,8 @@ function overhead(size: number): number {
 }
 
 /**
- * Takes transactions in their order until the block is full. One that could never fit is passed over; at the first that
- * does not fit any more it stops, because later ones of the same account build on it.
+ * Takes transactions in their order until the block is full. A transaction that could never fit is skipped; the first
+ * that no longer fits ends the block, because later ones of the same account build on it.
  */
 export function fillBlock(candidates: readonly Candidate[], room: BlockRoom): Uint8Array[] {
   const chosen: Uint8Array[] = [];

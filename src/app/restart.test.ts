@@ -120,7 +120,7 @@ function earnings(app: SvcApplication): Map<string, bigint> {
   return new Map(payments.map((each) => [`${each.accountId?.xid} ${each.paymentId}`, amount(each)]));
 }
 
-/** In how many blocks the money of each account with an open payment ends. */
+/** The number of blocks until the money of each account with an open payment ends. */
 function ends(app: SvcApplication, base: bigint, height: bigint): Map<string, bigint> {
   const { accounts } = ask(app, EscrowQuery.method.accounts, { state: "open", ...ALL });
   const paying = accounts.filter(({ exhaustsAt }) => exhaustsAt > base + height);

@@ -8,7 +8,7 @@ export function sha256(data: Uint8Array): Uint8Array {
   return hash("sha256", data, "buffer");
 }
 
-/** SHA-256 of text that comes in parts, for what is too large to stand in memory a second time. */
+/** SHA-256 of text that comes in parts, for text that is too large to be in memory twice. */
 export function sha256OfParts(write: (add: (text: string) => void) => void): Uint8Array {
   const running = createHash("sha256");
   write((text) => running.update(text, "utf8"));
@@ -37,7 +37,7 @@ function chooseRipemd160(): Digest {
   }
 }
 
-/** The implementation that needs nothing of the platform. */
+/** The implementation that needs nothing from the platform. */
 export function portableRipemd160(): Digest {
   const legacy: typeof import("@noble/hashes/legacy.js") = require("@noble/hashes/legacy.js");
   return legacy.ripemd160;

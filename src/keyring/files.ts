@@ -44,7 +44,7 @@ export function removeFile(path: string): void {
   syncDirectory(dirname(path));
 }
 
-/** Whether it is an error of the system, of one of the codes where some are given. */
+/** Whether it is a system error, with one of the codes if some are given. */
 export function isErrno(error: unknown, ...codes: readonly string[]): boolean {
   if (!(error instanceof Error && "code" in error)) return false;
   return codes.length === 0 || codes.includes(String(error.code));

@@ -161,7 +161,7 @@ export class ItemKeyring implements Keyring {
   }
 }
 
-/** Other faults than a record's own, a wrong passphrase or an open file, still end the list. */
+/** Faults other than a record's own, such as a wrong passphrase or an open file, still end the list. */
 function passOver(onUnreadable: ((fault: SvcError) => void) | undefined): (error: unknown) => undefined {
   return (error) => {
     const own = error instanceof SvcError && error.codespace === "keyring" && error.code === keyringErrors.damaged.code;
@@ -183,7 +183,7 @@ function decodeItem(key: string, data: Uint8Array): KeyRecord {
 
 type LocalRecord = Extract<KeyRecord, { type: "local" }>;
 
-/** Compared when it is used: a list of keys need not derive each of them. */
+/** Compared when the key is used: a list of keys need not derive each of them. */
 function privateKeyOf(record: LocalRecord): Uint8Array {
   if (belongsTo(record)) return record.privateKey;
   throw keyringErrors.damaged(`${record.name}${INFO}: its two halves do not match`);

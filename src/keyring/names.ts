@@ -22,7 +22,7 @@ export function checkKeyName(name: string): void {
   if (LIKE_AN_ADDRESS.test(name)) throw keyringErrors.invalidName(`${shown} looks like an address`);
 }
 
-/** Whether a path of this name would lead elsewhere, or be that of another name as well. */
+/** Whether a path of this name would lead elsewhere, or be the path of another name as well. */
 export function leavesItsPlace(name: string): boolean {
   return name.split("/").some((part) => NO_PART.has(part));
 }

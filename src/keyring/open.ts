@@ -7,10 +7,10 @@ import type { ItemStore, Keyring } from "./types.ts";
 
 /** Names that `--keyring-backend` takes. */
 export const KEYRING_BACKENDS = ["os", "file", "kwallet", "pass", "test", "memory"] as const;
-/** Under which name `os`, `kwallet` and `pass` keep keys where no other is given. */
+/** The name under which `os`, `kwallet` and `pass` keep keys if no other is given. */
 export const KEYRING_SERVICE = "svc";
 
-/** Names that wallets, paths and collections can have alike. */
+/** Names that are valid for wallets, paths and collections alike. */
 const SERVICE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 /** The wallet that the ecosystem's tools use under `kwallet`, each under its own name. */
 const WALLET = "kdewallet";
@@ -26,11 +26,13 @@ export interface KeyringOptions {
   readonly notify: (text: string) => void;
   /** Bech32 prefix of the network. */
   readonly prefix?: string;
-  /** Work that a guess at the passphrase of `file` costs for what is written from now on; "standard" when left out. */
+  /** Work that a guess at the passphrase of `file` costs, for items written from now on; "standard" when left out. */
   readonly kdf?: KeyringKdf;
-  /** Under which name `os`, `kwallet` and `pass` keep keys; another tool's name opens the keys of that tool. */
+  /** The name under which `os`, `kwallet` and `pass` keep keys; another tool's name opens the keys of that tool. */
   readonly service?: string;
-  /** Variables that say where session, wallet and password store are; those of the process when left out. */
+  /**
+   * Variables that say where the session, the wallet and the password store are; those of the process when left out.
+   */
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
 

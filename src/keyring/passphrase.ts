@@ -10,8 +10,8 @@ export interface PassphraseSource {
   /** How often a wrong answer may be followed by another question. */
   readonly attempts: number;
   /**
-   * Whether white space at both ends of an answer is not part of a new passphrase: so it is for lines of files and pipes,
-   * where other tools drop it. An existing keyring opens with it and without.
+   * Whether white space at both ends of an answer is not part of a new passphrase: this applies to lines of files and
+   * pipes, where other tools drop it. An existing keyring opens with it and without it.
    */
   readonly trims?: boolean;
   /** Asks for one line of secret text. */
@@ -34,8 +34,8 @@ export function fixedPassphrase(passphrase: string): PassphraseSource {
 }
 
 /**
- * The first line of a file that nobody else may read. What the service manager hands to a service (`LoadCredential=` of
- * systemd) it guards itself: such a file is the system's, and opened to the service alone.
+ * The first line of a file that nobody else may read. A file that the service manager hands to a service
+ * (`LoadCredential=` of systemd) is guarded by the manager: it belongs to the system, and only the service can open it.
  */
 export function passphraseFile(path: string, credentials = process.env.CREDENTIALS_DIRECTORY): PassphraseSource {
   const isCredential = credentials !== undefined && dirname(path) === credentials;
@@ -81,7 +81,7 @@ export async function askNew(source: PassphraseSource): Promise<string> {
   });
 }
 
-/** What is wrong with a passphrase that is to be used from now on. */
+/** What is wrong with a new passphrase. */
 export function newPassphraseFault(passphrase: string): string | undefined {
   const length = toUtf8(passphrase).length;
   if (length < MIN_PASSPHRASE) return `password must be at least ${MIN_PASSPHRASE} characters`;

@@ -11,7 +11,7 @@ export interface KeyInfo {
   readonly publicKey: PublicKey;
   /** 20 bytes. */
   readonly address: Uint8Array;
-  /** Where the key is on its hardware device; of type `ledger` alone. */
+  /** Where the key is on its hardware device; only for type `ledger`. */
   readonly path?: DevicePath;
 }
 
@@ -30,7 +30,7 @@ export type KeyRecord =
   | { readonly type: "ledger"; readonly name: string; readonly publicKey: PublicKey; readonly path: DevicePath }
   | { readonly type: "offline" | "multi"; readonly name: string; readonly publicKey: PublicKey };
 
-/** How records are written: as protobuf, or as tools of the era before read them. */
+/** How records are written: as protobuf, or in the form that tools of the era before read. */
 export type RecordForm = "proto" | "amino";
 
 /**
@@ -44,7 +44,7 @@ export interface Keyring {
   readonly place: string;
   /**
    * All keys, by name in byte order. A record that cannot be read (another tool may keep kinds of keys that are unknown
-   * here) is left out and told to `onUnreadable`; without it the list fails.
+   * here) is left out and reported to `onUnreadable`; without it the list fails.
    */
   list(onUnreadable?: (fault: SvcError) => void): Promise<KeyInfo[]>;
   /** The key of a name or of an address (bech32 of the keyring's network). */
@@ -63,7 +63,7 @@ export interface Keyring {
   sign(nameOrAddress: string, bytes: Uint8Array): Promise<Uint8Array>;
   /** The 32 bytes of a local key. */
   exportPrivateKey(nameOrAddress: string): Promise<Uint8Array>;
-  /** Writes every record that has another form anew; the names of those. */
+  /** Rewrites every record that has another form; returns the names of those. */
   migrate(form: RecordForm): Promise<string[]>;
 }
 
@@ -71,7 +71,7 @@ export interface Keyring {
 export interface ItemStore {
   /** Name of the back end in use, for messages. */
   readonly backend: string;
-  /** Where the items are, for messages; empty until that is found out. */
+  /** Where the items are, for messages; empty until that is known. */
   readonly place: string;
   /** True once the way to the items is gone, so that it has to be opened again. */
   readonly isLost?: boolean;

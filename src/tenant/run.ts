@@ -8,8 +8,8 @@ import { type DeployParts, type DeployRequest, fingerprintOf, type Session } fro
 
 /**
  * Takes a deployment file to running services. Each step first looks at what is there, so that a run after an
- * interruption goes on where the one before it stopped. Rejects with one of `deployErrors`, `cancelled` and `interrupted`
- * among them, or with what the chain or a provider said.
+ * interruption continues where the one before it stopped. Rejects with one of `deployErrors`, `cancelled` and
+ * `interrupted` among them, or with what the chain or a provider said.
  */
 export async function runDeploy(
   parts: DeployParts,

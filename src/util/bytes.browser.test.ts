@@ -6,7 +6,7 @@ import * as node from "./bytes.ts";
 const bytes = fc.uint8Array({ maxLength: 300 });
 const plain = (value: Uint8Array): number[] => [...value];
 
-/** The result, or that there is none. */
+/** The result, or a mark that there is none. */
 function tried<T>(work: () => T): T | "refused" {
   try {
     return work();

@@ -1,6 +1,6 @@
 /** Time as a program sees it, so that tests can move it. */
 export interface Clock {
-  /** Milliseconds since 1970, or from any fixed moment where spans alone count. */
+  /** Milliseconds since 1970, or from any fixed moment if only spans matter. */
   now(): number;
   /** Runs the task once, later; returns the function that cancels it. */
   after(milliseconds: number, task: () => void): () => void;
@@ -14,5 +14,5 @@ export const systemClock: Clock = {
   },
 };
 
-/** For spans: it goes on evenly when the time of the machine is set. */
+/** For spans: it runs evenly even when the time of the machine is changed. */
 export const steadyClock: Clock = { ...systemClock, now: () => performance.now() };

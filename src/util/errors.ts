@@ -1,4 +1,4 @@
-/** What a numbered error carries beside its text. */
+/** What a numbered error carries besides its text. */
 export interface ErrorOptions {
   /** What the user should do next, one sentence. */
   readonly hint?: string;
@@ -29,7 +29,7 @@ export class SvcError extends Error {
   }
 }
 
-/** Something that was understood and cannot be done, for which no table has a row. */
+/** A request that was understood but cannot be met, for which no table has a row. */
 export function commandError(text: string, options: ErrorOptions = {}): SvcError {
   return new SvcError("cli", 1, text, options);
 }
@@ -47,13 +47,13 @@ export interface ErrorFactory {
   readonly isAbsence: boolean;
 }
 
-/** What an error, or a result of the chain, is known by. */
+/** What identifies an error, or a result of the chain. */
 export interface ErrorId {
   readonly codespace: string;
   readonly code: number;
 }
 
-/** Whether an error or a result is of one of some rows. */
+/** Whether an error or a result belongs to one of some rows. */
 export function isOneOf(rows: readonly ErrorId[], error: unknown): boolean {
   if (typeof error !== "object" || error === null) return false;
   const { codespace, code }: Partial<ErrorId> = error;

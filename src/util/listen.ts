@@ -8,8 +8,9 @@ export interface ListenPlace {
 }
 
 /**
- * Connections that may wait to be accepted, where the system allows as many. Where one finds the queue full, its client waits
- * for seconds, or holds a connection that this end does not know: a thousand from one client at once must not fill it.
+ * Connections that may wait to be accepted, where the system allows as many. If a connection finds the queue full, its
+ * client waits for seconds, or holds a connection that this end does not know: a thousand connections at once from one
+ * client must not fill it.
  */
 export const ACCEPT_QUEUE = 4_096;
 

@@ -11,7 +11,7 @@ export interface Logger {
   info(message: string, fields?: LogFields): void;
   warn(message: string, fields?: LogFields): void;
   error(message: string, fields?: LogFields): void;
-  /** The same log with fields that stand in every line, for example `{ module: "rpc" }`. */
+  /** The same log with fields that are in every line, for example `{ module: "rpc" }`. */
   child(fields: LogFields): Logger;
 }
 
@@ -39,7 +39,7 @@ export function isLogFormat(text: string): text is LogFormat {
   return LOG_FORMATS.some((format) => format === text);
 }
 
-/** Says nothing. */
+/** Logs nothing. */
 export const silentLogger: Logger = {
   debug() {},
   info() {},
@@ -145,7 +145,7 @@ function plainValue(value: unknown): string {
 const CONTROL = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u;
 const CONTROLS = new RegExp(CONTROL, "gu");
 
-/** Nobody writes log lines of their own, or hides some, through what is logged. */
+/** Logged values cannot forge log lines, or hide some. */
 function escapeControls(text: string): string {
   return text.replace(CONTROLS, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }

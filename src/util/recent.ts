@@ -1,7 +1,7 @@
 /**
- * Remembers what was used last, in two generations: when the newer one is full it becomes the older one, and what was not
- * used since the last time goes as a whole. A `Map` whose oldest entry is taken out with every new one would keep holes in
- * their places, and walk over thousands of them each time.
+ * Remembers the entries used last, in two generations: when the newer one is full it becomes the older one, and the
+ * entries not used since the last such change are dropped as a whole. A `Map` that removes its oldest entry for every
+ * new one would keep holes in their places, and walk over thousands of them each time.
  */
 export class Recent<K, V> {
   readonly #generation: number;

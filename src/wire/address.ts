@@ -44,7 +44,7 @@ export function encodeAddress(
 }
 
 /**
- * The bytes of an address of the given kind and network: 20 of them, or 32 as newer networks' module accounts have.
+ * The bytes of an address of the given kind and network: 20 of them, or 32 as for module accounts of newer networks.
  * Throws `sdkErrors.invalidAddress`. The result is shared with other callers: do not write to it.
  */
 export function decodeAddress(text: string, kind: AddressKind = "account", prefix: string = BECH32_PREFIX): Uint8Array {

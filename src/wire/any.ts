@@ -13,7 +13,7 @@ export interface Unpacked {
   readonly typeUrl: string;
   readonly schema: DescMessage;
   readonly value: MessageShape<DescMessage>;
-  /** How many messages it carries that somebody signs, at any depth; counted where it is read strictly. */
+  /** The number of signed messages that it carries, at any depth; counted where it is read strictly. */
   readonly carried?: number;
 }
 

@@ -24,7 +24,7 @@ const SEND = { fromAddress: "a", toAddress: "b", amount: [] };
 describe("the registry", () => {
   it("holds every generated file", () => {
     const files = readdirSync(new URL("gen", import.meta.url), { recursive: true, encoding: "utf8" });
-    // The services of gRPC itself belong to its server alone.
+    // The services of gRPC itself belong only to its server.
     const own = files.filter((name) => name.endsWith("_pb.js") && !name.startsWith("grpc/"));
     const generated = own.map((name) => name.replace("_pb.js", ""));
     const listed = PROTO_FILES.map(({ file }) => file().name).filter((name) => !name.startsWith("google/protobuf/"));
@@ -114,7 +114,7 @@ const MESSAGES: readonly (readonly [type: string, amino: string, action: string,
   ["sdk.authz.v1beta1.MsgExec", "cosmos-sdk/MsgExec", "exec", "grantee"],
   ["sdk.authz.v1beta1.MsgRevoke", "cosmos-sdk/MsgRevoke", "revoke", "granter"],
   ["sdk.feegrant.v1beta1.MsgGrantAllowance", "cosmos-sdk/MsgGrantAllowance", "grant_allowance", "granter"],
-  // The family signs it in mode direct alone.
+  // The family signs it only in mode direct.
   ["sdk.feegrant.v1beta1.MsgPruneAllowances", "", "prune_allowances", "pruner"],
   ["sdk.feegrant.v1beta1.MsgRevokeAllowance", "cosmos-sdk/MsgRevokeAllowance", "revoke_allowance", "granter"],
   ["sdk.gov.v1.MsgSubmitProposal", "cosmos-sdk/v1/MsgSubmitProposal", "submit_proposal", "proposer"],

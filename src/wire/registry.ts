@@ -64,7 +64,7 @@ export function resolveTypeUrl(typeUrl: string): DescMessage {
   return schema;
 }
 
-/** What the ecosystem says of a type URL that names nothing. */
+/** What the ecosystem says about a type URL that names nothing. */
 export function unresolved(typeUrl: string): string {
   return `unable to resolve type URL ${JSON.stringify(typeUrl.slice(0, 128)).slice(1, -1)}`;
 }

@@ -7,14 +7,17 @@ import { memoryFolder } from "./memory-folder.ts";
 
 const OWNER = "owner.pid";
 
-/** A temporary folder that names this process as its owner: when it was killed, the next test run finds and removes it. */
+/**
+ * A temporary folder that names this process as its owner: if the process is killed, the next test run finds the folder
+ * and removes it.
+ */
 export function ownedFolder(prefix: string): string {
   const folder = mkdtempSync(join(tmpdir(), prefix));
   writeFileSync(join(folder, OWNER), `${process.pid}`);
   return folder;
 }
 
-/** Folders of that prefix whose owner runs no more. */
+/** Folders with that prefix whose owner no longer runs. */
 export function abandonedFolders(prefix: string): string[] {
   return [...new Set([tmpdir(), memoryFolder() ?? tmpdir()])]
     .flatMap((parent) => readdirSync(parent).map((name) => join(parent, name)))
@@ -33,7 +36,7 @@ export function killProcessesOn(folder: string): void {
     try {
       process.kill(pid, "SIGKILL");
     } catch {
-      // It has ended by itself meanwhile.
+      // The process has ended by itself meanwhile.
     }
   }
 }

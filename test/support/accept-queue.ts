@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 
-/** Opens so many connections from a process of its own, and tells how many the system had taken after a while. */
+/** Opens so many connections from a process of its own, and reports how many the system had accepted after a while. */
 const PROGRAM = `
 const { connect } = require("node:net");
 const [port, count] = process.argv.slice(1).map(Number);
@@ -12,15 +12,15 @@ for (let i = 0; i < count; i++) connect(port, "127.0.0.1").on("error", () => {})
 `;
 
 /**
- * How many connections of so many wait at a listener of this process, which accepts none meanwhile: it is held up by the call
- * itself. Where the queue is full the system takes a connection only after a second or later, if at all.
+ * How many of so many connections wait at a listener of this process, which accepts none meanwhile, because this call
+ * blocks it. If the queue is full, the system takes a connection only after a second or later, if at all.
  */
 export function waitingConnections(port: number, count: number): number {
   const { stdout } = spawnSync(process.execPath, ["-e", PROGRAM, String(port), String(count)], { encoding: "utf8" });
   return Number(stdout);
 }
 
-/** What the system grants a listener at most; 0 where it does not tell. */
+/** The longest queue that the system grants a listener; 0 if it does not say. */
 export function longestAcceptQueue(): number {
   try {
     return Number(readFileSync("/proc/sys/net/core/somaxconn", "utf8"));

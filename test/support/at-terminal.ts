@@ -1,12 +1,12 @@
 import { spawn } from "node:child_process";
 import { environment, type SvcRequest } from "./run-svc.ts";
 
-/** What is typed, and the prompt at which it is. */
+/** What is typed, and the prompt at which it is typed. */
 export type Answer = readonly [prompt: string, text: string];
 
 export interface Screen {
   readonly code: number | undefined;
-  /** What stood on the screen, with plain line ends. */
+  /** The text of the screen, with plain line ends. */
   readonly text: string;
 }
 

@@ -7,7 +7,7 @@ import {
   settle,
 } from "../../src/modules/escrow/settlement.ts";
 
-/** A payment with a name, by which tests find it again. */
+/** A payment with a name by which tests find it again. */
 export type NamedPayment = PaymentBook & { readonly name: number };
 export type Book = Ledger<AccountBook, NamedPayment>;
 

@@ -7,12 +7,12 @@ type Some<T> = readonly [T, ...T[]];
 
 const ENDS: Some<"reset" | "close" | "end" | "more"> = ["reset", "close", "end", "more"];
 
-/** What one client sends, and how it goes. */
+/** What one client sends, and how it leaves. */
 interface Plan {
   readonly text: Buffer;
   readonly end: (typeof ENDS)[number];
   readonly more: Buffer;
-  /** Milliseconds after which it has gone in any case. */
+  /** Milliseconds after which it leaves in any case. */
   readonly stayMs: number;
 }
 

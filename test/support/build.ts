@@ -11,7 +11,10 @@ export const MAIN = join(ROOT, "dist", "svc.cjs");
 
 let built: Promise<void> | undefined;
 
-/** Builds the command line from the sources as they are, once in each test file; `SVC_TEST_BUILT=1` takes what is there. */
+/**
+ * Builds the command line from the sources as they are, once in each test file; `SVC_TEST_BUILT=1` uses the existing
+ * build.
+ */
 export function buildOnce(): Promise<void> {
   built ??= process.env.SVC_TEST_BUILT === "1" && existsSync(MAIN) ? Promise.resolve() : build();
   return built;

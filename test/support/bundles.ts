@@ -1,21 +1,21 @@
 import { build, type Metafile } from "esbuild";
 
 export interface Bundle {
-  /** Paths of the modules that ended in the bundle, of whatever chunk. */
+  /** Paths of the modules that ended up in the bundle, in any chunk. */
   readonly modules: readonly string[];
   /** Bytes of all chunks, minified. */
   readonly size: number;
 }
 
 export interface BundleOptions {
-  /** Where packages are looked for. */
+  /** Where packages are searched for. */
   readonly project: string;
   readonly platform: "browser" | "node";
   /** Development servers leave everything in. */
   readonly treeShaking?: boolean;
 }
 
-/** Bundles a program; nothing of Node.js is there for a browser. Rejects with the bundler's words. */
+/** Bundles a program; for a browser, nothing of Node.js is available. Rejects with the bundler's words. */
 export async function bundle(code: string, options: BundleOptions): Promise<Bundle> {
   const { project, platform, treeShaking = true } = options;
   const { metafile } = await build({

@@ -22,12 +22,12 @@ function findProgram(): string | undefined {
 const program = findProgram();
 if (program === undefined) {
   const text = "tests with a browser cannot run: there is no chromium; on Debian, as root: apt-get install chromium";
-  // Where tests must prove something, what cannot run is a failure.
+  // If tests must prove something, a test that cannot run is a failure.
   if (process.env.CI === "true") throw new Error(text);
   process.stderr.write(`${text}\n`);
 }
 
-/** `describe` where there is a browser; skipped elsewhere, which is told on standard error. */
+/** `describe` if there is a browser; otherwise skipped, with a notice on standard error. */
 export const describeWithBrowser = describe.skipIf(program === undefined);
 
 /** A real Chromium without a window. Whoever starts it closes it. */

@@ -1,4 +1,4 @@
-/** What tests with containers share beside `index.ts`. Importing it fails with CI=true where no container can run. */
+/** What tests with containers share besides `index.ts`. Importing it fails with CI=true where no container can run. */
 export { describeWithEngine, startEngine } from "./engine.ts";
 export { TestLocalnet } from "./localnet.ts";
 export { type ProviderRequest, startProvider, TestProvider } from "./provider.ts";

@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { Bus, type DBusValue, Variant } from "../../src/keyring/dbus/index.ts";
 import { waitFor } from "./wait.ts";
 
-/** A session bus without any service that would be started by itself: the programs there are those of the test. */
+/** A session bus without any service that would start by itself: only the programs of the test are on it. */
 const BUS_CONFIG = (root: string): string => `<busconfig>
   <type>session</type>
   <listen>unix:path=${root}/bus</listen>
@@ -95,7 +95,7 @@ export class DesktopSession {
     return (await promisify(execFile)(program, args, { env: { ...process.env, ...this.env } })).stdout;
   }
 
-  /** What a program has said. */
+  /** The output of a program. */
   log(program: string): string {
     return readFileSync(join(this.root, `${program}.log`), "utf8");
   }
@@ -112,7 +112,7 @@ export class DesktopSession {
     await this.#runKWallet(wallets, false);
   }
 
-  /** The same, as the Secret Service too, which takes up the wallets that are there when it starts. */
+  /** The same, also as the Secret Service, which takes over the wallets that exist when it starts. */
   async startKWalletAsSecretService(wallets: readonly string[]): Promise<void> {
     const first = await this.#runKWallet(wallets, false);
     first.kill();
@@ -161,7 +161,7 @@ export class DesktopSession {
   async stop(): Promise<void> {
     this.#bus?.close();
     this.#bus = undefined;
-    // It is the agent of this directory alone.
+    // It is the agent of only this directory.
     await this.exec("gpgconf", ["--kill", "gpg-agent"]).catch(() => undefined);
     for (const child of this.#children.toReversed()) child.kill();
     await Promise.all(this.#children.map(ended));
@@ -192,7 +192,7 @@ export class DesktopSession {
 
 const SECRETS = { destination: "org.freedesktop.secrets", path: "/org/freedesktop/secrets" } as const;
 
-/** Nothing is asked. */
+/** KWallet asks nothing. */
 const KWALLET_CONFIG = (asSecretService: boolean): string => `[Wallet]
 Enabled=true
 First Use=false

@@ -9,7 +9,7 @@ const CHUNK = Buffer.alloc(MEBIBYTE, 1);
 /** Files that take up a disk. */
 const FILLER = "filler";
 
-/** Gives a provider without leases a disk of its own for its folder; it runs again afterwards. */
+/** Gives a provider without leases a disk of its own for its folder; the provider runs again afterwards. */
 export async function moveToDisk(fixture: Fixture, provider: TestProvider, mebibytes: number): Promise<void> {
   const folder = join(provider.home, "provider");
   await provider.process.stop();
@@ -24,7 +24,7 @@ export async function moveToDisk(fixture: Fixture, provider: TestProvider, mebib
   await provider.start();
 }
 
-/** Takes nearly all that is left of the disk of a folder; what comes free later is for `fillWhole`. */
+/** Fills nearly all the free space on the disk of a folder; space that becomes free later is for `fillWhole`. */
 export function fillDisk(folder: string): void {
   const { bavail, bsize } = statfsSync(folder);
   const free = Math.floor((bavail * bsize) / MEBIBYTE);
@@ -33,7 +33,7 @@ export function fillDisk(folder: string): void {
   fillWhole(folder);
 }
 
-/** Takes what is left of it, to the last byte. */
+/** Fills the rest of the disk, to the last byte. */
 export function fillWhole(folder: string): void {
   for (let size = CHUNK.length; size > 512; size >>= 1) {
     try {

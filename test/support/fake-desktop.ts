@@ -2,7 +2,7 @@ import dbus, { type MessageBus } from "@particle/dbus-next";
 
 /**
  * Services of a desktop that behave as a test wants: with dialogs that are answered, dismissed or left alone, which the
- * real programs show on a screen only. They speak D-Bus through a library of their own.
+ * real programs show only on a screen. They speak D-Bus through a library of their own.
  */
 const { Interface } = dbus.interface;
 const { Variant } = dbus;
@@ -25,7 +25,7 @@ interface StoredItem {
   secret: Secret;
 }
 
-/** A Secret Service with one collection, which is locked or not there until a dialog is accepted. */
+/** A Secret Service with one collection, which is locked or missing until a dialog is accepted. */
 export class FakeSecretService {
   readonly #bus: MessageBus;
   readonly #dialog: Dialog;
@@ -59,7 +59,7 @@ export class FakeSecretService {
     return path;
   }
 
-  /** Path of a dialog behind which `work` waits. */
+  /** Path of a dialog; `work` waits until it is accepted. */
   addDialog(work: () => unknown): string {
     this.dialogs += 1;
     const path = `${ROOT}/prompt/p${this.dialogs}`;

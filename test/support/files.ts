@@ -1,4 +1,4 @@
-/** What a deployment file of a test asks for. */
+/** The contents of a test's deployment file. */
 export interface WebFile {
   /** The most that one replica may cost, in utoken per block. */
   readonly maxPrice?: number;

@@ -4,9 +4,9 @@ import { ownedFolder } from "./abandoned.ts";
 import type { SvcRequest } from "./run-svc.ts";
 import { SvcProcess } from "./svc-process.ts";
 
-/** Everything that a test has made, so that it can be unmade in the opposite order. Nothing else is touched. */
+/** Everything that a test has made, so that it can be undone in reverse order. Nothing else is touched. */
 export class Fixture {
-  /** Temporary folder of this test; `SVC_TEST_KEEP=1` leaves it for a look at homes and logs. */
+  /** Temporary folder of this test; `SVC_TEST_KEEP=1` keeps it for a look at homes and logs. */
   readonly folder = ownedFolder("svc-test-");
   readonly #closers: (() => unknown)[] = [];
 
@@ -17,7 +17,7 @@ export class Fixture {
     return home;
   }
 
-  /** Runs at the end, before whatever was deferred earlier. */
+  /** Runs at the end, before everything that was deferred earlier. */
   defer(closer: () => unknown): void {
     this.#closers.push(closer);
   }
@@ -29,7 +29,7 @@ export class Fixture {
     return process;
   }
 
-  /** Unmakes everything; the first fault is thrown when all is done. */
+  /** Undoes everything; the first fault is thrown at the end. */
   async close(): Promise<void> {
     const faults: unknown[] = [];
     for (const closer of this.#closers.splice(0).reverse()) {

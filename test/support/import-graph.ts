@@ -27,8 +27,8 @@ export function cycles(graph: ImportGraph): string[][] {
 }
 
 /**
- * The rooms of a folder, its direct sub-folders, and which of them import others. Files that lie in the folder itself
- * are its door and its common ground and count for none.
+ * The rooms of a folder, its direct sub-folders, and which of them import others. Files in the folder itself are its
+ * door and its common ground, and count for no room.
  */
 export function rooms(folder: string, files: ImportGraph): ImportGraph {
   const roomOf = (path: string): string | undefined => {
@@ -49,7 +49,7 @@ export function rooms(folder: string, files: ImportGraph): ImportGraph {
   return graph;
 }
 
-/** Every folder that a file lies in, directly or not. */
+/** Every folder that contains a file, directly or not. */
 export function foldersOf(paths: Iterable<string>): string[] {
   const folders = new Set<string>();
   for (const path of paths) {

@@ -9,7 +9,7 @@ import { TestTenant } from "./tenant.ts";
 
 const FUNDS = 10n ** 15n;
 
-/** A chain and a container engine of the test's own, with a tenant; providers are added. */
+/** A chain and a container engine of the test's own, with a tenant; providers can be added. */
 export class TestLocalnet {
   readonly fixture: Fixture;
   readonly node: TestNode;

@@ -15,7 +15,7 @@ import { pickOperation, type SimAction, simRandom } from "./simulation/operation
 const TENANTS = ["alice", "bob", "carol"];
 const PROVIDERS = ["p1", "p2", "p3", "p4"];
 
-/** What a run may have otherwise. */
+/** What a run may change. */
 export interface MarketRunOptions {
   /** Blocks after which closed deployments leave the state; 15 unless given. */
   readonly retentionBlocks?: bigint;
@@ -42,12 +42,12 @@ function simChain({ retentionBlocks = 15n }: MarketRunOptions): TestChain {
   });
 }
 
-/** What came of a run. */
+/** The results of a run. */
 export interface MarketRun {
   readonly chain: TestChain;
-  /** Times that `operation: codespace/code` came out. */
+  /** How often each `operation: codespace/code` occurred. */
   readonly outcomes: ReadonlyMap<string, number>;
-  /** Times that each action stood in the events of transactions and block ends. */
+  /** How often each action occurred in the events of transactions and block ends. */
   readonly actions: ReadonlyMap<string, number>;
 }
 
@@ -102,7 +102,7 @@ export function entriesOf(app: SvcApplication, store: string): [key: Uint8Array,
   return [...app.state.store(store).iterate()];
 }
 
-/** Keys that a store lacks: near those there are, in front of them, behind them and anywhere. */
+/** Keys that a store lacks: near the existing ones, before them, after them and anywhere. */
 export function missingKeys(
   app: SvcApplication,
   store: string,

@@ -1,10 +1,10 @@
 import { readFileSync, statfsSync } from "node:fs";
 
 const FOLDER = "/dev/shm";
-/** What the tests leave free of it, whatever they write at one time. */
+/** The space that the tests leave free, whatever they write at one time. */
 const LEAST_FREE_BYTES = 4 * 2 ** 30;
 
-/** The folder of a machine whose files lie in memory, where it has room and programs may be started from it. */
+/** The folder of a machine whose files are in memory, if it has room and programs may be started from it. */
 export function memoryFolder(): string | undefined {
   try {
     if (!isOfMemory(readFileSync("/proc/mounts", "utf8"))) return undefined;

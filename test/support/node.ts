@@ -45,7 +45,7 @@ export interface NodeParts {
 
 const FIRST_BLOCK_WITHIN_MS = 30_000;
 
-/** A node in a process of its own, on a home and a port that stay over restarts. */
+/** A node in a process of its own, on a home and a port that survive restarts. */
 export class TestNode {
   readonly home: string;
   readonly chainId: string;

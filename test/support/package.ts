@@ -9,7 +9,7 @@ import { environment } from "./run-svc.ts";
 
 const run = promisify(execFile);
 
-/** Packs the checkout; the path of the tarball. `SVC_TEST_PACKAGE` is one that was made from the sources as they are. */
+/** Packs the checkout; the path of the tarball. `SVC_TEST_PACKAGE` names one that was made from the present sources. */
 export async function packPackage(folder: string): Promise<string> {
   const made = process.env.SVC_TEST_PACKAGE;
   if (made !== undefined) return made;
@@ -19,7 +19,7 @@ export async function packPackage(folder: string): Promise<string> {
 
 /**
  * A project of an application with the packed package in it, as an installation leaves it. Of the packages of the
- * checkout it sees those alone that the package names as its dependencies.
+ * checkout it sees only those that the package names as its dependencies.
  */
 export async function linkedProject(fixture: Fixture, tarball: string): Promise<string> {
   const project = fixture.tempHome("application");
@@ -37,8 +37,8 @@ export async function linkedProject(fixture: Fixture, tarball: string): Promise<
 }
 
 /**
- * A project with the packed package installed by npm itself, with whatever the registry has for its dependencies. The
- * words of npm where it cannot.
+ * A project with the packed package installed by npm itself, with whatever the registry has for its dependencies.
+ * Returns npm's words if that fails.
  */
 export async function installedProject(fixture: Fixture, tarball: string): Promise<{ path: string; fault?: string }> {
   const path = fixture.tempHome("installed");

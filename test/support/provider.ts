@@ -23,7 +23,7 @@ export interface ProviderRequest {
   readonly flags?: readonly string[];
 }
 
-/** How a process of it is started. */
+/** How a process of the provider is started. */
 type Launch = Pick<SvcRequest, "nodeFlags" | "main">;
 
 const FUNDS = 1_000_000_000n;
@@ -32,7 +32,7 @@ const KEYRING = ["--keyring-backend", "test"];
 const NODE_PORTS = 100;
 let nextNodePort = 20_000 + (process.pid % 300) * NODE_PORTS;
 
-/** A provider in a process of its own, on a home of its own that stays over restarts. */
+/** A provider in a process of its own, on a home of its own that survives restarts. */
 export class TestProvider {
   readonly home: string;
   readonly address: string;
@@ -84,7 +84,7 @@ export class TestProvider {
     return [...lines(containers), ...lines(networks)];
   }
 
-  /** Removes what it has on the engine. */
+  /** Removes the provider's objects from the engine. */
   async purge(): Promise<void> {
     await endPlane(join(this.home, "provider"));
     const stateDir = join(this.home, "provider", "engine");
@@ -98,7 +98,7 @@ export class TestProvider {
     return this.#request.engine.podman(...args);
   }
 
-  /** The engine belongs to the test; the owner of an object is told by the provider's address. */
+  /** The engine belongs to the test; the provider's address tells the owner of an object. */
   #mine(): string[] {
     return ["--filter", `label=svc.lease.provider=${this.address}`];
   }

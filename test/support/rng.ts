@@ -27,7 +27,7 @@ export class Rng {
   }
 }
 
-/** The seed that a variable asks for, else a new one; told on standard error, with the way to repeat the run. */
+/** The seed that a variable asks for, else a new one; printed on standard error, with the way to repeat the run. */
 export function seedFrom(variable: string): Rng {
   const given = process.env[variable];
   const seed = given === undefined ? Math.floor(Math.random() * 2 ** 32) : Number(given);

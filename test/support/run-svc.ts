@@ -10,7 +10,7 @@ export interface SvcRequest {
   readonly timeoutMs?: number;
   /** Flags of Node.js itself, for example to take a profile. */
   readonly nodeFlags?: readonly string[];
-  /** Another build of the program. */
+  /** The path of another build of the program. */
   readonly main?: string;
 }
 
@@ -58,7 +58,7 @@ export async function svcOk(args: readonly string[], request: SvcRequest = {}): 
   return stdout;
 }
 
-/** The nodes of tests do not meet at the default port of gRPC. */
+/** Keeps the nodes of tests from meeting at the default port of gRPC. */
 const NO_MEETING = { SVC_GRPC_ADDRESS: "tcp://127.0.0.1:0" };
 
 /** No setting of the developer's own shell reaches a test. */

@@ -11,7 +11,7 @@ export function signerOf(key: TestKey): TxSigner {
   return { address: key.address, publicKey: key.publicKey, sign: async (bytes) => key.sign(bytes) };
 }
 
-/** Sends messages without a fee and waits until they are in a block; throws what the chain says against them. */
+/** Sends messages without a fee and waits until they are in a block; throws the chain's refusal. */
 export async function mustSend(client: ChainClient, key: TestKey, ...messages: readonly Any[]): Promise<TxResponse> {
   const options = { gas: "auto" as const, gasAdjustment: GAS_ADJUSTMENT, mode: "block" as const, wait: { pollMs: 50 } };
   const response = await sendTx(client, signerOf(key), messages, options);
@@ -24,7 +24,7 @@ export function transfer(from: string, to: string, amount: bigint): Any {
   return packAny(MsgSendSchema, { fromAddress: from, toAddress: to, amount: [coin] });
 }
 
-/** What an address has of the chain's own token. */
+/** The balance of an address in the chain's own token. */
 export async function balanceOf(client: ChainClient, address: string): Promise<bigint> {
   const { balance } = await client.query.call(BankQuery.method.balance, { address, denom: NATIVE_DENOM });
   return BigInt(balance?.amount ?? "0");

@@ -15,11 +15,11 @@ export interface TestName {
   readonly file: string;
   /** Titles of the groups, then that of the test; templates stand as they are written. */
   readonly titles: readonly string[];
-  /** What the row of a table of cases has in it. */
+  /** The contents of the row in a table of cases. */
   readonly row: string | undefined;
 }
 
-/** A title in the source of a test file; `group` is unknown behind a table of cases. */
+/** A title in the source of a test file; `group` is unknown after a table of cases. */
 interface Title {
   readonly text: string;
   readonly at: number;
@@ -76,7 +76,7 @@ function nameOf(file: string, text: string): TestName {
   return { file, titles: path.split(" > "), row };
 }
 
-/** Whether there is such a test, below a folder; the cases of a table may stand in files that the test imports. */
+/** Whether there is such a test, below a folder; the cases of a table may be in files that the test imports. */
 export function hasTest(root: string, { file, titles, row }: TestName): boolean {
   const path = join(root, file);
   if (!existsSync(path)) return false;

@@ -8,7 +8,7 @@ import { waitFor } from "./wait.ts";
 /** A line of a process's output. */
 export interface LogLine {
   readonly text: string;
-  /** `performance.now()` when it came. */
+  /** `performance.now()` when the line came. */
   readonly at: number;
 }
 
@@ -57,7 +57,7 @@ export class SvcProcess {
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** Everything it has said, the newest lines last. */
+  /** Everything that it has printed, the newest lines last. */
   get output(): string {
     return this.lines.map(({ text }) => text).join("\n");
   }

@@ -8,14 +8,14 @@ import { abandonedFolders, killProcessesOn, removeFolder } from "./abandoned.ts"
 const run = promisify(execFile);
 
 /**
- * Before any test: removes what test runs left that were killed. The ports that their containers published would go on
- * leading to nowhere, and take the connections of whoever listens there next.
+ * Before any test: removes what killed test runs left. The ports that their containers published would keep leading
+ * nowhere, and take the connections of the next listener there.
  */
 export async function setup(): Promise<void> {
   for (const folder of abandonedFolders(ENGINE_FOLDER)) {
     console.log(`removing ${folder}, left by a test run that was killed`);
     await removeContainers(storageArgs(folder));
-    // The engine itself, where only the test was killed.
+    // The engine itself, if only the test was killed.
     killProcessesOn(folder);
     removeFolder(folder);
   }

@@ -29,7 +29,7 @@ import { waitFor } from "./wait.ts";
 
 const DEPOSIT = 5_000_000n;
 
-/** A deployment of a test, as it was ordered. */
+/** A deployment of a test, as ordered. */
 export interface Ordered {
   readonly id: DeploymentKey;
   readonly order: OrderKey;

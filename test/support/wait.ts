@@ -11,8 +11,8 @@ export function pause(milliseconds: number): Promise<void> {
 }
 
 /**
- * Asks until the answer is neither undefined nor false, and returns it. What the question throws counts as "not yet" and
- * is told when the time is over: `what` completes the sentence "waited in vain for ...".
+ * Asks until the answer is neither undefined nor false, and returns it. An error that the question throws counts as
+ * "not yet" and is reported when the time is over: `what` completes the sentence "waited in vain for ...".
  */
 export async function waitFor<T>(
   question: () => T | Promise<T>,

@@ -16,7 +16,7 @@ environment variable, then from \`client.toml\` of the home (\`svc config\`), an
 Results go to standard output, everything else to standard error. Exit codes: 0 done; 1 refused or failed; 2 wrong
 usage; 130 interrupted. An error is one sentence, with a line \`Hint:\` where there is a remedy.`;
 
-/** The page of the command tree. Flags that many commands share stand once, under the name of their group. */
+/** The page of the command tree. Flags that many commands share appear once, under the name of their group. */
 export async function cliPage(): Promise<string> {
   const entries = await commandsOf(ROOT, "svc");
   const groups = sharedGroups(entries);

@@ -71,7 +71,7 @@ export function errorsPage(): string {
   ]);
 }
 
-/** Codespace of a table; every row has the same. */
+/** Codespace of a table, the same in every row. */
 export function codespaceOf(errors: ErrorTable): string {
   const [first] = Object.values(errors);
   return first === undefined ? "" : first().codespace;

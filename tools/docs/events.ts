@@ -21,7 +21,7 @@ const COMMON: readonly (readonly string[])[] = [
   ],
 ];
 
-/** The page of events: what is common, then the line of each module's README. */
+/** The page of events: first the common ones, then the line of each module's README. */
 export function eventsPage(root: string): string {
   return page("Events", [
     INTRO,

@@ -4,12 +4,12 @@ import { code, page, table } from "./markdown.ts";
 import { fileDoc, type SourceExport, Sources } from "./sources.ts";
 
 const FOLDER = join("src", "library");
-/** The main entry first, then as an application meets them. */
+/** The main entry first, then the others in the order in which an application meets them. */
 const ORDER = ["index", "wire", "crypto", "sdl", "keyring", "gateway", "deploy", "testing"];
 
 /** An entry point of the package with its public names. */
 export interface LibraryEntry {
-  /** As it stands in an import: `svc`, `svc/sdl`. */
+  /** As it is written in an import: `svc`, `svc/sdl`. */
   readonly specifier: string;
   readonly doc: string;
   readonly exports: readonly SourceExport[];

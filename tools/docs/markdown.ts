@@ -25,7 +25,7 @@ export function codeBlock(text: string): string {
   return `\`\`\`\n${text}\n\`\`\``;
 }
 
-/** The anchor that renderers make of a heading. */
+/** The anchor that renderers make from a heading. */
 export function anchor(heading: string): string {
   return heading
     .toLowerCase()

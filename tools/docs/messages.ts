@@ -31,7 +31,7 @@ export function messagesPage(registry: FileRegistry, gas: ReadonlyMap<string, st
   ]);
 }
 
-/** Which of the modules are those of other chains. */
+/** The modules that only other chains have. */
 function elsewhere(services: readonly DescService[]): string {
   const own = new Set(Object.keys(defaultAppState()));
   const modules = services.map(({ typeName }) => typeName.split(".").slice(0, 2).join("."));

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 
-/** A public name and what its source says of it. */
+/** A public name and what its source says about it. */
 export interface SourceExport {
   readonly name: string;
   readonly kind: "function" | "class" | "type" | "value";
@@ -49,7 +49,7 @@ function docBefore(text: string, at: number): string {
   return readableTags(lines.replaceAll(/\s+/g, " ").trim());
 }
 
-/** Every tag of a docstring as a sentence. */
+/** Every tag of a docstring, as a sentence. */
 function readableTags(doc: string): string {
   const [about = "", ...tags] = doc.split(/ ?@(?=param |throws )/);
   const sentences = tags.map((tag) => {
@@ -92,7 +92,7 @@ function skipGenerics(text: string, at: number): number {
   return text[open] === "<" ? open + balanced(text, open).length : open;
 }
 
-/** What stands between a bracket and its counterpart. */
+/** The text between a bracket and its counterpart. */
 function balanced(text: string, open: number): string {
   let depth = 0;
   for (let at = open; at < text.length; at++) {
@@ -116,7 +116,7 @@ function topLevel(list: string): string[] {
   return parts.filter((part) => part.trim() !== "");
 }
 
-/** Finds what modules export, and where each thing is declared and described. */
+/** Finds what modules export, and where each export is declared and described. */
 export class Sources {
   readonly #root: string;
   readonly #texts = new Map<string, string>();
@@ -126,7 +126,7 @@ export class Sources {
     this.#root = root;
   }
 
-  /** Everything that a file exports by name: what acts before what only describes, then by name. */
+  /** Everything that a file exports by name: functions, classes and values before types, then by name. */
   exportsOf(path: string): SourceExport[] {
     const file = join(this.#root, path);
     const names = [...this.#text(file).matchAll(NAMED)].flatMap(([, list = ""]) => items(list).map(({ to }) => to));
@@ -145,7 +145,7 @@ export class Sources {
     return { name, kind, parameters, methods, doc, file: relative(this.#root, origin.file) };
   }
 
-  /** The declaration of a name; for what comes from a package, the line that hands it on. */
+  /** The declaration of a name; for a name from a package, the line that exports it again. */
   #find(file: string, name: string): Origin | undefined {
     const text = this.#text(file);
     const own = [...text.matchAll(DECLARED)].find((match) => match[2] === name);
@@ -155,7 +155,7 @@ export class Sources {
       if (item === undefined) continue;
       const origin = match[2] === undefined ? this.#imported(text, item.from) : { from: item.from, target: match[2] };
       const found = origin === undefined ? undefined : this.#findIn(file, origin.target, origin.from);
-      // What a file imports and hands on may be described there, for its own readers.
+      // A name that a file imports and exports again may be described there, for that file's readers.
       const isDescribedHere = match[2] === undefined && docBefore(text, match.index) !== "";
       return found === undefined || isDescribedHere ? { file, at: match.index } : found;
     }

@@ -8,7 +8,10 @@ const NAMED = /^export (?:type )?\{([^}]*)\}(?: from "([^"]+)")?;$/gm;
 const DECLARATION =
   /^export (?:declare )?(?:abstract )?(?:async )?(?:const|let|function\*?|class|interface|type|enum) ([\w$]+)/gm;
 
-/** Which file makes what the door (`index.js`) of a folder hands out. Works on compiled modules and their types. */
+/**
+ * The file that makes each thing that the door (`index.js`) of a folder exports. Works on compiled modules and their
+ * types.
+ */
 export class Doors {
   #folder;
   #known = new Map();
@@ -20,7 +23,7 @@ export class Doors {
   /** The text of a file with every import through a door replaced by imports from where the things are made. */
   opened(name, text) {
     const ending = name.endsWith(".d.ts") ? ".d.ts" : ".js";
-    // A door hands on by stars; nobody but the doors above it reads it, and those go past it.
+    // A door may export again by stars: only the doors above it read it, and imports bypass those.
     if (name.endsWith(`/index${ending}`) && !name.startsWith("library/")) return text;
     const whole = WHOLE.exec(text);
     if (whole !== null) throw new Error(`${name}: name what is taken: ${whole[0]}`);

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 
 const TARGET = /(?:from|import)\s*\(?\s*"(\.[^"]+)"/g;
 
-/** Files of a folder that those lead to by relative imports, they themselves included. */
+/** The files of a folder to which some files lead by relative imports, these files included. */
 export function reachable(folder, roots) {
   const seen = new Set();
   const queue = [...roots];

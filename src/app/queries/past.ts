@@ -8,7 +8,7 @@ export interface PastState {
   readonly stores: MultiReader;
 }
 
-/** What is kept of heights before the last one. */
+/** The states that are kept of heights before the last one. */
 export interface PastStates {
   /** Undefined where the height is not kept. */
   at(height: bigint): PastState | undefined;
@@ -16,13 +16,13 @@ export interface PastStates {
   lowest(): bigint | undefined;
 }
 
-/** Those that stand in the tables of a state, whoever writes them. */
+/** The past states in the tables of a state, no matter who writes them. */
 export function pastStates(tables: Pick<Database, "table">): PastStates {
   return {
     at(height) {
       const past = pastTables(tables, height);
       const block = past && readLastBlock(past);
-      // The first height has none before it.
+      // Before the first height there is no state.
       return past === undefined || block?.height !== height ? undefined : { block, stores: past };
     },
     lowest: () => lowestHeight(tables),

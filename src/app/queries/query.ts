@@ -19,14 +19,17 @@ import type { PastState, PastStates } from "./past.ts";
 /** The last committed state, as queries read it. */
 export interface QueriedState {
   committed(): MultiReader;
-  /** Past what is kept in memory; closed after use. */
+  /** Bypasses what is kept in memory; closed after use. */
   snapshot(): MultiReader & { close(): void };
-  /** A value with its proof, from whoever holds the trees: of the last height or one down to the lowest proven. */
+  /**
+   * A value with its proof, from the holder of the trees: at the last height or an earlier one, down to the lowest
+   * proven.
+   */
   prove?(store: string, key: Uint8Array, height: bigint): ProvenValue;
   readonly lowestProven?: bigint;
 }
 
-/** What queries are answered from. */
+/** The data from which queries are answered. */
 export interface QuerySources {
   readonly router: Router;
   readonly state: QueriedState;
@@ -36,7 +39,7 @@ export interface QuerySources {
   /** The last committed block; undefined before the first. */
   readonly block: BlockInfo | undefined;
   readonly past: PastStates;
-  /** Told of programming errors. */
+  /** Receives programming errors. */
   report(problem: BlockProblem): void;
 }
 
@@ -66,7 +69,7 @@ export function answerQuery(sources: QuerySources, query: AppQuery): AppQueryRes
 }
 
 interface Answer {
-  /** Undefined where it is of no height. */
+  /** Undefined if it belongs to no height. */
   readonly height: bigint | undefined;
   value(): Uint8Array;
 }
@@ -103,7 +106,7 @@ function stateAt({ block, past, state }: QuerySources, asked: bigint): PastState
   throw notKept(asked, block.height, `this node keeps the heights from ${past.lowest() ?? block.height} on`);
 }
 
-/** The words by which clients of the ecosystem know that a height was pruned. */
+/** The words by which clients of the ecosystem recognise that a height was pruned. */
 function notKept(asked: bigint, latest: bigint, hint: string): Error {
   const text = `failed to load state at height ${asked}; version does not exist (latest height: ${latest})`;
   return sdkErrors.invalidRequest(text, { hint });
@@ -132,7 +135,7 @@ function readRaw(sources: QuerySources, query: AppQuery): Pick<AppQueryResult, "
   return { value: value ?? NOTHING, proofOps: ops, height };
 }
 
-/** Past the cache, which remembers absent keys too: made-up ones would fill the memory. */
+/** Bypasses the cache, which remembers absent keys too: made-up ones would fill the memory. */
 function rawValue(state: QueriedState, name: string, key: Uint8Array): Uint8Array | undefined {
   const snapshot = state.snapshot();
   try {
@@ -142,7 +145,7 @@ function rawValue(state: QueriedState, name: string, key: Uint8Array): Uint8Arra
   }
 }
 
-/** The words by which clients know that a chain lacks a module. */
+/** The words by which clients recognise that a chain lacks a module. */
 function unknownPath(): Error {
   return sdkErrors.unknownRequest("unknown query path");
 }

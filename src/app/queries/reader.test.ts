@@ -103,7 +103,7 @@ it("simulates behind the transactions of the same signer that wait for a block",
   const answer = reader.query(database, next, { ...freely, pending });
   expect(answer).toMatchObject({ code: 0, log: "" });
   expect(decodeMessage(Service.method.simulate.output, answer.value).gasInfo?.gasUsed).toBeGreaterThan(0n);
-  // The fee of the one that waits is gone, as that of the other will be.
+  // The fee of the waiting transaction is gone, as that of the simulated one will be.
   const tooMuch = simulate(send(ALICE, 1n, "201"));
   expect(reader.query(database, tooMuch, { ...freely, pending }).log).toContain("200utoken is smaller than 201utoken");
   expect(app.pending([BOB.bytes]).claimed.size).toBe(0);
@@ -126,7 +126,7 @@ it("gives a simulation up wherever it is looked up, and makes no result of it", 
     },
   };
   reader.query(database, simulate(send(ALICE, 0n)), count);
-  // Before the message, and whenever gas is taken before and in it.
+  // It is called before the message, and whenever gas is taken before and during it.
   expect(looks).toBeGreaterThan(3);
   for (let last = 1; last <= looks; last++) {
     let left = last;

@@ -26,33 +26,33 @@ interface Simulated {
 export interface AppReaderOptions {
   readonly set: ModuleSet;
   readonly version: string;
-  /** Told of programming errors. */
+  /** Receives programming errors. */
   readonly report?: (problem: BlockProblem) => void;
 }
 
-/** What transactions that wait for a block take of some accounts, over the state of a height. */
+/** What transactions that wait for a block take from some accounts, over the state of a height. */
 export interface PendingState {
   readonly height: bigint;
   /** By account, as claims name it. */
   readonly claimed: ReadonlyMap<string, Claimed>;
 }
 
-/** What bounds one query, and what a simulation sees beside the last block. */
+/** The bounds of one query, and what a simulation sees besides the last block. */
 export interface QueryWork {
-  /** Called often; what it throws ends the work, and `GivenUp` the query with it. */
+  /** Called often; an error that it throws ends the work, and `GivenUp` ends the query too. */
   checkTime(): void;
   readonly pending?: PendingState;
 }
 
 /**
- * The application for those who only ask: queries of the modules and simulations over the tables of the last commit,
- * whoever writes them. It holds no state and no tree, so it knows no proofs.
+ * The application for readers: queries of the modules and simulations over the tables of the last commit, no matter who
+ * writes them. It holds no state and no tree, so it knows no proofs.
  */
 export class AppReader {
   readonly #options: AppReaderOptions;
   readonly #router: Router;
   readonly #runner: TxRunner;
-  /** What the simulation that runs now works on. */
+  /** What the current simulation works on. */
   #simulated: Simulated | undefined;
 
   constructor(options: AppReaderOptions) {
@@ -79,7 +79,7 @@ export class AppReader {
     return this.#router.queryPaths;
   }
 
-  /** Answers a query; `GivenUp` alone is thrown, all else becomes a result. */
+  /** Answers a query; only `GivenUp` is thrown, every other error becomes a result. */
   query(tables: Tables, query: AppQuery, work: QueryWork): AppQueryResult {
     const { set, version, report } = this.#options;
     const state = stateIn(tables);
@@ -102,17 +102,19 @@ export class AppReader {
     return { version: this.#options.version, lastBlockHeight: this.height(tables), lastBlockAppHash: appHash };
   }
 
-  /** Of the last commit; 0 before the first. */
+  /** Height of the last commit; 0 before the first. */
   height(tables: Tables): bigint {
     return readLastBlock(tables)?.height ?? 0n;
   }
 
-  /** Whose pending transactions a query depends on: the signers of what it simulates. */
+  /** The accounts on whose pending transactions a query depends: the signers of what it simulates. */
   signersOf(query: AppQuery): readonly Uint8Array[] {
     return simulatedSigners(query, this.#runner);
   }
 
-  /** Transactions are simulated for the block they can come in, behind those of their signers that wait already. */
+  /**
+   * Transactions are simulated for the block that they can come into, after those of their signers that already wait.
+   */
   #environment() {
     if (this.#simulated === undefined) throw new Error("a simulation runs within a query");
     const { state, block, work } = this.#simulated;

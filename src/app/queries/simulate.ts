@@ -46,13 +46,13 @@ function lesser(limit: bigint, most: bigint): bigint {
   return limit < 0n || limit > most ? most : limit;
 }
 
-/** Who signs what a query simulates; nobody when it simulates nothing, or nothing that can be read. */
+/** The signers of the transaction that a query simulates; none if it simulates nothing, or nothing that can be read. */
 export function simulatedSigners({ path, data }: AppQuery, runner: TxRunner): readonly Uint8Array[] {
   if (toNamespace(path, "sdk") !== SIMULATE) return [];
   try {
     return runner.signers(simulatedBytes(decodeMessage(Service.method.simulate.input, data)));
   } catch {
-    // The simulation itself tells what is wrong.
+    // The simulation itself reports what is wrong.
     return [];
   }
 }

@@ -34,13 +34,13 @@ export interface SnapshotParts {
   readonly source: SnapshotSource | undefined;
   /** Whether there is no state yet. */
   isEmpty(): boolean;
-  /** Throws where this program cannot go on with the state that was restored. */
+  /** Throws if this program cannot continue with the restored state. */
   check(): void;
   /** The state is restored. */
   restored(): void;
 }
 
-/** What a snapshot of an application holds beside its stores. */
+/** The tables that a snapshot of an application holds besides its stores. */
 export function snapshotTables(stores: readonly string[]): SnapshotTables {
   return { stores, kept: [LAST_BLOCK_TABLE] };
 }
@@ -52,7 +52,7 @@ const ACCEPTED: AppliedChunk = { result: "accept", refetchChunks: [], rejectSend
 const REJECTED: AppliedChunk = { ...ACCEPTED, result: "rejectSnapshot" };
 const ABORTED: AppliedChunk = { ...ACCEPTED, result: "abort" };
 
-/** Gives snapshots of the state to other nodes, and makes one of theirs the state of a new node. */
+/** Gives snapshots of the state to other nodes, and makes a snapshot of theirs the state of a new node. */
 export class Snapshots implements SnapshotConnection {
   readonly #parts: SnapshotParts;
   #restore: StateRestore | undefined;
@@ -70,7 +70,7 @@ export class Snapshots implements SnapshotConnection {
     return this.#parts.source?.chunk(place, chunk) ?? NO_CHUNK;
   }
 
-  /** A snapshot that is offered after another takes its place. */
+  /** A snapshot that is offered after another replaces it. */
   offerSnapshot({ snapshot, appHash }: OfferSnapshot): SnapshotVerdict {
     const { database, stores, isEmpty } = this.#parts;
     if (!isEmpty()) return "abort";
@@ -85,7 +85,7 @@ export class Snapshots implements SnapshotConnection {
     }
   }
 
-  /** Chunks come in their order. One with another hash is asked for again, of others than who sent it. */
+  /** Chunks come in their order. A chunk with another hash is requested again, but not from its sender. */
   applySnapshotChunk({ index, chunk, sender }: ApplySnapshotChunk): AppliedChunk {
     const restore = this.#restore;
     if (restore === undefined || index !== restore.next) return ABORTED;
@@ -117,8 +117,8 @@ export class Snapshots implements SnapshotConnection {
 }
 
 /**
- * What stands beside the stores is no part of the app hash. Throws `store/11` where it is not that of the height, or this
- * program cannot go on with it.
+ * The tables beside the stores are not part of the app hash. Throws `store/11` if they do not belong to the height, or
+ * this program cannot continue with them.
  */
 function checkRestored(database: Pick<Database, "table">, height: bigint, check: () => void): void {
   try {
@@ -129,13 +129,13 @@ function checkRestored(database: Pick<Database, "table">, height: bigint, check:
   }
 }
 
-/** What a restored database says of the block of its height and of the next one, before it is a state. */
+/** What a restored database says about the block of its height and the next one, before it becomes a state. */
 export interface RestoredBlock {
   readonly block: BlockInfo;
   readonly params: ConsensusParams | undefined;
 }
 
-/** The same for those who restore without an application. Throws `store/11` as it does. */
+/** The same for a restore without an application. Throws `store/11` as well. */
 export function restoredBlock(
   database: Pick<Database, "table">,
   height: bigint,

@@ -68,7 +68,7 @@ describe(`a snapshot of a market of seed ${SEED}`, () => {
     expect(node.app.info().lastBlockHeight).toBe(head.height);
     expect(toHex(node.app.info().lastBlockAppHash)).toBe(toHex(appHash));
     expect(node.app.brokenInvariants()).toEqual([]);
-    // What was held is given up now.
+    // The heights that were held for the snapshot are given up now.
     chain.nextBlock(10);
     expect(chain.app.state.lowestHeight).toBeGreaterThan(head.height);
   });
@@ -119,7 +119,7 @@ describe(`a snapshot of a market of seed ${SEED}`, () => {
     expect(results.at(-1)).toBe("rejectSnapshot");
     expect(rowsOf(node)).toBe(0);
     expect(offer(node, head, appHash)).toBe("accept");
-    // Broken off by a second offer.
+    // Interrupted by a second offer.
     expect(offer(node, head, appHash)).toBe("accept");
     for (const [index, chunk] of chunks.entries()) node.app.applySnapshotChunk({ index, chunk, sender: "a" });
     expect(node.app.info().lastBlockHeight).toBe(head.height);
@@ -207,7 +207,7 @@ function headOf(height: bigint, chunk: Uint8Array): SnapshotHead {
   return snapshotHead(height, [sha256(chunk)]);
 }
 
-/** The content without the rows of table `app`, whose count is told right. */
+/** The content without the rows of table `app`, but with their right count. */
 function withoutApp(content: Uint8Array): Uint8Array {
   const bytes = Buffer.from(content);
   const table = tableItem("app");

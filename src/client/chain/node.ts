@@ -32,7 +32,7 @@ export interface NodeStatus {
   readonly catchingUp: boolean;
 }
 
-/** What a transaction did. */
+/** The effects of a transaction. */
 export interface TxResult {
   readonly code: number;
   readonly codespace: string;
@@ -127,8 +127,8 @@ export class NodeApi {
   }
 
   /**
-   * Tells the chain from another one of the same id: lower-case hex, of the genesis file's first chunk and the number of its
-   * chunks.
+   * Distinguishes the chain from another one with the same id: lower-case hex, of the genesis file's first chunk and
+   * the number of its chunks.
    */
   async genesisHash(): Promise<string> {
     const call = { method: "genesis_chunked", params: { chunk: "0" } };
@@ -208,7 +208,7 @@ export class NodeApi {
     return { ...toResult(answer.tx_result, encoded), hash: hash.toUpperCase(), height, index, bytes: tx };
   }
 
-  /** Asked once: the version of a node does not change while it runs. */
+  /** Queried once: the version of a node does not change while it runs. */
   #hasEncodedEvents(): Promise<boolean> {
     this.#encodedEvents ??= this.status().then(
       ({ version }) => /^0\.([0-2]\d|3[0-6])\./.test(version),

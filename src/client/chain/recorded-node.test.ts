@@ -12,8 +12,8 @@ import { RpcSocket, type SubscriptionItem } from "../rpc/websocket.ts";
 import { readAnswer, tx as txAnswer } from "./answers.ts";
 
 /**
- * A node of release 0.34 of the engine that says again what was recorded of one, over HTTP and over a websocket. Each
- * answer that was recorded has to be asked for by a test.
+ * A node of release 0.34 of the engine that repeats recorded answers, over HTTP and over a websocket. Each recorded
+ * answer has to be requested by a test.
  */
 
 interface Recorded {
@@ -23,7 +23,10 @@ interface Recorded {
   readonly response: string;
 }
 const exchanges = recorded as readonly Recorded[];
-/** One is a page of text that no call of the protocol leads to, and the genesis file was recorded up to a length. */
+/**
+ * One answer is a page of text that belongs to no call of the protocol, and the genesis file was recorded only up to a
+ * length.
+ */
 const answers = exchanges.filter(({ http, response }) => response.startsWith("{") && !http.endsWith("/genesis"));
 
 function methodOf({ http, body }: Recorded): string {
@@ -45,7 +48,7 @@ function paramsOf({ http, body }: Recorded): Params {
 }
 
 const asked = new Set<Recorded>();
-/** What a request has to have in common with a recorded one, so that the answer is meant. */
+/** The parameters that a request must share with a recorded one to get its answer. */
 const NAMING = ["hash", "height", "path", "data", "query", "tx"];
 
 function find(method: string, params: Params): Recorded | undefined {
@@ -143,7 +146,7 @@ describe("answers over HTTP", IN_ORDER, () => {
     const { data, height } = bodyOf("abci_query", 2);
     const text = Buffer.from(String(data), "hex").toString("utf8");
     const [, address = "", denom = ""] = /(cosmos1\w{38})..(\w+)$/s.exec(text) ?? [];
-    // Releases of the era answer for a height that is still to come with nothing instead of an error.
+    // For a future height, releases of the era answer with nothing instead of an error.
     const options = { height: BigInt(String(height)) };
     const found = await chain.query.call(Bank.method.balance, { address, denom }, options);
     expect(found.balance).toMatchObject({ denom: "stake", amount: "0" });
@@ -153,7 +156,7 @@ describe("answers over HTTP", IN_ORDER, () => {
     const stored = await chain.node.abciQuery("/store/bank/key", Uint8Array.of(0), { prove: true });
     expect(stored.value.length).toBeGreaterThan(0);
     const claim = { store: "bank", key: Uint8Array.of(0), value: stored.value };
-    // The header that the proof leads to was not recorded with it; the proof's own root is not ours to trust.
+    // The header that the proof leads to was not recorded with it; we have no reason to trust the proof's own root.
     const verify = () => verifyStoreProof(stored.proofOps, { ...claim, appHash: new Uint8Array(32) });
     expect(verify).toThrow("it leads to another root");
     expect((await chain.node.abciQuery("/app/version", new Uint8Array())).code).toBe(0);

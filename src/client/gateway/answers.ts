@@ -56,7 +56,7 @@ const order = v.object({
 const logLine = v.object({
   name: v.string(),
   message: v.string(),
-  /** Older providers do not tell it. */
+  /** Older providers do not send it. */
   time: v.exactOptional(v.string()),
   stream: v.exactOptional(v.string()),
 });

@@ -9,7 +9,7 @@ afterEach(() => {
   for (const server of servers.splice(0)) server.close();
 });
 
-/** What a client makes of a server that does this once a request has come. */
+/** How a client reacts to a server that does this once a request has come. */
 async function ask(answer: (socket: Socket) => void, timeoutMs: number): Promise<unknown> {
   const server = createServer((socket) => socket.on("error", () => {}).once("data", () => answer(socket)));
   servers.push(server);

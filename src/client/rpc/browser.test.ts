@@ -49,7 +49,7 @@ describe("requests by fetch", () => {
   });
 });
 
-/** What a connection has told, in order. */
+/** The events of a connection, in order. */
 class Log implements ConnectionHandlers {
   readonly told: string[] = [];
   onOpen = (): unknown => this.told.push("open");

@@ -24,6 +24,6 @@ export function httpTransport(url: URL): Transport {
   };
 }
 
-/** Browsers do not tell a page which of these is the cause. */
+/** Browsers do not tell a page which of these causes it was. */
 const HINT =
   "is the node running, is the address right, and does the node allow this page's origin (--rpc.cors-allowed-origins)?";

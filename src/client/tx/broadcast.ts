@@ -20,7 +20,7 @@ export interface WaitOptions {
 
 const DEFAULT_WAIT_MS = 60_000;
 const DEFAULT_POLL_MS = 250;
-/** Part of the longest pause. */
+/** The first pause as a part of the longest. */
 const FIRST_PAUSE = 0.1;
 
 /**

@@ -14,7 +14,7 @@ const remedies = [...CHAIN_ERRORS].flatMap(([space, rows]) =>
   }),
 );
 
-/** The command that words name, with the words behind it. */
+/** The command that words name, with the words after it. */
 async function commandOf(words: readonly string[], from: CommandSpec = ROOT): Promise<[CommandSpec, string[]]> {
   const [word = "", ...rest] = words;
   const children = (await from.commands?.()) ?? [];

@@ -251,10 +251,10 @@ function committed(bytes: Uint8Array, code = 0): unknown {
 
 describe("a sequence that another transaction took", () => {
   const WORDS = "account sequence mismatch, expected 6, got 4: incorrect account sequence";
-  /** Sequences of the transactions that the node was handed. */
+  /** Sequences of the transactions that the node received. */
   const handed: bigint[] = [];
 
-  /** A node that takes sequence 6, and answers others with the words. */
+  /** A node that accepts sequence 6, and refuses others with these words. */
   function refuseOld(words = WORDS, code = 32): void {
     handed.length = 0;
     node.methods.tx = () => {

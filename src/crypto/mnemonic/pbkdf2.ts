@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 
 const derive = promisify(pbkdf2);
 
-/** What PBKDF2 is run with: `length` bytes come out. */
+/** The input of PBKDF2; `length` is that of the result in bytes. */
 export interface Pbkdf2Options {
   readonly salt: string;
   readonly rounds: number;

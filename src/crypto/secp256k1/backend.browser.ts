@@ -4,7 +4,7 @@ import { portableBackend } from "./portable.ts";
 
 let loaded: Secp256k1Backend | undefined;
 
-/** The one back end of browsers. */
+/** The only back end in browsers. */
 export function secp256k1Backend(): Secp256k1Backend {
   loaded ??= portableBackend(secp256k1);
   return loaded;

@@ -17,7 +17,7 @@ const require = createRequire(import.meta.url);
 
 /** The C library through its prebuilt addon; throws where the addon does not load. */
 export function loadNativeBackend(): Secp256k1Backend {
-  // The `bindings` entry is asked for because the package's main entry silently falls back to a slow implementation.
+  // The `bindings` entry is loaded because the package's main entry silently falls back to a slow implementation.
   const lib: typeof import("secp256k1") = require("secp256k1/bindings");
   return {
     name: "native",
@@ -27,7 +27,7 @@ export function loadNativeBackend(): Secp256k1Backend {
   };
 }
 
-/** The JavaScript library, loaded where it is needed. */
+/** The JavaScript library, loaded when it is needed. */
 export function loadPortableBackend(): Secp256k1Backend {
   const { secp256k1 }: typeof import("@noble/curves/secp256k1.js") = require("@noble/curves/secp256k1.js");
   return portableBackend(secp256k1);

@@ -21,7 +21,7 @@ const text = v.pipe(v.string(), v.minLength(1), v.maxLength(128));
 const number32 = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(0xffff_ffff));
 const scopes = v.pipe(v.array(v.picklist(TOKEN_SCOPES)), v.minLength(1), v.maxLength(TOKEN_SCOPES.length));
 
-/** Deployment sequence numbers may exceed 2^53, so decimal text is accepted too and always given back. */
+/** Deployment sequence numbers may exceed 2^53, so decimal text is accepted too, and is what is always returned. */
 const dseq = v.pipe(
   v.union([v.pipe(v.number(), v.safeInteger(), v.minValue(1)), v.pipe(v.string(), v.regex(/^[1-9]\d{0,19}$/))]),
   v.transform(String),
@@ -55,7 +55,7 @@ const leases = v.variant("access", [
   }),
 ]);
 
-/** Unknown claims are refused: one of them could be a restriction that this version would not keep. */
+/** Unknown claims are refused: one of them could be a restriction that this version would not enforce. */
 const tokenClaims = v.strictObject({
   version: v.literal("v1"),
   iss: text,

@@ -3,7 +3,7 @@ import { verifySecp256k1 } from "../secp256k1/index.ts";
 import type { TokenClaims } from "./claims.ts";
 import { hasDuplicateKeys } from "./json-keys.ts";
 
-/** Why a token is refused. The texts carry the class of the reason alone, never the token. */
+/** Why a token is refused. The texts carry only the class of the reason, never the token. */
 export const jwtErrors = defineErrors("jwt", {
   malformed: [1, "malformed token"],
   algorithm: [2, "token algorithm is not ES256K"],

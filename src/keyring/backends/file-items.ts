@@ -12,11 +12,11 @@ const KEYHASH = "keyhash";
 const MAX_KEYHASH = 1024;
 /** Bytes; most file systems take no more. */
 const MAX_FILE_NAME = 255;
-/** Other files of the directory are temporary ones and those of editors. */
+/** Other files in the directory are temporary files and those of editors. */
 const ITEM = /\.(?:info|address)$/;
-/** What a file name cannot hold, and the mark of an escape; other tools write the same. */
+/** What a file name cannot hold, and the mark of an escape; other tools escape in the same way. */
 const ESCAPED = process.platform === "win32" ? /[%/\\]/g : /[%/]/g;
-/** The passphrase of the back end `test`, known to everybody. */
+/** The passphrase of the back end `test`, which everybody knows. */
 const TEST_PASSPHRASE = "test";
 
 /** Names that `--keyring-kdf` takes. */
@@ -40,7 +40,7 @@ export class FileItems implements ItemStore {
   readonly #unlock: () => Promise<string>;
   #passphrase: Promise<string> | undefined;
 
-  /** Without a source of passphrases the directory is one of the back end `test`. */
+  /** Without a source of passphrases the directory belongs to the back end `test`. */
   constructor(dir: string, source?: PassphraseSource, kdf: KeyringKdf = "standard") {
     this.#work = WORK[kdf];
     this.backend = source === undefined ? "test" : "file";
@@ -96,7 +96,7 @@ export class FileItems implements ItemStore {
   }
 
   async #encodeItem(key: string, data: Uint8Array): Promise<string> {
-    // Nothing is made before there is a passphrase.
+    // Nothing is created before there is a passphrase.
     checkDirectory(this.#dir);
     const passphrase = await this.#secret();
     prepareDirectory(this.#dir);
@@ -117,7 +117,7 @@ export class FileItems implements ItemStore {
     const passphrase = await askNew(source);
     prepareDirectory(this.#dir);
     if (createFile(path, await hashPassphrase(passphrase, this.#work.cost))) return passphrase;
-    // Another process was first: its passphrase holds.
+    // Another process was first: its passphrase applies.
     return askExisting(source, (answer) => matchesHash(answer, readHash(path) ?? ""));
   }
 

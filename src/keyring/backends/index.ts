@@ -1,6 +1,6 @@
 /**
- * Where keys lie. Back ends of other programs (`os.ts`, `kwallet.ts`, `pass.ts`) are imported when they are used: most
- * commands need none of them.
+ * Where keys are kept. Back ends of other programs (`os.ts`, `kwallet.ts`, `pass.ts`) are imported when they are used:
+ * most commands need none of them.
  */
 export { FileItems, KEYRING_KDFS, type KeyringKdf } from "./file-items.ts";
 export { LazyItems } from "./lazy-items.ts";

@@ -17,7 +17,7 @@ export function encodeItemJson(key: string, data: Uint8Array): Uint8Array {
   return toUtf8(JSON.stringify(item));
 }
 
-/** The data of an item. `place` says in errors where it was found. */
+/** The data of an item. `place` names where it was found, for errors. */
 export function decodeItemJson(bytes: Uint8Array, place: string): Uint8Array {
   try {
     const item: { readonly Data?: unknown } | null = JSON.parse(fromUtf8(bytes));

@@ -100,7 +100,7 @@ class KWalletItems implements ItemStore {
     await this.#sync();
   }
 
-  /** Writes the wallet to disk at once; otherwise that happens some seconds later. */
+  /** Writes the wallet to disk at once; otherwise this happens some seconds later. */
   async #sync(): Promise<void> {
     await this.#entry("sync", "i", []);
   }
@@ -111,7 +111,7 @@ class KWalletItems implements ItemStore {
     return this.#call(member, `${signature}s`, [handle, ...body, this.#parts.application]);
   }
 
-  /** The handle of the wallet, which the user may have closed since. */
+  /** The handle of the wallet, which is opened again if the user has closed it. */
   async #opened(): Promise<number> {
     const handle = await this.#handle;
     if (handle === undefined || (await this.#call("isOpen", "i", [handle])) !== true) {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { credentialKeys, type NativeLibrary, openNative } from "./native.ts";
 
-/** The library's interface over a map, since the systems that it speaks to are elsewhere. */
+/** The library's interface over a map, since the systems that it needs are elsewhere. */
 function fakeLibrary(): { readonly library: NativeLibrary; readonly secrets: Map<string, Uint8Array> } {
   const secrets = new Map<string, Uint8Array>();
   class Entry {

@@ -7,13 +7,13 @@ import { openPass } from "./pass.ts";
 import { openSecretService } from "./secret-service.ts";
 import type { ServiceContext } from "./session.ts";
 
-/** The application as which tools of the ecosystem open the wallet of their own name. */
+/** The application name under which tools of the ecosystem open the wallet of their own name. */
 const WALLET_APPLICATION = "keyring";
 
 /**
  * The first available keyring of the operating system, in the order of the ecosystem's tools and with their names for
- * things, which differ under `os` from those under `kwallet` and `pass`. Undefined if the system has none. One that is
- * there but refuses is an error: keys must not go to another place because a dialog was dismissed.
+ * things, which differ under `os` from those under `kwallet` and `pass`. Undefined if the system has none. A keyring
+ * that is there but refuses is an error: keys must not go to another place because a dialog was dismissed.
  */
 export async function openSystemKeyring(
   context: ServiceContext,

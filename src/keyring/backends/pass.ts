@@ -108,7 +108,7 @@ class PassItems implements ItemStore {
   }
 }
 
-/** What gpg says at the end; nothing of an item is ever in it. */
+/** What gpg says at the end; it never contains a part of an item. */
 function lastLine({ stderr, code }: Ran): string {
   const lines = stderr.split("\n").map((line) => line.trim());
   return lines.findLast((line) => line !== "")?.slice(0, 200) ?? `it ended with ${code}`;
@@ -131,7 +131,7 @@ function storeDirectory(env: ServiceContext["env"]): string {
   return dir === "~" || dir.startsWith("~/") ? join(home, dir.slice(1)) : dir;
 }
 
-/** The keys that entries are encrypted for are named in the folder, or in one above it. */
+/** The keys for which entries are encrypted are named in the folder, or in one above it. */
 function isInitialised(store: string, folder: string): boolean {
   const inside = join(store, folder);
   return existsSync(join(inside, ".gpg-id")) || (inside !== store && isInitialised(store, dirname(folder)));

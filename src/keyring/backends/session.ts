@@ -6,13 +6,13 @@ import { keyringErrors } from "../errors.ts";
 export interface ServiceContext {
   /** Under which name the keys are kept: keys of tools with other names are not seen. */
   readonly service: string;
-  /** Variables of the process, which say where session, password store and keys are. */
+  /** Variables of the process, which say where the session, the password store and the keys are. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Tells the user something on standard error. */
   readonly notify: (text: string) => void;
 }
 
-/** A healthy program answers at once, but it may have to be started. */
+/** A healthy program answers at once, but may first have to be started. */
 export const ANSWER_MS = 30_000;
 /** Dialogs wait for a person. */
 export const DIALOG_MS = 5 * 60_000;

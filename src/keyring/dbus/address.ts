@@ -6,8 +6,7 @@ export type SessionEnvironment = Readonly<Record<string, string | undefined>>;
 
 /**
  * Path of the socket of the user's session bus, with a zero byte in front when it is in the abstract name space;
- * undefined if there is none. The address comes from the environment, else the path of a systemd session is looked
- * at.
+ * undefined if there is none. The address comes from the environment, else from the path of a systemd session.
  */
 export function sessionBusPath(env: SessionEnvironment): string | undefined {
   const address = env.DBUS_SESSION_BUS_ADDRESS ?? "";

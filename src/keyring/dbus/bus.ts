@@ -18,7 +18,7 @@ export class DBusError extends Error {
   }
 }
 
-/** The time for an answer is over. */
+/** No answer came in time. */
 export class DBusTimeout extends DBusError {}
 
 interface Pending {
@@ -86,7 +86,7 @@ export class Bus {
     throw new DBusError(error, typeof text === "string" && text !== "" ? text : error);
   }
 
-  /** The body of the signal that `trigger` brings about. */
+  /** The body of the signal that `trigger` causes. */
   async signal(signal: SignalOf, trigger: () => Promise<unknown>, timeoutMs: number): Promise<readonly DBusValue[]> {
     const rule = `type='signal',path='${signal.path}',interface='${signal.interface}',member='${signal.member}'`;
     await this.call({ ...BUS, member: "AddMatch", signature: "s", body: [rule] }, CONNECT_TIMEOUT_MS);

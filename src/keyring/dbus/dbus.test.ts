@@ -13,7 +13,7 @@ import { DBusWriter } from "./writer.ts";
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
 
-/** A signature with a value of it. */
+/** A signature with a value of its type. */
 interface Sample {
   readonly signature: string;
   readonly value: DBusValue;
@@ -78,7 +78,7 @@ describe("values", () => {
   });
 
   test("are laid out as the specification shows", () => {
-    // An array of one 64 bit integer: padding behind the length, which counts the element alone.
+    // An array of one 64 bit integer: padding after the length, which counts only the element.
     expect(hex(new DBusWriter().writeAll("ax", [[5n]]).bytes)).toBe("08000000000000000500000000000000");
     // A signature has a length of one byte and ends with a zero, as texts do.
     expect(hex(new DBusWriter().writeAll("gs", ["ai", "foo"]).bytes)).toBe("0261690003000000666f6f00");
@@ -195,7 +195,7 @@ describe("a bus that misbehaves", () => {
     rmSync(dir, { recursive: true });
   });
 
-  /** A socket behind which `answer` decides. */
+  /** A socket whose answers `answer` decides. */
   async function listen(answer: (socket: Socket, bytes: Buffer) => void): Promise<string> {
     const path = join(dir, "bus");
     server = createServer((socket) => {

@@ -23,7 +23,7 @@ export interface MethodCall {
   readonly body?: readonly DBusValue[];
 }
 
-/** What came from the bus; texts that were not in the header are empty. */
+/** A message from the bus; texts that were not in the header are empty. */
 export interface Incoming {
   readonly type: number;
   readonly path: string;
@@ -49,7 +49,7 @@ export function encodeCall(call: MethodCall, serial: number): Uint8Array {
   return new DBusWriter().writeAll(HEADER, header).align(8).append(content).bytes;
 }
 
-/** Length of the message that begins here; undefined while too little of it is there to tell. */
+/** Length of the message that begins here; undefined while too little of it has arrived to tell. */
 export function messageLength(bytes: Uint8Array): number | undefined {
   if (bytes.length < FIXED_HEADER) return undefined;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);

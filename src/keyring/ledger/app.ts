@@ -25,10 +25,10 @@ const PUBLIC_KEY_SIZE = 33;
 export const MAX_DOCUMENT = 16_384;
 /** The network that every version of the app knows. */
 const KNOWN_PREFIX = "cosmos";
-/** For commands that nobody is asked about. A locked device of the older kind says nothing. */
+/** The wait for commands without a question to the user. A locked device of the older kind gives no answer. */
 const ANSWER_MS = 20_000;
 
-/** A key as a device tells it. */
+/** A key as a device returns it. */
 export interface DeviceKey {
   readonly publicKey: SinglePublicKey;
   /** In the spelling that the device shows. */
@@ -97,7 +97,7 @@ export class CosmosApp {
     }
   }
 
-  /** Versions before several networks were known take the path alone. */
+  /** Versions that know only one network take only the path. */
   async #beginSigning(path: DevicePath, prefix: string): Promise<void> {
     const pathBytes = encodeDevicePath(path);
     const answer = await this.#send(signPart(PART.first, concatBytes(pathBytes, prefixBytes(prefix))));

@@ -13,13 +13,13 @@ export interface LedgerOptions {
   readonly transport: string;
   /** Bech32 prefix of the network. */
   readonly prefix?: string;
-  /** Tells the user something on standard error, as that the device waits for its buttons. */
+  /** Tells the user something on standard error, such as that the device waits for its buttons. */
   readonly notify: (text: string) => void;
 }
 
 /** A key whose private half is on a device. */
 export interface LedgerKey {
-  /** Of the key in the keyring, for messages. */
+  /** Name of the key in the keyring, for messages. */
   readonly name: string;
   readonly publicKey: PublicKey;
   readonly path: DevicePath;

@@ -3,7 +3,7 @@ import { ledgerErrors } from "./errors.ts";
 import { framePackets, PacketReader } from "./hid-framing.ts";
 import type { ExchangeOptions, LedgerTransport } from "./transport.ts";
 
-/** What is used of the library for USB devices. */
+/** The part of the library for USB devices that is used. */
 export interface HidModule {
   devicesAsync(vendorId: number, productId: number): Promise<readonly HidDevice[]>;
   readonly HIDAsync: { open(path: string): Promise<HidHandle> };
@@ -28,7 +28,7 @@ const ANY_PRODUCT = 0;
 const USAGE_PAGE = 0xffa0;
 /** Reports have no number; the library wants a zero in its place. */
 const REPORT_ID = 0;
-/** A wait in a thread of its own cannot be ended from outside, so that each is short. */
+/** A wait in a thread of its own cannot be ended from outside, so each is short. */
 const POLL_MS = 250;
 
 /** Opens the one device that is connected. */
@@ -45,7 +45,7 @@ export async function openHid(load: () => Promise<HidModule> = loadNodeHid): Pro
   }
 }
 
-/** The native half of the library loads at its first use, and fails where the system lacks what it stands on. */
+/** The native half of the library loads at its first use, and fails where the system lacks what it needs. */
 async function listDevices(
   load: () => Promise<HidModule>,
 ): Promise<{ readonly hid: HidModule; readonly devices: readonly HidDevice[] }> {
@@ -62,7 +62,7 @@ function loadNodeHid(): Promise<HidModule> {
   return import("node-hid");
 }
 
-/** Where the system does not tell the usage page, the interface for applications is the first. */
+/** Where the system does not report the usage page, the interface for applications is the first. */
 function isForApps({ usagePage = 0, interface: number }: HidDevice): boolean {
   return usagePage === 0 ? number <= 0 : usagePage === USAGE_PAGE;
 }

@@ -6,7 +6,7 @@ export function checkTransport(text: string): void {
   if (text !== "hid") emulatorUrl(text);
 }
 
-/** Opens the way to a device. Each is loaded only when it is the one that is wanted. */
+/** Opens the way to a device. Each is loaded only when it is needed. */
 export async function openTransport(text: string): Promise<LedgerTransport> {
   if (text === "hid") return (await import("./hid.ts")).openHid();
   const url = emulatorUrl(text);

@@ -61,7 +61,7 @@ function readAnswer(text: string): Uint8Array {
     const { data } = JSON.parse(text) as { readonly data?: unknown };
     if (typeof data === "string") return fromHex(data);
   } catch {
-    // Told below: what came is not repeated, because it may be anything.
+    // Reported below, without repeating the answer, because it may be anything.
   }
   throw ledgerErrors.badAnswer("no JSON with hexadecimal data");
 }

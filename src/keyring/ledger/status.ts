@@ -20,7 +20,7 @@ export const STATUS = {
   unknownClass: 0x6e00,
 } as const;
 
-/** The device is locked: as its software of today says, and that of earlier years. */
+/** The device is locked: as today's software says it, and as that of earlier years. */
 const LOCKED: readonly number[] = [0x5515, 0x6804, 0x6b0c, STATUS.emptyBuffer];
 const WRONG_APP: readonly number[] = [STATUS.unknownClass, 0x6e01, STATUS.unknownInstruction, 0x6d02, 0x6511];
 const REFUSED: readonly number[] = [STATUS.commandNotAllowed, STATUS.conditionsNotSatisfied, 0x5501];
@@ -53,7 +53,7 @@ export function statusError({ status, data }: Answer, { confirmed, path }: Asked
 
 const MAX_TEXT = 100;
 
-/** What the app says of a document; anything but plain letters is left out. */
+/** What the app says about a document; anything but plain letters is left out. */
 function textOf(data: Uint8Array): string | undefined {
   const text = Buffer.from(data)
     .toString("latin1")

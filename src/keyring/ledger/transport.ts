@@ -4,11 +4,11 @@ export interface ExchangeOptions {
 }
 
 /**
- * A way to a device. Commands go one after the other. Rejects with `ledgerErrors.disconnected` when the device goes
- * away, with `silent` when it says nothing in time, and with `badAnswer` when what comes back is not an answer.
+ * A connection to a device. Commands go one after the other. Rejects with `ledgerErrors.disconnected` when the device
+ * goes away, with `silent` when it says nothing in time, and with `badAnswer` when what comes back is not an answer.
  */
 export interface LedgerTransport {
-  /** Sends one command and gives the answer: its data and the two bytes of the status. */
+  /** Sends one command and returns the answer: its data and the two bytes of the status. */
   exchange(apdu: Uint8Array, options?: ExchangeOptions): Promise<Uint8Array>;
   close(): Promise<void>;
 }

@@ -28,7 +28,7 @@ const READERS: ReadonlyMap<string, (fields: Fields) => KeyRecord> = new Map([
   [PREFIXES.multi, (fields: Fields): KeyRecord => ({ ...common(fields), type: "multi" })],
 ]);
 
-/** Reads a record of older tools; undefined where the bytes are none. Throws on a damaged one. */
+/** Reads a record of older tools; undefined if the bytes are not a record. Throws on a damaged one. */
 export function decodeAminoRecord(data: Uint8Array): KeyRecord | undefined {
   const body = stripLength(data);
   const read = READERS.get(toHex(body?.subarray(0, PREFIX_LENGTH) ?? new Uint8Array()));
@@ -92,7 +92,7 @@ function privateKeyOf(fields: Fields): Uint8Array {
   return bytes.subarray(PRIVATE_KEY_PREFIX.length);
 }
 
-/** The bytes behind a varint that must be their number. */
+/** The bytes after a varint that must be their number. */
 function stripLength(data: Uint8Array): Uint8Array | undefined {
   let length = 0;
   for (let i = 0; i < Math.min(data.length, 4); i++) {

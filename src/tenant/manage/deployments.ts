@@ -33,7 +33,7 @@ export interface PsParts {
   readonly now: () => number;
 }
 
-/** The active deployments of the account with what their providers say of them. */
+/** The active deployments of the account with what their providers say about them. */
 export async function listDeployments(parts: PsParts): Promise<readonly DeploymentLine[]> {
   const { market } = parts;
   const deployments = await market.deployments("active");

@@ -12,7 +12,7 @@ export interface Begun {
   readonly deployment?: DeploymentRecord;
 }
 
-/** What earlier runs left to do. */
+/** The work that earlier runs left. */
 export interface Resumption {
   readonly begun?: Begun;
   /** Made from an earlier version of the file, without a lease: closed together with the creation of the new one. */
@@ -23,7 +23,9 @@ export interface Resumption {
 const ARRIVAL_BLOCKS = 2;
 const BLOCK_WAIT_MS = 60_000;
 
-/** Finds what to go on with. Rejects with `deployErrors.changed` if an earlier version of the file runs. */
+/**
+ * Finds the deployment to continue with. Rejects with `deployErrors.changed` if an earlier version of the file runs.
+ */
 export async function findResumption(session: Session): Promise<Resumption> {
   const { market, journal, request, fingerprint } = session;
   if (request.fresh) return {};
@@ -45,7 +47,7 @@ async function settle(session: Session, entry: JournalEntry): Promise<Begun[]> {
   if (deployment === undefined && entry.step === "order" && entry.fingerprint === fingerprint) return [{ entry }];
   const isOurs = entry.fingerprint !== fingerprint || equalBytes(deployment?.version ?? NO_HASH, request.sdl.hash);
   if (deployment?.state === "active" && isOurs) return [{ entry, deployment }];
-  // A deployment with another manifest was updated since, or belongs to a chain that was started anew.
+  // A deployment with another manifest has been updated since, or belongs to a chain that was started anew.
   if (deployment?.state !== "active") journal.remove(entry.dseq);
   return [];
 }

@@ -35,7 +35,7 @@ export interface LeaseState {
   readonly ports: readonly PortState[];
 }
 
-/** What became of a manifest: taken, refused for good, or to be sent again. */
+/** The outcome of sending a manifest: taken, refused for good, or to be sent again. */
 export type ManifestOutcome =
   | { readonly kind: "taken" }
   | { readonly kind: "refused" | "later"; readonly reason: string };
@@ -53,7 +53,7 @@ export interface TenantGateway {
 
 export interface BidRefusal {
   readonly reason: string;
-  /** It will not bid on this order later either. */
+  /** Whether it will never bid on this order. */
   readonly isFinal: boolean;
 }
 

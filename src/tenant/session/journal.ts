@@ -2,7 +2,10 @@
 export const JOURNAL_STEPS = ["order", "bid", "lease", "manifest", "ready", "done"] as const;
 export type JournalStep = (typeof JOURNAL_STEPS)[number];
 
-/** What is remembered of a deployment besides the chain's state: enough to go on after an interruption, no secrets. */
+/**
+ * What is remembered about a deployment besides the chain's state: enough to continue after an interruption, no
+ * secrets.
+ */
 export interface JournalEntry {
   readonly dseq: bigint;
   readonly owner: string;

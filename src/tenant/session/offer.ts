@@ -4,7 +4,7 @@ import type { Attribute } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
 /** What a provider says about itself. */
 export type ProviderAttribute = Pick<Attribute, "key" | "value">;
 
-/** A bid with what is worth knowing of its provider. */
+/** A bid with what is worth knowing about its provider. */
 export interface Offer {
   readonly bid: BidRecord;
   /** Host of the provider's gateway. */

@@ -13,7 +13,7 @@ import type { BidPolicy } from "./policy.ts";
 import type { Probe } from "./probe.ts";
 import type { Progress } from "./progress.ts";
 
-/** What a deployment works with. */
+/** The parts that a deployment works with. */
 export interface DeployParts {
   readonly market: Market;
   readonly openGateway: OpenGateway;

@@ -5,8 +5,8 @@ import { errorText } from "../errors.ts";
 const PRIVATE = 0o700;
 
 /**
- * Makes a directory for its owner alone, with those above it; an existing one stays as it is. Node.js's own way tries
- * for ever where a file system holds nothing that is made (`/proc`). Throws an error of the system with `code` and
+ * Makes a directory for its owner alone, with those above it; an existing one stays as it is. Node.js's own function
+ * tries for ever on a file system in which nothing can be made (`/proc`). Throws an error of the system with `code` and
  * `path`.
  */
 export function makePrivateDirectory(path: string): void {

@@ -74,7 +74,7 @@ describe("where it cannot be written", () => {
     const esbuild = join(checkout, "node_modules", ".bin", "esbuild");
     const run = promisify(execFile);
     await run(esbuild, [script, "--bundle", "--format=esm", "--platform=node", `--outfile=${bundle}`]);
-    // A limit on the size of files behaves as a full disk does: a part is taken, the rest is not.
+    // A limit on the size of files behaves like a full disk: a part is taken, the rest is not.
     const { stdout } = await run("sh", ["-c", 'ulimit -f 16; exec "$0" "$1"', process.execPath, bundle]);
     expect(stdout).toBe("EFBIG\n");
     expect(content()).toBe("old");

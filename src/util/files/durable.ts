@@ -15,8 +15,8 @@ import { dirname, join } from "node:path";
 const PRIVATE = 0o600;
 
 /**
- * Replaces a file as a whole, or makes it; on disk when it returns. After a crash, or on a full disk, the old text is there
- * or the new one. Throws errors of the system, with nothing left behind.
+ * Replaces a file as a whole, or makes it; on disk when it returns. After a crash, or on a full disk, either the old
+ * text or the new one is there. Throws errors of the system, with nothing left behind.
  */
 export function replaceFile(path: string, text: string, mode = PRIVATE): void {
   const temporary = writeTemporary(path, text, mode);
@@ -42,7 +42,7 @@ export function createFile(path: string, text: string): boolean {
   return true;
 }
 
-/** Makes durable which names a directory holds. */
+/** Makes the names in a directory durable. */
 export function syncDirectory(path: string): void {
   if (process.platform === "win32") return;
   const directory = openSync(path, "r");
@@ -53,14 +53,16 @@ export function syncDirectory(path: string): void {
   }
 }
 
-/** The text in a file beside its place. The name is this process's own: what a crash left is not there for ever. */
+/**
+ * The text in a file beside its place. The name is this process's own: a leftover of a crash does not stay for ever.
+ */
 function writeTemporary(path: string, text: string, mode: number): string {
   const temporary = join(dirname(path), `.tmp-${process.pid}`);
   rmSync(temporary, { force: true });
   const file = openSync(temporary, "wx", mode);
   try {
     fchmodSync(file, mode);
-    // Unlike `writeSync` it goes on after a part was taken, and fails where the rest is not.
+    // Unlike `writeSync` it continues after a partial write, and fails if the rest cannot be written.
     writeFileSync(file, text);
     fsyncSync(file);
   } catch (error) {

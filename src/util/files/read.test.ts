@@ -67,7 +67,7 @@ describe("what is not a file is refused", () => {
   });
 });
 
-/** Of the program itself, and of what the system offers as files without a size. */
+/** Sources that read files of the program itself, or files of the system without a size. */
 const WITHOUT_LIMIT = [
   "cli/code-cache.ts",
   "cli/provider/run/plane.ts",

@@ -3,15 +3,15 @@ import { closeSync, fstatSync, openSync, readSync, type Stats, statSync } from "
 /** How much of a file may be read, and of which kinds. */
 export interface ReadLimit {
   readonly maxBytes: number;
-  /** Whether a pipe will do, as `<(command)` of a shell is one; it is read to its end. */
+  /** Whether a pipe is accepted, such as `<(command)` of a shell; it is read to its end. */
   readonly pipes?: boolean;
 }
 
 const CHUNK = 64 * 1024;
 
 /**
- * The bytes of a file, at most `maxBytes`. Throws one sentence for a larger one, and for what is not a file: a device may
- * never end, and opening a pipe that nobody writes to waits for ever.
+ * The bytes of a file, at most `maxBytes`. Throws one sentence for a larger file, and for anything that is not a file:
+ * a device may never end, and opening a pipe that nobody writes to waits for ever.
  */
 export function readFileBytes(path: string, limit: ReadLimit): Uint8Array {
   const bytes = readFileStart(path, limit);
@@ -25,7 +25,7 @@ export function readFileStart(path: string, limit: ReadLimit): Uint8Array {
   checkKind(path, statSync(path), limit);
   const descriptor = openSync(path, "r");
   try {
-    // Somebody may have put another thing there meanwhile.
+    // Somebody may have replaced it meanwhile.
     checkKind(path, fstatSync(descriptor), limit);
     return readUpTo(descriptor, limit.maxBytes + 1);
   } finally {
@@ -45,7 +45,7 @@ export function fileSize(path: string): number {
   return stat.size;
 }
 
-/** The part of a file that begins at a position; shorter where the file ends before. Nothing else of it is read. */
+/** The part of a file that begins at a position; shorter if the file ends before. Nothing else of the file is read. */
 export function readFilePart(path: string, { start, length }: { start: number; length: number }): Uint8Array {
   checkKind(path, statSync(path), { maxBytes: length });
   const descriptor = openSync(path, "r");

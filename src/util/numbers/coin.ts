@@ -72,7 +72,7 @@ export function sumCoins(...lists: readonly (readonly IntCoin[])[]): IntCoin[] {
     .map(([denom, amount]) => ({ denom, amount }));
 }
 
-/** What is left of coins after others are taken: sorted, without zeros; undefined where they are not enough. */
+/** The rest of coins after others are taken: sorted, without zeros; undefined if they are not enough. */
 export function subtractCoins(from: readonly IntCoin[], taken: readonly IntCoin[]): IntCoin[] | undefined {
   const left = sumCoins(
     from,

@@ -25,17 +25,17 @@ export interface Setting<T = unknown> extends SettingRow {
 /** Settings by the names that code has for them. Their order is that of the help. */
 export type SettingTable = Readonly<Record<string, Setting>>;
 
-/** Where texts of settings come from. */
+/** The source of the texts of settings. */
 export interface SettingSource {
   /** What was given, or else the default; empty when there is neither. */
   text(row: SettingRow): string;
   /** What the user knows the text by: the flag, the variable, or the key of a file. */
   label(row: SettingRow): string;
-  /** The error that tells the user of a bad text. */
+  /** The error that reports a bad text to the user. */
   fault(sentence: string, hint: string | undefined): Error;
 }
 
-/** The text of a setting has not the form that the setting takes. */
+/** The text of a setting does not have the form that the setting takes. */
 export class WrongForm extends Error {
   /** What it takes: `a whole number`. */
   readonly form: string;

@@ -16,7 +16,10 @@ export interface DecodeRules {
   readonly hidden?: ReadonlySet<number>;
   /** Sees every `Any` of the message. */
   readonly onAny?: (any: Any) => void;
-  /** Told of every field before it is read, and of every element of a packed one: the work of reading, whatever the bytes. */
+  /**
+   * Called for every field before it is read, and for every element of a packed one: this counts the work of reading,
+   * whatever the bytes.
+   */
   readonly onField?: () => void;
   /** How many items a list may have. */
   readonly maxItems?: number;

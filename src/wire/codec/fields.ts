@@ -11,7 +11,7 @@ export interface OneofValue {
   readonly value?: unknown;
 }
 
-/** What the codec needs to know of a field, worked out once. */
+/** What the codec needs to know about a field, computed once. */
 export interface FieldPlan {
   readonly name: string;
   readonly number: number;

@@ -69,7 +69,7 @@ export class WireReader {
     return this.high === 0 ? BigInt(this.low) : (BigInt(this.high) << 32n) | BigInt(this.low);
   }
 
-  /** Reads a length and answers where the content ends. */
+  /** Reads a length and returns where the content ends. */
   limit(): number {
     this.varint();
     const stop = this.position + this.low;

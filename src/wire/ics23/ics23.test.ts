@@ -76,7 +76,7 @@ describe("the recorded proof of a reference chain", () => {
     );
   });
 
-  /** The proof with one of its parts changed; its root is made to fit, so that only the form can give it away. */
+  /** The proof with one of its parts changed; its root is made to fit, so that only the form can reveal the change. */
   function forged(change: (path: InnerOp[]) => void): () => unknown {
     const { proof } = decodeMessage(CommitmentProofSchema, ops[0]?.data ?? new Uint8Array(), wireErrors.badProof);
     if (proof.case !== "exist") throw new Error("an existence proof was recorded");
@@ -114,7 +114,7 @@ describe("the recorded proof of a reference chain", () => {
   });
 });
 
-/** A sparse Merkle tree of the form of our stores, made anew from its definition, with the way to each leaf. */
+/** A sparse Merkle tree of the form of our stores, built anew from its definition, with the path to each leaf. */
 function smt(entries: readonly (readonly [key: string, value: string])[]) {
   const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
   const leaves = entries

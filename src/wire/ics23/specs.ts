@@ -13,7 +13,7 @@ export interface ProofSpec {
   /** Bytes in front of the first child. */
   readonly minPrefix: number;
   readonly maxPrefix: number;
-  /** What stands in for a missing child; undefined where no child can be missing. */
+  /** The hash that takes the place of a missing child; undefined where no child can be missing. */
   readonly emptyChild: Uint8Array | undefined;
   readonly maxDepth: number;
   /** Leaves are in the order of the hashes of their keys. */

@@ -13,9 +13,9 @@ export interface ProofOp {
   readonly data: Uint8Array;
 }
 
-/** What is claimed of a store of an application. */
+/** The claim about a store of an application. */
 export interface StoreClaim {
-  /** App hash of the state: that of the header of the block behind it. */
+  /** App hash of the state: that in the header of the next block. */
   readonly appHash: Uint8Array;
   readonly store: string;
   readonly key: Uint8Array;

@@ -14,7 +14,7 @@ import { allMessages } from "../registry.ts";
 import { aminoMessage } from "../tx/amino.ts";
 import { fromJson, isObject, toJson } from "./index.ts";
 
-/** How much of a message is there: all its fields, all but the sub-messages that may be missing, or nothing. */
+/** How much of a message is present: all its fields, all but the sub-messages that may be missing, or nothing. */
 type Extent = "full" | "required" | "bare";
 
 const NUMBERS = new Map<ScalarType, unknown>([

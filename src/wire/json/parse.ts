@@ -29,7 +29,7 @@ export function fromJson<D extends DescMessage>(
   return parseMessage(schema, json, { outer: undefined, step: "", anyDepth: 0, opaque }) as MessageShape<D>;
 }
 
-/** Where the parser stands. Its path is only told when something is wrong there. */
+/** Where the parser stands. Its path is built only when something is wrong there. */
 interface Place {
   readonly outer: Place | undefined;
   /** A field of the place around it, or an item of its list. */

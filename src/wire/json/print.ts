@@ -16,13 +16,13 @@ export interface JsonOptions {
   /** Spelling of type URLs in the answer; left as they are by default. */
   readonly namespace?: Namespace;
   /**
-   * Shows what is there and nothing else, so that what is read back has the same bytes: what counts as empty or zero
-   * where it is missing is left out, and contents of an `Any` that JSON cannot hold whole stay base64.
+   * Shows only what is there, so that reading it back gives the same bytes: fields that count as empty or zero when
+   * missing are left out, and contents of an `Any` that JSON cannot hold whole stay base64.
    */
   readonly exact?: boolean;
 }
 
-/** What the ecosystem shows of a time that is not there but counts as one. */
+/** What the ecosystem shows for a missing time that counts as an empty one. */
 const ZERO_TIME = "0001-01-01T00:00:00Z";
 /** How numbers of any size are kept: as text, or as the bytes of a text. */
 const NUMBERS = new Set([Scalar.INT, Scalar.DEC, Scalar.INT_BYTES, Scalar.DEC_BYTES]);
@@ -109,7 +109,7 @@ function contentOf(any: Any, options: JsonOptions): JsonValue | undefined {
   }
 }
 
-/** Whether JSON says all that the bytes do. */
+/** Whether the JSON holds everything that the bytes hold. */
 function isWhole(schema: DescMessage, json: JsonValue, bytes: Uint8Array): boolean {
   return equalBytes(encodeMessage(schema, fromJson(schema, json, { opaque: true })), bytes);
 }

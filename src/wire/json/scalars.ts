@@ -6,7 +6,7 @@ import type { JsonValue } from "./text.ts";
 
 /** Digits of a scaled decimal or an integer in the one spelling that survives a round trip. */
 const CANONICAL_DIGITS = /^-?(?:0|[1-9]\d{0,95})$/;
-/** Marks text that is not what its field promises; no parser takes it for a number. */
+/** Marks text that does not have the form of its field; no parser takes it for a number. */
 const MALFORMED = "malformed:";
 
 const INTEGER_RANGES: ReadonlyMap<ScalarType, readonly [bigint, bigint]> = new Map([
@@ -43,7 +43,7 @@ function printText(field: DescField, value: string): string {
   return decOf(value === "" ? "0" : value) ?? MALFORMED + value;
 }
 
-/** The decimal of its digits times 10^18; undefined for what is not a canonical number. */
+/** The decimal of its digits times 10^18; undefined for anything but a canonical number. */
 function decOf(digits: string): string | undefined {
   return CANONICAL_DIGITS.test(digits) && digits !== "-0" ? formatDec(BigInt(digits)) : undefined;
 }
@@ -52,7 +52,7 @@ export function printEnum(type: DescEnum, value: unknown): JsonValue {
   return type.value[value as number]?.name ?? (value as number);
 }
 
-/** What a parser answers instead of throwing: the place is known to its caller. */
+/** What a parser returns instead of throwing: its caller knows the place. */
 export class Refusal {
   readonly why: string;
 

@@ -159,7 +159,7 @@ export function sortJson(value: JsonValue): JsonValue {
 /** Items of a list that `writeSortedJson` prints together: one call each would take twice as long. */
 const ITEMS_AT_ONCE = 256;
 
-/** Tells the text of the same value with its keys in order, in parts: long lists need no second copy. */
+/** Writes the text of the same value with its keys in order, in parts: long lists need no second copy. */
 export function writeSortedJson(value: JsonValue, add: (text: string) => void): void {
   if (isArray(value)) {
     add("[");

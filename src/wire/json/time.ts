@@ -80,7 +80,7 @@ function inUnits(text: string): Pick<Duration, "seconds" | "nanos"> {
   let total = 0n;
   for (const [, whole = "0", fraction = "", unit = "s"] of text.matchAll(/(\d+)(?:\.(\d+))?([a-zµ]+)/g)) {
     const value = BigInt(whole) * NANOS + BigInt(fraction.padEnd(9, "0"));
-    // What is below a nanosecond is cut off, as the reference does.
+    // Digits below a nanosecond are cut off, as in the reference.
     total += (value * (UNIT_NANOS[unit] ?? 0n)) / NANOS;
   }
   if (text.startsWith("-")) total = -total;

@@ -43,7 +43,7 @@ export function encodeAminoMultiSignature(bits: CompactBitArray, signatures: rea
   return writer.finish();
 }
 
-/** The signatures inside the byte string of a multisig signer. Throws `sdkErrors.unauthorized`. */
+/** The signatures in the byte string of a multisig signer. Throws `sdkErrors.unauthorized`. */
 export function decodeMultiSignature(signature: Uint8Array): Uint8Array[] {
   return decodeStrictly(MultiSignatureSchema, signature, sdkErrors.unauthorized).signatures;
 }

@@ -19,7 +19,7 @@ export interface MultisigPublicKey {
 /** The key of an account: of one signer, or a threshold of several. */
 export type PublicKey = SinglePublicKey | MultisigPublicKey;
 
-/** Amino type prefixes with the length byte of the key behind them. */
+/** Amino type prefixes with the length byte of the key after them. */
 const PREFIXES = { secp256k1: fromHex("eb5ae98721"), ed25519: fromHex("1624de6420") };
 const MULTISIG_PREFIX = fromHex("22c1f7e2");
 const LENGTHS = { secp256k1: 33, ed25519: 32 };
@@ -107,7 +107,7 @@ function decodeMultisig(bytes: Uint8Array): MultisigPublicKey {
   } catch (cause) {
     throw sdkErrors.invalidPubKey("malformed multisignature key", { cause });
   }
-  // The one encoding is accepted only: the address is a hash of it.
+  // Only one encoding is accepted, because the address is a hash of it.
   if (!equalBytes(encodeAminoPublicKey(publicKey), bytes))
     throw sdkErrors.invalidPubKey("malformed multisignature key");
   return publicKey;

@@ -70,7 +70,10 @@ function encodeFee(fee: Fee | undefined): Uint8Array {
   return writer.finish();
 }
 
-/** Fields have the numbers and forms of protobuf; what differs is an `Any`, a duration, and that empty parts are left out. */
+/**
+ * Fields have the numbers and forms of protobuf; the differences are an `Any`, a duration, and that empty parts are
+ * left out.
+ */
 function encodeStruct(schema: DescMessage, message: MessageShape<DescMessage>): Uint8Array {
   const writer = new BinaryWriter();
   const fields = [...schema.fields].sort((a, b) => a.number - b.number);
@@ -108,7 +111,7 @@ function writeList(writer: BinaryWriter, field: DescField, items: readonly unkno
   if (numbers.length > 0) bytesField(writer, field.number, numbers);
 }
 
-/** The content of a field that has a length in front; undefined for one that is a number. */
+/** The content of a field with a length in front; undefined for a number. */
 function lengthDelimited(field: DescField, value: unknown): Uint8Array | undefined {
   if (field.message !== undefined) return embedded(field.message, value as MessageShape<DescMessage> | undefined);
   if (field.scalar === ScalarType.STRING) return new TextEncoder().encode(typeof value === "string" ? value : "");

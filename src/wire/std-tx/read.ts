@@ -17,7 +17,7 @@ const MAX_DEPTH = 16;
 /** Prefixes of public keys, which take the place of an `Any`. */
 const KEY_PREFIXES = ["eb5ae987", "1624de64", "22c1f7e2"];
 
-/** Whether bytes begin as a transaction of the era before protobuf. */
+/** Whether bytes begin like a transaction of the era before protobuf. */
 export function isStdTx(bytes: Uint8Array): boolean {
   return equalBytes(bytes.subarray(0, PREFIX_LENGTH), aminoPrefix(STD_TX_NAME));
 }
@@ -55,7 +55,7 @@ function readParts(bytes: Uint8Array): JsonObject {
   return { msg, fee: aminoFee(fee), signatures, memo, timeout_height: timeoutHeight.toString() };
 }
 
-/** The numbers of the fee are those of protobuf but for the gas, payer and granter. */
+/** The numbers of the fee are those of protobuf except for the gas, payer and granter. */
 function readFee(bytes: Uint8Array): Fee {
   const schema = FeeSchema;
   return decodeMessage(schema, toProto(schema, bytes, 0), sdkErrors.txDecode);
@@ -98,7 +98,7 @@ function schemas(): ReadonlyMap<string, DescMessage> {
   return known;
 }
 
-/** The protobuf form of a struct: numbers and kinds of fields are the same, but for an `Any` and a duration. */
+/** The protobuf form of a struct: numbers and kinds of fields are the same, except for an `Any` and a duration. */
 function toProto(schema: DescMessage, bytes: Uint8Array, depth: number): Uint8Array {
   if (depth > MAX_DEPTH) throw sdkErrors.txDecode("values are nested too deeply");
   const reader = new BinaryReader(bytes);

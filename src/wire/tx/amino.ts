@@ -39,7 +39,7 @@ export type AminoSignable = Pick<DecodedTx, "body" | "authInfo" | "messages" | "
 
 /**
  * What `SIGN_MODE_LEGACY_AMINO_JSON` signs: one line of JSON with all keys in order. It is always built anew from the
- * decoded transaction. Throws `sdkErrors.invalidRequest` where amino JSON could not show all that is signed.
+ * decoded transaction. Throws `sdkErrors.invalidRequest` if amino JSON could not show everything that is signed.
  */
 export function aminoSignBytes(tx: AminoSignable, signer: SignerData): Uint8Array {
   if (tx.hasUnknownFields) throw sdkErrors.invalidRequest("amino JSON cannot sign unknown fields of the transaction");

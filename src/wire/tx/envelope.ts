@@ -8,7 +8,7 @@ import { findTypeUrl, unresolved } from "../registry.ts";
 import { signerText } from "./signers.ts";
 import { decodeAuthInfo, decodeRaw, fieldCounter } from "./strict.ts";
 
-/** A transaction as far as it tells who pays for it: of its messages none was read. */
+/** The part of a transaction that says who pays for it; its messages are not read. */
 export interface Envelope {
   readonly raw: TxRaw;
   readonly authInfo: AuthInfo;
@@ -19,7 +19,7 @@ export interface Envelope {
 export interface FirstMessage {
   readonly typeUrl: string;
   readonly schema: DescMessage;
-  /** The first of those who must sign it, as written in it; undefined where it names nobody. */
+  /** The first of those who must sign it, as written in it; undefined if it names nobody. */
   readonly signer: string | undefined;
 }
 
@@ -47,7 +47,7 @@ function firstAny(body: Uint8Array): Any | undefined {
   return undefined;
 }
 
-/** What `messageSigners` would name first, without reading the rest of the message. */
+/** The signer that `messageSigners` would name first, without reading the rest of the message. */
 function firstSigner(schema: DescMessage, bytes: Uint8Array): string | undefined {
   for (const path of signerPath(schema)?.split("|") ?? []) {
     const found = firstText(schema, bytes, path.split("."));
@@ -76,7 +76,7 @@ function textOf(bytes: Uint8Array, schema: DescMessage): string {
   }
 }
 
-/** Contents of the fields with one number; all others, as many as a transaction may have, are passed over. */
+/** Contents of the fields with one number; all others, as many as a transaction may have, are skipped. */
 function* fieldsOf(reader: WireReader, { number }: DescField): Generator<Uint8Array> {
   const count = fieldCounter();
   while (reader.position < reader.end) {

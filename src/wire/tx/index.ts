@@ -1,4 +1,4 @@
-/** Transactions: strict decoding, what is signed in both modes, who signs, and whether it holds. */
+/** Transactions: strict decoding, what is signed in both modes, who signs, and whether signatures hold. */
 export {
   type AminoNames,
   type AminoSignable,

@@ -195,7 +195,7 @@ describe("the messages", () => {
 
 describe("the number of fields", () => {
   const CREATE = "/svc.deployment.v1beta1.MsgCreateDeployment";
-  /** As many empty groups, or resources of a group, each a field of two bytes. */
+  /** `count` empty groups, or resources of a group, each a field of two bytes. */
   const empty = (number: number, count: number) =>
     new Uint8Array(Array.from({ length: count }, () => [(number << 3) | 2, 0]).flat());
   const withCreate = (value: Uint8Array) => withBody(encodeTxBody({ messages: [makeAny(CREATE, value)] }));
@@ -236,7 +236,7 @@ describe("the number of fields", () => {
     expect(() => decodeTx(nested)).toThrow();
     expect(read.mock.calls.length).toBeLessThan(MAX_TX_FIELDS + 100);
     read.mockClear();
-    // Its owner stands behind all of them.
+    // Its owner comes after all of them.
     expect(() => readEnvelope(crowded)).toThrow(/more than 100000 fields/);
     expect(read.mock.calls.length).toBeLessThan(MAX_TX_FIELDS + 100);
     read.mockRestore();

@@ -15,15 +15,16 @@ import { findTypeUrl, unresolved } from "../registry.ts";
 
 /** Largest transaction in bytes. */
 export const MAX_TX_BYTES = 1 << 20;
-/** What it may have besides its body: signers, fee and signatures. */
+/** Bytes that it may have besides its body: signers, fee and signatures. */
 export const MAX_BYTES_BESIDE_BODY = 32 << 10;
 /** How many `Any` may stand inside one another, the outermost included. */
 export const MAX_ANY_DEPTH = 10;
 /** How many `Any` one message or one key may hold in all. */
 export const MAX_ANY_COUNT = 100;
 /**
- * How many fields a transaction may have, those of messages inside messages and elements of packed lists included: what it
- * takes to read one depends on them more than on its bytes, and one that is refused for its contents pays nothing.
+ * How many fields a transaction may have, those of messages inside messages and elements of packed lists included: the
+ * work of reading a transaction depends on them more than on its bytes, and a transaction that is refused for its
+ * contents pays nothing.
  */
 export const MAX_TX_FIELDS = 100_000;
 /** How many items one list may have: no block has gas for that many, whatever they are. */
@@ -66,7 +67,10 @@ export function decodeTx(bytes: Uint8Array, rules: TxRules = {}): DecodedTx {
   return { raw, ...decodeTxParts(raw.bodyBytes, raw.authInfoBytes, rules) };
 }
 
-/** The parts of a transaction. The limit beside the body holds before each of its many small fields costs something. */
+/**
+ * The parts of a transaction. The limit besides the body is checked before each of its many small fields costs
+ * something.
+ */
 export function decodeRaw(bytes: Uint8Array, { foreign = false }: TxRules = {}): TxRaw {
   if (bytes.length > MAX_TX_BYTES) throw sdkErrors.txTooLarge(`${bytes.length} > ${MAX_TX_BYTES} bytes`);
   const beside = bytes.length - bodyLength(bytes);
@@ -75,7 +79,7 @@ export function decodeRaw(bytes: Uint8Array, { foreign = false }: TxRules = {}):
   return decodeStrictly(TxRawSchema, bytes, sdkErrors.txDecode, { ordered: true });
 }
 
-/** The body is the first field; where it is not, the transaction is refused whatever this says. */
+/** The body is the first field; if it is not, the transaction is refused whatever this returns. */
 function bodyLength(bytes: Uint8Array): number {
   let length = 0;
   if (bytes[0] !== 0x0a) return 0;

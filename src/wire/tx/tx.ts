@@ -21,7 +21,7 @@ import { decodeTxParts } from "./strict.ts";
 /** How a transaction is shown to the key that signs it: as bytes, or as amino JSON. */
 export { SignMode };
 
-/** The signed content of a transaction beside its fee. */
+/** The signed content of a transaction besides its fee. */
 export interface TxBodyInit {
   readonly messages: readonly Any[];
   readonly memo?: string;
@@ -29,7 +29,7 @@ export interface TxBodyInit {
   readonly timeoutHeight?: bigint;
   /** Last time of a block in which the transaction may commit, in milliseconds of the Unix clock; for chains that have it. */
   readonly timeoutTimeMs?: number | undefined;
-  /** The sequence is not looked at, and has to be 0; for chains that have it. */
+  /** The sequence is not checked, and has to be 0; for chains that have it. */
   readonly unordered?: boolean | undefined;
 }
 
@@ -93,7 +93,7 @@ export function directSignBytes(
   return encodeMessage(SignDocSchema, create(SignDocSchema, { bodyBytes, authInfoBytes, chainId, accountNumber }));
 }
 
-/** A transaction's signed parts, and what amino JSON needs of them when they are decoded already. */
+/** A transaction's signed parts, and what amino JSON needs from them if they are decoded already. */
 export interface SignableTx {
   readonly bodyBytes: Uint8Array;
   readonly authInfoBytes: Uint8Array;

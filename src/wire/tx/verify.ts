@@ -5,7 +5,7 @@ import { memberSignatures, type PublicKey } from "../keys/index.ts";
 import type { SignerData } from "./amino.ts";
 import { type SignableTx, SignMode, signBytes } from "./tx.ts";
 
-/** A signer's signature in the form of its mode, and what it binds beside the transaction. */
+/** A signer's signature in the form of its mode, and what it binds besides the transaction. */
 export interface SignatureOf {
   readonly modeInfo: ModeInfo | undefined;
   readonly signature: Uint8Array;
@@ -13,8 +13,8 @@ export interface SignatureOf {
 }
 
 /**
- * Whether a key gave a signature of a transaction; for a multisig key, whether enough members did and all of them well.
- * Throws `sdkErrors.unauthorized` where form and key do not go together.
+ * Whether a key gave a signature of a transaction; for a multisig key, whether enough members did and all their
+ * signatures are valid. Throws `sdkErrors.unauthorized` if form and key do not fit.
  */
 export function verifySignature(tx: SignableTx, key: PublicKey, signed: SignatureOf): boolean {
   const { modeInfo, signature, signer } = signed;
@@ -22,7 +22,7 @@ export function verifySignature(tx: SignableTx, key: PublicKey, signed: Signatur
     const signed = signBytes(mode, tx, signer);
     if (verifySecp256k1(publicKey, signed, bytes)) return true;
     if (mode !== SignMode.LEGACY_AMINO_JSON) return false;
-    // Libraries of the ecosystem keep names of messages that the reference gave up.
+    // Libraries of the ecosystem still use names of messages that the reference has given up.
     const aminoNames = signer.aminoNames === "older" ? "current" : "older";
     const other = signBytes(mode, tx, { ...signer, aminoNames });
     return !equalBytes(signed, other) && verifySecp256k1(publicKey, other, bytes);

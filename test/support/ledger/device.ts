@@ -50,7 +50,7 @@ export interface DeviceSettings {
   memory: number;
   /** Gives the other of the two right signatures. */
   highS: boolean;
-  /** Answers in place of the app: bytes, nothing for ever, or the end of the connection. */
+  /** Answers instead of the app: bytes, never anything, or the end of the connection. */
   fault: (command: Command) => Uint8Array | "silence" | "disconnect" | undefined;
 }
 
@@ -78,7 +78,7 @@ export class EmulatedDevice {
   readonly settings: DeviceSettings;
   /** What was shown, in order. */
   readonly screens: string[] = [];
-  /** Classes and instructions that came. */
+  /** Classes and instructions of the commands received. */
   readonly commands: string[] = [];
   #state: "idle" | "receiving" | "reviewing" = "idle";
   #request: Request = { path: "", prefix: "" };

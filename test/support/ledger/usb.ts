@@ -4,7 +4,7 @@ import type { EmulatedDevice } from "./device.ts";
 
 const PACKET = 64;
 
-/** The library for USB devices as it is with the emulated device connected; interfaces and paths are the tests' own. */
+/** The library for USB devices with the emulated device connected; interfaces and paths are the tests' own. */
 export function usbWith(device: EmulatedDevice, listed: readonly HidDevice[] = [APP_INTERFACE]): HidModule {
   return {
     devicesAsync: async () => listed,

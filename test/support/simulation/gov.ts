@@ -63,7 +63,7 @@ export const govOperations: readonly SimOperation<StakeSimWorld>[] = BUILDS.map(
   },
 }));
 
-/** Who made a proposal that is open. */
+/** The accounts that made a proposal which is open. */
 function proposerOf(world: StakeSimWorld): TestKey | undefined {
   const id = open(world);
   const { proposals } = newest(world);
@@ -79,7 +79,7 @@ function cancelOwn(world: StakeSimWorld, { address }: TestKey) {
   return proposalId === undefined ? undefined : create(MsgCancelProposalSchema, { proposalId, proposer: address });
 }
 
-/** One of the proposals that take deposits or votes. */
+/** One of the proposals that accept deposits or votes. */
 function open(world: StakeSimWorld): bigint | undefined {
   const { random } = world;
   const { proposals } = newest(world);
@@ -88,7 +88,7 @@ function open(world: StakeSimWorld): bigint | undefined {
   return (random.int(20) === 0 ? random.pick(proposals) : random.pick(found))?.id;
 }
 
-/** The last ones first. All that are open are among them; what has ended stays in the state for good. */
+/** The last ones first. All open ones are among them; those that have ended stay in the state for good. */
 function newest({ query }: StakeSimWorld) {
   return query(Query.method.proposals, { pagination: { reverse: true, limit: NEWEST } });
 }

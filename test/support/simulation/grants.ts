@@ -28,14 +28,14 @@ import { type StakeSimWorld, stakeOperations } from "./stake.ts";
 
 /** People who act for others and pay for others. */
 export interface GrantSimWorld extends StakeSimWorld {
-  /** Of the last block, in nanoseconds. */
+  /** Time of the last block, in nanoseconds. */
   time(): bigint;
 }
 
 type Build = (world: GrantSimWorld, from: TestKey) => SimAction["message"] | undefined;
 
 const SECOND = 1_000_000_000n;
-/** Those whom everybody grants to are few, so that grants meet messages. */
+/** Few accounts receive grants, so that grants meet messages. */
 const FRIENDS = 12;
 const AMOUNTS = [7n, 5_000n, 60_000n, 10_000_000n];
 /** What may be done for others. */
@@ -63,7 +63,7 @@ export const grantOperations: readonly SimOperation<GrantSimWorld>[] = BUILDS.ma
   },
 }));
 
-/** Somebody whose allowance for fees an account has. */
+/** Somebody who has granted an account an allowance for fees. */
 export function payerFor({ random, query }: GrantSimWorld, grantee: string): string | undefined {
   return random.pick(query(FeegrantQuery.method.allowances, { grantee }).allowances)?.granter;
 }
@@ -76,7 +76,7 @@ function coins({ random }: GrantSimWorld) {
   return [{ denom: NATIVE_DENOM, amount: `${(random.pick(AMOUNTS) ?? 1n) + BigInt(random.int(9))}` }];
 }
 
-/** Mostly some blocks away; at times there is none, or it is over already. */
+/** Mostly some blocks away; at times there is none, or it is already over. */
 function end({ random, time }: GrantSimWorld) {
   if (random.int(8) === 0) return {};
   return { expiration: create(TimestampSchema, fromNanos(time() + BigInt(random.int(120)) * SECOND)) };
@@ -122,7 +122,7 @@ function exec(world: GrantSimWorld, { address }: TestKey) {
   return create(MsgExecSchema, { grantee: address, msgs: [inner === undefined ? message : toAny(inner)] });
 }
 
-/** What an authorization is for; anything where it says nothing of itself. */
+/** What an authorization is for; anything if it does not say. */
 function fitting(world: GrantSimWorld, { address }: TestKey, authorization: Any | undefined): Any {
   const { random, holders, operators } = world;
   const [amount] = coins(world);
@@ -144,7 +144,7 @@ function fitting(world: GrantSimWorld, { address }: TestKey, authorization: Any 
   return packAny(MsgDelegateSchema, { ...stake, ...(amount && { amount }) });
 }
 
-/** Several things at once, of others and of oneself. */
+/** Several messages at once, of others and of oneself. */
 function execAll(world: GrantSimWorld, { address }: TestKey) {
   const { random, holders } = world;
   const msgs = Array.from({ length: random.int(4) }, () => {

@@ -34,7 +34,7 @@ export interface MarketSimWorld extends SimWorld {
   readonly tenants: readonly string[];
   /** bech32 */
   readonly providers: readonly string[];
-  /** Who has so many deployments in the state, closed ones too, makes no more; as many as come unless given. */
+  /** An account with so many deployments in the state, closed ones included, makes no more; no limit unless given. */
   readonly maxDeployments?: number;
 }
 
@@ -65,7 +65,7 @@ const REGIONS = ["eu", "us"];
 /** Deployment numbers are few around the height, so that they meet; at times they are far above. */
 const DSEQS = 40;
 const FAR_ABOVE = 1000n;
-/** Of a tenant, until one is found who has what is wanted. */
+/** Draws of a tenant, until one has what is wanted. */
 const DRAWS = 4;
 
 function createProvider({ random, providers }: MarketSimWorld): SimAction | undefined {
@@ -162,7 +162,7 @@ function groupAction(
   };
 }
 
-/** Mostly a group that waits to be started. */
+/** Mostly a group that is waiting to be started. */
 function startGroup(world: MarketSimWorld): SimAction | undefined {
   const waiting = ofSomeTenant(world, (owner) => deploymentsOf(world, owner, "active"))
     .flatMap(({ groups }) => groups)
@@ -226,8 +226,8 @@ function withdrawLeases({ random, providers }: MarketSimWorld): SimAction | unde
 }
 
 /**
- * What one of the tenants has, drawn anew a few times where there is nothing: everybody's is in reach, and the work does
- * not grow with the market.
+ * Something that one of the tenants has; another tenant is drawn, a few times at most, if one has nothing: every tenant
+ * can be drawn, and the work does not grow with the market.
  */
 function ofSomeTenant<T>({ random, tenants }: MarketSimWorld, ask: (owner: string) => readonly T[]): readonly T[] {
   for (let i = 0; i < DRAWS; i++) {
@@ -265,7 +265,7 @@ function money(amount: bigint): { denom: string; amount: string } {
   return { denom: NATIVE_DENOM, amount: amount.toString() };
 }
 
-/** What closes everything there is: every deployment, every open bid. */
+/** The messages that close everything: every deployment, every open bid. */
 export function closeEverything({ query }: Pick<MarketSimWorld, "query">): SimAction[] {
   const { deployments } = query(DeploymentQuery.method.deployments, { filters: { state: "active" } });
   return deployments.flatMap(({ deployment }) => {

@@ -2,28 +2,28 @@ import type { DescMethod, Message, MessageInitShape, MessageShape } from "@bufbu
 
 /** Numbers from a seed: the same seed gives the same run. */
 export interface SimRandom {
-  /** From 0 up to and without `below`. */
+  /** From 0 to below `below`. */
   int(below: number): number;
   pick<T>(list: readonly [T, ...T[]]): T;
   pick<T>(list: readonly T[]): T | undefined;
 }
 
-/** What operations of every module see of the chain. */
+/** What the operations of every module see of the chain. */
 export interface SimWorld {
   readonly random: SimRandom;
-  /** Of the last block. */
+  /** Height of the last block. */
   height(): bigint;
   query<M extends DescMethod>(method: M, request: MessageInitShape<M["input"]>): MessageShape<M["output"]>;
 }
 
-/** A message that an operation wants sent. It may be one that the chain refuses. */
+/** A message that an operation wants to send. The chain may refuse it. */
 export interface SimAction {
   /** bech32 */
   readonly signer: string;
   readonly message: Message;
 }
 
-/** One kind of thing that people do; `build` is undefined where there is nothing to do it to. */
+/** One kind of thing that people do; `build` returns undefined if there is nothing to do it to. */
 export interface SimOperation<W extends SimWorld = SimWorld> {
   readonly name: string;
   readonly weight: number;

@@ -21,14 +21,14 @@ import {
 } from "../../../src/wire/gen/sdk/staking/v1beta1/tx_pb.js";
 import type { SimAction, SimOperation, SimWorld } from "./operation.ts";
 
-/** Who operates validators and who holds coins. */
+/** The accounts that operate validators and those that hold coins. */
 export interface StakeSimWorld extends SimWorld {
   readonly operators: readonly TestKey[];
   /** All who hold coins, the operators among them. */
   readonly holders: readonly TestKey[];
-  /** Operators whose validators can sign no more: who delegates to them leaves first. */
+  /** Operators whose validators can no longer sign: their delegators leave first. */
   readonly retired?: readonly TestKey[];
-  /** Who acts; any of the holders unless given. */
+  /** The account that acts; any of the holders unless given. */
   readonly sender?: TestKey;
 }
 
@@ -108,7 +108,7 @@ function toOne(world: StakeSimWorld, { address }: TestKey) {
   return { delegatorAddress: address, validatorAddress: validator(world), amount: coin(world) };
 }
 
-/** Everything that somebody has with one validator, so that delegations and validators end too. */
+/** Everything that somebody has delegated to one validator, so that delegations and validators end too. */
 function leave(world: StakeSimWorld, { address }: TestKey): SimAction["message"] | undefined {
   const { random, query, retired = [] } = world;
   const asked = { delegatorAddr: address };

@@ -9,9 +9,9 @@ import {
 import type { GrantSimWorld } from "./grants.ts";
 import type { SimAction, SimOperation, SimRandom } from "./operation.ts";
 
-/** Those whose coins come free with time. */
+/** Accounts whose coins vest over time. */
 export interface VestingSimWorld extends GrantSimWorld {
-  /** Who may get such an account; those who have one already cannot get another. */
+  /** Addresses that may get such an account; those that already have one cannot get another. */
   readonly heirs: readonly TestKey[];
 }
 

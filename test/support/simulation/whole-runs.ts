@@ -5,9 +5,9 @@ import type { TestChain } from "../../../src/testing/index.ts";
 import { toHex } from "../../../src/util/index.ts";
 import { simulateWhole, type WholeProgress, wholeOperations } from "./whole.ts";
 
-/** From so many in all on, each kind of operation succeeds at least once. */
+/** From this total number on, each kind of operation succeeds at least once. */
 const ENOUGH_FOR_ALL = 50_000;
-/** Longer runs tell how far they are, every so many operations. */
+/** Longer runs report their progress every so many operations. */
 const TOLD_FROM = 100_000;
 const TOLD_EVERY = 10_000;
 const STDERR = 2;
@@ -16,7 +16,7 @@ export interface WholeRuns {
   readonly seeds: readonly number[];
   /** Of each run. */
   readonly operations: number;
-  /** A file for what came of the last run. */
+  /** A file for the results of the last run. */
   readonly record?: string | undefined;
 }
 
@@ -47,7 +47,7 @@ export function describeWholeRuns({ seeds, operations, record }: WholeRuns): voi
   });
 }
 
-/** Writes at once how far a run is: what goes through the runner comes when the test has ended. */
+/** Writes the progress of a run at once: output through the runner appears only when the test has ended. */
 function teller(): (progress: WholeProgress) => void {
   let told = 0;
   let before = cpuUsage();

@@ -20,7 +20,7 @@ interface WholeWorld extends MarketSimWorld, VestingSimWorld {
   readonly holders: TestKey[];
   readonly operators: TestKey[];
   readonly retired: TestKey[];
-  /** Who becomes an operator when one must go for good. */
+  /** Accounts that become operators when one must go for good. */
   readonly reserve: TestKey[];
 }
 
@@ -36,21 +36,25 @@ export const wholeOperations: readonly SimOperation<WholeWorld>[] = [
 const names = (letter: string, count: number) => Array.from({ length: count }, (_, i) => `${letter}${i}`);
 const OPERATORS = names("o", 5);
 const RESERVE = names("r", 60);
-/** Validators that can sign no more, and whom people leave; of older ones little is left. */
+/** Validators that can no longer sign, and which people leave; little is left of older ones. */
 const MAX_RETIRED = 3;
 const TENANTS = names("t", 24);
 const PROVIDERS = names("p", 20);
 const HOLDERS = names("h", 30);
-/** Who has nothing at first, and may get an account with locked coins. */
+/** Accounts that have nothing at first, and may become accounts with locked coins. */
 const HEIRS = names("v", 24);
-/** With what bounds the rest, the state is as large after a million things as after twenty thousand. */
+/**
+ * Together with the other limits, this keeps the state as large after a million operations as after twenty thousand.
+ */
 const MAX_DEPLOYMENTS = 3;
 const MESSAGES_A_BLOCK = 400;
-/** Most transactions are of one message, so that most are not undone by another one. */
+/** Most transactions have one message, so that most are not undone by the failure of another. */
 const MESSAGES_A_TX = [1, 1, 1, 1, 2, 4] as const;
 const BLOCKS_BETWEEN_IMPORTS = 400;
 const BLOCKS_BETWEEN_RESTARTS = 150;
-/** Invariants read the whole state: behind every one of the first blocks, then behind each fourth, and at the end. */
+/**
+ * Invariants read the whole state: they run after each of the first blocks, then after every fourth, and at the end.
+ */
 const CHECKED_BLOCKS = 200n;
 const BLOCKS_BETWEEN_CHECKS = 4n;
 
@@ -58,22 +62,22 @@ export interface WholeRequest {
   readonly seed: number;
   /** Messages in all; the last block may bring some more. */
   readonly operations: number;
-  /** Told after every block how far the run is. */
+  /** Receives the progress of the run after every block. */
   readonly observe?: (progress: WholeProgress) => void;
 }
 
-/** How far a run is. */
+/** The progress of a run. */
 export interface WholeProgress {
   readonly chain: TestChain;
   /** Messages so far. */
   readonly operations: number;
-  /** Times that `operation: codespace/code` came out, and that each type of event stood in the ends of blocks. */
+  /** How often each `operation: codespace/code` occurred, and each type of event at the ends of blocks. */
   readonly outcomes: ReadonlyMap<string, number>;
 }
 
 /**
- * Random things that people do, faults of validators, restarts and exports, on a chain with random parameters, whose
- * invariants are checked all along.
+ * Random operations of people, faults of validators, restarts and exports, on a chain with random parameters, whose
+ * invariants are checked throughout.
  */
 export function simulateWhole({ seed, operations, observe }: WholeRequest): WholeProgress {
   const random = simRandom(seed);
@@ -111,7 +115,7 @@ interface PlannedTx {
   readonly operations: string[];
   readonly messages: SimAction["message"][];
   readonly fee: readonly { readonly denom: string; readonly amount: bigint }[];
-  /** Who pays the fee in place of the signer. */
+  /** The account that pays the fee in place of the signer. */
   readonly granter?: string;
 }
 
@@ -142,7 +146,7 @@ interface Happened {
   readonly results: readonly TxResult[];
 }
 
-/** Heirs who got an account act from now on like all who hold coins. */
+/** Heirs who got an account act from now on like all holders of coins. */
 function inherit(world: WholeWorld, chain: TestChain, { planned, results }: Happened): void {
   const names = vestingOperations.map(({ name }) => name);
   const isNew = planned.some(
@@ -185,7 +189,7 @@ function worldOf(chain: TestChain, random: SimRandom): WholeWorld {
   };
 }
 
-/** Queries of the chain; what was asked since the last block is not asked again. */
+/** Queries of the chain; a query repeated since the last block is not asked again. */
 function rememberingQuery(chain: TestChain): WholeWorld["query"] {
   let height = 0n;
   const answers = new Map<string, unknown>();
@@ -263,7 +267,7 @@ function govParams({ pick }: SimRandom): JsonObject {
   };
 }
 
-/** An operator whose key may sign no more gives way to the next. */
+/** An operator whose key may no longer sign gives way to the next. */
 function replace(world: WholeWorld): void {
   const { operators, retired, reserve, holders } = world;
   const gone = operators.find((key) => isTombstoned(world, key));

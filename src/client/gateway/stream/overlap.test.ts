@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Overlap } from "./overlap.ts";
 
-/** What is new of `lines` after `kept`. */
+/** The lines of `lines` that are new after `kept`. */
 function join(kept: readonly string[], lines: readonly string[]): string[] {
   const lineOf = (message: string) => ({ name: "web-0", message });
   const overlap = new Overlap(kept.map(lineOf));
@@ -20,7 +20,7 @@ describe("joining a stream to what was read before", () => {
     expect(join(["a"], ["b", "c"])).toEqual(["b", "c"]);
     expect(join([], ["a"])).toEqual(["a"]);
     expect(join(["a", "a", "b"], ["a", "a", "b", "a"])).toEqual(["a"]);
-    // The past breaks off inside of what looked like it.
+    // The past lines end within what looked like a match.
     expect(join(["a", "b", "c"], ["b", "x"])).toEqual(["b", "x"]);
   });
 
