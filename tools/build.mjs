@@ -39,6 +39,7 @@ const EXTERNAL = [
   "lmdb",
   "node-hid",
   "pino",
+  "prom-client",
   "reflect-metadata",
   "secp256k1",
   "tar-stream",

@@ -39,6 +39,8 @@ export interface ProviderConfig {
   readonly publicHostname: string;
   readonly ingress: IngressConfig;
   readonly gateway: { readonly host: string; readonly port: number };
+  /** Where metrics are read; nowhere if absent. */
+  readonly metrics?: { readonly host: string; readonly port: number };
 }
 
 export interface IngressConfig {

@@ -44,7 +44,7 @@ function countReasons(orders: readonly OrderStatus[]): Record<string, number> {
   return counts;
 }
 
-function totalOf(rows: readonly RowNeed[]): ResourceSum {
+export function totalOf(rows: readonly RowNeed[]): ResourceSum {
   const sum = (of: (row: RowNeed) => bigint) => rows.reduce((total, row) => total + of(row) * row.count, 0n);
   const bytes = (row: RowNeed) => row.volumes.reduce((total, volume) => total + volume.bytes, 0n);
   return {

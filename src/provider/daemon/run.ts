@@ -9,13 +9,22 @@ import { Gateway } from "../gateway/index.ts";
 import { HostRegistry, type Ingress } from "../ingress/index.ts";
 import { type Inventory, type NodeUse, openInventory, reconcileReservations } from "../inventory/index.ts";
 import { DEFAULT_MONITOR, LeaseService } from "../leases/index.ts";
+import { type Metrics, type MetricsServer, openMetrics } from "../metrics/index.ts";
 import { marketEvents, OrderService } from "../orders/index.ts";
-import { closeBidMessage, Outbox, outboxChain, type TxVerdict, withdrawMessages } from "../outbox/index.ts";
+import {
+  closeBidMessage,
+  Outbox,
+  type OutMessage,
+  outboxChain,
+  type TxVerdict,
+  withdrawMessages,
+} from "../outbox/index.ts";
 import { askDeposit, checkCertificate, checkChain, checkRegistered } from "./checks.ts";
 import { DiskGuard } from "./disk.ts";
 import { gatewaySources } from "./gateway-sources.ts";
 import { checkGenesis } from "./genesis.ts";
 import { leaseRouter, openIngress } from "./ingress.ts";
+import { type DaemonMoment, providerState, whyNotReady } from "./monitoring.ts";
 import { orderChain } from "./order-chain.ts";
 import type { ProviderRequest } from "./request.ts";
 import { growingPauseMs, sleep } from "./wait.ts";
@@ -27,6 +36,7 @@ const MAX_BATCH = 40;
 const RETRY_MS = 10_000;
 const SYNC_MS = 10_000;
 const DISK_MS = 2_000;
+const BALANCE_MS = 60_000;
 
 export interface RunningProvider {
   /** Resolves with the reason when the provider can no longer work; its workloads keep running. */
@@ -39,7 +49,8 @@ export interface RunningProvider {
 export async function runProvider(request: ProviderRequest): Promise<RunningProvider> {
   await checkChain(request);
   await checkGenesis(request);
-  const provider = new ProviderDaemon(request, await askDeposit(request));
+  const metrics = await openMetrics(request.config.metrics);
+  const provider = new ProviderDaemon(request, await askDeposit(request), metrics);
   try {
     await provider.start();
   } catch (error) {
@@ -61,6 +72,13 @@ class ProviderDaemon implements RunningProvider {
   readonly #ingress: Ingress | undefined;
   readonly #stop = new AbortController();
   readonly #timers: NodeJS.Timeout[] = [];
+  readonly #deposit: IntCoin;
+  readonly #metrics: Metrics;
+  #metricsServer: MetricsServer | undefined;
+  /** In the coin of the deposit. */
+  #balance: bigint | undefined;
+  #lastBlock: DaemonMoment["lastBlock"];
+  #isStarted = false;
   #gateway: Gateway | undefined;
   #comparing = false;
   /** Whether the disk was short of space at the last check. */
@@ -74,9 +92,11 @@ class ProviderDaemon implements RunningProvider {
     this.#fail = resolve;
   });
 
-  constructor(request: ProviderRequest, deposit: IntCoin) {
+  constructor(request: ProviderRequest, deposit: IntCoin, metrics: Metrics) {
     const { config, client, signer, log } = request;
     this.#request = request;
+    this.#deposit = deposit;
+    this.#metrics = metrics;
     this.#chain = chainView(client.query);
     const { stateDir: folder, leastFreeDisk: least } = config;
     const { freeDisk } = request;
@@ -90,13 +110,14 @@ class ProviderDaemon implements RunningProvider {
       batch: MAX_BATCH,
       pause: (attempt) => sleep(growingPauseMs(attempt), this.#stop.signal),
     });
-    this.#orders = this.#makeOrders(deposit);
+    this.#orders = this.#makeOrders();
     this.#ingress = openIngress(request);
     this.#leases = this.#makeLeases();
   }
 
   async start(): Promise<void> {
     const { client, log, signal } = this.#request;
+    await this.#serveMetrics();
     await checkRegistered(this.#request);
     await checkCertificate(this.#request);
     await this.#lookAtDisk();
@@ -114,6 +135,7 @@ class ProviderDaemon implements RunningProvider {
     this.#gateway = this.#makeGateway();
     const port = await this.#gateway.listen();
     this.#schedule();
+    this.#isStarted = true;
     log.info("provider started", { provider: this.#address, gateway: port });
   }
 
@@ -123,6 +145,7 @@ class ProviderDaemon implements RunningProvider {
     this.#orders.stop();
     this.#outbox.stop();
     await this.#gateway?.close();
+    await this.#metricsServer?.close();
     await this.#following;
     await this.#leases.stop();
     await this.#writeReservations();
@@ -147,6 +170,57 @@ class ProviderDaemon implements RunningProvider {
     await config.plane
       .retain(ids.map(formatLeaseId), ids.map(leaseNamespace))
       .catch((error: unknown) => log.warn("data plane not compared", { err: errorText(error) }));
+  }
+
+  /** From the beginning: a start that waits for the node is seen as such. */
+  async #serveMetrics(): Promise<void> {
+    const { config, identity, log } = this.#request;
+    if (this.#metrics.serve === undefined) return;
+    const parts = {
+      inventory: this.#inventory,
+      orders: this.#orders,
+      leases: this.#leases,
+      outbox: this.#outbox,
+      disk: this.#disk,
+      leastDisk: config.leastFreeDisk,
+      bidCost: this.#bidCost(),
+      certificate: identity.certificate,
+    };
+    this.#metricsServer = this.#metrics.serve({
+      state: () => providerState(parts, this.#moment()),
+      obstacles: () => whyNotReady(this.#moment()),
+      log,
+    });
+    await this.#metricsServer.listen();
+    await this.#observeBalance();
+    this.#timers.push(setInterval(() => void this.#observeBalance(), BALANCE_MS));
+  }
+
+  #moment(): DaemonMoment {
+    return {
+      isStarted: this.#isStarted,
+      obstacle: this.#obstacle,
+      balance: this.#balance,
+      lastBlock: this.#lastBlock,
+      now: Date.now(),
+    };
+  }
+
+  /** What a bid takes of the coin of the deposit. */
+  #bidCost(): bigint {
+    const { denom, amount } = this.#deposit;
+    const { fee } = this.#request.config;
+    return amount + (fee.denom === denom ? fee.amount : 0n);
+  }
+
+  /** A balance that cannot be asked for is not shown. */
+  async #observeBalance(): Promise<void> {
+    this.#balance = await this.#balanceOf(this.#deposit.denom).catch(() => undefined);
+  }
+
+  async #balanceOf(denom: string): Promise<bigint> {
+    const answer = await this.#request.client.query.call(BankQuery.method.balance, { address: this.#address, denom });
+    return BigInt(answer.balance?.amount ?? "0");
   }
 
   get #address(): string {
@@ -260,6 +334,8 @@ class ProviderDaemon implements RunningProvider {
   }
 
   #onBlock(block: Block): void {
+    this.#lastBlock = { height: block.height, at: Date.now() };
+    this.#metrics.meter.mark("lastBlock");
     const txs = new Map<string, TxVerdict>(
       block.txs.map(({ hash, code, codespace, log }) => [hash, { code, codespace, log }]),
     );
@@ -293,27 +369,24 @@ class ProviderDaemon implements RunningProvider {
     });
   }
 
-  #makeOrders(deposit: IntCoin): OrderService {
-    const { config, client, log } = this.#request;
+  #makeOrders(): OrderService {
+    const { config, log } = this.#request;
     const provider = this.#address;
-    const balance = async (denom: string): Promise<bigint> => {
-      const answer = await client.query.call(BankQuery.method.balance, { address: provider, denom });
-      return BigInt(answer.balance?.amount ?? "0");
-    };
     return new OrderService({
       provider,
       chain: orderChain({
         chain: this.#chain,
         provider,
         tenantAttributes: config.tenantAttributes,
-        balance,
+        balance: (denom) => this.#balanceOf(denom),
         cluster: () => ({ ...config.driver.limits, gpus: this.#inventory.hasGpus }),
       }),
       inventory: this.#inventory,
       pricing: config.pricing,
       send: (message, label, options) => this.#outbox.send(message, label, options),
       log: log.child({ module: "bidengine-order" }),
-      deposit,
+      meter: this.#metrics.meter,
+      deposit: this.#deposit,
       fee: config.fee,
       bidTimeoutMs: config.bidTimeoutMs,
       retryMs: RETRY_MS,
@@ -368,6 +441,7 @@ class ProviderDaemon implements RunningProvider {
         pricing: config.pricing,
       }),
       log: log.child({ module: "gateway" }),
+      meter: this.#metrics.meter,
     });
   }
 
@@ -389,9 +463,20 @@ class ProviderDaemon implements RunningProvider {
         this.#address,
         leases.map(({ id }) => id),
       );
-      await Promise.all(messages.map((each) => this.#outbox.send(each, "withdraw").catch(warn)));
+      await Promise.all(messages.map((each) => this.#sendWithdrawal(each).catch(warn)));
     } catch (error) {
       warn(error);
+    }
+  }
+
+  async #sendWithdrawal(message: OutMessage): Promise<void> {
+    const { meter } = this.#metrics;
+    try {
+      await this.#outbox.send(message, "withdraw");
+      meter.count("withdrawal", { result: "success" });
+    } catch (error) {
+      meter.count("withdrawal", { result: "fail" });
+      throw error;
     }
   }
 }

@@ -3,6 +3,7 @@ import { createServer, type Server } from "node:https";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import { ACCEPT_QUEUE, errorText, type Logger, listenError } from "../../util/index.ts";
 import type { ChainView } from "../chain.ts";
+import type { Meter } from "../metrics/index.ts";
 import { Authorizer } from "./access/authorizer.ts";
 import { Memo } from "./access/memo.ts";
 import { limitConnections } from "./connections.ts";
@@ -25,6 +26,7 @@ export interface GatewayOptions extends PublicOptions {
   readonly chain: ChainView;
   readonly log: Logger;
   readonly limits?: Partial<GatewayLimits>;
+  readonly meter?: Meter;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
 }
@@ -193,15 +195,31 @@ export class Gateway {
 
   /** Only route and outcome: no address with its query, no header. */
   #logAccess(request: FastifyRequest, reply: FastifyReply): void {
+    const route = request.routeOptions.url ?? "";
+    this.#options.meter?.count("gatewayRequests", { route: routeClass(route), status: statusClass(reply.statusCode) });
     this.#options.log.debug("gateway request", {
       method: request.method,
-      route: request.routeOptions.url ?? "",
+      route,
       status: reply.statusCode,
       owner: request.grant?.owner ?? "",
       peer: request.ip,
       ms: Math.round(reply.elapsedTime),
     });
   }
+}
+
+const PUBLIC_ROUTES: readonly string[] = ["/status", "/version", "/address", "/validate"];
+
+/** What strangers send must not make series of its own. */
+function routeClass(route: string): "public" | "tenant" | "other" {
+  if (route === "") return "other";
+  return PUBLIC_ROUTES.includes(route) ? "public" : "tenant";
+}
+
+function statusClass(status: number): "2xx" | "3xx" | "4xx" | "5xx" {
+  if (status < 300) return "2xx";
+  if (status < 400) return "3xx";
+  return status < 500 ? "4xx" : "5xx";
 }
 
 declare module "fastify" {

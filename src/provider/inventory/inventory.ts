@@ -120,6 +120,11 @@ export class Inventory {
     this.#options.ledger.record(order, null);
   }
 
+  /** What each node offers before all reservations, overcommit included. */
+  offered(): NodeUse[] {
+    return new Room(this.#capacity, this.#options.overcommit).left();
+  }
+
   /** What is left on each node; negative if the node shrank below its reservations. */
   available(): NodeUse[] {
     return this.#room().left();

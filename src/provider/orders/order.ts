@@ -26,6 +26,14 @@ export interface OrderStatus {
  */
 export type Obstacle = "final" | "size" | "capacity" | "money" | "cluster" | "moment";
 
+/** An order in the operator's list. */
+export interface OrderEntry extends OrderStatus {
+  /** What would have to change before it is bid on; only of refused orders. */
+  readonly obstacle?: Obstacle;
+  /** Milliseconds since 1970 at which the provider learned of it. */
+  readonly detectedAt: number;
+}
+
 /** Thrown inside the machine: the order is refused for a known reason. */
 export class Refusal extends Error {
   readonly obstacle: Obstacle;

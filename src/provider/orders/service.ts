@@ -14,6 +14,7 @@ import {
 import { formatOrderId, marketErrors, type OrderKey } from "../../wire/index.ts";
 import type { ChainView } from "../chain.ts";
 import { groupNeeds, type Inventory } from "../inventory/index.ts";
+import { type Meter, NO_METER, timed } from "../metrics/index.ts";
 import {
   bidMessage,
   type OutMessage,
@@ -25,7 +26,7 @@ import {
 import type { PricingStrategy } from "../pricing/index.ts";
 import type { MarketEvent } from "./events.ts";
 import { highestPrice, type Offer, refusal } from "./filters.ts";
-import { type Obstacle, type OrderPhase, type OrderStatus, Refusal } from "./order.ts";
+import { type Obstacle, type OrderEntry, type OrderPhase, type OrderStatus, Refusal } from "./order.ts";
 
 /**
  * What the orders query on the chain. Calls reject if it cannot be queried; undefined means a definite "does not
@@ -56,11 +57,16 @@ export interface OrderOptions {
   readonly obstacle?: () => Promise<string | undefined>;
   /** The lease is ours: called once, after the reservation is marked. */
   readonly onWon: (id: OrderKey) => void;
+  /** Counts what is done with orders. */
+  readonly meter?: Meter;
+  /** Milliseconds since 1970. */
+  readonly now?: () => number;
 }
 
 interface Tracked {
   readonly id: OrderKey;
   readonly text: string;
+  readonly detectedAt: number;
   phase: OrderPhase;
   reason?: string;
   obstacle?: Obstacle;
@@ -86,12 +92,24 @@ const ENDED: ReadonlySet<OrderPhase> = new Set(["won", "lost", "closed"]);
 const UNSETTLED: ReadonlySet<OrderPhase> = new Set(["checking", "bidding", "withdrawing"]);
 /** Looked at again when a reservation is released. */
 const AWAIT_ROOM: ReadonlySet<Obstacle> = new Set(["capacity", "size"]);
+/** What became of a bid, by the reason for which its order ended. */
+const OUTCOMES = {
+  "lease lost": "lease-lost",
+  "bid lost": "lease-lost",
+  "order closed": "order-closed",
+  "bid closed": "bid-closed-external",
+  "bid timeout": "bid-timeout",
+} as const;
+type Ending = keyof typeof OUTCOMES;
+/** The order has a bid of ours. */
+const HAS_BID: ReadonlySet<OrderPhase> = new Set(["open", "withdrawing"]);
 const ROOM_SETTLES_MS = 50;
 const LOOKS_AT_ONCE = 16;
 
 /** Watches the orders of the market and bids on those that fit. */
 export class OrderService {
   readonly #options: OrderOptions;
+  readonly #meter: Meter;
   readonly #orders = new Map<string, Tracked>();
   #stopped = false;
   #moneyTimer: NodeJS.Timeout | undefined;
@@ -101,6 +119,7 @@ export class OrderService {
 
   constructor(options: OrderOptions) {
     this.#options = options;
+    this.#meter = options.meter ?? NO_METER;
   }
 
   /** Looks at every open order once, as after a restart. */
@@ -153,6 +172,11 @@ export class OrderService {
     return [...this.#orders.values()].map(statusOf);
   }
 
+  /** The same for the operator, with what stands in the way. */
+  entries(): OrderEntry[] {
+    return [...this.#orders.values()].map(entryOf);
+  }
+
   /** What became of one order; undefined if the order is not known. */
   find(id: OrderKey): OrderStatus | undefined {
     const tracked = this.#orders.get(formatOrderId(id));
@@ -168,13 +192,16 @@ export class OrderService {
 
   #detected(id: OrderKey): void {
     if (this.#orders.has(formatOrderId(id))) return;
+    this.#meter.mark("lastOrder");
     this.#options.log.info("order detected", { module: "bidengine-service", order: `order/${formatOrderId(id)}` });
     this.#begin(id);
   }
 
   #begin(id: OrderKey): void {
     const { owner, dseq, gseq, oseq } = id;
-    const tracked: Tracked = { id: { owner, dseq, gseq, oseq }, text: formatOrderId(id), phase: "checking", looks: 0 };
+    const { now = Date.now } = this.#options;
+    const text = formatOrderId(id);
+    const tracked: Tracked = { id: { owner, dseq, gseq, oseq }, text, detectedAt: now(), phase: "checking", looks: 0 };
     this.#orders.set(tracked.text, tracked);
     this.#forgetOldest();
     this.#check(tracked);
@@ -209,15 +236,14 @@ export class OrderService {
       );
       return undefined;
     }
-    await this.#filter(order);
-    await this.#checkBalance();
+    await this.#judge(order);
     if (this.#left(tracked)) return undefined;
     // A waiting order is checked often, and reported once.
     log[tracked.looks === 0 ? "info" : "debug"]("requesting reservation", { order: tracked.text });
-    await this.#reserve(tracked, rows);
+    await timed(this.#meter, "reserving", () => this.#reserve(tracked, rows));
     if (this.#left(tracked)) return undefined;
     tracked.phase = "bidding";
-    const price = await this.#price(tracked, order);
+    const price = await timed(this.#meter, "pricing", () => this.#price(tracked, order));
     return { denom: highestPrice(order.spec).denom, amount: price };
   }
 
@@ -237,6 +263,18 @@ export class OrderService {
     }
   }
 
+  /** Throws the reason for not bidding, before anything is reserved. */
+  async #judge(order: OrderRecord): Promise<void> {
+    try {
+      await this.#filter(order);
+      await this.#checkBalance();
+      this.#meter.count("shouldBid", { result: "pass" });
+    } catch (error) {
+      this.#meter.count("shouldBid", { result: error instanceof Refusal ? "decline" : "fail" });
+      throw error;
+    }
+  }
+
   async #filter({ id, spec }: OrderRecord): Promise<void> {
     const { chain, obstacle } = this.#options;
     const closed = await obstacle?.();
@@ -253,7 +291,9 @@ export class OrderService {
     const { inventory } = this.#options;
     try {
       inventory.reserve(tracked.text, rows);
+      this.#meter.count("reservation", { result: "success" });
     } catch (error) {
+      this.#meter.count("reservation", { result: "fail" });
       throw new Refusal(errorText(error), inventory.couldFit(rows) ? "capacity" : "size");
     }
     await inventory.durable().catch((error: unknown) => {
@@ -289,9 +329,12 @@ export class OrderService {
     } catch (error) {
       if (error instanceof Withdrawn) return;
       if (!isOneOf([marketErrors.bidExists], error)) {
+        this.#meter.count("bid", { action: "create", result: "fail" });
         throw error instanceof Rejected ? refusedBid(error) : error;
       }
     }
+    this.#meter.count("bid", { action: "create", result: "success" });
+    this.#meter.mark("lastBid");
     log.info("bid complete", { order: tracked.text });
     if (tracked.phase === "bidding") this.#open(tracked);
   }
@@ -350,8 +393,14 @@ export class OrderService {
     tracked.phase = "withdrawing";
     const isWanted = () => tracked.phase === "withdrawing";
     send(withdrawBidMessage({ ...tracked.id, provider }), `close bid ${tracked.text}`, { isWanted })
-      .then(() => this.#bidClosed(tracked.id))
-      .catch((error: unknown) => this.#notWithdrawn(tracked, error));
+      .then(() => {
+        this.#meter.count("bid", { action: "close", result: "success" });
+        this.#bidClosed(tracked.id);
+      })
+      .catch((error: unknown) => {
+        if (!(error instanceof Withdrawn)) this.#meter.count("bid", { action: "close", result: "fail" });
+        this.#notWithdrawn(tracked, error);
+      });
   }
 
   /** Only the chain knows what became of a bid that could not be withdrawn. */
@@ -388,21 +437,23 @@ export class OrderService {
     this.#options.log.info("lease won", { module: "bidengine-order", order: `order/${text}` });
     if (tracked !== undefined) {
       clearTimeout(tracked.timer);
+      if (tracked.phase !== "won") this.#meter.count("orderComplete", { result: "lease-won" });
       tracked.phase = "won";
     }
     this.#options.inventory.promote(text);
     this.#options.onWon(id);
   }
 
-  #end(id: OrderKey, phase: "lost" | "closed", reason: string): void {
+  #end(id: OrderKey, phase: "lost" | "closed", reason: Ending): void {
     const tracked = this.#orders.get(formatOrderId(id));
     if (tracked === undefined || ENDED.has(tracked.phase)) return;
     if (tracked.phase === "open") this.#options.log.info(reason, { order: tracked.text });
     this.#finish(tracked, phase, reason);
   }
 
-  #finish(tracked: Tracked, phase: "lost" | "closed", reason: string): void {
+  #finish(tracked: Tracked, phase: "lost" | "closed", reason: Ending): void {
     clearTimeout(tracked.timer);
+    if (HAS_BID.has(tracked.phase)) this.#meter.count("orderComplete", { result: OUTCOMES[reason] });
     tracked.phase = phase;
     tracked.reason = reason;
     this.release(tracked.id);
@@ -444,6 +495,11 @@ export class OrderService {
 /** The market's refusal of a bid is final; a fee that could not be paid may be paid later. */
 function refusedBid({ codespace, message }: Rejected): Refusal {
   return new Refusal(`the chain refused the bid: ${message}`, codespace === "market" ? "final" : "moment");
+}
+
+function entryOf(tracked: Tracked): OrderEntry {
+  const { phase, obstacle, detectedAt } = tracked;
+  return { ...statusOf(tracked), detectedAt, ...(phase === "refused" && obstacle !== undefined ? { obstacle } : {}) };
 }
 
 function statusOf({ id, phase, reason, price, obstacle }: Tracked): OrderStatus {

@@ -83,6 +83,14 @@ describe("the settings of a provider", () => {
     expect(() => settings({ "ingress-forwarded-from": "proxy.example" })).toThrow(/neither an address nor a network/);
   });
 
+  test("of metrics", () => {
+    expect(settings({}).metrics).toBeUndefined();
+    expect(settings({ "metrics-listener": "127.0.0.1:9100" }).metrics).toEqual({ host: "127.0.0.1", port: 9100 });
+    expect(settings({ "metrics-listener": ":9100" }).metrics).toEqual({ host: "127.0.0.1", port: 9100 });
+    expect(settings({ "metrics-listener": "0.0.0.0:9100" }).metrics).toEqual({ host: "0.0.0.0", port: 9100 });
+    expect(() => settings({ "metrics-listener": "9100" })).toThrow(/<host>:<port>/);
+  });
+
   test("of the disk", () => {
     expect(settings({}).leastFreeDisk).toBe(512n << 20n);
     expect(settings({ "provider-least-free-disk": "2Gi" }).leastFreeDisk).toBe(2n << 30n);

@@ -84,7 +84,12 @@ export function readSettings(flags: Flags): Omit<ProviderConfig, "driver"> {
     publicHostname: read(CLUSTER.clusterPublicHostname),
     ingress: readIngress(read),
     gateway: read(LEASES.gatewayListenAddress),
+    ...optionalMetrics(read(LEASES.metricsListener)),
   };
+}
+
+function optionalMetrics(metrics: ProviderConfig["metrics"]): Pick<ProviderConfig, "metrics"> {
+  return metrics === undefined ? {} : { metrics };
 }
 
 function readIngress(read: Read): IngressConfig {

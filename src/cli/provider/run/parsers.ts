@@ -62,6 +62,11 @@ export function parseAddress(text: string): string {
   throw new WrongForm("an address such as 0.0.0.0 or 127.0.0.1");
 }
 
+/** `127.0.0.1:9100`; this machine alone where no address is named. */
+export function parseLoopbackAddress(text: string): ListenAddress {
+  return text.startsWith(":") ? parseListenAddress(`127.0.0.1${text}`) : parseListenAddress(text);
+}
+
 /** `0.0.0.0:8443`; all addresses of the machine where none is named. */
 export function parseListenAddress(text: string): ListenAddress {
   const [, host, digits] = /^(.*):(\d{1,5})$/.exec(text) ?? [];

@@ -17,6 +17,7 @@ import {
   parseGasPrice,
   parseHost,
   parseListenAddress,
+  parseLoopbackAddress,
   parsePortRange,
   parseRegistries,
   parseSize,
@@ -332,6 +333,12 @@ export const LEASES = {
     summary: "where the gateway listens",
     default: "0.0.0.0:8443",
     parse: parseListenAddress,
+  },
+  metricsListener: {
+    name: "metrics-listener",
+    value: "<host:port>",
+    summary: "where metrics, /healthz and /readyz are read, for example 127.0.0.1:9100 (default: nowhere)",
+    parse: optional(parseLoopbackAddress),
   },
   manifestTimeout: {
     name: "manifest-timeout",

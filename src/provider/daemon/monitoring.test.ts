@@ -1,0 +1,44 @@
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { testNode } from "../../testing/index.ts";
+import { quietConfig, TestDaemon, testMarketplace } from "../testing/daemon.ts";
+import { sampleDeployment } from "../testing/deployment.ts";
+import { BLOCKS_MISSED_MS, whyNotReady } from "./monitoring.ts";
+
+test("a provider shows the life of an order in its metrics, without naming the tenant", async () => {
+  const node = await testNode();
+  onTestFinished(() => node.stop());
+  const market = await testMarketplace(node);
+  const quiet = quietConfig(mkdtempSync(join(tmpdir(), "svc-metrics-")));
+  const config = { ...quiet, metrics: { host: "127.0.0.1", port: 0 } };
+  const daemon = new TestDaemon(market, { config, nodePorts: { first: 41_000, last: 41_001 } });
+  onTestFinished(() => daemon.stop());
+  await daemon.start();
+  const port = Number(daemon.logged("metrics listens")?.port);
+  const metrics = async () => (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  const lease = await daemon.deploy(sampleDeployment());
+  await expect.poll(metrics, { timeout: 20_000 }).toContain('provider_order_manager{phase="open"} 1');
+  await daemon.lease(lease);
+  await expect.poll(metrics, { timeout: 20_000 }).toContain('provider_order_complete{result="lease-won"} 1');
+  const text = await metrics();
+  expect(text).toContain('provider_bid{action="create",result="success"} 1');
+  expect(text).toContain('provider_should_bid{result="pass"} 1');
+  expect(text).toContain('provider_reservation{result="success"} 1');
+  expect(text).toContain('provider_inventory_reservations_total{classification="active",quantity="none"} 1');
+  expect(text).toContain("provider_bid_pricing_duration_count 1");
+  expect(text).toMatch(/^provider_balance [1-9]/m);
+  expect(text).toMatch(/^provider_last_bid_timestamp_seconds [1-9]/m);
+  for (const secret of [lease.owner, lease.provider, "BEGIN"]) expect(text).not.toContain(secret);
+  expect(await (await fetch(`http://127.0.0.1:${port}/readyz`)).text()).toBe("ready\n");
+});
+
+test("a provider is ready once it has started, nothing is in the way and blocks come", () => {
+  const good = { isStarted: true, obstacle: undefined, balance: 1n, lastBlock: { height: 1n, at: 0 }, now: 0 };
+  expect(whyNotReady({ ...good, now: BLOCKS_MISSED_MS })).toEqual([]);
+  expect(whyNotReady({ ...good, now: BLOCKS_MISSED_MS + 1 })).toEqual(["no block has come for 60 s: look at the node"]);
+  expect(whyNotReady({ ...good, lastBlock: undefined })).toHaveLength(1);
+  expect(whyNotReady({ ...good, obstacle: "no engine" })).toEqual(["no engine"]);
+  expect(whyNotReady({ ...good, isStarted: false, obstacle: "no engine" })).toEqual(["the provider is starting"]);
+});

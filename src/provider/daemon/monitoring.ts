@@ -1,0 +1,90 @@
+import { parseCertificatePem } from "../../crypto/index.ts";
+import type { Inventory, Quantities, ReservationState } from "../inventory/index.ts";
+import type { LeaseService } from "../leases/index.ts";
+import type { ProviderState } from "../metrics/index.ts";
+import type { OrderService } from "../orders/index.ts";
+import type { Outbox } from "../outbox/index.ts";
+import type { DiskGuard } from "./disk.ts";
+import { totalOf } from "./gateway-sources.ts";
+
+/** Milliseconds without a block after which the provider counts as cut off from the chain. */
+export const BLOCKS_MISSED_MS = 60_000;
+
+/** What metrics and readiness read; the values are those of the moment. */
+export interface MonitoredParts {
+  readonly inventory: Inventory;
+  readonly orders: OrderService;
+  readonly leases: LeaseService;
+  readonly outbox: Outbox;
+  readonly disk: DiskGuard;
+  readonly leastDisk: bigint;
+  readonly bidCost: bigint;
+  /** PEM of the server certificate. */
+  readonly certificate: string;
+}
+
+/** What the daemon itself knows. */
+export interface DaemonMoment {
+  readonly isStarted: boolean;
+  readonly obstacle: string | undefined;
+  readonly balance: bigint | undefined;
+  readonly lastBlock: { readonly height: bigint; readonly at: number } | undefined;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+}
+
+/** The provider at one moment, in figures. */
+export function providerState(parts: MonitoredParts, moment: DaemonMoment): ProviderState {
+  const { inventory, orders, leases, outbox, disk, leastDisk, bidCost, certificate } = parts;
+  const entries = orders.entries();
+  return {
+    orders: countBy(entries, ({ phase }) => phase),
+    refusals: countBy(entries, ({ obstacle }) => obstacle),
+    leases: countBy(leases.records(), ({ phase }) => phase),
+    allocatable: add(inventory.offered()),
+    available: add(inventory.available()),
+    reservations: { pending: reserved(inventory, "pending"), active: reserved(inventory, "active") },
+    isBidding: whyNotReady(moment).length === 0,
+    outbox: outbox.depth,
+    balance: moment.balance,
+    bidCost,
+    freeDisk: disk.free(),
+    leastDisk,
+    height: moment.lastBlock?.height,
+    certificateEnd: parseCertificatePem(certificate).notAfter,
+  };
+}
+
+/** Why the provider does not take new leases now, a sentence for each reason. */
+export function whyNotReady({ isStarted, obstacle, lastBlock, now }: DaemonMoment): string[] {
+  if (!isStarted) return ["the provider is starting"];
+  const silent = lastBlock === undefined || now - lastBlock.at > BLOCKS_MISSED_MS;
+  return [
+    ...(obstacle === undefined ? [] : [obstacle]),
+    ...(silent ? [`no block has come for ${BLOCKS_MISSED_MS / 1000} s: look at the node`] : []),
+  ];
+}
+
+function countBy<T>(items: readonly T[], keyOf: (item: T) => string | undefined): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const item of items) {
+    const key = keyOf(item);
+    if (key !== undefined) counts[key] = (counts[key] ?? 0) + 1;
+  }
+  return counts;
+}
+
+function reserved(inventory: Inventory, state: ReservationState): Quantities & { readonly count: number } {
+  const found = inventory.all().filter((each) => each.state === state);
+  return { ...add(found.map(({ rows }) => totalOf(rows))), count: found.length };
+}
+
+function add(parts: readonly Quantities[]): Quantities {
+  const sum = (of: (part: Quantities) => bigint) => parts.reduce((total, part) => total + of(part), 0n);
+  return {
+    cpu: sum((part) => part.cpu),
+    memory: sum((part) => part.memory),
+    storage: sum((part) => part.storage),
+    gpu: sum((part) => part.gpu),
+  };
+}

@@ -1,0 +1,5 @@
+/** Figures of the provider for Prometheus; the library behind them is loaded by those who use `openMetrics`. */
+export { type Meter, NO_METER, timed } from "./meter.ts";
+export { type Metrics, openMetrics } from "./open.ts";
+export type { ProviderState } from "./readings.ts";
+export type { MetricsServer } from "./server.ts";

@@ -1,0 +1,82 @@
+import type { Quantities } from "../inventory/index.ts";
+import type { Reading } from "./registry.ts";
+import { GAUGES } from "./table.ts";
+
+/** What the gauges show of the provider at one moment. Counts are by the label that they are shown with. */
+export interface ProviderState {
+  readonly orders: Readonly<Record<string, number>>;
+  readonly refusals: Readonly<Record<string, number>>;
+  readonly leases: Readonly<Record<string, number>>;
+  /** What all nodes offer together, and what is left of it. */
+  readonly allocatable: Quantities;
+  readonly available: Quantities;
+  readonly reservations: Readonly<Record<"pending" | "active", Quantities & { readonly count: number }>>;
+  readonly isBidding: boolean;
+  readonly outbox: number;
+  /** Undefined until it was asked for. */
+  readonly balance: bigint | undefined;
+  readonly bidCost: bigint;
+  /** Undefined if the system does not tell. */
+  readonly freeDisk: bigint | undefined;
+  readonly leastDisk: bigint;
+  /** Undefined before the first block. */
+  readonly height: bigint | undefined;
+  /** Seconds since 1970. */
+  readonly certificateEnd: number;
+}
+
+/** The state as values of gauges. */
+export function readings(state: ProviderState): Reading[] {
+  return [
+    ...counts("orders", state.orders),
+    ...counts("refusals", state.refusals),
+    ...counts("leases", state.leases),
+    ...amounts("allocatable", state.allocatable),
+    ...amounts("available", state.available),
+    ...reserved(state.reservations),
+    ...single(state),
+  ];
+}
+
+function single(state: ProviderState): Reading[] {
+  const optional = [
+    { gauge: "balance", value: state.balance },
+    { gauge: "freeDisk", value: state.freeDisk },
+    { gauge: "height", value: state.height },
+  ] as const;
+  return [
+    { gauge: "bidding", value: Number(state.isBidding) },
+    { gauge: "outbox", value: state.outbox },
+    { gauge: "bidCost", value: Number(state.bidCost) },
+    { gauge: "leastDisk", value: Number(state.leastDisk) },
+    { gauge: "certificateEnd", value: state.certificateEnd },
+    ...optional.flatMap(({ gauge, value }) => (value === undefined ? [] : [{ gauge, value: Number(value) }])),
+  ];
+}
+
+/** Zero where nothing was counted: a series that comes and goes cannot be watched. */
+function counts(gauge: "orders" | "refusals" | "leases", values: Readonly<Record<string, number>>): Reading[] {
+  return Object.entries(GAUGES[gauge].labels).flatMap(([label, keys]: [string, readonly string[]]) =>
+    keys.map((key) => ({ gauge, value: values[key] ?? 0, labels: { [label]: key } })),
+  );
+}
+
+function amounts(
+  gauge: Reading["gauge"],
+  amount: Quantities,
+  labels: Readonly<Record<string, string>> = {},
+): Reading[] {
+  const { cpu, memory, storage, gpu } = amount;
+  return Object.entries({ cpu, memory, storage, gpu }).map(([quantity, value]) => ({
+    gauge,
+    value: Number(value),
+    labels: { ...labels, quantity },
+  }));
+}
+
+function reserved(reservations: ProviderState["reservations"]): Reading[] {
+  return Object.entries(reservations).flatMap(([classification, { count, ...amount }]) => [
+    { gauge: "reservations" as const, value: count, labels: { classification, quantity: "none" } },
+    ...amounts("reservations", amount, { classification }),
+  ]);
+}

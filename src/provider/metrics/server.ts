@@ -1,0 +1,121 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { errorText, type Logger, listenError } from "../../util/index.ts";
+
+/** Bounds of the server of metrics; times in milliseconds. */
+export const METRICS_LIMITS = {
+  /** Prometheus needs one connection; others are refused beyond this. */
+  connections: 32,
+  requestsPerConnection: 1_000,
+  headerBytes: 8 << 10,
+  headersTimeout: 5_000,
+  idleTimeout: 10_000,
+  /** One text serves all who ask within this time. */
+  age: 1_000,
+} as const;
+
+export interface MetricsServerOptions {
+  readonly host: string;
+  readonly port: number;
+  /** The text of all metrics now. */
+  readonly text: () => Promise<string>;
+  readonly contentType: string;
+  /** Why the provider does not do its whole work now; empty if it does. */
+  readonly obstacles: () => readonly string[];
+  readonly log: Logger;
+  /** Milliseconds since 1970. */
+  readonly now?: () => number;
+}
+
+/** `/metrics` for Prometheus, `/healthz` and `/readyz` for those who watch the process. */
+export class MetricsServer {
+  readonly #options: MetricsServerOptions;
+  readonly #server: Server;
+  #kept: { readonly at: number; readonly text: Promise<string> } | undefined;
+
+  constructor(options: MetricsServerOptions) {
+    this.#options = options;
+    const { connections, requestsPerConnection, headerBytes, headersTimeout, idleTimeout } = METRICS_LIMITS;
+    this.#server = createServer(
+      {
+        maxHeaderSize: headerBytes,
+        headersTimeout,
+        requestTimeout: headersTimeout,
+        keepAliveTimeout: idleTimeout,
+        connectionsCheckingInterval: headersTimeout,
+      },
+      (request, response) => void this.#answer(request, response),
+    );
+    this.#server.maxConnections = connections;
+    this.#server.maxRequestsPerSocket = requestsPerConnection;
+    // A client that reads nothing is gone as well.
+    this.#server.setTimeout(idleTimeout);
+  }
+
+  /** Resolves with the port it listens on; rejects if the port is taken. */
+  async listen(): Promise<number> {
+    const { host, port, log } = this.#options;
+    await new Promise<void>((resolve, reject) => {
+      const fail = (error: Error) => reject(listenError(error, { host, port, option: "--metrics-listener" }));
+      this.#server.once("error", fail);
+      this.#server.listen({ host, port }, () => {
+        this.#server.off("error", fail);
+        resolve();
+      });
+    });
+    const address = this.#server.address();
+    const taken = typeof address === "object" && address !== null ? address.port : port;
+    log.info("metrics listens", { host, port: taken });
+    return taken;
+  }
+
+  async close(): Promise<void> {
+    if (!this.#server.listening) return;
+    const closed = new Promise((resolve) => this.#server.close(resolve));
+    this.#server.closeAllConnections();
+    await closed;
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    request.resume();
+    if (request.method !== "GET" && request.method !== "HEAD") {
+      response.setHeader("allow", "GET, HEAD");
+      return send(response, 405, "only GET\n");
+    }
+    if (request.url === "/metrics") return this.#metrics(response);
+    if (request.url === "/healthz") return send(response, 200, "ok\n");
+    if (request.url === "/readyz") return this.#ready(response);
+    send(response, 404, "/metrics, /healthz, /readyz\n");
+  }
+
+  async #metrics(response: ServerResponse): Promise<void> {
+    try {
+      const text = await this.#text();
+      response.setHeader("content-type", this.#options.contentType);
+      response.end(text);
+    } catch (error) {
+      this.#options.log.warn("metrics not collected", { err: errorText(error) });
+      send(response, 500, "metrics could not be collected; the log says why\n");
+    }
+  }
+
+  #ready(response: ServerResponse): void {
+    const obstacles = this.#options.obstacles();
+    if (obstacles.length === 0) send(response, 200, "ready\n");
+    else send(response, 503, obstacles.map((each) => `${each}\n`).join(""));
+  }
+
+  #text(): Promise<string> {
+    const { text, now = Date.now } = this.#options;
+    const at = now();
+    if (this.#kept === undefined || at - this.#kept.at >= METRICS_LIMITS.age || at < this.#kept.at) {
+      this.#kept = { at, text: text() };
+    }
+    return this.#kept.text;
+  }
+}
+
+function send(response: ServerResponse, status: number, text: string): void {
+  response.statusCode = status;
+  response.setHeader("content-type", "text/plain; charset=utf-8");
+  response.end(text);
+}
