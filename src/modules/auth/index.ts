@@ -31,7 +31,7 @@ export function authModule(): { readonly keeper: AuthKeeper; readonly module: Mo
     genesis: authGenesis(keeper),
     accounts: [{ name: FEE_COLLECTOR, permissions: [] }],
     invariants: {
-      numbers: (ctx) => numbersAreDense(keeper, ctx),
+      accounts: (ctx) => accountsAreWhole(keeper, ctx),
       modules: (ctx) => modulesHaveAccounts(keeper, ctx),
       vesting: (ctx) => vestingIsWhole(keeper, ctx),
     },
@@ -39,16 +39,18 @@ export function authModule(): { readonly keeper: AuthKeeper; readonly module: Mo
   return { keeper, module };
 }
 
-/** Every number below the next one belongs to exactly one account. */
-function numbersAreDense(keeper: AuthKeeper, ctx: Context): string | undefined {
+/** Every number below the next one belongs to one account, and every vesting account has a schedule; in one walk. */
+function accountsAreWhole(keeper: AuthKeeper, ctx: Context): string | undefined {
   const store = ctx.store(STORE);
   const next = keeper.numbers.peek(store);
   // A byte a number: this runs over all accounts, and a set of them would be a hundred times as large.
   const isGiven = new Uint8Array(Number(next));
   let count = 0n;
-  for (const { number } of keeper.accounts.values(store)) {
+  for (const [address, { number, isVesting = false }] of keeper.accounts.iterate(store)) {
     if (number >= next) return `account number ${number} was never given`;
     if (isGiven[Number(number)] === 1) return "two accounts have the same number";
+    if (isVesting && !keeper.vesting.schedules.has(store, address))
+      return `${encodeAddress(address)} has no vesting schedule`;
     isGiven[Number(number)] = 1;
     count += 1n;
   }
@@ -61,21 +63,17 @@ function modulesHaveAccounts(keeper: AuthKeeper, ctx: Context): string | undefin
   return missing === undefined ? undefined : `module ${missing.name} has no account of its own`;
 }
 
-/** Accounts with locked coins have a schedule that can be, no others have one, and no more is delegated than was locked. */
+/** Schedules are such as can be and belong to vesting accounts, and no more is delegated than was locked. */
 function vestingIsWhole(keeper: AuthKeeper, ctx: Context): string | undefined {
   const store = ctx.store(STORE);
   const { schedules, delegated } = keeper.vesting;
-  let withLocks = 0;
-  for (const [address, { isVesting = false }] of keeper.accounts.iterate(store)) {
-    if (!isVesting) continue;
-    withLocks += 1;
-    const schedule = schedules.get(store, address);
-    if (schedule === undefined) return `${encodeAddress(address)} has no vesting schedule`;
+  for (const [address, schedule] of schedules.iterate(store)) {
+    if (keeper.accounts.get(store, address)?.isVesting !== true)
+      return `${encodeAddress(address)} has a vesting schedule and is not a vesting account`;
     const held = delegated.get(store, address) ?? { vesting: [] };
     const problem = scheduleProblem(schedule) ?? delegatedProblem(schedule.original, held.vesting);
     if (problem !== undefined) return `${encodeAddress(address)}: ${problem}`;
   }
-  if (schedules.count(store) !== withLocks) return "there are vesting schedules without an account";
   for (const address of delegated.keys(store))
     if (!schedules.has(store, address)) return `${encodeAddress(address)} has delegated coins and no vesting schedule`;
   return undefined;

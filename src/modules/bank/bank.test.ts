@@ -312,7 +312,7 @@ describe("what other modules can do", () => {
     ]);
     bank.balances.set(ctx.store("bank"), [testKey("a").bytes, "utoken"], -1n);
     expect(brokenInvariants([module], ctx)).toEqual([
-      expect.stringMatching(/^bank\/positive: account \w{40} holds -1utoken$/),
+      expect.stringMatching(/^bank\/supply: account \w{40} holds -1utoken$/),
     ]);
   });
 });

@@ -46,12 +46,16 @@ export function bankGenesis(keeper: BankKeeper, accounts: Accounts): GenesisPart
 function importState(keeper: BankKeeper, accounts: Accounts, ctx: Context, state: GenesisState): void {
   const store = ctx.store(STORE);
   keeper.params.set(store, state.params ?? create(ParamsSchema, DEFAULT_PARAMS));
+  const sums = new Sums();
   for (const { address, coins } of state.balances) {
     const owner = decodeAddress(address);
     accounts.ensure(ctx, owner);
-    for (const coin of readCoins(coins)) keeper.setBalance(ctx, owner, coin);
+    for (const coin of readCoins(coins)) {
+      keeper.setBalance(ctx, owner, coin);
+      sums.add(coin);
+    }
   }
-  for (const { denom, amount } of sumOfBalances(state)) keeper.setSupply(ctx, denom, amount);
+  for (const { denom, amount } of sums.coins()) keeper.setSupply(ctx, denom, amount);
   for (const metadata of state.denomMetadata) keeper.metadata.set(store, metadata.base, metadata);
 }
 
@@ -107,10 +111,23 @@ function metadataProblems(list: readonly Metadata[]): string[] {
 }
 
 function sumOfBalances(state: GenesisState): IntCoin[] {
-  const sums = new Map<string, bigint>();
-  for (const { coins } of state.balances)
-    for (const { denom, amount } of readCoins(coins)) sums.set(denom, (sums.get(denom) ?? 0n) + amount);
-  return sumCoins([...sums].map(([denom, amount]) => ({ denom, amount })));
+  const sums = new Sums();
+  for (const { coins } of state.balances) for (const coin of readCoins(coins)) sums.add(coin);
+  return sums.coins();
+}
+
+/** Amounts of each denomination, added up. */
+export class Sums {
+  readonly #amounts = new Map<string, bigint>();
+
+  add({ denom, amount }: IntCoin): void {
+    this.#amounts.set(denom, (this.#amounts.get(denom) ?? 0n) + amount);
+  }
+
+  /** Sorted, without zeros. */
+  coins(): IntCoin[] {
+    return sumCoins([...this.#amounts].map(([denom, amount]) => ({ denom, amount })));
+  }
 }
 
 function attempt<T>(work: () => T): { readonly value?: T; readonly problem?: string } {

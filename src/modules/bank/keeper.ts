@@ -9,7 +9,7 @@ import {
   stringKey,
   tupleKey,
 } from "../../store/index.ts";
-import { formatCoin, formatCoins, type IntCoin, MAX_AMOUNT, sdkErrors, sumCoins } from "../../util/index.ts";
+import { formatCoin, formatCoins, type IntCoin, MAX_AMOUNT, sdkErrors } from "../../util/index.ts";
 import { MetadataSchema, type Params, ParamsSchema } from "../../wire/gen/sdk/bank/v1beta1/bank_pb.js";
 import { encodeAddress, bankErrors as errors } from "../../wire/index.ts";
 
@@ -221,14 +221,6 @@ export class BankKeeper {
   }
 
   /** The sum of all balances by denomination, by walking them. */
-  sumOfBalances(ctx: Context): IntCoin[] {
-    const sums = new Map<string, bigint>();
-    for (const [[, denom], amount] of this.balances.iterate(store(ctx))) {
-      sums.set(denom, (sums.get(denom) ?? 0n) + amount);
-    }
-    return sumCoins([...sums].map(([denom, amount]) => ({ denom, amount })));
-  }
-
   totalSupply(ctx: Context): IntCoin[] {
     return [...this.supplies.iterate(store(ctx))].map(([denom, amount]) => ({ denom, amount }));
   }
