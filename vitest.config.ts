@@ -20,8 +20,8 @@ const PROPERTIES = [
 /** Properties of which even a few tries are long. */
 const LONG_PROPERTIES = ["src/modules/market/pruning.test.ts"];
 
-/** Long tables, of which the unit tests try a part with `part` of test/support, and the slow tests all. */
-const TABLES = ["src/cli/bad-inputs.test.ts"];
+/** The unit tests have a part of these, the slow ones all: `part` and `thorough` of test/support. */
+const IN_PART = ["src/cli/bad-inputs.test.ts", "src/modules/gov/gov.test.ts"];
 
 /**
  * What takes long because it is real or thorough: derivations of keys at their full cost, servers under clients that stall,
@@ -99,7 +99,7 @@ export default defineConfig({
         },
       },
       {
-        test: { name: "slow", include: [...SLOW, ...TABLES], ...IN_PROCESS, env: { ...ENV, SVC_TEST_WHOLE: "1" } },
+        test: { name: "slow", include: [...SLOW, ...IN_PART], ...IN_PROCESS, env: { ...ENV, SVC_TEST_WHOLE: "1" } },
       },
       {
         test: {

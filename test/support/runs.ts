@@ -1,11 +1,31 @@
+import fc from "fast-check";
+
 /** Random runs of a property: a few among the unit tests, ten times as many among the simulations. */
 export function runs(count: number): number {
   return count * Number(process.env.SVC_TEST_RUNS ?? "1");
 }
 
+const IS_WHOLE = process.env.SVC_TEST_WHOLE !== undefined;
 const PART = 6;
 
 /** Rows of a long table: every sixth among the unit tests, all among the slow ones. */
 export function part<T>(rows: readonly T[]): readonly T[] {
-  return process.env.SVC_TEST_WHOLE === undefined ? rows.filter((_, i) => i % PART === 0) : rows;
+  return IS_WHOLE ? rows : rows.filter((_, i) => i % PART === 0);
+}
+
+/** Tests that only the slow run of their file has. */
+export function thorough(define: () => void): void {
+  if (IS_WHOLE) define();
+}
+
+const FIRST_SURROGATE = 0xd800;
+const SURROGATES = 0x800;
+const CODE_POINTS = 0x110000;
+
+/** Texts of any characters. (The library's own take seconds: they keep a table of all of them.) */
+export function anyText(): fc.Arbitrary<string> {
+  const character = fc.nat(CODE_POINTS - SURROGATES - 1).map((code) => {
+    return String.fromCodePoint(code < FIRST_SURROGATE ? code : code + SURROGATES);
+  });
+  return fc.array(character).map((characters) => characters.join(""));
 }

@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import type { Any } from "@bufbuild/protobuf/wkt";
 import { describe, expect, test } from "vitest";
+import { thorough } from "../../../test/support/runs.ts";
 import { moduleAddress } from "../../crypto/index.ts";
 import {
   createValidatorMessage,
@@ -403,140 +404,142 @@ test("an exported state goes on as it was", () => {
   expect(JSON.stringify(second.gov)).toContain("A title");
 });
 
-describe("the question how a vote stands", () => {
-  /** A vote of so many accounts that have nothing at stake: each is read once. */
-  function asked(votes: number): () => unknown {
-    const times = {
-      ...{ submit_time: "2024-12-31T00:00:00Z", deposit_end_time: "2024-12-31T00:00:00Z" },
-      ...{ voting_start_time: "2024-12-31T00:00:00Z", voting_end_time: "2030-01-01T00:00:00Z" },
-    };
-    const tally = { yes_count: "0", abstain_count: "0", no_count: "0", no_with_veto_count: "0" };
-    const open = { id: "1", status: "PROPOSAL_STATUS_VOTING_PERIOD", final_tally_result: tally, ...times };
-    const voters = Array.from({ length: votes }, (_, i) => {
+thorough(() => {
+  describe("the question how a vote stands", () => {
+    /** A vote of so many accounts that have nothing at stake: each is read once. */
+    function asked(votes: number): () => unknown {
+      const times = {
+        ...{ submit_time: "2024-12-31T00:00:00Z", deposit_end_time: "2024-12-31T00:00:00Z" },
+        ...{ voting_start_time: "2024-12-31T00:00:00Z", voting_end_time: "2030-01-01T00:00:00Z" },
+      };
+      const tally = { yes_count: "0", abstain_count: "0", no_count: "0", no_with_veto_count: "0" };
+      const open = { id: "1", status: "PROPOSAL_STATUS_VOTING_PERIOD", final_tally_result: tally, ...times };
+      const voters = Array.from({ length: votes }, (_, i) => {
+        const bytes = new Uint8Array(20);
+        new DataView(bytes.buffer).setUint32(0, i + 1);
+        return encodeAddress(bytes);
+      });
+      const chain = testChain({
+        genesis: {
+          gov: {
+            starting_proposal_id: "2",
+            params: PARAMS,
+            proposals: [{ ...open, total_deposit: [], title: "T", summary: "S", metadata: "M" }],
+            votes: voters.map((voter) => ({
+              proposal_id: "1",
+              voter,
+              options: [{ option: "VOTE_OPTION_YES", weight: "1" }],
+            })),
+          },
+        },
+      });
+      return () => chain.query(Query.method.tallyResult, { proposalId: 1n }).tally;
+    }
+
+    test("reads as many votes as its bound says", { timeout: 120_000 }, () => {
+      expect(asked(QUERY_WORK)()).toMatchObject({ yesCount: "0", noCount: "0" });
+    });
+
+    test("is refused of one vote more, with what to wait for", { timeout: 120_000 }, () => {
+      expect(asked(QUERY_WORK + 1)).toThrow("there are too many votes to count them for a question");
+    });
+  });
+
+  describe("a vote of very many", () => {
+    const VOTERS = 4500;
+    const START = "2024-12-31T00:00:00Z";
+    const voters = Array.from({ length: VOTERS }, (_, i) => {
       const bytes = new Uint8Array(20);
       new DataView(bytes.buffer).setUint32(0, i + 1);
       return encodeAddress(bytes);
     });
+
+    function crowd(): TestChain {
+      const alice = testKey("alice");
+      const { validator, delegation } = genesisValidator(alice, M);
+      const tokens = M + BigInt(VOTERS) * M;
+      const shares = `${M}.${"0".repeat(18)}`;
+      const delegations = voters.map((delegator_address) => {
+        return { delegator_address, validator_address: delegation.validator_address, shares };
+      });
+      const all = `${tokens}`;
+      const keys = ["alice", "bob", "carol", "dave"].map((name) => testKey(name).address);
+      const pool = encodeAddress(moduleAddress("not_bonded_tokens_pool"));
+      const balances = [
+        ...keys.map((address) => ({ address, coins: coins(10n ** 12n) })),
+        { address: pool, coins: coins(tokens) },
+        { address: GOV, coins: coins(10n * M) },
+      ];
+      const tally = { yes_count: "0", abstain_count: "0", no_count: "0", no_with_veto_count: "0" };
+      const times = { submit_time: START, deposit_end_time: START, voting_start_time: START, voting_end_time: START };
+      const open = { id: "1", status: "PROPOSAL_STATUS_VOTING_PERIOD", final_tally_result: tally, ...times };
+      return testChain({
+        genesis: {
+          bank: { balances },
+          staking: {
+            validators: [{ ...validator, tokens: all, delegator_shares: `${all}.${"0".repeat(18)}` }],
+            delegations: [delegation, ...delegations],
+          },
+          gov: {
+            starting_proposal_id: "2",
+            params: PARAMS,
+            proposals: [{ ...open, total_deposit: coins(10n * M), title: "T", summary: "S", metadata: "M" }],
+            deposits: [{ proposal_id: "1", depositor: alice.address, amount: coins(10n * M) }],
+            votes: voters.map((voter, i) => {
+              const option = i % 3 === 0 ? "VOTE_OPTION_NO" : "VOTE_OPTION_YES";
+              return { proposal_id: "1", voter, options: [{ option, weight: "1" }] };
+            }),
+          },
+        },
+      });
+    }
+
+    test("is counted over some blocks, to the same result", () => {
+      const chain = crowd();
+      const bob = chain.key("bob");
+      expect(proposal(chain, 1n)?.status).toBe(ProposalStatus.VOTING_PERIOD);
+      const { gov } = chain.app.exportGenesis() as unknown as { gov: { tallies: object[]; votes: object[] } };
+      expect([gov.tallies.length, gov.votes.length]).toEqual([1, VOTERS - BLOCK_WORK / 2]);
+      expect(chain.send(vote(bob, 1n), { from: bob })).toMatchObject({ codespace: "gov", code: 3 });
+      chain.nextBlock(2);
+      expect(proposal(chain, 1n)).toMatchObject({
+        status: ProposalStatus.PASSED,
+        finalTallyResult: { yesCount: `${3000n * M}`, noCount: `${1500n * M}` },
+      });
+      expect(held(chain)).toBe(0n);
+    });
+  });
+
+  test("proposals that nobody voted on end with as much work as the validators that are read", () => {
+    const COUNT = BLOCK_WORK;
+    const time = "2024-12-31T00:00:00Z";
+    const { validator, delegation } = genesisValidator(testKey("alice"), M);
+    const tally = { yes_count: "0", abstain_count: "0", no_count: "0", no_with_veto_count: "0" };
+    const times = { submit_time: time, deposit_end_time: time, voting_start_time: time, voting_end_time: time };
+    const texts = { title: "T", summary: "S", metadata: "M", total_deposit: [] };
+    const proposals = Array.from({ length: COUNT }, (_, i) => {
+      return { id: `${i + 1}`, status: "PROPOSAL_STATUS_VOTING_PERIOD", final_tally_result: tally, ...times, ...texts };
+    });
+    const held = ["alice", "bob", "carol", "dave"].map((name) => {
+      return { address: testKey(name).address, coins: coins(10n ** 12n) };
+    });
+    const pool = { address: encodeAddress(moduleAddress("not_bonded_tokens_pool")), coins: coins(M) };
     const chain = testChain({
       genesis: {
-        gov: {
-          starting_proposal_id: "2",
-          params: PARAMS,
-          proposals: [{ ...open, total_deposit: [], title: "T", summary: "S", metadata: "M" }],
-          votes: voters.map((voter) => ({
-            proposal_id: "1",
-            voter,
-            options: [{ option: "VOTE_OPTION_YES", weight: "1" }],
-          })),
-        },
+        bank: { balances: [...held, pool] },
+        staking: { validators: [validator], delegations: [delegation] },
+        gov: { starting_proposal_id: `${COUNT + 1}`, params: PARAMS, proposals },
       },
     });
-    return () => chain.query(Query.method.tallyResult, { proposalId: 1n }).tally;
-  }
-
-  test("reads as many votes as its bound says", { timeout: 120_000 }, () => {
-    expect(asked(QUERY_WORK)()).toMatchObject({ yesCount: "0", noCount: "0" });
+    const open = (): number => {
+      const { gov } = chain.app.exportGenesis() as unknown as { gov: { proposals: { status: string }[] } };
+      return gov.proposals.filter(({ status }) => status === "PROPOSAL_STATUS_VOTING_PERIOD").length;
+    };
+    // One for the proposal, one for the only validator.
+    expect(open()).toBe(COUNT - BLOCK_WORK / 2);
+    chain.nextBlock();
+    expect(open()).toBe(0);
   });
-
-  test("is refused of one vote more, with what to wait for", { timeout: 120_000 }, () => {
-    expect(asked(QUERY_WORK + 1)).toThrow("there are too many votes to count them for a question");
-  });
-});
-
-describe("a vote of very many", () => {
-  const VOTERS = 4500;
-  const START = "2024-12-31T00:00:00Z";
-  const voters = Array.from({ length: VOTERS }, (_, i) => {
-    const bytes = new Uint8Array(20);
-    new DataView(bytes.buffer).setUint32(0, i + 1);
-    return encodeAddress(bytes);
-  });
-
-  function crowd(): TestChain {
-    const alice = testKey("alice");
-    const { validator, delegation } = genesisValidator(alice, M);
-    const tokens = M + BigInt(VOTERS) * M;
-    const shares = `${M}.${"0".repeat(18)}`;
-    const delegations = voters.map((delegator_address) => {
-      return { delegator_address, validator_address: delegation.validator_address, shares };
-    });
-    const all = `${tokens}`;
-    const keys = ["alice", "bob", "carol", "dave"].map((name) => testKey(name).address);
-    const pool = encodeAddress(moduleAddress("not_bonded_tokens_pool"));
-    const balances = [
-      ...keys.map((address) => ({ address, coins: coins(10n ** 12n) })),
-      { address: pool, coins: coins(tokens) },
-      { address: GOV, coins: coins(10n * M) },
-    ];
-    const tally = { yes_count: "0", abstain_count: "0", no_count: "0", no_with_veto_count: "0" };
-    const times = { submit_time: START, deposit_end_time: START, voting_start_time: START, voting_end_time: START };
-    const open = { id: "1", status: "PROPOSAL_STATUS_VOTING_PERIOD", final_tally_result: tally, ...times };
-    return testChain({
-      genesis: {
-        bank: { balances },
-        staking: {
-          validators: [{ ...validator, tokens: all, delegator_shares: `${all}.${"0".repeat(18)}` }],
-          delegations: [delegation, ...delegations],
-        },
-        gov: {
-          starting_proposal_id: "2",
-          params: PARAMS,
-          proposals: [{ ...open, total_deposit: coins(10n * M), title: "T", summary: "S", metadata: "M" }],
-          deposits: [{ proposal_id: "1", depositor: alice.address, amount: coins(10n * M) }],
-          votes: voters.map((voter, i) => {
-            const option = i % 3 === 0 ? "VOTE_OPTION_NO" : "VOTE_OPTION_YES";
-            return { proposal_id: "1", voter, options: [{ option, weight: "1" }] };
-          }),
-        },
-      },
-    });
-  }
-
-  test("is counted over some blocks, to the same result", () => {
-    const chain = crowd();
-    const bob = chain.key("bob");
-    expect(proposal(chain, 1n)?.status).toBe(ProposalStatus.VOTING_PERIOD);
-    const { gov } = chain.app.exportGenesis() as unknown as { gov: { tallies: object[]; votes: object[] } };
-    expect([gov.tallies.length, gov.votes.length]).toEqual([1, VOTERS - BLOCK_WORK / 2]);
-    expect(chain.send(vote(bob, 1n), { from: bob })).toMatchObject({ codespace: "gov", code: 3 });
-    chain.nextBlock(2);
-    expect(proposal(chain, 1n)).toMatchObject({
-      status: ProposalStatus.PASSED,
-      finalTallyResult: { yesCount: `${3000n * M}`, noCount: `${1500n * M}` },
-    });
-    expect(held(chain)).toBe(0n);
-  });
-});
-
-test("proposals that nobody voted on end with as much work as the validators that are read", () => {
-  const COUNT = BLOCK_WORK;
-  const time = "2024-12-31T00:00:00Z";
-  const { validator, delegation } = genesisValidator(testKey("alice"), M);
-  const tally = { yes_count: "0", abstain_count: "0", no_count: "0", no_with_veto_count: "0" };
-  const times = { submit_time: time, deposit_end_time: time, voting_start_time: time, voting_end_time: time };
-  const texts = { title: "T", summary: "S", metadata: "M", total_deposit: [] };
-  const proposals = Array.from({ length: COUNT }, (_, i) => {
-    return { id: `${i + 1}`, status: "PROPOSAL_STATUS_VOTING_PERIOD", final_tally_result: tally, ...times, ...texts };
-  });
-  const held = ["alice", "bob", "carol", "dave"].map((name) => {
-    return { address: testKey(name).address, coins: coins(10n ** 12n) };
-  });
-  const pool = { address: encodeAddress(moduleAddress("not_bonded_tokens_pool")), coins: coins(M) };
-  const chain = testChain({
-    genesis: {
-      bank: { balances: [...held, pool] },
-      staking: { validators: [validator], delegations: [delegation] },
-      gov: { starting_proposal_id: `${COUNT + 1}`, params: PARAMS, proposals },
-    },
-  });
-  const open = (): number => {
-    const { gov } = chain.app.exportGenesis() as unknown as { gov: { proposals: { status: string }[] } };
-    return gov.proposals.filter(({ status }) => status === "PROPOSAL_STATUS_VOTING_PERIOD").length;
-  };
-  // One for the proposal, one for the only validator.
-  expect(open()).toBe(COUNT - BLOCK_WORK / 2);
-  chain.nextBlock();
-  expect(open()).toBe(0);
 });
 
 test("nobody gets the right to spend deposits later, by a grant or an allowance of the account that holds them", () => {
