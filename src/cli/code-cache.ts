@@ -65,7 +65,7 @@ export class Packs {
   #chunk(chunk: number): Chunk {
     const pack = this.#packs.find(({ chunks }) => chunks.includes(chunk));
     const run = pack === undefined ? undefined : this.open(pack)[chunk];
-    if (run === undefined) throw new Error(`the program lacks its part ${chunk}: build again`);
+    if (run === undefined) throw new Error(`part ${chunk} of the program is missing: build again`);
     return run;
   }
 

@@ -246,7 +246,7 @@ describe("a node", () => {
     initHome({ home, moniker: "tester", chainId: "svc-test-1", time });
     const node = await start({}, logger);
     expect(lines.map((line) => JSON.parse(line).message)).toEqual([
-      "no block before 2100-01-01T00:00:00Z: the genesis time is to come",
+      "no block before 2100-01-01T00:00:00Z: the genesis time is in the future",
     ]);
     expect(node.engine.blocks.height).toBe(0n);
   });

@@ -176,7 +176,7 @@ export function appOptions(
 /** With a wrong clock or a genesis time in the future, the node seems to do nothing. */
 function logWait(logger: Logger, { nextBlockTime, blocks }: EmbeddedEngine, blockInterval: number): void {
   if (nextBlockTime === undefined || nextBlockTime <= BigInt(Date.now() + blockInterval) * 1_000_000n) return;
-  const reason = blocks.last === undefined ? "the genesis time is to come" : "the clock is behind the last block";
+  const reason = blocks.last === undefined ? "the genesis time is in the future" : "the clock is behind the last block";
   logger.warn(`no block before ${formatRfc3339(nextBlockTime)}: ${reason}`, { module: "engine" });
 }
 

@@ -46,7 +46,7 @@ export class Gateway {
   find(verb: string, url: string, headers: IncomingHttpHeaders): RestTarget | RestAnswer {
     const [path = "", query = ""] = splitOnce(url, "?");
     const segments = segmentsOf(toNamespace(path, "sdk"));
-    if (segments === undefined) return invalid("the path is not valid: a percent sign stands before two hex digits");
+    if (segments === undefined) return invalid("the path is not valid: two hex digits follow a percent sign");
     const found = segments.length > MAX_SEGMENTS ? undefined : this.#table.find(verb, segments);
     return found === undefined ? NOT_IMPLEMENTED : { ...found, query, namespace: namespaceOf(path), headers };
   }

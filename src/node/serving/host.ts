@@ -94,7 +94,7 @@ export class ServingHost {
     const message = await heard;
     if (typeof message === "object" && "refused" in message) throw errorOf(message.refused);
     if (typeof message === "object" && "listening" in message) return message.listening;
-    throw new Error("the serving thread said something else");
+    throw new Error("the serving thread sent an unexpected message");
   }
 
   /** Resolves with the first message of a kind. Rejects when the thread ends first. */

@@ -12,7 +12,7 @@ const ERROR_SCHEMA: JsonObject = {
   type: "object",
   required: ["code", "message", "details"],
   properties: {
-    code: { type: "integer", description: "status of gRPC" },
+    code: { type: "integer", description: "gRPC status" },
     message: { type: "string" },
     details: { type: "array", items: { type: "object" } },
   },
@@ -21,7 +21,7 @@ const ERROR_SCHEMA: JsonObject = {
 const HEIGHT_HEADER: JsonObject = {
   name: "x-cosmos-block-height",
   in: "header",
-  description: "height of the state that is asked for; the latest unless given",
+  description: "height of the state to query; the latest unless given",
   schema: { type: "string", pattern: "^[0-9]{1,18}$" },
 };
 

@@ -48,7 +48,7 @@ export class ReadEvents implements EventSource {
 
 async function readCommitted(blocks: BlockSource, height: bigint): Promise<CommittedBlock> {
   const [record, block, txs] = [await blocks.record(height), await blocks.block(height), await blocks.txs(height)];
-  if (record === undefined || block === undefined) throw new Error(`block ${height} was told and is not there`);
+  if (record === undefined || block === undefined) throw new Error(`block ${height} was announced, but is not stored`);
   const { commit, size, events, validatorUpdates, consensusParamUpdates, appHash } = record;
   const txResults = txs.map(({ result }) => result);
   const updates = { validatorUpdates, consensusParamUpdates };

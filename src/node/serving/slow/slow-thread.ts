@@ -80,7 +80,7 @@ export class SlowThread {
   async query(query: AppQuery): Promise<AppQueryResult> {
     const answer = await this.#ask({ query });
     if ("result" in answer) return answer.result;
-    throw new Error("the thread for slow queries answered something else");
+    throw new Error("the thread for slow queries sent an unexpected answer");
   }
 
   /** JSON of the result of a method of the JSON-RPC. Rejects with its refusal, and when too many wait. */
@@ -88,7 +88,7 @@ export class SlowThread {
     const answer = await this.#ask({ call });
     if ("text" in answer) return answer.text;
     if ("error" in answer) throw new RpcError(answer.error.code, answer.error.message, answer.error.data);
-    throw new Error("the thread for slow queries answered something else");
+    throw new Error("the thread for slow queries sent an unexpected answer");
   }
 
   close(): void {
