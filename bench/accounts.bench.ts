@@ -66,7 +66,7 @@ async function measure(node: Startable, accounts: number, seconds?: number): Pro
   report.add({ name: title("most memory of it"), unit: "MiB", samples: [again.highest] });
 }
 
-/** Starts a node, waits until it tells of a block, and ends it. */
+/** Starts a node, waits until it reports a block, and ends it. */
 async function costOfStart({ name, start }: Startable) {
   const [port = 0] = await freePorts(1);
   const began = performance.now();

@@ -1,5 +1,5 @@
 // Every folder of the sources has one door, index.ts. A bundle that is split into chunks would load everything behind a
-// door with the first thing that comes through it, so the bundler sees imports from the files where things are made.
+// door as soon as one thing is imported through it, so the bundler sees imports from the files where things are made.
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, relative, resolve } from "node:path";
 

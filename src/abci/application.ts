@@ -61,7 +61,10 @@ export interface CheckTx {
   readonly tx: Uint8Array;
   /** Whether the transaction is to wait if it passes, already waits, or is only tried, which changes nothing. */
   readonly kind: "new" | "recheck" | "trial";
-  /** The claim in whose place the transaction stands: its own, or that of the one with the same signers that it replaces. */
+  /**
+   * The claim that the transaction's claim replaces: its own earlier one, or that of the transaction with the same
+   * signers that it replaces.
+   */
   readonly place?: Claim;
 }
 

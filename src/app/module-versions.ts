@@ -49,7 +49,7 @@ export function moduleSetWrite(versions: ModuleVersions): Write {
 }
 
 /**
- * Compares the set that made the state with the modules that are to go on with it. The same set needs nothing; older
+ * Compares the set that made the state with the modules that are to continue with it. The same set needs nothing; older
  * versions need their migrations, which come only when an upgrade is wanted. Throws with both sets named.
  */
 export function checkModuleSet(stored: ModuleVersions, modules: readonly Module[], upgrade: boolean): Migration[] {

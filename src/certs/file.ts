@@ -52,7 +52,7 @@ function damaged(path: string, why: string): Error {
   return commandError(`certificate file ${path}: ${why}`, { hint });
 }
 
-/** Writes a certificate file in one step, readable by its owner alone. */
+/** Writes a certificate file in one step, readable only by its owner. */
 export async function writeCertificateFile(
   path: string,
   { certificate, encryptedKey }: Pick<CertificateFile, "certificate" | "encryptedKey">,

@@ -36,7 +36,7 @@ const STATUS = {
   sync_info: { latest_block_height: "1", latest_block_time: "" },
 };
 
-/** Whatever the command: one sentence and one remedy, in words of ours. */
+/** Whatever the command: one sentence and one remedy, in our own words. */
 const COMMANDS = [
   ["status"],
   ["query", "bank", "total"],

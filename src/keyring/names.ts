@@ -3,7 +3,7 @@ import { keyringErrors } from "./errors.ts";
 
 /** A name becomes a file name with a suffix, and most file systems stop at 255 bytes. */
 const MAX_NAME_BYTES = 200;
-/** What a terminal would obey or hide, and what stands for bytes that are not text. */
+/** Characters that a terminal would obey or hide, and the one that replaces bytes that are not text. */
 const FORBIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\ufffd]/u;
 /** Parts between slashes that a path would not keep: the store of `pass` has folders. */
 const NO_PART = new Set(["", ".", ".."]);

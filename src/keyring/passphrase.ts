@@ -23,9 +23,12 @@ export interface PassphraseSource {
 /** Bytes, as other tools count the characters of it. */
 export const MIN_PASSPHRASE = 8;
 const MAX_PASSPHRASE_FILE = 64 * 1024;
-/** What stands for bytes that are not text: other tools would take the bytes, and many passphrases would be the same. */
+/**
+ * The character that replaces bytes that are not text: other tools would take the bytes, and many passphrases would be
+ * the same.
+ */
 const NOT_UTF8 = "\ufffd";
-/** bcrypt, which guards the check of the passphrase, looks at no byte after these. */
+/** bcrypt, which guards the check of the passphrase, ignores all bytes after these. */
 const MAX_PASSPHRASE_BYTES = 72;
 
 /** A passphrase that is known already, for unattended starts. */

@@ -53,7 +53,7 @@ export interface Keyring {
   find(nameOrAddress: string): Promise<KeyInfo | undefined>;
   /** Adds a secp256k1 private key. */
   addLocal(name: string, privateKey: Uint8Array): Promise<KeyInfo>;
-  /** Adds a public key alone. */
+  /** Adds only a public key. */
   addOffline(name: string, publicKey: PublicKey): Promise<KeyInfo>;
   addMultisig(name: string, publicKey: PublicKey): Promise<KeyInfo>;
   addLedger(name: string, publicKey: PublicKey, path: DevicePath): Promise<KeyInfo>;

@@ -98,7 +98,7 @@ export class TestProvider {
     return this.#request.engine.podman(...args);
   }
 
-  /** The engine belongs to the test; the provider's address tells the owner of an object. */
+  /** The engine belongs to the test; the provider's address identifies the owner of an object. */
   #mine(): string[] {
     return ["--filter", `label=svc.lease.provider=${this.address}`];
   }

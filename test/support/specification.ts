@@ -55,7 +55,7 @@ function cellsOf(line: string): string[] {
   return inner.split(/(?<!\\)\|/).map((cell) => cell.trim().replaceAll("\\|", "|"));
 }
 
-/** Texts of a cell that stand between backquotes. */
+/** Texts of a cell between backquotes. */
 export function codeOf(cell: string): string[] {
   return [...cell.matchAll(/`([^`]+)`/g)].map(([, text = ""]) => text);
 }

@@ -20,7 +20,7 @@ const MAX_BYTES = 1024 * 1024;
 const OF_ENGINE = /^(?:moniker$|block-interval$|rpc\.|mempool\.)/;
 const ROWS: readonly SettingRow[] = Object.values(NODE_SETTINGS);
 
-/** Where a setting stands in its file. */
+/** The place of a setting in its file. */
 interface Place {
   readonly file: SettingsFile;
   /** Empty above all tables. */
@@ -135,7 +135,7 @@ function valueText(row: SettingRow, given: string | undefined): string {
   return /^(?:true|false|\d{1,15})$/.test(text) ? text : JSON.stringify(text);
 }
 
-/** Every key of `client.toml`, each behind a `#` until somebody sets it. */
+/** Every key of `client.toml`, each commented out until somebody sets it. */
 function clientText(): string {
   const keys = CONFIG_KEYS.map(({ name, summary, default: value = "" }) => {
     return `# ${summary}\n# ${name} = ${JSON.stringify(value)}\n`;

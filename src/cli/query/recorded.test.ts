@@ -68,7 +68,7 @@ function stateOf({ args }: Recorded) {
   return STATE.find(([words]) => new RegExp(`^${words.replace(" * ", " \\S+ ")}`).test(line));
 }
 
-/** The rewards of one validator are documented as a list alone; the reference prints it in an object. */
+/** The rewards of one validator are documented as a plain list; the reference prints it in an object. */
 function asOurs({ args, stdout }: Recorded): string {
   if (!args.join(" ").includes("rewards cosmos1") || args[4]?.startsWith("cosmosvaloper") !== true) return stdout;
   return stdout.trim().replace(/^rewards: |^{"rewards":(.*)}$/, "$1");

@@ -29,7 +29,7 @@ describe("YAML output", () => {
 
   test("a transaction prints as recorded", () => {
     const pair = pairs.find(({ name }) => name.startsWith("query tx "));
-    // The reference merges neighbouring events of one type in its text, and in its text alone.
+    // The reference merges neighbouring events of one type in its text, and only there.
     const withoutEvents = (yaml: string) => yaml.replace(/^events:\n(?:[- ].*\n)*/m, "");
     expect(withoutEvents(printYaml(readJson(pair?.json ?? "{}")))).toBe(withoutEvents(pair?.yaml ?? "none"));
   });

@@ -53,7 +53,7 @@ describe("--generate-only", () => {
   });
 });
 
-/** Exit code and text of ours for each recorded refusal, in their order. */
+/** Our exit code and text for each recorded refusal, in their order. */
 const OURS: readonly (readonly [what: string, code: number, text: string])[] = [
   ["a name with --generate-only", 2, "Error: must provide a valid Bech32 address in generate-only mode: "],
   ["--generate-only without a chain id, which nothing needs", 0, ""],

@@ -104,7 +104,10 @@ export interface DepositTerms {
   readonly minDeposits: readonly IntCoin[];
   /** A lease needs funds for this many blocks. */
   readonly startBlocks: bigint;
-  /** New deployments take the height and this as their number: 0, but on a chain that goes on with the state of others. */
+  /**
+   * New deployments take the height and this as their number: 0, except on a chain that continues with the state of
+   * another.
+   */
   readonly numberBase: bigint;
   /** Limits on what a deployment may request. */
   readonly limits: SdlLimits;

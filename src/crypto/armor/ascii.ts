@@ -2,14 +2,14 @@ import { equalBytes, fromBase64, toBase64 } from "../../util/index.ts";
 
 /** A block of ASCII armor (OpenPGP, RFC 4880 section 6.2): a type line, headers, base64 and a CRC-24. */
 export interface ArmorBlock {
-  /** What stands after `BEGIN`, for example `TENDERMINT PRIVATE KEY`. */
+  /** The text after `BEGIN`, for example `TENDERMINT PRIVATE KEY`. */
   readonly type: string;
   readonly headers: ReadonlyMap<string, string>;
   readonly body: Uint8Array;
 }
 
 const LINE_LENGTH = 64;
-/** Keys need less than 1 KiB; nothing larger is looked at. */
+/** Keys need less than 1 KiB; nothing larger is read. */
 const MAX_TEXT = 64 * 1024;
 const BEGIN = /^-----BEGIN ([A-Z0-9 ]{1,64})-----$/;
 const HEADER = /^([A-Za-z][A-Za-z0-9-]{0,31}): (.{0,256})$/;

@@ -11,7 +11,7 @@ const AMINO_PREFIX = fromHex("e1b0f79b20");
 const SALT_LENGTH = 16;
 const NONCE_LENGTH = 24;
 const BCRYPT_COST = 12;
-/** bcrypt looks at no byte after these. */
+/** bcrypt ignores all bytes after these. */
 export const MAX_BCRYPT_PASSPHRASE = 72;
 
 /**

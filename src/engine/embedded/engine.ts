@@ -94,8 +94,8 @@ export class EmbeddedEngine implements Engine {
   }
 
   /**
-   * Begins to make blocks: the first of a chain at its genesis time, the others an interval behind the last one. A
-   * block that is already due is made at once.
+   * Begins to make blocks: the first of a chain at its genesis time, the others an interval after the last one. A block
+   * that is already due is made at once.
    */
   start(): void {
     if (this.#atHaltHeight()) this.#end(undefined);

@@ -24,7 +24,7 @@ export interface ChainReaderParts {
   readonly memo: StatusMemo;
 }
 
-/** The parts of a chain source that stand in its tables, no matter who writes them: a commit is visible at once. */
+/** The parts of a chain source that are in its tables, no matter who writes them: a commit is visible at once. */
 export interface ChainReader {
   readonly blocks: BlockSource;
   readonly txs: TxSource;

@@ -88,7 +88,7 @@ class PassItems implements ItemStore {
   }
 
   #has(key: string): boolean {
-    // The program refuses such paths, and nothing outside of the store is looked at.
+    // The program refuses such paths, and nothing outside the store is read.
     return !leavesItsPlace(key) && existsSync(join(this.#parts.store, `${this.#entry(key)}${SUFFIX}`));
   }
 

@@ -41,7 +41,7 @@ export function descriptorFiles(): readonly DescriptorFile[] {
   ]);
 }
 
-/** A file of ours under the names of the ecosystem. */
+/** One of our files under the names of the ecosystem. */
 function inAlias(own: FileDescriptorProto): FileDescriptorProto {
   const file = clone(FileDescriptorProtoSchema, own);
   file.name = fileAlias(file.name);

@@ -23,7 +23,7 @@ export interface RouteParts extends CallParts {
 export interface GrpcRoutes {
   /** Every rpc of the node in both spellings, reflection and health, over all three protocols. */
   readonly handlers: ReadonlyMap<string, UniversalHandler>;
-  /** The rpcs of the node alone, from bytes to bytes. */
+  /** Only the rpcs of the node, from bytes to bytes. */
   readonly plain: ReadonlyMap<string, BytesAnswerer>;
 }
 

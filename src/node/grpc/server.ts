@@ -92,7 +92,7 @@ export class GrpcServer {
     this.#protocols = new TwoProtocols(this.#server, http2);
   }
 
-  /** Begins to listen; tells the address. Throws one sentence when the port is in use. */
+  /** Begins to listen; returns the address. Throws one sentence when the port is in use. */
   listen(): Promise<{ host: string; port: number }> {
     return listenAt(this.#server, { ...this.#options, option: "--grpc.address" });
   }

@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 
-/** Readable and writable by its owner alone. */
+/** Readable and writable only by its owner. */
 const PRIVATE = 0o600;
 
 /**

@@ -10,7 +10,7 @@ export const MAX_MESSAGE_DEPTH = 64;
 export interface DecodeRules {
   /** Field numbers must not go down, and no singular field may be empty: the canonical form of the transaction envelope. */
   readonly ordered?: boolean;
-  /** Says which unknown field numbers of the top level are passed over although the reader is strict. */
+  /** Says which unknown field numbers of the top level are skipped although the reader is strict. */
   readonly tolerates?: (number: number) => boolean;
   /** Field numbers of the top level that count as unknown. */
   readonly hidden?: ReadonlySet<number>;

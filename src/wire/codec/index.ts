@@ -10,8 +10,8 @@ export { wireErrors } from "./errors.ts";
 export { LENGTH_DELIMITED, WireReader } from "./reader.ts";
 
 /**
- * Reads a message as liberally as the format allows: unknown fields are passed over, the last value of a repeated
- * singular field counts. For answers of nodes and for stored records, never for what is signed.
+ * Reads a message as liberally as the format allows: unknown fields are skipped, the last value of a repeated singular
+ * field counts. For answers of nodes and for stored records, never for what is signed.
  */
 export function decodeMessage<D extends DescMessage>(
   schema: D,

@@ -14,7 +14,7 @@ export const NOT_FOUND_ERRORS: readonly ErrorFactory[] = [...CHAIN_ERRORS.values
   .flatMap((table) => Object.values(table))
   .filter(({ isAbsence }) => isAbsence);
 
-/** The row of a code that a node told. */
+/** The row of a code that a node returned. */
 export function chainError(codespace: string, code: number): ErrorFactory | undefined {
   return Object.values(CHAIN_ERRORS.get(codespace) ?? {}).find((row) => row.code === code);
 }

@@ -4,7 +4,7 @@ import { HashOp, type InnerOp } from "../gen/sdk/ics23/v1/proofs_pb.js";
 import { checkIavlHeader } from "./iavl.ts";
 import type { ProofSpec } from "./specs.ts";
 
-/** One level of a path: on which side of its parent the child stands, and the other child. */
+/** One level of a path: on which side of its parent the child is, and the other child. */
 export interface Step {
   readonly side: "left" | "right";
   readonly sibling: Uint8Array;

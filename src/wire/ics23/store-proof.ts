@@ -62,7 +62,7 @@ function decode(data: Uint8Array): CommitmentProof {
   return decodeMessage(CommitmentProofSchema, data, wireErrors.badProof);
 }
 
-/** The root that a proof of existence leads to, as `existenceRoot` tells it, from the bytes of a part. */
+/** The root that a proof of existence leads to, as `existenceRoot` returns it, from the bytes of a part. */
 export function rootOfProof(spec: ProofSpec, data: Uint8Array): Uint8Array {
   const { proof } = decode(data);
   if (proof.case !== "exist") throw wireErrors.badProof("it is not a proof that a key is there");

@@ -29,7 +29,7 @@ export function fromJson<D extends DescMessage>(
   return parseMessage(schema, json, { outer: undefined, step: "", anyDepth: 0, opaque }) as MessageShape<D>;
 }
 
-/** Where the parser stands. Its path is built only when something is wrong there. */
+/** The position of the parser. Its path is built only when something is wrong there. */
 interface Place {
   readonly outer: Place | undefined;
   /** A field of the place around it, or an item of its list. */
@@ -108,7 +108,7 @@ function parseAny(json: JsonValue, place: Place): unknown {
   }
 }
 
-/** Types whose JSON is not an object of their fields; inside an `Any` it stands under `value`. */
+/** Types whose JSON is not an object of their fields; inside an `Any` it is under `value`. */
 function isSpecial(schema: DescMessage): boolean {
   return schema.file.proto.package === "google.protobuf";
 }

@@ -17,7 +17,7 @@ import { findTypeUrl, unresolved } from "../registry.ts";
 export const MAX_TX_BYTES = 1 << 20;
 /** Bytes that it may have besides its body: signers, fee and signatures. */
 export const MAX_BYTES_BESIDE_BODY = 32 << 10;
-/** How many `Any` may stand inside one another, the outermost included. */
+/** How many `Any` may be nested in one another, the outermost included. */
 export const MAX_ANY_DEPTH = 10;
 /** How many `Any` one message or one key may hold in all. */
 export const MAX_ANY_COUNT = 100;

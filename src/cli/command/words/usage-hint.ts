@@ -3,7 +3,7 @@ import { envName } from "../flags.ts";
 import type { CommandSpec, FlagSpec } from "../spec.ts";
 
 /**
- * The remedy of a wrong command line whose error has none: the form of the flag that the text names alone, else that of
+ * The remedy of a wrong command line whose error has none: the form of the only flag that the text names, else that of
  * the whole command. `name` is the words of the command.
  */
 export function usageHint(text: string, name: string, spec: CommandSpec): string {

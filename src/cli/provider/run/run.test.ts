@@ -26,7 +26,7 @@ import { PROVIDER_RUN_FLAGS } from "./spec.ts";
 
 type Given = Record<string, string | boolean>;
 
-/** Ports that nobody else has, and an inventory that is not looked at again. */
+/** Ports that nobody else has, and an inventory that is not checked again. */
 const OWN_PORTS: Given = { "ingress-listen-address": "127.0.0.1:0", "gateway-listen-address": "127.0.0.1:0" };
 const LOOK = { timeout: 15_000, interval: 25 };
 const DEPOSIT = 5_000_000n;

@@ -121,7 +121,7 @@ describe("transactions", () => {
   });
 
   test("the first validator of a chain is the recorded one", async () => {
-    // The genesis document was recorded up to a length; the transaction stands whole in it.
+    // The genesis document was recorded only up to a length, but holds the whole transaction.
     const genesis = read("rpc-live-tm034.json").find(({ response = "" }) => response.includes('"gen_txs"'));
     const [, text = ""] = /"gen_txs": (\[.*?\])\s*\},\s*"gov"/s.exec(genesis.response) ?? [];
     const [recorded] = JSON.parse(text);

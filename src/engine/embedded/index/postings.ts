@@ -41,7 +41,7 @@ export interface Posting {
   readonly indexes: readonly number[];
 }
 
-/** The text of a term: an attribute with a value, or the attribute alone. */
+/** The text of a term: an attribute with a value, or only the attribute. */
 export function termText(kind: TermKind, key: string, value?: string): string {
   return value === undefined ? `${kind}\0${key}` : `${kind}\0${key}\0${value}`;
 }

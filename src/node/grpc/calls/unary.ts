@@ -84,7 +84,8 @@ function readMessage(request: Http2ServerRequest, maxBytes: number): Promise<Uin
 
 function unframed(bytes: Buffer): Uint8Array | ConnectError {
   if (bytes.length < FRAME_HEADER) return new ConnectError("the call has no complete message", Code.InvalidArgument);
-  if (bytes[0] !== 0) return new ConnectError("the message is compressed, and no compression is known here", Code.Internal);
+  if (bytes[0] !== 0)
+    return new ConnectError("the message is compressed, and no compression is known here", Code.Internal);
   const end = FRAME_HEADER + bytes.readUInt32BE(1);
   if (end > bytes.length) return new ConnectError("the call has no complete message", Code.InvalidArgument);
   if (end < bytes.length) return new ConnectError("the call has more than one message", Code.Unimplemented);
