@@ -74,6 +74,9 @@ const ENV = { ...NO_SESSION, ...(MEMORY === undefined ? {} : { TMPDIR: MEMORY })
 /** Too long for `npm test`: `npm run lab faults` says how many faults there are to be. */
 const LONG = process.env.SVC_TEST_FAULTS === undefined ? ["test/kill/chaos/**"] : [];
 
+/** What one of the lanes of `npm test` leaves to the others. */
+const WITHOUT = process.env.SVC_TEST_WITHOUT?.split(",") ?? [];
+
 /** These tests share the modules of their worker, which halves their time; none keeps state outside itself. */
 const IN_PROCESS = { testTimeout: 60_000, hookTimeout: 60_000, isolate: false, env: NO_SESSION };
 
@@ -114,7 +117,7 @@ export default defineConfig({
           name: "e2e",
           env: NO_SESSION,
           include: ["test/{attack,e2e,kill,interop}/**/*.test.ts"],
-          exclude: [...configDefaults.exclude, ...LONG],
+          exclude: [...configDefaults.exclude, ...LONG, ...WITHOUT],
           testTimeout: 300_000,
           hookTimeout: 300_000,
           fileParallelism: false,

@@ -149,7 +149,7 @@ async function tests(name, words, { env = {}, isSilent = false } = {}) {
 
 /**
  * Tests that share nothing with the rest: no containers, no bound of memory, no build of the checkout. They run beside the
- * rest, each of the two one file at a time, and both take about as long.
+ * rest in lanes of their own, each of the lanes one file at a time.
  */
 const APART = [
   "test/interop/",
@@ -166,24 +166,28 @@ const APART = [
   ].map((name) => `test/e2e/${name}.test.ts`),
 ];
 
+/** Kills of nodes without containers, and the attacks that measure neither pace nor memory. */
+const KILLS = [
+  ...["node", "rollback", "snapshots"].map((name) => `test/kill/${name}.test.ts`),
+  ...["deposits", "gas", "leases", "modules", "pruned", "queries"].map((name) => `test/attack/${name}.test.ts`),
+];
+
 const ALONE = ["test/attack/", "test/kill/"];
 
-/** The package, made once for all tests that use it; if that fails, each of them makes it and reports why. */
-function packed() {
-  const made = spawnSync(process.execPath, [join(root, "tools", "package.mjs"), reports], { encoding: "utf8" });
-  return made.status === 0 ? { SVC_TEST_PACKAGE: made.stdout.trim() } : {};
-}
+/** The configuration leaves these out: the test runner's own switch has no effect on one of several projects. */
+const without = (paths) => ({
+  SVC_TEST_WITHOUT: paths.map((path) => (path.endsWith("/") ? `${path}**` : path)).join(),
+});
 
-/** The two lanes, then kills and attacks, whose bounds of pace and memory hold for a machine that does nothing else. */
-async function endToEnd() {
-  const env = { SVC_TEST_BUILT: "1", ...packed() };
+/** The lanes, then the other kills and attacks, whose bounds of pace and memory hold for a machine that does nothing else. */
+async function endToEnd(env) {
   const words = ["--project", "e2e"];
-  const excluded = APART.flatMap((path) => ["--exclude", path.endsWith("/") ? `${path}**` : path]);
   const lanes = await Promise.all([
-    tests("e2e", [...words, ...excluded, ...ALONE.flatMap((path) => ["--exclude", `${path}**`])], { env }),
+    tests("e2e", words, { env: { ...env, ...without([...APART, ...ALONE]) } }),
     tests("e2e-apart", [...words, ...APART], { env, isSilent: true }),
+    tests("e2e-kills", [...words, ...KILLS], { env, isSilent: true }),
   ]);
-  return [...lanes, await tests("e2e-alone", [...words, ...ALONE], { env })];
+  return [...lanes, await tests("e2e-alone", [...words, ...ALONE], { env: { ...env, ...without(KILLS) } })];
 }
 
 function failedTests({ name, assertionResults }) {
@@ -196,22 +200,32 @@ function broken(failure) {
   return { passed: 0, failures: [failure], skipped: 0 };
 }
 
-/** A check without tests of its own counts as one. */
-function check(name, command, args) {
-  console.log(`\n== ${name}`);
-  return run(command, args) ? { passed: 1, failures: [], skipped: 0 } : broken(name);
+/** A check without tests of its own counts as one; what it says is printed when it has ended. */
+async function check(name, script, args) {
+  const child = spawn(process.execPath, [join(root, script), ...args], {
+    cwd: root,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const said = { out: "", err: "" };
+  child.stdout.on("data", (part) => (said.out += part));
+  child.stderr.on("data", (part) => (said.err += part));
+  const ok = await new Promise((resolve) => child.once("close", (code) => resolve(code === 0)));
+  console.log(`\n== ${name}\n${said.out}${said.err}`);
+  return { ...(ok ? { passed: 1, failures: [], skipped: 0 } : broken(name)), said: ok ? said.out.trim() : "" };
 }
 
 installNeeded();
-const bin = (name, script) => [process.execPath, [join(root, "node_modules", name, script)]];
-const [node, biome] = bin("@biomejs/biome", "bin/biome");
-const [, tsc] = bin("typescript", "bin/tsc");
+const [lint, types, build] = await Promise.all([
+  check("lint", "node_modules/@biomejs/biome/bin/biome", ["check"]),
+  check("types", "node_modules/typescript/bin/tsc", ["--noEmit"]),
+  check("build", "tools/package.mjs", [reports]),
+]);
+/** The program and its package are made once for all tests; where that failed, each of them makes it and tells why. */
+const made = build.said === "" ? {} : { SVC_TEST_BUILT: "1", SVC_TEST_PACKAGE: build.said };
 const counts = [
-  check("lint", node, [...biome, "check"]),
-  check("types", node, [...tsc, "--noEmit"]),
-  check("build", node, [join(root, "tools", "build.mjs")]),
+  ...[lint, types, build],
   await tests("unit", ["--project", "unit", "--project", "slow", "--project", "simulation"]),
-  ...(await endToEnd()),
+  ...(await endToEnd(made)),
 ];
 rmSync(reports, { recursive: true, force: true });
 const sum = (key) => counts.reduce((total, each) => total + each[key], 0);
