@@ -10,6 +10,7 @@ export {
   leaseNamespace,
   parseAllowedRegistry,
 } from "./cluster/index.ts";
+export { askProvider, type ControlOrder, type ControlState, isDraining, setDraining } from "./control/index.ts";
 export type { IngressConfig, ProviderConfig } from "./daemon/index.ts";
 export {
   type GatewayIdentity,

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { testNode } from "../../testing/index.ts";
+import { askProvider, DRAINING, setDraining } from "../control/index.ts";
 import { quietConfig, TestDaemon, testMarketplace } from "../testing/daemon.ts";
 import { sampleDeployment } from "../testing/deployment.ts";
 import { BLOCKS_MISSED_MS, whyNotReady } from "./monitoring.ts";
@@ -34,8 +35,45 @@ test("a provider shows the life of an order in its metrics, without naming the t
   expect(await (await fetch(`http://127.0.0.1:${port}/readyz`)).text()).toBe("ready\n");
 });
 
+test("a drained provider takes its bid back, takes no other order, and keeps its lease", async () => {
+  const node = await testNode();
+  onTestFinished(() => node.stop());
+  const market = await testMarketplace(node);
+  const config = quietConfig(mkdtempSync(join(tmpdir(), "svc-drain-")));
+  const daemon = new TestDaemon(market, { config, nodePorts: { first: 41_000, last: 41_001 } });
+  onTestFinished(() => daemon.stop());
+  await daemon.start();
+  const state = async () => await askProvider(config.stateDir);
+  const phases = async () => (await state())?.orders.map(({ phase }) => phase);
+  const first = await daemon.deploy(sampleDeployment());
+  await expect.poll(phases, { timeout: 20_000 }).toEqual(["open"]);
+  await daemon.lease(first);
+  await expect.poll(phases, { timeout: 20_000 }).toEqual(["won"]);
+  await daemon.deploy(sampleDeployment());
+  await expect.poll(phases, { timeout: 20_000 }).toEqual(["won", "open"]);
+  setDraining(config.stateDir, true);
+  await expect.poll(phases, { timeout: 20_000 }).toEqual(["won", "closed"]);
+  expect((await state())?.orders[1]?.reason).toBe("bid withdrawn");
+  expect(await daemon.deposits()).toBe(0n);
+  await daemon.deploy(sampleDeployment());
+  await expect.poll(phases, { timeout: 20_000 }).toEqual(["won", "closed", "refused"]);
+  expect(await state()).toMatchObject({ draining: true, leases: 1, obstacles: [DRAINING] });
+  await daemon.halt();
+  await daemon.start();
+  expect(await state()).toMatchObject({ draining: true, leases: 1 });
+  setDraining(config.stateDir, false);
+  await expect.poll(async () => (await state())?.draining, { timeout: 20_000 }).toBe(false);
+});
+
 test("a provider is ready once it has started, nothing is in the way and blocks come", () => {
-  const good = { isStarted: true, obstacle: undefined, balance: 1n, lastBlock: { height: 1n, at: 0 }, now: 0 };
+  const good = {
+    isStarted: true,
+    isDraining: false,
+    obstacle: undefined,
+    balance: 1n,
+    lastBlock: { height: 1n, at: 0 },
+    now: 0,
+  };
   expect(whyNotReady({ ...good, now: BLOCKS_MISSED_MS })).toEqual([]);
   expect(whyNotReady({ ...good, now: BLOCKS_MISSED_MS + 1 })).toEqual(["no block has come for 60 s: look at the node"]);
   expect(whyNotReady({ ...good, lastBlock: undefined })).toHaveLength(1);

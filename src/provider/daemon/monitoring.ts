@@ -26,6 +26,7 @@ export interface MonitoredParts {
 /** What the daemon itself knows. */
 export interface DaemonMoment {
   readonly isStarted: boolean;
+  readonly isDraining: boolean;
   readonly obstacle: string | undefined;
   readonly balance: bigint | undefined;
   readonly lastBlock: { readonly height: bigint; readonly at: number } | undefined;
@@ -45,6 +46,7 @@ export function providerState(parts: MonitoredParts, moment: DaemonMoment): Prov
     available: add(inventory.available()),
     reservations: { pending: reserved(inventory, "pending"), active: reserved(inventory, "active") },
     isBidding: whyNotReady(moment).length === 0,
+    isDraining: moment.isDraining,
     outbox: outbox.depth,
     balance: moment.balance,
     bidCost,

@@ -4,6 +4,7 @@ import { Query as BankQuery } from "../../wire/gen/sdk/bank/v1beta1/query_pb.js"
 import { formatLeaseId, type LeaseKey } from "../../wire/index.ts";
 import { type ChainView, chainView } from "../chain.ts";
 import { leaseNamespace } from "../cluster/index.ts";
+import { ControlServer, DRAINING, isDraining } from "../control/index.ts";
 import { daemonErrors } from "../errors.ts";
 import { Gateway } from "../gateway/index.ts";
 import { HostRegistry, type Ingress } from "../ingress/index.ts";
@@ -36,6 +37,7 @@ const MAX_BATCH = 40;
 const RETRY_MS = 10_000;
 const SYNC_MS = 10_000;
 const DISK_MS = 2_000;
+const DRAIN_MS = 2_000;
 const BALANCE_MS = 60_000;
 
 export interface RunningProvider {
@@ -79,6 +81,8 @@ class ProviderDaemon implements RunningProvider {
   #balance: bigint | undefined;
   #lastBlock: DaemonMoment["lastBlock"];
   #isStarted = false;
+  #isDraining = false;
+  readonly #control: ControlServer;
   #gateway: Gateway | undefined;
   #comparing = false;
   /** Whether the disk was short of space at the last check. */
@@ -111,6 +115,7 @@ class ProviderDaemon implements RunningProvider {
       pause: (attempt) => sleep(growingPauseMs(attempt), this.#stop.signal),
     });
     this.#orders = this.#makeOrders();
+    this.#control = this.#makeControl();
     this.#ingress = openIngress(request);
     this.#leases = this.#makeLeases();
   }
@@ -118,8 +123,10 @@ class ProviderDaemon implements RunningProvider {
   async start(): Promise<void> {
     const { client, log, signal } = this.#request;
     await this.#serveMetrics();
+    await this.#control.listen();
     await checkRegistered(this.#request);
     await checkCertificate(this.#request);
+    await this.#lookAtDrain();
     await this.#lookAtDisk();
     await this.#observeNodes();
     await this.#observeObstacle();
@@ -146,6 +153,7 @@ class ProviderDaemon implements RunningProvider {
     this.#outbox.stop();
     await this.#gateway?.close();
     await this.#metricsServer?.close();
+    await this.#control.close();
     await this.#following;
     await this.#leases.stop();
     await this.#writeReservations();
@@ -199,6 +207,7 @@ class ProviderDaemon implements RunningProvider {
   #moment(): DaemonMoment {
     return {
       isStarted: this.#isStarted,
+      isDraining: this.#isDraining,
       obstacle: this.#obstacle,
       balance: this.#balance,
       lastBlock: this.#lastBlock,
@@ -252,6 +261,19 @@ class ProviderDaemon implements RunningProvider {
     await this.#observeObstacle();
   }
 
+  /** Bids that wait are taken back, again and again: one may have been on its way. Leases run on. */
+  async #lookAtDrain(): Promise<void> {
+    const { config, log } = this.#request;
+    const wasDraining = this.#isDraining;
+    this.#isDraining = isDraining(config.stateDir);
+    if (this.#isDraining) this.#orders.withdrawOpen();
+    if (this.#isDraining === wasDraining) return;
+    log.info(this.#isDraining ? "draining: no new leases" : "draining ended", {
+      leases: this.#leases.records().length,
+    });
+    if (this.#isStarted) await this.#observeObstacle();
+  }
+
   /** Capacity counted while the disk was full is out of date as soon as there is room again. */
   async #lookAtDisk(): Promise<void> {
     this.#disk.look();
@@ -269,6 +291,7 @@ class ProviderDaemon implements RunningProvider {
     const look = async (): Promise<string | undefined> => {
       const { driver } = this.#request.config;
       const obstacle =
+        (this.#isDraining ? DRAINING : undefined) ??
         this.#disk.obstacle() ??
         (await driver.obstacle().catch((error) => `the cluster does not answer: ${errorText(error)}`));
       this.#setObstacle(obstacle);
@@ -423,6 +446,23 @@ class ProviderDaemon implements RunningProvider {
     });
   }
 
+  #makeControl(): ControlServer {
+    const { config, log } = this.#request;
+    const started_at = new Date().toISOString();
+    return new ControlServer({
+      folder: config.stateDir,
+      log,
+      view: () => ({
+        provider: this.#address,
+        started_at,
+        draining: this.#isDraining,
+        obstacles: whyNotReady(this.#moment()),
+        leases: this.#leases.records().length,
+        orders: this.#orders.entries(),
+      }),
+    });
+  }
+
   #makeGateway(): Gateway {
     const { config, identity, version, log } = this.#request;
     return new Gateway({
@@ -450,6 +490,7 @@ class ProviderDaemon implements RunningProvider {
     const every = (ms: number, work: () => Promise<void>) => this.#timers.push(setInterval(() => void work(), ms));
     every(config.inventoryPollMs, () => this.#pollNodes());
     every(DISK_MS, () => this.#lookAtDisk());
+    every(DRAIN_MS, () => this.#lookAtDrain());
     every(SYNC_MS, () => this.#syncSequence("debug"));
     every(config.withdrawalPeriodMs, () => this.#withdraw());
   }

@@ -12,6 +12,7 @@ export interface ProviderState {
   readonly available: Quantities;
   readonly reservations: Readonly<Record<"pending" | "active", Quantities & { readonly count: number }>>;
   readonly isBidding: boolean;
+  readonly isDraining: boolean;
   readonly outbox: number;
   /** Undefined until it was asked for. */
   readonly balance: bigint | undefined;
@@ -46,6 +47,7 @@ function single(state: ProviderState): Reading[] {
   ] as const;
   return [
     { gauge: "bidding", value: Number(state.isBidding) },
+    { gauge: "draining", value: Number(state.isDraining) },
     { gauge: "outbox", value: state.outbox },
     { gauge: "bidCost", value: Number(state.bidCost) },
     { gauge: "leastDisk", value: Number(state.leastDisk) },

@@ -32,7 +32,9 @@ export const COUNTERS = {
   orderComplete: {
     name: "provider_order_complete",
     help: "Bids that have ended, by what became of them.",
-    labels: { result: ["lease-won", "lease-lost", "order-closed", "bid-closed-external", "bid-timeout"] },
+    labels: {
+      result: ["lease-won", "lease-lost", "order-closed", "bid-closed-external", "bid-timeout", "bid-withdrawn"],
+    },
   },
   withdrawal: {
     name: "provider_lease_withdrawal",
@@ -93,6 +95,11 @@ export const GAUGES = {
     labels: { classification: ["pending", "active"], quantity: ["none", ...QUANTITY] },
   },
   bidding: { name: "provider_bidding", help: "1 while nothing keeps this provider from bidding.", labels: {} },
+  draining: {
+    name: "provider_draining",
+    help: "1 while the operator lets leases end and takes no new ones.",
+    labels: {},
+  },
   outbox: { name: "provider_outbox_messages", help: "Messages that are not in a block yet.", labels: {} },
   balance: {
     name: "provider_balance",

@@ -7,7 +7,8 @@ import type { OrderKey } from "../../wire/index.ts";
  * the way may be gone. A bid that is withdrawing may still win: its reservation stays until the chain has said what came of
  * it.
  */
-export type OrderPhase = "checking" | "refused" | "bidding" | "open" | "withdrawing" | "won" | "lost" | "closed";
+export const ORDER_PHASES = ["checking", "refused", "bidding", "open", "withdrawing", "won", "lost", "closed"] as const;
+export type OrderPhase = (typeof ORDER_PHASES)[number];
 
 export interface OrderStatus {
   readonly id: OrderKey;
@@ -24,7 +25,8 @@ export interface OrderStatus {
  * Which refusals may end by themselves: `size` only when the cluster grows, `capacity` when other leases end, `money`
  * when the account has more, `cluster` when the operator repairs what keeps every container from running.
  */
-export type Obstacle = "final" | "size" | "capacity" | "money" | "cluster" | "moment";
+export const OBSTACLES = ["final", "size", "capacity", "money", "cluster", "moment"] as const;
+export type Obstacle = (typeof OBSTACLES)[number];
 
 /** An order in the operator's list. */
 export interface OrderEntry extends OrderStatus {

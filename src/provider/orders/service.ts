@@ -72,6 +72,8 @@ interface Tracked {
   obstacle?: Obstacle;
   price?: Dec;
   timer?: NodeJS.Timeout;
+  /** Why its bid is being taken back. */
+  ending?: Ending;
   /** Number of checks that ended in a temporary refusal. */
   looks: number;
 }
@@ -99,6 +101,7 @@ const OUTCOMES = {
   "order closed": "order-closed",
   "bid closed": "bid-closed-external",
   "bid timeout": "bid-timeout",
+  "bid withdrawn": "bid-withdrawn",
 } as const;
 type Ending = keyof typeof OUTCOMES;
 /** The order has a bid of ours. */
@@ -181,6 +184,16 @@ export class OrderService {
   find(id: OrderKey): OrderStatus | undefined {
     const tracked = this.#orders.get(formatOrderId(id));
     return tracked === undefined ? undefined : statusOf(tracked);
+  }
+
+  /** Takes back every bid that nobody has accepted yet; one on its way to the chain is open at the next call. */
+  withdrawOpen(): void {
+    for (const tracked of this.#orders.values()) {
+      if (tracked.phase !== "open") continue;
+      clearTimeout(tracked.timer);
+      this.#options.log.info("withdrawing bid", { order: tracked.text });
+      this.#withdraw(tracked, "bid withdrawn");
+    }
   }
 
   stop(): void {
@@ -380,7 +393,7 @@ export class OrderService {
     tracked.phase = "open";
     tracked.timer = setTimeout(() => {
       this.#options.log.info("bid timeout, closing bid", { order: tracked.text });
-      this.#withdraw(tracked);
+      this.#withdraw(tracked, "bid timeout");
     }, this.#options.bidTimeoutMs);
   }
 
@@ -388,9 +401,10 @@ export class OrderService {
    * Takes the bid back; the chain returns the deposit. Until the chain confirms it, the tenant may take the bid: then
    * the withdrawal fails, and the reservation is there for the lease.
    */
-  #withdraw(tracked: Tracked): void {
+  #withdraw(tracked: Tracked, ending: Ending): void {
     const { provider, send } = this.#options;
     tracked.phase = "withdrawing";
+    tracked.ending = ending;
     const isWanted = () => tracked.phase === "withdrawing";
     send(withdrawBidMessage({ ...tracked.id, provider }), `close bid ${tracked.text}`, { isWanted })
       .then(() => {
@@ -413,7 +427,7 @@ export class OrderService {
       if (this.#stopped || tracked.phase !== "withdrawing") return;
       if (bid?.state === "active") this.#leased(tracked.id, true);
       else if (bid?.state === "open") this.#open(tracked);
-      else this.#finish(tracked, "closed", "bid timeout");
+      else this.#finish(tracked, "closed", tracked.ending ?? "bid timeout");
     };
     ask().catch((cause: unknown) => {
       if (this.#stopped) return;
@@ -422,8 +436,8 @@ export class OrderService {
   }
 
   #bidClosed(id: OrderKey): void {
-    const isOurWill = this.#orders.get(formatOrderId(id))?.phase === "withdrawing";
-    if (isOurWill) this.#end(id, "closed", "bid timeout");
+    const tracked = this.#orders.get(formatOrderId(id));
+    if (tracked?.phase === "withdrawing") this.#end(id, "closed", tracked.ending ?? "bid timeout");
     else this.#end(id, "lost", "bid closed");
   }
 

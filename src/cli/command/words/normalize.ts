@@ -71,9 +71,11 @@ export const SWITCHES: ReadonlySet<string> = new Set([
   "--trace",
   "--tty",
   "--unarmored-hex",
+  "--undo",
   "--unordered",
   "--unsafe",
   "--unsafe-entropy",
+  "--wait",
   "--yes",
 ]);
 

@@ -1,0 +1,33 @@
+import type { ControlOrder } from "../../../provider/index.ts";
+import { printable, textTable } from "../../../util/index.ts";
+import type { CommandInput } from "../../command/spec.ts";
+import { createContext } from "../../context.ts";
+import { usageError } from "../../errors.ts";
+import { printResult } from "../../terminal/output.ts";
+import { runningState } from "./running.ts";
+
+/** `svc provider orders`. */
+export async function providerOrders(input: CommandInput): Promise<void> {
+  const { flags, home, output, io } = createContext(input);
+  const phase = flags.text("phase");
+  const limit = flags.count("limit");
+  if (limit === 0) throw usageError(`${flags.label("limit")}: write a number of at least 1`);
+  const state = await runningState(home);
+  const wanted = state.orders.filter((order) => phase === "" || order.phase === phase);
+  const shown = wanted.slice(-limit);
+  if (output === "json") return printResult({ orders: shown.map(plain) }, output, io);
+  io.out(textTable([HEAD, ...shown.map(row)]));
+  const left = wanted.length - shown.length + state.omitted;
+  if (left > 0) io.err(`${left} older ones are not shown\n`);
+}
+
+const HEAD = ["ORDER", "PHASE", "PRICE", "DETECTED", "REASON"];
+
+/** Parts of a reason are words of tenants. */
+function row({ order, phase, price = "-", detected_at, reason = "" }: ControlOrder): string[] {
+  return [order, phase, price, detected_at, printable(reason).replaceAll(/\s+/g, " ")];
+}
+
+function plain(order: ControlOrder): Record<string, string> {
+  return Object.fromEntries(Object.entries(order).filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,43 @@
+import { NODE_FLAG, OUTPUT_FLAG } from "../../command/global-flags.ts";
+import type { CommandSpec, FlagSpec } from "../../command/spec.ts";
+
+const TEXT: FlagSpec = { ...OUTPUT_FLAG, default: "text" };
+
+/** What an operator asks of the provider that runs in the same home, and tells it. */
+export const PROVIDER_OPERATOR_COMMANDS: readonly CommandSpec[] = [
+  {
+    name: "orders",
+    summary: "List the orders that this home's provider knows, with the reason for each that it does not bid on",
+    flags: [
+      {
+        name: "phase",
+        value: "<phase>",
+        summary: "only orders in this phase",
+        choices: ["checking", "refused", "bidding", "open", "withdrawing", "won", "lost", "closed"],
+      },
+      { name: "limit", value: "<n>", summary: "at most this many, the latest ones", default: "50" },
+      TEXT,
+    ],
+    example: "svc provider orders --phase refused --home ~/.svc",
+    load: async () => (await import("./orders.ts")).providerOrders,
+  },
+  {
+    name: "why",
+    args: "<order>",
+    summary: "Say why this home's provider does not bid on an order, or what became of its bid",
+    flags: [NODE_FLAG, TEXT],
+    example: "svc provider why svc1.../1234/1/1 --home ~/.svc",
+    load: async () => (await import("./why.ts")).providerWhy,
+  },
+  {
+    name: "drain",
+    summary: "Let this home's provider take no new leases while those that it has run on",
+    flags: [
+      { name: "undo", summary: "take new leases again" },
+      { name: "wait", summary: "wait until the last lease has ended" },
+      TEXT,
+    ],
+    example: "svc provider drain --wait --home ~/.svc",
+    load: async () => (await import("./drain.ts")).providerDrain,
+  },
+];

@@ -1,0 +1,80 @@
+import { marketReader } from "../../../client/index.ts";
+import type { ControlOrder, ControlState } from "../../../provider/index.ts";
+import { errorText, printable } from "../../../util/index.ts";
+import { formatOrderId, type OrderKey, parseOrderId } from "../../../wire/index.ts";
+import type { CommandInput } from "../../command/spec.ts";
+import { type CliContext, createContext } from "../../context.ts";
+import { commandError, usageError } from "../../errors.ts";
+import { printResult } from "../../terminal/output.ts";
+import { runningState } from "./running.ts";
+
+/** What ends each obstacle. */
+const REMEDIES: Readonly<Record<string, string>> = {
+  final: "nothing gives this order a bid of this provider; another order may get one when attributes or prices change",
+  size: "the cluster is too small even when it is empty: enlarge it, or overcommit with --overcommit-pct-cpu, -mem and -storage",
+  capacity: "the order gets a bid when enough leases end, or when the cluster grows",
+  money: "fund the provider's account; the order gets a bid when the money has arrived",
+  cluster: "repair what the reason names; the order is looked at again by itself",
+  moment: "the order is looked at again by itself",
+};
+
+const PHASES: Readonly<Record<string, string>> = {
+  checking: "it is being looked at",
+  bidding: "a bid is on its way to the chain",
+  open: "it has a bid of this provider; the tenant has not chosen yet",
+  withdrawing: "its bid is being taken back",
+  won: "the lease is with this provider",
+};
+
+/** `svc provider why ORDER`. */
+export async function providerWhy(input: CommandInput): Promise<void> {
+  const context = createContext(input);
+  const id = orderArgument(input.args[0] ?? "");
+  const text = formatOrderId(id);
+  const state = await runningState(context.home);
+  const found = state.orders.find(({ order }) => order === text);
+  if (found === undefined) throw await unknownOrder(context, id, state);
+  printResult(answerOf(found), context.output, context.io);
+}
+
+function answerOf({ order, phase, reason, obstacle, price, detected_at }: ControlOrder): Record<string, string> {
+  const remedy = obstacle === undefined ? undefined : REMEDIES[obstacle];
+  const why = reason === undefined ? PHASES[phase] : printable(reason);
+  return {
+    detected_at,
+    order,
+    phase,
+    ...(price === undefined ? {} : { price }),
+    ...(why === undefined ? {} : { reason: why }),
+    ...(remedy === undefined ? {} : { remedy }),
+  };
+}
+
+function orderArgument(text: string): OrderKey {
+  try {
+    const { owner, dseq, gseq, oseq } = parseOrderId(text);
+    return { owner, dseq, gseq, oseq };
+  } catch (error) {
+    throw usageError(`${errorText(error)}: write an order as <owner>/<dseq>/<gseq>/<oseq>`);
+  }
+}
+
+/** The chain tells whether the provider should know the order. */
+async function unknownOrder(context: CliContext, id: OrderKey, { started_at }: ControlState): Promise<Error> {
+  const text = formatOrderId(id);
+  const chain = await context.chain();
+  try {
+    const order = await marketReader(chain.query).order(id);
+    if (order === undefined)
+      return commandError(`order ${text} is not on the chain`, { hint: "list them: svc query market order list" });
+    if (order.state !== "open") {
+      const hint = "it remembers the latest thousand orders that ended";
+      return commandError(`order ${text} is ${order.state}; the provider has run since ${started_at}`, { hint });
+    }
+    return commandError(`order ${text} is open, and the provider has not seen it`, {
+      hint: "blocks may not reach it: svc provider check",
+    });
+  } finally {
+    chain.close();
+  }
+}

@@ -1,0 +1,45 @@
+import { request } from "node:http";
+import * as v from "valibot";
+import { CONTROL_LIMITS, CONTROL_SOCKET, type ControlState, controlState } from "./protocol.ts";
+import { socketPath } from "./socket.ts";
+
+/** No provider runs in the folder. */
+const ABSENT: ReadonlySet<string> = new Set(["ENOENT", "ENOTDIR", "ECONNREFUSED"]);
+
+/** The state of the provider that runs in the folder; undefined if none does. */
+export async function askProvider(folder: string): Promise<ControlState | undefined> {
+  try {
+    const { path, release } = socketPath(folder, CONTROL_SOCKET);
+    try {
+      return v.parse(controlState, JSON.parse(await read(path)));
+    } finally {
+      release();
+    }
+  } catch (error) {
+    if (error instanceof Error && "code" in error && ABSENT.has(String(error.code))) return undefined;
+    throw error;
+  }
+}
+
+function read(socketPath: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const asked = request({ socketPath, path: "/state", agent: false }, (response) => {
+      const chunks: Buffer[] = [];
+      let size = 0;
+      response.on("data", (chunk: Buffer) => {
+        size += chunk.length;
+        if (size > CONTROL_LIMITS.answer) asked.destroy(new Error("the provider's answer has no end"));
+        chunks.push(chunk);
+      });
+      response.once("end", () => resolve(Buffer.concat(chunks).toString("utf8")));
+      response.once("error", reject);
+    });
+    const late = setTimeout(
+      () => asked.destroy(new Error("the provider did not answer in time")),
+      CONTROL_LIMITS.timeoutMs,
+    );
+    asked.once("close", () => clearTimeout(late));
+    asked.once("error", reject);
+    asked.end();
+  });
+}

@@ -1,0 +1,93 @@
+import { chmodSync, rmSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import { join } from "node:path";
+import { errorText, formatDecShort, type Logger } from "../../util/index.ts";
+import { formatOrderId } from "../../wire/index.ts";
+import type { OrderEntry } from "../orders/index.ts";
+import { CONTROL_LIMITS, CONTROL_SOCKET, type ControlOrder, type ControlState } from "./protocol.ts";
+import { socketPath } from "./socket.ts";
+
+/** What the operator's commands ask of the running provider. */
+export interface ControlView extends Pick<ControlState, "provider" | "started_at" | "draining" | "leases"> {
+  readonly obstacles: readonly string[];
+  readonly orders: readonly OrderEntry[];
+}
+
+export interface ControlOptions {
+  /** The provider's folder. */
+  readonly folder: string;
+  readonly view: () => ControlView;
+  readonly log: Logger;
+}
+
+/** A socket in the provider's folder on which its operator's commands read its state. */
+export class ControlServer {
+  readonly #options: ControlOptions;
+  readonly #server: Server;
+  #release: () => void = () => {};
+
+  constructor(options: ControlOptions) {
+    this.#options = options;
+    const { timeoutMs, connections } = CONTROL_LIMITS;
+    this.#server = createServer({ requestTimeout: timeoutMs, headersTimeout: timeoutMs }, (request, response) => {
+      request.resume();
+      response.statusCode = request.url === "/state" ? 200 : 404;
+      response.end(request.url === "/state" ? JSON.stringify(stateOf(options.view())) : "");
+    });
+    this.#server.maxConnections = connections;
+    this.#server.setTimeout(timeoutMs);
+  }
+
+  /** A folder that holds no sockets costs the commands, not the provider. */
+  async listen(): Promise<void> {
+    const { folder, log } = this.#options;
+    try {
+      // The lock of the home says that no other provider listens there.
+      rmSync(join(folder, CONTROL_SOCKET), { force: true, recursive: true });
+      const { path, release } = socketPath(folder, CONTROL_SOCKET);
+      this.#release = release;
+      await new Promise<void>((resolve, reject) => {
+        this.#server.once("error", reject);
+        this.#server.listen(path, resolve);
+      });
+      chmodSync(join(folder, CONTROL_SOCKET), 0o600);
+    } catch (error) {
+      log.warn("svc provider orders and why cannot ask this provider", { folder, err: errorText(error) });
+    }
+  }
+
+  async close(): Promise<void> {
+    if (this.#server.listening) {
+      const closed = new Promise((resolve) => this.#server.close(resolve));
+      this.#server.closeAllConnections();
+      await closed;
+    }
+    this.#release();
+    this.#release = () => {};
+  }
+}
+
+function stateOf({ orders, obstacles, ...rest }: ControlView): ControlState {
+  const latest = orders.slice(-CONTROL_LIMITS.orders);
+  return {
+    ...rest,
+    obstacles: obstacles.map(shortened),
+    orders: latest.map(orderOf),
+    omitted: orders.length - latest.length,
+  };
+}
+
+function orderOf({ id, phase, reason, obstacle, price, detectedAt }: OrderEntry): ControlOrder {
+  return {
+    order: formatOrderId(id),
+    phase,
+    ...(reason === undefined ? {} : { reason: shortened(reason) }),
+    ...(obstacle === undefined ? {} : { obstacle }),
+    ...(price === undefined ? {} : { price: formatDecShort(price) }),
+    detected_at: new Date(detectedAt).toISOString(),
+  };
+}
+
+function shortened(text: string): string {
+  return text.length > CONTROL_LIMITS.reason ? `${text.slice(0, CONTROL_LIMITS.reason)}...` : text;
+}
