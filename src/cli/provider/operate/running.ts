@@ -13,7 +13,11 @@ export function operatedFolder(home: string): string {
 
 /** The state of the home's provider, or undefined if it does not run. */
 export async function stateOfHome(home: string): Promise<ControlState | undefined> {
-  const folder = operatedFolder(home);
+  return stateOfFolder(operatedFolder(home), home);
+}
+
+/** The same where the folder may not exist yet. */
+export function stateOfFolder(folder: string, home: string): Promise<ControlState | undefined> {
   return askProvider(folder).catch((cause: unknown) => {
     const hint = "run the command as the user of the provider; otherwise look at its log";
     throw commandError(`the provider of ${home} does not answer: ${errorText(cause)}`, { hint, cause });

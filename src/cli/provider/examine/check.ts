@@ -1,0 +1,71 @@
+import { readSetting } from "../../../util/index.ts";
+import { encodeAddress, isAddress } from "../../../wire/index.ts";
+import { flagSettings } from "../../command/flag-settings.ts";
+import type { CommandInput } from "../../command/spec.ts";
+import { type CliContext, createContext } from "../../context.ts";
+import { findKey } from "../../keys/keys.ts";
+import { signingKeyName } from "../../keys/only-key.ts";
+import { withSession } from "../client/session.ts";
+import { stateOfFolder } from "../operate/running.ts";
+import { providerDir } from "../run/config.ts";
+import { BIDS, CLUSTER, FEES, LEASES } from "../run/settings.ts";
+import { balanceCheck, certificateCheck } from "./account.ts";
+import { chainFacts, clockCheck, nodeCheck, recordCheck } from "./chain.ts";
+import { type Check, examine } from "./finding.ts";
+import { dnsCheck, gatewayCheck, shownCertificateCheck, visitOf } from "./gateway.ts";
+import { clusterCheck, diskCheck, domainCheck, portCheck, type Running, runningCheck } from "./host.ts";
+import { printFindings } from "./print.ts";
+
+/** `svc provider check`. */
+export async function providerCheck(input: CommandInput): Promise<number> {
+  const context = createContext(input);
+  const address = await accountOf(context);
+  const chain = await context.chain();
+  return withSession(chain, async () => {
+    const provider = async () => address;
+    const facts = chainFacts(chain, provider);
+    const visit = visitOf(facts);
+    const source = flagSettings(context.flags);
+    const money = { fee: readSetting(FEES.fees, source), deposit: readSetting(BIDS.bidDeposit, source) };
+    const checks = [
+      nodeCheck(facts),
+      clockCheck(facts, Date.now),
+      recordCheck(facts, provider),
+      balanceCheck(facts, provider, money),
+      certificateCheck(facts, { home: context.home, provider, now: Date.now }),
+      ...hostChecks(context),
+      dnsCheck(facts),
+      gatewayCheck(visit),
+      shownCertificateCheck(visit),
+    ];
+    return printFindings(await examine(checks), context);
+  });
+}
+
+/** An address needs no keyring, and so no passphrase. */
+async function accountOf(context: CliContext): Promise<string> {
+  const from = context.flags.optional("from");
+  if (from !== undefined && isAddress(from)) return from;
+  const key = await findKey(await context.keyring(), await signingKeyName(context), context.keys);
+  return encodeAddress(key.address);
+}
+
+function hostChecks({ flags, home }: CliContext): Check[] {
+  const source = flagSettings(flags);
+  const folder = providerDir(home);
+  let asked: ReturnType<Running> | undefined;
+  const running: Running = () => {
+    asked ??= stateOfFolder(folder, home);
+    return asked;
+  };
+  const gateway = { name: "gateway port", option: "--gateway-listen-address" };
+  const ingress = { name: "ingress port", option: "--ingress-listen-address" };
+  return [
+    clusterCheck(readSetting(CLUSTER.clusterEngine, source)),
+    diskCheck(folder, readSetting(CLUSTER.providerLeastFreeDisk, source)),
+    portCheck({ ...gateway, ...readSetting(LEASES.gatewayListenAddress, source) }, running),
+    portCheck({ ...ingress, ...readSetting(LEASES.ingressListenAddress, source) }, running),
+    domainCheck(readSetting(LEASES.deploymentIngressDomain, source)),
+    runningCheck(running),
+  ];
+}

@@ -1,0 +1,400 @@
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { createServer as createPlainServer, type Server } from "node:http";
+import { createServer, type Server as TlsServer } from "node:https";
+import { type AddressInfo, createServer as createTcpServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type Ran, runCli } from "../../../../test/cli/run.ts";
+import { certificatePath, makeCertificate, writeCertificateFile } from "../../../certs/index.ts";
+import { NodeDouble } from "../../../client/testing/node-double.ts";
+import { ControlServer } from "../../../provider/control/index.ts";
+import type { ControlView } from "../../../provider/control/server.ts";
+import { type TestCertificate, testCertificate } from "../../../provider/testing/identities.ts";
+import { PROVIDER, STRANGER } from "../../../provider/testing/leases.ts";
+import { silentLogger } from "../../../util/index.ts";
+import { Query as BankQuery } from "../../../wire/gen/sdk/bank/v1beta1/query_pb.js";
+import { Certificate_State, Query as CertQuery } from "../../../wire/gen/svc/cert/v1beta1/cert_pb.js";
+import { Lease_State } from "../../../wire/gen/svc/market/v1beta1/market_pb.js";
+import { Query as MarketQuery } from "../../../wire/gen/svc/market/v1beta1/query_pb.js";
+import { Query as ProviderQuery } from "../../../wire/gen/svc/provider/v1beta1/provider_pb.js";
+import { providerErrors } from "../../../wire/index.ts";
+import { CLOCK_AHEAD_S } from "./chain.ts";
+import { examine, Fault, type Finding, MAX_DETAIL, Unknown } from "./finding.ts";
+import { LEASES_APART } from "./gateway.ts";
+
+describe("an examination", () => {
+  const check = (look: () => Promise<string>) => ({ name: "it", fix: "the usual remedy", look });
+
+  it("tells what is well, what is not and what cannot be told", async () => {
+    const findings = await examine([
+      check(async () => "fine"),
+      check(async () => Promise.reject(new Error("broken"))),
+      check(async () => Promise.reject(new Fault("broken", "this remedy"))),
+      check(async () => Promise.reject(new Unknown("nobody knows"))),
+    ]);
+    expect(findings).toEqual([
+      { check: "it", state: "ok", detail: "fine" },
+      { check: "it", state: "failed", detail: "broken", fix: "the usual remedy" },
+      { check: "it", state: "failed", detail: "broken", fix: "this remedy" },
+      { check: "it", state: "unknown", detail: "nobody knows" },
+    ]);
+  });
+
+  it("ends although a check does not", async () => {
+    const [finding] = await examine([check(() => new Promise(() => {}))], 20);
+    expect(finding).toMatchObject({ state: "failed", detail: "no answer within 0.02 s" });
+  });
+
+  it("shows no commands for the terminal, and no more than a few lines", async () => {
+    const [finding] = await examine([check(async () => Promise.reject(new Error(`\u001b[2J\n${"x".repeat(10_000)}`)))]);
+    expect(finding?.detail).toMatch(/^\\u001b\[2J x+\.\.\.$/);
+    expect(finding?.detail).toHaveLength(MAX_DETAIL + 3);
+  });
+});
+
+/** What the chain and the gateway say. */
+interface World {
+  chainId: string;
+  height: string;
+  /** Milliseconds since 1970. */
+  time: number;
+  catchingUp: boolean;
+  hostUri: string;
+  isRegistered: boolean;
+  published: TestCertificate | undefined;
+  state: Certificate_State;
+  leases: number;
+  balance: string;
+}
+
+let node: NodeDouble;
+let home: string;
+let world: World;
+let shown: TestCertificate;
+const closing: (() => unknown)[] = [];
+
+beforeEach(async () => {
+  node = new NodeDouble();
+  await node.start();
+  home = mkdtempSync(join(tmpdir(), "svc-examine-"));
+  shown = await testCertificate({ address: PROVIDER, hosts: ["localhost", "127.0.0.1"] });
+  world = {
+    chainId: "check-1",
+    height: "7",
+    time: Date.now(),
+    catchingUp: false,
+    hostUri: "https://127.0.0.1:1",
+    isRegistered: true,
+    published: shown,
+    state: Certificate_State.valid,
+    leases: 0,
+    balance: "6000000",
+  };
+  serveChain();
+});
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
+  await node.stop();
+  rmSync(home, { recursive: true, force: true });
+});
+
+function serveChain(): void {
+  node.methods.status = () => ({
+    node_info: { network: world.chainId, version: "0.38.0", moniker: "m" },
+    sync_info: {
+      latest_block_height: world.height,
+      latest_block_time: new Date(world.time).toISOString(),
+      earliest_block_height: "1",
+      catching_up: world.catchingUp,
+    },
+  });
+  node.answerQuery(ProviderQuery.method.provider, () => {
+    if (!world.isRegistered) throw providerErrors.notFound();
+    return { provider: { owner: PROVIDER, hostUri: world.hostUri } };
+  });
+  node.answerQuery(CertQuery.method.certificates, () => {
+    if (world.published === undefined) return { certificates: [] };
+    const { serial, certificate } = world.published;
+    return {
+      certificates: [{ serial, certificate: { state: world.state, cert: new TextEncoder().encode(certificate) } }],
+    };
+  });
+  node.answerQuery(MarketQuery.method.leases, () => ({
+    leases: Array.from({ length: world.leases }, (_, i) => ({
+      lease: {
+        leaseId: { owner: STRANGER, dseq: BigInt(i + 1), gseq: 1, oseq: 1, provider: PROVIDER },
+        state: Lease_State.active,
+      },
+    })),
+  }));
+  node.answerQuery(MarketQuery.method.params, () => ({
+    params: { bidMinDeposits: [{ denom: "utoken", amount: "5000000" }], orderMaxBids: 20 },
+  }));
+  node.answerQuery(BankQuery.method.balance, () => ({ balance: { denom: "utoken", amount: world.balance } }));
+}
+
+type Handler = (respond: import("node:http").ServerResponse) => void;
+
+/** A gateway that shows the certificate and answers in its own way. */
+async function gateway(handler: Handler): Promise<TlsServer> {
+  const server = createServer(
+    { cert: shown.certificate, key: shown.privateKey, minVersion: "TLSv1.3" },
+    (_, response) => {
+      response.on("error", () => {});
+      handler(response);
+    },
+  );
+  server.on("tlsClientError", () => {});
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  closing.push(() => {
+    server.closeAllConnections();
+    return new Promise((resolve) => server.close(resolve));
+  });
+  world.hostUri = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return server;
+}
+
+const honest =
+  (leases = 0, address = PROVIDER): Handler =>
+  (response) =>
+    response.end(JSON.stringify({ address, cluster: { leases } }));
+
+async function findings(ran: Promise<Ran>): Promise<{ code: number; found: Record<string, Finding> }> {
+  const { code, out } = await ran;
+  const { checks } = JSON.parse(out) as { checks: Finding[] };
+  return { code, found: Object.fromEntries(checks.map((each) => [each.check, each])) };
+}
+
+const verify = () =>
+  findings(runCli(["provider", "verify", PROVIDER, "--node", node.address, "-o", "json", "--home", home]));
+
+describe("svc provider verify", () => {
+  it("is content with a provider that keeps its word", async () => {
+    world.leases = 3;
+    await gateway(honest(3));
+    const { code, found } = await verify();
+    expect(code).toBe(0);
+    expect(found).toMatchObject({
+      node: { state: "ok", detail: "check-1 at height 7" },
+      registration: { state: "ok" },
+      dns: { state: "ok" },
+      gateway: { state: "ok" },
+      "shown certificate": { state: "ok" },
+      answers: { state: "ok", detail: "3 leases, 3 on the chain" },
+    });
+    const { out } = await runCli(["provider", "verify", PROVIDER, "--node", node.address, "--home", home]);
+    expect(out).toMatch(/^ok {7}node {15}check-1 at height 7\n/);
+  });
+
+  it("names a certificate that is not the chain's", async () => {
+    await gateway(honest());
+    world.published = await testCertificate({ address: PROVIDER, serial: BigInt(shown.serial) });
+    const { code, found } = await verify();
+    expect(code).toBe(1);
+    expect(found["shown certificate"]).toMatchObject({
+      state: "failed",
+      detail: expect.stringContaining("not the one"),
+    });
+    expect(found.gateway?.state).toBe("ok");
+    expect(found.answers?.state).toBe("unknown");
+  });
+
+  it("names a revoked certificate", async () => {
+    await gateway(honest());
+    world.state = Certificate_State.revoked;
+    expect((await verify()).found["shown certificate"]?.detail).toContain("revoked");
+  });
+
+  it("tells a gateway that is away from one that lies", async () => {
+    const { code, found } = await verify();
+    expect(code).toBe(1);
+    expect(found.gateway).toMatchObject({ state: "failed", fix: expect.any(String) });
+    expect(found["shown certificate"]?.state).toBe("unknown");
+  });
+
+  it("compares leases, with room for those that change meanwhile", async () => {
+    world.leases = 5;
+    const server = await gateway(honest(5 - LEASES_APART));
+    expect((await verify()).code).toBe(0);
+    server.removeAllListeners("request").on("request", (_, response) => honest(4 - LEASES_APART)(response));
+    expect((await verify()).found.answers).toMatchObject({ state: "failed", detail: "it has 2 leases, the chain 5" });
+  });
+
+  it("does not take another provider's word", async () => {
+    await gateway(honest(0, STRANGER));
+    expect((await verify()).found.answers).toMatchObject({ state: "failed", detail: `it says that it is ${STRANGER}` });
+  });
+
+  it.each<[string, Handler]>([
+    ["redirects", (response) => response.writeHead(302, { location: "http://169.254.169.254/" }).end()],
+    ["talks nonsense", (response) => response.end("<html>")],
+    ["sends another shape", (response) => response.end('{"address":7,"cluster":null}')],
+    ["nests without end", (response) => response.end("[".repeat(100_000))],
+    [
+      "answers without end",
+      (response) => {
+        const more = (): void => {
+          while (!response.destroyed && response.write("a".repeat(1 << 16)));
+          if (!response.destroyed) response.once("drain", more);
+        };
+        more();
+      },
+    ],
+  ])("fails, and no more, at a gateway that %s", async (_, handler) => {
+    await gateway(handler);
+    const { code, found } = await verify();
+    expect(code).toBe(1);
+    expect(found.gateway).toMatchObject({ state: "failed" });
+    expect(found.answers?.state).toBe("unknown");
+  });
+
+  it("says that an account is not a provider", async () => {
+    world.isRegistered = false;
+    const { code, found } = await verify();
+    expect(code).toBe(1);
+    expect(found.registration).toMatchObject({
+      state: "failed",
+      fix: expect.stringContaining("svc tx provider create"),
+    });
+    expect(found.gateway?.state).not.toBe("ok");
+  });
+
+  it("takes an address and nothing else", async () => {
+    expect((await runCli(["provider", "verify", "nobody", "--node", node.address])).code).toBe(2);
+  });
+});
+
+const check = (...words: string[]) =>
+  findings(
+    runCli([
+      ...["provider", "check", "--from", PROVIDER, "--node", node.address, "-o", "json", "--home", home],
+      ...["--cluster-engine", join(home, "none.sock"), "--provider-least-free-disk", "1Mi"],
+      ...["--gateway-listen-address", "127.0.0.1:0", "--ingress-listen-address", "127.0.0.1:0", ...words],
+    ]),
+  );
+
+async function ownCertificate(hosts: readonly string[], days = 100): Promise<void> {
+  const now = Math.floor(Date.now() / 1000) * 1000;
+  const validity = { notBefore: now - 1000, notAfter: now + days * 86_400_000 + 3_600_000 };
+  const made = await makeCertificate({ address: PROVIDER, hosts, validity }, "passphrase");
+  await writeCertificateFile(certificatePath(home, PROVIDER, "server"), made);
+  const serial = (await import("../../../crypto/index.ts")).parseCertificatePem(made.certificate).serial;
+  world.published = { ...shown, certificate: made.certificate, serial };
+}
+
+describe("svc provider check", () => {
+  it("looks at everything, and needs no passphrase for an address", async () => {
+    await ownCertificate(["127.0.0.1"]);
+    const { code, found } = await check();
+    expect(code).toBe(1);
+    expect(Object.keys(found)).toEqual([
+      ...["node", "clock", "registration", "balance", "certificate", "cluster", "disk", "gateway port", "ingress port"],
+      ...["ingress domain", "provider", "dns", "gateway", "shown certificate"],
+    ]);
+    const states = Object.entries(found).map(([name, { state }]) => [name, state]);
+    expect(Object.fromEntries(states)).toMatchObject({
+      ...{
+        node: "ok",
+        clock: "ok",
+        registration: "ok",
+        balance: "ok",
+        certificate: "ok",
+        cluster: "failed",
+        disk: "ok",
+      },
+      ...{ "gateway port": "ok", "ingress port": "ok", provider: "failed", dns: "ok", gateway: "failed" },
+    });
+    expect(Object.values(found).filter(({ state, fix }) => state === "failed" && fix === undefined)).toEqual([]);
+  });
+
+  it.each<[string, string, Partial<World>, RegExp]>([
+    ["a node that catches up", "node", { catchingUp: true }, /catching up/],
+    ["a clock that is behind", "clock", { time: Date.now() + 600_000 }, /s behind the last block/],
+    ["a chain that stands still", "clock", { time: Date.now() - (CLOCK_AHEAD_S + 60) * 1000 }, /s old by this clock/],
+    ["an account without money", "balance", { balance: "5000999" }, /5000999utoken; a bid takes 5001000utoken/],
+    ["an account that is not registered", "registration", { isRegistered: false }, /is not a provider/],
+    ["a name that leads nowhere", "dns", { hostUri: "https://svc-check.invalid:8443" }, /./],
+  ])("finds %s", async (_, name, change, detail) => {
+    Object.assign(world, change);
+    const { found } = await check();
+    expect(found[name]).toMatchObject({
+      state: "failed",
+      detail: expect.stringMatching(detail),
+      fix: expect.any(String),
+    });
+  });
+
+  it("finds what is wrong with the certificate", async () => {
+    const finding = async () => (await check()).found.certificate;
+    expect(await finding()).toMatchObject({ state: "failed", detail: expect.stringContaining("there is none") });
+    await ownCertificate(["elsewhere.example"]);
+    expect(await finding()).toMatchObject({ detail: "it is not for 127.0.0.1" });
+    await ownCertificate(["127.0.0.1"], 13);
+    expect(await finding()).toMatchObject({ detail: "it ends in 13 days" });
+    await ownCertificate(["127.0.0.1"], 14);
+    expect(await finding()).toMatchObject({ state: "ok" });
+    world.state = Certificate_State.revoked;
+    expect(await finding()).toMatchObject({ detail: "it is revoked on the chain" });
+    world.published = undefined;
+    expect(await finding()).toMatchObject({ detail: "it is not on the chain" });
+  });
+
+  it("finds a port that another program has, and a disk without room", async () => {
+    const taken = createTcpServer();
+    await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
+    closing.push(() => new Promise((resolve) => taken.close(resolve)));
+    const { port } = taken.address() as AddressInfo;
+    const words = ["--ingress-listen-address", `127.0.0.1:${port}`, "--provider-least-free-disk", "999999999Gi"];
+    const { found } = await check(...words);
+    expect(found["ingress port"]).toMatchObject({
+      state: "failed",
+      fix: expect.stringContaining("--ingress-listen-address"),
+    });
+    expect(found.disk).toMatchObject({ state: "failed", detail: expect.stringMatching(/MiB free at .*, less than/) });
+  });
+
+  it("asks the provider that runs", async () => {
+    mkdirSync(join(home, "provider"));
+    const view: ControlView = {
+      ...{ provider: PROVIDER, started_at: "then", draining: true, leases: 2, orders: [] },
+      obstacles: ["the operator drains it"],
+    };
+    const server = new ControlServer({ folder: join(home, "provider"), log: silentLogger, view: () => view });
+    await server.listen();
+    closing.push(() => server.close());
+    const { found } = await check("--gateway-listen-address", "127.0.0.1:1");
+    expect(found.provider).toMatchObject({
+      state: "failed",
+      detail: "it does not bid: the operator drains it",
+      fix: "svc provider drain --undo",
+    });
+    expect(found["gateway port"]).toMatchObject({ state: "ok", detail: "127.0.0.1:1 is the running provider's" });
+  });
+
+  it("says once that the node is away, and nothing untrue about the rest", async () => {
+    await node.stop();
+    const { code, found } = await check();
+    expect(code).toBe(1);
+    expect(found.node?.state).toBe("failed");
+    for (const name of ["clock", "registration", "balance", "dns"]) expect(found[name]?.state, name).toBe("unknown");
+  });
+
+  it.each<[string, Handler]>([
+    ["redirects", (response) => response.writeHead(307, { location: "http://169.254.169.254/" }).end()],
+    ["talks nonsense", (response) => response.end("<html>")],
+    ["has no number in its answers", (response) => response.end('{"jsonrpc":"2.0","id":1,"result":{"sync_info":7}}')],
+  ])("fails, and no more, at a node that %s", async (_, handler) => {
+    await node.stop();
+    const server: Server = createPlainServer((_request, response) => handler(response));
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    closing.push(() => {
+      server.closeAllConnections();
+      return new Promise((resolve) => server.close(resolve));
+    });
+    const address = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const { code, found } = await check("--node", address);
+    expect(code).toBe(1);
+    expect(found.node?.state).toBe("failed");
+  });
+});

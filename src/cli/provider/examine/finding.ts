@@ -1,0 +1,73 @@
+import { errorText, printable, SvcError } from "../../../util/index.ts";
+
+/** One thing that was looked at. */
+export interface Finding {
+  readonly check: string;
+  /** `unknown`: what it takes to tell could not be had. */
+  readonly state: "ok" | "failed" | "unknown";
+  readonly detail: string;
+  /** What to do; only of failures. */
+  readonly fix?: string;
+}
+
+/** A thing to look at: `look` resolves with what it found, or throws a `Fault` or anything else. */
+export interface Check {
+  readonly name: string;
+  /** The remedy where the error has none of its own. */
+  readonly fix: string;
+  look(): Promise<string>;
+}
+
+/** A failure with a remedy of its own. */
+export class Fault extends Error {
+  readonly fix: string;
+
+  constructor(detail: string, fix: string) {
+    super(detail);
+    this.name = "Fault";
+    this.fix = fix;
+  }
+}
+
+/** Another check says why this one cannot tell. */
+export class Unknown extends Error {
+  constructor(detail: string) {
+    super(detail);
+    this.name = "Unknown";
+  }
+}
+
+/** A check that takes longer has failed. */
+export const CHECK_MS = 20_000;
+/** Characters of a detail: nodes, gateways and engines write parts of it. */
+export const MAX_DETAIL = 300;
+
+/** Looks at everything at the same time; the findings have the order of the checks. Never rejects. */
+export function examine(checks: readonly Check[], limitMs = CHECK_MS): Promise<Finding[]> {
+  return Promise.all(checks.map((check) => findingOf(check, limitMs)));
+}
+
+async function findingOf({ name, fix, look }: Check, limitMs: number): Promise<Finding> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${limitMs / 1000} s`)), limitMs);
+  });
+  try {
+    return { check: name, state: "ok", detail: shortened(await Promise.race([look(), late])) };
+  } catch (error) {
+    if (error instanceof Unknown) return { check: name, state: "unknown", detail: shortened(error.message) };
+    return { check: name, state: "failed", detail: shortened(errorText(error)), fix: fixOf(error, fix) };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function fixOf(error: unknown, usual: string): string {
+  if (error instanceof Fault) return error.fix;
+  return error instanceof SvcError && error.hint !== undefined ? shortened(error.hint) : usual;
+}
+
+function shortened(text: string): string {
+  const line = printable(text).replaceAll(/\s+/g, " ");
+  return line.length > MAX_DETAIL ? `${line.slice(0, MAX_DETAIL)}...` : line;
+}

@@ -1,0 +1,99 @@
+import { existsSync, statfsSync } from "node:fs";
+import { createServer } from "node:net";
+import { dirname } from "node:path";
+import { type ControlState, hostCluster } from "../../../provider/index.ts";
+import { listenError } from "../../../util/index.ts";
+import type { ListenAddress } from "../run/parsers.ts";
+import { type Check, Fault } from "./finding.ts";
+import { resolveName } from "./gateway.ts";
+
+/** The provider that runs in the home, if one does. */
+export type Running = () => Promise<ControlState | undefined>;
+
+/** Whether the provider runs, and whether it bids. */
+export function runningCheck(running: Running): Check {
+  return {
+    name: "provider",
+    fix: "start it: svc provider run",
+    async look() {
+      const state = await running();
+      if (state === undefined) throw new Error("it does not run");
+      const [obstacle] = state.obstacles;
+      if (obstacle !== undefined)
+        throw new Fault(
+          `it does not bid: ${obstacle}`,
+          state.draining ? "svc provider drain --undo" : "repair what the reason names",
+        );
+      return `it bids; ${state.leases} leases since ${state.started_at}`;
+    },
+  };
+}
+
+/** Whether the container engine answers. */
+export function clusterCheck(address: string | undefined): Check {
+  return {
+    name: "cluster",
+    fix: "start the container engine (systemctl enable --now podman.socket), or name its socket with --cluster-engine",
+    async look() {
+      const found = await hostCluster.find(address);
+      return `${found.kind} ${found.version} at ${found.address}`;
+    },
+  };
+}
+
+/** Whether the disk of the folder has the room that bids take. */
+export function diskCheck(folder: string, least: bigint): Check {
+  return {
+    name: "disk",
+    fix: "make room, or set --provider-least-free-disk",
+    async look() {
+      const { bavail, bsize } = statfsSync(existing(folder), { bigint: true });
+      const text = `${(bavail * bsize) >> 20n} MiB free at ${folder}`;
+      if (bavail * bsize < least) throw new Error(`${text}, less than ${least >> 20n} MiB`);
+      return text;
+    },
+  };
+}
+
+/** The folder itself, or the nearest one above it. */
+function existing(folder: string): string {
+  return existsSync(folder) || dirname(folder) === folder ? folder : existing(dirname(folder));
+}
+
+export interface PortWish extends ListenAddress {
+  readonly name: string;
+  readonly option: string;
+}
+
+/** Whether a port can be listened on; a provider that runs holds it. */
+export function portCheck({ name, host, port, option }: PortWish, running: Running): Check {
+  return {
+    name,
+    fix: `choose another one with ${option}`,
+    async look() {
+      if ((await running()) !== undefined) return `${host}:${port} is the running provider's`;
+      await tryPort({ host, port, option });
+      return `${host}:${port} is free`;
+    },
+  };
+}
+
+function tryPort(place: ListenAddress & { readonly option: string }): Promise<void> {
+  const server = createServer();
+  return new Promise((resolve, reject) => {
+    server.once("error", (error) => reject(listenError(error, place)));
+    server.listen(place.port, place.host, () => server.close(() => resolve()));
+  });
+}
+
+/** Any name below the domain: tenants get such names. */
+const PROBE = "svc-check";
+
+/** Whether names of tenants lead anywhere. */
+export function domainCheck(domain: string): Check {
+  return {
+    name: "ingress domain",
+    fix: `make a DNS record for *.${domain}, or name another domain with --deployment-ingress-domain`,
+    look: () => resolveName(`${PROBE}.${domain}`),
+  };
+}
