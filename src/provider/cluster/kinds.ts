@@ -1,7 +1,7 @@
 import type { ClusterKind, HostCluster } from "./contract/index.ts";
 import { dockerCluster } from "./docker/index.ts";
 
-/** The kind of cluster that a machine can be by itself. */
+/** The kind of cluster that a single machine can be. */
 export const hostCluster: HostCluster = dockerCluster;
 
 /** Every kind of cluster that this release knows: a new driver is a folder beside this file and a name in this list. */

@@ -35,7 +35,7 @@ export interface ClusterCapacity {
   readonly storage: readonly StoragePool[];
 }
 
-/** What a cluster cannot do, however empty it is. */
+/** What a cluster cannot do, however much of it is free. */
 export interface ClusterLimits {
   /** Bytes of memory below which no replica runs. */
   readonly leastMemory: bigint;

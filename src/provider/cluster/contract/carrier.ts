@@ -8,7 +8,9 @@ export interface CarriedPort {
   readonly backends: readonly string[];
   /** The same replicas where the kernel of this machine reaches them. */
   readonly direct?: { readonly addresses: readonly string[]; readonly port: number };
-  /** Whether the kernel carries the port too: it has one half of each limit, and who listens the other. */
+  /**
+   * Whether the kernel carries the port too: then the kernel has one half of each limit, and the listener the other.
+   */
   readonly shared?: boolean;
 }
 

@@ -134,7 +134,7 @@ export interface ClusterDriver {
   obstacle(): Promise<string | undefined>;
   /** Rejects with the reason when the cluster can never run the spec; answers without asking the cluster. */
   check(spec: LeaseSpec): Promise<void>;
-  /** Makes the cluster converge to the spec, in the background; also the update call. Rejects as `check` does. */
+  /** Makes the cluster converge to the spec, in the background; also used for updates. Rejects as `check` does. */
   deploy(spec: LeaseSpec): Promise<void>;
   /** Removes everything of the lease; resolves when nothing is left. */
   teardown(id: LeaseKey): Promise<void>;

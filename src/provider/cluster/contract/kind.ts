@@ -11,20 +11,20 @@ export interface AllowedRegistry {
   readonly plain: boolean;
 }
 
-/** What leases may have of images. Sizes are bytes of disk. */
+/** Limits on the images of leases. Sizes are bytes of disk. */
 export interface ImageSettings {
   readonly registries: readonly AllowedRegistry[];
   /** Of one image, packed and unpacked. */
   readonly imageBytes: bigint;
   /** Of all images of a lease. */
   readonly leaseBytes: bigint;
-  /** An image that no lease has stays so long. */
+  /** How long an image that no lease uses is kept. */
   readonly keepMs: number;
 }
 
-/** What the operator has set for the cluster. A kind of cluster takes what is about it. */
+/** What the operator has set for the cluster. Each kind of cluster takes the settings that concern it. */
 export interface ClusterSettings {
-  /** Folder of the provider in its home; the driver has its own below it. */
+  /** The provider's folder in its home; the driver has a folder of its own below it. */
   readonly stateDir: string;
   /** Where the cluster answers; undefined: at the usual places. */
   readonly address?: string;
@@ -37,16 +37,16 @@ export interface ClusterSettings {
   readonly kernelPorts?: boolean;
   /** What carries node ports, where the cluster leaves that to the provider. */
   readonly carrier?: PortCarrier;
-  /** Lets leases use images that exist only on the cluster. For localnets. */
+  /** Lets leases use images that exist only on the cluster; for localnets. */
   readonly allowLocalImages?: boolean;
   /** Whether sizes of volumes are enforced; true by default. */
   readonly sizedVolumes?: boolean;
-  /** From asking a program to end to ending it. */
+  /** Time between asking a program to end and ending it. */
   readonly stopGraceMs?: number;
   readonly images?: ImageSettings;
   /** Whether containers get users of their own where this machine can do that; they do not by default. */
   readonly userNamespaces?: boolean;
-  /** Name that the cluster has for the runtime of leases; its own choice where there is none. */
+  /** The cluster's name for the runtime of leases; where it is missing, the cluster chooses. */
   readonly runtime?: string;
   readonly log?: Logger;
 }

@@ -20,11 +20,11 @@ export interface PortRange {
 /** Ports at the cluster's public address, for what leases expose besides HTTP. */
 export interface ClusterPorts {
   /**
-   * Ports for all node-port exposes of the group; those that the lease has already stay. They are the lease's together
-   * with the old ones until `hold` or `release`. Rejects with `clusterErrors.noPorts` when too few are left.
+   * Ports for all node-port exposes of the group; the lease keeps those that it already has. Old and new ports are the
+   * lease's until `hold` or `release`. Rejects with `clusterErrors.noPorts` when too few are left.
    */
   assign(id: LeaseKey, group: ManifestGroup): Promise<readonly PortAssignment[]>;
-  /** The lease has exactly these: after an update, and when a stored lease is taken up. */
+  /** The lease has exactly these ports: after an update, and when a stored lease is taken up. */
   hold(id: LeaseKey, ports: readonly PortAssignment[]): void;
   release(id: LeaseKey): void;
 }

@@ -264,7 +264,10 @@ class Driver implements DockerDriver {
     await (kernelPorts ?? kernelPortsOf(settings, naming)).clear();
   }
 
-  /** Without its engine a host runs nothing; without rules and sizes nothing keeps tenants off it and its disk. */
+  /**
+   * Without its engine a host runs nothing; without rules and sizes nothing keeps tenants away from the host and its
+   * disk.
+   */
   async obstacle(): Promise<string | undefined> {
     try {
       await this.#context.api.ping();

@@ -4,7 +4,7 @@ import { errorText, type Logger, makePrivateDirectory, replaceFile, syncDirector
 import { checksum } from "../../durable.ts";
 import { type LeaseSpec, leaseNamespace } from "../contract/index.ts";
 
-/** What must survive a crash about one lease. */
+/** What must survive a crash of the daemon, for one lease. */
 export interface LeaseRecord {
   readonly spec: LeaseSpec;
   /** Content id of the image per service, as pulled for this lease. */
@@ -61,7 +61,7 @@ export class Journal {
 
   async save(record: LeaseRecord): Promise<void> {
     const path = this.#path(leaseNamespace(record.spec.id));
-    // Something else than a file, which `load` has told of, stands in nobody's way.
+    // Anything that is not a file, which `load` has reported, must not be in the way.
     const found = await stat(path).catch(() => undefined);
     if (found?.isDirectory() === true) await rename(path, `${path}.unreadable`);
     replaceFile(path, encode(record));

@@ -29,7 +29,7 @@ export interface DockerOptions {
   /** Kept for the host: cpu in thousandths of a core, the others in bytes. */
   readonly reserve?: { readonly cpu?: bigint; readonly memory?: bigint; readonly storage?: bigint };
   readonly volumeSizeEnforcement?: VolumeSizeEnforcement;
-  /** Whether root of a container is to be a user of the host without rights, where engine and kernel can do that. */
+  /** Whether root in a container becomes a user without rights on the host, where engine and kernel can do that. */
   readonly userNamespaces?: boolean;
   /** Name of the engine's runtime for tenants' containers, for example `runsc` for gVisor; the engine's own otherwise. */
   readonly runtime?: string;
@@ -68,7 +68,7 @@ export interface DockerTiming {
   readonly rolloutDeadline: number;
   /** A replica without TCP ports counts as ready after running this long. */
   readonly minRunning: number;
-  /** Answer of a short engine call. */
+  /** Time for the answer to a short engine call. */
   readonly callTimeout: number;
 }
 
@@ -77,9 +77,9 @@ export interface DockerLimits {
   readonly openFiles: number;
   readonly processes: number;
   readonly logBytes: number;
-  /** Engine calls that create or start at once. */
+  /** Engine calls at once that create or start a container. */
   readonly parallelStarts: number;
-  /** Layers that are weighed and images that are loaded at once. */
+  /** Layers weighed and images loaded at once. */
   readonly parallelLoads: number;
   /** Bytes of disk that an image may take, packed and unpacked. */
   readonly imageBytes: bigint;

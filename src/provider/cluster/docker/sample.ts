@@ -62,7 +62,7 @@ async function archive(): Promise<Readable> {
   tar.entry({ name: "etc/group", mode: 0o644 }, "root:x:0:\nuser:x:1000:\n");
   tar.entry({ name: "www/index.html", mode: 0o644 }, PAGE);
   tar.finalize();
-  // The packer speaks its own stream dialect; Node's HTTP client wants Node's.
+  // The packer uses its own kind of stream; Node's HTTP client wants Node's.
   return tar.pipe(new PassThrough());
 }
 

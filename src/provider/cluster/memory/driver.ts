@@ -74,8 +74,8 @@ interface MemoryDefaults {
 }
 
 /**
- * A cluster without containers that lives in this process: replicas are loopback HTTP servers or little scripts. It outlives
- * its drivers as a real cluster does; what goes wrong with one can be played.
+ * A cluster without containers that lives in this process: replicas are loopback HTTP servers or small scripts. It
+ * outlives its drivers as a real cluster does, and faults can be played on it.
  */
 export class MemoryCluster {
   readonly leases = new Map<string, MemoryLease>();

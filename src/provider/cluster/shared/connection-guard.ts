@@ -1,4 +1,4 @@
-/** What the clients of a lease's host ports may take. */
+/** Limits on the clients of a lease's host ports. */
 export interface PortLimits {
   /** Open connections from one address. */
   readonly connectionsPerAddress: number;
@@ -14,7 +14,7 @@ export const DEFAULT_PORT_LIMITS: PortLimits = {
   idleMs: 3_600_000,
 };
 
-/** What each of two that carry the same ports may give. */
+/** The share of each of two carriers of the same ports. */
 export function halfOf(limits: PortLimits): PortLimits {
   const half = (count: number) => Math.max(Math.floor(count / 2), 1);
   const { connectionsPerAddress, connectionsPerLease } = limits;

@@ -9,7 +9,7 @@ export type NextBackend = () => string | undefined;
 export interface PortProxy {
   /** What listens; another process can take it over. */
   readonly listener: Server | UdpSocket;
-  /** Takes no new clients; resolves when those that are there have left. */
+  /** Takes no new clients; resolves when the present ones have left. */
   drain(): Promise<void>;
   close(): void;
 }

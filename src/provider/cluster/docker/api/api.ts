@@ -9,7 +9,7 @@ export interface ContainerState {
   readonly id: string;
   readonly name: string;
   readonly labels: Labels;
-  /** The engine's word: `created`, `running`, `exited`, ... */
+  /** The engine's word for its state: `created`, `running`, `exited`, ... */
   readonly status: string;
   readonly running: boolean;
   /** Process id on the host, 0 when it does not run. */
@@ -19,7 +19,7 @@ export interface ContainerState {
   readonly error: string;
   /** Milliseconds since the epoch. */
   readonly startedAt: number;
-  /** The engine's text, an identity of the exit. */
+  /** The engine's text for it, which identifies the exit. */
   readonly finishedAt: string;
   /** Published host ports by `80/tcp`. */
   readonly ports: ReadonlyMap<string, number>;
@@ -167,8 +167,9 @@ export class EngineApi {
   }
 
   /**
-   * The library reads logs that are not followed whole into memory, so the call is made below it. What comes is looked at
-   * once: Podman answers with an error in JSON and status 200 where the log goes while it is about to be read.
+   * The library reads logs that are not followed into memory as a whole, so the call is made below it. The first bytes
+   * are looked at at once: Podman answers with an error in JSON and status 200 where the log disappears just before it
+   * is read.
    */
   async #openLogs(id: string, options: object, signal: AbortSignal | undefined): Promise<Readable> {
     const { modem } = this.#streams;
@@ -280,7 +281,7 @@ export class EngineApi {
     };
   }
 
-  /** Lines of JSON, one per container event of the home. */
+  /** Lines of JSON, one for each container event of the home. */
   async events(labels: Labels, signal: AbortSignal): Promise<Readable> {
     const filters = { type: ["container" as const], label: labelFilter(labels) };
     return asReadable(await guard(this.#streams.getEvents({ filters, abortSignal: signal })));
@@ -310,7 +311,7 @@ const FRAME_STARTS: ReadonlySet<number | undefined> = new Set([0, 1, 2]);
 /** More than an engine says about an error. */
 const MAX_FAILURE = 4_096;
 
-/** The log's bytes as they are; what is no frame is the engine's word for why there is no log. */
+/** The bytes of the log as they are; anything that is not a frame is the engine's reason why there is no log. */
 async function* checkedLog(stream: Readable): AsyncGenerator<Buffer> {
   let failure = "";
   let isFirst = true;
@@ -325,7 +326,7 @@ async function* checkedLog(stream: Readable): AsyncGenerator<Buffer> {
   throw new EngineFailure(kind, `the container engine sent no log: ${failure.slice(0, 300)}`);
 }
 
-/** Bytes of progress lines that are looked at: an engine says little about one image. */
+/** Bytes of progress lines that are looked at: an engine writes little about one image. */
 const MAX_PROGRESS = 1 << 20;
 
 /** Reads progress to its end; a line with `error` is the outcome. */

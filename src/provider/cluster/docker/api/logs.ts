@@ -76,8 +76,8 @@ class HalfLine {
 }
 
 /**
- * Lines of a container as they are taken: nothing is read from the engine ahead of the reader but what fits into the
- * buffers of the connection. The connection ends with the reader.
+ * Lines of a container, as they are taken: nothing is read from the engine ahead of the reader except what fits into
+ * the buffers of the connection. The connection ends with the reader.
  */
 export async function* readLines(
   api: Pick<EngineApi, "logs">,

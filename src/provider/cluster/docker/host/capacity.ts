@@ -5,7 +5,7 @@ import type { EngineApi } from "../api/api.ts";
 import type { DockerSettings } from "../options.ts";
 import type { Volumes } from "./volumes.ts";
 
-/** What one needs to know the disk by. */
+/** What has to be known to measure the disk. */
 interface Disk {
   readonly api: EngineApi;
   readonly settings: DockerSettings;
@@ -16,8 +16,8 @@ interface Disk {
 const TIGHT = { part: 15n, of: 100n } as const;
 
 /**
- * The one node: what the host has, less what is kept for itself. Volumes of leases count as free, the ledger has them; so do
- * `kept` bytes that can go at any time.
+ * The one node: what the host has, less what is reserved for the host itself. Volumes of leases count as free because
+ * the ledger accounts for them; so do `kept` bytes that can be removed at any time.
  */
 export async function hostCapacity({ api, settings, volumes }: Disk, kept: bigint): Promise<NodeCapacity> {
   const info = await api.info();
@@ -30,7 +30,7 @@ export async function hostCapacity({ api, settings, volumes }: Disk, kept: bigin
     name: hostname(),
     cpu: atLeastZero(BigInt(info.cpus) * 1000n - settings.reserve.cpu),
     memory: atLeastZero(BigInt(info.memory) - settings.reserve.memory),
-    // One disk serves volumes of every class; those that persist only where volumes can be made.
+    // One disk serves volumes of every class, persistent ones only where volumes can be made.
     storage: [
       {
         classes: noVolumes === undefined ? "all" : [EPHEMERAL],
@@ -42,8 +42,8 @@ export async function hostCapacity({ api, settings, volumes }: Disk, kept: bigin
 }
 
 /**
- * Bytes of disk for images: volumes that were promised and not filled yet, and what is kept for the host, are taken off.
- * Undefined where this process cannot look.
+ * Bytes of disk for images: less the volumes that were promised and are not full yet, and less what is reserved for the
+ * host. Undefined where this process cannot look.
  */
 export async function imageRoom({ api, settings, volumes }: Disk): Promise<bigint | undefined> {
   const { root } = await api.info();

@@ -4,7 +4,7 @@ import { execFile } from "node:child_process";
 const PATH = `${process.env.PATH ?? ""}:/usr/sbin:/sbin:/usr/bin:/bin`;
 const TIMEOUT_MS = 30_000;
 
-/** How a host tool ended: its exit code, where it came to one, and what it had written by then. */
+/** How a host tool ended: its exit code, if there is one, and what it had written by then. */
 interface CommandEnd {
   readonly code: number | undefined;
   readonly output: string;

@@ -126,7 +126,7 @@ async function removeEngineLeftovers(bridge: string): Promise<void> {
     ["NETAVARK_ISOLATION_1", "-i", bridge, "!", "-o", bridge, "-j", "NETAVARK_ISOLATION_2"],
     ["NETAVARK_ISOLATION_2", "-o", bridge, "-j", "DROP"],
   ];
-  // There is nothing to delete as a rule, and with other engines never.
+  // These are not rules that could be deleted, and other engines never leave any.
   for (const rule of rules) await run("iptables", ["-w", "10", "-D", ...rule]).catch(() => {});
 }
 

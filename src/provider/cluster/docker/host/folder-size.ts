@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { CommandError, run } from "./command.ts";
 
-/** Taken by a folder in which there is nothing yet. */
+/** What a folder with nothing in it takes. */
 const FOLDER_BLOCK = 4096n;
 
 /**

@@ -1,18 +1,18 @@
-/** Whether a crash of the host must leave it whole. */
+/** Whether it must survive a crash of the host undamaged. */
 export interface ImageKind {
   readonly journal: boolean;
 }
 
 const BLOCK = 4096n;
 const INODE = 256n;
-/** A file system has an inode for so many bytes of its size, within the bounds below. */
+/** A file system has one inode for so many bytes of its size, within the bounds below. */
 const BYTES_PER_INODE = 16_384n;
 const INODES = { least: 1_024n, most: 1n << 22n };
 const JOURNAL = 4n << 20n;
 /** Superblock, descriptors, bitmaps and the first folders. */
 const FIXED = 1n << 20n;
 
-/** How an ext4 image is made in which files of `size` bytes altogether find room, and hardly more. */
+/** How an ext4 image is made that has room for files of `size` bytes altogether, and for hardly more. */
 export interface ImageLayout {
   /** Length of the image. */
   readonly bytes: bigint;

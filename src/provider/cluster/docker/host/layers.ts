@@ -49,8 +49,8 @@ async function moveFolder(source: string, target: string): Promise<void> {
 }
 
 /**
- * Whether the root of the process is on a file system not much larger than the limit. A process that has ended writes
- * nothing any more; what cannot be measured for another reason counts as without a size.
+ * Whether the root of the process is on a file system that is not much larger than the limit. A process that has ended
+ * writes nothing any more; what cannot be measured for another reason counts as having no limit.
  */
 export async function isLayerSized(pid: number, limit: bigint, measure: Measure = statfs): Promise<boolean> {
   try {

@@ -13,12 +13,15 @@ const EAFNOSUPPORT = 97;
 const NEW_NAMESPACES = 0x7e020000;
 const FAMILY = { unix: 1, inet: 2, inet6: 10, netlink: 16 } as const;
 const NETLINK_ROUTE = 0;
-/** The families below that of netlink which nobody needs; those above, packet and vsock among them, go in one rule. */
+/**
+ * Socket families below netlink that nobody needs; those above it, packet and vsock among them, are covered by one
+ * rule.
+ */
 const STRANGE_FAMILIES = [0, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 14, 15];
 /** What `personality` may be: Linux, also without random addresses, with the UNAME26 flag, and the question alone. */
 const PERSONALITIES = [0x0, 0x8, 0x20000, 0x20008, 0xffffffff];
 
-/** What programs need of the kernel; whatever is not here does not exist for them. */
+/** The system calls that programs need; all others do not exist for them. */
 const ALLOWED = `
 accept accept4 access adjtimex alarm arch_prctl bind brk capget capset chdir chmod chown clock_getres clock_gettime
 clock_nanosleep close close_range connect copy_file_range creat dup dup2 dup3 epoll_create epoll_create1 epoll_ctl
@@ -54,7 +57,7 @@ mount_setattr move_mount move_pages nfsservctl open_by_handle_at open_tree perf_
 process_vm_readv process_vm_writev quotactl quotactl_fd reboot request_key set_mempolicy setdomainname sethostname setns
 settimeofday swapoff swapon syslog umount2 unshare uselib userfaultfd ustat vhangup`;
 
-/** Said not to exist, so that programs take the older way: arguments of `clone3` cannot be judged. */
+/** Reported as missing, so that programs take the older way: arguments of `clone3` cannot be checked. */
 const MISSING = ["clone3", "io_uring_enter", "io_uring_register", "io_uring_setup"];
 
 interface Condition {

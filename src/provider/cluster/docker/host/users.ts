@@ -5,16 +5,16 @@ import { run } from "./command.ts";
 
 /** Ids of users on the host that neither distributions nor service managers give out. */
 const FIRST = 0x7000_0000;
-/** What a lease has: programs in containers know ids of 16 bits. */
+/** How many ids a lease has: programs in containers expect ids of 16 bits. */
 const EACH = 65_536;
 const LEASES = 4_094;
 
-/** What an engine says that cannot make such containers. */
+/** What an engine answers when it cannot make such containers. */
 const REFUSED = /userns|user namespace|available IDs|id ?mapping|idmap/i;
 
 /**
- * Users of leases: root of a container is a user of the host without any right, another one for nearly every lease. Off until
- * an engine was seen that can do it.
+ * Users of leases: root in a container is a host user without any rights, a different one for nearly every lease. Off
+ * until an engine is known to support it.
  */
 export class LeaseUsers {
   readonly #isWanted: boolean;
@@ -26,7 +26,7 @@ export class LeaseUsers {
     this.#log = log;
   }
 
-  /** Looks whether engine and kernel can do it, and says what holds. */
+  /** Checks whether engine and kernel can do it, and logs the outcome. */
   async look(engine: string, mapsUsers: boolean, probe: () => Promise<unknown> = tryNamespace): Promise<void> {
     this.#isOn = false;
     if (mapsUsers) return;
@@ -43,7 +43,7 @@ export class LeaseUsers {
     return FIRST + (Number.parseInt(namespace.slice(0, 6), 32) % LEASES) * EACH;
   }
 
-  /** The engine did not make a container; true where it may without users of its own. */
+  /** Called when the engine did not make a container; true where it may be tried without users of its own. */
   refused(text: string): boolean {
     if (!this.#isOn || !REFUSED.test(text)) return false;
     this.#isOn = false;
@@ -74,12 +74,12 @@ function tryNamespace(): Promise<unknown> {
 }
 
 /**
- * Gives everything in a folder to the users of a lease, or back to those of the host with 0. No program may run in it: names could
- * be changed while they are looked at.
+ * Gives everything in a folder to the users of a lease, or back to the host's users with 0. No program may run in it
+ * meanwhile: names could change while they are looked at.
  */
 export async function giveFolder(folder: string, first: number): Promise<void> {
   const { uid } = await lstat(folder);
-  // The folder itself comes last: one that was given is given whole.
+  // The folder itself comes last: if it has been given, all of it has been.
   if (isOf(uid, first)) return;
   await giveContents(folder, first);
   await give(folder, first);
@@ -109,7 +109,7 @@ function isOf(id: number, first: number): boolean {
   return first === 0 ? id < FIRST : id >= first && id < first + EACH;
 }
 
-/** The same user among those of another. The first is a multiple of what each has. */
+/** The same user in another range. The first id is a multiple of the size of a range. */
 function moved(id: number, first: number): number {
   return first + (id % EACH);
 }

@@ -59,7 +59,7 @@ export class Volumes {
     });
   }
 
-  /** A small file beside the volumes, for programs to read; it goes with the replica of that name. */
+  /** A small file beside the volumes for programs to read; it is removed with the replica of that name. */
   writeFile(namespace: string, name: string, text: string): Promise<string> {
     return this.#mutex.run(async () => {
       const path = join(this.#root, namespace, name);
@@ -121,7 +121,7 @@ export class Volumes {
     const found: { size: number; blocks: number }[] = [];
     for (const lease of await list(this.#root)) {
       for (const name of (await list(join(this.#root, lease))).filter((each) => each.endsWith(".img"))) {
-        // One that goes in the meantime takes nothing any more.
+        // A volume that is removed in the meantime takes nothing any more.
         const known = await stat(join(this.#root, lease, name)).catch(() => undefined);
         if (known !== undefined) found.push(known);
       }
@@ -131,7 +131,7 @@ export class Volumes {
 
   #path(key: VolumeKey, suffix: string): string {
     const name = `${key.replica}.${key.volume.name}.${suffix}`;
-    // Names are checked where manifests come in; one that led elsewhere would open the volumes of other tenants.
+    // Names are checked where manifests come in; a name that leads elsewhere would open the volumes of other tenants.
     if (/[/\0]/.test(name)) throw clusterErrors.unsupported("the name of a volume holds a slash");
     return join(this.#root, key.namespace, name);
   }

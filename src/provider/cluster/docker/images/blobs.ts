@@ -6,15 +6,15 @@ import { join } from "node:path";
 interface Kept {
   readonly path: string;
   readonly size: number;
-  /** Last use, milliseconds since the epoch. */
+  /** Time of the last use, milliseconds since the epoch. */
   readonly used: number;
 }
 
 const DRAFT = ".part";
 
 /**
- * Layers as registries sent them, each a file. What a registry gave to nobody in particular is shared; what it gave to a login
- * is kept for its repository alone, for a digest is no proof that somebody may have the content.
+ * Layers as registries sent them, one file each. A layer that a registry gives to anybody is shared; a layer that
+ * needed a login is kept for that repository alone, because knowing a digest does not prove the right to the content.
  */
 export class Blobs {
   readonly #folder: string;
@@ -27,7 +27,7 @@ export class Blobs {
     this.#most = most;
   }
 
-  /** Makes the folder, and takes away what an end in the middle left. */
+  /** Makes the folder, and removes what an interrupted run left. */
   async open(): Promise<void> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     const drafts = (await readdir(this.#folder)).filter((name) => name.endsWith(DRAFT));
@@ -51,7 +51,7 @@ export class Blobs {
     const draft = `${path}.${randomBytes(6).toString("hex")}${DRAFT}`;
     try {
       await write(draft);
-      // Something else than a file, as a damaged disk may leave, stands in nobody's way.
+      // Anything that is not a file, as a damaged disk may leave, must not be in the way.
       if ((await stat(path).catch(() => undefined))?.isDirectory() === true) await rm(path, { recursive: true });
       await rename(draft, path);
     } finally {
@@ -75,7 +75,7 @@ export class Blobs {
     }
   }
 
-  /** Takes the layers away that were not used for longest, until no more than `most` bytes are left. */
+  /** Removes the layers that were unused for longest, until no more than `most` bytes are left. */
   async trim(most = this.#most): Promise<void> {
     const kept = (await this.#list()).toSorted((a, b) => a.used - b.used);
     let total = kept.reduce((sum, { size }) => sum + BigInt(size), 0n);

@@ -16,9 +16,9 @@ import { type ImageRecord, ImageRecords } from "./records.ts";
 import { Repository } from "./registry.ts";
 import { Turns } from "./turns.ts";
 
-/** Where images stand on the engine that providers put there; no lease names them itself. */
+/** The engine's repository for images that providers put there; no lease can name it. */
 export const IMAGE_NAMES = "localhost/svc-images/";
-/** An image that was used so shortly ago may be about to get a container. */
+/** An image that was used this recently may be about to get a container. */
 const GRACE_MS = 600_000;
 
 /** An image with what it takes of the disk. */
@@ -44,13 +44,14 @@ export interface ImagesOptions {
   readonly log: Logger;
   /** Bytes of disk that nobody was promised; undefined where it cannot be known. */
   readonly room: () => Promise<bigint | undefined>;
-  /** Whether the engine's disk is so full that idle images should go. */
+  /** Whether the engine's disk is so full that unused images should go. */
   readonly isTight?: () => Promise<boolean>;
 }
 
 /**
- * Fetches images for leases, past the engine: only what this provider may reach in a tenant's name, checked and weighed, is
- * loaded into it. Nothing that lies on the engine is used for a lease whose own pull did not name it.
+ * Fetches images for leases without the engine: only what this provider may reach on behalf of a tenant, checked and
+ * weighed, is loaded into it. An image that is already on the engine is not used for a lease whose own pull did not
+ * name it.
  */
 export class Images {
   readonly #options: ImagesOptions;
@@ -60,7 +61,7 @@ export class Images {
   readonly #turns = new Turns(PULLS);
   /** What costs processor and disk: weighing layers and loading images. */
   readonly #work: Semaphore;
-  /** Bytes that pulls under way will still take. */
+  /** Bytes that pulls in progress will still take. */
   #reserved = 0n;
 
   constructor(options: ImagesOptions) {
@@ -167,7 +168,7 @@ export class Images {
     }
   }
 
-  /** Without a name of its own, an image of somebody else would end with ours. */
+  /** Without a name of its own, an image of somebody else would be removed together with ours. */
   async #isLastName({ config }: ImageRecord): Promise<boolean> {
     const names = await this.#options.api.imageNames(this.#tag(config)).catch((error) => {
       if (isNotFound(error)) return [];
@@ -255,7 +256,7 @@ export class Images {
       const isKept = await this.#blobs.has(file, layer.size);
       if (!isKept) await fetch();
       const bytes = await weigh().catch(async (error) => {
-        // One that the disk has changed since must not keep the image from everybody.
+        // An image that the disk has damaged since must not stay unavailable to everybody.
         if (!isKept || stop.aborted || (await isLayer(file, layer, stop))) throw error;
         await fetch();
         return weigh();
@@ -298,11 +299,11 @@ export class Images {
     return imageId;
   }
 
-  /** Runs the task where so many bytes are left beside what others were promised. */
+  /** Runs the task if so many bytes are free beside what was promised to others. */
   async #withRoom<T>(bytes: bigint, { full }: ImageReference, task: () => Promise<T>): Promise<T> {
     this.#reserved += bytes;
     try {
-      // What is kept for the next image goes before an image is refused.
+      // Layers kept for the next image are removed before an image is refused.
       if (!(await this.#hasRoom())) await this.#blobs.trim(0n);
       if (!(await this.#hasRoom())) {
         throw clusterErrors.noRoom(`image ${full} needs ${bytes >> 20n} MiB of disk; deploy at another provider`);

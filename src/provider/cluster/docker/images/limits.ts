@@ -4,22 +4,22 @@ export const MAX_MANIFEST = 4 << 20;
 export const MAX_CONFIG = 1 << 20;
 /** Bytes of an answer with a token. */
 export const MAX_TOKEN = 64 << 10;
-/** What engines can stack upon each other. */
+/** Layers that engines can stack. */
 export const MAX_LAYERS = 127;
 /** Volumes that an image may declare: each is a folder and a mount of its own. */
 export const MAX_VOLUMES = 64;
 /** Entries of an index that are looked at. */
 export const MAX_PLATFORMS = 512;
 export const MAX_REDIRECTS = 5;
-/** Addresses of a name that are tried. */
+/** Addresses tried for one name. */
 export const MAX_ADDRESSES = 4;
-/** Without a byte for so long, a connection is given up. Milliseconds. */
+/** A connection that has delivered no byte for this long is closed. Milliseconds. */
 export const SILENCE_MS = 30_000;
-/** Least bytes of a download in each such time; a slower one holds its place for nothing. */
+/** Least bytes of a download in each such time; a slower one would hold its place for too little. */
 export const PACE = { bytes: 1 << 20, everyMs: 60_000 } as const;
 /**
- * Pulls at once. One that waits for a slow registry costs next to nothing, but a place: without these, a few tenants with
- * registries that send a byte now and then would keep all others from deploying.
+ * Pulls at once. A pull that waits for a slow registry costs next to nothing except a place: without these limits, a
+ * few tenants whose registries send a byte now and then would keep all others from deploying.
  */
 export const PULLS = { each: 4, all: 64 } as const;
 /** Layers of one image that are fetched at once. */

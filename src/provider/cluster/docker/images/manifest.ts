@@ -33,7 +33,7 @@ const CONFIGS: readonly string[] = [
   "application/vnd.oci.image.config.v1+json",
   "application/vnd.docker.container.image.v1+json",
 ];
-/** Layers that are kept elsewhere ("foreign") are not among them: their places are the tenant's to choose. */
+/** Layers kept elsewhere ("foreign") are left out: the tenant could choose any address for them. */
 const LAYERS =
   /^application\/vnd\.(?:oci\.image\.layer\.v1\.tar(?:\+gzip|\+zstd)?|docker\.image\.rootfs\.diff\.tar(?:\.gzip|\.zstd)?)$/;
 
@@ -88,7 +88,7 @@ function checkConfig({ os, rootfs, config }: v.InferOutput<typeof Config>, layer
   if (volumes > MAX_VOLUMES) throw invalid(image, `it declares ${volumes} volumes, ${MAX_VOLUMES} are possible`);
 }
 
-/** The variant that every machine of the architecture runs stands before others. */
+/** The variant that every machine of the architecture runs comes before others. */
 function choose({ manifests }: v.InferOutput<typeof Index>, image: string, architecture: string): string {
   const mine = manifests.slice(0, MAX_PLATFORMS).filter(({ platform, mediaType }) => {
     if (mediaType !== undefined && !MANIFESTS.includes(mediaType)) return false;
@@ -102,7 +102,7 @@ function choose({ manifests }: v.InferOutput<typeof Index>, image: string, archi
   return best.digest;
 }
 
-/** Variants that machines of today have, the better ones first. */
+/** Variants that today's machines have, the better ones first. */
 const COMMON: readonly string[] = ["v8", "v7", "v6", "v1"];
 
 function invalid(image: string, why: string): Error {

@@ -28,9 +28,9 @@ const REDIRECTS: ReadonlySet<number | undefined> = new Set([301, 302, 303, 307, 
 const RESOLVER = { timeout: 3_000, tries: 2 };
 
 /**
- * The only way on which the provider asks in a tenant's name. A name is resolved once, each address is checked, and the
- * connection goes to a checked address itself: a name server that answers something else the next time gains nothing. The
- * same holds for every redirect. What is not allowed is never connected to.
+ * The only way in which the provider connects on behalf of a tenant. A name is resolved once, each address is checked,
+ * and the connection goes to the checked address itself: a name server that answers something else the next time gains
+ * nothing. The same holds for every redirect. No connection is made to an address that is not allowed.
  */
 export class RegistryNetwork {
   readonly #options: NetworkOptions;
@@ -59,7 +59,7 @@ export class RegistryNetwork {
       response.destroy();
       if (!URL.canParse(location, target.href)) break;
       const next = new URL(location, target);
-      // Passwords and tokens are for the place that they were given for.
+      // Passwords and tokens are only sent to the place that they were given for.
       if (next.origin !== target.origin) headers = withoutSecrets(headers);
       target = next;
     }
@@ -151,7 +151,7 @@ function open(url: URL, addresses: readonly string[], { headers, signal, ca }: C
   });
 }
 
-/** Answers with what was checked, whatever the name servers say by now. */
+/** Answers with the addresses that were checked, whatever the name servers answer by now. */
 function pinned(addresses: readonly string[]): LookupFunction {
   const all = addresses.map((address) => ({ address, family: isIP(address) }));
   return (_name, options, callback) => {

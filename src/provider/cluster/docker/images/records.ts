@@ -11,9 +11,12 @@ export interface ImageRecord {
   readonly imageId: string;
   /** Bytes of disk that it takes at most. */
   readonly bytes: number;
-  /** Manifests that registries gave for it: only who is given one of them again gets the image. */
+  /**
+   * Digests of manifests that registries gave for it: an image is used only for somebody who is given one of them
+   * again.
+   */
   readonly sources: readonly string[];
-  /** The engine had it before, from somebody else. */
+  /** The engine already had it, from somebody else. */
   readonly foreign: boolean;
   /** When a lease was last seen with it, milliseconds since the epoch. */
   readonly used: number;
@@ -29,10 +32,13 @@ const Stored = v.object({
   used: v.number(),
 });
 const SUFFIX = ".json";
-/** Names of one image that are remembered; the oldest goes first, which costs a download. */
+/** Names remembered for one image; the oldest goes first, which costs a download. */
 const MAX_SOURCES = 64;
 
-/** One file per image, by its configuration. A lost one costs a download: the tag on the engine still says whose it is. */
+/**
+ * One file for each image, by its configuration. A lost file costs a download: the tag on the engine still tells whose
+ * image it is.
+ */
 export class ImageRecords {
   readonly #folder: string;
   readonly #log: Logger;

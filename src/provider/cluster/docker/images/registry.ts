@@ -6,7 +6,7 @@ import { type ImageReference, isRegistryHost } from "../../shared/index.ts";
 import { MAX_TOKEN } from "./limits.ts";
 import type { RegistryNetwork } from "./network.ts";
 
-/** What a tenant has given for a registry. */
+/** A tenant's login for a registry. */
 export interface RegistryLogin {
   /** The registry, as people write it. */
   readonly host: string;
@@ -14,7 +14,7 @@ export interface RegistryLogin {
   readonly password: string;
 }
 
-/** Bytes whose digest is the one that was asked for. */
+/** Bytes with the digest that was asked for. */
 export interface Content {
   readonly bytes: Buffer;
   readonly digest: string;
@@ -50,7 +50,7 @@ export class Repository {
     this.version = name.slice(cut + 1);
   }
 
-  /** Whether the registry asked for a proof so far: what it gave without one is everybody's. */
+  /** Whether the registry has asked for a login so far: what it gave without one is public. */
   get isPublic(): boolean {
     return this.#authorization === undefined || this.#own === undefined;
   }
@@ -123,7 +123,7 @@ export class Repository {
     const bytes = await readWhole(response, MAX_TOKEN, () => this.#tooLarge("its token"));
     const { token, access_token: other } = this.#parse(Token, bytes);
     const word = token ?? other ?? "";
-    // Anything else could not stand in a header.
+    // Other characters could not be part of a header.
     if (!/^[\x21-\x7e]+$/.test(word)) throw this.#refusal(401);
     this.#authorization = `Bearer ${word}`;
   }

@@ -12,14 +12,14 @@ const GNU_SPARSE = "S";
 const OLD_FILE = "\0";
 
 /**
- * Weighs a tar as it comes: its bytes, and the files and folders that it makes. It keeps no more than one header in memory,
- * and refuses whatever two readers of tars could read differently, since the engine's is another one: a file that only one
- * of them sees would not be weighed. Errors are sentences.
+ * Weighs a tar as it comes: its bytes, and the files and folders that it makes. It keeps no more than one header in
+ * memory, and refuses whatever two readers of tars could read differently, because the engine reads with another one: a
+ * file that only the engine sees would not be weighed. Errors are sentences.
  */
 export class TarWeigher {
   #header = Buffer.alloc(BLOCK);
   #filled = 0;
-  /** Bytes of contents and of what fills up their last block. */
+  /** Bytes of contents, and of the padding of their last block. */
   #left = 0;
   /** The extension that is being read, with its type; contents of files are not kept. */
   #extension: { readonly type: string; readonly text: Buffer; filled: number } | undefined;
@@ -46,12 +46,12 @@ export class TarWeigher {
     }
   }
 
-  /** Throws where the tar broke off. */
+  /** Throws if the tar ended too early. */
   end(): void {
     if (this.#left > 0 || this.#filled > 0) throw new Error("it breaks off");
   }
 
-  /** After two empty blocks nothing is read. */
+  /** Nothing is read after two empty blocks. */
   get #ended(): boolean {
     return this.#emptyBlocks === 2;
   }
@@ -87,7 +87,7 @@ export class TarWeigher {
 
   #beginExtension(type: string, size: number): void {
     if (size > MAX_EXTENSION) throw new Error(`a header of ${size} bytes is too long`);
-    // Of two, some readers take the last one alone, others both.
+    // Where there are two, some readers take only the last one, others take both.
     if (type === PAX && this.#isExtended) throw new Error("a file has two headers of one kind");
     this.#isExtended ||= type === PAX;
     this.#entries++;
@@ -107,7 +107,7 @@ export class TarWeigher {
   #record(type: string, key: string, value: string): void {
     if (key.startsWith("GNU.sparse.")) throw sparse();
     if (key !== "size" && key !== "path") return;
-    // Readers differ in whether such a word for all files counts.
+    // Readers differ in whether such a header counts for all files.
     if (type === PAX_GLOBAL) throw new Error(`a header for all files sets ${key}`);
     if (key === "path") this.#setName(value);
     else if (this.#size !== undefined) throw new Error("a file has two sizes");

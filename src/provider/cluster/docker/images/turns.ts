@@ -6,7 +6,10 @@ interface Owner {
   tasks: number;
 }
 
-/** Runs at most `each` tasks of one owner at once, and `all` of all: who has many waits for its own, not others for it. */
+/**
+ * Runs at most `each` tasks of one owner at once, and `all` of all owners: an owner with many tasks waits for its own,
+ * and others do not wait for it.
+ */
 export class Turns {
   readonly #each: number;
   readonly #all: Semaphore;

@@ -43,7 +43,7 @@ export class LeaseImages {
   readonly #attempts = new Map<string, Attempt>();
   /** One pull of a lease at a time: the others' are not to wait for it. */
   readonly #order = new Mutex();
-  /** What services are about to have. */
+  /** Images that services are about to use. */
   readonly #claims = new Map<string, WeighedImage>();
   readonly #ended = new AbortController();
 

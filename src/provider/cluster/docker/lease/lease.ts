@@ -17,7 +17,7 @@ import { LeaseState } from "./state.ts";
 import { leaseHealth, readyPort, withoutHost } from "./status.ts";
 
 const RETRY_MS = { first: 500, max: 15_000 };
-/** Looks at the socket tables: soon after a start, then seldom. */
+/** When the socket tables are read: soon after a start, then seldom. */
 const PROBE_MS = { first: 20, max: 1_000, steady: 2_000 };
 
 /**
@@ -101,7 +101,7 @@ export class Lease {
     this.#ports.stop();
     this.#images.stop();
     this.#changes.emit("change");
-    // Whoever still waits for a removal gets an answer; the next start continues it.
+    // Callers that still wait for a removal get an answer; the next start continues the removal.
     this.#settleClosed(new Error("the driver was closed while the lease was being removed"));
   }
 
@@ -288,7 +288,7 @@ export class Lease {
     this.poke();
   }
 
-  /** Everything goes, in an order that a crash at any point can resume: the journal last. */
+  /** Removes everything, in an order that can be resumed after a crash at any point: the journal last. */
   async #teardown(): Promise<number> {
     const { state } = this;
     const { api, naming, firewall, volumes } = this.#context;

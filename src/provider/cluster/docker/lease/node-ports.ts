@@ -13,7 +13,9 @@ export class NodePorts {
     this.#state = state;
   }
 
-  /** Carries what the spec has to the replicas that are ready. A port that is taken is reported and tried again. */
+  /**
+   * Carries what the spec has to the replicas that are ready. A port that is taken is reported and tried again later.
+   */
   async reconcile(): Promise<void> {
     const state = this.#state;
     const { nodePortAddress: host, carrier } = state.context.settings;

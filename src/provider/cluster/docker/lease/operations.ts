@@ -74,7 +74,7 @@ export async function startContainer(state: LeaseState, input: StartInput): Prom
   }
 }
 
-/** What the engine cannot be told beforehand. */
+/** What cannot be told to the engine beforehand. */
 async function afterStart(state: LeaseState, input: StartInput): Promise<void> {
   const { pid } = await state.context.api.inspect(input.id);
   const fault = await layerFault(state, pid, input.plan);
@@ -200,7 +200,7 @@ export async function abandonRollout(state: LeaseState, unit: Observed): Promise
   await removeContainer(state, unit);
 }
 
-/** Takes a container away that runs only by the engine's word; the next pass makes another. */
+/** Removes a container that runs only according to the engine; the next pass makes another. */
 export async function replaceLost(state: LeaseState, unit: Observed): Promise<void> {
   const replica = replicaName(unit.service, unit.index);
   const history = state.historyOf(unit);

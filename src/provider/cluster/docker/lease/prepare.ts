@@ -35,7 +35,7 @@ const INITS: ReadonlySet<string> = new Set([
 export async function makeContainer(state: LeaseState, target: NewReplica): Promise<string> {
   const { context } = state;
   const layer = prepareLayer(state, target);
-  // Whoever fails first, the other must not be left without somebody who waits for it.
+  // If one of the two fails, somebody must still wait for the other.
   layer.catch(() => {});
   const id = await context.starts.run(() => createContainer(state, target));
   await layer;
@@ -142,8 +142,8 @@ async function prepareLayer(state: LeaseState, target: NewReplica): Promise<void
 }
 
 /**
- * The files that engines bind from the host's disk, ours and read-only: a program could fill the disk through them, and
- * they would show it the names in the host's own.
+ * Files that engines would bind from the host's disk, replaced by read-only files of ours: a program could fill the
+ * disk through the host's files, and would read the names in them.
  */
 async function prepareFiles(state: LeaseState, target: NewReplica): Promise<Map<string, string>> {
   const { namespace, network, context } = state;

@@ -1,6 +1,6 @@
 import type { Observed } from "../replica/observe.ts";
 
-/** Containers that a tenant wants to start again, by the start that they have behind them. */
+/** Containers that a tenant wants to start again, each with the start that it had at that time. */
 export class Restarts {
   readonly #wanted = new Map<string, number>();
 
@@ -13,7 +13,7 @@ export class Restarts {
   next(units: readonly Observed[], isReady: (unit: Observed) => boolean): Observed | undefined {
     const waiting = units.filter((unit) => this.#isWaiting(unit));
     if (waiting.length === 0) return undefined;
-    // What is not ready serves nobody, so it can be first.
+    // A container that is not ready serves nobody, so it can be first.
     const idle = waiting.find((unit) => !isReady(unit));
     if (idle !== undefined) return idle;
     return units.every((unit) => unit.running && isReady(unit)) ? waiting[0] : undefined;

@@ -17,7 +17,7 @@ import { remountVolumes } from "./prepare.ts";
 import { type Action, decideSlot, type Slot, type Unit } from "./rollout.ts";
 import type { LeaseState } from "./state.ts";
 
-/** What a pass over a service came to. */
+/** The outcome of a pass over a service. */
 export interface PassResult {
   /** Something was made, started or removed: check again at once. */
   readonly changed: boolean;

@@ -41,7 +41,7 @@ export class LeaseState {
   /** Changes the durable record; it holds when the promise resolves. */
   update(change: (record: LeaseRecord) => LeaseRecord): Promise<void> {
     return this.#writes.run(async () => {
-      // What was still under way when the lease went must not bring its record back.
+      // Work that was still in progress when the lease was removed must not bring its record back.
       if (this.#gone) return;
       const next = change(this.#record);
       await this.context.journal.save(next);

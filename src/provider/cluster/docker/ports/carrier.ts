@@ -5,8 +5,8 @@ import type { KernelPorts } from "./kernel-ports.ts";
 import type { KernelPort } from "./rules.ts";
 
 /**
- * Carries node ports through the kernel, in front of another carrier that listens on them as well: that one has what comes over
- * loopback, what goes beyond the kernel's share of the limits, and everything where rules cannot be set.
+ * Carries node ports through the kernel, in front of another carrier that listens on them as well: the other one serves
+ * loopback, what is beyond the kernel's share of the limits, and everything where rules cannot be set.
  */
 export class KernelCarrier implements PortCarrier {
   readonly #below: PortCarrier;
@@ -20,7 +20,8 @@ export class KernelCarrier implements PortCarrier {
   }
 
   async carry(lease: string, ports: readonly CarriedPort[]): Promise<ReadonlyMap<string, string>> {
-    // Nobody is led to what is about to go; what is new is led there once it is known that the port is ours.
+    // Nobody is sent to a replica that is about to go; a new replica gets connections once it is known that the port is
+    // ours.
     if (ports.length === 0) await this.#set(lease, []);
     const listened = ports.map(({ direct, ...port }) =>
       direct === undefined || kernelHost(port.host) === "none" ? port : { ...port, shared: true },

@@ -5,11 +5,11 @@ import { CommandError, run } from "../host/command.ts";
 import { chainName, chainsOf, type KernelPort, PortRules, portChain, portKey } from "./rules.ts";
 
 export interface KernelPortOptions {
-  /** Of all names of this provider. */
+  /** Common to all names of this provider. */
   readonly prefix: string;
   /** Of the bridges of its leases. */
   readonly bridgePrefix: string;
-  /** What the kernel's share is of each limit. */
+  /** The kernel's share of each limit. */
   readonly limits: PortLimits;
   readonly log: Logger;
   /** Runs a tool of the host. */
@@ -50,7 +50,7 @@ export class KernelPorts {
     });
   }
 
-  /** The lease has exactly these ports in the kernel. A step that fails is taken again by `refresh`. */
+  /** The lease has exactly these ports in the kernel. `refresh` repeats a step that failed. */
   set(lease: string, ports: readonly KernelPort[]): Promise<void> {
     const before = this.#wanted.get(lease) ?? [];
     this.#wanted.set(lease, ports);
@@ -81,7 +81,7 @@ export class KernelPorts {
     });
   }
 
-  /** Takes away what a daemon with other settings has left; its connections go on. */
+  /** Removes what a daemon with other settings left; its connections go on. */
   release(): Promise<void> {
     return this.#mutex.run(async () => {
       const chains = await this.#list().catch(() => undefined);
@@ -122,7 +122,7 @@ export class KernelPorts {
     return chainsOf(this.#rules.table, await this.#tool("nft", ["-j", "list", "chains", "ip"]));
   }
 
-  /** Other programs may forward nothing by default; what comes for a node port passes, tenants excepted. */
+  /** Other programs may forward nothing by default; packets for a node port pass, except those from tenants. */
   async #openForward(): Promise<void> {
     const present = await this.#tool("iptables", this.#forward("-C")).then(
       () => true,
@@ -146,8 +146,8 @@ export class KernelPorts {
   }
 
   /**
-   * Clients of a replica that is not asked any more get another one: datagrams have no end after which they would choose anew.
-   * Connections of TCP end with their replica.
+   * Clients of a replica that is no longer used get another one: a client of datagrams would never choose anew. TCP
+   * connections end with their replica.
    */
   async #cutStrays({ proto, hostPort, replicas }: KernelPort): Promise<void> {
     const flows = ["-p", proto, "--orig-port-dst", `${hostPort}`];
@@ -161,7 +161,7 @@ export class KernelPorts {
     try {
       return await this.#tool("conntrack", [action, "-f", "ipv4", ...filter]);
     } catch (error) {
-      // It ends with 1 where nothing was found.
+      // The tool ends with 1 if it found nothing.
       if (!(error instanceof CommandError) || error.code !== 1) {
         this.#options.log.warn("connections of a node port were not ended", { err: errorText(error) });
       }

@@ -19,7 +19,7 @@ export interface PortChain {
   readonly hostPort: number;
 }
 
-/** Rules that depend on these words differ between versions of the program: a table of another form is made again. */
+/** Rules that depend on these words differ between versions of the program: a table in another form is made again. */
 const FORM = "form-1";
 
 /**
@@ -65,7 +65,7 @@ export class PortRules {
       `add chain ip ${table} prerouting { type nat hook prerouting priority -105; policy accept; }`,
       `add chain ip ${table} output { type nat hook output priority -105; policy accept; }`,
       `add rule ip ${table} prerouting iifname "${this.#bridges}*" return`,
-      // An address that does not belong behind the link that it came from: the answer would go to somebody else.
+      // An address that does not belong to the link it came from: the answer would go to somebody else.
       `add rule ip ${table} prerouting fib saddr . iif oif missing return`,
       `add rule ip ${table} prerouting ${find}`,
       `add rule ip ${table} output ${find}`,
@@ -77,7 +77,7 @@ export class PortRules {
     const wanted = new Map(ports.map((port) => [chainName({ lease, ...port }), port]));
     const keys = new Set(ports.map(portKey));
     const chains = known.flatMap((name) => portChain(name) ?? []);
-    // A port that another lease had is no longer that one's.
+    // A port that belonged to another lease is taken from it.
     const gone = chains.filter((chain) =>
       chain.lease === lease ? !wanted.has(chainName(chain)) : keys.has(portKey(chain)),
     );
@@ -141,7 +141,10 @@ export class PortRules {
   }
 }
 
-/** Names of the chains of a table, of what `nft -j list chains ip` writes; undefined where it is not there in our form. */
+/**
+ * Names of the chains of a table, read from the output of `nft -j list chains ip`; undefined if the table is missing or
+ * in another form.
+ */
 export function chainsOf(table: string, json: string): string[] | undefined {
   const { nftables } = JSON.parse(json) as { nftables: { chain?: { table: string; name: string } }[] };
   const names = nftables.flatMap(({ chain }) => (chain?.table === table ? [chain.name] : []));

@@ -7,7 +7,7 @@ import { portKey, type ServicePlan } from "./plan.ts";
 /** All that is left to a tenant's root: no raw sockets, no devices, no file capabilities. */
 const CAPABILITIES = ["CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "NET_BIND_SERVICE", "SETGID", "SETUID"];
 
-/** What the kernel tells root of the whole machine: its memory, page by page, and where its own parts lie. */
+/** Where the kernel shows root the whole machine: its memory, page by page, and the addresses of its own parts. */
 const MACHINE_FILES = [
   "/proc/iomem",
   "/proc/kpagecgroup",
@@ -19,7 +19,7 @@ const MACHINE_FILES = [
   "/proc/vmallocinfo",
 ];
 
-/** Those that engines hide by themselves; a list given to Docker stands in for its own. */
+/** What engines hide by themselves; a list given to Docker replaces its own. */
 const HIDDEN_BY_ENGINES = [
   "/proc/acpi",
   "/proc/asound",
@@ -121,7 +121,7 @@ function hostConfig(
     ...(input.init ? { Init: true } : {}),
     ...(settings.runtime === undefined ? {} : { Runtime: settings.runtime }),
     Privileged: false,
-    // The driver restarts with back-off; engines restart at once and for ever.
+    // The driver restarts programs with back-off; engines would restart at once and for ever.
     RestartPolicy: { Name: "no" },
     Tmpfs: Object.fromEntries(plan.tmpfs.map((volume) => [volume.mount, `size=${volume.size},nosuid,nodev`])),
     Binds: [...volumeBinds(plan, folders), ...fileBinds(plan, input.files)],
@@ -140,7 +140,7 @@ function volumeBinds(plan: ServicePlan, folders: ReadonlyMap<string, string>): s
   });
 }
 
-/** A tenant's own volume at the same place goes first. */
+/** A tenant's own volume at the same place wins. */
 function fileBinds(plan: ServicePlan, files: ReadonlyMap<string, string>): string[] {
   const taken = new Set([...plan.volumes, ...plan.tmpfs].map(({ mount }) => mount.replace(/\/+$/, "")));
   return [...files].filter(([path]) => !taken.has(path)).map(([path, file]) => `${file}:${path}:ro`);

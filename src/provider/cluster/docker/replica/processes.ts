@@ -1,12 +1,12 @@
 import { readFile } from "node:fs/promises";
 import type { Observed } from "./observe.ts";
 
-/** A process that ends is gone a moment before the engine says so. */
+/** A process is gone a moment before the engine reports its end. */
 const GRACE_MS = 5_000;
 
 /**
- * Which containers run only by the engine's word: the process that watches one may die, and nobody tells the engine then
- * that the program has ended. Processes are judged only where those of containers can be seen at all.
+ * Finds containers that run only according to the engine: the process that watches a container may die, and then nobody
+ * tells the engine that the program has ended. Processes are judged only where those of containers can be seen at all.
  */
 export class Processes {
   readonly #missing = new Map<string, number>();

@@ -9,7 +9,7 @@ export interface PortCheck {
 
 const LISTEN = "0A";
 const CONNECT_TIMEOUT_MS = 1_000;
-/** A relay in front of a closed port hangs up within this time. */
+/** A relay in front of a closed port closes the connection within this time. */
 const HANGUP_MS = 50;
 
 /**

@@ -23,7 +23,7 @@ export class ReplicaHistory {
   requested = false;
   /** Somebody sent it a signal from outside the container. */
   killed = false;
-  /** Time at which an end was put down to the memory limit without the engine's word for it. */
+  /** Time of an end that was put down to the memory limit although the engine did not say so. */
   guessedAt: number | undefined;
   ready = false;
   reason: string | undefined;
@@ -34,7 +34,7 @@ export class ReplicaHistory {
     this.#policy = policy;
   }
 
-  /** Notes a signal from outside; true if the last end was just reported differently and must be reported again. */
+  /** Notes a signal from outside; true if the last end was reported with another reason and must be reported again. */
   noteKill(now: number): boolean {
     const isLate = this.guessedAt !== undefined && now - this.guessedAt < LATE_KILL_MS;
     this.guessedAt = undefined;
@@ -51,7 +51,7 @@ export class ReplicaHistory {
     return this.#nextStart;
   }
 
-  /** Whether this end of the container is news. */
+  /** Whether this end of the container has not been reported yet. */
   isNewExit(state: ContainerState): boolean {
     return !state.running && state.status !== "created" && state.finishedAt !== this.#accounted;
   }

@@ -121,7 +121,7 @@ class EngineExec implements ExecSession {
   }
 }
 
-/** The number could belong to another process by now: it counts only inside the container's own process namespace. */
+/** The number could belong to another process by now: it is only used inside the container's own process namespace. */
 async function sharesNamespace(pid: number, containerPid: number): Promise<boolean> {
   try {
     const [one, other] = await Promise.all([readlink(`/proc/${pid}/ns/pid`), readlink(`/proc/${containerPid}/ns/pid`)]);

@@ -42,7 +42,7 @@ function logLine(name: string, { text, time, stream }: TimedLine): LogLine {
   return { name, message: text, time: new Date(time * 1000).toISOString(), stream };
 }
 
-/** A container that goes while its log is read has none. */
+/** A container that is removed while its log is read has no log. */
 async function* pastLines(
   context: DriverContext,
   unit: Observed,
@@ -146,7 +146,7 @@ class Follower {
   readonly #options: FollowOptions;
   #unit: Observed;
   #wake: () => void = () => {};
-  /** Second of the last line and how many lines of that second were shown: engines ask for whole seconds. */
+  /** Second of the last line, and how many lines of that second were shown: engines take whole seconds. */
   #last = { second: 0, count: 0 };
 
   constructor(context: DriverContext, unit: Observed, options: FollowOptions) {

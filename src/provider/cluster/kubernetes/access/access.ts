@@ -1,4 +1,4 @@
-/** What a call shows the server of its caller. */
+/** How a call identifies its caller to the server. */
 export interface Secret {
   readonly token?: string;
   /** Client certificate and its key, PEM. */
@@ -9,18 +9,18 @@ export interface Secret {
 /** Where the secret of calls comes from. */
 export interface Credentials {
   current(): Promise<Secret>;
-  /** The server refused the secret: the next one is read anew. False where there is never another. */
+  /** Called when the server refused the secret: the next one is read anew. False if there will never be another. */
   renew(): boolean;
 }
 
-/** How an API server is reached, and as whom. */
+/** How an API server is reached, and as which user. */
 export interface ApiAccess {
   /** Origin, and the path in front of the server's own where there is one. */
   readonly server: URL;
   readonly tls: {
     /** Certificate authorities, PEM; the system's where there are none. */
     readonly ca?: string;
-    /** The name in the server's certificate where it is not that of the address. */
+    /** The name in the server's certificate if it differs from that of the address. */
     readonly servername?: string;
     readonly rejectUnauthorized?: false;
   };

@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { commandError, errorText, readFileText, systemClock } from "../../../../util/index.ts";
 import type { Credentials, Secret } from "./access.ts";
 
-/** A secret that stays as it is. */
+/** A secret that never changes. */
 export function fixedCredentials(secret: Secret): Credentials {
   return { current: async () => secret, renew: () => false };
 }
@@ -32,7 +32,7 @@ export interface PluginCall {
 
 const PLUGIN_MS = 60_000;
 const PLUGIN_BYTES = 1 << 20;
-/** A new one is asked for so long before the old one ends. */
+/** A new one is asked for this long before the old one expires. */
 const PLUGIN_EARLY_MS = 30_000;
 
 const Printed = v.object({
@@ -56,7 +56,7 @@ interface Kept {
   readonly until: number;
 }
 
-/** Calls that come together wait for one reading. */
+/** Calls at the same time wait for one reading. */
 function keeping(read: () => Promise<Kept>, now: () => number): Credentials {
   let kept: Kept | undefined;
   let reading: Promise<Kept> | undefined;

@@ -110,7 +110,7 @@ function serverUrl(path: string, text: string): URL {
   });
 }
 
-/** Forms that would make calls as somebody else than the file says are refused. */
+/** Settings that would make calls as somebody other than the file's user are refused. */
 const UNSUPPORTED = ["auth-provider", "username", "as"] as const;
 
 function userOf(path: string, folder: string, user: UserEntry): Credentials {
@@ -126,7 +126,7 @@ function userOf(path: string, folder: string, user: UserEntry): Credentials {
     throw commandError(`${path}: a client certificate needs its key, and the key its certificate`);
   }
   const own: Secret = cert !== undefined && key !== undefined ? { cert, key } : {};
-  // A token that stands in the file has precedence over one in a file of its own, and both over the program.
+  // A token in the file itself has precedence over one in a file of its own, and both over the program.
   if (user.token) return fixedCredentials({ ...own, token: checkedToken(path, user.token) });
   if (user.tokenFile) return tokenFile(resolve(folder, user.tokenFile), own);
   if (user.exec !== undefined && cert === undefined) return pluginOf(folder, user.exec);

@@ -78,7 +78,7 @@ export class KubernetesApi {
     return gitVersion;
   }
 
-  /** The object, or undefined where the server itself says that it is not there. */
+  /** The object, or undefined if the server itself says that it does not exist. */
   async find<T extends ApiObject>(resource: Resource, place: Required<Pick<Place, "name">> & Place) {
     try {
       return objectOf<T>(await this.#transport.json({ path: pathOf(resource, place) }));
@@ -110,7 +110,7 @@ export class KubernetesApi {
     }
   }
 
-  /** What there is, and every change of it, until the signal. Never rejects: what fails is told and tried again. */
+  /** What exists, and every change of it, until the signal. Never rejects: failures are reported and retried. */
   watch<T extends ApiObject>(
     resource: Resource,
     selection: Selection,
@@ -136,7 +136,7 @@ export class KubernetesApi {
     });
   }
 
-  /** Makes the object, or gives it the fields that are set here and takes away those that were and are no longer. */
+  /** Creates the object, or sets these fields and removes those that were set before and are now missing. */
   async apply<T extends ApiObject>(resource: Resource, object: T, options: ApplyOptions = {}): Promise<T & ApiObject> {
     const { name, namespace } = object.metadata;
     const { force = true, signal } = options;
@@ -152,8 +152,8 @@ export class KubernetesApi {
   }
 
   /**
-   * Begins the removal of the object; what has finalizers goes later. Resolves with false where it is not there; rejects with
-   * a conflict where there is another object of the name.
+   * Begins the removal of the object; an object with finalizers goes later. Resolves with false if it does not exist;
+   * rejects with a conflict if there is another object of that name.
    */
   async delete(resource: Resource, place: Required<Pick<Place, "name">> & Place, options: DeleteOptions = {}) {
     const { uid, propagation: propagationPolicy = "Background" } = options;
@@ -179,7 +179,7 @@ export class KubernetesApi {
     });
   }
 
-  /** Runs a command in a container. */
+  /** Runs a command in a container of a pod. */
   async exec({ namespace, pod, container, command, tty, stdin }: PodCommand) {
     const path = `${pathOf(PODS, { namespace, name: pod })}/exec`;
     const query = { container, command, stdin, stdout: true, stderr: !tty, tty };

@@ -35,7 +35,7 @@ export interface ChannelOptions {
   readonly stdin: boolean;
   /** Milliseconds. */
   readonly handshakeMs: number;
-  /** Milliseconds between signs of life: what stands between ends connections on which nothing is said. */
+  /** Milliseconds between signs of life: proxies in between close connections that are silent. */
   readonly pingMs: number;
 }
 
@@ -128,7 +128,7 @@ class SocketChannels implements Channels {
     this.#queue.end();
   }
 
-  /** Resolves when the message has left, or nobody reads it any more. */
+  /** Resolves when the message has been sent, or when nobody reads it any more. */
   #send(channel: number, data: Uint8Array): Promise<void> {
     if (this.#socket.readyState !== this.#socket.OPEN || (this.#isInputOver && channel === CHANNEL.stdin)) {
       return Promise.resolve();

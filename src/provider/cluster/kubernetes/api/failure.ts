@@ -2,8 +2,9 @@ import { errorText, printable, type SvcError } from "../../../../util/index.ts";
 import { clusterErrors } from "../../contract/index.ts";
 
 /**
- * `unreachable` and `refused` prove nothing about objects; `notFound` is the server's own word that an object is not there,
- * `conflict` that it is another one or belongs to somebody else, `expired` that a version is too old to go on from.
+ * `unreachable` and `refused` prove nothing about objects; `notFound` is the server's own statement that an object does
+ * not exist, `conflict` that it is another one or belongs to somebody else, `expired` that a version is too old to
+ * continue from.
  */
 export type FailureKind = "unreachable" | "refused" | "notFound" | "conflict" | "expired";
 

@@ -1,4 +1,4 @@
-/** What the client takes from an API server, and how long it waits for it. */
+/** What the client accepts from an API server, and how long it waits. */
 export interface ApiLimits {
   /** Milliseconds for an answer, its body included; of a stream until it begins. */
   readonly callMs: number;
@@ -16,7 +16,7 @@ export interface ApiLimits {
   readonly silenceMs: number;
   /** Milliseconds between signs of life on the connection of a command. */
   readonly pingMs: number;
-  /** How often a call is made again that the server turned away because it has too much to do. */
+  /** How often a call is repeated that the server turned away because it is too busy. */
   readonly retries: number;
   /** Milliseconds before a watch is tried again: of the first time, doubling up to the most. */
   readonly pauseMs: number;

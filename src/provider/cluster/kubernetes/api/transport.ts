@@ -28,11 +28,11 @@ export interface SocketTarget {
 const MAX_CALLS = 32;
 /** Bytes of a failed answer that are looked at. */
 const MAX_FAILURE_BYTES = 64 << 10;
-/** A stream may be silent for hours: the system finds out whether its other end is still there. */
+/** A stream may be silent for hours: the system finds out whether its other end still exists. */
 const KEEP_ALIVE_MS = 30_000;
 const MAX_RETRY_MS = 5_000;
 
-/** Makes calls to one API server over connections that stay, within bounds of size and time. */
+/** Makes calls to one API server over connections that are kept, within limits of size and time. */
 export class Transport {
   readonly #access: ApiAccess;
   readonly #limits: ApiLimits;

@@ -35,7 +35,7 @@ export async function* watchObjects<T extends ApiObject>(source: WatchSource<T>)
     } catch (error) {
       if (signal.aborted) return;
       const failure = unreachable(error);
-      // Too old a version is nothing worse than a reason to list again.
+      // A version that is too old is only a reason to list again.
       if (failure.kind !== "expired") yield { type: "lost", failure };
       await sleep(pauseMs, undefined, { signal }).catch(() => {});
       pauseMs = Math.min(2 * pauseMs, source.limits.maxPauseMs);

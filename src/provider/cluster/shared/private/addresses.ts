@@ -2,7 +2,7 @@ import { BlockList, isIP } from "node:net";
 import { type NetworkInterfaceInfo, networkInterfaces } from "node:os";
 
 /**
- * Where tenants must not get to: private, shared, link-local, loopback, special, benchmark, multicast and reserved
+ * Where tenants must not connect: private, shared, link-local, loopback, special, benchmark, multicast and reserved
  * ranges, and the one public address at which a cloud tells its machines their secrets.
  */
 export const FORBIDDEN: readonly string[] = [
@@ -27,8 +27,8 @@ const PUBLIC_V6 = "2000::/3";
 const NEVER_V6 = ["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"];
 
 /**
- * Whether the provider may connect there in a tenant's name: a public address, neither this machine's own nor on one of its
- * links. Anything that is not the plain form of an address is refused.
+ * Whether the provider may connect there on behalf of a tenant: a public address that is neither this machine's own nor
+ * on one of its links. Anything that is not an address in its plain form is refused.
  */
 export function isPublicAddress(address: string, interfaces = networkInterfaces()): boolean {
   const version = isIP(address);

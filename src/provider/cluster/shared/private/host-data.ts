@@ -2,7 +2,7 @@ import { isIP } from "node:net";
 import { SvcError } from "../../../../util/index.ts";
 import { isLoopback, isPublicAddress } from "./addresses.ts";
 
-/** What stands in for something of the host. */
+/** Replaces something of the host. */
 const HIDDEN = "(on the provider's host)";
 /** Options of a mount tell where the engine keeps its layers. */
 const MOUNT_DATA = /,?\s{0,8}mount_data="(?:[^"\\]|\\.)*"?/g;
@@ -12,15 +12,18 @@ const PATHS = /(?:unix:\/\/)?(?:\/[\w.@+,-]+)+/g;
 const OF_ENGINE =
   /\/(?:overlay2?|overlay-containers|containers\/storage|libpod|containerd|netns|docker\.sock|podman\.sock)/;
 
-/** Stands for an address of a private network, whoever has named it: by what is hidden nobody learns which are in use. */
+/**
+ * Replaces an address of a private network, whoever named it: nobody learns from what is hidden which addresses are in
+ * use.
+ */
 const ADDRESS = "(a private address)";
 /** What may be an address; what stands behind a colon is a port or a tag. */
 const V4 = /(?<![\w.:])\d{1,3}(?:\.\d{1,3}){3}(?!\w|\.\d)/g;
 const V6 = /(?<![\w:.])[0-9a-f:]{1,38}(?:[0-9a-f]|::)(?:\d{1,3}(?:\.\d{1,3}){3})?(?!\w|:[\w:]|\.\d)/gi;
 
 /**
- * The one place that takes the host out of what tenants read: errors, statuses and events pass it on their way out. Paths
- * inside their own containers are theirs and stay, public addresses are everybody's.
+ * The one place that removes data of the host from what tenants read: errors, statuses and events pass it on their way
+ * out. Paths inside their own containers stay, and so do public addresses.
  */
 export class HostData {
   readonly #paths: string[] = [];
@@ -33,7 +36,7 @@ export class HostData {
   add(path: string): void {
     if (path.length < 2 || !path.startsWith("/") || this.#paths.includes(path)) return;
     this.#paths.push(path);
-    // The longest first, or the rest of a longer path would stay behind.
+    // The longest first, or the rest of a longer path would be left.
     this.#paths.sort((a, b) => b.length - a.length);
   }
 
