@@ -10,7 +10,7 @@ export function checkParties({ owner, auditor }: Pick<AuditedAttributes, "owner"
   checkAddress("auditor", auditor, errors.invalidAddress);
 }
 
-/** Throws `audit/4` unless this is something that can be signed. */
+/** Throws `audit/4` unless these attributes can be signed. */
 export function checkAttributes(attributes: readonly Attribute[], limits: AttributeLimits = MOST_ATTRIBUTES): void {
   const fault = attributes.length === 0 ? "no attribute to sign" : attributeFault(attributes, "offered", limits);
   if (fault !== undefined) throw errors.attributes(fault);

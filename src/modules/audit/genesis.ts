@@ -58,7 +58,7 @@ function defaultParams(): Params {
   return create(ParamsSchema, { ...DEFAULT_ATTRIBUTE_PARAMS, messageGas: gasTable(DEFAULT_GAS) });
 }
 
-/** The provider need not be there: signatures outlive it, as stale ones. */
+/** The provider need not exist: signatures outlive it. */
 function identify(record: AuditedAttributes): string {
   checkParties(record);
   checkAttributes(record.attributes);

@@ -55,7 +55,10 @@ function moduleBytes({ name, permissions }: NonNullable<Account["module"]>): Uin
   return Buffer.from([name, ...permissions].join(","), "utf8");
 }
 
-/** Numbers below 2^53 all the time; the 64-bit accessors of Buffer are several times slower than two 32-bit ones. */
+/**
+ * Numbers are nearly always below 2^53, and the 64-bit accessors of Buffer are several times slower than two 32-bit
+ * ones.
+ */
 function writeUint64(out: Buffer, value: bigint, offset: number): void {
   out.writeUInt32BE(Number(value >> 32n), offset);
   out.writeUInt32BE(Number(value & 0xffff_ffffn), offset + 4);

@@ -13,9 +13,9 @@ import { type AuthKeeper, STORE } from "./keeper.ts";
 /**
  * Store operations cost half of what the ecosystem's reference charges, so that the longest documented commands
  * (redelegation, withdrawal with commission) stay within the default limit of 200,000. A byte read costs more than
- * there, because reading a record of small parts takes longer than writing it, and a signature ten times as much: with
- * it are paid the account, the sequence and the fee of its signer. `npm run bench -- gas` measures what these prices
- * are worth.
+ * there, because reading a record of small parts takes longer than writing it, and a signature ten times as much: its
+ * price includes the account, the sequence and the fee of its signer. `npm run bench -- gas` measures whether these
+ * prices fit.
  */
 const DEFAULT_PARAMS = {
   maxMemoCharacters: 256n,
@@ -54,7 +54,7 @@ export function authGenesis(keeper: AuthKeeper): GenesisPart {
 function importState(keeper: AuthKeeper, ctx: Context, state: GenesisState): void {
   keeper.params.set(ctx.store(STORE), state.params ?? create(ParamsSchema, DEFAULT_PARAMS));
   const accounts = checked.get(state) ?? state.accounts.map(readAccountAny);
-  // Numbers are given anew in the order of the old ones: an exported state comes back as it was.
+  // Numbers are assigned again in the order of the old ones: an exported state comes back as it was.
   accounts.sort((a, b) => (a.number < b.number ? -1 : a.number > b.number ? 1 : 0));
   for (const { vesting, ...account } of accounts) {
     if (vesting === undefined) keeper.add(ctx, account);

@@ -63,7 +63,7 @@ function modulesHaveAccounts(keeper: AuthKeeper, ctx: Context): string | undefin
   return missing === undefined ? undefined : `module ${missing.name} has no account of its own`;
 }
 
-/** Schedules are such as can be and belong to vesting accounts, and no more is delegated than was locked. */
+/** Schedules are valid and belong to vesting accounts, and no more is delegated than was locked. */
 function vestingIsWhole(keeper: AuthKeeper, ctx: Context): string | undefined {
   const store = ctx.store(STORE);
   const { schedules, delegated } = keeper.vesting;

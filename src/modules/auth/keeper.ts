@@ -81,27 +81,27 @@ export class AuthKeeper {
     this.vesting.set(store(ctx), account.address, vesting);
   }
 
-  /** The locked coins of an account, where it has some. */
+  /** The locked coins of an account, if it has any. */
   vestingOf(ctx: Context, { address, isVesting = false }: Pick<Account, "address" | "isVesting">): Vesting | undefined {
     return isVesting ? this.vesting.get(store(ctx), address) : undefined;
   }
 
-  /** What of these coins of an account may not be spent in this block, sorted by denomination. */
+  /** How much of these coins of an account may not be spent in this block, sorted by denomination. */
   locked(ctx: Context, address: Uint8Array, coins: readonly Pick<IntCoin, "denom">[]): readonly IntCoin[] {
     return this.#hasLocks(ctx, address) ? this.vesting.locked(ctx, store(ctx), [address, coins]) : NO_COINS;
   }
 
-  /** Takes notice that an account delegates: locked coins go first. */
+  /** Records that an account delegates: locked coins go first. */
   trackDelegation(ctx: Context, address: Uint8Array, coins: readonly IntCoin[]): void {
     if (this.#hasLocks(ctx, address)) this.vesting.trackDelegation(ctx, store(ctx), [address, coins]);
   }
 
-  /** Takes notice that delegated coins come back: free ones come first. */
+  /** Records that delegated coins come back: free ones come first. */
   trackUndelegation(ctx: Context, address: Uint8Array, coins: readonly IntCoin[]): void {
     if (this.#hasLocks(ctx, address)) this.vesting.trackUndelegation(store(ctx), [address, coins]);
   }
 
-  /** Accounts without locks, which are nearly all, pay nothing for the question: their record is at hand. */
+  /** Accounts without locks, which are nearly all accounts, pay nothing for the question: their record is at hand. */
   #hasLocks(ctx: Context, address: Uint8Array): boolean {
     return isStoredVesting(ctx.plainStore(STORE).get(this.accounts.storeKey(address)));
   }

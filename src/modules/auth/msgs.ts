@@ -14,7 +14,7 @@ export function authMsgs(keeper: AuthKeeper): BoundService {
   return bindService(Msg, { updateParams: update.handle }, { updateParams: update.check });
 }
 
-/** Clients of the ecosystem know nothing of `store_gas`: without it, everything that is stored would be free. */
+/** Other clients of the ecosystem know nothing of `store_gas`: without it, everything that is stored would be free. */
 function problems(params: Params): string[] {
   return [...(params.storeGas === undefined ? ["params.store_gas: missing"] : []), ...paramsProblems(params)];
 }

@@ -33,7 +33,7 @@ function find(ctx: Context, keeper: AuthKeeper, address: string): Account {
   return account;
 }
 
-/** The account of a module; one that nobody declared has none. */
+/** The account of a module; a name that no module declared has none. */
 function moduleAny(ctx: Context, keeper: AuthKeeper, name: string): Any {
   const module = keeper.modules.all().find((each) => each.name === name);
   const account = module === undefined ? undefined : keeper.get(ctx, module.address);

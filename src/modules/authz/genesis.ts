@@ -18,7 +18,7 @@ export function authzGenesis(keeper: AuthzKeeper): GenesisPart {
   });
 }
 
-/** Grants whose time is over are taken too: the first blocks remove them. */
+/** Grants that have expired are imported too: the first blocks remove them. */
 function importState(keeper: AuthzKeeper, ctx: Context, state: GenesisState): void {
   for (const entry of state.authorization) {
     const { key, authorization, expiration } = readEntry(entry);

@@ -38,7 +38,7 @@ export function authzModule({ auth, bank, messages }: AuthzParts): {
   return { keeper, module };
 }
 
-/** Every grant can be read, stands under the messages that it allows, and is found by its grantee. */
+/** Every grant can be read, is stored under the messages that it allows, and is found by its grantee. */
 function grantsAreValid(keeper: AuthzKeeper, ctx: Context): string | undefined {
   for (const [[granter, , typeUrl], { authorization }] of keeper.grants.iterate(store(ctx))) {
     const allowed = readAuthorization(authorization).typeUrl;
@@ -47,7 +47,7 @@ function grantsAreValid(keeper: AuthzKeeper, ctx: Context): string | undefined {
   return keeper.grants.verifyIndexes(store(ctx))[0];
 }
 
-/** The queue holds each grant that ends, once and at its time, and nothing else. */
+/** The queue holds each grant that expires, once and at its time, and nothing else. */
 function queueIsRight(keeper: AuthzKeeper, ctx: Context): string | undefined {
   const name = (at: bigint, [granter, grantee, typeUrl]: GrantKey) =>
     `${at}/${toHex(granter)}/${toHex(grantee)}/${typeUrl}`;

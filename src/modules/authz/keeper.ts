@@ -29,7 +29,7 @@ import { type Authorization, packAuthorization, readAuthorization, useAuthorizat
 
 export const STORE = "authz";
 
-/** Most grants that one block removes because their time is over; the rest waits for the next. */
+/** Most expired grants that one block removes; the others wait for the next. */
 export const MAX_PRUNED = 200;
 
 /** Granter, grantee, and the type URL of the messages in our spelling. */
@@ -43,7 +43,7 @@ export interface GranteeAccounts {
 
 const grantKey = tupleKey<GrantKey>(addressKey, addressKey, stringKey);
 
-/** What accounts let others do in their name. */
+/** What accounts let others do on their behalf. */
 export class AuthzKeeper {
   readonly messages: MessageService;
   readonly grants = collection({
@@ -74,14 +74,14 @@ export class AuthzKeeper {
     checkPrefixes({ grants: this.grants, expirations: this.expirations });
   }
 
-  /** Grants an authorization, in the place of one for the same messages. `expiration` in nanoseconds since 1970. */
+  /** Grants an authorization, which replaces one for the same messages. `expiration` in nanoseconds since 1970. */
   grant(ctx: Context, pair: Pair, authorization: Authorization, expiration: bigint | undefined): void {
     const { granter, grantee } = pair;
     if (expiration !== undefined && expiration <= ctx.block.time)
       throw errors.invalidExpiration(
         `expiration must be after the current block time (${text(ctx.block.time)}), got ${text(expiration)}`,
       );
-    // Its coins are those of others: deposits, stakes, rewards.
+    // The coins of a module's account belong to others: deposits, stakes, rewards.
     if (this.#bank.isBlocked(granter))
       throw sdkErrors.unauthorized(`${encodeAddress(granter)} is the account of a module, which grants nothing`);
     this.#openAccount(ctx, grantee);
@@ -91,7 +91,7 @@ export class AuthzKeeper {
     emitGrant(ctx, "EventGrant", [granter, grantee, authorization.typeUrl]);
   }
 
-  /** Stores a grant with its place in the queue. */
+  /** Stores a grant, and its place in the queue. */
   put(ctx: Context, key: GrantKey, authorization: Authorization, expiration: bigint | undefined): void {
     this.#unqueue(ctx, key);
     const end = expiration === undefined ? {} : { expiration: create(TimestampSchema, fromNanos(expiration)) };
@@ -100,7 +100,7 @@ export class AuthzKeeper {
     if (expiration !== undefined) this.expirations.push(store(ctx), queueTime(expiration), key);
   }
 
-  /** Takes a grant back, or out when it is used up. Throws `authz/2`. */
+  /** Revokes a grant, or removes it when it is used up. Throws `authz/2`. */
   revoke(ctx: Context, key: GrantKey): void {
     this.grants.require(store(ctx), key);
     this.#unqueue(ctx, key);
@@ -108,7 +108,7 @@ export class AuthzKeeper {
     emitGrant(ctx, "EventRevoke", key);
   }
 
-  /** Uses what the signer of a message has granted to somebody else. Throws where that does not allow the message. */
+  /** Uses what the signer of a message has granted to the sender. Throws if the grant does not allow the message. */
   use(ctx: Context, grantee: Uint8Array, message: NestedMessage): void {
     const key: GrantKey = [message.signer, grantee, typeUrlOf(message.schema)];
     const grant = this.grants.require(store(ctx), key);
@@ -118,7 +118,7 @@ export class AuthzKeeper {
     else this.grants.set(store(ctx), key, { ...grant, authorization: left });
   }
 
-  /** Removes grants whose time is over, so many a block. */
+  /** Removes expired grants, so many a block. */
   prune(ctx: Context): void {
     const now = dueTime(ctx.block.time);
     for (const { key } of this.expirations.popDue(store(ctx), now, MAX_PRUNED)) this.grants.delete(store(ctx), key);
@@ -137,7 +137,7 @@ export class AuthzKeeper {
   }
 }
 
-/** Who lets whom. */
+/** The granter and the grantee. */
 export interface Pair {
   readonly granter: Uint8Array;
   readonly grantee: Uint8Array;

@@ -14,7 +14,7 @@ import { decodeAddress, authzErrors as errors, toNamespace } from "../../wire/in
 import type { AuthzKeeper, GrantKey, Pair } from "./keeper.ts";
 import { readAuthorization } from "./kinds/index.ts";
 
-/** Beside what it reads and writes: a grant stands in several places. */
+/** Charged beside reads and writes: a grant is stored in several places. */
 const REVOKE_GAS = 5_000n;
 
 export function authzMsgs(keeper: AuthzKeeper): BoundService {
@@ -66,7 +66,7 @@ function exec(keeper: AuthzKeeper, ctx: Context, { grantee, msgs }: MsgExec) {
   return { results };
 }
 
-/** Its events say which of the messages they are of. */
+/** The events tell which of the messages they belong to. */
 function runFor(keeper: AuthzKeeper, ctx: Context, message: NestedMessage, index: number): Uint8Array {
   const events = new EventSink();
   try {
@@ -79,13 +79,13 @@ function runFor(keeper: AuthzKeeper, ctx: Context, message: NestedMessage, index
   }
 }
 
-/** The key of a grant for messages of a type in either spelling. Throws `authz/2` for what cannot be one. */
+/** The key of a grant for messages of a type in either spelling. Throws `authz/2` for a text that cannot be a type. */
 export function keyOf(granter: Uint8Array, grantee: Uint8Array, typeUrl: string): GrantKey {
   if (typeUrl.includes("\0")) throw errors.notFound(`authorization not found for ${JSON.stringify(typeUrl)} type`);
   return [granter, grantee, toNamespace(typeUrl, "sdk")];
 }
 
-/** Two accounts that differ. */
+/** Two different accounts. */
 function readPair(pair: { readonly granter: string; readonly grantee: string }): Pair {
   checkAddress("granter", pair.granter);
   checkAddress("grantee", pair.grantee);

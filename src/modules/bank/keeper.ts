@@ -20,7 +20,7 @@ export interface Accounts {
   has(ctx: Context, address: Uint8Array): boolean;
   ensure(ctx: Context, address: Uint8Array): void;
   isModuleAccount(address: Uint8Array): boolean;
-  /** What of an account's coins may not be spent now; accounts of modules have none. */
+  /** How much of an account's coins may not be spent now; accounts of modules have none. */
   locked(ctx: Context, address: Uint8Array, coins: readonly Pick<IntCoin, "denom">[]): readonly IntCoin[];
   trackDelegation(ctx: Context, address: Uint8Array, coins: readonly IntCoin[]): void;
   trackUndelegation(ctx: Context, address: Uint8Array, coins: readonly IntCoin[]): void;
@@ -28,12 +28,12 @@ export interface Accounts {
 }
 
 /**
- * Balances and supply. Amounts handed in are positive and sorted by denomination (`readCoins`). Every transfer tells of
- * itself in the events `transfer` and `message`, and every change of a balance in `coin_spent` or `coin_received`.
+ * Balances and supply. Amounts handed in are positive and sorted by denomination (`readCoins`). Every transfer is told
+ * in the events `transfer` and `message`, and every change of a balance in `coin_spent` or `coin_received`.
  */
 export class BankKeeper {
   readonly params = paramsItem({ prefix: 0x00, schema: ParamsSchema });
-  /** Only what is there: a balance of nothing has no record. */
+  /** Only balances above zero: a balance of nothing has no record. */
   readonly balances = collection({
     name: "balance",
     prefix: 0x01,
@@ -70,12 +70,12 @@ export class BankKeeper {
     return [...found].map(([[, denom], amount]) => ({ denom, amount }));
   }
 
-  /** What of a balance may be spent now, without the coins that are locked. */
+  /** How much of a balance may be spent now, without the coins that are locked. */
   spendable(ctx: Context, address: Uint8Array, denom: string): bigint {
     return withoutLocked(this.balance(ctx, address, denom), denom, this.#accounts.locked(ctx, address, [{ denom }]));
   }
 
-  /** What of these balances may be spent now; fully locked denominations are left out. */
+  /** How much of these balances may be spent now; fully locked denominations are left out. */
   spendableOf(ctx: Context, address: Uint8Array, balances: readonly IntCoin[]): IntCoin[] {
     const locked = this.#accounts.locked(ctx, address, balances);
     return balances.map(({ denom, amount }) => ({ denom, amount: withoutLocked(amount, denom, locked) }));
@@ -95,7 +95,7 @@ export class BankKeeper {
     return this.supplies.get(store(ctx), denom) ?? 0n;
   }
 
-  /** Moves coins between any two accounts; the receiver's comes into being. Throws `sdk/5`. */
+  /** Moves coins between any two accounts; creates the receiver's if needed. Throws `sdk/5`. */
   send(ctx: Context, from: Uint8Array, to: Uint8Array, coins: readonly IntCoin[]): void {
     const [recipient, sender, amount] = [encodeAddress(to), encodeAddress(from), formatCoins(coins)];
     this.subtract(ctx, from, coins);
@@ -135,8 +135,8 @@ export class BankKeeper {
   }
 
   /**
-   * Hands coins over to a module with the permission `staking`, locked ones too; they stay the delegator's, so no
-   * transfer is told.
+   * Hands coins over to a module with the permission `staking`, locked ones too; they stay the delegator's, so no event
+   * of a transfer is emitted.
    */
   delegate(ctx: Context, delegator: Uint8Array, module: string, coins: readonly IntCoin[]): void {
     const to = this.#permitted(module, "staking");
@@ -166,7 +166,7 @@ export class BankKeeper {
     }
   }
 
-  /** Throws `sdk/5` unless an account holds these coins beside what is kept back of it. */
+  /** Throws `sdk/5` unless an account holds these coins in addition to what is kept back. */
   checkFunds(
     ctx: Context,
     address: Uint8Array,
@@ -181,7 +181,7 @@ export class BankKeeper {
     }
   }
 
-  /** Whose checks a change of this key of the store concerns: the holder of a balance. */
+  /** Whose checks a change of this key of the store concerns: those of the holder of a balance. */
   accountOf(key: Uint8Array): Uint8Array | undefined {
     return key[0] === this.balances.prefix ? addressKey.read({ bytes: key, offset: 1 }) : undefined;
   }

@@ -8,8 +8,8 @@ const MAX_PEM = 8192;
 const MAX_SERIAL = 2n ** 160n;
 
 /**
- * Reads and checks what an account wants to publish: one self-signed P-256 certificate of the owner, and the key in it.
- * Dates are not looked at here: peers check them at every connection.
+ * Reads and checks what an account wants to publish: one self-signed P-256 certificate of the owner, and its key. Dates
+ * are not checked here: peers check them at every connection.
  */
 export function checkCertificate(owner: string, pem: Pick<Certificate, "cert" | "pubkey">): AccountCertificate {
   const certificate = readCertificate(owner, pem);
@@ -17,7 +17,7 @@ export function checkCertificate(owner: string, pem: Pick<Certificate, "cert" | 
   return certificate;
 }
 
-/** All of `checkCertificate` but the signature, whose work nobody has paid for before the fee is taken. */
+/** All of `checkCertificate` except the signature, which is only checked after the fee was taken. */
 export function readCertificate(
   owner: string,
   { cert, pubkey }: Pick<Certificate, "cert" | "pubkey">,

@@ -11,7 +11,7 @@ export function certInvariants(keeper: CertKeeper): Readonly<Record<string, Inva
   };
 }
 
-/** A record stands under the owner and the serial number that its certificate names, and is valid or revoked. */
+/** A record is stored under the owner and the serial number that its certificate names, and is valid or revoked. */
 function brokenRecord(keeper: CertKeeper, ctx: Context): string | undefined {
   for (const [[owner, serial], { cert, state }] of keeper.certificates.iterate(ctx.store(STORE))) {
     const id = `${encodeAddress(owner, "account")}/${serial}`;

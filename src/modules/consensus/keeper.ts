@@ -6,7 +6,7 @@ import { ConsensusParamsSchema } from "../../wire/gen/sdk/consensus/v1/query_pb.
 
 export const STORE = "consensus";
 
-/** The parameters of consensus as other modules and the application know them. */
+/** The parameters of consensus, as other modules and the application see them. */
 export interface ConsensusKeeper {
   /** Those of the block that is being made. Throws before the chain has any. */
   params(ctx: Context): ConsensusParams;

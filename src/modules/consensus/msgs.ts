@@ -21,7 +21,7 @@ export function consensusMsgs(keeper: ConsensusKeeper): BoundService {
   );
 }
 
-/** All parameters at once, each part of them. Throws what genesis would refuse as well. */
+/** All parameters at once, each part of them. Throws for everything that genesis would refuse. */
 function read(msg: MsgUpdateParams): ConsensusParams {
   const params = consensusParamsOf(msg);
   if (params === undefined) throw errors.invalidParams("all parameters must be present: block, evidence and validator");

@@ -51,7 +51,9 @@ function escrowFollows(
   return `escrow account ${formatAccountId(account.id)} is ${account.open ? "open" : "closed"}`;
 }
 
-/** Exactly the closed deployments wait to leave the state, each once; a number that is used up for itself has none. */
+/**
+ * Exactly the closed deployments wait to be removed, each once; a number that is used up for itself has no deployment.
+ */
 function closedOnesWait(keeper: DeploymentKeeper, ctx: Context): string | undefined {
   const store = ctx.store(STORE);
   const { waiting, spent } = keeper.pruned;

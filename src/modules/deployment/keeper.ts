@@ -48,13 +48,13 @@ export const STORE = "deployment";
 export interface GroupMarket {
   /** Opens the next order of a group and returns its sequence number. */
   openOrder(ctx: Context, group: GroupKey): number;
-  /** Ends what the group has on the market: its order with bids, or lease and payment. Returns how many of them. */
+  /** Ends what the group has on the market: its order with bids, or lease and payment. Returns how many were ended. */
   closeGroup(ctx: Context, group: GroupKey, reason: Closed_Reason): number;
-  /** Takes what a closed deployment had on the market out of the state, at most about so many records. */
+  /** Removes what a closed deployment had on the market from the state, at most about so many records. */
   prune(ctx: Context, id: DeploymentKey, most: number): PrunedOrders;
 }
 
-/** What pruning the market took away, and whether nothing is left there. */
+/** What pruning the market removed, and whether nothing is left there. */
 export interface PrunedOrders {
   readonly removed: number;
   readonly isDone: boolean;
@@ -62,7 +62,7 @@ export interface PrunedOrders {
 
 /** What deployments need of the grants between accounts. */
 export interface DepositGrants {
-  /** Uses what the depositor has granted to the owner for this deposit. Throws where that does not allow it. */
+  /** Uses what the depositor has granted to the owner for this deposit. Throws if the grant does not allow it. */
   use(ctx: Context, grantee: string, deposit: MsgDepositDeployment): void;
 }
 
@@ -71,14 +71,14 @@ export interface NewDeployment {
   readonly groups: readonly GroupSpec[];
   readonly version: Uint8Array;
   readonly deposit: IntCoin;
-  /** Whose money it is. Of anybody but the owner, it needs a grant. */
+  /** Whose money it is. The money of anybody but the owner needs a grant. */
   readonly depositor: string;
 }
 
-/** A deployment whose pruning failed is tried again after this many blocks; others do not wait behind it. */
+/** A deployment whose pruning failed is retried after this many blocks; others do not wait for it. */
 const RETRY_BLOCKS = 100n;
 
-/** What the end of a group costs beside what it reads and writes: it looks for orders, bids and leases in many places. */
+/** Charged for the end of a group beside reads and writes: it looks for orders, bids and leases in many places. */
 const GROUP_END_GAS = 15_000n;
 
 /** A stored group's states in which it can be started again. */
@@ -206,7 +206,7 @@ export class DeploymentKeeper {
     });
   }
 
-  /** Adds money of anybody to an active deployment. */
+  /** Adds anybody's money to an active deployment. */
   deposit(ctx: Context, id: DeploymentKey, from: { readonly depositor: string; readonly amount: IntCoin }): void {
     this.#active(ctx, id);
     const { denom } = this.#escrow.account(ctx, escrowId(id));
@@ -245,7 +245,7 @@ export class DeploymentKeeper {
     emitDeployment(ctx, "deployment-closed", id, { more: { paid: coin(paid), returned: coin(returned) }, reason });
   }
 
-  /** Takes deployments whose time has come out of the state, at most so many records a block. */
+  /** Removes deployments whose time has come from the state, at most so many records a block. */
   endBlock(ctx: Context): void {
     const { height } = ctx;
     const { waiting } = this.pruned;
@@ -265,13 +265,15 @@ export class DeploymentKeeper {
     }
   }
 
-  /** Whether a number is used up and nothing of it is in the state. */
+  /** Whether a number is used up and nothing of its deployment is left in the state. */
   isPruned(ctx: Context, id: DeploymentKey): boolean {
     const key = deploymentKey(id);
     return !this.deployments.has(store(ctx), key) && this.pruned.isSpent(store(ctx), key);
   }
 
-  /** What is left of a deployment goes with the last record of the market. Returns how many records went. */
+  /**
+   * What is left of a deployment is removed with the last record of the market. Returns how many records were removed.
+   */
   #prune(ctx: Context, id: DeploymentKey, { due, most }: { readonly due: bigint; readonly most: number }): number {
     const { removed, isDone } = this.#market.prune(ctx, id, most);
     if (!isDone) return removed;
@@ -323,14 +325,14 @@ export class DeploymentKeeper {
     return this.#market.openOrder(ctx, id);
   }
 
-  /** The market has ended what an open group had there; the group waits for its owner. */
+  /** The market has ended what an open group had there; the group is paused until its owner acts. */
   marketEnded(ctx: Context, id: GroupKey, reason: Closed_Reason): void {
     this.#markGroup(ctx, this.group(ctx, id), { state: Group_State.paused, reason });
   }
 
   /**
-   * The deployment's money ended: its groups stop, it stays active for a top-up. Returns how many bids and leases
-   * ended.
+   * The deployment's money has ended: its groups stop, and it stays active so that money can be added. Returns how many
+   * bids and leases ended.
    */
   exhausted(ctx: Context, id: DeploymentKey): number {
     const end = { state: Group_State.insufficient_funds, reason: Closed_Reason.insufficient_funds } as const;
@@ -342,7 +344,7 @@ export class DeploymentKeeper {
     return ended;
   }
 
-  /** Reports that the deployment's money ends in this many blocks. */
+  /** Reports that the deployment's money will end in this many blocks. */
   lowBalance(ctx: Context, id: DeploymentKey, blocks: bigint): void {
     emitDeployment(ctx, "deployment-low-balance", id, { more: { "blocks-remaining": blocks.toString() } });
   }
@@ -357,7 +359,7 @@ export class DeploymentKeeper {
   #groupOfActive(ctx: Context, id: GroupKey): Group {
     this.group(ctx, id);
     this.#active(ctx, id);
-    // Bringing the escrow account up to date may have changed the group.
+    // Settling the escrow account may have changed the group.
     return this.group(ctx, id);
   }
 
@@ -378,7 +380,7 @@ export class DeploymentKeeper {
     return limits;
   }
 
-  /** A number can be used once, even after its deployment has left the state; few can be far above the height. */
+  /** A number can be used once, even after its deployment has left the state; only few can be far above the height. */
   #checkNumber(ctx: Context, id: DeploymentKey): void {
     if (!this.pruned.isSpent(store(ctx), deploymentKey(id))) {
       this.#checkFarNumber(ctx, id);

@@ -12,20 +12,20 @@ import { Msg } from "../../wire/gen/svc/deployment/v1beta1/tx_pb.js";
 import { deploymentErrors as errors } from "../../wire/index.ts";
 
 const MIN_DEPOSIT = "5000000";
-/** A hundred of them, which take all places of an account, cost 100 TOKEN that the owner then spends. */
+/** A hundred of them, which fill an account, cost 100 TOKEN that the owner can then spend. */
 const MIN_SPONSOR_DEPOSIT = "1000000";
 const MIN_START_BLOCKS = 100n;
 const MAX_START_BLOCKS = 1_000_000_000n;
 /** About a week at six seconds a block. */
 const RETENTION_BLOCKS = 100_800n;
 const MAX_RETENTION_BLOCKS = 1_000_000_000n;
-/** More than a full block can add. */
+/** More than a full block can create. */
 const PRUNE_RECORDS = 1000;
 const MAX_PRUNE_RECORDS = 100_000;
 
 /**
- * Fixed gas of each message, with so much store gas in it. Together with ten a byte and a signature, every message of
- * ordinary size stays below the 200,000 that a transaction has by default.
+ * Fixed gas of each message, which includes this much store gas. Together with ten a byte and a signature, every
+ * message of ordinary size stays below the default limit of 200,000.
  */
 const MESSAGE_GAS = {
   MsgCreateDeployment: 60_000n,
@@ -84,7 +84,7 @@ export function paramsProblems(params: Params): string[] {
   ];
 }
 
-/** A limit of nothing would refuse every deployment, one without bound would let a spec cost more than it pays. */
+/** A limit of zero would refuse every deployment; a limit without bound would let a spec cost more than it pays. */
 function sizeProblems(limits: Limits): string[] {
   return LimitsSchema.fields.flatMap(({ name, localName }) => {
     if (!isSizeLimit(localName)) return [];

@@ -17,7 +17,7 @@ import { type DeploymentKey, decodeAddress, encodeAddress } from "../../wire/ind
 /** Address of the owner and number. */
 export type DeploymentPath = readonly [Uint8Array, bigint];
 
-/** Remembered numbers that the height has passed and that go for each number that comes. */
+/** Remembered numbers below the height that are removed for each number that is added. */
 const SWEPT = 2;
 
 /**
@@ -28,10 +28,10 @@ const SWEPT = 2;
 export const MAX_FAR_NUMBERS = 64;
 
 /**
- * Closed deployments that will leave the state, and the numbers of those that have left it: none is ever used again, since
- * manifests and records of providers know deployments by their numbers. One watermark an owner stands for all numbers up to
- * it. It does not rise above the height of the chain, which is the number that clients choose: a deployment of a number far
- * above uses up this one number, not all below.
+ * Closed deployments that will leave the state, and the numbers of those that have left it: no number is ever used
+ * again, because manifests and records of providers identify deployments by their numbers. One watermark an owner
+ * stands for all numbers up to it. It does not rise above the height of the chain, which is the number that clients
+ * choose: a deployment with a number far above uses up this one number, not all below it.
  */
 export class PrunedNumbers {
   readonly waiting = queue<DeploymentPath>({ name: "pruning", prefix: 0x07, key: tupleKey(addressKey, uint64Key) });
@@ -43,15 +43,15 @@ export class PrunedNumbers {
     value: presentValue,
   });
 
-  /** Blocks of the chains whose state this one goes on with; absent for none. */
+  /** Blocks of the chains whose state this chain continues; absent if there are none. */
   readonly base = item({ name: "number base", prefix: 0x0a, value: uint64Value });
 
-  /** The number that a deployment of this block takes: numbers go on where those of the chain before ended. */
+  /** The number that a deployment of this block takes: numbers continue where those of the chain before ended. */
   present(ctx: Context, reader: KVReader): bigint {
     return ctx.height + (this.base.get(reader) ?? 0n);
   }
 
-  /** The highest number of an owner up to which all are used up; 0 where none is. */
+  /** The highest number of an owner up to which all are used up; 0 if there is none. */
   watermark(reader: KVReader, owner: Uint8Array): bigint {
     return this.watermarks.get(reader, owner) ?? 0n;
   }
@@ -60,7 +60,7 @@ export class PrunedNumbers {
     return dseq <= this.watermark(reader, owner) || this.spent.has(reader, [owner, dseq]);
   }
 
-  /** Whether as many numbers above the height are remembered as can be, with so many deployments of such numbers. */
+  /** Whether the limit of remembered numbers above the height is reached, counting these deployments. */
   isFull(ctx: Context, reader: KVReader, [owner, deployments]: readonly [Uint8Array, Iterable<unknown>]): boolean {
     return isMore(MAX_FAR_NUMBERS - 1, this.spent.keys(reader, above(owner, this.present(ctx, reader))), deployments);
   }
@@ -74,7 +74,7 @@ export class PrunedNumbers {
     if (highest > this.watermark(store, owner)) this.watermarks.set(store, owner, highest);
   }
 
-  /** Forgets a few numbers that the height has passed, for a watermark at the highest of them, which is returned. */
+  /** Forgets a few numbers below the height and raises the watermark to the highest of them, which is returned. */
   #sweep(store: KVStore, owner: Uint8Array, height: bigint): bigint {
     let [left, highest] = [SWEPT, 0n];
     for (const key of this.spent.keys(store, { prefix: [owner] })) {
@@ -97,7 +97,7 @@ interface NumberRange {
   readonly start: [owner: Uint8Array, dseq: bigint];
 }
 
-/** Whether lists have more items together, without walking more of them. */
+/** Whether the lists have more items together than this, without walking further. */
 function isMore(most: number, ...lists: readonly Iterable<unknown>[]): boolean {
   let count = 0;
   for (const list of lists) {

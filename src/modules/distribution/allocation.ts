@@ -17,7 +17,10 @@ export function beginBlock(keeper: DistributionKeeper, ctx: Context): void {
     proposer.set(store(ctx), Uint8Array.from(ctx.block.proposer));
 }
 
-/** By their power; what is cut off, the tax, and the part of voters that staking does not know go to the community. */
+/**
+ * By their power; what rounding cuts off, the tax, and the part of voters that staking does not know go to the
+ * community.
+ */
 function allocate(keeper: DistributionKeeper, ctx: Context, votes: readonly VoteInfo[]): void {
   const collected = keeper.bank.moduleBalances(ctx, FEE_COLLECTOR);
   if (collected.length === 0) return;
@@ -35,7 +38,7 @@ function allocate(keeper: DistributionKeeper, ctx: Context, votes: readonly Vote
   keeper.addToPool(ctx, left);
 }
 
-/** Gives rewards to a validator: its commission of them, and the rest to those who delegate to it. */
+/** Gives rewards to a validator: its commission, and the rest to its delegators. */
 export function giveRewards(keeper: DistributionKeeper, ctx: Context, validator: Validator, coins: DecCoins): void {
   const operator = decodeAddress(validator.operatorAddress, "valoper");
   const commission = times(coins, BigInt(validator.commission?.commissionRates?.rate ?? 0));

@@ -11,7 +11,7 @@ import {
   sdkErrors,
 } from "../../util/index.ts";
 
-/** Amounts with 18 digits by denomination: sorted, each once, none of them nothing. */
+/** Amounts with 18 digits by denomination: sorted, each once, none of them zero. */
 export type DecCoins = readonly DecimalCoin[];
 
 /** As messages hold them: the digits of the amount as text. */
@@ -45,7 +45,7 @@ export function plus(a: DecCoins, b: DecCoins): DecCoins {
   return sorted.flatMap(([denom, amount]) => (amount === 0n ? [] : [{ denom, amount }]));
 }
 
-/** Throws `sdk/35` when there is less than what is taken. */
+/** Throws `sdk/35` if there is less than what is taken. */
 export function minus(a: DecCoins, b: DecCoins): DecCoins {
   const left = plus(
     a,
@@ -78,7 +78,7 @@ export function smaller(a: DecCoins, b: DecCoins): DecCoins {
   });
 }
 
-/** Whole coins, and what is left behind the point. */
+/** Whole coins, and the remaining fractions. */
 export function split(coins: DecCoins): { readonly whole: readonly IntCoin[]; readonly rest: DecCoins } {
   const whole = coins.flatMap(({ denom, amount }) => {
     const count = decTruncate(amount);

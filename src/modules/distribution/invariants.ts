@@ -11,7 +11,7 @@ export function distributionInvariants(keeper: DistributionKeeper): Readonly<Rec
   };
 }
 
-/** Every whole coin of the account is a reward that is owed or the community's. */
+/** Every whole coin of the account is an owed reward or the community's. */
 function accountHoldsAll(keeper: DistributionKeeper, ctx: Context): string | undefined {
   let owed: DecCoins = keeper.communityPool(ctx);
   for (const { rewards } of keeper.records.outstanding.values(store(ctx))) owed = plus(owed, readDecCoins(rewards));
@@ -21,7 +21,7 @@ function accountHoldsAll(keeper: DistributionKeeper, ctx: Context): string | und
   return held === formatCoins(whole) ? undefined : `${formatCoins(whole)} are owed, the account holds ${held}`;
 }
 
-/** Commission and the rewards of the present period are part of what a validator is owed. */
+/** Commission and the rewards of the present period are part of the validator's outstanding rewards. */
 function outstandingCovers(keeper: DistributionKeeper, ctx: Context): string | undefined {
   for (const [operator, { rewards }] of keeper.records.outstanding.iterate(store(ctx))) {
     const present = keeper.records.current.get(store(ctx), operator)?.rewards ?? [];

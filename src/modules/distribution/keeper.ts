@@ -103,12 +103,12 @@ export class DistributionKeeper {
     this.records.withdrawAddresses.set(store(ctx), delegator, to);
   }
 
-  /** Pays rewards out to where the account wants them. */
+  /** Pays rewards out to the address that the account chose. */
   pay(ctx: Context, delegator: Uint8Array, coins: readonly IntCoin[]): void {
     if (coins.length > 0) this.bank.sendFromModule(ctx, ACCOUNT, this.withdrawAddress(ctx, delegator), coins);
   }
 
-  /** Pays the whole coins of a validator's commission to its operator. Throws `distribution/7` when there is nothing. */
+  /** Pays the whole coins of a validator's commission to its operator. Throws `distribution/7` if there are none. */
   withdrawCommission(ctx: Context, operator: Uint8Array): readonly IntCoin[] {
     const due = this.commission(ctx, operator);
     if (due.length === 0) throw errors.noCommission();
@@ -125,7 +125,7 @@ export class DistributionKeeper {
     this.addToPool(ctx, fromCoins(coins));
   }
 
-  /** Pays out of the community's money. Throws `distribution/9` when there is not so much. */
+  /** Pays out of the community's money. Throws `distribution/9` if there is not enough. */
   spendPool(ctx: Context, to: Uint8Array, coins: readonly IntCoin[]): void {
     if (this.bank.isBlocked(to))
       throw sdkErrors.unauthorized(`${encodeAddress(to)} is not allowed to receive external funds`);

@@ -30,12 +30,12 @@ import { type DistributionKeeper, type RewardOf, store } from "./keeper.ts";
  * times its stake, with a cut at each slash between.
  */
 
-/** Rounding may show a stake this much larger than it is. */
+/** Because of rounding, a stake may look this much larger than it is. */
 const MARGIN: Dec = 3n;
 /** A delegation and a slash, or a delegation and the present period, count from one period; never more. */
 const MAX_REFERENCES = 2;
 
-/** What the module wants to be told of. */
+/** The events of staking that the module listens to. */
 export function rewardHooks(keeper: DistributionKeeper): Partial<StakingHooks> {
   return {
     afterValidatorCreated: (ctx, operator) => beginValidator(keeper, ctx, operator),
@@ -51,7 +51,7 @@ export function rewardHooks(keeper: DistributionKeeper): Partial<StakingHooks> {
   };
 }
 
-/** Pays what a delegation has earned and lets it begin anew. */
+/** Pays what a delegation has earned and starts it anew. */
 export function withdrawRewards(keeper: DistributionKeeper, ctx: Context, reward: RewardOf): readonly IntCoin[] {
   keeper.validator(ctx, reward.operator);
   const paid = withdraw(keeper, ctx, reward);
@@ -74,7 +74,7 @@ function withdraw(keeper: DistributionKeeper, ctx: Context, { delegator, operato
   const endingPeriod = endPeriod(keeper, ctx, operator);
   const ending = ratioAt(keeper, ctx, operator, endingPeriod);
   const outstanding = keeper.outstanding(ctx, operator);
-  // Rounding must not pay more than there is.
+  // Rounding must not pay more than is owed.
   const rewards = smaller(earned(keeper, ctx, { delegator, operator, ending, endingPeriod }), outstanding);
   const { whole, rest } = split(rewards);
   keeper.pay(ctx, delegator, whole);
@@ -148,7 +148,7 @@ function endValidator(keeper: DistributionKeeper, ctx: Context, operator: Uint8A
     records.historical.delete(store(ctx), key);
 }
 
-/** Forgets all periods of a validator whose rewards are paid; what was too little for a coin goes to the community. */
+/** Forgets all periods of a validator whose rewards are paid; fractions of coins go to the community. */
 export function beginAgain(keeper: DistributionKeeper, ctx: Context, operator: Uint8Array): void {
   const { starts, slashes, historical } = keeper.records;
   const range = { prefix: [operator] } as const;
@@ -177,7 +177,7 @@ function endPeriod(keeper: DistributionKeeper, ctx: Context, operator: Uint8Arra
   const validator = keeper.validator(ctx, operator);
   const { rewards, period } = current(keeper, ctx, operator);
   if (BigInt(validator.tokens) === 0n) {
-    // Nobody has a stake that could earn it.
+    // No stake can earn it.
     keeper.addToPool(ctx, rewards);
     keeper.setOutstanding(ctx, operator, minus(keeper.outstanding(ctx, operator), rewards));
   }
@@ -240,7 +240,7 @@ function hold(keeper: DistributionKeeper, ctx: Context, operator: Uint8Array, pe
   setHistorical(keeper, ctx, [operator, period], { ...found, referenceCount: found.referenceCount + 1 });
 }
 
-/** A period that nobody counts from any more is forgotten. */
+/** A period that nothing refers to any more is forgotten. */
 function release(keeper: DistributionKeeper, ctx: Context, operator: Uint8Array, period: bigint): void {
   const found = keeper.records.historical.require(store(ctx), [operator, period]);
   assert(found.referenceCount > 0, "a period that is released was held");

@@ -21,7 +21,7 @@ const LOW_BALANCE_BLOCKS = 14_400n;
 const MAX_ENDBLOCK_RECORDS = 200;
 /** More would let the end of one block take minutes. */
 const MOST_ENDBLOCK_RECORDS = 100_000;
-/** Beyond this the height of a notice would leave the numbers there are. */
+/** Above this, the height of a notice would not fit into 64 bits. */
 const MOST_LOW_BALANCE_BLOCKS = 2n ** 40n;
 
 export function defaultParams(): Params {
@@ -65,7 +65,7 @@ export function escrowGenesis(keeper: EscrowKeeper): GenesisPart {
   });
 }
 
-/** An account in exactly the form in which it is stored and exported: nothing of it may be lost unseen. */
+/** An account in exactly the form in which it is stored and exported: nothing of it may be lost silently. */
 function readAccount(message: AccountMessage): Account {
   const account = read(() => accountOf(message));
   if (account !== undefined && isSame(AccountSchema, accountMessage(account), message)) return account;

@@ -128,7 +128,7 @@ function amountsAreInRange(account: Account, payments: readonly Payment[]): stri
   return other === undefined ? undefined : `payment ${other.id} is in ${other.denom}, the account in ${account.denom}`;
 }
 
-/** Whose an account or a payment is stands in its id as well, and everybody who gets money back has an address. */
+/** The id of an account or payment names its owner too, and everybody who gets money back has an address. */
 function ownersAreNamed({ id, owner, deposits }: Account, payments: readonly Payment[]): string | undefined {
   const named = id.scope === "bid" ? parseBidId(id.xid).provider : parseDeploymentId(id.xid).owner;
   if (owner !== named) return `is of ${owner}, its id names ${named}`;
@@ -145,7 +145,7 @@ function paymentsHaveAccounts(keeper: EscrowKeeper, ctx: Context): string | unde
   return undefined;
 }
 
-/** Every paying account stands in the exhaustion queue at its height, unless that failed and is tried again. */
+/** Every account with payments is in the exhaustion queue at its height, unless that failed and will be retried. */
 function queuesMatch(keeper: EscrowKeeper, ctx: Context): string | undefined {
   const store = ctx.store(STORE);
   const expected = new Map<string, bigint>();
@@ -164,7 +164,7 @@ function queuesMatch(keeper: EscrowKeeper, ctx: Context): string | undefined {
   }
   for (const { key } of keeper.retries.iterate(store)) expected.delete(key);
   for (const key of expected.keys()) return `${key} is missing in the exhaustion queue`;
-  // Fewer records than one block may end leave no excuse for being late.
+  // If a block ended fewer records than it may, nothing may be late.
   if (overdue > 0 && records <= keeper.maxRecords(ctx)) return `${overdue} accounts are overdue`;
   return noticesMatch(keeper, ctx);
 }

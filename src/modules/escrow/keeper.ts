@@ -37,11 +37,11 @@ export const ESCROW_ACCOUNT = "escrow";
 export const OPEN = 1;
 export const CLOSED = 2;
 
-/** Depositors beside the owner that an account takes at a time, so that strangers cannot make it long. */
+/** Depositors beside the owner that an account accepts at a time, so that strangers cannot make the list long. */
 const MAX_FOREIGN_DEPOSITS = 100;
 /** What each deposit and payment of an account costs when they are settled, beside its bytes. */
 const ENTRY_GAS = 500n;
-/** An account whose exhaustion failed is tried again after this many blocks; others do not wait behind it. */
+/** An account whose exhaustion failed is retried after this many blocks; others do not wait for it. */
 const RETRY_BLOCKS = 100n;
 
 /** What escrow needs of the bank. */
@@ -51,14 +51,14 @@ export interface EscrowBank {
   moduleBalance(ctx: Context, module: string, denom: string): bigint;
 }
 
-/** Whom escrow tells what happened at the end of a block. */
+/** Whom escrow notifies of what happened at the end of a block. */
 export interface EscrowHooks {
   /**
-   * The money ended: all payments are paid and closed; the account stays open with what was too little for a block.
+   * The money has ended: all payments are paid and closed; the account stays open with what was too little for a block.
    * Returns how many bids and leases ended with it.
    */
   exhausted(ctx: Context, account: Account): number;
-  /** The money ends in this many blocks. Called once per crossing of the limit. */
+  /** The money will end in this many blocks. Called once each time the limit is crossed. */
   lowBalance(ctx: Context, account: Account, blocks: bigint): void;
 }
 
@@ -126,9 +126,9 @@ export class EscrowKeeper {
   });
   /** Accounts by the last block that their money covers. */
   readonly exhaustion = queue({ name: "exhaustion", prefix: 0x07, key: pathKey });
-  /** Accounts that were not yet told of a low balance, by the height at which they are. */
+  /** Accounts that were not yet told of a low balance, by the height at which they will be. */
   readonly notices = queue({ name: "low balance notices", prefix: 0x08, key: pathKey });
-  /** Accounts whose exhaustion failed, by the height at which it is tried again. */
+  /** Accounts whose exhaustion failed, by the height of the next try. */
   readonly retries = queue({ name: "exhaustion retries", prefix: 0x09, key: pathKey });
   readonly #bank: EscrowBank;
   readonly #hooks: EscrowHooks;
@@ -224,7 +224,7 @@ export class EscrowKeeper {
       withdrawn: 0n,
     };
     const after = addPayment(ledger, payment);
-    // The fractions of a unit that others have earned already may be what is missing.
+    // Fractions of a unit that others have already earned may be what is missing.
     const { exhaustsAt } = after.account;
     if (exhaustsAt < ctx.height + terms.minBlocks)
       throw errors.accountOverdrawn(
@@ -273,7 +273,7 @@ export class EscrowKeeper {
     return account;
   }
 
-  /** Takes a closed payment out of the state, and what it was paid out of the sum of its account. */
+  /** Removes a closed payment from the state, and what it was paid from the sum of its account. */
   forgetPayment(ctx: Context, id: AccountKey, paymentId: string): void {
     const account = this.account(ctx, id);
     const payment = this.payments.require(store(ctx), paymentKey(id, paymentId));
@@ -283,7 +283,7 @@ export class EscrowKeeper {
     this.accounts.set(store(ctx), accountKey(id), { ...account, transferred });
   }
 
-  /** Takes a closed account without payments out of the state. */
+  /** Removes a closed account without payments from the state. */
   forgetAccount(ctx: Context, id: AccountKey): void {
     const account = this.account(ctx, id);
     assert(!account.open && account.balance === 0n, "what is forgotten is closed and empty");
@@ -305,7 +305,7 @@ export class EscrowKeeper {
     return settle(ledger, ctx.height).payments[0]?.balance ?? 0n;
   }
 
-  /** Ends payments whose money ends with this block, and tells of balances that run low. */
+  /** Ends payments whose money ends with this block, and reports balances that run low. */
   endBlock(ctx: Context): void {
     const cap = this.maxRecords(ctx);
     const exhaust = (key: string): number => {
@@ -324,7 +324,7 @@ export class EscrowKeeper {
     }
   }
 
-  /** Ends all payments whose money has ended, however many, also those whose end failed. Throws where one fails again. */
+  /** Ends all payments whose money has ended, however many, also those whose end failed. Throws if one fails again. */
   endAll(ctx: Context): void {
     for (const { height, key } of [...this.retries.iterate(store(ctx))]) {
       this.retries.remove(store(ctx), height, key);
@@ -344,12 +344,12 @@ export class EscrowKeeper {
     if (notice > ctx.height) this.notices.push(store(ctx), notice, key);
   }
 
-  /** Accounts whose notice was due and did not fit into the last block any more. */
+  /** Accounts whose notice is due and did not fit into the last block. */
   lateNotices(ctx: Context): string[] {
     return this.notices.due(store(ctx), ctx.height, Number.MAX_SAFE_INTEGER).map(({ key }) => key.slice(0, -1));
   }
 
-  /** Lets an account wait for a notice that was due before. Throws `escrow/13` where none was. */
+  /** Queues an account for a notice that is due. Throws `escrow/13` if none is. */
   restoreLateNotice(ctx: Context, id: string): void {
     const exhaustsAt = this.accounts.get(store(ctx), `${id}/`)?.exhaustsAt ?? NEVER;
     const height = this.noticeHeight(ctx, exhaustsAt);
@@ -357,10 +357,7 @@ export class EscrowKeeper {
     this.notices.push(store(ctx), height, `${id}/`);
   }
 
-  /**
-   * Accounts whose end failed, with the height at which it is tried again; `waits` where they are queued for it as
-   * well.
-   */
+  /** Accounts whose end failed, with the height of the next try; `waits` if they are in that queue as well. */
   failedEnds(ctx: Context): { readonly account: string; readonly height: bigint; readonly waits: boolean }[] {
     return [...this.retries.iterate(store(ctx))].map(({ height, key }) => {
       const end = this.accounts.get(store(ctx), key)?.exhaustsAt ?? NEVER;
@@ -368,7 +365,7 @@ export class EscrowKeeper {
     });
   }
 
-  /** Lets an account wait for another try of its end. */
+  /** Queues an account for another try to end it. */
   restoreFailedEnd(ctx: Context, failed: ReturnType<EscrowKeeper["failedEnds"]>[number]): void {
     const key = `${failed.account}/`;
     if (failed.height < 0n) throw errors.invalidAccount(`${failed.account} is tried again at ${failed.height}`);
@@ -388,11 +385,11 @@ export class EscrowKeeper {
   }
 
   #exhaust(ctx: Context, key: string): number {
-    // What is tried again may have left the state meanwhile.
+    // The account may have left the state meanwhile.
     if (!this.accounts.has(store(ctx), key)) return 0;
     const ledger = this.#ledger(ctx, key);
     const end = ledger.account.exhaustsAt;
-    // What is tried again may have been ended by something else meanwhile.
+    // The account may have been ended by something else meanwhile.
     if (end === NEVER || end > ctx.height) return 0;
     const { account, payments } = settle(ledger, end);
     for (const payment of payments) this.#close(ctx, payment, end);
@@ -432,9 +429,7 @@ export class EscrowKeeper {
     this.payments.set(store(ctx), paymentKey(payment.account, payment.id), payment);
   }
 
-  /**
-   * Moves the queue entries of an account. A notice that was given is not given again before the end has moved away.
-   */
+  /** Moves the queue entries of an account. A notice that was given is not repeated before the end has moved away. */
   #queueUp(ctx: Context, { id, exhaustsAt }: Account, before: bigint): void {
     const key = accountKey(id);
     const noticeBefore = this.noticeHeight(ctx, before);

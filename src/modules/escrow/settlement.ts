@@ -1,8 +1,8 @@
 import { DEC_ONE, type Dec } from "../../util/index.ts";
 
 /**
- * The arithmetic of escrow, without store access. What a payment has earned depends on its rate and start block alone,
- * and the block at which the money ends on deposits, rates and start blocks alone: no schedule of settling or
+ * The arithmetic of escrow, without store access. What a payment has earned depends only on its rate and start block,
+ * and the block at which the money ends only on deposits, rates and start blocks: no schedule of settling or
  * withdrawing changes either. Every amount is an integer; earnings are rounded down and the rest stays in the account.
  */
 
@@ -27,7 +27,7 @@ export interface AccountBook {
   /** Earned by payments, paid out or not. */
   readonly transferred: bigint;
   readonly settledAt: bigint;
-  /** In the order in which they came; together they are the balance. */
+  /** In the order of the first deposits; together they are the balance. */
   readonly deposits: readonly Deposit[];
   /** Sum of the rates of the open payments. */
   readonly rateTotal: Dec;
@@ -75,7 +75,7 @@ export function exhaustionHeight(funds: bigint, payments: readonly Pick<PaymentB
   return height;
 }
 
-/** Whether the money ended before this block and the account still waits for its end to be handled. */
+/** Whether the money ended before this block and the account still waits to be ended. */
 export function isOverdue(account: Pick<AccountBook, "exhaustsAt">, height: bigint): boolean {
   return account.exhaustsAt !== NEVER && account.exhaustsAt < height;
 }
@@ -101,7 +101,7 @@ export function settle<A extends AccountBook, P extends PaymentBook>(
   };
 }
 
-/** Adds money, joined with what the same depositor has there of the same kind. The ledger must be settled. */
+/** Adds money, merged with what the same depositor has there from the same source. The ledger must be settled. */
 export function addDeposit<A extends AccountBook, P extends PaymentBook>(
   ledger: Ledger<A, P>,
   deposit: Deposit,

@@ -23,7 +23,7 @@ export function evidenceModule(deps: EvidenceDeps): { readonly module: Module } 
   return { module };
 }
 
-/** Every piece stands under its own hash. */
+/** Every piece of evidence is stored under its own hash. */
 function hashesAreRight(keeper: EvidenceKeeper, ctx: Context): string | undefined {
   for (const [hash, evidence] of keeper.records.iterate(store(ctx)))
     if (!equalBytes(hash, hashOf(evidence))) return `${toHexUpper(hash)} is not the hash of what stands under it`;

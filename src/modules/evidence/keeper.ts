@@ -22,9 +22,12 @@ const SECOND = 1_000_000_000n;
 
 /** What evidence needs of those who punish. */
 export interface Penalties {
-  /** Whether a validator can still be punished for two votes: it is known, has something bonded and was not punished before. */
+  /**
+   * Whether a validator can still be punished for a double vote: it is known, has bonded tokens and was not punished
+   * before.
+   */
   isPunishable(ctx: Context, consensus: Uint8Array): boolean;
-  /** Burns a part of what was bonded, jails the validator for ever and never again lets it in. */
+  /** Burns a part of what was bonded, jails the validator for ever and never lets it back in. */
   punishDoubleSign(ctx: Context, infraction: DoubleSign): void;
 }
 
@@ -35,12 +38,12 @@ export interface DoubleSign {
   readonly height: bigint;
 }
 
-/** What becomes of evidence of a kind that an account submits. An error refuses it. */
+/** What happens with evidence that an account submits. An error refuses it. */
 export type EvidenceHandler = (ctx: Context, evidence: Equivocation) => void;
 
 export interface EvidenceDeps {
   readonly penalties: Penalties;
-  /** Ages at which misbehaviour is evidence no more. */
+  /** Ages above which misbehaviour is no longer evidence. */
   readonly ages: (ctx: Context) => ConsensusParams["evidence"];
   /** By the name of the kind, which is `equivocation`. */
   readonly handlers?: Readonly<Record<string, EvidenceHandler>>;
@@ -70,7 +73,7 @@ export class EvidenceKeeper {
     this.records.set(store(ctx), hashOf(evidence), evidence);
   }
 
-  /** Punishes what the engine proves, unless it is too old or its validator out of reach, and keeps it. */
+  /** Punishes what the engine proves, unless it is too old or its validator out of reach, and stores it. */
   punish(ctx: Context, { validator, height, time }: Misbehavior): void {
     const { penalties } = this.deps;
     const { address: consensus, power } = validator;
@@ -80,7 +83,7 @@ export class EvidenceKeeper {
     this.put(ctx, create(EquivocationSchema, { height, time: fromNanos(time), power, consensusAddress }));
   }
 
-  /** Gives evidence of an account to the handler of its kind. Returns its hash. */
+  /** Hands an account's evidence to the handler of its kind. Returns its hash. */
   submit(ctx: Context, evidence: Equivocation): Uint8Array {
     const hash = hashOf(evidence);
     if (this.records.has(store(ctx), hash)) throw errors.exists(toHexUpper(hash));
@@ -96,7 +99,7 @@ export class EvidenceKeeper {
     return hash;
   }
 
-  /** Older than both ages, so that nothing of that time answers for it any more. */
+  /** Older than both ages, so that no stake of that time answers for it any more. */
   #isTooOld(ctx: Context, height: bigint, time: bigint): boolean {
     const { maxAgeDuration, maxAgeNumBlocks } = this.deps.ages(ctx);
     return ctx.block.time - time > maxAgeDuration && ctx.height - height > maxAgeNumBlocks;

@@ -32,7 +32,7 @@ const MAX_PERIOD_SECONDS = 9_223_372_036n;
 /** The time that says "no time" on chains of the family: 0001-01-01. */
 const NO_TIME = -62_135_596_800_000_000_000n;
 
-/** What a transaction wants paid. */
+/** A fee that a transaction wants paid. */
 export interface Fee {
   readonly fee: readonly IntCoin[];
   /** Types of its messages in our spelling; undefined while they are not read. */
@@ -47,8 +47,8 @@ type Allowance =
   | { readonly kind: "limited"; readonly value: AllowedMsgAllowance };
 
 /**
- * Reads an allowance and makes the checks that need no state. Returns it in its one form, as it is stored. One that is
- * `new` must name each denomination of a period in its whole limit too; of one that was used, some may be spent there.
+ * Reads an allowance and makes the checks that need no state. Returns it in its one form, as it is stored. A `new` one
+ * must also name each denomination of a period in its whole limit; in one that was used, some may be spent.
  */
 export function checkAllowance(any: Any | undefined, age: "new" | "stored"): Any {
   const allowance = read(any);
@@ -75,7 +75,7 @@ export function expirationOf(any: Any | undefined): bigint | undefined {
   return expiration === undefined ? undefined : toNanos(expiration);
 }
 
-/** What is left of an allowance when it pays a fee; undefined for nothing. Throws where it does not pay it. */
+/** What is left of an allowance after it pays a fee; undefined for nothing. Throws if it does not pay it. */
 export function useAllowance(any: Any | undefined, fee: Fee): Any | undefined {
   const allowance = read(any);
   if (allowance.kind === "basic") return useBasic(allowance.value, fee);
@@ -156,7 +156,7 @@ function useBasic(basic: BasicAllowance, { fee, now }: Fee): Any | undefined {
   return left.length === 0 ? undefined : pack({ kind: "basic", value: { ...basic, spendLimit: left } });
 }
 
-/** Pays out of what is left of the period, and of what is left in all. */
+/** Pays from what is left of the period and of the whole. */
 function usePeriodic(given: PeriodicAllowance, { fee, now }: Fee): Any | undefined {
   const basic = given.basic ?? create(BasicAllowanceSchema);
   if (isOver(basic.expiration, now)) throw errors.expired("absolute limit");
@@ -168,7 +168,7 @@ function usePeriodic(given: PeriodicAllowance, { fee, now }: Fee): Any | undefin
   return pack({ kind: "periodic", value: { ...allowance, basic: { ...basic, spendLimit }, periodCanSpend } });
 }
 
-/** With a new period where the last one is over: it begins where that ended, or now where more than one has passed. */
+/** With a new period if the last one is over: it begins where that ended, or now if more than one has passed. */
 function begun(
   allowance: PeriodicAllowance & { readonly basic: BasicAllowance },
   now: bigint,

@@ -20,7 +20,7 @@ export function feegrantGenesis(keeper: FeegrantKeeper): GenesisPart {
   });
 }
 
-/** Allowances whose time is over are taken too: the first blocks remove them. */
+/** Expired allowances are imported too: the first blocks remove them. */
 function importState(keeper: FeegrantKeeper, ctx: Context, { allowances }: GenesisState): void {
   for (const grant of allowances) keeper.put(ctx, readPair(grant), checkAllowance(grant.allowance, "stored"));
 }

@@ -32,13 +32,13 @@ export function feegrantModule(
   return { keeper, module };
 }
 
-/** Every allowance can be read and is found by who may spend it. */
+/** Every allowance can be read and is found by its grantee. */
 function allowancesAreValid(keeper: FeegrantKeeper, ctx: Context): string | undefined {
   for (const { allowance } of keeper.allowances.values(store(ctx))) checkAllowance(allowance, "stored");
   return keeper.allowances.verifyIndexes(store(ctx))[0];
 }
 
-/** The queue holds each allowance that ends, once and at its time, and nothing else. */
+/** The queue holds each allowance that expires, once and at its time, and nothing else. */
 function queueIsRight(keeper: FeegrantKeeper, ctx: Context): string | undefined {
   const name = (at: bigint, [granter, grantee]: AllowanceKey) => `${at}/${toHex(granter)}/${toHex(grantee)}`;
   const expected = new Set<string>();

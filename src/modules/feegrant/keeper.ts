@@ -21,11 +21,14 @@ import { expirationOf, useAllowance } from "./allowance.ts";
 
 export const STORE = "feegrant";
 
-/** Most allowances that one block removes at its end because their time is over. */
+/** Most expired allowances that a block removes at its end. */
 export const MAX_PRUNED = 200;
-/** And most that one message removes. */
+/** Most that one message removes. */
 export const MAX_PRUNED_BY_MESSAGE = 75;
-/** What reading and writing an allowance costs a transaction, and each of its bytes; fixed, for checks write nothing. */
+/**
+ * What reading and writing an allowance costs a transaction, and each of its bytes; fixed, because checks write
+ * nothing.
+ */
 const USE_GAS = 5000n;
 const BYTE_GAS = 40n;
 
@@ -60,10 +63,10 @@ export class FeegrantKeeper {
     checkPrefixes({ allowances: this.allowances, expirations: this.expirations });
   }
 
-  /** Grants an allowance that was checked. Throws `sdk/18` where there is one, or where it is over already. */
+  /** Grants a checked allowance. Throws `sdk/18` if one exists, or if it has already expired. */
   grant(ctx: Context, key: AllowanceKey, allowance: Any): void {
     const [granter, grantee] = key;
-    // Its coins are those of others: deposits, stakes, rewards.
+    // The coins of a module's account belong to others: deposits, stakes, rewards.
     if (this.#bank.isBlocked(granter))
       throw sdkErrors.unauthorized(`${encodeAddress(granter)} is the account of a module, which grants nothing`);
     if (this.allowances.has(store(ctx), key)) throw sdkErrors.invalidRequest("fee allowance already exists");
@@ -79,14 +82,14 @@ export class FeegrantKeeper {
     emit(ctx, "set_feegrant", [granter, grantee]);
   }
 
-  /** Stores an allowance with its place in the queue. */
+  /** Stores an allowance, and its place in the queue. */
   put(ctx: Context, key: AllowanceKey, allowance: Any): void {
     this.allowances.set(store(ctx), key, grantOf(key, allowance));
     const expiration = expirationOf(allowance);
     if (expiration !== undefined) this.expirations.push(store(ctx), queueTime(expiration), key);
   }
 
-  /** Takes an allowance back, or out when it is used up. Throws `sdk/38`. */
+  /** Revokes an allowance, or removes it when it is used up. Throws `sdk/38`. */
   revoke(ctx: Context, key: AllowanceKey): void {
     const { allowance } = this.allowances.require(store(ctx), key);
     const expiration = expirationOf(allowance);
@@ -110,13 +113,13 @@ export class FeegrantKeeper {
     if (left !== undefined) emit(ctx, "update_feegrant", key);
   }
 
-  /** Removes allowances whose time is over, up to so many. */
+  /** Removes expired allowances, up to so many. */
   prune(ctx: Context, most: number): void {
     const now = dueTime(ctx.block.time);
     for (const { key } of this.expirations.popDue(store(ctx), now, most)) this.allowances.delete(store(ctx), key);
   }
 
-  /** Whose checks a change of this key of the store concerns: those of who would have spent. */
+  /** Whose checks a change of this key of the store concerns: those of the grantee. */
   accountOf(key: Uint8Array): Uint8Array | undefined {
     if (key[0] !== this.allowances.prefix) return undefined;
     return pairKey.read({ bytes: key, offset: 1 })[1];

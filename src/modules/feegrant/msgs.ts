@@ -5,7 +5,7 @@ import { decodeAddress } from "../../wire/index.ts";
 import { checkAllowance } from "./allowance.ts";
 import { type AllowanceKey, type FeegrantKeeper, MAX_PRUNED_BY_MESSAGE } from "./keeper.ts";
 
-/** Beside what they read and write: these messages look for records in several places. */
+/** Charged beside reads and writes: these messages look for records in several places. */
 const GRANT_GAS = 10_000n;
 const REVOKE_GAS = 5_000n;
 const PRUNE_GAS = 10_000n;
@@ -42,7 +42,7 @@ export function feegrantMsgs(keeper: FeegrantKeeper): BoundService {
   );
 }
 
-/** Two accounts that differ. */
+/** Two different accounts. */
 export function readPair(pair: { readonly granter: string; readonly grantee: string }): AllowanceKey {
   checkAddress("granter", pair.granter);
   checkAddress("grantee", pair.grantee);

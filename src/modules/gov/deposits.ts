@@ -26,7 +26,7 @@ import { covers, period, ratio } from "./params.ts";
 /** The account that holds the community pool. */
 const COMMUNITY = encodeAddress(moduleAddress("distribution"));
 
-/** Throws `gov/16` when a new proposal comes with too little, `gov/23` with coins that are not taken. */
+/** Throws `gov/16` if a new proposal comes with too little, `gov/23` for coins that are not accepted. */
 export function checkInitialDeposit(params: Params, coins: readonly IntCoin[], expedited: boolean): void {
   const share = ratio(params.minInitialDepositRatio);
   if (share > 0n) {
@@ -54,7 +54,7 @@ export function addDeposit(
   checkDenoms(params, coins);
   checkShare(ratio(params.minDepositRatio), least, coins);
   const name = encodeAddress(depositor);
-  // It would be deposited with the deposits of others.
+  // The coins would mix with the deposits of others.
   if (name === GOV_ACCOUNT) throw sdkErrors.unauthorized("governance makes no deposits");
   keeper.deps.bank.sendToModule(ctx, depositor, ACCOUNT, coins);
   const total = sumCoins(readCoins(proposal.totalDeposit), coins);
@@ -91,7 +91,7 @@ function beginVote(keeper: GovKeeper, ctx: Context, proposal: Proposal, params: 
   votingQueue.push(store(ctx), end, proposal.id);
 }
 
-/** The deposits of a cancelled proposal go back, but for a part that is burnt or goes where the parameters say. */
+/** The deposits of a cancelled proposal go back, except a part that is burnt or goes where the parameters say. */
 export function chargeDeposits(keeper: GovKeeper, ctx: Context, id: bigint): void {
   const { proposalCancelRatio, proposalCancelDest } = keeper.getParams(ctx);
   const part = ratio(proposalCancelRatio);
@@ -154,7 +154,9 @@ function checkDenoms({ minDeposit }: Params, coins: readonly IntCoin[]): void {
   throw errors.depositDenom(`deposited ${formatCoins(coins)}, but gov accepts only the following denom(s): [${list}]`);
 }
 
-/** Of one denomination at least, a deposit is a certain part of what begins the vote: many small ones would cost work. */
+/**
+ * In at least one denomination, a deposit is a certain part of what begins the vote: many small ones would cost work.
+ */
 function checkShare(share: Dec, least: readonly IntCoin[], coins: readonly IntCoin[]): void {
   if (share === 0n) return;
   const asked = least.map(({ denom, amount }) => ({ denom, amount: decTruncate(amount * share) }));

@@ -10,7 +10,7 @@ import type { LegacyContents } from "./older/contents.ts";
 import { GovRecords, STORE } from "./records.ts";
 
 export const ACCOUNT = "gov";
-/** Who signs the messages of proposals. */
+/** The signer of the messages of proposals. */
 export const GOV_ADDRESS = moduleAddress(ACCOUNT);
 export const GOV_ACCOUNT = encodeAddress(GOV_ADDRESS);
 
@@ -74,7 +74,7 @@ export class GovKeeper {
     this.records.proposals.set(store(ctx), proposal.id, proposal);
   }
 
-  /** Takes a proposal and its places in the queues out of the state. */
+  /** Removes a proposal and its places in the queues from the state. */
   removeProposal(ctx: Context, proposal: Proposal): void {
     const { depositQueue, votingQueue, tallies, proposals } = this.records;
     depositQueue.remove(store(ctx), timeOf(proposal.depositEndTime), proposal.id);
@@ -94,7 +94,7 @@ export function isOpen({ status }: Proposal): boolean {
   return status === ProposalStatus.DEPOSIT_PERIOD || status === ProposalStatus.VOTING_PERIOD;
 }
 
-/** 0 of a time that is not set. */
+/** 0 for a time that is not set. */
 export function timeOf(time: Proposal["submitTime"]): bigint {
   return time === undefined ? 0n : toNanos(time);
 }

@@ -7,14 +7,14 @@ export const MAX_OLD_TITLE = 140;
 export const MAX_OLD_DESCRIPTION = 10_000;
 /** Parameters that one content of before release 0.47 changes. */
 export const MAX_CHANGES = 100;
-/** Bytes of the reason that is kept of a failure. */
+/** Bytes kept of the reason of a failure. */
 export const MAX_REASON = 1000;
 
 /** Votes, delegations of voters and deposits that the end of one block counts or gives back; the rest waits for the next. */
 export const BLOCK_WORK = 4000;
-/** What the messages of one proposal that has passed count as. */
+/** How much of that the messages of one passed proposal count as. */
 export const EXECUTION_WORK = 1000;
-/** Gas of the messages of one proposal that has passed: that of a full block of a new chain. */
+/** Gas of the messages of one passed proposal: that of a full block of a new chain. */
 export const EXECUTION_GAS = 30_000_000n;
-/** Votes and delegations that the question for a tally counts before it gives up. */
+/** Votes and delegations that a tally query counts before it gives up. */
 export const QUERY_WORK = 20_000;

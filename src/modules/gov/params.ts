@@ -14,7 +14,7 @@ import { type Params, ParamsSchema } from "../../wire/gen/sdk/gov/v1/gov_pb.js";
 import { isAddress, toNanos } from "../../wire/index.ts";
 
 const DAY = 86_400n;
-/** Ten years: later, times would leave the numbers there are. */
+/** Ten years: later times would not fit into 64 bits. */
 const MOST_PERIOD = 3650n * DAY * 1_000_000_000n;
 /** Every deposit looks through the list. */
 const MOST_DENOMS = 20;
@@ -62,7 +62,7 @@ export function paramsProblems(params: Params): string[] {
   return all.map((problem) => `params.${problem}`);
 }
 
-/** What an expedited proposal asks for is more, and its time shorter. */
+/** An expedited proposal requires more, and its time is shorter. */
 function expeditedProblems(params: Params): string[] {
   const least = readSomeCoins(params.minDeposit);
   const asked = readSomeCoins(params.expeditedMinDeposit);

@@ -26,7 +26,7 @@ export type Submission = Pick<
 
 const NO_VOTES = create(TallyResultSchema, { yesCount: "0", abstainCount: "0", noCount: "0", noWithVetoCount: "0" });
 
-/** What must hold of a new proposal whatever the state is: its texts, and that governance may send its messages. */
+/** What must hold for a new proposal in any state: its texts, and that governance may send its messages. */
 export function checkSubmission(keeper: GovKeeper, submission: Submission): void {
   const { title, summary, metadata, messages, proposer, initialDeposit } = submission;
   if (title === "") throw sdkErrors.invalidRequest("proposal title cannot be empty");
@@ -116,7 +116,7 @@ export function submit(keeper: GovKeeper, ctx: Context, submission: Submission):
   return id;
 }
 
-/** A content of an older release must be possible when it is proposed; nothing of the trial stays. */
+/** The content of an older release must be executable when it is proposed; nothing of the trial is kept. */
 function tryContent(keeper: GovKeeper, ctx: Context, message: Any): void {
   if (unpackAs(MsgExecLegacyContentSchema, message) === undefined) return;
   const undone = new Error("a trial");
@@ -133,10 +133,10 @@ function tryContent(keeper: GovKeeper, ctx: Context, message: Any): void {
   }
 }
 
-/** Beside what it reads and writes: it looks for deposits and votes, and goes out of all queues. */
+/** Charged beside reads and writes: it looks for deposits and votes, and leaves all queues. */
 const CANCEL_GAS = 20_000n;
 
-/** Takes a proposal back: part of its deposits is charged, votes are forgotten. Only its proposer may. */
+/** Cancels a proposal: part of its deposits is charged, votes are forgotten. Only its proposer may do that. */
 export function cancel(keeper: GovKeeper, ctx: Context, id: bigint, proposer: string): void {
   ctx.gas.consume(CANCEL_GAS, "cancel proposal");
   const proposal = keeper.proposal(ctx, id);

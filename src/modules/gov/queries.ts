@@ -38,7 +38,7 @@ export function govQueries(keeper: GovKeeper): BoundService {
   });
 }
 
-/** Throws `sdk/18` of 0, `gov/2` of what is not there. */
+/** Throws `sdk/18` for 0, `gov/2` if there is no such proposal. */
 export function findProposal(keeper: GovKeeper, ctx: Context, id: bigint): Proposal {
   return spelled(keeper.proposal(ctx, checkId(id)), ctx.namespace);
 }
@@ -101,7 +101,7 @@ function findParams(keeper: GovKeeper, ctx: Context, { paramsType }: Pick<QueryP
   throw sdkErrors.invalidRequest(`unknown params type: ${paramsType.slice(0, 80)}`);
 }
 
-/** How the votes stand now, or stood when the vote ended. Nothing is changed by it. */
+/** The count of votes now, or when the vote ended. Changes nothing. */
 export function presentTally(keeper: GovKeeper, ctx: Context, proposalId: bigint): TallyResult {
   const { id, status, finalTallyResult } = keeper.proposal(ctx, checkId(proposalId));
   if (status === ProposalStatus.DEPOSIT_PERIOD) return emptyTally();

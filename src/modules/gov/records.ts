@@ -54,13 +54,13 @@ export class GovRecords {
     notFound: errors.voteNotFound,
     describe: pairText,
   });
-  /** Proposals by the time in nanoseconds at which deposits for them end. */
+  /** Proposals by the time in nanoseconds at which their deposit period ends. */
   readonly depositQueue = queue({ name: "proposal without deposit", prefix: 0x05, key: uint64Key });
-  /** And at which the vote on them ends. */
+  /** Proposals by the time at which their vote ends. */
   readonly votingQueue = queue({ name: "proposal in its vote", prefix: 0x06, key: uint64Key });
-  /** Counts that go on in the next block. */
+  /** Counts that continue in the next block. */
   readonly tallies = collection({ name: "tally", prefix: 0x07, key: uint64Key, value: protoValue(OpenTallySchema) });
-  /** Proposals of which deposits are still to be given back or burnt. */
+  /** Proposals whose deposits must still be returned or burnt. */
   readonly ended = collection({
     name: "ended proposal",
     prefix: 0x08,

@@ -36,7 +36,7 @@ import {
 
 export const STORE = "market";
 
-/** Records of the market and the ways to find them. The rules are the keeper's. */
+/** Records of the market and the ways to find them. The keeper holds the rules. */
 export class MarketBook {
   readonly params = paramsItem({ prefix: 0x00, schema: ParamsSchema });
   readonly orders = orderTable();
@@ -44,9 +44,9 @@ export class MarketBook {
   readonly leases = leaseRecords();
   /** Open orders by the height at which they expire. */
   readonly expiry = queue({ name: "order expiry", prefix: 0x40, key: orderPath });
-  /** Orders whose expiry failed, by the height at which it is tried again. */
+  /** Orders whose expiry failed, by the height of the next try. */
   readonly retries = queue({ name: "expiry retries", prefix: 0x41, key: orderPath });
-  /** Orders that ended and have open bids still, by the height at which they did. */
+  /** Orders that ended and still have open bids, by the height at which they ended. */
   readonly ending = queue({ name: "bids to end", prefix: 0x42, key: orderPath });
 
   constructor() {
@@ -88,7 +88,7 @@ export class MarketBook {
     return found;
   }
 
-  /** Without what the group asks for, which stands with the group alone. */
+  /** Without what the group asks for, which is stored with the group alone. */
   saveOrder(ctx: Context, { spec: _, ...order }: Order): void {
     this.orders.set(storeOf(ctx), pathOf(orderIdOf(order)), order);
   }
@@ -124,7 +124,7 @@ export class MarketBook {
     return false;
   }
 
-  /** Orders of a deployment from the newest of its last group on. */
+  /** Orders of a deployment, from the newest of its last group on. */
   ordersBackwards(ctx: Context, { owner, dseq }: DeploymentKey): IterableIterator<Order> {
     return this.orders.values(storeOf(ctx), { prefix: [decodeAddress(owner), dseq], reverse: true });
   }
@@ -139,7 +139,7 @@ export class MarketBook {
     return this.bids.by.owner.count(storeOf(ctx), { prefix: [owner, Bid_State.open, dseq, gseq, oseq] });
   }
 
-  /** The lease of an order that is active. */
+  /** The active lease of an order. */
   activeLease(ctx: Context, id: OrderKey): Lease | undefined {
     const [owner, dseq, gseq, oseq] = pathOf(id);
     const prefix = [owner, Lease_State.active, dseq, gseq, oseq] as const;
@@ -171,12 +171,12 @@ export class MarketBook {
     return this.bids.by.provider.count(storeOf(ctx), { prefix: [decodeAddress(provider), Bid_State.open] });
   }
 
-  /** Lets an open order wait for its expiry. */
+  /** Queues an open order for its expiry. */
   awaitExpiry(ctx: Context, order: Order): void {
     this.expiry.push(storeOf(ctx), order.expiresAt, pathOf(orderIdOf(order)));
   }
 
-  /** Lets an order whose expiry failed wait for another try. */
+  /** Queues an order whose expiry failed for another try. */
   restoreRetry(ctx: Context, id: OrderKey, height: bigint): void {
     if (height < 0n) throw errors.internal(`${formatOrderId(id)} is tried again at ${height}`);
     const order = this.findOrder(ctx, id);
@@ -184,18 +184,21 @@ export class MarketBook {
     this.retries.push(storeOf(ctx), height, pathOf(id));
   }
 
-  /** Lets the open bids of an order that ended wait for the end of a block. */
+  /** Queues the open bids of an order that ended for the end of a block. */
   awaitEnding(ctx: Context, id: OrderKey): void {
     const height = this.endedAt(ctx, id);
     if (height !== 0n && this.hasOpenBid(ctx, id)) this.ending.push(storeOf(ctx), height, pathOf(id));
   }
 
-  /** Takes an order out whose bids have all ended. */
+  /** Removes an order from the queue when all its bids have ended. */
   endingDone(ctx: Context, id: OrderKey): void {
     if (!this.hasOpenBid(ctx, id)) this.ending.remove(storeOf(ctx), this.endedAt(ctx, id), pathOf(id));
   }
 
-  /** The height from which an order took no more bids: it was matched or closed; 0 while it is open, and before this chain. */
+  /**
+   * The height from which an order took no more bids because it was matched or closed; 0 while it is open, and if that
+   * was before this chain.
+   */
   endedAt(ctx: Context, id: OrderKey): bigint {
     const height = this.anyLease(ctx, id)?.createdAt ?? this.order(ctx, id).closedOn;
     return height < 0n ? 0n : height;

@@ -171,7 +171,7 @@ function pricesAgree({ book, escrow, groups }: MarketNeighbours, ctx: Context, l
   return price.amount <= most.amount ? undefined : `lease ${formatBidId(id)} is above its order`;
 }
 
-/** An order asks for what its group does, and keeps no copy of it. */
+/** An order asks for the same as its group, and keeps no copy of it. */
 function hasNoCopy({ groups }: MarketNeighbours, ctx: Context, order: Order): string | undefined {
   const id = orderIdOf(order);
   if (groups.findGroup(ctx, id) === undefined) return `order ${formatOrderId(id)} has no group`;
@@ -186,7 +186,7 @@ function bidIsWithinOrder({ groups }: MarketNeighbours, ctx: Context, bid: Bid):
   return `bid ${formatBidId(bidIdOf(bid))} does not fit the price of its order`;
 }
 
-/** Every payment is a lease's and every deposit a bid's: as many of the one as of the other, since each has its own. */
+/** Every payment belongs to a lease and every deposit to a bid: the numbers are equal, since each has its own. */
 function escrowHoldsNothingElse({ book, escrow }: MarketNeighbours, ctx: Context): string | undefined {
   const store = storeOf(ctx);
   const { payments, bidDeposits } = escrow.count(ctx);
@@ -194,7 +194,7 @@ function escrowHoldsNothingElse({ book, escrow }: MarketNeighbours, ctx: Context
   return bidDeposits === book.bids.count(store) ? undefined : "a deposit in escrow belongs to no bid";
 }
 
-/** The expiry queue holds exactly the open orders, but for those whose expiry failed and is tried again. */
+/** The expiry queue holds exactly the open orders, except those whose expiry failed and will be retried. */
 function expiryMatches(book: MarketBook, ctx: Context): string | undefined {
   const store = storeOf(ctx);
   const waiting = new Set<string>();

@@ -40,7 +40,7 @@ import { emitBid, emitOrder } from "./events.ts";
 import { pruneOrders } from "./pruning.ts";
 import { bidEscrowId, bidIdOf, leaseIdOf, type OrderPath, orderIdOf, orderOfPath, pathOf, priceOf } from "./records.ts";
 
-/** An order whose expiry failed is tried again after this many blocks; others do not wait behind it. */
+/** An order whose expiry failed is retried after this many blocks; others do not wait for it. */
 const RETRY_BLOCKS = 100n;
 
 /** What the market needs of deployments. */
@@ -52,7 +52,7 @@ export interface MarketGroups {
   spec(ctx: Context, id: GroupKey): GroupSpec;
   /** Opens the group's next order, if its money lasts for a new lease. */
   reopenGroup(ctx: Context, id: GroupKey): number;
-  /** The market ended what the open group had there. */
+  /** The market has ended what the open group had there. */
   marketEnded(ctx: Context, id: GroupKey, reason: Closed_Reason): void;
 }
 
@@ -81,7 +81,7 @@ export interface NewBid {
   readonly deposit: IntCoin;
 }
 
-/** Orders, bids and leases: an order is opened for a group, providers bid, the owner takes a bid, a lease runs. */
+/** Orders, bids and leases: an order is opened for a group, providers bid, the owner accepts a bid, a lease runs. */
 export class MarketKeeper {
   readonly book = new MarketBook();
   readonly #escrow: Escrow;
@@ -114,7 +114,7 @@ export class MarketKeeper {
     return oseq;
   }
 
-  /** Ends what a group has on the market: its open order, or its lease. Returns how many of them. */
+  /** Ends what a group has on the market: its open order, or its lease. Returns how many were ended. */
   closeGroup(ctx: Context, group: GroupKey, reason: Closed_Reason): number {
     const order = this.book.lastOrder(ctx, group);
     if (order === undefined || order.state === Order_State.closed) return 0;
@@ -162,7 +162,7 @@ export class MarketKeeper {
     this.#groups.marketEnded(ctx, id, reason);
   }
 
-  /** The provider withdraws a bid that nobody has taken; a bid that has won stays, and so does its lease. */
+  /** The provider withdraws a bid that nobody has accepted; a bid that has won stays, and so does its lease. */
   withdrawBid(ctx: Context, id: BidKey, reason: Closed_Reason): void {
     const bid = this.book.findBid(ctx, id);
     if (bid === undefined) throw errors.unknownBid(formatBidId(id));
@@ -171,8 +171,8 @@ export class MarketKeeper {
   }
 
   /**
-   * The owner takes an open bid, whose deposit goes back at once; the lease is paid from escrow. All other bids are lost at
-   * the end of the block.
+   * The owner accepts an open bid, whose deposit is returned at once; the lease is paid from escrow. All other bids are
+   * lost at the end of the block.
    */
   createLease(ctx: Context, id: BidKey): void {
     const bid = this.book.bid(ctx, id);
@@ -230,13 +230,15 @@ export class MarketKeeper {
     return byDeployment(wanted).flatMap((leases) => this.#collect(ctx, leases));
   }
 
-  /** Closes orders that nobody took, whose groups wait for their owners, and ends bids of orders that take none any more. */
+  /**
+   * Closes orders that nobody took, whose groups wait for their owners, and ends bids of orders that take no more bids.
+   */
   endBlock(ctx: Context): void {
     this.#expireOrders(ctx);
     this.#endBids(ctx);
   }
 
-  /** Does everything that a full block left for later, also what failed. Throws where something fails again. */
+  /** Does everything that a full block left for later, and everything that failed. Throws if something fails again. */
   endAll(ctx: Context): void {
     const { expiry, retries, ending } = this.book;
     for (const { height, key } of [...retries.iterate(storeOf(ctx))]) {
@@ -263,14 +265,14 @@ export class MarketKeeper {
     retries.drain(store, { height, budget: left }, expire);
   }
 
-  /** What ends an order may be a message, whose gas must not depend on how many bids came meanwhile. */
+  /** An order may be ended by a message, whose gas must not depend on how many bids arrived meanwhile. */
   #endBids(ctx: Context): void {
     let left = this.#escrow.maxRecords(ctx);
     for (const { key } of this.book.ending.due(storeOf(ctx), ctx.height, left)) {
       if (left <= 0) return;
       const id = orderOfPath(key);
       let ended = 0;
-      // Where it fails the entry stays, and the next block tries again.
+      // If it fails the entry stays, and the next block tries again.
       runBlockItem(ctx, `market bids of ${formatOrderId(id)}`, (inner) => {
         ended = this.#endBidsOf(inner, id, left);
       });
@@ -314,23 +316,23 @@ export class MarketKeeper {
     for (const bid of [...this.book.openBidsOf(ctx, provider)]) this.#withdrawBid(ctx, bid, reason);
   }
 
-  /** Takes what a closed deployment had here out of the state. */
+  /** Removes what a closed deployment had here from the state. */
   prune(ctx: Context, id: DeploymentKey, most: number): PrunedOrders {
     return pruneOrders({ book: this.book, escrow: this.#escrow }, ctx, { id, most });
   }
 
-  /** The provider takes an open bid back; its order may have ended in an earlier block. */
+  /** The provider withdraws an open bid; its order may have ended in an earlier block. */
   #withdrawBid(ctx: Context, bid: Bid, reason: Closed_Reason): void {
     const id = bidIdOf(bid);
     this.#endBid(ctx, bid, { state: Bid_State.closed, reason });
     if (!isOpenOrder(this.book.order(ctx, id))) this.book.endingDone(ctx, id);
   }
 
-  /** The one way in which a lease ends: its payment, bid and order end with it. The group is the caller's affair. */
+  /** The only way in which a lease ends: its payment, bid and order end with it. The caller handles the group. */
   #endLease(ctx: Context, lease: Lease, reason: Closed_Reason): void {
     const id = leaseIdOf(lease);
     const payment = this.#payment(ctx, id);
-    // Where the money ended, escrow has closed the payment already, at the block that was the last one paid.
+    // If the money ended, escrow has already closed the payment, at the last block that was paid.
     if (payment.open) this.#escrow.closePayment(ctx, escrowId(id), payment.id);
     const end = { closedOn: payment.open ? ctx.height : payment.closedAt, closeReason: reason };
     const isExhausted = reason === Closed_Reason.insufficient_funds;
@@ -345,7 +347,7 @@ export class MarketKeeper {
     emitOrder(ctx, "order-closed", id, reason);
   }
 
-  /** Ends an order that nobody has taken; its bids end with the block. */
+  /** Ends an order that nobody took; its bids end with the block. */
   #endOrder(ctx: Context, order: Order, reason: Closed_Reason): void {
     const id = orderIdOf(order);
     this.book.saveNotOpen(ctx, { ...order, state: Order_State.closed, closedOn: ctx.height, closeReason: reason });
@@ -363,7 +365,7 @@ export class MarketKeeper {
 
   #expire(ctx: Context, id: OrderKey): void {
     const order = this.book.findOrder(ctx, id);
-    // What is tried again may have ended, and left the state, meanwhile.
+    // The order may have ended, and left the state, meanwhile.
     if (order === undefined || !isOpenOrder(order)) return;
     this.#endOrder(ctx, order, Closed_Reason.order_expired);
     this.#groups.marketEnded(ctx, id, Closed_Reason.order_expired);
@@ -376,8 +378,8 @@ export class MarketKeeper {
   }
 
   /**
-   * Pays out leases of one deployment, which is settled once for all of them, and tells how much each was paid; the money
-   * may have ended before this block.
+   * Pays out leases of one deployment, which is settled once for all of them, and returns how much each was paid; the
+   * money may have ended before this block.
    */
   #collect(ctx: Context, ids: readonly BidKey[]): IntCoin[] {
     const [first] = ids;

@@ -9,12 +9,15 @@ const BID_MIN_DEPOSIT = "5000000";
 const ORDER_MAX_BIDS = 20;
 /** About one day at six seconds a block. */
 const ORDER_MAX_OPEN_BLOCKS = 14_400n;
-/** Beyond this the height at which an order expires would leave the numbers there are. */
+/** Above this the height at which an order expires would not fit into 64 bits. */
 const MAX_OPEN_BLOCKS = 2n ** 40n;
-/** Bounds of `order_max_bids`: what ends an order touches all its open bids. */
+/** Bounds of `order_max_bids`: the end of an order touches all its open bids. */
 const MAX_BIDS_CAP = 500;
 
-/** Fixed gas of each message, with so much store gas in it; a bid pays for its own end, which may be a block's work. */
+/**
+ * Fixed gas of each message, which includes this much store gas; a bid also pays for its own end, which may be a
+ * block's work.
+ */
 const MESSAGE_GAS = {
   MsgCreateBid: 90_000n,
   MsgCloseBid: 50_000n,

@@ -12,8 +12,9 @@ interface Records {
 }
 
 /**
- * Takes orders of a closed deployment out of the state, the newest first, with their bids, leases, deposits and payments: at
- * most so many records, and what an order's lease has beside. While one of its bids has not ended yet nothing goes.
+ * Removes orders of a closed deployment from the state, the newest first, with their bids, leases, deposits and
+ * payments: at most so many records, and those of an order's lease in addition. Nothing is removed while one of its
+ * bids has not ended.
  */
 export function pruneOrders(
   records: Records,
@@ -30,7 +31,7 @@ export function pruneOrders(
   return { removed, isDone: left === undefined };
 }
 
-/** Removes an order once its bids are gone. Returns how many records went. */
+/** Removes an order once its bids are gone. Returns how many records were removed. */
 function pruneOrder(
   { book, escrow }: Records,
   ctx: Context,

@@ -6,7 +6,7 @@ import { decodeAddress } from "../../wire/index.ts";
 import { storeOf } from "./book.ts";
 import type { BidPath, BidTable, OrderPath, OrderTable } from "./records.ts";
 
-/** Rows that a query may leave out before it has to name something that is indexed. */
+/** Rows that a query may skip before it must name something that is indexed. */
 const MAX_ROWS_LEFT_OUT = 10_000;
 
 /** The filter messages of orders, bids and leases. */
@@ -81,14 +81,14 @@ export function searchBids<V extends { readonly state: number }>(
 
 type Sequences = readonly [] | readonly [bigint] | readonly [bigint, number] | readonly [bigint, number, number];
 
-/** The leading sequence numbers that are given: what can be part of a key's prefix. */
+/** The leading sequence numbers that are given: those that can be part of a key's prefix. */
 function sequences({ dseq, gseq, oseq }: Wanted): Sequences {
   if (dseq === 0n) return [];
   if (gseq === 0) return [dseq];
   return oseq === 0 ? [dseq, gseq] : [dseq, gseq, oseq];
 }
 
-/** Whether a row is wanted. A walk past too many that are not ends with advice: queries are bounded. */
+/** Whether a row matches. A walk past too many that do not ends with advice: queries are bounded. */
 function rowFilter<V extends { readonly state: number }, K extends OrderPath | BidPath>(
   wanted: Wanted,
 ): (value: V, key: K) => boolean {

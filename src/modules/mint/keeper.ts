@@ -16,7 +16,7 @@ export interface Stake {
   bondDenom(ctx: Context): string;
 }
 
-/** New coins with every block: the fewer of all there are bonded, the more of them in a year. */
+/** New coins with every block: the fewer of all coins are bonded, the more new ones in a year. */
 export class MintKeeper {
   readonly params = paramsItem({ prefix: 0x00, schema: ParamsSchema });
   readonly minter = item({ name: "minter", prefix: 0x01, value: protoValue(MinterSchema) });
@@ -37,7 +37,7 @@ export class MintKeeper {
     return this.minter.require(store(ctx));
   }
 
-  /** Mints for a block and gives it to those who get the fees. */
+  /** Mints for a block and gives the coins to the collector of fees. */
   beginBlock(ctx: Context): void {
     const params = this.getParams(ctx);
     const ratio = this.#stake.bondedRatio(ctx);

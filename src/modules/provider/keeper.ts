@@ -91,7 +91,7 @@ export class ProviderKeeper {
     checkAttributes(attributes, attributeLimits(this.params.require(ctx.plainStore(STORE))));
   }
 
-  /** Where no attribute is lost this need not be asked: the walk over the leases is as long as they are many. */
+  /** If no attribute is lost this need not be checked: the walk is as long as there are leases. */
   #checkLeases(ctx: Context, { owner, attributes }: Provider): void {
     for (const { attributes: required } of this.#market.activeRequirements(ctx, owner)) {
       if (!matchAttributes(required, attributes)) throw errors.attributesInUse(owner);

@@ -79,7 +79,7 @@ function exportState(keeper: SlashingKeeper, ctx: Context): GenesisState {
   });
 }
 
-/** Everybody is counted from the beginning of the new chain; the places of the window keep what was missed. */
+/** Counting begins with the new chain; the places of the window keep what was missed. */
 function moved(state: GenesisState): GenesisState {
   const signingInfos = state.signingInfos.map(({ validatorSigningInfo: info, ...rest }) => ({
     ...rest,

@@ -9,7 +9,7 @@ import { slashingMsgs } from "./msgs.ts";
 import { slashingQueries } from "./queries.ts";
 
 export interface Slashing {
-  /** What staking has to tell the module. */
+  /** The hooks of the module on staking. */
   readonly hooks: Partial<StakingHooks>;
   /** What evidence asks of it. */
   readonly penalties: Penalties;

@@ -6,7 +6,7 @@ import { checkOperator, consensusAddressOf, tokensForShares } from "../staking/i
 import { paramsProblems } from "./genesis.ts";
 import type { SlashingKeeper } from "./keeper.ts";
 
-/** Who comes back among those who can be bonded is looked at by the end of the block. */
+/** The end of the block decides whether the validator is bonded again. */
 const UNJAIL_GAS = 40_000n;
 
 export function slashingMsgs(keeper: SlashingKeeper): BoundService {
@@ -28,7 +28,7 @@ export function slashingMsgs(keeper: SlashingKeeper): BoundService {
   );
 }
 
-/** Lets a jailed validator take part again, when its time is over and its operator has enough at stake. */
+/** Unjails a validator when its time is over and its operator has enough at stake. */
 function unjail(keeper: SlashingKeeper, ctx: Context, { validatorAddr }: MsgUnjail): object {
   ctx.gas.consume(UNJAIL_GAS, "unjail");
   const operator = decodeAddress(validatorAddr, "valoper");

@@ -24,7 +24,7 @@ export interface Unbonded {
   readonly amount: bigint;
 }
 
-/** Where part of an unbonding goes back into the delegation that it came from. */
+/** Called where part of an unbonding returns to the delegation that it came from. */
 export interface CancelledUnbonding {
   readonly key: DelegationKey;
   readonly amount: bigint;
@@ -43,7 +43,7 @@ export function timeOf(time: Timestamp | undefined): bigint {
   return time === undefined ? NO_TIME : toNanos(time);
 }
 
-/** Begins to take shares of a delegation back. Throws `staking/34` when too many entries wait already. */
+/** Begins to unbond shares of a delegation. Throws `staking/34` if too many entries wait already. */
 export function undelegate(keeper: StakingKeeper, ctx: Context, key: DelegationKey, shares: Dec): Unbonded {
   const [delegator, operator] = key;
   const { unbondings, unbondingQueue } = keeper.records;
@@ -92,7 +92,7 @@ export function completeUnbonding(keeper: StakingKeeper, ctx: Context, key: Dele
   return amounts.reduce((sum, amount) => sum + amount, 0n);
 }
 
-/** Delegates again what is still unbonding. */
+/** Delegates what is still unbonding again. */
 export function cancelUnbonding(keeper: StakingKeeper, ctx: Context, cancelled: CancelledUnbonding): void {
   const { key, amount, height } = cancelled;
   const validator = keeper.validator(ctx, key[1]);
@@ -113,7 +113,7 @@ export function cancelUnbonding(keeper: StakingKeeper, ctx: Context, cancelled: 
   setUnbonding(keeper, ctx, key, { ...found, entries });
 }
 
-/** Stores an unbonding; one without entries leaves. */
+/** Stores an unbonding; one without entries is removed. */
 export function setUnbonding(
   keeper: StakingKeeper,
   ctx: Context,
@@ -124,7 +124,10 @@ export function setUnbonding(
   else keeper.records.unbondings.set(store(ctx), key, value);
 }
 
-/** Moves shares of a delegation to another validator. Returns when the money is free of the first one. */
+/**
+ * Moves shares of a delegation to another validator. Returns the time at which the first validator has no more claim on
+ * the money.
+ */
 export function redelegate(keeper: StakingKeeper, ctx: Context, key: RedelegationKey, shares: Dec): bigint {
   const [delegator, from, to] = key;
   const destination = keeper.findValidator(ctx, to);
@@ -144,7 +147,7 @@ export function redelegate(keeper: StakingKeeper, ctx: Context, key: Redelegatio
   return begun.completion;
 }
 
-/** From when and until when moved money answers for its old validator; undefined for one that is not bonded. */
+/** From when until when moved money answers for its old validator; undefined for one that is not bonded. */
 function beginInfo(
   keeper: StakingKeeper,
   ctx: Context,

@@ -38,7 +38,7 @@ const MAX_VALIDATORS = 100;
 const MAX_ENTRIES = 7;
 const HISTORICAL_ENTRIES = 10_000;
 
-/** Beyond these one block, one message or the state of one block would be too large. */
+/** Above these, one block, one message or the state of one block would be too large. */
 const MOST_VALIDATORS = 10_000;
 const MOST_ENTRIES = 1_000;
 const MOST_HISTORY = 1_000_000;
@@ -216,12 +216,12 @@ function checkEntries(
     throw new Error("initial_balance must not be negative");
 }
 
-/** What unbonds goes on doing so until its time; on the new chain, all of it began before the first block. */
+/** Unbonding continues until its time; on the new chain, all of it began before the first block. */
 function stakingRestart(keeper: StakingKeeper): RestartPart<GenesisState> {
   return { prepare: (ctx, restart) => jailOthers(keeper, ctx, restart), move: moved };
 }
 
-/** Jails whoever may not go on, and lets go of those who voted. */
+/** Jails the validators that may not go on, and removes them from the voters. */
 function jailOthers(keeper: StakingKeeper, ctx: Context, { unjailed }: Restart): void {
   if (unjailed === undefined) return;
   const stay = new Set(unjailed.map(toHex));

@@ -39,7 +39,7 @@ export interface StakingHooks {
   beforeValidatorSlashed(ctx: Context, validator: Uint8Array, fraction: Dec): void;
 }
 
-/** A bonded validator with its tokens and what its delegations have a share of. */
+/** A bonded validator with its tokens and the shares of its delegations. */
 export interface BondedValidator {
   readonly operator: Uint8Array;
   readonly tokens: bigint;
@@ -162,8 +162,9 @@ export class StakingKeeper {
   }
 
   /**
-   * Takes shares out of a delegation. Returns the whole tokens that they were worth: these are the validator's no more, but
-   * still in its pool. An operator with less than the validator's minimum has it jailed.
+   * Removes shares from a delegation. Returns the whole tokens that they were worth: these are no longer the
+   * validator's, but still in its pool. If the operator is left with less than the validator's minimum, the validator
+   * is jailed.
    */
   unbond(ctx: Context, delegator: Uint8Array, operator: Uint8Array, shares: Dec): bigint {
     const before = this.shares(ctx, delegator, operator);
@@ -183,7 +184,7 @@ export class StakingKeeper {
     return tokens;
   }
 
-  /** The shares that an amount of a delegation has. Throws `sdk/18` when it has not that many. */
+  /** The shares that correspond to an amount of a delegation. Throws `sdk/18` if it does not have that many. */
   sharesToUnbond(ctx: Context, [delegator, operator]: readonly [Uint8Array, Uint8Array], amount: bigint): Dec {
     const validator = this.validator(ctx, operator);
     const held = this.shares(ctx, delegator, operator);
@@ -202,7 +203,7 @@ export class StakingKeeper {
     this.hooks.afterValidatorRemoved(ctx, operator, consensusAddressOf(validator));
   }
 
-  /** Takes a validator out of those that can be bonded. Throws `staking/8` when it is out already. */
+  /** Removes a validator from those that can be bonded. Throws `staking/8` if it is removed already. */
   jail(ctx: Context, validator: Validator): void {
     if (validator.jailed) throw errors.jailed(`cannot jail already jailed validator ${validator.operatorAddress}`);
     this.setValidator(ctx, { ...validator, jailed: true });

@@ -32,7 +32,7 @@ import { type StakingKeeper, store } from "./keeper.ts";
 import { checkCommission, createValidator, editValidator } from "./operators.ts";
 
 const SECOND = 1_000_000_000n;
-/** The record of a validator has three indexes, and is dearer to write than its bytes. */
+/** The record of a validator has three indexes, and costs more to write than its bytes. */
 const VALIDATOR_GAS = 20_000n;
 
 export function stakingMsgs(keeper: StakingKeeper): BoundService {
@@ -164,7 +164,7 @@ function cancelHandler(keeper: StakingKeeper, ctx: Context, msg: MsgCancelUnbond
   return {};
 }
 
-/** What is delegated stays in its denomination: the pools could not pay it out in another. */
+/** What is delegated keeps its denomination: the pools could not pay it out in another. */
 function changeParams(keeper: StakingKeeper, ctx: Context, params: Params): void {
   const denom = keeper.bondDenom(ctx);
   if (params.bondDenom !== denom && keeper.records.validators.count(store(ctx)) > 0)
@@ -221,7 +221,7 @@ function readAmount(coin: Coin | undefined, refusal: string): IntCoin {
   return read;
 }
 
-/** Throws `sdk/18` unless the coin is of the kind that is staked. */
+/** Throws `sdk/18` unless the coin is of the denomination that is staked. */
 function bonded(keeper: StakingKeeper, ctx: Context, coin: IntCoin): IntCoin {
   const denom = keeper.bondDenom(ctx);
   if (coin.denom !== denom)

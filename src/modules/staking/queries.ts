@@ -121,7 +121,7 @@ function delegation(
   };
 }
 
-/** By delegator and both validators, by the validator that is left, or by the delegator. */
+/** By delegator and both validators, by the validator that the money left, or by the delegator. */
 function redelegationPage(
   keeper: StakingKeeper,
   ctx: Context,

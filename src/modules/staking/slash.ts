@@ -10,7 +10,7 @@ import { type StakingKeeper, store } from "./keeper.ts";
 import type { DelegationKey, RedelegationKey } from "./records.ts";
 import { isBonded, operatorOf, POWER_REDUCTION, tokensOf } from "./validator.ts";
 
-/** Something that a validator is proven to have done. */
+/** A proven misdeed of a validator. */
 export interface Infraction {
   /** 20 bytes. */
   readonly consensus: Uint8Array;
@@ -23,8 +23,8 @@ export interface Infraction {
 
 /**
  * Burns part of what was bonded to a validator when it did wrong: of money that has left it since, by unbonding or to
- * another validator, the part that each answers for, and the rest of the validator's own tokens. Returns what was burnt of
- * these. A validator that is gone, or unbonded, has nothing left to burn.
+ * another validator, the part that each answers for, and the rest from the validator's own tokens. Returns what was
+ * burnt of these. A validator that is gone or unbonded has nothing left to burn.
  */
 export function slash(keeper: StakingKeeper, ctx: Context, infraction: Infraction): bigint {
   const { consensus, power, fraction } = infraction;
@@ -38,7 +38,7 @@ export function slash(keeper: StakingKeeper, ctx: Context, infraction: Infractio
   if (burnt === 0n) return 0n;
   const effective = decQuoRoundUp(decFromInt(burnt), decFromInt(held));
   keeper.hooks.beforeValidatorSlashed(ctx, operator, effective > DEC_ONE ? DEC_ONE : effective);
-  // Taking back what left for it may have changed the record.
+  // Slashing what left the validator may have changed its record.
   const now = keeper.validator(ctx, operator);
   keeper.setValidator(ctx, { ...now, tokens: `${tokensOf(now) - burnt}` });
   keeper.burn(ctx, isBonded(now) ? "bonded" : "not bonded", burnt);
@@ -139,7 +139,7 @@ function shareOf(initialBalance: string, fraction: Dec): bigint {
   return decTruncate(fraction * BigInt(initialBalance));
 }
 
-/** At least nothing, at most all. */
+/** At least zero, at most all. */
 function clamp(amount: bigint, most: bigint): bigint {
   if (amount < 0n) return 0n;
   return amount < most ? amount : most;

@@ -41,7 +41,7 @@ export function powerOf(validator: Pick<Validator, "tokens">): bigint {
   return tokensOf(validator) / POWER_REDUCTION;
 }
 
-/** A slash took all tokens of it, so that nobody can say what a token is worth in shares. */
+/** A slash took all its tokens, so a token has no worth in shares any more. */
 export function hasNoRate(validator: Validator): boolean {
   return tokensOf(validator) === 0n && sharesOf(validator) > 0n;
 }
@@ -63,7 +63,7 @@ export function sharesForTokens(validator: Validator, amount: bigint): Dec {
   return (sharesOf(validator) * amount) / tokens;
 }
 
-/** A validator with more tokens of delegators, and the shares that these get. */
+/** A validator with more tokens from delegators, and the shares that these get. */
 export function addTokens(
   validator: Validator,
   amount: bigint,
@@ -76,7 +76,7 @@ export function addTokens(
   return { validator: { ...validator, tokens: `${tokens}`, delegatorShares: `${shares + issued}` }, issued };
 }
 
-/** A validator without some shares, and the whole tokens that they were worth; the last shares take what is left. */
+/** A validator with fewer shares, and the whole tokens that they were worth; the last shares take what is left. */
 export function removeShares(
   validator: Validator,
   shares: Dec,

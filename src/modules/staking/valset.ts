@@ -13,7 +13,7 @@ const MAX_COMPLETED = 500;
 /** Most old records of validators that one block forgets. */
 const MAX_FORGOTTEN = 100n;
 
-/** The changes of the voters by this block, and everything whose time has come. */
+/** The changes of the voters by this block, and everything that has become due. */
 export function endBlock(keeper: StakingKeeper, ctx: Context): readonly ValidatorUpdate[] {
   const updates = updateVoters(keeper, ctx);
   completeValidators(keeper, ctx);
@@ -22,7 +22,7 @@ export function endBlock(keeper: StakingKeeper, ctx: Context): readonly Validato
   return updates;
 }
 
-/** Bonds the strongest validators, as many as there may be, and lets go of those that are not among them any more. */
+/** Bonds the strongest validators, as many as allowed, and unbonds those that are no longer among them. */
 export function updateVoters(keeper: StakingKeeper, ctx: Context): ValidatorUpdate[] {
   const { lastPowers, lastTotalPower } = keeper.records;
   const last = new Map([...lastPowers.iterate(store(ctx))].map(([operator, power]) => [toHex(operator), power]));
@@ -135,7 +135,7 @@ function completeRedelegations(keeper: StakingKeeper, ctx: Context): void {
   }
 }
 
-/** Coins of nothing have no text. */
+/** Zero coins have no text. */
 function coinText(denom: string, amount: bigint): string {
   return amount === 0n ? "" : formatCoin({ denom, amount });
 }

@@ -13,14 +13,14 @@ export interface VestingAccounts {
   ): void;
 }
 
-/** What it needs of coins. */
+/** What the module needs of the bank. */
 export interface VestingBank {
   checkSendEnabled(ctx: Context, coins: readonly IntCoin[]): void;
   isBlocked(address: Uint8Array): boolean;
   send(ctx: Context, from: Uint8Array, to: Uint8Array, coins: readonly IntCoin[]): void;
 }
 
-/** An account that is to come into being. */
+/** An account that will be created. */
 export interface NewAccount {
   readonly fromAddress: string;
   readonly toAddress: string;
@@ -37,7 +37,7 @@ export class VestingKeeper {
     this.#bank = bank;
   }
 
-  /** Makes an account and gives it the coins of its schedule. Throws when it is there already, or a module's. */
+  /** Creates an account and gives it the coins of its schedule. Throws if it exists already, or belongs to a module. */
   create(ctx: Context, { fromAddress, toAddress, schedule }: NewAccount): void {
     const address = decodeAddress(toAddress);
     checkSchedule(schedule);
@@ -51,7 +51,7 @@ export class VestingKeeper {
   }
 }
 
-/** Throws `vesting/2` on a schedule that cannot be kept. */
+/** Throws `vesting/2` for an invalid schedule. */
 export function checkSchedule(schedule: VestingSchedule): void {
   const problem = scheduleProblem(schedule);
   if (problem !== undefined) throw errors.invalidSchedule(problem);

@@ -1,4 +1,4 @@
-/** Numbers and texts at places of a stored record: what a question about it touches, and nothing else is read. */
+/** Numbers and texts at fixed places of a stored record: only what is asked for is read. */
 export class Cells {
   readonly #bytes: Buffer;
 

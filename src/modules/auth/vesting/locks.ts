@@ -10,7 +10,7 @@ const NANOS = 1_000_000_000n;
 
 const NOTHING: VestingDelegated = { free: [], vesting: [] };
 
-/** The records of vesting accounts; the kind of an account says whether it has one. */
+/** The records of vesting accounts; the kind of an account tells whether it has one. */
 export class VestingRecords {
   readonly schedules = collection({ name: "vesting schedule", prefix: 0x03, key: addressKey, value: storedSchedule });
   /** Only where something is delegated. */
@@ -25,7 +25,7 @@ export class VestingRecords {
     this.#setDelegated(store, address, delegated);
   }
 
-  /** What of these coins of the account may not be spent in this block: what is locked and not delegated. */
+  /** How much of these coins of the account may not be spent in this block: what is locked and not delegated. */
   locked(ctx: Context, store: KVStore, [address, coins]: CoinsOf<Pick<IntCoin, "denom">>): IntCoin[] {
     const now = ctx.block.time / NANOS;
     const isWanted = (denom: string) => coins.some((coin) => coin.denom === denom);

@@ -37,7 +37,7 @@ export const MAX_PERIOD_COINS = 1000;
 /** Most denominations of an account's locked coins. */
 export const MAX_VESTING_DENOMS = 100;
 
-/** What of an amount has come free between two times, evenly. */
+/** How much of an amount has come free between two times, evenly. */
 export function evenlyVested(
   amount: bigint,
   { start, end }: Pick<VestingSchedule, "start" | "end">,
@@ -85,7 +85,7 @@ function min(a: bigint, b: bigint): bigint {
   return a < b ? a : b;
 }
 
-/** What is wrong with a schedule, as a sentence; nothing where it can be kept. */
+/** What is wrong with a schedule, as a sentence; undefined where it is valid. */
 export function scheduleProblem(schedule: VestingSchedule): string | undefined {
   const { kind, original, start, end } = schedule;
   if (start < 0n || end < 0n) return "start_time and end_time must not be negative";

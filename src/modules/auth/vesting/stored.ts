@@ -62,7 +62,7 @@ export class StoredSchedule implements VestingSchedule {
     return amounts.map((amount, i) => ({ length: BigInt(this.#endOf(i) - this.#endOf(i - 1)), amount }));
   }
 
-  /** What of these denominations is locked by the schedule at a second, whether it is delegated or not. */
+  /** How much of these denominations the schedule locks at a second, whether it is delegated or not. */
   lockedAt(now: bigint, wanted: (denom: string) => boolean): IntCoin[] {
     const ended = this.kind === "periodic" ? firstOf(this.#periods, (i) => this.#endOf(i) > now) : 0;
     const locked: IntCoin[] = [];
@@ -112,13 +112,13 @@ export class StoredSchedule implements VestingSchedule {
   }
 }
 
-/** What is stored of one denomination. */
+/** What is stored for one denomination. */
 interface Column {
   readonly denom: string;
   readonly original: () => bigint;
   /** How many periods free coins of it. */
   readonly rows: number;
-  /** Such a period, and what has come free when it has ended. */
+  /** Such a period, and how much has come free at its end. */
   readonly row: (i: number) => { readonly period: number; readonly free: () => bigint };
 }
 
@@ -172,7 +172,7 @@ function integer(value: bigint, width: number): Buffer {
   return Buffer.from(value.toString(16).padStart(2 * width, "0"), "hex");
 }
 
-/** The first of so many places from which on something holds, and their number where it never does. */
+/** The first of so many places from which on a condition holds, or their number if it never does. */
 function firstOf(count: number, holds: (i: number) => boolean): number {
   let [from, to] = [0, count];
   while (from < to) {

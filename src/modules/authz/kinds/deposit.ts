@@ -9,7 +9,7 @@ import {
 import { typeUrlOf } from "../../../wire/index.ts";
 import { defineKind } from "./kind.ts";
 
-/** Allows deposits into deployments up to a limit, of one denomination. */
+/** Allows deposits into deployments up to a limit, in one denomination. */
 export const depositKind = defineKind({
   schema: DepositDeploymentAuthorizationSchema,
   typeUrl: () => typeUrlOf(MsgDepositDeploymentSchema),

@@ -3,7 +3,7 @@ import { GenericAuthorizationSchema } from "../../../wire/gen/sdk/authz/v1beta1/
 import { toNamespace } from "../../../wire/index.ts";
 import { defineKind } from "./kind.ts";
 
-/** Allows all messages of a type, as often as one likes. */
+/** Allows all messages of a type, without limit. */
 export const genericKind = defineKind({
   schema: GenericAuthorizationSchema,
   typeUrl: ({ msg }) => msg,

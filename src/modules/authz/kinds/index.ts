@@ -10,11 +10,11 @@ import { stakeKind } from "./stake.ts";
 
 const KINDS: readonly Kind[] = [genericKind, sendKind, stakeKind, depositKind];
 
-/** An authorization with what it is. */
+/** An authorization, read. */
 export interface Authorization {
   readonly kind: Kind;
   readonly value: MessageShape<DescMessage>;
-  /** Of the messages that it allows, in our spelling. */
+  /** Type URL of the messages that it allows, in our spelling. */
   readonly typeUrl: string;
 }
 
@@ -33,7 +33,7 @@ export function packAuthorization({ kind, value }: Authorization): Any {
   return packAny(kind.schema, value);
 }
 
-/** What is left of an authorization when a message has used it; undefined for nothing. */
+/** What is left of an authorization after a message has used it; undefined for nothing. */
 export function useAuthorization({ kind, value }: Authorization, message: NestedMessage): Any | undefined {
   const left = kind.use(value, message);
   return left === undefined ? undefined : packAny(kind.schema, left);

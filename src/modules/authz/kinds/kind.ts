@@ -12,7 +12,7 @@ export interface Kind<D extends DescMessage = DescMessage> {
   use(authorization: MessageShape<D>, message: NestedMessage): MessageShape<D> | undefined;
 }
 
-/** Types a kind by its message; those who hold several do not know their types. */
+/** Ties a kind of authorization to its message type; lists of kinds do not know their types. */
 export function defineKind<D extends DescMessage>(kind: Kind<D>): Kind {
   return kind as unknown as Kind;
 }

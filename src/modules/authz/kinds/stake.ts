@@ -17,7 +17,7 @@ import { authzErrors as errors, typeUrlOf } from "../../../wire/index.ts";
 import { defineKind } from "./kind.ts";
 import { checkList } from "./lists.ts";
 
-/** What all messages of delegations have: an amount, and the validator whose stake grows or shrinks. */
+/** What all messages of delegations have in common: an amount, and the validator whose stake grows or shrinks. */
 interface StakeMessage {
   readonly validatorAddress?: string;
   readonly validatorDstAddress?: string;
@@ -31,7 +31,9 @@ const MESSAGES: ReadonlyMap<AuthorizationType, DescMessage> = new Map<Authorizat
   [AuthorizationType.CANCEL_UNBONDING_DELEGATION, MsgCancelUnbondingDelegationSchema],
 ]);
 
-/** Allows one kind of change of delegations up to a limit or without, with some validators or with all but some. */
+/**
+ * Allows one kind of change of delegations, up to a limit or without one, with some validators or with all but some.
+ */
 export const stakeKind = defineKind({
   schema: StakeAuthorizationSchema,
   typeUrl: ({ authorizationType }) => typeUrlOf(messageOf(authorizationType)),
@@ -67,7 +69,7 @@ function checkLimit(coin: Coin): void {
   if (amount === 0n) throw errors.invalidLimit(formatCoin(coin));
 }
 
-/** An empty list of those allowed would allow all: it is refused. */
+/** An empty list of allowed validators would allow all: it is refused. */
 function checkValidators({ case: name, value }: StakeAuthorization["validators"]): void {
   if (name === undefined) return;
   checkList(name === "allowList" ? "allow_list" : "deny_list", value.address, "valoper");

@@ -36,7 +36,7 @@ export interface LegacyContents {
   parameters(module: string): ParameterSet | undefined;
 }
 
-/** What every content says of itself. */
+/** What every content has in common. */
 export interface Abstract {
   readonly title: string;
   readonly description: string;
@@ -100,7 +100,7 @@ export class ContentRunner {
     for (const change of unpackAs(ParameterChangeProposalSchema, content)?.changes ?? []) this.#change(ctx, change);
   }
 
-  /** Puts the value among the others of the module, which then are checked and stored by its own message. */
+  /** Puts the value among the others of the module, which its own message then checks and stores. */
   #change(ctx: Context, { subspace, key, value }: ParamChange): void {
     const set = this.#contents.parameters(subspace);
     const schema = set?.message.fields.find(({ name }) => name === "params")?.message;

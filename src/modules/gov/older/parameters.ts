@@ -3,12 +3,12 @@ import type { Module } from "../../../runtime/index.ts";
 import { isObject, toJson } from "../../../wire/index.ts";
 import type { ParameterSet } from "./contents.ts";
 
-/** The parameters of a module that can be changed by a message, as its query tells them; undefined where there are none. */
+/** The parameters of a module that a message can change, from its query; undefined if there are none. */
 export function parameterSet(modules: readonly Module[], name: string): ParameterSet | undefined {
   const found = modules.find((module) => module.name === name);
   const message = found?.msg?.methods.get("UpdateParams")?.input;
   const query = found?.query?.methods.get("Params");
-  // Another form of the message cannot be made from single parameters.
+  // A message of another form cannot be made from single parameters.
   if (message === undefined || query === undefined || message.field.params === undefined) return undefined;
   return {
     message,

@@ -15,7 +15,7 @@ import {
   presentTally,
 } from "../queries.ts";
 
-/** The queries of releases before 0.46: the same proposals, as far as their form can say them. */
+/** The queries of releases before 0.46: the same proposals, as far as that form can express them. */
 export function olderGovQueries(keeper: GovKeeper): BoundService {
   return bindService(Query, {
     proposal: (ctx, { proposalId }) => ({ proposal: olderProposal(findProposal(keeper, ctx, proposalId)) }),
@@ -45,7 +45,7 @@ export function olderGovQueries(keeper: GovKeeper): BoundService {
   });
 }
 
-/** A message in the place of the content, where there is no content; several messages have no place at all. */
+/** A message in the place of the content, if there is no content; several messages have no place there. */
 function olderProposal(proposal: Proposal) {
   const { id: proposalId, messages, status, submitTime, depositEndTime, totalDeposit } = proposal;
   const [message, ...others] = messages;

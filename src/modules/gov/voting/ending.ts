@@ -11,8 +11,8 @@ import { period } from "../params.ts";
 import { countVotes, Tally, verdict } from "./tally.ts";
 
 /**
- * Ends proposals whose time is over, as far as the work of one block allows; the others wait for the next. Each is an item
- * of its own: what goes wrong with one touches no other.
+ * Ends proposals whose time is over, as far as the work of one block allows; the others wait for the next. Each is an
+ * item of its own: an error in one affects no other.
  */
 export function endBlock(keeper: GovKeeper, ctx: Context): void {
   const { ended, depositQueue, votingQueue } = keeper.records;
@@ -58,7 +58,7 @@ function giveUp(keeper: GovKeeper, ctx: Context, id: bigint): void {
   ended.set(store(ctx), id, create(EndedProposalSchema, { proposalId: id }));
 }
 
-/** Gives back or burns deposits; what is too much for this block is remembered. Returns the work. */
+/** Returns or burns deposits; what is too much for this block is remembered. Returns the work. */
 function clear(
   keeper: GovKeeper,
   ctx: Context,
@@ -84,7 +84,7 @@ function endWithoutDeposit(keeper: GovKeeper, ctx: Context, id: bigint, most: nu
   return 1 + work;
 }
 
-/** What listeners do wrong is their own affair. */
+/** Errors of listeners do not affect the proposal. */
 function tellApart(
   keeper: GovKeeper,
   ctx: Context,
@@ -100,7 +100,7 @@ function endVote(keeper: GovKeeper, ctx: Context, id: bigint, most: number): num
   const proposal = proposals.get(store(ctx), id);
   if (proposal?.status !== ProposalStatus.VOTING_PERIOD) return 1;
   const begun = tallies.get(store(ctx), id);
-  // A count that begins reads every validator, also where nobody has voted.
+  // A count begins by reading every validator, even if nobody has voted.
   const bonded = begun === undefined ? keeper.deps.stake.bondedValidators(ctx) : [];
   const tally = begun === undefined ? Tally.begin(bonded) : Tally.resume(begun);
   const { work: counted, isDone } = countVotes(keeper, ctx, { tally, id, most, forget: true });
@@ -158,13 +158,13 @@ function becomeRegular(keeper: GovKeeper, ctx: Context, proposal: Proposal, voti
 }
 
 /**
- * Runs the messages of a proposal that has passed: all of them, or nothing. They have so much gas together, and may not
- * touch the deposits that the account holds.
+ * Runs the messages of a passed proposal: all of them, or none. They share this gas, and may not touch the deposits
+ * that the account holds.
  */
 function execute(keeper: GovKeeper, ctx: Context, proposal: Proposal): Ended {
   const { messages } = proposal;
   const passed = { ...proposal, status: ProposalStatus.PASSED };
-  // Nothing that its messages do may find it in its vote.
+  // Its messages must not find the proposal in its vote.
   keeper.setProposal(ctx, passed);
   let index = 0;
   try {
@@ -190,7 +190,7 @@ function heldBy(keeper: GovKeeper, ctx: Context): string {
   return formatCoins(keeper.deps.bank.moduleBalances(ctx, ACCOUNT));
 }
 
-/** The error of the message itself: that it was the first of those that ran together says nothing here. */
+/** The error of the message itself: its place among the messages does not matter here. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof SvcError))
     return `a message of the proposal failed with a fault of the program: ${PANIC_ERROR.codespace}/${PANIC_ERROR.code}`;

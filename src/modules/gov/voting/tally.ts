@@ -18,14 +18,14 @@ import { ratio } from "../params.ts";
 import type { Part } from "./votes.ts";
 
 interface Counted extends BondedValidator {
-  /** Shares of those of its delegators who voted themselves. */
+  /** Shares of delegators who voted themselves. */
   deducted: Dec;
   vote: readonly Part[];
 }
 
 /**
- * A count of votes. Validators are taken as they are when it begins; whoever delegates and votes counts for itself, and
- * what is left of a validator's shares follows its own vote.
+ * A count of votes. Validators are taken as they are when it begins; delegators who vote count for themselves, and what
+ * is left of a validator's shares follows the validator's own vote.
  */
 export class Tally {
   readonly #validators: ReadonlyMap<string, Counted>;
@@ -44,7 +44,7 @@ export class Tally {
     );
   }
 
-  /** A count that was put away with `record`. */
+  /** A count that was stored with `record`. */
   static resume(record: OpenTally): Tally {
     const validators = record.validators.map(({ operator, tokens, shares, deducted, options }) => ({
       operator: decodeAddress(operator, "valoper"),
@@ -88,7 +88,7 @@ export class Tally {
     return this.#total;
   }
 
-  /** Counts one vote. Returns the work that it was: itself, and the delegations that were read. */
+  /** Counts one vote. Returns its work: itself, and the delegations that were read. */
   count(keeper: GovKeeper, ctx: Context, vote: Vote): number {
     const voter = decodeAddress(vote.voter);
     const own = this.#validators.get(toHex(voter));
@@ -97,7 +97,7 @@ export class Tally {
     for (const [operator, shares] of delegations.rows) {
       const validator = this.#validators.get(toHex(operator));
       if (validator === undefined) continue;
-      // Of what was delegated since the count began, the validator has no shares.
+      // The validator has no shares for what was delegated since the count began.
       const left = validator.shares - validator.deducted;
       const counted = shares < left ? shares : left;
       if (counted === 0n) continue;
@@ -107,7 +107,7 @@ export class Tally {
     return 1 + delegations.work;
   }
 
-  /** When all votes are counted: the validators that voted add what nobody took from them. */
+  /** When all votes are counted: the validators that voted add the shares that nobody claimed. */
   close(): void {
     for (const { shares, deducted, tokens, vote } of this.#validators.values())
       if (vote.length > 0 && shares > 0n) this.#add(decQuo((shares - deducted) * tokens, shares), vote);
@@ -143,13 +143,13 @@ export class Tally {
   }
 }
 
-/** Whether a proposal passes, and what becomes of its deposits when it does not. */
+/** Whether a proposal passes, and what happens with its deposits if it does not. */
 export interface Verdict {
   readonly passes: boolean;
   readonly burns: boolean;
 }
 
-/** What the parameters say of a count that is closed. */
+/** The verdict of the parameters on a finished count. */
 export function verdict(tally: Tally, params: Params, proposal: Proposal, totalBonded: bigint): Verdict {
   const { total } = tally;
   const rejected = { passes: false, burns: false };
@@ -165,8 +165,8 @@ export function verdict(tally: Tally, params: Params, proposal: Proposal, totalB
 }
 
 /**
- * Counts votes of a proposal, and takes them out of the state where `forget` says so, until the work is `most`. Returns
- * the work, and whether none is left.
+ * Counts votes of a proposal until the work is `most`, and removes them from the state if `forget` is set. Returns the
+ * work, and whether none is left.
  */
 export function countVotes(
   keeper: GovKeeper,

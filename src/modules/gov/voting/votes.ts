@@ -16,7 +16,7 @@ export type Part = Pick<WeightedVoteOption, "option" | "weight">;
 
 const OPTIONS: readonly VoteOption[] = [VoteOption.YES, VoteOption.ABSTAIN, VoteOption.NO, VoteOption.NO_WITH_VETO];
 
-/** A vote that is not split. Throws `gov/7` of an option that is none. */
+/** A vote that is not split. Throws `gov/7` for an unknown option. */
 export function wholeVote(option: VoteOption): Part[] {
   if (!OPTIONS.includes(option)) throw errors.invalidVote(VoteOption[option] ?? `${option}`);
   return [{ option, weight: formatDec(DEC_ONE) }];
@@ -42,10 +42,10 @@ export function checkMetadata(text: string): void {
   if (length > MAX_METADATA) throw errors.metadataTooLong(`got metadata with length ${length}`);
 }
 
-/** Beside what it reads and writes: a vote is counted when its time is over. */
+/** Charged beside reads and writes: a vote is counted when its time is over. */
 const VOTE_GAS = 7_500n;
 
-/** Stores a vote; a later one of the same account takes its place. */
+/** Stores a vote; a later vote of the same account replaces it. */
 export function addVote(
   keeper: GovKeeper,
   ctx: Context,
