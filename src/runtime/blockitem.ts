@@ -3,8 +3,8 @@ import { failureOf } from "./failure.ts";
 
 /**
  * Runs one begin- or end-block item in its own sub-transaction. An error drops the item's changes, is reported as an
- * event and to the operator, and goes no further: what one item does wrong must never stop the chain. Returns whether
- * the item was done.
+ * event and to the operator, and goes no further: an error in one item must never stop the chain. Returns whether the
+ * item was done.
  */
 export function runBlockItem(ctx: Context, name: string, work: (ctx: Context) => void): boolean {
   try {

@@ -29,7 +29,7 @@ export interface BlockProblem {
 
 interface ContextParts {
   readonly block: BlockInfo;
-  /** Of the block being executed; in all other modes nobody voted and nobody did wrong. */
+  /** Of the block being executed; in all other modes there are no votes and no misbehaviour. */
   readonly evidence?: BlockEvidence;
   readonly mode: Mode;
   readonly stores: MultiStore;
@@ -38,14 +38,14 @@ interface ContextParts {
   /** Store operations consume gas by these costs; absent = unmetered. */
   readonly costs?: GasCosts | undefined;
   readonly namespace?: Namespace;
-  /** Told of problems that are contained; silent unless given. */
+  /** Called with errors that are contained; silent unless given. */
   readonly report?: (problem: BlockProblem) => void;
 }
 
 /** Everything a handler may see or change: no clock, no randomness, no I/O beside it. */
 export class Context {
   readonly block: BlockInfo;
-  /** Who voted on the block before, and who is proven to have done wrong: for begin- and end-block items. */
+  /** Who voted on the block before, and who is proven to have misbehaved: for begin- and end-block items. */
   readonly evidence: BlockEvidence;
   readonly mode: Mode;
   readonly gas: GasMeter;
@@ -88,8 +88,8 @@ export class Context {
   }
 
   /**
-   * Runs `work` on a branch of the state with the same gas meter: its writes and events are kept when it returns and
-   * forgotten when it throws.
+   * Runs `work` on a branch of the state with the same gas meter: its writes and events are kept if it returns and
+   * dropped if it throws.
    */
   attempt<T>(work: (ctx: Context) => T): T {
     const stores = this.#stores.branch();

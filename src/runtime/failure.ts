@@ -21,8 +21,5 @@ export function isPanic(error: unknown): boolean {
   return !(error instanceof SvcError);
 }
 
-/**
- * The node leaves a query or a simulation undone: neither a fault nor a refusal, so it never becomes a result by
- * itself.
- */
+/** The node gives up a query or a simulation: neither a fault nor a refusal, so it never becomes a result by itself. */
 export class GivenUp extends Error {}

@@ -40,7 +40,7 @@ export function bindService<S extends DescService>(
   return bound;
 }
 
-/** Binds the rpcs of a service that are answered here; others of it are answered elsewhere. */
+/** Binds the rpcs of a service that are answered here; its other rpcs are answered elsewhere. */
 export function bindSome<S extends DescService>(
   service: S,
   handlers: Partial<Handlers<S>>,
@@ -66,23 +66,25 @@ export interface GenesisPart {
   /** What is wrong with a state, one sentence each; asked before anything is imported. */
   validate?(state: MessageShape<DescMessage>): readonly string[];
   init(ctx: Context, state: MessageShape<DescMessage>): void;
-  /** Transactions that the state brings; they run when all modules have theirs. */
+  /** Transactions that the state brings; they run when every module has its state. */
   txs?(state: MessageShape<DescMessage>): readonly Uint8Array[];
   export(ctx: Context): MessageShape<DescMessage>;
   readonly restart?: RestartPart<MessageShape<DescMessage>>;
 }
 
-/** What it takes to begin another chain at its first block with the state of this one. */
+/** What is needed to begin another chain at its first block with the state of this one. */
 export interface RestartPart<S> {
   /** Ends what belongs to this chain alone, before the export, on a copy of the state that is thrown away. */
   prepare?(ctx: Context, restart: Restart): void;
-  /** The exported state with every height told from `last` on, the last block of this chain: it becomes 0. */
+  /** The exported state with every height counted from `last`, the last block of this chain, which becomes 0. */
   move?(state: S, last: bigint): S;
 }
 
 /** How another chain begins. */
 export interface Restart {
-  /** Operators (20 bytes) whose validators stay as they are, all others are jailed; nobody is when it is left out. */
+  /**
+   * Operators (20 bytes) whose validators stay as they are; all others are jailed. Nobody is jailed if it is left out.
+   */
   readonly unjailed?: readonly Uint8Array[];
 }
 
@@ -108,17 +110,17 @@ export interface ModuleAccountSpec {
 /** One invariant: returns a sentence when it is broken. */
 export type Invariant = (ctx: Context) => string | undefined;
 
-/** What the end of a block may change about consensus; one module at most does. */
+/** Changes to consensus by the end of a block; at most one module makes them. */
 export interface BlockUpdates {
   readonly validators?: readonly ValidatorUpdate[];
 }
 
-/** The value every module's `index.ts` makes. */
+/** What every module's `index.ts` makes. */
 export interface Module {
   readonly name: string;
   /** Version of the form of the module's state; 1 unless given. A change of the form needs the next one and a migration. */
   readonly version?: number;
-  /** What turns the state of version n into that of n + 1, by n. */
+  /** The migrations from the state of version n to that of n + 1, by n. */
   readonly migrations?: Readonly<Record<number, (ctx: Context) => void>>;
   readonly msg?: BoundService;
   readonly query?: BoundService;
@@ -126,15 +128,15 @@ export interface Module {
   readonly older?: { readonly msg: BoundService; readonly query: BoundService };
   readonly genesis: GenesisPart;
   readonly accounts?: readonly ModuleAccountSpec[];
-  /** Chooses the voters of the first block, when the state of genesis is complete; one module at most has them. */
+  /** Chooses the voters of the first block when the state of genesis is complete; at most one module does. */
   readonly genesisVoters?: (ctx: Context) => readonly ValidatorUpdate[];
   /** Begin- and end-block items: each runs in its own sub-transaction; an error is reported, never a halt. */
   readonly beginBlock?: (ctx: Context) => void;
   readonly endBlock?: (ctx: Context) => BlockUpdates | undefined;
   readonly invariants?: Readonly<Record<string, Invariant>>;
   /**
-   * Fixed gas of a message by its short name ("MsgCreateBid"); a module that has it includes so much of the gas of store
-   * operations in it.
+   * Fixed gas of a message by its short name ("MsgCreateBid"); for a module that has it, this includes so much of the
+   * gas of store operations.
    */
   readonly messageGas?: (ctx: Context, message: string) => bigint;
 }

@@ -4,7 +4,7 @@ import { equalBytes } from "../util/index.ts";
 
 /**
  * Declares the parameters of a module: one message in the module's store. They are read with every transaction and
- * change about never, so the decoded value is kept while the stored bytes stay the same; nobody may write to it.
+ * hardly ever change, so the decoded value is kept while the stored bytes stay the same; nobody may write to it.
  */
 export function paramsItem<D extends DescMessage>(spec: {
   readonly prefix: number;

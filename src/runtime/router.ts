@@ -8,11 +8,11 @@ const NAMESPACES = ["sdk", "cosmos"] as const satisfies readonly Namespace[];
 export interface MessageRoute {
   readonly module: Module;
   readonly method: BoundMethod;
-  /** `MsgSend`: the name by which modules price their messages. */
+  /** `MsgSend`: the name under which modules price their messages. */
   readonly message: string;
   /** Value of the event attribute `message.action`. */
   readonly action: string;
-  /** The type URL in every spelling, where it is not the action itself. */
+  /** The type URL in every spelling, if it is not the action itself. */
   readonly typeUrls: readonly string[];
   /** Whether the events of the fee belong to the log of this message (the marketplace's messages). */
   readonly logsFee: boolean;
@@ -29,7 +29,7 @@ export class Router {
   readonly #messages = new Map<string, MessageRoute>();
   readonly #queries = new Map<string, BoundMethod>();
 
-  /** Of the modules, and of services of the application that belong to none. */
+  /** Services of the modules, and of the application itself. */
   constructor(modules: readonly Module[], services: readonly BoundService[] = []) {
     for (const module of modules) {
       for (const service of [module.msg, module.older?.msg])

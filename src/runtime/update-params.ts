@@ -33,7 +33,7 @@ export function updateParams<P>(spec: {
   };
 }
 
-/** Decimals come as strings; reading ends at the first that is not a number. */
+/** Decimals arrive as strings; reading ends at the first one that is not a number. */
 function found(problems: () => readonly string[]): readonly string[] {
   try {
     return problems();

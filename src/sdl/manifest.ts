@@ -1,6 +1,6 @@
 /**
  * The manifest: what a tenant hands to the provider that won. Field names, order of lists and the meaning of null are
- * those of the ecosystem's manifest JSON, because its hash is on the chain (see `hash.ts`).
+ * those of the ecosystem's manifest JSON, because the chain holds its hash (see `hash.ts`).
  */
 
 /** An integer as decimal text inside an object, as the ecosystem prints resource amounts. */

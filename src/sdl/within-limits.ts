@@ -14,8 +14,8 @@ export interface SdlSource {
 }
 
 /**
- * Refuses a deployment that the limits of its chain refuse, before anything is signed for it. The defaults were checked
- * when the file was read.
+ * Refuses a deployment that exceeds the limits of its chain, before anything is signed for it. The defaults were
+ * checked when the file was read.
  * @throws SdlError with the places in the file
  */
 export function requireWithinLimits({ file, sdl, reread }: SdlSource, limits: SdlLimits): void {

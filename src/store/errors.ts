@@ -1,6 +1,6 @@
 import { defineErrors } from "../util/index.ts";
 
-/** Errors of a node's own storage. They are met at start and never in a transaction's result. */
+/** Errors of a node's own storage. They occur at start and never in a transaction's result. */
 export const storeErrors = defineErrors("store", {
   inUse: [2, "the database is in use", "stop the other process, or choose another --home"],
   stateMismatch: [

@@ -38,7 +38,7 @@ export interface KVStore extends KVReader {
 /** Longest key in bytes; every database beneath must take it. */
 export const MAX_KEY_BYTES = 1024;
 
-/** Longest key of a row of a database: one of a store with what stands around it in the tables of old values. */
+/** Longest key of a row of a database: a key of a store with the prefix it has in the tables of old values. */
 export const MAX_ROW_KEY_BYTES = 1700;
 
 /** The range of all keys that begin with `prefix`. An empty prefix is the range of all keys. */

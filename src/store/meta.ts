@@ -5,9 +5,9 @@ import { storeErrors } from "./errors.ts";
 /** Table and key of the record of the last commit. */
 export const META_TABLE = "commit";
 const META_KEY = toUtf8("last");
-/** Is there while a snapshot is being restored. */
+/** Present while a snapshot is being restored. */
 const RESTORING = toUtf8("restoring");
-/** Of the tables: 1 had values without bytes, and no keys of paths. */
+/** Of the tables: version 1 had values without bytes, and no keys of paths. */
 const FORMAT = 2;
 
 /** The record of the last commit. */
@@ -41,7 +41,7 @@ export function readMeta(database: Database): Meta | undefined {
   }
 }
 
-/** Whether a snapshot is being restored, or was until something broke it off. */
+/** Whether a snapshot is being restored, or its restore was interrupted. */
 export function isRestoring(database: Pick<Database, "table">): boolean {
   return database.table(META_TABLE).get(RESTORING) !== undefined;
 }

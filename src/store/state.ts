@@ -27,7 +27,7 @@ import { appHashOf } from "./tree/hash.ts";
 import { proveInApp, proveInStore } from "./tree/proof.ts";
 import { type MovedKey, SparseMerkleTree, type TreeUpdate } from "./tree/smt.ts";
 
-/** The state of one committed height, whatever is committed later. Must be closed. */
+/** The state of one committed height, whatever is committed later. It must be closed. */
 export interface StateSnapshot extends MultiReader {
   readonly height: bigint;
   readonly appHash: Uint8Array;
@@ -42,12 +42,12 @@ export interface PreparedState {
 
 /** What a store has under a key, and the proof of it from the value up to the app hash. */
 export interface ProvenValue {
-  /** Undefined when the proof shows that there is nothing. */
+  /** Undefined if the proof shows that there is no value. */
   readonly value: Uint8Array | undefined;
   readonly ops: readonly ProofOp[];
 }
 
-/** Where a block is executed: changes over the last committed state, which only `commit` makes last. */
+/** Where a block is executed: changes over the last committed state, which only `commit` makes permanent. */
 export class StateBranch extends CacheMultiStore {
   /** The commit that this branch is over; a branch cannot be used after the next one. */
   readonly generation: number;
@@ -70,35 +70,35 @@ interface NamedStore {
   readonly name: string;
   readonly reader: ReadCache;
   readonly tree: SparseMerkleTree;
-  /** The flat state as it is on disk, past the cache, which remembers absent keys too. */
+  /** The flat state as it is on disk, past the cache, which also remembers absent keys. */
   readonly flat: KVReader;
   /** The key of each path of the tree. */
   readonly paths: KVReader;
 }
 
 /**
- * The entry with which every store begins: a proof that a key is not there (ICS 23) shows the keys beside it, so an
- * empty store could prove nothing. `checkPrefixes` keeps modules away from its key.
+ * The entry with which every store begins: a proof that a key is missing (ICS 23) shows the keys beside it, so an empty
+ * store could prove nothing. `checkPrefixes` keeps modules away from its key.
  */
 const FIRST_ENTRY: Change = [Uint8Array.of(RESERVED_PREFIX), PRESENT];
 
-/** What a block writes beside its state. */
+/** What a block writes besides its state. */
 export interface Alongside {
-  /** To tables of others, which stay as they are. */
+  /** Writes to other tables, which are not versioned. */
   readonly writes?: readonly Write[];
-  /** To tables of others that can be read as they were at older heights, and are taken back with the block. */
+  /** Writes to other tables that can be read as they were at older heights, and are undone together with the block. */
   readonly kept?: readonly Write[];
 }
 
 export interface StateOptions {
-  /** Everything is kept when it is left out. */
+  /** Everything is kept if it is left out. */
   readonly pruning?: Pruning;
-  /** What bounds the trees of older heights, for tests. */
+  /** Limits of the trees of older heights, for tests. */
   readonly proven?: { readonly heights: bigint; readonly nodes: number };
 }
 
 interface Prepared {
-  /** What it is over, and is committed with; undefined where that is the last commit. */
+  /** What it is over, and is committed with; undefined if that is the last commit. */
   readonly base: Prepared | undefined;
   readonly changes: ReadonlyMap<NamedStore, readonly Change[]>;
   readonly updates: ReadonlyMap<NamedStore, TreeUpdate>;
@@ -183,8 +183,8 @@ export class StateStore implements MultiReader {
   }
 
   /**
-   * Keeps a height readable, whatever pruning says, until the function that it answers is called. Throws `store/9` where it
-   * is not kept.
+   * Keeps a height readable, whatever pruning says, until the returned function is called. Throws `store/9` if it is
+   * not kept.
    */
   hold(height: bigint): () => void {
     if (this.#empty || height > this.#height || height < this.lowestHeight)
@@ -222,8 +222,8 @@ export class StateStore implements MultiReader {
   }
 
   /**
-   * Where the first block is executed: over the state of genesis, which is hashed already and is committed with it. Nothing
-   * more is written to the branch below.
+   * Where the first block is executed: over the state of genesis, which is already hashed and is committed with it.
+   * Nothing more is written to the branch below.
    */
   branchOver(genesis: StateBranch, base: PreparedState): StateBranch {
     assert(this.#empty && this.#prepared.has(base), "the state of genesis is prepared and not committed");
@@ -255,8 +255,8 @@ export class StateStore implements MultiReader {
   }
 
   /**
-   * Makes a prepared state the last one, in one durable transaction with the old values of what changed and the caller's
-   * writes to tables of its own. When the database refuses, nothing has changed. Other prepared states become void.
+   * Makes a prepared state the last one, in one durable transaction with the old values of what changed and the
+   * caller's writes to its own tables. If the database refuses, nothing has changed. Other prepared states become void.
    */
   commit(height: bigint, prepared: PreparedState, { writes = [], kept = [] }: Alongside = {}): void {
     const chosen = this.#prepared.get(prepared);
@@ -282,9 +282,9 @@ export class StateStore implements MultiReader {
   }
 
   /**
-   * Takes the last commit back, in one durable transaction with the caller's writes: all that it wrote to state and to kept
-   * tables is as it was before. The state store is void afterwards, and the database is to be opened anew. Throws `store/9`
-   * where the height before is not kept.
+   * Undoes the last commit, in one durable transaction with the caller's writes: everything that it wrote to state and
+   * to versioned tables is as it was before. The state store is void afterwards, and the database must be opened again.
+   * Throws `store/9` if the height before is not kept.
    */
   rollback(writes: readonly Write[] = []): Pick<StateSnapshot, "height" | "appHash"> {
     const undo = this.#empty ? undefined : this.#history.undo(this.#height);
@@ -339,7 +339,7 @@ export class StateStore implements MultiReader {
     return new Map([...this.#stores.values()].map(({ name, tree }) => [name, { top: tree.top, root: tree.root() }]));
   }
 
-  /** What the changes of a block replace. The cache has most of it: transactions read what they change. */
+  /** What the changes of a block replace. The cache has most of it, because transactions read what they change. */
   *#oldValues({ changes }: Prepared, kept: readonly Write[]): Generator<OldValue> {
     for (const [{ name, reader }, made] of changes) {
       const table = stateTable(name);
@@ -351,7 +351,7 @@ export class StateStore implements MultiReader {
     for (const { table, key } of kept) yield { table, key, old: this.#database.table(table).get(key) };
   }
 
-  /** Makes the trees of the heights before the last one again, from the old values. */
+  /** Builds the trees of the heights before the last one again, from the old values. */
   #unwind(): void {
     let trees: ReadonlyMap<string, OldTree> = this.#trees();
     const lowest =
@@ -437,7 +437,7 @@ function writesOf({ changes }: Prepared, moved: MovedKeys): Write[] {
   return writes;
 }
 
-/** What the state of genesis writes, made as it is written: it may be millions of entries. */
+/** The writes of the state of genesis, made one by one as they are written: there may be millions. */
 function* bulkOf({ changes, updates }: Prepared): IterableIterator<Write> {
   for (const [{ name }, made] of changes) {
     const table = stateTable(name);

@@ -4,14 +4,14 @@ import type { PublicKey } from "../../wire/index.ts";
 export interface Account {
   /** 20 bytes. */
   readonly address: Uint8Array;
-  /** Given once, in the order in which accounts come into being. */
+  /** Assigned once, in the order in which accounts are created. */
   readonly number: bigint;
-  /** Number of transactions the account has signed; the next one carries this value. */
+  /** Number of transactions that the account has signed; the next one carries this value. */
   readonly sequence: bigint;
   /** Known since the first transaction. */
   readonly publicKey: PublicKey | undefined;
-  /** Set on the accounts that belong to a module: nobody holds a key for them. */
+  /** Set on accounts that belong to a module: nobody holds a key for them. */
   readonly module?: { readonly name: string; readonly permissions: readonly string[] } | undefined;
-  /** Whether some of its coins come free with time; what is locked stands apart. */
+  /** Whether some of its coins come free with time; the locked coins are stored apart. */
   readonly isVesting?: boolean;
 }

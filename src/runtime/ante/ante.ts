@@ -46,11 +46,11 @@ export interface AnteAccounts {
 /** What the checks need of balances. */
 export interface AnteBank {
   sendToModule(ctx: Context, from: Uint8Array, module: string, coins: readonly IntCoin[]): void;
-  /** Throws `sdk/5` unless an account holds these coins beside what is kept back of it. */
+  /** Throws `sdk/5` unless an account holds these coins in addition to what is kept back. */
   checkFunds(ctx: Context, address: Uint8Array, coins: readonly IntCoin[], keptBack: ReadonlyMap<string, bigint>): void;
 }
 
-/** What somebody wants others to pay. */
+/** A fee that somebody wants others to pay. */
 export interface FeeUse {
   readonly granter: Uint8Array;
   readonly grantee: Uint8Array;
@@ -59,7 +59,7 @@ export interface FeeUse {
   readonly typeUrls: readonly string[] | undefined;
 }
 
-/** Allowances to spend the coins of others on fees. */
+/** Allowances to spend other accounts' coins on fees. */
 export interface FeeGrants {
   /** Throws unless an allowance pays the fee; changes nothing, and takes the same gas as `use`. */
   check(ctx: Context, use: FeeUse): void;
@@ -71,32 +71,32 @@ export interface AnteOptions {
   readonly accounts: AnteAccounts;
   readonly bank: AnteBank;
   readonly feeGrants: FeeGrants;
-  /** Module account that takes the fees. */
+  /** Module account that receives the fees. */
   readonly feeCollector: string;
-  /** What this node asks of a transaction before it relays it; one of these prices must be met. */
+  /** What this node requires of a transaction before it relays it; one of these prices must be met. */
   readonly minGasPrices: readonly DecimalCoin[];
-  /** Gas of a whole block now: a transaction that asks for more could never come into one. Negative = no limit. */
+  /** Gas of a whole block now: a transaction that asks for more could never be part of one. Negative = no limit. */
   readonly maxBlockGas: () => bigint;
 }
 
 /** What else waits for a block while a transaction is checked. */
 export interface Waiting {
   readonly claims: Pick<Claims, "of">;
-  /** The claim in whose place the transaction stands: its own, or that of the one which it replaces. */
+  /** The claim that the transaction would take the place of: its own, or that of the one which it replaces. */
   readonly place?: Claim | undefined;
 }
 
-/** What is known of a transaction beside its content. */
+/** What is known of a transaction besides its content. */
 export interface AnteFacts {
   readonly verified: VerifiedSignatures;
   readonly waiting: Waiting | undefined;
 }
 
 /**
- * The checks in front of the messages: they make sure that an authorized account pays for the work, and that every
- * signer agreed. What they change (fee, sequence, public key) is kept even when the messages fail. State is read and
- * written unmetered: the gas of the checks is that of the bytes and of the signatures. For the mempool nothing is
- * changed or told.
+ * The checks before the messages: they make sure that an authorized account pays for the work, and that every signer
+ * agreed. What they change (fee, sequence, public key) is kept even if the messages fail. State is read and written
+ * unmetered: the gas of the checks is that of the bytes and of the signatures. For the mempool nothing is changed and
+ * no event is emitted.
  */
 export function runAnte(ctx: Context, tx: PreparedTx, options: AnteOptions, { verified, waiting }: AnteFacts): void {
   const params = options.accounts.getParams(ctx);
@@ -174,7 +174,7 @@ function loadSigners(ctx: Context, tx: PreparedTx, accounts: AnteAccounts, waiti
   });
 }
 
-/** A new transaction stands behind those that wait, one with a place among them. */
+/** A new transaction comes after those that wait, one that already has a place comes between them. */
 function sequencesOf({ sequence }: Account, claimed: Claimed | undefined, hasPlace: boolean): SequenceRange {
   const next = sequence + (claimed?.txs ?? 0n);
   return hasPlace ? { first: sequence, last: next - 1n, next } : { first: next, last: next, next };
@@ -196,10 +196,13 @@ function emitSignatures(ctx: Context, { signers, decoded }: PreparedTx): void {
   for (const signature of decoded.raw.signatures) ctx.events.emit("tx", { signature: toBase64(signature) });
 }
 
-/** What is known of who pays, before and after the messages are read. */
+/** What is known of the payer, before and after the messages are read. */
 export type Paying = Pick<PreparedTx, "feePayer" | "feeGranter" | "fee"> & { readonly typeUrls?: readonly string[] };
 
-/** Whether this fee and those of all that wait can be paid: by an allowance where there is one, and by the account. */
+/**
+ * Whether this fee and those of all waiting transactions can be paid: by an allowance if there is one, and by the
+ * account.
+ */
 export function checkFunds(
   ctx: Context,
   paying: Paying,
@@ -223,7 +226,7 @@ export function checkFunds(
   bank.checkFunds(ctx, account, [...fee, ...others.map((denom) => ({ denom, amount: 0n }))], spent);
 }
 
-/** What those that wait take of an account or an allowance, without the one in whose place a transaction stands. */
+/** What waiting transactions take from an account or an allowance, without the one that this transaction replaces. */
 function keptBack(source: string, waiting: Waiting | undefined): Map<string, bigint> {
   const { claims, place } = waiting ?? {};
   const spent = new Map(claims?.of(source)?.spent);
@@ -247,7 +250,7 @@ function useOf({ feeGranter, feePayer, typeUrls }: Paying, fee: readonly IntCoin
   return { granter: feeGranter.address, grantee: feePayer.address, fee, typeUrls };
 }
 
-/** Says whose allowance does not pay. */
+/** Names the granter whose allowance does not pay. */
 function explained({ feeGranter, feePayer }: Paying, work: () => void): void {
   try {
     work();
@@ -257,7 +260,7 @@ function explained({ feeGranter, feePayer }: Paying, work: () => void): void {
   }
 }
 
-/** Takes what waiting transactions will pay out of what a simulation sees. */
+/** Subtracts what waiting transactions will pay from what a simulation sees. */
 function setAside(
   ctx: Context,
   { signers }: PreparedTx,

@@ -14,18 +14,18 @@ import { checkSignature, type SignedBy } from "./signatures.ts";
 import { readFee, readGasLimit, readGranter, readSigner } from "./tx.ts";
 
 /**
- * Up to this size a transaction is checked in the order of the reference: reading all of it costs no more than verifying a
- * signature. Of a larger one it is known first who pays, and that they agreed.
+ * Up to this size a transaction is checked in the order of the reference: reading all of it costs no more than
+ * verifying a signature. For a larger one, the payer and the payer's consent are established first.
  */
 export const READ_WHOLE_BYTES = 4 << 10;
 
 /**
- * Largest transaction signed as amino JSON that waits for a block: what was signed is known only when all messages were
- * read and written again as text.
+ * Largest transaction signed as amino JSON that the mempool accepts: what was signed is known only when all messages
+ * were read and written again as text.
  */
 export const MAX_AMINO_BYTES = 64 << 10;
 
-/** What is settled of a large transaction before its messages are read. */
+/** What is known of a large transaction before its messages are read. */
 export interface LargeTx {
   readonly size: number;
   readonly envelope: Envelope;
@@ -50,7 +50,7 @@ export function checkPayer(ctx: Context, { size, envelope }: LargeTx, options: A
   if (account === undefined) throw sdkErrors.unknownAddress(`fee payer address: ${text} does not exist`);
   checkFunds(ctx, { feePayer, feeGranter: readGranter(authInfo, feePayer), fee }, options, facts.waiting);
   const claimed = facts.waiting?.claims.of(toHex(feePayer.address));
-  // It may be meant to replace one that waits; the full checks know.
+  // It may be meant to replace a waiting one; the full checks decide.
   const next = account.sequence + (claimed?.txs ?? 0n);
   const sequences = { first: account.sequence, last: next, next };
   const signed = candidates.map(({ publicKey: sent }, i): SignedBy => {
@@ -62,7 +62,7 @@ export function checkPayer(ctx: Context, { size, envelope }: LargeTx, options: A
   checkSigned(ctx, { size, envelope }, signed, facts);
 }
 
-/** Who pays, and where its signature can stand: that depends on messages that are not read yet. */
+/** The payer, and the places where its signature can be: that depends on messages that are not read yet. */
 function payerOf({ raw, authInfo, first }: Envelope): { readonly text: string; readonly indexes: readonly number[] } {
   const named = authInfo.fee?.payer ?? "";
   const text = named === "" ? first?.signer : named;
@@ -73,7 +73,7 @@ function payerOf({ raw, authInfo, first }: Envelope): { readonly text: string; r
   return { text, indexes: [last, ...Array.from({ length: last }, (_, i) => i)] };
 }
 
-/** At one of the places there must be the payer's signature, where it can be verified without the messages. */
+/** The payer's signature must be at one of these places, if it can be verified without the messages. */
 function checkSigned(ctx: Context, { size, envelope }: LargeTx, signed: readonly SignedBy[], facts: AnteFacts): void {
   if (ctx.mode === "recheck") return;
   let failure: unknown;

@@ -15,7 +15,7 @@ import {
 import type { Context } from "../context.ts";
 import type { Account } from "./account.ts";
 
-/** One signer with what is known of it on the chain and what the transaction says. */
+/** One signer, with its account on the chain and what the transaction says. */
 export interface SignedBy {
   readonly index: number;
   readonly account: Account;
@@ -25,26 +25,26 @@ export interface SignedBy {
   readonly sent: PublicKey | undefined;
   readonly info: SignerInfo | undefined;
   readonly signature: Uint8Array | undefined;
-  /** The sequences that the transaction may have: one, unless it stands in the place of one that waits. */
+  /** The sequences that the transaction may have: one, unless it replaces a waiting one. */
   readonly sequences: SequenceRange;
 }
 
-/** From the sequence of the account on the chain on; `next` is that of a further transaction. */
+/** From the account's sequence on the chain on; `next` is that of a further transaction. */
 export interface SequenceRange {
   readonly first: bigint;
   readonly last: bigint;
   readonly next: bigint;
 }
 
-/** Signatures of one transaction known to be valid, by everything that their validity depends on beside its bytes. */
+/** Signatures of one transaction known to be valid, by everything that their validity depends on besides its bytes. */
 export type VerifiedSignatures = Set<string>;
 
-/** How many signatures a key counts for: each member of a threshold key, whether it signs or not. */
+/** How many signatures a key counts for: every member of a threshold key, whether it signs or not. */
 export function signatureCount(key: PublicKey | undefined): number {
   return key?.type === "multisig" ? key.keys.length : 1;
 }
 
-/** Takes the gas before the work: one price for every signature that will be verified. */
+/** Consumes the gas before the work: one price for every signature that will be verified. */
 export function consumeSignatureGas(ctx: Context, { publicKey, info }: SignedBy, cost: bigint): void {
   const count = publicKey?.type === "multisig" ? signingMembers(publicKey.keys.length, info?.modeInfo) : 1;
   ctx.gas.consume(cost * BigInt(count), "ante verify: secp256k1");
@@ -57,8 +57,8 @@ function signingMembers(members: number, modeInfo: ModeInfo | undefined): number
 }
 
 /**
- * What chains ask of a simulated transaction, whose signatures nobody verifies: the sequence of the account, and of a
- * threshold account the form of a threshold signature, without which the gas of its members would be unknown.
+ * What chains require of a simulated transaction, whose signatures nobody verifies: the sequence of the account, and
+ * for a threshold account the form of a threshold signature, without which the gas of its members would be unknown.
  */
 export function checkSimulated({ account, publicKey, info, signature, sequences }: SignedBy): void {
   if (info === undefined || signature === undefined) throw sdkErrors.noSignatures();

@@ -1,6 +1,6 @@
 import type { PreparedTx } from "./tx.ts";
 
-/** Bytes that a finished transaction has and one sent for simulation may leave out; rather too many than too few. */
+/** Bytes that a finished transaction has and one sent for simulation may lack; rather too many than too few. */
 const SIGNATURE = 66;
 const PUBLIC_KEY = 82;
 const FEE = 40;

@@ -26,7 +26,7 @@ export interface RoutedMessage {
   readonly namespace: Namespace;
 }
 
-/** One who must sign. */
+/** One required signer. */
 export interface TxSigner {
   readonly address: Uint8Array;
   readonly text: string;
@@ -34,7 +34,7 @@ export interface TxSigner {
   readonly publicKey: PublicKey | undefined;
 }
 
-/** One who lets another spend coins on fees. */
+/** The granter of an allowance, whose coins pay the fee. */
 export interface FeeGranter {
   readonly address: Uint8Array;
   readonly text: string;
@@ -45,12 +45,12 @@ export interface PreparedTx {
   readonly size: number;
   readonly decoded: DecodedTx;
   readonly messages: readonly RoutedMessage[];
-  /** How many messages it has, those that others carry included. */
+  /** How many messages it has, including those that others carry. */
   readonly messageCount: number;
   /** Signers of the messages in order, each once, then the fee payer if it is not among them. */
   readonly signers: readonly TxSigner[];
   readonly feePayer: TxSigner;
-  /** Whose coins pay the fee, where they are not those of `feePayer`, who signs. */
+  /** Whose coins pay the fee, if they are not those of `feePayer`, who signs. */
   readonly feeGranter: FeeGranter | undefined;
   /** Types of the messages, each once, in our spelling. */
   readonly typeUrls: readonly string[];
@@ -106,7 +106,7 @@ export function readGasLimit({ fee }: AuthInfo): bigint {
   return gasLimit;
 }
 
-/** Clients that pay a price of gas ask for their gas with a fee of nothing in it, since it is not known yet. */
+/** Clients that pay by gas price ask for the gas with a fee of zero, since it is not known yet. */
 export function readFee(authInfo: AuthInfo, mode: "signed" | "simulated"): IntCoin[] {
   const coins = authInfo.fee?.amount ?? [];
   const amount = mode === "signed" ? coins : coins.filter((coin) => coin.amount !== "0");
@@ -117,7 +117,7 @@ export function readFee(authInfo: AuthInfo, mode: "signed" | "simulated"): IntCo
   }
 }
 
-/** Who is named as granter; one who pays for itself needs nobody's leave. Throws `sdk/7`. */
+/** The granter that is named; an account that pays for itself needs no allowance. Throws `sdk/7`. */
 export function readGranter({ fee }: AuthInfo, payer: { readonly address: Uint8Array }): FeeGranter | undefined {
   const text = fee?.granter ?? "";
   if (text === "") return undefined;

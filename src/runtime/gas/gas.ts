@@ -17,7 +17,7 @@ export function limitedGas(limit: bigint): GasMeter {
   return makeMeter(limit);
 }
 
-/** A meter that looks up whenever gas is taken: what `watch` throws ends the work in the midst of a message. */
+/** A meter that calls `watch` whenever gas is consumed: what it throws ends the work in the middle of a message. */
 export function watchedGas(meter: GasMeter, watch: () => void): GasMeter {
   return {
     limit: meter.limit,
@@ -32,8 +32,8 @@ export function watchedGas(meter: GasMeter, watch: () => void): GasMeter {
 }
 
 /**
- * A meter over another one on which so much is paid already: what is consumed draws on that first, and what goes beyond
- * is consumed of the other meter, `percent` of it.
+ * A meter over another one with so much already paid: what is consumed uses that up first, and beyond it `percent` of
+ * it is consumed from the other meter.
  */
 export function prepaidGas(meter: GasMeter, prepaid: bigint, percent = 100n): GasMeter {
   let left = prepaid;
@@ -76,24 +76,24 @@ export class BlockGas {
     this.#limit = limit;
   }
 
-  /** Whether nothing is left for a further transaction. */
+  /** Whether nothing is left for another transaction. */
   get isSpent(): boolean {
     return this.#limit >= 0n && this.#used >= this.#limit;
   }
 
-  /** Counts what a transaction used, be it too much; answers whether it was within the limit. */
+  /** Counts what a transaction used, even if it is too much; answers whether it was within the limit. */
   add(gas: bigint): boolean {
     this.#used += gas;
     return this.#limit < 0n || this.#used <= this.#limit;
   }
 }
 
-/** Of a transaction that begins when the block has no gas left: nothing of it is run, and it pays nothing. */
+/** For a transaction that begins when the block has no gas left: none of it runs, and it pays nothing. */
 export function noBlockGasLeft(): Error {
   return sdkErrors.outOfGas("no block gas left to run tx");
 }
 
-/** Of a transaction whose own gas goes beyond what the block has left: its messages are undone, and it pays. */
+/** For a transaction whose own gas exceeds what the block has left: its messages are undone, and it pays. */
 export function beyondBlockGas(wanted: bigint, used: bigint): Error {
   return sdkErrors.outOfGas(`out of gas in location: block gas meter; gasWanted: ${wanted}, gasUsed: ${used}`);
 }

@@ -8,12 +8,12 @@ export interface GasRow {
 }
 
 /**
- * No price of gas is above this: what a transaction of the largest size could use in all still fits the signed 64 bits of
+ * No price of gas is higher: what a transaction of the largest size could use in all still fits the signed 64 bits of
  * its result.
  */
 export const MAX_GAS_PRICE = 10n ** 12n;
 
-/** What governance alone sends, when a proposal has passed: it has no fixed gas. */
+/** Sent by governance alone, when a proposal has passed: it has no fixed gas. */
 const UNPRICED = "MsgUpdateParams";
 
 /** Prices by message as rows of the parameter. */
@@ -21,7 +21,7 @@ export function gasTable(prices: Readonly<Record<string, bigint>>): GasRow[] {
   return Object.entries(prices).map(([message, gas]) => ({ message, gas }));
 }
 
-/** The fixed gas of a message. Genesis takes only tables that price every message. */
+/** The fixed gas of a message. Genesis only accepts tables that price every message. */
 export function fixedGas(table: readonly GasRow[], message: string): bigint {
   if (message === UNPRICED) return 0n;
   const row = table.find((each) => each.message === message);
@@ -29,7 +29,9 @@ export function fixedGas(table: readonly GasRow[], message: string): bigint {
   return row.gas;
 }
 
-/** What is wrong with a table: every message of the service has one row, nothing else has, and no price is too high. */
+/**
+ * What is wrong with a table: every message of the service has one row, no other message has, and no price is too high.
+ */
 export function gasTableProblems(service: DescService, table: readonly GasRow[]): string[] {
   const names = service.methods.map(({ input }) => input.name).filter((name) => name !== UNPRICED);
   const rows = table.map(({ message }) => message);

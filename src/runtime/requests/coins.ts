@@ -16,7 +16,7 @@ export function readCoin(coin: CoinMessage | undefined): IntCoin {
   return { denom, amount };
 }
 
-/** Reads one coin that must be more than nothing. */
+/** Reads one coin that must be above zero. */
 export function readPositiveCoin(coin: CoinMessage | undefined): IntCoin {
   const read = readCoin(coin);
   if (read.amount === 0n) throw sdkErrors.invalidCoins(`${formatCoin(read)} is not positive`);

@@ -2,7 +2,7 @@ import { errorText } from "../../util/index.ts";
 
 /**
  * What is wrong with a list in a genesis state, one sentence for each bad entry: `providers[3]: ...`. `identify` throws
- * when it refuses an entry, otherwise it returns what may stand in the list once.
+ * if it refuses an entry, otherwise it returns what may be in the list only once.
  */
 export function entryProblems<T>(name: string, list: readonly T[], identify: (entry: T) => string): string[] {
   const seen = new Set<string>();

@@ -11,7 +11,7 @@ export type QueryStatus =
   | "Unimplemented"
   | "Unknown";
 
-/** A failed query as `abci_query` tells it. */
+/** A failed query as `abci_query` reports it. */
 export interface QueryFailure extends Failure {
   /** `codespace/code` of our own error, which the ecosystem's four codes do not tell; no other chain says anything here. */
   readonly info: string;
@@ -35,7 +35,7 @@ const STATUS_OF_SDK: ReadonlyMap<number, QueryStatus> = new Map<number, QuerySta
   [sdkErrors.notSupported.code, "Unimplemented"],
 ]);
 
-/** An error to which a handler of a query gives a status of its own. */
+/** An error to which the handler of a query gives its own status. */
 export class StatusError extends SvcError {
   readonly status: QueryStatus;
 
@@ -45,7 +45,7 @@ export class StatusError extends SvcError {
   }
 }
 
-/** A refusal of the path or the height of a query, told as it is. */
+/** A refusal of the path or the height of a query, reported as it is. */
 export function plainFailure(error: unknown): QueryFailure {
   const failure = failureOf(error);
   return { ...failure, info: `${failure.codespace}/${failure.code}` };

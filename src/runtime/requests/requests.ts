@@ -4,12 +4,12 @@ import { encodeAddress, isAddress } from "../../wire/index.ts";
 import { type CoinMessage, readPositiveCoin } from "./coins.ts";
 import { entryProblems } from "./entries.ts";
 
-/** Throws the given error unless the text is the address of an account; `field` is where it stands. */
+/** Throws the given error unless the text is the address of an account; `field` says where it is. */
 export function checkAddress(field: string, text: string, refuse: ErrorFactory = sdkErrors.invalidAddress): void {
   if (!isAddress(text)) throw refuse(`${field} ${JSON.stringify(text.slice(0, 100))} is not an account address`);
 }
 
-/** The module in whose name proposals that have passed are carried out. */
+/** The module that carries out proposals that have passed. */
 const AUTHORITY = "gov";
 
 /** Throws `sdk/4` unless the signer is the account of governance, the only one that changes parameters. */
@@ -19,8 +19,8 @@ export function checkAuthority(signer: string): void {
 }
 
 /**
- * The state that a filter names, by an enumeration with 0 for unspecified; undefined for the empty text. Throws the given
- * error with the names there are.
+ * The state that a filter names, from an enumeration with 0 for unspecified; undefined for the empty text. Throws the
+ * given error with the possible names.
  */
 export function readState<S extends number>(
   text: string,
@@ -36,10 +36,10 @@ export function readState<S extends number>(
   throw refuse(`unknown state ${JSON.stringify(text.slice(0, 40))}: write ${list}`);
 }
 
-/** Each message that is measured against minimum amounts walks the list of them. */
+/** Every message that is compared with minimum amounts walks the list of them. */
 const MAX_MINIMUMS = 100;
 
-/** What is wrong with a parameter that lists minimum amounts, one for each denomination that is taken. */
+/** What is wrong with a parameter that lists minimum amounts, one for each accepted denomination. */
 export function minimumsProblems(name: string, coins: readonly CoinMessage[]): string[] {
   if (coins.length === 0) return [`${name}: there must be at least one`];
   if (coins.length > MAX_MINIMUMS) return [`${name}: there may be at most ${MAX_MINIMUMS}`];

@@ -1,7 +1,7 @@
 import { type ErrorFactory, sdkErrors } from "../../util/index.ts";
 import { type Instant, toNanos } from "../../wire/index.ts";
 
-/** 0001-01-01T00:00:00Z and 9999-12-31T23:59:59Z: what a point in time may be on the wire. */
+/** 0001-01-01T00:00:00Z and 9999-12-31T23:59:59Z: the range of points in time on the wire. */
 const FIRST_SECOND = -62_135_596_800n;
 const LAST_SECOND = 253_402_300_799n;
 const SECOND = 1_000_000_000;

@@ -12,9 +12,9 @@ export interface StoredAttribute extends EventAttribute {
 }
 
 /**
- * Events that the ecosystem knows since logs went out of use: they stand among the events of a result and not in its log,
- * which has the form of the time before. Of messages one searches for who spent and who received; all else, and those of
- * fees, is found by `transfer`, and would be a fifth of the index.
+ * Events that the ecosystem has had since logs went out of use: they are among the events of a result and not in its
+ * log, which has the form of the time before. Of those of messages, the sender and receiver are searchable; everything
+ * else, and those of fees, is found by `transfer`, and would be a fifth of the index.
  */
 const EVENTS_ALONE: ReadonlySet<string> = new Set(["coin_spent", "coin_received"]);
 
@@ -24,8 +24,8 @@ export function storedEvents(events: readonly Event[]): StoredEvent[] {
 }
 
 /**
- * Events of the message at `index`: each says so in a last attribute `msg_index`. The first, which has the action, names the
- * message by its type URLs too: so newer tools search for it.
+ * Events of the message at `index`: each says so in a last attribute `msg_index`. The first, which has the action,
+ * names the message by its type URLs too, because newer tools search for that.
  */
 export function storedMessageEvents(
   events: readonly Event[],

@@ -9,7 +9,7 @@ import { type GasMeter, prepaidGas } from "../gas/gas.ts";
 import type { GasCosts } from "../gas/metered.ts";
 import type { MessageRoute } from "../router.ts";
 
-/** Amounts may have a digit more when the block comes: rather too much gas is estimated than too little. */
+/** Amounts may have one digit more when the block is made: it is better to estimate too much gas than too little. */
 const SIMULATED_PERCENT = 105n;
 
 /** What one message did. */
@@ -52,8 +52,8 @@ function runMessage(ctx: Context, { route, value, namespace }: RoutedMessage, co
 }
 
 /**
- * Takes the fixed amount of a message whose module prices it, and returns the meter for its work, of which so much is
- * included: ordinary messages cost the same whatever the state holds, large ones what they touch.
+ * Consumes the fixed gas of a message whose module prices it, and returns the meter for its work, of which so much is
+ * included: ordinary messages cost the same whatever the state holds, large ones pay for what they touch.
  */
 export function chargeMessage(ctx: Context, { module, message }: MessageRoute): GasMeter {
   const fixed = module.messageGas?.(ctx, message);
@@ -62,7 +62,7 @@ export function chargeMessage(ctx: Context, { module, message }: MessageRoute): 
   return prepaidGas(ctx.gas, fixed, ctx.mode === "simulate" ? SIMULATED_PERCENT : 100n);
 }
 
-/** An error of one message of a list says which it was; that the gas is out says nothing of it. */
+/** The error of one message of a list says which one it was; out of gas does not. */
 export function failedMessage(error: unknown, index: number): unknown {
   return error instanceof SvcError && !isOutOfGas(error)
     ? error.wrap(`failed to execute message; message index: ${index}`)

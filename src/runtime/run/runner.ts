@@ -39,7 +39,7 @@ export interface TxOutcome {
   readonly events: readonly StoredEvent[];
 }
 
-/** Outcome of the checks, with what the mempool has to know of the transaction. */
+/** Outcome of the checks, with what the mempool must know of the transaction. */
 export interface CheckOutcome extends TxOutcome {
   /** Undefined when the transaction could not be read. */
   readonly claim: Claim | undefined;
@@ -49,7 +49,7 @@ export interface CheckOutcome extends TxOutcome {
 export interface TxEnvironment {
   readonly block: BlockInfo;
   readonly stores: MultiStore;
-  /** What waits for a block already; for checks and simulations. */
+  /** What is already waiting for a block; for checks and simulations. */
   readonly waiting?: Waiting;
 }
 
@@ -62,11 +62,11 @@ export interface TxRunnerOptions {
   readonly report?: (problem: BlockProblem) => void;
 }
 
-/** What a simulation may take, since nobody pays for it. */
+/** The limits of a simulation, since nobody pays for it. */
 export interface SimulationLimits {
   readonly maxGas: bigint;
   readonly maxMessages: number;
-  /** Called before each message and with every gas that is taken; throws when the time is over. */
+  /** Called before each message and whenever gas is consumed; throws when the time is over. */
   checkTime(): void;
 }
 
@@ -89,8 +89,8 @@ export class TxRunner {
   }
 
   /**
-   * Runs the ante checks alone; changes nothing. `recheck` is for transactions that passed before: it verifies no signature
-   * again. What is only tried is not remembered.
+   * Runs the ante checks alone; changes nothing. `recheck` is for transactions that passed before: it verifies no
+   * signature again. Nothing is remembered of a transaction that is only tried.
    */
   check(env: TxEnvironment, bytes: Uint8Array, kind: CheckTx["kind"]): CheckOutcome {
     const run = new Run(env, kind === "recheck" ? "recheck" : "check");
@@ -135,7 +135,7 @@ export class TxRunner {
     }
   }
 
-  /** Before the many messages of a transaction are read, somebody has to be there who can pay and who signed it. */
+  /** Before the many messages of a transaction are read, there must be a payer who can pay and who signed it. */
   #checkPayer(run: Run, bytes: Uint8Array, verified: VerifiedSignatures): void {
     const envelope = readEnvelope(bytes);
     const { first } = envelope;
@@ -172,7 +172,7 @@ export class TxRunner {
     return prepareTx(bytes, this.#router, "simulated").signers.map(({ address }) => address);
   }
 
-  /** The gas that a transaction asks for; undefined of bytes that this application cannot read. Costs no state. */
+  /** The gas that a transaction asks for; undefined for bytes that this application cannot read. Needs no state. */
   gasWanted(bytes: Uint8Array): bigint | undefined {
     try {
       return (this.#cache.get(bytes)?.tx ?? prepareTx(bytes, this.#router)).gasLimit;
@@ -224,14 +224,14 @@ class Run {
     });
   }
 
-  /** The same checks where they change nothing. */
+  /** The same checks, without changes. */
   check(tx: PreparedTx, options: AnteOptions, verified: VerifiedSignatures): void {
     const { block, stores } = this.#env;
     const ctx = new Context({ block, mode: this.#mode, stores, gas: this.#gas });
     runAnte(ctx, tx, options, this.#facts(verified));
   }
 
-  /** The part of them that comes before a large transaction is read, with gas of its own. */
+  /** The part of them that comes before a large transaction is read, with its own gas. */
   checkPayer(tx: LargeTx, options: AnteOptions, verified: VerifiedSignatures): void {
     const { block, stores } = this.#env;
     const gas = limitedGas(readGasLimit(tx.envelope.authInfo));
@@ -264,7 +264,7 @@ class Run {
     });
   }
 
-  /** Takes the gas from that of the block, once; answers whether the block had so much left. */
+  /** Consumes the gas of the block, once; answers whether the block had so much left. */
   countInBlock(): boolean {
     if (this.#isCounted) return true;
     this.#isCounted = true;
@@ -291,7 +291,7 @@ class Run {
     };
   }
 
-  /** The events of the ante checks stay: the fee was taken. Those of failed messages never come out. */
+  /** The events of the ante checks stay: the fee was paid. Those of failed messages are dropped. */
   fail(error: unknown): TxOutcome {
     const { codespace, code, log } = failureOf(error);
     const gasWanted = this.tx?.gasLimit ?? 0n;
@@ -317,7 +317,7 @@ class Run {
   }
 }
 
-/** What a transaction takes as long as it waits. */
+/** What a transaction claims as long as it waits. */
 function claimOf({ signers, feePayer, feeGranter, fee, gasLimit, decoded }: PreparedTx): Claim {
   const { signerInfos } = decoded.authInfo;
   return {

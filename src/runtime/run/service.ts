@@ -16,9 +16,9 @@ import type { Context } from "../context.ts";
 import type { Router } from "../router.ts";
 import { chargeMessage, failedMessage } from "./messages.ts";
 
-/** How many messages may stand around the innermost one. */
+/** How many messages may enclose the innermost one. */
 export const MAX_MESSAGE_NESTING = 6;
-/** How many messages one message may hold in all, those inside those it holds included. */
+/** How many messages one message may hold in all, nested ones included. */
 export const MAX_NESTED_MESSAGES = 100;
 
 /** A message that another one, or a record of the state, carries. */
@@ -28,11 +28,11 @@ export interface NestedMessage extends Unpacked {
 }
 
 /**
- * Runs messages that did not come by themselves in a transaction. Modules get it through their constructor, and may hold
- * it before the router exists; it is used when all modules are there.
+ * Runs messages that did not arrive by themselves in a transaction. Modules get it through their constructor, and may
+ * hold it before the router exists; it is used when all modules exist.
  */
 export interface MessageService {
-  /** The type of messages of a type URL in either spelling, where there is a handler for them. */
+  /** The message type of a type URL in either spelling, if there is a handler for it. */
   find(typeUrl: string): DescMessage | undefined;
   /**
    * Reads messages strictly and makes the checks that need no state: there is a handler (`sdk/6`), its own check passes,
@@ -58,9 +58,9 @@ export function messageService(router: () => Router): MessageService {
 
 class RoutedMessages implements MessageService {
   readonly #router: () => Router;
-  /** What was read and passed its checks: everything about it follows from its bytes. */
+  /** Messages that were read and passed their checks: everything about them follows from their bytes. */
   readonly #known = new WeakMap<Any, NestedMessage>();
-  /** Of the reading and of the running in progress: handlers and their checks come back here for inner messages. */
+  /** State of reading and running in progress: handlers and their checks come back here for inner messages. */
   #reading = 0;
   #count = 0;
   #running = 0;

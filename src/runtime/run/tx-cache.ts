@@ -10,14 +10,14 @@ interface Entry {
 
 /**
  * Transactions that passed the checks of the mempool: what was decoded and which signatures were verified is not done
- * again when they come in a block. Everything kept follows from the hash of the bytes, so a node with the entry and one
- * without it come to the same result. Bounded by the bytes of the transactions; the oldest leave first.
+ * again when they are executed in a block. Everything kept follows from the hash of the bytes, so a node with the entry
+ * and one without it reach the same result. Bounded by the bytes of the transactions; the oldest leave first.
  */
 export class TxCache {
   readonly #entries = new Map<string, Entry>();
   /**
-   * Hashes of what was added: an engine of this process hands over the same bytes again, in its proposal and in its block.
-   * Of others nothing is known by identity alone, since a database may fill one buffer anew.
+   * Hashes of the added transactions: an engine in this process hands over the same bytes again, in its proposal and in
+   * its block. Other bytes are not recognized by identity, since a database may fill one buffer anew.
    */
   readonly #hashes = new WeakMap<Uint8Array, string>();
   readonly #maxBytes: number;

@@ -2,18 +2,18 @@ import type { Attribute, PlacementRequirements, ResourceUnits } from "../../wire
 import type { GroupSpec } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
 import { matchAttributes } from "../read/attributes.ts";
 
-/** What is known of a provider when it is held against an order. */
+/** What is known of a provider that is compared with an order. */
 export interface Candidate {
   /** Its current attributes. */
   readonly attributes: readonly Attribute[];
-  /** What an auditor has signed of it; empty when nothing. */
+  /** What an auditor has signed for it; empty if nothing. */
   signedBy(auditor: string): readonly Attribute[];
 }
 
 /**
- * Whether a provider meets what a group asks of its host. Every required attribute must be the provider's own now; where
- * auditors are named, each of `all_of` and at least one of `any_of` must have signed it too, so that a signature over
- * what has changed since does not count.
+ * Whether a provider meets what a group requires of its host. The provider must have every required attribute now;
+ * where auditors are named, each of `all_of` and at least one of `any_of` must also have signed it, so that a signature
+ * over an attribute that has changed since does not count.
  */
 export function meetsRequirements(requirements: PlacementRequirements | undefined, candidate: Candidate): boolean {
   const required = requirements?.attributes ?? [];

@@ -32,7 +32,7 @@ export interface ServicePlan {
   readonly endpoints: readonly ManifestEndpoint[];
 }
 
-/** All that runs in one placement; one provider takes it whole. */
+/** Everything that runs in one placement; one provider takes it whole. */
 export interface GroupPlan {
   readonly placement: PlacementDecl;
   readonly units: readonly UnitPlan[];
@@ -122,7 +122,7 @@ function endpointNumbers(file: SdlFile): ReadonlyMap<string, number> {
   return new Map(names.map((name, index) => [name, index + 1]));
 }
 
-/** One per audience, in the order of the file; none for an entry that is open to nobody. */
+/** One per audience, in the order of the file; none for an entry that nobody may use. */
 function manifestExposes(service: ServiceDecl, numbers: ReadonlyMap<string, number>): readonly ManifestExpose[] {
   return service.expose.flatMap((expose) => expose.to.map((target) => manifestExpose(expose, target, numbers)));
 }

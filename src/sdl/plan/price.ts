@@ -13,7 +13,7 @@ const HOUR_MS = 3_600_000n;
 /** A twelfth of 365.25 days. */
 const MONTH_MS = 2_629_800_000n;
 
-/** What a price per block comes to over time. */
+/** What a price per block adds up to over time. */
 export interface PriceOverTime {
   readonly denom: string;
   readonly perBlock: Dec;
@@ -22,7 +22,7 @@ export interface PriceOverTime {
 }
 
 /**
- * A price per block as what it comes to in an hour and in a month.
+ * A price per block as an amount per hour and per month.
  * @param price per block, scaled 10^18
  * @param blockSeconds the measured time between blocks, above zero; counted to the millisecond
  */
@@ -43,7 +43,9 @@ export function groupPrice(group: GroupSpec): DecimalCoin {
   return { denom: rows[0]?.price?.denom ?? "", amount };
 }
 
-/** For people: four significant digits and no fewer than all whole ones; large native amounts in the display unit. */
+/**
+ * For people: four significant digits, but never fewer than all whole ones; large native amounts in the display unit.
+ */
 export function formatPrice({ denom, amount }: DecimalCoin): string {
   const display = 10n ** BigInt(DISPLAY_EXPONENT);
   if (denom === NATIVE_DENOM && amount >= decFromInt(display / 100n)) {

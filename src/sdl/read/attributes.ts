@@ -9,10 +9,10 @@ export interface AttributeLimits {
   readonly valueBytes: number;
 }
 
-/** What the attributes of a provider, or those that an auditor signs of one, are by default. */
+/** Default limits of the attributes of a provider and of those that an auditor signs. */
 export const ATTRIBUTE_LIMITS: AttributeLimits = { entries: 128, keyMax: 127, valueBytes: 256 };
 
-/** No chain may take more: rules without state go up to here. */
+/** No chain may allow more: rules without state go up to here. */
 export const MOST_ATTRIBUTES: AttributeLimits = { entries: 256, keyMax: 127, valueBytes: 1024 };
 
 const KEY_MIN = 2;

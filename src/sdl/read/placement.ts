@@ -69,7 +69,7 @@ function checkLength(
   reader.report.error(node.place, "range", { problem: `${show(value)} is too long`, remedy });
 }
 
-/** Whose signature over its attributes a provider needs. */
+/** The auditors who must have signed a provider's attributes. */
 function readSigners(
   reader: Reader,
   fields: Fields | undefined,

@@ -11,11 +11,11 @@ export interface GroupFault {
   readonly kind: "groups" | "spec" | "price" | "name";
   /** The place and the limit. */
   readonly text: string;
-  /** Index of the group; absent where it is about all of them. */
+  /** Index of the group; absent if it concerns all of them. */
   readonly group?: number;
 }
 
-/** What a group's rows add up to; thousandths of a core, bytes, and pieces. */
+/** Sums over a group's rows; thousandths of a core, bytes, and pieces. */
 interface Totals {
   readonly cpu: bigint;
   readonly memory: bigint;
@@ -24,8 +24,8 @@ interface Totals {
 }
 
 /**
- * The first reason for which the chain refuses these groups, undefined where it takes them. All prices must be in
- * `denom`. The chain and everybody who writes groups for it go by these rules.
+ * The first reason for which the chain refuses these groups, undefined if it accepts them. All prices must be in
+ * `denom`. The chain and everybody who writes groups for it use these rules.
  */
 export function groupsFault(groups: readonly GroupSpec[], limits: SdlLimits, denom: string): GroupFault | undefined {
   const [fault] = faultsOf(groups, limits, denom);

@@ -24,7 +24,7 @@ export interface GroupScope {
 
 /**
  * The chain's own rules over the groups as they are sent. What a file can break is checked where the value is read;
- * this one makes sure that nothing gets past them, to be refused after its fee was paid.
+ * this check makes sure that nothing gets past it only to be refused after its fee was paid.
  */
 export function checkOnChain(groups: readonly GroupSpec[], plan: readonly GroupPlan[], scope: GroupScope): void {
   const fault = groupsFault(groups, scope.limits, groups[0]?.resources[0]?.price?.denom ?? "");

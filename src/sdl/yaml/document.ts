@@ -49,7 +49,7 @@ export function parseDocumentText(source: string, report: Report): Node | undefi
   const document = parseDocument(text, { schema: "failsafe", uniqueKeys: false, prettyErrors: false, version: "1.2" });
   const error = document.errors[0];
   if (error !== undefined) {
-    // Only the first: what follows is mostly its consequence.
+    // Only the first error: later ones are mostly its consequence.
     report.error(lines.at(error.pos[0]), "syntax", {
       problem: error.message.replace(/;.*$/s, ""),
       remedy: SYNTAX_REMEDIES[error.code] ?? "correct the spelling of the YAML here",

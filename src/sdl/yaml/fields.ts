@@ -27,7 +27,7 @@ export function describe(node: Node): string {
   return `a ${node.kind}`;
 }
 
-/** Reads typed values out of nodes; what does not fit is reported and read as undefined. */
+/** Reads typed values out of nodes; a value that does not fit is reported and read as undefined. */
 export class Reader {
   readonly report: Report;
 
@@ -86,7 +86,7 @@ export class Reader {
     return this.wrong(node, { what, remedy: `write ${choice}` });
   }
 
-  /** Items of a list; nothing where the value is empty or no list. */
+  /** Items of a list; none if the value is empty or not a list. */
   items(node: Node | undefined, want: Want): readonly Node[] {
     if (node === undefined || node.kind === "null") return [];
     if (node.kind === "list") return node.items;
@@ -94,7 +94,7 @@ export class Reader {
     return [];
   }
 
-  /** A list of texts; undefined where the value is empty or no such list. */
+  /** A list of texts; undefined if the value is empty or not such a list. */
   texts(node: Node | undefined, want: Want): readonly string[] | undefined {
     if (node === undefined || node.kind === "null") return undefined;
     if (node.kind !== "list") return this.wrong(node, want);
@@ -133,7 +133,7 @@ export class Fields {
   readonly place: Place;
   readonly #map: MapNode;
   readonly #report: Report;
-  /** Known keys that an unknown key was probably meant to be: their absence is reported already. */
+  /** Known keys that an unknown key was probably meant to be: their absence is already reported. */
   readonly #meant = new Set<string>();
 
   constructor(map: MapNode, shape: Shape, report: Report) {
@@ -150,7 +150,7 @@ export class Fields {
     return node?.kind === "null" ? undefined : node;
   }
 
-  /** The entry even where its value is empty. */
+  /** The entry, even if its value is empty. */
   entry(key: string): Entry | undefined {
     return this.#map.entries.get(key);
   }

@@ -1,4 +1,4 @@
-/** Longer words are not slips of the finger, and comparing costs the product of the lengths. */
+/** Longer words are not typing mistakes, and comparing costs the product of the lengths. */
 const MAX_WORD = 64;
 const MAX_CANDIDATES = 100;
 

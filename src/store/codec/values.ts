@@ -35,10 +35,10 @@ export const bigintValue: ValueCodec<bigint> = {
 /** An unsigned 64-bit number in eight bytes, big endian. */
 export const uint64Value: ValueCodec<bigint> = { encode: uint64ToBytes, decode: bytesToUint64 };
 
-/** What an entry holds whose key says everything. */
+/** The value of an entry whose key says everything. */
 export const PRESENT = Uint8Array.of(1);
 
-/** Nothing but being there: for collections that are sets of keys. */
+/** A value without content: for collections that are sets of keys. */
 export const presentValue: ValueCodec<true> = { encode: () => PRESENT, decode: () => true };
 
 /** Bytes as they are. */

@@ -11,8 +11,9 @@ import {
 } from "../layers/text.ts";
 
 /**
- * What stored bytes say, remembered by the very array: a store never changes bytes that it handed out, so the same array
- * always says the same. For work that reads the whole state again and again, and changes nothing of what it is given.
+ * What stored bytes mean, remembered by the array itself: a store never changes bytes that it handed out, so the same
+ * array always means the same. For work that reads the whole state again and again, and changes nothing of what it is
+ * given.
  */
 export class DecodedValues {
   readonly #known = new WeakMap<object, WeakMap<Uint8Array, unknown>>();
@@ -69,7 +70,7 @@ export class DecodedStore extends TextStore {
   }
 }
 
-/** The values of a range; keys are not made where they are only texts beneath. */
+/** The values of a range; keys are not made if they are only texts below. */
 export function* storedValues(store: KVReader, range: Range): IterableIterator<Uint8Array> {
   if (!(store instanceof DecodedStore)) {
     for (const [, value] of store.iterate(range)) yield value;

@@ -6,14 +6,14 @@ import { storedValues } from "./decoded.ts";
 import { type Page, type PageRequest, planPage, takePage } from "./pagination.ts";
 import { pageRange, type TypedRange, typedRange } from "./ranges.ts";
 
-/** How a collection is found by something else than its key. `V` and `K` are the collection's value and key. */
+/** How a collection is found by something other than its key. `V` and `K` are the collection's value and key. */
 export interface IndexSpec<V, K, IK, IP> {
   /** First byte of the index entries in the store. */
   readonly prefix: number;
   readonly key: KeyCodec<IK, IP>;
-  /** Where a record stands in the index; undefined leaves it out. */
+  /** Where a record appears in the index; undefined leaves it out. */
   readonly of?: (value: V, key: K) => IK | undefined;
-  /** Like `of` for records that stand in several places; the places must differ. */
+  /** Like `of` for records that appear in several places; the places must differ. */
   readonly each?: (value: V, key: K) => readonly IK[];
 }
 
@@ -22,14 +22,14 @@ export function index<V, K, IK extends AnyKey, IP>(spec: IndexSpec<V, K, IK, IP>
   return spec;
 }
 
-/** What an index needs to know of its collection. */
+/** What an index must know of its collection. */
 export interface IndexedCollection<K, V> {
   readonly name: string;
   readonly key: KeyCodec<K, unknown>;
   require(store: KVReader, key: K): V;
 }
 
-/** Entries `prefix || index key || primary key` that hold nothing else, kept by the collection and by nobody else. */
+/** Entries `prefix || index key || primary key` without a value, maintained by the collection alone. */
 export class Index<K, V, IK, IP> {
   readonly prefix: number;
   readonly #spec: IndexSpec<V, K, IK, IP>;

@@ -26,7 +26,7 @@ export const DEFAULT_PAGE_LIMIT = 100n;
 /** Most rows of one page. */
 export const MAX_PAGE_LIMIT = 1000n;
 
-/** Rows that one request may walk past to skip, to count or to leave them out: queries are bounded. */
+/** Rows that one request may walk past to skip, count or filter them: queries are bounded. */
 export const MAX_ROWS_PASSED = 50_000;
 
 /** A request with its defaults applied. */

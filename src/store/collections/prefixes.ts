@@ -1,7 +1,9 @@
 /** The first byte that the store keeps for itself. */
 export const RESERVED_PREFIX = 0xff;
 
-/** Throws if two parts of a module's store share a prefix, or a prefix is not a byte. Call it where they are created. */
+/**
+ * Throws if two parts of a module's store share a prefix, or a prefix is not a byte. Call it where they are created.
+ */
 export function checkPrefixes(parts: Readonly<Record<string, { readonly prefixes: readonly number[] }>>): void {
   const owners = new Map<number, string>();
   for (const [name, { prefixes }] of Object.entries(parts)) {

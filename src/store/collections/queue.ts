@@ -6,7 +6,7 @@ import { Collection } from "./collections.ts";
 export interface QueueSpec<K> {
   readonly name: string;
   readonly prefix: number;
-  /** Codec of what waits. */
+  /** Codec of the entries. */
   readonly key: KeyCodec<K, unknown>;
 }
 
@@ -43,7 +43,7 @@ export class Queue<K> {
     return this.#entries.has(store, [height, key]);
   }
 
-  /** Takes an entry out; nothing happens when it is not there. */
+  /** Removes an entry; does nothing if it does not exist. */
   remove(store: KVStore, height: bigint, key: K): void {
     this.#entries.delete(store, [height, key]);
   }
@@ -60,7 +60,7 @@ export class Queue<K> {
     return found;
   }
 
-  /** Like `due`, and takes the entries out; what is behind the cap stays for the next call. */
+  /** Like `due`, and removes the entries; those beyond the cap stay for the next call. */
   popDue(store: KVStore, height: bigint, cap: number): Due<K>[] {
     const found = this.due(store, height, cap);
     for (const { height: at, key } of found) this.remove(store, at, key);
@@ -68,8 +68,8 @@ export class Queue<K> {
   }
 
   /**
-   * Takes due entries out, first heights first, and hands each to `handle`, which says how much of the budget its work
-   * took. Ends when none is left or the budget is used up; the last one may go beyond it. Returns what is left of it.
+   * Removes due entries, first heights first, and hands each to `handle`, which returns how much of the budget its work
+   * took. Ends when none is left or the budget is used up; the last entry may exceed it. Returns the remaining budget.
    */
   drain(store: KVStore, due: { readonly height: bigint; readonly budget: number }, handle: (key: K) => number): number {
     let left = due.budget;
@@ -87,7 +87,7 @@ export class Queue<K> {
   }
 }
 
-/** The last time that a queue can hold, in the year 2554. What ends then or later stays there, over or not. */
+/** The last time that a queue can hold, in the year 2554. Entries that end then or later stay in the queue. */
 const LAST_QUEUE_TIME = 2n ** 64n - 1n;
 
 /** The place of a time, in nanoseconds since 1970, in a queue by times. */
@@ -95,7 +95,7 @@ export function queueTime(nanos: bigint): bigint {
   return nanos > LAST_QUEUE_TIME ? LAST_QUEUE_TIME : nanos;
 }
 
-/** Up to which place such a queue is due at a time. */
+/** The place up to which such a queue is due at a time. */
 export function dueTime(nanos: bigint): bigint {
   return nanos < LAST_QUEUE_TIME ? nanos : LAST_QUEUE_TIME - 1n;
 }

@@ -23,7 +23,7 @@ export class Sequence {
     return this.#next.get(store) ?? this.#first;
   }
 
-  /** Gives a number and moves on. */
+  /** Returns the next number and moves on. */
   next(store: KVStore): bigint {
     const value = this.peek(store);
     this.#next.set(store, value + 1n);

@@ -1,7 +1,7 @@
 import { closeSync, existsSync, fstatSync, ftruncateSync, openSync, readSync } from "node:fs";
 import { storeErrors } from "../errors.ts";
 
-/** Marks a page that begins an LMDB file; the first two do, and the one of the later transaction counts. */
+/** Marks a page that begins an LMDB file; the first two have it, and the one of the later transaction counts. */
 const MAGIC = 0xbeefc0de;
 /** Where a meta page has its fields, in bytes. */
 const MAGIC_AT = 24;

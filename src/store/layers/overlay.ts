@@ -1,7 +1,7 @@
 import { type KeyWalk, SortedKeys } from "./sorted.ts";
 import type { TextRange } from "./text.ts";
 
-/** What an overlay knows of a key: bytes, `null` for deleted, `undefined` for nothing. */
+/** An overlay's entry for a key: bytes, `null` for deleted, `undefined` for no entry. */
 export type Known = Uint8Array | null | undefined;
 
 /** Changes by key, with ordered cursors that keep the view of the moment they were opened. */

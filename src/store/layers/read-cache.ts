@@ -30,12 +30,14 @@ export class ReadCache extends TextReader {
     return this.#source.cursor(range);
   }
 
-  /** Notes what the source now holds; to be called for every change of the source that is not told by `forget`. */
+  /**
+   * Notes what the source now holds; must be called for every change of the source that is not reported by `forget`.
+   */
   put(text: string, value: Uint8Array | null): void {
     this.#known.set(text, value);
   }
 
-  /** Remembers nothing any more: the source has changed as a whole. */
+  /** Forgets everything: the source has changed as a whole. */
   forget(): void {
     this.#known.clear();
   }

@@ -24,7 +24,7 @@ import { BadSnapshot, chunkHashes, MAX_CHUNK_BYTES } from "./form.ts";
  * with nothing else. It is read as a stream: one file of it is in memory at a time.
  */
 const RECORD = "_snapshot";
-/** The chunks are compressed already. */
+/** The chunks are already compressed. */
 const LEVEL = 1;
 const TAR_BLOCK = 512;
 /** What follows the last file. */
@@ -102,8 +102,9 @@ function checksum(header: Buffer): number {
 }
 
 /**
- * Reads an archive into a directory of snapshots, every file compared with its hash before the snapshot is there. Throws
- * `store/11` for what is no such archive, `store/14` where the snapshot is there already; nothing is left of it then.
+ * Reads an archive into a directory of snapshots; every file is compared with its hash before the snapshot appears.
+ * Throws `store/11` if it is not such an archive, `store/14` if the snapshot already exists; nothing is left of it
+ * then.
  */
 export async function loadArchive(path: string, directory: SnapshotDirectory): Promise<SnapshotRecord> {
   const staging = directory.stage("loading");
@@ -137,13 +138,13 @@ function checked(bytes: Uint8Array, hash: Uint8Array, name: string): Uint8Array 
 
 function loadFault(error: unknown, path: string): unknown {
   if (isOneOf([storeErrors.badSnapshot, storeErrors.snapshotExists], error)) return error;
-  // What the decompression says of bytes that are none of its own.
+  // What decompression says of bytes that are not compressed.
   const isData = error instanceof Error && "code" in error && String(error.code).startsWith("Z_");
   if (!(error instanceof BadSnapshot) && !isData) return error;
   return storeErrors.badSnapshot(`${path}: ${errorText(error)}`, { cause: error });
 }
 
-/** Reads a tar archive whose files are known before; no file larger than is allowed is begun with. */
+/** Reads a tar archive whose files are known in advance; a file that is larger than allowed is not begun. */
 class TarReader {
   readonly #source: AsyncIterator<Buffer>;
   #parts: Buffer[] = [];

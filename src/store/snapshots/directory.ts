@@ -13,7 +13,7 @@ export const MAX_BLOCK_FILES = 100_000;
 /** Bytes of the record of a snapshot: a hash in hexadecimal for each chunk and block, and room. */
 export const MAX_RECORD_BYTES = 80 * (MAX_CHUNKS + MAX_BLOCK_FILES);
 
-/** The file that tells of a snapshot; a directory without one holds none. */
+/** The file that describes a snapshot; a directory without it holds none. */
 const RECORD = "snapshot.json";
 const PRIVATE = 0o600;
 const NAME = /^([1-9]\d{0,18})-(\d{1,9})$/;
@@ -48,7 +48,7 @@ export function recordText({ height, format, chunks, hash, metadata, blocks }: S
   return `${JSON.stringify(record)}\n`;
 }
 
-/** Throws `store/11` where the text is none, or its parts do not belong together. */
+/** Throws `store/11` if the text is not a record, or its parts do not belong together. */
 export function parseRecord(text: string): SnapshotRecord {
   try {
     const raw: Readonly<Record<string, unknown>> = JSON.parse(text);
@@ -95,33 +95,33 @@ export class SnapshotDirectory {
     this.path = path;
   }
 
-  /** Those that are whole, the highest first. What cannot be read is left out. */
+  /** The complete ones, the highest first. What cannot be read is left out. */
   list(): SnapshotRecord[] {
     const names = existsSync(this.path) ? readdirSync(this.path) : [];
     const found = names.flatMap((name) => this.#read(name) ?? []);
     return found.sort((a, b) => (a.height === b.height ? b.format - a.format : a.height < b.height ? 1 : -1));
   }
 
-  /** Throws `store/13` where there is none. */
+  /** Throws `store/13` if it does not exist. */
   find({ height, format }: SnapshotPlace): SnapshotRecord {
     const found = this.#read(`${height}-${format}`);
     if (found === undefined) throw storeErrors.noSnapshot(`height ${height}, format ${format}`);
     return found;
   }
 
-  /** The bytes of a chunk as they are on disk; undefined where there is none. */
+  /** The bytes of a chunk as they are on disk; undefined if it does not exist. */
   chunk(place: SnapshotPlace, index: number): Uint8Array | undefined {
     return this.#file(place, chunkFile(index), MAX_CHUNK_BYTES);
   }
 
-  /** The bytes of a file with a block; undefined where there is none. */
+  /** The bytes of a file with a block; undefined if it does not exist. */
   block(place: SnapshotPlace, index: number): Uint8Array | undefined {
     return this.#file(place, blockFile(index), MAX_BLOCK_FILE_BYTES);
   }
 
   /**
-   * A place for the files of a new snapshot, empty: what was begun under this name before is gone. There is one at a time
-   * for each name.
+   * An empty place for the files of a new snapshot: what was begun under this name before is removed. There is one at a
+   * time for each name.
    */
   stage(name: "taking" | "loading"): Staging {
     const path = this.#clearStage(name);
@@ -129,7 +129,7 @@ export class SnapshotDirectory {
     return new Staging(path, this);
   }
 
-  /** Removes what was begun under a name and not brought to an end. */
+  /** Removes what was begun under a name and not finished. */
   clear(name: "taking" | "loading"): void {
     if (existsSync(this.path)) this.#clearStage(name);
   }
@@ -140,7 +140,7 @@ export class SnapshotDirectory {
     return path;
   }
 
-  /** Removes a snapshot. Throws `store/13` where there is none. */
+  /** Removes a snapshot. Throws `store/13` if it does not exist. */
   remove(place: SnapshotPlace): void {
     this.find(place);
     this.#unlist(place);
@@ -152,19 +152,19 @@ export class SnapshotDirectory {
     for (const place of this.list().slice(count)) this.#unlist(place);
   }
 
-  /** Lets a staged snapshot be one. Throws `store/14` where there is one of that height and format. */
+  /** Makes a staged snapshot a complete one. Throws `store/14` if one of that height and format exists. */
   adopt(staged: string, place: SnapshotPlace): void {
     const path = this.#pathOf(place);
     if (existsSync(join(path, RECORD)))
       throw storeErrors.snapshotExists(`height ${place.height}, format ${place.format}`);
-    // What is left of one whose removal was broken off.
+    // What is left of one whose removal was interrupted.
     rmSync(path, { recursive: true, force: true });
     syncDirectory(staged);
     renameSync(staged, path);
     syncDirectory(this.path);
   }
 
-  /** Without its record it is none, whatever happens to the rest. */
+  /** Without its record it is not a snapshot, whatever happens to the rest. */
   #unlist(place: SnapshotPlace): void {
     const path = this.#pathOf(place);
     rmSync(join(path, RECORD), { force: true });
@@ -194,7 +194,7 @@ export class SnapshotDirectory {
   }
 }
 
-/** Files of a snapshot that is not whole yet. */
+/** Files of a snapshot that is not complete yet. */
 export class Staging {
   readonly #path: string;
   readonly #directory: SnapshotDirectory;
@@ -216,7 +216,7 @@ export class Staging {
     this.#blocks.push(sha256(bytes));
   }
 
-  /** Makes what was written a snapshot, all at once. */
+  /** Completes the snapshot, all at once. */
   async publish(head: SnapshotHead): Promise<SnapshotRecord> {
     const record = { ...head, blocks: this.#blocks };
     await this.#save(RECORD, Buffer.from(recordText(record)));

@@ -9,13 +9,13 @@ export const SNAPSHOT_FORMAT = 1;
 export const MAX_CHUNK_BYTES = 10_000_000;
 /** Bytes of content in every chunk but the last one. What does not compress grows by a few bytes for each 16 KiB. */
 export const CHUNK_CONTENT_BYTES = 4 << 20;
-/** More than a state of 400 GB has; the hashes of so many are 3 MB. */
+/** More chunks than a state of 400 GB has; the hashes of so many are 3 MB. */
 export const MAX_CHUNKS = 100_000;
 /** Bytes of a value in a snapshot, at most. */
 export const MAX_VALUE_BYTES = 64 << 20;
 const MAX_NAME_BYTES = 100;
 
-/** A snapshot as nodes tell each other of it. */
+/** A snapshot as nodes describe it to each other. */
 export interface SnapshotHead {
   readonly height: bigint;
   readonly format: number;
@@ -25,7 +25,7 @@ export interface SnapshotHead {
   readonly metadata: Uint8Array;
 }
 
-/** What a chunk consists of. Tables come in the order of their names, entries in that of their keys. */
+/** What a chunk contains. Tables come in the order of their names, entries in that of their keys. */
 export type SnapshotItem =
   | { readonly kind: "height"; readonly height: bigint }
   | { readonly kind: "table"; readonly name: string }
@@ -38,7 +38,7 @@ const HEIGHT = 1;
 const TABLE = 2;
 const ENTRY = 3;
 
-/** A content that is not of this form. */
+/** A content that is not in this form. */
 export class BadSnapshot extends Error {}
 
 export function heightItem(height: bigint): Uint8Array {
@@ -69,11 +69,11 @@ export function endItem(entries: bigint): Uint8Array {
 
 const ENTRY_BYTES = 7;
 
-/** Takes items from content that comes in pieces. Keeps what is not whole yet, which is one item at most. */
+/** Takes items from content that arrives in pieces. Keeps what is not complete, which is one item at most. */
 export class ItemReader {
   #rest: Buffer = Buffer.alloc(0);
 
-  /** Whether all that was read were whole items. */
+  /** Whether everything that was read was complete items. */
   get isWhole(): boolean {
     return this.#rest.length === 0;
   }
@@ -91,7 +91,7 @@ export class ItemReader {
   }
 }
 
-/** Undefined where too little is there to tell. Throws `BadSnapshot` for what no item begins with. */
+/** Undefined if there is too little to tell. Throws `BadSnapshot` for bytes that no item begins with. */
 function itemLength(bytes: Buffer, at: number): number | undefined {
   if (at >= bytes.length) return undefined;
   const kind = bytes[at];
@@ -131,7 +131,7 @@ export function snapshotHead(height: bigint, hashes: readonly Uint8Array[]): Sna
   return { height, format: SNAPSHOT_FORMAT, chunks: hashes.length, hash: sha256(metadata), metadata };
 }
 
-/** The hashes of the chunks. Throws `BadSnapshot` where head and metadata do not belong together. */
+/** The hashes of the chunks. Throws `BadSnapshot` if head and metadata do not belong together. */
 export function chunkHashes({ chunks, hash, metadata }: SnapshotHead): Uint8Array[] {
   if (!Number.isInteger(chunks) || chunks < 1 || chunks > MAX_CHUNKS)
     throw new BadSnapshot(`it has ${chunks} chunks: 1 to ${MAX_CHUNKS} are possible`);

@@ -17,17 +17,17 @@ import {
 } from "./form.ts";
 import { type SnapshotTables, snapshotOrder } from "./take.ts";
 
-/** Rows that one transaction takes away of what was restored in vain. */
+/** Rows that one transaction removes after a failed restore. */
 const CLEARED_AT_ONCE = 20_000;
 
 export interface RestoreParts {
-  /** Without a state; what a restore left that was broken off is taken away. */
+  /** A database without a state; what an interrupted restore left is removed. */
   readonly database: Database;
   readonly tables: SnapshotTables;
   readonly snapshot: SnapshotHead;
-  /** Of the state at the height of the snapshot, from somebody who is trusted. */
+  /** App hash of the state at the height of the snapshot, from somebody who is trusted. */
   readonly appHash: Uint8Array;
-  /** Tables of others that the caller fills before the end; they are emptied as well where it comes to nothing. */
+  /** Other tables that the caller fills before the end; they are emptied as well if the restore fails. */
   readonly others?: readonly string[];
 }
 
@@ -48,7 +48,7 @@ export class StateRestore {
   #isBegun = false;
   #isEnded = false;
 
-  /** Throws `store/11` for a snapshot that cannot be, `store/12` where the home already has a state. */
+  /** Throws `store/11` for an impossible snapshot, `store/12` if the home already has a state. */
   constructor(parts: RestoreParts) {
     this.#parts = parts;
     this.#hashes = readable(() => chunkHashes(parts.snapshot));
@@ -62,7 +62,7 @@ export class StateRestore {
     return this.#parts.snapshot.height;
   }
 
-  /** The chunk that comes next; as many as there are when all are in. */
+  /** The number of the next chunk; the number of chunks when all are in. */
   get next(): number {
     return this.#index;
   }
@@ -71,13 +71,13 @@ export class StateRestore {
     return this.#index === this.#hashes.length;
   }
 
-  /** Whether these are the bytes of the chunk that comes next. */
+  /** Whether these are the bytes of the next chunk. */
   isNext(chunk: Uint8Array): boolean {
     const hash = this.#hashes[this.#index];
     return hash !== undefined && chunk.length <= MAX_CHUNK_BYTES && equalBytes(sha256(chunk), hash);
   }
 
-  /** Takes the next chunk in. Throws `store/11`; nothing can follow then but `abandon`. */
+  /** Takes the next chunk in. Throws `store/11`; only `abandon` can follow then. */
   apply(chunk: Uint8Array): void {
     if (!this.isNext(chunk)) throw storeErrors.badSnapshot(`chunk ${this.#index} has another hash`);
     readable(() => {
@@ -91,8 +91,8 @@ export class StateRestore {
   }
 
   /**
-   * Makes what was restored the state, in one write with the caller's own to other tables. Throws `store/11` where it does
-   * not have the app hash.
+   * Makes what was restored the state, in one write with the caller's own writes to other tables. Throws `store/11` if
+   * it does not have the app hash.
    */
   finish(writes: readonly Write[] = []): void {
     const { database, tables, snapshot, appHash } = this.#parts;
@@ -155,7 +155,7 @@ export class StateRestore {
   }
 }
 
-/** Takes away what a restore left that was broken off, in several transactions; nothing where there was none. */
+/** Removes what an interrupted restore left, in several transactions; does nothing if there was none. */
 export function clearRestore(
   database: Database,
   { stores, kept }: SnapshotTables,

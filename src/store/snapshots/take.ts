@@ -33,7 +33,7 @@ export function snapshotOrder({ stores, kept }: SnapshotTables): string[] {
 
 export interface TakeParts {
   readonly database: Pick<Database, "table">;
-  /** Of a commit that stays readable until the end. */
+  /** Height of a commit that stays readable until the end. */
   readonly height: bigint;
   readonly tables: SnapshotTables;
   /** Writes a chunk to where it stays. */
@@ -103,7 +103,7 @@ class Content {
     this.#bytes += part.length;
   }
 
-  /** The content of a whole chunk, once there is as much and more. */
+  /** The content of a whole chunk, once there is more than enough for it. */
   full(): Uint8Array | undefined {
     if (this.#bytes <= CHUNK_CONTENT_BYTES) return undefined;
     const all = this.rest();

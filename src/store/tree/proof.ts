@@ -15,7 +15,7 @@ import { HASH_BYTES, pathInApp, sha256 } from "./hash.ts";
 import type { Sibling } from "./nodes.ts";
 import type { TreeView } from "./smt.ts";
 
-/** A tree with what it has only the hashes of. */
+/** A tree, with the keys and values that it has only the hashes of. */
 export interface ProvenTree {
   readonly tree: TreeView;
   /** The key of a path. */

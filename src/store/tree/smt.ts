@@ -71,7 +71,7 @@ export class SparseMerkleTree {
   }
 
   /**
-   * The paths at which a prepared update brings a key, in their order, and those at which it takes one away (`null`). To be
+   * The paths at which a prepared update adds a key, in their order, and those at which it removes one (`null`). To be
    * asked before it is applied or dropped.
    */
   *movedKeys({ created, newKeys, gone }: TreeUpdate): IterableIterator<MovedKey> {
@@ -90,7 +90,7 @@ export class SparseMerkleTree {
     };
   }
 
-  /** The path of the leaf before that of `path` and of the leaf behind it, whether or not there is one at it. */
+  /** The path of the leaf before that of `path` and of the leaf behind it, whether or not there is a leaf at it. */
   neighbours(path: Uint8Array, top: TreeTop = this.#root): Neighbours {
     return { left: this.#pathBeside(top, path, "left"), right: this.#pathBeside(top, path, "right") };
   }
@@ -187,7 +187,7 @@ export class SparseMerkleTree {
     return this.#join(work, newLeft, newRight);
   }
 
-  /** Settles an existing leaf with the batch: what is left of it to be built in beside the batch items. */
+  /** Merges an existing leaf with the batch: returns what of it must be built in beside the batch items. */
   #meetLeaf(work: Work, node: number, { low, high }: Span): number {
     const old = -node;
     for (let i = low; i < high; i++) {
@@ -305,7 +305,7 @@ interface GoneKey {
   readonly key: Uint8Array;
 }
 
-/** A key that an update brings or takes away, and its path. */
+/** A key that an update adds or removes, and its path. */
 export interface MovedKey {
   readonly path: Uint8Array;
   readonly key: Uint8Array;
