@@ -73,6 +73,12 @@ const PARTS = {
     files: ["test/kill/chaos"],
     env: { SVC_TEST_FAULTS: 200, SVC_TEST_LEASES: 30, SVC_TEST_SEED: seed },
   },
+  /** Sixteen readers of the logs of fifty replicas, ten megabytes each, with a neighbour beside. */
+  logs: {
+    project: "e2e",
+    files: ["test/e2e/log-readers.test.ts"],
+    env: { SVC_TEST_LOG_REPLICAS: 50, SVC_TEST_LOG_BYTES: 10_000_000 },
+  },
   /** Fifty random requests of each kind to every route of REST. */
   rest: { project: "e2e", files: ["test/interop/schemathesis.test.ts"], env: { SVC_REST_EXAMPLES: 50 } },
   /** Every attack for two minutes instead of some seconds. */

@@ -1,6 +1,5 @@
 export { type NodeConfig, nodeConfig, readNodeConfig } from "./config.ts";
 export { Dispatcher, type DispatcherOptions } from "./dispatch.ts";
-export { boundGarbage } from "./garbage.ts";
 export { exportGenesis } from "./home/export.ts";
 export {
   addGenesisAccounts,

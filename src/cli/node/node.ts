@@ -1,6 +1,5 @@
 import {
   addGenesisAccounts,
-  boundGarbage,
   exportGenesis,
   type GenesisVesting,
   homePaths,
@@ -14,7 +13,7 @@ import {
   validateGenesis,
 } from "../../node/index.ts";
 import type { Restart } from "../../runtime/index.ts";
-import { createLogger, EXIT, errorText, MAX_GENESIS_BYTES, parseCoins } from "../../util/index.ts";
+import { boundGarbage, createLogger, EXIT, errorText, MAX_GENESIS_BYTES, parseCoins } from "../../util/index.ts";
 import { decodeAddress, encodeAddress, isAddress, type JsonValue, printJson, sortJson } from "../../wire/index.ts";
 import type { Flags } from "../command/flags.ts";
 import { homeOf } from "../command/home.ts";

@@ -1,8 +1,9 @@
-import { request } from "node:http";
-import { pause } from "../../support/index.ts";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
 
-const PAUSE_MS = 20;
-const ANSWER_MS = 30_000;
+const ASKER = fileURLToPath(new URL("./asker.mjs", import.meta.url));
 const LEAST_ANSWERS = 5;
 
 /** What a neighbour of the attacked service saw meanwhile. */
@@ -14,39 +15,24 @@ export interface Seen {
   readonly p95: number;
 }
 
-/** A client that asks a tenant's page again and again while the work goes on, and for some answers at least. */
+/** A client in a process of its own that asks a tenant's page again and again while the work goes on, and for some answers at least. */
 export async function seenMeanwhile(url: string, work: () => Promise<unknown>): Promise<Seen> {
-  const times: number[] = [];
-  const wrong: string[] = [];
-  let going = true;
-  const client = (async () => {
-    while (going || times.length + wrong.length < LEAST_ANSWERS) {
-      const began = performance.now();
-      const answer = await statusOf(url);
-      if (answer === "200") times.push(performance.now() - began);
-      else wrong.push(answer);
-      await pause(PAUSE_MS);
-    }
-  })();
+  const asker = spawn(process.execPath, [ASKER, url, String(LEAST_ANSWERS)], { stdio: ["pipe", "pipe", "pipe"] });
+  const told = Promise.all([text(asker.stdout), once(asker, "close")]);
   try {
+    await begun(asker);
     await work();
   } finally {
-    going = false;
-    await client;
+    asker.stdin.end();
   }
+  const [output] = await told;
+  const { times, wrong }: { times: number[]; wrong: string[] } = JSON.parse(output);
   const sorted = times.toSorted((a, b) => a - b);
   return { answers: times.length, wrong, p95: sorted[Math.floor(sorted.length * 0.95)] ?? Number.NaN };
 }
 
-/** Under its host name, where it has one; the connection is a new one each time. */
-function statusOf(url: string): Promise<string> {
-  const { hostname, host, port } = new URL(url);
-  return new Promise((resolve) => {
-    const options = { host: "127.0.0.1", port, headers: { host }, agent: false, timeout: ANSWER_MS };
-    const asked = request(options, (response) => {
-      response.resume().on("end", () => resolve(String(response.statusCode)));
-    });
-    asked.on("timeout", () => asked.destroy(new Error(`${hostname} did not answer`)));
-    asked.on("error", (error) => resolve(error.message)).end();
-  });
+/** Starting a process takes its time; only then does the work begin. */
+async function begun(asker: ChildProcess): Promise<void> {
+  const [said] = await Promise.race([once(asker.stderr ?? asker, "data"), once(asker, "close")]);
+  if (!String(said).startsWith("asked")) throw new Error(`the neighbour's client failed: ${said}`);
 }

@@ -35,7 +35,9 @@ describeWithEngine(`${FAULTS} random faults under ${LEASES} leases with clients`
     const { clients, running, leases } = chaos;
     await chaos.begin(LEASES);
     for (let count = 1; count <= FAULTS; count++) {
+      const began = performance.now();
       const name = await chaos.fault();
+      process.stderr.write(`${count}. ${name}: ${((performance.now() - began) / 1000).toFixed(1)} s\n`);
       expect(clients.wrong, `seed ${rng.seed}, fault ${count}: ${name}`).toEqual([]);
       if (count % 10 === 0) process.stderr.write(`${count} faults, ${clients.right} requests answered\n`);
     }

@@ -1,6 +1,7 @@
 import { existsSync, lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { damageFile } from "../../../src/provider/testing/damage.ts";
+import { errorText } from "../../../src/util/index.ts";
 import type { LeaseKey } from "../../../src/wire/index.ts";
 import { processesOn } from "../../support/abandoned.ts";
 import type { Ordered, TestLocalnet, TestProvider } from "../../support/containers.ts";
@@ -11,6 +12,8 @@ import { type Asked, Clients } from "./clients.ts";
 const AWAY_MS = 1_500;
 const SLOW_MS = 6_000;
 const PATIENCE = { timeoutMs: 120_000, pollMs: 200 };
+const SAID = 200;
+const TRACE = '{{.ID}} {{.Status}} {{index .Labels "svc.lease.dseq"}}/{{index .Labels "svc.service"}}';
 const SHARE_OF_FILES = 0.4;
 /** What the containers write is not the provider's, and nobody can make it again. */
 const TENANTS_DATA = ["volumes", "images"];
@@ -48,9 +51,20 @@ export class Chaos {
   async fault(): Promise<string> {
     const [name, play] = this.#pick(Object.entries(this.#faults));
     this.done.set(name, (this.done.get(name) ?? 0) + 1);
-    await play();
-    for (const each of this.running) await this.#served(each);
+    try {
+      await play();
+      for (const each of this.running) await this.#served(each);
+    } catch (error) {
+      throw new Error(`${name}: ${errorText(error)}\n${await this.#traces()}`, { cause: error });
+    }
     return name;
+  }
+
+  /** What there is to look into after a fault that was not got over. */
+  async #traces(): Promise<string> {
+    const containers = await this.#localnet.engine.podman("ps", "--all", "--format", TRACE).catch(errorText);
+    const said = this.#provider.process.lines.slice(-SAID).map(({ text }) => text);
+    return [containers, ...said].join("\n");
   }
 
   readonly #faults: Readonly<Record<string, Fault>> = {
@@ -117,7 +131,12 @@ export class Chaos {
   }
 
   async #served({ url, page }: Running): Promise<void> {
-    await waitFor(async () => (await fetchPage(url)) === page, `the ${page.trim()} at ${url}`, PATIENCE);
+    const isServed = async () => {
+      const answer = await fetchPage(url);
+      if (answer !== page) throw new Error(answer);
+      return true;
+    };
+    await waitFor(isServed, `the ${page.trim()} at ${url}`, PATIENCE);
   }
 
   async #withoutDaemon(work: Fault): Promise<void> {

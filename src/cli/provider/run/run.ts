@@ -8,7 +8,7 @@ import {
   type PlaneLink,
   runProvider,
 } from "../../../provider/index.ts";
-import { createLogger, EXIT, errorText, type Logger } from "../../../util/index.ts";
+import { boundGarbage, createLogger, EXIT, errorText, type Logger } from "../../../util/index.ts";
 import { encodeAddress } from "../../../wire/index.ts";
 import { homeOf } from "../../command/home.ts";
 import type { CommandInput } from "../../command/spec.ts";
@@ -36,6 +36,7 @@ export async function providerRun(input: CommandInput): Promise<number> {
   const settings = readSettings(flags);
   const cluster = { kind, settings: readClusterSettings(flags) };
   const log = createLogger(logOptions(flags));
+  boundGarbage();
   const context = createContext(input);
   const key = await findKey(await context.keyring(), await signingKeyName(context), context.keys);
   const signer = await keyringSigner(context, { address: encodeAddress(key.address), key });

@@ -8,6 +8,7 @@ import { gatewayErrors, toFailure } from "../errors.ts";
 import { findStream } from "../lease-routes.ts";
 import type { GatewayLimits } from "../limits.ts";
 import { readPath } from "../paths.ts";
+import { GiveBack } from "./give-back.ts";
 import { GatewayStream } from "./stream.ts";
 
 export interface UpgradeOptions {
@@ -23,9 +24,11 @@ export class StreamServer {
   readonly #options: UpgradeOptions;
   readonly #server: WebSocketServer;
   readonly #open = new Map<string, number>();
+  readonly #giveBack: GiveBack;
 
   constructor(options: UpgradeOptions) {
     this.#options = options;
+    this.#giveBack = new GiveBack(options.limits.giveBack);
     this.#server = new WebSocketServer({
       noServer: true,
       maxPayload: options.limits.message,
@@ -50,6 +53,7 @@ export class StreamServer {
   /** Ends all streams, and takes no more. */
   close(): void {
     this.drop();
+    this.#giveBack.close();
     this.#server.close();
   }
 
@@ -81,6 +85,7 @@ export class StreamServer {
   }
 
   #leave({ owner }: Grant): void {
+    this.#giveBack.later();
     const left = (this.#open.get(owner) ?? 1) - 1;
     if (left === 0) this.#open.delete(owner);
     else this.#open.set(owner, left);
