@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { cpus, loadavg, release, totalmem } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { ROOT } from "../../test/support/index.ts";
 import { median, rounded } from "./stats.ts";
 
@@ -39,14 +39,15 @@ export class Report {
     console.log(`${name.padEnd(LINE)} ${rounded(median(samples)).toString().padStart(9)} ${unit}${verdict}`);
   }
 
-  save(): void {
-    const result = {
+  /** Writes the results; `keep` leaves those of earlier runs that this one has not measured again. */
+  save(keep = false): void {
+    const path = join(ROOT, "bench", "results", `${this.#name}.json`);
+    const figures = this.#figures.map((figure) => ({ ...recorded(figure), ...(keep ? { taken: this.#taken() } : {}) }));
+    const whole = {
       benchmark: this.#name,
       command: `npm run bench -- ${this.#name}`,
       method: this.#method,
-      date: new Date().toISOString(),
-      commit: commit(),
-      conditions: process.env.BENCH_CONDITIONS ?? "as started",
+      ...this.#taken(),
       machine: {
         cpu: cpus()[0]?.model ?? "unknown",
         cores: cpus().length,
@@ -55,20 +56,48 @@ export class Report {
         node: process.version,
         loadBefore: rounded(this.#loadBefore),
       },
-      figures: this.#figures.map((figure) => ({
-        name: figure.name,
-        unit: figure.unit,
-        median: rounded(median(figure.samples)),
-        ...(figure.target === undefined ? {} : { target: figure.target, met: isMet(figure) }),
-        samples: figure.samples.map(rounded),
-      })),
     };
-    const folder = join(ROOT, "bench", "results");
-    mkdirSync(folder, { recursive: true });
-    const path = join(folder, `${this.#name}.json`);
+    const result = keep && existsSync(path) ? merged(path, figures) : { ...whole, figures };
+    mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, `${JSON.stringify(result, null, 2)}\n`);
     console.log(`written: bench/results/${this.#name}.json`);
   }
+
+  #taken() {
+    return {
+      date: new Date().toISOString(),
+      commit: commit(),
+      conditions:
+        process.env.BENCH_CONDITIONS ?? `load ${rounded(this.#loadBefore)} before, ${rounded(loadavg()[0] ?? 0)} after`,
+    };
+  }
+}
+
+interface Recorded {
+  readonly name: string;
+}
+
+function recorded(figure: Figure) {
+  return {
+    name: figure.name,
+    unit: figure.unit,
+    median: rounded(median(figure.samples)),
+    ...(figure.target === undefined ? {} : { target: figure.target, met: isMet(figure) }),
+    samples: figure.samples.map(rounded),
+  };
+}
+
+/** The recorded results with these figures in the places of those of the same name, whatever was counted in it. */
+function merged(path: string, figures: readonly Recorded[]) {
+  const before: { readonly figures: readonly Recorded[] } = JSON.parse(readFileSync(path, "utf8"));
+  const fresh = new Map(figures.map((figure) => [withoutCounts(figure.name), figure]));
+  const known = new Set(before.figures.map(({ name }) => withoutCounts(name)));
+  const renewed = before.figures.map((old) => fresh.get(withoutCounts(old.name)) ?? old);
+  return { ...before, figures: [...renewed, ...figures.filter(({ name }) => !known.has(withoutCounts(name)))] };
+}
+
+function withoutCounts(name: string): string {
+  return name.replace(/ of \d+ x /, " of ").replace(/ \(\d+ gas\)/, "");
 }
 
 function isMet({ samples, target }: Figure): boolean {

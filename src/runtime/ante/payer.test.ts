@@ -3,8 +3,9 @@ import { describe, expect, test } from "vitest";
 import { signTx, type TestChain, type TestKey, testChain, testKey } from "../../testing/index.ts";
 import { MsgSendSchema } from "../../wire/gen/sdk/bank/v1beta1/tx_pb.js";
 import { SignMode } from "../../wire/gen/sdk/tx/signing/v1beta1/signing_pb.js";
-import { TxRawSchema } from "../../wire/gen/sdk/tx/v1beta1/tx_pb.js";
-import { type Any, decodeMessage, encodeTx, makeAny, packAny, typeUrlOf } from "../../wire/index.ts";
+import { AuthInfoSchema, ModeInfoSchema, TxRawSchema } from "../../wire/gen/sdk/tx/v1beta1/tx_pb.js";
+import { type Any, decodeMessage, encodeMessage, encodeTx, makeAny, packAny, typeUrlOf } from "../../wire/index.ts";
+import { MAX_AMINO_BYTES, READ_WHOLE_BYTES } from "./payer.ts";
 
 /**
  * Large transactions with a last message that cannot be read: who is told of that message had their messages read, and
@@ -139,6 +140,44 @@ function forged(tx: Uint8Array): Uint8Array {
     raw.signatures.map(() => first ?? new Uint8Array()),
   );
 }
+
+describe("of a transaction that is said to be signed as amino JSON no message is read", () => {
+  const said = (c: TestChain, signatures: (good: Uint8Array) => Uint8Array, change: Change = {}): Uint8Array => {
+    const raw = decodeMessage(TxRawSchema, large(c, { bytes: 50_000, ...change }));
+    const authInfo = decodeMessage(AuthInfoSchema, raw.authInfoBytes);
+    for (const info of authInfo.signerInfos)
+      info.modeInfo = create(ModeInfoSchema, {
+        sum: { case: "single", value: { mode: SignMode.LEGACY_AMINO_JSON } },
+      });
+    return encodeTx({ ...raw, authInfoBytes: encodeMessage(AuthInfoSchema, authInfo) }, raw.signatures.map(signatures));
+  };
+  const same = (good: Uint8Array): Uint8Array => good;
+  const cases: readonly [string, (chain: TestChain) => Uint8Array, RegExp][] = [
+    ["without a signature", (c) => said(c, () => new Uint8Array()), /^4: signature verification failed/],
+    ["with zeros for a signature", (c) => said(c, () => new Uint8Array(64)), /^4: signature verification failed/],
+    ["with a byte too many", (c) => said(c, (good) => Buffer.concat([good, good]).subarray(0, 65)), /^4: signature/],
+    ["with another sequence", (c) => said(c, same, { sequence: 4n }), /^32: .*expected 0, got 4/],
+    [
+      "when none of its signatures can be one",
+      (c) => said(c, () => new Uint8Array(64), { payer: c.key("bob") }),
+      /^4: signature verification failed/,
+    ],
+  ];
+
+  test.each(cases)("%s", (_name, make, text) => {
+    const chain = newChain();
+    const tx = make(chain);
+    expect(tx.length).toBeGreaterThan(READ_WHOLE_BYTES);
+    expect(tx.length).toBeLessThan(MAX_AMINO_BYTES);
+    expect(refusal(chain, tx)).toMatch(text);
+  });
+
+  test("unless its signature has the form of one", () => {
+    const chain = newChain();
+    expect(refusal(chain, said(chain, same))).toMatch(UNREADABLE);
+    expect(refusal(chain, said(chain, same, { payer: chain.key("bob") }))).toMatch(UNREADABLE);
+  });
+});
 
 describe("when somebody is there who pays", () => {
   test("the messages are read", () => {

@@ -10,7 +10,7 @@ import {
   checkMinimumFee,
   consumeSizeGas,
 } from "./ante.ts";
-import { checkSignature, type SignedBy } from "./signatures.ts";
+import { checkSignature, checkSignatureForm, type SignedBy } from "./signatures.ts";
 import { readFee, readGasLimit, readGranter, readSigner } from "./tx.ts";
 
 /**
@@ -78,21 +78,24 @@ function checkSigned(ctx: Context, { size, envelope }: LargeTx, signed: readonly
   if (ctx.mode === "recheck") return;
   let failure: unknown;
   for (const each of signed) {
-    if (!each.info?.modeInfo || !isDirect(each.info.modeInfo)) {
-      if (size <= MAX_AMINO_BYTES) return;
-      failure ??= sdkErrors.txTooLarge(`${size} > ${MAX_AMINO_BYTES} bytes of a transaction signed as amino JSON`, {
-        hint: "sign it with --sign-mode direct, or send fewer messages",
-      });
-      continue;
-    }
     try {
-      checkSignature(ctx, envelope.raw, each, facts.verified);
+      if (each.info?.modeInfo && isDirect(each.info.modeInfo)) checkSignature(ctx, envelope.raw, each, facts.verified);
+      else checkAmino(ctx, size, each);
       return;
     } catch (error) {
       failure ??= error;
     }
   }
   throw failure;
+}
+
+/** What was signed is not known yet: the form of the signature is. */
+function checkAmino(ctx: Context, size: number, signed: SignedBy): void {
+  if (size > MAX_AMINO_BYTES)
+    throw sdkErrors.txTooLarge(`${size} > ${MAX_AMINO_BYTES} bytes of a transaction signed as amino JSON`, {
+      hint: "sign it with --sign-mode direct, or send fewer messages",
+    });
+  checkSignatureForm(ctx, signed);
 }
 
 function isDirect({ sum }: ModeInfo): boolean {

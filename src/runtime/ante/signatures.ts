@@ -1,3 +1,4 @@
+import { isCanonicalSignature } from "../../crypto/index.ts";
 import { equalBytes, sdkErrors, toHex } from "../../util/index.ts";
 import type { ModeInfo, SignerInfo } from "../../wire/gen/sdk/tx/v1beta1/tx_pb.js";
 import {
@@ -5,6 +6,7 @@ import {
   decodeMultiSignature,
   encodeAddress,
   encodeAminoPublicKey,
+  givenSignatures,
   type PublicKey,
   publicKeyAddress,
   type SignableTx,
@@ -86,18 +88,34 @@ function checkSequence({ first, last, next }: SequenceRange, { sequence }: Signe
 
 /** Checks that the key belongs to the account, the sequence, and the signature itself. */
 export function checkSignature(ctx: Context, tx: SignableTx, signed: SignedBy, verified: VerifiedSignatures): void {
-  const { account, publicKey, info, signature, index } = signed;
-  if (publicKey === undefined || info === undefined || signature === undefined) throw sdkErrors.noSignatures();
-  checkKeyOwner(signed);
-  checkSequence(signed.sequences, info);
-  const { sequence } = info;
+  const { index } = signed;
+  const { publicKey, info, signature } = checkSigner(signed);
   if (ctx.mode === "recheck") return;
-  const accountNumber = ctx.mode === "genesis" ? 0n : account.number;
-  const signer = { chainId: ctx.block.chainId, accountNumber, sequence };
-  const id = `${index}/${signer.chainId}/${signer.accountNumber}/${sequence}/${keyText(publicKey)}`;
+  const signer = signerData(ctx, signed, info);
+  const id = `${index}/${signer.chainId}/${signer.accountNumber}/${signer.sequence}/${keyText(publicKey)}`;
   if (verified.has(id)) return;
   if (!verifySignature(tx, publicKey, { modeInfo: info.modeInfo, signature, signer })) throw badSignature(info, signer);
   verified.add(id);
+}
+
+/** Checks all of a signature that can be checked without what was signed: whose it is, its sequence and its form. */
+export function checkSignatureForm(ctx: Context, signed: SignedBy): void {
+  const { publicKey, info, signature } = checkSigner(signed);
+  const given = givenSignatures(publicKey, { modeInfo: info.modeInfo, signature });
+  if (!given.every((each) => isCanonicalSignature(each.signature)))
+    throw badSignature(info, signerData(ctx, signed, info));
+}
+
+function checkSigner(signed: SignedBy) {
+  const { publicKey, info, signature } = signed;
+  if (publicKey === undefined || info === undefined || signature === undefined) throw sdkErrors.noSignatures();
+  checkKeyOwner(signed);
+  checkSequence(signed.sequences, info);
+  return { publicKey, info, signature };
+}
+
+function signerData(ctx: Context, { account }: SignedBy, { sequence }: SignerInfo): SignerData {
+  return { chainId: ctx.block.chainId, accountNumber: ctx.mode === "genesis" ? 0n : account.number, sequence };
 }
 
 /**

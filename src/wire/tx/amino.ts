@@ -77,6 +77,22 @@ export function aminoMessage(
   return { type, value: aminoJson(schema, value, names) };
 }
 
+/** Whether older names may make another text of a message. Of what an `Any` holds it is not known before it is read. */
+export function hasOtherAminoName({ schema }: Pick<Unpacked, "schema">): boolean {
+  const known = withOtherNames.get(schema) ?? mayHoldOlderName(schema, new Set());
+  withOtherNames.set(schema, known);
+  return known;
+}
+
+const withOtherNames = new WeakMap<DescMessage, boolean>();
+
+function mayHoldOlderName(schema: DescMessage, seen: Set<DescMessage>): boolean {
+  if (schema.typeName === AnySchema.typeName || olderAminoName(schema) !== undefined) return true;
+  if (seen.has(schema)) return false;
+  seen.add(schema);
+  return schema.fields.some(({ message }) => message !== undefined && mayHoldOlderName(message, seen));
+}
+
 /** The amino JSON of a public key: `{"type":"tendermint/PubKeySecp256k1","value":"..."}`. */
 export function aminoPublicKey(publicKey: PublicKey): JsonObject {
   if (publicKey.type === "multisig") {

@@ -1,15 +1,20 @@
-import { create } from "@bufbuild/protobuf";
+import { create, type DescMessage } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
 import { encodeAddress } from "../address.ts";
 import { packAny, unpackAny } from "../any.ts";
+import { MsgExecSchema } from "../gen/sdk/authz/v1beta1/tx_pb.js";
 import { MsgMultiSendSchema, MsgSendSchema } from "../gen/sdk/bank/v1beta1/tx_pb.js";
+import { MsgWithdrawValidatorCommissionSchema } from "../gen/sdk/distribution/v1beta1/tx_pb.js";
 import { MsgUnjailSchema } from "../gen/sdk/slashing/v1beta1/tx_pb.js";
 import { FeeSchema } from "../gen/sdk/tx/v1beta1/tx_pb.js";
+import { MsgCreateVestingAccountSchema } from "../gen/sdk/vesting/v1beta1/tx_pb.js";
 import { MsgCreateDeploymentSchema, MsgDepositDeploymentSchema } from "../gen/svc/deployment/v1beta1/tx_pb.js";
 import { MsgCloseLeaseSchema, MsgCreateBidSchema } from "../gen/svc/market/v1beta1/tx_pb.js";
 import { printJson } from "../json/index.ts";
 import { type PublicKey, publicKeyFromAny, publicKeyToAny } from "../keys/index.ts";
-import { aminoMessage } from "./amino.ts";
+import { aminoName } from "../options.ts";
+import { allMsgs } from "../registry.ts";
+import { aminoMessage, hasOtherAminoName } from "./amino.ts";
 import { feePayer, messageSigners, txSigners } from "./signers.ts";
 
 describe("signers", () => {
@@ -80,6 +85,28 @@ describe("amino JSON of messages", () => {
       version: "AQI=",
       groups: [{ resources: [{ resources: { cpu: { units: { val: "500" } } }, count: 2 }] }],
     });
+  });
+});
+
+describe("older names of amino JSON", () => {
+  it("may make another text of those messages alone that have one, or hold what is not known before it is read", () => {
+    const may = (schema: DescMessage): boolean => hasOtherAminoName({ schema });
+    expect([MsgSendSchema, MsgMultiSendSchema, MsgCreateDeploymentSchema, MsgUnjailSchema].map(may)).not.toContain(
+      true,
+    );
+    expect([MsgWithdrawValidatorCommissionSchema, MsgCreateVestingAccountSchema, MsgExecSchema].map(may)).toEqual([
+      true,
+      true,
+      true,
+    ]);
+  });
+
+  it("are missed by no message of the product", () => {
+    for (const schema of allMsgs().filter((each) => aminoName(each) !== undefined)) {
+      const message = { schema, value: create(schema) };
+      const texts = (["current", "older"] as const).map((names) => printJson(aminoMessage(message, names)));
+      if (texts[0] !== texts[1]) expect(hasOtherAminoName(message), schema.typeName).toBe(true);
+    }
   });
 });
 

@@ -1,8 +1,8 @@
 import { verifySecp256k1 } from "../../crypto/index.ts";
 import { equalBytes, sdkErrors } from "../../util/index.ts";
 import type { ModeInfo } from "../gen/sdk/tx/v1beta1/tx_pb.js";
-import { memberSignatures, type PublicKey } from "../keys/index.ts";
-import type { SignerData } from "./amino.ts";
+import { type MemberSignature, memberSignatures, type PublicKey } from "../keys/index.ts";
+import { hasOtherAminoName, type SignerData } from "./amino.ts";
 import { type SignableTx, SignMode, signBytes } from "./tx.ts";
 
 /** A signer's signature in the form of its mode, and what it binds besides the transaction. */
@@ -17,21 +17,46 @@ export interface SignatureOf {
  * signatures are valid. Throws `sdkErrors.unauthorized` if form and key do not fit.
  */
 export function verifySignature(tx: SignableTx, key: PublicKey, signed: SignatureOf): boolean {
-  const { modeInfo, signature, signer } = signed;
-  const verify = (publicKey: Uint8Array, mode: SignMode, bytes: Uint8Array): boolean => {
-    const signed = signBytes(mode, tx, signer);
-    if (verifySecp256k1(publicKey, signed, bytes)) return true;
-    if (mode !== SignMode.LEGACY_AMINO_JSON) return false;
+  const bytesOf = signBytesOnce(tx, signed.signer);
+  return givenSignatures(key, signed).every(({ publicKey, mode, signature }) => {
+    const bytes = bytesOf(mode);
+    if (verifySecp256k1(publicKey.key, bytes, signature)) return true;
     // Libraries of the ecosystem still use names of messages that the reference has given up.
-    const aminoNames = signer.aminoNames === "older" ? "current" : "older";
-    const other = signBytes(mode, tx, { ...signer, aminoNames });
-    return !equalBytes(signed, other) && verifySecp256k1(publicKey, other, bytes);
-  };
-  if (key.type !== "multisig") {
-    if (modeInfo?.sum.case !== "single") throw sdkErrors.unauthorized("a single signature is needed here");
-    return verify(key.key, modeInfo.sum.value.mode, signature);
+    if (mode !== SignMode.LEGACY_AMINO_JSON || !mayHaveOtherText(tx)) return false;
+    const other = bytesOf(mode, "other");
+    return !equalBytes(bytes, other) && verifySecp256k1(publicKey.key, other, signature);
+  });
+}
+
+/**
+ * The signatures that a signer gave, each with the key that it must be of; nothing is verified. Throws
+ * `sdkErrors.unauthorized` where form and key do not go together.
+ */
+export function givenSignatures(
+  key: PublicKey,
+  { modeInfo, signature }: Pick<SignatureOf, "modeInfo" | "signature">,
+): MemberSignature[] {
+  if (key.type === "multisig") {
+    if (modeInfo?.sum.case !== "multi") throw sdkErrors.unauthorized("a multisignature is needed here");
+    return memberSignatures(key, modeInfo.sum.value, signature);
   }
-  if (modeInfo?.sum.case !== "multi") throw sdkErrors.unauthorized("a multisignature is needed here");
-  const members = memberSignatures(key, modeInfo.sum.value, signature);
-  return members.every((member) => verify(member.publicKey.key, member.mode, member.signature));
+  if (modeInfo?.sum.case !== "single") throw sdkErrors.unauthorized("a single signature is needed here");
+  return [{ publicKey: key, mode: modeInfo.sum.value.mode, signature }];
+}
+
+function mayHaveOtherText({ decoded }: SignableTx): boolean {
+  return decoded === undefined || decoded.messages.some(hasOtherAminoName);
+}
+
+/** What is signed, made once for all members of a key: as text it costs more than the signatures do. */
+function signBytesOnce(tx: SignableTx, signer: SignerData) {
+  const known = new Map<string, Uint8Array>();
+  const otherNames = signer.aminoNames === "older" ? "current" : "older";
+  return (mode: SignMode, names: "own" | "other" = "own"): Uint8Array => {
+    const name = `${mode}/${names}`;
+    const bytes =
+      known.get(name) ?? signBytes(mode, tx, names === "own" ? signer : { ...signer, aminoNames: otherNames });
+    known.set(name, bytes);
+    return bytes;
+  };
 }

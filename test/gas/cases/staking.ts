@@ -23,7 +23,7 @@ import {
   MsgUndelegateSchema,
 } from "../../../src/wire/gen/sdk/staking/v1beta1/tx_pb.js";
 import { OTHER_DENOMS } from "../world.ts";
-import { type Cases, type GasCase, names, newWorld, OPERATORS, one, TENANT } from "./prepare.ts";
+import { type Cases, type GasCase, names, newWorld, OPERATORS, one, sending, TENANT } from "./prepare.ts";
 
 /** Waiting entries of a delegation before the one that is measured; seven are allowed. */
 const ENTRIES = 6;
@@ -254,6 +254,17 @@ export const DISTRIBUTION: Cases = {
         withdrawAddress: made.world.key(TENANT).address,
       }),
     ),
+    sending("another account each time", 20, () => {
+      const { world, people } = delegated();
+      const personOf = (i: number) => people[i % people.length] ?? testKey("");
+      // Operators are more than people, so that nobody sets the same address twice in a row.
+      const message = (i: number) =>
+        create(MsgSetWithdrawAddressSchema, {
+          delegatorAddress: personOf(i).address,
+          withdrawAddress: testKey(OPERATORS[i % OPERATORS.length] ?? "").address,
+        });
+      return { world, from: personOf, message };
+    }),
   ],
   "sdk.distribution.v1beta1.MsgWithdrawDelegatorReward": [
     byPeople(KINDS, (made, key) =>
