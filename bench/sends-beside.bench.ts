@@ -107,7 +107,7 @@ async function measureRow({ start, rates, cpu, disk }: Row, messages: number, { 
 
 async function ownNode(fixture: Fixture, accounts: number): Promise<Node> {
   const addresses = loadKeys(accounts).map(({ address }) => address);
-  const { process: running, port, home } = await startBenchNode(fixture, addresses, [], liftGasLimit);
+  const { process: running, port, home } = await startBenchNode(fixture, addresses, { prepare: liftGasLimit });
   return { network: OWN, pid: running.pid, port, data: join(home, "data") };
 }
 

@@ -17,12 +17,20 @@ export interface BenchPorts {
   readonly grpcPort: number;
 }
 
-/** A fresh chain in a process of its own with funded accounts; `prepare` may change its home first. */
+export interface BenchNodeSettings {
+  /** Of the command, beside its own. */
+  readonly flags?: readonly string[];
+  /** Changes the home before the start. */
+  readonly prepare?: (home: string) => void;
+  /** Of Node.js. */
+  readonly nodeFlags?: readonly string[];
+}
+
+/** A fresh chain in a process of its own with funded accounts. */
 export async function startBenchNode(
   fixture: Fixture,
   addresses: readonly string[],
-  flags: readonly string[] = [],
-  prepare: (home: string) => void = () => {},
+  { flags = [], prepare = () => {}, nodeFlags = [] }: BenchNodeSettings = {},
 ): Promise<TestNode & BenchPorts> {
   const home = fixture.tempHome();
   const chainId = "svc-bench-1";
@@ -33,7 +41,7 @@ export async function startBenchNode(
   const rest = ["--api.enable", "--api.address", `tcp://127.0.0.1:${restPort}`];
   const addressed = ["--rpc.laddr", `tcp://127.0.0.1:${port}`, ...rest, "--grpc.address", `127.0.0.1:${grpcPort}`];
   const args = ["start", "--home", home, ...addressed, ...FLAGS, ...flags];
-  const node = new TestNode(fixture, { home, chainId, port, args, nodeFlags: profiling() });
+  const node = new TestNode(fixture, { home, chainId, port, args, nodeFlags: [...profiling(), ...nodeFlags] });
   await node.start();
   return Object.assign(node, { port, restPort, grpcPort });
 }

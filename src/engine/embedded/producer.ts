@@ -1,3 +1,4 @@
+import { channel } from "node:diagnostics_channel";
 import {
   type Application,
   type BlockPlace,
@@ -90,6 +91,8 @@ interface Proposed {
   readonly votes: Commit | undefined;
 }
 
+/** Who measures a node hears here what of a block is done. */
+const STEPS = channel("svc.block");
 const MILLISECOND = 1_000_000n;
 /** Room kept free in a block for everything that is not a transaction. */
 const BLOCK_OVERHEAD = 2_048;
@@ -170,20 +173,26 @@ export class Producer {
   /** Proposes, signs, executes and commits the next block with at most `maxTxs` transactions. */
   produce(maxTxs: number): CommittedBlock {
     const { app, blocks, index, mempool } = this.#parts;
+    tell("begun");
     const { block, txHashes, votes } = this.#replayed() ?? this.#caughtUp() ?? this.#propose(maxTxs);
     const encoded = encodeBlock(block);
     const commit = votes ?? this.#sign(block.header, blockIdFor(block.header, encoded));
+    tell("signed");
     const result = this.#execute(block, commit.blockId);
+    tell("executed");
     const executed = { ...result, block, commit, size: encoded.length };
     const { txResults } = executed;
     const sets = applyUpdates(this.#next, result.validatorUpdates);
     const brought = [...blockWrites(executed), ...index.writes(executed, txHashes)];
     const { base, writes } = this.#oldBlocks.writes(this.#retained(block.header.height), brought.length);
+    tell("encoded");
     const touched = app.commit([...brought, ...this.#chainWrites(executed, sets), ...writes]);
+    tell("durable");
     blocks.committed(executed, base === 0n ? block.header.height : base);
     this.#advance(executed, sets);
     const { height } = block.header;
     mempool.committed({ height, hashes: txHashes, results: txResults, touched });
+    tell("done", txHashes.length);
     return { ...executed, txHashes };
   }
 
@@ -372,6 +381,10 @@ function applyUpdates(sets: ValidatorSets, updates: readonly ValidatorUpdate[]):
     voters: [...sets.voters.map(changed), ...added].filter(({ power }) => power > 0n),
     signers: sets.signers.map((signer) => (changed(signer).power > 0n ? changed(signer) : signer)),
   };
+}
+
+function tell(step: string, txs?: number): void {
+  if (STEPS.hasSubscribers) STEPS.publish({ step, txs });
 }
 
 function setWrites(height: bigint, { signers, voters }: ValidatorSets): Write[] {

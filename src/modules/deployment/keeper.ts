@@ -79,7 +79,7 @@ export interface NewDeployment {
 const RETRY_BLOCKS = 100n;
 
 /** Charged for the end of a group beside reads and writes: it looks for orders, bids and leases in many places. */
-const GROUP_END_GAS = 15_000n;
+const GROUP_END_GAS = 25_000n;
 
 /** A stored group's states in which it can be started again. */
 const STARTABLE: readonly Group_State[] = [Group_State.paused, Group_State.insufficient_funds];

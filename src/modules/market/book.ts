@@ -184,9 +184,8 @@ export class MarketBook {
     this.retries.push(storeOf(ctx), height, pathOf(id));
   }
 
-  /** Queues the open bids of an order that ended for the end of a block. */
-  awaitEnding(ctx: Context, id: OrderKey): void {
-    const height = this.endedAt(ctx, id);
+  /** Queues the open bids of an order that ended for the end of a block; `height` is that of `endedAt`. */
+  awaitEnding(ctx: Context, id: OrderKey, height: bigint): void {
     if (height !== 0n && this.hasOpenBid(ctx, id)) this.ending.push(storeOf(ctx), height, pathOf(id));
   }
 

@@ -46,7 +46,10 @@ export function marketGenesis(
         if (book.findLease(ctx, id) !== undefined) throw errors.bidExists(`lease ${formatBidId(id)}`);
         book.saveLease(ctx, lease);
       }
-      for (const order of state.orders) if (!isOpenOrder(order)) book.awaitEnding(ctx, readOrderId(order.orderId));
+      for (const order of state.orders) {
+        const id = readOrderId(order.orderId);
+        if (!isOpenOrder(order)) book.awaitEnding(ctx, id, book.endedAt(ctx, id));
+      }
       for (const { orderId, height } of state.retries) book.restoreRetry(ctx, readOrderId(orderId), height);
     },
     export(ctx) {

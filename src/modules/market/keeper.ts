@@ -195,7 +195,7 @@ export class MarketKeeper {
     emitOrder(ctx, "order-matched", orderIdOf(order));
     this.book.saveBid(ctx, { ...bid, state: Bid_State.active });
     this.#escrow.closeAccount(ctx, bidEscrowId(id));
-    this.book.awaitEnding(ctx, id);
+    this.book.awaitEnding(ctx, id, ctx.height);
   }
 
   /** The owner ends a lease; with `reopen` a new order opens at once, otherwise the group is paused. */
@@ -351,7 +351,7 @@ export class MarketKeeper {
   #endOrder(ctx: Context, order: Order, reason: Closed_Reason): void {
     const id = orderIdOf(order);
     this.book.saveNotOpen(ctx, { ...order, state: Order_State.closed, closedOn: ctx.height, closeReason: reason });
-    this.book.awaitEnding(ctx, id);
+    this.book.awaitEnding(ctx, id, ctx.height);
     emitOrder(ctx, "order-closed", id, reason);
   }
 

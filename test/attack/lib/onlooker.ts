@@ -10,6 +10,8 @@ export interface Seen {
   readonly rounds: number;
   /** The longest time that one answer took. */
   readonly slowestMs: number;
+  /** The time that each answer took. */
+  readonly answersMs: readonly number[];
   readonly faults: readonly string[];
 }
 
@@ -21,7 +23,7 @@ export class Onlooker {
   readonly #faults: string[] = [];
   readonly #asking: Promise<void>;
   #rounds = 0;
-  #slowestMs = 0;
+  readonly #answersMs: number[] = [];
   #isOver = false;
 
   constructor(client: ChainClient, address: string, door: Door) {
@@ -34,7 +36,8 @@ export class Onlooker {
   async stop(): Promise<Seen> {
     this.#isOver = true;
     await this.#asking;
-    return { rounds: this.#rounds, slowestMs: Math.round(this.#slowestMs), faults: this.#faults };
+    const slowestMs = Math.round(this.#answersMs.reduce((most, ms) => Math.max(most, ms), 0));
+    return { rounds: this.#rounds, slowestMs, answersMs: this.#answersMs, faults: this.#faults };
   }
 
   async #askOn(): Promise<void> {
@@ -62,7 +65,7 @@ export class Onlooker {
   async #timed(ask: () => Promise<unknown>): Promise<void> {
     const began = performance.now();
     await ask();
-    this.#slowestMs = Math.max(this.#slowestMs, performance.now() - began);
+    this.#answersMs.push(performance.now() - began);
   }
 }
 
