@@ -131,12 +131,12 @@ function worstBlock(): void {
     const folder = mkdtempSync(join(tmpdir(), "svc-bench-"));
     try {
       const database = openLmdb(folder);
-      const { world, txs } = smallDeployments({ database, maxGas: DEFAULT_MAX_GAS });
-      const before = stateBytes(world);
+      const { chain, txs } = smallDeployments({ database, maxGas: DEFAULT_MAX_GAS });
+      const before = stateBytes(chain);
       globalThis.gc?.();
-      const block = world.block(txs);
+      const block = chain.block(txs);
       cpu.push(block.cpuMs);
-      bytes.push(stateBytes(world) - before);
+      bytes.push(stateBytes(chain) - before);
       database.close();
     } finally {
       rmSync(folder, { recursive: true, force: true });

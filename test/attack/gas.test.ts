@@ -6,7 +6,7 @@ import {
   MsgPauseGroupSchema,
   MsgStartGroupSchema,
 } from "../../src/wire/gen/svc/deployment/v1beta1/tx_pb.js";
-import { CASES, deployed, type GasCase, newWorld, withBids } from "../gas/cases/index.ts";
+import { CASES, deployed, type GasCase, newChain, withBids } from "../gas/cases/index.ts";
 import { fullGroup } from "../gas/content.ts";
 import { stateBytes } from "../gas/worst-block.ts";
 
@@ -20,18 +20,18 @@ function caseOf(message: string, content: string): GasCase {
 
 /** Gas of the first transaction of a case. */
 function gasOf({ prepare }: GasCase): bigint {
-  const { world, txs } = prepare(1);
-  return world.mustRun(...txs.slice(0, 1)).gasUsed;
+  const { chain, txs } = prepare(1);
+  return chain.mustRun(...txs.slice(0, 1)).gasUsed;
 }
 
 describe("a transaction of 56 kB", () => {
   it("that pauses and starts a group again and again stores no copies of what the group asks for", () => {
-    const { world, tenant, id } = deployed([fullGroup("group")]);
+    const { chain, tenant, id } = deployed([fullGroup("group")]);
     const pair = [create(MsgPauseGroupSchema, { id }), create(MsgStartGroupSchema, { id })];
     const messages = Array.from({ length: 250 }, () => pair).flat();
-    const before = stateBytes(world);
-    const { gasUsed } = world.mustRun({ messages, signers: [tenant] });
-    const added = BigInt(stateBytes(world) - before);
+    const before = stateBytes(chain);
+    const { gasUsed } = chain.mustRun({ messages, signers: [tenant] });
+    const added = BigInt(stateBytes(chain) - before);
     expect(added).toBeLessThan(300_000n);
     expect(gasUsed).toBeGreaterThan(added * WRITE_BYTE);
     // More than a block has.
@@ -52,17 +52,17 @@ describe("messages that touch much", () => {
   });
 
   it("leave bids to the end of blocks, so many in each: twenty groups with twenty bids", () => {
-    const { world, tenant } = withBids(1, 20, newWorld());
+    const { chain, tenant } = withBids(1, 20, newChain());
     const open = () =>
-      [...world.app.state.store("market").iterate()].filter(([key]) => toHex(key.subarray(0, 2)) === "2101").length;
+      [...chain.app.state.store("market").iterate()].filter(([key]) => toHex(key.subarray(0, 2)) === "2101").length;
     expect(open()).toBe(400);
-    const { results } = world.mustRun({
+    const { results } = chain.mustRun({
       messages: [create(MsgCloseDeploymentSchema, { id: { owner: tenant.address, dseq: 1n } })],
       signers: [tenant],
     });
     expect(results).toHaveLength(1);
     expect(open()).toBe(200);
-    world.block([]);
+    chain.block([]);
     expect(open()).toBe(0);
   });
 });

@@ -12,9 +12,9 @@ import {
 import { MsgCreateBidSchema, MsgCreateLeaseSchema } from "../../src/wire/gen/svc/market/v1beta1/tx_pb.js";
 import { MsgCreateProviderSchema } from "../../src/wire/gen/svc/provider/v1beta1/provider_pb.js";
 import { toJson } from "../../src/wire/index.ts";
-import { newWorld } from "../gas/cases/index.ts";
+import { newChain } from "../gas/cases/index.ts";
+import type { GasChain } from "../gas/chain.ts";
 import { plainGroup } from "../gas/content.ts";
-import type { GasWorld } from "../gas/world.ts";
 import { stateBytes } from "../gas/worst-block.ts";
 
 /** Opened and closed in all; `npm run lab` makes a million. */
@@ -30,23 +30,23 @@ interface People {
   readonly provider: TestKey;
 }
 
-function shortMemory(): GasWorld {
+function shortMemory(): GasChain {
   const params = { ...Object(toJson(ParamsSchema, defaultParams())), retention_blocks: String(RETENTION_BLOCKS) };
-  return newWorld({ appState: { deployment: { params } } });
+  return newChain({ appState: { deployment: { params } } });
 }
 
 /** Every owner opens a deployment of this number; each gets a provider, and all are closed. */
-function openAndClose(world: GasWorld, dseq: bigint, { owners, provider }: People): void {
+function openAndClose(chain: GasChain, dseq: bigint, { owners, provider }: People): void {
   const idOf = ({ address }: TestKey) => ({ owner: address, dseq });
   const orderOf = (owner: TestKey) => ({ ...idOf(owner), gseq: 1, oseq: 1 });
   const everyone = (message: (owner: TestKey) => TestMessage) =>
-    world.mustRun(...owners.map((owner) => ({ messages: [message(owner)], signers: [owner] })));
+    chain.mustRun(...owners.map((owner) => ({ messages: [message(owner)], signers: [owner] })));
   const [deposit, version] = [coin(MIN_DEPOSIT), new Uint8Array(32).fill(1)];
   everyone((owner) =>
     create(MsgCreateDeploymentSchema, { id: idOf(owner), groups: [plainGroup("web")], version, deposit }),
   );
   const terms = { provider: provider.address, price: price("0.5"), deposit };
-  world.mustSend(
+  chain.mustSend(
     provider,
     owners.map((owner) => create(MsgCreateBidSchema, { ...terms, order: orderOf(owner) })),
   );
@@ -57,25 +57,25 @@ function openAndClose(world: GasWorld, dseq: bigint, { owners, provider }: Peopl
 it(`${DEPLOYMENTS} deployments that were opened and closed leave a state as large as the open ones`, {
   timeout: 60_000 + DEPLOYMENTS * 100,
 }, () => {
-  const world = shortMemory();
-  const provider = world.key("provider0");
-  world.mustSend(provider, [create(MsgCreateProviderSchema, { owner: provider.address, hostUri: "https://p.test" })]);
-  const before = stateBytes(world);
+  const chain = shortMemory();
+  const provider = chain.key("provider0");
+  chain.mustSend(provider, [create(MsgCreateProviderSchema, { owner: provider.address, hostUri: "https://p.test" })]);
+  const before = stateBytes(chain);
   let full = 0;
-  const owners = Array.from({ length: OWNERS }, (_, i) => world.key(`sponsor${i}`));
+  const owners = Array.from({ length: OWNERS }, (_, i) => chain.key(`sponsor${i}`));
   for (let round = 0; round * OWNERS < DEPLOYMENTS; round++) {
-    openAndClose(world, BigInt(round + 1), { owners, provider });
-    if (round === FULL_AFTER_ROUNDS) full = stateBytes(world);
+    openAndClose(chain, BigInt(round + 1), { owners, provider });
+    if (round === FULL_AFTER_ROUNDS) full = stateBytes(chain);
   }
-  const last = stateBytes(world);
+  const last = stateBytes(chain);
   console.log(`${DEPLOYMENTS} deployments: ${before} bytes before, ${full} when full, ${last} at the end`);
   // What waits to be taken out, and numbers with more digits.
   expect(full).toBeGreaterThan(before + 10_000);
   expect(last).toBeLessThan(full * 1.1);
-  for (let i = 0; i < 4 * RETENTION_BLOCKS; i++) world.block([]);
+  for (let i = 0; i < 4 * RETENTION_BLOCKS; i++) chain.block([]);
   // What stays: the number of the last deployment of each owner, public keys, and longer numbers in accounts.
-  expect(stateBytes(world) - before).toBeLessThan(OWNERS * 200);
-  expect(firstEntry(world.app.state.store("market"))).toBeDefined();
+  expect(stateBytes(chain) - before).toBeLessThan(OWNERS * 200);
+  expect(firstEntry(chain.app.state.store("market"))).toBeDefined();
 });
 
 /** Numbers that each owner tries in this attack, all far above the height. */
@@ -84,12 +84,12 @@ const FAR_NUMBERS = 150;
 it("numbers far above the height leave so many records of an owner, whoever goes on is refused and pays", {
   timeout: 120_000,
 }, () => {
-  const world = shortMemory();
-  const owners = Array.from({ length: 3 }, (_, i) => world.key(`sponsor${i}`));
+  const chain = shortMemory();
+  const owners = Array.from({ length: 3 }, (_, i) => chain.key(`sponsor${i}`));
   // Public keys and accounts are in the state from the first transaction on.
-  world.mustRun(...owners.map((owner) => ({ messages: openedAndClosed(owner, 1n), signers: [owner] })));
-  for (let i = 0; i < 2 * RETENTION_BLOCKS; i++) world.block([]);
-  const before = stateBytes(world);
+  chain.mustRun(...owners.map((owner) => ({ messages: openedAndClosed(owner, 1n), signers: [owner] })));
+  for (let i = 0; i < 2 * RETENTION_BLOCKS; i++) chain.block([]);
+  const before = stateBytes(chain);
   let refused = 0;
   for (let i = 0; i < FAR_NUMBERS; i++) {
     // From the largest number down: no watermark could stand for them.
@@ -97,7 +97,7 @@ it("numbers far above the height leave so many records of an owner, whoever goes
       messages: openedAndClosed(owner, 2n ** 64n - 1n - BigInt(i)),
       signers: [owner],
     }));
-    const { results } = world.block(txs.map((tx) => world.sign(tx)));
+    const { results } = chain.block(txs.map((tx) => chain.sign(tx)));
     for (const { codespace, code, gasUsed } of results) {
       if (code === 0) continue;
       expect([codespace, code]).toEqual(["deployment", 27]);
@@ -105,11 +105,11 @@ it("numbers far above the height leave so many records of an owner, whoever goes
       refused += 1;
     }
   }
-  for (let i = 0; i < 2 * RETENTION_BLOCKS; i++) world.block([]);
+  for (let i = 0; i < 2 * RETENTION_BLOCKS; i++) chain.block([]);
   expect(refused).toBe(owners.length * (FAR_NUMBERS - MAX_FAR_NUMBERS));
-  expect(stateBytes(world) - before).toBeLessThan(owners.length * (MAX_FAR_NUMBERS * 31 + 100));
+  expect(stateBytes(chain) - before).toBeLessThan(owners.length * (MAX_FAR_NUMBERS * 31 + 100));
   // The numbers that clients choose are free as before.
-  world.mustRun(...owners.map((owner) => ({ messages: openedAndClosed(owner, world.height), signers: [owner] })));
+  chain.mustRun(...owners.map((owner) => ({ messages: openedAndClosed(owner, chain.height), signers: [owner] })));
 });
 
 function openedAndClosed({ address: owner }: TestKey, dseq: bigint): TestMessage[] {

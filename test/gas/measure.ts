@@ -1,5 +1,5 @@
 import type { GasCase } from "./cases/index.ts";
-import type { BlockCost, GasWorld } from "./world.ts";
+import type { BlockCost, GasChain } from "./chain.ts";
 
 /** What a case costs. */
 export interface Measured {
@@ -16,16 +16,16 @@ export interface Measured {
  * taken off. One round goes before, so that the code is warm.
  */
 export function measureCase({ prepare, count: wanted }: GasCase, rounds: number): Measured {
-  const { world, txs } = prepare(wanted * (rounds + 1));
+  const { chain, txs } = prepare(wanted * (rounds + 1));
   const count = Math.min(wanted, Math.floor(txs.length / (rounds + 1)));
   const ratios: number[] = [];
-  const empty = emptyBlock(world);
+  const empty = emptyBlock(chain);
   let gas = 0n;
   let best = Number.POSITIVE_INFINITY;
   for (let round = 0; round <= rounds; round++) {
-    const signed = txs.slice(round * count, (round + 1) * count).map((tx) => world.sign(tx));
+    const signed = txs.slice(round * count, (round + 1) * count).map((tx) => chain.sign(tx));
     globalThis.gc?.();
-    const { cpuMs: whole, gasUsed } = succeeded(world.block(signed));
+    const { cpuMs: whole, gasUsed } = succeeded(chain.block(signed));
     const cpuMs = Math.max(0, whole - empty);
     if (round === 0) continue;
     ratios.push((cpuMs * 1_000_000) / Number(gasUsed));
@@ -58,13 +58,13 @@ export interface FullBlocks {
  */
 export function measureBlocks({ prepare }: GasCase, maxGas: bigint, rounds: number): FullBlocks {
   const wanted = Number(maxGas / gasOfOne(prepare));
-  const { world, txs } = prepare(wanted * (rounds + 1));
+  const { chain, txs } = prepare(wanted * (rounds + 1));
   const count = Math.min(wanted, Math.floor(txs.length / (rounds + 1)));
-  world.reopen();
+  chain.reopen();
   const blocks = Array.from({ length: rounds + 1 }, (_, round) => {
-    const signed = txs.slice(round * count, (round + 1) * count).map((tx) => world.sign(tx));
+    const signed = txs.slice(round * count, (round + 1) * count).map((tx) => chain.sign(tx));
     globalThis.gc?.();
-    return succeeded(world.block(signed));
+    return succeeded(chain.block(signed));
   });
   const [cold = 0, ...warm] = blocks.map(({ cpuMs }) => (cpuMs * wanted) / count);
   return { cold, warm, gas: blocks[0]?.gasUsed ?? 0n, txs: count, isFull: count === wanted };
@@ -72,8 +72,8 @@ export function measureBlocks({ prepare }: GasCase, maxGas: bigint, rounds: numb
 
 /** The gas of a transaction where there are several: the first may be cheaper or dearer than those after it. */
 function gasOfOne(prepare: GasCase["prepare"]): bigint {
-  const { world, txs } = prepare(2);
-  const { gasUsed } = succeeded(world.block(txs.map((tx) => world.sign(tx))));
+  const { chain, txs } = prepare(2);
+  const { gasUsed } = succeeded(chain.block(txs.map((tx) => chain.sign(tx))));
   return gasUsed / BigInt(txs.length);
 }
 
@@ -83,6 +83,6 @@ function succeeded(block: BlockCost): BlockCost {
   return block;
 }
 
-function emptyBlock(world: GasWorld): number {
-  return Math.min(...Array.from({ length: 4 }, () => world.block([]).cpuMs));
+function emptyBlock(chain: GasChain): number {
+  return Math.min(...Array.from({ length: 4 }, () => chain.block([]).cpuMs));
 }

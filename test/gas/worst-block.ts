@@ -1,14 +1,14 @@
 import { create } from "@bufbuild/protobuf";
 import { coin } from "../../src/testing/index.ts";
 import { MsgCreateDeploymentSchema } from "../../src/wire/gen/svc/deployment/v1beta1/tx_pb.js";
-import { newWorld, TENANT } from "./cases/index.ts";
+import { newChain, TENANT } from "./cases/index.ts";
+import type { GasChain, GasChainOptions } from "./chain.ts";
 import { plainGroup } from "./content.ts";
-import type { GasWorld, WorldOptions } from "./world.ts";
 
 const STORES = ["auth", "bank", "escrow", "deployment", "market", "provider", "audit", "cert"];
 
 /** Bytes of keys and values of the state. */
-export function stateBytes({ app }: GasWorld): number {
+export function stateBytes({ app }: GasChain): number {
   let bytes = 0;
   for (const name of STORES)
     for (const [key, value] of app.state.store(name).iterate()) bytes += key.length + value.length;
@@ -16,9 +16,9 @@ export function stateBytes({ app }: GasWorld): number {
 }
 
 /** More deployments of one small group than fit into a block. */
-export function smallDeployments(options: Required<Pick<WorldOptions, "database" | "maxGas">>) {
-  const world = newWorld(options);
-  const tenant = world.key(TENANT);
+export function smallDeployments(options: Required<Pick<GasChainOptions, "database" | "maxGas">>) {
+  const chain = newChain(options);
+  const tenant = chain.key(TENANT);
   const count = Number(options.maxGas / 60_000n);
   const txs = Array.from({ length: count }, (_, i) => {
     const message = create(MsgCreateDeploymentSchema, {
@@ -27,7 +27,7 @@ export function smallDeployments(options: Required<Pick<WorldOptions, "database"
       version: new Uint8Array(32).fill(1),
       deposit: coin(5_000_000n),
     });
-    return world.sign({ messages: [message], signers: [tenant], gas: 100_000n });
+    return chain.sign({ messages: [message], signers: [tenant], gas: 100_000n });
   });
-  return { world, txs };
+  return { chain, txs };
 }

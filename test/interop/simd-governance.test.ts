@@ -16,7 +16,7 @@ import { encodeAddress, type PublicKey, publicKeyAddress } from "../../src/wire/
 import { simRandom } from "../support/simulation/operation.ts";
 import { buildPeer, Peer } from "./peers.ts";
 import { type SimdChain, startSimdChain } from "./simd-chain.ts";
-import { becomeValidator, GOV, type GovernedWorld, KIND_NAMES, planned, unjail } from "./simd-governance.ts";
+import { becomeValidator, GOV, type GovernedState, KIND_NAMES, planned, unjail } from "./simd-governance.ts";
 import { addAccounts, type Outcome, Replay, type TheirBlock, TheirNode, type Told, theirs } from "./simd-replay.ts";
 
 /**
@@ -182,9 +182,9 @@ describe.skipIf(!(built instanceof Peer))("random proposals on a chain of the re
       const { params } = await node.read(Gov.method.params, { paramsType: "voting" });
       if (params === undefined) throw new Error("gov has parameters");
       const now = BigInt(Date.now()) * 1_000_000n;
-      const world: GovernedWorld = { random, keys, operators, proposals, params, now, heirs };
+      const state: GovernedState = { random, keys, operators, proposals, params, now, heirs };
       const actors = keys.filter(() => random.int(3) > 0);
-      const plans = actors.map((key) => ({ key, plan: planned(world, key), payer: random.int(5) === 0 }));
+      const plans = actors.map((key) => ({ key, plan: planned(state, key), payer: random.int(5) === 0 }));
       await Promise.all(
         plans.map(async ({ key, plan, payer }) => {
           if (plan === undefined) return;

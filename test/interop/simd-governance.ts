@@ -56,7 +56,7 @@ import type { SimRandom } from "../support/simulation/operation.ts";
 import { theirs } from "./simd-replay.ts";
 
 /** What random operations see of the chain. */
-export interface GovernedWorld {
+export interface GovernedState {
   readonly random: SimRandom;
   /** Who signs. */
   readonly keys: readonly TestKey[];
@@ -81,7 +81,7 @@ const TYPES = ["bank.v1beta1.MsgSend", "staking.v1beta1.MsgDelegate", "gov.v1.Ms
   (name) => `/cosmos.${name}`,
 );
 
-type Make = (world: GovernedWorld, from: TestKey) => Any | undefined;
+type Make = (state: GovernedState, from: TestKey) => Any | undefined;
 
 const KINDS: readonly (readonly [name: string, weight: number, make: Make])[] = [
   ["submit", 9, submit],
@@ -91,11 +91,11 @@ const KINDS: readonly (readonly [name: string, weight: number, make: Make])[] = 
   ["older vote", 2, olderVote],
   ["split vote", 6, splitVote],
   ["cancel proposal", 2, cancel],
-  ["delegate", 5, (world, { address }) => theirs(MsgDelegateSchema, stake(world, address))],
-  ["unbond", 4, (world, { address }) => theirs(MsgUndelegateSchema, stake(world, address))],
+  ["delegate", 5, (state, { address }) => theirs(MsgDelegateSchema, stake(state, address))],
+  ["unbond", 4, (state, { address }) => theirs(MsgUndelegateSchema, stake(state, address))],
   ["redelegate", 4, redelegate],
   ["withdraw", 3, withdraw],
-  ["fund", 2, (world, { address }) => theirs(MsgFundCommunityPoolSchema, { depositor: address, amount: coins(world) })],
+  ["fund", 2, (state, { address }) => theirs(MsgFundCommunityPoolSchema, { depositor: address, amount: coins(state) })],
   ["send", 4, send],
   ["grant", 7, grant],
   ["exec", 9, exec],
@@ -108,21 +108,21 @@ const KINDS: readonly (readonly [name: string, weight: number, make: Make])[] = 
 export const KIND_NAMES = KINDS.map(([name]) => name);
 
 /** One or, seldom, two messages of somebody. */
-export function planned(world: GovernedWorld, from: TestKey): Planned | undefined {
-  const first = one(world, from);
-  if (first === undefined || world.random.int(6) > 0) return first;
-  const second = one(world, from);
+export function planned(state: GovernedState, from: TestKey): Planned | undefined {
+  const first = one(state, from);
+  if (first === undefined || state.random.int(6) > 0) return first;
+  const second = one(state, from);
   if (second === undefined) return first;
   return { name: `${first.name} + ${second.name}`, messages: [...first.messages, ...second.messages] };
 }
 
-function one(world: GovernedWorld, from: TestKey): Planned | undefined {
-  let left = world.random.int(KINDS.reduce((sum, [, weight]) => sum + weight, 0));
+function one(state: GovernedState, from: TestKey): Planned | undefined {
+  let left = state.random.int(KINDS.reduce((sum, [, weight]) => sum + weight, 0));
   const found = KINDS.find(([, weight]) => {
     left -= weight;
     return left < 0;
   });
-  const message = found?.[2](world, from);
+  const message = found?.[2](state, from);
   return found === undefined || message === undefined ? undefined : { name: found[0], messages: [message] };
 }
 
@@ -143,39 +143,39 @@ export function unjail(key: TestKey): Any {
   return theirs(MsgUnjailSchema, { validatorAddr: operatorAddress(key) });
 }
 
-function coins({ random }: GovernedWorld) {
+function coins({ random }: GovernedState) {
   return [{ denom: "stake", amount: `${random.pick([1, 999, 1_234_567, 40_000_001]) + random.int(77)}` }];
 }
 
-function coin(world: GovernedWorld) {
-  const [first] = coins(world);
+function coin(state: GovernedState) {
+  const [first] = coins(state);
   return first === undefined ? {} : { amount: first };
 }
 
-function deposits({ random }: GovernedWorld) {
+function deposits({ random }: GovernedState) {
   const amount = `${random.pick([99_999, 100_000, 3_333_333, 10_000_000, 10_000_000, 50_000_000])}`;
   const more = random.int(15) === 0 ? [{ denom: "uvec", amount: "7" }] : [];
   return [{ denom: "stake", amount }, ...more];
 }
 
-function somebody({ random, keys }: GovernedWorld): string {
+function somebody({ random, keys }: GovernedState): string {
   return random.pick(keys)?.address ?? "";
 }
 
 /** What is wrong without a look at the state is refused here before a fee is paid, there in the block. */
-function somebodyElse({ random, keys }: GovernedWorld, address: string): string {
+function somebodyElse({ random, keys }: GovernedState, address: string): string {
   return random.pick(keys.filter((key) => key.address !== address))?.address ?? "";
 }
 
-function operator({ random, operators }: GovernedWorld): string {
+function operator({ random, operators }: GovernedState): string {
   return (random.int(3) === 0 ? random.pick(operators) : operators[0]) ?? "";
 }
 
-function stake(world: GovernedWorld, delegatorAddress: string) {
-  return { delegatorAddress, validatorAddress: operator(world), ...coin(world) };
+function stake(state: GovernedState, delegatorAddress: string) {
+  return { delegatorAddress, validatorAddress: operator(state), ...coin(state) };
 }
 
-function open({ random, proposals }: GovernedWorld): bigint {
+function open({ random, proposals }: GovernedState): bigint {
   const status = [ProposalStatus.DEPOSIT_PERIOD, ProposalStatus.VOTING_PERIOD];
   const found = proposals.filter((each) => status.includes(each.status));
   const voting = found.filter((each) => each.status === ProposalStatus.VOTING_PERIOD);
@@ -186,22 +186,22 @@ function open({ random, proposals }: GovernedWorld): bigint {
   return (random.int(15) === 0 ? all : most)?.id ?? 1n;
 }
 
-function submit(world: GovernedWorld, { address }: TestKey) {
-  const { random } = world;
-  const messages = Array.from({ length: random.int(3) }, () => proposed(world));
+function submit(state: GovernedState, { address }: TestKey) {
+  const { random } = state;
+  const messages = Array.from({ length: random.int(3) }, () => proposed(state));
   return theirs(MsgSubmitProposalSchema, {
-    ...{ messages, initialDeposit: deposits(world), proposer: address, expedited: random.int(3) === 0 },
+    ...{ messages, initialDeposit: deposits(state), proposer: address, expedited: random.int(3) === 0 },
     ...{ title: "T", summary: "S", metadata: messages.length === 0 ? "M" : "" },
   });
 }
 
 /** Community money to somebody, at times more than there is; other parameters. */
-function proposed(world: GovernedWorld): Any {
-  const { random, params } = world;
+function proposed(state: GovernedState): Any {
+  const { random, params } = state;
   const kind = random.int(6);
   if (kind <= 2) {
-    const amount = kind === 0 ? [{ denom: "stake", amount: "999999999999999" }] : coins(world);
-    return theirs(MsgCommunityPoolSpendSchema, { authority: GOV, recipient: somebody(world), amount });
+    const amount = kind === 0 ? [{ denom: "stake", amount: "999999999999999" }] : coins(state);
+    return theirs(MsgCommunityPoolSpendSchema, { authority: GOV, recipient: somebody(state), amount });
   }
   if (kind === 3) {
     const change = {
@@ -222,85 +222,85 @@ function proposed(world: GovernedWorld): Any {
   return theirs(MsgUpdateParamsSchema, { authority: GOV, params: changed });
 }
 
-function olderSubmit(world: GovernedWorld, { address }: TestKey) {
+function olderSubmit(state: GovernedState, { address }: TestKey) {
   const content = theirs(TextProposalSchema, { title: "T", description: "D" });
-  return theirs(OlderSubmitSchema, { content, initialDeposit: deposits(world), proposer: address });
+  return theirs(OlderSubmitSchema, { content, initialDeposit: deposits(state), proposer: address });
 }
 
-function deposit(world: GovernedWorld, { address }: TestKey) {
-  return theirs(MsgDepositSchema, { proposalId: open(world), depositor: address, amount: deposits(world) });
+function deposit(state: GovernedState, { address }: TestKey) {
+  return theirs(MsgDepositSchema, { proposalId: open(state), depositor: address, amount: deposits(state) });
 }
 
-function vote(world: GovernedWorld, { address }: TestKey) {
-  return theirs(MsgVoteSchema, { proposalId: open(world), voter: address, option: option(world) });
+function vote(state: GovernedState, { address }: TestKey) {
+  return theirs(MsgVoteSchema, { proposalId: open(state), voter: address, option: option(state) });
 }
 
-function olderVote(world: GovernedWorld, { address }: TestKey) {
-  return theirs(OlderVoteSchema, { proposalId: open(world), voter: address, option: option(world) });
+function olderVote(state: GovernedState, { address }: TestKey) {
+  return theirs(OlderVoteSchema, { proposalId: open(state), voter: address, option: option(state) });
 }
 
-function option({ random }: GovernedWorld): number {
+function option({ random }: GovernedState): number {
   return random.pick([1, 1, 1, 1, 1, 2, 3, 4]);
 }
 
-function splitVote(world: GovernedWorld, { address }: TestKey) {
-  const weights = world.random.pick([
+function splitVote(state: GovernedState, { address }: TestKey) {
+  const weights = state.random.pick([
     ["0.3", "0.7"],
     ["0.333333333333333333", "0.666666666666666667"],
     ["0.25", "0.75"],
   ]);
   const options = weights.map((weight, i) => ({ option: i * 2 + 1, weight }));
-  return theirs(MsgVoteWeightedSchema, { proposalId: open(world), voter: address, options });
+  return theirs(MsgVoteWeightedSchema, { proposalId: open(state), voter: address, options });
 }
 
-function cancel(world: GovernedWorld, { address }: TestKey) {
-  const own = world.proposals.filter(({ proposer }) => proposer === address).at(-1);
-  return theirs(MsgCancelProposalSchema, { proposalId: own?.id ?? open(world), proposer: address });
+function cancel(state: GovernedState, { address }: TestKey) {
+  const own = state.proposals.filter(({ proposer }) => proposer === address).at(-1);
+  return theirs(MsgCancelProposalSchema, { proposalId: own?.id ?? open(state), proposer: address });
 }
 
-function redelegate(world: GovernedWorld, { address }: TestKey) {
+function redelegate(state: GovernedState, { address }: TestKey) {
   return theirs(MsgBeginRedelegateSchema, {
     delegatorAddress: address,
-    validatorSrcAddress: operator(world),
-    validatorDstAddress: world.random.pick(world.operators) ?? "",
-    ...coin(world),
+    validatorSrcAddress: operator(state),
+    validatorDstAddress: state.random.pick(state.operators) ?? "",
+    ...coin(state),
   });
 }
 
-function withdraw(world: GovernedWorld, key: TestKey) {
-  if (world.random.int(4) === 0)
+function withdraw(state: GovernedState, key: TestKey) {
+  if (state.random.int(4) === 0)
     return theirs(MsgWithdrawValidatorCommissionSchema, { validatorAddress: operatorAddress(key) });
-  return theirs(MsgWithdrawDelegatorRewardSchema, { delegatorAddress: key.address, validatorAddress: operator(world) });
+  return theirs(MsgWithdrawDelegatorRewardSchema, { delegatorAddress: key.address, validatorAddress: operator(state) });
 }
 
-function send(world: GovernedWorld, { address }: TestKey) {
+function send(state: GovernedState, { address }: TestKey) {
   const [large] = [{ denom: "stake", amount: "900000000000" }];
-  const amount = world.random.int(5) === 0 && large !== undefined ? [large] : coins(world);
-  return theirs(MsgSendSchema, { fromAddress: address, toAddress: somebody(world), amount });
+  const amount = state.random.int(5) === 0 && large !== undefined ? [large] : coins(state);
+  return theirs(MsgSendSchema, { fromAddress: address, toAddress: somebody(state), amount });
 }
 
 /** Seconds away, so that some of them end in the run; at times over before they begin. */
-function end({ random, now }: GovernedWorld) {
+function end({ random, now }: GovernedState) {
   if (random.int(3) === 0) return {};
   if (random.int(10) === 0) return { expiration: create(TimestampSchema, fromNanos(now - 9n * SECOND)) };
   return { expiration: create(TimestampSchema, fromNanos(now + BigInt(2 + random.int(9)) * SECOND)) };
 }
 
-function grant(world: GovernedWorld, { address }: TestKey) {
-  const authorization = authorizationOf(world);
+function grant(state: GovernedState, { address }: TestKey) {
+  const authorization = authorizationOf(state);
   return theirs(MsgGrantSchema, {
     granter: address,
-    grantee: somebodyElse(world, address),
-    grant: { authorization, ...end(world) },
+    grantee: somebodyElse(state, address),
+    grant: { authorization, ...end(state) },
   });
 }
 
-function authorizationOf(world: GovernedWorld): Any {
-  const { random, operators } = world;
+function authorizationOf(state: GovernedState): Any {
+  const { random, operators } = state;
   const kind = random.int(5);
   if (kind === 0) {
-    const allowList = random.int(2) === 0 ? [] : [somebody(world)];
-    return theirs(SendAuthorizationSchema, { spendLimit: coins(world), allowList });
+    const allowList = random.int(2) === 0 ? [] : [somebody(state)];
+    return theirs(SendAuthorizationSchema, { spendLimit: coins(state), allowList });
   }
   if (kind === 1) {
     const address = [random.pick(operators) ?? ""];
@@ -314,70 +314,70 @@ function authorizationOf(world: GovernedWorld): Any {
 }
 
 /** For somebody, in a further one at times. */
-function exec(world: GovernedWorld, { address }: TestKey) {
-  const { random, keys } = world;
+function exec(state: GovernedState, { address }: TestKey) {
+  const { random, keys } = state;
   const sender = random.int(4) === 0 ? keys.find((key) => key.address === address) : random.pick(keys);
   if (sender === undefined) return undefined;
   const make = random.pick([
     send,
     send,
     vote,
-    (w: GovernedWorld, k: TestKey) => theirs(MsgDelegateSchema, stake(w, k.address)),
+    (w: GovernedState, k: TestKey) => theirs(MsgDelegateSchema, stake(w, k.address)),
   ]);
-  const message = make(world, sender);
+  const message = make(state, sender);
   const inner = random.int(5) === 0 ? theirs(MsgExecSchema, { grantee: address, msgs: [message] }) : message;
   return theirs(MsgExecSchema, { grantee: address, msgs: [inner] });
 }
 
-function revoke(world: GovernedWorld, { address }: TestKey) {
-  const msgTypeUrl = world.random.pick(TYPES) ?? "";
-  return theirs(MsgRevokeSchema, { granter: address, grantee: somebodyElse(world, address), msgTypeUrl });
+function revoke(state: GovernedState, { address }: TestKey) {
+  const msgTypeUrl = state.random.pick(TYPES) ?? "";
+  return theirs(MsgRevokeSchema, { granter: address, grantee: somebodyElse(state, address), msgTypeUrl });
 }
 
-function allow(world: GovernedWorld, { address }: TestKey) {
-  const { random } = world;
-  const allowance = allowanceOf(world);
+function allow(state: GovernedState, { address }: TestKey) {
+  const { random } = state;
+  const allowance = allowanceOf(state);
   const some = theirs(AllowedMsgAllowanceSchema, { allowance, allowedMessages: TYPES });
   const chosen = random.int(3) === 0 ? some : allowance;
   return theirs(MsgGrantAllowanceSchema, {
     granter: address,
-    grantee: somebodyElse(world, address),
+    grantee: somebodyElse(state, address),
     allowance: chosen,
   });
 }
 
-function allowanceOf(world: GovernedWorld): Any {
-  const { random } = world;
+function allowanceOf(state: GovernedState): Any {
+  const { random } = state;
   const spendLimit = random.int(2) === 0 ? [] : [{ denom: "stake", amount: `${random.pick([500, 1_100, 99_999])}` }];
-  const basic = { spendLimit, ...end(world) };
+  const basic = { spendLimit, ...end(state) };
   if (random.int(2) === 0) return theirs(BasicAllowanceSchema, basic);
   const limit = [{ denom: "stake", amount: `${random.pick([537, 1_200])}` }];
   const period = { seconds: BigInt(random.pick([1, 3])) };
   return theirs(PeriodicAllowanceSchema, { basic, period, periodSpendLimit: limit, periodCanSpend: limit });
 }
 
-function revokeFees(world: GovernedWorld, { address }: TestKey) {
-  return theirs(MsgRevokeAllowanceSchema, { granter: address, grantee: somebodyElse(world, address) });
+function revokeFees(state: GovernedState, { address }: TestKey) {
+  return theirs(MsgRevokeAllowanceSchema, { granter: address, grantee: somebodyElse(state, address) });
 }
 
 /** Coins that come free with time, for somebody new, or refused for somebody who is there. */
-function lock(world: GovernedWorld, { address }: TestKey) {
-  const { random, now, heirs } = world;
-  const to = random.int(4) === 0 ? somebody(world) : newHeir(heirs);
+function lock(state: GovernedState, { address }: TestKey) {
+  const { random, now, heirs } = state;
+  const to = random.int(4) === 0 ? somebody(state) : newHeir(heirs);
   const ends = { fromAddress: address, toAddress: to };
   const kind = random.int(3);
   const at = now / SECOND;
-  if (kind === 0) return theirs(MsgCreatePermanentLockedAccountSchema, { ...ends, amount: coins(world) });
+  if (kind === 0) return theirs(MsgCreatePermanentLockedAccountSchema, { ...ends, amount: coins(state) });
   if (kind === 1) {
     const endTime = at + BigInt(random.pick([120, 1_000, 50_000]));
     return theirs(MsgCreateVestingAccountSchema, {
       ...ends,
-      amount: coins(world),
+      amount: coins(state),
       endTime,
       delayed: random.int(2) === 0,
     });
   }
-  const vestingPeriods = [1n, 7n, 400n].map((length) => ({ length, amount: coins(world) }));
+  const vestingPeriods = [1n, 7n, 400n].map((length) => ({ length, amount: coins(state) }));
   return theirs(MsgCreatePeriodicVestingAccountSchema, { ...ends, startTime: at, vestingPeriods });
 }
 

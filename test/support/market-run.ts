@@ -57,7 +57,7 @@ export function simulateMarket(seed: number, blocks: number, options: MarketRunO
   const random = simRandom(seed);
   const keys = new Map([...chain.keys.values()].map((key) => [key.address, key]));
   const addresses = (names: readonly string[]) => names.map((name) => chain.key(name).address);
-  const world = {
+  const sim = {
     random,
     tenants: addresses(TENANTS),
     height: () => chain.height,
@@ -71,7 +71,7 @@ export function simulateMarket(seed: number, blocks: number, options: MarketRunO
     const planned = new Map<string, { names: string[]; messages: SimAction["message"][] }>();
     for (let i = random.int(10); i > 0; i--) {
       const operation = pickOperation(marketOperations, random);
-      const action = operation?.build(world);
+      const action = operation?.build(sim);
       if (operation === undefined || action === undefined) continue;
       const tx = planned.get(action.signer) ?? { names: [], messages: [] };
       if (tx.messages.length < 3) planned.set(action.signer, tx);

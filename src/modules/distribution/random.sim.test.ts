@@ -74,13 +74,13 @@ function simulate(chain: TestChain, seed: number, blocks: number): Map<string, n
   const keys = (names: readonly string[]) => names.map((name) => chain.key(name));
   const [operators, holders] = [keys(OPERATORS), keys([...OPERATORS, ...DELEGATORS])];
   const query = chain.query.bind(chain);
-  const world = { random, operators, holders, query, height: () => chain.height };
+  const sim = { random, operators, holders, query, height: () => chain.height };
   for (let block = 0; block < blocks; block++) {
     const names: string[] = [];
     const txs: Uint8Array[] = [];
-    for (const from of world.holders.filter(() => random.int(3) === 0)) {
+    for (const from of sim.holders.filter(() => random.int(3) === 0)) {
       const operation = pickOperation(stakeOperations, random);
-      const action = operation?.build({ ...world, sender: from });
+      const action = operation?.build({ ...sim, sender: from });
       if (operation === undefined || action === undefined) continue;
       const fee = [{ denom: NATIVE_DENOM, amount: BigInt(1 + random.int(5000)) }];
       txs.push(chain.sign(action.message, { from, fee }));

@@ -45,14 +45,14 @@ function simulate(chain: TestChain, seed: number, blocks: number): Map<string, n
   const outcomes = new Map<string, number>();
   const count = (name: string) => outcomes.set(name, (outcomes.get(name) ?? 0) + 1);
   const keys = (names: readonly string[]) => names.map((name) => chain.key(name));
-  const world = { random, operators: keys(OPERATORS), holders: keys(HOLDERS), height: () => chain.height };
+  const sim = { random, operators: keys(OPERATORS), holders: keys(HOLDERS), height: () => chain.height };
   const query = chain.query.bind(chain);
   for (let block = 0; block < blocks; block++) {
     const names: string[] = [];
     const txs: Uint8Array[] = [];
-    for (const from of world.holders.filter(() => random.int(2) === 0)) {
+    for (const from of sim.holders.filter(() => random.int(2) === 0)) {
       const operation = pickOperation(random.int(3) === 0 ? stakeOperations : govOperations, random);
-      const action = operation?.build({ ...world, query, sender: from });
+      const action = operation?.build({ ...sim, query, sender: from });
       if (operation === undefined || action === undefined) continue;
       txs.push(chain.sign(action.message, { from, gas: 1_000_000n, fee: [{ denom: NATIVE_DENOM, amount: 9999n }] }));
       names.push(operation.name);

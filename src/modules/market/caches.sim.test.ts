@@ -46,7 +46,7 @@ test("a node that has seen and answered everything and one that restarts again a
   const random = simRandom(SEED);
   const keys = new Map([...chain.keys.values()].map((key) => [key.address, key]));
   const addresses = (names: readonly string[]) => names.map((name) => chain.key(name).address);
-  const world = {
+  const sim = {
     random,
     tenants: addresses(["alice", "bob"]),
     height: () => chain.height,
@@ -65,7 +65,7 @@ test("a node that has seen and answered everything and one that restarts again a
   for (let block = 0; block < BLOCKS; block++) {
     const planned = new Map<string, SimAction["message"][]>();
     for (let i = random.int(8); i > 0; i--) {
-      const action = pickOperation(marketOperations, random)?.build(world);
+      const action = pickOperation(marketOperations, random)?.build(sim);
       const messages = planned.get(action?.signer ?? "") ?? [];
       if (action !== undefined && messages.length < 2) planned.set(action.signer, [...messages, action.message]);
     }

@@ -10,8 +10,8 @@ import {
   MsgRevokeAllowanceSchema,
 } from "../../../src/wire/gen/sdk/feegrant/v1beta1/tx_pb.js";
 import { type Any, packAny } from "../../../src/wire/index.ts";
-import type { GasWorld } from "../world.ts";
-import { type Cases, type GasCase, newWorld } from "./prepare.ts";
+import type { GasChain } from "../chain.ts";
+import { type Cases, type GasCase, newChain } from "./prepare.ts";
 
 const GRANTER = "tenant";
 const LATE = { seconds: 4_000_000_000n };
@@ -21,8 +21,8 @@ const LONG = packAny(AllowedMsgAllowanceSchema, {
   allowedMessages: Array.from({ length: MAX_ALLOWED_MESSAGES }, (_, i) => `/${i}`.padEnd(MAX_TYPE_URL_CHARACTERS, "x")),
 });
 
-function grant(world: GasWorld, allowance: Any, grantee: string) {
-  const [granter, to] = [world.key(GRANTER).address, world.key(grantee).address];
+function grant(chain: GasChain, allowance: Any, grantee: string) {
+  const [granter, to] = [chain.key(GRANTER).address, chain.key(grantee).address];
   return create(MsgGrantAllowanceSchema, { granter, grantee: to, allowance });
 }
 
@@ -30,10 +30,10 @@ const grantCase = (content: string, allowance: Any): GasCase => ({
   content: `${content}, to a new account`,
   count: 10,
   prepare: (count) => {
-    const world = newWorld();
-    const signers = [world.key(GRANTER)];
-    const messages = (i: number) => [grant(world, allowance, `grantee${i}`)];
-    return { world, txs: Array.from({ length: count }, (_, i) => ({ signers, messages: messages(i) })) };
+    const chain = newChain();
+    const signers = [chain.key(GRANTER)];
+    const messages = (i: number) => [grant(chain, allowance, `grantee${i}`)];
+    return { chain, txs: Array.from({ length: count }, (_, i) => ({ signers, messages: messages(i) })) };
   },
 });
 
@@ -41,14 +41,14 @@ const revokeCase = (content: string, allowance: Any): GasCase => ({
   content,
   count: 10,
   prepare: (count) => {
-    const world = newWorld();
-    const from = world.key(GRANTER);
+    const chain = newChain();
+    const from = chain.key(GRANTER);
     const txs = Array.from({ length: count }, (_, i) => {
-      world.mustSend(from, [grant(world, allowance, `grantee${i}`)]);
-      const pair = { granter: from.address, grantee: world.key(`grantee${i}`).address };
+      chain.mustSend(from, [grant(chain, allowance, `grantee${i}`)]);
+      const pair = { granter: from.address, grantee: chain.key(`grantee${i}`).address };
       return { signers: [from], messages: [create(MsgRevokeAllowanceSchema, pair)] };
     });
-    return { world, txs };
+    return { chain, txs };
   },
 });
 
@@ -67,10 +67,10 @@ export const ALLOWANCES: Cases = {
       content: "nothing has ended",
       count: 20,
       prepare: (count) => {
-        const world = newWorld();
-        const from = world.key(GRANTER);
+        const chain = newChain();
+        const from = chain.key(GRANTER);
         const tx = { signers: [from], messages: [create(MsgPruneAllowancesSchema, { pruner: from.address })] };
-        return { world, txs: Array.from({ length: count }, () => tx) };
+        return { chain, txs: Array.from({ length: count }, () => tx) };
       },
     },
   ],

@@ -5,7 +5,7 @@ import {
   MsgCreateCertificateSchema,
   MsgRevokeCertificateSchema,
 } from "../../../src/wire/gen/svc/cert/v1beta1/cert_pb.js";
-import { type Cases, type GasCase, newWorld, one, TENANT } from "./prepare.ts";
+import { type Cases, type GasCase, newChain, one, TENANT } from "./prepare.ts";
 
 /** Beside the rest, this fills a block of 8,192 bytes of text almost to its end. */
 const PADDING = 5400;
@@ -29,10 +29,10 @@ function publishing({ content, padding }: (typeof CONTENTS)[number]): GasCase {
     content,
     count: 20,
     prepare: (count) => {
-      const world = newWorld();
-      const owner = world.key(TENANT);
+      const chain = newChain();
+      const owner = chain.key(TENANT);
       const txs = Array.from({ length: count }, () => one(owner, certificate(owner, padding)));
-      return { world, txs };
+      return { chain, txs };
     },
   };
 }
@@ -42,10 +42,10 @@ function revoking({ content, padding }: (typeof CONTENTS)[number]): GasCase {
     content,
     count: 20,
     prepare: (count) => {
-      const world = newWorld();
-      const owner = world.key(TENANT);
+      const chain = newChain();
+      const owner = chain.key(TENANT);
       const first = serial + 1;
-      world.mustSend(
+      chain.mustSend(
         owner,
         Array.from({ length: count }, () => certificate(owner, padding)),
       );
@@ -54,7 +54,7 @@ function revoking({ content, padding }: (typeof CONTENTS)[number]): GasCase {
         const id = { owner: owner.address, serial: number.toString() };
         return one(owner, create(MsgRevokeCertificateSchema, { id }));
       });
-      return { world, txs };
+      return { chain, txs };
     },
   };
 }

@@ -18,7 +18,7 @@ import {
   groupId,
   groupsNamed,
   leased,
-  newWorld,
+  newChain,
   type Sender,
   sending,
   TENANT,
@@ -27,9 +27,9 @@ import {
 
 const created = (content: string, count: number, groups: readonly GroupInit[]): GasCase =>
   sending(content, count, () => {
-    const world = newWorld();
-    const from = world.key(TENANT);
-    return { world, from, message: (i) => deployment(from, BigInt(i + 1), groups) };
+    const chain = newChain();
+    const from = chain.key(TENANT);
+    return { chain, from, message: (i) => deployment(from, BigInt(i + 1), groups) };
   });
 
 type Message = (tenant: TestKey, i: number) => ReturnType<Sender["message"]>;
@@ -37,15 +37,15 @@ type Message = (tenant: TestKey, i: number) => ReturnType<Sender["message"]>;
 /** The tenant sends a message about each deployment, which has 20 leases and 100 sponsors. */
 const besideLeases = (content: string, count: number, message: Message): GasCase =>
   sending(content, count, (total) => {
-    const { world, tenant } = leased(total, 100);
-    return { world, from: tenant, message: (i) => message(tenant, i) };
+    const { chain, tenant } = leased(total, 100);
+    return { chain, from: tenant, message: (i) => message(tenant, i) };
   });
 
 /** The tenant sends a message about each deployment, whose groups have 20 bids each. */
 const besideBids = (content: string, [count, groups]: readonly [number, number], message: Message): GasCase =>
   sending(content, count, (total) => {
-    const { world, tenant } = withBids(total, groups);
-    return { world, from: tenant, message: (i) => message(tenant, i) };
+    const { chain, tenant } = withBids(total, groups);
+    return { chain, from: tenant, message: (i) => message(tenant, i) };
   });
 
 const close: Message = (tenant, i) => create(MsgCloseDeploymentSchema, { id: groupId(tenant, i, 0) });
@@ -56,12 +56,12 @@ const pause: Message = (tenant, i) => create(MsgPauseGroupSchema, { id: groupId(
 const start: Message = (tenant, i) => create(MsgStartGroupSchema, { id: groupId(tenant, i, 1) });
 
 /** All groups are paused, then each is started. */
-function started(total: number, { world, tenant }: Pick<ReturnType<typeof leased>, "world" | "tenant">): Sender {
-  world.mustSend(
+function started(total: number, { chain, tenant }: Pick<ReturnType<typeof leased>, "chain" | "tenant">): Sender {
+  chain.mustSend(
     tenant,
     Array.from({ length: total }, (_, i) => pause(tenant, i)),
   );
-  return { world, from: tenant, message: (i) => start(tenant, i) };
+  return { chain, from: tenant, message: (i) => start(tenant, i) };
 }
 
 const ONE_LEASE = "a lease beside 19 others and 100 sponsors";
@@ -83,20 +83,20 @@ export const DEPLOYMENTS: Cases = {
   ],
   "svc.deployment.v1beta1.MsgDepositDeployment": [
     sending("beside 20 leases and 99 sponsors", 1, (total) => {
-      const { world, tenant } = leased(total, 99);
-      const from = world.key("sponsor99");
+      const { chain, tenant } = leased(total, 99);
+      const from = chain.key("sponsor99");
       const deposit = { depositor: from.address, amount: coin(1_000_000n) };
       const message = (i: number) => create(MsgDepositDeploymentSchema, { id: groupId(tenant, i, 0), ...deposit });
-      return { world, from, message };
+      return { chain, from, message };
     }),
   ],
   "svc.deployment.v1beta1.MsgUpdateDeployment": [
     besideLeases("beside 20 leases and 100 sponsors", 2, update),
     sending("of one small group", 20, (total) => {
-      const world = newWorld();
-      deploy(world, total, () => [plainGroup("g")]);
-      const from = world.key(TENANT);
-      return { world, from, message: (i) => update(from, i) };
+      const chain = newChain();
+      deploy(chain, total, () => [plainGroup("g")]);
+      const from = chain.key(TENANT);
+      return { chain, from, message: (i) => update(from, i) };
     }),
   ],
   "svc.deployment.v1beta1.MsgCloseDeployment": [
@@ -111,9 +111,9 @@ export const DEPLOYMENTS: Cases = {
   "svc.deployment.v1beta1.MsgStartGroup": [
     sending("a full group beside 19 leases and 100 sponsors", 1, (total) => started(total, leased(total, 100))),
     sending("a full group", 10, (total) => {
-      const world = newWorld();
-      deploy(world, total, () => [fullGroup("group")]);
-      return started(total, { world, tenant: world.key(TENANT) });
+      const chain = newChain();
+      deploy(chain, total, () => [fullGroup("group")]);
+      return started(total, { chain, tenant: chain.key(TENANT) });
     }),
   ],
 };

@@ -15,8 +15,8 @@ import {
 } from "../../../src/wire/gen/sdk/gov/v1/tx_pb.js";
 import { ParameterChangeProposalSchema } from "../../../src/wire/gen/sdk/params/v1beta1/query_pb.js";
 import { type Any, encodeAddress, packAny } from "../../../src/wire/index.ts";
-import type { GasWorld } from "../world.ts";
-import { type Cases, type GasCase, names, newWorld, one, TENANT, utoken } from "./prepare.ts";
+import type { GasChain } from "../chain.ts";
+import { type Cases, type GasCase, names, newChain, one, TENANT, utoken } from "./prepare.ts";
 
 const GOV = encodeAddress(moduleAddress("gov"));
 const CITIZENS = names("sponsor", 100);
@@ -47,9 +47,9 @@ const submitted = (content: string, messages: readonly Any[], count: number): Ga
   content,
   count,
   prepare: (total) => {
-    const world = newWorld();
-    const from = world.key(TENANT);
-    return { world, txs: Array.from({ length: total }, () => one(from, proposal(from, messages))) };
+    const chain = newChain();
+    const from = chain.key(TENANT);
+    return { chain, txs: Array.from({ length: total }, () => one(from, proposal(from, messages))) };
   },
 });
 
@@ -62,14 +62,14 @@ const byCitizens = (
   content,
   count: 20,
   prepare: (total) => {
-    const world = newWorld();
-    const from = world.key(TENANT);
-    for (let i = 0; i < total; i += CITIZENS.length) world.mustSend(from, [proposal(from, messages)]);
+    const chain = newChain();
+    const from = chain.key(TENANT);
+    for (let i = 0; i < total; i += CITIZENS.length) chain.mustSend(from, [proposal(from, messages)]);
     const txs = Array.from({ length: total }, (_, i) => {
-      const key = world.key(CITIZENS[i % CITIZENS.length] ?? "");
+      const key = chain.key(CITIZENS[i % CITIZENS.length] ?? "");
       return one(key, message(key, BigInt(Math.floor(i / CITIZENS.length) + 1)));
     });
-    return { world, txs };
+    return { chain, txs };
   },
 });
 
@@ -78,26 +78,26 @@ const cancelled = (content: string, citizens: readonly string[], count: number):
   content,
   count,
   prepare: (total) => {
-    const world = newWorld();
-    const from = world.key(TENANT);
-    world.mustSend(
+    const chain = newChain();
+    const from = chain.key(TENANT);
+    chain.mustSend(
       from,
       Array.from({ length: total }, () => proposal(from, [], ENOUGH)),
     );
-    for (const name of citizens) supportAll(world, world.key(name), total);
+    for (const name of citizens) supportAll(chain, chain.key(name), total);
     const txs = Array.from({ length: total }, (_, i) =>
       one(from, create(MsgCancelProposalSchema, { proposalId: BigInt(i + 1), proposer: from.address })),
     );
-    return { world, txs };
+    return { chain, txs };
   },
 });
 
-function supportAll(world: GasWorld, key: TestKey, proposals: number): void {
+function supportAll(chain: GasChain, key: TestKey, proposals: number): void {
   const messages = Array.from({ length: proposals }, (_, i) => [
     create(MsgDepositSchema, { proposalId: BigInt(i + 1), depositor: key.address, amount: utoken(LEAST) }),
     create(MsgVoteSchema, { proposalId: BigInt(i + 1), voter: key.address, option: VoteOption.YES }),
   ]);
-  world.mustSend(key, messages.flat());
+  chain.mustSend(key, messages.flat());
 }
 
 const LONG = Array<Any>(MAX_NESTED_MESSAGES).fill(payment);

@@ -7,8 +7,8 @@ import { MsgExecSchema, MsgGrantSchema, MsgRevokeSchema } from "../../../src/wir
 import { SendAuthorizationSchema } from "../../../src/wire/gen/sdk/bank/v1beta1/authz_pb.js";
 import { MsgSendSchema } from "../../../src/wire/gen/sdk/bank/v1beta1/tx_pb.js";
 import { type Any, encodeAddress, packAny, typeUrlOf } from "../../../src/wire/index.ts";
-import type { GasWorld } from "../world.ts";
-import { type Cases, type GasCase, newWorld } from "./prepare.ts";
+import type { GasChain } from "../chain.ts";
+import { type Cases, type GasCase, newChain } from "./prepare.ts";
 
 /** A year after every chain of a test. */
 const LATE = create(TimestampSchema, { seconds: 4_000_000_000n });
@@ -23,44 +23,44 @@ const coins = (amount: string) => [{ denom: "utoken", amount }];
 const longList = (last: string) =>
   packAny(SendAuthorizationSchema, { spendLimit: coins("1000000"), allowList: [...listed.slice(1), last] });
 
-function grant(world: GasWorld, authorization: Any, grantee = GRANTEE) {
-  const granter = world.key(GRANTER).address;
-  const to = world.key(grantee).address;
+function grant(chain: GasChain, authorization: Any, grantee = GRANTEE) {
+  const granter = chain.key(GRANTER).address;
+  const to = chain.key(grantee).address;
   return create(MsgGrantSchema, { granter, grantee: to, grant: { authorization, expiration: LATE } });
 }
 
-function transfers(world: GasWorld, count: number, to = "third") {
-  const [fromAddress, toAddress] = [world.key(GRANTER).address, world.key(to).address];
+function transfers(chain: GasChain, count: number, to = "third") {
+  const [fromAddress, toAddress] = [chain.key(GRANTER).address, chain.key(to).address];
   const send = packAny(MsgSendSchema, { fromAddress, toAddress, amount: coins("1") });
-  return create(MsgExecSchema, { grantee: world.key(GRANTEE).address, msgs: Array<Any>(count).fill(send) });
+  return create(MsgExecSchema, { grantee: chain.key(GRANTEE).address, msgs: Array<Any>(count).fill(send) });
 }
 
-const list = (world: GasWorld) => longList(world.key("third").address);
-const grantCase = (content: string, count: number, authorization: (world: GasWorld) => Any): GasCase => ({
+const list = (chain: GasChain) => longList(chain.key("third").address);
+const grantCase = (content: string, count: number, authorization: (chain: GasChain) => Any): GasCase => ({
   content: `${content}, to a new account`,
   count,
   prepare: (total) => {
-    const world = newWorld();
-    const signers = [world.key(GRANTER)];
-    const messages = (i: number) => [grant(world, authorization(world), `grantee${i}`)];
+    const chain = newChain();
+    const signers = [chain.key(GRANTER)];
+    const messages = (i: number) => [grant(chain, authorization(chain), `grantee${i}`)];
 
-    return { world, txs: Array.from({ length: total }, (_, i) => ({ signers, messages: messages(i) })) };
+    return { chain, txs: Array.from({ length: total }, (_, i) => ({ signers, messages: messages(i) })) };
   },
 });
-const revokeCase = (content: string, count: number, authorization: (world: GasWorld) => Any): GasCase => ({
+const revokeCase = (content: string, count: number, authorization: (chain: GasChain) => Any): GasCase => ({
   content,
   count,
   prepare: (total) => {
-    const world = newWorld();
-    const from = world.key(GRANTER);
+    const chain = newChain();
+    const from = chain.key(GRANTER);
     const txs = Array.from({ length: total }, (_, i) => {
       const grantee = `grantee${i}`;
-      world.mustSend(from, [grant(world, authorization(world), grantee)]);
-      const pair = { granter: from.address, grantee: world.key(grantee).address };
+      chain.mustSend(from, [grant(chain, authorization(chain), grantee)]);
+      const pair = { granter: from.address, grantee: chain.key(grantee).address };
       const message = create(MsgRevokeSchema, { ...pair, msgTypeUrl: typeUrlOf(MsgSendSchema) });
       return { signers: [from], messages: [message] };
     });
-    return { world, txs };
+    return { chain, txs };
   },
 });
 /** The dearest contents of the messages of module authz. */
@@ -78,20 +78,20 @@ export const GRANTS: Cases = {
       content: `${MAX_NESTED_MESSAGES} transfers by a generic grant`,
       count: 2,
       prepare: (count) => {
-        const world = newWorld();
-        world.mustSend(world.key(GRANTER), [grant(world, GENERIC)]);
-        const tx = { signers: [world.key(GRANTEE)], messages: [transfers(world, MAX_NESTED_MESSAGES)] };
-        return { world, txs: Array.from({ length: count }, () => tx) };
+        const chain = newChain();
+        chain.mustSend(chain.key(GRANTER), [grant(chain, GENERIC)]);
+        const tx = { signers: [chain.key(GRANTEE)], messages: [transfers(chain, MAX_NESTED_MESSAGES)] };
+        return { chain, txs: Array.from({ length: count }, () => tx) };
       },
     },
     {
       content: `20 transfers to the last of ${MAX_LISTED} accounts`,
       count: 2,
       prepare: (count) => {
-        const world = newWorld();
-        world.mustSend(world.key(GRANTER), [grant(world, list(world))]);
-        const tx = { signers: [world.key(GRANTEE)], messages: [transfers(world, 20)] };
-        return { world, txs: Array.from({ length: count }, () => tx) };
+        const chain = newChain();
+        chain.mustSend(chain.key(GRANTER), [grant(chain, list(chain))]);
+        const tx = { signers: [chain.key(GRANTEE)], messages: [transfers(chain, 20)] };
+        return { chain, txs: Array.from({ length: count }, () => tx) };
       },
     },
   ],

@@ -10,7 +10,7 @@ import { PROVIDER_CASES } from "./providers.ts";
 import { DISTRIBUTION, STAKING } from "./staking.ts";
 import { LOCKED_SENDS, VESTING } from "./vesting.ts";
 
-export { crowd, databases, deployed, type GasCase, newWorld, TENANT, withBids } from "./prepare.ts";
+export { crowd, databases, deployed, type GasCase, newChain, TENANT, withBids } from "./prepare.ts";
 
 /** The dearest legal contents of every message: what they cost in CPU time for their gas is measured and compared. */
 export const CASES: Cases = {

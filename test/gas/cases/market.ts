@@ -19,7 +19,7 @@ import {
   type GasCase,
   groupId,
   leased,
-  newWorld,
+  newChain,
   one,
   orderIds,
   PROVIDERS,
@@ -40,7 +40,7 @@ const besideLeases = (
   sending(content, 1, (total) => {
     const made = leased(total, 100);
     const idOf = (i: number) => ({ ...groupId(made.tenant, i, 1), oseq: 1, provider: made.provider.address });
-    return { world: made.world, from: made[signer], message: (i) => message(idOf(i)) };
+    return { chain: made.chain, from: made[signer], message: (i) => message(idOf(i)) };
   });
 
 /** Bids, leases and their payments. */
@@ -55,13 +55,13 @@ export const MARKET: Cases = {
       content: "a full group",
       count: 10,
       prepare: (count) => {
-        const world = newWorld();
-        register(world);
-        deploy(world, count, () => [fullGroup("group")]);
-        const provider = world.key(PROVIDERS[0] ?? "");
+        const chain = newChain();
+        register(chain);
+        deploy(chain, count, () => [fullGroup("group")]);
+        const provider = chain.key(PROVIDERS[0] ?? "");
         return {
-          world,
-          txs: orderIds(world, { deployments: count, groups: 1 }).map((order) => one(provider, bid(order, provider))),
+          chain,
+          txs: orderIds(chain, { deployments: count, groups: 1 }).map((order) => one(provider, bid(order, provider))),
         };
       },
     },
@@ -69,30 +69,30 @@ export const MARKET: Cases = {
       content: "20 on an order that ends in their block, with their ends",
       count: LIMITS.bids + 1,
       prepare: (total) => {
-        const world = newWorld();
-        register(world);
+        const chain = newChain();
+        register(chain);
         const count = total / (LIMITS.bids + 1);
-        deploy(world, count, () => [plainGroup("group")]);
-        const tenant = world.key(TENANT);
-        const txs = orderIds(world, { deployments: count, groups: 1 }).flatMap((order, i) => [
-          ...PROVIDERS.slice(0, LIMITS.bids).map((name) => one(world.key(name), bid(order, world.key(name)))),
+        deploy(chain, count, () => [plainGroup("group")]);
+        const tenant = chain.key(TENANT);
+        const txs = orderIds(chain, { deployments: count, groups: 1 }).flatMap((order, i) => [
+          ...PROVIDERS.slice(0, LIMITS.bids).map((name) => one(chain.key(name), bid(order, chain.key(name)))),
           one(tenant, create(MsgPauseGroupSchema, { id: groupId(tenant, i, 1) })),
         ]);
-        return { world, txs };
+        return { chain, txs };
       },
     },
     {
       content: "the last of 20 bids on a small group",
       count: 10,
       prepare: (count) => {
-        const world = newWorld();
-        register(world);
-        deploy(world, count, () => [plainGroup("group")]);
-        bidAll(world, { deployments: count, groups: 1, providers: LIMITS.bids - 1 });
-        const provider = world.key(PROVIDERS[LIMITS.bids - 1] ?? "");
+        const chain = newChain();
+        register(chain);
+        deploy(chain, count, () => [plainGroup("group")]);
+        bidAll(chain, { deployments: count, groups: 1, providers: LIMITS.bids - 1 });
+        const provider = chain.key(PROVIDERS[LIMITS.bids - 1] ?? "");
         return {
-          world,
-          txs: orderIds(world, { deployments: count, groups: 1 }).map((order) => one(provider, bid(order, provider))),
+          chain,
+          txs: orderIds(chain, { deployments: count, groups: 1 }).map((order) => one(provider, bid(order, provider))),
         };
       },
     },
@@ -102,15 +102,15 @@ export const MARKET: Cases = {
       content: "an open one",
       count: 20,
       prepare: (count) => {
-        const world = newWorld();
-        register(world);
-        deploy(world, count, () => [plainGroup("group")]);
-        bidAll(world, { deployments: count, groups: 1, providers: 1 });
-        const provider = world.key(PROVIDERS[0] ?? "");
-        const txs = orderIds(world, { deployments: count, groups: 1 }).map((order) =>
+        const chain = newChain();
+        register(chain);
+        deploy(chain, count, () => [plainGroup("group")]);
+        bidAll(chain, { deployments: count, groups: 1, providers: 1 });
+        const provider = chain.key(PROVIDERS[0] ?? "");
+        const txs = orderIds(chain, { deployments: count, groups: 1 }).map((order) =>
           one(provider, create(MsgCloseBidSchema, { bidId: { ...order, provider: provider.address } })),
         );
-        return { world, txs };
+        return { chain, txs };
       },
     },
     besideLeases("a lease beside 19 others and 100 sponsors", "provider", (bidId) =>
@@ -122,24 +122,24 @@ export const MARKET: Cases = {
       content: "one of 20 bids",
       count: 2,
       prepare: (count) => {
-        const { world, tenant } = withBids(count, 1);
-        const provider = world.key(PROVIDERS[0] ?? "").address;
+        const { chain, tenant } = withBids(count, 1);
+        const provider = chain.key(PROVIDERS[0] ?? "").address;
         const txs = Array.from({ length: count }, (_, i) =>
           one(tenant, create(MsgCreateLeaseSchema, { bidId: { ...groupId(tenant, i, 1), oseq: 1, provider } })),
         );
-        return { world, txs };
+        return { chain, txs };
       },
     },
     {
       content: "of a full group with the most auditors and attributes",
       count: 1,
       prepare: (count) => {
-        const { world, txs } = audited(count, LIMITS.required);
-        world.mustRun(...txs);
-        const tenant = world.key(TENANT);
-        const provider = world.key(PROVIDERS[0] ?? "").address;
+        const { chain, txs } = audited(count, LIMITS.required);
+        chain.mustRun(...txs);
+        const tenant = chain.key(TENANT);
+        const provider = chain.key(PROVIDERS[0] ?? "").address;
         return {
-          world,
+          chain,
           txs: Array.from({ length: count }, (_, i) =>
             one(tenant, create(MsgCreateLeaseSchema, { bidId: { ...groupId(tenant, i, 1), oseq: 1, provider } })),
           ),
@@ -150,23 +150,23 @@ export const MARKET: Cases = {
       content: "beside 19 leases and 100 sponsors",
       count: 1,
       prepare: (count) => {
-        const { world, tenant } = leased(count, 100);
-        const provider = world.key(PROVIDERS[1] ?? "");
-        world.mustSend(
+        const { chain, tenant } = leased(count, 100);
+        const provider = chain.key(PROVIDERS[1] ?? "");
+        chain.mustSend(
           tenant,
           Array.from({ length: count }, (_, i) => create(MsgPauseGroupSchema, { id: groupId(tenant, i, 1) })),
         );
-        world.mustSend(
+        chain.mustSend(
           tenant,
           Array.from({ length: count }, (_, i) => create(MsgStartGroupSchema, { id: groupId(tenant, i, 1) })),
         );
         const ids = Array.from({ length: count }, (_, i) => ({ ...groupId(tenant, i, 1), oseq: 2 }));
-        world.mustSend(
+        chain.mustSend(
           provider,
           ids.map((order) => bid(order, provider)),
         );
         return {
-          world,
+          chain,
           txs: ids.map((id) =>
             one(tenant, create(MsgCreateLeaseSchema, { bidId: { ...id, provider: provider.address } })),
           ),
@@ -187,9 +187,9 @@ export const MARKET: Cases = {
       content: "200 leases in ten deployments",
       count: 1,
       prepare: (count) => {
-        const { world, provider } = leased(10, 0);
+        const { chain, provider } = leased(10, 0);
         return {
-          world,
+          chain,
           txs: Array.from({ length: count }, () =>
             one(provider, create(MsgWithdrawLeasesSchema, { provider: provider.address })),
           ),
@@ -201,16 +201,16 @@ export const MARKET: Cases = {
 
 /** Orders that ask for everything that can be asked for, and a provider that has it. */
 function audited(count: number, required: number) {
-  const world = newWorld();
+  const chain = newChain();
   const offered = longAttributes(LIMITS.attributes.max);
-  register(world, offered, [PROVIDERS[0] ?? ""]);
-  const provider = world.key(PROVIDERS[0] ?? "");
-  signAll(world, provider, { attributes: offered });
-  const auditors = AUDITORS.map((name) => world.key(name).address);
+  register(chain, offered, [PROVIDERS[0] ?? ""]);
+  const provider = chain.key(PROVIDERS[0] ?? "");
+  signAll(chain, provider, { attributes: offered });
+  const auditors = AUDITORS.map((name) => chain.key(name).address);
   const asked = offered.slice(-Math.min(required, 30));
-  deploy(world, count, () => [fullGroup("group", { auditors, required: asked })]);
+  deploy(chain, count, () => [fullGroup("group", { auditors, required: asked })]);
   return {
-    world,
-    txs: orderIds(world, { deployments: count, groups: 1 }).map((order) => one(provider, bid(order, provider))),
+    chain,
+    txs: orderIds(chain, { deployments: count, groups: 1 }).map((order) => one(provider, bid(order, provider))),
   };
 }

@@ -12,12 +12,12 @@ import { ParamsSchema as EscrowParamsSchema } from "../../../src/wire/gen/svc/es
 import { MsgCreateBidSchema, MsgCreateLeaseSchema } from "../../../src/wire/gen/svc/market/v1beta1/tx_pb.js";
 import { MsgCreateProviderSchema } from "../../../src/wire/gen/svc/provider/v1beta1/provider_pb.js";
 import { toJson } from "../../../src/wire/index.ts";
+import { GasChain, type GasChainOptions, type GasTx } from "../chain.ts";
 import { type Pair, plainGroup } from "../content.ts";
 import { LIMITS } from "../limits.ts";
-import { GasWorld, type WorldOptions, type WorldTx } from "../world.ts";
 
 /** Makes the state for some messages and returns the transactions that are measured. */
-export type Prepare = (count: number) => { readonly world: GasWorld; readonly txs: readonly WorldTx[] };
+export type Prepare = (count: number) => { readonly chain: GasChain; readonly txs: readonly GasTx[] };
 
 export interface GasCase {
   /** What the content is. */
@@ -28,19 +28,19 @@ export interface GasCase {
   readonly prepare: Prepare;
 }
 
-/** A world, the account that signs in it, and its messages by their numbers. */
+/** A chain, the account that signs in it, and its messages by their numbers. */
 export interface Sender {
-  readonly world: GasWorld;
+  readonly chain: GasChain;
   readonly from: TestKey | ((i: number) => TestKey);
-  readonly message: (i: number) => WorldTx["messages"][number];
+  readonly message: (i: number) => GasTx["messages"][number];
 }
 
-/** A case of transactions with one message each, of a world that is made for so many. */
+/** A case of transactions with one message each, of a chain that is made for so many. */
 export function sending(content: string, count: number, make: (count: number) => Sender): GasCase {
   const prepare = (total: number) => {
-    const { world, from, message } = make(total);
+    const { chain, from, message } = make(total);
     const signer = (i: number) => (typeof from === "function" ? from(i) : from);
-    return { world, txs: Array.from({ length: total }, (_, i) => one(signer(i), message(i))) };
+    return { chain, txs: Array.from({ length: total }, (_, i) => one(signer(i), message(i))) };
   };
   return { content, count, prepare };
 }
@@ -76,7 +76,7 @@ export function crowd(size: number): void {
 }
 
 const VERSION = new Uint8Array(32).fill(1);
-export const one = (from: TestKey, message: WorldTx["messages"][number]): WorldTx => ({
+export const one = (from: TestKey, message: GasTx["messages"][number]): GasTx => ({
   messages: [message],
   signers: [from],
 });
@@ -84,14 +84,14 @@ export const one = (from: TestKey, message: WorldTx["messages"][number]): WorldT
 /** Where worlds keep what they commit: in memory, unless somebody who measures says otherwise. */
 export const databases: { make: () => Database } = { make: memoryDatabase };
 
-export function newWorld(options: WorldOptions = {}): GasWorld {
-  return new GasWorld(PEOPLE, { database: databases.make(), ...options });
+export function newChain(options: GasChainOptions = {}): GasChain {
+  return new GasChain(PEOPLE, { database: databases.make(), ...options });
 }
 
-/** A world in which a block ends one bid at most: what others of them cost is the price of bids, not of what ends an order. */
-export function slowWorld(): GasWorld {
+/** A chain in which a block ends one bid at most: what others of them cost is the price of bids, not of what ends an order. */
+export function slowChain(): GasChain {
   const params = { ...Object(toJson(EscrowParamsSchema, escrowDefaults())), max_endblock_records: 1 };
-  return newWorld({ appState: { escrow: { params } } });
+  return newChain({ appState: { escrow: { params } } });
 }
 
 export function utoken(amount: bigint) {
@@ -108,51 +108,51 @@ export function deployment(owner: TestKey, dseq: bigint, groups: readonly GroupI
 }
 
 export function register(
-  world: GasWorld,
+  chain: GasChain,
   attributes: readonly Pair[] = [],
   who: readonly string[] = PROVIDERS.slice(0, LIMITS.bids),
 ): void {
   for (const name of who) {
-    const from = world.key(name);
+    const from = chain.key(name);
     const message = create(MsgCreateProviderSchema, {
       owner: from.address,
       hostUri: "https://p.test",
       attributes: [...attributes],
     });
-    world.mustSend(from, [message]);
+    chain.mustSend(from, [message]);
   }
 }
 
 export function signAll(
-  world: GasWorld,
+  chain: GasChain,
   owner: TestKey,
   { attributes, by = AUDITORS }: { readonly attributes: readonly Pair[]; readonly by?: readonly string[] },
 ): void {
   for (const name of by) {
-    const auditor = world.key(name);
+    const auditor = chain.key(name);
     const message = create(MsgSignProviderAttributesSchema, {
       owner: owner.address,
       auditor: auditor.address,
       attributes: [...attributes],
     });
-    world.mustSend(auditor, [message]);
+    chain.mustSend(auditor, [message]);
   }
 }
 
 export const bid = (order: object, provider: TestKey) =>
   create(MsgCreateBidSchema, { order, provider: provider.address, price: price("0.5"), deposit: coin(MIN_DEPOSIT) });
 
-/** A tenant's deployment of these groups in a new world. */
-export function deployed(groups: readonly GroupInit[], world: GasWorld = newWorld()) {
-  deploy(world, 1, () => groups);
-  const tenant = world.key(TENANT);
-  return { world, tenant, id: groupId(tenant, 0, 1) };
+/** A tenant's deployment of these groups in a new chain. */
+export function deployed(groups: readonly GroupInit[], chain: GasChain = newChain()) {
+  deploy(chain, 1, () => groups);
+  const tenant = chain.key(TENANT);
+  return { chain, tenant, id: groupId(tenant, 0, 1) };
 }
 
 /** Deployments of so many groups each, from dseq 1. */
-export function deploy(world: GasWorld, count: number, groups: (i: number) => readonly GroupInit[]): void {
-  const tenant = world.key(TENANT);
-  for (let i = 0; i < count; i++) world.mustSend(tenant, [deployment(tenant, BigInt(i + 1), groups(i))]);
+export function deploy(chain: GasChain, count: number, groups: (i: number) => readonly GroupInit[]): void {
+  const tenant = chain.key(TENANT);
+  for (let i = 0; i < count; i++) chain.mustSend(tenant, [deployment(tenant, BigInt(i + 1), groups(i))]);
 }
 
 export interface Area {
@@ -161,44 +161,44 @@ export interface Area {
   readonly providers?: number;
 }
 
-export const orderIds = (world: GasWorld, { deployments, groups }: Area) =>
+export const orderIds = (chain: GasChain, { deployments, groups }: Area) =>
   Array.from({ length: deployments * groups }, (_, i) => ({
-    owner: world.key(TENANT).address,
+    owner: chain.key(TENANT).address,
     dseq: BigInt(Math.floor(i / groups) + 1),
     gseq: (i % groups) + 1,
     oseq: 1,
   }));
 
-export function bidAll(world: GasWorld, area: Area): void {
+export function bidAll(chain: GasChain, area: Area): void {
   for (const name of PROVIDERS.slice(0, area.providers ?? LIMITS.bids)) {
-    const provider = world.key(name);
-    world.mustSend(
+    const provider = chain.key(name);
+    chain.mustSend(
       provider,
-      orderIds(world, area).map((order) => bid(order, provider)),
+      orderIds(chain, area).map((order) => bid(order, provider)),
     );
   }
 }
 
 /** A lease with the first provider in every group. */
-export function leaseAll(world: GasWorld, area: Area): void {
-  bidAll(world, { ...area, providers: 1 });
-  const tenant = world.key(TENANT);
-  const provider = world.key(PROVIDERS[0] ?? "").address;
-  world.mustSend(
+export function leaseAll(chain: GasChain, area: Area): void {
+  bidAll(chain, { ...area, providers: 1 });
+  const tenant = chain.key(TENANT);
+  const provider = chain.key(PROVIDERS[0] ?? "").address;
+  chain.mustSend(
     tenant,
-    orderIds(world, area).map((order) => create(MsgCreateLeaseSchema, { bidId: { ...order, provider } })),
+    orderIds(chain, area).map((order) => create(MsgCreateLeaseSchema, { bidId: { ...order, provider } })),
   );
 }
 
 /** So many strangers add to each deployment. */
-export function sponsor(world: GasWorld, deployments: number, sponsors: number): void {
+export function sponsor(chain: GasChain, deployments: number, sponsors: number): void {
   for (const name of names("sponsor", sponsors)) {
-    const from = world.key(name);
+    const from = chain.key(name);
     const ids = Array.from({ length: deployments }, (_, i) => ({
-      owner: world.key(TENANT).address,
+      owner: chain.key(TENANT).address,
       dseq: BigInt(i + 1),
     }));
-    world.mustSend(
+    chain.mustSend(
       from,
       ids.map((id) => create(MsgDepositDeploymentSchema, { id, depositor: from.address, amount: coin(1_000_000n) })),
     );
@@ -209,21 +209,21 @@ export const groupsNamed = (count: number, make: (name: string) => GroupInit) =>
 
 /** The dearest deployments to end: many groups with leases and sponsors, or with bids. */
 export function leased(count: number, sponsors: number) {
-  const world = newWorld();
-  register(world);
+  const chain = newChain();
+  register(chain);
   const area = { deployments: count, groups: LIMITS.groups };
-  deploy(world, count, () => groupsNamed(LIMITS.groups, (name) => plainGroup(name)));
-  leaseAll(world, area);
-  sponsor(world, count, sponsors);
-  return { world, area, tenant: world.key(TENANT), provider: world.key(PROVIDERS[0] ?? "") };
+  deploy(chain, count, () => groupsNamed(LIMITS.groups, (name) => plainGroup(name)));
+  leaseAll(chain, area);
+  sponsor(chain, count, sponsors);
+  return { chain, area, tenant: chain.key(TENANT), provider: chain.key(PROVIDERS[0] ?? "") };
 }
 
 /** Deployments of so many groups with the most bids each. */
-export function withBids(count: number, groups: number, world: GasWorld = slowWorld()) {
-  register(world);
-  deploy(world, count, () => groupsNamed(groups, (name) => plainGroup(name)));
-  bidAll(world, { deployments: count, groups });
-  return { world, tenant: world.key(TENANT) };
+export function withBids(count: number, groups: number, chain: GasChain = slowChain()) {
+  register(chain);
+  deploy(chain, count, () => groupsNamed(groups, (name) => plainGroup(name)));
+  bidAll(chain, { deployments: count, groups });
+  return { chain, tenant: chain.key(TENANT) };
 }
 
 export const groupId = (tenant: TestKey, i: number, gseq: number) => ({

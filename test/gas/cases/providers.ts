@@ -8,9 +8,9 @@ import {
   MsgDeleteProviderSchema,
   MsgUpdateProviderSchema,
 } from "../../../src/wire/gen/svc/provider/v1beta1/provider_pb.js";
+import type { GasTx } from "../chain.ts";
 import { fullGroup, longAttributes, type Pair, plainGroup, shortAttributes } from "../content.ts";
 import { LIMITS } from "../limits.ts";
-import type { WorldTx } from "../world.ts";
 import {
   bidAll,
   type Cases,
@@ -18,7 +18,7 @@ import {
   type GasCase,
   groupsNamed,
   leaseAll,
-  newWorld,
+  newChain,
   one,
   PROVIDERS,
   register,
@@ -32,19 +32,19 @@ const keysOf = (attributes: readonly Pair[]) => attributes.map(({ key }) => key)
 const audited = (
   content: string,
   before: readonly Pair[],
-  message: (pair: { readonly owner: string; readonly auditor: string }) => WorldTx["messages"][number],
+  message: (pair: { readonly owner: string; readonly auditor: string }) => GasTx["messages"][number],
 ): GasCase => ({
   content,
   count: 2,
   prepare: (count) => {
-    const world = newWorld();
-    register(world);
-    const owner = world.key(PROVIDERS[0] ?? "");
+    const chain = newChain();
+    register(chain);
+    const owner = chain.key(PROVIDERS[0] ?? "");
     const by = WITNESSES.slice(0, count);
-    if (before.length > 0) signAll(world, owner, { attributes: before, by });
-    const auditors = by.map((name) => world.key(name));
+    if (before.length > 0) signAll(chain, owner, { attributes: before, by });
+    const auditors = by.map((name) => chain.key(name));
     const txs = auditors.map((key) => one(key, message({ owner: owner.address, auditor: key.address })));
-    return { world, txs };
+    return { chain, txs };
   },
 });
 
@@ -55,9 +55,9 @@ export const PROVIDER_CASES: Cases = {
       content: `${attributes.length} attributes of ${(attributes[0]?.key.length ?? 0) + (attributes[0]?.value.length ?? 0)} bytes`,
       count: 8,
       prepare: (count: number) => {
-        const world = newWorld();
+        const chain = newChain();
         const txs = PROVIDERS.slice(0, count).map((name) => {
-          const from = world.key(name);
+          const from = chain.key(name);
           return one(
             from,
             create(MsgCreateProviderSchema, {
@@ -67,7 +67,7 @@ export const PROVIDER_CASES: Cases = {
             }),
           );
         });
-        return { world, txs };
+        return { chain, txs };
       },
     })),
   ],
@@ -76,31 +76,31 @@ export const PROVIDER_CASES: Cases = {
       content: "other short attributes, as many as there can be",
       count: 8,
       prepare: (count) => {
-        const world = newWorld();
-        register(world, shortAttributes(LIMITS.attributes.max), PROVIDERS.slice(0, count));
+        const chain = newChain();
+        register(chain, shortAttributes(LIMITS.attributes.max), PROVIDERS.slice(0, count));
         const txs = PROVIDERS.slice(0, count).map((name) => {
-          const from = world.key(name);
+          const from = chain.key(name);
           const attributes = shortAttributes(LIMITS.attributes.max).map(({ key }) => ({ key: `${key}x`, value: "" }));
           return one(
             from,
             create(MsgUpdateProviderSchema, { owner: from.address, hostUri: "https://p.test", attributes }),
           );
         });
-        return { world, txs };
+        return { chain, txs };
       },
     },
     {
       content: "loses an attribute beside 100 leases of full groups",
       count: 1,
       prepare: (count) => {
-        const world = newWorld();
+        const chain = newChain();
         const required = longAttributes(20);
         const offered = [...longAttributes(LIMITS.attributes.max - 1), { key: "zz", value: "" }];
-        register(world, offered, [PROVIDERS[0] ?? ""]);
+        register(chain, offered, [PROVIDERS[0] ?? ""]);
         const area = { deployments: 100, groups: 1 };
-        deploy(world, 100, () => [fullGroup("group", { required })]);
-        leaseAll(world, area);
-        const from = world.key(PROVIDERS[0] ?? "");
+        deploy(chain, 100, () => [fullGroup("group", { required })]);
+        leaseAll(chain, area);
+        const from = chain.key(PROVIDERS[0] ?? "");
         const txs = Array.from({ length: count }, (_, i) =>
           one(
             from,
@@ -111,7 +111,7 @@ export const PROVIDER_CASES: Cases = {
             }),
           ),
         );
-        return { world, txs };
+        return { chain, txs };
       },
     },
   ],
@@ -120,27 +120,27 @@ export const PROVIDER_CASES: Cases = {
       content: "with 100 open bids",
       count: 1,
       prepare: (count) => {
-        const world = newWorld();
-        register(world);
+        const chain = newChain();
+        register(chain);
         const area = { deployments: 5, groups: LIMITS.groups, providers: count };
-        deploy(world, 5, () => groupsNamed(LIMITS.groups, (name) => plainGroup(name)));
-        bidAll(world, area);
+        deploy(chain, 5, () => groupsNamed(LIMITS.groups, (name) => plainGroup(name)));
+        bidAll(chain, area);
         const txs = PROVIDERS.slice(0, count).map((name) =>
-          one(world.key(name), create(MsgDeleteProviderSchema, { owner: world.key(name).address })),
+          one(chain.key(name), create(MsgDeleteProviderSchema, { owner: chain.key(name).address })),
         );
-        return { world, txs };
+        return { chain, txs };
       },
     },
     {
       content: "with nothing",
       count: 10,
       prepare: (count) => {
-        const world = newWorld();
-        register(world, [], PROVIDERS);
+        const chain = newChain();
+        register(chain, [], PROVIDERS);
         const txs = PROVIDERS.slice(0, count).map((name) =>
-          one(world.key(name), create(MsgDeleteProviderSchema, { owner: world.key(name).address })),
+          one(chain.key(name), create(MsgDeleteProviderSchema, { owner: chain.key(name).address })),
         );
-        return { world, txs };
+        return { chain, txs };
       },
     },
   ],

@@ -22,8 +22,8 @@ import {
   MsgEditValidatorSchema,
   MsgUndelegateSchema,
 } from "../../../src/wire/gen/sdk/staking/v1beta1/tx_pb.js";
-import { OTHER_DENOMS } from "../world.ts";
-import { type Cases, type GasCase, names, newWorld, OPERATORS, one, sending, TENANT } from "./prepare.ts";
+import { OTHER_DENOMS } from "../chain.ts";
+import { type Cases, type GasCase, names, newChain, OPERATORS, one, sending, TENANT } from "./prepare.ts";
 
 /** Waiting entries of a delegation before the one that is measured; seven are allowed. */
 const ENTRIES = 6;
@@ -43,21 +43,21 @@ const DESCRIPTION = {
   details: "d".repeat(280),
 };
 
-/** A world with so many validators. */
+/** A chain with so many validators. */
 function validators(count: number) {
-  const world = newWorld();
+  const chain = newChain();
   const operators = OPERATORS.slice(0, count).map(testKey);
-  world.mustRun(
+  chain.mustRun(
     ...operators.map((key) => one(key, createValidatorMessage(key, { amount: STAKE, minSelfDelegation: STAKE }))),
   );
   const operatorOf = (i: number): string => operatorAddress(operators[i % count] ?? testKey(""));
-  return { world, operators, operatorOf };
+  return { chain, operators, operatorOf };
 }
 
 /** Validators of whom people have delegations with rewards in every kind of coin; each has waiting entries, if any are asked for. */
 function delegated() {
   const made = validators(2);
-  const { world, operatorOf } = made;
+  const { chain, operatorOf } = made;
   const people = DELEGATORS.map(testKey);
   const delegate = (key: TestKey, to: number): TestMessage =>
     create(MsgDelegateSchema, {
@@ -65,17 +65,17 @@ function delegated() {
       validatorAddress: operatorOf(to),
       amount: stake(STAKE),
     });
-  world.mustRun(...people.map((key) => ({ messages: [delegate(key, 0), delegate(key, 1)], signers: [key] })));
+  chain.mustRun(...people.map((key) => ({ messages: [delegate(key, 0), delegate(key, 1)], signers: [key] })));
   return { ...made, people, delegate };
 }
 
 type Delegated = ReturnType<typeof delegated>;
 
 /** Gives both validators coins of every kind, which their delegators have not fetched. */
-function reward({ world, operatorOf }: Pick<Delegated, "world" | "operatorOf">): void {
-  const from = world.key(TENANT);
+function reward({ chain, operatorOf }: Pick<Delegated, "chain" | "operatorOf">): void {
+  const from = chain.key(TENANT);
   for (const i of [0, 1])
-    world.mustSend(from, [
+    chain.mustSend(from, [
       create(MsgDepositValidatorRewardsPoolSchema, {
         depositor: from.address,
         validatorAddress: operatorOf(i),
@@ -111,9 +111,9 @@ function byPeople(
     prepare: (count) => {
       const made = delegated();
       const people = made.people.slice(0, count);
-      for (const each of before) made.world.mustRun(...people.map((key) => one(key, each(made, key))));
+      for (const each of before) made.chain.mustRun(...people.map((key) => one(key, each(made, key))));
       reward(made);
-      return { world: made.world, txs: people.map((key) => one(key, message(made, key))) };
+      return { chain: made.chain, txs: people.map((key) => one(key, message(made, key))) };
     },
   };
 }
@@ -130,10 +130,10 @@ function byOperators(
     content,
     count: 5,
     prepare: (count) => {
-      const { world, operators } = validators(Math.min(count, OPERATORS.length));
+      const { chain, operators } = validators(Math.min(count, OPERATORS.length));
       if (before !== undefined)
-        world.mustRun(...operators.map((key) => ({ messages: [...before(key)], signers: [key] })));
-      return { world, txs: operators.map((key) => one(key, message(key))) };
+        chain.mustRun(...operators.map((key) => ({ messages: [...before(key)], signers: [key] })));
+      return { chain, txs: operators.map((key) => one(key, message(key))) };
     },
   };
 }
@@ -146,11 +146,11 @@ export const STAKING: Cases = {
     content: words === "m" ? "with a short name" : "with the longest texts",
     count: 5,
     prepare: (count: number) => {
-      const world = newWorld();
+      const chain = newChain();
       const keys = OPERATORS.slice(0, count).map(testKey);
       const description = words === "m" ? { moniker: words } : DESCRIPTION;
       return {
-        world,
+        chain,
         txs: keys.map((key) => one(key, createValidatorMessage(key, { amount: STAKE }, { description }))),
       };
     },
@@ -185,10 +185,10 @@ export const STAKING: Cases = {
       count: 5,
       prepare: (count) => {
         const made = delegated();
-        const { world } = made;
+        const { chain } = made;
         const people = made.people.slice(0, count);
-        for (let i = 0; i < ENTRIES; i++) world.mustRun(...people.map((key) => one(key, undelegation(made, key))));
-        const creationHeight = world.height;
+        for (let i = 0; i < ENTRIES; i++) chain.mustRun(...people.map((key) => one(key, undelegation(made, key))));
+        const creationHeight = chain.height;
         reward(made);
         const txs = people.map((key) =>
           one(
@@ -201,7 +201,7 @@ export const STAKING: Cases = {
             }),
           ),
         );
-        return { world, txs };
+        return { chain, txs };
       },
     },
   ],
@@ -224,14 +224,14 @@ export const DISTRIBUTION: Cases = {
       content: KINDS,
       count: 5,
       prepare: (count) => {
-        const { world, operatorOf } = validators(2);
-        const from = world.key(TENANT);
+        const { chain, operatorOf } = validators(2);
+        const from = chain.key(TENANT);
         const message = create(MsgDepositValidatorRewardsPoolSchema, {
           depositor: from.address,
           validatorAddress: operatorOf(0),
           amount: allKinds(),
         });
-        return { world, txs: Array.from({ length: count }, () => one(from, message)) };
+        return { chain, txs: Array.from({ length: count }, () => one(from, message)) };
       },
     },
   ],
@@ -240,10 +240,10 @@ export const DISTRIBUTION: Cases = {
       content: KINDS,
       count: 5,
       prepare: (count) => {
-        const world = newWorld();
-        const from = world.key(TENANT);
+        const chain = newChain();
+        const from = chain.key(TENANT);
         const message = create(MsgFundCommunityPoolSchema, { depositor: from.address, amount: allKinds() });
-        return { world, txs: Array.from({ length: count }, () => one(from, message)) };
+        return { chain, txs: Array.from({ length: count }, () => one(from, message)) };
       },
     },
   ],
@@ -251,11 +251,11 @@ export const DISTRIBUTION: Cases = {
     byPeople("another account", (made, key) =>
       create(MsgSetWithdrawAddressSchema, {
         delegatorAddress: key.address,
-        withdrawAddress: made.world.key(TENANT).address,
+        withdrawAddress: made.chain.key(TENANT).address,
       }),
     ),
     sending("another account each time", 20, () => {
-      const { world, people } = delegated();
+      const { chain, people } = delegated();
       const personOf = (i: number) => people[i % people.length] ?? testKey("");
       // Operators are more than people, so that nobody sets the same address twice in a row.
       const message = (i: number) =>
@@ -263,7 +263,7 @@ export const DISTRIBUTION: Cases = {
           delegatorAddress: personOf(i).address,
           withdrawAddress: testKey(OPERATORS[i % OPERATORS.length] ?? "").address,
         });
-      return { world, from: personOf, message };
+      return { chain, from: personOf, message };
     }),
   ],
   "sdk.distribution.v1beta1.MsgWithdrawDelegatorReward": [
@@ -276,10 +276,10 @@ export const DISTRIBUTION: Cases = {
       content: KINDS,
       count: 1,
       prepare: (count) => {
-        const { world, operators } = validators(Math.max(2, Math.min(count, OPERATORS.length)));
-        const from = world.key(TENANT);
+        const { chain, operators } = validators(Math.max(2, Math.min(count, OPERATORS.length)));
+        const from = chain.key(TENANT);
         for (const key of operators)
-          world.mustSend(from, [
+          chain.mustSend(from, [
             create(MsgDepositValidatorRewardsPoolSchema, {
               depositor: from.address,
               validatorAddress: operatorAddress(key),
@@ -289,7 +289,7 @@ export const DISTRIBUTION: Cases = {
         const txs = operators.map((key) =>
           one(key, create(MsgWithdrawValidatorCommissionSchema, { validatorAddress: operatorAddress(key) })),
         );
-        return { world, txs };
+        return { chain, txs };
       },
     },
   ],

@@ -9,8 +9,8 @@ import {
   MsgCreatePermanentLockedAccountSchema,
   MsgCreateVestingAccountSchema,
 } from "../../../src/wire/gen/sdk/vesting/v1beta1/tx_pb.js";
-import { OTHER_DENOMS } from "../world.ts";
-import { type Cases, type GasCase, newWorld, one, TENANT, utoken } from "./prepare.ts";
+import { OTHER_DENOMS } from "../chain.ts";
+import { type Cases, type GasCase, newChain, one, TENANT, utoken } from "./prepare.ts";
 
 const KINDS = [...OTHER_DENOMS, NATIVE_DENOM].sort().map((denom) => ({ denom, amount: "1000000" }));
 /** Years before and after every chain of a test. */
@@ -22,10 +22,10 @@ const made = (content: string, message: (fromAddress: string, toAddress: string)
   content,
   count: 5,
   prepare: (count) => {
-    const world = newWorld();
-    const from = world.key(TENANT);
-    const to = (i: number) => world.key(`vested${i}`).address;
-    return { world, txs: Array.from({ length: count }, (_, i) => one(from, message(from.address, to(i)))) };
+    const chain = newChain();
+    const from = chain.key(TENANT);
+    const to = (i: number) => chain.key(`vested${i}`).address;
+    return { chain, txs: Array.from({ length: count }, (_, i) => one(from, message(from.address, to(i)))) };
   },
 });
 
@@ -63,12 +63,12 @@ const sent = (content: string, message: (fromAddress: string, toAddress: string)
   content: `from an account with ${content}`,
   count: 20,
   prepare: (count) => {
-    const world = newWorld();
-    const from = world.key("vested");
-    world.mustSend(world.key(TENANT), [message(world.key(TENANT).address, from.address)]);
-    world.adopt(from);
-    const transfer = { fromAddress: from.address, toAddress: world.key("second").address, amount: utoken(1n) };
-    return { world, txs: Array.from({ length: count }, () => one(from, create(MsgSendSchema, transfer))) };
+    const chain = newChain();
+    const from = chain.key("vested");
+    chain.mustSend(chain.key(TENANT), [message(chain.key(TENANT).address, from.address)]);
+    chain.adopt(from);
+    const transfer = { fromAddress: from.address, toAddress: chain.key("second").address, amount: utoken(1n) };
+    return { chain, txs: Array.from({ length: count }, () => one(from, create(MsgSendSchema, transfer))) };
   },
 });
 

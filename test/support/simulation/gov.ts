@@ -18,12 +18,12 @@ import { TextProposalSchema } from "../../../src/wire/gen/sdk/gov/v1beta1/gov_pb
 import { MsgSubmitProposalSchema as OlderSubmitSchema } from "../../../src/wire/gen/sdk/gov/v1beta1/tx_pb.js";
 import { type Any, encodeAddress, packAny } from "../../../src/wire/index.ts";
 import type { SimAction, SimOperation } from "./operation.ts";
-import type { StakeSimWorld } from "./stake.ts";
+import type { StakeSimulation } from "./stake.ts";
 
 const GOV = encodeAddress(moduleAddress("gov"));
 const NEWEST = 60n;
 
-type Build = (world: StakeSimWorld, from: TestKey) => SimAction["message"] | undefined;
+type Build = (sim: StakeSimulation, from: TestKey) => SimAction["message"] | undefined;
 
 /** Everything that people do with proposals, each with its weight: some of it is refused. */
 const BUILDS: readonly (readonly [name: string, weight: number, build: Build])[] = [
@@ -32,86 +32,86 @@ const BUILDS: readonly (readonly [name: string, weight: number, build: Build])[]
   [
     "proposal deposit",
     8,
-    (world, from) => {
-      const proposalId = open(world);
+    (sim, from) => {
+      const proposalId = open(sim);
       return proposalId === undefined
         ? undefined
-        : create(MsgDepositSchema, { proposalId, depositor: from.address, amount: deposit(world) });
+        : create(MsgDepositSchema, { proposalId, depositor: from.address, amount: deposit(sim) });
     },
   ],
   [
     "vote",
     24,
-    (world, from) => {
-      const proposalId = open(world);
+    (sim, from) => {
+      const proposalId = open(sim);
       return proposalId === undefined
         ? undefined
-        : create(MsgVoteSchema, { proposalId, voter: from.address, option: option(world) });
+        : create(MsgVoteSchema, { proposalId, voter: from.address, option: option(sim) });
     },
   ],
   ["split vote", 8, splitVote],
   ["cancel proposal", 3, cancelOwn],
 ];
 
-export const govOperations: readonly SimOperation<StakeSimWorld>[] = BUILDS.map(([name, weight, build]) => ({
+export const govOperations: readonly SimOperation<StakeSimulation>[] = BUILDS.map(([name, weight, build]) => ({
   name,
   weight,
-  build(world) {
-    const from = world.sender ?? (build === cancelOwn ? proposerOf(world) : world.random.pick(world.holders));
-    const message = from === undefined ? undefined : build(world, from);
+  build(sim) {
+    const from = sim.sender ?? (build === cancelOwn ? proposerOf(sim) : sim.random.pick(sim.holders));
+    const message = from === undefined ? undefined : build(sim, from);
     return from === undefined || message === undefined ? undefined : { signer: from.address, message };
   },
 }));
 
 /** The accounts that made a proposal which is open. */
-function proposerOf(world: StakeSimWorld): TestKey | undefined {
-  const id = open(world);
-  const { proposals } = newest(world);
+function proposerOf(sim: StakeSimulation): TestKey | undefined {
+  const id = open(sim);
+  const { proposals } = newest(sim);
   const proposer = proposals.find((each) => each.id === id)?.proposer;
-  return world.holders.find(({ address }) => address === proposer);
+  return sim.holders.find(({ address }) => address === proposer);
 }
 
 /** Of a proposal of their own, where there is one. */
-function cancelOwn(world: StakeSimWorld, { address }: TestKey) {
-  const { proposals } = newest(world);
+function cancelOwn(sim: StakeSimulation, { address }: TestKey) {
+  const { proposals } = newest(sim);
   const own = proposals.filter(({ proposer }) => proposer === address);
-  const proposalId = own[0]?.id ?? open(world);
+  const proposalId = own[0]?.id ?? open(sim);
   return proposalId === undefined ? undefined : create(MsgCancelProposalSchema, { proposalId, proposer: address });
 }
 
 /** One of the proposals that accept deposits or votes. */
-function open(world: StakeSimWorld): bigint | undefined {
-  const { random } = world;
-  const { proposals } = newest(world);
+function open(sim: StakeSimulation): bigint | undefined {
+  const { random } = sim;
+  const { proposals } = newest(sim);
   const status = [ProposalStatus.DEPOSIT_PERIOD, ProposalStatus.VOTING_PERIOD];
   const found = proposals.filter((each) => status.includes(each.status));
   return (random.int(20) === 0 ? random.pick(proposals) : random.pick(found))?.id;
 }
 
 /** The last ones first. All open ones are among them; those that have ended stay in the state for good. */
-function newest({ query }: StakeSimWorld) {
+function newest({ query }: StakeSimulation) {
   return query(Query.method.proposals, { pagination: { reverse: true, limit: NEWEST } });
 }
 
-function option({ random }: StakeSimWorld): number {
+function option({ random }: StakeSimulation): number {
   return random.pick([1, 1, 1, 1, 2, 3, 4]);
 }
 
-function deposit({ random }: StakeSimWorld) {
+function deposit({ random }: StakeSimulation) {
   const amount = random.pick([99_999n, 100_000n, 3_333_333n, 10_000_000n, 10_000_000n, 50_000_000n]);
   return [{ denom: random.int(20) === 0 ? "uother" : NATIVE_DENOM, amount: `${amount}` }];
 }
 
-function submit(world: StakeSimWorld, from: TestKey) {
-  const { random } = world;
-  const messages = Array.from({ length: random.int(3) }, () => message(world, from));
+function submit(sim: StakeSimulation, from: TestKey) {
+  const { random } = sim;
+  const messages = Array.from({ length: random.int(3) }, () => message(sim, from));
   return create(MsgSubmitProposalSchema, {
-    ...{ messages, initialDeposit: deposit(world), proposer: from.address, expedited: random.int(3) === 0 },
+    ...{ messages, initialDeposit: deposit(sim), proposer: from.address, expedited: random.int(3) === 0 },
     ...{ title: "T", summary: "S", metadata: messages.length === 0 ? "M" : "" },
   });
 }
 
-function message({ random, query }: StakeSimWorld, from: TestKey): Any {
+function message({ random, query }: StakeSimulation, from: TestKey): Any {
   const amount = [{ denom: NATIVE_DENOM, amount: `${1 + random.int(20_000)}` }];
   const kind = random.int(5);
   if (kind === 0) return packAny(MsgSendSchema, { fromAddress: GOV, toAddress: from.address, amount });
@@ -126,15 +126,15 @@ function message({ random, query }: StakeSimWorld, from: TestKey): Any {
   return packAny(MsgUpdateParamsSchema, { authority: GOV, params: { ...params, ...change } as never });
 }
 
-function olderSubmit(world: StakeSimWorld, from: TestKey) {
+function olderSubmit(sim: StakeSimulation, from: TestKey) {
   const content = packAny(TextProposalSchema, { title: "T", description: "D" });
-  return create(OlderSubmitSchema, { content, initialDeposit: deposit(world), proposer: from.address });
+  return create(OlderSubmitSchema, { content, initialDeposit: deposit(sim), proposer: from.address });
 }
 
-function splitVote(world: StakeSimWorld, from: TestKey) {
-  const proposalId = open(world);
+function splitVote(sim: StakeSimulation, from: TestKey) {
+  const proposalId = open(sim);
   if (proposalId === undefined) return undefined;
-  const weights = world.random.pick([
+  const weights = sim.random.pick([
     ["0.3", "0.7"],
     ["0.333333333333333333", "0.666666666666666667"],
     ["0.5", "0.4"],

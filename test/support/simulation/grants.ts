@@ -24,15 +24,15 @@ import { MsgDelegateSchema, MsgUndelegateSchema } from "../../../src/wire/gen/sd
 import { type Any, fromNanos, packAny, typeUrlOf } from "../../../src/wire/index.ts";
 import { govOperations } from "./gov.ts";
 import { pickOperation, type SimAction, type SimOperation } from "./operation.ts";
-import { type StakeSimWorld, stakeOperations } from "./stake.ts";
+import { type StakeSimulation, stakeOperations } from "./stake.ts";
 
 /** People who act for others and pay for others. */
-export interface GrantSimWorld extends StakeSimWorld {
+export interface GrantSimulation extends StakeSimulation {
   /** Time of the last block, in nanoseconds. */
   time(): bigint;
 }
 
-type Build = (world: GrantSimWorld, from: TestKey) => SimAction["message"] | undefined;
+type Build = (sim: GrantSimulation, from: TestKey) => SimAction["message"] | undefined;
 
 const SECOND = 1_000_000_000n;
 /** Few accounts receive grants, so that grants meet messages. */
@@ -53,54 +53,54 @@ const BUILDS: readonly (readonly [name: string, weight: number, build: Build])[]
 ];
 
 /** Everything that people do about acting and paying for others; some of it is refused. */
-export const grantOperations: readonly SimOperation<GrantSimWorld>[] = BUILDS.map(([name, weight, build]) => ({
+export const grantOperations: readonly SimOperation<GrantSimulation>[] = BUILDS.map(([name, weight, build]) => ({
   name,
   weight,
-  build(world) {
-    const from = world.sender ?? (world.random.int(3) > 0 ? friend(world) : world.random.pick(world.holders));
-    const message = from === undefined ? undefined : build(world, from);
+  build(sim) {
+    const from = sim.sender ?? (sim.random.int(3) > 0 ? friend(sim) : sim.random.pick(sim.holders));
+    const message = from === undefined ? undefined : build(sim, from);
     return from === undefined || message === undefined ? undefined : { signer: from.address, message };
   },
 }));
 
 /** Somebody who has granted an account an allowance for fees. */
-export function payerFor({ random, query }: GrantSimWorld, grantee: string): string | undefined {
+export function payerFor({ random, query }: GrantSimulation, grantee: string): string | undefined {
   return random.pick(query(FeegrantQuery.method.allowances, { grantee }).allowances)?.granter;
 }
 
-function friend({ random, holders }: GrantSimWorld): TestKey | undefined {
+function friend({ random, holders }: GrantSimulation): TestKey | undefined {
   return random.pick(holders.slice(0, FRIENDS));
 }
 
-function coins({ random }: GrantSimWorld) {
+function coins({ random }: GrantSimulation) {
   return [{ denom: NATIVE_DENOM, amount: `${(random.pick(AMOUNTS) ?? 1n) + BigInt(random.int(9))}` }];
 }
 
 /** Mostly some blocks away; at times there is none, or it is already over. */
-function end({ random, time }: GrantSimWorld) {
+function end({ random, time }: GrantSimulation) {
   if (random.int(8) === 0) return {};
   return { expiration: create(TimestampSchema, fromNanos(time() + BigInt(random.int(120)) * SECOND)) };
 }
 
-function grant(world: GrantSimWorld, { address }: TestKey) {
-  const grantee = friend(world)?.address ?? "";
+function grant(sim: GrantSimulation, { address }: TestKey) {
+  const grantee = friend(sim)?.address ?? "";
   return create(MsgGrantSchema, {
     granter: address,
     grantee,
-    grant: { authorization: authorization(world), ...end(world) },
+    grant: { authorization: authorization(sim), ...end(sim) },
   });
 }
 
-function authorization(world: GrantSimWorld): Any {
-  const { random, holders, operators } = world;
+function authorization(sim: GrantSimulation): Any {
+  const { random, holders, operators } = sim;
   const kind = random.int(4);
   if (kind === 0) {
     const allowList = random.int(2) === 0 ? [] : [random.pick(holders)?.address ?? ""];
-    return packAny(SendAuthorizationSchema, { spendLimit: coins(world), allowList });
+    return packAny(SendAuthorizationSchema, { spendLimit: coins(sim), allowList });
   }
   if (kind === 1) {
     const address = operators.slice(0, 3).map(operatorAddress);
-    const [maxTokens] = random.int(2) === 0 ? coins(world) : [];
+    const [maxTokens] = random.int(2) === 0 ? coins(sim) : [];
     return packAny(StakeAuthorizationSchema, {
       ...(maxTokens === undefined ? {} : { maxTokens }),
       validators: { case: random.int(4) === 0 ? "denyList" : "allowList", value: { address } },
@@ -111,21 +111,21 @@ function authorization(world: GrantSimWorld): Any {
 }
 
 /** A message that somebody granted, at times inside a further one. */
-function exec(world: GrantSimWorld, { address }: TestKey) {
-  const { random, query, holders } = world;
+function exec(sim: GrantSimulation, { address }: TestKey) {
+  const { random, query, holders } = sim;
   const granted = random.pick(query(AuthzQuery.method.granteeGrants, { grantee: address }).grants);
   const other = random.int(8) === 0 ? random.pick(holders)?.address : undefined;
   const sender = holders.find((key) => key.address === (other ?? granted?.granter ?? address));
   if (sender === undefined) return undefined;
-  const message = fitting(world, sender, granted?.authorization);
+  const message = fitting(sim, sender, granted?.authorization);
   const inner = random.int(5) === 0 ? create(MsgExecSchema, { grantee: address, msgs: [message] }) : undefined;
   return create(MsgExecSchema, { grantee: address, msgs: [inner === undefined ? message : toAny(inner)] });
 }
 
 /** What an authorization is for; anything if it does not say. */
-function fitting(world: GrantSimWorld, { address }: TestKey, authorization: Any | undefined): Any {
-  const { random, holders, operators } = world;
-  const [amount] = coins(world);
+function fitting(sim: GrantSimulation, { address }: TestKey, authorization: Any | undefined): Any {
+  const { random, holders, operators } = sim;
+  const [amount] = coins(sim);
   const operator = random.pick(operators.slice(0, 4));
   const stake = {
     delegatorAddress: address,
@@ -139,56 +139,56 @@ function fitting(world: GrantSimWorld, { address }: TestKey, authorization: Any 
     });
   if (kind === typeUrlOf(SendAuthorizationSchema) || random.int(2) === 0) {
     const toAddress = random.pick(holders)?.address ?? "";
-    return packAny(MsgSendSchema, { fromAddress: address, toAddress, amount: coins(world) });
+    return packAny(MsgSendSchema, { fromAddress: address, toAddress, amount: coins(sim) });
   }
   return packAny(MsgDelegateSchema, { ...stake, ...(amount && { amount }) });
 }
 
 /** Several messages at once, of others and of oneself. */
-function execAll(world: GrantSimWorld, { address }: TestKey) {
-  const { random, holders } = world;
+function execAll(sim: GrantSimulation, { address }: TestKey) {
+  const { random, holders } = sim;
   const msgs = Array.from({ length: random.int(4) }, () => {
     const sender = random.int(3) === 0 ? random.pick(holders) : holders.find((key) => key.address === address);
-    const action = pickOperation(CARRIED, random)?.build(sender === undefined ? world : { ...world, sender });
+    const action = pickOperation(CARRIED, random)?.build(sender === undefined ? sim : { ...sim, sender });
     return action === undefined ? [] : [toAny(action.message)];
   });
   return create(MsgExecSchema, { grantee: address, msgs: msgs.flat() });
 }
 
-function revoke(world: GrantSimWorld, { address }: TestKey) {
-  const { random, query } = world;
+function revoke(sim: GrantSimulation, { address }: TestKey) {
+  const { random, query } = sim;
   const found = random.pick(query(AuthzQuery.method.granterGrants, { granter: address }).grants);
   const msgTypeUrl = typeUrlOf(random.pick(TYPES) ?? MsgSendSchema);
   return create(MsgRevokeSchema, {
     granter: address,
-    grantee: found?.grantee ?? friend(world)?.address ?? "",
+    grantee: found?.grantee ?? friend(sim)?.address ?? "",
     msgTypeUrl,
   });
 }
 
-function allow(world: GrantSimWorld, { address }: TestKey) {
-  const grantee = friend(world)?.address ?? "";
-  const allowance = allowanceOf(world);
+function allow(sim: GrantSimulation, { address }: TestKey) {
+  const grantee = friend(sim)?.address ?? "";
+  const allowance = allowanceOf(sim);
   const some = packAny(AllowedMsgAllowanceSchema, { allowance, allowedMessages: TYPES.map((type) => typeUrlOf(type)) });
   return create(MsgGrantAllowanceSchema, {
-    ...{ granter: address, grantee, allowance: world.random.int(3) === 0 ? some : allowance },
+    ...{ granter: address, grantee, allowance: sim.random.int(3) === 0 ? some : allowance },
   });
 }
 
-function allowanceOf(world: GrantSimWorld): Any {
-  const { random } = world;
-  const basic = { spendLimit: random.int(2) === 0 ? [] : coins(world), ...end(world) };
+function allowanceOf(sim: GrantSimulation): Any {
+  const { random } = sim;
+  const basic = { spendLimit: random.int(2) === 0 ? [] : coins(sim), ...end(sim) };
   if (random.int(2) === 0) return packAny(BasicAllowanceSchema, basic);
-  const limit = coins(world);
+  const limit = coins(sim);
   const period = { seconds: BigInt(random.pick([6, 13, 60])) };
   return packAny(PeriodicAllowanceSchema, { basic, period, periodSpendLimit: limit, periodCanSpend: limit });
 }
 
-function revokeFees(world: GrantSimWorld, { address }: TestKey) {
-  const { random, query } = world;
+function revokeFees(sim: GrantSimulation, { address }: TestKey) {
+  const { random, query } = sim;
   const found = random.pick(query(FeegrantQuery.method.allowancesByGranter, { granter: address }).allowances);
   return create(MsgRevokeAllowanceSchema, {
     granter: address,
-    grantee: found?.grantee ?? friend(world)?.address ?? "",
+    grantee: found?.grantee ?? friend(sim)?.address ?? "",
   });
 }

@@ -26,10 +26,10 @@ import {
   MsgUpdateProviderSchema,
 } from "../../../src/wire/gen/svc/provider/v1beta1/provider_pb.js";
 import type { BidKey, DeploymentKey } from "../../../src/wire/index.ts";
-import type { SimAction, SimOperation, SimRandom, SimWorld } from "./operation.ts";
+import type { SimAction, SimOperation, SimRandom, Simulation } from "./operation.ts";
 
 /** Who takes part in the market. */
-export interface MarketSimWorld extends SimWorld {
+export interface MarketSimulation extends Simulation {
   /** bech32 */
   readonly tenants: readonly string[];
   /** bech32 */
@@ -39,7 +39,7 @@ export interface MarketSimWorld extends SimWorld {
 }
 
 /** Everything tenants and providers do, mostly sensible, now and then not. */
-export const marketOperations: readonly SimOperation<MarketSimWorld>[] = [
+export const marketOperations: readonly SimOperation<MarketSimulation>[] = [
   { name: "create-provider", weight: 6, build: createProvider },
   { name: "update-provider", weight: 2, build: updateProvider },
   { name: "delete-provider", weight: 2, build: deleteProvider },
@@ -47,8 +47,8 @@ export const marketOperations: readonly SimOperation<MarketSimWorld>[] = [
   { name: "deposit-deployment", weight: 8, build: depositDeployment },
   { name: "update-deployment", weight: 2, build: updateDeployment },
   { name: "close-deployment", weight: 3, build: closeDeployment },
-  { name: "close-group", weight: 2, build: (world) => groupAction(world, MsgCloseGroupSchema) },
-  { name: "pause-group", weight: 3, build: (world) => groupAction(world, MsgPauseGroupSchema) },
+  { name: "close-group", weight: 2, build: (sim) => groupAction(sim, MsgCloseGroupSchema) },
+  { name: "pause-group", weight: 3, build: (sim) => groupAction(sim, MsgPauseGroupSchema) },
   { name: "start-group", weight: 8, build: startGroup },
   { name: "create-bid", weight: 26, build: createBid },
   { name: "close-bid", weight: 5, build: closeBid },
@@ -68,11 +68,11 @@ const FAR_ABOVE = 1000n;
 /** Draws of a tenant, until one has what is wanted. */
 const DRAWS = 4;
 
-function createProvider({ random, providers }: MarketSimWorld): SimAction | undefined {
+function createProvider({ random, providers }: MarketSimulation): SimAction | undefined {
   return providerAction(random, random.pick(providers), MsgCreateProviderSchema);
 }
 
-function updateProvider({ random, providers }: MarketSimWorld): SimAction | undefined {
+function updateProvider({ random, providers }: MarketSimulation): SimAction | undefined {
   return providerAction(random, random.pick(providers), MsgUpdateProviderSchema);
 }
 
@@ -90,15 +90,15 @@ function providerAction(
   };
 }
 
-function deleteProvider({ random, providers }: MarketSimWorld): SimAction | undefined {
+function deleteProvider({ random, providers }: MarketSimulation): SimAction | undefined {
   const owner = random.pick(providers);
   return owner === undefined ? undefined : { signer: owner, message: create(MsgDeleteProviderSchema, { owner }) };
 }
 
-function createDeployment(world: MarketSimWorld): SimAction | undefined {
-  const { random, tenants, height, maxDeployments = Number.POSITIVE_INFINITY } = world;
+function createDeployment(sim: MarketSimulation): SimAction | undefined {
+  const { random, tenants, height, maxDeployments = Number.POSITIVE_INFINITY } = sim;
   const owner = random.pick(tenants);
-  if (owner === undefined || deploymentsOf(world, owner, "").length >= maxDeployments) return undefined;
+  if (owner === undefined || deploymentsOf(sim, owner, "").length >= maxDeployments) return undefined;
   const lowest = height() > BigInt(DSEQS) ? height() - BigInt(DSEQS / 2) : 1n;
   const from = random.int(20) === 0 ? FAR_ABOVE : lowest;
   const groups = Array.from({ length: 1 + random.int(3) }, (_, i) => group(random, `group-${i}`));
@@ -128,34 +128,34 @@ function group(random: SimRandom, name: string) {
   };
 }
 
-function depositDeployment(world: MarketSimWorld): SimAction | undefined {
-  const { random, tenants, providers } = world;
-  const id = anyDeployment(world);
+function depositDeployment(sim: MarketSimulation): SimAction | undefined {
+  const { random, tenants, providers } = sim;
+  const id = anyDeployment(sim);
   const signer = random.int(3) === 0 ? random.pick([...tenants, ...providers]) : id?.owner;
   if (id === undefined || signer === undefined) return undefined;
   const amount = money(random.pick(DEPOSITS) ?? 1n);
   return { signer, message: create(MsgDepositDeploymentSchema, { id, amount, depositor: signer }) };
 }
 
-function updateDeployment(world: MarketSimWorld): SimAction | undefined {
-  const id = anyDeployment(world);
+function updateDeployment(sim: MarketSimulation): SimAction | undefined {
+  const id = anyDeployment(sim);
   if (id === undefined) return undefined;
-  const version = new Uint8Array(32).fill(world.random.int(256));
+  const version = new Uint8Array(32).fill(sim.random.int(256));
   return { signer: id.owner, message: create(MsgUpdateDeploymentSchema, { id, version }) };
 }
 
-function closeDeployment(world: MarketSimWorld): SimAction | undefined {
-  const id = anyDeployment(world);
+function closeDeployment(sim: MarketSimulation): SimAction | undefined {
+  const id = anyDeployment(sim);
   return id === undefined ? undefined : { signer: id.owner, message: create(MsgCloseDeploymentSchema, { id }) };
 }
 
 function groupAction(
-  world: MarketSimWorld,
+  sim: MarketSimulation,
   schema: typeof MsgCloseGroupSchema | typeof MsgPauseGroupSchema,
 ): SimAction | undefined {
-  const id = anyDeployment(world);
+  const id = anyDeployment(sim);
   if (id === undefined) return undefined;
-  const message = { id: { ...id, gseq: 1 + world.random.int(3) } };
+  const message = { id: { ...id, gseq: 1 + sim.random.int(3) } };
   return {
     signer: id.owner,
     message: create<typeof MsgCloseGroupSchema | typeof MsgPauseGroupSchema>(schema, message),
@@ -163,21 +163,21 @@ function groupAction(
 }
 
 /** Mostly a group that is waiting to be started. */
-function startGroup(world: MarketSimWorld): SimAction | undefined {
-  const waiting = ofSomeTenant(world, (owner) => deploymentsOf(world, owner, "active"))
+function startGroup(sim: MarketSimulation): SimAction | undefined {
+  const waiting = ofSomeTenant(sim, (owner) => deploymentsOf(sim, owner, "active"))
     .flatMap(({ groups }) => groups)
-    .filter(({ state }) => world.random.int(10) === 0 || state !== Group_State.open);
-  const id = world.random.pick(waiting)?.groupId;
+    .filter(({ state }) => sim.random.int(10) === 0 || state !== Group_State.open);
+  const id = sim.random.pick(waiting)?.groupId;
   return id === undefined ? undefined : { signer: id.owner, message: create(MsgStartGroupSchema, { id }) };
 }
 
-function createBid(world: MarketSimWorld): SimAction | undefined {
-  const { random } = world;
+function createBid(sim: MarketSimulation): SimAction | undefined {
+  const { random } = sim;
   const state = random.int(10) === 0 ? "" : "open";
   const order = random.pick(
-    ofSomeTenant(world, (owner) => world.query(Query.method.orders, { filters: { owner, state } }).orders),
+    ofSomeTenant(sim, (owner) => sim.query(Query.method.orders, { filters: { owner, state } }).orders),
   );
-  const provider = random.int(30) === 0 ? order?.orderId?.owner : random.pick(world.providers);
+  const provider = random.int(30) === 0 ? order?.orderId?.owner : random.pick(sim.providers);
   if (order?.orderId === undefined || provider === undefined) return undefined;
   const [row] = order.spec?.resources ?? [];
   const most = BigInt(row?.price?.amount ?? "0") * BigInt(row?.count ?? 1);
@@ -191,35 +191,35 @@ function createBid(world: MarketSimWorld): SimAction | undefined {
   return { signer: provider, message };
 }
 
-function closeBid(world: MarketSimWorld): SimAction | undefined {
-  const bidId = anyBid(world, world.random.pick(["open", "open", "active", ""]) ?? "");
+function closeBid(sim: MarketSimulation): SimAction | undefined {
+  const bidId = anyBid(sim, sim.random.pick(["open", "open", "active", ""]) ?? "");
   if (bidId === undefined) return undefined;
-  const reason = world.random.pick([0, 10_000, 10_001, 10_003, 1]) ?? 0;
+  const reason = sim.random.pick([0, 10_000, 10_001, 10_003, 1]) ?? 0;
   return {
     signer: bidId.provider,
-    message: create(MsgCloseBidSchema, { bidId, reason, openOnly: world.random.int(3) === 0 }),
+    message: create(MsgCloseBidSchema, { bidId, reason, openOnly: sim.random.int(3) === 0 }),
   };
 }
 
-function createLease(world: MarketSimWorld): SimAction | undefined {
-  const bidId = anyBid(world, world.random.int(10) === 0 ? "" : "open");
+function createLease(sim: MarketSimulation): SimAction | undefined {
+  const bidId = anyBid(sim, sim.random.int(10) === 0 ? "" : "open");
   return bidId === undefined ? undefined : { signer: bidId.owner, message: create(MsgCreateLeaseSchema, { bidId }) };
 }
 
-function closeLease(world: MarketSimWorld): SimAction | undefined {
-  const leaseId = anyLease(world);
+function closeLease(sim: MarketSimulation): SimAction | undefined {
+  const leaseId = anyLease(sim);
   if (leaseId === undefined) return undefined;
-  const reopen = world.random.int(2) === 0;
+  const reopen = sim.random.int(2) === 0;
   return { signer: leaseId.owner, message: create(MsgCloseLeaseSchema, { leaseId, reopen }) };
 }
 
-function withdrawLease(world: MarketSimWorld): SimAction | undefined {
-  const bidId = anyLease(world);
+function withdrawLease(sim: MarketSimulation): SimAction | undefined {
+  const bidId = anyLease(sim);
   if (bidId === undefined) return undefined;
   return { signer: bidId.provider, message: create(MsgWithdrawLeaseSchema, { bidId }) };
 }
 
-function withdrawLeases({ random, providers }: MarketSimWorld): SimAction | undefined {
+function withdrawLeases({ random, providers }: MarketSimulation): SimAction | undefined {
   const provider = random.pick(providers);
   if (provider === undefined) return undefined;
   return { signer: provider, message: create(MsgWithdrawLeasesSchema, { provider }) };
@@ -229,7 +229,7 @@ function withdrawLeases({ random, providers }: MarketSimWorld): SimAction | unde
  * Something that one of the tenants has; another tenant is drawn, a few times at most, if one has nothing: every tenant
  * can be drawn, and the work does not grow with the market.
  */
-function ofSomeTenant<T>({ random, tenants }: MarketSimWorld, ask: (owner: string) => readonly T[]): readonly T[] {
+function ofSomeTenant<T>({ random, tenants }: MarketSimulation, ask: (owner: string) => readonly T[]): readonly T[] {
   for (let i = 0; i < DRAWS; i++) {
     const found = ask(random.pick(tenants) ?? "");
     if (found.length > 0) return found;
@@ -237,27 +237,27 @@ function ofSomeTenant<T>({ random, tenants }: MarketSimWorld, ask: (owner: strin
   return [];
 }
 
-function deploymentsOf({ query }: MarketSimWorld, owner: string, state: string) {
+function deploymentsOf({ query }: MarketSimulation, owner: string, state: string) {
   return query(DeploymentQuery.method.deployments, { filters: { owner, state } }).deployments;
 }
 
 /** Mostly one that is active. */
-function anyDeployment(world: MarketSimWorld): DeploymentKey | undefined {
-  const state = world.random.int(10) === 0 ? "" : "active";
-  const found = ofSomeTenant(world, (owner) => deploymentsOf(world, owner, state));
-  return world.random.pick(found)?.deployment?.deploymentId;
+function anyDeployment(sim: MarketSimulation): DeploymentKey | undefined {
+  const state = sim.random.int(10) === 0 ? "" : "active";
+  const found = ofSomeTenant(sim, (owner) => deploymentsOf(sim, owner, state));
+  return sim.random.pick(found)?.deployment?.deploymentId;
 }
 
-function anyBid(world: MarketSimWorld, state: string): BidKey | undefined {
-  const { random, query } = world;
-  const bids = ofSomeTenant(world, (owner) => query(Query.method.bids, { filters: { owner, state } }).bids);
+function anyBid(sim: MarketSimulation, state: string): BidKey | undefined {
+  const { random, query } = sim;
+  const bids = ofSomeTenant(sim, (owner) => query(Query.method.bids, { filters: { owner, state } }).bids);
   return random.pick(bids)?.bid?.bidId;
 }
 
-function anyLease(world: MarketSimWorld): BidKey | undefined {
-  const { random, query } = world;
+function anyLease(sim: MarketSimulation): BidKey | undefined {
+  const { random, query } = sim;
   const state = random.int(10) === 0 ? "" : "active";
-  const leases = ofSomeTenant(world, (owner) => query(Query.method.leases, { filters: { owner, state } }).leases);
+  const leases = ofSomeTenant(sim, (owner) => query(Query.method.leases, { filters: { owner, state } }).leases);
   return random.pick(leases)?.lease?.leaseId;
 }
 
@@ -266,7 +266,7 @@ function money(amount: bigint): { denom: string; amount: string } {
 }
 
 /** The messages that close everything: every deployment, every open bid. */
-export function closeEverything({ query }: Pick<MarketSimWorld, "query">): SimAction[] {
+export function closeEverything({ query }: Pick<MarketSimulation, "query">): SimAction[] {
   const { deployments } = query(DeploymentQuery.method.deployments, { filters: { state: "active" } });
   return deployments.flatMap(({ deployment }) => {
     const id = deployment?.deploymentId;

@@ -9,7 +9,7 @@ export interface SimRandom {
 }
 
 /** What the operations of every module see of the chain. */
-export interface SimWorld {
+export interface Simulation {
   readonly random: SimRandom;
   /** Height of the last block. */
   height(): bigint;
@@ -24,10 +24,10 @@ export interface SimAction {
 }
 
 /** One kind of thing that people do; `build` returns undefined if there is nothing to do it to. */
-export interface SimOperation<W extends SimWorld = SimWorld> {
+export interface SimOperation<S extends Simulation = Simulation> {
   readonly name: string;
   readonly weight: number;
-  build(world: W): SimAction | undefined;
+  build(sim: S): SimAction | undefined;
 }
 
 /** A generator of 32-bit numbers (splitmix32). */
@@ -49,10 +49,10 @@ export function simRandom(seed: number): SimRandom {
 }
 
 /** Draws an operation by its weight. */
-export function pickOperation<W extends SimWorld>(
-  operations: readonly SimOperation<W>[],
+export function pickOperation<S extends Simulation>(
+  operations: readonly SimOperation<S>[],
   random: SimRandom,
-): SimOperation<W> | undefined {
+): SimOperation<S> | undefined {
   let left = random.int(operations.reduce((sum, { weight }) => sum + weight, 0));
   return operations.find(({ weight }) => {
     left -= weight;

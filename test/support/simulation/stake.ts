@@ -19,10 +19,10 @@ import {
   MsgDelegateSchema,
   MsgUndelegateSchema,
 } from "../../../src/wire/gen/sdk/staking/v1beta1/tx_pb.js";
-import type { SimAction, SimOperation, SimWorld } from "./operation.ts";
+import type { SimAction, SimOperation, Simulation } from "./operation.ts";
 
 /** The accounts that operate validators and those that hold coins. */
-export interface StakeSimWorld extends SimWorld {
+export interface StakeSimulation extends Simulation {
   readonly operators: readonly TestKey[];
   /** All who hold coins, the operators among them. */
   readonly holders: readonly TestKey[];
@@ -32,23 +32,23 @@ export interface StakeSimWorld extends SimWorld {
   readonly sender?: TestKey;
 }
 
-type Build = (world: StakeSimWorld, from: TestKey) => SimAction["message"] | undefined;
+type Build = (sim: StakeSimulation, from: TestKey) => SimAction["message"] | undefined;
 
 const SIZES = [1n, 997n, 10_007n, 1_000_003n];
 
 /** Everything that holders and operators do, each with its weight: some of it is refused. */
 const BUILDS: readonly (readonly [name: string, weight: number, build: Build])[] = [
-  ["become", 6, (world, from) => createValidatorMessage(from, { amount: BigInt(coin(world).amount) })],
-  ["delegate", 20, (world, from) => create(MsgDelegateSchema, toOne(world, from))],
-  ["unbond", 14, (world, from) => create(MsgUndelegateSchema, toOne(world, from))],
+  ["become", 6, (sim, from) => createValidatorMessage(from, { amount: BigInt(coin(sim).amount) })],
+  ["delegate", 20, (sim, from) => create(MsgDelegateSchema, toOne(sim, from))],
+  ["unbond", 14, (sim, from) => create(MsgUndelegateSchema, toOne(sim, from))],
   ["leave", 6, leave],
   ["redelegate", 12, redelegate],
   ["cancel", 6, cancel],
   [
     "withdraw",
     12,
-    (world, from) =>
-      create(MsgWithdrawDelegatorRewardSchema, { delegatorAddress: from.address, validatorAddress: validator(world) }),
+    (sim, from) =>
+      create(MsgWithdrawDelegatorRewardSchema, { delegatorAddress: from.address, validatorAddress: validator(sim) }),
   ],
   [
     "commission",
@@ -58,59 +58,58 @@ const BUILDS: readonly (readonly [name: string, weight: number, build: Build])[]
   [
     "address",
     3,
-    (world, from) =>
-      create(MsgSetWithdrawAddressSchema, { delegatorAddress: from.address, withdrawAddress: holder(world) }),
+    (sim, from) =>
+      create(MsgSetWithdrawAddressSchema, { delegatorAddress: from.address, withdrawAddress: holder(sim) }),
   ],
-  ["fund", 2, (world, from) => create(MsgFundCommunityPoolSchema, { depositor: from.address, amount: [coin(world)] })],
+  ["fund", 2, (sim, from) => create(MsgFundCommunityPoolSchema, { depositor: from.address, amount: [coin(sim)] })],
   [
     "deposit",
     3,
-    (world, from) =>
+    (sim, from) =>
       create(MsgDepositValidatorRewardsPoolSchema, {
         depositor: from.address,
-        validatorAddress: validator(world),
-        amount: [coin(world)],
+        validatorAddress: validator(sim),
+        amount: [coin(sim)],
       }),
   ],
   [
     "send",
     6,
-    (world, from) =>
-      create(MsgSendSchema, { fromAddress: from.address, toAddress: holder(world), amount: [coin(world)] }),
+    (sim, from) => create(MsgSendSchema, { fromAddress: from.address, toAddress: holder(sim), amount: [coin(sim)] }),
   ],
   ["unjail", 6, (_, from) => create(MsgUnjailSchema, { validatorAddr: operatorAddress(from) })],
 ];
 
-export const stakeOperations: readonly SimOperation<StakeSimWorld>[] = BUILDS.map(([name, weight, build]) => ({
+export const stakeOperations: readonly SimOperation<StakeSimulation>[] = BUILDS.map(([name, weight, build]) => ({
   name,
   weight,
-  build(world) {
-    const from = world.sender ?? world.random.pick(world.holders);
-    const message = from === undefined ? undefined : build(world, from);
+  build(sim) {
+    const from = sim.sender ?? sim.random.pick(sim.holders);
+    const message = from === undefined ? undefined : build(sim, from);
     return from === undefined || message === undefined ? undefined : { signer: from.address, message };
   },
 }));
 
-function validator({ random, operators }: StakeSimWorld): string {
+function validator({ random, operators }: StakeSimulation): string {
   const operator = random.pick(operators);
   return operator === undefined ? "" : operatorAddress(operator);
 }
 
-function holder({ random, holders }: StakeSimWorld): string {
+function holder({ random, holders }: StakeSimulation): string {
   return random.pick(holders)?.address ?? "";
 }
 
-function coin({ random }: SimWorld): Pick<Coin, "denom" | "amount"> {
+function coin({ random }: Simulation): Pick<Coin, "denom" | "amount"> {
   return { denom: NATIVE_DENOM, amount: `${BigInt(1 + random.int(1000)) * (random.pick(SIZES) ?? 1n)}` };
 }
 
-function toOne(world: StakeSimWorld, { address }: TestKey) {
-  return { delegatorAddress: address, validatorAddress: validator(world), amount: coin(world) };
+function toOne(sim: StakeSimulation, { address }: TestKey) {
+  return { delegatorAddress: address, validatorAddress: validator(sim), amount: coin(sim) };
 }
 
 /** Everything that somebody has delegated to one validator, so that delegations and validators end too. */
-function leave(world: StakeSimWorld, { address }: TestKey): SimAction["message"] | undefined {
-  const { random, query, retired = [] } = world;
+function leave(sim: StakeSimulation, { address }: TestKey): SimAction["message"] | undefined {
+  const { random, query, retired = [] } = sim;
   const asked = { delegatorAddr: address };
   const all = query(Query.method.delegatorDelegations, asked).delegationResponses;
   const over = new Set(retired.map(operatorAddress));
@@ -121,23 +120,23 @@ function leave(world: StakeSimWorld, { address }: TestKey): SimAction["message"]
   return create(MsgUndelegateSchema, { delegatorAddress: address, validatorAddress, amount: found.balance });
 }
 
-function redelegate(world: StakeSimWorld, { address }: TestKey): SimAction["message"] {
+function redelegate(sim: StakeSimulation, { address }: TestKey): SimAction["message"] {
   return create(MsgBeginRedelegateSchema, {
     delegatorAddress: address,
-    validatorSrcAddress: validator(world),
-    validatorDstAddress: validator(world),
-    amount: coin(world),
+    validatorSrcAddress: validator(sim),
+    validatorDstAddress: validator(sim),
+    amount: coin(sim),
   });
 }
 
-function cancel(world: StakeSimWorld, { address }: TestKey): SimAction["message"] {
+function cancel(sim: StakeSimulation, { address }: TestKey): SimAction["message"] {
   const asked = { delegatorAddr: address };
-  const [found] = world.query(Query.method.delegatorUnbondingDelegations, asked).unbondingResponses;
+  const [found] = sim.query(Query.method.delegatorUnbondingDelegations, asked).unbondingResponses;
   const [entry] = found?.entries ?? [];
   return create(MsgCancelUnbondingDelegationSchema, {
     delegatorAddress: address,
-    validatorAddress: found?.validatorAddress ?? validator(world),
-    amount: entry === undefined ? coin(world) : { denom: NATIVE_DENOM, amount: `${BigInt(entry.balance) / 2n + 1n}` },
+    validatorAddress: found?.validatorAddress ?? validator(sim),
+    amount: entry === undefined ? coin(sim) : { denom: NATIVE_DENOM, amount: `${BigInt(entry.balance) / 2n + 1n}` },
     creationHeight: entry?.creationHeight ?? 1n,
   });
 }

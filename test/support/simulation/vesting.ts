@@ -6,16 +6,16 @@ import {
   MsgCreatePermanentLockedAccountSchema,
   MsgCreateVestingAccountSchema,
 } from "../../../src/wire/gen/sdk/vesting/v1beta1/tx_pb.js";
-import type { GrantSimWorld } from "./grants.ts";
+import type { GrantSimulation } from "./grants.ts";
 import type { SimAction, SimOperation, SimRandom } from "./operation.ts";
 
 /** Accounts whose coins vest over time. */
-export interface VestingSimWorld extends GrantSimWorld {
+export interface VestingSimulation extends GrantSimulation {
   /** Addresses that may get such an account; those that already have one cannot get another. */
   readonly heirs: readonly TestKey[];
 }
 
-type Build = (world: VestingSimWorld, from: TestKey) => SimAction["message"];
+type Build = (sim: VestingSimulation, from: TestKey) => SimAction["message"];
 
 const SECOND = 1_000_000_000n;
 
@@ -25,18 +25,17 @@ const BUILDS: readonly (readonly [name: string, weight: number, build: Build])[]
   [
     "lock for good",
     1,
-    (world, from) =>
-      create(MsgCreatePermanentLockedAccountSchema, { ...ends(world, from), amount: coins(world.random) }),
+    (sim, from) => create(MsgCreatePermanentLockedAccountSchema, { ...ends(sim, from), amount: coins(sim.random) }),
   ],
 ];
 
 /** Everything that makes accounts with locked coins; some of it is refused. */
-export const vestingOperations: readonly SimOperation<VestingSimWorld>[] = BUILDS.map(([name, weight, build]) => ({
+export const vestingOperations: readonly SimOperation<VestingSimulation>[] = BUILDS.map(([name, weight, build]) => ({
   name,
   weight,
-  build(world) {
-    const from = world.random.pick(world.holders);
-    return from === undefined ? undefined : { signer: from.address, message: build(world, from) };
+  build(sim) {
+    const from = sim.random.pick(sim.holders);
+    return from === undefined ? undefined : { signer: from.address, message: build(sim, from) };
   },
 }));
 
@@ -44,23 +43,23 @@ function coins(random: SimRandom) {
   return [{ denom: NATIVE_DENOM, amount: `${10_000_000n + BigInt(random.int(1_000_000_007))}` }];
 }
 
-function ends({ random, heirs }: VestingSimWorld, { address }: TestKey) {
+function ends({ random, heirs }: VestingSimulation, { address }: TestKey) {
   return { fromAddress: address, toAddress: random.pick(heirs)?.address ?? "" };
 }
 
-function lockEvenly(world: VestingSimWorld, from: TestKey) {
-  const { random, time } = world;
+function lockEvenly(sim: VestingSimulation, from: TestKey) {
+  const { random, time } = sim;
   const endTime = time() / SECOND + BigInt(random.pick([0, 7, 100, 5_000]));
   const amount = coins(random);
-  return create(MsgCreateVestingAccountSchema, { ...ends(world, from), amount, endTime, delayed: random.int(3) === 0 });
+  return create(MsgCreateVestingAccountSchema, { ...ends(sim, from), amount, endTime, delayed: random.int(3) === 0 });
 }
 
-function lockInPeriods(world: VestingSimWorld, from: TestKey) {
-  const { random, time } = world;
+function lockInPeriods(sim: VestingSimulation, from: TestKey) {
+  const { random, time } = sim;
   const startTime = time() / SECOND + BigInt(random.int(100));
   const vestingPeriods = Array.from({ length: 1 + random.int(5) }, () => ({
     length: BigInt(random.pick([1, 13, 400])),
     amount: coins(random),
   }));
-  return create(MsgCreatePeriodicVestingAccountSchema, { ...ends(world, from), startTime, vestingPeriods });
+  return create(MsgCreatePeriodicVestingAccountSchema, { ...ends(sim, from), startTime, vestingPeriods });
 }

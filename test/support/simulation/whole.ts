@@ -9,13 +9,13 @@ import { Query as SlashingQuery } from "../../../src/wire/gen/sdk/slashing/v1bet
 import { encodeAddress, isObject, type JsonObject, toJson } from "../../../src/wire/index.ts";
 import { govOperations } from "./gov.ts";
 import { grantOperations, payerFor } from "./grants.ts";
-import { type MarketSimWorld, marketOperations } from "./market.ts";
+import { type MarketSimulation, marketOperations } from "./market.ts";
 import { pickOperation, type SimAction, type SimOperation, type SimRandom, simRandom } from "./operation.ts";
 import { stakeOperations } from "./stake.ts";
-import { type VestingSimWorld, vestingOperations } from "./vesting.ts";
+import { type VestingSimulation, vestingOperations } from "./vesting.ts";
 
 /** What operations of all modules see together. */
-interface WholeWorld extends MarketSimWorld, VestingSimWorld {
+interface WholeSimulation extends MarketSimulation, VestingSimulation {
   /** Grows when heirs get their accounts, changes with the operators. */
   readonly holders: TestKey[];
   readonly operators: TestKey[];
@@ -25,7 +25,7 @@ interface WholeWorld extends MarketSimWorld, VestingSimWorld {
 }
 
 /** Everything that people do on the chain. */
-export const wholeOperations: readonly SimOperation<WholeWorld>[] = [
+export const wholeOperations: readonly SimOperation<WholeSimulation>[] = [
   ...marketOperations,
   ...stakeOperations,
   ...govOperations,
@@ -82,19 +82,19 @@ export interface WholeProgress {
 export function simulateWhole({ seed, operations, observe }: WholeRequest): WholeProgress {
   const random = simRandom(seed);
   const chain = wholeChain(random);
-  const world = worldOf(chain, random);
+  const sim = worldOf(chain, random);
   const outcomes = new Map<string, number>();
   let done = 0;
   for (let block = 1; done < operations; block++) {
-    const planned = plan(world, Math.min(1 + random.int(MESSAGES_A_BLOCK), operations));
-    if (random.int(6) === 0) toggleAbsence(chain, world);
-    const misbehavior = random.int(100) === 0 ? [doubleSign(chain, world)] : [];
+    const planned = plan(sim, Math.min(1 + random.int(MESSAGES_A_BLOCK), operations));
+    if (random.int(6) === 0) toggleAbsence(chain, sim);
+    const misbehavior = random.int(100) === 0 ? [doubleSign(chain, sim)] : [];
     const results = chain.block(
       planned.map(({ messages, operations: _, ...settings }) => chain.sign(messages, settings)),
       misbehavior,
     );
-    inherit(world, chain, { planned, results });
-    if (misbehavior.length > 0) replace(world);
+    inherit(sim, chain, { planned, results });
+    if (misbehavior.length > 0) replace(sim);
     count(outcomes, chain, { planned, results });
     done += planned.reduce((sum, { messages }) => sum + messages.length, 0);
     if (random.int(BLOCKS_BETWEEN_RESTARTS) === 0) chain.restart();
@@ -120,17 +120,17 @@ interface PlannedTx {
 }
 
 /** Up to `count` messages, in transactions of their signers. */
-function plan(world: WholeWorld, count: number): PlannedTx[] {
-  const { random } = world;
-  const keys = new Map(world.holders.map((key) => [key.address, key]));
+function plan(sim: WholeSimulation, count: number): PlannedTx[] {
+  const { random } = sim;
+  const keys = new Map(sim.holders.map((key) => [key.address, key]));
   const planned = new Map<string, PlannedTx>();
   for (let i = 0; i < count; i++) {
     const operation = pickOperation(wholeOperations, random);
-    const action = operation?.build(world);
+    const action = operation?.build(sim);
     const from = keys.get(action?.signer ?? "");
     if (operation === undefined || action === undefined || from === undefined) continue;
     const fee = [{ denom: NATIVE_DENOM, amount: BigInt(1 + random.int(5000)) }];
-    const granter = random.int(6) === 0 ? payerFor(world, action.signer) : undefined;
+    const granter = random.int(6) === 0 ? payerFor(sim, action.signer) : undefined;
     const made = { from, operations: [], messages: [], fee, ...(granter === undefined ? {} : { granter }) };
     const tx: PlannedTx = planned.get(action.signer) ?? made;
     if (tx.messages.length >= random.pick(MESSAGES_A_TX)) continue;
@@ -147,14 +147,14 @@ interface Happened {
 }
 
 /** Heirs who got an account act from now on like all holders of coins. */
-function inherit(world: WholeWorld, chain: TestChain, { planned, results }: Happened): void {
+function inherit(sim: WholeSimulation, chain: TestChain, { planned, results }: Happened): void {
   const names = vestingOperations.map(({ name }) => name);
   const isNew = planned.some(
     ({ operations }, i) => results[i]?.code === 0 && operations.some((each) => names.includes(each)),
   );
   if (!isNew) return;
-  const known = new Set(world.holders);
-  for (const heir of world.heirs) if (!known.has(heir) && hasAccount(chain, heir)) world.holders.push(heir);
+  const known = new Set(sim.holders);
+  for (const heir of sim.heirs) if (!known.has(heir) && hasAccount(chain, heir)) sim.holders.push(heir);
 }
 
 function hasAccount(chain: TestChain, { address }: TestKey): boolean {
@@ -170,7 +170,7 @@ function count(outcomes: Map<string, number>, chain: TestChain, { planned, resul
   for (const { type } of chain.blockEvents) add(type);
 }
 
-function worldOf(chain: TestChain, random: SimRandom): WholeWorld {
+function worldOf(chain: TestChain, random: SimRandom): WholeSimulation {
   const keys = (list: readonly string[]) => list.map((name) => chain.key(name));
   const addresses = (list: readonly string[]) => keys(list).map(({ address }) => address);
   return {
@@ -190,7 +190,7 @@ function worldOf(chain: TestChain, random: SimRandom): WholeWorld {
 }
 
 /** Queries of the chain; a query repeated since the last block is not asked again. */
-function rememberingQuery(chain: TestChain): WholeWorld["query"] {
+function rememberingQuery(chain: TestChain): WholeSimulation["query"] {
   let height = 0n;
   const answers = new Map<string, unknown>();
   return <M extends DescMethod>(method: M, request: MessageInitShape<M["input"]>): MessageShape<M["output"]> => {
@@ -268,9 +268,9 @@ function govParams({ pick }: SimRandom): JsonObject {
 }
 
 /** An operator whose key may no longer sign gives way to the next. */
-function replace(world: WholeWorld): void {
-  const { operators, retired, reserve, holders } = world;
-  const gone = operators.find((key) => isTombstoned(world, key));
+function replace(sim: WholeSimulation): void {
+  const { operators, retired, reserve, holders } = sim;
+  const gone = operators.find((key) => isTombstoned(sim, key));
   const next = gone === undefined ? undefined : reserve.shift();
   if (gone === undefined || next === undefined) return;
   operators.splice(operators.indexOf(gone), 1, next);
@@ -280,18 +280,18 @@ function replace(world: WholeWorld): void {
   if (oldest !== undefined) holders.splice(holders.indexOf(oldest), 1);
 }
 
-function isTombstoned({ query }: WholeWorld, { name }: TestKey): boolean {
+function isTombstoned({ query }: WholeSimulation, { name }: TestKey): boolean {
   const { info } = query(SlashingQuery.method.signingInfos, {});
   const address = encodeAddress(consensusAddress(consensusKey(name)), "valcons");
   return info.some((each) => each.tombstoned && each.address === address);
 }
 
-function toggleAbsence(chain: TestChain, { random, operators }: WholeWorld): void {
+function toggleAbsence(chain: TestChain, { random, operators }: WholeSimulation): void {
   const id = toHex(consensusKey(random.pick(operators)?.name ?? ""));
   if (!chain.voters.absent.delete(id)) chain.voters.absent.add(id);
 }
 
-function doubleSign(chain: TestChain, { random, operators }: WholeWorld): Misbehavior {
+function doubleSign(chain: TestChain, { random, operators }: WholeSimulation): Misbehavior {
   const address = consensusAddress(consensusKey(random.pick(operators)?.name ?? ""));
   const height = chain.height - BigInt(random.int(5));
   return {

@@ -15,7 +15,7 @@ const RICH = (10n ** 15n).toString();
 const AMPLE = 1_000_000_000_000n;
 
 /** Messages of one transaction with those who sign them. */
-export interface WorldTx {
+export interface GasTx {
   readonly messages: readonly TestMessage[];
   readonly signers: readonly TestKey[];
   readonly gas?: bigint;
@@ -32,7 +32,7 @@ export interface BlockCost {
 /** Denominations that the rich accounts hold beside the chain's own, for transfers of many kinds of coins. */
 export const OTHER_DENOMS = Array.from({ length: 60 }, (_, i) => `coin${String(i).padStart(3, "0")}`);
 
-export interface WorldOptions {
+export interface GasChainOptions {
   readonly database?: Database;
   /** Gas of a block; no limit unless given. */
   readonly maxGas?: bigint;
@@ -40,7 +40,7 @@ export interface WorldOptions {
 }
 
 /** A chain in memory without checks of invariants, whose blocks are measured. */
-export class GasWorld {
+export class GasChain {
   #app: SvcApplication;
   readonly #database: Database;
   readonly #accounts = new Map<string, { readonly key: TestKey; readonly number: bigint; sequence: bigint }>();
@@ -48,7 +48,7 @@ export class GasWorld {
 
   constructor(
     names: readonly string[],
-    { database = memoryDatabase(), maxGas = -1n, appState = {} }: WorldOptions = {},
+    { database = memoryDatabase(), maxGas = -1n, appState = {} }: GasChainOptions = {},
   ) {
     this.#database = database;
     this.#app = open(database);
@@ -100,10 +100,10 @@ export class GasWorld {
   }
 
   /** Signs a transaction with the next sequence of its signers. */
-  sign({ messages, signers, gas = AMPLE }: WorldTx): Uint8Array {
+  sign({ messages, signers, gas = AMPLE }: GasTx): Uint8Array {
     const parts = signers.map((key) => {
       const account = this.#accounts.get(key.address);
-      if (account === undefined) throw new Error(`the world was made without ${key.name}`);
+      if (account === undefined) throw new Error(`the chain was made without ${key.name}`);
       const sequence = account.sequence;
       account.sequence += 1n;
       return { key, accountNumber: account.number, sequence };
@@ -131,7 +131,7 @@ export class GasWorld {
   }
 
   /** Runs transactions in a block of their own. Throws when one of them fails. */
-  mustRun(...txs: readonly WorldTx[]): BlockCost {
+  mustRun(...txs: readonly GasTx[]): BlockCost {
     const cost = this.block(txs.map((tx) => this.sign(tx)));
     const failed = cost.results.find(({ code }) => code !== 0);
     if (failed !== undefined) throw new Error(`${failed.codespace}/${failed.code}: ${failed.log.slice(0, 400)}`);
@@ -140,7 +140,7 @@ export class GasWorld {
 
   /** Runs messages of one signer, some in each transaction. */
   mustSend(from: TestKey, messages: readonly TestMessage[], perTx = 50): void {
-    const txs: WorldTx[] = [];
+    const txs: GasTx[] = [];
     for (let i = 0; i < messages.length; i += perTx)
       txs.push({ messages: messages.slice(i, i + perTx), signers: [from] });
     this.mustRun(...txs);
