@@ -88,6 +88,8 @@ async function ownNode(fixture: Fixture, accounts: number): Promise<Queried> {
     fixture,
     loadKeys(accounts).map(({ address }) => address),
   );
+  // It ends by itself, so that it can leave its profile.
+  fixture.defer(() => node.process.stop());
   const { port, restPort, grpcPort } = node;
   return { name: "svc", pid: node.process.pid, prefix: "svc", denom: "utoken", port, restPort, grpcPort };
 }

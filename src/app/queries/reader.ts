@@ -19,7 +19,6 @@ type Tables = Pick<Database, "table">;
 interface Simulated {
   readonly state: MultiReader;
   readonly block: BlockInfo;
-  readonly maxBlockGas: bigint;
   readonly work: QueryWork;
 }
 
@@ -57,7 +56,7 @@ export class AppReader {
 
   constructor(options: AppReaderOptions) {
     const { set, report } = options;
-    const maxBlockGas = () => this.#simulated?.maxBlockGas ?? -1n;
+    const maxBlockGas = () => this.#maxBlockGas();
     this.#options = options;
     this.#runner = new TxRunner({
       router: new Router(set.modules),
@@ -84,8 +83,7 @@ export class AppReader {
     const { set, version, report } = this.#options;
     const state = stateIn(tables);
     const block = readLastBlock(tables);
-    const maxBlockGas = set.consensus.read(state.store("consensus"))?.block.maxGas ?? -1n;
-    this.#simulated = block === undefined ? undefined : { state, block, maxBlockGas, work };
+    this.#simulated = block === undefined ? undefined : { state, block, work };
     const sources = {
       router: this.#router,
       state: { committed: () => state, snapshot: () => ({ ...state, close: () => {} }) },
@@ -100,6 +98,13 @@ export class AppReader {
 
   info(tables: Tables, appHash: Uint8Array): AppInfo {
     return { version: this.#options.version, lastBlockHeight: this.height(tables), lastBlockAppHash: appHash };
+  }
+
+  /** Gas of a whole block, at the state of the current simulation. */
+  #maxBlockGas(): bigint {
+    const { set } = this.#options;
+    if (this.#simulated === undefined) return -1n;
+    return set.consensus.read(this.#simulated.state.store("consensus"))?.block.maxGas ?? -1n;
   }
 
   /** Height of the last commit; 0 before the first. */

