@@ -72,7 +72,7 @@ export const CLUSTER = {
   clusterNodePortRange: {
     name: "cluster-node-port-range",
     value: "<first-last>",
-    summary: "range of range of host ports for node ports",
+    summary: "range of host ports for node ports",
     default: "30000-32767",
     parse: parsePortRange,
   },

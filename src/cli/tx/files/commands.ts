@@ -102,7 +102,7 @@ export const FILE_COMMANDS: readonly CommandSpec[] = [
     args: "<file> <multisig> <signatures...>",
     summary: "The same for files with one transaction, or one signature, per line",
     flags: withCommon(
-      { name: "no-auto-increment", summary: "use use the same sequence for all transactions" },
+      { name: "no-auto-increment", summary: "use the same sequence for all transactions" },
       ...COMBINE_FLAGS,
     ),
     example: "svc tx multisign-batch unsigned.jsonl team alice.jsonl bob.jsonl > signed.jsonl",
