@@ -19,6 +19,8 @@ export interface ProviderConfig {
   readonly gasPrice: Dec;
   /** If absent, the chain's minimum. */
   readonly bidDeposit?: IntCoin;
+  /** Stays on the account whatever is bid. */
+  readonly minimumBalance?: IntCoin;
   readonly bidTimeoutMs: number;
   readonly manifestTimeoutMs: number;
   readonly withdrawalPeriodMs: number;

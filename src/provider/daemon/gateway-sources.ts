@@ -1,3 +1,4 @@
+import { groupsFault, type SdlLimits } from "../../sdl/index.ts";
 import { formatDec } from "../../util/index.ts";
 import type { GatewaySources, ResourceSum } from "../gateway/index.ts";
 import { groupNeeds, type Inventory, type ReservationState, type RowNeed } from "../inventory/index.ts";
@@ -10,12 +11,16 @@ export interface SourceParts {
   readonly orders: OrderService;
   readonly outbox: Outbox;
   readonly pricing: PricingStrategy;
+  /** What the chain lets a deployment ask for. */
+  readonly limits: () => Promise<SdlLimits>;
 }
 
+/** Characters of a reason that strangers are told: price scripts write parts of it. */
+const MAX_REASON = 500;
 const ENDED: ReadonlySet<OrderPhase> = new Set(["won", "lost", "closed", "refused"]);
 
 /** What the gateway shows about the rest of the provider. */
-export function gatewaySources({ inventory, orders, outbox, pricing }: SourceParts): GatewaySources {
+export function gatewaySources({ inventory, orders, outbox, pricing, limits }: SourceParts): GatewaySources {
   const reserved = (state: ReservationState) =>
     inventory
       .all()
@@ -27,6 +32,15 @@ export function gatewaySources({ inventory, orders, outbox, pricing }: SourcePar
     refusals: () => countReasons(orders.status()),
     order: (id) => orders.find(id),
     outboxDepth: () => outbox.depth,
+    screen: async (group) => {
+      const { denom = "" } = group.resources[0]?.price ?? {};
+      // The chain has checked the groups of orders; strangers may send a billion replicas.
+      const fault = groupsFault([group], await limits(), denom);
+      if (fault !== undefined) return { bid: false, reason: fault.text.slice(0, MAX_REASON) };
+      const answer = await orders.screen(group);
+      if (typeof answer === "string") return { bid: false, reason: answer.slice(0, MAX_REASON) };
+      return { bid: true, price: { denom: answer.denom, amount: formatDec(answer.amount) } };
+    },
     price: async (group) => {
       const { denom, amount: maxPrice } = highestPrice(group);
       const price = await pricing.price({ owner: "", rows: groupNeeds(group), denom, maxPrice });

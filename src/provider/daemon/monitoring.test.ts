@@ -1,8 +1,14 @@
 import { mkdtempSync } from "node:fs";
+import { request } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { clone, create } from "@bufbuild/protobuf";
 import { expect, onTestFinished, test } from "vitest";
 import { testNode } from "../../testing/index.ts";
+import { DecCoinSchema } from "../../wire/gen/sdk/base/v1beta1/coin_pb.js";
+import { PlacementRequirementsSchema } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
+import { type GroupSpec, GroupSpecSchema, type Resource } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
+import { printJson, toJson } from "../../wire/index.ts";
 import { askProvider, DRAINING, setDraining } from "../control/index.ts";
 import { quietConfig, TestDaemon, testMarketplace } from "../testing/daemon.ts";
 import { sampleDeployment } from "../testing/deployment.ts";
@@ -34,6 +40,64 @@ test("a provider shows the life of an order in its metrics, without naming the t
   for (const secret of [lease.owner, lease.provider, "BEGIN"]) expect(text).not.toContain(secret);
   expect(await (await fetch(`http://127.0.0.1:${port}/readyz`)).text()).toBe("ready\n");
 });
+
+test("a provider screens groups as it would look at their orders, and takes no nonsense from strangers", async () => {
+  const node = await testNode();
+  onTestFinished(() => node.stop());
+  const market = await testMarketplace(node);
+  const config = quietConfig(mkdtempSync(join(tmpdir(), "svc-screen-")));
+  const daemon = new TestDaemon(market, { config, nodePorts: { first: 41_000, last: 41_001 } });
+  onTestFinished(() => daemon.stop());
+  await daemon.start();
+  const [group] = sampleDeployment().groups;
+  if (group === undefined) throw new Error("no group");
+  const screen = async (change: (group: GroupSpec) => void) => {
+    const copy = clone(GroupSpecSchema, group);
+    change(copy);
+    return screenAt(Number(daemon.logged("provider started")?.gateway), printJson(toJson(GroupSpecSchema, copy)));
+  };
+  const row = (copy: GroupSpec) => copy.resources[0] as Resource;
+  expect(await screen(() => {})).toEqual({ bid: true, price: { denom: "utoken", amount: "1.000000000000000000" } });
+  expect(
+    await screen((copy) => {
+      row(copy).count = 4_000_000_000;
+    }),
+  ).toMatchObject({ bid: false, reason: expect.stringContaining("count") });
+  expect(
+    await screen((copy) => {
+      row(copy).price = create(DecCoinSchema, { denom: "utoken", amount: "100000000000000000" });
+    }),
+  ).toMatchObject({ bid: false, reason: expect.stringContaining("is above the order's") });
+  expect(
+    await screen((copy) => {
+      copy.requirements = create(PlacementRequirementsSchema, { attributes: [{ key: "region", value: "x" }] });
+    }),
+  ).toEqual({ bid: false, reason: "the order requires attribute region=x, this provider does not have it" });
+  expect((await askProvider(config.stateDir))?.orders).toEqual([]);
+  expect(await daemon.deposits()).toBe(0n);
+});
+
+/** What a gateway answers to anybody. */
+function screenAt(port: number, body: string): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const options = {
+      host: "127.0.0.1",
+      port,
+      path: "/screen",
+      method: "POST",
+      rejectUnauthorized: false,
+      agent: false,
+    };
+    const asked = request(options, (response) => {
+      let text = "";
+      response.setEncoding("utf8").on("data", (chunk: string) => {
+        text += chunk;
+      });
+      response.once("end", () => resolve(JSON.parse(text)));
+    });
+    asked.once("error", reject).end(body);
+  });
+}
 
 test("a drained provider takes its bid back, takes no other order, and keeps its lease", async () => {
   const node = await testNode();

@@ -1,4 +1,4 @@
-import { type Block, followBlocks } from "../../client/index.ts";
+import { type Block, followBlocks, marketReader } from "../../client/index.ts";
 import { errorText, type IntCoin } from "../../util/index.ts";
 import { Query as BankQuery } from "../../wire/gen/sdk/bank/v1beta1/query_pb.js";
 import { formatLeaseId, type LeaseKey } from "../../wire/index.ts";
@@ -218,8 +218,9 @@ class ProviderDaemon implements RunningProvider {
   /** What a bid takes of the coin of the deposit. */
   #bidCost(): bigint {
     const { denom, amount } = this.#deposit;
-    const { fee } = this.#request.config;
-    return amount + (fee.denom === denom ? fee.amount : 0n);
+    const { fee, minimumBalance } = this.#request.config;
+    const others = minimumBalance === undefined ? [fee] : [fee, minimumBalance];
+    return others.reduce((sum, coin) => sum + (coin.denom === denom ? coin.amount : 0n), amount);
   }
 
   /** A balance that cannot be asked for is not shown. */
@@ -410,6 +411,7 @@ class ProviderDaemon implements RunningProvider {
       log: log.child({ module: "bidengine-order" }),
       meter: this.#metrics.meter,
       deposit: this.#deposit,
+      ...(config.minimumBalance === undefined ? {} : { keep: config.minimumBalance }),
       fee: config.fee,
       bidTimeoutMs: config.bidTimeoutMs,
       retryMs: RETRY_MS,
@@ -464,7 +466,7 @@ class ProviderDaemon implements RunningProvider {
   }
 
   #makeGateway(): Gateway {
-    const { config, identity, version, log } = this.#request;
+    const { client, config, identity, version, log } = this.#request;
     return new Gateway({
       ...config.gateway,
       ...identity,
@@ -479,6 +481,7 @@ class ProviderDaemon implements RunningProvider {
         orders: this.#orders,
         outbox: this.#outbox,
         pricing: config.pricing,
+        limits: async () => (await marketReader(client.query).depositTerms()).limits,
       }),
       log: log.child({ module: "gateway" }),
       meter: this.#metrics.meter,

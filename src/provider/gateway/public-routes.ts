@@ -58,6 +58,15 @@ export async function priceAnswer(body: Uint8Array, { sources }: PublicOptions):
   }
 }
 
+/** `/screen`: the price of the bid that the group would get now, or why it would get none. */
+export async function screenAnswer(body: Uint8Array, { sources }: PublicOptions): Promise<object> {
+  const group = readGroup(body);
+  return sources.screen(group).catch((cause: unknown) => {
+    // Strangers learn nothing of the node that did not answer.
+    throw gatewayErrors.chainUnreachable(undefined, { cause });
+  });
+}
+
 function readGroup(body: Uint8Array): GroupSpec {
   try {
     return fromJson(GroupSpecSchema, readJson(fromUtf8(body)));

@@ -88,6 +88,31 @@ describe("public routes", () => {
   });
 });
 
+describe("screening", () => {
+  const body = JSON.stringify({ name: "here", requirements: {}, resources: [] });
+  const screen = async (gateway: Awaited<ReturnType<typeof open>>, text = body) => {
+    const { status, text: said } = await gateway.request("/screen", { method: "POST", body: text });
+    return { status, answer: JSON.parse(said) };
+  };
+
+  it("tells the price of a bid, or why there would be none", async () => {
+    const gateway = await open();
+    const price = { denom: "utoken", amount: "12.5" };
+    expect(await screen(gateway)).toEqual({ status: 200, answer: { bid: true, price } });
+    gateway.sources.screen = async () => ({ bid: false, reason: "insufficient capacity" });
+    expect(await screen(gateway)).toEqual({ status: 200, answer: { bid: false, reason: "insufficient capacity" } });
+    expect((await screen(gateway, '{"nam":1}')).status).toBe(422);
+  });
+
+  it("keeps from strangers which node did not answer", async () => {
+    const gateway = await open();
+    gateway.sources.screen = () => Promise.reject(new Error("http://10.0.0.5:26657: connection refused"));
+    const { status, answer } = await screen(gateway);
+    expect(status).toBe(503);
+    expect(JSON.stringify(answer)).not.toContain("10.0.0.5");
+  });
+});
+
 it("strangers who ask for prices do not keep the provider from bidding", async () => {
   const gateway = await open();
   const waiting: (() => void)[] = [];

@@ -12,7 +12,7 @@ import { STREAM_ROUTES, TENANT_ROUTES } from "./lease-routes.ts";
 import { DEFAULT_LIMITS, type GatewayLimits } from "./limits.ts";
 import { readParameters } from "./parameters.ts";
 import { readIds, readPath } from "./paths.ts";
-import { type PublicOptions, priceAnswer, statusAnswer, versionAnswer } from "./public-routes.ts";
+import { type PublicOptions, priceAnswer, screenAnswer, statusAnswer, versionAnswer } from "./public-routes.ts";
 import { StreamServer } from "./streams/upgrade.ts";
 
 export interface GatewayOptions extends PublicOptions {
@@ -135,18 +135,18 @@ export class Gateway {
     app.get("/status", (_request, reply) => sendJson(reply, statusAnswer(options)));
     app.get("/version", (_request, reply) => sendJson(reply, this.#version.get("")));
     app.get("/address", (_request, reply) => sendJson(reply, { address: options.provider }));
-    const validate = (request: FastifyRequest, reply: FastifyReply) => {
-      if (this.#pricing >= limits.prices) throw gatewayErrors.tooMany("many ask for prices now");
-      this.#pricing += 1;
-      return sendJson(
-        reply,
-        priceAnswer(bodyOf(request), options).finally(() => {
+    for (const [path, answer] of PRICE_ROUTES) {
+      const handler = (request: FastifyRequest, reply: FastifyReply) => {
+        if (this.#pricing >= limits.prices) throw gatewayErrors.tooMany("many ask for prices now");
+        this.#pricing += 1;
+        const price = answer(bodyOf(request), options).finally(() => {
           this.#pricing -= 1;
-        }),
-      );
-    };
-    app.get("/validate", validate);
-    app.post("/validate", validate);
+        });
+        return sendJson(reply, price);
+      };
+      app.get(path, handler);
+      app.post(path, handler);
+    }
   }
 
   #addTenantRoutes(app: FastifyInstance<Server>): void {
@@ -208,7 +208,13 @@ export class Gateway {
   }
 }
 
-const PUBLIC_ROUTES: readonly string[] = ["/status", "/version", "/address", "/validate"];
+/** Each takes a group and may run the price script. */
+const PRICE_ROUTES = [
+  ["/validate", priceAnswer],
+  ["/screen", screenAnswer],
+] as const;
+
+const PUBLIC_ROUTES: readonly string[] = ["/status", "/version", "/address", "/validate", "/screen"];
 
 /** What strangers send must not make series of its own. */
 function routeClass(route: string): "public" | "tenant" | "other" {

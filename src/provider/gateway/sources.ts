@@ -27,6 +27,11 @@ export interface OrderAnswer {
   readonly final?: true;
 }
 
+/** Whether a group would get a bid, and at which price per block. */
+export type ScreenAnswer =
+  | { readonly bid: true; readonly price: { readonly denom: string; readonly amount: string } }
+  | { readonly bid: false; readonly reason: string };
+
 /** What the gateway asks of the rest of the provider. None of it names a tenant. */
 export interface GatewaySources {
   inventory(): InventoryStatus | Promise<InventoryStatus>;
@@ -40,4 +45,6 @@ export interface GatewaySources {
   outboxDepth(): number;
   /** The price per block that would be bid for the group; rejects with the reason if none would. */
   price(group: GroupSpec): Promise<{ readonly denom: string; readonly amount: string }>;
+  /** The bid that an order for the group would get now, or why none; rejects if that cannot be told. */
+  screen(group: GroupSpec): Promise<ScreenAnswer>;
 }

@@ -84,6 +84,13 @@ export class Inventory {
     this.#put(before === undefined ? { order, state, rows, ...this.#room().place(rows) } : { ...before, state });
   }
 
+  /** Throws one sentence if rows do not fit now; reserves nothing. */
+  checkRoom(rows: readonly RowNeed[]): void {
+    this.#checkPorts(rows);
+    const room = this.#room();
+    room.give({ rows, ...room.place(rows) });
+  }
+
   /** Whether rows would fit if nothing else were reserved; a cluster that was not seen yet may hold anything. */
   couldFit(rows: readonly RowNeed[]): boolean {
     if (this.#capacity.nodes.length === 0) return true;

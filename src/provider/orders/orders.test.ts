@@ -6,6 +6,7 @@ import { type Attribute, AttributeSchema, Endpoint_Kind } from "../../wire/gen/s
 import { type GroupSpec, GroupSpecSchema } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
 import type { OrderKey } from "../../wire/index.ts";
 import { Inventory } from "../inventory/inventory.ts";
+import { type Meter, NO_METER } from "../metrics/index.ts";
 import { Rejected } from "../outbox/outbox.ts";
 import { parseScales, scalePricing } from "../pricing/index.ts";
 import { marketEvents } from "./events.ts";
@@ -52,6 +53,10 @@ interface ChainAnswers {
   atOnce?: number;
   /** What the chain does with a withdrawal of the bid. */
   withdrawal?: () => Promise<void>;
+  /** What each bid takes from the balance. */
+  spends?: bigint;
+  keep?: bigint;
+  meter?: Meter;
   /** What the disk does when reservations are written. */
   disk?: () => void;
 }
@@ -129,12 +134,18 @@ function setUp(
       sent.push(label);
       if (answers.refuse !== undefined) throw answers.refuse;
       if (label.startsWith("close")) await answers.withdrawal?.();
+      else {
+        await new Promise((resolve) => setImmediate(resolve));
+        answers.balance -= answers.spends ?? 0n;
+      }
       return 2n;
     },
     log,
     obstacle: async () => obstacle(),
     deposit: { denom: "utoken", amount: 5_000_000n },
     fee: answers.fee,
+    ...(answers.keep === undefined ? {} : { keep: { denom: "utoken", amount: answers.keep } }),
+    ...(answers.meter === undefined ? {} : { meter: answers.meter }),
     bidTimeoutMs,
     retryMs: 5,
     onWon: (each) => won.push(each),
@@ -312,6 +323,41 @@ describe("orders", () => {
     service.stop();
     await settled();
     expect([sent, inventory.has(text)]).toEqual([[], false]);
+  });
+
+  it("never bids below the balance to be kept, however many orders come at once", async () => {
+    const bid = 5_001_000n;
+    const keep = 2_000_000n;
+    const { service, answers, sent } = setUp({ keep, balance: keep + 3n * bid + bid - 1n, spends: bid });
+    for (let dseq = 1n; dseq <= 6n; dseq++) service.onEvent({ ...created, id: { ...id, dseq } });
+    await expect.poll(() => service.status().filter(({ phase }) => phase === "refused")).toHaveLength(3);
+    await expect.poll(() => service.status().filter(({ phase }) => phase === "open")).toHaveLength(3);
+    expect(answers.balance).toBe(keep + bid - 1n);
+    expect(sent).toHaveLength(3);
+    expect(service.status().find(({ phase }) => phase === "refused")?.reason).toContain(
+      "2000000utoken stay on the account",
+    );
+    answers.balance += 1n;
+    await expect.poll(() => sent.length).toBe(4);
+    service.stop();
+  });
+
+  it("takes its open bids back when it is told to, and counts that as its own will", async () => {
+    const counted: string[] = [];
+    const meter = {
+      ...NO_METER,
+      count: (name: string, labels: object) => void counted.push(name + JSON.stringify(labels)),
+    };
+    const { service, sent, inventory } = setUp({ meter });
+    service.onEvent(created);
+    await settled();
+    service.withdrawOpen();
+    service.withdrawOpen();
+    await expect.poll(() => service.find(id)).toMatchObject({ phase: "closed", reason: "bid withdrawn" });
+    expect(sent).toEqual([`bid ${text}`, `close bid ${text}`]);
+    expect(inventory.has(text)).toBe(false);
+    expect(counted).toContain('orderComplete{"result":"bid-withdrawn"}');
+    service.stop();
   });
 
   it("asks the chain about a few orders of a burst at a time", async () => {

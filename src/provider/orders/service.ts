@@ -11,6 +11,7 @@ import {
   Semaphore,
   sumCoins,
 } from "../../util/index.ts";
+import type { GroupSpec } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
 import { formatOrderId, marketErrors, type OrderKey } from "../../wire/index.ts";
 import type { ChainView } from "../chain.ts";
 import { groupNeeds, type Inventory } from "../inventory/index.ts";
@@ -50,6 +51,8 @@ export interface OrderOptions {
   readonly deposit: IntCoin;
   /** Fee of one bid, kept free besides the deposit. */
   readonly fee: IntCoin;
+  /** Stays on the account whatever is bid. */
+  readonly keep?: IntCoin;
   /** An open bid is withdrawn after this time. */
   readonly bidTimeoutMs: number;
   readonly retryMs: number;
@@ -107,6 +110,8 @@ type Ending = keyof typeof OUTCOMES;
 /** The order has a bid of ours. */
 const HAS_BID: ReadonlySet<OrderPhase> = new Set(["open", "withdrawing"]);
 const ROOM_SETTLES_MS = 50;
+/** Times that a balance is asked for while bids keep coming into blocks. */
+const MAX_BALANCE_TRIES = 5;
 const LOOKS_AT_ONCE = 16;
 
 /** Watches the orders of the market and bids on those that fit. */
@@ -115,6 +120,10 @@ export class OrderService {
   readonly #meter: Meter;
   readonly #orders = new Map<string, Tracked>();
   #stopped = false;
+  /** Orders whose bids the balance does not show yet. */
+  readonly #spending = new Set<Tracked>();
+  /** Bids whose money the balance shows, or that came to nothing. */
+  #settled = 0;
   #moneyTimer: NodeJS.Timeout | undefined;
   #roomTimer: NodeJS.Timeout | undefined;
   /** A burst of orders asks the chain a few questions at a time. */
@@ -168,6 +177,30 @@ export class OrderService {
   unsettled(): ReadonlySet<string> {
     const busy = [...this.#orders.values()].filter(({ phase }) => UNSETTLED.has(phase));
     return new Set(busy.map(({ text }) => text));
+  }
+
+  /**
+   * The price that an order for the group would get now, or the reason for none. Nothing is reserved. Rejects if the
+   * chain cannot be queried.
+   */
+  async screen(spec: GroupSpec): Promise<DecimalCoin | string> {
+    try {
+      return await this.#screen(spec);
+    } catch (error) {
+      if (error instanceof Refusal) return error.message;
+      throw error;
+    }
+  }
+
+  async #screen(spec: GroupSpec): Promise<DecimalCoin> {
+    const { obstacle } = this.#options;
+    const closed = await obstacle?.();
+    if (closed !== undefined) throw new Refusal(closed, "cluster");
+    await this.#checkOffer(spec);
+    this.#checkRoom(spec);
+    if ((await this.#shortage()) !== undefined)
+      throw new Refusal("the provider has no money for the deposit of a bid now", "money");
+    return { denom: highestPrice(spec).denom, amount: await this.#price("", spec) };
   }
 
   /** Orders known, the latest last; with the reason for every refusal. */
@@ -229,8 +262,12 @@ export class OrderService {
 
   /** From the first check to the confirmed bid. Throws the reason for not bidding. */
   async #consider(tracked: Tracked): Promise<void> {
-    const offer = await this.#looks.run(() => this.#look(tracked));
-    if (offer !== undefined && !this.#left(tracked)) await this.#bid(tracked, offer);
+    try {
+      const offer = await this.#looks.run(() => this.#look(tracked));
+      if (offer !== undefined && !this.#left(tracked)) await this.#bid(tracked, offer);
+    } finally {
+      if (this.#spending.delete(tracked)) this.#settled += 1;
+    }
   }
 
   /** The price of our bid, with capacity reserved; undefined if there is nothing left to bid on. */
@@ -249,14 +286,14 @@ export class OrderService {
       );
       return undefined;
     }
-    await this.#judge(order);
+    await this.#judge(tracked, order);
     if (this.#left(tracked)) return undefined;
     // A waiting order is checked often, and reported once.
     log[tracked.looks === 0 ? "info" : "debug"]("requesting reservation", { order: tracked.text });
     await timed(this.#meter, "reserving", () => this.#reserve(tracked, rows));
     if (this.#left(tracked)) return undefined;
     tracked.phase = "bidding";
-    const price = await timed(this.#meter, "pricing", () => this.#price(tracked, order));
+    const price = await timed(this.#meter, "pricing", () => this.#price(tracked.id.owner, order.spec));
     return { denom: highestPrice(order.spec).denom, amount: price };
   }
 
@@ -277,10 +314,10 @@ export class OrderService {
   }
 
   /** Throws the reason for not bidding, before anything is reserved. */
-  async #judge(order: OrderRecord): Promise<void> {
+  async #judge(tracked: Tracked, order: OrderRecord): Promise<void> {
     try {
       await this.#filter(order);
-      await this.#checkBalance();
+      await this.#checkBalance(tracked);
       this.#meter.count("shouldBid", { result: "pass" });
     } catch (error) {
       this.#meter.count("shouldBid", { result: error instanceof Refusal ? "decline" : "fail" });
@@ -292,11 +329,24 @@ export class OrderService {
     const { chain, obstacle } = this.#options;
     const closed = await obstacle?.();
     if (closed !== undefined) throw new Refusal(closed, "cluster");
-    const { allOf = [], anyOf = [] } = spec.requirements?.signedBy ?? {};
-    const reason = refusal(spec, await chain.offer([...allOf, ...anyOf]));
-    if (reason !== undefined) throw new Refusal(reason, "final");
+    await this.#checkOffer(spec);
     const [bids, { orderMaxBids: max }] = await Promise.all([chain.openBidCount(id), chain.marketParams()]);
     if (bids >= max) throw new Refusal(`the order has ${bids} open bids already, ${max} is the most`, "moment");
+  }
+
+  #checkRoom(spec: GroupSpec): void {
+    try {
+      this.#options.inventory.checkRoom(groupNeeds(spec));
+    } catch (error) {
+      throw new Refusal(errorText(error), "capacity");
+    }
+  }
+
+  /** Whether the provider has what the group asks for. */
+  async #checkOffer(spec: GroupSpec): Promise<void> {
+    const { allOf = [], anyOf = [] } = spec.requirements?.signedBy ?? {};
+    const reason = refusal(spec, await this.#options.chain.offer([...allOf, ...anyOf]));
+    if (reason !== undefined) throw new Refusal(reason, "final");
   }
 
   /** Reserves durably: a bid whose reservation a crash forgets would promise the capacity twice. */
@@ -316,9 +366,9 @@ export class OrderService {
     this.#options.log[level]("Reservation fulfilled", { order: tracked.text });
   }
 
-  async #price(tracked: Tracked, { spec }: OrderRecord): Promise<Dec> {
+  async #price(owner: string, spec: GroupSpec): Promise<Dec> {
     const max = highestPrice(spec);
-    const request = { owner: tracked.id.owner, rows: groupNeeds(spec), denom: max.denom, maxPrice: max.amount };
+    const request = { owner, rows: groupNeeds(spec), denom: max.denom, maxPrice: max.amount };
     const price = await this.#options.pricing.price(request).catch((error: unknown) => {
       throw new Refusal(`no price: ${errorText(error)}`, "moment");
     });
@@ -353,22 +403,43 @@ export class OrderService {
   }
 
   /** One deposit and the fee, not more: an account with just over five tokens can bid. */
-  async #checkBalance(): Promise<void> {
-    const { deposit, fee } = this.#options;
-    const short = await this.#shortage();
+  async #checkBalance(tracked: Tracked): Promise<void> {
+    const { deposit, fee, keep } = this.#options;
+    const short = await this.#shortage(() => this.#spending.add(tracked));
     if (short === undefined) return;
     const both = `a bid takes a deposit of ${formatCoin(deposit)} and a fee of ${formatCoin(fee)}`;
-    throw new Refusal(`the provider has ${formatCoin(short)}, ${both}: fund the provider's account`, "money");
+    const kept = keep === undefined ? "" : `, and ${formatCoin(keep)} stay on the account`;
+    throw new Refusal(`the provider has ${formatCoin(short)}, ${both}${kept}: fund the provider's account`, "money");
   }
 
-  /** The balance of a coin of which a bid needs more; undefined if there is enough of each. */
-  async #shortage(): Promise<IntCoin | undefined> {
-    const { chain, deposit, fee } = this.#options;
-    for (const { denom, amount } of sumCoins([deposit, fee])) {
-      const balance = await chain.balance(denom);
-      if (balance < amount) return { denom, amount: balance };
+  /**
+   * The balance of a coin of which a bid needs more; undefined if there is enough of each, and then `take` has been called
+   * in the same turn. Bids on their way count as paid. A balance that was asked for before one of them came into a
+   * block may not show it: it is asked for again.
+   */
+  async #shortage(take: () => void = () => {}): Promise<IntCoin | undefined> {
+    const { chain, deposit, fee, keep } = this.#options;
+    for (let tries = 0; ; tries++) {
+      const before = this.#settled;
+      const denoms = sumCoins(keep === undefined ? [deposit, fee] : [deposit, fee, keep]).map(({ denom }) => denom);
+      const balances = new Map<string, bigint>();
+      for (const denom of denoms) balances.set(denom, await chain.balance(denom));
+      if (before !== this.#settled && tries < MAX_BALANCE_TRIES) continue;
+      const short = this.#firstShort(balances);
+      if (short === undefined) take();
+      return short;
     }
-    return undefined;
+  }
+
+  /** The first coin of which one more bid, beside those on their way, would leave too little. */
+  #firstShort(balances: ReadonlyMap<string, bigint>): IntCoin | undefined {
+    const { deposit, fee, keep } = this.#options;
+    const bids = BigInt(this.#spending.size + 1);
+    const coins = [deposit, fee].map(({ denom, amount }) => ({ denom, amount: amount * bids }));
+    const short = sumCoins(keep === undefined ? coins : [...coins, keep]).find(
+      ({ denom, amount }) => (balances.get(denom) ?? 0n) < amount,
+    );
+    return short === undefined ? undefined : { denom: short.denom, amount: balances.get(short.denom) ?? 0n };
   }
 
   /** Orders that wait for money are checked again when it arrives; one query serves them all. */

@@ -5,6 +5,8 @@ import { afterAll, describe, expect, it } from "vitest";
 import { DEC_ONE, parseDec } from "../../util/index.ts";
 import type { RowNeed } from "../inventory/resources.ts";
 import { parseScales, randomRangePricing, scalePricing, scriptPricing } from "./index.ts";
+import { BLOCKS_PER_MONTH } from "./scale.ts";
+import { scriptEnvironment } from "./shell-script.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "svc-pricing-"));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
@@ -55,6 +57,44 @@ describe("scale pricing", () => {
   it("has no price for a class nobody configured", async () => {
     const rows = [{ ...row, volumes: [{ bytes: MIB, class: "beta3", persistent: true }] }];
     await expect(scalePricing(parseScales(flags)).price({ ...request, rows })).rejects.toThrow('storage class "beta3"');
+  });
+});
+
+describe("prices in dollars a month", () => {
+  const dollars = {
+    cpu: "1.60usd",
+    memory: "0.80usd",
+    storage: "0.02usd,beta2=0.03usd",
+    endpoint: "0.05usd",
+    ip: "5usd",
+  };
+  const scales = parseScales({ ...dollars, tokenUsd: "2" });
+
+  it("become prices per block", async () => {
+    // A core with a GiB of memory and 10 GiB of disk, an endpoint and an address: 1.60 + 0.80 + 0.20 + 0.05 + 5 dollars.
+    const whole = { ...row, count: 1n, cpu: 1000n, memory: 1024n * MIB, leasedIps: [1] };
+    const volumes = [{ bytes: 10n * 1024n * MIB, class: "", persistent: false }];
+    const price = await scalePricing(scales).price({ ...request, rows: [{ ...whole, volumes }] });
+    const month = price * BLOCKS_PER_MONTH;
+    const wanted = parseDec("3825000");
+    expect(month >= wanted && month - wanted < parseDec("0.00001")).toBe(true);
+  });
+
+  it("may stand beside prices per block", () => {
+    const mixed = parseScales({ ...dollars, cpu: "0.001", tokenUsd: "2" });
+    expect(mixed.cpu).toBe(parseDec("0.001"));
+    expect(mixed.storage.get("beta2")).toBe(scales.storage.get("beta2"));
+  });
+
+  it.each([
+    [dollars, /--bid-price-cpu-scale is in dollars: .*--bid-price-token-usd/],
+    [{ ...dollars, tokenUsd: "0" }, /--bid-price-token-usd takes a decimal above zero/],
+    [{ ...dollars, tokenUsd: "-3" }, /--bid-price-token-usd/],
+    [{ ...dollars, tokenUsd: "2", cpu: "usd" }, /--bid-price-cpu-scale takes a decimal/],
+    [{ ...dollars, tokenUsd: "2", memory: "-1usd" }, /--bid-price-memory-scale/],
+    [{ ...dollars, tokenUsd: "2", ip: "1 usd" }, /--bid-price-ip-scale/],
+  ])("refuse %o", (bad, text) => {
+    expect(() => parseScales(bad)).toThrow(text);
   });
 });
 
@@ -110,6 +150,49 @@ describe("script pricing", () => {
     await expect(run("exit 3")).rejects.toThrow("code 3");
     await expect(run("echo cheap")).rejects.toThrow("not a price");
     await expect(run("sleep 30", 200)).rejects.toThrow("signal SIGKILL");
+  });
+
+  it("tells the script nothing of the provider's environment but what is meant for it", async () => {
+    const given = {
+      SVC_KEYRING_PASSPHRASE: "secret",
+      SVC_HOME: "/x",
+      NODE_OPTIONS: "-r x",
+      SVC_PRICE_TOKEN: "t",
+      PATH: "/bin",
+    };
+    expect(scriptEnvironment(given)).toEqual({ SVC_PRICE_TOKEN: "t", PATH: "/bin" });
+    process.env.SVC_TEST_SECRET = "secret";
+    try {
+      expect(
+        await run('[ -z "$SVC_TEST_SECRET" ] && [ "$SVC_OWNER" = svc1x ] && [ "$SVC_DENOM" = utoken ] && echo 3'),
+      ).toBe(parseDec("3"));
+    } finally {
+      delete process.env.SVC_TEST_SECRET;
+    }
+  });
+
+  it("ends what a script left running in its group, at once", async () => {
+    const left = join(dir, "left-in-group");
+    const price = await run(`sleep 1000 & echo $! > ${left}; echo 4`, 60_000);
+    expect(price).toBe(parseDec("4"));
+    const pid = Number(readFileSync(left, "utf8"));
+    const lives = () => readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.[0] !== "Z";
+    await expect
+      .poll(() => {
+        try {
+          return lives();
+        } catch {
+          return false;
+        }
+      })
+      .toBe(false);
+  });
+
+  it("takes no more than a page of output, and no other number than one", async () => {
+    await expect(run("while :; do echo 11111111111111111111; done")).rejects.toThrow("signal SIGKILL");
+    for (const text of ["-1", "0", "1e9", "0x10", "1 2", "NaN", "Infinity", ""]) {
+      await expect(run(`printf '%s' '${text}'`), text).rejects.toThrow("not a price");
+    }
   });
 
   it("does not wait for what a script left running in a session of its own", async () => {

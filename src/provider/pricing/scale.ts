@@ -1,9 +1,15 @@
-import { type Dec, formatDecShort, tryParseDec } from "../../util/index.ts";
+import { DEC_ONE, type Dec, formatDecShort, tryParseDec } from "../../util/index.ts";
 import type { RowNeed, VolumeNeed } from "../inventory/index.ts";
 import type { PricingStrategy } from "./strategy.ts";
 
 const MIB = 1n << 20n;
 const EPHEMERAL = "ephemeral";
+const USD = "usd";
+/** At 6 seconds a block, in a month of 365.25 days / 12. */
+export const BLOCKS_PER_MONTH = 438_300n;
+const COINS_PER_TOKEN = 1_000_000n;
+const MILLI = 1_000n;
+const GIB_IN_MIB = 1_024n;
 
 /** Prices per block and unit, scaled 10^18: thousandths of a core, MiB, MiB of a storage class, endpoint, leased IP. */
 export interface Scales {
@@ -22,15 +28,22 @@ export interface ScaleFlags {
   readonly storage: string;
   readonly endpoint: string;
   readonly ip: string;
+  /** US dollars for a million of the smallest coin; empty where no price is in dollars. */
+  readonly tokenUsd?: string;
 }
 
+/**
+ * Prices per block, or in US dollars a month where they end in `usd`: `1.6usd` for a core, `0.8usd` for a GiB of memory or
+ * storage, `0.05usd` for an endpoint.
+ */
 export function parseScales(flags: ScaleFlags): Scales {
+  const token = parseTokenUsd(flags.tokenUsd ?? "");
   const scales: Scales = {
-    cpu: parseScale("cpu", flags.cpu),
-    memory: parseScale("memory", flags.memory),
-    storage: parseStorageScales(flags.storage),
-    endpoint: parseScale("endpoint", flags.endpoint),
-    ip: parseScale("ip", flags.ip),
+    cpu: parseScale("cpu", flags.cpu, { token, pieces: MILLI }),
+    memory: parseScale("memory", flags.memory, { token, pieces: GIB_IN_MIB }),
+    storage: parseStorageScales(flags.storage, token),
+    endpoint: parseScale("endpoint", flags.endpoint, { token, pieces: 1n }),
+    ip: parseScale("ip", flags.ip, { token, pieces: 1n }),
   };
   const all = [scales.cpu, scales.memory, scales.endpoint, scales.ip, ...scales.storage.values()];
   if (all.every((scale) => scale === 0n)) {
@@ -81,19 +94,45 @@ function perMib(value: bigint): Dec {
   return (value + MIB - 1n) / MIB;
 }
 
-function parseScale(name: string, text: string): Dec {
-  const value = tryParseDec(text === "" ? "0" : text);
+/** How dollars become coins. */
+interface Dollars {
+  /** Dollars for a million coins; undefined if the operator has not said. */
+  readonly token: Dec | undefined;
+  /** Units of a scale in what a price in dollars is for. */
+  readonly pieces: bigint;
+}
+
+function parseScale(name: string, text: string, dollars: Dollars): Dec {
+  const isUsd = text.endsWith(USD);
+  const value = tryParseDec(text === "" ? "0" : isUsd ? text.slice(0, -USD.length) : text);
   if (value === undefined || value < 0n) {
     throw new Error(`--bid-price-${name}-scale takes a decimal that is not negative, not "${text}"`);
   }
+  if (!isUsd) return value;
+  if (dollars.token === undefined)
+    throw new Error(`--bid-price-${name}-scale is in dollars: say what a token costs with --bid-price-token-usd`);
+  return perBlock(value, dollars.token, dollars.pieces);
+}
+
+/** Rounded up at the 18th decimal, as the price is. */
+function perBlock(usdMonth: Dec, token: Dec, pieces: bigint): Dec {
+  const divisor = token * BLOCKS_PER_MONTH * pieces;
+  return (usdMonth * COINS_PER_TOKEN * DEC_ONE + divisor - 1n) / divisor;
+}
+
+function parseTokenUsd(text: string): Dec | undefined {
+  if (text === "") return undefined;
+  const value = tryParseDec(text);
+  if (value === undefined || value <= 0n)
+    throw new Error(`--bid-price-token-usd takes a decimal above zero, not "${text}"`);
   return value;
 }
 
-function parseStorageScales(text: string): ReadonlyMap<string, Dec> {
+function parseStorageScales(text: string, token: Dec | undefined): ReadonlyMap<string, Dec> {
   const scales = new Map<string, Dec>([[EPHEMERAL, 0n]]);
   for (const part of text.split(",").filter((each) => each !== "")) {
     const [name, value] = part.includes("=") ? part.split("=", 2) : [EPHEMERAL, part];
-    scales.set((name ?? "").trim(), parseScale("storage", (value ?? "").trim()));
+    scales.set((name ?? "").trim(), parseScale("storage", (value ?? "").trim(), { token, pieces: GIB_IN_MIB }));
   }
   return scales;
 }

@@ -53,7 +53,7 @@ function parsePrice(output: string): Dec {
 /** The script runs in a process group of its own, so that its children end with it. */
 function runScript({ path, timeoutMs }: ScriptOptions, request: PriceRequest): Promise<string> {
   return new Promise((resolve, reject) => {
-    const env = { ...process.env, SVC_OWNER: request.owner, SVC_DENOM: request.denom };
+    const env = { ...scriptEnvironment(process.env), SVC_OWNER: request.owner, SVC_DENOM: request.denom };
     const child = spawn(path, [], { stdio: ["pipe", "pipe", "ignore"], detached: true, env });
     const kill = () => {
       killGroup(child.pid);
@@ -70,6 +70,8 @@ function runScript({ path, timeoutMs }: ScriptOptions, request: PriceRequest): P
       clearTimeout(timer);
       reject(new Error(`the price script did not start: ${error.message}`));
     });
+    // What it left running in its group ends with it, and holds the output open no longer.
+    child.on("exit", () => killGroup(child.pid));
     child.on("close", (code, signal) => {
       clearTimeout(timer);
       if (code === 0) resolve(output);
@@ -79,6 +81,15 @@ function runScript({ path, timeoutMs }: ScriptOptions, request: PriceRequest): P
     child.stdin.on("error", () => {});
     child.stdin.end(JSON.stringify(scriptInput(request)));
   });
+}
+
+/** What programs of the system need, proxies, and what the operator names for the script. */
+const PASSED_ON =
+  /^(PATH|HOME|USER|TZ|LANG|LC_[A-Z]+|TMPDIR|(https?|no)_proxy|(HTTPS?|NO)_PROXY|SVC_PRICE_[A-Z0-9_]+)$/;
+
+/** No passphrase and no key of the provider reaches a script. */
+export function scriptEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => PASSED_ON.test(name)));
 }
 
 function killGroup(pid: number | undefined): void {

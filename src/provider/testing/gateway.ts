@@ -137,4 +137,5 @@ const SOURCES: GatewaySources = {
   order: ({ dseq }) => (dseq === 77n ? { phase: "refused", reason: "the price is too high", final: true } : undefined),
   outboxDepth: () => 1,
   price: async () => ({ denom: "utoken", amount: "12.5" }),
+  screen: async () => ({ bid: true as const, price: { denom: "utoken", amount: "12.5" } }),
 };

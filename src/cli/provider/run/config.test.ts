@@ -83,6 +83,17 @@ describe("the settings of a provider", () => {
     expect(() => settings({ "ingress-forwarded-from": "proxy.example" })).toThrow(/neither an address nor a network/);
   });
 
+  test("of prices in dollars", () => {
+    const prices = { "bid-price-cpu-scale": "4.383usd", "bid-price-token-usd": "0.5" };
+    expect(settings(prices).pricing.description).toMatch(/^scale: cpu 0\.02\/mcpu,/);
+    expect(() => settings({ "bid-price-cpu-scale": "4usd" })).toThrow(/--bid-price-token-usd/);
+  });
+
+  test("of the balance to be kept", () => {
+    expect(settings({}).minimumBalance).toBeUndefined();
+    expect(settings({ "minimum-balance": "10000000utoken" }).minimumBalance).toEqual({ ...COIN, amount: 10_000_000n });
+  });
+
   test("of metrics", () => {
     expect(settings({}).metrics).toBeUndefined();
     expect(settings({ "metrics-listener": "127.0.0.1:9100" }).metrics).toEqual({ host: "127.0.0.1", port: 9100 });

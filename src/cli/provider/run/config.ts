@@ -108,12 +108,14 @@ function readIngress(read: Read): IngressConfig {
 }
 
 /** A price in a denomination other than the fee's says nothing about the fee. */
-function readFees(read: Read): Pick<ProviderConfig, "fee" | "gasPrice" | "bidDeposit"> {
+function readFees(read: Read): Pick<ProviderConfig, "fee" | "gasPrice" | "bidDeposit" | "minimumBalance"> {
   const [fee, price, bidDeposit] = [read(FEES.fees), read(FEES.gasPrices), read(BIDS.bidDeposit)];
+  const minimumBalance = read(BIDS.minimumBalance);
   return {
     fee,
     gasPrice: price?.denom === fee.denom ? price.amount : 0n,
     ...(bidDeposit === undefined ? {} : { bidDeposit }),
+    ...(minimumBalance === undefined ? {} : { minimumBalance }),
   };
 }
 
@@ -139,6 +141,7 @@ function readScales(read: Read): Scales {
       storage: read(BIDS.bidPriceStorageScale),
       endpoint: read(BIDS.bidPriceEndpointScale),
       ip: read(BIDS.bidPriceIpScale),
+      tokenUsd: read(BIDS.bidPriceTokenUsd),
     });
   } catch (error) {
     throw usageError(errorText(error));

@@ -198,6 +198,12 @@ export const BIDS = {
     default: "scale",
     parse: asText,
   },
+  bidPriceTokenUsd: {
+    name: "bid-price-token-usd",
+    value: "<price>",
+    summary: "US dollars for a TOKEN; lets scales end in usd for dollars a month, such as 1.6usd for a core",
+    parse: asText,
+  },
   bidPriceCpuScale: {
     name: "bid-price-cpu-scale",
     value: "<price>",
@@ -257,6 +263,12 @@ export const BIDS = {
     name: "bid-deposit",
     value: "<coin>",
     summary: "deposit per bid (default: the chain's minimum)",
+    parse: optional(parseCoin),
+  },
+  minimumBalance: {
+    name: "minimum-balance",
+    value: "<coin>",
+    summary: "amount that bids leave on the account (default: none)",
     parse: optional(parseCoin),
   },
   bidTimeout: {
