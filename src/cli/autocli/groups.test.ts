@@ -17,35 +17,92 @@ async function wordsOf(specs: readonly CommandSpec[], before: readonly string[] 
 
 const SERVICES = allServices();
 
-/** Why an rpc has no generated command: a command written by hand stands in its place. */
-const BY_HAND: Readonly<Record<string, string>> = {
-  "sdk.authz.v1beta1.Msg/Grant": "makes one of several kinds of authorization, as its words and flags say",
-  "sdk.authz.v1beta1.Msg/Exec": "reads the messages of a transaction in a file",
-  "sdk.bank.v1beta1.Msg/MultiSend": "makes one output of each address, and splits the amount among them",
-  "sdk.distribution.v1beta1.Msg/WithdrawDelegatorReward": "with --commission two messages, and one for each delegation",
-  "sdk.feegrant.v1beta1.Msg/GrantAllowance": "nests one kind of allowance in another, as its flags say",
-  "sdk.gov.v1.Msg/Deposit": "--legacy takes the message of an older service",
-  "sdk.gov.v1.Msg/SubmitProposal": "reads messages in a file, or flags of older releases",
-  "sdk.evidence.v1beta1.Msg/SubmitEvidence": "no chain of the family registers a handler: it would always be refused",
-  "sdk.gov.v1.Msg/Vote": "--legacy takes the message of an older service",
-  "sdk.gov.v1.Msg/VoteWeighted": "--legacy takes the message of an older service",
-  "sdk.gov.v1.Query/Constitution": "older releases do not have it",
-  "sdk.gov.v1.Query/Params": "one rpc or three, as the release has it",
-  "sdk.staking.v1beta1.Msg/CreateValidator": "reads a file, and a public key in several forms",
-  "sdk.staking.v1beta1.Msg/EditValidator":
+/**
+ * The command that is written by hand in the place of a generated one, and why; no words where it stands in no group, or where
+ * nothing calls the rpc.
+ */
+const BY_HAND: Readonly<Record<string, readonly [words: string, why: string]>> = {
+  "sdk.authz.v1beta1.Msg/Grant": [
+    "authz grant",
+    "makes one of several kinds of authorization, as its words and flags say",
+  ],
+  "sdk.authz.v1beta1.Msg/Exec": ["authz exec", "reads the messages of a transaction in a file"],
+  "sdk.bank.v1beta1.Msg/MultiSend": [
+    "bank multi-send",
+    "makes one output of each address, and splits the amount among them",
+  ],
+  "sdk.distribution.v1beta1.Msg/WithdrawDelegatorReward": [
+    "distribution withdraw-rewards",
+    "with --commission two messages, and one for each delegation",
+  ],
+  "sdk.feegrant.v1beta1.Msg/GrantAllowance": [
+    "feegrant grant",
+    "nests one kind of allowance in another, as its flags say",
+  ],
+  "sdk.gov.v1.Msg/Deposit": ["gov deposit", "--legacy takes the message of an older service"],
+  "sdk.gov.v1.Msg/SubmitProposal": ["gov submit-proposal", "reads messages in a file, or flags of older releases"],
+  "sdk.evidence.v1beta1.Msg/SubmitEvidence": [
+    "",
+    "no chain of the family registers a handler: it would always be refused",
+  ],
+  "sdk.gov.v1.Msg/Vote": ["gov vote", "--legacy takes the message of an older service"],
+  "sdk.gov.v1.Msg/VoteWeighted": ["gov weighted-vote", "--legacy takes the message of an older service"],
+  "sdk.gov.v1.Query/Constitution": ["", "older releases do not have it"],
+  "sdk.gov.v1.Query/Params": ["gov params", "one rpc or three, as the release has it"],
+  "sdk.staking.v1beta1.Msg/CreateValidator": [
+    "staking create-validator",
+    "reads a file, and a public key in several forms",
+  ],
+  "sdk.staking.v1beta1.Msg/EditValidator": [
+    "staking edit-validator",
     "fields that are left out keep their value, which the message says by a word",
-  "sdk.vesting.v1beta1.Msg/CreatePeriodicVestingAccount": "reads the periods in a file",
-  "svc.audit.v1beta1.Msg/SignProviderAttributes": "without pairs it asks for the attributes of the provider",
-  "svc.cert.v1beta1.Msg/CreateCertificate": "makes a key and a certificate, and keeps them in a file",
-  "svc.cert.v1beta1.Msg/RevokeCertificate": "finds the serial number in the certificate's file",
-  "svc.deployment.v1beta1.Msg/CreateDeployment": "reads a file, and may send a certificate first",
-  "svc.deployment.v1beta1.Msg/DepositDeployment": "the depositor is set only if it is not the owner",
-  "svc.deployment.v1beta1.Msg/UpdateDeployment": "reads a file, and compares it with the groups on the chain",
-  "svc.provider.v1beta1.Msg/CreateProvider": "reads a file",
-  "svc.provider.v1beta1.Msg/UpdateProvider": "reads a file",
-  // One command for all records and for one of them.
-  "sdk.evidence.v1beta1.Query/AllEvidence": "of all without an argument",
-  "sdk.evidence.v1beta1.Query/Evidence": "of all without an argument",
+  ],
+  "sdk.vesting.v1beta1.Msg/CreatePeriodicVestingAccount": [
+    "vesting create-periodic-vesting-account",
+    "reads the periods in a file",
+  ],
+  "svc.audit.v1beta1.Msg/SignProviderAttributes": [
+    "audit attr create",
+    "without pairs it asks for the attributes of the provider",
+  ],
+  "svc.cert.v1beta1.Msg/CreateCertificate": [
+    "cert create client",
+    "makes a key and a certificate, and keeps them in a file",
+  ],
+  "svc.cert.v1beta1.Msg/RevokeCertificate": ["cert revoke", "finds the serial number in the certificate's file"],
+  "svc.deployment.v1beta1.Msg/CreateDeployment": [
+    "deployment create",
+    "reads a file, and may send a certificate first",
+  ],
+  "svc.deployment.v1beta1.Msg/DepositDeployment": [
+    "deployment deposit",
+    "the depositor is set only if it is not the owner",
+  ],
+  "svc.deployment.v1beta1.Msg/UpdateDeployment": [
+    "deployment update",
+    "reads a file, and compares it with the groups on the chain",
+  ],
+  "svc.provider.v1beta1.Msg/CreateProvider": ["provider create", "reads a file"],
+  "svc.provider.v1beta1.Msg/UpdateProvider": ["provider update", "reads a file"],
+  "sdk.evidence.v1beta1.Query/AllEvidence": [
+    "",
+    "one command for all and for one, which asks in two forms for two releases",
+  ],
+  "sdk.evidence.v1beta1.Query/Evidence": [
+    "",
+    "one command for all and for one, which asks in two forms for two releases",
+  ],
+};
+
+/** Why there are commands by hand that stand in the place of no rpc. */
+const BESIDE: Readonly<Record<string, string>> = {
+  "cert create server": "makes the certificate of a provider, as `cert create client` that of a tenant",
+  "distribution withdraw-all-rewards": "sends a message for each validator",
+  "escrow blocks-remaining": "counts from an account, its rate and the pace of blocks",
+  "gov draft-proposal": "asks questions and writes a file",
+  "gov param": "shows one of three kinds of parameters",
+  "gov proposer": "finds the transaction where the chain does not keep who sent it",
+  "gov submit-legacy-proposal": "packs the proposal of an older release into a message",
 };
 
 /** The signer of messages that no account can send: they are parts of proposals. */
@@ -101,9 +158,19 @@ describe.each(TREES)("commands of %s services", (service, commands, own) => {
     ).toEqual([]);
   });
 
-  test("those written by hand stand in the group of their module", () => {
-    const words = Object.entries(own).flatMap(([module, specs]) => specs.map(({ name }) => `${module} ${name}`));
+  test("those written by hand stand in the group of their module, each for a reason", async () => {
+    const ofModules = Object.entries(own).map(([module, specs]) => wordsOf(specs, [module]));
+    const words = (await Promise.all(ofModules)).flat();
     expect(words.length).toBeGreaterThan(3);
     expect(words.filter((each) => !commands.includes(each))).toEqual([]);
+    const inPlace = Object.entries(BY_HAND).map(([rpc, [command]]) => (rpc.includes(`.${service}/`) ? command : ""));
+    const known = [...inPlace.filter((command) => command !== ""), ...Object.keys(BESIDE)];
+    expect(words.filter((each) => !known.includes(each))).toEqual([]);
+    expect(inPlace.filter((command) => command !== "" && !words.includes(command))).toEqual([]);
+  });
+
+  test("what stands beside the rpcs is there", () => {
+    const all = TREES.flatMap(([, each]) => each);
+    expect(Object.keys(BESIDE).filter((each) => !all.includes(each))).toEqual([]);
   });
 });

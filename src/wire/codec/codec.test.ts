@@ -1,6 +1,7 @@
 import { create, type DescMessage, fromBinary, type MessageShape, toBinary } from "@bufbuild/protobuf";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { runs } from "../../../test/support/runs.ts";
 import { PublicKeySchema, ValidatorUpdateSchema } from "../gen/comet/v1/abci_pb.js";
 import { CanonicalVoteSchema } from "../gen/comet/v1/types_pb.js";
 import { TxResponseSchema } from "../gen/sdk/base/abci/v1beta1/abci_pb.js";
@@ -66,7 +67,7 @@ describe("the compiled codec", () => {
           expect(decoded).toEqual(fromBinary(schema, encoded));
           expect(Object.keys(decoded)).toEqual(Object.keys(create(schema, decoded)));
         }),
-        { numRuns: 8 },
+        { numRuns: runs(2) },
       );
     }
   });
