@@ -1,0 +1,127 @@
+import { once } from "node:events";
+import { createServer, type RequestListener } from "node:http";
+import { connect, type Socket } from "node:net";
+import { afterEach, expect, it } from "vitest";
+import { Ingress } from "./index.ts";
+
+const HOST = "app.example.com";
+const STALL_MS = 500;
+const MEBIBYTE = 1 << 20;
+const HEAD = `GET / HTTP/1.1\r\nHost: ${HOST}\r\n`;
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+/** An ingress before one replica; returns its port. */
+async function ingress(listener: RequestListener): Promise<number> {
+  const server = createServer(listener);
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  cleanups.push(() => server.close().closeAllConnections());
+  const address = server.address();
+  if (typeof address !== "object" || address === null) throw new Error("no address");
+  const made = new Ingress({ backends: () => [`127.0.0.1:${address.port}`], host: "127.0.0.1", port: 0 });
+  cleanups.push(() => made.close());
+  const lease = { owner: "svc1tenant", dseq: 7n, gseq: 1, oseq: 1, provider: "svc1provider" };
+  const options = { maxBodySize: 1_000, readTimeout: 5_000, sendTimeout: 5_000, nextTries: 3, nextTimeout: 0 };
+  made.routes.set(HOST, { lease, service: "web", port: 80, options });
+  return made.listen();
+}
+
+async function open(port: number): Promise<Socket> {
+  const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
+  socket.on("error", () => {});
+  cleanups.push(() => socket.destroy());
+  await once(socket, "connect");
+  return socket;
+}
+
+/** Everything that comes until the other end closes. */
+async function answerOf(socket: Socket): Promise<string> {
+  let text = "";
+  socket.on("data", (chunk) => {
+    text += String(chunk);
+  });
+  await once(socket, "end");
+  return text;
+}
+
+async function ask(port: number): Promise<string> {
+  const socket = await open(port);
+  socket.write(`${HEAD}Connection: close\r\n\r\n`);
+  return answerOf(socket);
+}
+
+it("serves others while hundreds of clients have sent half a request", async () => {
+  const port = await ingress((_request, response) => response.end("served"));
+  for (let count = 0; count < 200; count++) (await open(port)).write(HEAD);
+  expect(await ask(port)).toMatch(/^HTTP\/1\.1 200 .*served/s);
+});
+
+it("refuses HTTP/2 with prior knowledge, and serves others", async () => {
+  const port = await ingress((_request, response) => response.end("served"));
+  const socket = await open(port);
+  socket.write("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
+  expect(await answerOf(socket)).toMatch(/^(HTTP\/1\.1 400|$)/);
+  expect(await ask(port)).toMatch(/^HTTP\/1\.1 200 .*served/s);
+});
+
+it("passes nothing on for a client that ends its side in the middle of a head or a body", async () => {
+  let reached = 0;
+  const port = await ingress((request, response) => {
+    request.on("error", () => {});
+    request.resume().on("end", () => {
+      reached++;
+      response.end("served");
+    });
+  });
+  for (const text of [HEAD, `POST / HTTP/1.1\r\nHost: ${HOST}\r\nContent-Length: 10\r\n\r\nhalf`]) {
+    const socket = await open(port);
+    socket.end(text);
+    expect(await answerOf(socket)).not.toMatch(/^HTTP\/1\.1 200/);
+  }
+  expect(reached).toBe(0);
+  expect(await ask(port)).toMatch(/^HTTP\/1\.1 200 .*served/s);
+});
+
+it.each([
+  ["as long as allowed", 15 << 10, 200],
+  ["longer", 17 << 10, 431],
+])("takes a head %s: %d bytes, %d", async (_, length, status) => {
+  const port = await ingress((_request, response) => response.end("served"));
+  const socket = await open(port);
+  socket.write(`${HEAD}Connection: close\r\nX: ${"a".repeat(length)}\r\n\r\n`);
+  expect(await answerOf(socket)).toMatch(new RegExp(`^HTTP/1\\.1 ${status}`));
+});
+
+it("reads no more from a replica than a client takes", async () => {
+  const piece = Buffer.alloc(MEBIBYTE);
+  const most = 256;
+  let written = 0;
+  let stalled = () => {};
+  const full = new Promise<void>((resolve) => {
+    stalled = resolve;
+  });
+  const port = await ingress((_request, response) => {
+    response.on("error", () => {});
+    const write = (): void => {
+      while (++written < most) {
+        if (response.write(piece)) continue;
+        // What the kernel and both ends keep is taken soon; then nothing more is.
+        const timer = setTimeout(stalled, STALL_MS);
+        response.once("drain", () => {
+          clearTimeout(timer);
+          write();
+        });
+        return;
+      }
+      stalled();
+    };
+    write();
+  });
+  const socket = await open(port);
+  socket.pause();
+  socket.write(`${HEAD}\r\n`);
+  await full;
+  expect(written).toBeLessThan(most / 4);
+});
