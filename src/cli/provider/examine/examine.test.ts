@@ -21,7 +21,7 @@ import { Query as ProviderQuery } from "../../../wire/gen/svc/provider/v1beta1/p
 import { providerErrors } from "../../../wire/index.ts";
 import { CLOCK_AHEAD_S } from "./chain.ts";
 import { examine, Fault, type Finding, MAX_DETAIL, Unknown } from "./finding.ts";
-import { LEASES_APART } from "./gateway.ts";
+import { LEASES_APART, resolveName } from "./gateway.ts";
 
 describe("an examination", () => {
   const check = (look: () => Promise<string>) => ({ name: "it", fix: "the usual remedy", look });
@@ -50,6 +50,24 @@ describe("an examination", () => {
     const [finding] = await examine([check(async () => Promise.reject(new Error(`\u001b[2J\n${"x".repeat(10_000)}`)))]);
     expect(finding?.detail).toMatch(/^\\u001b\[2J x+\.\.\.$/);
     expect(finding?.detail).toHaveLength(MAX_DETAIL + 3);
+  });
+});
+
+describe("a name", () => {
+  const never = () => Promise.reject(new Error("asked"));
+
+  it("is shown with a few of its addresses", async () => {
+    const addresses = Array.from({ length: 6 }, (_, i) => ({ address: `192.0.2.${i}` }));
+    expect(await resolveName("p.example", async () => addresses.slice(0, 4))).toBe(
+      "p.example leads to 192.0.2.0, 192.0.2.1, 192.0.2.2, 192.0.2.3",
+    );
+    expect(await resolveName("p.example", async () => addresses)).toMatch(/192\.0\.2\.3, \.\.\.$/);
+  });
+
+  it("of this machine is not asked for, nor is an address", async () => {
+    expect(await resolveName("svc-check.localhost", never)).toBe("svc-check.localhost is this machine");
+    expect(await resolveName("2001:db8::1", never)).toBe("2001:db8::1 is an address");
+    await expect(resolveName("notlocalhost", never)).rejects.toThrow("asked");
   });
 });
 
@@ -314,7 +332,7 @@ describe("svc provider check", () => {
     ["a chain that stands still", "clock", { time: Date.now() - (CLOCK_AHEAD_S + 60) * 1000 }, /s old by this clock/],
     ["an account without money", "balance", { balance: "5000999" }, /5000999utoken; a bid takes 5001000utoken/],
     ["an account that is not registered", "registration", { isRegistered: false }, /is not a provider/],
-    ["a name that leads nowhere", "dns", { hostUri: "https://svc-check.invalid:8443" }, /./],
+    ["an address that is none", "dns", { hostUri: "nowhere" }, /nowhere is not an address/],
   ])("finds %s", async (_, name, change, detail) => {
     Object.assign(world, change);
     const { found } = await check();

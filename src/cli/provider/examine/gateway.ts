@@ -9,10 +9,14 @@ import { type Check, Fault, Unknown } from "./finding.ts";
 /** Addresses of a name that a detail shows. */
 const SHOWN = 4;
 
-/** Whether a name leads anywhere. */
-export async function resolveName(host: string): Promise<string> {
+type Resolve = (host: string) => Promise<readonly { readonly address: string }[]>;
+const bySystem: Resolve = (host) => lookup(host, { all: true });
+
+/** Whether a name leads anywhere. Those of this machine are not asked for: they never leave it. */
+export async function resolveName(host: string, resolve = bySystem): Promise<string> {
   if (isIP(host) !== 0) return `${host} is an address`;
-  const found = await lookup(host, { all: true });
+  if (host === "localhost" || host.endsWith(".localhost")) return `${host} is this machine`;
+  const found = await resolve(host);
   const addresses = found.slice(0, SHOWN).map(({ address }) => address);
   return `${host} leads to ${addresses.join(", ")}${found.length > SHOWN ? ", ..." : ""}`;
 }
