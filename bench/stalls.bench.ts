@@ -2,7 +2,7 @@
  * How long the event loops of a node stand still, and how long others wait, while it is attacked and under load: parallel
  * simulations, sends up to full blocks, queries. Blocks are told apart, by their steps.
  *
- *   npm run bench -- stalls [seconds of each load]
+ *   npm run bench -- stalls [seconds of each load] [part of a load's name]
  */
 import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -24,7 +24,8 @@ import { loader, measureSends, OWN } from "./lib/sends.ts";
 import { readSpan, type Span } from "./lib/stalls.ts";
 import { quantile } from "./lib/stats.ts";
 
-const [seconds = 10] = process.argv.slice(2).map(Number);
+const [length = "10", only = ""] = process.argv.slice(2);
+const seconds = Number(length);
 const ACCOUNTS = 2_000;
 const SIDE_BY_SIDE = 8;
 const ANSWER = { atMost: 100 };
@@ -56,14 +57,15 @@ async function measure(): Promise<void> {
     const node = await startBenchNode(fixture, addresses, { nodeFlags });
     const door = { host: "127.0.0.1", port: node.port };
     const watched = { door, pid: node.process.pid, client: node.client(60_000) };
-    for (const [name, load] of Object.entries(LOADS)) await measureLoad(report, { name, load, watched, probe });
+    for (const [name, load] of Object.entries(LOADS))
+      if (name.includes(only)) await measureLoad(report, { name, load, watched, probe });
     watched.client.close();
     await node.process.stop();
   } finally {
     await fixture.close();
-    rmSync(probe, { recursive: true, force: true });
+    if (process.env.BENCH_KEEP !== "1") rmSync(probe, { recursive: true, force: true });
   }
-  report.save();
+  if (only === "") report.save();
 }
 
 interface Measured {
@@ -85,11 +87,13 @@ async function measureLoad(report: Report, { name, load, watched, probe }: Measu
   const of = (share: number) => [quantile(answersMs, share)];
   report.add({ name: `${name}: answers to others, median`, unit: "ms", samples: of(0.5) });
   report.add({ name: `${name}: answers to others, 99 of 100`, unit: "ms", samples: of(0.99), target: ANSWER });
-  report.add({ name: `${name}: answers to others, slowest of ${answersMs.length}`, unit: "ms", samples: of(1) });
+  const slowest = `${name}: answers to others, slowest of ${answersMs.length}`;
+  report.add({ name: slowest, unit: "ms", samples: of(1), target: ANSWER });
 }
 
-function tellSpan(report: Report, name: string, { threads, blocks, collections }: Span): void {
-  for (const { thread, stallMs, wholeMs } of threads) {
+function tellSpan(report: Report, name: string, { threads, blocks }: Span): void {
+  for (const { thread, stallMs, wholeMs, garbageMs } of threads) {
+    report.add({ name: `${name}: ${thread}, longest collection of garbage`, unit: "ms", samples: [garbageMs] });
     report.add({ name: `${name}: ${thread}, longest stall`, unit: "ms", samples: [stallMs], target: STALL });
     report.add({ name: `${name}: ${thread}, longest with waiting for a core`, unit: "ms", samples: [wholeMs] });
   }
@@ -99,7 +103,6 @@ function tellSpan(report: Report, name: string, { threads, blocks, collections }
     report.add({ name: `${name}: dearest block, of ${txs}: CPU`, unit: "ms", samples: [largest.ranMs], target: BLOCK });
     for (const [step, ms] of steps) report.add({ name: `${name}: its step ${step}: CPU`, unit: "ms", samples: [ms] });
   }
-  report.add({ name: `${name}: longest collection of garbage`, unit: "ms", samples: [Math.max(0, ...collections)] });
 }
 
 /** Does something again and again, some side by side, for the time of a load. */

@@ -37,7 +37,8 @@ setInterval(() => {
   lines = [];
 }, FLUSH_MS).unref();
 new PerformanceObserver((list) => {
-  for (const { startTime, duration } of list.getEntries())
-    if (duration >= STALL_MS) note({ kind: "gc", from: performance.timeOrigin + startTime, ms: duration });
+  for (const { startTime, duration, detail } of list.getEntries())
+    if (duration >= STALL_MS)
+      note({ kind: "gc", from: performance.timeOrigin + startTime, ms: duration, of: detail?.kind });
 }).observe({ entryTypes: ["gc"] });
 if (isMainThread) channel("svc.block").subscribe((step) => note({ kind: "step", at: now(), ...step, ...scheduled() }));

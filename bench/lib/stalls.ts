@@ -5,8 +5,6 @@ import { join } from "node:path";
 export interface Span {
   readonly threads: readonly ThreadStalls[];
   readonly blocks: readonly BlockSteps[];
-  /** Milliseconds of the longer collections of garbage. */
-  readonly collections: readonly number[];
 }
 
 export interface ThreadStalls {
@@ -14,6 +12,8 @@ export interface ThreadStalls {
   /** Of the longest stall outside of blocks, without the time in which the thread waited for a core. */
   readonly stallMs: number;
   readonly wholeMs: number;
+  /** Of the longest collection of garbage. */
+  readonly garbageMs: number;
 }
 
 export interface BlockSteps {
@@ -65,7 +65,6 @@ export function readSpan(folder: string, stretch: Stretch): Span {
   return {
     threads: [...lines].map(([thread, noted]) => ({ thread, ...longest(noted, blocks) })),
     blocks,
-    collections: [...lines.values()].flat().flatMap((line) => (line.kind === "gc" ? [line.ms] : [])),
   };
 }
 
@@ -92,6 +91,7 @@ function longest(lines: readonly Line[], blocks: readonly BlockSteps[]): Omit<Th
     return { wholeMs: Math.max(0, stall.ms - blockMs), stallMs: Math.max(0, stall.ms - blockMs - waited) };
   });
   return {
+    garbageMs: Math.max(0, ...lines.flatMap((line) => (line.kind === "gc" ? [line.ms] : []))),
     wholeMs: Math.max(0, ...outside.map(({ wholeMs }) => wholeMs)),
     stallMs: Math.max(0, ...outside.map(({ stallMs }) => stallMs)),
   };
