@@ -78,8 +78,14 @@ const SLOW = [
 const MEMORY = memoryFolder();
 const ENV = { ...NO_SESSION, ...(MEMORY === undefined ? {} : { TMPDIR: MEMORY }) };
 
-/** Too long for `npm test`: `npm run lab faults` says how many faults there are to be. */
-const LONG = process.env.SVC_TEST_FAULTS === undefined ? ["test/kill/chaos/**"] : [];
+/**
+ * Too long for `npm test`: `npm run lab faults` says how many faults there are to be, `npm run lab kubernetes` needs a
+ * server that takes a quarter of an hour to build.
+ */
+const LONG = [
+  ...(process.env.SVC_TEST_FAULTS === undefined ? ["test/kill/chaos/**"] : []),
+  ...(process.env.SVC_TEST_KUBERNETES === undefined ? ["test/interop/kubernetes.test.ts"] : []),
+];
 
 /** What one of the lanes of `npm test` leaves to the others. */
 const WITHOUT = process.env.SVC_TEST_WITHOUT?.split(",") ?? [];

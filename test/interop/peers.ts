@@ -7,9 +7,9 @@ import { ROOT } from "../support/index.ts";
 
 /**
  * A release of the ecosystem's reference tool, one of the era of the documented client and one of today; the reference
- * library for proofs; or a client of the ecosystem that knows nothing of us.
+ * library for proofs; a client of the ecosystem that knows nothing of us; or the API server of a cluster.
  */
-export type PeerName = "simd42" | "simd53" | "ics23" | "grpcurl" | "schemathesis" | "keplr";
+export type PeerName = "simd42" | "simd53" | "ics23" | "grpcurl" | "schemathesis" | "keplr" | "kubernetes";
 
 export interface PeerRan {
   readonly code: number;

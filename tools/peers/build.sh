@@ -1,15 +1,25 @@
 #!/bin/sh
 # Builds a reference tool for the tests in test/interop/, once, and prints where it is:
-#   tools/peers/build.sh simd42|simd53|ics23|grpcurl|schemathesis|keplr
+#   tools/peers/build.sh simd42|simd53|ics23|grpcurl|schemathesis|keplr|kubernetes
 # Go sources come through the Go module proxy, checked against Go's checksum database, packages of Python and Node.js from
 # their registries at the versions listed. What is built is kept by the hash of the files it is made from; remove the cache
 # to build anew. It needs Go 1.25 or newer, Python 3.11 with its venv module and, cold, some minutes.
+# Kubernetes is its API server, its storage and a node, and by far the longest: some fifteen minutes of one core.
 # Their hardware device is the one that their own tests pretend: always there, and of a known phrase.
 set -eu
 GRPCURL=v1.9.4
+KUBERNETES=v1.34.4
 here=$(cd "$(dirname "$0")" && pwd)
-name=${1:?usage: build.sh simd42|simd53|ics23|grpcurl|schemathesis|keplr}
+name=${1:?usage: build.sh simd42|simd53|ics23|grpcurl|schemathesis|keplr|kubernetes}
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/svc-peers
+
+# kubernetes_version: the linker's words for the release, which the servers need to know.
+kubernetes_version() {
+  for package in k8s.io/component-base/version k8s.io/client-go/pkg/version; do
+    printf ' -X %s.gitVersion=%s -X %s.gitMajor=1 -X %s.gitMinor=34 -X %s.gitTreeState=clean' \
+      "$package" "$KUBERNETES" "$package" "$package" "$package"
+  done
+}
 
 # go_tool: the build of a Go program, by its files or by its released version.
 go_tool() {
@@ -18,6 +28,9 @@ go_tool() {
   trap 'rm -rf "$work"' EXIT
   if [ "$name" = grpcurl ]; then
     GOBIN=$work go install -trimpath "github.com/fullstorydev/grpcurl/cmd/grpcurl@$GRPCURL" >&2
+  elif [ "$name" = kubernetes ]; then
+    cp "$here/$name/go.mod" "$here/$name"/*.go "$work/"
+    (cd "$work" && CGO_ENABLED=0 go build -mod=mod -trimpath -buildvcs=false -ldflags "-s -w$(kubernetes_version)" -o "$work/$name" .) >&2
   else
     cp "$here/$name/go.mod" "$here/$name/main.go" "$work/"
     (cd "$work" && go build -mod=mod -trimpath -buildvcs=false -tags "netgo ledger test_ledger_mock" -o "$work/$name" .) >&2
@@ -61,7 +74,7 @@ case $name in
     if [ "$name" = grpcurl ]; then
       hash=$GRPCURL
     else
-      hash=$(cat "$here/$name/go.mod" "$here/$name/main.go" | sha256sum | cut -c1-16)
+      hash=$(cat "$here/$name/go.mod" "$here/$name"/*.go | sha256sum | cut -c1-16)
     fi
     binary=$cache/$name-$hash
     [ -x "$binary" ] || go_tool
