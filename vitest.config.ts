@@ -60,7 +60,6 @@ const SLOW = [
   "src/provider/cluster/shared/port-proxy.test.ts",
   "src/provider/daemon/{burst,chaos,run}.test.ts",
   "src/provider/gateway/routes.test.ts",
-  "src/provider/gateway/access/auth.test.ts",
   "src/provider/gateway/streams/streams.test.ts",
   "src/provider/orders/races.test.ts",
   "src/provider/plane/plane.test.ts",

@@ -84,7 +84,9 @@ describe("without credential", () => {
   it("no route exists that is neither public nor in the table with a scope", () => {
     const source = readFileSync(new URL("../server.ts", import.meta.url), "utf8");
     const literal = [...source.matchAll(/app\.(?:get|post|put|delete|all|route)\("([^"]+)"/g)].map(([, path]) => path);
-    expect([...new Set(literal)].sort()).toEqual(["/address", "/status", "/validate", "/version"]);
+    const tabled = [...source.matchAll(/^ {2}\["(\/[^"]+)", \w+\],$/gm)].map(([, path]) => path);
+    const routes = [...new Set([...literal, ...tabled])].sort();
+    expect(routes).toEqual(["/address", "/screen", "/status", "/validate", "/version"]);
     expect(TENANT_ROUTES.every(({ scope }) => scope.length > 0)).toBe(true);
   });
 });
