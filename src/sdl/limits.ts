@@ -1,7 +1,7 @@
 /**
  * Bounds of one replica and totals of one group; quantities in thousandths of a core and bytes, prices in whole units
- * of the denomination per block. The field names are those of the chain's parameters. `group_bytes_max` and those behind it
- * bound what a group may be written with: the work that its spec makes for everybody who reads it.
+ * of the denomination per block. The field names are those of the chain's parameters. `group_bytes_max` and those after
+ * it bound what a group may be written with: the work that its spec makes for everybody who reads it.
  */
 export interface SdlLimits {
   readonly unitCpuMin: bigint;

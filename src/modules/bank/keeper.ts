@@ -28,8 +28,8 @@ export interface Accounts {
 }
 
 /**
- * Balances and supply. Amounts handed in are positive and sorted by denomination (`readCoins`). Every transfer is told
- * in the events `transfer` and `message`, and every change of a balance in `coin_spent` or `coin_received`.
+ * Balances and supply. Amounts handed in are positive and sorted by denomination (`readCoins`). Every transfer is shown
+ * by the events `transfer` and `message`, and every change of a balance by `coin_spent` or `coin_received`.
  */
 export class BankKeeper {
   readonly params = paramsItem({ prefix: 0x00, schema: ParamsSchema });

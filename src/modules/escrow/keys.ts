@@ -3,7 +3,7 @@ import { fromUtf8, toUtf8 } from "../../util/index.ts";
 import type { AccountKey } from "../../wire/index.ts";
 
 /**
- * Keys are the texts people meet, each part with a slash behind it: `deployment/svc1.../12/`. So a text cut at a slash
+ * Keys are the texts people meet, each part followed by a slash: `deployment/svc1.../12/`. So a text cut at a slash
  * is the beginning of exactly the keys below it.
  */
 export const pathKey: KeyCodec<string, string> = {

@@ -45,7 +45,7 @@ function movedLedger(account: Account, payments: readonly Payment[], last: bigin
   );
 }
 
-/** The beginning may be before the chain: what a payment has earned is told from there, to the last digit. */
+/** The start may lie before the chain's: what a payment has earned is counted from there, to the last digit. */
 function movedPayment(payment: Payment, last: bigint): Payment {
   const closedAt = payment.open ? 0n : movedHeight(payment.closedAt, last);
   return { ...payment, startedAt: movedHeight(payment.startedAt, last), closedAt };

@@ -39,7 +39,7 @@ export interface AccountBook {
 export interface PaymentBook {
   /** Per block. */
   readonly rate: Dec;
-  /** The first block earned is the one behind it. */
+  /** The first block earned is the one after it. */
   readonly startedAt: bigint;
   /** Earned but not yet paid out. */
   readonly balance: bigint;

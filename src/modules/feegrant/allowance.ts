@@ -48,7 +48,7 @@ type Allowance =
 
 /**
  * Reads an allowance and makes the checks that need no state. Returns it in its one form, as it is stored. A `new` one
- * must also name each denomination of a period in its whole limit; in one that was used, some may be spent.
+ * must also name each denomination of a period in its whole limit; in a used one, some may be spent.
  */
 export function checkAllowance(any: Any | undefined, age: "new" | "stored"): Any {
   const allowance = read(any);

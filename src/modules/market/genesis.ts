@@ -66,7 +66,7 @@ export function marketGenesis(
   });
 }
 
-/** Orders are exported without what their group asks for; where one tells it, it must be the same. */
+/** Orders are exported without what their group asks for; an order that states it must agree with its group. */
 function checkSpec({ orderId, spec }: Order, wanted: GroupSpec): void {
   const encode = (each: GroupSpec) => encodeMessage(GroupSpecSchema, each);
   if (spec === undefined || equalBytes(encode(spec), encode(wanted))) return;

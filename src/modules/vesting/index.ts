@@ -6,7 +6,7 @@ import { vestingMsgs } from "./msgs.ts";
 
 export type { VestingAccounts, VestingBank } from "./keeper.ts";
 
-/** The module keeps nothing of its own: accounts and their locks stand in the state of module auth. */
+/** The module keeps nothing of its own: accounts and their locks are in the state of module auth. */
 export function vestingModule({ auth, bank }: { readonly auth: VestingAccounts; readonly bank: VestingBank }): {
   readonly module: Module;
 } {

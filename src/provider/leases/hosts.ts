@@ -41,7 +41,7 @@ function acceptedNames({ expose }: Pick<ManifestService, "expose">): string[] {
   return [...new Set(names.map((host) => host.toLowerCase().replace(/\.$/, "")))];
 }
 
-/** Host names claimed from the registry by these records of one group: what is not among them is free again. */
+/** Host names claimed from the registry by these records of one group; all other names are free again. */
 export function claimedHosts(records: readonly LeaseRecord[]): string[] {
   return records.flatMap(({ group }) => group?.services.flatMap(acceptedNames) ?? []);
 }

@@ -290,7 +290,7 @@ export class LeaseService {
     this.#reclaim(id.owner);
   }
 
-  /** Host names that one deployment of an owner gave up go to the one that waits for them. */
+  /** Host names that one deployment of an owner gave up go to the deployment of the same owner that waits for them. */
   #reclaim(owner: string): void {
     const waiting = [...this.#machines.values()].filter(({ record }) => record.withheld.length > 0);
     for (const machine of waiting) if (machine.id.owner === owner) machine.reclaim();

@@ -129,8 +129,8 @@ export interface PlaneLinkOptions {
 }
 
 /**
- * The daemon's side of the data plane: finds the one that runs or starts one, replaces one of another version without a
- * lost connection, and when it ends, starts it again with all it was told.
+ * The daemon's side of the data plane: finds the running plane or starts one, replaces one of another version without a
+ * lost connection, and when it ends, starts it again with all that it had been sent.
  */
 export class PlaneLink {
   readonly #options: PlaneLinkOptions;
@@ -233,7 +233,7 @@ export class PlaneLink {
     const backends = this.#look(routing, id);
     if (backends === undefined || this.#text(id) === before) return;
     this.#call("backends", backends).catch((error: unknown) => {
-      // The plane is told everything when it is back.
+      // The plane is sent everything when it is back.
       this.#options.log.debug("data plane not told", { err: errorText(error) });
     });
   }

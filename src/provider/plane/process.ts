@@ -135,7 +135,7 @@ class PlaneProcess {
       return null;
     },
     end: async () => {
-      // Whoever is told that it ended may listen on its ports at once.
+      // A caller that hears of the end may listen on the plane's ports at once.
       await this.#plane.close();
       setImmediate(() => process.exit(0));
       return null;

@@ -80,7 +80,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   "\u2029": "\\u2029",
 };
 
-/** The ecosystem's logs are JSON that can stand in a web page. */
+/** The ecosystem's logs are JSON that can be embedded in a web page. */
 function escapeMarkup(json: string): string {
   return json.replace(/[<>&\u2028\u2029]/g, (char) => ESCAPES[char] ?? char);
 }

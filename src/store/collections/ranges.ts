@@ -22,7 +22,7 @@ export interface StoreRange {
   readonly base: number;
 }
 
-/** The store range of a typed one, for keys that stand behind the byte `part`. */
+/** The store range of a typed one, for keys that follow the byte `part`. */
 export function typedRange<K, P>(part: number, codec: KeyCodec<K, P>, range: TypedRange<K, P>): StoreRange {
   const base = prefixed(part, range.prefix === undefined ? new Uint8Array(0) : codec.prefix(range.prefix));
   return {

@@ -162,7 +162,7 @@ class LmdbTable implements KVReader {
   }
 }
 
-/** A bound as LMDB takes it. No key is longer than the limit, so cutting behind it moves no key across the bound. */
+/** A bound as LMDB takes it. No key is longer than the limit, so cutting after it moves no key across the bound. */
 function lmdbBound(bound: Uint8Array | undefined): Uint8Array | undefined {
   return bound === undefined || bound.length === 0 ? undefined : bound.subarray(0, MAX_ROW_KEY_BYTES + 1);
 }

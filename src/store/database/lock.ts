@@ -55,7 +55,7 @@ export class DatabaseLock {
   }
 }
 
-/** What is no longer of the kind that LMDB made, a damaged disk has left; nothing is kept in it. */
+/** Entries of another kind than LMDB makes were left by a damaged disk; they hold nothing. */
 function clearDamage(folder: string): void {
   const isFolder = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory();
   if (isFolder(folder) === false) rmSync(folder);

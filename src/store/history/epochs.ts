@@ -2,8 +2,8 @@ import { bytesToUint64, toUtf8, uint64ToBytes } from "../../util/index.ts";
 import type { Database, Write } from "../database/database.ts";
 
 /**
- * Old values stand in epochs: writing touches the pages of the newest one alone, giving heights up drops whole ones, and a
- * read of an old height visits those between it and the last one.
+ * Old values are kept in epochs: writing touches the pages of the newest one alone, giving up heights drops whole ones,
+ * and a read of an old height visits those between it and the last one.
  */
 export const HISTORY_TABLE = "history/values";
 /** `base` -> lowest height that can be read (8 bytes); number of an epoch (4) -> its first height (8), its bytes (8). */

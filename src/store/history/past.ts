@@ -177,7 +177,7 @@ class PastEpoch {
     }
   }
 
-  /** Where to go on with a key that changed often: at its first change since, or behind it. */
+  /** Where to go on with a key that changed often: at its first change since, or after all its changes. */
   #seek(key: Uint8Array, isTold: boolean): Uint8Array | undefined {
     const own = keyPrefix(this.#prefix, key);
     if (isTold) return prefixEnd(own);

@@ -72,7 +72,7 @@ export class HistoryWriter {
     };
   }
 
-  /** The first commit has nothing behind it. */
+  /** Nothing comes before the first commit. */
   begin(height: bigint): HistoryWrites {
     return this.#settled([baseWrite(height)], { base: height, epochs: [] });
   }

@@ -90,7 +90,7 @@ export class SparseMerkleTree {
     };
   }
 
-  /** The path of the leaf before that of `path` and of the leaf behind it, whether or not there is a leaf at it. */
+  /** The path of the leaf before that of `path` and of the leaf after it, whether or not there is a leaf at it. */
   neighbours(path: Uint8Array, top: TreeTop = this.#root): Neighbours {
     return { left: this.#pathBeside(top, path, "left"), right: this.#pathBeside(top, path, "right") };
   }

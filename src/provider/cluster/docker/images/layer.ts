@@ -72,7 +72,7 @@ export interface MeasureOptions {
   readonly signal: AbortSignal;
 }
 
-/** Unpacks a layer without keeping it: tells its digest and what it would take, and stops at the limit. */
+/** Unpacks a layer without keeping it: returns its digest and what it would take, and stops at the limit. */
 export async function measureLayer(file: string, { image, most, signal }: MeasureOptions): Promise<Measured> {
   const hash = createHash("sha256");
   const weigher = new TarWeigher();

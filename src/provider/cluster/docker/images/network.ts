@@ -41,7 +41,7 @@ export class RegistryNetwork {
 
   /** Where a registry named in an image is asked. */
   origin(registry: string): string {
-    // Its images are named after another host than the one that has them.
+    // Images of Docker Hub are named after a host other than the one that serves them.
     const host = registry === "docker.io" ? "registry-1.docker.io" : registry;
     const plain = this.#options.allowed.some((each) => each.plain && isHost(each, host));
     const origin = `${plain ? "http" : "https"}://${host}`;
@@ -49,7 +49,7 @@ export class RegistryNetwork {
     return new URL(origin).origin;
   }
 
-  /** The answer after redirects, its body not read yet. `registry` is what errors name: the places behind it are not told. */
+  /** The answer after redirects, its body not read yet. Errors name `registry` and no place that it redirects to. */
   async get(url: URL, registry: string, ask: Ask): Promise<IncomingMessage> {
     let [target, headers] = [url, ask.headers];
     for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
@@ -93,7 +93,7 @@ export class RegistryNetwork {
   }
 }
 
-/** The same sentence whether there is no such name or it leads inside: it tells nothing about the networks here. */
+/** The same sentence whether a name does not exist or leads inside: it reveals nothing about the networks here. */
 function notAllowed(registry: string): Error {
   return clusterErrors.registryNotAllowed(
     `registry ${registry} has no public address with TLS; use one on the internet, or ask the provider to allow it`,

@@ -7,7 +7,7 @@ import type { ImagePin, LeaseRecord } from "../journal.ts";
 import type { ServicePlan } from "../replica/plan.ts";
 import type { LeaseState } from "./state.ts";
 
-/** The pin of a service's image, where it is the one that the wanted generation asks for. */
+/** The pin of a service's image, if it is the one that the wanted generation asks for. */
 export function validPin(record: LeaseRecord, plan: ServicePlan): ImagePin | undefined {
   const reference = parseReference(plan.service.image);
   const pin = record.images[plan.name];

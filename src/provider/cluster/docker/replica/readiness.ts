@@ -66,7 +66,7 @@ export function parseSocketTable(text: string): Listeners {
   return { open, loopback };
 }
 
-/** Addresses stand in host byte order, word by word. */
+/** Addresses are in host byte order, word by word. */
 function isLoopback(address: string): boolean {
   return /^[0-9A-F]{6}7F$/.test(address) || address === "00000000000000000000000001000000";
 }

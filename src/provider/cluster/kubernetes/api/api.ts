@@ -17,7 +17,7 @@ export interface Selection {
 
 export interface ObjectList<T> {
   readonly objects: readonly T[];
-  /** From here on a watch tells what changes. */
+  /** A watch from this version on reports what changes. */
   readonly version: string;
 }
 

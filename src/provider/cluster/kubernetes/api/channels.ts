@@ -160,7 +160,7 @@ class SocketChannels implements Channels {
     }
   }
 
-  /** A command that could not be started is told as shells do: one line, and their exit code. */
+  /** A command that could not be started is reported as shells do it: one line, and their exit code. */
   #outcomeOf(text: string): number | ApiFailure {
     const outcome = outcomeOf(text);
     if (typeof outcome === "number") return outcome;

@@ -17,7 +17,7 @@ const OF_ENGINE =
  * use.
  */
 const ADDRESS = "(a private address)";
-/** What may be an address; what stands behind a colon is a port or a tag. */
+/** Text that may be an address; what follows a colon is a port or a tag. */
 const V4 = /(?<![\w.:])\d{1,3}(?:\.\d{1,3}){3}(?!\w|\.\d)/g;
 const V6 = /(?<![\w:.])[0-9a-f:]{1,38}(?:[0-9a-f]|::)(?:\d{1,3}(?:\.\d{1,3}){3})?(?!\w|:[\w:]|\.\d)/gi;
 
