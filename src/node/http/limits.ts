@@ -12,3 +12,6 @@ export const HEADERS_TIMEOUT_MS = 10_000;
 export const REQUEST_TIMEOUT_MS = 30_000;
 /** Time for which a connection stays open for the next request. */
 export const KEEP_ALIVE_MS = 75_000;
+
+/** How long a connection is read after bytes that are not a request were answered. */
+export const LINGER_MS = 1_000;
