@@ -116,24 +116,29 @@ function installNeeded() {
   }
 }
 
+/** Minutes after which a part of the run is ended, with what it was at: several times what it takes on two cores. */
+const MINUTES = { unit: 15, "e2e-alone": 20, lane: 40 };
+
 /**
- * Runs vitest with these arguments and prints its output at the end; returns counts, and the failed tests with their
- * messages.
+ * Runs vitest with these arguments and prints its output, at the end where it is silent; returns counts, and the failed tests
+ * with their messages.
  */
 async function tests(name, words, { env = {}, isSilent = false } = {}) {
   const report = join(reports, `${name}.json`);
   const vitest = join(root, "node_modules", "vitest", "vitest.mjs");
-  const args = [vitest, "run", ...words, "--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
+  const reporters = ["default", "json", "./tools/deadline.mjs"].map((each) => `--reporter=${each}`);
+  const args = [vitest, "run", ...words, ...reporters, `--outputFile.json=${report}`];
   const child = spawn(process.execPath, args, {
     cwd: root,
     stdio: ["ignore", ...(isSilent ? ["pipe", "pipe"] : ["inherit", "inherit"])],
-    env: { ...process.env, ...env },
+    env: { ...process.env, ...env, SVC_TEST_MINUTES: `${MINUTES[name] ?? MINUTES.lane}` },
   });
   const said = [];
   for (const stream of [child.stdout, child.stderr]) stream?.on("data", (part) => said.push(part));
-  const ok = await new Promise((resolve) => child.once("close", (code) => resolve(code === 0)));
+  const ok = await ended(child);
   process.stdout.write(Buffer.concat(said));
-  if (!existsSync(report)) return broken(`${name} tests: no report`);
+  if (!existsSync(report))
+    return broken(`${name} tests: no report, because they could not begin or did not end in time`);
   const result = JSON.parse(readFileSync(report, "utf8"));
   // A file whose set-up fails has no failed test of its own: its tests were never begun.
   const brokenFiles = result.testResults.filter(({ status, assertionResults }) => {
@@ -145,6 +150,14 @@ async function tests(name, words, { env = {}, isSilent = false } = {}) {
   ];
   if (!ok && failures.length === 0) failures.push(`${name} tests: an error outside of the tests`);
   return { passed: result.numPassedTests, failures, skipped: result.numPendingTests };
+}
+
+/** Whether a process ended well. Its output is whole then, unless a process that outlives it holds that open. */
+function ended(child) {
+  return new Promise((resolve) => {
+    child.once("exit", (code) => setTimeout(() => resolve(code === 0), 10_000).unref());
+    child.once("close", (code) => resolve(code === 0));
+  });
 }
 
 /**

@@ -1,0 +1,73 @@
+// A reporter of the test runner that ends a run which would not end, and says what it was at: a test that waits for a program
+// holds its whole process, so that no time limit of the runner itself reaches it.
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+
+/** Minutes until then, from the environment. */
+const MINUTES = Number(process.env.SVC_TEST_MINUTES ?? 60);
+
+export default class Deadline {
+  #running = new Set();
+
+  onInit() {
+    setTimeout(() => this.#end(), MINUTES * 60_000).unref();
+  }
+
+  onTestModuleStart({ relativeModuleId }) {
+    this.#running.add(relativeModuleId);
+  }
+
+  onTestModuleEnd({ relativeModuleId }) {
+    this.#running.delete(relativeModuleId);
+  }
+
+  onTestCaseReady(test) {
+    this.#running.add(titleOf(test));
+  }
+
+  onTestCaseResult(test) {
+    this.#running.delete(titleOf(test));
+  }
+
+  #end() {
+    const below = descendants();
+    console.error(`\nThe tests had not ended after ${MINUTES} minutes and are stopped. These were running:`);
+    for (const title of this.#running) console.error(`  ${title}`);
+    console.error("These were their processes (number, parent, state, program):");
+    for (const { line } of below) console.error(`  ${line.slice(0, 300)}`);
+    // Parents before their children: one that has waited for its child would go on.
+    for (const { pid } of below) kill(pid);
+    process.exit(1);
+  }
+}
+
+function titleOf({ module, fullName }) {
+  return `${module.relativeModuleId} > ${fullName}`;
+}
+
+/** The processes below this one, parents first; none where the system does not list them as Linux does. */
+function descendants() {
+  const all = existsSync("/proc/self/stat") ? readdirSync("/proc").filter((name) => /^\d+$/.test(name)) : [];
+  const processes = all.flatMap(processOf);
+  const below = (pid) => processes.filter(({ parent }) => parent === pid).flatMap((each) => [each, ...below(each.pid)]);
+  return below(process.pid);
+}
+
+/** Empty for a process that is gone. */
+function processOf(pid) {
+  try {
+    // The name of the program stands in brackets, and may hold anything.
+    const [state, parent] = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1).split(" ");
+    const program = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").join(" ");
+    return [{ pid: Number(pid), parent: Number(parent), line: `${pid} ${parent} ${state} ${program}` }];
+  } catch {
+    return [];
+  }
+}
+
+function kill(pid) {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // It has ended by itself meanwhile.
+  }
+}
