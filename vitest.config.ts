@@ -1,9 +1,14 @@
-import { availableParallelism } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
+import { join } from "node:path";
 import { configDefaults, defineConfig } from "vitest/config";
-import { memoryFolder } from "./test/support/memory-folder.ts";
+import { runFolder } from "./test/support/run-folder.ts";
 
-/** No keyring of the developer's own session is ever opened by a test. */
-const NO_SESSION = { DBUS_SESSION_BUS_ADDRESS: "disabled:", PASSWORD_STORE_DIR: "/nonexistent/password-store" };
+/** No test opens a keyring of the developer's own session, and all agree about the ports that they take. */
+const BASE_ENV = {
+  DBUS_SESSION_BUS_ADDRESS: "disabled:",
+  PASSWORD_STORE_DIR: "/nonexistent/password-store",
+  SVC_TEST_PORTS: join(tmpdir(), "svc-test-ports"),
+};
 
 /** Thousands of random or interrupted runs of one thing, with a printed seed. */
 const SIMULATIONS = ["src/**/*.sim.test.ts", "test/gas/*.sim.test.ts"];
@@ -73,9 +78,8 @@ const SLOW = [
   "test/{baked-descriptors,examples,setup}.test.ts",
 ];
 
-/** Their files lie in memory where there is a folder for that: durable writes then wait for no disk. */
-const MEMORY = memoryFolder();
-const ENV = { ...NO_SESSION, ...(MEMORY === undefined ? {} : { TMPDIR: MEMORY }) };
+/** Their files lie in one folder, which goes when the run ends. */
+const ENV = { ...BASE_ENV, TMPDIR: runFolder() };
 
 /**
  * Too long for `npm test`: `npm run lab faults` says how many faults there are to be, `npm run lab kubernetes` needs a
@@ -90,7 +94,7 @@ const LONG = [
 const WITHOUT = process.env.SVC_TEST_WITHOUT?.split(",") ?? [];
 
 /** These tests share the modules of their worker, which halves their time; none keeps state outside itself. */
-const IN_PROCESS = { testTimeout: 60_000, hookTimeout: 60_000, isolate: false, env: NO_SESSION };
+const IN_PROCESS = { testTimeout: 60_000, hookTimeout: 60_000, isolate: false, env: BASE_ENV };
 
 /**
  * Three projects: `unit` stays quick and runs everywhere, so does `simulation`, which takes longer; `e2e` starts real
@@ -121,13 +125,13 @@ export default defineConfig({
           name: "simulation",
           include: [...SIMULATIONS, ...PROPERTIES, ...LONG_PROPERTIES],
           ...IN_PROCESS,
-          env: { ...NO_SESSION, SVC_TEST_RUNS: "10" },
+          env: { ...BASE_ENV, SVC_TEST_RUNS: "10" },
         },
       },
       {
         test: {
           name: "e2e",
-          env: NO_SESSION,
+          env: BASE_ENV,
           include: ["test/{attack,e2e,kill,interop}/**/*.test.ts"],
           exclude: [...configDefaults.exclude, ...LONG, ...WITHOUT],
           testTimeout: 300_000,

@@ -8,7 +8,8 @@ const FIRST = 12_000;
 const LAST = 26_000;
 const TRIES = 1000;
 
-const claims = join(tmpdir(), "svc-test-ports");
+/** `SVC_TEST_PORTS` names the folder where test processes with different folders for temporary files have to agree. */
+const claims = process.env.SVC_TEST_PORTS ?? join(tmpdir(), "svc-test-ports");
 const held: string[] = [];
 
 /**

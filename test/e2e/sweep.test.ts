@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 import { freePort } from "../../src/testing/ports.ts";
 import { processesOn } from "../support/abandoned.ts";
 import { describeWithEngine } from "../support/containers.ts";
-import { setup as sweep } from "../support/sweep.ts";
+import { sweep } from "../support/sweep.ts";
 import { TestEngine } from "./engine.ts";
 
 describeWithEngine("what a killed test run left", () => {

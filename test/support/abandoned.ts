@@ -1,5 +1,14 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { isRunning } from "../../src/testing/ports.ts";
@@ -17,12 +26,32 @@ export function ownedFolder(prefix: string): string {
   return folder;
 }
 
-/** Folders with that prefix whose owner no longer runs. */
-export function abandonedFolders(prefix: string): string[] {
+/** Makes the folder of that path, owned in the same way. */
+export function makeOwnedFolder(folder: string): void {
+  mkdirSync(folder, { mode: 0o700 });
+  writeFileSync(join(folder, OWNER), `${process.pid}`);
+}
+
+/**
+ * Folders with that prefix whose owner no longer runs. They are this process's own from now on: test runs that begin at
+ * the same time do not remove them together.
+ */
+export function takeAbandonedFolders(prefix: string): string[] {
   return [...new Set([tmpdir(), memoryFolder() ?? tmpdir()])]
     .flatMap((parent) => readdirSync(parent).map((name) => join(parent, name)))
-    .filter((folder) => basename(folder).startsWith(prefix))
-    .filter((folder) => existsSync(join(folder, OWNER)) && !isRunning(readFileSync(join(folder, OWNER), "utf8")));
+    .filter((folder) => basename(folder).startsWith(prefix) && takeAbandoned(join(folder, OWNER)));
+}
+
+function takeAbandoned(owner: string): boolean {
+  try {
+    if (isRunning(readFileSync(owner, "utf8"))) return false;
+    // Of several processes one has the file to rename.
+    renameSync(owner, `${owner}.${process.pid}`);
+  } catch {
+    return false;
+  }
+  writeFileSync(owner, `${process.pid}`);
+  return true;
 }
 
 /** The processes that have a folder in their command line. */

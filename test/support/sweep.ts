@@ -3,27 +3,42 @@ import { promisify } from "node:util";
 import { Firewall } from "../../src/provider/cluster/docker/host/firewall.ts";
 import { LABEL, Naming } from "../../src/provider/cluster/docker/labels.ts";
 import { ENGINE_FOLDER, storageArgs } from "../e2e/engine.ts";
-import { abandonedFolders, killProcessesOn, removeFolder } from "./abandoned.ts";
+import { killProcessesOn, makeOwnedFolder, removeFolder, takeAbandonedFolders } from "./abandoned.ts";
+import { RUN_FOLDER, runFolder } from "./run-folder.ts";
 
 const run = promisify(execFile);
+
+/** What one of the programs below may take. */
+const PATIENCE = { timeout: 60_000, killSignal: "SIGKILL" } as const;
 
 /**
  * Before any test: removes what killed test runs left. The ports that their containers published would keep leading
  * nowhere, and take the connections of the next listener there.
  */
-export async function setup(): Promise<void> {
-  for (const folder of abandonedFolders(ENGINE_FOLDER)) {
+export async function sweep(): Promise<void> {
+  for (const folder of takeAbandonedFolders(ENGINE_FOLDER)) {
     console.log(`removing ${folder}, left by a test run that was killed`);
     await removeContainers(storageArgs(folder));
     // The engine itself, if only the test was killed.
     killProcessesOn(folder);
     removeFolder(folder);
   }
-  for (const folder of abandonedFolders("svc-test-")) removeFolder(folder);
+  for (const prefix of ["svc-test-", RUN_FOLDER]) takeAbandonedFolders(prefix).forEach(removeFolder);
+}
+
+/** Before the tests of a run. */
+export async function setup(): Promise<void> {
+  await sweep();
+  makeOwnedFolder(runFolder());
+}
+
+/** After them. */
+export function teardown(): void {
+  removeFolder(runFolder());
 }
 
 async function removeContainers(storage: readonly string[]): Promise<void> {
-  const podman = async (...args: string[]) => (await run("podman", [...storage, ...args])).stdout;
+  const podman = async (...args: string[]) => (await run("podman", [...storage, ...args], PATIENCE)).stdout;
   const homes = await podman("ps", "--all", "--format", `{{index .Labels "${LABEL.home}"}}`);
   await podman("rm", "--all", "--force", "--time", "0");
   for (const home of new Set(homes.split("\n").filter(Boolean))) {
