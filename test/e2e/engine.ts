@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, existsSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { promisify } from "node:util";
 import {
@@ -56,8 +56,10 @@ export class TestEngine {
 
   async startService(): Promise<void> {
     const args = [...storageArgs(this.folder), "system", "service", "--time=0", `unix://${this.socket}`];
+    const log = openSync(join(this.folder, "podman.log"), "a");
     // Monitors of containers leave a file where the service was started when memory runs out.
-    this.#service = spawn("podman", args, { env: this.#env, cwd: this.folder, stdio: "ignore" });
+    this.#service = spawn("podman", args, { env: this.#env, cwd: this.folder, stdio: ["ignore", log, log] });
+    closeSync(log);
     for (let attempt = 0; ; attempt++) {
       const found = await discoverEngine(this.socket).catch((error) => error as Error);
       if (!(found instanceof Error)) return;

@@ -399,6 +399,26 @@ describe("start", () => {
     await untilOk(world.driver, id);
   });
 
+  it("has described anew, once it has started, what the cluster runs and cannot describe", async () => {
+    const world = open();
+    const { id } = await running(world);
+    await world.service.stop();
+    const described: string[] = [];
+    const openCluster = world.cluster.open.bind(world.cluster);
+    world.cluster.open = () => {
+      const driver = openCluster();
+      const [adopt, deploy] = [driver.adopt.bind(driver), driver.deploy.bind(driver)];
+      driver.adopt = async () => (await adopt()).map((lease) => ({ ...lease, spec: undefined }));
+      driver.deploy = async (spec) => {
+        await deploy(spec);
+        described.push(formatLeaseId(spec.id));
+      };
+      return driver;
+    };
+    await world.restart();
+    expect(described).toContain(formatLeaseId(id));
+  });
+
   it("takes up leases that were won while it was down, but not while the cluster cannot be asked", async () => {
     const world = open();
     const id = leaseOf(1n);

@@ -80,6 +80,14 @@ export class LeaseMachine {
     return this.#serial.run(() => this.#accept(group, version));
   }
 
+  /** Deploys what is in force again, for a cluster that has lost its record of it; if that fails, it is tried again later. */
+  describe(): Promise<void> {
+    return this.#serial.run(async () => {
+      if (this.#record.phase === "closing" || this.#stopped) return;
+      await this.#deploy().catch((error: unknown) => this.#deployLater(error));
+    });
+  }
+
   /** Begins the end of the lease, durably; the rest is repeated until nothing is left. */
   close(proof: CloseProof): Promise<void> {
     return this.#serial.run(() => {

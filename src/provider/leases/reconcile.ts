@@ -20,6 +20,8 @@ export interface ReconciledLeases {
   records(): readonly LeaseRecord[];
   leaseWon(id: LeaseKey): void;
   leaseAdopted(lease: AdoptedLease): void;
+  /** Describes a lease to the cluster that has lost its description; never rejects. */
+  leaseForgotten(id: LeaseKey): Promise<void>;
   closeWithProof(id: LeaseKey, proof: CloseProof): Promise<void>;
 }
 
@@ -77,6 +79,9 @@ async function adoptOrphans(options: ReconcileOptions): Promise<string[] | undef
     const found = await driver.adopt();
     const known = new Set(leases.records().map(({ id }) => formatLeaseId(id)));
     const orphans = found.filter(({ id }) => !known.has(formatLeaseId(id)));
+    // Before anything else: until then the record here is the only one.
+    const forgotten = found.filter(({ id, spec }) => spec === undefined && known.has(formatLeaseId(id)));
+    await Promise.all(forgotten.map(({ id }) => leases.leaseForgotten(id)));
     for (const orphan of orphans) {
       const { id, generation, spec } = orphan;
       const text =

@@ -164,6 +164,11 @@ export class LeaseService {
     this.#take(record).start();
   }
 
+  /** The cluster runs a lease of ours and no longer knows what it should look like. */
+  async leaseForgotten(id: LeaseKey): Promise<void> {
+    await this.#machines.get(formatLeaseId(id))?.describe();
+  }
+
   /** A block that the provider followed ended the lease. */
   leaseClosed(id: LeaseKey, height: bigint): Promise<void> {
     return this.closeWithProof(id, { source: "block", height });

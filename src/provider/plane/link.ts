@@ -17,6 +17,7 @@ import {
   type PlaneProgram,
   type PlaneRoutes,
   type PlaneSettings,
+  type PlaneTable,
   readLines,
   writeLine,
 } from "./protocol.ts";
@@ -183,9 +184,7 @@ export class PlaneLink {
         return ports;
       },
       unroute: async (id) => {
-        const text = formatLeaseId(id);
-        this.#routes.delete(text);
-        for (const key of this.#backends.keys()) if (key.startsWith(`${text}/`)) this.#backends.delete(key);
+        this.#forgetRoutes(formatLeaseId(id));
         await this.#call("unroute", { id });
       },
       url: (host) => `http://${host}${port === 80 ? "" : `:${port}`}/`,
@@ -194,7 +193,21 @@ export class PlaneLink {
 
   /** The plane keeps only these leases: whatever else it carries no longer belongs to any lease. */
   async retain(leases: readonly string[], names: readonly string[]): Promise<void> {
+    for (const id of this.#routes.keys()) if (!leases.includes(id)) this.#forgetRoutes(id);
+    for (const name of this.#ports.keys()) if (!names.includes(name)) this.#ports.delete(name);
     await this.#call("retain", { leases, names });
+  }
+
+  #forgetRoutes(id: string): void {
+    this.#routes.delete(id);
+    for (const key of this.#backends.keys()) if (key.startsWith(`${id}/`)) this.#backends.delete(key);
+  }
+
+  /** A lease of which the daemon has lost its records is served on, also when the plane is started again. */
+  #learn({ routes, backends, ports }: PlaneTable): void {
+    for (const each of routes) setMissing(this.#routes, formatLeaseId(each.id), each);
+    for (const [key, addresses] of Object.entries(backends)) setMissing(this.#backends, key, addresses);
+    for (const [lease, carried] of ports) setMissing(this.#ports, lease, carried);
   }
 
   /** Lets go of the plane, which goes on. */
@@ -255,6 +268,7 @@ export class PlaneLink {
       const { identity, pid } = await plane.call("hello", null);
       if (identity === program.identity) {
         log.info("data plane found", { pid });
+        this.#learn(await plane.call("table", null));
         return this.#watch(plane);
       }
       log.info("data plane of another version or with other settings is replaced", { pid });
@@ -273,6 +287,7 @@ export class PlaneLink {
     }
     if (plane === undefined) throw new Error("the data plane that was started does not answer");
     log.info("data plane started", { pid: (await plane.call("hello", null)).pid });
+    this.#learn(await plane.call("table", null));
     return this.#watch(plane);
   }
 
@@ -323,4 +338,8 @@ export class PlaneLink {
     for (const routes of this.#routes.values()) await plane.call("route", { ...routes, backends: undefined });
     for (const [lease, ports] of this.#ports) await plane.call("carry", { lease, ports });
   }
+}
+
+function setMissing<K, V>(map: Map<K, V>, key: K, value: V): void {
+  if (!map.has(key)) map.set(key, value);
 }

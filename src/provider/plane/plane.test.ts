@@ -236,6 +236,28 @@ it("is started again with all it was told when it ends", async () => {
   expect(service.pids()).not.toContain(pid);
 });
 
+it("is started again with what an earlier daemon had told it, of which this one knows nothing", async () => {
+  const service = new TestService(await freePort());
+  const link = await service.link();
+  service.backends = [await replica("page")];
+  const { web = 0 } = await link.router(service.routing).route(id, services, {});
+  await link.close();
+  await service.link();
+  process.kill(service.pids()[0] ?? 0, "SIGKILL");
+  await expect.poll(() => service.page().catch(() => ""), { timeout: 20_000 }).toBe("200 page");
+  expect(await (await fetch(`http://127.0.0.1:${web}/`)).text()).toBe("page");
+});
+
+it("forgets what was dropped when it is started again", async () => {
+  const service = new TestService(await freePort());
+  const link = await service.link();
+  service.backends = [await replica("page")];
+  await link.router(service.routing).route(id, services, {});
+  await link.retain([], []);
+  process.kill(service.pids()[0] ?? 0, "SIGKILL");
+  await expect.poll(() => service.page().catch(() => ""), { timeout: 20_000 }).toMatch(/^404 /);
+});
+
 it("makes its socket again when that was removed, and ends when the provider's folder has gone", async () => {
   const service = new TestService(await freePort());
   const link = await service.link();

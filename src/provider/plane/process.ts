@@ -118,6 +118,7 @@ class PlaneProcess {
       return null;
     },
     carry: async ({ lease, ports }) => [...(await this.#plane.carry(lease, ports))],
+    table: async () => this.#plane.table(),
     retain: async ({ leases, names }) => {
       await this.#plane.retain(new Set(leases), new Set(names));
       return null;

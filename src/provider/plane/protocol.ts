@@ -57,6 +57,8 @@ export interface PlaneCalls {
     request: { readonly lease: string; readonly ports: readonly CarriedPort[] },
     answer: readonly (readonly [port: string, why: string])[],
   ];
+  /** All that the plane was told. */
+  table: [request: null, answer: PlaneTable];
   /** Drops what belongs to none of these leases: `leases` are texts of ids, `names` are as in `carry`. */
   retain: [request: { readonly leases: readonly string[]; readonly names: readonly string[] }, answer: null];
   /** Starts a plane in its own place and hands it everything; the answer comes when that one serves. */
