@@ -1,9 +1,9 @@
-import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { build, type Plugin } from "esbuild";
 import { expect, test } from "vitest";
 import { bakedDescriptors } from "../tools/baked-descriptors.mjs";
+import { spawnSync } from "./support/bounded.ts";
 import { ROOT } from "./support/build.ts";
 
 /** Prints what the program reads of the descriptions of all messages and services. */

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import {
   chmodSync,
@@ -14,6 +14,7 @@ import {
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { spawnSync } from "./support/bounded.ts";
 
 const REPOSITORY = resolve(import.meta.dirname, "..");
 const LOCK_MODULE = join(REPOSITORY, "tools", "lock.mjs");

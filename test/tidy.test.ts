@@ -360,6 +360,16 @@ describe("the source tree", () => {
   });
 });
 
+describe("the tests", () => {
+  it("wait for no program without a limit", () => {
+    const direct = /\b(?:spawnSync|execFileSync|execSync)\b[^;]*from "node:child_process"/;
+    const names = readdirSync(join(ROOT, "test"), { recursive: true, encoding: "utf8" }).filter((name) =>
+      name.endsWith(".ts"),
+    );
+    expect(names.filter((name) => direct.test(readFileSync(join(ROOT, "test", name), "utf8")))).toEqual([]);
+  });
+});
+
 describe("the provider", () => {
   // Test doubles stand in for what is behind the doors.
   const guests = provider.filter(({ path }) => !path.startsWith(`${PROVIDER}/testing/`));

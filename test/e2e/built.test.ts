@@ -1,7 +1,7 @@
-import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { spawnSync } from "../support/bounded.ts";
 import { buildOnce, MAIN } from "../support/build.ts";
 import { Fixture, runSvc } from "../support/index.ts";
 

@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import { createSocket } from "node:dgram";
 import { existsSync } from "node:fs";
 import { createServer, type Server } from "node:net";
@@ -24,6 +23,7 @@ import type { ClusterEvent, LeaseSpec } from "../../src/provider/cluster/index.t
 import type { ManifestService } from "../../src/sdl/index.ts";
 import { freePort } from "../../src/testing/ports.ts";
 import type { LeaseKey } from "../../src/wire/index.ts";
+import { execFileSync } from "../support/bounded.ts";
 import { TestEngine } from "./engine.ts";
 
 const missing = await TestEngine.missing();

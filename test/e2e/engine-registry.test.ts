@@ -1,4 +1,4 @@
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,6 +14,7 @@ import type { DockerDriver } from "../../src/provider/cluster/docker/index.ts";
 import type { ManifestCredentials } from "../../src/sdl/index.ts";
 import { freePort } from "../../src/testing/ports.ts";
 import type { LeaseKey } from "../../src/wire/index.ts";
+import { execFileSync } from "../support/bounded.ts";
 import { TestEngine } from "./engine.ts";
 
 const OPEN = { allowLocalImages: false, timing: { pullTimeout: 20_000 } } as const;

@@ -1,8 +1,8 @@
-import { execFileSync } from "node:child_process";
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, expect, it } from "vitest";
+import { execFileSync } from "../support/bounded.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
 const work = mkdtempSync(join(tmpdir(), "svc-gen-"));

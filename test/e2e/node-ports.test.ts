@@ -1,5 +1,5 @@
 /** Node ports of the kernel between namespaces: clients, a host with the rules, and replicas. No container engine is needed. */
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,6 +8,7 @@ import { run } from "../../src/provider/cluster/docker/host/command.ts";
 import { KernelPorts } from "../../src/provider/cluster/docker/ports/kernel-ports.ts";
 import type { KernelPort } from "../../src/provider/cluster/docker/ports/rules.ts";
 import { silentLogger } from "../../src/util/index.ts";
+import { execFileSync } from "../support/bounded.ts";
 import { Fixture } from "../support/index.ts";
 
 const isMissing = process.getuid?.() !== 0 || !hasTools() ? "needs root, ip, nft, iptables and conntrack" : undefined;

@@ -1,4 +1,3 @@
-import { spawnSync } from "node:child_process";
 import {
   appendFileSync,
   cpSync,
@@ -12,6 +11,7 @@ import {
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { spawnSync } from "../support/bounded.ts";
 
 /** Follows the checklist "a module" of CONTRIBUTING.md in a copy of the tree, with the module of `test/template/`. */
 

@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import {
   existsSync,
   mkdirSync,
@@ -12,6 +11,7 @@ import {
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { isRunning } from "../../src/testing/ports.ts";
+import { execFileSync } from "./bounded.ts";
 import { memoryFolder } from "./memory-folder.ts";
 
 const OWNER = "owner.pid";
@@ -26,9 +26,9 @@ export function ownedFolder(prefix: string): string {
   return folder;
 }
 
-/** Makes the folder of that path, owned in the same way. */
+/** Makes the folder of that path, owned in the same way; users without rights may enter it, as they may enter its parent. */
 export function makeOwnedFolder(folder: string): void {
-  mkdirSync(folder, { mode: 0o700 });
+  mkdirSync(folder);
   writeFileSync(join(folder, OWNER), `${process.pid}`);
 }
 

@@ -1,5 +1,5 @@
-import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { spawnSync } from "./bounded.ts";
 
 /** Opens so many connections from a process of its own, and reports how many the system had accepted after a while. */
 const PROGRAM = `

@@ -1,6 +1,6 @@
-import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, renameSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { execFileSync } from "./bounded.ts";
 import type { Fixture } from "./fixture.ts";
 import type { TestProvider } from "./provider.ts";
 

@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import { constants } from "node:os";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import {
@@ -12,6 +11,7 @@ import {
 import type { DockerDriver } from "../../../src/provider/cluster/docker/index.ts";
 import { freePorts } from "../../../src/testing/ports.ts";
 import type { LeaseKey } from "../../../src/wire/index.ts";
+import { execFileSync } from "../../support/bounded.ts";
 import { describeWithEngine } from "../../support/containers.ts";
 import { waitFor } from "../../support/index.ts";
 import { TestEngine } from "../engine.ts";

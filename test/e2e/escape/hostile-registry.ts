@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -9,6 +8,7 @@ import {
   TYPES,
   tarOf,
 } from "../../../src/provider/cluster/docker/images/testing/registry.ts";
+import { execFileSync } from "../../support/bounded.ts";
 
 const MEBIBYTE = 1 << 20;
 const MANY = 10_000;

@@ -1,8 +1,9 @@
-import { execFileSync, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isRunning } from "../../../src/testing/ports.ts";
+import { execFileSync } from "../../support/bounded.ts";
 import { waitFor } from "../../support/index.ts";
 
 /** Of the names of the network; what follows is the process that made it. */
