@@ -1,4 +1,5 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import { closeSync, existsSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -17,10 +18,15 @@ const run = promisify(execFile);
 /** How the folders of test engines begin. */
 export const ENGINE_FOLDER = "svc-engine-";
 
-/** Where Podman keeps everything of the engine in that folder, as its arguments. */
-export function storageArgs(folder: string): string[] {
-  return ["--root", join(folder, "storage"), "--runroot", join(folder, "run")];
+/** How Podman is run on the engine in that folder. */
+export function podmanOn(folder: string): { readonly storage: readonly string[]; readonly env: NodeJS.ProcessEnv } {
+  return {
+    storage: ["--root", join(folder, "storage"), "--runroot", join(folder, "run")],
+    env: { CONTAINERS_CONF: join(folder, CONFIG) },
+  };
 }
+
+const CONFIG = "containers.conf";
 
 /** A container engine of the tests' own: Podman's service on storage in a temporary folder. */
 export class TestEngine {
@@ -32,9 +38,8 @@ export class TestEngine {
   image = "";
 
   private constructor(env: NodeJS.ProcessEnv) {
-    const config = join(this.folder, "containers.conf");
-    writeFileSync(config, engineConfig());
-    this.#env = { ...env, CONTAINERS_CONF: config };
+    writeFileSync(join(this.folder, CONFIG), engineConfig(this.folder));
+    this.#env = { ...env, ...podmanOn(this.folder).env };
   }
 
   /** Why there can be none on this machine, or undefined. */
@@ -55,7 +60,7 @@ export class TestEngine {
   }
 
   async startService(): Promise<void> {
-    const args = [...storageArgs(this.folder), "system", "service", "--time=0", `unix://${this.socket}`];
+    const args = [...podmanOn(this.folder).storage, "system", "service", "--time=0", `unix://${this.socket}`];
     const log = openSync(join(this.folder, "podman.log"), "a");
     // Monitors of containers leave a file where the service was started when memory runs out.
     this.#service = spawn("podman", args, { env: this.#env, cwd: this.folder, stdio: ["ignore", log, log] });
@@ -90,7 +95,8 @@ export class TestEngine {
 
   /** Runs podman on the same storage. */
   async podman(...args: string[]): Promise<string> {
-    return (await run("podman", [...storageArgs(this.folder), ...args], { env: this.#env, cwd: this.folder })).stdout;
+    return (await run("podman", [...podmanOn(this.folder).storage, ...args], { env: this.#env, cwd: this.folder }))
+      .stdout;
   }
 
   /** An image of one dynamically linked program of this machine with its libraries. */
@@ -166,12 +172,29 @@ export class TestEngine {
 
 /**
  * The machine's own settings, but Podman keeps a process per finished exec for two seconds instead of five minutes: it must be
- * gone before the folder is removed, because at its end it would make the storage anew.
+ * gone before the folder is removed, because at its end it would make the storage anew. Networks, and the lock that all changes
+ * of them take, are the engine's own: a process of another engine that hangs with the lock would stop this one too.
  */
-function engineConfig(): string {
-  const path = "/etc/containers/containers.conf";
-  const own = existsSync(path) ? readFileSync(path, "utf8") : "";
-  if (/^\s*exit_command_delay/m.test(own)) return own;
-  const setting = "[engine]\nexit_command_delay = 2\n";
-  return own.includes("[engine]\n") ? own.replace("[engine]\n", setting) : `${own}\n${setting}`;
+function engineConfig(folder: string): string {
+  const own = existsSync(MACHINE_CONFIG) ? readFileSync(MACHINE_CONFIG, "utf8") : "";
+  const second = 90 + randomInt(160);
+  const settings = {
+    engine: ["exit_command_delay = 2"],
+    network: [
+      `network_config_dir = "${join(folder, "networks")}"`,
+      `default_subnet_pools = [{ "base" = "10.${second}.0.0/16", "size" = 24 }]`,
+    ],
+  };
+  return Object.entries(settings).reduce((text, [section, lines]) => withSettings(text, section, lines), own);
+}
+
+const MACHINE_CONFIG = "/etc/containers/containers.conf";
+
+/** A file of settings with these lines in a section, in place of those of the same names. */
+function withSettings(text: string, section: string, lines: readonly string[]): string {
+  const names = lines.map((line) => line.split(" ")[0]);
+  const kept = text.split("\n").filter((line) => !names.includes(line.trim().split(/[\s=]/)[0]));
+  const at = kept.indexOf(`[${section}]`);
+  if (at < 0) return [...kept, `[${section}]`, ...lines, ""].join("\n");
+  return kept.toSpliced(at + 1, 0, ...lines).join("\n");
 }

@@ -1,8 +1,9 @@
 import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
 import { promisify } from "node:util";
 import { Firewall } from "../../src/provider/cluster/docker/host/firewall.ts";
 import { LABEL, Naming } from "../../src/provider/cluster/docker/labels.ts";
-import { ENGINE_FOLDER, storageArgs } from "../e2e/engine.ts";
+import { ENGINE_FOLDER, podmanOn } from "../e2e/engine.ts";
 import { killProcessesOn, makeOwnedFolder, removeFolder, takeAbandonedFolders } from "./abandoned.ts";
 import { RUN_FOLDER, runFolder } from "./run-folder.ts";
 
@@ -18,7 +19,8 @@ const PATIENCE = { timeout: 60_000, killSignal: "SIGKILL" } as const;
 export async function sweep(): Promise<void> {
   for (const folder of takeAbandonedFolders(ENGINE_FOLDER)) {
     console.log(`removing ${folder}, left by a test run that was killed`);
-    await removeContainers(storageArgs(folder));
+    // Without its settings it never began.
+    if (existsSync(podmanOn(folder).env.CONTAINERS_CONF ?? "")) await removeContainers(folder);
     // The engine itself, if only the test was killed.
     killProcessesOn(folder);
     removeFolder(folder);
@@ -37,8 +39,10 @@ export function teardown(): void {
   removeFolder(runFolder());
 }
 
-async function removeContainers(storage: readonly string[]): Promise<void> {
-  const podman = async (...args: string[]) => (await run("podman", [...storage, ...args], PATIENCE)).stdout;
+async function removeContainers(folder: string): Promise<void> {
+  const { storage, env } = podmanOn(folder);
+  const options = { ...PATIENCE, env: { ...process.env, ...env } };
+  const podman = async (...args: string[]) => (await run("podman", [...storage, ...args], options)).stdout;
   const homes = await podman("ps", "--all", "--format", `{{index .Labels "${LABEL.home}"}}`);
   await podman("rm", "--all", "--force", "--time", "0");
   for (const home of new Set(homes.split("\n").filter(Boolean))) {
