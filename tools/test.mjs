@@ -11,7 +11,7 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
+import { constants as constantsOfSystem, setPriority, tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -123,7 +123,7 @@ const MINUTES = { unit: 15, "e2e-alone": 20, lane: 40 };
  * Runs vitest with these arguments and prints its output, at the end where it is silent; returns counts, and the failed tests
  * with their messages.
  */
-async function tests(name, words, { env = {}, isSilent = false } = {}) {
+async function tests(name, words, { env = {}, isSilent = false, isLast = false } = {}) {
   const report = join(reports, `${name}.json`);
   const vitest = join(root, "node_modules", "vitest", "vitest.mjs");
   const reporters = ["default", "json", "./tools/deadline.mjs"].map((each) => `--reporter=${each}`);
@@ -133,6 +133,8 @@ async function tests(name, words, { env = {}, isSilent = false } = {}) {
     stdio: ["ignore", ...(isSilent ? ["pipe", "pipe"] : ["inherit", "inherit"])],
     env: { ...process.env, ...env, SVC_TEST_MINUTES: `${MINUTES[name] ?? MINUTES.lane}` },
   });
+  // Its processes run when no other wants to.
+  if (isLast) setPriority(child.pid, constantsOfSystem.priority.PRIORITY_LOW);
   const said = [];
   for (const stream of [child.stdout, child.stderr]) stream?.on("data", (part) => said.push(part));
   const ok = await ended(child);
@@ -179,26 +181,29 @@ const APART = [
   ].map((name) => `test/e2e/${name}.test.ts`),
 ];
 
-/** Kills of nodes without containers, and the attacks that measure neither pace nor memory. */
+/** All kills, the attacks that measure neither pace nor memory, and what builds in folders of its own. */
 const KILLS = [
-  ...["node", "rollback", "snapshots"].map((name) => `test/kill/${name}.test.ts`),
+  "test/kill/",
   ...["deposits", "gas", "leases", "modules", "pruned", "queries"].map((name) => `test/attack/${name}.test.ts`),
+  ...["generated", "release"].map((name) => `test/e2e/${name}.test.ts`),
 ];
 
-const ALONE = ["test/attack/", "test/kill/"];
+/** Attacks whose bounds of pace and memory hold for a machine that does nothing else. */
+const ALONE = ["test/attack/"];
 
 /** The configuration leaves these out: the test runner's own switch has no effect on one of several projects. */
 const without = (paths) => ({
   SVC_TEST_WITHOUT: paths.map((path) => (path.endsWith("/") ? `${path}**` : path)).join(),
 });
 
-/** The lanes, then the other kills and attacks, whose bounds of pace and memory hold for a machine that does nothing else. */
+/** The lanes, with the simulations in the time that these leave; then the rest, alone. */
 async function endToEnd(env) {
   const words = ["--project", "e2e"];
   const lanes = await Promise.all([
-    tests("e2e", words, { env: { ...env, ...without([...APART, ...ALONE]) } }),
+    tests("e2e", words, { env: { ...env, ...without([...APART, ...KILLS, ...ALONE]) } }),
     tests("e2e-apart", [...words, ...APART], { env, isSilent: true }),
     tests("e2e-kills", [...words, ...KILLS], { env, isSilent: true }),
+    tests("simulation", ["--project", "simulation", "--maxWorkers=1"], { isSilent: true, isLast: true }),
   ]);
   return [...lanes, await tests("e2e-alone", [...words, ...ALONE], { env: { ...env, ...without(KILLS) } })];
 }
@@ -237,7 +242,7 @@ const [lint, types, build] = await Promise.all([
 const made = build.said === "" ? {} : { SVC_TEST_BUILT: "1", SVC_TEST_PACKAGE: build.said };
 const counts = [
   ...[lint, types, build],
-  await tests("unit", ["--project", "unit", "--project", "slow", "--project", "simulation"]),
+  await tests("unit", ["--project", "unit", "--project", "slow"]),
   ...(await endToEnd(made)),
 ];
 rmSync(reports, { recursive: true, force: true });
