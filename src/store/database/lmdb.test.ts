@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
@@ -177,6 +177,13 @@ describe("the lock of a database directory", () => {
     const directory = join(scratch, "damaged-lock");
     mkdirSync(directory);
     writeFileSync(join(directory, "lock"), "a file");
+    openLmdb(directory).close();
+  });
+
+  test.each([0, 1, 159, 160, 4095, 4096, 4200, 8191])("is taken where its file was cut to %d bytes", (size) => {
+    const directory = join(scratch, `cut-${size}`);
+    openLmdb(directory).close();
+    truncateSync(join(directory, "lock", "data.mdb"), size);
     openLmdb(directory).close();
   });
 

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { open, type RootDatabase } from "lmdb";
 import { errorText } from "../../util/index.ts";
 import { storeErrors } from "../errors.ts";
+import { checkDataFile } from "./data-file.ts";
 
 /** Directories open in this process. */
 const openHere = new Set<string>();
@@ -55,12 +56,22 @@ export class DatabaseLock {
   }
 }
 
-/** Entries of another kind than LMDB makes were left by a damaged disk; they hold nothing. */
+/** What a damaged disk left of LMDB's files, or in their place, goes: the environment holds nothing. */
 function clearDamage(folder: string): void {
   const isFolder = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory();
   if (isFolder(folder) === false) rmSync(folder);
   for (const name of ["data.mdb", "lock.mdb"]) {
     if (isFolder(join(folder, name)) === true) rmSync(join(folder, name), { recursive: true });
+  }
+  if (!isSound(join(folder, "data.mdb"))) rmSync(join(folder, "data.mdb"));
+}
+
+function isSound(path: string): boolean {
+  try {
+    checkDataFile(path);
+    return true;
+  } catch {
+    return false;
   }
 }
 
