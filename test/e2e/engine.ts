@@ -11,7 +11,7 @@ import {
   ensureSampleImage,
   openDockerDriver,
 } from "../../src/provider/cluster/docker/index.ts";
-import { killProcessesOn, ownedFolder, processesOn } from "../support/abandoned.ts";
+import { commandLine, killProcessesOn, ownedFolder, processesOn } from "../support/abandoned.ts";
 
 const run = promisify(execFile);
 
@@ -95,8 +95,8 @@ export class TestEngine {
 
   /** Runs podman on the same storage. */
   async podman(...args: string[]): Promise<string> {
-    return (await run("podman", [...podmanOn(this.folder).storage, ...args], { env: this.#env, cwd: this.folder }))
-      .stdout;
+    const options = { env: this.#env, cwd: this.folder, timeout: 120_000, killSignal: "SIGKILL" } as const;
+    return (await run("podman", [...podmanOn(this.folder).storage, ...args], options)).stdout;
   }
 
   /** An image of one dynamically linked program of this machine with its libraries. */
@@ -150,7 +150,7 @@ export class TestEngine {
       await driver.purge();
       await driver.close();
     }
-    await this.podman("rm", "--all", "--force", "--time", "0");
+    await this.podman("rm", "--all", "--force", "--time", "0").catch(warn);
     await this.stopService();
     await this.#untilNoProcess();
     // Podman keeps the storage mounted on itself.
@@ -165,21 +165,32 @@ export class TestEngine {
     await this.#untilNoProcess();
   }
 
+  /** One that stays is not the test's concern: it is killed, and named for whoever reads the log. */
   async #untilNoProcess(): Promise<void> {
-    while (processesOn(this.folder).length > 0) await new Promise((resolve) => setTimeout(resolve, 100));
+    for (let attempt = 0; processesOn(this.folder).length > 0; attempt++) {
+      if (attempt === 200) warn(`still there after 20 seconds, and killed: ${processesOn(this.folder).map(commandLine)}`);
+      if (attempt >= 200) killProcessesOn(this.folder);
+      if (attempt === 400) return;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
   }
+}
+
+function warn(fault: unknown): void {
+  console.warn(`end of a test engine: ${fault}`);
 }
 
 /**
  * The machine's own settings, but Podman keeps a process per finished exec for two seconds instead of five minutes: it must be
- * gone before the folder is removed, because at its end it would make the storage anew. Networks, and the lock that all changes
- * of them take, are the engine's own: a process of another engine that hangs with the lock would stop this one too.
+ * gone before the folder is removed, because at its end it would make the storage anew. Networks and all locks are the
+ * engine's own: Podman otherwise shares them between all storages of the machine, so that a process of another engine that is
+ * stopped or hangs with a lock would stop this one too.
  */
 function engineConfig(folder: string): string {
   const own = existsSync(MACHINE_CONFIG) ? readFileSync(MACHINE_CONFIG, "utf8") : "";
   const second = 90 + randomInt(160);
   const settings = {
-    engine: ["exit_command_delay = 2"],
+    engine: ["exit_command_delay = 2", 'lock_type = "file"', `tmp_dir = "${join(folder, "tmp")}"`],
     network: [
       `network_config_dir = "${join(folder, "networks")}"`,
       `default_subnet_pools = [{ "base" = "10.${second}.0.0/16", "size" = 24 }]`,

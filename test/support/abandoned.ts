@@ -57,7 +57,7 @@ function takeAbandoned(owner: string): boolean {
 /** The processes that have a folder in their command line. */
 export function processesOn(folder: string): number[] {
   const all = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
-  return all.filter((pid) => commandLine(pid).includes(folder)).map(Number);
+  return all.map(Number).filter((pid) => commandLine(pid).includes(folder));
 }
 
 export function killProcessesOn(folder: string): void {
@@ -71,7 +71,7 @@ export function killProcessesOn(folder: string): void {
 }
 
 /** Empty for a process that is gone. */
-function commandLine(pid: string): string {
+export function commandLine(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, "utf8");
   } catch {
