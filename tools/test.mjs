@@ -116,6 +116,8 @@ function installNeeded() {
   }
 }
 
+const REPORTERS = ["./tools/deadline.mjs", "./tools/suite-errors.mjs"];
+
 /** Minutes after which a part of the run is ended, with what it was at: several times what it takes on two cores. */
 const MINUTES = { unit: 15, "e2e-alone": 20, lane: 40 };
 
@@ -126,12 +128,18 @@ const MINUTES = { unit: 15, "e2e-alone": 20, lane: 40 };
 async function tests(name, words, { env = {}, isSilent = false, isLast = false } = {}) {
   const report = join(reports, `${name}.json`);
   const vitest = join(root, "node_modules", "vitest", "vitest.mjs");
-  const reporters = ["default", "json", "./tools/deadline.mjs"].map((each) => `--reporter=${each}`);
+  const suiteErrors = join(reports, `${name}-suites.json`);
+  const reporters = ["default", "json", ...REPORTERS].map((each) => `--reporter=${each}`);
   const args = [vitest, "run", ...words, ...reporters, `--outputFile.json=${report}`];
   const child = spawn(process.execPath, args, {
     cwd: root,
     stdio: ["ignore", ...(isSilent ? ["pipe", "pipe"] : ["inherit", "inherit"])],
-    env: { ...process.env, ...env, SVC_TEST_MINUTES: `${MINUTES[name] ?? MINUTES.lane}` },
+    env: {
+      ...process.env,
+      ...env,
+      SVC_TEST_MINUTES: `${MINUTES[name] ?? MINUTES.lane}`,
+      SVC_TEST_SUITE_ERRORS: suiteErrors,
+    },
   });
   // Its processes run when no other wants to.
   if (isLast) setPriority(child.pid, constantsOfSystem.priority.PRIORITY_LOW);
@@ -142,12 +150,13 @@ async function tests(name, words, { env = {}, isSilent = false, isLast = false }
   if (!existsSync(report))
     return broken(`${name} tests: no report, because they could not begin or did not end in time`);
   const result = JSON.parse(readFileSync(report, "utf8"));
-  // A file whose set-up fails has no failed test of its own: its tests were never begun.
+  const errors = existsSync(suiteErrors) ? JSON.parse(readFileSync(suiteErrors, "utf8")) : {};
+  // A file whose set-up or tidying fails has no failed test of its own.
   const brokenFiles = result.testResults.filter(({ status, assertionResults }) => {
     return status === "failed" && assertionResults.every((each) => each.status !== "failed");
   });
   const failures = [
-    ...brokenFiles.map(({ name, message }) => `${relative(root, name)}\n${message}`),
+    ...brokenFiles.map(({ name, message }) => [relative(root, name), message, ...(errors[name] ?? [])].join("\n")),
     ...result.testResults.flatMap(failedTests),
   ];
   if (!ok && failures.length === 0) failures.push(`${name} tests: an error outside of the tests`);

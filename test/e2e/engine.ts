@@ -11,7 +11,7 @@ import {
   ensureSampleImage,
   openDockerDriver,
 } from "../../src/provider/cluster/docker/index.ts";
-import { commandLine, killProcessesOn, ownedFolder, processesOn } from "../support/abandoned.ts";
+import { commandLine, killProcessesOn, ownedFolder, processesOn, removeFolder } from "../support/abandoned.ts";
 
 const run = promisify(execFile);
 
@@ -154,8 +154,7 @@ export class TestEngine {
     await this.stopService();
     await this.#untilNoProcess();
     // Podman keeps the storage mounted on itself.
-    await run("umount", [join(this.folder, "storage", "overlay")]).catch(() => {});
-    rmSync(this.folder, { recursive: true, force: true });
+    removeFolder(this.folder);
   }
 
   /** Kills the service and the monitors of all containers, as the end of a machine's session does. */
@@ -168,7 +167,8 @@ export class TestEngine {
   /** One that stays is not the test's concern: it is killed, and named for whoever reads the log. */
   async #untilNoProcess(): Promise<void> {
     for (let attempt = 0; processesOn(this.folder).length > 0; attempt++) {
-      if (attempt === 200) warn(`still there after 20 seconds, and killed: ${processesOn(this.folder).map(commandLine)}`);
+      if (attempt === 200)
+        warn(`still there after 20 seconds, and killed: ${processesOn(this.folder).map(commandLine)}`);
       if (attempt >= 200) killProcessesOn(this.folder);
       if (attempt === 400) return;
       await new Promise((resolve) => setTimeout(resolve, 100));

@@ -16,6 +16,9 @@ import { memoryFolder } from "./memory-folder.ts";
 
 const OWNER = "owner.pid";
 
+/** A process at its end may still write into a folder, which is then not empty for a moment. */
+export const REMOVAL = { recursive: true, force: true, maxRetries: 20, retryDelay: 50 } as const;
+
 /**
  * A temporary folder that names this process as its owner: if the process is killed, the next test run finds the folder
  * and removes it.
@@ -82,7 +85,7 @@ export function commandLine(pid: number): string {
 /** Removes a folder with everything that is mounted below it. */
 export function removeFolder(folder: string): void {
   for (const mount of mountsBelow(folder)) execFileSync("umount", ["--lazy", mount]);
-  rmSync(folder, { recursive: true, force: true });
+  rmSync(folder, REMOVAL);
 }
 
 /** Innermost first. */

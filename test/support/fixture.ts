@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { ownedFolder } from "./abandoned.ts";
+import { ownedFolder, REMOVAL } from "./abandoned.ts";
 import type { SvcRequest } from "./run-svc.ts";
 import { SvcProcess } from "./svc-process.ts";
 
@@ -40,7 +40,7 @@ export class Fixture {
       }
     }
     if (process.env.SVC_TEST_KEEP === "1") console.warn(`kept: ${this.folder}`);
-    else rmSync(this.folder, { recursive: true, force: true });
+    else rmSync(this.folder, REMOVAL);
     if (faults.length > 0) throw faults[0];
   }
 }

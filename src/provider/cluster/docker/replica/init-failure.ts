@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import type { ContainerState, EngineApi } from "../api/api.ts";
 import { plainLogTail } from "../api/logs.ts";
 
@@ -6,13 +7,23 @@ const CODES: ReadonlySet<number> = new Set([1, 126, 127]);
 /** How they say so: catatonit, which Podman has, and tini, which Docker has. */
 const WORDS = /^(?:ERROR \(catatonit:\d+\): failed to exec pid1: (.+)|\[FATAL\s+tini \(\d+\)\] exec \S+ failed: (.+))$/;
 
+const SECOND_LOOK_MS = 200;
+
 /** Why the init process of a container could not start its program; undefined where it did. */
 export async function initFailure(
   api: Pick<EngineApi, "logs">,
-  { id, exitCode }: ContainerState,
+  { id, exitCode }: Pick<ContainerState, "id" | "exitCode">,
 ): Promise<string | undefined> {
   if (!CODES.has(exitCode)) return undefined;
-  return readInitFailure(await plainLogTail(api, id, 1).catch(() => ""));
+  return readInitFailure(await lastLine(api, id));
+}
+
+/** An engine may tell the end of a container before it has the last line of its log. */
+async function lastLine(api: Pick<EngineApi, "logs">, id: string): Promise<string> {
+  const line = await plainLogTail(api, id, 1).catch(() => "");
+  if (line !== "") return line;
+  await pause(SECOND_LOOK_MS);
+  return plainLogTail(api, id, 1).catch(() => "");
 }
 
 export function readInitFailure(line: string): string | undefined {
