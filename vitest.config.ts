@@ -87,7 +87,7 @@ const ENV = { ...BASE_ENV, TMPDIR: runFolder() };
  */
 const LONG = [
   ...(process.env.SVC_TEST_FAULTS === undefined ? ["test/kill/chaos/**"] : []),
-  ...(process.env.SVC_TEST_KUBERNETES === undefined ? ["test/interop/kubernetes.test.ts"] : []),
+  ...(process.env.SVC_TEST_KUBERNETES === undefined ? ["test/interop/kubernetes*.test.ts"] : []),
 ];
 
 /** What one of the lanes of `npm test` leaves to the others. */

@@ -8,6 +8,7 @@ export interface ApiObject {
     readonly uid?: string;
     readonly resourceVersion?: string;
     readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
     readonly deletionTimestamp?: string;
   };
 }

@@ -1,0 +1,10 @@
+export { ingressObjects } from "./ingress.ts";
+export { KIND, type Wanted, wanted } from "./kinds.ts";
+export { type LeaseRun, leaseObjects } from "./lease.ts";
+export { GPU_LABEL, LABEL, labelValue, leaseLabels, nodePortsName, volumeName, workloadName } from "./names.ts";
+export { CONTAINER, podConfig } from "./pod/pod.ts";
+export { gpuResource, gpuVendors } from "./pod/resources.ts";
+export { DEFAULT_CLASS, hasPersistent, storageClass } from "./pod/volumes.ts";
+export { innerPorts } from "./services.ts";
+export type { ObjectSettings } from "./settings.ts";
+export { namespaceObject } from "./space.ts";

@@ -1,0 +1,27 @@
+import type { ApiObject, Resource } from "../api/objects.ts";
+
+/** Kinds of objects that leases are made of, and those that the driver reads. */
+export const KIND = {
+  namespace: { apiVersion: "v1", kind: "Namespace", plural: "namespaces" },
+  secret: { apiVersion: "v1", kind: "Secret", plural: "secrets" },
+  quota: { apiVersion: "v1", kind: "ResourceQuota", plural: "resourcequotas" },
+  service: { apiVersion: "v1", kind: "Service", plural: "services" },
+  pod: { apiVersion: "v1", kind: "Pod", plural: "pods" },
+  node: { apiVersion: "v1", kind: "Node", plural: "nodes" },
+  event: { apiVersion: "v1", kind: "Event", plural: "events" },
+  policy: { apiVersion: "networking.k8s.io/v1", kind: "NetworkPolicy", plural: "networkpolicies" },
+  ingress: { apiVersion: "networking.k8s.io/v1", kind: "Ingress", plural: "ingresses" },
+  deployment: { apiVersion: "apps/v1", kind: "Deployment", plural: "deployments" },
+  statefulSet: { apiVersion: "apps/v1", kind: "StatefulSet", plural: "statefulsets" },
+} as const satisfies Readonly<Record<string, Resource>>;
+
+/** An object as it should be. */
+export interface Wanted {
+  readonly resource: Resource;
+  readonly object: ApiObject;
+}
+
+/** Puts the parts of an object together that the API knows and this program does not read. */
+export function wanted(resource: Resource, metadata: ApiObject["metadata"], rest: object): Wanted {
+  return { resource, object: { ...rest, metadata } };
+}

@@ -1,0 +1,32 @@
+import type { LeaseSpec } from "../../contract/index.ts";
+import { credentialObjects } from "./credentials.ts";
+import type { Wanted } from "./kinds.ts";
+import { workload } from "./pod/workload.ts";
+import { networkPolicies } from "./policies.ts";
+import { serviceObjects } from "./services.ts";
+import type { ObjectSettings } from "./settings.ts";
+import { quotaObject } from "./space.ts";
+
+/** How the services of a lease are run besides what their manifest says. */
+export interface LeaseRun {
+  /** How often the tenant had a service started again, by its name. */
+  readonly restarts: Readonly<Record<string, number>>;
+  readonly suspended: boolean;
+}
+
+/**
+ * All objects in the name space of a lease, in the order in which they are made: what keeps the lease within its bounds
+ * comes before what runs.
+ */
+export function leaseObjects(spec: LeaseSpec, settings: ObjectSettings, { restarts, suspended }: LeaseRun): Wanted[] {
+  const { services } = spec.group;
+  return [
+    quotaObject(spec, settings),
+    ...networkPolicies(spec, settings),
+    ...services.flatMap((service) => credentialObjects(spec, service, settings)),
+    ...services.flatMap((service) => serviceObjects(spec, service, settings)),
+    ...services.map((service) =>
+      workload(spec, service, settings, { restarts: restarts[service.name] ?? 0, suspended }),
+    ),
+  ];
+}

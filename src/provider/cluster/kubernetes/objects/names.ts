@@ -1,0 +1,90 @@
+import { createHash } from "node:crypto";
+import type { LeaseKey } from "../../../../wire/index.ts";
+import { leaseNamespace } from "../../contract/index.ts";
+
+/** Keys of the labels and annotations of everything that a lease has on the cluster. */
+export const LABEL = {
+  /** Whose lease it is: the provider's address, or what stands for it in a label. */
+  provider: "svc.provider",
+  /** Name space of the lease. */
+  lease: "svc.lease",
+  owner: "svc.lease.owner",
+  dseq: "svc.lease.dseq",
+  gseq: "svc.lease.gseq",
+  oseq: "svc.lease.oseq",
+  service: "svc.service",
+  /** What a pod was made from; pods of the same text need no replacement. */
+  config: "svc.config",
+  /** How often the tenant had the service started again. */
+  restarts: "svc.restarts",
+  /** On name spaces whose pods bring requests from outside. */
+  ingress: "svc.ingress",
+} as const;
+
+/** Labels of nodes that say which graphics processors are in them. */
+export const GPU_LABEL = {
+  vendor: "svc.gpu/vendor",
+  model: "svc.gpu/model",
+  ram: "svc.gpu/ram",
+  interface: "svc.gpu/interface",
+} as const;
+
+/** Characters of the name of a workload: its revisions have a label of the name and a hash, at most 63 together. */
+const MAX_WORKLOAD = 50;
+const MAX_VOLUME = 40;
+const MAX_LABEL = 63;
+
+/** Name of the workload and of what else is named after a service; the service's own where that is short enough. */
+export function workloadName(service: string): string {
+  return service.length <= MAX_WORKLOAD ? service : shortened(service, MAX_WORKLOAD);
+}
+
+/** Name of the object that opens the service's node ports. It does not depend on what others are called. */
+export function nodePortsName(service: string): string {
+  return `${shortened(service, MAX_WORKLOAD)}-ports`;
+}
+
+export function credentialsName(service: string): string {
+  return `${shortened(service, MAX_WORKLOAD)}-image`;
+}
+
+/** Tenants may name volumes with characters that names of objects do not have. */
+export function volumeName(volume: string): string {
+  const isPlain = volume.length <= MAX_VOLUME && /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(volume);
+  return `vol-${isPlain ? volume : shortened(volume.toLowerCase().replaceAll(/[^a-z0-9]/g, "-"), MAX_VOLUME, volume)}`;
+}
+
+/** The beginning of a text and a hash of the whole. */
+function shortened(text: string, length: number, whole = text): string {
+  const hash = createHash("sha256").update(whole).digest("hex").slice(0, 8);
+  return `${text.slice(0, length - hash.length - 1).replace(/-+$/, "")}-${hash}`;
+}
+
+/** The text where a label can have it, or what stands for it. */
+export function labelValue(text: string): string {
+  const isLegal = text.length <= MAX_LABEL && /^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$/.test(text);
+  return isLegal ? text : createHash("sha256").update(text).digest("hex").slice(0, 40);
+}
+
+/** What every object of the lease has. */
+export function leaseLabels(provider: string, id: LeaseKey): Record<string, string> {
+  return {
+    [LABEL.provider]: labelValue(provider),
+    [LABEL.lease]: leaseNamespace(id),
+  };
+}
+
+/** What the name space of the lease has besides, for people. */
+export function leaseIdLabels({ owner, dseq, gseq, oseq }: LeaseKey): Record<string, string> {
+  return {
+    [LABEL.owner]: labelValue(owner),
+    [LABEL.dseq]: dseq.toString(),
+    [LABEL.gseq]: gseq.toString(),
+    [LABEL.oseq]: oseq.toString(),
+  };
+}
+
+/** Which pods are those of a service. */
+export function podSelector(namespace: string, service: string): Record<string, string> {
+  return { [LABEL.lease]: namespace, [LABEL.service]: service };
+}

@@ -1,0 +1,187 @@
+import { join } from "node:path";
+import { describe, expect, it, test } from "vitest";
+import { stringify } from "yaml";
+import { hostileNames, SETTINGS, shop } from "../../../../../test/support/kubernetes-leases.ts";
+import type { ManifestService } from "../../../../sdl/index.ts";
+import { sampleExpose, sampleService, sampleSpec } from "../../contract/conformance/index.ts";
+import { ingressObjects, leaseObjects, namespaceObject, nodePortsName, volumeName, workloadName } from "./index.ts";
+import type { Wanted } from "./kinds.ts";
+import { labelValue } from "./names.ts";
+import { podConfig } from "./pod/pod.ts";
+import { requestsOf } from "./pod/resources.ts";
+
+const RUN = { restarts: {}, suspended: false };
+const IMAGE = "docker.io/library/nginx:1.27";
+const LABEL_VALUE = /^(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/;
+
+function yamlOf(objects: readonly Wanted[]): string {
+  return objects
+    .map(({ resource: { apiVersion, kind }, object }) => stringify({ apiVersion, kind, ...object }, { lineWidth: 0 }))
+    .join("---\n");
+}
+
+describe("the objects of a lease", () => {
+  it("are those of the golden file", async () => {
+    const spec = shop();
+    const objects = [namespaceObject(spec, SETTINGS), ...leaseObjects(spec, SETTINGS, RUN)];
+    await expect(yamlOf(objects)).toMatchFileSnapshot(join(import.meta.dirname, "testing", "shop.yaml"));
+  });
+
+  it("are made anew as they were", () => {
+    expect(leaseObjects(shop(), SETTINGS, RUN)).toEqual(leaseObjects(shop(), SETTINGS, RUN));
+  });
+
+  it("have names and labels that clusters take, however long and alike those of the tenant are", () => {
+    const objects = leaseObjects(hostileNames(), SETTINGS, RUN);
+    const names = objects.map(({ resource: { kind }, object: { metadata } }) => `${kind} ${metadata.name}`);
+    expect(new Set(names).size).toBe(names.length);
+    for (const { resource, object } of objects) {
+      const { name, labels } = object.metadata;
+      expect(name).toMatch(/^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/);
+      if (["Deployment", "StatefulSet"].includes(resource.kind)) expect(name.length).toBeLessThanOrEqual(52);
+      for (const value of Object.values(labels ?? {})) expect(value).toMatch(LABEL_VALUE);
+    }
+    const { labels } = namespaceObject(hostileNames(), SETTINGS).object.metadata;
+    for (const value of Object.values(labels ?? {})) expect(value).toMatch(LABEL_VALUE);
+  });
+
+  it("have volumes under names of their own", () => {
+    const names = ["V.1", "v-1", "v_1", "v.1", "x".repeat(40), "x".repeat(41), `${"x".repeat(40)}y`].map(volumeName);
+    expect(new Set(names).size).toBe(names.length);
+    for (const name of names) expect(name).toMatch(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/);
+  });
+
+  it.each([50, 51, 63])("have workloads of a service with a name of %i characters", (length) => {
+    const name = "a".repeat(length);
+    expect(workloadName(name) === name).toBe(length <= 50);
+    expect(workloadName(name).length).toBeLessThanOrEqual(50);
+    expect(nodePortsName(name).length).toBeLessThanOrEqual(63);
+    expect(nodePortsName(name)).not.toBe(nodePortsName(`${name.slice(1)}b`));
+  });
+
+  it.each([63, 64])("have labels for an address of %i characters", (length) => {
+    const text = "a".repeat(length);
+    expect(labelValue(text) === text).toBe(length <= 63);
+    expect(labelValue(text)).toMatch(LABEL_VALUE);
+    expect(labelValue("svc 1")).toMatch(LABEL_VALUE);
+  });
+});
+
+describe("what a pod is made from", () => {
+  const spec = (over: Partial<ManifestService> = {}) => sampleSpec([sampleService(IMAGE, over)], { id: shop().id });
+  const config = (over: Partial<ManifestService>, settings = SETTINGS) => {
+    const { group, ...rest } = spec(over);
+    return podConfig({ group, ...rest }, group.services[0] as ManifestService, settings);
+  };
+
+  it("is the same for another version of the manifest, number of replicas and number of restarts", () => {
+    expect(config({})).toBe(config({ count: 7 }));
+    const template = (restarts: number) =>
+      bodyOf(leaseObjects(spec(), SETTINGS, { restarts: { web: restarts }, suspended: false }), "Deployment").spec
+        .template;
+    expect(template(0).metadata.labels).toEqual(template(2).metadata.labels);
+    expect(template(2).metadata.annotations).toEqual({ "svc.restarts": "2" });
+  });
+
+  it.each<readonly [string, Partial<ManifestService>]>([
+    ["image", { image: "docker.io/library/nginx:1.28" }],
+    ["args", { args: ["-v"] }],
+    ["env", { env: ["A=1"] }],
+    ["memory", { resources: { ...sampleService(IMAGE).resources, memory: { size: { val: "99999999" } } } }],
+  ])("is another with another %s", (_what, over) => {
+    expect(config(over)).not.toBe(config({}));
+  });
+
+  it("has images of the nodes only where the operator allows them", () => {
+    const policy = (image: string, allowLocalImages: boolean) =>
+      containerOf(leaseObjects(spec({ image }), { ...SETTINGS, allowLocalImages }, RUN)).imagePullPolicy;
+    expect(policy("localhost/x:1", true)).toBe("Never");
+    expect(policy("localhost/x:1", false)).toBe("IfNotPresent");
+    expect(policy("x:1", true)).toBe("IfNotPresent");
+  });
+
+  it("has no probe where a program has no port or several", () => {
+    const probe = (...ports: number[]) =>
+      containerOf(leaseObjects(spec({ expose: ports.map((port) => sampleExpose({ port })) }), SETTINGS, RUN))
+        .readinessProbe;
+    expect(probe()).toBeUndefined();
+    expect(probe(80)).toMatchObject({ tcpSocket: { port: 80 } });
+    expect(probe(80, 81)).toBeUndefined();
+  });
+
+  it("keeps less for it than it may have where the operator overcommits, rounded up", () => {
+    const service = sampleService(IMAGE);
+    expect(requestsOf(service, { cpu: 50, memory: 100, storage: 12.5 })).toEqual({
+      cpu: "67m",
+      memory: String(32 << 20),
+      "ephemeral-storage": String(Math.ceil(((64 << 20) * 1000) / 1125)),
+    });
+  });
+
+  it("takes any graphics processor of the vendor, or only those of some models", () => {
+    const gpu = (...keys: string[]) => ({
+      resources: {
+        ...sampleService(IMAGE).resources,
+        gpu: { units: { val: "1" }, attributes: keys.map((key) => ({ key, value: "true" })) },
+      },
+    });
+    const podOf = (over: Partial<ManifestService>) =>
+      bodyOf(leaseObjects(spec(over), SETTINGS, RUN), "Deployment").spec.template.spec;
+    const any = podOf(gpu("vendor/nvidia/model/*"));
+    expect(any.containers[0].resources.limits["nvidia.com/gpu"]).toBe("1");
+    expect(any.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms).toEqual([
+      { matchExpressions: [{ key: "svc.gpu/vendor", operator: "In", values: ["nvidia"] }] },
+    ]);
+    const some = podOf(gpu("vendor/nvidia/model/a100/interface/sxm", "vendor/nvidia/model/t4"));
+    expect(some.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms).toHaveLength(2);
+  });
+});
+
+describe("where requests go", () => {
+  it("has one object for each host name, with the wishes of the tenant in whole seconds", () => {
+    const target = {
+      lease: shop().id,
+      service: "web",
+      port: 80,
+      options: {
+        maxBodySize: 5,
+        readTimeout: 1_001,
+        sendTimeout: 1_000,
+        nextTries: 2,
+        nextTimeout: 0,
+        nextCases: ["error", "502", "off"],
+      },
+    };
+    const route = { target, hosts: ["a.example.com", "b.example.com"] };
+    const objects = ingressObjects(shop().id, route, 80, { ...SETTINGS, ingressClass: "tenants" });
+    expect(objects.map(({ object }) => object.metadata.name)).toEqual(["a.example.com", "b.example.com"]);
+    expect(objects[0]?.object.metadata.annotations).toEqual({
+      "nginx.ingress.kubernetes.io/proxy-body-size": "5",
+      "nginx.ingress.kubernetes.io/proxy-read-timeout": "2",
+      "nginx.ingress.kubernetes.io/proxy-send-timeout": "1",
+      "nginx.ingress.kubernetes.io/proxy-next-upstream-tries": "2",
+      "nginx.ingress.kubernetes.io/proxy-next-upstream-timeout": "0",
+      "nginx.ingress.kubernetes.io/proxy-next-upstream": "error http_502 off",
+    });
+    expect(objects[0]?.object).toMatchObject({ spec: { ingressClassName: "tenants" } });
+  });
+});
+
+test("a service whose replicas keep data has no second replica beside an old one", () => {
+  const objects = leaseObjects(shop(), SETTINGS, { restarts: {}, suspended: true });
+  expect(bodyOf(objects, "StatefulSet").spec).toMatchObject({ replicas: 0, podManagementPolicy: "Parallel" });
+  expect(bodyOf(objects, "Deployment").spec).toMatchObject({
+    replicas: 0,
+    strategy: { rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
+  });
+});
+
+/** The object of the kind as the API has it. */
+function bodyOf(objects: readonly Wanted[], kind: string) {
+  const found = objects.find(({ resource }) => resource.kind === kind)?.object;
+  return JSON.parse(JSON.stringify(found));
+}
+
+function containerOf(objects: readonly Wanted[]) {
+  return bodyOf(objects, "Deployment").spec.template.spec.containers[0];
+}

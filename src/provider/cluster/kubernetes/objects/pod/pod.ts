@@ -1,0 +1,148 @@
+import { createHash } from "node:crypto";
+import type { ManifestService } from "../../../../../sdl/index.ts";
+import { type GpuWish, type LeaseSpec, leaseNamespace, parseGpuWish } from "../../../contract/index.ts";
+import { parseReference } from "../../../shared/index.ts";
+import { credentialsName, GPU_LABEL, LABEL, leaseLabels, podSelector } from "../names.ts";
+import type { ObjectSettings } from "../settings.ts";
+import { limitsOf, requestsOf } from "./resources.ts";
+import { mountsOf, volumesOf } from "./volumes.ts";
+
+/** The container of every pod. */
+export const CONTAINER = "main";
+
+/** All that is left to a tenant's root: no raw sockets, no devices, no file capabilities. */
+const CAPABILITIES = ["CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "NET_BIND_SERVICE", "SETGID", "SETUID"];
+
+const PROBE = { periodSeconds: 2, timeoutSeconds: 1, failureThreshold: 3 } as const;
+
+/** What a service's pods are made from, as a workload has it. `restarts` counts those that the tenant asked for. */
+export function podTemplate(spec: LeaseSpec, service: ManifestService, settings: ObjectSettings, restarts: number) {
+  const body = podSpec(spec, service, settings);
+  const namespace = leaseNamespace(spec.id);
+  return {
+    metadata: {
+      labels: {
+        ...leaseLabels(settings.provider, spec.id),
+        ...podSelector(namespace, service.name),
+        [LABEL.config]: configOf(body),
+      },
+      // A change of it replaces the pods, one after the other.
+      ...(restarts === 0 ? {} : { annotations: { [LABEL.restarts]: restarts.toString() } }),
+    },
+    spec: body,
+  };
+}
+
+/** Identity of what the pods of a service are made from, the number of restarts aside. */
+export function podConfig(spec: LeaseSpec, service: ManifestService, settings: ObjectSettings): string {
+  return configOf(podSpec(spec, service, settings));
+}
+
+function configOf(body: object): string {
+  return createHash("sha256").update(JSON.stringify(body)).digest("hex").slice(0, 16);
+}
+
+function podSpec(spec: LeaseSpec, service: ManifestService, settings: ObjectSettings) {
+  const volumes = volumesOf(service);
+  const wishes = gpuWishes(service);
+  return {
+    automountServiceAccountToken: false,
+    enableServiceLinks: false,
+    terminationGracePeriodSeconds: Math.ceil(settings.stopGraceMs / 1_000),
+    securityContext: { seccompProfile: { type: "RuntimeDefault" } },
+    ...(settings.userNamespaces ? { hostUsers: false } : {}),
+    ...(settings.runtime === undefined ? {} : { runtimeClassName: settings.runtime }),
+    ...(service.credentials === null ? {} : { imagePullSecrets: [{ name: credentialsName(service.name) }] }),
+    ...(wishes === undefined ? {} : gpuPlacement(wishes)),
+    containers: [container(spec, service, settings)],
+    ...(volumes.length === 0 ? {} : { volumes }),
+  };
+}
+
+function container(spec: LeaseSpec, service: ManifestService, settings: ObjectSettings) {
+  const { full, local } = parseReference(service.image);
+  const mounts = mountsOf(service);
+  return {
+    name: CONTAINER,
+    image: full,
+    imagePullPolicy: local && settings.allowLocalImages ? "Never" : "IfNotPresent",
+    ...words("command", service.command),
+    ...words("args", service.args),
+    env: environment(spec, service, settings.publicHostname),
+    resources: { limits: limitsOf(service), requests: requestsOf(service, settings.overcommit) },
+    ...(mounts.length === 0 ? {} : { volumeMounts: mounts }),
+    ...readiness(service),
+    terminationMessagePolicy: "FallbackToLogsOnError",
+    securityContext: {
+      privileged: false,
+      allowPrivilegeEscalation: false,
+      capabilities: { drop: ["ALL"], add: CAPABILITIES },
+    },
+  };
+}
+
+function words(name: "command" | "args", list: readonly string[] | null): object {
+  return list === null || list.length === 0 ? {} : { [name]: list.map(literal) };
+}
+
+/** Clusters put variables in place of `$(NAME)`; tenants' texts are taken as they are. */
+function literal(text: string): string {
+  return text.replaceAll("$", () => "$$");
+}
+
+/** The lease's own variables, unless the tenant sets them. Of a name that is given twice the last counts. */
+function environment(spec: LeaseSpec, { env }: ManifestService, publicHostname: string) {
+  const { owner, dseq, gseq, oseq, provider } = spec.id;
+  const values = new Map<string, string>([
+    ["SVC_GROUP_SEQUENCE", gseq.toString()],
+    ["SVC_DEPLOYMENT_SEQUENCE", dseq.toString()],
+    ["SVC_ORDER_SEQUENCE", oseq.toString()],
+    ["SVC_OWNER", owner],
+    ["SVC_PROVIDER", provider],
+    ["SVC_CLUSTER_PUBLIC_HOSTNAME", publicHostname],
+  ]);
+  for (const entry of env ?? []) {
+    const at = entry.indexOf("=");
+    values.set(at < 0 ? entry : entry.slice(0, at), at < 0 ? "" : entry.slice(at + 1));
+  }
+  return [...values].map(([name, value]) => ({ name, value: literal(value) }));
+}
+
+/**
+ * A program with one port is ready when it accepts connections there. With several, one of them would do, which no probe
+ * can ask for: it is ready when it runs.
+ */
+function readiness(service: ManifestService): object {
+  const ports = [...new Set(service.expose.filter(({ proto }) => proto === "TCP").map(({ port }) => port))];
+  return ports.length === 1 ? { readinessProbe: { tcpSocket: { port: ports[0] }, ...PROBE } } : {};
+}
+
+function gpuWishes({ resources: { gpu } }: ManifestService): readonly GpuWish[] | undefined {
+  if (BigInt(gpu.units.val) === 0n) return undefined;
+  return (gpu.attributes ?? []).map(({ key }) => parseGpuWish(key));
+}
+
+/** On nodes that have one of the kinds; such nodes are often kept free of everything else. */
+function gpuPlacement(wishes: readonly GpuWish[]): object {
+  const terms = wishes.map(nodeTerm).filter(({ matchExpressions }) => matchExpressions.length > 0);
+  const anywhere = terms.length === 0;
+  const required = { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: terms } };
+  return {
+    tolerations: [{ key: "nvidia.com/gpu", operator: "Exists", effect: "NoSchedule" }],
+    ...(anywhere ? {} : { affinity: { nodeAffinity: required } }),
+  };
+}
+
+function nodeTerm({ vendor, model, ram, interface: bus }: GpuWish) {
+  const wish: readonly (readonly [string, string | undefined])[] = [
+    [GPU_LABEL.vendor, vendor],
+    [GPU_LABEL.model, model === "*" ? undefined : model],
+    [GPU_LABEL.ram, ram],
+    [GPU_LABEL.interface, bus],
+  ];
+  return {
+    matchExpressions: wish.flatMap(([key, value]) =>
+      value === undefined ? [] : [{ key, operator: "In", values: [value] }],
+    ),
+  };
+}

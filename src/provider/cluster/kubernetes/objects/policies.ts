@@ -1,0 +1,62 @@
+import { isNodePortExpose, type LeaseSpec, leaseNamespace } from "../../contract/index.ts";
+import { FORBIDDEN } from "../../shared/index.ts";
+import { KIND, type Wanted, wanted } from "./kinds.ts";
+import { LABEL, leaseLabels, nodePortsName, podSelector } from "./names.ts";
+import type { ObjectSettings } from "./settings.ts";
+
+/** Address at which nodes have a cache of the cluster's name servers. */
+const NODE_DNS = "169.254.20.10/32";
+/** IPv6 addresses that are given out to machines of the internet, without tunnels of IPv4. */
+const PUBLIC_V6 = { cidr: "2000::/3", except: ["2001::/23", "2002::/16"] };
+
+/**
+ * Nobody reaches a lease but itself and the ingress, and it reaches itself, the name servers and the internet. Ports
+ * that the tenant opens to everybody are open to everybody.
+ */
+export function networkPolicies(spec: LeaseSpec, settings: ObjectSettings): Wanted[] {
+  const namespace = leaseNamespace(spec.id);
+  const labels = leaseLabels(settings.provider, spec.id);
+  const make = (name: string, body: object): Wanted => wanted(KIND.policy, { name, namespace, labels }, { spec: body });
+  return [make("lease", leasePolicy()), ...openPorts(spec).map(([name, body]) => make(name, body))];
+}
+
+function leasePolicy(): object {
+  const own = { podSelector: {} };
+  return {
+    podSelector: {},
+    policyTypes: ["Ingress", "Egress"],
+    ingress: [{ from: [own, { namespaceSelector: { matchLabels: { [LABEL.ingress]: "true" } } }] }],
+    egress: [
+      { to: [own] },
+      { to: [nameServers(), { ipBlock: { cidr: NODE_DNS } }], ports: dnsPorts() },
+      { to: [{ ipBlock: { cidr: "0.0.0.0/0", except: [...FORBIDDEN] } }, { ipBlock: PUBLIC_V6 }] },
+    ],
+  };
+}
+
+function nameServers(): object {
+  return {
+    namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": "kube-system" } },
+    podSelector: { matchLabels: { "k8s-app": "kube-dns" } },
+  };
+}
+
+function dnsPorts(): object[] {
+  return ["UDP", "TCP"].map((protocol) => ({ protocol, port: 53 }));
+}
+
+function openPorts(spec: LeaseSpec): (readonly [string, object])[] {
+  const namespace = leaseNamespace(spec.id);
+  return spec.group.services.flatMap(({ name, expose }) => {
+    const open = new Map(
+      expose.filter(isNodePortExpose).map(({ port, proto }) => [`${port}/${proto}`, { protocol: proto, port }]),
+    );
+    if (open.size === 0) return [];
+    const body = {
+      podSelector: { matchLabels: podSelector(namespace, name) },
+      policyTypes: ["Ingress"],
+      ingress: [{ ports: [...open.values()] }],
+    };
+    return [[nodePortsName(name), body]];
+  });
+}

@@ -1,0 +1,19 @@
+/** What objects of leases are made with, besides the lease. */
+export interface ObjectSettings {
+  /** The provider whose leases these are. */
+  readonly provider: string;
+  /** Told to workloads as SVC_CLUSTER_PUBLIC_HOSTNAME. */
+  readonly publicHostname: string;
+  /** Between asking a program to end and ending it. */
+  readonly stopGraceMs: number;
+  /** Runtime class of leases; the cluster's own where there is none. */
+  readonly runtime: string | undefined;
+  /** Whether images named `localhost/...` are those that the nodes have. */
+  readonly allowLocalImages: boolean;
+  /** Whether root in a container is a user without rights on the node. */
+  readonly userNamespaces: boolean;
+  /** Per cent by which leases may have more than is kept for them. */
+  readonly overcommit: { readonly cpu: number; readonly memory: number; readonly storage: number };
+  /** Class of the Ingress objects; the cluster's default where there is none. */
+  readonly ingressClass: string | undefined;
+}

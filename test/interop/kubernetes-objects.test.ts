@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { readKubeconfig } from "../../src/provider/cluster/kubernetes/access/kubeconfig.ts";
+import { KubernetesApi } from "../../src/provider/cluster/kubernetes/api/api.ts";
+import {
+  ingressObjects,
+  KIND,
+  leaseObjects,
+  namespaceObject,
+  type Wanted,
+} from "../../src/provider/cluster/kubernetes/objects/index.ts";
+import { Fixture } from "../support/index.ts";
+import { TestKubernetes } from "../support/kubernetes.ts";
+import { hostileNames, SETTINGS, shop } from "../support/kubernetes-leases.ts";
+import { buildPeer, Peer } from "./peers.ts";
+
+/** The objects of leases against the validation and defaults of a real API server. */
+
+const built = await buildPeer("kubernetes");
+const peer = built instanceof Peer ? built : undefined;
+const fixture = new Fixture();
+const RUN = { restarts: {}, suspended: false };
+
+let bed: TestKubernetes;
+let api: KubernetesApi;
+
+beforeAll(async () => {
+  if (peer === undefined) return;
+  bed = await TestKubernetes.start(fixture, peer.binary);
+  api = new KubernetesApi(readKubeconfig(bed.config), { pauseMs: 50, maxPauseMs: 200 });
+});
+
+afterAll(async () => {
+  api?.close();
+  peer?.remove();
+  await fixture.close();
+});
+
+async function apply(objects: readonly Wanted[]) {
+  const versions: (string | undefined)[] = [];
+  for (const { resource, object } of objects) {
+    versions.push((await api.apply(resource, object)).metadata.resourceVersion);
+  }
+  return versions;
+}
+
+test.skipIf(peer === undefined && process.env.CI !== "true")("the server is there", () => {
+  expect(built).toBeInstanceOf(Peer);
+});
+
+test.skipIf(peer === undefined).for([
+  ["everything that a manifest can ask for", shop],
+  ["the longest and most alike names", hostileNames],
+] as const)("a lease with %s is taken, and changes nothing the second time", async ([, make]) => {
+  const spec = make();
+  const objects = [namespaceObject(spec, SETTINGS), ...leaseObjects(spec, SETTINGS, RUN)];
+  const first = await apply(objects);
+  expect(await apply(objects)).toEqual(first);
+});
+
+test.skipIf(peer === undefined)("settings of operators are taken", async () => {
+  const settings = {
+    ...SETTINGS,
+    runtime: "gvisor",
+    userNamespaces: true,
+    allowLocalImages: true,
+    overcommit: { cpu: 50, memory: 25, storage: 12.5 },
+  };
+  await apply(leaseObjects(shop(), settings, { restarts: { web: 2, db: 1 }, suspended: true }));
+  const place = { namespace: namespaceObject(shop(), SETTINGS).object.metadata.name, name: "web" };
+  const found = await api.find(KIND.deployment, place);
+  expect(found).toMatchObject({ spec: { replicas: 0, template: { spec: { runtimeClassName: "gvisor" } } } });
+});
+
+test.skipIf(peer === undefined)("host names become objects for the cluster's ingress", async () => {
+  const target = {
+    lease: shop().id,
+    service: "web",
+    port: 80,
+    options: { maxBodySize: 1, readTimeout: 1, sendTimeout: 1, nextTries: 1, nextTimeout: 0 },
+  };
+  const longest = `${"a".repeat(63)}.${"b".repeat(63)}.${"c".repeat(63)}.${"d".repeat(61)}`;
+  const hosts = ["shop.example.com", longest];
+  await apply(ingressObjects(shop().id, { target, hosts }, 80, { ...SETTINGS, ingressClass: "tenants" }));
+});
+
+test.skipIf(peer === undefined)(
+  "a node port that somebody else has is refused as invalid, with its number",
+  async () => {
+    const spec = { ...shop(), id: { ...shop().id, dseq: 8n } };
+    const objects = [namespaceObject(spec, SETTINGS), ...leaseObjects(spec, SETTINGS, RUN)];
+    await expect(apply(objects)).rejects.toMatchObject({
+      kind: "refused",
+      status: 422,
+      message: expect.stringMatching(/30000.*provided port is already allocated/),
+    });
+  },
+);
