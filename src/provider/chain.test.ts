@@ -67,7 +67,7 @@ describe("the chain as the provider sees it", () => {
     market.bid(provider, order, "0.25");
     expect(await view.bid(mine)).toMatchObject({ state: "open", price: { amount: DEC_ONE / 4n } });
     expect((await view.openBids(provider.address)).map(({ id }) => formatBidId(id))).toEqual([formatBidId(mine)]);
-    expect(await view.openBidCount(order)).toBe(1);
+    expect(await view.openBidPrices(order)).toEqual([DEC_ONE / 4n]);
     expect(await view.order(order)).toMatchObject({ state: "open" });
     market.closeDeployment(tenant, order);
     expect(await view.order(order)).toMatchObject({ state: "closed" });

@@ -12,6 +12,7 @@ import {
   type PaymentRecord,
   type ProviderRecord,
 } from "../client/index.ts";
+import type { Dec } from "../util/index.ts";
 import { Query as AuthQuery, BaseAccountSchema } from "../wire/gen/sdk/auth/v1beta1/auth_pb.js";
 import type { AuditedAttributes } from "../wire/gen/svc/audit/v1beta1/audit_pb.js";
 import {
@@ -51,8 +52,8 @@ export interface ChainView {
   order(id: OrderKey): Promise<OrderRecord | undefined>;
   bid(id: LeaseKey): Promise<BidRecord | undefined>;
   openBids(provider: string): Promise<readonly BidRecord[]>;
-  /** How many bids on the order are open. */
-  openBidCount(id: OrderKey): Promise<number>;
+  /** What the open bids on the order ask. */
+  openBidPrices(id: OrderKey): Promise<readonly Dec[]>;
   marketParams(): Promise<MarketParams>;
 }
 
@@ -76,8 +77,8 @@ export function chainView(client: ChainQuery): ChainView {
     payment: async (id) => (await lease(id))?.payment,
     openOrders: () => orders({ state: "open" }),
     openBids: (address) => bids({ provider: address, state: "open" }),
-    openBidCount: async ({ owner, dseq, gseq, oseq }) =>
-      (await bids({ owner, dseq, gseq, oseq, state: "open" })).length,
+    openBidPrices: async ({ owner, dseq, gseq, oseq }) =>
+      (await bids({ owner, dseq, gseq, oseq, state: "open" })).map(({ price }) => price.amount),
     async publicKey(address) {
       const answer = await found(client.call(AuthQuery.method.account, { address }));
       const key = answer?.account && unpackAs(BaseAccountSchema, answer.account)?.pubKey;

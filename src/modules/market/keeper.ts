@@ -129,13 +129,12 @@ export class MarketKeeper {
     const order = this.book.order(ctx, orderId);
     if (order.state === Order_State.active) throw errors.orderActive(formatOrderId(orderId));
     if (order.state !== Order_State.open) throw errors.orderClosed(formatOrderId(orderId));
-    const { orderMaxBids } = this.book.getParams(ctx);
-    if (this.book.openBidCount(ctx, orderId) >= orderMaxBids)
-      throw errors.tooManyBids(`${formatOrderId(orderId)} has ${orderMaxBids} open bids`);
+    const displaced = this.#displacedBy(ctx, orderId, price);
     const spec = this.#groups.spec(ctx, orderId);
     checkPrice(spec, price);
     this.#checkProvider(ctx, spec, provider);
     if (this.book.findBid(ctx, id) !== undefined) throw errors.bidExists(formatBidId(id));
+    if (displaced !== undefined) this.#endBid(ctx, displaced, { state: Bid_State.lost, reason: Closed_Reason.outbid });
     const bid = { bidId: id, state: Bid_State.open, price: wirePrice(price), createdAt: ctx.height };
     this.book.saveBid(ctx, create(BidSchema, bid));
     this.#escrow.openAccount(ctx, { id: bidEscrowId(id), owner: provider, depositor: provider, deposit });
@@ -321,6 +320,20 @@ export class MarketKeeper {
     return pruneOrders({ book: this.book, escrow: this.#escrow }, ctx, { id, most });
   }
 
+  /**
+   * The bid whose place a new one takes: the dearest of an order that has as many as it may have, of equal ones the
+   * newest. Undefined where there is room.
+   */
+  #displacedBy(ctx: Context, id: OrderKey, price: DecimalCoin): Bid | undefined {
+    const { orderMaxBids } = this.book.getParams(ctx);
+    const count = this.book.openBidCount(ctx, id);
+    if (count < orderMaxBids) return undefined;
+    const dearest = this.book.openBids(ctx, id, count).reduce((a, b) => (isDisplacedBefore(b, a) ? b : a));
+    const most = priceOf(dearest.price);
+    if (price.amount < most.amount) return dearest;
+    throw errors.tooManyBids(`${formatOrderId(id)} has ${count} open bids, the dearest for ${formatDecCoin(most)}`);
+  }
+
   /** The provider withdraws an open bid; its order may have ended in an earlier block. */
   #withdrawBid(ctx: Context, bid: Bid, reason: Closed_Reason): void {
     const id = bidIdOf(bid);
@@ -444,6 +457,12 @@ function byDeployment(ids: readonly BidKey[]): BidKey[][] {
 interface BidEnd {
   readonly state: Bid_State.lost | Bid_State.closed;
   readonly reason: Closed_Reason;
+}
+
+/** Of bids with the same price and height, in the order of their providers, the last goes first. */
+function isDisplacedBefore(bid: Bid, other: Bid): boolean {
+  const difference = priceOf(bid.price).amount - priceOf(other.price).amount;
+  return difference === 0n ? bid.createdAt >= other.createdAt : difference > 0n;
 }
 
 function checkPrice(spec: GroupSpec, price: DecimalCoin): void {

@@ -186,6 +186,57 @@ describe("a bid", () => {
     expect(send(parts, {}, erin).code).toBe(0);
   });
 
+  describe("on an order that has as many as it may", () => {
+    const accounts = ["alice", "bob", "carol", "dave", "erin"];
+
+    /** Three bids at these prices, in blocks of their own, and the accounts by name. */
+    function full(prices: readonly string[]) {
+      const parts = setUp({ accounts, maxBids: 3 });
+      const [, ...bidders] = accounts.map((name) => parts.chain.key(name));
+      prices.forEach((amount, i) => {
+        expect(send(parts, { price: price(amount) }, bidders[i]).code).toBe(0);
+      });
+      const erin = bidders[3] as TestKey;
+      const states = (count = 4) =>
+        bidders.slice(0, count).map(({ address }) => parts.market.bidOf({ ...parts.order, provider: address }).state);
+      return { ...parts, parts, bidders, erin, states };
+    }
+
+    const { open, lost } = Bid_State;
+
+    it("takes the place of the dearest, whose deposit goes back, in one block", () => {
+      const { parts, chain, bidders, erin, states } = full(["0.3", "0.5", "0.4"]);
+      const [, carol] = bidders as [TestKey, TestKey];
+      const before = chain.balance(carol.address);
+      const sent = send(parts, { price: price("0.499999999999999999") }, erin);
+      expect(marketEvents(sent).map(({ action, provider, reason }) => [action, provider, reason])).toEqual([
+        ["bid-lost", carol.address, "outbid"],
+        ["bid-created", erin.address, undefined],
+      ]);
+      expect(states()).toEqual([open, lost, open, open]);
+      expect(chain.balance(carol.address) - before).toBe(BigInt(MIN_DEPOSIT));
+      expect(send(parts, { price: price("0.1") }, carol)).toMatchObject({ codespace: "market", code: 21 });
+    });
+
+    it.each([
+      ["the newest of equal ones", ["0.5", "0.5", "0.4"], [open, lost, open, open]],
+      ["the newest of all equal", ["0.5", "0.5", "0.5"], [open, open, lost, open]],
+    ])("ends %s", (_, prices, expected) => {
+      const { parts, erin, states } = full(prices);
+      expect(send(parts, { price: price("0.2") }, erin).code).toBe(0);
+      expect(states()).toEqual(expected);
+    });
+
+    it("is refused at the price of the dearest, and ends no bid where it is refused for another reason", () => {
+      const { parts, erin, states } = full(["0.3", "0.5", "0.4"]);
+      const equal = send(parts, { price: price("0.5") }, erin);
+      expect(equal).toMatchObject({ codespace: "market", code: 31 });
+      expect(equal.log).toContain("3 open bids, the dearest for 0.5");
+      expect(send(parts, { price: price("0.1"), deposit: coin(1n) }, erin).code).not.toBe(0);
+      expect(states(3)).toEqual([open, open, open]);
+    });
+  });
+
   it("is withdrawn with its deposit, once, for a reason of providers", () => {
     const parts = setUp();
     const { chain, market, bob, order } = parts;

@@ -20,7 +20,7 @@ export function orderChain({ chain, provider, tenantAttributes, balance, cluster
     openOrders: () => chain.openOrders(),
     order: (id) => chain.order(id),
     bid: (id) => chain.bid(id),
-    openBidCount: (id) => chain.openBidCount(id),
+    openBidPrices: (id) => chain.openBidPrices(id),
     marketParams: () => chain.marketParams(),
     balance,
     async offer(auditors) {

@@ -42,7 +42,8 @@ interface ChainAnswers {
   state: OrderRecord["state"];
   group: GroupSpec;
   bid: { state: "open" | "active" | "lost" | "closed" } | undefined;
-  bids: number;
+  /** Prices of the open bids of others. */
+  bids: readonly string[];
   balance: bigint;
   fee: IntCoin;
   fail: Error | undefined;
@@ -70,7 +71,7 @@ function setUp(
     state: "open",
     group: spec(),
     bid: undefined,
-    bids: 0,
+    bids: [],
     balance: 6_000_000n,
     fee: { denom: "utoken", amount: 1000n },
     fail: undefined,
@@ -106,7 +107,7 @@ function setUp(
         ? undefined
         : { id: { ...id, provider: "svc1provider" }, state: answers.bid.state, price, createdAt: 1n };
     },
-    openBidCount: async () => answers.bids,
+    openBidPrices: async () => answers.bids.map(parseDec),
     marketParams: async () => ({ orderMaxBids: 20, bidMinDeposits: [] }),
     offer: async () => ({
       attributes: [],
@@ -196,7 +197,7 @@ describe("orders", () => {
     [{ group: spec({ cpu: 2000n }) }, "insufficient capacity: cpu 2000m"],
     [{ group: spec({ memory: 1n << 20n }) }, "less memory than a container needs: at least 6Mi"],
     [{ group: spec({ price: "0.5" }) }, "our price 1utoken per block is above the order's 0.5utoken"],
-    [{ bids: 20 }, "20 open bids already"],
+    [{ bids: Array(20).fill("1") }, "20 open bids already, none of them dearer than ours"],
     [
       { balance: 5_000_000n },
       "the provider has 5000000utoken, a bid takes a deposit of 5000000utoken and a fee of 1000utoken: fund",
@@ -223,13 +224,20 @@ describe("orders", () => {
     [{ group: spec({ memory: 1n << 20n }) }, true],
     [{ refuse: new Rejected({ code: 5, codespace: "market", log: "attribute mismatch" }) }, true],
     [{ refuse: new Rejected({ code: 5, codespace: "sdk", log: "insufficient funds" }) }, undefined],
-    [{ bids: 20 }, undefined],
+    [{ bids: Array(20).fill("0.5") }, undefined],
     [{ balance: 0n }, undefined],
   ])("tells whether a refusal is final: %o", async (change, final) => {
     const { service } = setUp(change);
     service.onEvent(created);
     const said = () => ({ phase: service.find(id)?.phase, final: service.find(id)?.final });
     await expect.poll(said).toEqual({ phase: "refused", final });
+    service.stop();
+  });
+
+  it("bids on a full order where another bid is dearer", async () => {
+    const { service } = setUp({ bids: [...Array(19).fill("1"), "1.000000000000000001"] });
+    service.onEvent(created);
+    await expect.poll(() => service.find(id)?.phase).toBe("open");
     service.stop();
   });
 

@@ -139,7 +139,7 @@ function setUp() {
         const state = market.bids.get(id.dseq);
         return state && { id, state, price: { denom: "utoken", amount: DEC_ONE }, createdAt: 1n };
       },
-      openBidCount: async () => 0,
+      openBidPrices: async () => [],
       marketParams: async () => ({ orderMaxBids: 20, bidMinDeposits: [] }),
       offer: async () => ({
         attributes: [],

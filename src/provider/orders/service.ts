@@ -33,7 +33,7 @@ import { type Obstacle, type OrderEntry, type OrderPhase, type OrderStatus, Refu
  * What the orders query on the chain. Calls reject if it cannot be queried; undefined means a definite "does not
  * exist".
  */
-export interface OrderChain extends Pick<ChainView, "openOrders" | "order" | "bid" | "openBidCount" | "marketParams"> {
+export interface OrderChain extends Pick<ChainView, "openOrders" | "order" | "bid" | "openBidPrices" | "marketParams"> {
   /** Our current record; signatures are queried for the auditors named. */
   offer(auditors: readonly string[]): Promise<Offer>;
   balance(denom: string): Promise<bigint>;
@@ -294,6 +294,7 @@ export class OrderService {
     if (this.#left(tracked)) return undefined;
     tracked.phase = "bidding";
     const price = await timed(this.#meter, "pricing", () => this.#price(tracked.id.owner, order.spec));
+    await this.#checkPlace(tracked.id, price);
     return { denom: highestPrice(order.spec).denom, amount: price };
   }
 
@@ -325,13 +326,19 @@ export class OrderService {
     }
   }
 
-  async #filter({ id, spec }: OrderRecord): Promise<void> {
-    const { chain, obstacle } = this.#options;
+  async #filter({ spec }: OrderRecord): Promise<void> {
+    const { obstacle } = this.#options;
     const closed = await obstacle?.();
     if (closed !== undefined) throw new Refusal(closed, "cluster");
     await this.#checkOffer(spec);
-    const [bids, { orderMaxBids: max }] = await Promise.all([chain.openBidCount(id), chain.marketParams()]);
-    if (bids >= max) throw new Refusal(`the order has ${bids} open bids already, ${max} is the most`, "moment");
+  }
+
+  /** A full order takes only a bid that is cheaper than its dearest, which ends with it. */
+  async #checkPlace(id: OrderKey, price: Dec): Promise<void> {
+    const { chain } = this.#options;
+    const [bids, { orderMaxBids }] = await Promise.all([chain.openBidPrices(id), chain.marketParams()]);
+    if (bids.length < orderMaxBids || bids.some((each) => each > price)) return;
+    throw new Refusal(`the order has ${bids.length} open bids already, none of them dearer than ours`, "moment");
   }
 
   #checkRoom(spec: GroupSpec): void {

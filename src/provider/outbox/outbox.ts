@@ -94,7 +94,8 @@ interface InFlight {
 const IN_MEMPOOL = [sdkErrors.txInMempool];
 /** Refusals that end by themselves: mempool full, wrong sequence. */
 const PASSING = [sdkErrors.mempoolFull, sdkErrors.wrongSequence];
-const GAS_MARGIN_PERCENT = 130n;
+/** A bid takes two fifths more gas where its order has filled since it was simulated. */
+const GAS_MARGIN_PERCENT = 150n;
 /** Each message may cost a little more when it runs than when it was simulated. */
 const GAS_FLOOR = 100_000n;
 

@@ -9,6 +9,7 @@ import type {
   PaymentRecord,
   ProviderRecord,
 } from "../../client/index.ts";
+import type { Dec } from "../../util/index.ts";
 import type { AuditedAttributes } from "../../wire/gen/svc/audit/v1beta1/audit_pb.js";
 import {
   type DeploymentKey,
@@ -122,9 +123,9 @@ export class FakeChain implements ChainView {
     return [];
   }
 
-  async openBidCount(): Promise<number> {
+  async openBidPrices(): Promise<readonly Dec[]> {
     this.#ask();
-    return 0;
+    return [];
   }
 
   async marketParams(): Promise<MarketParams> {

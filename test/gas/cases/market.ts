@@ -66,6 +66,18 @@ export const MARKET: Cases = {
       },
     },
     {
+      content: "cheaper than one of 20 on a full order",
+      count: 10,
+      prepare: (count) => {
+        const { chain } = withBids(count, 1);
+        const name = PROVIDERS[LIMITS.bids] ?? "";
+        register(chain, [], [name]);
+        const provider = chain.key(name);
+        const orders = orderIds(chain, { deployments: count, groups: 1 });
+        return { chain, txs: orders.map((order) => one(provider, bid(order, provider, "0.4"))) };
+      },
+    },
+    {
       content: "20 on an order that ends in their block, with their ends",
       count: LIMITS.bids + 1,
       prepare: (total) => {

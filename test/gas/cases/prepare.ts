@@ -139,8 +139,8 @@ export function signAll(
   }
 }
 
-export const bid = (order: object, provider: TestKey) =>
-  create(MsgCreateBidSchema, { order, provider: provider.address, price: price("0.5"), deposit: coin(MIN_DEPOSIT) });
+export const bid = (order: object, { address: provider }: TestKey, amount = "0.5") =>
+  create(MsgCreateBidSchema, { order, provider, price: price(amount), deposit: coin(MIN_DEPOSIT) });
 
 /** A tenant's deployment of these groups in a new chain. */
 export function deployed(groups: readonly GroupInit[], chain: GasChain = newChain()) {

@@ -49,7 +49,11 @@ export const marketErrors = defineErrors(
     invalidDeposit: [28, "deposit invalid", "see the least: svc query market params"],
     invalidParams: [29, "parameter invalid"],
     unknownProvider: [30, "unknown provider", "register it with: svc tx provider create <file>"],
-    tooManyBids: [31, "order has the maximum number of open bids", "wait until one of them is withdrawn"],
+    tooManyBids: [
+      31,
+      "order has the maximum number of open bids",
+      "bid less than the dearest of them, or wait until one is withdrawn",
+    ],
     capabilitiesMismatch: [32, "capabilities mismatch"],
     invalidReason: [
       33,

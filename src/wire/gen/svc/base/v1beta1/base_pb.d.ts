@@ -373,6 +373,13 @@ export enum Closed_Reason {
    * @generated from enum value: provider_deleted = 20003;
    */
   provider_deleted = 20003,
+
+  /**
+   * A cheaper bid took its place in an order that had as many bids as it may have.
+   *
+   * @generated from enum value: outbid = 20004;
+   */
+  outbid = 20004,
 }
 
 /**
