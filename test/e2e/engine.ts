@@ -27,6 +27,8 @@ export function podmanOn(folder: string): { readonly storage: readonly string[];
 }
 
 const CONFIG = "containers.conf";
+const LOG = "podman.log";
+const MOST_SAID = 100_000;
 
 /** A container engine of the tests' own: Podman's service on storage in a temporary folder. */
 export class TestEngine {
@@ -61,7 +63,7 @@ export class TestEngine {
 
   async startService(): Promise<void> {
     const args = [...podmanOn(this.folder).storage, "system", "service", "--time=0", `unix://${this.socket}`];
-    const log = openSync(join(this.folder, "podman.log"), "a");
+    const log = openSync(join(this.folder, LOG), "a");
     // Monitors of containers leave a file where the service was started when memory runs out.
     this.#service = spawn("podman", args, { env: this.#env, cwd: this.folder, stdio: ["ignore", log, log] });
     closeSync(log);
@@ -81,6 +83,16 @@ export class TestEngine {
     service.kill("SIGKILL");
     await once(service, "exit");
     rmSync(this.socket, { force: true });
+  }
+
+  /** Ends the service and returns what each of its threads was at. */
+  async stacks(): Promise<string> {
+    const service = this.#service;
+    if (service === undefined) return "the engine does not run";
+    this.#service = undefined;
+    service.kill("SIGQUIT");
+    await once(service, "exit");
+    return readFileSync(join(this.folder, LOG), "utf8").slice(-MOST_SAID);
   }
 
   /** The service answers nobody while the work goes on. */

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { damageFile } from "../../../src/provider/testing/damage.ts";
 import { errorText } from "../../../src/util/index.ts";
 import type { LeaseKey } from "../../../src/wire/index.ts";
-import { processesOn } from "../../support/abandoned.ts";
+import { commandLine, processesOn } from "../../support/abandoned.ts";
 import type { Ordered, TestLocalnet, TestProvider } from "../../support/containers.ts";
 import { fillDisk, freeDisk } from "../../support/disk.ts";
 import { fetchPage, pause, type Rng, waitFor, webFile } from "../../support/index.ts";
@@ -62,9 +62,16 @@ export class Chaos {
 
   /** What there is to look into after a fault that was not got over. */
   async #traces(): Promise<string> {
-    const containers = await this.#localnet.engine.podman("ps", "--all", "--format", TRACE).catch(errorText);
+    const { engine, tenant } = this.#localnet;
+    const containers = await engine.podman("ps", "--all", "--format", TRACE).catch(errorText);
+    const statuses = await Promise.all(
+      this.running.map(({ lease }) =>
+        tenant.status(lease).then((each) => `${lease.dseq} ${JSON.stringify(each)}`, errorText),
+      ),
+    );
     const said = this.#provider.process.lines.slice(-SAID).map(({ text }) => text);
-    return [containers, ...said].join("\n");
+    const processes = processesOn(engine.folder).map((pid) => `${pid} ${commandLine(pid)}`.replaceAll("\0", " "));
+    return [containers, ...statuses, ...said, ...processes, await engine.stacks()].join("\n");
   }
 
   readonly #faults: Readonly<Record<string, Fault>> = {
