@@ -56,7 +56,7 @@ export async function openDockerDriver(options: DockerOptions): Promise<DockerDr
   const settings = settingsOf(options);
   const { log, stateDir } = settings;
   makePrivateDirectory(stateDir);
-  const api = await EngineApi.open(settings.socket, settings.timing.callTimeout);
+  const api = await EngineApi.open(settings.socket, settings.timing.patience);
   const naming = new Naming(settings.namePrefix);
   if (settings.volumeSizeEnforcement === "none") {
     log.warn("sizes of volumes are not enforced: a tenant can fill the disk (volumeSizeEnforcement none)");

@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { type Logger, silentLogger } from "../../../util/index.ts";
 import type { AllowedRegistry, PortCarrier, PortRange } from "../contract/index.ts";
 import { type BackoffPolicy, DEFAULT_BACKOFF, LocalCarrier } from "../shared/index.ts";
+import type { EnginePatience } from "./api/api.ts";
 
 /** `loop`: every volume is a sized file system image. `none`: plain folders, for machines without loop devices. */
 export type VolumeSizeEnforcement = "loop" | "none";
@@ -68,8 +69,7 @@ export interface DockerTiming {
   readonly rolloutDeadline: number;
   /** A replica without TCP ports counts as ready after running this long. */
   readonly minRunning: number;
-  /** Time for the answer to a short engine call. */
-  readonly callTimeout: number;
+  readonly patience: EnginePatience;
 }
 
 export interface DockerLimits {
@@ -120,7 +120,7 @@ const DEFAULT_TIMING: DockerTiming = {
   stopGrace: 30_000,
   rolloutDeadline: 60_000,
   minRunning: 1_000,
-  callTimeout: 60_000,
+  patience: { call: 60_000, work: 120_000 },
 };
 
 const DEFAULT_LIMITS: DockerLimits = {

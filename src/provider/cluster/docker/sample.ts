@@ -32,7 +32,7 @@ const PAGE = `<!doctype html>
  * registry. Returns the image's name.
  */
 export async function ensureSampleImage(socket: string): Promise<string> {
-  const api = await EngineApi.open(socket, CALL_TIMEOUT_MS);
+  const api = await EngineApi.open(socket, { call: CALL_TIMEOUT_MS, work: CALL_TIMEOUT_MS });
   try {
     await api.imageId(SAMPLE_IMAGE);
     return SAMPLE_IMAGE;

@@ -8,19 +8,20 @@ import { EngineApi } from "./api.ts";
 import { discoverEngine } from "./discover.ts";
 import { EngineFailure } from "./failure.ts";
 
+const PATIENCE = { call: 5000, work: 5000 };
 const closers: (() => void)[] = [];
 afterEach(() => {
   for (const close of closers.splice(0)) close();
 });
 
-/** An engine that answers every request with status 200 and this body. */
-async function engineThatSays(body: string | Buffer): Promise<EngineApi> {
-  const server = createServer((_, response) => response.end(body)).listen(0, "127.0.0.1");
-  closers.push(() => server.close());
+/** An engine that answers every request with status 200 and this body; with none it never answers. */
+async function engineThatSays(body: string | Buffer | undefined, patience = PATIENCE): Promise<EngineApi> {
+  const server = createServer((_, response) => body !== undefined && response.end(body)).listen(0, "127.0.0.1");
+  closers.push(() => server.close().closeAllConnections());
   await once(server, "listening");
   const address = server.address();
   if (typeof address !== "object" || address === null) throw new Error("no port");
-  return EngineApi.open(`tcp://127.0.0.1:${address.port}`, 5000);
+  return EngineApi.open(`tcp://127.0.0.1:${address.port}`, patience);
 }
 
 async function logOf(api: EngineApi): Promise<Buffer> {
@@ -45,6 +46,18 @@ describe("the log of a container", () => {
     expect(failure).toBeInstanceOf(EngineFailure);
     expect(failure).toMatchObject({ kind, message: expect.stringMatching(/^the container engine sent no log: /) });
   });
+});
+
+it.each<[string, (api: EngineApi) => Promise<unknown>]>([
+  ["create", (api) => api.create({ Image: "image" })],
+  ["start", (api) => api.start("c1")],
+  ["stop", (api) => api.stop("c1", 0)],
+  ["remove", (api) => api.remove("c1")],
+  ["inspect", (api) => api.inspect("c1")],
+  ["remove an image", (api) => api.removeImage("image:1")],
+])("an engine that hangs is not waited for for ever: %s", async (_, call) => {
+  const api = await engineThatSays(undefined, { call: 50, work: 50 });
+  await expect(call(api)).rejects.toMatchObject({ kind: "unreachable" });
 });
 
 it("is waited for where it is named and slow, and passed over where it is one of several", async () => {

@@ -83,24 +83,38 @@ export interface ContainerEvent {
   readonly labels: Labels;
 }
 
+/** Milliseconds of silence after which a call fails. An engine may hang with one container, and no lease waits for ever. */
+export interface EnginePatience {
+  /** Of one that only looks. */
+  readonly call: number;
+  /** Of one that makes, starts, stops or removes something. */
+  readonly work: number;
+}
+
 /**
  * The calls of the Docker-compatible API that the driver makes, with typed answers and sorted errors
  * (`EngineFailure`). The client library is loaded with the first connection only.
  */
 export class EngineApi {
   readonly #calls: Docker;
+  readonly #works: Docker;
   readonly #streams: Docker;
 
-  private constructor(calls: Docker, streams: Docker) {
+  private constructor(calls: Docker, works: Docker, streams: Docker) {
     this.#calls = calls;
+    this.#works = works;
     this.#streams = streams;
   }
 
-  /** Makes no connection yet. `timeout`: milliseconds of silence after which a short call fails. */
-  static async open(socket: string, timeout: number): Promise<EngineApi> {
+  /** Makes no connection yet. */
+  static async open(socket: string, { call, work }: EnginePatience): Promise<EngineApi> {
     const { default: Client } = await import("dockerode");
     const address = addressOf(socket);
-    return new EngineApi(new Client({ ...address, timeout }), new Client(address));
+    return new EngineApi(
+      new Client({ ...address, timeout: call }),
+      new Client({ ...address, timeout: work }),
+      new Client(address),
+    );
   }
 
   ping(): Promise<unknown> {
@@ -136,21 +150,21 @@ export class EngineApi {
   }
 
   async create(options: Docker.ContainerCreateOptions): Promise<string> {
-    return (await guard(this.#streams.createContainer(options))).id;
+    return (await guard(this.#works.createContainer(options))).id;
   }
 
   async start(id: string): Promise<void> {
-    await guard(this.#streams.getContainer(id).start());
+    await guard(this.#works.getContainer(id).start());
   }
 
   /** TERM, then KILL after the grace (seconds). Stopping a stopped container is not an error. */
   async stop(id: string, grace: number): Promise<void> {
-    await guard(this.#streams.getContainer(id).stop({ t: grace })).catch(ignoreStatus(304));
+    await guard(this.#works.getContainer(id).stop({ t: grace })).catch(ignoreStatus(304));
   }
 
   /** Removes the container and its anonymous volumes, killing it where it still runs. */
   async remove(id: string): Promise<void> {
-    await guard(this.#streams.getContainer(id).remove({ force: true, v: true }));
+    await guard(this.#works.getContainer(id).remove({ force: true, v: true }));
   }
 
   /** The engine's framed log stream (8-byte headers), with timestamps. */
@@ -252,7 +266,7 @@ export class EngineApi {
 
   /** Takes a name off an image; the last one takes the image along, unless a container has it. */
   async removeImage(tag: string): Promise<void> {
-    await guard(this.#streams.getImage(tag).remove());
+    await guard(this.#works.getImage(tag).remove());
   }
 
   async importImage(archive: Readable, target: { repo: string; tag: string; changes: string[] }): Promise<Readable> {

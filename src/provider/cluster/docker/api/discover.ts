@@ -58,7 +58,7 @@ async function probe(socket: string, timeoutMs: number): Promise<FoundEngine> {
     if (info === undefined) throw new Error("no such socket");
     if (!info.isSocket()) throw new Error("not a socket");
   }
-  const api = await EngineApi.open(socket, timeoutMs);
+  const api = await EngineApi.open(socket, { call: timeoutMs, work: timeoutMs });
   const version = await api.version();
   return { socket, kind: engineKind(version), version: version.Version };
 }

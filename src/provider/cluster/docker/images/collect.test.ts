@@ -43,7 +43,7 @@ describe("images without a lease", () => {
       registries: { allowed: [{ host: registry.host, plain: true }] },
       timing: { imageKeep: 24 * HOUR },
     });
-    const api = await EngineApi.open(engine.socket, 5_000);
+    const api = await EngineApi.open(engine.socket, { call: 5_000, work: 5_000 });
     const isTight = async () => tight();
     const images = new Images({ api, settings, log: silentLogger, room: async () => undefined, isTight });
     await images.open();

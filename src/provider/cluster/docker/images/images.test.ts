@@ -59,7 +59,7 @@ async function openImages({ options = {}, allowed = [], room, isTight }: Opening
     registries,
     ...options,
   });
-  const api = await EngineApi.open(engine.socket, 5_000);
+  const api = await EngineApi.open(engine.socket, { call: 5_000, work: 5_000 });
   const images = new Images({
     api,
     settings,
@@ -584,7 +584,7 @@ describe("a tenant whose registries hardly answer", () => {
 
 describe("an archive for the engine", () => {
   it("that breaks off is an error, for the caller alone", async () => {
-    const api = await EngineApi.open(engine.socket, 5_000);
+    const api = await EngineApi.open(engine.socket, { call: 5_000, work: 5_000 });
     const { signal } = new AbortController();
     const config = { digest: digestOf(APP), bytes: APP };
     const gone = imageArchive({ config, layers: [join(folder, "gone")], tag: "localhost/x:1" });
@@ -593,7 +593,7 @@ describe("an archive for the engine", () => {
   });
 
   it("ends with its signal", async () => {
-    const api = await EngineApi.open(engine.socket, 5_000);
+    const api = await EngineApi.open(engine.socket, { call: 5_000, work: 5_000 });
     const ended = AbortSignal.abort(new Error("the lease has ended"));
     const archive = imageArchive({ config: { digest: digestOf(APP), bytes: APP }, layers: [], tag: "a:1" });
     await expect(api.loadImage(archive, ended)).rejects.toThrow();
