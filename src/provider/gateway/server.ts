@@ -7,6 +7,7 @@ import type { Meter } from "../metrics/index.ts";
 import { Authorizer } from "./access/authorizer.ts";
 import { Memo } from "./access/memo.ts";
 import { limitConnections } from "./connections.ts";
+import { allowOrigin, answerPreflight } from "./cors.ts";
 import { type Failure, gatewayErrors, toFailure } from "./errors.ts";
 import { STREAM_ROUTES, TENANT_ROUTES } from "./lease-routes.ts";
 import { DEFAULT_LIMITS, type GatewayLimits } from "./limits.ts";
@@ -89,7 +90,11 @@ export class Gateway {
     app.removeAllContentTypeParsers();
     app.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
     app.addHttpMethod("GET", { hasBody: true, overrideExisting: true });
-    app.addHook("onRequest", async (request) => checkShape(request));
+    app.addHook("onRequest", async (request, reply) => {
+      allowOrigin(request.headers, reply);
+      checkShape(request);
+    });
+    app.options("/*", (_request, reply) => answerPreflight(reply));
     app.addHook("onResponse", async (request, reply) => this.#logAccess(request, reply));
     app.setErrorHandler((error, request, reply) => this.#sendFailure(error, request, reply));
     app.setNotFoundHandler((request, reply) => this.#sendFailure(gatewayErrors.notFound(), request, reply));

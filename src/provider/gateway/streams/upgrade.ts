@@ -4,6 +4,7 @@ import { WebSocketServer } from "ws";
 import type { Logger } from "../../../util/index.ts";
 import type { LeaseService } from "../../leases/index.ts";
 import type { Authorizer, Grant } from "../access/authorizer.ts";
+import { STREAM_PROTOCOL } from "../access/bearer.ts";
 import { gatewayErrors, toFailure } from "../errors.ts";
 import { findStream } from "../lease-routes.ts";
 import type { GatewayLimits } from "../limits.ts";
@@ -34,6 +35,8 @@ export class StreamServer {
       maxPayload: options.limits.message,
       perMessageDeflate: false,
       clientTracking: true,
+      // Of the protocols that a page offers the others are tokens, which no answer repeats.
+      handleProtocols: (offered) => (offered.has(STREAM_PROTOCOL) ? STREAM_PROTOCOL : false),
     });
   }
 
@@ -62,7 +65,6 @@ export class StreamServer {
     const { authorizer, leases, limits, now, log } = this.#options;
     const found = findStream(readPath(url), url);
     if (found === undefined) throw gatewayErrors.notFound();
-    checkOrigin(request);
     const grant = await authorizer.authorize(request, found.access);
     const { lease } = grant;
     if (lease === undefined) throw gatewayErrors.notFound();
@@ -90,11 +92,6 @@ export class StreamServer {
     if (left === 0) this.#open.delete(owner);
     else this.#open.set(owner, left);
   }
-}
-
-/** A browser adds a client certificate by itself, even for pages of other origins, but it never adds a token. */
-function checkOrigin({ headers }: IncomingMessage): void {
-  if (headers.origin !== undefined && headers.authorization === undefined) throw gatewayErrors.origin();
 }
 
 function refuse(socket: Duplex, { status, body }: ReturnType<typeof toFailure>): void {
