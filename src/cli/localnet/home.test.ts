@@ -124,10 +124,12 @@ test("the summary's faucet command reaches this localnet", () => {
     grpc: "g",
     net_url: "n",
     home: "/srv/net",
+    ca: "/srv/net/authority/ca.crt",
     homeFlags: " --home /srv/net",
     deployments: [],
   });
   expect(lines.join("\n")).toContain("svc faucet <address> 100000000utoken --home /srv/net ");
+  expect(lines.join("\n")).toContain("curl --cacert /srv/net/authority/ca.crt https://");
 });
 
 test("a home is one localnet's at a time", () => {

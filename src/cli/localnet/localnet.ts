@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { copyFileSync, existsSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { ChainClient } from "../../client/index.ts";
-import { endPlane, hostCluster } from "../../provider/index.ts";
+import { AUTHORITY, endPlane, hostCluster } from "../../provider/index.ts";
 import { errorText, makePrivateDirectory } from "../../util/index.ts";
 import { commandError, ExitError } from "../errors.ts";
 import { VERSION } from "../node/version.ts";
@@ -211,6 +211,12 @@ export class Localnet {
       ...["--cluster-node-port-address", "127.0.0.1"],
       ...["--cluster-volume-sizes", process.getuid?.() === 0 ? "loop" : "none"],
       ...["--deployment-ingress-domain", "localhost", "--ingress-listen-address", `127.0.0.1:${ports.ingressHttp}`],
+      ...[
+        "--ingress-tls-listen-address",
+        `127.0.0.1:${ports.ingressHttps}`,
+        "--ingress-tls-authority",
+        this.#authority,
+      ],
       ...["--gateway-listen-address", `127.0.0.1:${ports.gateway}`],
     ]);
     // Printed before the first bid: somebody who runs a localnet without root should not wait for bids.
@@ -258,6 +264,7 @@ export class Localnet {
       grpc: this.#grpcAddress,
       net_url: this.#net?.url ?? null,
       home: this.#home,
+      ca: join(this.#authority, AUTHORITY.certificate),
     };
     if (json) this.#io.out(`${JSON.stringify({ type: "ready", ...ready, deployments: this.#deployments })}\n`);
     else this.#steps.summary({ ...ready, homeFlags, deployments: this.#deployments });
@@ -331,6 +338,11 @@ export class Localnet {
     const saved = `${this.#home}-${name}.log`;
     copyFileSync(file, saved);
     return saved;
+  }
+
+  /** Signs a certificate for every host name of a lease. */
+  get #authority(): string {
+    return join(this.#home, "authority");
   }
 
   get #rpcUrl(): string {

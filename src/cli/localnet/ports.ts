@@ -36,6 +36,7 @@ const LISTENERS = [
   ["grpc", "gRPC"],
   ["gateway", "the provider's gateway"],
   ["ingressHttp", "the ingress"],
+  ["ingressHttps", "the ingress with TLS"],
   ["net", "the network files"],
 ] as const;
 

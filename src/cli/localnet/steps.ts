@@ -13,6 +13,8 @@ export interface Summary {
   readonly grpc: string;
   readonly net_url: string | null;
   readonly home: string;
+  /** Certificate of the authority that signs for host names. */
+  readonly ca: string;
   /** Flags by which `svc faucet` finds the home. */
   readonly homeFlags: string;
   readonly deployments: readonly LocalnetDeployment[];
@@ -55,7 +57,7 @@ export class Steps {
   }
 
   /** What the user needs next. */
-  summary({ rpc, rest, grpc, net_url: netUrl, home, homeFlags, deployments }: Summary): void {
+  summary({ rpc, rest, grpc, net_url: netUrl, home, ca, homeFlags, deployments }: Summary): void {
     const { out } = this.#options;
     const total = (performance.now() - this.#begun) / 1000;
     this.say(`${"all up".padEnd(28)} ${total.toFixed(2).padStart(6)} s`);
@@ -67,6 +69,7 @@ export class Steps {
     out(`Home     ${home}   (keys faucet, alice, bob, provider, validator; --keyring-backend test)`);
     out(`Use it   export SVC_HOME=${shellWord(home)}   (commands find its keys and its node)`);
     out(`Tokens   svc faucet <address> 100000000utoken${homeFlags}   (100 ${DISPLAY_DENOM})`);
+    out(`TLS      curl --cacert ${shellWord(ca)} https://...   (host names of leases; or trust that certificate)`);
     for (const deployment of deployments) {
       out(`Deployed dseq ${deployment.dseq} at ${deployment.provider}`);
       for (const uri of deployment.uris) out(`         ${uri}`);

@@ -1,5 +1,6 @@
 import type { Dec, IntCoin } from "../../util/index.ts";
 import type { Attribute } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
+import type { CertificateSources } from "../certificates/index.ts";
 import type { ClusterDriver } from "../cluster/index.ts";
 import type { ClientRules } from "../ingress/index.ts";
 import type { Overcommit } from "../inventory/index.ts";
@@ -56,4 +57,14 @@ export interface IngressConfig {
   readonly loopbackPorts: boolean;
   /** What one client may take of the ingress. */
   readonly clients: ClientRules;
+  /** TLS for host names; nowhere if absent. */
+  readonly tls?: TlsConfig;
+}
+
+/** Where host names answer over TLS, and whose certificates they show. */
+export interface TlsConfig extends CertificateSources {
+  readonly host: string;
+  readonly port: number;
+  /** Whether requests without TLS are sent to it. */
+  readonly redirect: boolean;
 }

@@ -1,22 +1,68 @@
 import type { Logger } from "../../util/index.ts";
-import { clusterRouter, Ingress, ingressRouter, type LeaseRouter } from "../ingress/index.ts";
+import { type CertificateKeeper, certificateFolders, certifiedRouter, openKeeper } from "../certificates/index.ts";
+import { clusterRouter, Ingress, type IngressTls, ingressRouter, type LeaseRouter } from "../ingress/index.ts";
 import type { ProviderConfig } from "./config.ts";
 
-type IngressConfig = Pick<ProviderConfig, "driver" | "ingress" | "plane">;
+type IngressConfig = Pick<ProviderConfig, "driver" | "ingress" | "plane" | "stateDir">;
+
+interface IngressRequest {
+  readonly config: IngressConfig;
+  readonly log: Logger;
+}
 
 /** The provider's own ingress in this process, for clusters that have none, if no data plane is given. */
-export function openIngress({ config, log }: { config: IngressConfig; log: Logger }): Ingress | undefined {
+export function openIngress({ config, log }: IngressRequest): Ingress | undefined {
   const { routing } = config.driver;
   if (routing.ingress === "cluster" || config.plane !== undefined) return undefined;
   const { host, port, clients } = config.ingress;
   const backends = routing.backends.bind(routing);
-  return new Ingress({ backends, host, port, clients, log: log.child({ module: "ingress" }) });
+  const tls = ingressTls(config);
+  return new Ingress({
+    backends,
+    host,
+    port,
+    clients,
+    log: log.child({ module: "ingress" }),
+    ...(tls === undefined ? {} : { tls }),
+  });
+}
+
+/** What the ingress is told of TLS. */
+export function ingressTls({
+  ingress,
+  stateDir,
+}: Pick<ProviderConfig, "ingress" | "stateDir">): IngressTls | undefined {
+  const { tls } = ingress;
+  if (tls === undefined) return undefined;
+  return { host: tls.host, port: tls.port, folders: certificateFolders(stateDir, tls), redirect: tls.redirect };
+}
+
+/** Who sees to the certificates of host names; undefined if others do. Rejects if that cannot be. */
+export async function keeperOf({ config, log }: IngressRequest): Promise<CertificateKeeper | undefined> {
+  const { driver, ingress, stateDir } = config;
+  if (driver.routing.ingress === "cluster" || ingress.tls === undefined) return undefined;
+  return openKeeper({ stateDir, sources: ingress.tls, log: log.child({ module: "certificates" }) });
+}
+
+export interface RouterParts {
+  readonly config: IngressConfig;
+  readonly ingress: Ingress | undefined;
+  readonly keeper: CertificateKeeper | undefined;
 }
 
 /** How requests for host names reach leases: through the ingress given, else through the cluster's. */
-export function leaseRouter(ingress: Ingress | undefined, config: IngressConfig): LeaseRouter {
+export function leaseRouter({ config, ingress, keeper }: RouterParts): LeaseRouter {
   const { routing } = config.driver;
   if (routing.ingress === "cluster") return clusterRouter(routing);
+  const router = ownRouter({ config, ingress, keeper });
+  const tls = ingressTls(config);
+  if (tls === undefined) return router;
+  return certifiedRouter(router, { folders: tls.folders, keeper, tlsPort: () => ingress?.tlsPort ?? tls.port });
+}
+
+function ownRouter({ config, ingress }: RouterParts): LeaseRouter {
+  const { routing } = config.driver;
+  if (routing.ingress === "cluster") throw new Error("the cluster has an ingress of its own");
   if (config.plane !== undefined) return config.plane.router(routing);
   if (ingress === undefined) throw new Error("the cluster has no ingress and the provider has opened none");
   return ingressRouter(ingress, config.ingress);

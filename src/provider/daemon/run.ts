@@ -2,6 +2,7 @@ import { type Block, followBlocks, marketReader } from "../../client/index.ts";
 import { errorText, type IntCoin } from "../../util/index.ts";
 import { Query as BankQuery } from "../../wire/gen/sdk/bank/v1beta1/query_pb.js";
 import { formatLeaseId, type LeaseKey } from "../../wire/index.ts";
+import type { CertificateKeeper } from "../certificates/index.ts";
 import { type ChainView, chainView } from "../chain.ts";
 import { leaseNamespace } from "../cluster/index.ts";
 import { ControlServer, DRAINING, isDraining } from "../control/index.ts";
@@ -24,7 +25,7 @@ import { askDeposit, checkCertificate, checkChain, checkRegistered } from "./che
 import { DiskGuard } from "./disk.ts";
 import { gatewaySources } from "./gateway-sources.ts";
 import { checkGenesis } from "./genesis.ts";
-import { leaseRouter, openIngress } from "./ingress.ts";
+import { keeperOf, leaseRouter, openIngress } from "./ingress.ts";
 import { type DaemonMoment, providerState, whyNotReady } from "./monitoring.ts";
 import { orderChain } from "./order-chain.ts";
 import type { ProviderRequest } from "./request.ts";
@@ -52,7 +53,8 @@ export async function runProvider(request: ProviderRequest): Promise<RunningProv
   await checkChain(request);
   await checkGenesis(request);
   const metrics = await openMetrics(request.config.metrics);
-  const provider = new ProviderDaemon(request, await askDeposit(request), metrics);
+  const deposit = await askDeposit(request);
+  const provider = new ProviderDaemon(request, { deposit, metrics, keeper: await keeperOf(request) });
   try {
     await provider.start();
   } catch (error) {
@@ -60,6 +62,12 @@ export async function runProvider(request: ProviderRequest): Promise<RunningProv
     throw error;
   }
   return provider;
+}
+
+interface DaemonParts {
+  readonly deposit: IntCoin;
+  readonly metrics: Metrics;
+  readonly keeper: CertificateKeeper | undefined;
 }
 
 class ProviderDaemon implements RunningProvider {
@@ -72,6 +80,7 @@ class ProviderDaemon implements RunningProvider {
   readonly #leases: LeaseService;
   /** Undefined if the cluster has its own. */
   readonly #ingress: Ingress | undefined;
+  readonly #keeper: CertificateKeeper | undefined;
   readonly #stop = new AbortController();
   readonly #timers: NodeJS.Timeout[] = [];
   readonly #deposit: IntCoin;
@@ -96,11 +105,12 @@ class ProviderDaemon implements RunningProvider {
     this.#fail = resolve;
   });
 
-  constructor(request: ProviderRequest, deposit: IntCoin, metrics: Metrics) {
+  constructor(request: ProviderRequest, { deposit, metrics, keeper }: DaemonParts) {
     const { config, client, signer, log } = request;
     this.#request = request;
     this.#deposit = deposit;
     this.#metrics = metrics;
+    this.#keeper = keeper;
     this.#chain = chainView(client.query);
     const { stateDir: folder, leastFreeDisk: least } = config;
     const { freeDisk } = request;
@@ -156,6 +166,7 @@ class ProviderDaemon implements RunningProvider {
     await this.#control.close();
     await this.#following;
     await this.#leases.stop();
+    await this.#keeper?.close();
     await this.#writeReservations();
     await this.#ingress?.close();
     await this.#request.config.plane?.close();
@@ -436,7 +447,7 @@ class ProviderDaemon implements RunningProvider {
       chain: this.#chain,
       driver: config.driver,
       registry: new HostRegistry({ blocked: blockedHosts, domain }),
-      router: leaseRouter(this.#ingress, config),
+      router: leaseRouter({ config, ingress: this.#ingress, keeper: this.#keeper }),
       log: log.child({ module: "provider-manifest" }),
       closeBid: async (id, reason) => {
         await this.#outbox.send(closeBidMessage(id, reason), `close ${formatLeaseId(id)}`);

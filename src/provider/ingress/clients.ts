@@ -21,22 +21,60 @@ export function isFrom(socket: Socket, networks: BlockList): boolean {
   return isTrusted(clientAddress(socket), networks);
 }
 
+/** What becomes of a connection: served, told why it is refused, or closed without a word. */
+export type Verdict = "served" | "told" | "cut";
+
+/** Open connections, or requests, by address. */
+export class ClientCounts {
+  readonly #rules: ClientRules;
+  readonly #open = new Map<string, number>();
+
+  constructor(rules: ClientRules) {
+    this.#rules = rules;
+  }
+
+  /** Counts a connection until it closes. */
+  enter(socket: Socket): Verdict {
+    const address = clientAddress(socket);
+    const count = this.#add(address);
+    if (count === undefined) return "served";
+    socket.once("close", () => this.#remove(address));
+    const most = this.#rules.connectionsPerAddress;
+    return count <= most ? "served" : count > most * TOLD_SHARE ? "cut" : "told";
+  }
+
+  /** Counts something that a client has open over a connection; undefined if there is no room, else what ends it. */
+  open(socket: Socket): (() => void) | undefined {
+    const address = clientAddress(socket);
+    const count = this.#add(address);
+    if (count === undefined) return () => {};
+    if (count <= this.#rules.connectionsPerAddress) return () => this.#remove(address);
+    this.#remove(address);
+    return undefined;
+  }
+
+  /** Undefined for addresses that are not counted. */
+  #add(address: string): number | undefined {
+    if (isTrusted(address, this.#rules.trustedProxies)) return undefined;
+    const count = (this.#open.get(address) ?? 0) + 1;
+    this.#open.set(address, count);
+    return count;
+  }
+
+  #remove(address: string): void {
+    const left = (this.#open.get(address) ?? 1) - 1;
+    if (left === 0) this.#open.delete(address);
+    else this.#open.set(address, left);
+  }
+}
+
 /** Keeps one client from taking all connections. The result says whether a connection exceeds the limit. */
-export function limitClients(server: Server, rules: ClientRules): (socket: Socket) => boolean {
-  const open = new Map<string, number>();
+export function limitClients(server: Server, counts: ClientCounts): (socket: Socket) => boolean {
   const refused = new WeakSet<Socket>();
   server.on("connection", (socket: Socket) => {
-    const address = clientAddress(socket);
-    if (isTrusted(address, rules.trustedProxies)) return;
-    const count = (open.get(address) ?? 0) + 1;
-    open.set(address, count);
-    socket.once("close", () => {
-      const left = (open.get(address) ?? 1) - 1;
-      if (left === 0) open.delete(address);
-      else open.set(address, left);
-    });
-    if (count <= rules.connectionsPerAddress) return;
-    if (count > rules.connectionsPerAddress * TOLD_SHARE) {
+    const verdict = counts.enter(socket);
+    if (verdict === "served") return;
+    if (verdict === "cut") {
       socket.destroy();
       return;
     }
@@ -71,11 +109,11 @@ function addNetwork(list: BlockList, text: string): void {
 }
 
 /** An IPv4 address looks the same on a socket for both families. */
-function clientAddress({ remoteAddress = "" }: Socket): string {
+export function clientAddress({ remoteAddress = "" }: Socket): string {
   return remoteAddress.replace(/^::ffff:(?=\d+\.)/i, "");
 }
 
-function isTrusted(address: string, networks: BlockList): boolean {
+export function isTrusted(address: string, networks: BlockList): boolean {
   const version = isIP(address);
   return version !== 0 && networks.check(address, version === 6 ? "ipv6" : "ipv4");
 }

@@ -1,8 +1,11 @@
 export { type ClientRules, CONNECTIONS_PER_ADDRESS, networkTexts, parseNetworks } from "./clients.ts";
+export { tlsOrigin } from "./decide.ts";
 export { ingressErrors } from "./errors.ts";
 export { generatedHost } from "./hostname.ts";
 export { type HostClaim, HostRegistry, type HostRules } from "./hosts.ts";
 export { normalHost } from "./normal-host.ts";
-export { clusterRouter, ingressRouter, type LeaseRouter } from "./router.ts";
+export { clusterRouter, httpOrigin, ingressRouter, type LeaseRouter } from "./router.ts";
 export { Routes } from "./routes.ts";
-export { Ingress, type IngressOptions } from "./server.ts";
+export { Ingress, type IngressOptions, type IngressTls, PUBLIC, PUBLIC_TLS } from "./server.ts";
+export { Certificates } from "./tls/certificates.ts";
+export { type HostCertificate, readCertificate } from "./tls/files.ts";

@@ -28,12 +28,14 @@ export interface IngressRouterOptions {
 
 /** Through the provider's own ingress. */
 export function ingressRouter(
-  ingress: Pick<Ingress, "routes" | "exposeService" | "removeLease">,
+  ingress: Pick<Ingress, "routes" | "exposeService" | "removeLease" | "look">,
   { port, loopbackPorts }: IngressRouterOptions,
 ): LeaseRouter {
   return {
     async route(id, services, loopback) {
       const routes = services.flatMap(({ target, hosts }) => hosts.map((host) => [host, target] as const));
+      // What was just signed for the lease is presented with its first answer.
+      ingress.look();
       ingress.routes.replaceLease(id, new Map(routes));
       const ports: Record<string, number> = {};
       if (!loopbackPorts) return ports;
@@ -43,8 +45,12 @@ export function ingressRouter(
       return ports;
     },
     unroute: (id) => ingress.removeLease(id),
-    url: (host) => `http://${host}${port === 80 ? "" : `:${port}`}/`,
+    url: (host) => `${httpOrigin(host, port)}/`,
   };
+}
+
+export function httpOrigin(host: string, port: number): string {
+  return `http://${host}${port === 80 ? "" : `:${port}`}`;
 }
 
 /** Through the cluster's ingress, which has no loopback of ours to listen on. */

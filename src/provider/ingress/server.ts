@@ -1,13 +1,22 @@
-import { createServer, type IncomingMessage, type Server } from "node:http";
-import { Server as NetServer, Socket } from "node:net";
+import type { Server } from "node:http";
+import { Server as NetServer, type Socket } from "node:net";
 import { ACCEPT_QUEUE, type Logger, listenError, silentLogger } from "../../util/index.ts";
 import { formatLeaseId, type LeaseKey } from "../../wire/index.ts";
 import type { BackendRouting, RouteTarget } from "../cluster/index.ts";
-import { type ClientRules, CONNECTIONS_PER_ADDRESS, isFrom, limitClients, parseNetworks } from "./clients.ts";
+import {
+  ClientCounts,
+  type ClientRules,
+  CONNECTIONS_PER_ADDRESS,
+  isFrom,
+  limitClients,
+  parseNetworks,
+} from "./clients.ts";
+import { byCertifiedHost, byHost, type Decide, decideWith, targetOr404, toTls } from "./decide.ts";
 import { Forwarder } from "./proxy/forward.ts";
-import { type PageStatus, sendPage, writePage } from "./proxy/pages.ts";
-import { forwardUpgrade } from "./proxy/upgrade.ts";
+import { serveHttp1 } from "./proxy/http1.ts";
 import { Routes, targetKey } from "./routes.ts";
+import { SecureIngress } from "./secure.ts";
+import { Certificates } from "./tls/certificates.ts";
 
 export interface IngressOptions {
   readonly backends: BackendRouting["backends"];
@@ -15,8 +24,10 @@ export interface IngressOptions {
   readonly host?: string;
   /** 0 takes a free one. */
   readonly port: number;
+  /** TLS beside it; nowhere if absent. */
+  readonly tls?: IngressTls;
   readonly log?: Logger;
-  /** Open client connections over all hosts. */
+  /** Open client connections over all hosts, with TLS and without it. */
   readonly maxConnections?: number;
   /** By default 256 connections from one address, and no proxy is trusted. */
   readonly clients?: Partial<ClientRules>;
@@ -24,22 +35,22 @@ export interface IngressOptions {
   readonly inherited?: ReadonlyMap<string, NetServer>;
 }
 
-/** The name of the public listener, besides those of services. */
-const PUBLIC = "public";
+/** TLS for host names. */
+export interface IngressTls {
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  /** Folders with certificates, looked at again and again. */
+  readonly folders: readonly string[];
+  /** Whether requests without TLS for a host that has a certificate are sent to it. */
+  readonly redirect: boolean;
+}
 
-/** Clients that are slow on purpose are cut off here; milliseconds and bytes. */
-const LIMITS = {
-  headersTimeout: 10_000,
-  requestTimeout: 300_000,
-  keepAliveTimeout: 5_000,
-  connectionsCheckingInterval: 2_000,
-  maxHeaderSize: 16 << 10,
-  maxRequestsPerSocket: 1_000,
-  /** No byte in either direction; longer than any read timeout a deployment can ask for. */
-  idle: 75_000,
-} as const;
+/** Names of the public listeners, besides those of services. */
+export const PUBLIC = "public";
+export const PUBLIC_TLS = "public-tls";
 
-type FindTarget = (host: string | undefined) => RouteTarget | undefined;
+const MAX_CONNECTIONS = 4_096;
 
 interface ServicePort {
   target: RouteTarget;
@@ -47,34 +58,55 @@ interface ServicePort {
   readonly port: number;
 }
 
-/** HTTP reverse proxy in front of the leases: by host name on one port, and per service on loopback ports. */
+/** HTTP reverse proxy in front of the leases: by host name on one port, with TLS on another, and per service on loopback ports. */
 export class Ingress {
   readonly routes = new Routes();
   readonly #options: IngressOptions;
+  readonly #clients: ClientRules;
   readonly #forwarder: Forwarder;
   readonly #server: Server;
+  readonly #secure: SecureIngress | undefined;
   readonly #servicePorts = new Map<string, ServicePort>();
   readonly #sockets = new Map<Server, Set<Socket>>();
+  #tlsPort = 0;
   #draining = false;
 
   constructor(options: IngressOptions) {
     this.#options = options;
-    const { forwardedFrom } = { ...NO_RULES, ...options.clients };
+    this.#clients = { ...NO_RULES, ...options.clients };
     this.#forwarder = new Forwarder(
       (target) => options.backends(target.lease, target.service, target.port),
-      (socket) => isFrom(socket, forwardedFrom),
+      (socket) => isFrom(socket, this.#clients.forwardedFrom),
     );
-    this.#server = this.#makeServer((host) => this.routes.find(host));
+    const counts = new ClientCounts(this.#clients);
+    const { tls } = options;
+    const certificates = new Certificates(tls?.folders ?? []);
+    const plain = byHost(this.routes);
+    const elsewhere: Decide = (request) =>
+      toTls(request, { certificates, routes: this.routes, port: this.#tlsPort }) ?? plain(request);
+    this.#server = this.#makeServer(tls?.redirect === true ? elsewhere : plain, counts);
+    if (tls !== undefined) this.#secure = this.#makeSecure(certificates, counts);
   }
 
   /** Resolves with the port it listens on; rejects if the port is taken. */
   async listen(): Promise<number> {
-    const { port: wanted, host = "0.0.0.0" } = this.#options;
+    const { port: wanted, host = "0.0.0.0", tls } = this.#options;
     const port = await listen(this.#server, wanted, host, this.#inherit(PUBLIC)).catch((error: unknown) => {
       throw listenError(error, { host, port: wanted, option: "--ingress-listen-address" });
     });
-    (this.#options.log ?? silentLogger).info("ingress listens", { port });
+    this.#log.info("ingress listens", { port });
+    if (tls !== undefined) await this.#listenTls(tls);
     return port;
+  }
+
+  /** Takes up certificates that have changed, before the next look. */
+  look(): void {
+    this.#secure?.look();
+  }
+
+  /** The port for TLS; 0 if there is none. */
+  get tlsPort(): number {
+    return this.#tlsPort;
   }
 
   /**
@@ -88,7 +120,8 @@ export class Ingress {
       known.target = target;
       return known.port;
     }
-    const server = this.#makeServer(() => this.#servicePorts.get(key)?.target);
+    const decide = () => targetOr404(this.#servicePorts.get(key)?.target);
+    const server = this.#makeServer(decide, new ClientCounts(this.#clients));
     const inherited = this.#inherit(key);
     const port = await listen(server, preferred, "127.0.0.1", inherited).catch(() => listen(server, 0, "127.0.0.1"));
     this.#servicePorts.set(key, { target, server, port });
@@ -106,10 +139,11 @@ export class Ingress {
     }
   }
 
-  /** The listeners, for a process that takes over: the public one, and those of services by their target. */
+  /** The listeners, for a process that takes over: the public ones, and those of services by their target. */
   listeners(): Map<string, NetServer> {
     const services = [...this.#servicePorts].map(([key, { server }]) => [key, server] as const);
-    return new Map<string, NetServer>([[PUBLIC, this.#server], ...services]);
+    const secure = this.#secure === undefined ? [] : [[PUBLIC_TLS, this.#secure.listener] as const];
+    return new Map<string, NetServer>([[PUBLIC, this.#server], ...secure, ...services]);
   }
 
   /** Loopback ports of services, by their target. */
@@ -123,9 +157,9 @@ export class Ingress {
    */
   async drain(): Promise<void> {
     this.#draining = true;
-    const servers = [this.#server, ...[...this.#servicePorts.values()].map((entry) => entry.server)];
+    this.#secure?.drain();
     await Promise.all(
-      servers.map(
+      [...this.listeners().values()].map(
         (server) =>
           new Promise<void>((resolve) => {
             // Closing the HTTP server would cut idle connections on which the next request may be on its way.
@@ -135,47 +169,61 @@ export class Ingress {
     );
   }
 
-  #inherit(key: string): NetServer | undefined {
-    return this.#options.inherited?.get(key);
-  }
-
   async close(): Promise<void> {
     const servers = [this.#server, ...[...this.#servicePorts.values()].map((entry) => entry.server)];
-    await Promise.all(servers.map((server) => this.#closeServer(server)));
+    await Promise.all([...servers.map((server) => this.#closeServer(server)), this.#closeSecure()]);
     this.#servicePorts.clear();
     this.#forwarder.close();
   }
 
-  #makeServer(find: FindTarget): Server {
-    const server = createServer(LIMITS, (request, response) => {
-      const fault = isTooMany(request.socket) ? 429 : requestFault(request);
-      if (this.#draining) response.shouldKeepAlive = false;
-      if (fault !== undefined) return sendPage(response, fault);
-      const target = find(request.headers.host);
-      if (target === undefined) return sendPage(response, 404);
-      void this.#forwarder.forward(request, response, target);
+  get #log(): Logger {
+    return this.#options.log ?? silentLogger;
+  }
+
+  #inherit(key: string): NetServer | undefined {
+    return this.#options.inherited?.get(key);
+  }
+
+  async #listenTls({ host, port: wanted }: IngressTls): Promise<void> {
+    if (this.#secure === undefined) return;
+    this.#tlsPort = await listen(this.#secure.listener, wanted, host, this.#inherit(PUBLIC_TLS)).catch(
+      (error: unknown) => {
+        throw listenError(error, { host, port: wanted, option: "--ingress-tls-listen-address" });
+      },
+    );
+    this.#log.info("ingress listens for TLS", { port: this.#tlsPort });
+  }
+
+  #makeServer(decide: Decide, counts: ClientCounts): Server {
+    let isTooMany = (_socket: Socket): boolean => false;
+    const server = serveHttp1({
+      decide: decideWith(decide),
+      forwarder: this.#forwarder,
+      isTooMany: (socket) => isTooMany(socket),
+      isDraining: () => this.#draining,
     });
-    const isTooMany = limitClients(server, { ...NO_RULES, ...this.#options.clients });
-    server.maxRequestsPerSocket = LIMITS.maxRequestsPerSocket;
-    server.maxConnections = this.#options.maxConnections ?? 4_096;
-    server.timeout = LIMITS.idle;
+    isTooMany = limitClients(server, counts);
+    server.maxConnections = this.#options.maxConnections ?? MAX_CONNECTIONS;
     const sockets = new Set<Socket>();
     this.#sockets.set(server, sockets);
     server.on("connection", (socket) => {
       sockets.add(socket);
       socket.once("close", () => sockets.delete(socket));
     });
-    server.on("upgrade", (request, socket, head) => {
-      // Node.js releases the connection here: without a listener, a client that disconnects would end the process.
-      socket.on("error", () => socket.destroy());
-      if (!(socket instanceof Socket)) return socket.destroy();
-      const fault = isTooMany(socket) ? 429 : requestFault(request);
-      if (fault !== undefined) return writePage(socket, fault);
-      const target = find(request.headers.host);
-      if (target === undefined) return writePage(socket, 404);
-      forwardUpgrade(this.#forwarder, target, { request, socket, head });
-    });
     return server;
+  }
+
+  #makeSecure(certificates: Certificates, counts: ClientCounts): SecureIngress {
+    return new SecureIngress({
+      certificates,
+      clients: this.#clients,
+      counts,
+      maxConnections: this.#options.maxConnections ?? MAX_CONNECTIONS,
+      forwarder: this.#forwarder,
+      decide: decideWith(byCertifiedHost(this.routes, certificates)),
+      isDraining: () => this.#draining,
+      log: this.#log,
+    });
   }
 
   /** Connections are cut rather than waited for, upgraded ones too, which the server itself loses sight of. */
@@ -187,6 +235,15 @@ export class Ingress {
       for (const socket of sockets) socket.destroy();
     });
   }
+
+  async #closeSecure(): Promise<void> {
+    const secure = this.#secure;
+    if (secure === undefined) return;
+    await new Promise<void>((resolve) => {
+      secure.listener.close(() => resolve());
+      secure.close();
+    });
+  }
 }
 
 const NO_RULES: ClientRules = {
@@ -195,19 +252,7 @@ const NO_RULES: ClientRules = {
   forwardedFrom: parseNetworks([]),
 };
 
-/** The answer to a request that no service gets. TRACE would show a client's script what the proxy has added. */
-function requestFault(request: IncomingMessage): PageStatus | undefined {
-  if (request.method === "TRACE") return 405;
-  return isPlain(request) ? undefined : 400;
-}
-
-/** One host and a path: with two hosts, or another one in the address, proxy and replica could see different hosts. */
-function isPlain({ rawHeaders, url = "", method }: IncomingMessage): boolean {
-  const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === "host");
-  return hosts.length === 1 && (url.startsWith("/") || (url === "*" && method === "OPTIONS"));
-}
-
-function listen(server: Server, port: number, host: string, inherited?: NetServer): Promise<number> {
+function listen(server: NetServer, port: number, host: string, inherited?: NetServer): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once("error", reject);
     const begin = (ready: () => void) =>

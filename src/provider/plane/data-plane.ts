@@ -27,7 +27,7 @@ export class DataPlane {
   readonly #settings: PlaneSettings;
 
   constructor(settings: PlaneSettings, inherited: Inherited, log: Logger) {
-    const { host, port, loopbackPorts, connectionsPerAddress } = settings.ingress;
+    const { host, port, loopbackPorts, connectionsPerAddress, tls } = settings.ingress;
     const trustedProxies = parseNetworks(settings.ingress.trustedProxies);
     const forwardedFrom = parseNetworks(settings.ingress.forwardedFrom);
     this.#settings = settings;
@@ -38,6 +38,7 @@ export class DataPlane {
       log,
       clients: { connectionsPerAddress, trustedProxies, forwardedFrom },
       inherited: inherited.http,
+      ...(tls === undefined ? {} : { tls }),
     });
     this.#router = ingressRouter(this.#ingress, { port, loopbackPorts });
     this.#carrier = new LocalCarrier({}, inherited.ports);

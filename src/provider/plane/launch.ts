@@ -30,16 +30,25 @@ export interface LaunchOrder {
 /** What the plane answers. */
 export type LaunchAnswer =
   | { readonly kind: "up" }
-  | { readonly kind: "failed"; readonly code: string; readonly message: string };
+  | { readonly kind: "failed"; readonly code: string; readonly port: number | undefined; readonly message: string };
 
-/** A plane could not start; `code` is that of the system. */
+interface SystemCause {
+  /** That of the system. */
+  readonly code: string;
+  /** On which it could not listen. */
+  readonly port: number | undefined;
+}
+
+/** A plane could not start. */
 export class LaunchFailure extends Error {
   readonly code: string;
+  readonly port: number | undefined;
 
-  constructor(message: string, code: string) {
+  constructor(message: string, { code, port }: SystemCause) {
     super(message);
     this.name = "LaunchFailure";
     this.code = code;
+    this.port = port;
   }
 }
 
@@ -91,13 +100,14 @@ function openLog(path: string): number | "ignore" {
 
 function started(child: ChildProcess, order: LaunchOrder, inherited: Inherited): Promise<void> {
   return new Promise((resolve, reject) => {
-    const fail = (text: string, code = "") => reject(new LaunchFailure(text, code));
+    const fail = (text: string, cause: SystemCause = { code: "", port: undefined }) =>
+      reject(new LaunchFailure(text, cause));
     const timer = setTimeout(() => fail("the data plane did not start in time"), START_MS);
     child.once("exit", (code, signal) => fail(`the data plane ended at its start (${signal ?? code})`));
     child.once("error", (error) => fail(error.message));
     child.on("message", (answer: LaunchAnswer) => {
       if (answer.kind === "up") resolve();
-      else fail(answer.message, answer.code);
+      else fail(answer.message, answer);
     });
     const done = () => clearTimeout(timer);
     child.once("exit", done).on("message", done);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { errorText, type Logger, listenError, makePrivateDirectory } from "../../util/index.ts";
 import { formatLeaseId, type LeaseKey } from "../../wire/index.ts";
 import type { BackendRouting, CarriedPort, PortCarrier } from "../cluster/index.ts";
-import type { LeaseRouter } from "../ingress/index.ts";
+import { httpOrigin, type LeaseRouter } from "../ingress/index.ts";
 import { backendKey } from "./data-plane.ts";
 import { LaunchFailure, launchPlane } from "./launch.ts";
 import {
@@ -187,7 +187,7 @@ export class PlaneLink {
         this.#forgetRoutes(formatLeaseId(id));
         await this.#call("unroute", { id });
       },
-      url: (host) => `http://${host}${port === 80 ? "" : `:${port}`}/`,
+      url: (host) => `${httpOrigin(host, port)}/`,
     };
   }
 
@@ -303,7 +303,10 @@ export class PlaneLink {
 
   #failure(error: unknown): unknown {
     if (!(error instanceof LaunchFailure) || error.code === "") return error;
-    const { host, port } = this.#options.settings.ingress;
+    const { host, port, tls } = this.#options.settings.ingress;
+    if (tls !== undefined && error.port === tls.port && tls.port !== port) {
+      return listenError(error, { host: tls.host, port: tls.port, option: "--ingress-tls-listen-address" });
+    }
     return listenError(error, { host, port, option: "--ingress-listen-address" });
   }
 

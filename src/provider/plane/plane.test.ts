@@ -1,6 +1,16 @@
 import { once } from "node:events";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, unlinkSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { Agent, createServer, type IncomingMessage, request } from "node:http";
+import { request as httpsRequest } from "node:https";
 import { connect, createServer as createTcpServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -9,7 +19,9 @@ import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { freePort } from "../../testing/ports.ts";
 import { type Logger, silentLogger } from "../../util/index.ts";
 import type { LeaseKey } from "../../wire/index.ts";
+import { openAuthority } from "../certificates/index.ts";
 import type { BackendRouting } from "../cluster/index.ts";
+import type { IngressTls } from "../ingress/index.ts";
 import { endPlane, PlaneLink, type PlaneSettings } from "./index.ts";
 
 const ROOT = resolve(import.meta.dirname, "../../..");
@@ -51,6 +63,7 @@ class TestService {
   readonly lines: string[] = [];
   backends: readonly string[] = [];
   seen = true;
+  tls: IngressTls | undefined;
   #listeners = new Set<(id: LeaseKey) => void>();
   readonly routing: BackendRouting = {
     ingress: "provider",
@@ -81,6 +94,7 @@ class TestService {
         connectionsPerAddress: 256,
         trustedProxies: [],
         forwardedFrom: [],
+        ...(this.tls === undefined ? {} : { tls: this.tls }),
       },
     };
     const program = { command: process.execPath, args: [main, "data-plane", this.stateDir], identity };
@@ -213,6 +227,46 @@ it("hands everything to another version without a lost request, and open connect
   for (const socket of [tcp, websocket, fresh]) socket.destroy();
 });
 
+it("hands TLS over too, and takes up a certificate with the routes of its host", async () => {
+  const service = new TestService(await freePort());
+  const folders = ["authority", "certificates"].map((name) => join(service.stateDir, name));
+  const [place = "", certificates = ""] = folders;
+  const { chain, key } = await (await openAuthority(place)).issue(HOST, new AbortController().signal);
+  const ca = readFileSync(join(place, "ca.crt"));
+  mkdirSync(certificates);
+  service.tls = { host: "127.0.0.1", port: await freePort(), folders: [certificates], redirect: false };
+  const { port } = service.tls;
+  const link = await service.link("one");
+  service.backends = [await replica("page")];
+  writeFileSync(join(certificates, "app.pem"), chain + key, { mode: 0o600 });
+  await link.router(service.routing).route(id, services, {});
+  const page = async (): Promise<string> => {
+    const options = { host: "127.0.0.1", port, ca, servername: HOST, headers: { host: HOST }, agent: false };
+    const [answer] = (await once(httpsRequest(options).end(), "response")) as [IncomingMessage];
+    let text = "";
+    for await (const piece of answer) text += String(piece);
+    return text;
+  };
+  expect(await page()).toBe("page");
+  let going = true;
+  const pages: string[] = [];
+  const client = async () => {
+    while (going) {
+      pages.push(await page().catch((error: Error) => error.message));
+      // Slower than the allowance for handshakes.
+      await new Promise((resolve) => setTimeout(resolve, 60));
+    }
+  };
+  const working = client();
+  await service.link("two");
+  const during = pages.length;
+  await expect.poll(() => pages.length, { timeout: 20_000 }).toBeGreaterThan(during + 3);
+  going = false;
+  await working;
+  expect(new Set(pages)).toEqual(new Set(["page"]));
+  expect(service.pids()).toHaveLength(1);
+});
+
 it("is started again with all it was told when it ends", async () => {
   const service = new TestService(await freePort());
   const nodePort = await freePort();
@@ -272,6 +326,20 @@ it("makes its socket again when that was removed, and ends when the provider's f
   expect(service.pids()).toEqual([pid]);
   rmSync(service.stateDir, { recursive: true });
   await expect.poll(() => isRunning(pid), { timeout: 10_000 }).toBe(false);
+});
+
+it("says that the port for TLS is taken", async () => {
+  const service = new TestService(await freePort());
+  const other = createTcpServer().listen(0, "127.0.0.1");
+  await once(other, "listening");
+  onTestFinished(() => void other.close());
+  const address = other.address();
+  const port = typeof address === "object" ? (address?.port ?? 0) : 0;
+  service.tls = { host: "127.0.0.1", port, folders: [], redirect: false };
+  await expect(service.link()).rejects.toMatchObject({
+    message: expect.stringContaining(`cannot listen on 127.0.0.1:${port}: `),
+    hint: "stop it, or choose another port with --ingress-tls-listen-address",
+  });
 });
 
 it("says which port is taken", async () => {

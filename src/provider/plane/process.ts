@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { createLogger, errorText, type Logger, Mutex } from "../../util/index.ts";
 import { formatLeaseId } from "../../wire/index.ts";
 import { decodeJson } from "../durable.ts";
+import { PUBLIC, PUBLIC_TLS } from "../ingress/index.ts";
 import { DataPlane, type Inherited } from "./data-plane.ts";
 import { type LaunchAnswer, type LaunchMessage, type LaunchOrder, launchPlane } from "./launch.ts";
 import {
@@ -12,6 +13,7 @@ import {
   PLANE_VARIABLE,
   type PlaneCall,
   type PlaneCalls,
+  type PlaneSettings,
   type RequestLine,
   readLines,
   writeLine,
@@ -127,10 +129,7 @@ class PlaneProcess {
       const { stateDir } = this.#order;
       const table = this.#plane.table();
       const { http, ports } = this.#plane.listeners();
-      const old = this.#plane.settings.ingress;
-      const moved = old.host !== settings.ingress.host || old.port !== settings.ingress.port;
-      // If the ingress is to listen elsewhere, the new plane opens its own listener.
-      const kept = moved ? new Map([...http].filter(([key]) => key !== "public")) : http;
+      const kept = staying(http, { before: this.#plane.settings.ingress, after: settings.ingress });
       await launchPlane(program, { stateDir, identity: program.identity, settings, table }, { http: kept, ports });
       this.#leave();
       return null;
@@ -153,6 +152,26 @@ class PlaneProcess {
     // The answer is written first.
     setImmediate(() => setImmediate(() => this.#control?.unref()));
   }
+}
+
+/** Listeners that the next plane goes on with. If the ingress is to listen elsewhere, the new plane opens its own. */
+function staying<T>(
+  listeners: ReadonlyMap<string, T>,
+  { before, after }: { before: PlaneSettings["ingress"]; after: PlaneSettings["ingress"] },
+): Map<string, T> {
+  const moved = new Set<string>();
+  if (isElsewhere(before, after)) moved.add(PUBLIC);
+  if (isElsewhere(before.tls, after.tls)) moved.add(PUBLIC_TLS);
+  return new Map([...listeners].filter(([key]) => !moved.has(key)));
+}
+
+interface Place {
+  readonly host: string;
+  readonly port: number;
+}
+
+function isElsewhere(before: Place | undefined, after: Place | undefined): boolean {
+  return before?.host !== after?.host || before?.port !== after?.port;
 }
 
 /** Receives what the starting process hands over, and begins. */
@@ -181,7 +200,8 @@ function begin(): void {
         (error: unknown) => {
           const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
           const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
-          answer({ kind: "failed", code, message: errorText(cause) });
+          const port = cause instanceof Error && "port" in cause ? Number(cause.port) : undefined;
+          answer({ kind: "failed", code, port, message: errorText(cause) });
           process.exitCode = 1;
           process.disconnect();
         },

@@ -2,6 +2,7 @@ import type { Socket } from "node:net";
 import type { LeaseKey } from "../../wire/index.ts";
 import type { CarriedPort, ServiceRoute } from "../cluster/index.ts";
 import { decodeJson, encodeJson } from "../durable.ts";
+import type { IngressTls } from "../ingress/index.ts";
 
 /** What a data plane is started with. A plane with other settings is replaced. */
 export interface PlaneSettings {
@@ -13,6 +14,8 @@ export interface PlaneSettings {
     /** Addresses and networks. */
     readonly trustedProxies: readonly string[];
     readonly forwardedFrom: readonly string[];
+    /** Nowhere if absent. */
+    readonly tls?: IngressTls;
   };
 }
 

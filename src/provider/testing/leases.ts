@@ -30,6 +30,8 @@ export function leaseOf(dseq: bigint, owner = TENANT): LeaseKey {
 
 /** The part of the ingress that leases use, without sockets. */
 export class FakeIngress {
+  look(): void {}
+
   readonly routes = new Routes();
   readonly loopback = new Map<string, number>();
 

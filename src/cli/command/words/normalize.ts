@@ -40,6 +40,7 @@ export const SWITCHES: ReadonlySet<string> = new Set([
   "--help",
   "--hex",
   "--ingress-loopback-ports",
+  "--ingress-tls-redirect",
   "--interactive",
   "--keep",
   "--ledger",

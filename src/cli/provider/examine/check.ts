@@ -1,19 +1,24 @@
+import { existsSync } from "node:fs";
+import { certificateFolders } from "../../../provider/index.ts";
 import { readSetting } from "../../../util/index.ts";
 import { encodeAddress, isAddress } from "../../../wire/index.ts";
 import { flagSettings } from "../../command/flag-settings.ts";
+import type { Flags } from "../../command/flags.ts";
+import { homeOf } from "../../command/home.ts";
 import type { CommandInput } from "../../command/spec.ts";
 import { type CliContext, createContext } from "../../context.ts";
 import { findKey } from "../../keys/keys.ts";
 import { signingKeyName } from "../../keys/only-key.ts";
 import { withSession } from "../client/session.ts";
 import { stateOfFolder } from "../operate/running.ts";
-import { providerDir } from "../run/config.ts";
+import { providerDir, readCertificateSources } from "../run/config.ts";
 import { BIDS, CLUSTER, FEES, LEASES } from "../run/settings.ts";
 import { balanceCheck, certificateCheck } from "./account.ts";
 import { chainFacts, clockCheck, nodeCheck, recordCheck } from "./chain.ts";
 import { type Check, examine } from "./finding.ts";
 import { dnsCheck, gatewayCheck, shownCertificateCheck, visitOf } from "./gateway.ts";
 import { clusterCheck, diskCheck, domainCheck, portCheck, type Running, runningCheck } from "./host.ts";
+import { hostCertificatesCheck } from "./host-certificates.ts";
 import { printFindings } from "./print.ts";
 
 /** `svc provider check`. */
@@ -65,7 +70,22 @@ function hostChecks({ flags, home }: CliContext): Check[] {
     diskCheck(folder, readSetting(CLUSTER.providerLeastFreeDisk, source)),
     portCheck({ ...gateway, ...readSetting(LEASES.gatewayListenAddress, source) }, running),
     portCheck({ ...ingress, ...readSetting(LEASES.ingressListenAddress, source) }, running),
+    ...tlsChecks(flags, running),
     domainCheck(readSetting(LEASES.deploymentIngressDomain, source)),
     runningCheck(running),
+  ];
+}
+
+/** Nothing to check where host names do not answer over TLS. */
+function tlsChecks(flags: Flags, running: Running): Check[] {
+  const address = readSetting(LEASES.ingressTlsListenAddress, flagSettings(flags));
+  if (address === undefined) return [];
+  const sources = readCertificateSources(flags);
+  const own = certificateFolders(providerDir(homeOf(flags)), sources).slice(sources.certificates.length);
+  // The provider makes its own folder at its first start.
+  const folders = [...sources.certificates, ...own.filter((folder) => existsSync(folder))];
+  return [
+    portCheck({ name: "ingress TLS port", option: "--ingress-tls-listen-address", ...address }, running),
+    hostCertificatesCheck({ folders, isKept: own.length > 0, now: Date.now }),
   ];
 }

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer as createPlainServer, type Server } from "node:http";
 import { createServer, type Server as TlsServer } from "node:https";
 import { type AddressInfo, createServer as createTcpServer } from "node:net";
@@ -8,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Ran, runCli } from "../../../../test/cli/run.ts";
 import { certificatePath, makeCertificate, writeCertificateFile } from "../../../certs/index.ts";
 import { NodeDouble } from "../../../client/testing/node-double.ts";
+import { openAuthority } from "../../../provider/certificates/index.ts";
 import { ControlServer } from "../../../provider/control/index.ts";
 import type { ControlView } from "../../../provider/control/server.ts";
 import { type TestCertificate, testCertificate } from "../../../provider/testing/identities.ts";
@@ -356,6 +357,33 @@ describe("svc provider check", () => {
     expect(await finding()).toMatchObject({ detail: "it is revoked on the chain" });
     world.published = undefined;
     expect(await finding()).toMatchObject({ detail: "it is not on the chain" });
+  });
+
+  it("finds what is wrong with certificates for host names, where these answer over TLS", async () => {
+    const folder = join(home, "certificates");
+    mkdirSync(folder);
+    const words = ["--ingress-tls-listen-address", "127.0.0.1:0", "--ingress-tls-certificates", folder];
+    const finding = async (...more: string[]) => (await check(...words, ...more)).found["host certificates"];
+    expect(await finding()).toMatchObject({ state: "failed", detail: `there is none in ${folder}` });
+    const fresh = ["--ingress-tls-authority", join(home, "authority")];
+    expect(await finding(...fresh)).toMatchObject({ state: "ok", detail: expect.stringContaining("none yet") });
+    const put = async (daysAgo: number) => {
+      const authority = await openAuthority(
+        join(home, "authority"),
+        () => Date.now() + 3_600_000 - daysAgo * 86_400_000,
+      );
+      const { chain, key } = await authority.issue("shop.example", new AbortController().signal);
+      writeFileSync(join(folder, "shop.pem"), chain + key, { mode: 0o600 });
+    };
+    await put(75);
+    expect(await finding()).toMatchObject({ state: "ok", detail: "names: 1; the first certificate ends in 15 days" });
+    await put(77);
+    expect(await finding()).toMatchObject({ state: "failed", detail: expect.stringContaining("ends in 13 days") });
+    await put(91);
+    expect(await finding()).toMatchObject({ state: "failed", fix: "renew it, or remove it" });
+    chmodSync(join(folder, "shop.pem"), 0o644);
+    expect(await finding()).toMatchObject({ state: "failed", detail: expect.stringContaining("chmod 600 it") });
+    expect(Object.keys((await check()).found)).not.toContain("host certificates");
   });
 
   it("finds a port that another program has, and a disk without room", async () => {

@@ -83,6 +83,22 @@ describe("the settings of a provider", () => {
     expect(() => settings({ "ingress-forwarded-from": "proxy.example" })).toThrow(/neither an address nor a network/);
   });
 
+  test("of TLS", () => {
+    expect(settings({}).ingress.tls).toBeUndefined();
+    const given = { "ingress-tls-listen-address": ":443", "ingress-tls-certificates": "/etc/one,/etc/two" };
+    expect(settings({ ...given, "ingress-tls-redirect": true }).ingress.tls).toEqual({
+      host: "0.0.0.0",
+      port: 443,
+      certificates: ["/etc/one", "/etc/two"],
+      redirect: true,
+    });
+    const own = { "ingress-tls-listen-address": "127.0.0.1:8444", "ingress-tls-authority": "/srv/ca" };
+    expect(settings(own).ingress.tls).toMatchObject({ certificates: [], authority: "/srv/ca", redirect: false });
+    expect(() => settings({ "ingress-tls-listen-address": ":443" })).toThrow("needs certificates");
+    expect(() => settings({ "ingress-tls-authority": "/srv/ca" })).toThrow("need --ingress-tls-listen-address");
+    expect(() => settings({ "ingress-tls-redirect": true })).toThrow("need --ingress-tls-listen-address");
+  });
+
   test("of prices in dollars", () => {
     const prices = { "bid-price-cpu-scale": "4.383usd", "bid-price-token-usd": "0.5" };
     expect(settings(prices).pricing.description).toMatch(/^scale: cpu 0\.02\/mcpu,/);

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import * as v from "valibot";
 import { parse } from "yaml";
 import {
+  type CertificateSources,
   type IngressConfig,
   type PricingStrategy,
   type ProviderConfig,
@@ -15,7 +16,7 @@ import { errorText, readFileText, readSetting, type Setting } from "../../../uti
 import type { Attribute } from "../../../wire/gen/svc/base/v1beta1/base_pb.js";
 import { flagSettings } from "../../command/flag-settings.ts";
 import type { Flags } from "../../command/flags.ts";
-import { homeOf } from "../../command/home.ts";
+import { homeOf, userPath } from "../../command/home.ts";
 import { commandError, usageError } from "../../errors.ts";
 import { BIDS, CLUSTER, FEES, LEASES } from "./settings.ts";
 
@@ -99,12 +100,41 @@ function readIngress(read: Read): IngressConfig {
     ...read(LEASES.ingressListenAddress),
     blockedHosts: read(LEASES.deploymentBlockedHostnames),
     loopbackPorts: read(LEASES.ingressLoopbackPorts),
+    ...readTls(read),
     clients: {
       connectionsPerAddress: read(LEASES.ingressConnectionsPerAddress),
       trustedProxies: read(LEASES.ingressTrustedProxies),
       forwardedFrom: read(LEASES.ingressForwardedFrom),
     },
   };
+}
+
+/** What needs the address for TLS says so, rather than do nothing. */
+function readTls(read: Read): Pick<IngressConfig, "tls"> {
+  const address = read(LEASES.ingressTlsListenAddress);
+  const redirect = read(LEASES.ingressTlsRedirect);
+  const sources = readSources(read);
+  const hasSource = sources.certificates.length > 0 || sources.authority !== undefined;
+  if (address === undefined) {
+    if (!hasSource && !redirect) return {};
+    throw usageError("settings of TLS need --ingress-tls-listen-address, for example 0.0.0.0:443");
+  }
+  if (hasSource) return { tls: { ...address, ...sources, redirect } };
+  throw usageError(
+    "--ingress-tls-listen-address needs certificates",
+    "name a folder of certificates with --ingress-tls-certificates, or one for an authority with --ingress-tls-authority",
+  );
+}
+
+/** Where certificates for host names come from. */
+export function readCertificateSources(flags: Flags): CertificateSources {
+  return readSources(reader(flags));
+}
+
+function readSources(read: Read): CertificateSources {
+  const certificates = read(LEASES.ingressTlsCertificates).map(userPath);
+  const authority = read(LEASES.ingressTlsAuthority);
+  return { certificates, ...(authority === undefined ? {} : { authority: userPath(authority) }) };
 }
 
 /** A price in a denomination other than the fee's says nothing about the fee. */

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import {
+  ingressTls,
   networkTexts,
   PLANE_WORD,
   PlaneLink,
@@ -11,11 +12,10 @@ import type { Logger } from "../../../util/index.ts";
 import { VERSION } from "../../node/version.ts";
 
 /** Finds the data plane of the provider's folder, or starts this program as one. */
-export function openPlane(
-  { stateDir, ingress }: Pick<ProviderConfig, "stateDir" | "ingress">,
-  log: Logger,
-): Promise<PlaneLink> {
+export function openPlane(config: Pick<ProviderConfig, "stateDir" | "ingress">, log: Logger): Promise<PlaneLink> {
+  const { stateDir, ingress } = config;
   const { host, port, loopbackPorts, clients } = ingress;
+  const tls = ingressTls(config);
   const settings: PlaneSettings = {
     ingress: {
       host,
@@ -24,6 +24,7 @@ export function openPlane(
       connectionsPerAddress: clients.connectionsPerAddress,
       trustedProxies: networkTexts(clients.trustedProxies),
       forwardedFrom: networkTexts(clients.forwardedFrom),
+      ...(tls === undefined ? {} : { tls }),
     },
   };
   const main = process.argv[1] ?? "";

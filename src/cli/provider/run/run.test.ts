@@ -1,6 +1,7 @@
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { request as httpRequest, type IncomingMessage } from "node:http";
+import { request as httpsRequest } from "node:https";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -274,6 +275,26 @@ describe("addresses", () => {
     const { services } = await daemon.gateway().leaseStatus(await served(daemon, { hosts: ["shop.example"] }));
     expect(services.web?.urls).toContain(`http://shop.example:${port}/`);
     expect((await get(port, "nobody.example")).statusCode).toBe(404);
+  });
+
+  test("--ingress-tls-listen-address, --ingress-tls-authority: host names answer over TLS", async () => {
+    const [port, tlsPort] = [await freePort(), await freePort()];
+    const authority = mkdtempSync(join(tmpdir(), "svc-authority-"));
+    onTestFinished(() => rmSync(authority, { recursive: true }));
+    const daemon = await started({
+      "ingress-listen-address": `127.0.0.1:${port}`,
+      "ingress-tls-listen-address": `127.0.0.1:${tlsPort}`,
+      "ingress-tls-authority": authority,
+      "ingress-tls-redirect": true,
+    });
+    const { services } = await daemon.gateway().leaseStatus(await served(daemon, { hosts: ["shop.example"] }));
+    expect(services.web?.urls).toContain(`https://shop.example:${tlsPort}/`);
+    const ca = readFileSync(join(authority, "ca.crt"));
+    const name = { servername: "shop.example", headers: { host: "shop.example" } };
+    const asked = httpsRequest({ host: "127.0.0.1", port: tlsPort, ca, agent: false, ...name }).end();
+    const [answer] = (await once(asked, "response")) as [IncomingMessage];
+    expect(answer.resume().statusCode).toBe(200);
+    expect((await get(port, "shop.example")).statusCode).toBe(308);
   });
 
   test("--ingress-connections-per-address holds for addresses that --ingress-trusted-proxies does not name", async () => {

@@ -313,6 +313,29 @@ export const LEASES = {
     default: "0.0.0.0:80",
     parse: parseListenAddress,
   },
+  ingressTlsListenAddress: {
+    name: "ingress-tls-listen-address",
+    value: "<host:port>",
+    summary: "where host names answer over TLS, for example 0.0.0.0:443 (default: nowhere)",
+    parse: optional(parseListenAddress),
+  },
+  ingressTlsCertificates: {
+    name: "ingress-tls-certificates",
+    value: "<folders>",
+    summary: "folders with certificates for host names, read again when they change",
+    parse: asWords,
+  },
+  ingressTlsAuthority: {
+    name: "ingress-tls-authority",
+    value: "<folder>",
+    summary: "folder of an authority of your own that signs a certificate for every host name; made if there is none",
+    parse: optional(asText),
+  },
+  ingressTlsRedirect: {
+    name: "ingress-tls-redirect",
+    summary: "send requests without TLS to it, for host names that have a certificate",
+    parse: asSwitch,
+  },
   ingressConnectionsPerAddress: {
     name: "ingress-connections-per-address",
     value: "<n>",

@@ -1,13 +1,9 @@
-import {
-  Agent,
-  type ClientRequest,
-  request as httpRequest,
-  type IncomingMessage,
-  type ServerResponse,
-} from "node:http";
+import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
+import type { Readable } from "node:stream";
 import type { RouteTarget } from "../../cluster/index.ts";
 import { Balancer } from "./balance.ts";
+import { type ClientAnswer, type Exchange, protoOf, type RequestHead } from "./exchange.ts";
 import { endToEnd, upstreamHeaders } from "./headers.ts";
 import { type PageStatus, sendPage } from "./pages.ts";
 import { type Outcome, type RequestNature, RetryBudget } from "./retry.ts";
@@ -21,8 +17,8 @@ const REASON = /^[\t\x20-\x7e\x80-\xff]*$/;
 export type Backends = (target: RouteTarget) => readonly string[];
 
 interface Attempt {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
+  readonly head: RequestHead;
+  readonly answer: ClientAnswer;
   readonly target: RouteTarget;
   readonly nature: RequestNature;
   readonly body: BodyGuard;
@@ -47,8 +43,8 @@ export class Forwarder {
   }
 
   /** Headers for the replica. */
-  headers(request: IncomingMessage): string[] {
-    return upstreamHeaders(request, "http", this.#isProxy(request.socket));
+  headers(head: RequestHead): string[] {
+    return upstreamHeaders(head, protoOf(head.socket), this.#isProxy(head.socket));
   }
 
   close(): void {
@@ -56,37 +52,39 @@ export class Forwarder {
   }
 
   /** Never rejects: every end is an answer or a cut connection. */
-  async forward(request: IncomingMessage, response: ServerResponse, target: RouteTarget): Promise<void> {
+  async forward(exchange: Exchange, target: RouteTarget): Promise<void> {
     try {
-      await this.#forward(request, response, target);
+      await this.#forward(exchange, target);
     } catch {
       // What the client or the replica sent cannot be passed on; that must end only this exchange.
-      response.destroy();
+      exchange.answer.cut();
     }
   }
 
-  async #forward(request: IncomingMessage, response: ServerResponse, target: RouteTarget): Promise<void> {
-    const length = Number(request.headers["content-length"] ?? 0);
-    if (length > target.options.maxBodySize) return sendPage(response, 413);
-    const hasBody = length > 0 || request.headers["transfer-encoding"] !== undefined;
-    const nature = { method: request.method ?? "GET", hasBody };
-    const body = new BodyGuard(request, target.options.maxBodySize);
-    const headers = this.headers(request);
-    const attempt = { request, response, target, nature, body, headers };
+  async #forward({ head, hasBody, body: source, answer }: Exchange, target: RouteTarget): Promise<void> {
+    const length = Number(head.headers["content-length"] ?? 0);
+    if (length > target.options.maxBodySize) return sendPage(answer, 413);
+    const nature = { method: head.method ?? "GET", hasBody };
+    const body = new BodyGuard(source, target.options.maxBodySize);
+    const headers = this.headers(head);
+    // HTTP/2 delimits a body of unknown length by itself; towards the replica it is sent in chunks.
+    if (hasBody && head.headers["content-length"] === undefined && head.headers["transfer-encoding"] === undefined)
+      headers.push("Transfer-Encoding", "chunked");
+    const attempt = { head, answer, target, nature, body, headers };
     const budget = new RetryBudget(target.options, nature, Date.now());
     const tried = new Set<string>();
     let last: Result = { page: 503 };
     for (;;) {
       const address = this.nextBackend(target, tried);
       // If no replica is left to ask, the last answer counts.
-      if (address === undefined) return finish(response, last, target.options.readTimeout);
+      if (address === undefined) return finish(answer, last, target.options.readTimeout);
       tried.add(address);
       const result = await this.#try(attempt, address);
       if ("answer" in last) last.answer.destroy();
       last = result;
       const outcome = outcomeOf(result);
-      if (outcome === undefined || response.destroyed || !budget.mayRetry(outcome, Date.now())) {
-        return finish(response, result, target.options.readTimeout);
+      if (outcome === undefined || answer.gone || !budget.mayRetry(outcome, Date.now())) {
+        return finish(answer, result, target.options.readTimeout);
       }
     }
   }
@@ -101,17 +99,17 @@ export class Forwarder {
   }
 
   async #try(attempt: Attempt, address: string): Promise<Result> {
-    const result = await exchange(attempt, address, this.#agent);
+    const result = await askReplica(attempt, address, this.#agent);
     const lost = "outcome" in result && result.outcome.kind !== "status" && !result.outcome.sent;
     // A client that has left says nothing about the replica.
-    if (lost && !attempt.response.destroyed) this.noteFailure(address);
+    if (lost && !attempt.answer.gone) this.noteFailure(address);
     return result;
   }
 }
 
 /** One try. Resolves when the replica's headers have arrived or the try failed; the request body is sent meanwhile. */
-function exchange(attempt: Attempt, address: string, agent: Agent): Promise<Result> {
-  const { request, response, target, nature, body, headers } = attempt;
+function askReplica(attempt: Attempt, address: string, agent: Agent): Promise<Result> {
+  const { head, answer: client, target, nature, body, headers } = attempt;
   const colon = address.lastIndexOf(":");
   return new Promise((resolve) => {
     let sent = false;
@@ -119,7 +117,7 @@ function exchange(attempt: Attempt, address: string, agent: Agent): Promise<Resu
       host: address.slice(0, colon),
       port: address.slice(colon + 1),
       method: nature.method,
-      path: request.url ?? "/",
+      path: head.url ?? "/",
       headers,
       setHost: false,
       // An idle connection may close under a request; only what can be repeated is sent over one.
@@ -129,7 +127,7 @@ function exchange(attempt: Attempt, address: string, agent: Agent): Promise<Resu
     const settle = (result: Result) => {
       settled = true;
       clearTimeout(timer);
-      response.off("close", abandon);
+      client.offGone(abandon);
       resolve(result);
     };
     const abandon = () => upstream.destroy();
@@ -143,7 +141,7 @@ function exchange(attempt: Attempt, address: string, agent: Agent): Promise<Resu
       clearTimeout(timer);
       timer = setTimeout(() => fail("timeout"), milliseconds);
     };
-    response.once("close", abandon);
+    client.onGone(abandon);
     upstream.on("error", () => fail("error"));
     upstream.on("response", (answer) => settle({ answer }));
     onConnected(upstream, () => {
@@ -164,14 +162,14 @@ function onConnected(upstream: ClientRequest, ready: () => void): void {
 
 /** Hands the request body to the first replica that took the connection, and counts it. */
 class BodyGuard {
-  readonly #request: IncomingMessage;
+  readonly #source: Readable;
   readonly #limit: number;
   #started = false;
   #size = 0;
   exceeded = false;
 
-  constructor(request: IncomingMessage, limit: number) {
-    this.#request = request;
+  constructor(source: Readable, limit: number) {
+    this.#source = source;
     this.#limit = limit;
   }
 
@@ -182,7 +180,7 @@ class BodyGuard {
       return;
     }
     this.#started = true;
-    this.#request.on("data", (chunk: Buffer) => {
+    this.#source.on("data", (chunk: Buffer) => {
       callbacks.progress();
       this.#size += chunk.length;
       if (this.#size > this.#limit) {
@@ -191,7 +189,7 @@ class BodyGuard {
       }
     });
     upstream.once("finish", callbacks.done);
-    this.#request.pipe(upstream);
+    this.#source.pipe(upstream);
   }
 }
 
@@ -203,9 +201,9 @@ function outcomeOf(result: Result): Outcome | undefined {
   return status >= 400 ? { kind: "status", status } : undefined;
 }
 
-function finish(response: ServerResponse, result: Result, readTimeout: number): void {
-  if ("answer" in result) passOn(response, result.answer, readTimeout);
-  else sendPage(response, pageOf(result));
+function finish(client: ClientAnswer, result: Result, readTimeout: number): void {
+  if ("answer" in result) passOn(client, result.answer, readTimeout);
+  else sendPage(client, pageOf(result));
 }
 
 function pageOf(result: Result): PageStatus {
@@ -214,21 +212,25 @@ function pageOf(result: Result): PageStatus {
 }
 
 /** Streams the answer; a replica that falls silent or breaks off cuts the client's connection too. */
-function passOn(response: ServerResponse, answer: IncomingMessage, readTimeout: number): void {
+function passOn(client: ClientAnswer, answer: IncomingMessage, readTimeout: number): void {
   const { statusCode = 0, statusMessage = "" } = answer;
   if (statusCode < 200) {
     answer.destroy();
-    sendPage(response, 502);
+    sendPage(client, 502);
+    return;
+  }
+  if (client.gone) {
+    answer.destroy();
     return;
   }
   // A reason that holds control characters is left out: clients ignore it (RFC 9110 section 15.1).
   const reason = REASON.test(statusMessage) ? statusMessage : "";
-  response.writeHead(statusCode, reason, endToEnd(answer));
+  client.begin(statusCode, reason, endToEnd(answer));
   answer.setTimeout(readTimeout, () => answer.destroy());
-  answer.on("error", () => response.destroy());
+  answer.on("error", () => client.cut());
   answer.on("close", () => {
-    if (!answer.complete) response.destroy();
+    if (!answer.complete) client.cut();
   });
-  response.on("close", () => answer.destroy());
-  answer.pipe(response);
+  client.onGone(() => answer.destroy());
+  answer.pipe(client.body);
 }

@@ -1,8 +1,9 @@
-import type { IncomingMessage } from "node:http";
+import type { RequestHead } from "./exchange.ts";
 
 /** RFC 9110 section 7.6.1: these belong to one connection and are not passed on. */
 const HOP_BY_HOP = new Set([
   "connection",
+  "http2-settings",
   "keep-alive",
   "proxy-authenticate",
   "proxy-authorization",
@@ -23,14 +24,14 @@ const NEVER_HOP_BY_HOP = new Set(["content-length", "host"]);
 const REPLACED = new Set(["expect", "forwarded", "proxy", "x-real-ip"]);
 
 /** Names and values in turn, as received, without those of the connection. */
-export function endToEnd(message: IncomingMessage): string[] {
+export function endToEnd(message: Pick<RequestHead, "headers" | "rawHeaders">): string[] {
   const named = new Set((message.headers.connection ?? "").split(",").map((name) => name.trim().toLowerCase()));
   const isEndToEnd = (name: string) => NEVER_HOP_BY_HOP.has(name) || !(HOP_BY_HOP.has(name) || named.has(name));
   return filterRaw(message.rawHeaders, isEndToEnd);
 }
 
 /** Headers for the replica: those of the client, its address, and the transfer coding of the body. */
-export function upstreamHeaders(request: IncomingMessage, proto: "http" | "https", isProxy = false): string[] {
+export function upstreamHeaders(request: RequestHead, proto: "http" | "https", isProxy = false): string[] {
   const headers = filterRaw(endToEnd(request), (name) => !isReplaced(name));
   const address = request.socket.remoteAddress?.replace(/^::ffff:/, "") ?? "";
   const { host } = request.headers;
@@ -56,7 +57,7 @@ const KEPT_OF_PROXIES = [
   "x-real-ip",
 ] as const;
 
-function saidByProxy({ headers }: IncomingMessage): Map<string, string> {
+function saidByProxy({ headers }: Pick<RequestHead, "headers">): Map<string, string> {
   return new Map(
     KEPT_OF_PROXIES.flatMap((name) => {
       const value = headers[name];

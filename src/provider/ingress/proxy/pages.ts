@@ -1,5 +1,5 @@
-import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import type { ClientAnswer } from "./exchange.ts";
 
 /** What the ingress itself answers, one sentence each. */
 export const PAGES = {
@@ -7,7 +7,9 @@ export const PAGES = {
   404: "No deployment on this provider has this host name.",
   405: "The method TRACE is not passed on.",
   413: "The request body is larger than the deployment allows (http_options.max_body_size).",
+  421: "This connection was made for another host name; connect again for this one.",
   429: "Too many connections from this address are open; close some, and keep those that are idle for the next request.",
+  431: "The headers of the request are longer than 16 KiB.",
   502: "The service broke the connection off before it answered.",
   503: "The service has no replica that is ready; look at lease-status and lease-logs.",
   504: "The service did not answer in time (http_options.read_timeout).",
@@ -19,24 +21,27 @@ const ALLOWED = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
 export type PageStatus = keyof typeof PAGES;
 
 /**
- * Sends a page unless an answer is already under way; then the connection is cut, so that nobody mistakes it for
+ * Sends a page unless an answer is already under way; then the exchange is cut, so that nobody mistakes it for
  * complete.
  */
-export function sendPage(response: ServerResponse, status: PageStatus): void {
-  if (response.headersSent) {
-    response.destroy();
+export function sendPage(answer: ClientAnswer, status: PageStatus): void {
+  if (answer.begun) {
+    answer.cut();
     return;
   }
   const body = `${status} ${PAGES[status]}\n`;
-  response.writeHead(status, {
+  const headers = {
     "content-type": "text/plain; charset=utf-8",
-    "content-length": Buffer.byteLength(body),
+    "content-length": String(Buffer.byteLength(body)),
     "cache-control": "no-store",
     ...(status === 405 ? { allow: ALLOWED } : {}),
-    // An unread body may follow: the connection cannot be used again.
-    connection: "close",
-  });
-  response.end(body);
+  };
+  answer.page(status, headers, body);
+}
+
+/** Sends the client to the same address over TLS; the method stays. */
+export function sendRedirect(answer: ClientAnswer, location: string): void {
+  answer.page(308, { location, "content-length": "0" }, "");
 }
 
 /** The same on the bare connection of an upgrade. */
@@ -46,4 +51,9 @@ export function writePage(socket: Socket, status: PageStatus): void {
   socket.end(
     `HTTP/1.1 ${status} ${status}\r\n${allow}Content-Type: text/plain; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   );
+}
+
+/** A redirect on the bare connection of an upgrade. */
+export function writeRedirect(socket: Socket, location: string): void {
+  socket.end(`HTTP/1.1 308 308\r\nLocation: ${location}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`);
 }

@@ -1,37 +1,64 @@
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import type { RouteTarget } from "../../cluster/index.ts";
+import type { RequestHead } from "./exchange.ts";
 import type { Forwarder } from "./forward.ts";
 import { endToEnd } from "./headers.ts";
-import { writePage } from "./pages.ts";
+import { type PageStatus, writePage } from "./pages.ts";
 
 /** An upgraded connection that is silent for this long is closed. */
 const IDLE_MS = 3_600_000;
 const CONNECT_TIMEOUT_MS = 5_000;
 
-/** An upgrade request with the bytes after its headers. */
-export interface UpgradeRequest {
-  readonly request: IncomingMessage;
-  readonly socket: Socket;
-  readonly head: Buffer;
+/** What carries bytes both ways: a connection, or a stream of one. */
+type Carrier = Duplex & { setTimeout(milliseconds: number, callback: () => void): unknown };
+
+/** A client's wish for an upgrade, in whichever version of HTTP it came. */
+export interface Tunnel {
+  readonly head: RequestHead;
+  readonly isWebsocket: boolean;
+  readonly client: Carrier;
+  /** Bytes that came after the request's headers. */
+  readonly rest: Buffer;
+  page(status: PageStatus): void;
+  /** Tells the client that the upgrade was accepted; what follows goes through the carrier. */
+  accept(answer: IncomingMessage): void;
+  /** The replica answered without upgrading: that answer is passed on; its body follows. */
+  refuse(answer: IncomingMessage): void;
+}
+
+/** An upgrade of a connection of HTTP/1. */
+export function socketTunnel(request: IncomingMessage, socket: Socket, rest: Buffer): Tunnel {
+  return {
+    head: request,
+    // Over another protocol (h2c) a client could send unseen what the proxy replaces; such upgrades are not passed on.
+    isWebsocket: request.headers.upgrade?.toLowerCase() === "websocket",
+    client: socket,
+    rest,
+    page: (status) => writePage(socket, status),
+    accept: (answer) =>
+      socket.write(headText(answer, ["Connection", "Upgrade", "Upgrade", answer.headers.upgrade ?? "websocket"])),
+    refuse: (answer) => socket.write(headText(answer, ["Connection", "close"])),
+  };
 }
 
 /** Carries an upgrade (websocket) to a replica and joins the two connections; tries the next until one accepts. */
-export function forwardUpgrade(forwarder: Forwarder, target: RouteTarget, input: UpgradeRequest): void {
-  tryNext(forwarder, target, input, new Set());
+export function forwardUpgrade(forwarder: Forwarder, target: RouteTarget, tunnel: Tunnel): void {
+  tryNext(forwarder, target, tunnel, new Set());
 }
 
-function tryNext(forwarder: Forwarder, target: RouteTarget, input: UpgradeRequest, tried: Set<string>): void {
-  const { request, socket } = input;
+function tryNext(forwarder: Forwarder, target: RouteTarget, tunnel: Tunnel, tried: Set<string>): void {
+  const { head, client } = tunnel;
   const address = forwarder.nextBackend(target, tried);
   if (address === undefined) {
-    writePage(socket, tried.size === 0 ? 503 : 502);
+    tunnel.page(tried.size === 0 ? 503 : 502);
     return;
   }
   tried.add(address);
-  const upstream = openUpstream(request, address, forwarder.headers(request));
+  const upstream = openUpstream(tunnel, address, forwarder.headers(head));
   if (upstream === undefined) {
-    writePage(socket, 400);
+    tunnel.page(400);
     return;
   }
   let connected = false;
@@ -45,40 +72,46 @@ function tryNext(forwarder: Forwarder, target: RouteTarget, input: UpgradeReques
   );
   upstream.once("upgrade", (answer, connection, rest) => {
     upstream.setTimeout(0);
-    if (isWebsocket(request)) return join(input, { answer, connection, rest });
+    if (client.destroyed) return connection.destroy();
+    if (tunnel.isWebsocket) return join(tunnel, { answer, connection, rest });
     connection.destroy();
-    writePage(socket, 502);
+    tunnel.page(502);
   });
-  upstream.once("response", (answer) => refuse(socket, answer));
+  upstream.once("response", (answer) => {
+    if (client.destroyed) return answer.destroy();
+    tunnel.refuse(answer);
+    answer.on("error", () => client.destroy());
+    answer.pipe(client);
+  });
   upstream.once("error", () => {
     clearTimeout(timer);
     // The client has left: that says nothing about the replica.
-    if (socket.destroyed) return;
+    if (client.destroyed) return;
     if (connected) {
-      writePage(socket, 502);
+      tunnel.page(502);
     } else {
       forwarder.noteFailure(address);
-      tryNext(forwarder, target, input, tried);
+      tryNext(forwarder, target, tunnel, tried);
     }
   });
-  socket.once("close", () => upstream.destroy());
+  client.once("close", () => upstream.destroy());
   upstream.end();
 }
 
 /** Undefined if the request cannot be passed on. */
 function openUpstream(
-  request: IncomingMessage,
+  { head, isWebsocket }: Tunnel,
   address: string,
   headers: readonly string[],
 ): ClientRequest | undefined {
   const colon = address.lastIndexOf(":");
-  const upgrade = isWebsocket(request) ? ["Connection", "Upgrade", "Upgrade", "websocket"] : [];
+  const upgrade = isWebsocket ? ["Connection", "Upgrade", "Upgrade", "websocket"] : [];
   try {
     return httpRequest({
       host: address.slice(0, colon),
       port: address.slice(colon + 1),
-      method: request.method ?? "GET",
-      path: request.url ?? "/",
+      method: head.method ?? "GET",
+      path: head.url ?? "/",
       headers: [...headers, ...upgrade],
       setHost: false,
       agent: false,
@@ -88,39 +121,27 @@ function openUpstream(
   }
 }
 
-/** Over another protocol (h2c) a client could send unseen what the proxy replaces; such upgrades are not passed on. */
-function isWebsocket({ headers }: IncomingMessage): boolean {
-  return headers.upgrade?.toLowerCase() === "websocket";
-}
-
 interface Upgraded {
   readonly answer: IncomingMessage;
   readonly connection: Socket;
   readonly rest: Buffer;
 }
 
-function join(input: UpgradeRequest, upgraded: Upgraded): void {
-  const { socket, head } = input;
+function join(tunnel: Tunnel, upgraded: Upgraded): void {
+  const { client } = tunnel;
   const { answer, connection, rest } = upgraded;
-  socket.write(headText(answer, ["Connection", "Upgrade", "Upgrade", answer.headers.upgrade ?? "websocket"]));
-  if (rest.length > 0) socket.write(rest);
-  if (head.length > 0) connection.write(head);
+  tunnel.accept(answer);
+  if (rest.length > 0) client.write(rest);
+  if (tunnel.rest.length > 0) connection.write(tunnel.rest);
   for (const [one, other] of [
-    [socket, connection],
-    [connection, socket],
+    [client, connection],
+    [connection, client],
   ] as const) {
     one.setTimeout(IDLE_MS, () => one.destroy());
     one.on("error", () => one.destroy());
     one.once("close", () => other.destroy());
     one.pipe(other);
   }
-}
-
-/** The replica answered without upgrading: that answer is passed on and ends the connection. */
-function refuse(socket: Socket, answer: IncomingMessage): void {
-  socket.write(headText(answer, ["Connection", "close"]));
-  answer.on("error", () => socket.destroy());
-  answer.pipe(socket);
 }
 
 function headText(answer: IncomingMessage, connection: readonly string[]): string {

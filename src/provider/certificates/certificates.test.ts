@@ -1,0 +1,198 @@
+import { X509Certificate } from "node:crypto";
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { readFileText, silentLogger } from "../../util/index.ts";
+import { ManualClock } from "../testing/clock.ts";
+import {
+  AUTHORITY,
+  CertificateKeeper,
+  type HostCertificateText,
+  type Issuer,
+  KEEPING,
+  openAuthority,
+} from "./index.ts";
+
+const HOST = "app.example.com";
+const DAY_MS = 86_400_000;
+const never = new AbortController().signal;
+let folder = "";
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "svc-certificates-"));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+describe("an authority of one's own", () => {
+  it("signs certificates that its own certificate verifies", async () => {
+    const place = join(folder, "authority");
+    const authority = await openAuthority(place);
+    const { chain, key } = await authority.issue("*.apps.example.com", never);
+    const root = new X509Certificate(readFileText(join(place, AUTHORITY.certificate), { maxBytes: 10_000 }));
+    const leaf = new X509Certificate(chain);
+    expect(root.ca && leaf.verify(root.publicKey) && leaf.checkIssued(root)).toBe(true);
+    expect(leaf.ca).toBe(false);
+    expect(leaf.checkHost("one.apps.example.com")).toBe("*.apps.example.com");
+    expect(key).toContain("BEGIN PRIVATE KEY");
+    expect(statSync(join(place, AUTHORITY.key)).mode & 0o777).toBe(0o600);
+  });
+
+  it("stays the same from start to start", async () => {
+    await openAuthority(folder);
+    const before = readFileText(join(folder, AUTHORITY.certificate), { maxBytes: 10_000 });
+    const { chain } = await (await openAuthority(folder)).issue(HOST, never);
+    const root = new X509Certificate(readFileText(join(folder, AUTHORITY.certificate), { maxBytes: 10_000 }));
+    expect(root.toString()).toBe(new X509Certificate(before).toString());
+    expect(new X509Certificate(chain).verify(root.publicKey)).toBe(true);
+  });
+
+  it("is refused without its key, with the key of another, and when it has ended", async () => {
+    await openAuthority(folder);
+    await openAuthority(join(folder, "other"));
+    const key = join(folder, AUTHORITY.key);
+    await expect(openAuthority(folder, () => Date.now() + 3_651 * DAY_MS)).rejects.toThrow("has ended");
+    writeFileSync(key, readFileText(join(folder, "other", AUTHORITY.key), { maxBytes: 10_000 }));
+    await expect(openAuthority(folder)).rejects.toThrow("the key is that of another certificate");
+    rmSync(key);
+    await expect(openAuthority(folder)).rejects.toThrow("are not an authority's certificate and key");
+    expect(existsSync(key)).toBe(false);
+  });
+});
+
+describe("keeping certificates", () => {
+  const B = "b.example.com";
+  const C = "c.example.com";
+  const NAMES = [HOST, B, C];
+  let first: readonly HostCertificateText[] = [];
+  let renewed: readonly HostCertificateText[] = [];
+  beforeAll(async () => {
+    const place = mkdtempSync(join(tmpdir(), "svc-authority-"));
+    const start = new ManualClock().now();
+    const made = async (now: number) => {
+      const authority = await openAuthority(place, () => now);
+      return Promise.all(NAMES.map((name) => authority.issue(name, never)));
+    };
+    first = await made(start);
+    renewed = await made(start + 60 * DAY_MS);
+    rmSync(place, { recursive: true });
+  });
+
+  /** An authority that can be told to refuse. */
+  function keeping(change: { readonly isPrompt?: boolean; readonly covered?: readonly string[] } = {}) {
+    const asked: string[] = [];
+    const state = { refuses: new Set<string>(), gives: undefined as string | undefined };
+    const issuer: Issuer = {
+      isPrompt: change.isPrompt ?? false,
+      issue: async (host) => {
+        const made = asked.includes(host) ? renewed : first;
+        asked.push(host);
+        const text = made[NAMES.indexOf(state.gives ?? host)];
+        if (state.refuses.has(host) || text === undefined) throw new Error("the authority refuses");
+        return text;
+      },
+    };
+    const clock = new ManualClock();
+    const kept = join(folder, "kept");
+    const isCovered = (host: string) => change.covered?.includes(host) === true;
+    const open = () =>
+      new CertificateKeeper({ folder: kept, issuer, isCovered, clock, random: () => 0, log: silentLogger });
+    return { keeper: open(), open, asked, state, clock, kept };
+  }
+
+  it("asks for each new host once it has settled, one at a time", async () => {
+    const { keeper, asked, clock, kept } = keeping();
+    await keeper.want("one", [HOST, B, "localhost"]);
+    await keeper.want("two", [HOST]);
+    await clock.advance(KEEPING.settle - 1);
+    expect(asked).toEqual([]);
+    await clock.advance(1);
+    expect(asked).toEqual([HOST]);
+    await clock.advance(KEEPING.apart);
+    expect(asked).toEqual([HOST, B]);
+    expect(readdirSync(kept).sort()).toEqual([`${HOST}.pem`, `${B}.pem`]);
+    expect(statSync(join(kept, `${HOST}.pem`)).mode & 0o777).toBe(0o600);
+    await keeper.close();
+  });
+
+  it("has asked an authority of its own before it returns", async () => {
+    const { keeper, asked, kept } = keeping({ isPrompt: true });
+    await Promise.all([keeper.want("one", [HOST]), keeper.want("two", [B])]);
+    expect([asked.length, readdirSync(kept).length]).toEqual([2, 2]);
+    await keeper.close();
+  });
+
+  it("renews when a third of the time is left, also after a start", async () => {
+    const { keeper, open, asked, clock } = keeping({ isPrompt: true });
+    await keeper.want("one", [HOST]);
+    await keeper.close();
+    const next = open();
+    await next.want("one", [HOST]);
+    await clock.advance(59 * DAY_MS);
+    expect(asked).toHaveLength(1);
+    await clock.advance(2 * DAY_MS);
+    expect(asked).toHaveLength(2);
+    await next.close();
+  });
+
+  it("asks again after a failure, later each time, and others first", async () => {
+    const { keeper, asked, state, clock } = keeping();
+    state.refuses.add(HOST);
+    await keeper.want("one", [HOST]);
+    await clock.advance(KEEPING.settle);
+    await clock.advance(KEEPING.again.first - 1);
+    expect(asked).toEqual([HOST]);
+    await clock.advance(1);
+    await clock.advance(KEEPING.again.first);
+    expect(asked).toEqual([HOST, HOST]);
+    // Both are due at the same moment.
+    await clock.advance(KEEPING.again.first - KEEPING.settle);
+    await keeper.want("two", [B]);
+    await clock.advance(KEEPING.settle);
+    expect(asked).toEqual([HOST, HOST, B]);
+    await clock.advance(KEEPING.apart);
+    expect(asked).toEqual([HOST, HOST, B, HOST]);
+    await keeper.close();
+  });
+
+  it("forgets the certificate of a host that nobody has any more once it would have to be renewed", async () => {
+    const { keeper, clock, kept } = keeping({ isPrompt: true });
+    await keeper.want("one", [HOST]);
+    await keeper.want("two", [B]);
+    keeper.drop("one");
+    await clock.advance(59 * DAY_MS);
+    expect(readdirSync(kept).sort()).toEqual([`${HOST}.pem`, `${B}.pem`]);
+    await clock.advance(2 * DAY_MS);
+    expect(readdirSync(kept)).toEqual([`${B}.pem`]);
+    await keeper.close();
+  });
+
+  it("does not ask again and again for one that ends at once", async () => {
+    const { keeper, asked, clock } = keeping({ isPrompt: true });
+    await clock.advance(89 * DAY_MS);
+    await keeper.want("one", [HOST]);
+    expect(asked).toHaveLength(1);
+    await clock.advance(KEEPING.again.first);
+    expect(asked).toHaveLength(2);
+    await keeper.close();
+  });
+
+  it("keeps nothing that is for another name", async () => {
+    const { keeper, state, clock, kept } = keeping();
+    state.gives = B;
+    await keeper.want("one", [HOST]);
+    await clock.advance(KEEPING.settle);
+    expect(readdirSync(kept)).toEqual([]);
+    await keeper.close();
+  });
+
+  it("asks for nothing that others keep, nor for hosts that are no longer served", async () => {
+    const { keeper, asked, clock } = keeping({ covered: [HOST] });
+    await keeper.want("one", [HOST, B]);
+    await keeper.want("one", [HOST]);
+    await keeper.want("two", [C]);
+    keeper.drop("two");
+    await clock.advance(DAY_MS);
+    expect(asked).toEqual([]);
+    await keeper.close();
+  });
+});

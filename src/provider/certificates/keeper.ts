@@ -1,0 +1,249 @@
+import { readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { type Clock, errorText, type Logger, makePrivateDirectory, replaceFile } from "../../util/index.ts";
+import { type HostCertificate, readCertificate } from "../ingress/index.ts";
+import type { Issuer } from "./issuer.ts";
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 1_440 * MINUTE_MS;
+
+/** When certificates are asked for; milliseconds. */
+export const KEEPING = {
+  /** A new host name settles first; so a provider that is started again and again asks for nothing. */
+  settle: 5_000,
+  /** Two orders are at least this far apart: authorities allow some hundreds in three hours. */
+  apart: 36_000,
+  /** After a failure, then twice as long each time: authorities allow five failures an hour for a name. */
+  again: { first: 15 * MINUTE_MS, most: DAY_MS },
+  /** An order that takes longer is given up. */
+  order: 5 * MINUTE_MS,
+  /** A certificate is renewed when a third of its time is left (RFC 8555 asks for time to try again). */
+  renewShare: 1 / 3,
+  /** Waits vary by so much, so that not all names come at once. */
+  jitter: 0.1,
+  /** How often times are looked at. */
+  look: 60 * MINUTE_MS,
+} as const;
+
+const SUFFIX = ".pem";
+
+/** Certificates that are kept, those of hosts that have gone included. */
+export const MAX_KEPT = 5_000;
+
+export interface KeeperOptions {
+  /** Where certificates are kept, one file `HOST.pem` each, readable by the provider alone. */
+  readonly folder: string;
+  readonly issuer: Issuer;
+  /** Whether the host has a certificate that others keep. */
+  readonly isCovered: (host: string) => boolean;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: Logger;
+}
+
+interface Kept {
+  /** Leases that have the host. */
+  readonly leases: Set<string>;
+  /** When to ask for a certificate. */
+  due: number;
+  failures: number;
+}
+
+/** Sees to it that every host name that is served has a certificate, and renews them. */
+export class CertificateKeeper {
+  readonly #options: KeeperOptions;
+  readonly #hosts = new Map<string, Kept>();
+  readonly #stop = new AbortController();
+  #next = 0;
+  #swept: number;
+  #cancel: (() => void) | undefined;
+  #working: Promise<void> | undefined;
+
+  constructor(options: KeeperOptions) {
+    this.#options = options;
+    this.#swept = options.clock.now();
+    makePrivateDirectory(options.folder);
+  }
+
+  /** The lease has exactly these host names from now on. */
+  async want(lease: string, hosts: readonly string[]): Promise<void> {
+    const wanted = new Set(hosts.filter(isPublicName));
+    for (const host of this.#ofLease(lease)) if (!wanted.has(host)) this.#leave(lease, host);
+    for (const host of wanted) this.#enter(lease, host);
+    if (this.#options.issuer.isPrompt) await this.#work();
+    this.#schedule();
+  }
+
+  drop(lease: string): void {
+    for (const host of this.#ofLease(lease)) this.#leave(lease, host);
+  }
+
+  /** Nothing is written any more when it resolves. */
+  async close(): Promise<void> {
+    this.#stop.abort();
+    this.#cancel?.();
+    await this.#working;
+  }
+
+  #ofLease(lease: string): string[] {
+    return [...this.#hosts].filter(([, { leases }]) => leases.has(lease)).map(([host]) => host);
+  }
+
+  #leave(lease: string, host: string): void {
+    const kept = this.#hosts.get(host);
+    kept?.leases.delete(lease);
+    if (kept?.leases.size === 0) this.#hosts.delete(host);
+  }
+
+  #enter(lease: string, host: string): void {
+    const kept = this.#hosts.get(host);
+    if (kept !== undefined) {
+      kept.leases.add(lease);
+      return;
+    }
+    const { clock, issuer } = this.#options;
+    const held = this.#read(host);
+    const settle = issuer.isPrompt ? 0 : this.#vary(KEEPING.settle);
+    const due = Math.max(held === undefined ? 0 : this.#renewal(held), clock.now() + settle);
+    this.#hosts.set(host, { leases: new Set([lease]), due, failures: 0 });
+  }
+
+  /** One host after the other; a call that comes meanwhile is part of it. */
+  #work(): Promise<void> {
+    this.#working ??= this.#workAll().finally(() => {
+      this.#working = undefined;
+    });
+    return this.#working;
+  }
+
+  async #workAll(): Promise<void> {
+    const { clock, issuer } = this.#options;
+    for (;;) {
+      const now = clock.now();
+      if (this.#stop.signal.aborted || (!issuer.isPrompt && now < this.#next)) return;
+      const due = this.#mostUrgent(now);
+      if (due === undefined) return;
+      await this.#obtain(...due);
+    }
+  }
+
+  /** Names that failed come last: a tenant with many that lead elsewhere keeps nobody else waiting. */
+  #mostUrgent(now: number): readonly [string, Kept] | undefined {
+    let chosen: readonly [string, Kept] | undefined;
+    for (const each of this.#hosts) {
+      const [, kept] = each;
+      if (kept.due <= now && (chosen === undefined || kept.failures < chosen[1].failures)) chosen = each;
+    }
+    return chosen;
+  }
+
+  async #obtain(host: string, kept: Kept): Promise<void> {
+    const { clock, issuer, isCovered, log } = this.#options;
+    if (isCovered(host)) {
+      kept.due = clock.now() + this.#vary(KEEPING.look);
+      return;
+    }
+    this.#next = clock.now() + this.#vary(KEEPING.apart);
+    const limit = new AbortController();
+    const cancel = clock.after(KEEPING.order, () => limit.abort(new Error("the authority took too long")));
+    try {
+      const { chain, key } = await issuer.issue(host, AbortSignal.any([this.#stop.signal, limit.signal]));
+      const held = this.#write(host, `${chain}${key}`);
+      kept.failures = 0;
+      // One that is about to end must not be asked for again and again.
+      kept.due = Math.max(this.#renewal(held), clock.now() + this.#vary(KEEPING.again.first));
+      log.info("certificate made", { host, until: new Date(held.notAfter).toISOString() });
+    } catch (error) {
+      if (this.#stop.signal.aborted) return;
+      const wait = this.#vary(Math.min(KEEPING.again.first * 2 ** kept.failures, KEEPING.again.most));
+      kept.failures++;
+      kept.due = clock.now() + wait;
+      log.warn("no certificate for a host name, trying again", {
+        host,
+        err: errorText(error),
+        minutes: Math.round(wait / MINUTE_MS),
+      });
+    } finally {
+      cancel();
+    }
+  }
+
+  /** A certificate that is not right is not put into the place of one that is. */
+  #write(host: string, text: string): HostCertificate {
+    const { folder } = this.#options;
+    this.#makeRoom();
+    const fresh = join(folder, `.new-${host}`);
+    try {
+      replaceFile(fresh, text);
+      const held = readCertificate({ certificate: fresh, key: fresh });
+      if (!held.names.includes(host)) throw new Error("the authority gave a certificate for another name");
+      replaceFile(this.#path(host), text);
+      return held;
+    } finally {
+      rmSync(fresh, { force: true });
+    }
+  }
+
+  /** Forgets certificates that would have to be renewed for hosts that nobody has had since the last look. */
+  #sweep(now: number): void {
+    if (now - this.#swept < KEEPING.look) return;
+    this.#swept = now;
+    for (const host of this.#keptHosts()) {
+      const held = this.#hosts.has(host) ? undefined : this.#read(host);
+      if (held !== undefined && this.#renewal(held) <= now) rmSync(this.#path(host), { force: true });
+    }
+  }
+
+  #keptHosts(): string[] {
+    const names = readdirSync(this.#options.folder).filter((name) => name.endsWith(SUFFIX) && !name.startsWith("."));
+    return names.map((name) => name.slice(0, -SUFFIX.length));
+  }
+
+  /** Certificates of hosts that nobody has any more make room for new ones. */
+  #makeRoom(): void {
+    const hosts = this.#keptHosts();
+    if (hosts.length < MAX_KEPT) return;
+    for (const host of hosts) if (!this.#hosts.has(host)) rmSync(this.#path(host), { force: true });
+  }
+
+  /** Undefined if there is none, or none that can be used. */
+  #read(host: string): HostCertificate | undefined {
+    const path = this.#path(host);
+    try {
+      return readCertificate({ certificate: path, key: path });
+    } catch {
+      return undefined;
+    }
+  }
+
+  #path(host: string): string {
+    return join(this.#options.folder, `${host}${SUFFIX}`);
+  }
+
+  #renewal({ notBefore, notAfter }: HostCertificate): number {
+    return notAfter - this.#vary((notAfter - notBefore) * KEEPING.renewShare);
+  }
+
+  #vary(milliseconds: number): number {
+    return Math.round(milliseconds * (1 + this.#options.random() * KEEPING.jitter));
+  }
+
+  #schedule(): void {
+    const { clock } = this.#options;
+    this.#cancel?.();
+    this.#cancel = undefined;
+    if (this.#stop.signal.aborted || this.#hosts.size === 0) return;
+    const first = [...this.#hosts.values()].reduce((least, { due }) => Math.min(least, due), Number.POSITIVE_INFINITY);
+    const wait = Math.min(Math.max(first, this.#next) - clock.now(), KEEPING.look);
+    this.#cancel = clock.after(Math.max(wait, 0), () => {
+      this.#cancel = undefined;
+      this.#sweep(clock.now());
+      void this.#work().then(() => this.#schedule());
+    });
+  }
+}
+
+/** Names of one label mean something else on every machine. */
+function isPublicName(host: string): boolean {
+  return host.includes(".");
+}

@@ -1,0 +1,46 @@
+import { formatLeaseId } from "../../wire/index.ts";
+import { Certificates, type LeaseRouter, tlsOrigin } from "../ingress/index.ts";
+import type { CertificateKeeper } from "./keeper.ts";
+
+/** How old what is known of the folders may be when an address is told, in milliseconds. */
+const FRESH_MS = 2_000;
+
+export interface CertifiedRouterOptions {
+  /** Folders of certificates that the ingress presents. */
+  readonly folders: readonly string[];
+  /** Who sees to certificates; undefined if others write them. */
+  readonly keeper: CertificateKeeper | undefined;
+  /** Where the ingress listens for TLS. */
+  readonly tlsPort: () => number;
+}
+
+/** A router whose host names get certificates, and whose addresses are those of TLS where there is one. */
+export function certifiedRouter(router: LeaseRouter, options: CertifiedRouterOptions): LeaseRouter {
+  const { folders, keeper, tlsPort } = options;
+  const certificates = new Certificates(folders);
+  let looked = Number.NEGATIVE_INFINITY;
+  const isCertified = (host: string): boolean => {
+    const now = performance.now();
+    if (now - looked >= FRESH_MS) {
+      certificates.look();
+      looked = now;
+    }
+    return certificates.has(host);
+  };
+  return {
+    async route(id, services, loopback) {
+      // An authority of this machine's own has signed before the first request; others need the routes first.
+      await keeper?.want(
+        formatLeaseId(id),
+        services.flatMap(({ hosts }) => hosts),
+      );
+      looked = Number.NEGATIVE_INFINITY;
+      return router.route(id, services, loopback);
+    },
+    async unroute(id) {
+      keeper?.drop(formatLeaseId(id));
+      await router.unroute(id);
+    },
+    url: (host) => (isCertified(host) ? `${tlsOrigin(host, tlsPort())}/` : router.url(host)),
+  };
+}

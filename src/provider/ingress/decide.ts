@@ -1,0 +1,72 @@
+import type { TLSSocket } from "node:tls";
+import type { RouteTarget } from "../cluster/index.ts";
+import { normalHost } from "./normal-host.ts";
+import type { RequestHead } from "./proxy/exchange.ts";
+import type { PageStatus } from "./proxy/pages.ts";
+import type { Routes } from "./routes.ts";
+import type { Certificates } from "./tls/certificates.ts";
+
+/** What becomes of a request: a service gets it, or the client gets a page or the address to ask at. */
+export type Decision = { readonly target: RouteTarget } | { readonly page: PageStatus } | { readonly location: string };
+
+export type Decide = (request: RequestHead) => Decision;
+
+/** Looks first whether any service may get the request. */
+export function decideWith(decide: Decide): Decide {
+  return (request) => {
+    const page = requestFault(request);
+    return page === undefined ? decide(request) : { page };
+  };
+}
+
+/** By the name that the client asks for. */
+export function byHost(routes: Pick<Routes, "find">): Decide {
+  return ({ headers }) => targetOr404(routes.find(headers.host));
+}
+
+export function targetOr404(target: RouteTarget | undefined): Decision {
+  return target === undefined ? { page: 404 } : { target };
+}
+
+/**
+ * By the name that the client asks for, if the certificate that it was shown is for that name. Otherwise one tenant's
+ * name would reach another's service, which the client did not see the certificate of.
+ */
+export function byCertifiedHost(routes: Pick<Routes, "find">, certificates: Certificates): Decide {
+  return ({ headers, socket }) => {
+    const host = normalHost(headers.host ?? "") ?? "";
+    if (!certificates.sameFor(askedName(socket), host)) return { page: 421 };
+    return targetOr404(routes.find(host));
+  };
+}
+
+/** To the same address over TLS; undefined for hosts without a certificate, and for hosts that nobody has. */
+export function toTls(
+  { headers, url = "/" }: RequestHead,
+  { certificates, routes, port }: { certificates: Certificates; routes: Pick<Routes, "find">; port: number },
+): Decision | undefined {
+  const host = normalHost(headers.host ?? "");
+  if (host === undefined || !certificates.has(host) || routes.find(host) === undefined) return undefined;
+  return { location: `${tlsOrigin(host, port)}${url === "*" ? "/" : url}` };
+}
+
+export function tlsOrigin(host: string, port: number): string {
+  return `https://${host}${port === 443 ? "" : `:${port}`}`;
+}
+
+function askedName(socket: RequestHead["socket"]): string {
+  const { servername } = socket as Partial<TLSSocket>;
+  return typeof servername === "string" ? (normalHost(servername) ?? "") : "";
+}
+
+/** The answer to a request that no service gets. TRACE would show a client's script what the proxy has added. */
+function requestFault(request: RequestHead): PageStatus | undefined {
+  if (request.method === "TRACE") return 405;
+  return isPlain(request) ? undefined : 400;
+}
+
+/** One host and a path: with two hosts, or another one in the address, proxy and replica could see different hosts. */
+function isPlain({ rawHeaders, url = "", method }: RequestHead): boolean {
+  const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === "host");
+  return hosts.length === 1 && (url.startsWith("/") || (url === "*" && method === "OPTIONS"));
+}

@@ -1,0 +1,106 @@
+import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2";
+import type { Socket } from "node:net";
+import type { ClientAnswer, Exchange, RequestHead } from "../proxy/exchange.ts";
+
+/** Headers that are written anew. */
+const REBUILT = new Set(["host", "cookie"]);
+
+/**
+ * The request as HTTP/1 would say it (RFC 9113 section 8.3): the authority becomes the one Host header, and cookies,
+ * which may come in pieces, become one. Undefined if authority and Host differ, or neither is there.
+ */
+export function readHead(
+  raw: readonly string[],
+  headers: IncomingHttpHeaders,
+  socket: Socket,
+): RequestHead | undefined {
+  const hosts = new Set(valuesOf(raw, ":authority", "host"));
+  const [host] = hosts;
+  if (host === undefined || hosts.size > 1) return undefined;
+  const rest: string[] = [];
+  for (let at = 0; at + 1 < raw.length; at += 2) {
+    const [name = "", value = ""] = raw.slice(at, at + 2);
+    if (!name.startsWith(":") && !REBUILT.has(name)) rest.push(name, value);
+  }
+  const cookies = valuesOf(raw, "cookie");
+  const own = cookies.length === 0 ? ["host", host] : ["host", host, "cookie", cookies.join("; ")];
+  const ordinary = Object.entries(headers).filter(([name]) => !name.startsWith(":"));
+  return {
+    method: headers[":method"],
+    url: headers[":path"],
+    rawHeaders: [...own, ...rest],
+    headers: { ...Object.fromEntries(ordinary), host },
+    socket,
+  };
+}
+
+function valuesOf(raw: readonly string[], ...names: readonly string[]): string[] {
+  return raw.filter((_, at) => at % 2 === 1 && names.includes(raw[at - 1] ?? ""));
+}
+
+/** One stream with the place for its answer. */
+export function streamExchange(stream: ServerHttp2Stream, head: RequestHead): Exchange {
+  return { head, hasBody: !stream.endAfterHeaders, body: stream, answer: new StreamAnswer(stream) };
+}
+
+export class StreamAnswer implements ClientAnswer {
+  readonly body: ServerHttp2Stream;
+
+  constructor(stream: ServerHttp2Stream) {
+    this.body = stream;
+  }
+
+  get begun(): boolean {
+    return this.body.headersSent;
+  }
+
+  get gone(): boolean {
+    return this.body.closed || this.body.destroyed || this.body.aborted;
+  }
+
+  /** There is no reason in HTTP/2. */
+  begin(status: number, _reason: string, headers: readonly string[]): void {
+    if (this.gone) return;
+    this.body.respond({ ":status": status, ...combined(headers) });
+    this.#endAfterAnswer();
+  }
+
+  page(status: number, headers: Readonly<Record<string, string>>, body: string): void {
+    if (this.gone) return;
+    this.body.respond({ ":status": status, ...headers });
+    this.#endAfterAnswer();
+    this.body.end(body);
+  }
+
+  cut(): void {
+    this.body.close(constants.NGHTTP2_INTERNAL_ERROR);
+  }
+
+  /** A client that takes a request back is noticed before the end of its body would look like a whole one. */
+  onGone(listener: () => void): void {
+    this.body.on("aborted", listener).on("close", listener);
+  }
+
+  offGone(listener: () => void): void {
+    this.body.off("aborted", listener).off("close", listener);
+  }
+
+  /** What is left of the request's body is not wanted (RFC 9113 section 8.1). */
+  #endAfterAnswer(): void {
+    this.body.once("finish", () => {
+      if (!this.body.readableEnded) this.body.close(constants.NGHTTP2_NO_ERROR);
+    });
+  }
+}
+
+/** Values by name; several of one name become a list (RFC 9110 section 5.3), except cookies. */
+function combined(raw: readonly string[]): Record<string, string | string[]> {
+  const values = new Map<string, string[]>();
+  for (let at = 0; at + 1 < raw.length; at += 2) {
+    const [name = "", value = ""] = raw.slice(at, at + 2);
+    const key = name.toLowerCase();
+    values.set(key, [...(values.get(key) ?? []), value]);
+  }
+  const entries = [...values].map(([name, all]) => [name, name === "set-cookie" ? all : all.join(", ")] as const);
+  return Object.fromEntries(entries);
+}

@@ -1,0 +1,65 @@
+import { createServer as createNetServer, type Server as NetServer, type Socket } from "node:net";
+import { createServer, type TLSSocket, type Server as TlsServer } from "node:tls";
+import type { ClientCounts, ClientRules } from "../clients.ts";
+import { normalHost } from "../normal-host.ts";
+import type { Certificates } from "./certificates.ts";
+import { HandshakeGate } from "./handshakes.ts";
+import { PROTOCOLS, TLS_OPTIONS } from "./options.ts";
+
+/** A handshake that takes longer is broken off; milliseconds. */
+const HANDSHAKE_MS = 10_000;
+
+export interface FrontOptions {
+  readonly certificates: Certificates;
+  readonly clients: ClientRules;
+  readonly counts: ClientCounts;
+  /** Receives connections after their handshakes; `servername` and `alpnProtocol` are those of the client. */
+  readonly serve: (socket: TLSSocket) => void;
+}
+
+/**
+ * Listens for TLS: connections wait for their handshakes, get the certificate of the name that they ask for, and are
+ * handed on. A client that asks for no name, or for one without a certificate, gets none.
+ */
+export class TlsFront {
+  /** What listens; the process that takes over gets it. */
+  readonly listener: NetServer;
+  readonly #tls: TlsServer;
+  readonly #gate: HandshakeGate;
+  readonly #sockets = new Set<Socket>();
+
+  constructor({ certificates, clients, counts, serve }: FrontOptions) {
+    this.#gate = new HandshakeGate(clients);
+    this.#tls = createServer({
+      ...TLS_OPTIONS,
+      ALPNProtocols: [...PROTOCOLS],
+      handshakeTimeout: HANDSHAKE_MS,
+      SNICallback: (name, done) => done(null, certificates.context(normalHost(name) ?? "")),
+    });
+    this.#tls.on("secureConnection", (socket) => {
+      // A connection that breaks must end alone, whoever holds it at that moment.
+      socket.on("error", () => socket.destroy());
+      serve(socket);
+    });
+    this.#tls.on("tlsClientError", (_error, socket) => socket.destroy());
+    // Not read before its turn: bytes that have been read would be missing in the handshake.
+    this.listener = createNetServer({ pauseOnConnect: true }, (socket) => this.#take(socket, counts));
+  }
+
+  /** Cuts all connections. */
+  close(): void {
+    this.#gate.close();
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  #take(socket: Socket, counts: ClientCounts): void {
+    socket.on("error", () => socket.destroy());
+    this.#sockets.add(socket);
+    socket.once("close", () => this.#sockets.delete(socket));
+    if (counts.enter(socket) !== "served") {
+      socket.destroy();
+      return;
+    }
+    this.#gate.enter(socket, () => this.#tls.emit("connection", socket));
+  }
+}
