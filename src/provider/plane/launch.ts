@@ -27,8 +27,9 @@ export interface LaunchOrder {
   readonly table: PlaneTable;
 }
 
-/** What the plane answers. */
+/** What the plane answers: first that it listens to what it is told, which takes until all of its program is loaded. */
 export type LaunchAnswer =
+  | { readonly kind: "ready" }
   | { readonly kind: "up" }
   | { readonly kind: "failed"; readonly code: string; readonly port: number | undefined; readonly message: string };
 
@@ -106,15 +107,20 @@ function started(child: ChildProcess, order: LaunchOrder, inherited: Inherited):
     child.once("exit", (code, signal) => fail(`the data plane ended at its start (${signal ?? code})`));
     child.once("error", (error) => fail(error.message));
     child.on("message", (answer: LaunchAnswer) => {
+      if (answer.kind === "ready") return tell(child, order, inherited);
+      clearTimeout(timer);
       if (answer.kind === "up") resolve();
       else fail(answer.message, answer);
     });
-    const done = () => clearTimeout(timer);
-    child.once("exit", done).on("message", done);
-    for (const [key, server] of inherited.http) send(child, { kind: "http", key }, server);
-    for (const [key, server] of inherited.ports) send(child, { kind: "ports", key }, server);
-    send(child, { kind: "start", text: encodeJson(order) });
+    child.once("exit", () => clearTimeout(timer));
   });
+}
+
+/** Only to a plane that is ready: connections come on a listener as soon as it arrives. */
+function tell(child: ChildProcess, order: LaunchOrder, inherited: Inherited): void {
+  for (const [key, server] of inherited.http) send(child, { kind: "http", key }, server);
+  for (const [key, server] of inherited.ports) send(child, { kind: "ports", key }, server);
+  send(child, { kind: "start", text: encodeJson(order) });
 }
 
 /** Errors are ignored: a child that has already ended is noticed by its `exit`. */

@@ -214,6 +214,7 @@ function begin(): void {
     if (message.kind === "ports") ports.set(message.key, listener);
     else if ("getConnections" in listener) http.set(message.key, listener);
   });
+  answer({ kind: "ready" });
 }
 
 /** Connections that come on listeners which were received but are not served yet. */
@@ -221,7 +222,11 @@ class Held {
   readonly #sockets: { readonly name: string; readonly socket: Socket }[] = [];
 
   hold(name: string, listener: Server): void {
-    listener.on("connection", (socket: Socket) => this.#sockets.push({ name, socket }));
+    listener.on("connection", (socket: Socket) => {
+      // A client that leaves before its turn must not end the process.
+      socket.on("error", () => socket.destroy());
+      this.#sockets.push({ name, socket });
+    });
   }
 
   hand({ http, ports }: Inherited): void {
