@@ -339,6 +339,21 @@ describe("ingress: http options", () => {
     expect((await send(port, { method: "POST", body: "x".repeat(16 << 20) })).status).toBe(504);
   });
 
+  it("answers a client that sends far more than it may, and cuts one that does not end", async () => {
+    const { address } = await replica(async (request, response) => response.end(await bodyOf(request)));
+    const { port } = await ingress([address], { maxBodySize: 1_000 });
+    const client = connect(port, "127.0.0.1");
+    cleanups.push(() => void client.destroy());
+    let text = "";
+    client.on("data", (piece) => {
+      text += String(piece);
+    });
+    client.write(`POST / HTTP/1.1\r\nHost: ${HOST}\r\nContent-Length: ${1 << 30}\r\n\r\n`);
+    client.on("error", () => {}).write(Buffer.alloc(1 << 20));
+    await new Promise((resolve) => client.once("close", resolve));
+    expect(text).toMatch(/^HTTP\/1\.1 413 .*\r\n413 /s);
+  });
+
   it("asks the next replica when one takes no connection, also for a request with a body", async () => {
     const { address } = await replica(async (request, response) => response.end(await bodyOf(request)));
     const { port } = await ingress([await deadAddress(), await deadAddress(), address]);

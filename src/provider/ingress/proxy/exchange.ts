@@ -2,6 +2,9 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:
 import type { Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
 
+/** How long what is left of a refused request's body is read; milliseconds. */
+const LINGER_MS = 500;
+
 /** What a request says, in whichever version of HTTP it came. */
 export interface RequestHead {
   readonly method?: string | undefined;
@@ -47,19 +50,17 @@ export function protoOf(socket: Socket): "http" | "https" {
 /** An exchange of HTTP/1. */
 export function exchangeOf(request: IncomingMessage, response: ServerResponse): Exchange {
   const length = Number(request.headers["content-length"] ?? 0);
-  return {
-    head: request,
-    hasBody: length > 0 || request.headers["transfer-encoding"] !== undefined,
-    body: request,
-    answer: new Http1Answer(response),
-  };
+  const hasBody = length > 0 || request.headers["transfer-encoding"] !== undefined;
+  return { head: request, hasBody, body: request, answer: new Http1Answer(response, hasBody) };
 }
 
 class Http1Answer implements ClientAnswer {
   readonly body: ServerResponse;
+  readonly #hasRequestBody: boolean;
 
-  constructor(response: ServerResponse) {
+  constructor(response: ServerResponse, hasRequestBody: boolean) {
     this.body = response;
+    this.#hasRequestBody = hasRequestBody;
   }
 
   get begun(): boolean {
@@ -77,7 +78,23 @@ class Http1Answer implements ClientAnswer {
   page(status: number, headers: Readonly<Record<string, string>>, body: string): void {
     // An unread body may follow: the connection cannot be used again.
     this.body.writeHead(status, { ...headers, connection: "close" });
-    this.body.end(body);
+    if (!this.#hasRequestBody || this.body.req.complete) this.body.end(body);
+    else this.#linger(body);
+  }
+
+  /**
+   * What is left of the request's body is read for a while and dropped: a client that is still sending when its connection
+   * ends would lose the answer (RFC 9112 section 9.6).
+   */
+  #linger(body: string): void {
+    const request = this.body.req;
+    const end = () => {
+      clearTimeout(timer);
+      this.body.end();
+    };
+    const timer = setTimeout(end, LINGER_MS);
+    this.body.write(body);
+    request.once("end", end).once("close", end).resume();
   }
 
   cut(): void {
