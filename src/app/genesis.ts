@@ -1,6 +1,6 @@
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import type { ValidatorUpdate } from "../abci/index.ts";
-import { brokenInvariants, type Context, InvariantBreach, type Module, type Restart } from "../runtime/index.ts";
+import { brokenInvariants, type Context, type Module, type Restart } from "../runtime/index.ts";
 import { append, defineErrors, errorText } from "../util/index.ts";
 import { fromJson, type JsonObject, type JsonValue, toJson } from "../wire/index.ts";
 
@@ -53,14 +53,15 @@ type RunTx = (tx: Uint8Array) => { readonly code: number; readonly log: string }
 /**
  * Imports an `app_state` in the order of the modules, runs the transactions that it brings, and returns the voters of
  * the first block. Each state is read once, checked and imported, so that a million accounts are in memory for only one
- * module at a time; after the first fault the others are only checked. Throws one error that names every problem, and
- * when an invariant across modules does not hold.
+ * module at a time; after the first fault the others are only checked. Throws one error that names every problem, also
+ * those of states that do not fit each other.
  */
 export function importGenesis(
   ctx: Context,
   { modules, appState, run }: { readonly modules: readonly Module[]; readonly appState: AppState; readonly run: RunTx },
 ): ValidatorUpdate[] {
   importStates(ctx, modules, appState);
+  checkStates(ctx, modules);
   for (const module of modules) {
     module.genesis.txs?.(readState(module, appState)).forEach((tx, i) => {
       const { code, log } = run(tx);
@@ -69,7 +70,7 @@ export function importGenesis(
   }
   const voters = modules.flatMap((module) => module.genesisVoters?.(ctx) ?? []);
   const broken = brokenInvariants(modules, ctx);
-  if (broken.length > 0) throw new InvariantBreach(ctx.height, broken);
+  if (broken.length > 0) throw genesisErrors.invalid(broken.join("; "));
   return voters;
 }
 
@@ -83,11 +84,27 @@ function importStates(ctx: Context, modules: readonly Module[], appState: AppSta
     try {
       module.genesis.init(ctx, state);
     } catch (error) {
-      failed = genesisErrors.invalid(`${module.name}: ${errorText(error)}`, { cause: error });
+      failed = importFailure(module, error);
     }
   }
   if (problems.length > 0) throw genesisErrors.invalid(problems.join("; "));
   if (failed !== undefined) throw failed;
+}
+
+/** What a module says about a state that it cannot begin with; the words that all such errors end in come once. */
+function importFailure({ name }: Module, error: unknown): Error {
+  const [text, ending] = [errorText(error), `: ${genesisErrors.invalid.description}`];
+  const detail = text.endsWith(ending) ? text.slice(0, -ending.length) : text;
+  return genesisErrors.invalid(`${name}: ${detail}`, { cause: error });
+}
+
+/** Asks the modules what does not fit in their states together. */
+function checkStates(ctx: Context, modules: readonly Module[]): void {
+  const problems = modules.flatMap(({ name, genesis }) => {
+    const problem = genesis.check?.(ctx);
+    return problem === undefined ? [] : [`${name}: ${problem}`];
+  });
+  if (problems.length > 0) throw genesisErrors.invalid(problems.join("; "));
 }
 
 /**

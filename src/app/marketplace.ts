@@ -26,12 +26,15 @@ export function stakeModules({ auth, bank, consensus, messages, parameters }: Ba
     findByConsensus: (ctx, consensus) => staking.keeper.findByConsensus(ctx, consensus),
     shares: (ctx, delegator, validator) => staking.keeper.shares(ctx, delegator, validator),
     validatorsOf: (ctx, delegator) => staking.keeper.validatorsOf(ctx, delegator),
+    validators: (ctx) => staking.keeper.validators(ctx),
+    allDelegations: (ctx) => staking.keeper.allDelegations(ctx),
     bondDenom: (ctx) => staking.keeper.bondDenom(ctx),
   });
   const slashing = slashingModule({
     findValidator: (ctx, operator) => staking.keeper.findValidator(ctx, operator),
     findByConsensus: (ctx, consensus) => staking.keeper.findByConsensus(ctx, consensus),
     shares: (ctx, delegator, validator) => staking.keeper.shares(ctx, delegator, validator),
+    validators: (ctx) => staking.keeper.validators(ctx),
     jail: (ctx, validator) => staking.keeper.jail(ctx, validator),
     unjail: (ctx, validator) => staking.keeper.unjail(ctx, validator),
     slash: (ctx, infraction) => slash(staking.keeper, ctx, infraction),

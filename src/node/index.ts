@@ -13,7 +13,7 @@ export {
   validateGenesis,
   writeGenesisText,
 } from "./home/genesis.ts";
-export { checkGenesisTx, collectGenesisTxs, gentxDirectory, tryGenesisTxs } from "./home/gentx.ts";
+export { checkGenesisTx, collectGenesisTxs, gentxDirectory, tryGenesis } from "./home/gentx.ts";
 export { type HomePaths, homePaths } from "./home/home.ts";
 export { homeNodeId, homeValidatorKey } from "./home/identity.ts";
 export { type InitOptions, type InitSummary, initHome } from "./home/init.ts";

@@ -66,6 +66,8 @@ export interface GenesisPart {
   /** What is wrong with a state, one sentence each; asked before anything is imported. */
   validate?(state: MessageShape<DescMessage>): readonly string[];
   init(ctx: Context, state: MessageShape<DescMessage>): void;
+  /** What is wrong with the imported state beside those of the other modules; asked when every module has its own. */
+  check?(ctx: Context): string | undefined;
   /** Transactions that the state brings; they run when every module has its state. */
   txs?(state: MessageShape<DescMessage>): readonly Uint8Array[];
   export(ctx: Context): MessageShape<DescMessage>;
@@ -94,6 +96,7 @@ export function defineGenesis<D extends DescMessage>(part: {
   defaults(): MessageShape<D>;
   validate?(state: MessageShape<D>): readonly string[];
   init(ctx: Context, state: MessageShape<D>): void;
+  check?(ctx: Context): string | undefined;
   txs?(state: MessageShape<D>): readonly Uint8Array[];
   export(ctx: Context): MessageShape<D>;
   readonly restart?: RestartPart<MessageShape<D>>;

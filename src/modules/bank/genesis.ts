@@ -87,7 +87,7 @@ function problems(state: GenesisState): string[] {
   const sum = formatCoins(sumOfBalances(state));
   const supply = attempt(() => formatCoins(readCoins(state.supply)));
   if (supply.problem !== undefined) return [`supply: ${supply.problem}`];
-  return supply.value === sum ? [] : [`supply: is ${supply.value}, but the balances add up to ${sum}`];
+  return supply.value === sum ? [] : [`supply: is ${supply.value}, but the balances add up to ${sum || "nothing"}`];
 }
 
 function balanceProblems(balances: readonly Balance[]): string[] {

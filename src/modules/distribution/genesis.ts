@@ -15,6 +15,7 @@ import {
   ValidatorSlashEventSchema,
 } from "../../wire/gen/sdk/distribution/v1beta1/distribution_pb.js";
 import { decodeAddress, encodeAddress } from "../../wire/index.ts";
+import { genesisProblem } from "./genesis-check.ts";
 import { type DistributionKeeper, store } from "./keeper.ts";
 import { distributionRestart } from "./restart.ts";
 
@@ -45,6 +46,7 @@ export function distributionGenesis(keeper: DistributionKeeper): GenesisPart {
     defaults: () => create(GenesisStateSchema, { params: defaultParams(), feePool: {} }),
     validate: problems,
     init: (ctx, state) => importState(keeper, ctx, state),
+    check: (ctx) => genesisProblem(keeper, ctx),
     export: (ctx) => exportState(keeper, ctx),
     restart: distributionRestart(keeper),
   });
@@ -147,8 +149,12 @@ function problems(state: GenesisState): string[] {
     ...entryProblems("delegator_starting_infos", state.delegatorStartingInfos, (each) =>
       [valoper(each.validatorAddress), decodeAddress(each.delegatorAddress)].map(toHex).join(" "),
     ),
-    ...entryProblems("validator_slash_events", state.validatorSlashEvents, (each) =>
-      [toHex(valoper(each.validatorAddress)), each.height, each.period].join(" "),
-    ),
+    ...entryProblems("validator_slash_events", state.validatorSlashEvents, (each) => {
+      const fraction = BigInt(each.validatorSlashEvent?.fraction ?? "-1");
+      if (fraction < 0n || fraction > DEC_ONE) throw new Error("fraction must be 0 to 1");
+      if (each.validatorSlashEvent?.validatorPeriod !== each.period)
+        throw new Error("validator_period must be the period of the entry");
+      return [toHex(valoper(each.validatorAddress)), each.height, each.period].join(" ");
+    }),
   ];
 }

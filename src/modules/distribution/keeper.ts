@@ -24,6 +24,8 @@ export interface Stake {
   shares(ctx: Context, delegator: Uint8Array, validator: Uint8Array): Dec | undefined;
   /** Operators of the validators that somebody delegates to. */
   validatorsOf(ctx: Context, delegator: Uint8Array): Uint8Array[];
+  validators(ctx: Context): Iterable<Validator>;
+  allDelegations(ctx: Context): Iterable<readonly [delegator: Uint8Array, operator: Uint8Array]>;
   bondDenom(ctx: Context): string;
 }
 

@@ -6,6 +6,7 @@ import {
   ValidatorCurrentRewardsSchema,
   type ValidatorHistoricalRewards,
   ValidatorHistoricalRewardsSchema,
+  type ValidatorSlashEvent,
   ValidatorSlashEventSchema,
 } from "../../wire/gen/sdk/distribution/v1beta1/distribution_pb.js";
 import type { Validator } from "../../wire/gen/sdk/staking/v1beta1/staking_pb.js";
@@ -104,24 +105,49 @@ function earned(
 ): DecCoins {
   const start = keeper.records.starts.require(store(ctx), [operator, delegator]);
   if (start.height === ctx.height) return [];
+  const reward = { delegator, operator };
   let [period, stake, total] = [start.previousPeriod, BigInt(start.stake), [] as DecCoins];
-  const range = {
-    prefix: [operator],
-    start: [operator, start.height, 0n],
-    end: [operator, ctx.height + 1n, 0n],
-  } as const;
-  for (const slash of keeper.records.slashes.values(store(ctx), range)) {
-    if (slash.validatorPeriod <= period) continue;
+  for (const slash of slashesSince(keeper, ctx, reward)) {
     const ratio = ratioAt(keeper, ctx, operator, slash.validatorPeriod);
     total = plus(total, timesTruncated(minus(ratio, ratioAt(keeper, ctx, operator, period)), stake));
     stake = decMulTruncate(stake, DEC_ONE - BigInt(slash.fraction));
     period = slash.validatorPeriod;
   }
   assert(period <= endingPeriod, "a delegation begins before its rewards end");
-  const held = tokensForShares(keeper.validator(ctx, operator), keeper.stake.shares(ctx, delegator, operator) ?? 0n);
+  const held = tokensHeld(keeper, ctx, reward);
   assert(stake <= held + MARGIN, "the stake of a delegation is what slashes left of it");
   const counted = stake > held ? held : stake;
   return plus(total, timesTruncated(minus(ending, ratioAt(keeper, ctx, operator, period)), counted));
+}
+
+/** Whether a delegation claims to have begun with more than slashes can have taken from it. */
+export function stakeIsTooLarge(keeper: DistributionKeeper, ctx: Context, reward: RewardOf): boolean {
+  const { stake } = keeper.records.starts.require(store(ctx), [reward.operator, reward.delegator]);
+  let left = BigInt(stake);
+  for (const { fraction } of slashesSince(keeper, ctx, reward)) left = decMulTruncate(left, DEC_ONE - BigInt(fraction));
+  return left > tokensHeld(keeper, ctx, reward) + MARGIN;
+}
+
+/** The slashes that a delegation has felt, in their order. */
+function slashesSince(
+  keeper: DistributionKeeper,
+  ctx: Context,
+  { delegator, operator }: RewardOf,
+): ValidatorSlashEvent[] {
+  const { height, previousPeriod } = keeper.records.starts.require(store(ctx), [operator, delegator]);
+  const range = { prefix: [operator], start: [operator, height, 0n], end: [operator, ctx.height + 1n, 0n] } as const;
+  const found: ValidatorSlashEvent[] = [];
+  let period = previousPeriod;
+  for (const slash of keeper.records.slashes.values(store(ctx), range)) {
+    if (slash.validatorPeriod <= period) continue;
+    found.push(slash);
+    period = slash.validatorPeriod;
+  }
+  return found;
+}
+
+function tokensHeld(keeper: DistributionKeeper, ctx: Context, { delegator, operator }: RewardOf): Dec {
+  return tokensForShares(keeper.validator(ctx, operator), keeper.stake.shares(ctx, delegator, operator) ?? 0n);
 }
 
 function beginValidator(keeper: DistributionKeeper, ctx: Context, operator: Uint8Array): void {

@@ -39,6 +39,8 @@ export function escrowGenesis(keeper: EscrowKeeper): GenesisPart {
         const account = readAccount(message);
         const key = accountKey(account.id);
         if (keeper.accounts.has(store, key)) throw errors.accountExists(key);
+        if (account.settledAt > ctx.height)
+          throw errors.invalidAccount(`${key}: settled_at ${account.settledAt} is still to come`);
         keeper.restore(ctx, account);
       }
       for (const message of state.payments) {

@@ -8,13 +8,17 @@ import {
   ParamsSchema,
   ValidatorSigningInfoSchema,
 } from "../../wire/gen/sdk/slashing/v1beta1/slashing_pb.js";
+import { BondStatus } from "../../wire/gen/sdk/staking/v1beta1/staking_pb.js";
 import { decodeAddress, encodeAddress, toNanos } from "../../wire/index.ts";
+import { consensusAddressOf } from "../staking/index.ts";
 import { decOf, type SlashingKeeper, store } from "./keeper.ts";
 
 const WINDOW = 100n;
 const JAIL_SECONDS = 600n;
 /** Blocks of a window: what is kept of each validator has one bit for each. */
 const MOST_WINDOW = 1_000_000n;
+/** More blocks than a chain ever has; a counter that begins here does not run over. */
+const MOST_BLOCKS = 2n ** 62n;
 
 export function defaultParams(): Params {
   const dec = (text: string): Uint8Array => toUtf8(`${parseDec(text)}`);
@@ -50,6 +54,7 @@ export function slashingGenesis(keeper: SlashingKeeper): GenesisPart {
     defaults: () => create(GenesisStateSchema, { params: defaultParams() }),
     validate: problems,
     init: (ctx, state) => importState(keeper, ctx, state),
+    check: (ctx) => bondedProblem(keeper, ctx),
     export: (ctx) => exportState(keeper, ctx),
     restart: { move: moved },
   });
@@ -61,6 +66,19 @@ function importState(keeper: SlashingKeeper, ctx: Context, state: GenesisState):
     keeper.setInfo(ctx, valcons(address), info ?? create(ValidatorSigningInfoSchema, { address }));
   for (const { address, missedBlocks } of state.missedBlocks)
     for (const { index, missed } of missedBlocks) if (missed) keeper.setMissed(ctx, valcons(address), index, true);
+}
+
+/** A bonded validator that is not counted would never be jailed. */
+function bondedProblem(keeper: SlashingKeeper, ctx: Context): string | undefined {
+  for (const validator of keeper.stake.validators(ctx)) {
+    if (validator.status !== BondStatus.BONDED) continue;
+    const info = keeper.info(ctx, consensusAddressOf(validator));
+    const name = `signing_infos: the bonded validator ${validator.operatorAddress}`;
+    if (info === undefined) return `${name} is missing`;
+    if (info.startHeight > ctx.height) return `${name}: start_height ${info.startHeight} is still to come`;
+    if (info.tombstoned) return `${name} is tombstoned`;
+  }
+  return undefined;
 }
 
 function exportState(keeper: SlashingKeeper, ctx: Context): GenesisState {
@@ -92,7 +110,12 @@ function problems(state: GenesisState): string[] {
   const window = state.params?.signedBlocksWindow ?? WINDOW;
   return [
     ...(state.params === undefined ? [] : paramsProblems(state.params)),
-    ...entryProblems("signing_infos", state.signingInfos, ({ address }) => toHex(valcons(address))),
+    ...entryProblems("signing_infos", state.signingInfos, ({ address, validatorSigningInfo: info }) => {
+      if (info?.address !== address) throw new Error(`validator_signing_info.address must be ${address}`);
+      if (info.indexOffset < 0n || info.indexOffset > MOST_BLOCKS)
+        throw new Error(`index_offset must be 0 to ${MOST_BLOCKS}`);
+      return toHex(valcons(address));
+    }),
     ...entryProblems("missed_blocks", state.missedBlocks, ({ address, missedBlocks }) => {
       if (missedBlocks.some(({ index }) => index < 0n || index >= window))
         throw new Error("an index is outside the window");

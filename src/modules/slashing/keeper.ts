@@ -32,6 +32,7 @@ export interface Stake {
   findValidator(ctx: Context, operator: Uint8Array): Validator | undefined;
   findByConsensus(ctx: Context, consensus: Uint8Array): Validator | undefined;
   shares(ctx: Context, delegator: Uint8Array, validator: Uint8Array): Dec | undefined;
+  validators(ctx: Context): Iterable<Validator>;
   jail(ctx: Context, validator: Validator): void;
   unjail(ctx: Context, validator: Validator): void;
   /** Burns a part of what was bonded at a height. Returns how much of the validator's own tokens. */

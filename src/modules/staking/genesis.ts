@@ -188,7 +188,25 @@ function problems(state: GenesisState): string[] {
       if (power <= 0n) throw new Error("power must be positive");
       return isKnown(address);
     }),
+    ...totalPowerProblems(state),
+    ...unbondingIdProblems(state),
   ];
+}
+
+/** A state that was exported has voters; a new one chooses them when it begins. */
+function totalPowerProblems({ exported, lastTotalPower, lastValidatorPowers }: GenesisState): string[] {
+  if (!exported) return [];
+  const total = lastValidatorPowers.reduce((sum, { power }) => sum + power, 0n);
+  const told = Buffer.from(lastTotalPower).toString("latin1") || "0";
+  return told === `${total}` ? [] : [`last_total_power: must be ${total}, the sum of last_validator_powers`];
+}
+
+function unbondingIdProblems({ lastUnbondingId, unbondingDelegations, redelegations }: GenesisState): string[] {
+  const ids = [...unbondingDelegations, ...redelegations].flatMap(({ entries }) =>
+    entries.map((each) => each.unbondingId),
+  );
+  const beyond = ids.find((id) => id > lastUnbondingId);
+  return beyond === undefined ? [] : [`last_unbonding_id: must be at least ${beyond}, which an entry has`];
 }
 
 function checkValidator(validator: Validator, shares: ReadonlyMap<string, bigint>): string {
@@ -200,6 +218,7 @@ function checkValidator(validator: Validator, shares: ReadonlyMap<string, bigint
     throw new Error("the status is missing");
   if (jailed && status === BondStatus.BONDED) throw new Error("a jailed validator is not bonded");
   if (BigInt(tokens) < 0n) throw new Error("tokens must not be negative");
+  if (!/^\d*$/.test(validator.minSelfDelegation)) throw new Error("min_self_delegation must be a whole number");
   if (status === BondStatus.UNBONDING && timeOf(validator.unbondingTime) < 0n)
     throw new Error("unbonding_time is missing");
   const held = shares.get(operatorAddress) ?? 0n;
@@ -207,13 +226,23 @@ function checkValidator(validator: Validator, shares: ReadonlyMap<string, bigint
   return operatorAddress;
 }
 
-function checkEntries(
-  entries: readonly { readonly completionTime?: unknown; readonly initialBalance: string }[],
-): void {
+interface Entry {
+  readonly creationHeight: bigint;
+  readonly completionTime?: unknown;
+  readonly initialBalance: string;
+  /** Of unbondings; a redelegation has none. */
+  readonly balance?: string;
+}
+
+function checkEntries(entries: readonly Entry[]): void {
   if (entries.length === 0) throw new Error("entries are missing");
-  if (entries.some(({ completionTime }) => completionTime === undefined)) throw new Error("completion_time is missing");
-  if (entries.some(({ initialBalance }) => BigInt(initialBalance) < 0n))
-    throw new Error("initial_balance must not be negative");
+  for (const { creationHeight, completionTime, initialBalance, balance = "0" } of entries) {
+    if (completionTime === undefined) throw new Error("completion_time is missing");
+    if (creationHeight < 0n) throw new Error("creation_height must not be negative");
+    if (BigInt(initialBalance) < 0n) throw new Error("initial_balance must not be negative");
+    if (BigInt(balance) < 0n || BigInt(balance) > BigInt(initialBalance))
+      throw new Error("balance must be 0 to initial_balance");
+  }
 }
 
 /** Unbonding continues until its time; on the new chain, all of it began before the first block. */

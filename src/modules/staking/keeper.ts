@@ -107,6 +107,16 @@ export class StakingKeeper {
     return this.records.delegations.get(store(ctx), [delegator, validator]);
   }
 
+  /** Everybody who is a validator, by operator. */
+  validators(ctx: Context): Iterable<Validator> {
+    return this.records.validators.values(store(ctx));
+  }
+
+  /** Everybody who delegates, and to whom. */
+  allDelegations(ctx: Context): Iterable<readonly [delegator: Uint8Array, operator: Uint8Array]> {
+    return this.records.delegations.keys(store(ctx));
+  }
+
   /** Operators of the validators that somebody delegates to. */
   validatorsOf(ctx: Context, delegator: Uint8Array): Uint8Array[] {
     return [...this.records.delegations.keys(store(ctx), { prefix: [delegator] })].map(([, operator]) => operator);

@@ -39,15 +39,8 @@ function readGenesisTx(path: string): Tx {
 /**
  * Begins the chain of a genesis in memory: signatures, balances and invariants hold, or one error names what is wrong.
  */
-function tryGenesis(genesis: Genesis): void {
+export function tryGenesis(genesis: Genesis): void {
   createApp({ database: memoryDatabase() }).initChain(genesis);
-}
-
-/** Begins a chain in memory if its genesis file has transactions; others need no trial. */
-export function tryGenesisTxs(genesis: Genesis): void {
-  // What the genesis file holds is JSON.
-  const { genTxs } = fromJson(GenesisStateSchema, (genesis.appState.genutil ?? {}) as JsonValue);
-  if (genTxs.length > 0) tryGenesis(genesis);
 }
 
 /** Whether the chain of the home's genesis file would begin with this transaction. */
