@@ -21,7 +21,7 @@ export interface MarketRunOptions {
   readonly retentionBlocks?: bigint;
 }
 
-/** Everything is scarce: two records a block, three bids an order, a few blocks of life. */
+/** Everything is scarce: two records a block, two bids an order, a few blocks of life. */
 function simChain({ retentionBlocks = 15n }: MarketRunOptions): TestChain {
   const deployment = {
     ...deploymentParams(),
@@ -31,7 +31,7 @@ function simChain({ retentionBlocks = 15n }: MarketRunOptions): TestChain {
     maxPruneRecords: 3,
   };
   const escrow = { ...escrowParams(), maxEndblockRecords: 2, lowBalanceBlocks: 6n };
-  const market = { ...defaultParams(), orderMaxBids: 3, orderMaxOpenBlocks: 12n };
+  const market = { ...defaultParams(), orderMaxBids: 2, orderMaxOpenBlocks: 12n };
   return testChain({
     accounts: [...TENANTS, ...PROVIDERS],
     genesis: {
@@ -49,6 +49,8 @@ export interface MarketRun {
   readonly outcomes: ReadonlyMap<string, number>;
   /** How often each action occurred in the events of transactions and block ends. */
   readonly actions: ReadonlyMap<string, number>;
+  /** How often each reason for an end did. */
+  readonly reasons: ReadonlyMap<string, number>;
 }
 
 /** A run of blocks of up to four transactions, each of one to three messages of one signer. */
@@ -66,6 +68,7 @@ export function simulateMarket(seed: number, blocks: number, options: MarketRunO
   };
   const outcomes = new Map<string, number>();
   const actions = new Map<string, number>();
+  const reasons = new Map<string, number>();
   const count = (map: Map<string, number>, key: string) => map.set(key, (map.get(key) ?? 0) + 1);
   for (let block = 0; block < blocks; block++) {
     const planned = new Map<string, { names: string[]; messages: SimAction["message"][] }>();
@@ -85,10 +88,13 @@ export function simulateMarket(seed: number, blocks: number, options: MarketRunO
       for (const name of names) count(outcomes, `${name}: ${code === 0 ? "done" : `${codespace}/${code}`}`);
     });
     for (const { type, attributes } of [...results.flatMap(({ events }) => events), ...chain.blockEvents]) {
-      if (type === "svc.v1") count(actions, attributes.find(({ key }) => key === "action")?.value ?? "");
+      if (type !== "svc.v1") continue;
+      const values = new Map(attributes.map(({ key, value }) => [key, value]));
+      count(actions, values.get("action") ?? "");
+      if (values.has("reason")) count(reasons, values.get("reason") ?? "");
     }
   }
-  return { chain, outcomes, actions };
+  return { chain, outcomes, actions, reasons };
 }
 
 export function keyOf(keys: ReadonlyMap<string, TestKey>, address: string): TestKey {

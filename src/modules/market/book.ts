@@ -97,6 +97,10 @@ export class MarketBook {
     this.bids.set(storeOf(ctx), bidPathOf(bidIdOf(bid)), bid);
   }
 
+  removeBid(ctx: Context, id: BidKey): void {
+    this.bids.delete(storeOf(ctx), bidPathOf(id));
+  }
+
   saveLease(ctx: Context, lease: Lease): void {
     this.leases.set(storeOf(ctx), bidPathOf(leaseIdOf(lease)), lease);
   }

@@ -134,7 +134,7 @@ export class MarketKeeper {
     checkPrice(spec, price);
     this.#checkProvider(ctx, spec, provider);
     if (this.book.findBid(ctx, id) !== undefined) throw errors.bidExists(formatBidId(id));
-    if (displaced !== undefined) this.#endBid(ctx, displaced, { state: Bid_State.lost, reason: Closed_Reason.outbid });
+    if (displaced !== undefined) this.#displace(ctx, displaced);
     const bid = { bidId: id, state: Bid_State.open, price: wirePrice(price), createdAt: ctx.height };
     this.book.saveBid(ctx, create(BidSchema, bid));
     this.#escrow.openAccount(ctx, { id: bidEscrowId(id), owner: provider, depositor: provider, deposit });
@@ -332,6 +332,17 @@ export class MarketKeeper {
     const most = priceOf(dearest.price);
     if (price.amount < most.amount) return dearest;
     throw errors.tooManyBids(`${formatOrderId(id)} has ${count} open bids, the dearest for ${formatDecCoin(most)}`);
+  }
+
+  /**
+   * Nothing of a displaced bid stays in the state, so that an order never has more bids than it may: its provider may bid
+   * again. Otherwise cheap bids that are taken back at once could keep all others from an order for the price of fees.
+   */
+  #displace(ctx: Context, bid: Bid): void {
+    const id = bidIdOf(bid);
+    this.#endBid(ctx, bid, { state: Bid_State.lost, reason: Closed_Reason.outbid });
+    this.#escrow.forgetAccount(ctx, bidEscrowId(id));
+    this.book.removeBid(ctx, id);
   }
 
   /** The provider withdraws an open bid; its order may have ended in an earlier block. */

@@ -189,51 +189,71 @@ describe("a bid", () => {
   describe("on an order that has as many as it may", () => {
     const accounts = ["alice", "bob", "carol", "dave", "erin"];
 
-    /** Three bids at these prices, in blocks of their own, and the accounts by name. */
+    const addresses = (...keys: readonly TestKey[]) => keys.map(({ address }) => address).sort();
+
+    /** Three bids at these prices, in blocks of their own, and the accounts. */
     function full(prices: readonly string[]) {
       const parts = setUp({ accounts, maxBids: 3 });
-      const [, ...bidders] = accounts.map((name) => parts.chain.key(name));
-      prices.forEach((amount, i) => {
-        expect(send(parts, { price: price(amount) }, bidders[i]).code).toBe(0);
-      });
-      const erin = bidders[3] as TestKey;
-      const states = (count = 4) =>
-        bidders.slice(0, count).map(({ address }) => parts.market.bidOf({ ...parts.order, provider: address }).state);
-      return { ...parts, parts, bidders, erin, states };
+      const { chain, order } = parts;
+      const [bob, carol, dave, erin] = accounts.slice(1).map((name) => chain.key(name)) as [
+        TestKey,
+        TestKey,
+        TestKey,
+        TestKey,
+      ];
+      const bidders = [bob, carol, dave] as const;
+      const bid = (amount: string, from?: TestKey) => send(parts, { price: price(amount) }, from);
+      for (const [i, amount] of prices.entries()) expect(bid(amount, bidders[i]).code).toBe(0);
+      const open = () => chain.query(Query.method.bids, { filters: { ...order, state: "open" } }).bids;
+      const bidding = () =>
+        open()
+          .map(({ bid: each }) => each?.bidId?.provider)
+          .sort();
+      return { ...parts, parts, bidders, erin, bid, bidding };
     }
 
-    const { open, lost } = Bid_State;
-
     it("takes the place of the dearest, whose deposit goes back, in one block", () => {
-      const { parts, chain, bidders, erin, states } = full(["0.3", "0.5", "0.4"]);
-      const [, carol] = bidders as [TestKey, TestKey];
+      const { chain, bidders, erin, bid, bidding } = full(["0.3", "0.5", "0.4"]);
+      const [bob, carol, dave] = bidders;
       const before = chain.balance(carol.address);
-      const sent = send(parts, { price: price("0.499999999999999999") }, erin);
+      const sent = bid("0.499999999999999999", erin);
       expect(marketEvents(sent).map(({ action, provider, reason }) => [action, provider, reason])).toEqual([
         ["bid-lost", carol.address, "outbid"],
         ["bid-created", erin.address, undefined],
       ]);
-      expect(states()).toEqual([open, lost, open, open]);
+      expect(bidding()).toEqual(addresses(bob, dave, erin));
       expect(chain.balance(carol.address) - before).toBe(BigInt(MIN_DEPOSIT));
-      expect(send(parts, { price: price("0.1") }, carol)).toMatchObject({ codespace: "market", code: 21 });
+    });
+
+    it("lets the provider of a displaced bid bid again, in the place of a dearer one or when there is room", () => {
+      const { market, order, bidders, erin, bid, bidding } = full(["0.3", "0.5", "0.4"]);
+      const [bob, carol, dave] = bidders;
+      bid("0.1", erin);
+      expect(bid("0.4", carol)).toMatchObject({ codespace: "market", code: 31 });
+      expect(bid("0.2", carol).code).toBe(0);
+      expect(bidding()).toEqual(addresses(bob, carol, erin));
+      market.closeBid(erin, order);
+      expect(bid("0.5", dave).code).toBe(0);
+      expect(bidding()).toEqual(addresses(bob, carol, dave));
+      expect(bid("0.1", erin)).toMatchObject({ codespace: "market", code: 21 });
     });
 
     it.each([
-      ["the newest of equal ones", ["0.5", "0.5", "0.4"], [open, lost, open, open]],
-      ["the newest of all equal", ["0.5", "0.5", "0.5"], [open, open, lost, open]],
-    ])("ends %s", (_, prices, expected) => {
-      const { parts, erin, states } = full(prices);
-      expect(send(parts, { price: price("0.2") }, erin).code).toBe(0);
-      expect(states()).toEqual(expected);
+      ["the newest of equal ones", ["0.5", "0.5", "0.4"], 1],
+      ["the newest of all equal", ["0.5", "0.5", "0.5"], 2],
+    ])("ends %s", (_, prices, ended) => {
+      const { bidders, erin, bid, bidding } = full(prices);
+      expect(bid("0.2", erin).code).toBe(0);
+      expect(bidding()).toEqual(addresses(...bidders.toSpliced(ended, 1), erin));
     });
 
     it("is refused at the price of the dearest, and ends no bid where it is refused for another reason", () => {
-      const { parts, erin, states } = full(["0.3", "0.5", "0.4"]);
-      const equal = send(parts, { price: price("0.5") }, erin);
+      const { parts, bidders, erin, bid, bidding } = full(["0.3", "0.5", "0.4"]);
+      const equal = bid("0.5", erin);
       expect(equal).toMatchObject({ codespace: "market", code: 31 });
       expect(equal.log).toContain("3 open bids, the dearest for 0.5");
       expect(send(parts, { price: price("0.1"), deposit: coin(1n) }, erin).code).not.toBe(0);
-      expect(states(3)).toEqual([open, open, open]);
+      expect(bidding()).toEqual(addresses(...bidders));
     });
   });
 

@@ -48,7 +48,7 @@ function pruneOrder(
   for (const bid of book.bids.values(store, { prefix: pathOf(id) })) {
     if (removed >= most) return removed;
     escrow.forgetAccount(ctx, bidEscrowId(bidIdOf(bid)));
-    book.bids.delete(store, bidPathOf(bidIdOf(bid)));
+    book.removeBid(ctx, bidIdOf(bid));
     removed += 2;
   }
   book.orders.delete(store, pathOf(id));

@@ -26,7 +26,7 @@ describe("random tenants and providers", () => {
     { timeout: 600_000 },
     (seed) => {
       console.log(`market simulation: seed ${seed}, ${BLOCKS} blocks`);
-      const { chain, outcomes, actions } = simulateMarket(seed, BLOCKS);
+      const { chain, outcomes, actions, reasons } = simulateMarket(seed, BLOCKS);
       const total = BigInt(chain.keys.size) * 10n ** 12n;
       expect(closeAll(chain)).toBe(total);
       expect(chain.balance(encodeAddress(moduleAddress("escrow")))).toBe(0n);
@@ -42,6 +42,7 @@ describe("random tenants and providers", () => {
         "deployment-pruned",
       ];
       expect(wanted.filter((action) => !actions.has(action))).toEqual([]);
+      expect(reasons.get("outbid")).toBeGreaterThan(0);
     },
   );
 

@@ -224,6 +224,7 @@ describe("orders", () => {
     [{ group: spec({ memory: 1n << 20n }) }, true],
     [{ refuse: new Rejected({ code: 5, codespace: "market", log: "attribute mismatch" }) }, true],
     [{ refuse: new Rejected({ code: 5, codespace: "sdk", log: "insufficient funds" }) }, undefined],
+    [{ refuse: new Rejected({ code: 31, codespace: "market", log: "20 open bids" }) }, undefined],
     [{ bids: Array(20).fill("0.5") }, undefined],
     [{ balance: 0n }, undefined],
   ])("tells whether a refusal is final: %o", async (change, final) => {
@@ -231,6 +232,18 @@ describe("orders", () => {
     service.onEvent(created);
     const said = () => ({ phase: service.find(id)?.phase, final: service.find(id)?.final });
     await expect.poll(said).toEqual({ phase: "refused", final });
+    service.stop();
+  });
+
+  it("bids again where a cheaper bid took the place of ours, and holds nothing meanwhile", async () => {
+    const { service, inventory } = setUp();
+    service.onEvent(created);
+    await expect.poll(() => service.find(id)?.phase).toBe("open");
+    service.onEvent({ action: "bid-lost", id: { ...id, provider: US }, attributes: new Map([["reason", "outbid"]]) });
+    expect(service.find(id)).toMatchObject({ phase: "refused", reason: expect.stringContaining("a cheaper bid") });
+    expect(inventory.has(text)).toBe(false);
+    await expect.poll(() => service.find(id)?.phase).toBe("open");
+    expect(inventory.has(text)).toBe(true);
     service.stop();
   });
 

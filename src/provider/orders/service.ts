@@ -11,6 +11,7 @@ import {
   Semaphore,
   sumCoins,
 } from "../../util/index.ts";
+import { Closed_Reason } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
 import type { GroupSpec } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
 import { formatOrderId, marketErrors, type OrderKey } from "../../wire/index.ts";
 import type { ChainView } from "../chain.ts";
@@ -109,6 +110,8 @@ const OUTCOMES = {
 type Ending = keyof typeof OUTCOMES;
 /** The order has a bid of ours. */
 const HAS_BID: ReadonlySet<OrderPhase> = new Set(["open", "withdrawing"]);
+/** The chain's reason for the end of a bid whose place a cheaper one took. */
+const OUTBID = Closed_Reason[Closed_Reason.outbid];
 const ROOM_SETTLES_MS = 50;
 /** Times that a balance is asked for while bids keep coming into blocks. */
 const MAX_BALANCE_TRIES = 5;
@@ -147,11 +150,12 @@ export class OrderService {
   }
 
   /** Takes what a followed block says of the market. */
-  onEvent({ action, id }: MarketEvent): void {
+  onEvent({ action, id, attributes }: MarketEvent): void {
     const own = id.provider === this.#options.provider;
     if (action === "order-created") this.#detected(id);
     else if (action === "lease-created") this.#leased(id, own);
     else if (action === "order-closed") this.#end(id, "closed", "order closed");
+    else if (action === "bid-lost" && own && attributes.get("reason") === OUTBID) this.#outbid(id);
     else if (action === "bid-lost" && own) this.#end(id, "lost", "bid lost");
     else if (action === "bid-closed" && own) this.#bidClosed(id);
   }
@@ -519,6 +523,19 @@ export class OrderService {
     else this.#end(id, "lost", "bid closed");
   }
 
+  /** The order stays open: we bid again when there is room, or when the dearest bid is dearer than ours. */
+  #outbid(id: OrderKey): void {
+    const tracked = this.#orders.get(formatOrderId(id));
+    if (tracked === undefined || ENDED.has(tracked.phase)) return;
+    if (tracked.phase === "withdrawing") {
+      this.#end(id, "closed", tracked.ending ?? "bid timeout");
+      return;
+    }
+    clearTimeout(tracked.timer);
+    this.#meter.count("orderComplete", { result: OUTCOMES["bid lost"] });
+    this.#refuse(tracked, new Refusal("a cheaper bid took the place of ours on a full order", "moment"));
+  }
+
   #leased(id: OrderKey, own: boolean): void {
     const text = formatOrderId(id);
     const tracked = this.#orders.get(text);
@@ -584,9 +601,10 @@ export class OrderService {
   }
 }
 
-/** The market's refusal of a bid is final; a fee that could not be paid may be paid later. */
-function refusedBid({ codespace, message }: Rejected): Refusal {
-  return new Refusal(`the chain refused the bid: ${message}`, codespace === "market" ? "final" : "moment");
+/** The market's refusal of a bid is final unless the order was full; a fee that could not be paid may be paid later. */
+function refusedBid(error: Rejected): Refusal {
+  const isFinal = error.codespace === "market" && !isOneOf([marketErrors.tooManyBids], error);
+  return new Refusal(`the chain refused the bid: ${error.message}`, isFinal ? "final" : "moment");
 }
 
 function entryOf(tracked: Tracked): OrderEntry {
