@@ -7,6 +7,8 @@ export interface ApiObject {
     readonly namespace?: string;
     readonly uid?: string;
     readonly resourceVersion?: string;
+    /** Counts changes of what is wanted. */
+    readonly generation?: number;
     readonly labels?: Readonly<Record<string, string>>;
     readonly annotations?: Readonly<Record<string, string>>;
     readonly deletionTimestamp?: string;

@@ -1,7 +1,16 @@
 export { ingressObjects } from "./ingress.ts";
 export { KIND, type Wanted, wanted } from "./kinds.ts";
 export { type LeaseRun, leaseObjects } from "./lease.ts";
-export { GPU_LABEL, LABEL, labelValue, leaseLabels, nodePortsName, volumeName, workloadName } from "./names.ts";
+export {
+  GPU_LABEL,
+  LABEL,
+  labelValue,
+  leaseLabels,
+  leaseOfNamespace,
+  nodePortsName,
+  volumeName,
+  workloadName,
+} from "./names.ts";
 export { CONTAINER, podConfig } from "./pod/pod.ts";
 export { gpuResource, gpuVendors } from "./pod/resources.ts";
 export { DEFAULT_CLASS, hasPersistent, storageClass } from "./pod/volumes.ts";

@@ -8,6 +8,8 @@ export const KIND = {
   service: { apiVersion: "v1", kind: "Service", plural: "services" },
   pod: { apiVersion: "v1", kind: "Pod", plural: "pods" },
   node: { apiVersion: "v1", kind: "Node", plural: "nodes" },
+  storageClass: { apiVersion: "storage.k8s.io/v1", kind: "StorageClass", plural: "storageclasses" },
+  runtimeClass: { apiVersion: "node.k8s.io/v1", kind: "RuntimeClass", plural: "runtimeclasses" },
   event: { apiVersion: "v1", kind: "Event", plural: "events" },
   policy: { apiVersion: "networking.k8s.io/v1", kind: "NetworkPolicy", plural: "networkpolicies" },
   ingress: { apiVersion: "networking.k8s.io/v1", kind: "Ingress", plural: "ingresses" },

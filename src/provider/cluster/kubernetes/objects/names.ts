@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
-import type { LeaseKey } from "../../../../wire/index.ts";
+import { formatLeaseId, type LeaseKey } from "../../../../wire/index.ts";
 import { leaseNamespace } from "../../contract/index.ts";
+import type { ApiObject } from "../api/objects.ts";
 
 /** Keys of the labels and annotations of everything that a lease has on the cluster. */
 export const LABEL = {
@@ -8,6 +9,8 @@ export const LABEL = {
   provider: "svc.provider",
   /** Name space of the lease. */
   lease: "svc.lease",
+  /** Annotation of the name space: the lease's id as text. */
+  id: "svc.lease.id",
   owner: "svc.lease.owner",
   dseq: "svc.lease.dseq",
   gseq: "svc.lease.gseq",
@@ -87,4 +90,19 @@ export function leaseIdLabels({ owner, dseq, gseq, oseq }: LeaseKey): Record<str
 /** Which pods are those of a service. */
 export function podSelector(namespace: string, service: string): Record<string, string> {
   return { [LABEL.lease]: namespace, [LABEL.service]: service };
+}
+
+/** The lease whose name space it is, or undefined if it does not say so itself. */
+export function leaseOfNamespace({ name, annotations }: ApiObject["metadata"]): LeaseKey | undefined {
+  const [, owner = "", dseq = "", gseq, oseq, provider = ""] = ID_PATTERN.exec(annotations?.[LABEL.id] ?? "") ?? [];
+  if (owner === "") return undefined;
+  const id = { owner, dseq: BigInt(dseq), gseq: Number(gseq), oseq: Number(oseq), provider };
+  return leaseNamespace(id) === name ? id : undefined;
+}
+
+const ID_PATTERN = /^([^/]{1,200})\/(\d{1,20})\/(\d{1,10})\/(\d{1,10})\/([^/]{1,200})$/;
+
+/** What people and `leaseOfNamespace` read. */
+export function leaseIdAnnotation(id: LeaseKey): Record<string, string> {
+  return { [LABEL.id]: formatLeaseId(id) };
 }

@@ -1,6 +1,6 @@
 import { isPersistent, type LeaseSpec, leaseNamespace } from "../../contract/index.ts";
 import { KIND, type Wanted, wanted } from "./kinds.ts";
-import { leaseIdLabels, leaseLabels } from "./names.ts";
+import { leaseIdAnnotation, leaseIdLabels, leaseLabels } from "./names.ts";
 import { sizes } from "./pod/resources.ts";
 import { nodePortCount } from "./services.ts";
 import type { ObjectSettings } from "./settings.ts";
@@ -11,7 +11,7 @@ const SECURITY = { "pod-security.kubernetes.io/enforce": "baseline" };
 /** The name space of a lease, in which all of it lies. */
 export function namespaceObject({ id }: LeaseSpec, { provider }: ObjectSettings): Wanted {
   const labels = { ...leaseLabels(provider, id), ...leaseIdLabels(id), ...SECURITY };
-  return wanted(KIND.namespace, { name: leaseNamespace(id), labels }, {});
+  return wanted(KIND.namespace, { name: leaseNamespace(id), labels, annotations: leaseIdAnnotation(id) }, {});
 }
 
 /** Twice what runs: old replicas stay until new ones are ready, and take a while to end. */

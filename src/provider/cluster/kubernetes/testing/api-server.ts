@@ -13,9 +13,12 @@ import type { ApiObject } from "../api/objects.ts";
 type Interceptor = (request: IncomingMessage, response: ServerResponse, url: URL) => boolean;
 
 interface Watcher {
-  readonly collection: string;
+  readonly url: URL;
   readonly response: ServerResponse;
 }
+
+/** Decides over the deletion of an object where it returns true: the object stays until the test removes it. */
+type Deleter = (path: string, object: ApiObject) => boolean;
 
 /**
  * A small API server in this process: objects of any kind with versions, lists by pages, watches, apply and delete with
@@ -32,6 +35,9 @@ export class TestApiServer {
   /** `METHOD path` of every request. */
   readonly requests: string[] = [];
   intercept: Interceptor = () => false;
+  deleter: Deleter = () => false;
+  /** Called after every change of an object. */
+  changed: (path: string) => void = () => {};
   /** What a command in a container does. */
   command: (socket: WebSocket, url: URL) => void = (socket) => socket.close();
   /** What commands are answered with in place of a connection: a whole answer as it is sent. */
@@ -81,16 +87,31 @@ export class TestApiServer {
     return this.#watchers.size;
   }
 
+  /** Objects under a collection, of all name spaces where it names none. */
+  objects(collection: string): ApiObject[] {
+    return [...this.#objects].filter(([path]) => isIn(collection, path)).map(([, object]) => object);
+  }
+
+  /** Of all objects. */
+  paths(): string[] {
+    return [...this.#objects.keys()];
+  }
+
+  find(path: string): ApiObject | undefined {
+    return this.#objects.get(path);
+  }
+
   /** Puts an object under its collection (`/api/v1/namespaces/a/pods`). */
   put(collection: string, object: ApiObject): ApiObject {
     const path = `${collection}/${object.metadata.name}`;
     const known = this.#objects.get(path);
     const uid = known?.metadata.uid ?? `uid-${this.#version}`;
     const version = { resourceVersion: String(++this.#version), managedFields: [{}] };
-    const metadata = { ...object.metadata, ...version, uid };
+    const creationTimestamp = Object(known?.metadata).creationTimestamp ?? new Date().toISOString();
+    const metadata = { creationTimestamp, ...object.metadata, ...version, uid };
     const kept: ApiObject = { ...object, metadata };
     this.#objects.set(path, kept);
-    this.#tell(collection, known === undefined ? "ADDED" : "MODIFIED", kept);
+    this.#tell(path, known === undefined ? "ADDED" : "MODIFIED", kept);
     return kept;
   }
 
@@ -100,7 +121,7 @@ export class TestApiServer {
     if (known === undefined) return;
     this.#objects.delete(path);
     const metadata = { ...known.metadata, resourceVersion: String(++this.#version) };
-    this.#tell(collection, "DELETED", { ...known, metadata });
+    this.#tell(path, "DELETED", { ...known, metadata });
   }
 
   /** Says something into every watch of the collection. */
@@ -142,7 +163,16 @@ export class TestApiServer {
   }
 
   #apply(response: ServerResponse, path: string, body: ApiObject): void {
-    send(response, 200, this.put(path.slice(0, path.lastIndexOf("/")), body));
+    const known: ApiObject & { spec?: unknown; status?: unknown } = this.#objects.get(path) ?? body;
+    const { deletionTimestamp, generation = 0 } = known.metadata;
+    const isSame = JSON.stringify(known.spec) === JSON.stringify(Object(body).spec) && known !== body;
+    const metadata = {
+      ...body.metadata,
+      generation: isSame ? generation : generation + 1,
+      ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
+    };
+    const object = { ...body, metadata, ...(known.status === undefined ? {} : { status: known.status }) };
+    send(response, 200, this.put(path.slice(0, path.lastIndexOf("/")), object));
   }
 
   #delete(response: ServerResponse, path: string, body: { preconditions?: { uid?: string } }): void {
@@ -156,7 +186,7 @@ export class TestApiServer {
       sendStatus(response, 409, "Conflict");
       return;
     }
-    this.remove(path.slice(0, path.lastIndexOf("/")), known.metadata.name);
+    if (!this.deleter(path, known)) this.remove(path.slice(0, path.lastIndexOf("/")), known.metadata.name);
     send(response, 200, { kind: "Status", status: "Success" });
   }
 
@@ -170,13 +200,7 @@ export class TestApiServer {
   }
 
   #selected(url: URL): ApiObject[] {
-    const wanted = (url.searchParams.get("labelSelector") ?? "").split(",").filter((each) => each !== "");
-    return [...this.#objects]
-      .filter(([path]) => path.slice(0, path.lastIndexOf("/")) === url.pathname)
-      .map(([, object]) => object)
-      .filter(({ metadata }) =>
-        wanted.every((each) => `${metadata.labels?.[each.split("=")[0] ?? ""]}` === each.split("=")[1]),
-      );
+    return this.objects(url.pathname).filter((object) => isSelected(url, object));
   }
 
   #watch(response: ServerResponse, url: URL): void {
@@ -190,16 +214,32 @@ export class TestApiServer {
     const missed = this.#selected(url).filter(({ metadata }) => Number(metadata.resourceVersion) > version);
     for (const object of missed) response.write(`${JSON.stringify({ type: "MODIFIED", object })}\n`);
     response.flushHeaders();
-    const watcher = { collection: url.pathname, response };
+    const watcher = { url, response };
     this.#watchers.add(watcher);
     response.once("close", () => this.#watchers.delete(watcher));
   }
 
-  #tell(collection: string, type: string, object: ApiObject): void {
-    for (const watcher of this.#watchers) {
-      if (watcher.collection === collection) watcher.response.write(`${JSON.stringify({ type, object })}\n`);
+  #tell(path: string, type: string, object: ApiObject): void {
+    for (const { url, response } of this.#watchers) {
+      if (isIn(url.pathname, path) && isSelected(url, object)) response.write(`${JSON.stringify({ type, object })}\n`);
     }
+    this.changed(path);
   }
+}
+
+/** Whether an object is of a collection, which is that of all name spaces where it names none. */
+function isIn(collection: string, path: string): boolean {
+  const folder = path.slice(0, path.lastIndexOf("/"));
+  return folder === collection || folder.replace(/\/namespaces\/[^/]+(?=\/)/, "") === collection;
+}
+
+/** Whether it has all labels that are asked for; a key alone asks for any value. */
+function isSelected(url: URL, { metadata: { labels = {} } }: ApiObject): boolean {
+  const wanted = (url.searchParams.get("labelSelector") ?? "").split(",").filter((each) => each !== "");
+  return wanted.every((each) => {
+    const [key = "", value] = each.split("=");
+    return value === undefined ? key in labels : labels[key] === value;
+  });
 }
 
 /** Collections have an even number of segments after the version, or one. */

@@ -1,0 +1,42 @@
+import { isWantedGpu, type LeaseSpec, type NodeCapacity, parseGpuWish } from "../contract/index.ts";
+import { checkImage, checkMemory, checkNoLeasedIps, checkPorts, checkServices, checkVolumes } from "../shared/index.ts";
+import { encodeRecord, MAX_RECORD } from "./lease/record.ts";
+import { gpuVendors, nodePortsName, workloadName } from "./objects/index.ts";
+
+/** Container runtimes refuse memory limits below this many bytes. */
+export const MIN_MEMORY = 6n << 20n;
+
+/** What the cluster can do, for the refusal of specs that it can never run. */
+export interface Abilities {
+  readonly allowLocalImages: boolean;
+  readonly nodes: readonly NodeCapacity[];
+}
+
+/** Throws on specs that the cluster can never run, naming the service and the remedy. */
+export function checkSpec(spec: LeaseSpec, { allowLocalImages, nodes }: Abilities): void {
+  const names = new Set<string>();
+  checkServices(spec, (service, refuse) => {
+    checkImage(service, allowLocalImages);
+    const { units, attributes = [] } = service.resources.gpu;
+    const wishes = attributes.map(({ key }) => parseGpuWish(key));
+    const gpus = nodes.flatMap((node) => node.gpus);
+    if (BigInt(units.val) > 0n && !gpus.some((gpu) => isWantedGpu(gpu, wishes))) {
+      throw refuse("no GPU of a kind that it asks for is here");
+    }
+    if (gpuVendors(service).length > 1) throw refuse("a replica has GPUs of one vendor only; name one");
+    checkMemory(service, MIN_MEMORY, refuse);
+    checkNoLeasedIps(service, refuse);
+    checkPorts(spec, service, refuse);
+    checkVolumes(service, refuse);
+    // Only a name that is written for the purpose meets another's.
+    for (const name of new Set([service.name, workloadName(service.name), nodePortsName(service.name)])) {
+      if (names.has(name)) throw refuse("another service of the lease needs its name; choose another name");
+      names.add(name);
+    }
+  });
+  const bytes = Buffer.byteLength(encodeRecord({ spec, restarts: {} }));
+  checkServices(spec, (_, refuse) => {
+    if (bytes > MAX_RECORD)
+      throw refuse(`the manifest is larger than the ${MAX_RECORD >> 10} KiB that clusters can keep`);
+  });
+}

@@ -1,0 +1,33 @@
+import type { Logger, Semaphore } from "../../../util/index.ts";
+import type { EventLog } from "../shared/index.ts";
+import type { KubernetesApi } from "./api/api.ts";
+import type { ObjectSettings } from "./objects/index.ts";
+import type { ClusterView } from "./view/view.ts";
+
+/** What the parts of one driver share. */
+export interface DriverContext {
+  readonly api: KubernetesApi;
+  readonly objects: ObjectSettings;
+  /** Value of the label of what is this provider's. */
+  readonly provider: string;
+  /** Folder of the driver on this machine: what it loses with it is not needed. */
+  readonly stateDir: string;
+  readonly view: ClusterView;
+  readonly events: EventLog;
+  readonly log: Logger;
+  readonly timing: DriverTiming;
+  /** Limits how many leases are brought up to date at once. */
+  readonly passes: Semaphore;
+}
+
+/** All in milliseconds. */
+export interface DriverTiming {
+  /** Before a pass that failed is repeated: the first time, doubling up to the most. */
+  readonly retry: number;
+  readonly maxRetry: number;
+  /** Between looks at a name space that is being removed, and after which the removal is given up for now. */
+  readonly removalPoll: number;
+  readonly removal: number;
+}
+
+export const DEFAULT_TIMING: DriverTiming = { retry: 500, maxRetry: 30_000, removalPoll: 500, removal: 300_000 };

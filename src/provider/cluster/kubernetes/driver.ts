@@ -1,0 +1,325 @@
+import { join } from "node:path";
+import { errorText, type Logger, makePrivateDirectory, Semaphore, silentLogger } from "../../../util/index.ts";
+import { formatLeaseId, type LeaseKey } from "../../../wire/index.ts";
+import {
+  type AdoptedLease,
+  type ClusterCapacity,
+  type ClusterDriver,
+  type ClusterEvent,
+  type ClusterPorts,
+  type ClusterRouting,
+  clusterErrors,
+  type ExecRequest,
+  type ExecSession,
+  type LeaseHealth,
+  type LeaseSpec,
+  type LogLine,
+  type LogOptions,
+  leaseNamespace,
+  type PortRange,
+  replicaName,
+  type StreamOptions,
+} from "../contract/index.ts";
+import { EventLog, PortAllocator, streamEvents } from "../shared/index.ts";
+import type { KubernetesApi } from "./api/api.ts";
+import { ApiFailure } from "./api/failure.ts";
+import { storagePools } from "./capacity.ts";
+import { checkSpec, MIN_MEMORY } from "./check.ts";
+import { DEFAULT_TIMING, type DriverContext, type DriverTiming } from "./context.ts";
+import { type IngressPlace, ObjectIngress } from "./ingress.ts";
+import { Lease } from "./lease/lease.ts";
+import { type ApiSecret, decodeRecord, type LeaseRecord, recordLabels } from "./lease/record.ts";
+import { removeNamespace } from "./lease/space.ts";
+import { KIND, LABEL, labelValue, leaseOfNamespace, type ObjectSettings } from "./objects/index.ts";
+import { PodEvents } from "./streams/events.ts";
+import { openExec } from "./streams/exec.ts";
+import { followLogs, pastLogs } from "./streams/logs.ts";
+import { PreviousLogs } from "./streams/previous.ts";
+import { ClusterView } from "./view/view.ts";
+
+export interface DriverOptions {
+  readonly api: KubernetesApi;
+  readonly objects: ObjectSettings;
+  /** Folder of the driver's own on this machine, for events and the logs of replaced replicas. */
+  readonly stateDir: string;
+  /** Ports that leases get besides HTTP; they must be among the cluster's node ports. */
+  readonly nodePorts?: PortRange | undefined;
+  /** Where the cluster's ingress takes requests; without it the provider's own asks for addresses of pods. */
+  readonly ingress?: IngressPlace | undefined;
+  readonly log?: Logger;
+  readonly timing?: Partial<DriverTiming>;
+}
+
+/** Leases that are brought up to date at once. */
+const PARALLEL_PASSES = 8;
+
+/** Opens the driver: leases that the cluster has are taken up at once, without waiting for the provider. */
+export async function openKubernetesDriver(options: DriverOptions): Promise<ClusterDriver> {
+  makePrivateDirectory(options.stateDir);
+  const driver = new KubernetesDriver(options);
+  try {
+    await driver.start();
+  } catch (error) {
+    await driver.close();
+    throw publicError(error);
+  }
+  return driver;
+}
+
+class KubernetesDriver implements ClusterDriver {
+  readonly name = "kubernetes";
+  readonly limits = { leastMemory: MIN_MEMORY, leasedIps: false };
+  readonly routing: ClusterRouting;
+  readonly ports: ClusterPorts;
+  readonly #context: DriverContext;
+  readonly #view: ClusterView;
+  readonly #events: PodEvents;
+  readonly #previous: PreviousLogs;
+  readonly #leases = new Map<string, Lease>();
+  readonly #watchers = new Set<(id: LeaseKey) => void>();
+
+  constructor({ api, objects, stateDir, nodePorts, ingress, log = silentLogger, timing }: DriverOptions) {
+    const provider = labelValue(objects.provider);
+    this.#view = new ClusterView({
+      api,
+      log,
+      provider,
+      moved: (namespace, change) => {
+        const lease = this.#leases.get(namespace);
+        if (lease === undefined) return;
+        this.#events.moved(lease, change);
+        lease.moved();
+        for (const listener of this.#watchers) listener(lease.spec.id);
+      },
+      touched: (namespace, object, generation) => this.#leases.get(namespace)?.touched(object, generation),
+    });
+    const context: DriverContext = {
+      api,
+      objects,
+      provider,
+      stateDir,
+      view: this.#view,
+      events: new EventLog(join(stateDir, "events"), log),
+      log,
+      timing: { ...DEFAULT_TIMING, ...timing },
+      passes: new Semaphore(PARALLEL_PASSES),
+    };
+    this.#context = context;
+    const leaseOf = (namespace: string): Lease | undefined => this.#leases.get(namespace);
+    this.#events = new PodEvents(context, leaseOf);
+    this.#previous = new PreviousLogs(context);
+    this.ports = new PortAllocator(nodePorts, async (port) => !this.#view.nodePorts().has(port));
+    this.routing = ingress === undefined ? this.#backends() : new ObjectIngress(context, leaseOf, ingress);
+  }
+
+  /** Rejects where the cluster cannot be asked. */
+  async start(): Promise<void> {
+    for (const record of await this.#records()) {
+      const lease = new Lease(this.#context, record);
+      this.#leases.set(lease.namespace, lease);
+    }
+    await this.#view.first();
+    for (const lease of this.#leases.values()) lease.poke();
+  }
+
+  version(): Promise<Readonly<Record<string, string>>> {
+    return answer(async () => ({ kubernetes: await this.#context.api.version() }));
+  }
+
+  capacity(): Promise<ClusterCapacity> {
+    return answer(async () => {
+      const storage = await storagePools(this.#context.api);
+      if (!this.#view.hasNodes) throw clusterErrors.unreachable("nodes and pods are not up to date");
+      return { nodes: this.#view.nodes(), storage };
+    });
+  }
+
+  async obstacle(): Promise<string | undefined> {
+    try {
+      const { api, objects } = this.#context;
+      await api.version();
+      if (!this.#view.hasNodes) return "what the cluster tells of its nodes and pods is not up to date";
+      if (this.#view.nodes().length === 0)
+        return "no node of the cluster is ready and takes pods: uncordon one or add one";
+      const { runtime } = objects;
+      if (runtime === undefined || (await api.find(KIND.runtimeClass, { name: runtime })) !== undefined)
+        return undefined;
+      return `the cluster has no RuntimeClass "${runtime}": make it, or change --cluster-runtime-class`;
+    } catch (error) {
+      return errorText(error);
+    }
+  }
+
+  async check(spec: LeaseSpec): Promise<void> {
+    const { allowLocalImages } = this.#context.objects;
+    checkSpec(spec, { allowLocalImages, nodes: this.#view.nodes() });
+  }
+
+  deploy(spec: LeaseSpec): Promise<void> {
+    return answer(async () => {
+      await this.check(spec);
+      const namespace = leaseNamespace(spec.id);
+      const known = this.#leases.get(namespace);
+      if (known?.closing === true) throw clusterErrors.closing(formatLeaseId(spec.id));
+      if (known !== undefined) return known.deploy(spec);
+      const lease = new Lease(this.#context, { spec, restarts: {} });
+      this.#leases.set(namespace, lease);
+      try {
+        await lease.deploy(spec);
+      } catch (error) {
+        this.#leases.delete(namespace);
+        throw error;
+      }
+    });
+  }
+
+  teardown(id: LeaseKey): Promise<void> {
+    return answer(async () => {
+      const namespace = leaseNamespace(id);
+      const lease = this.#leases.get(namespace);
+      await this.#context.api.version();
+      await lease?.close();
+      await removeNamespace(this.#context, namespace);
+      if (this.#leases.get(namespace) === lease) this.#leases.delete(namespace);
+      this.#context.events.remove(namespace);
+      this.#previous.remove(namespace);
+    });
+  }
+
+  adopt(): Promise<readonly AdoptedLease[]> {
+    return answer(async () => {
+      const records = new Map((await this.#records()).map((record) => [leaseNamespace(record.spec.id), record]));
+      const found: AdoptedLease[] = [];
+      for (const metadata of await this.#namespaces()) {
+        const spec = records.get(metadata.name)?.spec;
+        const id = spec?.id ?? leaseOfNamespace(metadata);
+        if (id === undefined || this.#leases.get(metadata.name)?.closing === true) continue;
+        found.push({ id, version: spec?.version ?? "", generation: spec?.generation ?? 0, spec });
+      }
+      return found;
+    });
+  }
+
+  async status(id: LeaseKey): Promise<LeaseHealth> {
+    // Without a record we cannot know what should run: that proves nothing against the lease.
+    return this.#leases.get(leaseNamespace(id))?.status() ?? { health: "unknown", services: [] };
+  }
+
+  async *logs(id: LeaseKey, options: LogOptions): AsyncIterable<LogLine> {
+    const lease = this.#known(id);
+    try {
+      yield* options.follow ? followLogs(lease, options) : pastLogs(lease, this.#previous, options);
+    } catch (error) {
+      throw publicError(error);
+    }
+  }
+
+  events(id: LeaseKey, options: StreamOptions): AsyncIterable<ClusterEvent> {
+    this.#known(id);
+    return streamEvents(this.#context.events, leaseNamespace(id), options);
+  }
+
+  exec(id: LeaseKey, request: ExecRequest): Promise<ExecSession> {
+    return answer(async () => openExec(this.#known(id), request));
+  }
+
+  restart(id: LeaseKey, service: string): Promise<void> {
+    return answer(async () => {
+      const lease = this.#known(id);
+      for (const [index, pod] of lease.slots(service)) {
+        const replica = replicaName(service, index);
+        if (pod.running) void this.#previous.keep(replica, pod);
+        lease.event({
+          type: "Normal",
+          reason: "Restarting",
+          note: `${replica} is started again on request`,
+          service,
+          replica,
+        });
+      }
+      await lease.restart(service);
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#previous.close();
+    await Promise.all([...this.#leases.values()].map((lease) => lease.stop()));
+    await Promise.all([this.#view.stop(), this.#events.stop()]);
+    this.#context.api.close();
+  }
+
+  purge(): Promise<void> {
+    return answer(async () => {
+      const names = new Set([...(await this.#namespaces()).map(({ name }) => name), ...this.#leases.keys()]);
+      await Promise.all([...this.#leases.values()].map((lease) => lease.close()));
+      await Promise.all([...names].map((name) => removeNamespace(this.#context, name)));
+      for (const name of names) {
+        this.#leases.delete(name);
+        this.#context.events.remove(name);
+        this.#previous.remove(name);
+      }
+    });
+  }
+
+  async suspend(): Promise<void> {
+    await Promise.all([...this.#leases.values()].map((lease) => lease.suspend()));
+    await this.close();
+  }
+
+  #backends(): ClusterRouting {
+    return {
+      ingress: "provider",
+      backends: (id, service, port) => this.#leases.get(leaseNamespace(id))?.backends(service, port) ?? [],
+      isSeen: (id) => this.#view.fresh && this.#leases.has(leaseNamespace(id)),
+      watch: (listener) => {
+        this.#watchers.add(listener);
+        return () => this.#watchers.delete(listener);
+      },
+    };
+  }
+
+  /** Name spaces of leases of this provider that are not on their way out. */
+  async #namespaces() {
+    const labels = `${LABEL.provider}=${this.#context.provider},${LABEL.lease}`;
+    const { objects } = await this.#context.api.list(KIND.namespace, { labels });
+    return objects.map(({ metadata }) => metadata).filter(({ deletionTimestamp }) => deletionTimestamp === undefined);
+  }
+
+  /** What the cluster keeps of leases. A record that cannot be read is left where it is, and its workload runs on. */
+  async #records(): Promise<LeaseRecord[]> {
+    const { api, provider, log } = this.#context;
+    const open = new Set((await this.#namespaces()).map(({ name }) => name));
+    const { objects } = await api.list<ApiSecret>(KIND.secret, { labels: recordLabels(provider) });
+    return objects.flatMap((object) => {
+      const { namespace = "" } = object.metadata;
+      if (!open.has(namespace)) return [];
+      try {
+        return [decodeRecord(object)];
+      } catch (error) {
+        log.error("the record of a lease cannot be read, its workload is left alone", {
+          namespace,
+          err: errorText(error),
+        });
+        return [];
+      }
+    });
+  }
+
+  #known(id: LeaseKey): Lease {
+    const lease = this.#leases.get(leaseNamespace(id));
+    if (lease === undefined) throw clusterErrors.unknownLease(formatLeaseId(id));
+    return lease;
+  }
+}
+
+async function answer<T>(task: () => Promise<T>): Promise<T> {
+  try {
+    return await task();
+  } catch (error) {
+    throw publicError(error);
+  }
+}
+
+function publicError(error: unknown): unknown {
+  return error instanceof ApiFailure ? error.toSvcError() : error;
+}

@@ -1,0 +1,268 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { waitFor } from "../../../../test/support/index.ts";
+import { KubernetesDouble } from "../../../../test/support/kubernetes-double.ts";
+import { SETTINGS } from "../../../../test/support/kubernetes-leases.ts";
+import { sampleExpose, sampleService, sampleSpec, untilHealth, untilOk } from "../contract/conformance/index.ts";
+import { type ClusterDriver, type LeaseSpec, leaseNamespace } from "../contract/index.ts";
+import type { ApiObject } from "./api/objects.ts";
+import { openKubernetesDriver } from "./driver.ts";
+import { sendStatus } from "./testing/api-server.ts";
+
+const IMAGE = "docker.io/library/web:1";
+const NAMESPACES = "/api/v1/namespaces";
+
+let cluster: KubernetesDouble;
+let stateDir: string;
+const drivers: ClusterDriver[] = [];
+
+beforeEach(async () => {
+  cluster = await KubernetesDouble.start();
+  stateDir = mkdtempSync(join(tmpdir(), "svc-kubernetes-"));
+});
+
+afterEach(async () => {
+  for (const driver of drivers.splice(0)) await driver.close();
+  await cluster.close();
+  rmSync(stateDir, { recursive: true, force: true });
+});
+
+async function open(provider = "svc1provider"): Promise<ClusterDriver> {
+  const driver = await openKubernetesDriver({
+    api: cluster.server.client(),
+    objects: { ...SETTINGS, provider },
+    stateDir: join(stateDir, provider),
+    timing: { retry: 10, maxRetry: 50, removalPoll: 10, removal: 200 },
+  });
+  drivers.push(driver);
+  return driver;
+}
+
+function deployments(spec: LeaseSpec): string {
+  return `/apis/apps/v1/namespaces/${leaseNamespace(spec.id)}/deployments`;
+}
+
+async function deployed(driver: ClusterDriver, spec = sampleSpec([sampleService(IMAGE)])): Promise<LeaseSpec> {
+  await driver.deploy(spec);
+  await untilOk(driver, spec.id);
+  return spec;
+}
+
+describe("a cluster that does not answer", () => {
+  it("proves nothing: health is unknown, calls are refused, and all is as before when it is back", async () => {
+    const driver = await open();
+    const spec = await deployed(driver);
+    const normal = cluster.server.intercept;
+    cluster.server.intercept = (request) => {
+      request.socket.destroy();
+      return true;
+    };
+    cluster.server.endWatches("cut");
+    await untilHealth(driver, spec.id, ({ health }) => health === "unknown", "unknown health");
+    expect((await driver.status(spec.id)).services[0]?.available).toBe(1);
+    await expect(driver.teardown(spec.id)).rejects.toThrow(/does not answer/);
+    await expect(driver.deploy({ ...spec, generation: 2 })).rejects.toThrow(/does not answer/);
+    await expect(driver.adopt()).rejects.toThrow(/does not answer/);
+    await expect(driver.capacity()).rejects.toThrow(/does not answer/);
+    expect(await driver.obstacle()).toBeDefined();
+    cluster.server.intercept = normal;
+    await untilOk(driver, spec.id);
+    expect(cluster.server.objects("/api/v1/pods")).toHaveLength(1);
+  });
+
+  it("is not forgotten in the middle of a removal", async () => {
+    const driver = await open();
+    const spec = await deployed(driver);
+    cluster.server.deleter = (path, object) => {
+      const metadata = { ...object.metadata, finalizers: ["stuck"] };
+      cluster.server.put(path.slice(0, path.lastIndexOf("/")), { ...object, metadata });
+      return true;
+    };
+    await expect(driver.teardown(spec.id)).rejects.toThrow(/still being removed/);
+    await expect(driver.deploy(spec)).rejects.toThrow(/being removed/);
+    cluster.server.remove(NAMESPACES, leaseNamespace(spec.id));
+    await driver.teardown(spec.id);
+  });
+});
+
+describe("what others have on the cluster", () => {
+  it("is not taken over: a name space of the name that somebody else made", async () => {
+    const driver = await open();
+    const spec = sampleSpec([sampleService(IMAGE)]);
+    const name = leaseNamespace(spec.id);
+    cluster.server.put(NAMESPACES, { metadata: { name, labels: { "svc.lease": name } } });
+    await expect(driver.deploy(spec)).rejects.toThrow(/not made by this provider/);
+    await driver.teardown(spec.id);
+    expect(cluster.server.find(`${NAMESPACES}/${name}`)).toBeDefined();
+    expect(await driver.adopt()).toEqual([]);
+  });
+
+  it("is not removed with a lease whose name space was made anew by somebody meanwhile", async () => {
+    const driver = await open();
+    const spec = await deployed(driver);
+    const name = leaseNamespace(spec.id);
+    const normal = cluster.server.intercept;
+    cluster.server.intercept = (request, response, url) => {
+      if (request.method !== "DELETE") return normal(request, response, url);
+      cluster.server.remove(NAMESPACES, name);
+      cluster.server.put(NAMESPACES, { metadata: { name } });
+      sendStatus(response, 409, "Conflict");
+      return true;
+    };
+    await driver.teardown(spec.id);
+    expect(cluster.server.find(`${NAMESPACES}/${name}`)?.metadata.labels).toBeUndefined();
+  });
+
+  it("is left alone where it lies in the name space of a lease", async () => {
+    const driver = await open();
+    const spec = await deployed(driver);
+    const stranger = {
+      metadata: { name: "backup", namespace: leaseNamespace(spec.id) },
+      spec: { replicas: 0, template: {} },
+    };
+    cluster.server.put(deployments(spec), stranger as ApiObject);
+    await driver.deploy({ ...spec, generation: 2, version: "ab".repeat(32) });
+    await untilOk(driver, spec.id);
+    expect(cluster.server.find(`${deployments(spec)}/backup`)).toBeDefined();
+  });
+
+  it("is another provider's: neither adopted nor purged", async () => {
+    const [mine, other] = [await open(), await open("svc1other")];
+    const spec = await deployed(other);
+    expect(await mine.adopt()).toEqual([]);
+    await mine.purge();
+    expect((await other.status(spec.id)).health).toBe("ok");
+    expect(await other.adopt()).toHaveLength(1);
+  });
+
+  it("is a node port that a lease wanted: the program runs, and the tenant reads why the port does not answer", async () => {
+    const driver = await open();
+    const service = sampleService(IMAGE, { expose: [sampleExpose(), sampleExpose({ externalPort: 9000 })] });
+    const { id, group } = sampleSpec([service]);
+    const ports = await driver.ports.assign(id, group);
+    const normal = cluster.server.intercept;
+    const message = "spec.ports[0].nodePort: Invalid value: 30000: provided port is already allocated";
+    cluster.server.intercept = (request, response, url) => {
+      if (request.method !== "PATCH" || !url.pathname.endsWith("-ports") || !url.pathname.includes("/services/"))
+        return normal(request, response, url);
+      response.writeHead(422, { "content-type": "application/json" });
+      response.end(JSON.stringify({ kind: "Status", status: "Failure", code: 422, reason: "Invalid", message }));
+      return true;
+    };
+    await driver.deploy(sampleSpec([service], { id, ports }));
+    const health = await untilHealth(driver, id, (each) => each.services[0]?.error !== undefined, "the refusal");
+    expect(health.services[0]?.error).toMatch(/port 30000 .* in use by somebody else/);
+    await untilOk(driver, id);
+  });
+
+  it("is a node port that a lease is not given", async () => {
+    const spec = { ports: [{ port: 80, nodePort: 30_000 }], type: "ClusterIP", selector: {} };
+    cluster.server.put(`${NAMESPACES}/shop/services`, {
+      metadata: { name: "x", namespace: "shop" },
+      spec,
+    } as ApiObject);
+    const driver = await open();
+    const service = sampleService(IMAGE, { expose: [sampleExpose({ externalPort: 9000 })] });
+    const [port] = await driver.ports.assign(sampleSpec([]).id, sampleSpec([service]).group);
+    expect(port?.hostPort).toBe(30_001);
+  });
+});
+
+describe("what somebody does to a lease", () => {
+  it("is undone: a workload that was removed or changed", async () => {
+    const driver = await open();
+    const spec = await deployed(driver);
+    cluster.server.remove(deployments(spec), "web");
+    await waitFor(() => cluster.server.find(`${deployments(spec)}/web`) !== undefined, "the workload");
+    await untilOk(driver, spec.id);
+    const known = cluster.server.find(`${deployments(spec)}/web`) as ApiObject & { spec: object };
+    const metadata = { ...known.metadata, generation: 99 };
+    cluster.server.put(deployments(spec), { ...known, metadata, spec: { ...known.spec, replicas: 0 } } as ApiObject);
+    const replicas = () =>
+      (cluster.server.find(`${deployments(spec)}/web`) as unknown as { spec: { replicas: number } }).spec.replicas;
+    await waitFor(() => replicas() === 1, "the number of replicas");
+    await untilOk(driver, spec.id);
+  });
+
+  it("is undone: the whole name space removed by hand, with its record", async () => {
+    const driver = await open();
+    const spec = await deployed(driver);
+    cluster.server.deleter(
+      `${NAMESPACES}/${leaseNamespace(spec.id)}`,
+      cluster.server.find(`${NAMESPACES}/${leaseNamespace(spec.id)}`) as ApiObject,
+    );
+    await untilHealth(driver, spec.id, ({ health }) => health === "bad", "the loss");
+    await untilOk(driver, spec.id);
+    expect((await driver.adopt()).map((lease) => lease.spec)).toEqual([spec]);
+  });
+
+  it("is not undone at the start where the name space is on its way out", async () => {
+    const driver = await open();
+    const spec = await deployed(driver);
+    await driver.close();
+    const found = cluster.server.find(`${NAMESPACES}/${leaseNamespace(spec.id)}`) as ApiObject;
+    cluster.server.changed = () => {};
+    const metadata = { ...found.metadata, deletionTimestamp: new Date().toISOString() };
+    cluster.server.put(NAMESPACES, { ...found, metadata });
+    const before = cluster.server.requests.length;
+    const next = await open();
+    expect(await next.adopt()).toEqual([]);
+    expect(await next.status(spec.id)).toEqual({ health: "unknown", services: [] });
+    expect(cluster.server.requests.slice(before).filter((each) => each.startsWith("PATCH"))).toEqual([]);
+  });
+
+  it("is reported where its record cannot be read any more; what runs stays", async () => {
+    const driver = await open();
+    const spec = await deployed(driver);
+    await driver.close();
+    const secrets = `${NAMESPACES}/${leaseNamespace(spec.id)}/secrets`;
+    const found = cluster.server.find(`${secrets}/svc-lease`) as ApiObject;
+    cluster.server.put(secrets, { ...found, data: { record: "e30K" } } as ApiObject);
+    const next = await open();
+    expect(await next.adopt()).toEqual([{ id: spec.id, version: "", generation: 0, spec: undefined }]);
+    expect(cluster.server.objects("/api/v1/pods")).toHaveLength(1);
+    await next.teardown(spec.id);
+    expect(cluster.server.objects("/api/v1/pods")).toHaveLength(0);
+  });
+});
+
+describe("behind the provider's own ingress", () => {
+  it("requests go to the addresses of pods that are ready", async () => {
+    const driver = await open();
+    const moved: bigint[] = [];
+    if (driver.routing.ingress === "provider") driver.routing.watch(({ dseq }) => moved.push(dseq));
+    const spec = await deployed(driver);
+    if (driver.routing.ingress !== "provider") throw new Error("another ingress");
+    expect(driver.routing.backends(spec.id, "web", 80)).toEqual(["127.0.0.1:80"]);
+    expect(driver.routing.backends(spec.id, "web", 81)).toEqual([]);
+    expect(driver.routing.isSeen(spec.id)).toBe(true);
+    expect(moved).toContain(spec.id.dseq);
+  });
+});
+
+describe("what a cluster has for leases", () => {
+  it("is what its open nodes have less the pods of others, and what operators say of storage classes", async () => {
+    const labels = { "svc.gpu/vendor": "nvidia", "svc.gpu/model": "a100", "svc.gpu/ram": "80Gi" };
+    cluster.addNode("node-2", labels, { cpu: "2500m", memory: "1e9", "nvidia.com/gpu": "4" });
+    const taken = { cpu: "500m", memory: "100M", "ephemeral-storage": "1Gi", "nvidia.com/gpu": "1" };
+    const spec = { nodeName: "node-2", containers: [{ resources: { requests: taken } }] };
+    const pod = { metadata: { name: "dns", namespace: "kube-system" }, spec };
+    cluster.server.put(`${NAMESPACES}/kube-system/pods`, pod as ApiObject);
+    const annotations = { "svc.capacity": "1Ti", "storageclass.kubernetes.io/is-default-class": "true" };
+    cluster.server.put("/apis/storage.k8s.io/v1/storageclasses", { metadata: { name: "beta2", annotations } });
+    cluster.server.put("/apis/storage.k8s.io/v1/storageclasses", { metadata: { name: "unknown" } });
+    const driver = await open();
+    const { nodes, storage } = await driver.capacity();
+    expect(storage).toEqual([{ classes: ["beta2", "default"], bytes: 1n << 40n }]);
+    expect(nodes.map(({ name }) => name)).toEqual(["node-1", "node-2"]);
+    expect(nodes[1]).toEqual({
+      name: "node-2",
+      cpu: 2_000n,
+      memory: 900_000_000n,
+      storage: [{ classes: ["ephemeral"], bytes: 99n << 30n }],
+      gpus: [{ vendor: "nvidia", model: "a100", ram: "80Gi", count: 3n }],
+    });
+  });
+});

@@ -1,0 +1,101 @@
+import { createHash } from "node:crypto";
+import { errorText } from "../../../../util/index.ts";
+import { ApiFailure } from "../api/failure.ts";
+import type { DriverContext } from "../context.ts";
+import { KIND, LABEL, type Wanted } from "../objects/index.ts";
+
+/** Kinds of which a lease may no longer want what it had; those that run go first. */
+const PRUNED = [KIND.deployment, KIND.statefulSet, KIND.service, KIND.policy];
+
+/** What has been applied in the name space of a lease, so that what is as it should be costs no call. */
+export class Applied {
+  readonly #context: DriverContext;
+  readonly #namespace: string;
+  readonly #hashes = new Map<string, string>();
+  readonly #versions = new Map<string, unknown>();
+  /** Names of what was wanted when the rest was last removed. */
+  #pruned: string | undefined;
+
+  constructor(context: DriverContext, namespace: string) {
+    this.#context = context;
+    this.#namespace = namespace;
+  }
+
+  /** Everything is applied again at the next pass. */
+  doubt(): void {
+    this.#hashes.clear();
+    this.#pruned = undefined;
+  }
+
+  /** Whether the object is as it was applied here the last time: its generation counts changes of what is wanted. */
+  isOwn(key: string, generation: unknown): boolean {
+    return this.#versions.get(key) === generation;
+  }
+
+  /** What is refused is tried again when the spec is another. */
+  forgetFailures(): void {
+    this.#pruned = undefined;
+  }
+
+  /**
+   * Applies what is not yet as it should be, in order. A service that is refused keeps no program from running, anything
+   * else ends the pass. Resolves with what was refused, by service.
+   */
+  async bring(objects: readonly Wanted[]): Promise<Map<string, string>> {
+    const failures = new Map<string, string>();
+    for (const each of objects) {
+      const [key, hash] = [keyOf(each), hashOf(each)];
+      if (this.#hashes.get(key) === hash) continue;
+      try {
+        const { metadata } = await this.#context.api.apply(each.resource, each.object);
+        this.#hashes.set(key, hash);
+        this.#versions.set(key, metadata.generation);
+      } catch (error) {
+        const service = each.object.metadata.labels?.[LABEL.service];
+        if (service === undefined || !isRefusal(error)) throw error;
+        failures.set(service, refusalText(each, error));
+      }
+    }
+    return failures;
+  }
+
+  /** Removes what the lease had and no longer wants. Only what has its labels is touched. */
+  async prune(objects: readonly Wanted[]): Promise<void> {
+    const keys = new Set(objects.map(keyOf));
+    const state = [...keys].sort().join(" ");
+    if (this.#pruned === state) return;
+    const { api, provider, log } = this.#context;
+    const labels = `${LABEL.provider}=${provider},${LABEL.lease}=${this.#namespace}`;
+    for (const resource of PRUNED) {
+      const { objects: found } = await api.list(resource, { namespace: this.#namespace, labels });
+      for (const object of found) {
+        const key = keyOf({ resource, object });
+        const { name, uid } = object.metadata;
+        if (keys.has(key) || uid === undefined) continue;
+        log.info("an object that the lease no longer wants is removed", { namespace: this.#namespace, object: key });
+        await api.delete(resource, { namespace: this.#namespace, name }, { uid });
+        this.#hashes.delete(key);
+      }
+    }
+    this.#pruned = state;
+  }
+}
+
+function keyOf({ resource, object }: Wanted): string {
+  return `${resource.kind}/${object.metadata.name}`;
+}
+
+function hashOf({ object }: Wanted): string {
+  return createHash("sha256").update(JSON.stringify(object)).digest("base64");
+}
+
+/** The server understood the call and said no; anything else says nothing about the object. */
+function isRefusal(error: unknown): error is ApiFailure {
+  return error instanceof ApiFailure && error.kind !== "unreachable";
+}
+
+function refusalText({ object }: Wanted, error: ApiFailure): string {
+  const taken = /\bnodePort: Invalid value: (\d+): provided port is already allocated/.exec(error.message)?.[1];
+  if (taken !== undefined) return `port ${taken} of the cluster is in use by somebody else; deploy again for another`;
+  return `${object.metadata.name}: ${errorText(error)}`;
+}

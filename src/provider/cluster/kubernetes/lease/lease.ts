@@ -1,0 +1,242 @@
+import { EventEmitter } from "node:events";
+import { errorText, Mutex } from "../../../../util/index.ts";
+import { formatLeaseId } from "../../../../wire/index.ts";
+import {
+  type ClusterEvent,
+  clusterErrors,
+  isHttpExpose,
+  type LeaseHealth,
+  type LeaseSpec,
+  leaseNamespace,
+  replicaName,
+} from "../../contract/index.ts";
+import { ApiFailure } from "../api/failure.ts";
+import type { DriverContext } from "../context.ts";
+import { leaseObjects } from "../objects/index.ts";
+import type { ObservedPod } from "../view/pods.ts";
+import { Slots } from "../view/slots.ts";
+import { Applied } from "./applied.ts";
+import { type LeaseRecord, recordObject } from "./record.ts";
+import { ensureNamespace } from "./space.ts";
+import { leaseHealth } from "./status.ts";
+
+/**
+ * One lease on the cluster. The record in the lease's name space says what it should look like; passes apply what is not yet
+ * so and remove what is no longer wanted. The cluster does the rest, also while no daemon runs.
+ */
+export class Lease {
+  readonly context: DriverContext;
+  readonly namespace: string;
+  readonly #applied: Applied;
+  readonly #slots = new Map<string, Slots>();
+  readonly #changes = new EventEmitter().setMaxListeners(0);
+  readonly #saves = new Mutex();
+  #record: LeaseRecord;
+  closing = false;
+  #suspended = false;
+  #stopped = false;
+  #running = false;
+  #again = false;
+  #idle: Promise<void> = Promise.resolve();
+  #retry: number;
+  #timer: NodeJS.Timeout | undefined;
+  /** Why a pass failed, by service; under the empty name what concerns all of them. */
+  #errors = new Map<string, string>();
+
+  constructor(context: DriverContext, record: LeaseRecord) {
+    this.context = context;
+    this.#record = record;
+    this.namespace = leaseNamespace(record.spec.id);
+    this.#applied = new Applied(context, this.namespace);
+    this.#retry = context.timing.retry;
+  }
+
+  get spec(): LeaseSpec {
+    return this.#record.spec;
+  }
+
+  /** Durable when it resolves; the objects follow in the background. */
+  deploy(spec: LeaseSpec): Promise<void> {
+    return this.#save(() => {
+      const { spec: now } = this.#record;
+      if (spec.generation < now.generation && spec.version !== now.version) {
+        throw clusterErrors.staleGeneration(`generation ${spec.generation} after ${now.generation}`);
+      }
+      return { ...this.#record, spec };
+    });
+  }
+
+  /** Has the pods of a service replaced, one after the other. */
+  restart(service: string): Promise<void> {
+    return this.#save(() => {
+      const { restarts } = this.#record;
+      return { ...this.#record, restarts: { ...restarts, [service]: (restarts[service] ?? 0) + 1 } };
+    });
+  }
+
+  #save(next: () => LeaseRecord): Promise<void> {
+    return this.#saves.run(async () => {
+      const record = next();
+      await ensureNamespace(this.context, record.spec);
+      const { resource, object } = recordObject(record, this.context.provider);
+      await this.context.api.apply(resource, object);
+      this.#record = record;
+      this.#applied.forgetFailures();
+      this.poke();
+    });
+  }
+
+  /** Takes the replicas away, and keeps everything else; resolves when the last has ended. */
+  async suspend(): Promise<void> {
+    this.#suspended = true;
+    this.poke();
+    while (this.context.view.pods(this.namespace).length > 0) await this.#change();
+    this.stop();
+  }
+
+  /** Runs a pass soon; pokes during a pass make one more. */
+  poke(): void {
+    if (this.#stopped) return;
+    this.#again = true;
+    if (!this.#running) this.#idle = this.#loop();
+  }
+
+  /** An object of it is another; `version` tells whether it is as this process applied it. */
+  touched(object: string, version: unknown): void {
+    if (version !== undefined && this.#applied.isOwn(object, version)) return;
+    this.#applied.doubt();
+    this.poke();
+  }
+
+  /** It is being removed: no pass puts anything back. */
+  async close(): Promise<void> {
+    this.closing = true;
+    await this.stop();
+  }
+
+  /** Ends the passes; workloads keep running. Resolves when no call is under way. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+    this.#changes.emit("change");
+    await this.#idle;
+  }
+
+  get stopped(): boolean {
+    return this.#stopped;
+  }
+
+  status(): LeaseHealth {
+    return leaseHealth(this, this.context.view.fresh);
+  }
+
+  errorOf(service: string): string | undefined {
+    return this.#errors.get("") ?? this.#errors.get(service);
+  }
+
+  podsOf(service: string): ObservedPod[] {
+    return this.context.view.pods(this.namespace).filter((pod) => pod.service === service);
+  }
+
+  /** The pods of a service that are its replicas, by their number. */
+  slots(service: string): ReadonlyMap<number, ObservedPod> {
+    const count = this.spec.group.services.find(({ name }) => name === service)?.count ?? 0;
+    const slots = this.#slots.get(service) ?? new Slots();
+    this.#slots.set(service, slots);
+    return slots.assign(this.podsOf(service), count);
+  }
+
+  /** Name of the replica that a pod is, or is to replace. */
+  nameOf(service: string, pod: ObservedPod): string {
+    const slots = [...this.slots(service)];
+    const own = slots.find(([, { uid }]) => uid === pod.uid);
+    const other = slots.find(([, each]) => each.config !== pod.config);
+    return replicaName(service, (own ?? other)?.[0] ?? 0);
+  }
+
+  /** Addresses of the pods that can take requests for a container port. */
+  backends(service: string, port: number): string[] {
+    const found = this.spec.group.services.find(({ name }) => name === service);
+    if (!found?.expose.some((expose) => expose.port === port && expose.proto === "TCP" && isHttpExpose(expose)))
+      return [];
+    const ready = [...this.slots(service).values()].filter((pod) => this.context.view.isReady(pod));
+    return ready.flatMap(({ ip }) =>
+      ip === undefined ? [] : [ip.includes(":") ? `[${ip}]:${port}` : `${ip}:${port}`],
+    );
+  }
+
+  /** Calls back when pods changed, and at the end. */
+  onChange(listener: () => void): () => void {
+    this.#changes.on("change", listener);
+    return () => this.#changes.off("change", listener);
+  }
+
+  /** The view has something new about the pods. */
+  moved(): void {
+    this.#changes.emit("change");
+  }
+
+  event(input: Pick<ClusterEvent, "type" | "reason" | "note" | "service"> & { readonly replica: string }): void {
+    const { replica: name, ...event } = input;
+    const object = { kind: "Pod", namespace: this.namespace, name };
+    this.context.events.add(this.namespace, { ...event, object, time: new Date().toISOString() });
+  }
+
+  #change(): Promise<void> {
+    return new Promise((resolve) => {
+      const forget = this.onChange(() => {
+        forget();
+        resolve();
+      });
+    });
+  }
+
+  async #loop(): Promise<void> {
+    this.#running = true;
+    try {
+      while (this.#again && !this.#stopped) {
+        this.#again = false;
+        clearTimeout(this.#timer);
+        await this.context.passes.run(() => this.#guardedPass());
+      }
+    } finally {
+      this.#running = false;
+    }
+  }
+
+  /** A pass may fail in any way; it is repeated with growing waits and never takes the others down. */
+  async #guardedPass(): Promise<void> {
+    if (this.#stopped) return;
+    try {
+      const failures = await this.#pass();
+      this.#errors = failures;
+      if (failures.size === 0) this.#retry = this.context.timing.retry;
+      else this.#later();
+    } catch (error) {
+      const isAway = error instanceof ApiFailure && error.kind === "unreachable";
+      if (!isAway) {
+        const err = errorText(error);
+        this.context.log.warn("lease could not be brought up to date", { lease: formatLeaseId(this.spec.id), err });
+        this.#errors = new Map([["", err]]);
+      }
+      this.#later();
+    }
+  }
+
+  async #pass(): Promise<Map<string, string>> {
+    const { spec, restarts } = this.#record;
+    await ensureNamespace(this.context, spec);
+    const record = recordObject(this.#record, this.context.provider);
+    const objects = [record, ...leaseObjects(spec, this.context.objects, { restarts, suspended: this.#suspended })];
+    const failures = await this.#applied.bring(objects);
+    if (failures.size === 0) await this.#applied.prune(objects);
+    return failures;
+  }
+
+  #later(): void {
+    if (this.#stopped) return;
+    this.#timer = setTimeout(() => this.poke(), this.#retry);
+    this.#timer.unref();
+    this.#retry = Math.min(this.#retry * 2, this.context.timing.maxRetry);
+  }
+}

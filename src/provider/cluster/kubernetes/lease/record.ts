@@ -1,0 +1,61 @@
+import { checksum, decodeJson, encodeJson } from "../../../durable.ts";
+import { type LeaseSpec, leaseNamespace } from "../../contract/index.ts";
+import type { ApiObject } from "../api/objects.ts";
+import { KIND, LABEL, leaseLabels, type Wanted, wanted } from "../objects/index.ts";
+
+/** What must outlive the daemon and its disk, for one lease: it lies in the lease's name space. */
+export interface LeaseRecord {
+  readonly spec: LeaseSpec;
+  /** How often the tenant had a service started again. */
+  readonly restarts: Readonly<Record<string, number>>;
+}
+
+const FORMAT = 1;
+export const RECORD_NAME = "svc-lease";
+/** Labels of records, of all leases. */
+export const RECORD_LABEL = { "svc.kind": "record" } as const;
+/** Bytes of a record. Clusters take objects of about a million and a half. */
+export const MAX_RECORD = 900 << 10;
+
+export interface ApiSecret extends ApiObject {
+  readonly data?: Readonly<Record<string, string>>;
+}
+
+/** The object that holds a record. It is a secret, because manifests have passwords in them. */
+export function recordObject(record: LeaseRecord, provider: string): Wanted {
+  const metadata = {
+    name: RECORD_NAME,
+    namespace: leaseNamespace(record.spec.id),
+    labels: { ...leaseLabels(provider, record.spec.id), ...RECORD_LABEL },
+  };
+  return wanted(KIND.secret, metadata, { data: { record: Buffer.from(encodeRecord(record)).toString("base64") } });
+}
+
+/** Selects the records of a provider. */
+export function recordLabels(provider: string): string {
+  return `${LABEL.provider}=${provider},svc.kind=${RECORD_LABEL["svc.kind"]}`;
+}
+
+export function encodeRecord({ spec, restarts }: LeaseRecord): string {
+  const text = encodeJson({ format: FORMAT, spec: { ...spec, hosts: [...spec.hosts] }, restarts });
+  return `${text}\n${checksum(text)}\n`;
+}
+
+interface Stored {
+  readonly format: number;
+  readonly spec: Omit<LeaseSpec, "hosts"> & { readonly hosts: readonly (readonly [string, readonly string[]])[] };
+  readonly restarts: Readonly<Record<string, number>>;
+}
+
+/** Throws on what is not a record as it was written, or belongs to another name space. */
+export function decodeRecord({ metadata, data }: ApiSecret): LeaseRecord {
+  const [body = "", sum] = Buffer.from(data?.record ?? "", "base64")
+    .toString("utf8")
+    .split("\n");
+  if (sum !== checksum(body)) throw new Error("its checksum is another");
+  const stored = decodeJson(body) as Stored;
+  if (stored.format !== FORMAT) throw new Error(`it has the unknown format ${stored.format}`);
+  const { spec, restarts } = stored;
+  if (leaseNamespace(spec.id) !== metadata.namespace) throw new Error("it is that of another lease");
+  return { spec: { ...spec, hosts: new Map(spec.hosts) }, restarts };
+}

@@ -1,0 +1,112 @@
+import type { ManifestService } from "../../../../sdl/index.ts";
+import {
+  type LeaseHealth,
+  type LeaseSpec,
+  type ReplicaStatus,
+  replicaName,
+  type ServiceStatus,
+} from "../../contract/index.ts";
+import type { DriverContext } from "../context.ts";
+import { podConfig } from "../objects/index.ts";
+import type { ObservedPod } from "../view/pods.ts";
+
+/** What is known of a lease. */
+interface Known {
+  readonly context: DriverContext;
+  readonly spec: LeaseSpec;
+  podsOf(service: string): readonly ObservedPod[];
+  /** The pods of a service that are its replicas, by their number. */
+  slots(service: string): ReadonlyMap<number, ObservedPod>;
+  nameOf(service: string, pod: ObservedPod): string;
+  /** Why it could not be brought up to date. */
+  errorOf(service: string): string | undefined;
+}
+
+/** How a pod reports that it will not start like this. */
+const WAITS_WELL = ["", "ContainerCreating", "PodInitializing"];
+
+/** Health of a lease from what the cluster told last; `known` is false while it is not heard. */
+export function leaseHealth(lease: Known, known: boolean): LeaseHealth {
+  const services = lease.spec.group.services.map((service) => serviceStatus(lease, service));
+  if (!known) return { health: "unknown", services };
+  const ok = services.every(({ available, total }) => available >= total);
+  return { health: ok ? "ok" : "bad", services };
+}
+
+function serviceStatus(lease: Known, service: ManifestService): ServiceStatus {
+  const { view, objects } = lease.context;
+  const pods = lease.podsOf(service.name).filter(({ terminating }) => !terminating);
+  const slots = lease.slots(service.name);
+  const config = podConfig(lease.spec, service, objects);
+  const replicas = Array.from({ length: service.count }, (_, index) =>
+    replicaStatus(lease, service.name, index, slots),
+  );
+  const updated = pods.filter((pod) => pod.config === config && view.isReady(pod)).length;
+  const error = lease.errorOf(service.name) ?? podsError(lease, service.name, pods);
+  return {
+    name: service.name,
+    total: service.count,
+    available: replicas.filter(({ ready }) => ready).length,
+    generation: lease.spec.generation,
+    updated: Math.min(updated, service.count),
+    replicas,
+    ...(error === undefined ? {} : { error }),
+  };
+}
+
+function replicaStatus(
+  lease: Known,
+  service: string,
+  index: number,
+  slots: ReadonlyMap<number, ObservedPod>,
+): ReplicaStatus {
+  const name = replicaName(service, index);
+  const pod = slots.get(index);
+  if (pod === undefined) return { name, index, ready: false, restarts: 0, state: "pending" };
+  const ready = lease.context.view.isReady(pod);
+  const reason = podError(name, pod);
+  return {
+    name,
+    index,
+    ready,
+    restarts: pod.restarts,
+    state: stateOf(pod, ready),
+    ...(ready || reason === undefined ? {} : { reason }),
+  };
+}
+
+function stateOf(pod: ObservedPod, ready: boolean): string {
+  if (pod.running) return ready ? "running" : "starting";
+  if (pod.waiting !== undefined && WAITS_WELL.includes(pod.waiting.reason)) return "starting";
+  return pod.waiting === undefined && pod.exit === undefined ? "pending" : "backoff";
+}
+
+/** The most telling fault of the pods, those that are to replace others before the rest. */
+function podsError(lease: Known, service: string, pods: readonly ObservedPod[]): string | undefined {
+  const youngest = [...pods].sort((a, b) => b.createdAt - a.createdAt);
+  for (const pod of youngest) {
+    if (lease.context.view.isReady(pod)) continue;
+    const error = podError(lease.nameOf(service, pod), pod);
+    if (error !== undefined) return error;
+  }
+  return undefined;
+}
+
+/** What keeps a pod from working, for its tenant; undefined where nothing is known. */
+export function podError(
+  name: string,
+  { waiting, exit, trouble, running, probed, ready }: ObservedPod,
+): string | undefined {
+  if (waiting !== undefined && /Image/.test(waiting.reason)) return `${name}: ${waiting.message || waiting.reason}`;
+  if (trouble !== undefined) return `${name}: ${trouble}`;
+  if (exit !== undefined && !ready) return `${name}: ${exitText(exit)}`;
+  if (waiting !== undefined && !WAITS_WELL.includes(waiting.reason))
+    return `${name}: ${waiting.message || waiting.reason}`;
+  if (running && probed && !ready) return `${name}: nothing accepts connections on its port yet`;
+  return undefined;
+}
+
+export function exitText({ code, reason }: NonNullable<ObservedPod["exit"]>): string {
+  if (reason === "OOMKilled") return "the program needed more memory than it has and was ended";
+  return `the program ended with exit code ${code}`;
+}

@@ -1,0 +1,151 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { type LogLine, type LogOptions, replicaName } from "../../contract/index.ts";
+import { LineQueue } from "../../shared/index.ts";
+import type { Lease } from "../lease/lease.ts";
+import type { ObservedPod } from "../view/pods.ts";
+import { type PodLine, podLines } from "./pod-lines.ts";
+import type { PreviousLogs } from "./previous.ts";
+
+/** Wait before a log that broke off is opened again. */
+const REOPEN_MS = 1_000;
+
+interface Replica {
+  readonly name: string;
+  readonly pod: ObservedPod;
+}
+
+/** What the replicas have written so far, merged by time. Of each replica only the next line is in memory. */
+export async function* pastLogs(lease: Lease, previous: PreviousLogs, options: LogOptions): AsyncGenerator<LogLine> {
+  const sources = replicasOf(lease, options.services).map(({ name, pod }) => ({
+    name,
+    lines:
+      options.previous === true
+        ? previousLines(lease, previous, { name, pod }, options)
+        : currentLines(lease, pod, options),
+  }));
+  try {
+    const heads = await Promise.all(
+      sources.map(async ({ name, lines }) => ({ name, lines, next: await lines.next() })),
+    );
+    for (;;) {
+      const open = heads.filter(({ next }) => next.done !== true);
+      const [first] = open.sort((a, b) => timeOf(a.next) - timeOf(b.next));
+      if (first === undefined || first.next.done === true || options.signal.aborted) return;
+      yield logLine(first.name, first.next.value);
+      first.next = await first.lines.next();
+    }
+  } finally {
+    await Promise.all(sources.map(({ lines }) => lines.return(undefined)));
+  }
+}
+
+function timeOf(next: IteratorResult<PodLine, undefined>): number {
+  return next.done === true ? Number.POSITIVE_INFINITY : next.value.at;
+}
+
+/** Clusters do not tell which of its two streams a program wrote to. */
+function logLine(name: string, { text, at }: PodLine): LogLine {
+  return { name, message: text, time: new Date(at).toISOString(), stream: "stdout" };
+}
+
+function replicasOf(lease: Lease, services: readonly string[]): Replica[] {
+  const wanted = lease.spec.group.services.filter(({ name }) => services.length === 0 || services.includes(name));
+  return wanted.flatMap(({ name }) =>
+    [...lease.slots(name)].map(([index, pod]) => ({ name: replicaName(name, index), pod })).sort(byName),
+  );
+}
+
+function byName(a: Replica, b: Replica): number {
+  return a.name < b.name ? -1 : 1;
+}
+
+async function* currentLines(
+  lease: Lease,
+  { namespace, name }: ObservedPod,
+  { tail, signal, since }: LogOptions,
+): AsyncGenerator<PodLine, undefined> {
+  yield* podLines(lease.context, { namespace, name }, { follow: false, tail, signal, since });
+}
+
+/** The run before is one of the same pod where the cluster started it again, else that of the pod it replaced. */
+async function* previousLines(
+  lease: Lease,
+  previous: PreviousLogs,
+  { name, pod }: Replica,
+  { tail, signal, since = 0 }: LogOptions,
+): AsyncGenerator<PodLine, undefined> {
+  const { namespace, ownRestarts, restarts } = pod;
+  if (ownRestarts > 0) {
+    yield* podLines(
+      lease.context,
+      { namespace, name: pod.name },
+      { follow: false, tail, signal, since, previous: true },
+    );
+  } else if (restarts > 0) {
+    const kept = previous.lines(namespace, name).filter(({ at }) => at >= since);
+    yield* tail < 0 ? kept : kept.slice(kept.length - Math.min(tail, kept.length));
+  }
+}
+
+/** Follows all replicas, over restarts and replacements, until the signal or the end of the lease. */
+export async function* followLogs(lease: Lease, options: LogOptions): AsyncGenerator<LogLine> {
+  const queue = new LineQueue<LogLine>();
+  const stop = new AbortController();
+  const signal = AbortSignal.any([options.signal, stop.signal]);
+  const followed = new Set<string>();
+  const first = new Set(replicasOf(lease, options.services).map(({ pod }) => pod.uid));
+  const update = (): void => {
+    if (lease.stopped) queue.end();
+    for (const { name, pod } of replicasOf(lease, options.services)) {
+      if (followed.has(pod.uid)) continue;
+      followed.add(pod.uid);
+      // Replicas that come later are shown from their first line.
+      const tail = first.has(pod.uid) ? options.tail : -1;
+      void followPod(lease, { name, pod }, { ...options, tail, signal }, queue);
+    }
+  };
+  const forget = lease.onChange(update);
+  signal.addEventListener("abort", () => queue.end(), { once: true });
+  try {
+    update();
+    if (!signal.aborted) yield* queue;
+  } finally {
+    forget();
+    stop.abort();
+  }
+}
+
+/** The node ends the stream with every end of the program; the next run goes on behind the last line. */
+async function followPod(
+  lease: Lease,
+  { name, pod }: Replica,
+  options: LogOptions,
+  queue: LineQueue<LogLine>,
+): Promise<void> {
+  const { namespace, name: podName, uid } = pod;
+  const { signal, since } = options;
+  let last = "";
+  let shown = 0;
+  while (!signal.aborted) {
+    let skip = last === "" ? 0 : shown;
+    const from = last === "" ? { tail: options.tail, since } : { tail: -1, since: Date.parse(last) };
+    try {
+      for await (const line of podLines(
+        lease.context,
+        { namespace, name: podName },
+        { follow: true, signal, ...from },
+      )) {
+        // Times are compared as texts where they are of one form; lines of the very same time are counted.
+        if (last !== "" && line.time < last) continue;
+        if (line.time === last && skip-- > 0) continue;
+        shown = line.time === last ? shown + 1 : 1;
+        last = line.time;
+        await queue.push(logLine(name, line));
+      }
+    } catch (error) {
+      lease.context.log.debug("a log broke off and is opened again", { replica: name, err: String(error) });
+    }
+    if (signal.aborted || !lease.context.view.pods(namespace).some((each) => each.uid === uid)) return;
+    await sleep(REOPEN_MS, undefined, { signal }).catch(() => {});
+  }
+}

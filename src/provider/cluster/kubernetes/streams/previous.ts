@@ -1,0 +1,100 @@
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { errorText, makePrivateDirectory } from "../../../../util/index.ts";
+import type { DriverContext } from "../context.ts";
+import type { ObservedPod } from "../view/pods.ts";
+import { type PodLine, podLines } from "./pod-lines.ts";
+
+/** Of the log of a run that its tenant ended: the last lines, and of these the last characters. */
+export const KEPT_LINES = 10_000;
+export const KEPT_CHARACTERS = 1 << 20;
+
+/**
+ * Logs of replicas that were replaced because their tenant had them started again: the cluster forgets the log of a pod
+ * with the pod, so it is read to its end and kept on this machine.
+ */
+export class PreviousLogs {
+  readonly #context: DriverContext;
+  readonly #folder: string;
+  readonly #reading = new Map<string, { readonly lines: PodLine[]; readonly stop: AbortController }>();
+
+  constructor(context: DriverContext) {
+    this.#context = context;
+    this.#folder = join(context.stateDir, "previous");
+  }
+
+  /** Reads the log of a pod that is about to be replaced, until its end. */
+  async keep(replica: string, { namespace, name }: ObservedPod): Promise<void> {
+    const key = `${namespace}/${replica}`;
+    this.#reading.get(key)?.stop.abort();
+    const stop = new AbortController();
+    const lines: PodLine[] = [];
+    this.#reading.set(key, { lines, stop });
+    try {
+      const query = { follow: true, tail: KEPT_LINES, signal: stop.signal };
+      for await (const line of podLines(this.#context, { namespace, name }, query)) {
+        lines.push(line);
+        if (lines.length > 2 * KEPT_LINES) trim(lines);
+      }
+      if (!stop.signal.aborted) this.#write(key, lines);
+    } catch (error) {
+      this.#context.log.warn("the log of a replica that is replaced was not read to its end", {
+        replica,
+        err: errorText(error),
+      });
+    } finally {
+      if (this.#reading.get(key)?.stop === stop) this.#reading.delete(key);
+    }
+  }
+
+  /** The lines of the run before, oldest first. */
+  lines(namespace: string, replica: string): readonly PodLine[] {
+    const key = `${namespace}/${replica}`;
+    const reading = this.#reading.get(key)?.lines;
+    if (reading !== undefined) return trim([...reading]);
+    try {
+      const text = readFileSync(this.#path(key), "utf8");
+      return text.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line) as PodLine]));
+    } catch {
+      // There was none, or a crash cut it short.
+      return [];
+    }
+  }
+
+  /** Forgets all replicas of a lease. */
+  remove(namespace: string): void {
+    for (const [key, { stop }] of this.#reading) {
+      if (!key.startsWith(`${namespace}/`)) continue;
+      stop.abort();
+      this.#reading.delete(key);
+    }
+    rmSync(join(this.#folder, namespace), { recursive: true, force: true });
+  }
+
+  close(): void {
+    for (const { stop } of this.#reading.values()) stop.abort();
+  }
+
+  #path(key: string): string {
+    return join(this.#folder, `${key}.jsonl`);
+  }
+
+  #write(key: string, lines: PodLine[]): void {
+    makePrivateDirectory(join(this.#folder, key.slice(0, key.indexOf("/"))));
+    const text = trim(lines).map((line) => `${JSON.stringify(line)}\n`);
+    writeFileSync(this.#path(key), text.join(""), { mode: 0o600 });
+  }
+}
+
+/** Leaves what is kept. */
+function trim(lines: PodLine[]): PodLine[] {
+  let characters = 0;
+  let from = lines.length;
+  while (from > 0 && lines.length - from < KEPT_LINES) {
+    characters += lines[from - 1]?.text.length ?? 0;
+    if (characters > KEPT_CHARACTERS) break;
+    from--;
+  }
+  lines.splice(0, from);
+  return lines;
+}

@@ -1,0 +1,248 @@
+import type { Logger } from "../../../../util/index.ts";
+import type { NodeCapacity } from "../../contract/index.ts";
+import type { KubernetesApi } from "../api/api.ts";
+import type { ApiObject } from "../api/objects.ts";
+import { KIND, LABEL } from "../objects/index.ts";
+import { Followed } from "./followed.ts";
+import { type ApiNode, freeOf, type ObservedNode, observeNode } from "./nodes.ts";
+import { type ApiPod, type Claim, claimOf, type ObservedPod, observePod } from "./pods.ts";
+
+/** A program without probe counts as ready when it has run this long. */
+const LEAST_RUN_MS = 1_000;
+
+/** What happened to a pod of a lease. */
+export interface PodChange {
+  readonly before: ObservedPod | undefined;
+  readonly now: ObservedPod | undefined;
+}
+
+interface ApiService extends ApiObject {
+  readonly spec?: { readonly ports?: readonly { readonly nodePort?: number }[] };
+}
+
+export interface ViewOptions {
+  readonly api: KubernetesApi;
+  readonly log: Logger;
+  /** Value of the label of what is this provider's. */
+  readonly provider: string;
+  /** The pods of a lease changed. */
+  readonly moved: (namespace: string, change: PodChange) => void;
+  /** A workload or service of a lease is gone, or was changed by somebody. */
+  readonly touched: (namespace: string, object: string, generation: number | undefined) => void;
+}
+
+interface Seen {
+  readonly pod: ObservedPod;
+  /** Since when its present run is ready, by our clock; long ago where it was so when we came. */
+  readonly readySince: number | undefined;
+}
+
+/** What the cluster has told: all that calls without waiting are answered from. */
+export class ClusterView {
+  readonly #options: ViewOptions;
+  readonly #pods = new Map<string, Map<string, Seen>>();
+  readonly #claims = new Map<string, Claim>();
+  readonly #nodes = new Map<string, ObservedNode>();
+  readonly #nodePorts = new Map<string, readonly number[]>();
+  readonly #generations = new Map<string, number | undefined>();
+  readonly #timers = new Set<NodeJS.Timeout>();
+  readonly #followed: readonly Followed<never>[];
+  readonly #podsFollowed: Followed<ApiPod>;
+  readonly #nodesFollowed: Followed<ApiNode>;
+
+  constructor(options: ViewOptions) {
+    this.#options = options;
+    const labels = `${LABEL.provider}=${options.provider}`;
+    this.#podsFollowed = new Followed<ApiPod>(
+      options,
+      { resource: KIND.pod },
+      {
+        all: (objects) => this.#allPods(objects),
+        set: (object) => this.#setPod(object, false),
+        removed: (object) => this.#removePod(object),
+      },
+    );
+    this.#nodesFollowed = new Followed<ApiNode>(
+      options,
+      { resource: KIND.node },
+      {
+        all: (objects) => {
+          this.#nodes.clear();
+          for (const object of objects) this.#nodes.set(object.metadata.name, observeNode(object));
+        },
+        set: (object) => this.#nodes.set(object.metadata.name, observeNode(object)),
+        removed: ({ metadata }) => this.#nodes.delete(metadata.name),
+      },
+    );
+    const services = new Followed<ApiService>(
+      options,
+      { resource: KIND.service },
+      {
+        all: (objects) => {
+          this.#nodePorts.clear();
+          for (const object of objects) this.#setService(object);
+        },
+        set: (object) => this.#setService(object),
+        removed: (object) => {
+          this.#nodePorts.delete(keyOf(object));
+          if (this.#isOurs(object)) this.#touched(KIND.service.kind, object);
+        },
+      },
+    );
+    const workloads = [KIND.deployment, KIND.statefulSet].map(
+      (resource) =>
+        new Followed<ApiObject>(
+          options,
+          { resource, selection: { labels } },
+          {
+            all: (objects) => this.#workloads(resource.kind, objects),
+            set: (object) => this.#setWorkload(resource.kind, object),
+            removed: (object) => {
+              this.#generations.delete(`${resource.kind} ${keyOf(object)}`);
+              this.#touched(resource.kind, object);
+            },
+          },
+        ),
+    );
+    this.#followed = [this.#podsFollowed, this.#nodesFollowed, services, ...workloads] as Followed<never>[];
+  }
+
+  /** Resolves when all kinds were told once. */
+  async first(): Promise<void> {
+    await Promise.all(this.#followed.map(({ first }) => first));
+  }
+
+  /** Whether what is known of pods is up to date. */
+  get fresh(): boolean {
+    return this.#podsFollowed.fresh;
+  }
+
+  /** Whether what is known of nodes, and of what runs there, is up to date. */
+  get hasNodes(): boolean {
+    return this.#nodesFollowed.fresh && this.#podsFollowed.fresh;
+  }
+
+  async stop(): Promise<void> {
+    for (const timer of this.#timers) clearTimeout(timer);
+    await Promise.all(this.#followed.map((each) => each.stop()));
+  }
+
+  pods(namespace: string): readonly ObservedPod[] {
+    return [...(this.#pods.get(namespace)?.values() ?? [])].map(({ pod }) => pod);
+  }
+
+  /** Whether the pod can take work: it is ready, and has been for a moment where nobody asked it. */
+  isReady({ namespace, name }: ObservedPod): boolean {
+    const since = this.#pods.get(namespace)?.get(name)?.readySince;
+    return since !== undefined && Date.now() - since >= LEAST_RUN_MS;
+  }
+
+  /** Nodes that take pods of leases, less what the pods of others take. */
+  nodes(): NodeCapacity[] {
+    const claims = new Map<string, Claim[]>();
+    for (const claim of this.#claims.values()) {
+      const list = claims.get(claim.node) ?? [];
+      list.push(claim);
+      claims.set(claim.node, list);
+    }
+    const open = [...this.#nodes.values()].filter((node) => node.open);
+    return open.map((node) => freeOf(node, claims.get(node.name) ?? []));
+  }
+
+  /** Node ports of all services of the cluster. */
+  nodePorts(): Set<number> {
+    const ports = new Set<number>();
+    for (const list of this.#nodePorts.values()) for (const port of list) ports.add(port);
+    return ports;
+  }
+
+  /** It is gone. */
+  #touched(kind: string, { metadata }: ApiObject): void {
+    this.#options.touched(metadata.namespace ?? "", `${kind}/${metadata.name}`, undefined);
+  }
+
+  #isOurs({ metadata }: ApiObject): boolean {
+    return metadata.labels?.[LABEL.provider] === this.#options.provider;
+  }
+
+  #setService(service: ApiService): void {
+    const ports = (service.spec?.ports ?? []).flatMap(({ nodePort }) => (nodePort === undefined ? [] : [nodePort]));
+    if (ports.length === 0) this.#nodePorts.delete(keyOf(service));
+    else this.#nodePorts.set(keyOf(service), ports);
+  }
+
+  #workloads(kind: string, objects: readonly ApiObject[]): void {
+    const present = new Set(objects.map((object) => `${kind} ${keyOf(object)}`));
+    for (const key of this.#generations.keys()) {
+      if (!key.startsWith(`${kind} `) || present.has(key)) continue;
+      this.#generations.delete(key);
+      const [namespace = "", name] = key.slice(kind.length + 1).split("/");
+      this.#options.touched(namespace, `${kind}/${name}`, undefined);
+    }
+    for (const object of objects) this.#setWorkload(kind, object);
+  }
+
+  /** A generation counts changes of what is wanted, by anybody. */
+  #setWorkload(kind: string, { metadata }: ApiObject): void {
+    const key = `${kind} ${metadata.namespace}/${metadata.name}`;
+    const before = this.#generations.get(key);
+    this.#generations.set(key, metadata.generation);
+    if (before === undefined || before === metadata.generation) return;
+    this.#options.touched(metadata.namespace ?? "", `${kind}/${metadata.name}`, metadata.generation);
+  }
+
+  #allPods(objects: readonly ApiPod[]): void {
+    const present = new Set(objects.map(keyOf));
+    for (const [namespace, pods] of this.#pods) {
+      for (const name of pods.keys()) if (!present.has(`${namespace}/${name}`)) this.#forget(namespace, name);
+    }
+    for (const key of this.#claims.keys()) if (!present.has(key)) this.#claims.delete(key);
+    for (const object of objects) this.#setPod(object, true);
+  }
+
+  #setPod(object: ApiPod, isOld: boolean): void {
+    if (!this.#isOurs(object)) {
+      const claim = claimOf(object);
+      if (claim === undefined) this.#claims.delete(keyOf(object));
+      else this.#claims.set(keyOf(object), claim);
+      return;
+    }
+    const pod = observePod(object);
+    const pods = this.#pods.get(pod.namespace) ?? new Map<string, Seen>();
+    this.#pods.set(pod.namespace, pods);
+    const known = pods.get(pod.name);
+    const before = known?.pod.uid === pod.uid ? known : undefined;
+    pods.set(pod.name, { pod, readySince: this.#readySince(pod, before, isOld) });
+    this.#options.moved(pod.namespace, { before: before?.pod, now: pod });
+  }
+
+  #readySince(pod: ObservedPod, before: Seen | undefined, isOld: boolean): number | undefined {
+    if (!pod.ready) return undefined;
+    if (before?.readySince !== undefined && before.pod.container === pod.container) return before.readySince;
+    if (pod.probed || (isOld && before === undefined)) return 0;
+    // Who waits for it is called when the moment has passed.
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer);
+      this.#options.moved(pod.namespace, { before: pod, now: pod });
+    }, LEAST_RUN_MS);
+    this.#timers.add(timer);
+    return Date.now();
+  }
+
+  #removePod(object: ApiPod): void {
+    this.#claims.delete(keyOf(object));
+    if (this.#isOurs(object)) this.#forget(object.metadata.namespace ?? "", object.metadata.name);
+  }
+
+  #forget(namespace: string, name: string): void {
+    const pods = this.#pods.get(namespace);
+    const before = pods?.get(name)?.pod;
+    pods?.delete(name);
+    if (pods?.size === 0) this.#pods.delete(namespace);
+    if (before !== undefined) this.#options.moved(namespace, { before, now: undefined });
+  }
+}
+
+function keyOf({ metadata }: ApiObject): string {
+  return `${metadata.namespace}/${metadata.name}`;
+}
