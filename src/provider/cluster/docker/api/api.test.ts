@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
@@ -46,6 +47,23 @@ describe("the log of a container", () => {
     expect(failure).toBeInstanceOf(EngineFailure);
     expect(failure).toMatchObject({ kind, message: expect.stringMatching(/^the container engine sent no log: /) });
   });
+});
+
+it.each([
+  ["whose length was told", { "content-length": "100" }, 200],
+  ["in pieces", {}, 200],
+  ["about a fault", { "content-length": "100" }, 500],
+])("an answer that breaks off is waited for no longer: one %s", async (_, headers, status) => {
+  const server = createServer((_request, response) => {
+    response.writeHead(status, headers).write('{"Id": "c1"');
+    setTimeout(() => response.destroy(), 10);
+  }).listen(0, "127.0.0.1");
+  closers.push(() => server.close());
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const api = await EngineApi.open(`tcp://127.0.0.1:${port}`, { call: 300_000, work: 300_000 });
+  await expect(api.inspect("c1")).rejects.toMatchObject({ kind: "unreachable" });
+  await expect(api.create({ Image: "image" })).rejects.toMatchObject({ kind: "unreachable" });
 });
 
 it.each<[string, (api: EngineApi) => Promise<unknown>]>([

@@ -2,6 +2,7 @@ import type { Readable } from "node:stream";
 import type Docker from "dockerode";
 import { clusterErrors } from "../../contract/index.ts";
 import type { Labels } from "../labels.ts";
+import { openClient } from "./client.ts";
 import { EngineFailure, engineFailure } from "./failure.ts";
 
 /** One container as the engine describes it. */
@@ -108,13 +109,8 @@ export class EngineApi {
 
   /** Makes no connection yet. */
   static async open(socket: string, { call, work }: EnginePatience): Promise<EngineApi> {
-    const { default: Client } = await import("dockerode");
     const address = addressOf(socket);
-    return new EngineApi(
-      new Client({ ...address, timeout: call }),
-      new Client({ ...address, timeout: work }),
-      new Client(address),
-    );
+    return new EngineApi(await openClient(address, call), await openClient(address, work), await openClient(address));
   }
 
   ping(): Promise<unknown> {
