@@ -1,12 +1,24 @@
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import type { ValidatorUpdate } from "../abci/index.ts";
 import { brokenInvariants, type Context, type Module, type Restart } from "../runtime/index.ts";
-import { append, defineErrors, errorText } from "../util/index.ts";
+import { append, defineErrors, errorText, SvcError } from "../util/index.ts";
 import { fromJson, type JsonObject, type JsonValue, toJson } from "../wire/index.ts";
 
 export const genesisErrors = defineErrors("genesis", {
   invalid: [2, "invalid genesis state", "correct the entries named in the genesis file"],
 });
+
+/** A transaction of a genesis file without which the chain would begin. */
+export class RefusedGenesisTx extends SvcError {
+  /** Its place among the transactions, from 0 on. */
+  readonly index: number;
+
+  constructor(index: number, detail: string) {
+    const { codespace, code, message, hint } = genesisErrors.invalid(detail);
+    super(codespace, code, message, hint === undefined ? {} : { hint });
+    this.index = index;
+  }
+}
 
 /** The parts of a genesis file that modules begin with, by their names. */
 type AppState = Readonly<Record<string, unknown>>;
@@ -65,7 +77,7 @@ export function importGenesis(
   for (const module of modules) {
     module.genesis.txs?.(readState(module, appState)).forEach((tx, i) => {
       const { code, log } = run(tx);
-      if (code !== 0) throw genesisErrors.invalid(`${module.name}: transaction ${i}: ${log}`);
+      if (code !== 0) throw new RefusedGenesisTx(i, `${module.name}: transaction ${i}: ${log}`);
     });
   }
   const voters = modules.flatMap((module) => module.genesisVoters?.(ctx) ?? []);

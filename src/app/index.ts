@@ -1,6 +1,6 @@
 export { type BaseKeepers, createApp, type ModuleSet, moduleSet, standardModules } from "./app.ts";
 export { type ApplicationOptions, type RestartState, SvcApplication } from "./application.ts";
-export { genesisProblems } from "./genesis.ts";
+export { genesisProblems, RefusedGenesisTx } from "./genesis.ts";
 export { AppReader, type PendingState, type QueryWork, readTables } from "./queries/reader.ts";
 export type { SimulationTurn } from "./queries/simulate.ts";
 export { restoredBlock, snapshotTables } from "./snapshots/connection.ts";

@@ -41,5 +41,6 @@ export const nodeErrors = defineErrors("node", {
     "the validator of this home would be jailed, and the new chain would have no blocks",
     "add its operator to --jail-allowed-addrs: svc query staking validators tells it",
   ],
+  twoGenesisTxs: [21, "a validator begins with one transaction", "remove one of the files from the folder"],
   badVesting: [16, "the locked coins of the account are invalid", "correct the amounts and times"],
 });

@@ -35,6 +35,7 @@ import { modeForKey } from "../tx/session/device.ts";
 import { txJson } from "../tx/session/json.ts";
 import { requireSigningKey, signerOf } from "../tx/session/sender.ts";
 import { operatorOf, readValidator, type Source } from "../tx/staking/validator.ts";
+import { readSettingsFiles } from "./settings-files.ts";
 
 const FILE_MODE = 0o644;
 
@@ -51,7 +52,7 @@ export const gentx: Run = async (input) => {
   const sender = await requireSigningKey(context, name);
   const nodeId = flags.optional("node-id") ?? homeNodeId(home);
   const own = homeKey(home, flags.optional("pubkey"));
-  const moniker = flags.optional("moniker") ?? genesis.validators[0]?.name ?? name;
+  const moniker = flags.optional("moniker") ?? (monikerOf(home) || genesis.validators[0]?.name || name);
   const source: Source = {
     profile,
     label: (field) => (field === "amount" ? "<amount>" : flags.label(field)),
@@ -135,10 +136,15 @@ export function homeKey(home: string, given: string | undefined): string {
   return printJson(toJson(AnySchema, publicKeyToAny({ type: "ed25519", key: homeValidatorKey(home) })));
 }
 
+/** What the node of the home is called; its genesis file may come from another one. */
+function monikerOf(home: string): string {
+  return readSettingsFiles(home).get("moniker") ?? "";
+}
+
 /** `collect-gentxs`: puts the transactions of all validators into the genesis file. */
 export const collectGentxs: Run = async (input) => {
   const { home } = createContext(input);
   const { app_message, ...summary } = collectGenesisTxs(home, input.flags.optional("gentx-dir"));
-  const json: JsonValue = { ...summary, app_message };
+  const json: JsonValue = { ...summary, moniker: monikerOf(home) || summary.moniker, app_message };
   input.io.err(`${printJson(sortJson(json))}\n`);
 };

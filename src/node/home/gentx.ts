@@ -1,13 +1,22 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { createApp } from "../../app/index.ts";
+import { createApp, RefusedGenesisTx } from "../../app/index.ts";
 import type { Genesis } from "../../engine/index.ts";
 import { genesisTxBytes } from "../../modules/genutil/index.ts";
 import { memoryDatabase } from "../../store/index.ts";
 import { errorText, readFileText } from "../../util/index.ts";
 import { GenesisStateSchema } from "../../wire/gen/sdk/genutil/v1beta1/genutil_pb.js";
+import { MsgCreateValidatorSchema } from "../../wire/gen/sdk/staking/v1beta1/tx_pb.js";
 import { type Tx, TxSchema } from "../../wire/gen/sdk/tx/v1beta1/tx_pb.js";
-import { fromJson, type JsonObject, type JsonValue, MAX_TX_BYTES, readJson, toJson } from "../../wire/index.ts";
+import {
+  fromJson,
+  type JsonObject,
+  type JsonValue,
+  MAX_TX_BYTES,
+  readJson,
+  toJson,
+  unpackAs,
+} from "../../wire/index.ts";
 import { nodeErrors } from "../errors.ts";
 import { readGenesisText, refuseBegun, validateGenesis, writeGenesis } from "./genesis.ts";
 import { homePaths } from "./home.ts";
@@ -58,15 +67,42 @@ export function collectGenesisTxs(home: string, directory = gentxDirectory(home)
   refuseBegun(home);
   const text = readGenesisText(home);
   const genesis = validateGenesis(text);
-  const txs = genesisTxFiles(directory).map(readGenesisTx);
-  const changed = withGenesisTxs(genesis, txs);
-  tryGenesis(changed);
+  const files = genesisTxFiles(directory).map((path) => ({ path, tx: readGenesisTx(path) }));
+  const changed = withGenesisTxs(
+    genesis,
+    files.map(({ tx }) => tx),
+  );
+  tryFiles(changed, files);
   const json: JsonObject = JSON.parse(text);
   const app_message = changed.appState as Record<string, JsonValue>;
   // The signers of blocks follow from the transactions.
   writeGenesis(home, { ...json, validators: [], app_state: app_message });
   const own = genesis.validators[0]?.name ?? "";
   return { app_message, chain_id: genesis.chainId, gentxs_dir: directory, moniker: own, node_id: homeNodeId(home) };
+}
+
+interface GenesisTxFile {
+  readonly path: string;
+  readonly tx: Tx;
+}
+
+/** Like `tryGenesis`; names the file of a transaction that is refused. */
+function tryFiles(genesis: Genesis, files: readonly GenesisTxFile[]): void {
+  try {
+    tryGenesis(genesis);
+  } catch (error) {
+    const refused = error instanceof RefusedGenesisTx ? files[error.index] : undefined;
+    if (!(error instanceof RefusedGenesisTx) || refused === undefined) throw error;
+    const earlier = files.slice(0, error.index).find(({ tx }) => operatorOf(tx) === operatorOf(refused.tx));
+    // One was copied, or made again without removing the other; the chain would speak of the account's sequence.
+    if (earlier !== undefined)
+      throw nodeErrors.twoGenesisTxs(`${earlier.path} and ${refused.path} both make ${operatorOf(refused.tx)}`);
+    throw error.wrap(refused.path);
+  }
+}
+
+function operatorOf({ body }: Tx): string | undefined {
+  return unpackAs(MsgCreateValidatorSchema, body?.messages[0])?.validatorAddress;
 }
 
 function withGenesisTxs(genesis: Genesis, txs: readonly Tx[]): Genesis {

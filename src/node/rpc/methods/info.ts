@@ -86,7 +86,8 @@ export const infoMethods = {
     const status = await chain.status();
     const wanted = heightIn(status, height, status.height + 1n);
     const params = (await chain.blocks.consensusParams(wanted)) ?? chain.genesis.consensusParams;
-    return { block_height: wanted.toString(), consensus_params: consensusParamsToJson(params) };
+    const consensus_params = { ...consensusParamsToJson(params), version: { app: "0" } };
+    return { block_height: wanted.toString(), consensus_params };
   }),
 
   unconfirmed_txs: defineMethod({ limit: int64 }, async ({ chain }, { limit }) => {
