@@ -34,6 +34,7 @@ const PLANE = "src/provider/plane/process.ts";
 const EXTERNAL = [
   "@napi-rs/keyring",
   "@peculiar/x509",
+  "acme-client",
   "dockerode",
   "fastify",
   "lmdb",

@@ -7,9 +7,10 @@ import { ROOT } from "../support/index.ts";
 
 /**
  * A release of the ecosystem's reference tool, one of the era of the documented client and one of today; the reference
- * library for proofs; a client of the ecosystem that knows nothing of us; or the API server of a cluster.
+ * library for proofs; a client of the ecosystem that knows nothing of us; the API server of a cluster; or an
+ * ACME server.
  */
-export type PeerName = "simd42" | "simd53" | "ics23" | "grpcurl" | "schemathesis" | "keplr" | "kubernetes";
+export type PeerName = "simd42" | "simd53" | "ics23" | "grpcurl" | "schemathesis" | "keplr" | "kubernetes" | "pebble";
 
 export interface PeerRan {
   readonly code: number;

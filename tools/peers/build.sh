@@ -1,6 +1,6 @@
 #!/bin/sh
 # Builds a reference tool for the tests in test/interop/, once, and prints where it is:
-#   tools/peers/build.sh simd42|simd53|ics23|grpcurl|schemathesis|keplr|kubernetes
+#   tools/peers/build.sh simd42|simd53|ics23|grpcurl|schemathesis|keplr|kubernetes|pebble
 # Go sources come through the Go module proxy, checked against Go's checksum database, packages of Python and Node.js from
 # their registries at the versions listed. What is built is kept by the hash of the files it is made from; remove the cache
 # to build anew. It needs Go 1.25 or newer, Python 3.11 with its venv module and, cold, some minutes.
@@ -8,9 +8,10 @@
 # Their hardware device is the one that their own tests pretend: always there, and of a known phrase.
 set -eu
 GRPCURL=v1.9.4
+PEBBLE=v2.10.1
 KUBERNETES=v1.34.4
 here=$(cd "$(dirname "$0")" && pwd)
-name=${1:?usage: build.sh simd42|simd53|ics23|grpcurl|schemathesis|keplr|kubernetes}
+name=${1:?usage: build.sh simd42|simd53|ics23|grpcurl|schemathesis|keplr|kubernetes|pebble}
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/svc-peers
 
 # kubernetes_version: the linker's words for the release, which the servers need to know.
@@ -28,6 +29,8 @@ go_tool() {
   trap 'rm -rf "$work"' EXIT
   if [ "$name" = grpcurl ]; then
     GOBIN=$work go install -trimpath "github.com/fullstorydev/grpcurl/cmd/grpcurl@$GRPCURL" >&2
+  elif [ "$name" = pebble ]; then
+    GOBIN=$work go install -trimpath "github.com/letsencrypt/pebble/v2/cmd/pebble@$PEBBLE" >&2
   elif [ "$name" = kubernetes ]; then
     cp "$here/$name/go.mod" "$here/$name"/*.go "$work/"
     (cd "$work" && CGO_ENABLED=0 go build -mod=mod -trimpath -buildvcs=false -ldflags "-s -w$(kubernetes_version)" -o "$work/$name" .) >&2
@@ -73,6 +76,8 @@ case $name in
   *)
     if [ "$name" = grpcurl ]; then
       hash=$GRPCURL
+    elif [ "$name" = pebble ]; then
+      hash=$PEBBLE
     else
       hash=$(cat "$here/$name/go.mod" "$here/$name"/*.go | sha256sum | cut -c1-16)
     fi

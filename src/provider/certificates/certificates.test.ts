@@ -1,12 +1,17 @@
 import { X509Certificate } from "node:crypto";
+import { once } from "node:events";
 import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { createServer, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { readFileText, silentLogger } from "../../util/index.ts";
 import { ManualClock } from "../testing/clock.ts";
+import { acmeIssuer } from "./acme.ts";
 import {
   AUTHORITY,
+  AuthorityBusy,
   CertificateKeeper,
   type HostCertificateText,
   type Issuer,
@@ -59,6 +64,46 @@ describe("an authority of one's own", () => {
   });
 });
 
+describe("an ACME server", () => {
+  async function answering(listener: RequestListener): Promise<Issuer> {
+    const server = createServer(listener).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    onTestFinished(() => void server.close().closeAllConnections());
+    const { port } = server.address() as AddressInfo;
+    const challenges = { show: async () => {}, hide: async () => {} };
+    return acmeIssuer({ settings: { directory: `http://127.0.0.1:${port}/` }, folder, challenges });
+  }
+
+  it.each([
+    [429, { "retry-after": "120" }, 120_000],
+    [503, {}, 3_600_000],
+    [429, { "retry-after": "-5" }, 3_600_000],
+  ])("that answers %i is left alone for as long as it says", async (status, headers, waitMs) => {
+    const issuer = await answering((_request, response) => response.writeHead(status, headers).end());
+    await expect(issuer.issue(HOST, never)).rejects.toMatchObject({ name: "AuthorityBusy", waitMs });
+  });
+
+  it.each<[string, RequestListener]>([
+    ["what is no directory", (_request, response) => response.end("hello")],
+    ["without end", (_request, response) => response.end(Buffer.alloc(2 << 20, " "))],
+    ["with another address", (_request, response) => response.writeHead(302, { location: "/elsewhere" }).end()],
+    ["an error", (_request, response) => response.writeHead(500).end("{}")],
+  ])("that answers %s gives nothing, and is asked once", async (_, listener) => {
+    let asked = 0;
+    const issuer = await answering((request, response) => {
+      asked++;
+      listener(request, response);
+    });
+    await expect(issuer.issue(HOST, never)).rejects.toThrow();
+    expect(asked).toBe(1);
+  });
+
+  it("that does not answer is given up", async () => {
+    const issuer = await answering(() => {});
+    await expect(issuer.issue(HOST, AbortSignal.timeout(50))).rejects.toThrow("timeout");
+  });
+});
+
 describe("keeping certificates", () => {
   const B = "b.example.com";
   const C = "c.example.com";
@@ -80,13 +125,14 @@ describe("keeping certificates", () => {
   /** An authority that can be told to refuse. */
   function keeping(change: { readonly isPrompt?: boolean; readonly covered?: readonly string[] } = {}) {
     const asked: string[] = [];
-    const state = { refuses: new Set<string>(), gives: undefined as string | undefined };
+    const state = { refuses: new Set<string>(), gives: undefined as string | undefined, busyMs: 0 };
     const issuer: Issuer = {
       isPrompt: change.isPrompt ?? false,
       issue: async (host) => {
         const made = asked.includes(host) ? renewed : first;
         asked.push(host);
         const text = made[NAMES.indexOf(state.gives ?? host)];
+        if (state.busyMs > 0) throw new AuthorityBusy("too many", state.busyMs);
         if (state.refuses.has(host) || text === undefined) throw new Error("the authority refuses");
         return text;
       },
@@ -151,6 +197,33 @@ describe("keeping certificates", () => {
     expect(asked).toEqual([HOST, HOST, B]);
     await clock.advance(KEEPING.apart);
     expect(asked).toEqual([HOST, HOST, B, HOST]);
+    await keeper.close();
+  });
+
+  it("leaves an authority that is busy alone, for all hosts and at most for a day", async () => {
+    const { keeper, asked, state, clock } = keeping();
+    state.busyMs = 400 * DAY_MS;
+    await keeper.want("one", [HOST]);
+    await keeper.want("two", [B]);
+    await clock.advance(KEEPING.settle);
+    expect(asked).toEqual([HOST]);
+    state.busyMs = 0;
+    await clock.advance(DAY_MS - 1);
+    expect(asked).toEqual([HOST]);
+    await clock.advance(1);
+    expect(asked).toEqual([HOST, B]);
+    await clock.advance(KEEPING.apart);
+    expect(asked).toEqual([HOST, B, HOST]);
+    await keeper.close();
+  });
+
+  it("lets no lease with many names keep the others waiting", async () => {
+    const { keeper, asked, clock } = keeping();
+    await keeper.want("one", [HOST, B, "d.example.com", "e.example.com"]);
+    await keeper.want("two", [C]);
+    await clock.advance(KEEPING.settle);
+    await clock.advance(KEEPING.apart);
+    expect(asked).toEqual([HOST, C]);
     await keeper.close();
   });
 

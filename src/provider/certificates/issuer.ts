@@ -12,3 +12,14 @@ export interface Issuer {
   /** A certificate for the host alone. Rejects with one sentence that says why there is none. */
   issue(host: string, signal: AbortSignal): Promise<HostCertificateText>;
 }
+
+/** The authority wants to be left alone for a while, for whichever host. */
+export class AuthorityBusy extends Error {
+  readonly waitMs: number;
+
+  constructor(message: string, waitMs: number) {
+    super(message);
+    this.name = "AuthorityBusy";
+    this.waitMs = waitMs;
+  }
+}

@@ -2,7 +2,7 @@ import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { type Clock, errorText, type Logger, makePrivateDirectory, replaceFile } from "../../util/index.ts";
 import { type HostCertificate, readCertificate } from "../ingress/index.ts";
-import type { Issuer } from "./issuer.ts";
+import { AuthorityBusy, type Issuer } from "./issuer.ts";
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 1_440 * MINUTE_MS;
@@ -53,6 +53,8 @@ interface Kept {
 export class CertificateKeeper {
   readonly #options: KeeperOptions;
   readonly #hosts = new Map<string, Kept>();
+  /** Orders for hosts of each lease. */
+  readonly #orders = new Map<string, number>();
   readonly #stop = new AbortController();
   #next = 0;
   #swept: number;
@@ -76,6 +78,7 @@ export class CertificateKeeper {
 
   drop(lease: string): void {
     for (const host of this.#ofLease(lease)) this.#leave(lease, host);
+    this.#orders.delete(lease);
   }
 
   /** Nothing is written any more when it resolves. */
@@ -127,14 +130,28 @@ export class CertificateKeeper {
     }
   }
 
-  /** Names that failed come last: a tenant with many that lead elsewhere keeps nobody else waiting. */
+  /**
+   * Names that failed come last, then those of leases that have had many orders: a tenant with hundreds of names keeps
+   * nobody else waiting.
+   */
   #mostUrgent(now: number): readonly [string, Kept] | undefined {
     let chosen: readonly [string, Kept] | undefined;
     for (const each of this.#hosts) {
-      const [, kept] = each;
-      if (kept.due <= now && (chosen === undefined || kept.failures < chosen[1].failures)) chosen = each;
+      if (each[1].due <= now && (chosen === undefined || this.#isBefore(each[1], chosen[1]))) chosen = each;
     }
     return chosen;
+  }
+
+  #isBefore(one: Kept, other: Kept): boolean {
+    if (one.failures !== other.failures) return one.failures < other.failures;
+    return this.#turn(one) < this.#turn(other);
+  }
+
+  #turn({ leases }: Kept): number {
+    return [...leases].reduce(
+      (least, lease) => Math.min(least, this.#orders.get(lease) ?? 0),
+      Number.POSITIVE_INFINITY,
+    );
   }
 
   async #obtain(host: string, kept: Kept): Promise<void> {
@@ -144,6 +161,7 @@ export class CertificateKeeper {
       return;
     }
     this.#next = clock.now() + this.#vary(KEEPING.apart);
+    for (const lease of kept.leases) this.#orders.set(lease, (this.#orders.get(lease) ?? 0) + 1);
     const limit = new AbortController();
     const cancel = clock.after(KEEPING.order, () => limit.abort(new Error("the authority took too long")));
     try {
@@ -155,9 +173,7 @@ export class CertificateKeeper {
       log.info("certificate made", { host, until: new Date(held.notAfter).toISOString() });
     } catch (error) {
       if (this.#stop.signal.aborted) return;
-      const wait = this.#vary(Math.min(KEEPING.again.first * 2 ** kept.failures, KEEPING.again.most));
-      kept.failures++;
-      kept.due = clock.now() + wait;
+      const wait = this.#afterFailure(kept, error);
       log.warn("no certificate for a host name, trying again", {
         host,
         err: errorText(error),
@@ -166,6 +182,21 @@ export class CertificateKeeper {
     } finally {
       cancel();
     }
+  }
+
+  /** Milliseconds until the next try. */
+  #afterFailure(kept: Kept, error: unknown): number {
+    const { clock } = this.#options;
+    const { first, most } = KEEPING.again;
+    if (error instanceof AuthorityBusy) {
+      const wait = this.#vary(Math.min(error.waitMs, most));
+      this.#next = Math.max(this.#next, clock.now() + wait);
+      return wait;
+    }
+    const wait = this.#vary(Math.min(first * 2 ** kept.failures, most));
+    kept.failures++;
+    kept.due = clock.now() + wait;
+    return wait;
   }
 
   /** A certificate that is not right is not put into the place of one that is. */

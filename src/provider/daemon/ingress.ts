@@ -38,10 +38,14 @@ export function ingressTls({
 }
 
 /** Who sees to the certificates of host names; undefined if others do. Rejects if that cannot be. */
-export async function keeperOf({ config, log }: IngressRequest): Promise<CertificateKeeper | undefined> {
-  const { driver, ingress, stateDir } = config;
-  if (driver.routing.ingress === "cluster" || ingress.tls === undefined) return undefined;
-  return openKeeper({ stateDir, sources: ingress.tls, log: log.child({ module: "certificates" }) });
+export async function keeperOf(
+  { config, log }: IngressRequest,
+  own: Ingress | undefined,
+): Promise<CertificateKeeper | undefined> {
+  const { driver, ingress, stateDir, plane } = config;
+  const challenges = plane?.challenges ?? own?.challenges;
+  if (driver.routing.ingress === "cluster" || challenges === undefined || ingress.tls === undefined) return undefined;
+  return openKeeper({ stateDir, sources: ingress.tls, challenges, log: log.child({ module: "certificates" }) });
 }
 
 export interface RouterParts {

@@ -54,7 +54,9 @@ export async function runProvider(request: ProviderRequest): Promise<RunningProv
   await checkGenesis(request);
   const metrics = await openMetrics(request.config.metrics);
   const deposit = await askDeposit(request);
-  const provider = new ProviderDaemon(request, { deposit, metrics, keeper: await keeperOf(request) });
+  const ingress = openIngress(request);
+  const keeper = await keeperOf(request, ingress);
+  const provider = new ProviderDaemon(request, { deposit, metrics, ingress, keeper });
   try {
     await provider.start();
   } catch (error) {
@@ -67,6 +69,7 @@ export async function runProvider(request: ProviderRequest): Promise<RunningProv
 interface DaemonParts {
   readonly deposit: IntCoin;
   readonly metrics: Metrics;
+  readonly ingress: Ingress | undefined;
   readonly keeper: CertificateKeeper | undefined;
 }
 
@@ -105,7 +108,7 @@ class ProviderDaemon implements RunningProvider {
     this.#fail = resolve;
   });
 
-  constructor(request: ProviderRequest, { deposit, metrics, keeper }: DaemonParts) {
+  constructor(request: ProviderRequest, { deposit, metrics, ingress, keeper }: DaemonParts) {
     const { config, client, signer, log } = request;
     this.#request = request;
     this.#deposit = deposit;
@@ -126,7 +129,7 @@ class ProviderDaemon implements RunningProvider {
     });
     this.#orders = this.#makeOrders();
     this.#control = this.#makeControl();
-    this.#ingress = openIngress(request);
+    this.#ingress = ingress;
     this.#leases = this.#makeLeases();
   }
 

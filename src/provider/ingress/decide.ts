@@ -7,7 +7,11 @@ import type { Routes } from "./routes.ts";
 import type { Certificates } from "./tls/certificates.ts";
 
 /** What becomes of a request: a service gets it, or the client gets a page or the address to ask at. */
-export type Decision = { readonly target: RouteTarget } | { readonly page: PageStatus } | { readonly location: string };
+export type Decision =
+  | { readonly target: RouteTarget }
+  | { readonly page: PageStatus }
+  | { readonly location: string }
+  | { readonly text: string };
 
 export type Decide = (request: RequestHead) => Decision;
 

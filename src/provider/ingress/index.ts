@@ -4,6 +4,7 @@ export { ingressErrors } from "./errors.ts";
 export { generatedHost } from "./hostname.ts";
 export { type HostClaim, HostRegistry, type HostRules } from "./hosts.ts";
 export { normalHost } from "./normal-host.ts";
+export type { Challenges } from "./proxy/challenges.ts";
 export { clusterRouter, httpOrigin, ingressRouter, type LeaseRouter } from "./router.ts";
 export { Routes } from "./routes.ts";
 export { Ingress, type IngressOptions, type IngressTls, PUBLIC, PUBLIC_TLS } from "./server.ts";

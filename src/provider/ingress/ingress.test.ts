@@ -354,6 +354,19 @@ describe("ingress: http options", () => {
     expect(text).toMatch(/^HTTP\/1\.1 413 .*\r\n413 /s);
   });
 
+  it("answers an ACME server before tenants' routes, and leaves other tokens to the tenant", async () => {
+    const { address } = await replica((_request, response) => response.end("tenant"));
+    const { ingress: made, port } = await ingress([address]);
+    const path = "/.well-known/acme-challenge/token-1";
+    await made.challenges.show("token-1", "answer");
+    for (const host of [HOST, "new.example.com"]) {
+      expect(await send(port, { host, path })).toMatchObject({ status: 200, body: "answer" });
+    }
+    expect((await send(port, { path: "/.well-known/acme-challenge/token-2" })).body).toBe("tenant");
+    await made.challenges.hide("token-1");
+    expect((await send(port, { path })).body).toBe("tenant");
+  });
+
   it("asks the next replica when one takes no connection, also for a request with a body", async () => {
     const { address } = await replica(async (request, response) => response.end(await bodyOf(request)));
     const { port } = await ingress([await deadAddress(), await deadAddress(), address]);

@@ -6,7 +6,7 @@ import type { Decide, Decision } from "./decide.ts";
 import { Http2Session, type StreamRequest, streamExchange, streamTunnel } from "./http2/index.ts";
 import type { Forwarder } from "./proxy/forward.ts";
 import { serveHttp1, watchHandedConnections } from "./proxy/http1.ts";
-import { sendPage, sendRedirect } from "./proxy/pages.ts";
+import { sendPage, sendRedirect, sendText } from "./proxy/pages.ts";
 import { forwardUpgrade } from "./proxy/upgrade.ts";
 import type { Certificates } from "./tls/certificates.ts";
 import { TlsFront } from "./tls/front.ts";
@@ -102,6 +102,7 @@ export class SecureIngress {
     const decision: Decision = refused ? { page: 400 } : decide(request.head);
     if ("page" in decision) sendPage(answer, decision.page);
     else if ("location" in decision) sendRedirect(answer, decision.location);
+    else if ("text" in decision) sendText(answer, decision.text);
     else if (request.protocol === undefined) void forwarder.forward(exchange, decision.target);
     else forwardUpgrade(forwarder, decision.target, streamTunnel(request));
   }

@@ -12,6 +12,7 @@ import {
   parseNetworks,
 } from "./clients.ts";
 import { byCertifiedHost, byHost, type Decide, decideWith, targetOr404, toTls } from "./decide.ts";
+import { ChallengeAnswers } from "./proxy/challenges.ts";
 import { Forwarder } from "./proxy/forward.ts";
 import { serveHttp1 } from "./proxy/http1.ts";
 import { Routes, targetKey } from "./routes.ts";
@@ -61,6 +62,8 @@ interface ServicePort {
 /** HTTP reverse proxy in front of the leases: by host name on one port, with TLS on another, and per service on loopback ports. */
 export class Ingress {
   readonly routes = new Routes();
+  /** What an ACME server asks for over HTTP, before tenants' routes. */
+  readonly challenges = new ChallengeAnswers();
   readonly #options: IngressOptions;
   readonly #clients: ClientRules;
   readonly #forwarder: Forwarder;
@@ -84,7 +87,12 @@ export class Ingress {
     const plain = byHost(this.routes);
     const elsewhere: Decide = (request) =>
       toTls(request, { certificates, routes: this.routes, port: this.#tlsPort }) ?? plain(request);
-    this.#server = this.#makeServer(tls?.redirect === true ? elsewhere : plain, counts);
+    const others = tls?.redirect === true ? elsewhere : plain;
+    const decide: Decide = (request) => {
+      const text = this.challenges.find(request.url);
+      return text === undefined ? others(request) : { text };
+    };
+    this.#server = this.#makeServer(decide, counts);
     if (tls !== undefined) this.#secure = this.#makeSecure(certificates, counts);
   }
 

@@ -77,6 +77,12 @@ export class DataPlane {
     return this.#carrier.carry(lease, ports);
   }
 
+  /** Without an answer the token is asked for in vain. */
+  async challenge(token: string, answer: string | null): Promise<void> {
+    const { challenges } = this.#ingress;
+    await (answer === null ? challenges.hide(token) : challenges.show(token, answer));
+  }
+
   /** Drops what belongs to none of these leases. */
   async retain(leases: ReadonlySet<string>, names: ReadonlySet<string>): Promise<void> {
     for (const [text, { id }] of this.#routes) if (!leases.has(text)) await this.unroute(id);

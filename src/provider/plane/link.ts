@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { errorText, type Logger, listenError, makePrivateDirectory } from "../../util/index.ts";
 import { formatLeaseId, type LeaseKey } from "../../wire/index.ts";
 import type { BackendRouting, CarriedPort, PortCarrier } from "../cluster/index.ts";
-import { httpOrigin, type LeaseRouter } from "../ingress/index.ts";
+import { type Challenges, httpOrigin, type LeaseRouter } from "../ingress/index.ts";
 import { backendKey } from "./data-plane.ts";
 import { LaunchFailure, launchPlane } from "./launch.ts";
 import {
@@ -169,6 +169,13 @@ export class PlaneLink {
       // The plane goes on.
       close: () => {},
     };
+  }
+
+  /** Where an ACME server finds the answers to its challenges. */
+  get challenges(): Challenges {
+    const tell = async (token: string, answer: string | null) =>
+      void (await this.#call("challenge", { token, answer }));
+    return { show: tell, hide: (token) => tell(token, null) };
   }
 
   /** Routes to a cluster whose replicas have addresses of their own. */

@@ -227,6 +227,21 @@ it("hands everything to another version without a lost request, and open connect
   for (const socket of [tcp, websocket, fresh]) socket.destroy();
 });
 
+it("answers an ACME server for as long as it is told", async () => {
+  const service = new TestService(await freePort());
+  const { challenges } = await service.link("one");
+  const ask = async () => {
+    const path = "/.well-known/acme-challenge/token";
+    const asked = request({ host: "127.0.0.1", port: service.port, path, headers: { host: HOST }, agent: false });
+    const [answer] = (await once(asked.end(), "response")) as [IncomingMessage];
+    return answer.resume().statusCode;
+  };
+  await challenges.show("token", "answer");
+  expect(await ask()).toBe(200);
+  await challenges.hide("token");
+  expect(await ask()).toBe(404);
+});
+
 it("loses no connection that comes while the program of the next plane is loaded", async () => {
   const service = new TestService(await freePort());
   const link = await service.link("one");

@@ -121,6 +121,10 @@ class PlaneProcess {
     },
     carry: async ({ lease, ports }) => [...(await this.#plane.carry(lease, ports))],
     table: async () => this.#plane.table(),
+    challenge: async ({ token, answer }) => {
+      await this.#plane.challenge(token, answer);
+      return null;
+    },
     retain: async ({ leases, names }) => {
       await this.#plane.retain(new Set(leases), new Set(names));
       return null;

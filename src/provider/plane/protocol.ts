@@ -62,6 +62,8 @@ export interface PlaneCalls {
   ];
   /** All that the plane was told. */
   table: [request: null, answer: PlaneTable];
+  /** What an ACME server asks for by this token; no answer takes it away. */
+  challenge: [request: { readonly token: string; readonly answer: string | null }, answer: null];
   /** Drops what belongs to none of these leases: `leases` are texts of ids, `names` are as in `carry`. */
   retain: [request: { readonly leases: readonly string[]; readonly names: readonly string[] }, answer: null];
   /** Starts a plane in its own place and hands it everything; the answer comes when that one serves. */

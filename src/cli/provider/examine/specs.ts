@@ -26,6 +26,8 @@ export const PROVIDER_EXAMINE_COMMANDS: readonly CommandSpec[] = [
       LEASES.ingressTlsListenAddress,
       LEASES.ingressTlsCertificates,
       LEASES.ingressTlsAuthority,
+      LEASES.ingressAcmeDirectory,
+      LEASES.ingressAcmeEmail,
       LEASES.deploymentIngressDomain,
       TEXT,
     ],

@@ -94,6 +94,15 @@ describe("the settings of a provider", () => {
     });
     const own = { "ingress-tls-listen-address": "127.0.0.1:8444", "ingress-tls-authority": "/srv/ca" };
     expect(settings(own).ingress.tls).toMatchObject({ certificates: [], authority: "/srv/ca", redirect: false });
+    const directory = "https://acme.example/directory";
+    const acme = { "ingress-tls-listen-address": ":443", "ingress-acme-directory": directory };
+    expect(settings(acme).ingress.tls).toMatchObject({ certificates: [], acme: { directory } });
+    const email = { "ingress-acme-email": "operator@example.com" };
+    expect(settings({ ...acme, ...email }).ingress.tls?.acme).toEqual({ directory, email: "operator@example.com" });
+    expect(() => settings({ ...own, ...email })).toThrow("--ingress-acme-email needs --ingress-acme-directory");
+    expect(() => settings({ ...acme, "ingress-tls-authority": "/srv/ca" })).toThrow("exclude each other");
+    expect(() => settings({ ...acme, "ingress-acme-directory": "http://acme.example/" })).toThrow("https://");
+    expect(() => settings({ ...acme, "ingress-acme-email": "nobody" })).toThrow("operator@example.com");
     expect(() => settings({ "ingress-tls-listen-address": ":443" })).toThrow("needs certificates");
     expect(() => settings({ "ingress-tls-authority": "/srv/ca" })).toThrow("need --ingress-tls-listen-address");
     expect(() => settings({ "ingress-tls-redirect": true })).toThrow("need --ingress-tls-listen-address");

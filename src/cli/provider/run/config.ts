@@ -114,16 +114,14 @@ function readTls(read: Read): Pick<IngressConfig, "tls"> {
   const address = read(LEASES.ingressTlsListenAddress);
   const redirect = read(LEASES.ingressTlsRedirect);
   const sources = readSources(read);
-  const hasSource = sources.certificates.length > 0 || sources.authority !== undefined;
+  const hasSource = sources.certificates.length > 0 || sources.authority !== undefined || sources.acme !== undefined;
   if (address === undefined) {
     if (!hasSource && !redirect) return {};
     throw usageError("settings of TLS need --ingress-tls-listen-address, for example 0.0.0.0:443");
   }
   if (hasSource) return { tls: { ...address, ...sources, redirect } };
-  throw usageError(
-    "--ingress-tls-listen-address needs certificates",
-    "name a folder of certificates with --ingress-tls-certificates, or one for an authority with --ingress-tls-authority",
-  );
+  const ways = ["--ingress-tls-certificates", "--ingress-tls-authority", "--ingress-acme-directory"];
+  throw usageError("--ingress-tls-listen-address needs certificates", `say where they come from: ${ways.join(", ")}`);
 }
 
 /** Where certificates for host names come from. */
@@ -134,7 +132,19 @@ export function readCertificateSources(flags: Flags): CertificateSources {
 function readSources(read: Read): CertificateSources {
   const certificates = read(LEASES.ingressTlsCertificates).map(userPath);
   const authority = read(LEASES.ingressTlsAuthority);
-  return { certificates, ...(authority === undefined ? {} : { authority: userPath(authority) }) };
+  const directory = read(LEASES.ingressAcmeDirectory);
+  const email = read(LEASES.ingressAcmeEmail);
+  if (authority !== undefined && directory !== undefined) {
+    throw usageError("--ingress-tls-authority and --ingress-acme-directory exclude each other");
+  }
+  if (email !== undefined && directory === undefined) {
+    throw usageError("--ingress-acme-email needs --ingress-acme-directory");
+  }
+  return {
+    certificates,
+    ...(authority === undefined ? {} : { authority: userPath(authority) }),
+    ...(directory === undefined ? {} : { acme: { directory, ...(email === undefined ? {} : { email }) } }),
+  };
 }
 
 /** A price in a denomination other than the fee's says nothing about the fee. */

@@ -74,3 +74,14 @@ export function parseListenAddress(text: string): ListenAddress {
   if (digits === undefined || port > 65_535) throw new WrongForm("<host>:<port> such as 0.0.0.0:8443");
   return { host: host === undefined || host === "" ? "0.0.0.0" : host, port };
 }
+
+/** ACME is spoken over TLS alone (RFC 8555 section 6.1). */
+export function parseDirectory(text: string): string {
+  if (URL.canParse(text) && new URL(text).protocol === "https:") return text;
+  throw new WrongForm("an address such as https://acme.example.com/directory");
+}
+
+export function parseEmail(text: string): string {
+  if (/^[^\s@,]{1,64}@[^\s@,]{1,255}$/.test(text)) return text;
+  throw new WrongForm("an address such as operator@example.com");
+}

@@ -14,6 +14,8 @@ import {
 import {
   parseAddress,
   parseConnections,
+  parseDirectory,
+  parseEmail,
   parseGasPrice,
   parseHost,
   parseListenAddress,
@@ -330,6 +332,18 @@ export const LEASES = {
     value: "<folder>",
     summary: "folder of an authority of your own that signs a certificate for every host name; made if there is none",
     parse: optional(asText),
+  },
+  ingressAcmeDirectory: {
+    name: "ingress-acme-directory",
+    value: "<url>",
+    summary: "ACME server that gives a certificate for every host name; with it you agree to its terms of service",
+    parse: optional(parseDirectory),
+  },
+  ingressAcmeEmail: {
+    name: "ingress-acme-email",
+    value: "<address>",
+    summary: "where the ACME server may write to about certificates",
+    parse: optional(parseEmail),
   },
   ingressTlsRedirect: {
     name: "ingress-tls-redirect",

@@ -3,7 +3,7 @@ import { Socket } from "node:net";
 import type { Decide } from "../decide.ts";
 import { exchangeOf } from "./exchange.ts";
 import type { Forwarder } from "./forward.ts";
-import { sendPage, sendRedirect, writePage, writeRedirect } from "./pages.ts";
+import { sendPage, sendRedirect, sendText, writePage, writeRedirect } from "./pages.ts";
 import { forwardUpgrade, socketTunnel } from "./upgrade.ts";
 
 /** Clients that are slow on purpose are cut off here; milliseconds and bytes. */
@@ -38,6 +38,7 @@ export function serveHttp1({ decide, forwarder, isTooMany, isDraining }: Http1Op
     const decision = decide(request);
     if ("page" in decision) return sendPage(exchange.answer, decision.page);
     if ("location" in decision) return sendRedirect(exchange.answer, decision.location);
+    if ("text" in decision) return sendText(exchange.answer, decision.text);
     void forwarder.forward(exchange, decision.target);
   });
   server.maxRequestsPerSocket = LIMITS.maxRequestsPerSocket;
@@ -50,6 +51,7 @@ export function serveHttp1({ decide, forwarder, isTooMany, isDraining }: Http1Op
     const decision = decide(request);
     if ("page" in decision) return writePage(socket, decision.page);
     if ("location" in decision) return writeRedirect(socket, decision.location);
+    if ("text" in decision) return writePage(socket, 400);
     forwardUpgrade(forwarder, decision.target, socketTunnel(request, socket, head));
   });
   return server;

@@ -39,6 +39,16 @@ export function sendPage(answer: ClientAnswer, status: PageStatus): void {
   answer.page(status, headers, body);
 }
 
+/** Sends a text of the proxy's own. */
+export function sendText(answer: ClientAnswer, text: string): void {
+  const length = String(Buffer.byteLength(text));
+  answer.page(
+    200,
+    { "content-type": "application/octet-stream", "content-length": length, "cache-control": "no-store" },
+    text,
+  );
+}
+
 /** Sends the client to the same address over TLS; the method stays. */
 export function sendRedirect(answer: ClientAnswer, location: string): void {
   answer.page(308, { location, "content-length": "0" }, "");
