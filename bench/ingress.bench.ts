@@ -1,6 +1,6 @@
 /**
- * The provider's ingress beside nginx: the same page of the same replica, each proxy on core 0, replica and clients on
- * core 1, in turn.
+ * The provider's ingress beside nginx, without TLS and with it: the same page of the same replica, each proxy on core 0,
+ * replica and clients on core 1, in turn.
  *
  *   npm run bench -- ingress [rounds] [seconds]
  *
@@ -9,7 +9,9 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { openAuthority } from "../src/provider/certificates/index.ts";
 import { endPlane, PlaneLink } from "../src/provider/index.ts";
+import type { IngressTls } from "../src/provider/ingress/index.ts";
 import { freePorts } from "../src/testing/ports.ts";
 import { silentLogger } from "../src/util/index.ts";
 import type { LeaseKey } from "../src/wire/index.ts";
@@ -18,7 +20,8 @@ import { Report } from "./lib/report.ts";
 
 const [rounds = 5, seconds = 4] = process.argv.slice(2).map(Number);
 const CONNECTIONS = 32;
-const HOST = "web.example.com";
+/** What wrk asks for in its handshakes is the host of the address. */
+const HOST = "localhost";
 const ADMIN = `${process.env.PATH ?? ""}:/usr/sbin:/sbin`;
 
 interface Sample {
@@ -29,25 +32,30 @@ interface Sample {
 
 const fixture = new Fixture();
 try {
-  const [replica = 0, nginx = 0, plane = 0] = await freePorts(3);
+  const [replica = 0, nginx = 0, plane = 0, nginxTls = 0, planeTls = 0] = await freePorts(5);
+  const certificates = await makeCertificate();
   await startNginx("replica", 1, `server { listen 127.0.0.1:${replica}; location / { return 200 "hello\\n"; } }`);
   await startNginx(
     "proxy",
     0,
     `upstream web { server 127.0.0.1:${replica}; keepalive 64; }
-     server { listen 127.0.0.1:${nginx}; server_name ${HOST}; location / {
+     ssl_certificate ${certificates}/host.crt; ssl_certificate_key ${certificates}/host.key;
+     server { listen 127.0.0.1:${nginx}; listen 127.0.0.1:${nginxTls} ssl; server_name ${HOST}; location / {
        proxy_pass http://web; proxy_http_version 1.1; proxy_set_header Connection "";
        proxy_set_header Host $host; proxy_set_header X-Forwarded-For $remote_addr; } }`,
   );
-  await startPlane(plane, replica);
-  const results = new Map<string, Sample[]>([
-    ["ingress", []],
-    ["nginx", []],
+  const tls = { host: "127.0.0.1", port: planeTls, folders: [certificates], redirect: false };
+  await startPlane(plane, replica, tls);
+  const addresses = new Map([
+    ["ingress", `http://${HOST}:${plane}/`],
+    ["nginx", `http://${HOST}:${nginx}/`],
+    ["ingress with TLS", `https://${HOST}:${planeTls}/`],
+    ["nginx with TLS", `https://${HOST}:${nginxTls}/`],
   ]);
-  for (const port of [nginx, plane]) load(port, 1);
+  const results = new Map([...addresses.keys()].map((name) => [name, [] as Sample[]]));
+  for (const address of addresses.values()) load(address, 1);
   for (let round = 0; round < rounds; round++) {
-    results.get("ingress")?.push(load(plane, seconds));
-    results.get("nginx")?.push(load(nginx, seconds));
+    for (const [name, address] of addresses) results.get(name)?.push(load(address, seconds));
   }
   const method = `wrk with ${CONNECTIONS} kept connections for ${seconds} s, in turn; proxy on core 0, replica and wrk on core 1`;
   const report = new Report("ingress", method);
@@ -89,7 +97,18 @@ function ended(child: ChildProcess): Promise<void> {
   });
 }
 
-async function startPlane(port: number, replica: number): Promise<void> {
+/** A folder with a certificate for the host. */
+async function makeCertificate(): Promise<string> {
+  const folder = join(fixture.folder, "certificates");
+  mkdirSync(folder);
+  const authority = await openAuthority(join(fixture.folder, "authority"));
+  const { chain, key } = await authority.issue(HOST, new AbortController().signal);
+  writeFileSync(join(folder, "host.crt"), chain);
+  writeFileSync(join(folder, "host.key"), key, { mode: 0o600 });
+  return folder;
+}
+
+async function startPlane(port: number, replica: number, tls: IngressTls): Promise<void> {
   const stateDir = join(fixture.folder, "provider");
   mkdirSync(stateDir);
   const ingress = {
@@ -99,6 +118,7 @@ async function startPlane(port: number, replica: number): Promise<void> {
     connectionsPerAddress: 256,
     trustedProxies: [],
     forwardedFrom: [],
+    tls,
   };
   const main = join(ROOT, "dist", "svc.cjs");
   const args = ["-c", "0", process.execPath, main, "data-plane", stateDir];
@@ -136,9 +156,9 @@ function samePriority(stateDir: string): void {
   }
 }
 
-function load(port: number, duration: number): Sample {
+function load(address: string, duration: number): Sample {
   const args = ["-c", "1", "wrk", "-t1", `-c${CONNECTIONS}`, `-d${duration}s`, "--latency", "-H", `Host: ${HOST}`];
-  const text = execFileSync("taskset", [...args, `http://127.0.0.1:${port}/`], { encoding: "utf8" });
+  const text = execFileSync("taskset", [...args, address], { encoding: "utf8" });
   if (/Non-2xx|Socket errors/.test(text)) throw new Error(text);
   const number = (pattern: RegExp) => Number(pattern.exec(text)?.[1] ?? Number.NaN);
   const time = (share: string) => {
