@@ -7,6 +7,7 @@ import { ServerReflection } from "../../wire/gen/grpc/reflection/v1/reflection_p
 import { ServerReflection as ServerReflectionAlpha } from "../../wire/gen/grpc/reflection/v1alpha/reflection_pb.js";
 import { methodPath, type Namespace } from "../../wire/index.ts";
 import { answerer, type BytesAnswerer, bytesAnswerer, type CallParts, inNamespace } from "./calls/calls.ts";
+import { blamingClients } from "./calls/malformed.ts";
 import { HealthChecks } from "./health.ts";
 import { MAX_ANSWER_BYTES } from "./limits.ts";
 import { Reflection } from "./reflection.ts";
@@ -49,7 +50,7 @@ export function grpcRoutes(parts: RouteParts): GrpcRoutes {
   }
   addHealth(router, new HealthChecks(parts.chain, names));
   addReflection(router, new Reflection([...names]));
-  return { handlers: new Map(router.handlers.map((handler) => [handler.requestPath, handler])), plain };
+  return { handlers: new Map(router.handlers.map((handler) => [handler.requestPath, blamingClients(handler)])), plain };
 }
 
 /** The names of the service of an rpc, each with its spelling. */

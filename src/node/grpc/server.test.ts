@@ -367,8 +367,23 @@ describe("clients that break the rules", () => {
     expect((await call("[".repeat(1900), deep)).status).toBe(400);
     expect((await call("{}", { ...deep, "content-encoding": "gzip" })).status).toBeGreaterThanOrEqual(400);
     expect((await call("x", { "content-type": "text/plain" })).status).toBe(415);
+    for (const malformed of ["\0\0", "\x0f", "\n\xff"]) {
+      const answer = await call(malformed, { "content-type": "application/proto" });
+      expect(answer.status).toBe(400);
+      expect(await answer.json()).toMatchObject({ code: "invalid_argument" });
+    }
     expect((await fetch(`${url}/../etc/passwd`)).status).toBe(404);
     await answers();
+  });
+
+  it("ask for another protocol by the way", async () => {
+    const body = "{}";
+    const head =
+      "POST /cosmos.bank.v1beta1.Query/Params HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n";
+    for (const other of ["h2c", "websocket"])
+      expect(
+        await raw(`${head}Connection: Upgrade\r\nUpgrade: ${other}\r\nContent-Length: ${body.length}\r\n\r\n${body}`),
+      ).toMatch(/^HTTP\/1\.1 200 /);
   });
 
   it("greet in neither protocol, or break off", async () => {

@@ -342,6 +342,12 @@ describe("clients that break the rules", () => {
     expect((await ask("/sdk/bank/v1beta1/params")).status).toBe(200);
   });
 
+  it("ask for another protocol by the way", async () => {
+    const head = "GET /sdk/bank/v1beta1/params HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\n";
+    for (const other of ["h2c", "websocket", "nonsense"])
+      expect(await raw(`${head}Upgrade: ${other}\r\n\r\n`)).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
   it("ask and do not read", async () => {
     const { hostname, port } = new URL(urlOf("/"));
     const request = "GET /openapi.json HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n";

@@ -534,6 +534,16 @@ describe("the protocol", () => {
   });
 });
 
+describe("a request for another protocol", () => {
+  it("is answered in this one, so that the client goes on", async () => {
+    await start();
+    const ask = (upgrade: string, path: string) => raw({ connection: "Upgrade", upgrade }, "GET", path);
+    expect(await ask("h2c", "/health")).toMatchObject({ status: 200, body: expect.stringContaining('"result"') });
+    expect(await ask("h2c", "/nothing")).toMatchObject({ status: 404 });
+    expect(await ask("websocket", "/health")).toMatchObject({ status: 404 });
+  });
+});
+
 describe("a large genesis file", () => {
   const before = genesis;
   afterEach(() => {

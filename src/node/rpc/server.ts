@@ -1,4 +1,5 @@
-import { createServer, type Server } from "node:http";
+import { createServer, type IncomingMessage, type Server, ServerResponse } from "node:http";
+import { Socket } from "node:net";
 import {
   type ClientBudget,
   clientBudget,
@@ -61,12 +62,17 @@ export class RpcServer {
     );
     this.#websockets = new WebSocketRpc(whole, subscriptions, { ...dispatch, maxClients: options.maxOpenConnections });
     this.#server = createServer((request, response) => http.answer(request, response));
-    limitServer(this.#server, options.maxOpenConnections);
+    const connections = limitServer(this.#server, options.maxOpenConnections);
     this.#server.on("upgrade", (request, socket, head) => {
+      connections.upgraded(socket);
       // Node.js releases the connection here: without a listener, a client that disconnects would end the process.
       socket.on("error", () => socket.destroy());
       const isLocal = isLoopback(request.socket.localAddress);
       const refused = refusal({ headers: request.headers, isLocal }, dispatch);
+      if (isPlainGet(request) && socket instanceof Socket) {
+        http.answer(request, responseOn(socket, request));
+        return;
+      }
       if (refused === undefined && request.url?.split("?")[0] === "/websocket") {
         this.#websockets.accept(request, socket, head);
         return;
@@ -88,4 +94,18 @@ export class RpcServer {
     this.#websockets.close();
     await closeServer(this.#server);
   }
+}
+
+/** Asks for another protocol than websockets, such as HTTP/2, but would be content without it. */
+function isPlainGet({ method, headers }: IncomingMessage): boolean {
+  return method === "GET" && headers.upgrade?.toLowerCase() !== "websocket";
+}
+
+/** Node.js makes no response for a request that it takes for an upgrade. The connection ends with the answer. */
+function responseOn(socket: Socket, request: IncomingMessage): ServerResponse {
+  const response = new ServerResponse(request);
+  response.shouldKeepAlive = false;
+  response.assignSocket(socket);
+  response.once("finish", () => socket.destroySoon());
+  return response;
 }

@@ -12,11 +12,19 @@ const LET_GO: readonly State[] = ["new", "waiting", "upgraded"];
  * complete request is closed, then the one that has been idle longest, then the oldest websocket: those who hold
  * connections open must not keep others out. A new connection is refused when all others are being answered.
  */
-export function limitConnections(server: Server, limit: number): void {
+export function limitConnections(server: Server, limit: number): LimitedConnections {
   const connections = new Connections(limit);
   server.on("connection", (socket) => connections.add(socket));
   server.on("request", (request, response) => connections.answer(request, response));
-  server.on("upgrade", (_, socket) => connections.set(socket, "upgraded"));
+  // A listener for upgrades belongs to a server that has websockets: at any other one, Node.js would leave who asks for an
+  // upgrade without an answer, and passes over the wish where nobody listens.
+  return { upgraded: (socket) => connections.set(socket, "upgraded") };
+}
+
+/** What only the server knows of its connections. */
+export interface LimitedConnections {
+  /** The connection is a websocket from now on. */
+  upgraded(socket: Duplex): void;
 }
 
 class Connections {
