@@ -104,7 +104,7 @@ const CALLS: readonly Call[] = [
   ["status", "", {}],
   ["net_info", "", {}],
   ["blockchain", "minHeight=1&maxHeight=2", { minHeight: "1", maxHeight: "2" }],
-  ["blockchain", "", {}],
+  ["blockchain", "minHeight=<H>&maxHeight=<H>", { minHeight: "<H>", maxHeight: "<H>" }],
   ["genesis_chunked", "chunk=0", { chunk: "0" }],
   ["block", "height=<H>", { height: "<H>" }],
   ["block_by_hash", "hash=0x<BLOCK>", { hash: "<BLOCK64>" }],
