@@ -1,13 +1,14 @@
 import type { ClusterKind, HostCluster } from "./contract/index.ts";
 import { dockerCluster } from "./docker/index.ts";
+import { kubernetesCluster } from "./kubernetes/index.ts";
 
 /** The kind of cluster that a single machine can be. */
 export const hostCluster: HostCluster = dockerCluster;
 
 /** Every kind of cluster that this release knows: a new driver is a folder beside this file and a name in this list. */
-const CLUSTER_KINDS: readonly ClusterKind[] = [hostCluster];
+const CLUSTER_KINDS: readonly ClusterKind[] = [hostCluster, kubernetesCluster];
 
-/** The kind that the operator chose, or undefined if this release does not have it. */
-export function clusterKind(wish: Pick<ClusterKind, "orchestrator">): ClusterKind | undefined {
-  return CLUSTER_KINDS.find(({ orchestrator }) => orchestrator === wish.orchestrator);
+/** The kind that the operator chose. */
+export function clusterKind(wish: Pick<ClusterKind, "orchestrator">): ClusterKind {
+  return CLUSTER_KINDS.find(({ orchestrator }) => orchestrator === wish.orchestrator) ?? hostCluster;
 }

@@ -130,7 +130,7 @@ function providerRows({ A, none }: TestHome): readonly Row[] {
   return [
     [["provider", "run"], 2, "required flag --from"],
     [["provider", "run", "--from", "nobody"], 1, "nobody is not a valid name or address"],
-    [["provider", "run", "--from", "a", "--cluster-orch"], 1, "--cluster-orch"],
+    [["provider", "run", "--from", "a", "--cluster-ingress", "x"], 2, "--cluster-ingress takes cluster, provider"],
     [["provider", "run", "--from", "a", "--clusterconfig", none], 1, "--clusterconfig"],
     [["provider", "run", "--from", "a", "--bid-price-cpu-scale", "x"], 2, "--bid-price-cpu-scale"],
     [["provider", "run", "--from", "a", "--bid-price-strategy", "free"], 2, "--bid-price-strategy takes scale"],

@@ -11,6 +11,7 @@ import { findKey } from "../../keys/keys.ts";
 import { signingKeyName } from "../../keys/only-key.ts";
 import { withSession } from "../client/session.ts";
 import { stateOfFolder } from "../operate/running.ts";
+import { chosenKind } from "../run/cluster.ts";
 import { providerDir, readCertificateSources } from "../run/config.ts";
 import { BIDS, CLUSTER, FEES, LEASES } from "../run/settings.ts";
 import { balanceCheck, certificateCheck } from "./account.ts";
@@ -66,7 +67,7 @@ function hostChecks({ flags, home }: CliContext): Check[] {
   const gateway = { name: "gateway port", option: "--gateway-listen-address" };
   const ingress = { name: "ingress port", option: "--ingress-listen-address" };
   return [
-    clusterCheck(readSetting(CLUSTER.clusterEngine, source)),
+    clusterCheck(chosenKind(flags)),
     diskCheck(folder, readSetting(CLUSTER.providerLeastFreeDisk, source)),
     portCheck({ ...gateway, ...readSetting(LEASES.gatewayListenAddress, source) }, running),
     portCheck({ ...ingress, ...readSetting(LEASES.ingressListenAddress, source) }, running),

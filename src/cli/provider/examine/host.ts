@@ -1,8 +1,9 @@
 import { existsSync, statfsSync } from "node:fs";
 import { createServer } from "node:net";
 import { dirname } from "node:path";
-import { type ControlState, hostCluster } from "../../../provider/index.ts";
+import type { ControlState } from "../../../provider/index.ts";
 import { listenError } from "../../../util/index.ts";
+import { type ChosenKind, findCluster } from "../run/cluster.ts";
 import type { ListenAddress } from "../run/parsers.ts";
 import { type Check, Fault } from "./finding.ts";
 import { resolveName } from "./gateway.ts";
@@ -29,13 +30,18 @@ export function runningCheck(running: Running): Check {
   };
 }
 
-/** Whether the container engine answers. */
-export function clusterCheck(address: string | undefined): Check {
+const CLUSTER_FIX = {
+  engine: "start the container engine (systemctl enable --now podman.socket), or name its socket with --cluster-engine",
+  orchestrator: "make kubectl get nodes work with the same file, or name another with --clusterconfig",
+} as const;
+
+/** Whether the cluster answers. */
+export function clusterCheck(chosen: ChosenKind): Check {
   return {
     name: "cluster",
-    fix: "start the container engine (systemctl enable --now podman.socket), or name its socket with --cluster-engine",
+    fix: chosen.kind.orchestrator ? CLUSTER_FIX.orchestrator : CLUSTER_FIX.engine,
     async look() {
-      const found = await hostCluster.find(address);
+      const found = await findCluster(chosen);
       return `${found.kind} ${found.version} at ${found.address}`;
     },
   };

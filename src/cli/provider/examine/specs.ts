@@ -1,5 +1,6 @@
 import { KEYRING_FLAGS, NODE_FLAG, OUTPUT_FLAG } from "../../command/global-flags.ts";
 import type { CommandSpec, FlagSpec } from "../../command/spec.ts";
+import { CLUSTER_FLAGS } from "../run/cluster.ts";
 import { BIDS, CLUSTER, FEES, LEASES } from "../run/settings.ts";
 
 const TEXT: FlagSpec = { ...OUTPUT_FLAG, default: "text" };
@@ -19,7 +20,7 @@ export const PROVIDER_EXAMINE_COMMANDS: readonly CommandSpec[] = [
       ...KEYRING_FLAGS,
       FEES.fees,
       BIDS.bidDeposit,
-      CLUSTER.clusterEngine,
+      ...CLUSTER_FLAGS,
       CLUSTER.providerLeastFreeDisk,
       LEASES.gatewayListenAddress,
       LEASES.ingressListenAddress,

@@ -147,7 +147,12 @@ describe("the settings of a provider", () => {
       sizedVolumes: true,
       stopGraceMs: 30_000,
       images: { registries: [], imageBytes: 16n << 30n, leaseBytes: 32n << 30n, keepMs: 86_400_000 },
+      ingress: { by: "cluster" },
+      overcommit: { cpu: 0, memory: 0, storage: 0 },
     });
+    const ingress = { "cluster-ingress": "provider", "cluster-ingress-class": "tenants" };
+    expect(readClusterSettings(flags(ingress)).ingress).toEqual({ by: "provider", className: "tenants" });
+    expect(() => readClusterSettings(flags({ "cluster-ingress": "none" }))).toThrow(/cluster.*provider/);
     expect(readClusterSettings(flags({ "cluster-node-port-address": "127.0.0.1" })).nodePortAddress).toBe("127.0.0.1");
     expect(readClusterSettings(flags({ "cluster-node-ports": "kernel" })).kernelPorts).toBe(true);
     expect(readClusterSettings(flags({ "cluster-user-namespaces": "lease" })).userNamespaces).toBe(true);

@@ -36,6 +36,7 @@ function reader(flags: Flags): Read {
 export function readClusterSettings(flags: Flags) {
   const read = reader(flags);
   const runtime = read(CLUSTER.clusterRuntimeClass);
+  const className = read(CLUSTER.clusterIngressClass);
   return {
     stateDir: providerDir(homeOf(flags)),
     allowLocalImages: read(CLUSTER.clusterLocalImages),
@@ -53,6 +54,11 @@ export function readClusterSettings(flags: Flags) {
       keepMs: read(CLUSTER.clusterImageKeep),
     },
     ...(runtime === undefined ? {} : { runtime }),
+    ingress: {
+      by: read(CLUSTER.clusterIngress) === "provider" ? ("provider" as const) : ("cluster" as const),
+      ...(className === undefined ? {} : { className }),
+    },
+    overcommit: readOvercommit(read),
   };
 }
 
@@ -67,11 +73,7 @@ export function readSettings(flags: Flags): Omit<ProviderConfig, "driver"> {
     manifestTimeoutMs: read(LEASES.manifestTimeout),
     withdrawalPeriodMs: read(LEASES.withdrawalPeriod),
     tenantAttributes: readTenantAttributes(read(BIDS.providerConfig)),
-    overcommit: {
-      cpu: read(CLUSTER.overcommitPctCpu),
-      memory: read(CLUSTER.overcommitPctMem),
-      storage: read(CLUSTER.overcommitPctStorage),
-    },
+    overcommit: readOvercommit(read),
     nodePortQuantity: read(CLUSTER.clusterNodePortQuantity),
     monitor: {
       retries: read(LEASES.monitorMaxRetries),
@@ -86,6 +88,14 @@ export function readSettings(flags: Flags): Omit<ProviderConfig, "driver"> {
     ingress: readIngress(read),
     gateway: read(LEASES.gatewayListenAddress),
     ...optionalMetrics(read(LEASES.metricsListener)),
+  };
+}
+
+function readOvercommit(read: Read) {
+  return {
+    cpu: read(CLUSTER.overcommitPctCpu),
+    memory: read(CLUSTER.overcommitPctMem),
+    storage: read(CLUSTER.overcommitPctStorage),
   };
 }
 

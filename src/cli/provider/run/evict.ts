@@ -1,13 +1,14 @@
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { marketReader } from "../../../client/index.ts";
-import { hostCluster, knownChain, leaseNamespace } from "../../../provider/index.ts";
+import { knownChain, leaseNamespace } from "../../../provider/index.ts";
 import { EXIT, errorText } from "../../../util/index.ts";
 import { formatLeaseId, type LeaseKey, parseLeaseId } from "../../../wire/index.ts";
 import type { CommandInput } from "../../command/spec.ts";
 import { lockHome } from "../../config/home-lock.ts";
 import { type CliContext, createContext } from "../../context.ts";
 import { commandError, usageError } from "../../errors.ts";
+import { chosenKind, findCluster } from "./cluster.ts";
 import { providerDir } from "./config.ts";
 
 /** `svc provider evict`: ends a workload that the chain does not know. */
@@ -20,8 +21,9 @@ export async function providerEvict(input: CommandInput): Promise<number> {
     throw commandError(`no provider has ever run in ${context.home}`, { hint: "name its home with --home" });
   const lock = lockHome(state, { text: `the provider of ${context.home} is running`, hint: "stop it first" });
   try {
-    const { address } = await hostCluster.find(flags.optional("cluster-engine"));
-    const driver = await hostCluster.open({ address, stateDir: state });
+    const chosen = chosenKind(flags);
+    const { address } = await findCluster(chosen);
+    const driver = await chosen.kind.open({ address, stateDir: state });
     try {
       const text = formatLeaseId(id);
       const here = (await driver.adopt()).map((lease) => formatLeaseId(lease.id));

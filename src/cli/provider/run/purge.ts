@@ -1,12 +1,13 @@
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { endPlane, hostCluster } from "../../../provider/index.ts";
+import { endPlane } from "../../../provider/index.ts";
 import { EXIT } from "../../../util/index.ts";
 import { formatLeaseId } from "../../../wire/index.ts";
 import { homeOf } from "../../command/home.ts";
 import type { CommandInput } from "../../command/spec.ts";
 import { lockHome } from "../../config/home-lock.ts";
 import { commandError } from "../../errors.ts";
+import { chosenKind, findCluster } from "./cluster.ts";
 import { providerDir } from "./config.ts";
 
 /** `svc provider purge`: for workloads whose end no chain will ever report. */
@@ -17,8 +18,9 @@ export async function providerPurge({ flags, io }: CommandInput): Promise<number
     throw commandError(`no provider has ever run in ${home}`, { hint: "name its home with --home" });
   const lock = lockHome(state, { text: `the provider of ${home} is running`, hint: "stop it first" });
   try {
-    const { address } = await hostCluster.find(flags.optional("cluster-engine"));
-    const driver = await hostCluster.open({ address, stateDir: state });
+    const chosen = chosenKind(flags);
+    const { address } = await findCluster(chosen);
+    const driver = await chosen.kind.open({ address, stateDir: state });
     try {
       const leases = (await driver.adopt()).map(({ id }) => formatLeaseId(id));
       for (const lease of leases) io.out(`${lease}\n`);
@@ -38,6 +40,14 @@ export async function providerPurge({ flags, io }: CommandInput): Promise<number
 
 /** What the daemon knows about leases; the folder itself holds the lock. */
 function removeRecords(state: string): void {
-  for (const name of ["leases", "events", "reservations.json", "reservations.jsonl", "engine", "chain.json"])
+  for (const name of [
+    "leases",
+    "events",
+    "reservations.json",
+    "reservations.jsonl",
+    "engine",
+    "kubernetes",
+    "chain.json",
+  ])
     rmSync(join(state, name), { recursive: true, force: true });
 }

@@ -2,8 +2,7 @@ import { openCertificate, type TlsIdentity } from "../../../certs/index.ts";
 import type { TxSigner } from "../../../client/index.ts";
 import {
   type ClusterDriver,
-  type ClusterKind,
-  clusterKind,
+  type FoundCluster,
   makeRoom,
   type PlaneLink,
   runProvider,
@@ -14,27 +13,21 @@ import { homeOf } from "../../command/home.ts";
 import type { CommandInput } from "../../command/spec.ts";
 import { lockHome } from "../../config/home-lock.ts";
 import { type CliContext, createContext } from "../../context.ts";
-import { commandError } from "../../errors.ts";
 import { findKey } from "../../keys/keys.ts";
 import { signingKeyName } from "../../keys/only-key.ts";
 import { logOptions } from "../../node/log-options.ts";
 import { VERSION } from "../../node/version.ts";
 import { stopRequested } from "../../terminal/signals.ts";
 import { keyringSigner } from "../../tx/session/sender.ts";
+import { type ChosenKind, chosenKind, findCluster } from "./cluster.ts";
 import { readClusterSettings, readSettings } from "./config.ts";
 import { openPlane } from "./plane.ts";
 
 /** `svc provider run`. */
 export async function providerRun(input: CommandInput): Promise<number> {
   const { flags } = input;
-  const kind = clusterKind({ orchestrator: flags.bool("cluster-orch") || flags.given("clusterconfig") });
-  if (kind === undefined) {
-    throw commandError("this release runs containers on a container engine, not on an orchestrator", {
-      hint: "leave out --cluster-orch (--cluster-k8s) and --clusterconfig (--kubeconfig)",
-    });
-  }
   const settings = readSettings(flags);
-  const cluster = { kind, settings: readClusterSettings(flags) };
+  const chosen = chosenKind(flags);
   const log = createLogger(logOptions(flags));
   boundGarbage();
   const context = createContext(input);
@@ -48,15 +41,17 @@ export async function providerRun(input: CommandInput): Promise<number> {
     hint: "stop it first, or name the home of another provider with --home",
   });
   try {
-    return await runLocked(input, { settings, cluster, signer, identity, log, context });
+    const provider = encodeAddress(key.address);
+    const cluster = { chosen, settings: { ...readClusterSettings(flags), provider } };
+    return await runLocked({ settings, cluster, signer, identity, log, context });
   } finally {
     lock.release();
   }
 }
 
 interface ChosenCluster {
-  readonly kind: ClusterKind;
-  readonly settings: ReturnType<typeof readClusterSettings>;
+  readonly chosen: ChosenKind;
+  readonly settings: ReturnType<typeof readClusterSettings> & { readonly provider: string };
 }
 
 interface Prepared {
@@ -68,26 +63,24 @@ interface Prepared {
   readonly context: CliContext;
 }
 
-async function runLocked(
-  { flags }: CommandInput,
-  { settings, cluster, signer, identity, log, context }: Prepared,
-): Promise<number> {
-  const wanted = flags.optional(cluster.kind.orchestrator ? "clusterconfig" : "cluster-engine");
-  const found = await cluster.kind.find(wanted);
-  log.info("container engine found", { kind: found.kind, version: found.version, socket: found.address });
-  const plane = await openPlane(settings, log);
+async function runLocked({ settings, cluster, signer, identity, log, context }: Prepared): Promise<number> {
+  const found = await findCluster(cluster.chosen);
+  logCluster(log, cluster.chosen, found);
+  // A cluster that carries ports and host names itself leaves nothing to a process of our own.
+  const isCarried = cluster.chosen.kind.orchestrator && cluster.settings.ingress.by === "cluster";
+  const plane = isCarried ? undefined : await openPlane(settings, log);
   const driver = await openDriver({ cluster, address: found.address, plane, log });
   const stop = stopRequested();
   const starting = new AbortController();
   void stop.received.then(() => starting.abort());
   const { signal } = starting;
   try {
-    const config = { ...settings, driver, plane };
+    const config = { ...settings, driver, ...(plane === undefined ? {} : { plane }) };
     const client = await context.chain();
     const request = { config, client, signer, identity, version: VERSION, log, signal };
     const provider = await runProvider(request).catch(async (error: unknown) => {
       // A provider that never ran leaves no process behind.
-      await plane.abandon();
+      await plane?.abandon();
       throw error;
     });
     const why = await Promise.race([stop.received, provider.failed]);
@@ -100,23 +93,28 @@ async function runLocked(
     throw error;
   } finally {
     await driver.close();
-    await plane.close();
+    await plane?.close();
     stop.forget();
   }
+}
+
+function logCluster(log: Logger, { kind }: ChosenKind, { kind: name, version, address }: FoundCluster): void {
+  if (kind.orchestrator) log.info("cluster found", { kind: name, version, config: address });
+  else log.info("container engine found", { kind: name, version, socket: address });
 }
 
 interface DriverWish {
   readonly cluster: ChosenCluster;
   readonly address: string;
-  readonly plane: PlaneLink;
+  readonly plane: PlaneLink | undefined;
   readonly log: Logger;
 }
 
 async function openDriver({ cluster, address, plane, log }: DriverWish): Promise<ClusterDriver> {
-  const { carrier } = plane;
-  const settings = { ...cluster.settings, carrier, address, log: log.child({ module: "provider-cluster" }) };
-  return cluster.kind.open(settings).catch(async (error: unknown) => {
-    await plane.abandon();
+  const carrier = plane === undefined ? {} : { carrier: plane.carrier };
+  const settings = { ...cluster.settings, ...carrier, address, log: log.child({ module: "provider-cluster" }) };
+  return cluster.chosen.kind.open(settings).catch(async (error: unknown) => {
+    await plane?.abandon();
     throw error;
   });
 }

@@ -51,6 +51,20 @@ export const CLUSTER = {
     summary: "configuration file of the orchestrator",
     parse: asText,
   },
+  clusterIngress: {
+    name: "cluster-ingress",
+    value: "<cluster|provider>",
+    summary: "whose ingress serves host names on an orchestrator; the provider's must reach the addresses of pods",
+    choices: ["cluster", "provider"],
+    default: "cluster",
+    parse: asText,
+  },
+  clusterIngressClass: {
+    name: "cluster-ingress-class",
+    value: "<name>",
+    summary: "ingress class of host names on an orchestrator (default: the cluster's own)",
+    parse: optional(asText),
+  },
   clusterEngine: {
     name: "cluster-engine",
     value: "<socket>",

@@ -1,5 +1,6 @@
 import { GLOBAL_FLAGS, KEYRING_FLAGS, NODE_FLAG } from "../../command/global-flags.ts";
 import type { CommandSpec, FlagSpec } from "../../command/spec.ts";
+import { CLUSTER_FLAGS } from "./cluster.ts";
 import { BIDS, CLUSTER, FEES, LEASES } from "./settings.ts";
 
 const CHAIN_FLAGS: readonly FlagSpec[] = [
@@ -27,7 +28,7 @@ export const PROVIDER_RUN: CommandSpec = {
 export const PROVIDER_PURGE: CommandSpec = {
   name: "purge",
   summary: "Remove all containers, volumes and rules of a home's provider, for a chain that was reset",
-  flags: [CLUSTER.clusterEngine, { name: "yes", short: "y", summary: "do not ask" }],
+  flags: [...CLUSTER_FLAGS, { name: "yes", short: "y", summary: "do not ask" }],
   example: "svc provider purge --home ~/.svc",
   load: async () => (await import("./purge.ts")).providerPurge,
 };
@@ -37,7 +38,7 @@ export const PROVIDER_EVICT: CommandSpec = {
   name: "evict",
   args: "<lease>",
   summary: "Remove containers and volumes of one lease that the chain does not know",
-  flags: [NODE_FLAG, CLUSTER.clusterEngine, { name: "yes", short: "y", summary: "do not ask" }],
+  flags: [NODE_FLAG, ...CLUSTER_FLAGS, { name: "yes", short: "y", summary: "do not ask" }],
   example: "svc provider evict svc1.../1234/1/1/svc1... --home ~/.svc",
   load: async () => (await import("./evict.ts")).providerEvict,
 };

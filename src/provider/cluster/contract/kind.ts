@@ -22,10 +22,26 @@ export interface ImageSettings {
   readonly keepMs: number;
 }
 
+/** The ingress in front of leases on an orchestrator. */
+export interface IngressSettings {
+  readonly by: "cluster" | "provider";
+  /** Which of the cluster's; its default where none is named. */
+  readonly className?: string;
+  /** How browsers reach the cluster's. */
+  readonly scheme?: "http" | "https";
+  readonly port?: number;
+}
+
 /** What the operator has set for the cluster. Each kind of cluster takes the settings that concern it. */
 export interface ClusterSettings {
   /** The provider's folder in its home; the driver has a folder of its own below it. */
   readonly stateDir: string;
+  /** Address of the provider whose leases these are, for clusters that several providers may share. */
+  readonly provider?: string;
+  /** Who brings requests for host names to leases, where the cluster has an ingress of its own. */
+  readonly ingress?: IngressSettings;
+  /** Per cent by which leases may have more than is kept for them. */
+  readonly overcommit?: { readonly cpu: number; readonly memory: number; readonly storage: number };
   /** Where the cluster answers; undefined: at the usual places. */
   readonly address?: string;
   /** Host name at which tenants reach node ports. */

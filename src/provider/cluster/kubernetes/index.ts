@@ -1,0 +1,1 @@
+export { kubernetesCluster } from "./kind.ts";

@@ -1,0 +1,101 @@
+import { existsSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { commandError, makePrivateDirectory, readFileText, replaceFile } from "../../../util/index.ts";
+import type { ClusterKind, ClusterSettings } from "../contract/index.ts";
+
+/** Folder of the driver's own inside the provider's. */
+const FOLDER = "kubernetes";
+/** File in it that says whose leases these are. */
+const PROVIDER_FILE = "provider";
+const MAX_PROVIDER_BYTES = 1_024;
+/** Stands for the access that the cluster gives its own programs. */
+export const IN_CLUSTER = "in-cluster";
+/** Port of URLs by their scheme. */
+const USUAL_PORT = { http: 80, https: 443 } as const;
+
+/** A Kubernetes cluster, of one machine or many. What it takes to talk to one is loaded when one is looked for. */
+export const kubernetesCluster: ClusterKind = {
+  name: "kubernetes",
+  orchestrator: true,
+  async find(address = usualPlace()) {
+    const api = await apiOf(address);
+    try {
+      return { address, kind: "kubernetes", version: await api.version() };
+    } catch (error) {
+      const { ApiFailure } = await import("./api/failure.ts");
+      throw error instanceof ApiFailure ? error.toSvcError() : error;
+    } finally {
+      api.close();
+    }
+  },
+  async open({ address, stateDir, ...settings }) {
+    const folder = join(stateDir, FOLDER);
+    const provider = knownProvider(folder, settings.provider);
+    const { openKubernetesDriver } = await import("./driver.ts");
+    const { ingress = { by: "cluster" }, nodePorts, log } = settings;
+    const { scheme = "http", port = USUAL_PORT[scheme] } = ingress;
+    return openKubernetesDriver({
+      api: await apiOf(address),
+      objects: objectSettings(provider, settings),
+      stateDir: folder,
+      nodePorts,
+      ...(ingress.by === "provider"
+        ? {}
+        : { ingress: { scheme, port: port === USUAL_PORT[scheme] ? undefined : port } }),
+      ...(log === undefined ? {} : { log }),
+    });
+  },
+};
+
+function objectSettings(provider: string, settings: Omit<ClusterSettings, "stateDir">) {
+  const { publicHostname = "", stopGraceMs = 30_000, allowLocalImages = false, userNamespaces = false } = settings;
+  const { runtime, ingress, overcommit = { cpu: 0, memory: 0, storage: 0 } } = settings;
+  return {
+    provider,
+    publicHostname,
+    stopGraceMs,
+    allowLocalImages,
+    userNamespaces,
+    runtime,
+    overcommit,
+    ingressClass: ingress?.className,
+  };
+}
+
+/** Where the access lies if nobody says it: in the cluster itself, then where other tools look. */
+function usualPlace(): string {
+  const { KUBERNETES_SERVICE_HOST, KUBECONFIG } = process.env;
+  if (KUBERNETES_SERVICE_HOST) return IN_CLUSTER;
+  const path = KUBECONFIG || join(homedir(), ".kube", "config");
+  if (existsSync(path)) return path;
+  throw commandError(`there is no cluster configuration at ${path}, and this is no program of a cluster`, {
+    hint: "name the file with --clusterconfig",
+  });
+}
+
+async function apiOf(address: string) {
+  const [{ inClusterAccess, readKubeconfig }, { KubernetesApi }] = await Promise.all([
+    import("./access/kubeconfig.ts"),
+    import("./api/api.ts"),
+  ]);
+  if (address !== IN_CLUSTER) return new KubernetesApi(readKubeconfig(address));
+  const access = inClusterAccess();
+  if (access !== undefined) return new KubernetesApi(access);
+  throw commandError("the cluster gave this program no service account", {
+    hint: "mount its token, or name a file with --clusterconfig",
+  });
+}
+
+/** Commands that have no key of the provider at hand go by what it was the last time. */
+function knownProvider(folder: string, provider: string | undefined): string {
+  const path = join(folder, PROVIDER_FILE);
+  if (provider !== undefined) {
+    makePrivateDirectory(folder);
+    replaceFile(path, `${provider}\n`);
+    return provider;
+  }
+  if (!existsSync(path))
+    throw commandError(`no provider has run on a cluster from ${folder}`, { hint: "name its home with --home" });
+  return readFileText(path, { maxBytes: MAX_PROVIDER_BYTES }).trim();
+}

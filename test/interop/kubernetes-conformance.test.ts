@@ -1,0 +1,70 @@
+import { once } from "node:events";
+import { connect, createServer, type Server, type Socket } from "node:net";
+import { afterAll, describe, it } from "vitest";
+import { clusterConformance } from "../../src/provider/cluster/contract/conformance/index.ts";
+import type { ClusterDriver } from "../../src/provider/cluster/contract/index.ts";
+import { readKubeconfig } from "../../src/provider/cluster/kubernetes/access/kubeconfig.ts";
+import { KubernetesApi } from "../../src/provider/cluster/kubernetes/api/api.ts";
+import { openKubernetesDriver } from "../../src/provider/cluster/kubernetes/driver.ts";
+import { Fixture, waitFor } from "../support/index.ts";
+import { SETTINGS } from "../support/kubernetes-leases.ts";
+
+/**
+ * The rules of clusters against one that runs pods: SVC_TEST_KUBECONFIG names its configuration, and SVC_TEST_KUBE_IMAGE an
+ * image that its nodes have. Pods must be reached from here, and node ports at the address of the API server.
+ */
+const { SVC_TEST_KUBECONFIG: config = "", SVC_TEST_KUBE_IMAGE: image = "localhost/svc-sample:1" } = process.env;
+const fixture = new Fixture();
+const relays: Server[] = [];
+
+afterAll(async () => {
+  await fixture.close();
+});
+
+describe.skipIf(config === "")("the Kubernetes driver on a cluster that runs pods", () => {
+  for (const [number, { name, run }] of clusterConformance.entries()) {
+    it(name, async () => {
+      const stateDir = fixture.tempHome(`driver-${number}`);
+      const open = async (): Promise<ClusterDriver> => {
+        const access = readKubeconfig(config);
+        const driver = await openKubernetesDriver({
+          api: new KubernetesApi(access, { pauseMs: 50, maxPauseMs: 500 }),
+          objects: { ...SETTINGS, allowLocalImages: true, stopGraceMs: 1_000 },
+          stateDir,
+          timing: { removalPoll: 200 },
+        });
+        return withNodePorts(driver, access.server.hostname);
+      };
+      await run({ open, image, missingImage: "localhost/svc-no-such-image:1" });
+    });
+  }
+});
+
+/** The rules look for node ports on this machine, as soon as replicas are ready; nodes open them within seconds of that. */
+function withNodePorts(driver: ClusterDriver, address: string): ClusterDriver {
+  const [deploy, teardown] = [driver.deploy.bind(driver), driver.teardown.bind(driver)];
+  driver.deploy = async (spec) => {
+    await deploy(spec);
+    for (const { hostPort } of spec.ports) await relay(hostPort, address);
+  };
+  driver.teardown = async (id) => {
+    await teardown(id);
+    for (const server of relays.splice(0)) server.close();
+  };
+  return driver;
+}
+
+async function relay(port: number, host: string): Promise<void> {
+  const server = createServer({ allowHalfOpen: true }, async (socket) => {
+    const opened = await waitFor(() => opening(port, host), "the node port");
+    socket.pipe(opened).pipe(socket);
+  });
+  relays.push(server);
+  await once(server.listen(port, "127.0.0.1"), "listening");
+}
+
+function opening(port: number, host: string): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ port, host, allowHalfOpen: true }, () => resolve(socket)).once("error", reject);
+  });
+}
