@@ -81,7 +81,10 @@ const PARTS = {
   },
   /** Fifty random requests of each kind to every route of REST. */
   rest: { project: "e2e", files: ["test/interop/schemathesis.test.ts"], env: { SVC_REST_EXAMPLES: 50 } },
-  /** The client of clusters and the objects of leases against a real API server, which is built at the first run. */
+  /**
+   * The client of clusters and the objects of leases against a real API server, and against a whole node that runs pods.
+   * Both are built at the first run; the node needs root and Debian's packages.
+   */
   kubernetes: { project: "e2e", files: ["test/interop/kubernetes"], env: { SVC_TEST_KUBERNETES: 1 } },
   /** Every attack for two minutes instead of some seconds. */
   attacks: { project: "e2e", files: ["test/attack"], env: { SVC_TEST_ATTACK_MS: 120_000, SVC_TEST_SEED: seed } },

@@ -7,10 +7,19 @@ import { ROOT } from "../support/index.ts";
 
 /**
  * A release of the ecosystem's reference tool, one of the era of the documented client and one of today; the reference
- * library for proofs; a client of the ecosystem that knows nothing of us; the API server of a cluster; or an
- * ACME server.
+ * library for proofs; a client of the ecosystem that knows nothing of us; the parts of a cluster; or an ACME server.
  */
-export type PeerName = "simd42" | "simd53" | "ics23" | "grpcurl" | "schemathesis" | "keplr" | "kubernetes" | "pebble";
+export type PeerName =
+  | "simd42"
+  | "simd53"
+  | "ics23"
+  | "grpcurl"
+  | "schemathesis"
+  | "keplr"
+  | "kubernetes"
+  | "kubernetes-node"
+  | "containerd"
+  | "pebble";
 
 export interface PeerRan {
   readonly code: number;

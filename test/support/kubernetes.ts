@@ -5,6 +5,7 @@ import { request } from "node:https";
 import { join } from "node:path";
 import { freePorts } from "../../src/testing/ports.ts";
 import type { Fixture } from "./fixture.ts";
+import { childrenOf } from "./machine-room.ts";
 import { waitFor } from "./wait.ts";
 
 /** What the API server answers to somebody other than the client under test. */
@@ -13,6 +14,13 @@ export interface ForeignAnswer {
   readonly text: string;
 }
 
+/** Where its programs run: by what command, and under which address they are reached. */
+export interface KubernetesPlace {
+  readonly address: string;
+  readonly prefix: readonly string[];
+}
+
+const HERE: KubernetesPlace = { address: "127.0.0.1", prefix: [] };
 const LAST_LINES = 1_000;
 const START = { timeoutMs: 120_000, pollMs: 200 };
 
@@ -24,25 +32,32 @@ export class TestKubernetes {
   readonly #binary: string;
   readonly #folder: string;
   readonly #token = randomBytes(16).toString("hex");
+  readonly #place: KubernetesPlace;
   readonly #ports: readonly [etcd: number, peers: number, server: number, node: number];
-  #server: ChildProcess | undefined;
+  readonly #running = new Map<string, ChildProcess>();
 
-  private constructor(binary: string, folder: string, ports: readonly number[]) {
+  private constructor(binary: string, folder: string, place: KubernetesPlace, ports: readonly number[]) {
     this.#binary = binary;
     this.#folder = folder;
+    this.#place = place;
     const [etcd = 0, peers = 0, server = 0, node = 0] = ports;
     this.#ports = [etcd, peers, server, node];
   }
 
   /** Ready for calls; everything of it ends with the fixture. */
   static async start(fixture: Fixture, binary: string): Promise<TestKubernetes> {
-    const bed = new TestKubernetes(binary, fixture.tempHome("kubernetes"), await freePorts(4));
+    const bed = await TestKubernetes.startControlPlane(fixture, binary, HERE);
+    bed.run("node", [binary, "node", `127.0.0.1:${bed.#ports[3]}`, bed.#folder]);
+    return bed;
+  }
+
+  /** The same without a node. */
+  static async startControlPlane(fixture: Fixture, binary: string, place: KubernetesPlace): Promise<TestKubernetes> {
+    const bed = new TestKubernetes(binary, fixture.tempHome("kubernetes"), place, await freePorts(4));
+    fixture.defer(() => Promise.all([...bed.#running.values()].map(ended)));
     bed.#writeKeys();
-    bed.#startEtcd(fixture);
-    fixture.defer(() => ended(bed.#server, "SIGKILL"));
+    bed.#startEtcd();
     await bed.startServer();
-    const node = bed.#run("node", [`127.0.0.1:${bed.#ports[3]}`, bed.#folder]);
-    fixture.defer(() => ended(node, "SIGKILL"));
     return bed;
   }
 
@@ -58,11 +73,21 @@ export class TestKubernetes {
 kind: Config
 current-context: test
 contexts: [{ name: test, context: { cluster: test, user: admin } }]
-clusters: [{ name: test, cluster: { server: "https://127.0.0.1:${this.#ports[2]}", certificate-authority: server/apiserver.crt } }]
+clusters: [{ name: test, cluster: { server: "https://${this.#place.address}:${this.#ports[2]}", certificate-authority: server/apiserver.crt } }]
 users: [{ name: admin, user: { token: ${this.#token} } }]
 `;
     writeFileSync(path, text, { mode: 0o600 });
     return path;
+  }
+
+  /** Its certificate, which it has signed itself. */
+  get certificate(): string {
+    return join(this.#folder, "server", "apiserver.crt");
+  }
+
+  /** The key that tokens of service accounts are signed with. */
+  get accountsKey(): string {
+    return join(this.#folder, "accounts.key");
   }
 
   /** Adds to what a container has printed. */
@@ -73,44 +98,47 @@ users: [{ name: admin, user: { token: ${this.#token} } }]
 
   async startServer(): Promise<void> {
     const [etcd, , port] = this.#ports;
-    const server = this.#run("kube-apiserver", [
+    const { address } = this.#place;
+    const server = this.run("kube-apiserver", [
+      this.#binary,
+      "kube-apiserver",
       `--etcd-servers=http://127.0.0.1:${etcd}`,
-      "--bind-address=127.0.0.1",
-      "--advertise-address=127.0.0.1",
+      `--bind-address=${address}`,
+      `--advertise-address=${address}`,
       `--secure-port=${port}`,
       `--cert-dir=${join(this.#folder, "server")}`,
       `--token-auth-file=${join(this.#folder, "tokens.csv")}`,
       "--authorization-mode=Node,RBAC",
       "--service-cluster-ip-range=10.96.0.0/16",
-      "--endpoint-reconciler-type=none",
+      // Pods cannot reach an address of loopback, nor does the server announce one.
+      `--endpoint-reconciler-type=${this.#place === HERE ? "none" : "lease"}`,
+      "--kubelet-preferred-address-types=InternalIP",
       "--service-account-issuer=https://kubernetes.default.svc",
-      `--service-account-key-file=${join(this.#folder, "accounts.key")}`,
-      `--service-account-signing-key-file=${join(this.#folder, "accounts.key")}`,
+      `--service-account-key-file=${this.accountsKey}`,
+      `--service-account-signing-key-file=${this.accountsKey}`,
       "--profiling=false",
     ]);
-    this.#server = server;
     const ready = async (): Promise<boolean> => {
       if (hasEnded(server)) return true;
       const { status } = await this.call("GET", "/readyz");
       return status === 200;
     };
     await waitFor(ready, "the API server to be ready", START);
-    if (hasEnded(server)) throw new Error(`the API server ended: ${this.#said("kube-apiserver")}`);
+    this.mustRun("kube-apiserver");
   }
 
   /** Ends the API server as a crash does; its storage goes on. */
   async killServer(): Promise<void> {
-    await ended(this.#server, "SIGKILL");
+    await ended(this.#running.get("kube-apiserver"));
   }
 
   /** A call by another program than the client under test. */
   call(method: string, path: string, body?: { readonly type: string; readonly object: object }) {
     const headers = { authorization: `Bearer ${this.#token}`, ...(body ? { "content-type": body.type } : {}) };
-    const certificate = join(this.#folder, "server", "apiserver.crt");
-    const ca = existsSync(certificate) ? readFileSync(certificate) : undefined;
+    const ca = existsSync(this.certificate) ? readFileSync(this.certificate) : undefined;
     return new Promise<ForeignAnswer>((resolve, reject) => {
       const sent = request(
-        { host: "127.0.0.1", port: this.#ports[2], method, path, headers, timeout: 30_000, agent: false, ca },
+        { host: this.#place.address, port: this.#ports[2], method, path, headers, timeout: 30_000, agent: false, ca },
         (answer) => {
           let text = "";
           answer.setEncoding("utf8").on("data", (part: string) => {
@@ -125,6 +153,26 @@ users: [{ name: admin, user: { token: ${this.#token} } }]
     });
   }
 
+  /** Starts one more program where the others run; it ends with them, and its last words are told if it ends early. */
+  run(part: string, command: readonly string[], more: NodeJS.ProcessEnv = {}): ChildProcess {
+    const log = openSync(this.#log(part), "a");
+    const { PATH = "" } = process.env;
+    const [program = "", ...args] = [...this.#place.prefix, ...command];
+    const env = { PATH, HOME: this.#folder, ...more };
+    const child = spawn(program, args, { cwd: this.#folder, env, stdio: ["ignore", log, log] });
+    closeSync(log);
+    child.once("error", (error) => appendFileSync(this.#log(part), error.message));
+    this.#running.set(part, child);
+    return child;
+  }
+
+  /** Throws with its last words if that program has ended. */
+  mustRun(part: string): void {
+    const child = this.#running.get(part);
+    if (child !== undefined && !hasEnded(child)) return;
+    throw new Error(`${part} ended: ${readFileSync(this.#log(part), "utf8").slice(-LAST_LINES)}`);
+  }
+
   #writeKeys(): void {
     const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2_048 });
     const write = (name: string, text: string): void => writeFileSync(join(this.#folder, name), text, { mode: 0o600 });
@@ -132,9 +180,11 @@ users: [{ name: admin, user: { token: ${this.#token} } }]
     write("tokens.csv", `${this.#token},admin,admin,"system:masters"\n`);
   }
 
-  #startEtcd(fixture: Fixture): void {
+  #startEtcd(): void {
     const [client, peer] = this.#ports.map((port) => `http://127.0.0.1:${port}`);
-    const etcd = this.#run("etcd", [
+    this.run("etcd", [
+      this.#binary,
+      "etcd",
       `--data-dir=${join(this.#folder, "etcd")}`,
       "--unsafe-no-fsync",
       `--listen-client-urls=${client}`,
@@ -144,21 +194,10 @@ users: [{ name: admin, user: { token: ${this.#token} } }]
       `--initial-cluster=default=${peer}`,
       "--log-level=warn",
     ]);
-    fixture.defer(() => ended(etcd, "SIGKILL"));
   }
 
-  #run(part: string, flags: readonly string[]): ChildProcess {
-    const log = openSync(join(this.#folder, `${part}.log`), "a");
-    const { PATH = "" } = process.env;
-    const env = { PATH, HOME: this.#folder };
-    const child = spawn(this.#binary, [part, ...flags], { cwd: this.#folder, env, stdio: ["ignore", log, log] });
-    closeSync(log);
-    child.once("error", (error) => appendFileSync(join(this.#folder, `${part}.log`), error.message));
-    return child;
-  }
-
-  #said(part: string): string {
-    return readFileSync(join(this.#folder, `${part}.log`), "utf8").slice(-LAST_LINES);
+  #log(part: string): string {
+    return join(this.#folder, `${part}.log`);
   }
 }
 
@@ -166,9 +205,20 @@ function hasEnded(child: ChildProcess): boolean {
   return child.pid === undefined || child.exitCode !== null || child.signalCode !== null;
 }
 
-async function ended(child: ChildProcess | undefined, signal: NodeJS.Signals): Promise<void> {
+async function ended(child: ChildProcess | undefined): Promise<void> {
   if (child === undefined || hasEnded(child)) return;
   const over = new Promise((resolve) => child.once("exit", resolve));
-  child.kill(signal);
+  // A command in front of a program is not the program, and ends with it.
+  const inner = childrenOf(child.pid ?? 0);
+  if (inner.length === 0) child.kill("SIGKILL");
+  for (const pid of inner) killed(pid);
   await over;
+}
+
+function killed(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // It has ended by itself meanwhile.
+  }
 }

@@ -1,10 +1,12 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
+import { basename } from "node:path";
 import { promisify } from "node:util";
 import { Firewall } from "../../src/provider/cluster/docker/host/firewall.ts";
 import { LABEL, Naming } from "../../src/provider/cluster/docker/labels.ts";
 import { ENGINE_FOLDER, podmanOn } from "../e2e/engine.ts";
 import { killProcessesOn, makeOwnedFolder, removeFolder, takeAbandonedFolders } from "./abandoned.ts";
+import { removeGroups } from "./machine-room.ts";
 import { RUN_FOLDER, runFolder } from "./run-folder.ts";
 
 const run = promisify(execFile);
@@ -25,7 +27,11 @@ export async function sweep(): Promise<void> {
     killProcessesOn(folder);
     removeFolder(folder);
   }
-  for (const prefix of ["svc-test-", RUN_FOLDER]) takeAbandonedFolders(prefix).forEach(removeFolder);
+  for (const folder of takeAbandonedFolders("svc-test-")) {
+    removeGroups(basename(folder));
+    removeFolder(folder);
+  }
+  takeAbandonedFolders(RUN_FOLDER).forEach(removeFolder);
 }
 
 /** Before the tests of a run. */

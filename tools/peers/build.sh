@@ -1,17 +1,18 @@
 #!/bin/sh
 # Builds a reference tool for the tests in test/interop/, once, and prints where it is:
-#   tools/peers/build.sh simd42|simd53|ics23|grpcurl|schemathesis|keplr|kubernetes|pebble
+#   tools/peers/build.sh simd42|simd53|ics23|grpcurl|schemathesis|keplr|kubernetes|kubernetes-node|containerd|pebble
 # Go sources come through the Go module proxy, checked against Go's checksum database, packages of Python and Node.js from
 # their registries at the versions listed. What is built is kept by the hash of the files it is made from; remove the cache
 # to build anew. It needs Go 1.25 or newer, Python 3.11 with its venv module and, cold, some minutes.
-# Kubernetes is its API server, its storage and a node, and by far the longest: some fifteen minutes of one core.
+# kubernetes is its API server, its storage and the pretence of a node, and by far the longest: some fifteen minutes of one
+# core. kubernetes-node is what makes a cluster of it that runs pods.
 # Their hardware device is the one that their own tests pretend: always there, and of a known phrase.
 set -eu
 GRPCURL=v1.9.4
 PEBBLE=v2.10.1
 KUBERNETES=v1.34.4
 here=$(cd "$(dirname "$0")" && pwd)
-name=${1:?usage: build.sh simd42|simd53|ics23|grpcurl|schemathesis|keplr|kubernetes|pebble}
+name=${1:?usage: build.sh simd42|simd53|ics23|grpcurl|schemathesis|keplr|kubernetes|kubernetes-node|containerd|pebble}
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/svc-peers
 
 # kubernetes_version: the linker's words for the release, which the servers need to know.
@@ -31,8 +32,8 @@ go_tool() {
     GOBIN=$work go install -trimpath "github.com/fullstorydev/grpcurl/cmd/grpcurl@$GRPCURL" >&2
   elif [ "$name" = pebble ]; then
     GOBIN=$work go install -trimpath "github.com/letsencrypt/pebble/v2/cmd/pebble@$PEBBLE" >&2
-  elif [ "$name" = kubernetes ]; then
-    cp "$here/$name/go.mod" "$here/$name"/*.go "$work/"
+  elif [ "${name%-node}" = kubernetes ]; then
+    cp "$module" "$here/$name"/*.go "$work/"
     (cd "$work" && CGO_ENABLED=0 go build -mod=mod -trimpath -buildvcs=false -ldflags "-s -w$(kubernetes_version)" -o "$work/$name" .) >&2
   else
     cp "$here/$name/go.mod" "$here/$name/main.go" "$work/"
@@ -61,12 +62,32 @@ node_tool() {
   touch "$folder/complete"
 }
 
+# packages: a folder with the container engine and the plugins for networks that Debian has. Nothing is installed: other engines
+# of the machine would take them for their own.
+packages() {
+  command -v dpkg >/dev/null || { echo "build.sh: Debian or Ubuntu is needed for containerd" >&2; exit 3; }
+  rm -rf "$folder"
+  mkdir -p "$folder"
+  (
+    cd "$folder"
+    apt-get download containerd containernetworking-plugins || { apt-get update && apt-get download containerd containernetworking-plugins; }
+    for package in *.deb; do dpkg -x "$package" .; done
+    rm ./*.deb
+  ) >&2
+  touch "$folder/complete"
+}
+
 mkdir -p "$cache"
 case $name in
   schemathesis)
     folder=$cache/$name-$(sha256sum "$here/$name/requirements.txt" | cut -c1-16)
     [ -e "$folder/complete" ] || python_tool
     echo "$folder/bin/$name"
+    ;;
+  containerd)
+    folder=$cache/$name
+    [ -e "$folder/complete" ] || packages
+    echo "$folder"
     ;;
   keplr)
     folder=$cache/$name-$(sha256sum "$here/$name/package-lock.json" | cut -c1-16)
@@ -79,7 +100,9 @@ case $name in
     elif [ "$name" = pebble ]; then
       hash=$PEBBLE
     else
-      hash=$(cat "$here/$name/go.mod" "$here/$name"/*.go | sha256sum | cut -c1-16)
+      # Both programs of Kubernetes are made of one release.
+      module=$here/${name%-node}/go.mod
+      hash=$(cat "$module" "$here/$name"/*.go | sha256sum | cut -c1-16)
     fi
     binary=$cache/$name-$hash
     [ -x "$binary" ] || go_tool

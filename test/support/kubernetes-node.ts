@@ -1,0 +1,253 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Fixture } from "./fixture.ts";
+import { writeImage } from "./image-archive.ts";
+import { TestKubernetes } from "./kubernetes.ts";
+import { MachineRoom } from "./machine-room.ts";
+import { waitFor } from "./wait.ts";
+
+/** Where the programs are. */
+export interface KubernetesPrograms {
+  /** Storage and API server. */
+  readonly server: string;
+  /** Controllers, scheduler, agent and proxy of the node. */
+  readonly node: string;
+  /** Folder of the container engine and its plugins for networks. */
+  readonly containers: string;
+}
+
+const START = { timeoutMs: 120_000, pollMs: 200 };
+const PODS = "10.244.0.0/24";
+const PAUSE = "localhost/pause:1";
+/** Reached by the node's own programs only. */
+const ENGINE = "/run/containerd.sock";
+
+/**
+ * A whole cluster of one node that runs pods: its control plane, a kubelet with a container engine, and a proxy for
+ * services and node ports, in a room of its own. The network does not enforce policies, and there is no DNS and no registry.
+ */
+export class TestKubernetesNode {
+  /** An image of BusyBox that it has; pods with it need `imagePullPolicy: Never`. Without a command it serves a page on port 80. */
+  static readonly image = "localhost/busybox:1";
+  /** Name of the node. */
+  static readonly node = "node-1";
+
+  readonly #room: MachineRoom;
+  readonly #control: TestKubernetes;
+  readonly #programs: KubernetesPrograms;
+  readonly #folder: string;
+
+  private constructor(room: MachineRoom, control: TestKubernetes, programs: KubernetesPrograms, folder: string) {
+    this.#room = room;
+    this.#control = control;
+    this.#programs = programs;
+    this.#folder = folder;
+  }
+
+  /** Ready for pods; everything of it ends with the fixture. */
+  static async start(fixture: Fixture, programs: KubernetesPrograms): Promise<TestKubernetesNode> {
+    const room = await MachineRoom.open(fixture);
+    const control = await TestKubernetes.startControlPlane(fixture, programs.server, room);
+    const bed = new TestKubernetesNode(room, control, programs, fixture.tempHome("node"));
+    bed.#startControllers();
+    await bed.#startEngine();
+    bed.#startAgent();
+    bed.#startProxy();
+    await bed.#ready();
+    return bed;
+  }
+
+  /** A kubeconfig file for its administrator. */
+  get config(): string {
+    return this.#control.config;
+  }
+
+  /** Where its node ports (30000 to 32767) answer. */
+  get address(): string {
+    return this.#room.address;
+  }
+
+  /** The control plane: calls by another client, and crashes. */
+  get control(): TestKubernetes {
+    return this.#control;
+  }
+
+  /** Gives the node the images of a file, as `docker save` writes one. */
+  async loadImage(path: string): Promise<void> {
+    await this.#engineTool("images", "import", path);
+  }
+
+  #startControllers(): void {
+    const config = this.config;
+    const access = [
+      `--kubeconfig=${config}`,
+      `--authentication-kubeconfig=${config}`,
+      `--authorization-kubeconfig=${config}`,
+    ];
+    const common = [
+      ...access,
+      "--bind-address=127.0.0.1",
+      `--cert-dir=${this.#folder}`,
+      "--leader-elect=false",
+      "--profiling=false",
+    ];
+    this.#part("kube-controller-manager", [
+      ...common,
+      `--root-ca-file=${this.#control.certificate}`,
+      `--service-account-private-key-file=${this.#control.accountsKey}`,
+      "--kube-api-qps=200",
+      "--kube-api-burst=400",
+    ]);
+    this.#part("kube-scheduler", common);
+  }
+
+  async #startEngine(): Promise<void> {
+    const networks = join(this.#folder, "networks");
+    mkdirSync(networks);
+    writeFileSync(join(networks, "pods.conflist"), JSON.stringify(podNetwork(this.#folder)));
+    const config = join(this.#folder, "containerd.toml");
+    writeFileSync(config, engineConfig(this.#folder, networks, this.#programs.containers));
+    const bin = join(this.#programs.containers, "usr", "bin");
+    this.#control.run("containerd", [join(bin, "containerd"), "--config", config], {
+      PATH: `${bin}:${process.env.PATH}`,
+    });
+    await waitFor(() => this.#engineTool("version"), "the container engine", START);
+    const serve = { Cmd: ["httpd", "-f", "-p", "80", "-h", "/www"], ExposedPorts: { "80/tcp": {} } };
+    await this.#imageOf(PAUSE, { Cmd: ["sleep", "2147483647"] });
+    await this.#imageOf(TestKubernetesNode.image, serve);
+  }
+
+  async #imageOf(name: string, config: object): Promise<void> {
+    const path = join(this.#folder, "image.tar");
+    await writeImage(path, name, { Env: ["PATH=/bin"], ...config });
+    await this.loadImage(path);
+  }
+
+  #startAgent(): void {
+    const config = this.#write("kubelet.yaml", agentConfig(this.address, this.#room.group, this.#folder));
+    this.#write("resolv.conf", "nameserver 127.0.0.1\n");
+    this.#part("kubelet", [
+      `--config=${config}`,
+      `--kubeconfig=${this.config}`,
+      `--root-dir=${join(this.#folder, "kubelet")}`,
+      `--cert-dir=${this.#folder}`,
+      `--hostname-override=${TestKubernetesNode.node}`,
+      `--node-ip=${this.address}`,
+    ]);
+  }
+
+  #startProxy(): void {
+    this.#part("kube-proxy", [`--config=${this.#write("proxy.yaml", proxyConfig(this.address, this.config))}`]);
+  }
+
+  async #ready(): Promise<void> {
+    const found = async (path: string, mark: string): Promise<boolean> => {
+      for (const part of ["containerd", "kubelet", "kube-proxy", "kube-controller-manager", "kube-scheduler"])
+        this.#control.mustRun(part);
+      const { status, text } = await this.#control.call("GET", path);
+      return status === 200 && text.includes(mark);
+    };
+    await waitFor(
+      () => found(`/api/v1/nodes/${TestKubernetesNode.node}`, '"reason":"KubeletReady"'),
+      "the node to be ready",
+      START,
+    );
+    await waitFor(() => found("/api/v1/namespaces/default/serviceaccounts/default", "uid"), "the controllers", START);
+  }
+
+  #part(name: string, flags: readonly string[]): void {
+    this.#control.run(name, [this.#programs.node, name, ...flags]);
+  }
+
+  #write(name: string, content: string | object): string {
+    const path = join(this.#folder, name);
+    // JSON is YAML too.
+    writeFileSync(path, typeof content === "string" ? content : JSON.stringify(content), { mode: 0o600 });
+    return path;
+  }
+
+  #engineTool(...args: readonly string[]): Promise<string> {
+    const tool = join(this.#programs.containers, "usr", "bin", "ctr");
+    return this.#room.run(tool, ["--address", ENGINE, "--namespace", "k8s.io", ...args]);
+  }
+}
+
+/** A cable for each pod and no bridge, so that nothing of the machine's own has to be set. */
+function podNetwork(folder: string): object {
+  const ipam = {
+    type: "host-local",
+    dataDir: join(folder, "addresses"),
+    ranges: [[{ subnet: PODS }]],
+    routes: [{ dst: "0.0.0.0/0" }],
+  };
+  return { cniVersion: "1.0.0", name: "pods", plugins: [{ type: "ptp", ipMasq: false, ipam }] };
+}
+
+/** Scores of the memory killer are left as they are and rare controllers left out: containers of tests run without them. */
+function engineConfig(folder: string, networks: string, programs: string): string {
+  const cri = `plugins."io.containerd.grpc.v1.cri"`;
+  return `version = 2
+root = "${join(folder, "containers")}"
+state = "/run/containerd"
+[grpc]
+address = "${ENGINE}"
+[${cri}]
+sandbox_image = "${PAUSE}"
+restrict_oom_score_adj = true
+disable_apparmor = true
+disable_hugetlb_controller = true
+tolerate_missing_hugetlb_controller = true
+[${cri}.cni]
+bin_dir = "${join(programs, "usr", "lib", "cni")}"
+conf_dir = "${networks}"
+[${cri}.containerd.runtimes.runc]
+runtime_type = "io.containerd.runc.v2"
+`;
+}
+
+function agentConfig(address: string, group: string, folder: string): object {
+  return {
+    apiVersion: "kubelet.config.k8s.io/v1beta1",
+    kind: "KubeletConfiguration",
+    address,
+    readOnlyPort: 0,
+    // Its port is reached from this machine only.
+    authentication: { anonymous: { enabled: true }, webhook: { enabled: false } },
+    authorization: { mode: "AlwaysAllow" },
+    containerRuntimeEndpoint: `unix://${ENGINE}`,
+    cgroupDriver: "cgroupfs",
+    cgroupRoot: `/${group}`,
+    failCgroupV1: false,
+    failSwapOn: false,
+    oomScoreAdj: 0,
+    resolvConf: join(folder, "resolv.conf"),
+    clusterDomain: "cluster.local",
+    clusterDNS: [address],
+    imageGCHighThresholdPercent: 100,
+    evictionHard: {
+      "memory.available": "100Mi",
+      "nodefs.available": "1%",
+      "imagefs.available": "1%",
+      "nodefs.inodesFree": "1%",
+    },
+    syncFrequency: "10s",
+    nodeStatusUpdateFrequency: "5s",
+    volumePluginDir: join(folder, "plugins"),
+    podLogsDir: join(folder, "logs"),
+  };
+}
+
+function proxyConfig(address: string, kubeconfig: string): object {
+  return {
+    apiVersion: "kubeproxy.config.k8s.io/v1alpha1",
+    kind: "KubeProxyConfiguration",
+    mode: "nftables",
+    clientConnection: { kubeconfig },
+    clusterCIDR: PODS,
+    hostnameOverride: TestKubernetesNode.node,
+    nodePortAddresses: [`${address}/32`],
+    oomScoreAdj: 0,
+    // Those of connections belong to the whole machine.
+    conntrack: { maxPerCore: 0, min: 0, tcpEstablishedTimeout: "0s", tcpCloseWaitTimeout: "0s" },
+  };
+}
