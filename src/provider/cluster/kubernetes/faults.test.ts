@@ -123,7 +123,11 @@ describe("what others have on the cluster", () => {
       spec: { replicas: 0, template: {} },
     };
     cluster.server.put(deployments(spec), stranger as ApiObject);
+    const before = cluster.server.requests.length;
     await driver.deploy({ ...spec, generation: 2, version: "ab".repeat(32) });
+    // The last kind of which anything is removed.
+    const last = `GET /apis/networking.k8s.io/v1/namespaces/${leaseNamespace(spec.id)}/networkpolicies`;
+    await waitFor(() => cluster.server.requests.slice(before).includes(last), "the end of the removals");
     await untilOk(driver, spec.id);
     expect(cluster.server.find(`${deployments(spec)}/backup`)).toBeDefined();
   });
