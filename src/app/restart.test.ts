@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { simulateWhole } from "../../test/support/simulation/whole.ts";
 import { NO_VOTERS } from "../abci/index.ts";
 import { memoryDatabase } from "../store/index.ts";
-import { operatorAddress, type TestChain } from "../testing/index.ts";
+import { operatorAddress, orderOf, type TestChain, TestMarket, testChain } from "../testing/index.ts";
 import { Query as BankQuery } from "../wire/gen/sdk/bank/v1beta1/query_pb.js";
 import { Query as DistributionQuery } from "../wire/gen/sdk/distribution/v1beta1/query_pb.js";
 import { Query as SlashingQuery } from "../wire/gen/sdk/slashing/v1beta1/query_pb.js";
@@ -65,6 +65,26 @@ it("tells every height from the last block on, and pays all rewards", () => {
     const delegatorAddress = key.address;
     expect(ask(again, DistributionQuery.method.delegationTotalRewards, { delegatorAddress }).total).toEqual([]);
   }
+});
+
+it("takes along a lease that ended in the last block, and what it cost", () => {
+  const chain = testChain();
+  const market = new TestMarket(chain);
+  const [tenant, provider] = [chain.key("alice"), chain.key("bob")];
+  market.register(provider);
+  const order = orderOf(market.deploy(tenant, { dseq: 1n }));
+  const lease = market.leased(tenant, order, { provider, price: "0.5" });
+  chain.nextBlock(3);
+  market.closeLease(tenant, order, { provider });
+  const payment = market.payment(lease);
+  const state = need(chain.app.restartAt(chain.height, {}));
+  const again = begin(chain, state);
+  empty(again, 1n, chain.time);
+  expect(again.brokenInvariants()).toEqual([]);
+  const [moved] = ask(again, EscrowQuery.method.payments, ALL).payments.filter(
+    ({ state: each }) => each === payment.state,
+  );
+  expect(moved).toMatchObject({ closedAt: -1n, startedAt: payment.startedAt - payment.closedAt - 1n });
 });
 
 it("jails whom it is told to, on the new chain alone", () => {

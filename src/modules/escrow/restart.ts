@@ -45,8 +45,12 @@ function movedLedger(account: Account, payments: readonly Payment[], last: bigin
   );
 }
 
-/** The start may lie before the chain's: what a payment has earned is counted from there, to the last digit. */
+/**
+ * The start may lie before the chain's: what a payment has earned is counted from there, to the last digit. One that ended in the
+ * last block ends like its lease a block before the new chain, where 0 means that nothing has ended, and lasted as long as it did.
+ */
 function movedPayment(payment: Payment, last: bigint): Payment {
-  const closedAt = payment.open ? 0n : movedHeight(payment.closedAt, last);
-  return { ...payment, startedAt: movedHeight(payment.startedAt, last), closedAt };
+  const zero = !payment.open && payment.closedAt === last ? last + 1n : last;
+  const closedAt = payment.open ? 0n : movedHeight(payment.closedAt, zero);
+  return { ...payment, startedAt: movedHeight(payment.startedAt, zero), closedAt };
 }
