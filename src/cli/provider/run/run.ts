@@ -28,6 +28,7 @@ export async function providerRun(input: CommandInput): Promise<number> {
   const { flags } = input;
   const settings = readSettings(flags);
   const chosen = chosenKind(flags);
+  const clusterSettings = readClusterSettings(flags);
   const log = createLogger(logOptions(flags));
   boundGarbage();
   const context = createContext(input);
@@ -42,7 +43,7 @@ export async function providerRun(input: CommandInput): Promise<number> {
   });
   try {
     const provider = encodeAddress(key.address);
-    const cluster = { chosen, settings: { ...readClusterSettings(flags), provider } };
+    const cluster = { chosen, settings: { ...clusterSettings, provider } };
     return await runLocked({ settings, cluster, signer, identity, log, context });
   } finally {
     lock.release();
