@@ -126,6 +126,8 @@ export default defineConfig({
           name: "simulation",
           include: [...SIMULATIONS, ...PROPERTIES, ...LONG_PROPERTIES],
           ...IN_PROCESS,
+          // They run when no other test wants to.
+          testTimeout: 7_200_000,
           env: { ...BASE_ENV, SVC_TEST_RUNS: "10" },
         },
       },

@@ -14,7 +14,7 @@ describeWholeRuns({
   record: process.env.WHOLE_SIM_RECORD,
 });
 
-it("comes to the same state from the same seed", { timeout: 600_000 }, () => {
+it("comes to the same state from the same seed", () => {
   const hash = () => toHex(simulateWhole({ seed: SEED + 1, operations: 1_000 }).chain.app.info().lastBlockAppHash);
   expect(hash()).toBe(hash());
 });

@@ -249,5 +249,5 @@ describe("a deployment file and the chain", () => {
     );
     // A tenth of all at the least: about a third are taken.
     expect(Math.min(taken, refused)).toBeGreaterThan(runs(8));
-  }, 60_000);
+  });
 });

@@ -117,7 +117,6 @@ function doubleSign(chain: TestChain, random: SimRandom): Misbehavior {
 describe("random holders and operators", () => {
   it.each(Array.from({ length: RUNS }, (_, i) => SEED + i))(
     "never break an invariant, and the state comes back as it was, seed %d",
-    { timeout: 600_000 },
     (seed) => {
       console.log(`stake simulation: seed ${seed}, ${BLOCKS} blocks`);
       const chain = stakeChain();
@@ -132,7 +131,7 @@ describe("random holders and operators", () => {
     },
   );
 
-  it("come to the same state from the same seed", { timeout: 120_000 }, () => {
+  it("come to the same state from the same seed", () => {
     const hash = (): string => {
       const chain = stakeChain();
       simulate(chain, SEED + 1, 25);

@@ -171,9 +171,7 @@ const RUNS = Number(process.env.SETTLEMENT_RUNS ?? 100_000);
 const SEED = Number(process.env.SETTLEMENT_SEED ?? 20_260_101);
 
 describe("settlement", () => {
-  it("gives the same payouts, refunds and ends for every schedule of settling and withdrawing", {
-    timeout: 120_000,
-  }, () => {
+  it("gives the same payouts, refunds and ends for every schedule of settling and withdrawing", () => {
     console.log(`settlement: seed ${SEED}, ${RUNS} schedules`);
     const text = (outcome: Outcome): string =>
       `${outcome.earned.join()}|${outcome.ends.join()}|${outcome.refunds.map((each) => each.depositor + each.amount).join()}`;

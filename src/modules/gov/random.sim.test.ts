@@ -73,7 +73,6 @@ const ENDS = ["passed", "rejected", "failed", "dropped"].map((end) => `proposal_
 describe("random proposals, deposits and votes", () => {
   it.each(Array.from({ length: RUNS }, (_, i) => SEED + i))(
     "never break an invariant, and the state comes back as it was, seed %d",
-    { timeout: 600_000 },
     (seed) => {
       console.log(`gov simulation: seed ${seed}, ${BLOCKS} blocks`);
       const chain = govChain();
@@ -87,7 +86,7 @@ describe("random proposals, deposits and votes", () => {
     },
   );
 
-  it("come to the same state from the same seed", { timeout: 120_000 }, () => {
+  it("come to the same state from the same seed", () => {
     const hash = (): string => {
       const chain = govChain();
       simulate(chain, SEED + 1, 25);

@@ -262,7 +262,7 @@ describe("pruning", () => {
     expect(keyCounts(chain)).toEqual({ ...before, deployment: (before.deployment ?? 0) + 2 });
   });
 
-  it("bounds the state by what is open, whatever was opened and closed", { timeout: 180_000 }, () => {
+  it("bounds the state by what is open, whatever was opened and closed", () => {
     const owners = Array.from({ length: 20 }, (_, i) => `owner-${i}`);
     const world = setUp({ retentionBlocks: 3n }, ["alice", "bob", ...owners]);
     const { chain } = world;

@@ -23,7 +23,6 @@ function closeAll(chain: TestChain): bigint {
 describe("random tenants and providers", () => {
   it.each(Array.from({ length: RUNS }, (_, i) => SEED + i))(
     "never break an invariant, and everybody gets everything back, seed %d",
-    { timeout: 600_000 },
     (seed) => {
       console.log(`market simulation: seed ${seed}, ${BLOCKS} blocks`);
       const { chain, outcomes, actions, reasons } = simulateMarket(seed, BLOCKS);
@@ -46,7 +45,7 @@ describe("random tenants and providers", () => {
     },
   );
 
-  it("come to the same state from the same seed", { timeout: 120_000 }, () => {
+  it("come to the same state from the same seed", () => {
     const hash = () => toHex(simulateMarket(SEED + 1, 25).chain.app.info().lastBlockAppHash);
     expect(hash()).toBe(hash());
   });
