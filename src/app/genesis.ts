@@ -1,8 +1,8 @@
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import type { ValidatorUpdate } from "../abci/index.ts";
-import { brokenInvariants, type Context, type Module, type Restart } from "../runtime/index.ts";
+import { brokenInvariants, type Context, type LongListWalk, type Module, type Restart } from "../runtime/index.ts";
 import { append, defineErrors, errorText, SvcError } from "../util/index.ts";
-import { fromJson, type JsonObject, type JsonValue, toJson } from "../wire/index.ts";
+import { fromJson, isArray, isObject, JsonList, type JsonObject, type JsonValue, toJson } from "../wire/index.ts";
 
 export const genesisErrors = defineErrors("genesis", {
   invalid: [2, "invalid genesis state", "correct the entries named in the genesis file"],
@@ -26,8 +26,15 @@ type AppState = Readonly<Record<string, unknown>>;
 /** Everything that is wrong with an `app_state`, one sentence each. */
 export function genesisProblems(modules: readonly Module[], appState: AppState): string[] {
   const problems = unknownModules(modules, appState);
-  for (const module of modules) append(problems, readChecked(module, appState).problems);
+  for (const module of modules) append(problems, moduleProblems(module, appState));
   return problems;
+}
+
+function moduleProblems(module: Module, appState: AppState): string[] {
+  const { state, problems } = readChecked(module, appState);
+  const found =
+    state === undefined ? problems : [...problems, ...walkList(module, state, { isRight: problems.length === 0 })];
+  return found.map((problem) => `${module.name}: ${problem}`);
 }
 
 function unknownModules(modules: readonly Module[], appState: AppState): string[] {
@@ -36,27 +43,76 @@ function unknownModules(modules: readonly Module[], appState: AppState): string[
     .map((name) => `${name}: there is no such module`);
 }
 
-type ModuleState = MessageShape<DescMessage>;
+interface ModuleState {
+  readonly message: MessageShape<DescMessage>;
+  /** The items of its long list. */
+  readonly items: Iterable<JsonValue>;
+}
 
-/** The state of a module, and what is wrong with it. */
+/** The state of a module, and what is wrong with it but for its long list. */
 function readChecked(
   module: Module,
   appState: AppState,
 ): { readonly state?: ModuleState; readonly problems: readonly string[] } {
   try {
     const state = readState(module, appState);
-    const problems = module.genesis.validate?.(state) ?? [];
-    return { state, problems: problems.map((problem) => `${module.name}: ${problem}`) };
+    return { state, problems: module.genesis.validate?.(state.message) ?? [] };
   } catch (error) {
-    return { problems: [`${module.name}: ${errorText(error)}`] };
+    return { problems: [errorText(error)] };
   }
 }
 
 /** A module without an entry gets its defaults. */
 function readState({ name, genesis }: Module, appState: AppState): ModuleState {
-  const json = appState[name];
   // The value comes from JSON, and fromJson checks every value that it reads.
-  return json === undefined ? genesis.defaults() : fromJson(genesis.schema, json as JsonValue);
+  const json = appState[name] as JsonValue | undefined;
+  if (json === undefined) return { message: genesis.defaults(), items: [] };
+  const { rest, items } = withoutList(json, genesis.long?.field);
+  return { message: fromJson(genesis.schema, rest), items };
+}
+
+interface SplitState {
+  readonly rest: JsonValue;
+  readonly items: Iterable<JsonValue>;
+}
+
+function withoutList(json: JsonValue, field: string | undefined): SplitState {
+  if (field === undefined || !isObject(json)) return { rest: json, items: [] };
+  const { [field]: list, ...rest } = json;
+  return list instanceof JsonList || isArray(list) ? { rest, items: list } : { rest: json, items: [] };
+}
+
+interface ListWalk {
+  /** Where the list is imported to; without it, it is only checked. */
+  readonly ctx?: Context | undefined;
+  /** Whether nothing was wrong with the rest of the state. */
+  readonly isRight: boolean;
+}
+
+/** Imports or checks the long list of a module. Returns what is wrong with it. */
+function walkList({ genesis }: Module, { message, items }: ModuleState, { ctx, isRight }: ListWalk): string[] {
+  const walk = genesis.long?.begin(message, ctx);
+  if (walk === undefined) return [];
+  const problems: string[] = [];
+  let index = 0;
+  try {
+    for (const item of items) {
+      append(problems, takeItem(walk, item, index));
+      index += 1;
+    }
+    append(problems, walk.end(isRight && problems.length === 0));
+    return problems;
+  } catch (error) {
+    return [...problems, errorText(error)];
+  }
+}
+
+function takeItem(walk: LongListWalk, item: JsonValue, index: number): readonly string[] {
+  try {
+    return walk.take(item, index);
+  } catch (error) {
+    return [errorText(error)];
+  }
 }
 
 /** Runs a transaction of genesis; what went wrong is in its result. */
@@ -75,7 +131,7 @@ export function importGenesis(
   importStates(ctx, modules, appState);
   checkStates(ctx, modules);
   for (const module of modules) {
-    module.genesis.txs?.(readState(module, appState)).forEach((tx, i) => {
+    module.genesis.txs?.(readState(module, appState).message).forEach((tx, i) => {
       const { code, log } = run(tx);
       if (code !== 0) throw new RefusedGenesisTx(i, `${module.name}: transaction ${i}: ${log}`);
     });
@@ -90,17 +146,35 @@ function importStates(ctx: Context, modules: readonly Module[], appState: AppSta
   const problems = unknownModules(modules, appState);
   let failed: Error | undefined;
   for (const module of modules) {
-    const { state, problems: found } = readChecked(module, appState);
-    append(problems, found);
-    if (state === undefined || problems.length > 0 || failed !== undefined) continue;
-    try {
-      module.genesis.init(ctx, state);
-    } catch (error) {
-      failed = importFailure(module, error);
-    }
+    if (problems.length > 0 || failed !== undefined) append(problems, moduleProblems(module, appState));
+    else failed = importState(ctx, module, { appState, problems });
   }
   if (problems.length > 0) throw genesisErrors.invalid(problems.join("; "));
   if (failed !== undefined) throw failed;
+}
+
+/** Imports the state of a module and adds what is wrong with it to `problems`; gives the error if it cannot be imported. */
+function importState(
+  ctx: Context,
+  module: Module,
+  { appState, problems }: { readonly appState: AppState; readonly problems: string[] },
+): Error | undefined {
+  const { state, problems: found } = readChecked(module, appState);
+  const isRight = state !== undefined && found.length === 0;
+  const failed = isRight ? beginImport(ctx, module, state) : undefined;
+  const target = isRight && failed === undefined ? ctx : undefined;
+  const inList = state === undefined ? [] : walkList(module, state, { ctx: target, isRight });
+  for (const problem of [found, inList].flat()) problems.push(`${module.name}: ${problem}`);
+  return failed;
+}
+
+function beginImport(ctx: Context, module: Module, { message }: ModuleState): Error | undefined {
+  try {
+    module.genesis.init(ctx, message);
+    return undefined;
+  } catch (error) {
+    return importFailure(module, error);
+  }
 }
 
 /** What a module says about a state that it cannot begin with; the words that all such errors end in come once. */

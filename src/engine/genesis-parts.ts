@@ -1,9 +1,15 @@
 import { errorText, SvcError } from "../util/index.ts";
+import { readWithLists } from "./genesis-lists.ts";
 
 /** The place of a value in the file. */
 interface Extent {
   readonly start: number;
   readonly end: number;
+}
+
+export interface GenesisReading {
+  /** Whether long lists of the members are a `JsonList`, which is read when it is walked; arrays otherwise. */
+  readonly longLists?: boolean;
 }
 
 /** A genesis file whose `app_state` is read member by member. */
@@ -22,17 +28,24 @@ const APP_STATE = '"app_state"';
  * Reads a genesis file without the members of its `app_state`: there may be a million accounts, and what `JSON.parse` makes
  * of them takes several times their bytes. Throws what `JSON.parse` throws.
  */
-export function readGenesisParts(file: Uint8Array): GenesisParts {
+export function readGenesisParts(file: Uint8Array, { longLists = false }: GenesisReading = {}): GenesisParts {
   const bytes = Buffer.from(file.buffer, file.byteOffset, file.byteLength);
   const extents = membersOfAppState(bytes);
   if (extents === undefined) return { json: JSON.parse(bytes.toString("utf8")), part: (_, value) => value };
   const json: unknown = JSON.parse(withNumbers(bytes, extents));
-  return { json, part: (name, number) => readPart(bytes, name, extents[Number(number)]) };
+  return { json, part: (name, number) => readPart(bytes, { name, longLists, extent: extents[Number(number)] }) };
 }
 
-function readPart(bytes: Buffer, name: string, extent: Extent | undefined): unknown {
+interface Part {
+  readonly name: string;
+  readonly longLists: boolean;
+  readonly extent: Extent | undefined;
+}
+
+function readPart(file: Buffer, { name, longLists, extent }: Part): unknown {
   try {
-    return JSON.parse(bytes.toString("utf8", extent?.start, extent?.end ?? 0));
+    const bytes = file.subarray(extent?.start, extent?.end ?? 0);
+    return longLists ? readWithLists(bytes) : JSON.parse(bytes.toString("utf8"));
   } catch (cause) {
     throw new SvcError("genesis", 1, `invalid genesis: app_state.${name}: ${errorText(cause)}`, { cause });
   }

@@ -4,7 +4,7 @@ import { errorText, fromBase64, fromHex, SvcError, toBase64, toHexUpper, toUtf8 
 import { type JsonValue, writeSortedJson } from "../wire/index.ts";
 import { formatRfc3339, parseRfc3339 } from "./embedded/blocks/time.ts";
 import type { Validator } from "./embedded/blocks/types.ts";
-import { type GenesisParts, readGenesisParts } from "./genesis-parts.ts";
+import { type GenesisParts, type GenesisReading, readGenesisParts } from "./genesis-parts.ts";
 
 /** The first state of a chain, from its genesis file. */
 export interface Genesis extends GenesisHead {
@@ -76,9 +76,9 @@ export function genesisHash(genesis: Genesis): Uint8Array {
 }
 
 /** Reads a genesis file. Throws one sentence that names the field at fault. */
-export function parseGenesis(file: string | Uint8Array): Genesis {
+export function parseGenesis(file: string | Uint8Array, reading: GenesisReading = {}): Genesis {
   try {
-    return genesisFromParts(readGenesisParts(typeof file === "string" ? toUtf8(file) : file));
+    return genesisFromParts(readGenesisParts(typeof file === "string" ? toUtf8(file) : file, reading));
   } catch (error) {
     throw new SvcError("genesis", 1, `invalid genesis: ${errorText(error)}`, { cause: error });
   }

@@ -19,6 +19,7 @@ export {
   type GenesisPart,
   type Handlers,
   type Invariant,
+  type LongListWalk,
   type Module,
   type ModuleAccountSpec,
   type Restart,

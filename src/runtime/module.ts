@@ -1,5 +1,6 @@
 import type { DescMessage, DescService, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
 import type { ValidatorUpdate } from "../abci/index.ts";
+import type { JsonValue } from "../wire/index.ts";
 import type { Context } from "./context.ts";
 
 /** One handler per rpc of a service: a missing rpc does not compile. */
@@ -68,10 +69,30 @@ export interface GenesisPart {
   init(ctx: Context, state: MessageShape<DescMessage>): void;
   /** What is wrong with the imported state beside those of the other modules; asked when every module has its own. */
   check?(ctx: Context): string | undefined;
+  /** A list of the state that is not in what the others get. */
+  readonly long?: LongList<MessageShape<DescMessage>>;
   /** Transactions that the state brings; they run when every module has its state. */
   txs?(state: MessageShape<DescMessage>): readonly Uint8Array[];
   export(ctx: Context): MessageShape<DescMessage>;
   readonly restart?: RestartPart<MessageShape<DescMessage>>;
+}
+
+/** A list that may have a million items: each is read, checked and imported by itself, and none is kept. */
+export interface LongList<S> {
+  /** Name of its field in the message of the state. */
+  readonly field: string;
+  /** Begins with the first item, after `init`. Without a context, the items are only checked. */
+  begin(state: S, ctx: Context | undefined): LongListWalk;
+}
+
+export interface LongListWalk {
+  /** Takes the next item, and tells what is wrong with it, one sentence each; throws if it cannot be read. */
+  take(item: JsonValue, index: number): readonly string[];
+  /**
+   * Finishes the import when all of the state was right so far, and tells what is wrong with the items together and with
+   * what comes behind them.
+   */
+  end(isRight: boolean): readonly string[];
 }
 
 /** What is needed to begin another chain at its first block with the state of this one. */
@@ -97,6 +118,7 @@ export function defineGenesis<D extends DescMessage>(part: {
   validate?(state: MessageShape<D>): readonly string[];
   init(ctx: Context, state: MessageShape<D>): void;
   check?(ctx: Context): string | undefined;
+  readonly long?: LongList<MessageShape<D>>;
   txs?(state: MessageShape<D>): readonly Uint8Array[];
   export(ctx: Context): MessageShape<D>;
   readonly restart?: RestartPart<MessageShape<D>>;

@@ -18,7 +18,7 @@ import {
 import { PRUNING_STRATEGIES, type Pruning } from "./history/pruning.ts";
 import { HistoryWriter, type OldValue } from "./history/writer.ts";
 import type { KVReader } from "./kv.ts";
-import type { CacheStore, Change } from "./layers/cache.ts";
+import { type CacheStore, type Change, ListedChanges } from "./layers/cache.ts";
 import { CacheMultiStore, type MultiReader } from "./layers/multi-store.ts";
 import { ReadCache } from "./layers/read-cache.ts";
 import { keyText } from "./layers/text.ts";
@@ -77,10 +77,10 @@ interface NamedStore {
 }
 
 /**
- * The entry with which every store begins: a proof that a key is missing (ICS 23) shows the keys beside it, so an empty
+ * The key with which every store begins: a proof that a key is missing (ICS 23) shows the keys beside it, so an empty
  * store could prove nothing. `checkPrefixes` keeps modules away from its key.
  */
-const FIRST_ENTRY: Change = [Uint8Array.of(RESERVED_PREFIX), PRESENT];
+const FIRST_KEY = keyText(Uint8Array.of(RESERVED_PREFIX));
 
 /** What a block writes besides its state. */
 export interface Alongside {
@@ -97,10 +97,12 @@ export interface StateOptions {
   readonly proven?: { readonly heights: bigint; readonly nodes: number };
 }
 
+type Changes = readonly Change[] | ListedChanges;
+
 interface Prepared {
   /** What it is over, and is committed with; undefined if that is the last commit. */
   readonly base: Prepared | undefined;
-  readonly changes: ReadonlyMap<NamedStore, readonly Change[]>;
+  readonly changes: ReadonlyMap<NamedStore, Changes>;
   readonly updates: ReadonlyMap<NamedStore, TreeUpdate>;
   readonly roots: ReadonlyMap<string, Uint8Array>;
 }
@@ -239,7 +241,7 @@ export class StateStore implements MultiReader {
       throw new Error("this branch was made before the last commit: take a new one");
     const base = branch.base === undefined ? undefined : this.#prepared.get(branch.base);
     if (branch.base !== undefined && base === undefined) throw new Error("what this branch is over was released");
-    const changes = new Map<NamedStore, readonly Change[]>();
+    const changes = new Map<NamedStore, Changes>();
     const updates = new Map<NamedStore, TreeUpdate>();
     const caches = new Map(branch.touched());
     for (const store of this.#stores.values()) {
@@ -416,9 +418,11 @@ function loadStore(database: Database, name: string): NamedStore {
   return { name, reader: new ReadCache(flat), tree, flat, paths: database.table(pathTable(name)) };
 }
 
-function changesOf({ tree }: NamedStore, cache: CacheStore | undefined, base: Prepared | undefined): Change[] {
+function changesOf({ tree }: NamedStore, cache: CacheStore | undefined, base: Prepared | undefined): Changes {
   if (!tree.isEmpty || base !== undefined) return cache === undefined ? [] : [...cache.changes()];
-  return [...(cache?.sortedChanges() ?? []), FIRST_ENTRY];
+  const changes = cache?.sortedChanges() ?? new ListedChanges();
+  changes.add(FIRST_KEY, PRESENT);
+  return changes;
 }
 
 type MovedKeys = ReadonlyMap<NamedStore, readonly MovedKey[]>;

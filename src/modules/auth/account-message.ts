@@ -6,11 +6,14 @@ import { type BaseAccount, BaseAccountSchema, ModuleAccountSchema } from "../../
 import {
   decodeAddress,
   encodeAddress,
+  encodeMessage,
+  makeAny,
   type Namespace,
   packAny,
   publicKeyAddress,
   publicKeyFromAny,
   publicKeyToAny,
+  type Unpacked,
   unpackAs,
 } from "../../wire/index.ts";
 import { readVestingAny, type Vesting, vestingAny } from "./vesting/message.ts";
@@ -48,6 +51,13 @@ export function readAccountAny(any: Any): GenesisAccount {
   if (module?.baseAccount === undefined)
     throw sdkErrors.invalidType(`${JSON.stringify(any.typeUrl.slice(0, 100))} is not an account`);
   return { ...readBase(module.baseAccount), module: { name: module.name, permissions: module.permissions } };
+}
+
+/** Reads the account of a genesis file from what its JSON says. Nearly all of them are plain, and need not be packed. */
+export function readAccount({ typeUrl, schema, value }: Unpacked): GenesisAccount {
+  // The message has the type of its schema.
+  if (schema === BaseAccountSchema) return readBase(value as BaseAccount);
+  return readAccountAny(makeAny(typeUrl, encodeMessage(schema, value)));
 }
 
 function readBase({ address: text, accountNumber, sequence, pubKey }: BaseAccount): Account {

@@ -1,5 +1,12 @@
 import { create } from "@bufbuild/protobuf";
-import { type Account, type Context, defineGenesis, type GenesisPart, MAX_GAS_PRICE } from "../../runtime/index.ts";
+import {
+  type Account,
+  type Context,
+  defineGenesis,
+  type GenesisPart,
+  type LongListWalk,
+  MAX_GAS_PRICE,
+} from "../../runtime/index.ts";
 import { errorText, toHex } from "../../util/index.ts";
 import {
   type GenesisState,
@@ -7,7 +14,8 @@ import {
   type Params,
   ParamsSchema,
 } from "../../wire/gen/sdk/auth/v1beta1/auth_pb.js";
-import { accountAny, readAccountAny } from "./account-message.ts";
+import { fromJsonAny, type JsonValue } from "../../wire/index.ts";
+import { accountAny, type GenesisAccount, readAccount } from "./account-message.ts";
 import { type AuthKeeper, STORE } from "./keeper.ts";
 
 /**
@@ -42,28 +50,11 @@ export function authGenesis(keeper: AuthKeeper): GenesisPart {
   return defineGenesis({
     schema: GenesisStateSchema,
     defaults: () => create(GenesisStateSchema, { params: DEFAULT_PARAMS }),
-    validate: (state) => [
-      ...(state.params === undefined ? [] : paramsProblems(state.params)),
-      ...accountProblems(keeper, state),
-    ],
-    init: (ctx, state) => importState(keeper, ctx, state),
+    validate: ({ params }) => (params === undefined ? [] : paramsProblems(params)),
+    init: (ctx, { params }) => keeper.params.set(ctx.store(STORE), params ?? create(ParamsSchema, DEFAULT_PARAMS)),
+    long: { field: "accounts", begin: (_, ctx) => new AccountsWalk(keeper, ctx) },
     export: (ctx) => exportState(keeper, ctx),
   });
-}
-
-function importState(keeper: AuthKeeper, ctx: Context, state: GenesisState): void {
-  keeper.params.set(ctx.store(STORE), state.params ?? create(ParamsSchema, DEFAULT_PARAMS));
-  const accounts = checked.get(state) ?? state.accounts.map(readAccountAny);
-  // Numbers are assigned again in the order of the old ones: an exported state comes back as it was.
-  accounts.sort((a, b) => (a.number < b.number ? -1 : a.number > b.number ? 1 : 0));
-  for (const { vesting, ...account } of accounts) {
-    if (vesting === undefined) keeper.add(ctx, account);
-    else keeper.addVesting(ctx, account, vesting);
-  }
-  for (const { name, permissions, address } of keeper.modules.all()) {
-    if (keeper.has(ctx, address)) continue;
-    keeper.add(ctx, { address, sequence: 0n, publicKey: undefined, module: { name, permissions } });
-  }
 }
 
 function exportState(keeper: AuthKeeper, ctx: Context): GenesisState {
@@ -107,26 +98,74 @@ function gasPricesOf(params: Params): Record<string, bigint> {
   };
 }
 
-/** The accounts of states that were checked: a million addresses take long to read. */
-const checked = new WeakMap<GenesisState, ReturnType<typeof readAccountAny>[]>();
+/** Reads the accounts of a genesis file, and adds them to the state where there is a context. */
+class AccountsWalk implements LongListWalk {
+  readonly #keeper: AuthKeeper;
+  readonly #ctx: Context | undefined;
+  readonly #seen = new Set<string>();
+  /** Those of the file, in its order. */
+  readonly #numbers: bigint[] = [];
 
-function accountProblems(keeper: AuthKeeper, state: GenesisState): string[] {
-  const seen = new Set<string>();
-  const accounts: ReturnType<typeof readAccountAny>[] = [];
-  const problems = state.accounts.flatMap((any, i) => {
+  constructor(keeper: AuthKeeper, ctx: Context | undefined) {
+    this.#keeper = keeper;
+    this.#ctx = ctx;
+  }
+
+  take(item: JsonValue, index: number): string[] {
+    const content = fromJsonAny(item, { at: ["accounts", index] });
     try {
-      const account = readAccountAny(any);
-      const id = toHex(account.address);
-      if (seen.has(id)) return [`accounts[${i}]: the address appears twice`];
-      seen.add(id);
-      accounts.push(account);
-      return moduleProblem(keeper, account).map((problem) => `accounts[${i}]: ${problem}`);
+      return this.#takeAccount(readAccount(content)).map((problem) => `accounts[${index}]: ${problem}`);
     } catch (error) {
-      return [`accounts[${i}]: ${errorText(error)}`];
+      return [`accounts[${index}]: ${errorText(error)}`];
     }
-  });
-  if (problems.length === 0) checked.set(state, accounts);
-  return problems;
+  }
+
+  end(isRight: boolean): string[] {
+    if (isRight && this.#ctx !== undefined) this.#finish(this.#ctx);
+    return [];
+  }
+
+  #takeAccount(account: GenesisAccount): string[] {
+    const id = toHex(account.address);
+    if (this.#seen.has(id)) return ["the address appears twice"];
+    this.#seen.add(id);
+    const problems = moduleProblem(this.#keeper, account);
+    if (this.#ctx !== undefined && problems.length === 0) this.#add(this.#ctx, account);
+    return problems;
+  }
+
+  /** At first they are numbered in the order of the file. */
+  #add(ctx: Context, { vesting, ...account }: GenesisAccount): void {
+    const number = BigInt(this.#numbers.length);
+    this.#numbers.push(account.number);
+    this.#keeper.set(ctx, { ...account, number });
+    if (vesting !== undefined) this.#keeper.vesting.set(ctx.store(STORE), account.address, vesting);
+  }
+
+  #finish(ctx: Context): void {
+    const { accounts, numbers, modules } = this.#keeper;
+    const store = ctx.store(STORE);
+    const ranks = ranksOf(this.#numbers);
+    // Numbers are assigned again in the order of the old ones: an exported state comes back as it was.
+    if (ranks !== undefined)
+      for (const [address, account] of accounts.iterate(store))
+        accounts.set(store, address, { ...account, number: BigInt(ranks[Number(account.number)] ?? 0) });
+    numbers.set(store, BigInt(this.#numbers.length));
+    for (const { name, permissions, address } of modules.all()) {
+      if (this.#keeper.has(ctx, address)) continue;
+      this.#keeper.add(ctx, { address, sequence: 0n, publicKey: undefined, module: { name, permissions } });
+    }
+  }
+}
+
+/** The place of each number in the order of all; undefined if they are in order. Equal ones stay as they are. */
+function ranksOf(numbers: readonly bigint[]): Uint32Array | undefined {
+  if (numbers.every((number, i) => i === 0 || (numbers[i - 1] ?? 0n) <= number)) return undefined;
+  const compare = (a: bigint, b: bigint) => (a < b ? -1 : a > b ? 1 : 0);
+  const order = Uint32Array.from(numbers.keys()).sort((a, b) => compare(numbers[a] ?? 0n, numbers[b] ?? 0n) || a - b);
+  const ranks = new Uint32Array(order.length);
+  for (const [rank, index] of order.entries()) ranks[index] = rank;
+  return ranks;
 }
 
 function moduleProblem(keeper: AuthKeeper, { address, module }: Account): string[] {

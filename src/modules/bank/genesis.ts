@@ -5,18 +5,20 @@ import {
   defineGenesis,
   entryProblems,
   type GenesisPart,
+  type LongListWalk,
   readCoins,
 } from "../../runtime/index.ts";
-import { errorText, formatCoins, type IntCoin, isDenom, sumCoins } from "../../util/index.ts";
+import { append, errorText, formatCoins, type IntCoin, isDenom, sumCoins } from "../../util/index.ts";
 import {
   type Balance,
+  BalanceSchema,
   type GenesisState,
   GenesisStateSchema,
   type Metadata,
   type Params,
   ParamsSchema,
 } from "../../wire/gen/sdk/bank/v1beta1/bank_pb.js";
-import { decodeAddress, encodeAddress } from "../../wire/index.ts";
+import { decodeAddress, encodeAddress, fromJson, type JsonValue } from "../../wire/index.ts";
 import { type Accounts, type BankKeeper, STORE } from "./keeper.ts";
 
 const DEFAULT_PARAMS = { defaultSendEnabled: true };
@@ -37,26 +39,75 @@ export function bankGenesis(keeper: BankKeeper, accounts: Accounts): GenesisPart
   return defineGenesis({
     schema: GenesisStateSchema,
     defaults: () => create(GenesisStateSchema, { params: DEFAULT_PARAMS }),
-    validate: problems,
-    init: (ctx, state) => importState(keeper, accounts, ctx, state),
+    validate: ({ params }) => (params === undefined ? [] : paramsProblems(params)),
+    init: (ctx, { params }) => keeper.params.set(ctx.store(STORE), params ?? create(ParamsSchema, DEFAULT_PARAMS)),
+    long: { field: "balances", begin: (state, ctx) => new BalancesWalk({ keeper, accounts, state, ctx }) },
     export: (ctx) => exportState(keeper, ctx),
   });
 }
 
-function importState(keeper: BankKeeper, accounts: Accounts, ctx: Context, state: GenesisState): void {
-  const store = ctx.store(STORE);
-  keeper.params.set(store, state.params ?? create(ParamsSchema, DEFAULT_PARAMS));
-  const sums = new Sums();
-  for (const { address, coins } of state.balances) {
-    const owner = decodeAddress(address);
-    accounts.ensure(ctx, owner);
-    for (const coin of readCoins(coins)) {
-      keeper.setBalance(ctx, owner, coin);
-      sums.add(coin);
-    }
+interface BalancesParts {
+  readonly keeper: BankKeeper;
+  readonly accounts: Accounts;
+  /** Its supply must be the sum of the balances, unless it is empty. */
+  readonly state: GenesisState;
+  readonly ctx: Context | undefined;
+}
+
+/** Reads the balances of a genesis file, and adds them to the state where there is a context. */
+class BalancesWalk implements LongListWalk {
+  readonly #parts: BalancesParts;
+  readonly #seen = new Set<string>();
+  readonly #sums = new Sums();
+
+  constructor(parts: BalancesParts) {
+    this.#parts = parts;
   }
-  for (const { denom, amount } of sums.coins()) keeper.setSupply(ctx, denom, amount);
-  for (const metadata of state.denomMetadata) keeper.metadata.set(store, metadata.base, metadata);
+
+  take(item: JsonValue, index: number): string[] {
+    const balance = fromJson(BalanceSchema, item, { at: ["balances", index] });
+    const { address } = balance;
+    const { value, problem } = attempt(() => readBalance(balance));
+    const twice = this.#seen.has(address) ? [`balances[${index}]: ${address} appears twice`] : [];
+    this.#seen.add(address);
+    if (value !== undefined) this.#add(value);
+    return problem === undefined ? twice : [`balances[${index}]: ${problem}`, ...twice];
+  }
+
+  end(isRight: boolean): string[] {
+    const { ctx, state } = this.#parts;
+    const problems = metadataProblems(state.denomMetadata);
+    if (!isRight || problems.length > 0) return problems;
+    const sums = this.#sums.coins();
+    if (state.supply.length > 0) append(problems, supplyProblems(state.supply, sums));
+    if (ctx !== undefined && problems.length === 0) this.#finish(ctx, sums);
+    return problems;
+  }
+
+  #finish(ctx: Context, sums: readonly IntCoin[]): void {
+    const { keeper, state } = this.#parts;
+    for (const { denom, amount } of sums) keeper.setSupply(ctx, denom, amount);
+    for (const metadata of state.denomMetadata) keeper.metadata.set(ctx.store(STORE), metadata.base, metadata);
+  }
+
+  #add({ owner, coins }: ReturnType<typeof readBalance>): void {
+    for (const coin of coins) this.#sums.add(coin);
+    const { keeper, accounts, ctx } = this.#parts;
+    if (ctx === undefined) return;
+    accounts.ensure(ctx, owner);
+    for (const coin of coins) keeper.setBalance(ctx, owner, coin);
+  }
+}
+
+function readBalance({ address, coins }: Balance) {
+  return { owner: decodeAddress(address), coins: readCoins(coins) };
+}
+
+function supplyProblems(coins: GenesisState["supply"], sums: readonly IntCoin[]): string[] {
+  const sum = formatCoins(sums);
+  const supply = attempt(() => formatCoins(readCoins(coins)));
+  if (supply.problem !== undefined) return [`supply: ${supply.problem}`];
+  return supply.value === sum ? [] : [`supply: is ${supply.value}, but the balances add up to ${sum || "nothing"}`];
 }
 
 function exportState(keeper: BankKeeper, ctx: Context): GenesisState {
@@ -76,30 +127,6 @@ function exportState(keeper: BankKeeper, ctx: Context): GenesisState {
   });
 }
 
-function problems(state: GenesisState): string[] {
-  const found = [
-    ...(state.params === undefined ? [] : paramsProblems(state.params)),
-    ...balanceProblems(state.balances),
-    ...metadataProblems(state.denomMetadata),
-  ];
-  if (found.length > 0) return found;
-  if (state.supply.length === 0) return [];
-  const sum = formatCoins(sumOfBalances(state));
-  const supply = attempt(() => formatCoins(readCoins(state.supply)));
-  if (supply.problem !== undefined) return [`supply: ${supply.problem}`];
-  return supply.value === sum ? [] : [`supply: is ${supply.value}, but the balances add up to ${sum || "nothing"}`];
-}
-
-function balanceProblems(balances: readonly Balance[]): string[] {
-  const seen = new Set<string>();
-  return balances.flatMap(({ address, coins }, i) => {
-    const { problem } = attempt(() => [decodeAddress(address), readCoins(coins)]);
-    const twice = seen.has(address) ? [`balances[${i}]: ${address} appears twice`] : [];
-    seen.add(address);
-    return problem === undefined ? twice : [`balances[${i}]: ${problem}`, ...twice];
-  });
-}
-
 function metadataProblems(list: readonly Metadata[]): string[] {
   return list.flatMap(({ base, denomUnits }, i) => {
     if (!isDenom(base)) return [`denom_metadata[${i}]: invalid base denomination ${JSON.stringify(base)}`];
@@ -108,12 +135,6 @@ function metadataProblems(list: readonly Metadata[]): string[] {
     if (first?.denom === base && first.exponent === 0) return [];
     return [`denom_metadata[${i}]: the first unit must be ${base} with exponent 0`];
   });
-}
-
-function sumOfBalances(state: GenesisState): IntCoin[] {
-  const sums = new Sums();
-  for (const { coins } of state.balances) for (const coin of readCoins(coins)) sums.add(coin);
-  return sums.coins();
 }
 
 /** Amounts of each denomination, added up. */

@@ -258,3 +258,19 @@ function writeThrough(store: CacheStore, write: { key: Uint8Array; value: Uint8A
   else target.set(write.key, write.value);
   if (write.nested) target.flush();
 }
+
+test("listed changes are in the order of their keys, with deletions, and give each key by its place", () => {
+  const cache = new CacheStore(memoryDatabase().table("t"));
+  cache.set(Uint8Array.of(0xff), Uint8Array.of(1));
+  cache.set(Uint8Array.of(0x80, 0), Uint8Array.of(2));
+  cache.delete(Uint8Array.of(1));
+  const listed = cache.sortedChanges();
+  expect([...listed].map(([key, value]) => [toHex(key), value && toHex(value)])).toEqual([
+    ["01", null],
+    ["8000", "02"],
+    ["ff", "01"],
+  ]);
+  expect([0, 1, 2].map((place) => toHex(listed.keyAt(place)))).toEqual(["01", "8000", "ff"]);
+  expect(listed.length).toBe(3);
+  expect([...listed]).toHaveLength(3);
+});

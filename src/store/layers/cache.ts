@@ -81,9 +81,37 @@ export class CacheStore extends TextStore {
   }
 
   /** The same in the order of their keys, in which a database takes very many of them best. */
-  *sortedChanges(): IterableIterator<Change> {
+  sortedChanges(): ListedChanges {
+    const changes = new ListedChanges();
     const cursor = this.#own.cursor(textRange());
-    while (cursor.next()) yield [textKey(cursor.text), cursor.value ?? null];
+    while (cursor.next()) changes.add(cursor.text, cursor.value ?? null);
+    return changes;
+  }
+}
+
+/**
+ * Very many changes: their keys stay the texts that they are in the layers, and are made bytes when they are asked for,
+ * because arrays of bytes take several times as much.
+ */
+export class ListedChanges implements Iterable<Change> {
+  readonly #texts: string[] = [];
+  readonly #values: (Uint8Array | null)[] = [];
+
+  get length(): number {
+    return this.#texts.length;
+  }
+
+  add(text: string, value: Uint8Array | null): void {
+    this.#texts.push(text);
+    this.#values.push(value);
+  }
+
+  keyAt(index: number): Uint8Array {
+    return textKey(this.#texts[index] ?? "");
+  }
+
+  *[Symbol.iterator](): IterableIterator<Change> {
+    for (let i = 0; i < this.length; i++) yield [this.keyAt(i), this.#values[i] ?? null];
   }
 }
 

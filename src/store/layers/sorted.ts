@@ -67,7 +67,7 @@ export class SortedKeys {
   }
 
   #rebuild(pending: readonly string[]): void {
-    const all = this.#chunks.flat().concat(pending).sort(compareTexts);
+    const all = this.#chunks.flat().concat(pending).sort();
     this.#chunks = [];
     for (let i = 0; i < all.length; i += CHUNK / 2) this.#chunks.push(all.slice(i, i + CHUNK / 2));
   }
@@ -161,9 +161,4 @@ function lowerBound(sorted: readonly string[], key: string): number {
     else high = middle;
   }
   return low;
-}
-
-export function compareTexts(a: string, b: string): number {
-  if (a === b) return 0;
-  return a < b ? -1 : 1;
 }

@@ -80,7 +80,9 @@ export class Leaves {
   /** A copy of a leaf's path. */
   path(slot: number): Buffer {
     const at = hashOffset(slot);
-    return Buffer.from(this.paths.segment(slot).subarray(at, at + HASH_BYTES));
+    const copy = Buffer.allocUnsafe(HASH_BYTES);
+    this.paths.segment(slot).copy(copy, 0, at, at + HASH_BYTES);
+    return copy;
   }
 
   samePath(a: number, b: number): boolean {

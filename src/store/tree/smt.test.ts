@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { toHex, toUtf8 } from "../../util/index.ts";
+import { fromUtf8, toHex, toUtf8 } from "../../util/index.ts";
 import { appHashOf, merkleRoot } from "./hash.ts";
 import { SparseMerkleTree } from "./smt.ts";
 
@@ -186,4 +186,28 @@ describe("app hash", () => {
       ),
     ).toEqual(root);
   });
+});
+
+test("the first changes of a tree may list their keys: same root, and each path comes with its own key", () => {
+  const changes = bytesOf(
+    new Map([
+      ["b", "1"],
+      ["gone", null],
+      ["a", "2"],
+      ["c", "3"],
+      ["d", null],
+      ["e", "4"],
+    ]),
+  );
+  const keyAt = (place: number) => changes[place]?.[0] ?? new Uint8Array(0);
+  const listed = { keyAt, [Symbol.iterator]: () => changes.values() };
+  const moved = (given: Iterable<[Uint8Array, Uint8Array | null]>) => {
+    const tree = new SparseMerkleTree();
+    const update = tree.update(given);
+    return { root: toHex(update.root), keys: [...tree.movedKeys(update)] };
+  };
+  expect(moved(listed)).toEqual(moved(changes));
+  const { keys } = moved(listed);
+  expect(keys.map(({ key }) => fromUtf8(key)).sort()).toEqual(["a", "b", "c", "e"]);
+  for (const { path, key } of keys) expect(toHex(path)).toBe(toHex(hash(key)));
 });

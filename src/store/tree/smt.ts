@@ -47,18 +47,17 @@ export class SparseMerkleTree {
    * Prepares changes (`null` deletes; each key at most once) of the tree, or of an older one whose nodes are kept. Must be
    * applied, kept or dropped.
    */
-  update(
-    changes: Iterable<readonly [key: Uint8Array, value: Uint8Array | null]>,
-    base: TreeTop = this.#root,
-  ): TreeUpdate {
-    const work: Work = { batch: [], created: [], replaced: [], keys: new Map(), gone: [] };
+  update(changes: TreeChanges, base: TreeTop = this.#root): TreeUpdate {
+    const keyAt = base === EMPTY ? changes.keyAt?.bind(changes) : undefined;
+    const keys = keyAt === undefined ? new Map<number, Uint8Array>() : new ListedKeys(keyAt);
+    const work: Work = { batch: [], created: [], replaced: [], keys, gone: [] };
     for (const [key, value] of changes) {
       const item = this.#batchItem(key, value);
       work.batch.push(item);
       work.keys.set(item, key);
     }
     const node = this.#apply(work, base, { low: 0, high: work.batch.length, depth: 0 });
-    const { created, replaced, keys, gone } = work;
+    const { created, replaced, gone } = work;
     return { base, node, root: this.#hashOf(node), created, replaced, newKeys: keys, gone };
   }
 
@@ -283,6 +282,44 @@ export class SparseMerkleTree {
   }
 }
 
+/** Changes by key. Those that list their keys are asked for them again, if they are the first of a tree. */
+export interface TreeChanges extends Iterable<readonly [key: Uint8Array, value: Uint8Array | null]> {
+  keyAt?(index: number): Uint8Array;
+}
+
+/** The keys of batch items. */
+interface NewKeys {
+  get(item: number): Uint8Array | undefined;
+  set(item: number, key: Uint8Array): void;
+  delete(item: number): void;
+}
+
+/** The places of keys in the list that has them. Items are set in its order. */
+class ListedKeys implements NewKeys {
+  readonly #keyAt: (index: number) => Uint8Array;
+  readonly #places: (number | undefined)[] = [];
+  #next = 0;
+
+  constructor(keyAt: (index: number) => Uint8Array) {
+    this.#keyAt = keyAt;
+  }
+
+  get(item: number): Uint8Array | undefined {
+    const place = this.#places[item];
+    return place === undefined ? undefined : this.#keyAt(place);
+  }
+
+  set(item: number): void {
+    // Those of deletions are never asked for: there is nothing to delete in an empty tree.
+    if (item > 0) this.#places[item] = this.#next;
+    this.#next += 1;
+  }
+
+  delete(item: number): void {
+    this.#places[item] = undefined;
+  }
+}
+
 /** A prepared change of a tree. */
 export interface TreeUpdate {
   /** Root hash of the tree with the changes, 32 bytes. */
@@ -292,7 +329,7 @@ export interface TreeUpdate {
   readonly created: readonly number[];
   readonly replaced: readonly number[];
   /** Keys that were not there before, by their leaf; those that are taken away by the negative of a leaf. */
-  readonly newKeys: ReadonlyMap<number, Uint8Array>;
+  readonly newKeys: Pick<NewKeys, "get">;
   /** Leaves of keys that are there no longer. */
   readonly gone: readonly GoneKey[];
 }
@@ -334,7 +371,7 @@ interface Work {
   readonly created: number[];
   readonly replaced: number[];
   /** Of batch items, less those that stand in place of a leaf. */
-  readonly keys: Map<number, Uint8Array>;
+  readonly keys: NewKeys;
   readonly gone: GoneKey[];
 }
 

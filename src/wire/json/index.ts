@@ -1,4 +1,5 @@
-export { fromJson, type ParseOptions } from "./parse.ts";
+export { JsonList } from "./list.ts";
+export { fromJson, fromJsonAny, type ParseOptions } from "./parse.ts";
 export { type JsonOptions, toJson } from "./print.ts";
 export {
   isArray,

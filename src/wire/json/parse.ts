@@ -1,9 +1,10 @@
 import { create, type DescField, type DescMessage, type MessageShape } from "@bufbuild/protobuf";
 import { AnySchema, DurationSchema, TimestampSchema } from "@bufbuild/protobuf/wkt";
 import { errorText, sdkErrors } from "../../util/index.ts";
-import { makeAny } from "../any.ts";
+import { makeAny, type Unpacked } from "../any.ts";
 import { emptyMessage, encodeMessage } from "../codec/index.ts";
 import { findTypeUrl, unresolved } from "../registry.ts";
+import { JsonList } from "./list.ts";
 import { kindOf, parseEnum, parseScalar, Refusal, tryBase64 } from "./scalars.ts";
 import { isArray, isObject, type JsonObject, type JsonValue } from "./text.ts";
 import { parseDuration, parseTimestamp } from "./time.ts";
@@ -14,6 +15,8 @@ const MAX_ANY_DEPTH = 10;
 export interface ParseOptions {
   /** Takes contents of an `Any` as base64 under `value`, for a type that is not known or that JSON cannot hold whole. */
   readonly opaque?: boolean;
+  /** Where the message stands in a larger one, for errors: the item of a list, `["balances", 3]`. */
+  readonly at?: readonly [field: string, index: number];
 }
 
 /**
@@ -24,9 +27,19 @@ export interface ParseOptions {
 export function fromJson<D extends DescMessage>(
   schema: D,
   json: JsonValue,
-  { opaque = false }: ParseOptions = {},
+  options: ParseOptions = {},
 ): MessageShape<D> {
-  return parseMessage(schema, json, { outer: undefined, step: "", anyDepth: 0, opaque }) as MessageShape<D>;
+  return parseMessage(schema, json, beginning(options)) as MessageShape<D>;
+}
+
+/** The message of the JSON of an `Any`, with its type: what `fromJson` of an `Any` would pack. */
+export function fromJsonAny(json: JsonValue, options: ParseOptions = {}): Omit<Unpacked, "carried"> {
+  return parseContent(json, beginning(options));
+}
+
+function beginning({ opaque = false, at }: ParseOptions): Place {
+  const whole = { outer: undefined, step: "", anyDepth: 0, opaque };
+  return at === undefined ? whole : within(within(whole, at[0]), at[1]);
 }
 
 /** The position of the parser. Its path is built only when something is wrong there. */
@@ -79,6 +92,7 @@ function setField(message: Fields, field: DescField, value: unknown): void {
 
 function parseField(field: DescField, json: JsonValue, place: Place): unknown {
   if (field.fieldKind !== "list") return parseValue(field, json, place);
+  if (json instanceof JsonList) return parseField(field, [...json], place);
   if (!isArray(json)) fail(place, `a list was expected, not ${kindOf(json)}`);
   return json.map((item, i) => parseValue(field, item, within(place, i)));
 }
@@ -91,21 +105,35 @@ function parseValue(field: DescField, json: JsonValue, place: Place): unknown {
 }
 
 function parseAny(json: JsonValue, place: Place): unknown {
+  const opaque = place.opaque && place.anyDepth < MAX_ANY_DEPTH ? opaqueAny(json) : undefined;
+  if (opaque !== undefined) return opaque;
+  const { typeUrl, schema, value } = parseContent(json, place);
+  try {
+    return makeAny(typeUrl, encodeMessage(schema, value));
+  } catch (cause) {
+    return fail(place, errorText(cause));
+  }
+}
+
+/** An `Any` whose contents are written as base64. */
+function opaqueAny(json: JsonValue): unknown {
+  if (!isObject(json)) return undefined;
+  const { "@type": typeUrl, ...rest } = json;
+  if (typeof typeUrl !== "string" || takesValue(findTypeUrl(typeUrl))) return undefined;
+  const bytes = bytesOf(rest);
+  return bytes === undefined ? undefined : makeAny(typeUrl, bytes);
+}
+
+function parseContent(json: JsonValue, place: Place): Omit<Unpacked, "carried"> {
   if (!isObject(json)) fail(place, `an object with "@type" was expected, not ${kindOf(json)}`);
   const { "@type": typeUrl, ...rest } = json;
   if (typeof typeUrl !== "string") fail(place, 'the field "@type" is missing');
   if (place.anyDepth >= MAX_ANY_DEPTH) fail(place, "messages are nested too deeply");
   const schema = findTypeUrl(typeUrl);
-  const bytes = place.opaque && !takesValue(schema) ? bytesOf(rest) : undefined;
-  if (bytes !== undefined) return makeAny(typeUrl, bytes);
   if (schema === undefined) fail(place, unresolved(typeUrl));
   const content = isSpecial(schema) ? onlyValue(rest, place) : rest;
   const message = parseMessage(schema, content, { ...place, anyDepth: place.anyDepth + 1 });
-  try {
-    return makeAny(typeUrl, encodeMessage(schema, message as MessageShape<DescMessage>));
-  } catch (cause) {
-    return fail(place, errorText(cause));
-  }
+  return { typeUrl, schema, value: message as MessageShape<DescMessage> };
 }
 
 /** Types whose JSON is not an object of their fields; inside an `Any` it is under `value`. */

@@ -2,6 +2,7 @@ import type { DescEnum, DescField } from "@bufbuild/protobuf";
 import { ScalarType } from "@bufbuild/protobuf";
 import { formatDec, fromBase64, fromUtf8, toBase64, toUtf8, tryParseDec } from "../../util/index.ts";
 import { Scalar, scalarOf } from "../options.ts";
+import { JsonList } from "./list.ts";
 import type { JsonValue } from "./text.ts";
 
 /** Digits of a scaled decimal or an integer in the one spelling that survives a round trip. */
@@ -125,7 +126,11 @@ export function show(json: JsonValue): string {
 
 export function kindOf(json: JsonValue): string {
   if (json === null) return "null";
-  return Array.isArray(json) ? "a list" : typeof json === "object" ? "an object" : `a ${typeof json}`;
+  return Array.isArray(json) || json instanceof JsonList
+    ? "a list"
+    : typeof json === "object"
+      ? "an object"
+      : `a ${typeof json}`;
 }
 
 function latin(bytes: Uint8Array): string {

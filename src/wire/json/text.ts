@@ -1,4 +1,5 @@
 import { sdkErrors } from "../../util/index.ts";
+import { JsonList } from "./list.ts";
 
 /** Any JSON; integers of 64 bits are text in it. */
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject;
@@ -149,7 +150,8 @@ function escapeCharacter(character: string): string {
 }
 
 /** The same value with the keys of all objects in order. */
-export function sortJson(value: JsonValue): JsonValue {
+export function sortJson(value: JsonValue | JsonList): JsonValue {
+  if (value instanceof JsonList) return Array.from(value, sortJson);
   if (isArray(value)) return value.map(sortJson);
   if (!isObject(value)) return value;
   const keys = Object.keys(value).sort();
@@ -160,13 +162,10 @@ export function sortJson(value: JsonValue): JsonValue {
 const ITEMS_AT_ONCE = 256;
 
 /** Writes the text of the same value with its keys in order, in parts: long lists need no second copy. */
-export function writeSortedJson(value: JsonValue, add: (text: string) => void): void {
-  if (isArray(value)) {
+export function writeSortedJson(value: JsonValue | JsonList, add: (text: string) => void): void {
+  if (value instanceof JsonList || isArray(value)) {
     add("[");
-    for (let i = 0; i < value.length; i += ITEMS_AT_ONCE) {
-      const items = printJson(value.slice(i, i + ITEMS_AT_ONCE).map(sortJson));
-      add(`${i === 0 ? "" : ","}${items.slice(1, -1)}`);
-    }
+    writeItems(value, add);
     add("]");
   } else if (isObject(value)) {
     add("{");
@@ -178,8 +177,24 @@ export function writeSortedJson(value: JsonValue, add: (text: string) => void): 
   } else add(printJson(value));
 }
 
+function writeItems(items: Iterable<JsonValue>, add: (text: string) => void): void {
+  let waiting: JsonValue[] = [];
+  let separator = "";
+  const flush = () => {
+    if (waiting.length === 0) return;
+    add(separator + printJson(waiting).slice(1, -1));
+    separator = ",";
+    waiting = [];
+  };
+  for (const item of items) {
+    waiting.push(sortJson(item));
+    if (waiting.length === ITEMS_AT_ONCE) flush();
+  }
+  flush();
+}
+
 export function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof JsonList);
 }
 
 export function isArray(value: JsonValue | undefined): value is readonly JsonValue[] {

@@ -1,0 +1,23 @@
+import type { JsonValue } from "./text.ts";
+
+/**
+ * A list of a JSON file whose items are read when they are asked for, some at a time, and not kept: there may be a
+ * million of them.
+ */
+export class JsonList implements Iterable<JsonValue> {
+  readonly #parts: () => Iterable<readonly JsonValue[]>;
+
+  /** `parts` reads the items from the first one on; it is called for every walk. */
+  constructor(parts: () => Iterable<readonly JsonValue[]>) {
+    this.#parts = parts;
+  }
+
+  *[Symbol.iterator](): IterableIterator<JsonValue> {
+    for (const items of this.#parts()) yield* items;
+  }
+
+  /** All items at once, as `JSON.stringify` needs them. */
+  toJSON(): JsonValue[] {
+    return [...this];
+  }
+}
