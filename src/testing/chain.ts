@@ -108,16 +108,16 @@ export class TestChain {
   blockEvents: TxResult["events"] = [];
   /** Holds the state. */
   readonly database: Database;
-  readonly #tolerant: boolean;
+  readonly #options: TestChainOptions;
   readonly #open: () => SvcApplication;
   #app: SvcApplication;
   #height = 0n;
 
-  constructor(options: TestChainOptions) {
-    const { modules, minGasPrices = "", tolerateProblems = false } = options;
-    this.#tolerant = tolerateProblems;
+  constructor(options: TestChainOptions, parent?: ChainState) {
+    const { modules, minGasPrices = "" } = options;
+    this.#options = options;
     const text = beginningText(options);
-    const begun = BEGINNINGS.get(text);
+    const begun = parent ?? BEGINNINGS.get(text);
     const database = begun === undefined ? memoryDatabase() : copyMemoryDatabase(begun.database);
     this.database = database;
     this.voters = begun?.voters.copy() ?? new TestVoters();
@@ -134,10 +134,10 @@ export class TestChain {
     this.keys = new Map(names.map((name) => [name, testKey(name)]));
     if (begun === undefined) {
       this.#begin(options);
-      remember(text, this);
+      if (this.problems.length === 0) remember(text, this.#state());
       return;
     }
-    this.#height = 1n;
+    this.#height = begun.height;
     this.blockEvents = begun.blockEvents;
     this.validatorUpdates = begun.validatorUpdates;
     this.consensusParamUpdates = begun.consensusParamUpdates;
@@ -145,6 +145,11 @@ export class TestChain {
 
   get app(): SvcApplication {
     return this.#app;
+  }
+
+  /** A chain that goes on from the last block of this one; neither sees what the other does. */
+  fork(): TestChain {
+    return new TestChain(this.#options, this.#state());
   }
 
   /** Reopens the application on its stored state, as a restarted node does. */
@@ -292,17 +297,27 @@ export class TestChain {
     this.nextBlock();
   }
 
+  #state(): ChainState {
+    const { height, blockEvents, validatorUpdates, consensusParamUpdates } = this;
+    const [database, voters] = [copyMemoryDatabase(this.database), this.voters.copy()];
+    return { height, database, voters, blockEvents, validatorUpdates, consensusParamUpdates };
+  }
+
   #failOnProblems(): void {
     const [first] = this.problems;
-    if (first === undefined || this.#tolerant) return;
+    if (first === undefined || this.#options.tolerateProblems === true) return;
     throw new Error(`${first.item} failed at height ${first.height}`, { cause: first.error });
   }
 }
 
-/** A chain after its first block, for others that begin with the same words. */
-type Beginning = Pick<TestChain, "database" | "voters" | "blockEvents" | "validatorUpdates" | "consensusParamUpdates">;
+/** What others need who go on from a block of a chain. */
+type ChainState = Pick<
+  TestChain,
+  "height" | "database" | "voters" | "blockEvents" | "validatorUpdates" | "consensusParamUpdates"
+>;
 
-const BEGINNINGS = new Map<string, Beginning>();
+/** Chains after their first block, by the words that they began with. */
+const BEGINNINGS = new Map<string, ChainState>();
 const MAX_BEGINNINGS = 32;
 const MAX_BEGINNING_TEXT = 65_536;
 
@@ -314,13 +329,11 @@ function beginningText({ accounts, coins, genesis, maxBlockGas, modules }: TestC
 }
 
 /** Keeps how a chain began, which costs as much as ten of its blocks; the oldest goes when there are too many. */
-function remember(text: string, chain: TestChain): void {
-  if (text === "" || text.length > MAX_BEGINNING_TEXT || chain.problems.length > 0) return;
+function remember(text: string, state: ChainState): void {
+  if (text === "" || text.length > MAX_BEGINNING_TEXT) return;
   const [oldest] = BEGINNINGS.keys();
   if (oldest !== undefined && BEGINNINGS.size >= MAX_BEGINNINGS) BEGINNINGS.delete(oldest);
-  const { blockEvents, validatorUpdates, consensusParamUpdates } = chain;
-  const [database, voters] = [copyMemoryDatabase(chain.database), chain.voters.copy()];
-  BEGINNINGS.set(text, { database, voters, blockEvents, validatorUpdates, consensusParamUpdates });
+  BEGINNINGS.set(text, state);
 }
 
 /** Turns off what changes the state in every block, so that tests see only their own changes. */

@@ -80,15 +80,17 @@ function stage() {
     "delete provider": { from: carol, message: create(MsgDeleteProviderSchema, { owner: carol.address }) },
     "update provider": { from: bob, message: create(MsgUpdateProviderSchema, moved) },
   };
-  return { chain, market, id, alice, acts };
+  return { chain, id, alice, acts };
 }
 
 describe("two messages about one deployment in the block in which its money ends", () => {
-  const names = Object.keys(stage().acts);
+  const { chain: staged, id, alice, acts } = stage();
+  const names = Object.keys(acts);
 
   it.each(names)("%s, and then each other one, leave a sound state", (first) => {
     for (const second of names) {
-      const { chain, market, id, alice, acts } = stage();
+      const chain = staged.fork();
+      const market = new TestMarket(chain);
       const pair = [acts[first], acts[second]].filter((act) => act !== undefined);
       const sequences = new Map<string, bigint>();
       const txs = pair.map(({ from, message }) => {

@@ -401,6 +401,15 @@ describe("the state", () => {
     expect(second).toEqual(first);
   });
 
+  test("comes back as it was when nobody votes any more", () => {
+    const { chain, alice, bob } = twoValidators({ historical_entries: 0 });
+    for (const key of [alice, bob]) {
+      const amount = BigInt(validator(chain, key)?.tokens ?? 0);
+      chain.mustSend(unbondFrom(key, key, amount), { from: key });
+    }
+    expect(() => chain.exportTwice()).not.toThrow();
+  });
+
   test("of a bonded validator can stand in genesis: its tokens are bonded there and then", () => {
     const alice = testKey("alice");
     const { validator: made, delegation: own } = genesisValidator(alice, 7n * M);

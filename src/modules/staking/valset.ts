@@ -47,7 +47,9 @@ export function updateVoters(keeper: StakingKeeper, ctx: Context): ValidatorUpda
     updates.push({ pubKey: consensusKeyOf(validator), power: 0n });
   }
   keeper.movePools(ctx, moved > 0n ? "bonded" : "not bonded", moved > 0n ? moved : -moved);
-  if (updates.length > 0) lastTotalPower.set(store(ctx), totalPower);
+  // Where nobody votes there is no record, as in a genesis without voters.
+  if (totalPower === 0n) lastTotalPower.delete(store(ctx));
+  else if (updates.length > 0) lastTotalPower.set(store(ctx), totalPower);
   return updates;
 }
 

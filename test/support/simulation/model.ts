@@ -1,0 +1,130 @@
+import { describe, expect, it } from "vitest";
+import type { Misbehavior, TxResult } from "../../../src/abci/index.ts";
+import type { TestChain, TestKey, TestMessage, TxSettings } from "../../../src/testing/index.ts";
+import { toHex } from "../../../src/util/index.ts";
+import { type SimRandom, simRandom } from "./operation.ts";
+
+/** `done`, or the codespace and code of the refusal, for example `sdk/5`. */
+export type Outcome = "done" | `${string}/${number}`;
+
+/** A transaction, and what the model says of it. */
+export interface ModelStep {
+  readonly name: string;
+  readonly message: TestMessage | readonly TestMessage[];
+  readonly settings?: TxSettings;
+  /** Does the same to the model, when the transaction has its turn in the block. */
+  apply(): Outcome;
+}
+
+/** A chain, and a model of one of its modules that is written without it. */
+export interface ModelWorld {
+  readonly chain: TestChain;
+  /** Who may send a transaction in the next block. */
+  actors(): readonly TestKey[];
+  /** What an account does next; undefined for nothing. */
+  plan(from: TestKey): ModelStep | undefined;
+  /** What the engine proves in the next block. */
+  misbehavior?(): readonly Misbehavior[];
+  /** What the block does before its transactions. */
+  begin?(): void;
+  /** What the block does after its transactions. */
+  end?(): void;
+  /** Throws where the chain and the model differ. */
+  compare(): void;
+}
+
+export interface ModelSimulation {
+  /** Of the module. */
+  readonly name: string;
+  readonly seed: number;
+  readonly blocks: number;
+  /** What must occur in a run of `blocks` with `seed`, such as `send: done`. */
+  readonly wanted: readonly string[];
+  world(random: SimRandom): ModelWorld;
+}
+
+const REPEATED_BLOCKS = 12;
+
+/**
+ * A run with a given seed repeats with `MODEL_SIM_SEED`; `MODEL_SIM_RUNS` further ones take the seeds behind it.
+ *
+ * Random operations on a chain and on a model of the module: each transaction must come out as the model says, and the
+ * two must agree after each block, when the chain's invariants are checked too.
+ */
+export function modelSimulation(simulation: ModelSimulation): void {
+  const { name, wanted } = simulation;
+  const number = (suffix: string, otherwise: number) => Number(process.env[`MODEL_SIM_${suffix}`] ?? otherwise);
+  const [runs, blocks, first] = [
+    number("RUNS", 1),
+    number("BLOCKS", simulation.blocks),
+    number("SEED", simulation.seed),
+  ];
+  describe(`random operations of ${name}`, () => {
+    it.each(Array.from({ length: runs }, (_, i) => first + i))(
+      "agree with the model after each block, seed %d",
+      (seed) => {
+        console.log(`${name} simulation: seed ${seed}, ${blocks} blocks`);
+        const random = simRandom(seed);
+        const world = simulation.world(random);
+        const outcomes = runModel(world, random, blocks);
+        if (process.env.MODEL_SIM_VERBOSE !== undefined) console.log(outcomes);
+        world.chain.exportTwice();
+        if (seed !== simulation.seed || blocks < simulation.blocks) return;
+        expect(wanted.filter((outcome) => !outcomes.has(outcome))).toEqual([]);
+      },
+    );
+
+    it("come to the same state from the same seed", () => {
+      const hash = (): string => {
+        const random = simRandom(first + 1);
+        const world = simulation.world(random);
+        runModel(world, random, REPEATED_BLOCKS);
+        return toHex(world.chain.app.info().lastBlockAppHash);
+      };
+      expect(hash()).toBe(hash());
+    });
+  });
+}
+
+/** Returns how often each operation came out how. */
+function runModel(world: ModelWorld, random: SimRandom, blocks: number): Map<string, number> {
+  const outcomes = new Map<string, number>();
+  for (let block = 0; block < blocks; block++) {
+    const senders = world.actors().filter(() => random.int(3) === 0);
+    const planned = senders.flatMap((from) => {
+      const step = world.plan(from);
+      return step === undefined ? [] : [{ from, step }];
+    });
+    const txs = planned.map(({ from, step: { message, settings } }) => {
+      const list = Array.isArray(message) ? message : [message];
+      return world.chain.sign(list, { ...settings, from });
+    });
+    const results = world.chain.block(txs, world.misbehavior?.() ?? []);
+    world.begin?.();
+    planned.forEach(({ step }, i) => {
+      const outcome = `${step.name}: ${judge(world.chain, step, results[i])}`;
+      outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+    });
+    world.end?.();
+    compare(world);
+  }
+  return outcomes;
+}
+
+function judge({ height }: TestChain, step: ModelStep, result: TxResult | undefined): Outcome {
+  const { code = -1, codespace = "", log = "" } = result ?? {};
+  const came: Outcome = code === 0 ? "done" : `${codespace}/${code}`;
+  const said = step.apply();
+  if (came === said) return came;
+  throw new Error(`${step.name} at height ${height} should be ${said}, and is ${came} ${code === 0 ? "" : log}`);
+}
+
+function compare({ chain, compare }: ModelWorld): void {
+  try {
+    compare();
+  } catch (error) {
+    throw new Error(`after height ${chain.height}: ${error instanceof Error ? error.message : error}`, {
+      cause: error,
+    });
+  }
+}
