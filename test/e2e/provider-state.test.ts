@@ -6,6 +6,8 @@ import { Fixture, fetchPage, runSvc, startNode, waitFor, webFile } from "../supp
 
 /** What the cluster keeps for its host, and a little. */
 const DISK_MIB = 1_200;
+/** For `dd`: on the disk when it ends. */
+const WRITTEN = ["bs=1M", "count=12", "conv=fsync"];
 const KEPT_FREE = ["--provider-least-free-disk", "24Mi"];
 
 describeWithEngine("a provider whose surroundings change", () => {
@@ -36,6 +38,11 @@ describeWithEngine("a provider whose surroundings change", () => {
     fillWhole(folder);
     expect(await fetchPage(url)).toBe("200 on a full disk\n");
     expect(await tenant.bids(refused.id)).toEqual([]);
+    // Of its 16 MiB the tenant has written next to nothing until now.
+    const container = (await provider.containers()).get(`${lease.dseq}/web/0`) ?? "";
+    await localnet.engine.podman("exec", container, "dd", ...["if=/dev/urandom", "of=/kept"], ...WRITTEN);
+    await localnet.engine.podman("exec", container, "rm", "/kept");
+    await localnet.engine.podman("exec", container, "dd", ...["if=/dev/urandom", "of=/again"], ...WRITTEN);
 
     await provider.process.kill();
     await provider.start();

@@ -47,6 +47,12 @@ test("what a crash left half written is not part of the next text, nor a link fo
   expect([content(), readFileSync(join(root, "other"), "utf8")]).toEqual(["last", "untouched"]);
 });
 
+test("an empty folder in the place of a file goes", () => {
+  mkdirSync(path);
+  replaceFile(path, "one");
+  expect(content()).toBe("one");
+});
+
 test("a file is created once", () => {
   expect(createFile(path, "first")).toBe(true);
   expect(createFile(path, "second")).toBe(false);
@@ -55,7 +61,7 @@ test("a file is created once", () => {
 
 describe("where it cannot be written", () => {
   test("nothing stays beside it", () => {
-    mkdirSync(path);
+    mkdirSync(join(path, "held"), { recursive: true });
     expect(() => replaceFile(path, "text")).toThrow();
     expect(readdirSync(root)).toEqual(["state.json"]);
   });

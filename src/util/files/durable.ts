@@ -6,6 +6,7 @@ import {
   lstatSync,
   openSync,
   renameSync,
+  rmdirSync,
   rmSync,
   writeFileSync,
 } from "node:fs";
@@ -16,7 +17,7 @@ const PRIVATE = 0o600;
 
 /**
  * Replaces a file as a whole, or makes it; on disk when it returns. After a crash, or on a full disk, either the old
- * text or the new one is there. Throws errors of the system, with nothing left behind.
+ * text or the new one is there. An empty folder in its place goes. Throws errors of the system, with nothing left behind.
  */
 export function replaceFile(path: string, text: string, mode = PRIVATE): void {
   const temporary = writeTemporary(path, text, mode);
@@ -74,8 +75,16 @@ function writeTemporary(path: string, text: string, mode: number): string {
   return temporary;
 }
 
+/** Takes an empty folder away, which a damaged disk may leave in the place of a file. Tells whether there was one. */
+export function clearPlace(path: string): boolean {
+  if (lstatSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) return false;
+  rmdirSync(path);
+  return true;
+}
+
 function moveInto(temporary: string, path: string): void {
   try {
+    clearPlace(path);
     renameSync(temporary, path);
   } catch (error) {
     rmSync(temporary, { force: true });

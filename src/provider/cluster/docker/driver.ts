@@ -61,7 +61,9 @@ export async function openDockerDriver(options: DockerOptions): Promise<DockerDr
   if (settings.volumeSizeEnforcement === "none") {
     log.warn("sizes of volumes are not enforced: a tenant can fill the disk (volumeSizeEnforcement none)");
   }
-  const volumes = new Volumes(join(stateDir, "volumes"), settings.volumeSizeEnforcement);
+  const volumes = new Volumes(join(stateDir, "volumes"), settings.volumeSizeEnforcement, {
+    isThin: settings.thinVolumes,
+  });
   const disk = { api, settings, volumes };
   const images = new Images({
     api,

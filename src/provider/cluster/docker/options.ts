@@ -30,6 +30,8 @@ export interface DockerOptions {
   /** Kept for the host: cpu in thousandths of a core, the others in bytes. */
   readonly reserve?: { readonly cpu?: bigint; readonly memory?: bigint; readonly storage?: bigint };
   readonly volumeSizeEnforcement?: VolumeSizeEnforcement;
+  /** Whether volumes take from the disk only what they hold. By default the disk keeps room for their whole size. */
+  readonly thinVolumes?: boolean;
   /** Whether root in a container becomes a user without rights on the host, where engine and kernel can do that. */
   readonly userNamespaces?: boolean;
   /** Name of the engine's runtime for tenants' containers, for example `runsc` for gVisor; the engine's own otherwise. */
@@ -102,6 +104,7 @@ export interface DockerSettings {
   readonly publicHostname: string;
   readonly reserve: { readonly cpu: bigint; readonly memory: bigint; readonly storage: bigint };
   readonly volumeSizeEnforcement: VolumeSizeEnforcement;
+  readonly thinVolumes: boolean;
   readonly userNamespaces: boolean;
   readonly runtime: string | undefined;
   readonly registries: RegistrySettings;
@@ -157,6 +160,7 @@ export function settingsOf(options: DockerOptions): DockerSettings {
     publicHostname: options.publicHostname ?? "",
     reserve: { ...DEFAULT_RESERVE, ...options.reserve },
     volumeSizeEnforcement: options.volumeSizeEnforcement ?? "loop",
+    thinVolumes: options.thinVolumes ?? false,
     userNamespaces: options.userNamespaces ?? false,
     runtime: options.runtime,
     registries: { allowed: [], ...options.registries },

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
@@ -28,6 +28,16 @@ it("keeps the newest events over restarts, and the file bounded", () => {
   expect(reopened).toHaveLength(500);
   expect(reopened.at(-1)?.note).toBe("2599");
   expect(readFileSync(join(folder, "ns.jsonl"), "utf8").split("\n").length).toBeLessThanOrEqual(1_001);
+});
+
+it("writes all that it has where a damaged disk left a folder", () => {
+  const log = new EventLog(folder, silentLogger);
+  log.add("ns", event("first"));
+  rmSync(join(folder, "ns.jsonl"));
+  mkdirSync(join(folder, "ns.jsonl"));
+  for (const note of ["second", "third"]) log.add("ns", event(note));
+  const reopened = new EventLog(folder, silentLogger).list("ns");
+  expect(reopened.map(({ note }) => note)).toEqual(["first", "second", "third"]);
 });
 
 it("drops a line that a crash cut short", () => {

@@ -1,7 +1,7 @@
 import { EventEmitter } from "node:events";
 import { appendFileSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { errorText, type Logger, makePrivateDirectory } from "../../../util/index.ts";
+import { clearPlace, errorText, type Logger, makePrivateDirectory } from "../../../util/index.ts";
 import type { ClusterEvent, StreamOptions } from "../contract/index.ts";
 import { LineQueue } from "./queue.ts";
 
@@ -74,7 +74,8 @@ export class EventLog {
   #write(namespace: string, lease: LeaseEvents, event: ClusterEvent): void {
     const path = this.#path(namespace);
     try {
-      if (++lease.lines <= KEPT + SLACK) appendFileSync(path, `${JSON.stringify(event)}\n`, { mode: 0o600 });
+      const isWhole = !clearPlace(path) && ++lease.lines <= KEPT + SLACK;
+      if (isWhole) appendFileSync(path, `${JSON.stringify(event)}\n`, { mode: 0o600 });
       else this.#rewrite(path, lease);
     } catch (error) {
       this.#log.warn("event could not be written", { err: errorText(error) });

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -49,6 +49,15 @@ describe("the seccomp option", () => {
   it("is the profile for Docker, and the path of a file with it for Podman", () => {
     const folder = mkdtempSync(join(tmpdir(), "svc-seccomp-"));
     expect(JSON.parse(seccompOption("docker", folder))).toEqual(seccompProfile());
+    expect(JSON.parse(readFileSync(seccompOption("podman", folder), "utf8"))).toEqual(seccompProfile());
+    rmSync(folder, { recursive: true });
+  });
+
+  it("is written anew where a damaged disk has left something else", () => {
+    const folder = mkdtempSync(join(tmpdir(), "svc-seccomp-"));
+    const path = seccompOption("podman", folder);
+    rmSync(path);
+    mkdirSync(path);
     expect(JSON.parse(readFileSync(seccompOption("podman", folder), "utf8"))).toEqual(seccompProfile());
     rmSync(folder, { recursive: true });
   });

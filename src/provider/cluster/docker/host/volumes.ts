@@ -5,7 +5,7 @@ import { errorText, Mutex } from "../../../../util/index.ts";
 import { clusterErrors } from "../../contract/index.ts";
 import type { VolumeSizeEnforcement } from "../options.ts";
 import type { VolumePlan } from "../replica/plan.ts";
-import { run } from "./command.ts";
+import { CommandError, run } from "./command.ts";
 import { type ImageKind, imageLayout } from "./image-layout.ts";
 
 /** One replica's copy of a volume. */
@@ -19,17 +19,21 @@ export interface VolumeKey {
 /**
  * Volumes of leases below one folder: `<namespace>/<replica>.<volume>.img`, an ext4 image of the requested size,
  * mounted at `...mnt` next to it. The tenant gets the folder `data` inside, so that it starts out empty and its size
- * limit is the file system's own. Without enforcement there is only the folder.
+ * limit is the file system's own. The disk keeps the whole image's room from the start: in an image with holes, a program
+ * would lose what it has written when others fill the disk. Without enforcement there is only the folder.
  */
 export class Volumes {
   readonly #root: string;
   readonly #enforcement: VolumeSizeEnforcement;
+  readonly #isThin: boolean;
   readonly #mutex = new Mutex();
   #probed: Promise<string | undefined> | undefined;
 
-  constructor(root: string, enforcement: VolumeSizeEnforcement) {
+  /** Thin images take the room that they use: for operators who promise more than the disk holds. */
+  constructor(root: string, enforcement: VolumeSizeEnforcement, { isThin = false } = {}) {
     this.#root = root;
     this.#enforcement = enforcement;
+    this.#isThin = isThin;
   }
 
   /**
@@ -139,8 +143,15 @@ export class Volumes {
   async #mountImage(key: VolumeKey, mount: string): Promise<void> {
     if (await isMounted(mount)) return;
     const image = this.#path(key, "img");
-    if (!existsSync(image)) await makeImage(image, key.volume.size, { journal: key.volume.persistent });
-    await run("mount", ["-t", "ext4", "-o", "loop,nodev,nosuid,noatime,discard", image, mount]);
+    if (!existsSync(image)) {
+      await makeImage(image, { size: key.volume.size, journal: key.volume.persistent, isThin: this.#isThin });
+    } else if (!this.#isThin) {
+      // An image of an older release has holes. On a disk that is full by now it is mounted with them.
+      await keepRoom(image, (await stat(image)).size).catch(() => {});
+    }
+    // What a program deletes would make holes again.
+    const options = `loop,nodev,nosuid,noatime${this.#isThin ? ",discard" : ""}`;
+    await run("mount", ["-t", "ext4", "-o", options, image, mount]);
   }
 
   #remove(namespace: string, wanted: (name: string) => boolean): Promise<void> {
@@ -162,7 +173,7 @@ export class Volumes {
     const image = join(folder, "probe.img");
     try {
       await mkdir(folder, { recursive: true, mode: 0o700 });
-      await makeImage(image, 1n << 20n, { journal: true });
+      await makeImage(image, { size: 1n << 20n, journal: true, isThin: this.#isThin });
       const mount = join(folder, "mnt");
       await mkdir(mount, { recursive: true });
       await run("mount", ["-t", "ext4", "-o", "loop,nodev,nosuid", image, mount]);
@@ -176,15 +187,40 @@ export class Volumes {
   }
 }
 
+interface Image extends ImageKind {
+  readonly size: bigint;
+  readonly isThin: boolean;
+}
+
 /** Writes the image under another name first, so that a crash never leaves a half-made file system in place. */
-async function makeImage(image: string, size: bigint, kind: ImageKind): Promise<void> {
+async function makeImage(image: string, { size, isThin, ...kind }: Image): Promise<void> {
   const draft = `${image}.new`;
   const { bytes, options } = imageLayout(size, kind);
-  const file = await open(draft, "w", 0o600);
-  await file.truncate(Number(bytes));
-  await file.close();
-  await run("mkfs.ext4", ["-q", "-F", ...options, draft]);
-  await rename(draft, image);
+  try {
+    const file = await open(draft, "w", 0o600);
+    await file.truncate(Number(bytes));
+    await file.close();
+    await run("mkfs.ext4", ["-q", "-F", ...options, draft]);
+    if (!isThin) await keepRoom(draft, Number(bytes));
+    await rename(draft, image);
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw error;
+  }
+}
+
+/** Fills the holes of a file with room of the disk, where its file system can do that. */
+async function keepRoom(path: string, bytes: number): Promise<void> {
+  try {
+    await run("fallocate", ["--length", `${bytes}`, path]);
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error;
+    if (error.message.includes("not supported")) return;
+    if (!error.message.includes("No space left")) throw error;
+    throw clusterErrors.refused("the provider's disk has no room for a volume that it promised", {
+      hint: "close this deployment and try another provider",
+    });
+  }
 }
 
 /** A process that just ended may hold the mount for a moment. */

@@ -12,7 +12,7 @@ it.each([
 });
 
 it("the last line is asked for again where the engine has none yet", async () => {
-  const said = ["", "ERROR (catatonit:6): failed to exec pid1: Permission denied\n"];
+  const said = ["", "", "ERROR (catatonit:6): failed to exec pid1: Permission denied\n"];
   const api = { logs: () => Promise.resolve(Readable.from([frame(said.shift() ?? "")])) };
   expect(await initFailure(api, { id: "web-0", exitCode: 1 })).toBe("permission denied");
   expect(await initFailure(api, { id: "web-0", exitCode: 1 })).toBeUndefined();

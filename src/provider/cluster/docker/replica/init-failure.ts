@@ -7,7 +7,8 @@ const CODES: ReadonlySet<number> = new Set([1, 126, 127]);
 /** How they say so: catatonit, which Podman has, and tini, which Docker has. */
 const WORDS = /^(?:ERROR \(catatonit:\d+\): failed to exec pid1: (.+)|\[FATAL\s+tini \(\d+\)\] exec \S+ failed: (.+))$/;
 
-const SECOND_LOOK_MS = 200;
+/** Pauses before further looks, milliseconds: a busy engine is late with the last line. */
+const FURTHER_LOOKS_MS: readonly number[] = [200, 800];
 
 /** Why the init process of a container could not start its program; undefined where it did. */
 export async function initFailure(
@@ -20,10 +21,13 @@ export async function initFailure(
 
 /** An engine may tell the end of a container before it has the last line of its log. */
 async function lastLine(api: Pick<EngineApi, "logs">, id: string): Promise<string> {
-  const line = await plainLogTail(api, id, 1).catch(() => "");
-  if (line !== "") return line;
-  await pause(SECOND_LOOK_MS);
-  return plainLogTail(api, id, 1).catch(() => "");
+  let line = await plainLogTail(api, id, 1).catch(() => "");
+  for (const wait of FURTHER_LOOKS_MS) {
+    if (line !== "") return line;
+    await pause(wait);
+    line = await plainLogTail(api, id, 1).catch(() => "");
+  }
+  return line;
 }
 
 export function readInitFailure(line: string): string | undefined {
