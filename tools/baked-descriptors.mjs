@@ -108,7 +108,7 @@ async function descriptorFiles(path) {
 export const bakedFiles = {
   name: "baked-files",
   setup(build) {
-    build.onLoad({ filter: /[\\/]node[\\/]grpc[\\/]descriptor-bytes\.ts$/ }, async ({ path }) => {
+    build.onLoad({ filter: /[\\/](node|gateway)[\\/]grpc[\\/]descriptor-bytes\.ts$/ }, async ({ path }) => {
       const packed = brotliCompressSync(JSON.stringify(await descriptorFiles(path))).toString("base64");
       const contents = `import { brotliDecompressSync } from "node:zlib";
 export const descriptorFiles = () => JSON.parse(brotliDecompressSync(Buffer.from("${packed}", "base64")).toString());`;

@@ -12,8 +12,11 @@ const WELL_KNOWN = ["any", "duration", "timestamp"].map((name) => {
   return { proto: `google/protobuf/${name}`, from: "@bufbuild/protobuf/wkt" };
 });
 
+/** What servers speak that are not asked about the chain. */
+const NOT_OF_THE_CHAIN = ["grpc/", "svc/provider/v1/"];
+
 const generated = readdirSync(join(target, "src/wire/gen"), { recursive: true, encoding: "utf8" })
-  .filter((name) => name.endsWith("_pb.js") && !name.startsWith("grpc/"))
+  .filter((name) => name.endsWith("_pb.js") && !NOT_OF_THE_CHAIN.some((folder) => name.startsWith(folder)))
   .sort()
   .map((name) => ({ proto: name.slice(0, -"_pb.js".length), from: `./gen/${name}` }));
 const files = [...WELL_KNOWN, ...generated].map(({ proto, from }) => {

@@ -75,7 +75,7 @@ export class Node {
 export async function startNode(options: NodeOptions): Promise<Node> {
   const { home, config, logger } = options;
   const paths = homePaths(home);
-  const genesis = parseGenesis(readGenesisBytes(home));
+  const genesis = parseGenesis(readGenesisBytes(home), { longLists: true });
   const nodeSeed = readKeyFile(paths.nodeKey);
   const validatorSeed = readKeyFile(paths.validatorKey);
   if (!existsSync(paths.validatorState)) throw nodeErrors.noSignState(paths.validatorState);

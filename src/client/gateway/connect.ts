@@ -28,6 +28,8 @@ export interface ConnectOptions {
   readonly timeoutMs: number;
   /** Milliseconds since 1970. */
   readonly now: number;
+  /** What is spoken over the connection, in the words of TLS; HTTP/1.1 unless given. */
+  readonly protocols?: readonly string[];
 }
 
 const SERVER_AUTH = "1.3.6.1.5.5.7.3.1";
@@ -59,7 +61,10 @@ export function gatewayAddress(hostUri: string): {
   return { host, port: url.port === "" ? 443 : Number(url.port), header: url.host };
 }
 
-function openSocket({ hostUri }: GatewayTarget, { credential, timeoutMs }: ConnectOptions): Promise<TLSSocket> {
+function openSocket(
+  { hostUri }: GatewayTarget,
+  { credential, timeoutMs, protocols }: ConnectOptions,
+): Promise<TLSSocket> {
   const { host, port } = gatewayAddress(hostUri);
   const own = credential?.kind === "certificate" ? { cert: credential.certificate, key: credential.privateKey } : {};
   return new Promise((resolve, reject) => {
@@ -67,6 +72,7 @@ function openSocket({ hostUri }: GatewayTarget, { credential, timeoutMs }: Conne
       host,
       port,
       ...own,
+      ...(protocols === undefined ? {} : { ALPNProtocols: [...protocols] }),
       ...(isIP(host) === 0 ? { servername: host } : {}),
       minVersion: "TLSv1.3",
       // No authority vouches for the certificate: the chain does, see `checkServer`.

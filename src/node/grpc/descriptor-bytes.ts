@@ -9,9 +9,7 @@ import { file_grpc_health_v1_health } from "../../wire/gen/grpc/health/v1/health
 import { file_grpc_reflection_v1_reflection } from "../../wire/gen/grpc/reflection/v1/reflection_pb.js";
 import { file_grpc_reflection_v1alpha_reflection } from "../../wire/gen/grpc/reflection/v1alpha/reflection_pb.js";
 import { allMessages, allServices, toNamespace } from "../../wire/index.ts";
-
-/** The descriptions of one file: its name, and its bytes in base64. */
-export type DescriptorFile = readonly [name: string, base64: string];
+import type { DescriptorFile } from "../../wire/reflection/index.ts";
 
 const OF_THE_SERVER = [
   file_grpc_health_v1_health,

@@ -14,5 +14,3 @@ export const GREETING_MS = 10_000;
 export const MAX_SESSION_MEGABYTES = 4;
 /** Clients that wait for changes of health at a time. */
 export const MAX_WATCHERS = 100;
-/** Reflection requests in one stream. */
-export const MAX_REFLECTIONS = 1000;

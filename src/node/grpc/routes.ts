@@ -3,16 +3,15 @@ import { type ConnectRouter, createConnectRouter } from "@connectrpc/connect";
 import type { UniversalHandler } from "@connectrpc/connect/protocol";
 import type { ChainSource } from "../../engine/index.ts";
 import { Health } from "../../wire/gen/grpc/health/v1/health_pb.js";
-import { ServerReflection } from "../../wire/gen/grpc/reflection/v1/reflection_pb.js";
-import { ServerReflection as ServerReflectionAlpha } from "../../wire/gen/grpc/reflection/v1alpha/reflection_pb.js";
 import { methodPath, type Namespace } from "../../wire/index.ts";
+import { addReflection, Reflection } from "../../wire/reflection/index.ts";
 import { answerer, type BytesAnswerer, bytesAnswerer, type CallParts, inNamespace } from "./calls/calls.ts";
 import { blamingClients } from "./calls/malformed.ts";
+import { descriptorFiles } from "./descriptor-bytes.ts";
 import { HealthChecks } from "./health.ts";
 import { MAX_ANSWER_BYTES } from "./limits.ts";
-import { Reflection } from "./reflection.ts";
 import { lazyRegistry } from "./registry.ts";
-import { OWN_SERVICES } from "./symbols.ts";
+import { fileOfSymbol, OWN_SERVICES } from "./symbols.ts";
 
 export interface RouteParts extends CallParts {
   readonly chain: ChainSource;
@@ -49,7 +48,7 @@ export function grpcRoutes(parts: RouteParts): GrpcRoutes {
     }
   }
   addHealth(router, new HealthChecks(parts.chain, names));
-  addReflection(router, new Reflection([...names]));
+  addReflection(router, new Reflection({ services: [...names], files: descriptorFiles, fileOf: fileOfSymbol }));
   return { handlers: new Map(router.handlers.map((handler) => [handler.requestPath, blamingClients(handler)])), plain };
 }
 
@@ -68,12 +67,4 @@ function addHealth(router: ConnectRouter, health: HealthChecks): void {
     check: ({ service }) => health.check(service),
     watch: ({ service }, { signal }) => health.watch(service, signal),
   });
-}
-
-function addReflection(router: ConnectRouter, reflection: Reflection): void {
-  const { serverReflectionInfo: method } = ServerReflection.method;
-  // The older version has the same messages under another name.
-  for (const parent of [ServerReflection, ServerReflectionAlpha]) {
-    router.rpc({ ...method, parent }, (requests) => reflection.answers(requests));
-  }
 }

@@ -12,6 +12,15 @@ export interface GatewayLimits {
   readonly prices: number;
   /** Websockets of one tenant. */
   readonly streamsPerTenant: number;
+  /** Streams of status: of all callers, and of one. */
+  readonly statusStreams: number;
+  readonly statusStreamsPerCaller: number;
+  /** Calls of one connection that may be under way. */
+  readonly callsPerConnection: number;
+  /** A call that asks for one answer ends after this long, a stream whose reader takes nothing for so long too. */
+  readonly callTimeout: number;
+  /** How often a stream of status looks for changes. */
+  readonly statusEvery: number;
   /** One message of a tenant's websocket. */
   readonly message: number;
   /** Requests of one tenant at once, and refilled per second. */
@@ -43,6 +52,11 @@ export const DEFAULT_LIMITS: GatewayLimits = {
   body: 1 << 20,
   prices: 4,
   streamsPerTenant: 16,
+  statusStreams: 256,
+  statusStreamsPerCaller: 8,
+  callsPerConnection: 32,
+  callTimeout: 15_000,
+  statusEvery: 1_000,
   message: 64 << 10,
   burst: 100,
   perSecond: 20,

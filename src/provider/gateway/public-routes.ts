@@ -5,7 +5,7 @@ import { fromJson, readJson } from "../../wire/index.ts";
 import type { ClusterDriver } from "../cluster/index.ts";
 import type { LeaseService } from "../leases/index.ts";
 import { gatewayErrors, toFailure } from "./errors.ts";
-import type { GatewaySources } from "./sources.ts";
+import type { GatewaySources, InventoryStatus } from "./sources.ts";
 
 export interface PublicOptions {
   readonly provider: string;
@@ -16,14 +16,36 @@ export interface PublicOptions {
   readonly sources: GatewaySources;
 }
 
-/** `/status`: only figures, nothing that names a tenant. */
-export async function statusAnswer({ provider, publicHostname, leases, sources }: PublicOptions): Promise<object> {
+/** What anybody may know of the provider: only figures, nothing that names a tenant. */
+export interface StatusFigures {
+  readonly leases: number;
+  readonly inventory: InventoryStatus;
+  readonly orders: number;
+  readonly refusals: Readonly<Record<string, number>>;
+  readonly deployments: number;
+  /** Messages that are not yet in a block. */
+  readonly pending: number;
+}
+
+export async function statusFigures({ leases, sources }: PublicOptions): Promise<StatusFigures> {
   const records = leases.records();
-  const inventory = await sources.inventory();
   return {
-    address: provider,
+    leases: records.filter(({ phase }) => phase !== "closing").length,
+    inventory: await sources.inventory(),
+    orders: sources.orderCount(),
+    refusals: sources.refusals(),
+    deployments: records.filter(({ group }) => group !== null).length,
+    pending: sources.outboxDepth(),
+  };
+}
+
+/** `/status`. */
+export async function statusAnswer(options: PublicOptions, grpcPort: number | undefined): Promise<object> {
+  const { leases, inventory, orders, refusals, deployments, pending } = await statusFigures(options);
+  return {
+    address: options.provider,
     cluster: {
-      leases: records.filter(({ phase }) => phase !== "closing").length,
+      leases,
       inventory: {
         active: inventory.active,
         pending: inventory.pending,
@@ -31,10 +53,11 @@ export async function statusAnswer({ provider, publicHostname, leases, sources }
         ...(inventory.error === undefined ? {} : { error: inventory.error }),
       },
     },
-    bidengine: { orders: sources.orderCount(), refusals: sources.refusals() },
-    manifest: { deployments: records.filter(({ group }) => group !== null).length },
-    broadcaster: { pending: sources.outboxDepth() },
-    cluster_public_hostname: publicHostname,
+    bidengine: { orders, refusals },
+    manifest: { deployments },
+    broadcaster: { pending },
+    cluster_public_hostname: options.publicHostname,
+    ...(grpcPort === undefined ? {} : { grpc_port: grpcPort }),
   };
 }
 

@@ -9,6 +9,7 @@ import { Memo } from "./access/memo.ts";
 import { limitConnections } from "./connections.ts";
 import { allowOrigin, answerPreflight } from "./cors.ts";
 import { type Failure, gatewayErrors, toFailure } from "./errors.ts";
+import type { StatusServer } from "./grpc/index.ts";
 import { STREAM_ROUTES, TENANT_ROUTES } from "./lease-routes.ts";
 import { DEFAULT_LIMITS, type GatewayLimits } from "./limits.ts";
 import { readParameters } from "./parameters.ts";
@@ -21,6 +22,8 @@ export interface GatewayOptions extends PublicOptions {
   readonly host?: string;
   /** 0 takes a free one. */
   readonly port: number;
+  /** Where the status is told over gRPC; nowhere if absent. */
+  readonly grpc?: { readonly host: string; readonly port: number };
   /** The provider's server certificate as it is on the chain, and its key in the clear; both PEM. */
   readonly certificate: string;
   readonly privateKey: string;
@@ -40,6 +43,8 @@ export class Gateway {
   readonly #streams: StreamServer;
   readonly #app: FastifyInstance<Server>;
   readonly #version: Memo<object>;
+  #status: StatusServer | undefined;
+  #statusPort: number | undefined;
   /** Running price calculations for callers. */
   #pricing = 0;
 
@@ -63,18 +68,36 @@ export class Gateway {
     const address = this.#app.server.address();
     const taken = typeof address === "object" && address !== null ? address.port : port;
     log.info("gateway listens", { host, port: taken });
+    await this.#listenForCalls();
     return taken;
+  }
+
+  /** Where the status is told over gRPC, once it listens. */
+  get grpcPort(): number | undefined {
+    return this.#statusPort;
   }
 
   /** Breaks off the open streams; their clients reconnect. */
   dropStreams(): void {
     this.#streams.drop();
+    this.#status?.drop();
   }
 
   async close(): Promise<void> {
     this.#streams.close();
+    await this.#status?.close();
     this.#app.server.closeAllConnections();
     await this.#app.close();
+  }
+
+  /** The library that this takes is read only where it is served. */
+  async #listenForCalls(): Promise<void> {
+    const { grpc, now = Date.now } = this.#options;
+    if (grpc === undefined) return;
+    const { StatusServer } = await import("./grpc/index.ts");
+    const parts = { authorizer: this.#authorizer, limits: this.#limits, now };
+    this.#status = new StatusServer({ ...this.#options, ...grpc, ...parts });
+    this.#statusPort = await this.#status.listen();
   }
 
   #makeApp(): FastifyInstance<Server> {
@@ -137,7 +160,7 @@ export class Gateway {
   #addPublicRoutes(app: FastifyInstance<Server>): void {
     const options = this.#options;
     const limits = this.#limits;
-    app.get("/status", (_request, reply) => sendJson(reply, statusAnswer(options)));
+    app.get("/status", (_request, reply) => sendJson(reply, statusAnswer(options, this.#statusPort)));
     app.get("/version", (_request, reply) => sendJson(reply, this.#version.get("")));
     app.get("/address", (_request, reply) => sendJson(reply, { address: options.provider }));
     for (const [path, answer] of PRICE_ROUTES) {

@@ -13,6 +13,11 @@ export interface RawAnswer {
   readonly text: string;
 }
 
+interface GrpcOption {
+  /** Whether the gateway also speaks gRPC. */
+  readonly grpc?: boolean;
+}
+
 type Method = "lease" | "client" | "request" | "close" | "credential" | "run" | "dropStreams";
 
 /** A provider's gateway in the process, a tenant with a certificate and a key, and one lease of the tenant. */
@@ -37,7 +42,10 @@ export class GatewayHarness {
     this.sources = parts.sources;
   }
 
-  static async open(limits: Partial<GatewayLimits> = {}, options: HarnessOptions = {}): Promise<GatewayHarness> {
+  static async open(
+    limits: Partial<GatewayLimits> = {},
+    options: HarnessOptions & GrpcOption = {},
+  ): Promise<GatewayHarness> {
     const world = new LeaseHarness(options);
     const tenant = testAccount(world.chain);
     const [server, certificate] = await Promise.all([
@@ -51,6 +59,7 @@ export class GatewayHarness {
     const gateway = new Gateway({
       host: "127.0.0.1",
       port: 0,
+      ...(options.grpc === true ? { grpc: { host: "127.0.0.1", port: 0 } } : {}),
       provider: PROVIDER,
       publicHostname: "cluster.example.com",
       version: "v0.0.0",

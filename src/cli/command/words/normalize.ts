@@ -77,6 +77,7 @@ export const SWITCHES: ReadonlySet<string> = new Set([
   "--unsafe",
   "--unsafe-entropy",
   "--wait",
+  "--watch",
   "--yes",
 ]);
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough, Writable } from "node:stream";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { NodeDouble } from "../../../client/testing/node-double.ts";
 import { openKeyring } from "../../../keyring/index.ts";
 import { onChain, sampleDeployment, sampleFile } from "../../../provider/testing/deployment.ts";
@@ -94,9 +94,9 @@ async function svc(
   name: string,
   args: readonly string[] = [],
   given: Record<string, string | boolean> = {},
+  text = { out: "", err: "" },
 ): Promise<Outcome> {
   const spec = PROVIDER_CLIENT_COMMANDS.find((each) => each.name === name);
-  const text = { out: "", err: "" };
   const never = () => Promise.reject(new Error("asked"));
   const io: Io = {
     isTTY: false,
@@ -200,6 +200,26 @@ describe("provider lease-status and its kin", () => {
     expect(JSON.parse(out)).toMatchObject({ address: PROVIDER, bidengine: { orders: 2 } });
     await expect(svc("status", [gateway.tenant.address])).rejects.toThrow(/is not a provider/);
     await expect(svc("status", ["nobody"])).rejects.toThrow(/Bech32|bech32/);
+  });
+
+  it("show a provider again after each change, where it tells of them", async () => {
+    const given = { output: "json", from: "", watch: true };
+    await expect(svc("status", [PROVIDER], given)).rejects.toMatchObject({
+      message: expect.stringContaining("names no port"),
+      hint: expect.stringContaining("--gateway-grpc-listen-address"),
+    });
+    await gateway.close();
+    gateway = await GatewayHarness.open({ statusEvery: 10 }, { grpc: true });
+    serveChain();
+    const text = { out: "", err: "" };
+    const ended = expect(svc("status", [PROVIDER], given, text)).rejects.toThrow(/ends all streams/);
+    await vi.waitFor(() => expect(text.out).toMatch(/"orders": ?2\b/));
+    gateway.sources.orderCount = () => 7;
+    await vi.waitFor(() => expect(text.out).toMatch(/"orders": ?7\b/));
+    gateway.dropStreams();
+    await ended;
+    gateway.world.chain.certificates.clear();
+    await expect(svc("status", [PROVIDER], given)).rejects.toThrow("the server is not the provider");
   });
 });
 

@@ -1,4 +1,5 @@
 import { GatewayClient, publishedCertificates } from "../../../client/index.ts";
+import { EXIT } from "../../../util/index.ts";
 import { type JsonValue, readJson } from "../../../wire/index.ts";
 import type { CommandInput } from "../../command/spec.ts";
 import { type CliContext, createContext } from "../../context.ts";
@@ -26,14 +27,17 @@ export async function getManifest(input: CommandInput): Promise<void> {
 }
 
 /** `provider status ADDRESS`: needs no key. */
-export async function providerStatus(input: CommandInput): Promise<void> {
+export async function providerStatus(input: CommandInput): Promise<number> {
   const owner = addressArgument(input.args[0] ?? "", "address", input.flags);
   const context = createContext(input);
   const chain = await context.chain();
-  await withSession(chain, async () => {
+  return withSession(chain, async () => {
     const { address, hostUri } = await findProvider(chain, owner);
-    const certificateOf = publishedCertificates(chain.query);
-    print(await new GatewayClient({ provider: address, hostUri, certificateOf }).status(), context);
+    const target = { provider: address, hostUri, certificateOf: publishedCertificates(chain.query) };
+    const answer = await new GatewayClient(target).status();
+    if (input.flags.bool("watch")) return (await import("./watch.ts")).watch(input, target, answer);
+    print(answer, context);
+    return EXIT.done;
   });
 }
 

@@ -108,7 +108,7 @@ export const PROVIDER_CLIENT_COMMANDS: readonly CommandSpec[] = [
     name: "status",
     args: "<address>",
     summary: "Show a provider's public status: leases, capacity and orders",
-    flags: [NODE_FLAG, TEXT],
+    flags: [{ name: "watch", summary: "show it again after each change, until interrupted" }, NODE_FLAG, TEXT],
     example: "svc provider status $PROVIDER",
     load: async () => (await import("./show.ts")).providerStatus,
   },

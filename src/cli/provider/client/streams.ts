@@ -36,16 +36,23 @@ function wanted({ flags }: CommandInput) {
 }
 
 /** Prints items until there are no more, or Ctrl-C. */
-async function stream<T>(
+function stream<T>(
   { io }: CommandInput,
   open: (signal: AbortSignal) => AsyncIterable<T>,
   print: (item: T) => string,
 ): Promise<number> {
+  return untilInterrupted(async (signal) => {
+    for await (const item of open(signal)) io.out(`${print(item)}\n`);
+  });
+}
+
+/** Goes on until it is done, or Ctrl-C. */
+export async function untilInterrupted(run: (signal: AbortSignal) => Promise<void>): Promise<number> {
   const abort = new AbortController();
   const stop = () => abort.abort();
   process.once("SIGINT", stop).once("SIGTERM", stop);
   try {
-    for await (const item of open(abort.signal)) io.out(`${print(item)}\n`);
+    await run(abort.signal);
     return abort.signal.aborted ? EXIT.interrupted : EXIT.done;
   } finally {
     process.off("SIGINT", stop).off("SIGTERM", stop);

@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import type { Http2ServerResponse } from "node:http2";
+import { constants, type Http2ServerResponse } from "node:http2";
 import { createContextKey } from "@connectrpc/connect";
 import type { ReadLimits } from "../../http/index.ts";
 
@@ -22,8 +22,8 @@ export function readerOf(response: ServerResponse | Http2ServerResponse, limits:
   };
 }
 
-/** Breaks a response off. */
+/** Breaks a response off at once. Without an error HTTP/2 would wait until the client has read all of it. */
 export function endResponse(response: ServerResponse | Http2ServerResponse): void {
-  if ("stream" in response) response.stream?.close();
+  if ("stream" in response) response.stream?.close(constants.NGHTTP2_CANCEL);
   else response.destroy();
 }

@@ -5,7 +5,7 @@ import type { ChainView } from "../../chain.ts";
 import { leaseErrors } from "../../leases/index.ts";
 import { gatewayErrors } from "../errors.ts";
 import type { GatewayLimits } from "../limits.ts";
-import { type Credential, readCredential } from "./credential.ts";
+import { type Credential, type CredentialCarrier, findCredential, readCredential } from "./credential.ts";
 import { ChainFacts } from "./facts.ts";
 import { authenticate, type Principal } from "./principal.ts";
 import { RateLimit } from "./rate.ts";
@@ -29,6 +29,14 @@ export interface Grant {
   /** Milliseconds since 1970 at which the credential ends. */
   readonly endsAt: number;
   /** Rejects with the refusal when the same request would no longer be allowed. */
+  recheck(): Promise<void>;
+}
+
+/** Who asks for what anybody may know. */
+export interface Caller {
+  /** The account, or the address of the host where no credential was shown. */
+  readonly name: string;
+  /** Rejects with the refusal when a credential that was shown is no longer good. */
   recheck(): Promise<void>;
 }
 
@@ -70,6 +78,17 @@ export class Authorizer {
       endsAt: principal.endsAt,
       recheck: async () => this.#check(await this.#authenticate(credential), access),
     };
+  }
+
+  /** Needs no credential, but one that is shown must be good. */
+  async identify(request: CredentialCarrier): Promise<Caller> {
+    const credential = findCredential(request);
+    const { now } = this.#options;
+    const name =
+      credential === undefined ? `${request.socket.remoteAddress}` : (await this.#authenticate(credential)).owner;
+    if (!this.#rate.take(name, now())) throw gatewayErrors.tooMany();
+    if (credential === undefined) return { name, recheck: async () => {} };
+    return { name, recheck: async () => void (await this.#authenticate(credential)) };
   }
 
   #authenticate(credential: Credential): Promise<Principal> {

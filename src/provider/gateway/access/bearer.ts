@@ -10,8 +10,10 @@ const BEARER = /^Bearer ([A-Za-z0-9_.-]+)$/i;
 const TOKEN = /^[A-Za-z0-9_.-]+$/;
 const TOKEN_PARAMETERS = ["token", "access_token", "authorization", "jwt", "bearer"];
 
+type Request = Pick<IncomingMessage, "headers" | "rawHeaders" | "url">;
+
 /** The token of a request: from its Authorization header or, for a websocket, from its protocols. Throws for two of them. */
-export function readToken(request: IncomingMessage): string | undefined {
+export function readToken(request: Request): string | undefined {
   refuseTokenInAddress(request.url ?? "");
   const tokens = [...headersNamed(request, "authorization").map(headerToken), ...protocolTokens(request)];
   if (tokens.length > 1) throw gatewayErrors.badRequest("more than one token");
@@ -24,7 +26,7 @@ function headerToken(header: string): string {
   return token;
 }
 
-function protocolTokens(request: IncomingMessage): string[] {
+function protocolTokens(request: Request): string[] {
   if (request.headers.upgrade === undefined) return [];
   const offered = headersNamed(request, "sec-websocket-protocol").flatMap((header) => header.split(","));
   const protocols = offered.map((each) => each.trim());
@@ -40,7 +42,7 @@ function protocolToken(token: string): string {
 }
 
 /** Node keeps only the first of several such headers, so the raw ones are read. */
-function headersNamed({ rawHeaders }: IncomingMessage, name: string): string[] {
+function headersNamed({ rawHeaders }: Request, name: string): string[] {
   return rawHeaders.filter((_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === name);
 }
 

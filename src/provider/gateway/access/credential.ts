@@ -8,15 +8,25 @@ export type Credential =
   | { readonly kind: "certificate"; readonly der: Uint8Array; readonly alone: boolean }
   | { readonly kind: "token"; readonly token: string };
 
+/** A request over HTTP/1.1 or HTTP/2. */
+export type CredentialCarrier = Pick<IncomingMessage, "headers" | "rawHeaders" | "url" | "socket">;
+
+/** Reads the credential of a request that must have one. */
+export function readCredential(request: CredentialCarrier): Credential {
+  const credential = findCredential(request);
+  if (credential === undefined) throw gatewayErrors.noCredential();
+  return credential;
+}
+
 /**
- * Reads the credential of a request; refuses a certificate together with a token, two tokens, tokens in the address, and
+ * Reads the credential of a request; undefined where there is none. Refuses a certificate together with a token, two tokens, tokens in the address, and
  * certificates from web pages.
  */
-export function readCredential(request: IncomingMessage): Credential {
+export function findCredential(request: CredentialCarrier): Credential | undefined {
   const token = readToken(request);
   const certificate = peerCertificate(request);
   if (token === undefined) {
-    if (certificate === undefined) throw gatewayErrors.noCredential();
+    if (certificate === undefined) return undefined;
     // A browser adds a client certificate by itself, even for pages of other origins, but it never adds a token.
     if (request.headers.origin !== undefined) throw gatewayErrors.origin();
     return certificate;
@@ -25,7 +35,7 @@ export function readCredential(request: IncomingMessage): Credential {
   return { kind: "token", token };
 }
 
-function peerCertificate({ socket }: IncomingMessage): Credential | undefined {
+function peerCertificate({ socket }: CredentialCarrier): Credential | undefined {
   if (!(socket instanceof TLSSocket)) return undefined;
   const certificate = socket.getPeerX509Certificate();
   if (certificate === undefined) return undefined;

@@ -1,23 +1,38 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
+import { fromBase64 } from "../../util/index.ts";
 import type {
   ServerReflectionRequest,
   ServerReflectionResponseSchema,
-} from "../../wire/gen/grpc/reflection/v1/reflection_pb.js";
-import { descriptorFiles } from "./descriptor-bytes.ts";
-import { MAX_REFLECTIONS } from "./limits.ts";
-import { fileOfSymbol } from "./symbols.ts";
+} from "../gen/grpc/reflection/v1/reflection_pb.js";
 
 type Answer = NonNullable<MessageInitShape<typeof ServerReflectionResponseSchema>["messageResponse"]>;
 
+/** Questions in one stream. */
+export const MAX_REFLECTIONS = 1000;
+
+/** The description of one proto file: its name, and its bytes in base64. */
+export type DescriptorFile = readonly [name: string, base64: string];
+
+/** What a server tells of itself. */
+export interface ReflectionParts {
+  /** Names of the services that are served. */
+  readonly services: readonly string[];
+  /** All files that describe them. */
+  readonly files: () => readonly DescriptorFile[];
+  /** The file that describes a service, a method, a message or an enumeration; undefined for none. */
+  readonly fileOf: (symbol: string) => string | undefined;
+}
+
 /** Tells clients which services there are and what their messages look like, so that they need no proto files. */
 export class Reflection {
+  readonly #parts: ReflectionParts;
   readonly #services: readonly string[];
   #files: ReadonlyMap<string, Uint8Array> | undefined;
 
-  /** Names of the services that are served. */
-  constructor(services: readonly string[]) {
-    this.#services = [...services].sort();
+  constructor(parts: ReflectionParts) {
+    this.#parts = parts;
+    this.#services = [...parts.services].sort();
   }
 
   /** Answers the questions of a stream, one after the other. */
@@ -39,7 +54,7 @@ export class Reflection {
       return { case: "listServicesResponse", value: { service } };
     }
     if (kind === "fileByFilename") return this.#file(value, value);
-    if (kind === "fileContainingSymbol") return this.#file(fileOfSymbol(value), value);
+    if (kind === "fileContainingSymbol") return this.#file(this.#parts.fileOf(value), value);
     return notFound(kind === undefined ? "the request asks nothing" : "there are no extensions of messages");
   }
 
@@ -50,7 +65,7 @@ export class Reflection {
   }
 
   #allFiles(): ReadonlyMap<string, Uint8Array> {
-    this.#files ??= new Map(descriptorFiles().map(([name, base64]) => [name, Buffer.from(base64, "base64")]));
+    this.#files ??= new Map(this.#parts.files().map(([name, text]) => [name, fromBase64(text)]));
     return this.#files;
   }
 }

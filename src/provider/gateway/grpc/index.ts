@@ -1,0 +1,1 @@
+export { StatusServer, type StatusServerOptions } from "./server.ts";

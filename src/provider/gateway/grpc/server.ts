@@ -1,0 +1,204 @@
+import { constants } from "node:crypto";
+import {
+  createSecureServer,
+  type Http2SecureServer,
+  type Http2ServerRequest,
+  type Http2ServerResponse,
+  constants as http2,
+  type ServerHttp2Session,
+} from "node:http2";
+import { Code, ConnectError, createContextValues } from "@connectrpc/connect";
+import { connectNodeAdapter } from "@connectrpc/connect-node";
+import { ACCEPT_QUEUE, type Logger, listenError } from "../../../util/index.ts";
+import { ProviderRPC } from "../../../wire/gen/svc/provider/v1/status_pb.js";
+import type { Authorizer, Caller } from "../access/authorizer.ts";
+import { limitConnections } from "../connections.ts";
+import type { GatewayLimits } from "../limits.ts";
+import type { PublicOptions } from "../public-routes.ts";
+import { StatusFeed } from "./feed.ts";
+import { callError } from "./refusal.ts";
+import { addRoutes, type Call, callKey } from "./routes.ts";
+import { statusMessage } from "./status.ts";
+import { OpenStreams } from "./streams.ts";
+
+export interface StatusServerOptions extends PublicOptions {
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  /** As the gateway shows them. */
+  readonly certificate: string;
+  readonly privateKey: string;
+  readonly authorizer: Authorizer;
+  readonly limits: GatewayLimits;
+  readonly log: Logger;
+  readonly now: () => number;
+}
+
+/** Bytes of the headers of a call, and of the message that it brings: requests have none. */
+const MAX_HEADER_BYTES = 16 << 10;
+const MAX_REQUEST_BYTES = 16 << 10;
+/** Memory that a connection may take for frames that wait, in megabytes. */
+const MAX_SESSION_MEGABYTES = 4;
+
+/** Time in which trailers reach a client that still sends, in milliseconds. */
+const LINGER_MS = 500;
+
+/** Calls that go on until one side ends them. */
+const STREAMS = [`/${ProviderRPC.typeName}/${ProviderRPC.method.streamStatus.name}`, "/grpc.health.v1.Health/Watch"];
+
+/**
+ * The provider's status over gRPC: for everybody, as `/status` is, at once and as it changes. A certificate or a token that
+ * a caller shows must be good, and stay good while a stream is open.
+ */
+export class StatusServer {
+  readonly #options: StatusServerOptions;
+  readonly #server: Http2SecureServer;
+  readonly #streams: OpenStreams;
+  readonly #sessions = new Set<ServerHttp2Session>();
+  readonly #answer: (request: Http2ServerRequest, response: Http2ServerResponse) => void;
+  readonly #calls = new WeakMap<Http2ServerRequest, Call>();
+
+  constructor(options: StatusServerOptions) {
+    const { limits, now } = options;
+    this.#options = options;
+    this.#streams = new OpenStreams(limits, now);
+    const read = () => statusMessage(options, now());
+    const feed = new StatusFeed({ read, everyMs: limits.statusEvery, now });
+    this.#answer = connectNodeAdapter({
+      routes: (router) => addRoutes(router, feed),
+      contextValues: (request) => createContextValues().set(callKey, this.#calls.get(request as Http2ServerRequest)),
+      // Compressed messages may expand to a thousand times their size.
+      acceptCompression: [],
+      readMaxBytes: MAX_REQUEST_BYTES,
+      connect: false,
+      grpcWeb: false,
+    });
+    this.#server = this.#makeServer();
+  }
+
+  /** Resolves with the port it listens on; rejects if the port is taken. */
+  async listen(): Promise<number> {
+    const { host, port, log } = this.#options;
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once("error", (error) => {
+        reject(listenError(error, { host, port, option: "--gateway-grpc-listen-address" }));
+      });
+      this.#server.listen({ host, port, backlog: ACCEPT_QUEUE }, resolve);
+    });
+    const address = this.#server.address();
+    const taken = typeof address === "object" && address !== null ? address.port : port;
+    log.info("gateway listens for gRPC", { host, port: taken });
+    return taken;
+  }
+
+  /** Breaks off the open streams; their clients come again. */
+  drop(): void {
+    this.#streams.drop(new ConnectError("the provider ends all streams; come again", Code.Unavailable));
+  }
+
+  async close(): Promise<void> {
+    this.drop();
+    const closed = new Promise((resolve) => this.#server.close(resolve));
+    for (const each of this.#sessions) each.destroy();
+    await closed;
+  }
+
+  /** As the gateway's: TLS 1.3 alone, every client is asked for a certificate, and no ticket replaces it. */
+  #makeServer(): Http2SecureServer {
+    const { certificate, privateKey, limits } = this.#options;
+    const server = createSecureServer(
+      {
+        cert: certificate,
+        key: privateKey,
+        minVersion: "TLSv1.3",
+        requestCert: true,
+        rejectUnauthorized: false,
+        secureOptions: constants.SSL_OP_NO_TICKET,
+        handshakeTimeout: limits.handshakeTimeout,
+        maxSessionMemory: MAX_SESSION_MEGABYTES,
+        settings: { maxConcurrentStreams: limits.callsPerConnection, maxHeaderListSize: MAX_HEADER_BYTES },
+      },
+      (request, response) => this.#take(request, response),
+    );
+    server.maxConnections = limits.connections;
+    limitConnections(server, limits.connectionsPerAddress);
+    server.on("session", (session) => this.#keep(session));
+    // The errors of a connection end that connection alone.
+    server.on("sessionError", () => {});
+    return server;
+  }
+
+  /** A connection whose client is gone, or which nobody has used for a while, ends. */
+  #keep(session: ServerHttp2Session): void {
+    const { limits } = this.#options;
+    this.#sessions.add(session);
+    let isAlive = true;
+    const ping = setInterval(() => {
+      if (!isAlive) return session.destroy();
+      isAlive = false;
+      if (!session.destroyed) session.ping(() => (isAlive = true));
+    }, limits.ping + limits.pongWait);
+    session.setTimeout(limits.keepAliveTimeout * IDLE_FACTOR, () => session.close());
+    session.once("close", () => {
+      clearInterval(ping);
+      this.#sessions.delete(session);
+    });
+  }
+
+  #take(request: Http2ServerRequest, response: Http2ServerResponse): void {
+    const cut = () => cutOff(response);
+    response.on("error", cut);
+    request.on("error", () => {});
+    // Whoever has the whole answer needs to send nothing more; trailers follow what this event tells of.
+    response.stream.once("finish", () => setTimeout(() => response.stream?.close(), LINGER_MS).unref());
+    const isStream = STREAMS.includes(request.url);
+    const timer = isStream ? undefined : setTimeout(cut, this.#options.limits.callTimeout);
+    response.once("close", () => clearTimeout(timer));
+    this.#call(request, response).catch(cut);
+  }
+
+  /** Whoever calls is judged here, before any of the handlers: streams as well as single answers. */
+  async #call(request: Http2ServerRequest, response: Http2ServerResponse): Promise<void> {
+    const { authorizer, log } = this.#options;
+    try {
+      const caller = await authorizer.identify(request);
+      this.#calls.set(request, this.#callOf(caller, response));
+    } catch (error) {
+      const refused = callError(error);
+      log.info("gateway call refused", { code: Code[refused.code] });
+      return refuse(response, refused);
+    }
+    if (!response.stream?.destroyed) this.#answer(request, response);
+  }
+
+  #callOf(caller: Caller, response: Http2ServerResponse): Call {
+    const { limits } = this.#options;
+    return {
+      open: () => {
+        const stream = this.#streams.open(caller);
+        // The library may wait for a reader that is gone: the end of the call counts, not that of its handler.
+        response.once("close", stream.close);
+        return stream;
+      },
+      waiting: () => {
+        const late = setTimeout(() => cutOff(response), limits.callTimeout);
+        return { done: () => clearTimeout(late) };
+      },
+    };
+  }
+}
+
+/** Connections of clients that ask now and then stay open for some of their questions. */
+const IDLE_FACTOR = 60;
+
+/** Ends a call at once, whatever its client has not read yet. */
+function cutOff(response: Http2ServerResponse): void {
+  response.stream?.close(http2.NGHTTP2_CANCEL);
+}
+
+/** A refusal without an answer: headers and trailers in one. */
+function refuse(response: Http2ServerResponse, { code, rawMessage }: ConnectError): void {
+  if (response.stream?.destroyed) return;
+  const status = { "grpc-status": `${code}`, "grpc-message": encodeURIComponent(rawMessage) };
+  response.stream.respond({ ":status": 200, "content-type": "application/grpc", ...status }, { endStream: true });
+}
