@@ -25,6 +25,12 @@ const PARTS = {
       SETTLEMENT_SEED: seed,
     },
   },
+  /** Thirty runs of five hundred blocks for each module that has a model of its own. */
+  models: {
+    project: "simulation",
+    files: ["model.sim.test.ts"],
+    env: { MODEL_SIM_RUNS: 30, MODEL_SIM_BLOCKS: 500, MODEL_SIM_SEED: seed },
+  },
   /**
    * A million things that people do, over all modules, with faults, restarts and exports in between. WHOLE_SIM_RECORD
    * names a file for the results.

@@ -119,7 +119,7 @@ function installNeeded() {
 const REPORTERS = ["./tools/deadline.mjs", "./tools/suite-errors.mjs"];
 
 /** Minutes after which a part of the run is ended, with what it was at: several times what it takes on two cores. */
-const MINUTES = { unit: 15, "e2e-alone": 20, lane: 40 };
+const MINUTES = { unit: 15, "e2e-alone": 20, simulation: 60, lane: 40 };
 
 /**
  * Runs vitest with these arguments and prints its output, at the end where it is silent; returns counts, and the failed tests
@@ -177,24 +177,21 @@ function ended(child) {
  */
 const APART = [
   "test/interop/",
-  ...[
-    "browser",
-    "cli-node",
-    "genesis",
-    "keyring-backends",
-    "keyring-dialogs",
-    "ledger",
-    "library",
-    "template",
-    "terminal",
-  ].map((name) => `test/e2e/${name}.test.ts`),
+  ...["browser", "cli-node", "genesis", "keyring-backends", "keyring-dialogs", "ledger", "terminal"].map(
+    (name) => `test/e2e/${name}.test.ts`,
+  ),
 ];
+
+/** Containers of drivers and of surroundings that fail: mostly they wait, in a lane beside the other containers. */
+const HOSTS = ["engine-driver", "engine-host", "engine-registry", "exhaustion", "provider-state", "set-up"].map(
+  (name) => `test/e2e/${name}.test.ts`,
+);
 
 /** All kills, the attacks that measure neither pace nor memory, and what builds in folders of its own. */
 const KILLS = [
   "test/kill/",
   ...["deposits", "gas", "leases", "modules", "pruned", "queries"].map((name) => `test/attack/${name}.test.ts`),
-  ...["generated", "release"].map((name) => `test/e2e/${name}.test.ts`),
+  ...["generated", "library", "release", "template"].map((name) => `test/e2e/${name}.test.ts`),
 ];
 
 /** Attacks whose bounds of pace and memory hold for a machine that does nothing else. */
@@ -205,16 +202,21 @@ const without = (paths) => ({
   SVC_TEST_WITHOUT: paths.map((path) => (path.endsWith("/") ? `${path}**` : path)).join(),
 });
 
-/** The lanes, with the simulations in the time that these leave; then the rest, alone. */
+/** The lanes; then the rest, alone. The simulations have the time that all of these leave. */
 async function endToEnd(env) {
   const words = ["--project", "e2e"];
+  const simulations = tests("simulation", ["--project", "simulation", "--maxWorkers=2"], {
+    isSilent: true,
+    isLast: true,
+  });
   const lanes = await Promise.all([
-    tests("e2e", words, { env: { ...env, ...without([...APART, ...KILLS, ...ALONE]) } }),
+    tests("e2e", words, { env: { ...env, ...without([...APART, ...HOSTS, ...KILLS, ...ALONE]) } }),
     tests("e2e-apart", [...words, ...APART], { env, isSilent: true }),
+    tests("e2e-hosts", [...words, ...HOSTS], { env, isSilent: true }),
     tests("e2e-kills", [...words, ...KILLS], { env, isSilent: true }),
-    tests("simulation", ["--project", "simulation", "--maxWorkers=1"], { isSilent: true, isLast: true }),
   ]);
-  return [...lanes, await tests("e2e-alone", [...words, ...ALONE], { env: { ...env, ...without(KILLS) } })];
+  const alone = await tests("e2e-alone", [...words, ...ALONE], { env: { ...env, ...without(KILLS) } });
+  return [...lanes, alone, await simulations];
 }
 
 function failedTests({ name, assertionResults }) {

@@ -4,10 +4,13 @@ export { type ChainView, chainView } from "./chain.ts";
 export {
   type AllowedRegistry,
   type ClusterDriver,
+  type ClusterInstallation,
   type ClusterKind,
   clusterKind,
   type FoundCluster,
   hostCluster,
+  INGRESSES,
+  type InstalledObject,
   leaseNamespace,
   parseAllowedRegistry,
 } from "./cluster/index.ts";

@@ -85,14 +85,15 @@ export class TestEngine {
     rmSync(this.socket, { force: true });
   }
 
-  /** Ends the service and returns what each of its threads was at. */
+  /** Returns what each thread of the service was at when it was ended; it runs again then, so that all can be removed. */
   async stacks(): Promise<string> {
     const service = this.#service;
     if (service === undefined) return "the engine does not run";
-    this.#service = undefined;
     service.kill("SIGQUIT");
     await once(service, "exit");
-    return readFileSync(join(this.folder, LOG), "utf8").slice(-MOST_SAID);
+    const said = readFileSync(join(this.folder, LOG), "utf8").slice(-MOST_SAID);
+    await this.startService();
+    return said;
   }
 
   /** The service answers nobody while the work goes on. */

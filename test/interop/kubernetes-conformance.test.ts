@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { connect, createServer, type Server, type Socket } from "node:net";
-import { afterAll, describe, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { clusterConformance } from "../../src/provider/cluster/contract/conformance/index.ts";
 import type { ClusterDriver } from "../../src/provider/cluster/contract/index.ts";
 import { readKubeconfig } from "../../src/provider/cluster/kubernetes/access/kubeconfig.ts";
@@ -8,20 +8,36 @@ import { KubernetesApi } from "../../src/provider/cluster/kubernetes/api/api.ts"
 import { openKubernetesDriver } from "../../src/provider/cluster/kubernetes/driver.ts";
 import { Fixture, waitFor } from "../support/index.ts";
 import { SETTINGS } from "../support/kubernetes-leases.ts";
+import { TestKubernetesNode } from "../support/kubernetes-node.ts";
+import { nodePrograms } from "./node-programs.ts";
 
 /**
- * The rules of clusters against one that runs pods: SVC_TEST_KUBECONFIG names its configuration, and SVC_TEST_KUBE_IMAGE an
- * image that its nodes have. Pods must be reached from here, and node ports at the address of the API server.
+ * The rules of clusters against one that runs pods, of the test's own. SVC_TEST_KUBECONFIG names the configuration of another,
+ * and SVC_TEST_KUBE_IMAGE an image that its nodes have: its pods must be reached from here, and node ports at the address of
+ * its API server.
  */
-const { SVC_TEST_KUBECONFIG: config = "", SVC_TEST_KUBE_IMAGE: image = "localhost/svc-sample:1" } = process.env;
+const { SVC_TEST_KUBECONFIG: elsewhere, SVC_TEST_KUBE_IMAGE: image = TestKubernetesNode.image } = process.env;
+const programs = elsewhere === undefined ? await nodePrograms() : undefined;
+const missing = programs !== undefined && "missing" in programs ? programs.missing : undefined;
 const fixture = new Fixture();
 const relays: Server[] = [];
+let config = elsewhere ?? "";
+
+beforeAll(async () => {
+  if (programs !== undefined && !("missing" in programs))
+    ({ config } = await TestKubernetesNode.start(fixture, programs));
+});
 
 afterAll(async () => {
   await fixture.close();
 });
 
-describe.skipIf(config === "")("the Kubernetes driver on a cluster that runs pods", () => {
+it.runIf(missing !== undefined)("the programs of a node are there", ({ skip }) => {
+  if (process.env.CI !== "true") skip(missing);
+  expect(missing).toBeUndefined();
+});
+
+describe.skipIf(missing !== undefined)("the Kubernetes driver on a cluster that runs pods", () => {
   for (const [number, { name, run }] of clusterConformance.entries()) {
     it(name, async () => {
       const stateDir = fixture.tempHome(`driver-${number}`);
@@ -29,7 +45,7 @@ describe.skipIf(config === "")("the Kubernetes driver on a cluster that runs pod
         const access = readKubeconfig(config);
         const driver = await openKubernetesDriver({
           api: new KubernetesApi(access, { pauseMs: 50, maxPauseMs: 500 }),
-          objects: { ...SETTINGS, allowLocalImages: true, stopGraceMs: 1_000 },
+          objects: { ...SETTINGS, allowLocalImages: true, podSecurity: "baseline", stopGraceMs: 1_000 },
           stateDir,
           timing: { removalPoll: 200 },
         });

@@ -6,7 +6,8 @@ import { readKubeconfig } from "../../src/provider/cluster/kubernetes/access/kub
 import { KubernetesApi } from "../../src/provider/cluster/kubernetes/api/api.ts";
 import type { ApiObject } from "../../src/provider/cluster/kubernetes/api/objects.ts";
 import { openKubernetesDriver } from "../../src/provider/cluster/kubernetes/driver.ts";
-import { KIND } from "../../src/provider/cluster/kubernetes/objects/index.ts";
+import { installOn } from "../../src/provider/cluster/kubernetes/install/index.ts";
+import { KIND, LEASES_SPACE } from "../../src/provider/cluster/kubernetes/objects/index.ts";
 import { Fixture, waitFor } from "../support/index.ts";
 import { TestKubernetes } from "../support/kubernetes.ts";
 import { SETTINGS } from "../support/kubernetes-leases.ts";
@@ -28,13 +29,15 @@ function client(): KubernetesApi {
   return new KubernetesApi(readKubeconfig(bed.config), { pauseMs: 50, maxPauseMs: 200 });
 }
 
+/** The driver has the rights of an installation, and no others. */
 async function open(): Promise<ClusterDriver> {
+  const account = await bed.configOf("svc-provider", "svc-provider");
   const driver = await openKubernetesDriver({
-    api: client(),
+    api: new KubernetesApi(readKubeconfig(account), { pauseMs: 50, maxPauseMs: 200 }),
     objects: SETTINGS,
     stateDir,
     ingress: { scheme: "https", port: undefined },
-    timing: { retry: 50, maxRetry: 200, removalPoll: 50, removal: 5_000 },
+    timing: { retry: 50, maxRetry: 200, removalPoll: 50, removal: 5_000, report: 50 },
   });
   OPEN.push(driver);
   return driver;
@@ -45,6 +48,7 @@ beforeAll(async () => {
   bed = await TestKubernetes.start(fixture, peer.binary);
   stateDir = fixture.tempHome("driver");
   api = client();
+  await installOn(api, "svc-provider");
   await status("/api/v1/nodes", "node-1", {
     allocatable: { cpu: "4", memory: "8Gi", "ephemeral-storage": "50Gi" },
     conditions: [{ type: "Ready", status: "True" }],
@@ -132,6 +136,7 @@ test.skipIf(peer === undefined)("a lease from its first object to its last", asy
   expect(first).toMatchObject({ updated: 1, replicas: [{ name: "web-0", state: "running", restarts: 0 }] });
   expect(first?.error).toBeUndefined();
 
+  await described(namespace);
   await routes(driver, namespace, spec);
   await events(driver, namespace, spec);
   await streams(driver, namespace, spec);
@@ -170,6 +175,23 @@ test.skipIf(peer === undefined)("a lease from its first object to its last", asy
   await removed(next, namespace, spec);
 });
 
+/** Operators see the lease and its state. */
+async function described(namespace: string): Promise<void> {
+  const find = () => api.find<Described>(KIND.manifest, { namespace: LEASES_SPACE, name: namespace });
+  const isReady = async () => (await find())?.status?.conditions[0]?.status === "True";
+  await waitFor(isReady, "the state of the lease");
+  const object = await find();
+  expect(object?.metadata.finalizers).toEqual(["svc.network/lease"]);
+  expect(object?.spec.services).toMatchObject([
+    { name: "web", image: IMAGE, count: 1, nodePorts: [expect.any(Number)] },
+  ]);
+}
+
+interface Described extends ApiObject {
+  readonly spec: { readonly services: readonly object[]; readonly closedAt?: string };
+  readonly status?: { readonly conditions: readonly { readonly status: string }[] };
+}
+
 async function routes(
   { routing }: ClusterDriver,
   namespace: string,
@@ -182,8 +204,11 @@ async function routes(
   await routing.route(id, [{ target, hosts: ["b.example.com"] }]);
   const hosts = async () => (await api.list(KIND.ingress, { namespace })).objects.map(({ metadata }) => metadata.name);
   expect(await hosts()).toEqual(["b.example.com"]);
+  const { objects } = await api.list(KIND.host, { namespace: LEASES_SPACE });
+  expect(objects).toMatchObject([{ spec: { hostname: "b.example.com", service_name: "web", external_port: 80 } }]);
   await routing.unroute(id);
   expect(await hosts()).toEqual([]);
+  expect((await api.list(KIND.host, { namespace: LEASES_SPACE })).objects).toEqual([]);
 }
 
 async function events(
@@ -241,7 +266,7 @@ async function removed(
   namespace: string,
   { id }: { id: Parameters<ClusterDriver["status"]>[0] },
 ) {
-  const gone = driver.teardown(id);
+  const gone = driver.teardown(id, 77n);
   await waitFor(async () => {
     const found = await api.find(KIND.namespace, { name: namespace });
     return found?.metadata.deletionTimestamp !== undefined;
@@ -249,10 +274,14 @@ async function removed(
   await expect(driver.deploy(sampleSpec([sampleService(IMAGE)], { id, generation: 3 }))).rejects.toThrow(
     /being removed/,
   );
+  const manifest = await api.find<Described>(KIND.manifest, { namespace: LEASES_SPACE, name: namespace });
+  expect(manifest?.metadata.finalizers).toEqual(["svc.network/closed-at-77"]);
+  expect(manifest?.spec.closedAt).toBe("77");
   const object = { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace }, spec: { finalizers: [] } };
   const path = `/api/v1/namespaces/${namespace}/finalize`;
   expect((await bed.call("PUT", path, { type: "application/json", object })).status).toBe(200);
   await gone;
+  expect(await api.find(KIND.manifest, { namespace: LEASES_SPACE, name: namespace })).toBeUndefined();
   expect(await driver.adopt()).toEqual([]);
   await driver.teardown(id);
 }

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readKubeconfig } from "../../src/provider/cluster/kubernetes/access/kubeconfig.ts";
 import { KubernetesApi } from "../../src/provider/cluster/kubernetes/api/api.ts";
 import {
@@ -6,6 +6,7 @@ import {
   KIND,
   leaseObjects,
   namespaceObject,
+  type ObjectSettings,
   type Wanted,
 } from "../../src/provider/cluster/kubernetes/objects/index.ts";
 import { Fixture } from "../support/index.ts";
@@ -55,6 +56,45 @@ test.skipIf(peer === undefined).for([
   const objects = [namespaceObject(spec, SETTINGS), ...leaseObjects(spec, SETTINGS, RUN)];
   const first = await apply(objects);
   expect(await apply(objects)).toEqual(first);
+});
+
+describe.skipIf(peer === undefined)("the admission of pods", () => {
+  const STANDARDS = ["restricted", "baseline"] as const;
+
+  /** The pods of a shop that was made to one standard, in a name space that enforces another. */
+  async function admit(made: ObjectSettings["podSecurity"], enforced: ObjectSettings["podSecurity"]) {
+    const spec = { ...shop(), id: { ...shop().id, dseq: BigInt(100 + STANDARDS.indexOf(enforced)) } };
+    const space = namespaceObject(spec, { ...SETTINGS, podSecurity: enforced });
+    await apply([space]);
+    const namespace = space.object.metadata.name;
+    const account = { type: "application/json", object: { metadata: { name: "default" } } };
+    await bed.call("POST", `/api/v1/namespaces/${namespace}/serviceaccounts`, account);
+    const workloads = leaseObjects(spec, { ...SETTINGS, podSecurity: made }, RUN).filter(
+      ({ resource }) => resource === KIND.deployment || resource === KIND.statefulSet,
+    ) as (Wanted & { readonly object: { readonly spec: { readonly template: { readonly spec: object } } } })[];
+    const answers: string[] = [];
+    for (const workload of workloads) {
+      const { volumes: _, ...body } = workload.object.spec.template.spec as { readonly volumes?: unknown };
+      const { containers } = body as { readonly containers: readonly object[] };
+      const bare = containers.map((each) => ({ ...each, volumeMounts: [] }));
+      const pod = { metadata: { name: workload.object.metadata.name }, spec: { ...body, containers: bare } };
+      const call = { type: "application/json", object: pod };
+      const { status, text } = await bed.call("POST", `/api/v1/namespaces/${namespace}/pods?dryRun=All`, call);
+      answers.push(status === 201 ? "taken" : `${status} ${text}`);
+    }
+    return answers;
+  }
+
+  test.for(STANDARDS)("takes those that are made to the %s standard where it is enforced", async (standard) => {
+    expect(await admit(standard, standard)).toEqual(["taken", "taken"]);
+  });
+
+  test("takes those of the stricter standard where the other one is enforced, and not the other way round", async () => {
+    expect(await admit("restricted", "baseline")).toEqual(["taken", "taken"]);
+    const refused = await admit("baseline", "restricted");
+    expect(refused).toHaveLength(2);
+    for (const answer of refused) expect(answer).toMatch(/403 .*violates PodSecurity.*runAsNonRoot/);
+  });
 });
 
 test.skipIf(peer === undefined)("settings of operators are taken", async () => {

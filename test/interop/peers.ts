@@ -7,7 +7,8 @@ import { ROOT } from "../support/index.ts";
 
 /**
  * A release of the ecosystem's reference tool, one of the era of the documented client and one of today; the reference
- * library for proofs; a client of the ecosystem that knows nothing of us; the parts of a cluster; or an ACME server.
+ * library for proofs; a client of the ecosystem that knows nothing of us; the parts of a cluster; an ACME server; or the tool that
+ * renders charts.
  */
 export type PeerName =
   | "simd42"
@@ -19,7 +20,8 @@ export type PeerName =
   | "kubernetes"
   | "kubernetes-node"
   | "containerd"
-  | "pebble";
+  | "pebble"
+  | "helm";
 
 export interface PeerRan {
   readonly code: number;

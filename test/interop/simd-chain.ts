@@ -196,7 +196,7 @@ export async function startSimdChain(peer: Peer, options: SimdChainOptions = {})
     finishGenesis: options.finishGenesis,
     changeGenesis: (genesis) => {
       const { staking } = genesis.app_state as { staking: { params: { unbonding_time: string } } };
-      staking.params.unbonding_time = `${options.unbondingSeconds ?? 60}s`;
+      staking.params.unbonding_time = `${options.unbondingSeconds ?? 3_600}s`;
       options.changeGenesis?.(genesis);
     },
   });

@@ -8,6 +8,8 @@ const BUSYBOX = ["/bin/busybox", "/usr/bin/busybox"];
 /** How containers of an image start. */
 export interface ImageConfig {
   readonly Cmd?: readonly string[];
+  /** Root where nobody is named. */
+  readonly User?: string;
   readonly Env?: readonly string[];
   readonly ExposedPorts?: Readonly<Record<string, object>>;
 }

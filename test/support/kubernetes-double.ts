@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, connect } from "node:net";
 import type { WebSocket } from "ws";
 import { sampleExpose, sampleService } from "../../src/provider/cluster/contract/conformance/index.ts";
 import type { ApiObject } from "../../src/provider/cluster/kubernetes/api/objects.ts";
@@ -72,6 +72,8 @@ interface Container {
 export interface DoubleOptions {
   readonly hasImage?: (image: string) => boolean;
   readonly backoff?: BackoffPolicy;
+  /** Where node ports answer; on this machine by default. */
+  readonly nodeAddress?: string;
 }
 
 /**
@@ -97,7 +99,8 @@ export class KubernetesDouble {
     server.changed = () => this.#poke();
     server.deleter = (path, object) => this.#delete(path, object);
     server.intercept = (_, response, url) => this.#version(response, url) || this.#log(response, url);
-    server.command = (socket, url) => void this.#exec(socket, url);
+    server.command = (socket, url) =>
+      void (url.pathname.endsWith("/portforward") ? this.#connect(socket, url) : this.#exec(socket, url));
   }
 
   static async start(options: DoubleOptions = {}): Promise<KubernetesDouble> {
@@ -319,7 +322,7 @@ export class KubernetesDouble {
       const ports = service.spec.ports.map(({ port, nodePort, protocol }) => ({
         hostPort: nodePort,
         proto: protocol,
-        host: "127.0.0.1",
+        host: this.#options.nodeAddress ?? "127.0.0.1",
         backends: this.#backends(service, port),
       }));
       leases.set(namespace, [...(leases.get(namespace) ?? []), ...ports]);
@@ -375,6 +378,27 @@ export class KubernetesDouble {
     response.once("close", () => container.readers.delete(write));
     write();
     return true;
+  }
+
+  /** Each channel begins with the number of the port. */
+  #connect(socket: WebSocket, url: URL): void {
+    const [, namespace, name] = /\/namespaces\/([^/]+)\/pods\/([^/]+)\//.exec(url.pathname) ?? [];
+    const port = Number(url.searchParams.get("ports"));
+    for (const channel of [0, 1]) socket.send(Uint8Array.of(channel, port & 0xff, port >> 8));
+    const [address] = this.#containers.get(`${namespace}/${name}`)?.replica.address(port) ?? [];
+    const refuse = (why: string): void => {
+      socket.send(Buffer.from(`\u0001${why}`));
+      socket.close();
+    };
+    if (address === undefined) {
+      refuse(`nothing listens at ${port}`);
+      return;
+    }
+    const pod = connect(Number(address.split(":")[1]), "127.0.0.1");
+    pod.on("data", (data) => socket.send(Buffer.concat([Uint8Array.of(0), data])));
+    pod.on("error", ({ message }) => refuse(message)).once("end", () => socket.close());
+    socket.on("message", (message: Buffer) => pod.write(message.subarray(1)));
+    socket.once("close", () => pod.destroy());
   }
 
   async #exec(socket: WebSocket, url: URL): Promise<void> {

@@ -10,6 +10,7 @@ export const SETTINGS: ObjectSettings = {
   runtime: undefined,
   allowLocalImages: false,
   userNamespaces: false,
+  podSecurity: "restricted",
   overcommit: { cpu: 0, memory: 0, storage: 0 },
   ingressClass: undefined,
 };

@@ -17,14 +17,14 @@ export interface KubernetesPrograms {
 }
 
 const START = { timeoutMs: 120_000, pollMs: 200 };
-const PODS = "10.244.0.0/24";
 const PAUSE = "localhost/pause:1";
 /** Reached by the node's own programs only. */
 const ENGINE = "/run/containerd.sock";
 
 /**
  * A whole cluster of one node that runs pods: its control plane, a kubelet with a container engine, and a proxy for
- * services and node ports, in a room of its own. The network does not enforce policies, and there is no DNS and no registry.
+ * services and node ports, in a room of its own. This machine reaches its pods and node ports. The network does not enforce
+ * policies, and there is no DNS and no registry.
  */
 export class TestKubernetesNode {
   /** An image of BusyBox that it has; pods with it need `imagePullPolicy: Never`. Without a command it serves a page on port 80. */
@@ -48,7 +48,7 @@ export class TestKubernetesNode {
   static async start(fixture: Fixture, programs: KubernetesPrograms): Promise<TestKubernetesNode> {
     const room = await MachineRoom.open(fixture);
     const control = await TestKubernetes.startControlPlane(fixture, programs.server, room);
-    const bed = new TestKubernetesNode(room, control, programs, fixture.tempHome("node"));
+    const bed = new TestKubernetesNode(room, control, programs, fixture.tempHome("kubernetes-node"));
     bed.#startControllers();
     await bed.#startEngine();
     bed.#startAgent();
@@ -104,7 +104,7 @@ export class TestKubernetesNode {
   async #startEngine(): Promise<void> {
     const networks = join(this.#folder, "networks");
     mkdirSync(networks);
-    writeFileSync(join(networks, "pods.conflist"), JSON.stringify(podNetwork(this.#folder)));
+    writeFileSync(join(networks, "pods.conflist"), JSON.stringify(podNetwork(this.#folder, this.#room.behind)));
     const config = join(this.#folder, "containerd.toml");
     writeFileSync(config, engineConfig(this.#folder, networks, this.#programs.containers));
     const bin = join(this.#programs.containers, "usr", "bin");
@@ -137,7 +137,9 @@ export class TestKubernetesNode {
   }
 
   #startProxy(): void {
-    this.#part("kube-proxy", [`--config=${this.#write("proxy.yaml", proxyConfig(this.address, this.config))}`]);
+    this.#part("kube-proxy", [
+      `--config=${this.#write("proxy.yaml", proxyConfig(this.address, this.#room.behind, this.config))}`,
+    ]);
   }
 
   async #ready(): Promise<void> {
@@ -173,11 +175,11 @@ export class TestKubernetesNode {
 }
 
 /** A cable for each pod and no bridge, so that nothing of the machine's own has to be set. */
-function podNetwork(folder: string): object {
+function podNetwork(folder: string, subnet: string): object {
   const ipam = {
     type: "host-local",
     dataDir: join(folder, "addresses"),
-    ranges: [[{ subnet: PODS }]],
+    ranges: [[{ subnet }]],
     routes: [{ dst: "0.0.0.0/0" }],
   };
   return { cniVersion: "1.0.0", name: "pods", plugins: [{ type: "ptp", ipMasq: false, ipam }] };
@@ -237,13 +239,13 @@ function agentConfig(address: string, group: string, folder: string): object {
   };
 }
 
-function proxyConfig(address: string, kubeconfig: string): object {
+function proxyConfig(address: string, clusterCIDR: string, kubeconfig: string): object {
   return {
     apiVersion: "kubeproxy.config.k8s.io/v1alpha1",
     kind: "KubeProxyConfiguration",
     mode: "nftables",
     clientConnection: { kubeconfig },
-    clusterCIDR: PODS,
+    clusterCIDR,
     hostnameOverride: TestKubernetesNode.node,
     nodePortAddresses: [`${address}/32`],
     oomScoreAdj: 0,

@@ -68,13 +68,27 @@ export class TestKubernetes {
 
   /** A kubeconfig file for its administrator. */
   get config(): string {
-    const path = join(this.#folder, "kubeconfig");
+    return this.#writeConfig("kubeconfig", this.#token);
+  }
+
+  /** The same for a service account, with its rights alone. */
+  async configOf(namespace: string, account: string): Promise<string> {
+    const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${account}/token`;
+    const object = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: {} };
+    const { status, text } = await this.call("POST", path, { type: "application/json", object });
+    if (status !== 201) throw new Error(`no token of ${account}: ${text.slice(0, LAST_LINES)}`);
+    const { token } = JSON.parse(text).status;
+    return this.#writeConfig(`kubeconfig-${account}`, token);
+  }
+
+  #writeConfig(name: string, token: string): string {
+    const path = join(this.#folder, name);
     const text = `apiVersion: v1
 kind: Config
 current-context: test
-contexts: [{ name: test, context: { cluster: test, user: admin } }]
+contexts: [{ name: test, context: { cluster: test, user: one } }]
 clusters: [{ name: test, cluster: { server: "https://${this.#place.address}:${this.#ports[2]}", certificate-authority: server/apiserver.crt } }]
-users: [{ name: admin, user: { token: ${this.#token} } }]
+users: [{ name: one, user: { token: ${token} } }]
 `;
     writeFileSync(path, text, { mode: 0o600 });
     return path;

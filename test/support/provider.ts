@@ -14,7 +14,8 @@ import type { SvcProcess } from "./svc-process.ts";
 export interface ProviderRequest {
   readonly name: string;
   readonly node: TestNode;
-  readonly engine: TestEngine;
+  /** Runs its containers, unless flags name another cluster. */
+  readonly engine?: TestEngine;
   /** Pays for everything. */
   readonly faucet: TestKey;
   readonly funds?: bigint;
@@ -88,14 +89,17 @@ export class TestProvider {
   async purge(): Promise<void> {
     await endPlane(join(this.home, "provider"));
     const stateDir = join(this.home, "provider", "engine");
-    if (!existsSync(stateDir)) return;
-    const driver = await openDockerDriver({ socket: this.#request.engine.socket, stateDir });
+    const { engine } = this.#request;
+    if (engine === undefined || !existsSync(stateDir)) return;
+    const driver = await openDockerDriver({ socket: engine.socket, stateDir });
     await driver.purge();
     await driver.close();
   }
 
   #podman(...args: readonly string[]): Promise<string> {
-    return this.#request.engine.podman(...args);
+    const { engine } = this.#request;
+    if (engine === undefined) throw new Error("the provider has no container engine");
+    return engine.podman(...args);
   }
 
   /** The engine belongs to the test; the provider's address identifies the owner of an object. */
@@ -119,12 +123,9 @@ export async function startProvider(fixture: Fixture, request: ProviderRequest):
   const block = ["--fees", "5000utoken", "-b", "block", "-y"];
   await svcOk(["tx", "provider", "create", file, ...chain, ...block]);
   await svcOk(["tx", "cert", "create", "server", "localhost", ...chain, ...block]);
-  const firstPort = nextNodePort;
-  nextNodePort += NODE_PORTS;
   const args = [
-    ...["provider", "run", ...chain, "--fees", "1000utoken", "--cluster-engine", engine.socket],
-    ...["--cluster-public-hostname", "localhost", "--cluster-local-images", "--ingress-loopback-ports"],
-    ...["--cluster-node-port-range", `${firstPort}-${firstPort + NODE_PORTS - 1}`],
+    ...["provider", "run", ...chain, "--fees", "1000utoken", "--cluster-local-images", "--ingress-loopback-ports"],
+    ...(engine === undefined ? [] : onEngine(engine)),
     ...["--deployment-ingress-domain", "localhost", "--ingress-listen-address", `127.0.0.1:${ingress}`],
     ...["--gateway-listen-address", `127.0.0.1:${gateway}`, "--bid-price-cpu-scale", cpuScale],
     ...(request.flags ?? []),
@@ -133,6 +134,14 @@ export async function startProvider(fixture: Fixture, request: ProviderRequest):
   fixture.defer(() => provider.purge());
   await provider.start();
   return provider;
+}
+
+function onEngine(engine: TestEngine): string[] {
+  const firstPort = nextNodePort;
+  nextNodePort += NODE_PORTS;
+  const ports = `${firstPort}-${firstPort + NODE_PORTS - 1}`;
+  const place = ["--cluster-engine", engine.socket, "--cluster-public-hostname", "localhost"];
+  return [...place, "--cluster-node-port-range", ports];
 }
 
 function lines(text: string): string[] {

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Builds a reference tool for the tests in test/interop/, once, and prints where it is:
-#   tools/peers/build.sh simd42|simd53|ics23|grpcurl|schemathesis|keplr|kubernetes|kubernetes-node|containerd|pebble
+#   tools/peers/build.sh simd42|simd53|ics23|grpcurl|schemathesis|keplr|kubernetes|kubernetes-node|containerd|pebble|helm
 # Go sources come through the Go module proxy, checked against Go's checksum database, packages of Python and Node.js from
 # their registries at the versions listed. What is built is kept by the hash of the files it is made from; remove the cache
 # to build anew. It needs Go 1.25 or newer, Python 3.11 with its venv module and, cold, some minutes.
@@ -12,7 +12,7 @@ GRPCURL=v1.9.4
 PEBBLE=v2.10.1
 KUBERNETES=v1.34.4
 here=$(cd "$(dirname "$0")" && pwd)
-name=${1:?usage: build.sh simd42|simd53|ics23|grpcurl|schemathesis|keplr|kubernetes|kubernetes-node|containerd|pebble}
+name=${1:?usage: build.sh simd42|simd53|ics23|grpcurl|schemathesis|keplr|kubernetes|kubernetes-node|containerd|pebble|helm}
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/svc-peers
 
 # kubernetes_version: the linker's words for the release, which the servers need to know.
@@ -32,6 +32,9 @@ go_tool() {
     GOBIN=$work go install -trimpath "github.com/fullstorydev/grpcurl/cmd/grpcurl@$GRPCURL" >&2
   elif [ "$name" = pebble ]; then
     GOBIN=$work go install -trimpath "github.com/letsencrypt/pebble/v2/cmd/pebble@$PEBBLE" >&2
+  elif [ "$name" = helm ]; then
+    cp "$module" "$work/"
+    (cd "$work" && CGO_ENABLED=0 go build -mod=mod -trimpath -buildvcs=false -ldflags "-s -w" -o "$work/$name" helm.sh/helm/v3/cmd/helm) >&2
   elif [ "${name%-node}" = kubernetes ]; then
     cp "$module" "$here/$name"/*.go "$work/"
     (cd "$work" && CGO_ENABLED=0 go build -mod=mod -trimpath -buildvcs=false -ldflags "-s -w$(kubernetes_version)" -o "$work/$name" .) >&2
@@ -102,7 +105,7 @@ case $name in
     else
       # Both programs of Kubernetes are made of one release.
       module=$here/${name%-node}/go.mod
-      hash=$(cat "$module" "$here/$name"/*.go | sha256sum | cut -c1-16)
+      hash=$(cat "$module" "$here/$name"/*.go 2>/dev/null | sha256sum | cut -c1-16)
     fi
     binary=$cache/$name-$hash
     [ -x "$binary" ] || go_tool

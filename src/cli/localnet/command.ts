@@ -1,9 +1,12 @@
+import { resolve } from "node:path";
 import { NODE_SETTINGS } from "../../node/index.ts";
 import { loadSdlFile } from "../../sdl/index.ts";
 import { readSetting } from "../../util/index.ts";
 import { flagSettings } from "../command/flag-settings.ts";
 import { userPath } from "../command/home.ts";
 import type { CommandInput } from "../command/spec.ts";
+import { usageError } from "../errors.ts";
+import { givenConfiguration } from "../provider/run/cluster.ts";
 import { stopRequested } from "../terminal/signals.ts";
 import { Localnet } from "./localnet.ts";
 
@@ -13,6 +16,9 @@ export async function localnet({ flags, io }: CommandInput): Promise<number> {
   const deploy = flags.optional("deploy");
   // A fault in the file is reported before anything is started for it.
   if (deploy !== undefined) loadSdlFile(deploy);
+  const clusterconfig = givenConfiguration(flags);
+  if (clusterconfig !== undefined && flags.given("cluster-engine"))
+    throw usageError("--clusterconfig and --cluster-engine exclude each other");
   const stop = new AbortController();
   const wish = stopRequested();
   void wish.received.then(() => stop.abort());
@@ -26,6 +32,7 @@ export async function localnet({ flags, io }: CommandInput): Promise<number> {
     signal: stop.signal,
     ...(home === undefined ? {} : { home: userPath(home) }),
     ...(deploy === undefined ? {} : { deploy }),
+    ...(clusterconfig === undefined ? {} : { clusterconfig: resolve(clusterconfig) }),
   };
   try {
     return await new Localnet(options, io).run();

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { copyFileSync, existsSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { ChainClient } from "../../client/index.ts";
-import { AUTHORITY, endPlane, hostCluster } from "../../provider/index.ts";
+import { AUTHORITY, type ClusterDriver, clusterKind, endPlane, hostCluster } from "../../provider/index.ts";
 import { errorText, makePrivateDirectory } from "../../util/index.ts";
 import { commandError, ExitError } from "../errors.ts";
 import { VERSION } from "../node/version.ts";
@@ -23,7 +23,7 @@ import {
   writeClientSettings,
   writeState,
 } from "./home.ts";
-import { type LocalnetPorts, localnetPorts, requireFreePorts } from "./ports.ts";
+import { clusterNodePorts, type LocalnetPorts, localnetPorts, requireFreePorts } from "./ports.ts";
 import {
   type ContainerEngine,
   ensureBusybox,
@@ -45,6 +45,8 @@ export interface LocalnetOptions {
   readonly keep: boolean;
   readonly deploy?: string;
   readonly engineSocket: string;
+  /** Configuration of a cluster that takes the place of the container engine. */
+  readonly clusterconfig?: string;
   readonly json: boolean;
   readonly signal: AbortSignal;
 }
@@ -57,6 +59,8 @@ const LOCAL_ORIGINS = "http://localhost:*,http://127.0.0.1:*,chrome-extension://
 /** Containers of a localnet hold nothing worth a long shutdown. */
 const STOP_GRACE_MS = 1000;
 const START_MS = 60_000;
+/** Name space that a provider in the cluster would run in. */
+const PROVIDER_SPACE = "svc-provider";
 
 /** A chain, a provider and everything they need, on this machine, until it is stopped. */
 export class Localnet {
@@ -105,9 +109,11 @@ export class Localnet {
   }
 
   async #start(): Promise<void> {
-    const { signal } = this.#options;
+    const { signal, clusterconfig } = this.#options;
     const stages: readonly (readonly [name: string, stage: () => Promise<void>])[] = [
-      ["container engine ready", () => this.#startEngine()],
+      clusterconfig === undefined
+        ? ["container engine ready", () => this.#startEngine()]
+        : ["cluster found", () => this.#findCluster(clusterconfig)],
       ["chain home made", () => this.#makeHome()],
       ["node up", () => this.#startNode()],
       ["provider registered", () => this.#register()],
@@ -123,6 +129,27 @@ export class Localnet {
 
   async #startEngine(): Promise<void> {
     const say = (text: string) => this.#steps.say(text);
+    const runDir = await this.#claim();
+    this.#engine = await ensureContainerEngine({ socket: this.#options.engineSocket, runDir, say });
+    this.#superviseEngine(runDir);
+    this.#onStop("container engine", () => this.#stopEngine());
+    ensureBusybox(say);
+    await hostCluster.sampleImage(this.#engine.address);
+  }
+
+  async #findCluster(config: string): Promise<void> {
+    await this.#claim();
+    const kind = clusterKind({ orchestrator: true });
+    const { version } = await kind.find(config);
+    this.#steps.say(`leases run on Kubernetes ${version}, by ${config}`);
+    const lacking = await kind.installation?.lacks(config);
+    if (lacking === undefined) return;
+    this.#steps.say(`${lacking}: installing what a provider needs there ...`);
+    await kind.installation?.install(PROVIDER_SPACE, config);
+  }
+
+  /** Home and ports are this localnet's until it stops; returns the folder of what is needed while it runs. */
+  async #claim(): Promise<string> {
     const runDir = `${this.#home}-run`;
     makePrivateDirectory(runDir);
     const lock = lockLocalnet(this.#home, runDir);
@@ -131,11 +158,7 @@ export class Localnet {
       rmSync(runDir, { recursive: true, force: true });
     });
     await requireFreePorts(this.#options.portOffset);
-    this.#engine = await ensureContainerEngine({ socket: this.#options.engineSocket, runDir, say });
-    this.#superviseEngine(runDir);
-    this.#onStop("container engine", () => this.#stopEngine());
-    ensureBusybox(say);
-    await hostCluster.sampleImage(this.#engine.address);
+    return runDir;
   }
 
   /** The engine service that was started here is started again when it ends: the containers do not end with it. */
@@ -204,12 +227,9 @@ export class Localnet {
     const ports = this.#ports;
     const child = this.#spawn("provider", [
       ...["provider", "run", "--home", this.#home, "--chain-id", LOCALNET_CHAIN_ID, "--node", this.#rpcUrl],
-      ...["--keyring-backend", "test", "--from", "provider", "--cluster-engine", this.#needEngine().address],
+      ...["--keyring-backend", "test", "--from", "provider", ...this.#clusterFlags()],
       ...["--cluster-public-hostname", "localhost", "--cluster-local-images", "--ingress-loopback-ports"],
       ...["--cluster-stop-grace", `${STOP_GRACE_MS}ms`],
-      ...["--cluster-node-port-range", `${ports.nodePortFirst}-${ports.nodePortLast}`],
-      ...["--cluster-node-port-address", "127.0.0.1"],
-      ...["--cluster-volume-sizes", process.getuid?.() === 0 ? "loop" : "none"],
       ...["--deployment-ingress-domain", "localhost", "--ingress-listen-address", `127.0.0.1:${ports.ingressHttp}`],
       ...[
         "--ingress-tls-listen-address",
@@ -225,6 +245,23 @@ export class Localnet {
       () => {},
     );
     await this.#ready(child, /provider started/);
+  }
+
+  /** Ports of the cluster's nodes and pods may be out of reach, so the provider forwards them to this machine. */
+  #clusterFlags(): string[] {
+    const { clusterconfig, portOffset } = this.#options;
+    if (clusterconfig !== undefined) {
+      const cluster = ["--cluster-orch", "--clusterconfig", clusterconfig, "--cluster-ingress", "forward"];
+      // Most images that people try first run as root, which a container engine lets them, too.
+      const ports = ["--cluster-node-port-range", clusterNodePorts(portOffset)];
+      return [...cluster, ...ports, "--cluster-pod-security", "baseline"];
+    }
+    const { nodePortFirst, nodePortLast } = this.#ports;
+    return [
+      ...["--cluster-engine", this.#needEngine().address],
+      ...["--cluster-node-port-range", `${nodePortFirst}-${nodePortLast}`, "--cluster-node-port-address", "127.0.0.1"],
+      ...["--cluster-volume-sizes", process.getuid?.() === 0 ? "loop" : "none"],
+    ];
   }
 
   /** Waits for the line by which a process says that it serves. */
@@ -298,13 +335,21 @@ export class Localnet {
     const stateDir = providerDir(this.#home);
     if (!existsSync(stateDir)) return;
     await endPlane(stateDir);
-    const { address } = this.#needEngine();
-    const driver = await hostCluster.open({ address, stateDir, stopGraceMs: STOP_GRACE_MS });
+    const driver = await this.#openCluster(stateDir);
     try {
       await (what === "containers" ? driver.suspend() : driver.purge());
     } finally {
       await driver.close();
     }
+  }
+
+  async #openCluster(stateDir: string): Promise<ClusterDriver> {
+    const { clusterconfig } = this.#options;
+    const settings = { stateDir, stopGraceMs: STOP_GRACE_MS };
+    if (clusterconfig === undefined) return hostCluster.open({ ...settings, address: this.#needEngine().address });
+    // It is the provider of the home as it is, which may be one that a stopped localnet left.
+    const { address: provider } = await keySigner(localnetKeyring(this.#home), "provider");
+    return clusterKind({ orchestrator: true }).open({ ...settings, provider, address: clusterconfig });
   }
 
   #spawn(name: string, args: readonly string[]): Child {

@@ -1,9 +1,17 @@
 import { createServer } from "node:net";
 import { expect, test } from "vitest";
-import { localnetPorts, requireFreePorts } from "./ports.ts";
+import { clusterNodePorts, localnetPorts, requireFreePorts } from "./ports.ts";
 
 test.each([50, 34_600, 100_000])("an offset of %i is refused", (offset) => {
   expect(() => localnetPorts(offset)).toThrow("--port-offset takes a multiple of 100 up to");
+});
+
+test.each([
+  [0, "30000-30078"],
+  [100, "30079-30157"],
+  [3_400, "32686-32764"],
+])("the node ports of a localnet with offset %i on a cluster are %s", (offset, ports) => {
+  expect(clusterNodePorts(offset)).toBe(ports);
 });
 
 test("a port that is taken is named, with an offset at which none is", async () => {

@@ -29,6 +29,15 @@ export function localnetPorts(offset: number): LocalnetPorts {
   };
 }
 
+/** Node ports that each localnet may take of those that clusters have, which are 30000 to 32767. */
+const CLUSTER_NODE_PORTS = 79;
+
+/** The node ports of a localnet on a cluster; each offset has others. */
+export function clusterNodePorts(offset: number): string {
+  const first = NODE_PORT_FIRST + (offset / STEP) * CLUSTER_NODE_PORTS;
+  return `${first}-${first + CLUSTER_NODE_PORTS - 1}`;
+}
+
 /** The ports on which something of a localnet listens, and what. */
 const LISTENERS = [
   ["rpc", "JSON-RPC"],

@@ -30,6 +30,12 @@ const LOCALNET: CommandSpec = {
       value: "<socket>",
       summary: "socket of the container engine (default: found, started or installed)",
     },
+    {
+      name: "clusterconfig",
+      alias: "kubeconfig",
+      value: "<file>",
+      summary: "configuration file of a Kubernetes cluster that runs leases in place of a container engine",
+    },
     OUTPUT_FLAG,
   ],
   example: "svc localnet --deploy examples/web.yaml",

@@ -1,5 +1,6 @@
 import type { CommandSpec } from "../command/spec.ts";
 import { PROVIDER_CLIENT_COMMANDS } from "./client/specs.ts";
+import { PROVIDER_CLUSTER } from "./cluster/specs.ts";
 import { PROVIDER_EXAMINE_COMMANDS } from "./examine/specs.ts";
 import { PROVIDER_OPERATOR_COMMANDS } from "./operate/specs.ts";
 import { PROVIDER_EVICT, PROVIDER_PURGE, PROVIDER_RUN } from "./run/spec.ts";
@@ -9,6 +10,7 @@ export const PROVIDER_COMMANDS: readonly CommandSpec[] = [
   PROVIDER_RUN,
   PROVIDER_PURGE,
   PROVIDER_EVICT,
+  PROVIDER_CLUSTER,
   ...PROVIDER_OPERATOR_COMMANDS,
   ...PROVIDER_EXAMINE_COMMANDS,
   ...PROVIDER_CLIENT_COMMANDS,

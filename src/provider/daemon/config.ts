@@ -41,7 +41,12 @@ export interface ProviderConfig {
   readonly leastFreeDisk: bigint;
   readonly publicHostname: string;
   readonly ingress: IngressConfig;
-  readonly gateway: { readonly host: string; readonly port: number };
+  readonly gateway: {
+    readonly host: string;
+    readonly port: number;
+    /** Where the status is told over gRPC; nowhere if absent. */
+    readonly grpc?: { readonly host: string; readonly port: number };
+  };
   /** Where metrics are read; nowhere if absent. */
   readonly metrics?: { readonly host: string; readonly port: number };
 }

@@ -293,7 +293,7 @@ export class LeaseMachine {
     const { driver, router, log } = this.#context;
     try {
       await router.unroute(this.id);
-      await driver.teardown(this.id);
+      await driver.teardown(this.id, this.#record.proof?.height);
     } catch (error) {
       log.warn("teardown failed, trying again", { lease: formatLeaseId(this.id), err: errorText(error) });
       return this.#schedule(this.#retryDelay());

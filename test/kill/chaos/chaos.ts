@@ -1,5 +1,7 @@
+import { execFile } from "node:child_process";
 import { existsSync, lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { damageFile } from "../../../src/provider/testing/damage.ts";
 import { errorText } from "../../../src/util/index.ts";
 import type { LeaseKey } from "../../../src/wire/index.ts";
@@ -9,6 +11,7 @@ import { fillDisk, freeDisk } from "../../support/disk.ts";
 import { fetchPage, pause, type Rng, waitFor, webFile } from "../../support/index.ts";
 import { type Asked, Clients } from "./clients.ts";
 
+const run = promisify(execFile);
 const AWAY_MS = 1_500;
 const SLOW_MS = 6_000;
 const PATIENCE = { timeoutMs: 120_000, pollMs: 200 };
@@ -64,14 +67,18 @@ export class Chaos {
   async #traces(): Promise<string> {
     const { engine, tenant } = this.#localnet;
     const containers = await engine.podman("ps", "--all", "--format", TRACE).catch(errorText);
+    // The newest one may not run yet.
+    const asked = new Set([...this.running.map(({ lease }) => lease), ...this.leases.slice(-1)]);
     const statuses = await Promise.all(
-      this.running.map(({ lease }) =>
+      [...asked].map((lease) =>
         tenant.status(lease).then((each) => `${lease.dseq} ${JSON.stringify(each)}`, errorText),
       ),
     );
     const said = this.#provider.process.lines.slice(-SAID).map(({ text }) => text);
     const processes = processesOn(engine.folder).map((pid) => `${pid} ${commandLine(pid)}`.replaceAll("\0", " "));
-    return [containers, ...statuses, ...said, ...processes, await engine.stacks()].join("\n");
+    const columns = ["-o", "pid,stat,etime,wchan:32,args", "--ppid", `${this.#provider.process.pid}`];
+    const children = await run("ps", columns, { timeout: 10_000 }).then(({ stdout }) => stdout, errorText);
+    return [containers, ...statuses, ...said, ...processes, children, await engine.stacks()].join("\n");
   }
 
   readonly #faults: Readonly<Record<string, Fault>> = {

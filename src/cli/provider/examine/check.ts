@@ -18,7 +18,15 @@ import { balanceCheck, certificateCheck } from "./account.ts";
 import { chainFacts, clockCheck, nodeCheck, recordCheck } from "./chain.ts";
 import { type Check, examine } from "./finding.ts";
 import { dnsCheck, gatewayCheck, shownCertificateCheck, visitOf } from "./gateway.ts";
-import { clusterCheck, diskCheck, domainCheck, portCheck, type Running, runningCheck } from "./host.ts";
+import {
+  clusterCheck,
+  diskCheck,
+  domainCheck,
+  installationChecks,
+  portCheck,
+  type Running,
+  runningCheck,
+} from "./host.ts";
 import { hostCertificatesCheck } from "./host-certificates.ts";
 import { printFindings } from "./print.ts";
 
@@ -59,6 +67,7 @@ async function accountOf(context: CliContext): Promise<string> {
 function hostChecks({ flags, home }: CliContext): Check[] {
   const source = flagSettings(flags);
   const folder = providerDir(home);
+  const chosen = chosenKind(flags);
   let asked: ReturnType<Running> | undefined;
   const running: Running = () => {
     asked ??= stateOfFolder(folder, home);
@@ -67,7 +76,8 @@ function hostChecks({ flags, home }: CliContext): Check[] {
   const gateway = { name: "gateway port", option: "--gateway-listen-address" };
   const ingress = { name: "ingress port", option: "--ingress-listen-address" };
   return [
-    clusterCheck(chosenKind(flags)),
+    clusterCheck(chosen),
+    ...installationChecks(chosen),
     diskCheck(folder, readSetting(CLUSTER.providerLeastFreeDisk, source)),
     portCheck({ ...gateway, ...readSetting(LEASES.gatewayListenAddress, source) }, running),
     portCheck({ ...ingress, ...readSetting(LEASES.ingressListenAddress, source) }, running),

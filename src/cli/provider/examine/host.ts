@@ -2,10 +2,10 @@ import { existsSync, statfsSync } from "node:fs";
 import { createServer } from "node:net";
 import { dirname } from "node:path";
 import type { ControlState } from "../../../provider/index.ts";
-import { listenError } from "../../../util/index.ts";
+import { errorText, listenError } from "../../../util/index.ts";
 import { type ChosenKind, findCluster } from "../run/cluster.ts";
 import type { ListenAddress } from "../run/parsers.ts";
-import { type Check, Fault } from "./finding.ts";
+import { type Check, Fault, Unknown } from "./finding.ts";
 import { resolveName } from "./gateway.ts";
 
 /** The provider that runs in the home, if one does. */
@@ -45,6 +45,25 @@ export function clusterCheck(chosen: ChosenKind): Check {
       return `${found.kind} ${found.version} at ${found.address}`;
     },
   };
+}
+
+/** Whether the cluster has what a provider needs on it, for clusters that are prepared first. */
+export function installationChecks({ kind, address }: ChosenKind): Check[] {
+  const { installation } = kind;
+  if (installation === undefined) return [];
+  return [
+    {
+      name: "cluster installation",
+      fix: "svc provider cluster install",
+      async look() {
+        const lacking = await installation.lacks(address).catch((error: unknown) => {
+          throw new Unknown(`the cluster cannot be asked: ${errorText(error)}`);
+        });
+        if (lacking !== undefined) throw new Fault(lacking, "svc provider cluster install");
+        return "kinds of objects, name spaces and rights are there";
+      },
+    },
+  ];
 }
 
 /** Whether the disk of the folder has the room that bids take. */

@@ -16,13 +16,15 @@ export const CLUSTER_FLAGS = [CLUSTER.clusterOrch, CLUSTER.clusterconfig, CLUSTE
 /** A configuration file of an orchestrator says that there is one. */
 export function chosenKind(flags: Flags): ChosenKind {
   const kind = clusterKind({ orchestrator: flags.bool("cluster-orch") || flags.given("clusterconfig") });
-  const address = flags.optional(kind.orchestrator ? "clusterconfig" : "cluster-engine");
-  if (kind.orchestrator && address !== undefined && !existsSync(address)) {
-    throw commandError(`there is no file ${address}`, {
-      hint: "name the cluster's configuration with --clusterconfig",
-    });
-  }
+  const address = kind.orchestrator ? givenConfiguration(flags) : flags.optional("cluster-engine");
   return { kind, address };
+}
+
+/** The orchestrator's configuration file, where one is named. */
+export function givenConfiguration(flags: Flags): string | undefined {
+  const path = flags.optional("clusterconfig");
+  if (path === undefined || existsSync(path)) return path;
+  throw commandError(`there is no file ${path}`, { hint: "name the cluster's configuration with --clusterconfig" });
 }
 
 /** Looks where the flags say, or at the usual places. */

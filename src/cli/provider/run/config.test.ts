@@ -127,12 +127,23 @@ describe("the settings of a provider", () => {
     expect(() => settings({ "metrics-listener": "9100" })).toThrow(/<host>:<port>/);
   });
 
+  test("of the status over gRPC", () => {
+    expect(settings({}).gateway.grpc).toBeUndefined();
+    const given = { "gateway-grpc-listen-address": "0.0.0.0:8444" };
+    expect(settings(given).gateway.grpc).toEqual({ host: "0.0.0.0", port: 8444 });
+    expect(() => settings({ "gateway-grpc-listen-address": "8444" })).toThrow(/<host>:<port>/);
+  });
+
   test("of the disk", () => {
     expect(settings({}).leastFreeDisk).toBe(512n << 20n);
     expect(settings({ "provider-least-free-disk": "2Gi" }).leastFreeDisk).toBe(2n << 30n);
     for (const wrong of ["2", "2GB", "-1Gi", "1.5Gi", "Mi"]) {
       expect(() => settings({ "provider-least-free-disk": wrong }), wrong).toThrow(/a size such as 512Mi/);
     }
+  });
+
+  test("that let images of leases run as root", () => {
+    expect(readClusterSettings(flags({ "cluster-pod-security": "baseline" })).podSecurity).toBe("baseline");
   });
 
   test("of a container engine", () => {
@@ -144,6 +155,7 @@ describe("the settings of a provider", () => {
       nodePortAddress: "0.0.0.0",
       kernelPorts: false,
       userNamespaces: false,
+      podSecurity: "restricted",
       sizedVolumes: true,
       stopGraceMs: 30_000,
       images: { registries: [], imageBytes: 16n << 30n, leaseBytes: 32n << 30n, keepMs: 86_400_000 },

@@ -3,6 +3,7 @@ import * as v from "valibot";
 import { parse } from "yaml";
 import {
   type CertificateSources,
+  INGRESSES,
   type IngressConfig,
   type PricingStrategy,
   type ProviderConfig,
@@ -45,6 +46,7 @@ export function readClusterSettings(flags: Flags) {
     nodePortAddress: read(CLUSTER.clusterNodePortAddress),
     kernelPorts: read(CLUSTER.clusterNodePorts) === "kernel",
     userNamespaces: read(CLUSTER.clusterUserNamespaces) === "lease",
+    podSecurity: read(CLUSTER.clusterPodSecurity) === "baseline" ? ("baseline" as const) : ("restricted" as const),
     sizedVolumes: read(CLUSTER.clusterVolumeSizes) !== "none",
     stopGraceMs: read(CLUSTER.clusterStopGrace),
     images: {
@@ -55,7 +57,7 @@ export function readClusterSettings(flags: Flags) {
     },
     ...(runtime === undefined ? {} : { runtime }),
     ingress: {
-      by: read(CLUSTER.clusterIngress) === "provider" ? ("provider" as const) : ("cluster" as const),
+      by: INGRESSES.find((each) => each === read(CLUSTER.clusterIngress)) ?? "cluster",
       ...(className === undefined ? {} : { className }),
     },
     overcommit: readOvercommit(read),
@@ -86,7 +88,7 @@ export function readSettings(flags: Flags): Omit<ProviderConfig, "driver"> {
     leastFreeDisk: read(CLUSTER.providerLeastFreeDisk),
     publicHostname: read(CLUSTER.clusterPublicHostname),
     ingress: readIngress(read),
-    gateway: read(LEASES.gatewayListenAddress),
+    gateway: { ...read(LEASES.gatewayListenAddress), ...optionalGrpc(read(LEASES.gatewayGrpcListenAddress)) },
     ...optionalMetrics(read(LEASES.metricsListener)),
   };
 }
@@ -97,6 +99,10 @@ function readOvercommit(read: Read) {
     memory: read(CLUSTER.overcommitPctMem),
     storage: read(CLUSTER.overcommitPctStorage),
   };
+}
+
+function optionalGrpc(grpc: ProviderConfig["gateway"]["grpc"]): Pick<ProviderConfig["gateway"], "grpc"> {
+  return grpc === undefined ? {} : { grpc };
 }
 
 function optionalMetrics(metrics: ProviderConfig["metrics"]): Pick<ProviderConfig, "metrics"> {

@@ -1,4 +1,4 @@
-import { parseNetworks } from "../../../provider/index.ts";
+import { INGRESSES, parseNetworks } from "../../../provider/index.ts";
 import {
   asCount,
   asDuration,
@@ -53,9 +53,10 @@ export const CLUSTER = {
   },
   clusterIngress: {
     name: "cluster-ingress",
-    value: "<cluster|provider>",
-    summary: "whose ingress serves host names on an orchestrator; the provider's must reach the addresses of pods",
-    choices: ["cluster", "provider"],
+    value: "<cluster|provider|forward>",
+    summary:
+      "whose ingress serves host names on an orchestrator; the provider's must reach the addresses of pods, or forwards ports of pods through the API server",
+    choices: [...INGRESSES],
     default: "cluster",
     parse: asText,
   },
@@ -167,6 +168,14 @@ export const CLUSTER = {
     value: "<name>",
     summary: "runtime of the engine for leases, for example runsc; its own where none is named",
     parse: optional(asText),
+  },
+  clusterPodSecurity: {
+    name: "cluster-pod-security",
+    value: "<restricted|baseline>",
+    summary: "standard for pods of leases on an orchestrator; baseline lets images run as root of their container",
+    choices: ["restricted", "baseline"],
+    default: "restricted",
+    parse: asText,
   },
   providerLeastFreeDisk: {
     name: "provider-least-free-disk",
@@ -396,6 +405,12 @@ export const LEASES = {
     summary: "where the gateway listens",
     default: "0.0.0.0:8443",
     parse: parseListenAddress,
+  },
+  gatewayGrpcListenAddress: {
+    name: "gateway-grpc-listen-address",
+    value: "<host:port>",
+    summary: "where the gateway tells the status over gRPC, for example 0.0.0.0:8444 (default: nowhere)",
+    parse: optional(parseListenAddress),
   },
   metricsListener: {
     name: "metrics-listener",

@@ -136,8 +136,11 @@ export interface ClusterDriver {
   check(spec: LeaseSpec): Promise<void>;
   /** Makes the cluster converge to the spec, in the background; also used for updates. Rejects as `check` does. */
   deploy(spec: LeaseSpec): Promise<void>;
-  /** Removes everything of the lease; resolves when nothing is left. */
-  teardown(id: LeaseKey): Promise<void>;
+  /**
+   * Removes everything of the lease; resolves when nothing is left. With the height at which the chain ended the lease a
+   * cluster may note that, and go on by itself after a crash.
+   */
+  teardown(id: LeaseKey, closedAt?: bigint): Promise<void>;
   /** Leases that have anything on the cluster. */
   adopt(): Promise<readonly AdoptedLease[]>;
   /** Health and replicas; `unknown` when the cluster cannot be asked. */

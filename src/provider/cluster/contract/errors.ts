@@ -24,4 +24,9 @@ export const clusterErrors = defineErrors("cluster", {
   imageTooLarge: [17, "the image is too large"],
   imageInvalid: [18, "the image cannot be used"],
   noRoom: [19, "the provider has no room for the image"],
+  notInstalled: [
+    20,
+    "the cluster is not prepared for a provider",
+    "run svc provider cluster install as an administrator of the cluster",
+  ],
 });

@@ -22,15 +22,21 @@ export interface ImageSettings {
   readonly keepMs: number;
 }
 
+export const INGRESSES = ["cluster", "provider", "forward"] as const;
+
 /** The ingress in front of leases on an orchestrator. */
 export interface IngressSettings {
-  readonly by: "cluster" | "provider";
+  /** Whose it is; with `forward` the provider's, which reaches pods through the cluster's API and not its network. */
+  readonly by: (typeof INGRESSES)[number];
   /** Which of the cluster's; its default where none is named. */
   readonly className?: string;
   /** How browsers reach the cluster's. */
   readonly scheme?: "http" | "https";
   readonly port?: number;
 }
+
+/** Standards of Kubernetes for pods; `restricted` runs no image as root. */
+export type PodSecurity = "restricted" | "baseline";
 
 /** What the operator has set for the cluster. Each kind of cluster takes the settings that concern it. */
 export interface ClusterSettings {
@@ -40,6 +46,8 @@ export interface ClusterSettings {
   readonly provider?: string;
   /** Who brings requests for host names to leases, where the cluster has an ingress of its own. */
   readonly ingress?: IngressSettings;
+  /** What programs of leases may be on an orchestrator; `restricted` where nothing is said. */
+  readonly podSecurity?: PodSecurity;
   /** Per cent by which leases may have more than is kept for them. */
   readonly overcommit?: { readonly cpu: number; readonly memory: number; readonly storage: number };
   /** Where the cluster answers; undefined: at the usual places. */
@@ -75,6 +83,23 @@ export interface FoundCluster {
   readonly version: string;
 }
 
+/** What a kind of cluster needs on it before a provider can use it. */
+export interface ClusterInstallation {
+  /** What it is made of, in order; `namespace` is that of the provider itself. */
+  objects(namespace: string): Promise<readonly object[]>;
+  /** Makes what is missing or another; the second time nothing changes. */
+  install(namespace: string, address?: string): Promise<readonly InstalledObject[]>;
+  /** What is missing for this account, in one sentence; undefined where nothing is. Rejects if that cannot be told. */
+  lacks(address?: string): Promise<string | undefined>;
+}
+
+export interface InstalledObject {
+  readonly kind: string;
+  readonly name: string;
+  readonly namespace?: string;
+  readonly result: "created" | "changed" | "unchanged";
+}
+
 /** A kind of cluster that providers can run on. */
 export interface ClusterKind {
   readonly name: string;
@@ -83,6 +108,8 @@ export interface ClusterKind {
   /** The cluster at the address, or at the first usual place where one answers. Rejects with what was tried. */
   find(address?: string): Promise<FoundCluster>;
   open(settings: ClusterSettings & { readonly address: string }): Promise<ClusterDriver>;
+  /** Where clusters of the kind are prepared first. */
+  readonly installation?: ClusterInstallation;
 }
 
 /** A kind of cluster that is only this machine, as in localnets. */

@@ -28,6 +28,14 @@ export interface DriverTiming {
   /** Between looks at a name space that is being removed, and after which the removal is given up for now. */
   readonly removalPoll: number;
   readonly removal: number;
+  /** Between a change of a lease and its description: what people read need not follow every step. */
+  readonly report: number;
 }
 
-export const DEFAULT_TIMING: DriverTiming = { retry: 500, maxRetry: 30_000, removalPoll: 500, removal: 300_000 };
+export const DEFAULT_TIMING: DriverTiming = {
+  retry: 500,
+  maxRetry: 30_000,
+  removalPoll: 500,
+  removal: 300_000,
+  report: 2_000,
+};

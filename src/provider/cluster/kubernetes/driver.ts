@@ -20,14 +20,16 @@ import {
   replicaName,
   type StreamOptions,
 } from "../contract/index.ts";
-import { EventLog, PortAllocator, streamEvents } from "../shared/index.ts";
+import { EventLog, isPortFree, PortAllocator, streamEvents } from "../shared/index.ts";
 import type { KubernetesApi } from "./api/api.ts";
 import { ApiFailure } from "./api/failure.ts";
 import { storagePools } from "./capacity.ts";
 import { checkSpec, MIN_MEMORY } from "./check.ts";
 import { DEFAULT_TIMING, type DriverContext, type DriverTiming } from "./context.ts";
+import { PodForwards } from "./forwards.ts";
 import { type IngressPlace, ObjectIngress } from "./ingress.ts";
 import { Lease } from "./lease/lease.ts";
+import { closedManifests, closeManifest, finishRemoval, releaseAll, releaseManifest } from "./lease/manifest.ts";
 import { type ApiSecret, decodeRecord, type LeaseRecord, recordLabels } from "./lease/record.ts";
 import { removeNamespace } from "./lease/space.ts";
 import { KIND, LABEL, labelValue, leaseOfNamespace, type ObjectSettings } from "./objects/index.ts";
@@ -46,6 +48,8 @@ export interface DriverOptions {
   readonly nodePorts?: PortRange | undefined;
   /** Where the cluster's ingress takes requests; without it the provider's own asks for addresses of pods. */
   readonly ingress?: IngressPlace | undefined;
+  /** Whether pods and node ports are reached through the API server, where this machine is not in the cluster's network. */
+  readonly forwards?: boolean;
   readonly log?: Logger;
   readonly timing?: Partial<DriverTiming>;
 }
@@ -75,10 +79,15 @@ class KubernetesDriver implements ClusterDriver {
   readonly #view: ClusterView;
   readonly #events: PodEvents;
   readonly #previous: PreviousLogs;
+  readonly #forwards: PodForwards | undefined;
   readonly #leases = new Map<string, Lease>();
   readonly #watchers = new Set<(id: LeaseKey) => void>();
+  /** Name spaces of leases whose removal a daemon before this one had begun. */
+  readonly #ending = new Set<string>();
+  #closed = false;
 
-  constructor({ api, objects, stateDir, nodePorts, ingress, log = silentLogger, timing }: DriverOptions) {
+  constructor(options: DriverOptions) {
+    const { api, objects, stateDir, nodePorts, ingress, forwards = false, log = silentLogger, timing } = options;
     const provider = labelValue(objects.provider);
     this.#view = new ClusterView({
       api,
@@ -89,7 +98,8 @@ class KubernetesDriver implements ClusterDriver {
         if (lease === undefined) return;
         this.#events.moved(lease, change);
         lease.moved();
-        for (const listener of this.#watchers) listener(lease.spec.id);
+        this.#forwards?.update(lease);
+        this.#tell(lease);
       },
       touched: (namespace, object, generation) => this.#leases.get(namespace)?.touched(object, generation),
     });
@@ -108,18 +118,28 @@ class KubernetesDriver implements ClusterDriver {
     const leaseOf = (namespace: string): Lease | undefined => this.#leases.get(namespace);
     this.#events = new PodEvents(context, leaseOf);
     this.#previous = new PreviousLogs(context);
-    this.ports = new PortAllocator(nodePorts, async (port) => !this.#view.nodePorts().has(port));
+    this.#forwards = forwards ? new PodForwards(context, (lease) => this.#tell(lease)) : undefined;
+    this.ports = new PortAllocator(nodePorts, async (port, proto) => {
+      return !this.#view.nodePorts().has(port) && (!forwards || (await isPortFree(port, proto)));
+    });
     this.routing = ingress === undefined ? this.#backends() : new ObjectIngress(context, leaseOf, ingress);
   }
 
   /** Rejects where the cluster cannot be asked. */
   async start(): Promise<void> {
+    for (const name of await closedManifests(this.#context)) this.#ending.add(name);
     for (const record of await this.#records()) {
       const lease = new Lease(this.#context, record);
-      this.#leases.set(lease.namespace, lease);
+      if (!this.#ending.has(lease.namespace)) this.#leases.set(lease.namespace, lease);
     }
     await this.#view.first();
-    for (const lease of this.#leases.values()) lease.poke();
+    for (const lease of this.#leases.values()) {
+      this.#forwards?.update(lease);
+      lease.poke();
+    }
+    for (const name of this.#ending) {
+      void finishRemoval(this.#context, name, () => this.#closed).then(() => this.#ending.delete(name));
+    }
   }
 
   version(): Promise<Readonly<Record<string, string>>> {
@@ -161,11 +181,16 @@ class KubernetesDriver implements ClusterDriver {
       const namespace = leaseNamespace(spec.id);
       const known = this.#leases.get(namespace);
       if (known?.closing === true) throw clusterErrors.closing(formatLeaseId(spec.id));
-      if (known !== undefined) return known.deploy(spec);
+      if (known !== undefined) {
+        await known.deploy(spec);
+        this.#forwards?.update(known);
+        return;
+      }
       const lease = new Lease(this.#context, { spec, restarts: {} });
       this.#leases.set(namespace, lease);
       try {
         await lease.deploy(spec);
+        this.#forwards?.update(lease);
       } catch (error) {
         this.#leases.delete(namespace);
         throw error;
@@ -173,13 +198,16 @@ class KubernetesDriver implements ClusterDriver {
     });
   }
 
-  teardown(id: LeaseKey): Promise<void> {
+  teardown(id: LeaseKey, closedAt?: bigint): Promise<void> {
     return answer(async () => {
       const namespace = leaseNamespace(id);
       const lease = this.#leases.get(namespace);
       await this.#context.api.version();
       await lease?.close();
+      await closeManifest(this.#context, lease?.spec, closedAt);
+      this.#forwards?.remove(namespace);
       await removeNamespace(this.#context, namespace);
+      await releaseManifest(this.#context, namespace);
       if (this.#leases.get(namespace) === lease) this.#leases.delete(namespace);
       this.#context.events.remove(namespace);
       this.#previous.remove(namespace);
@@ -193,7 +221,7 @@ class KubernetesDriver implements ClusterDriver {
       for (const metadata of await this.#namespaces()) {
         const spec = records.get(metadata.name)?.spec;
         const id = spec?.id ?? leaseOfNamespace(metadata);
-        if (id === undefined || this.#leases.get(metadata.name)?.closing === true) continue;
+        if (id === undefined || this.#isEnding(metadata.name)) continue;
         found.push({ id, version: spec?.version ?? "", generation: spec?.generation ?? 0, spec });
       }
       return found;
@@ -242,7 +270,9 @@ class KubernetesDriver implements ClusterDriver {
   }
 
   async close(): Promise<void> {
+    this.#closed = true;
     this.#previous.close();
+    this.#forwards?.close();
     await Promise.all([...this.#leases.values()].map((lease) => lease.stop()));
     await Promise.all([this.#view.stop(), this.#events.stop()]);
     this.#context.api.close();
@@ -253,8 +283,10 @@ class KubernetesDriver implements ClusterDriver {
       const names = new Set([...(await this.#namespaces()).map(({ name }) => name), ...this.#leases.keys()]);
       await Promise.all([...this.#leases.values()].map((lease) => lease.close()));
       await Promise.all([...names].map((name) => removeNamespace(this.#context, name)));
+      await releaseAll(this.#context);
       for (const name of names) {
         this.#leases.delete(name);
+        this.#forwards?.remove(name);
         this.#context.events.remove(name);
         this.#previous.remove(name);
       }
@@ -269,13 +301,22 @@ class KubernetesDriver implements ClusterDriver {
   #backends(): ClusterRouting {
     return {
       ingress: "provider",
-      backends: (id, service, port) => this.#leases.get(leaseNamespace(id))?.backends(service, port) ?? [],
+      backends: (id, service, port) => {
+        const lease = this.#leases.get(leaseNamespace(id));
+        if (lease === undefined) return [];
+        return this.#forwards?.backends(lease, service, port) ?? lease.backends(service, port);
+      },
       isSeen: (id) => this.#view.fresh && this.#leases.has(leaseNamespace(id)),
       watch: (listener) => {
         this.#watchers.add(listener);
         return () => this.#watchers.delete(listener);
       },
     };
+  }
+
+  /** Whoever follows the addresses of leases looks again. */
+  #tell(lease: Lease): void {
+    for (const listener of this.#watchers) listener(lease.spec.id);
   }
 
   /** Name spaces of leases of this provider that are not on their way out. */
@@ -303,6 +344,10 @@ class KubernetesDriver implements ClusterDriver {
         return [];
       }
     });
+  }
+
+  #isEnding(namespace: string): boolean {
+    return this.#ending.has(namespace) || this.#leases.get(namespace)?.closing === true;
   }
 
   #known(id: LeaseKey): Lease {

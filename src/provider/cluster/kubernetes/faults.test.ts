@@ -6,7 +6,7 @@ import { waitFor } from "../../../../test/support/index.ts";
 import { KubernetesDouble } from "../../../../test/support/kubernetes-double.ts";
 import { SETTINGS } from "../../../../test/support/kubernetes-leases.ts";
 import { sampleExpose, sampleService, sampleSpec, untilHealth, untilOk } from "../contract/conformance/index.ts";
-import { type ClusterDriver, type LeaseSpec, leaseNamespace } from "../contract/index.ts";
+import { type ClusterDriver, type LeaseHealth, type LeaseSpec, leaseNamespace } from "../contract/index.ts";
 import type { ApiObject } from "./api/objects.ts";
 import { openKubernetesDriver } from "./driver.ts";
 import { sendStatus } from "./testing/api-server.ts";
@@ -34,7 +34,7 @@ async function open(provider = "svc1provider"): Promise<ClusterDriver> {
     api: cluster.server.client(),
     objects: { ...SETTINGS, provider },
     stateDir: join(stateDir, provider),
-    timing: { retry: 10, maxRetry: 50, removalPoll: 10, removal: 200 },
+    timing: { retry: 10, maxRetry: 50, removalPoll: 10, removal: 200, report: 10 },
   });
   drivers.push(driver);
   return driver;
@@ -270,5 +270,156 @@ describe("what a cluster has for leases", () => {
       storage: [{ classes: ["ephemeral"], bytes: 99n << 30n }],
       gpus: [{ vendor: "nvidia", model: "a100", ram: "80Gi", count: 3n }],
     });
+  });
+});
+
+describe("an image that runs as root where that is not allowed", () => {
+  it.each([
+    [
+      "container has runAsNonRoot and image will run as root (pod: x, container: main)",
+      "web-0: the image runs as root, which this provider does not allow: name another user in the image (USER 1000)",
+    ],
+    [
+      "container has runAsNonRoot and image has non-numeric user (nginx), cannot verify user is non-root",
+      'web-0: the image names its user "nginx" by a word, which may be root: name the user by a number in the image (USER 1000)',
+    ],
+  ])("is told to its tenant with the remedy: %s", async (message, sentence) => {
+    const driver = await open();
+    const spec = await deployed(driver);
+    const [pod] = cluster.server.objects("/api/v1/pods");
+    const status = {
+      phase: "Pending",
+      conditions: [{ type: "Ready", status: "False" }],
+      containerStatuses: [
+        { name: "main", restartCount: 0, state: { waiting: { reason: "CreateContainerConfigError", message } } },
+      ],
+    };
+    cluster.server.put(`${NAMESPACES}/${leaseNamespace(spec.id)}/pods`, { ...pod, status } as never);
+    const isTold = ({ services }: LeaseHealth) => services[0]?.error !== undefined;
+    const health = await untilHealth(driver, spec.id, isTold, "the sentence");
+    expect(health.services[0]?.error).toBe(sentence);
+  });
+});
+
+describe("what operators see of a lease", () => {
+  const manifests = `/apis/svc.network/v1beta1/namespaces/lease/manifests`;
+  const shown = (spec: LeaseSpec) =>
+    cluster.server.find(`${manifests}/${leaseNamespace(spec.id)}`) as Shown | undefined;
+
+  /** By two providers: not ready, ready, and again at the second one's start. */
+  const MOST_WRITES = 4;
+
+  interface Shown extends ApiObject {
+    readonly spec: { readonly closedAt?: string };
+    readonly status?: {
+      readonly conditions: readonly [{ readonly status: string; readonly message: string; lastTransitionTime: string }];
+    };
+  }
+
+  it("is its id, services and state, and nothing that its tenant keeps to itself", async () => {
+    const driver = await open();
+    const service = sampleService(IMAGE, { env: ["PASSWORD=secret-word"] });
+    const spec = await deployed(driver, sampleSpec([service]));
+    await waitFor(() => shown(spec)?.status?.conditions[0].status === "True", "the state");
+    const object = shown(spec);
+    expect(object?.metadata.finalizers).toEqual(["svc.network/lease"]);
+    expect(object).toMatchObject({
+      spec: { lease: { dseq: spec.id.dseq.toString() }, services: [{ name: service.name, image: IMAGE, count: 1 }] },
+      status: { services: [{ name: service.name, total: 1, available: 1 }] },
+    });
+    expect(JSON.stringify(object)).not.toContain("secret-word");
+
+    const [pod] = cluster.server.objects("/api/v1/pods");
+    const waiting = { reason: "CrashLoopBackOff", message: "back-off restarting failed container" };
+    const status = {
+      phase: "Running",
+      conditions: [{ type: "Ready", status: "False" }],
+      containerStatuses: [{ name: "main", restartCount: 1, state: { waiting } }],
+    };
+    cluster.server.put(`${NAMESPACES}/${leaseNamespace(spec.id)}/pods`, { ...pod, status } as never);
+    await waitFor(() => shown(spec)?.status?.conditions[0].status === "False", "the fault");
+    expect(shown(spec)?.status?.conditions[0].message).toMatch(/back-off restarting/);
+  });
+
+  it("costs nothing while nothing changes, and keeps its times over a restart of the provider", async () => {
+    const driver = await open();
+    const spec = await deployed(driver);
+    const since = () => shown(spec)?.status?.conditions[0].lastTransitionTime;
+    await waitFor(() => shown(spec)?.status?.conditions[0].status === "True", "the state");
+    await driver.close();
+    const old = "2020-01-01T00:00:00Z";
+    const object = shown(spec) as Shown;
+    const [ready] = object.status?.conditions ?? [];
+    cluster.server.put(manifests, {
+      ...object,
+      status: { conditions: [{ ...ready, lastTransitionTime: old }] },
+    } as never);
+    const next = await open();
+    await untilOk(next, spec.id);
+    await waitFor(() => shown(spec)?.status?.conditions[0].message === "", "the state");
+    for (let at = 0; at < 3; at++) await next.deploy(spec);
+    await next.close();
+    const writes = cluster.server.requests.filter((each) => each.endsWith("/status")).length;
+    expect(writes).toBeLessThanOrEqual(MOST_WRITES);
+    expect(since()).toBe(old);
+  });
+
+  it("goes last, with the height at which the lease ended, and holds a removal through a crash", async () => {
+    const driver = await open();
+    const spec = await deployed(driver);
+    await waitFor(() => shown(spec)?.status !== undefined, "the state");
+    const free = cluster.server.deleter;
+    cluster.server.deleter = (path, object) => {
+      const metadata = { ...object.metadata, finalizers: ["stuck"] };
+      cluster.server.put(path.slice(0, path.lastIndexOf("/")), { ...object, metadata });
+      return true;
+    };
+    await expect(driver.teardown(spec.id, 1_234n)).rejects.toThrow(/still being removed/);
+    expect(shown(spec)).toMatchObject({
+      metadata: { finalizers: ["svc.network/closed-at-1234"] },
+      spec: { closedAt: "1234" },
+    });
+    await driver.close();
+
+    // Another daemon takes nothing up that has ended, tells nobody that it is there, and ends it by itself.
+    cluster.server.deleter = free;
+    const name = leaseNamespace(spec.id);
+    const namespace = cluster.server.find(`${NAMESPACES}/${name}`) as ApiObject;
+    const { finalizers: _, ...metadata } = namespace.metadata;
+    cluster.server.put(NAMESPACES, { ...namespace, metadata });
+    const next = await open();
+    expect(await next.status(spec.id)).toEqual({ health: "unknown", services: [] });
+    expect(await next.adopt()).toEqual([]);
+    await waitFor(() => shown(spec) === undefined, "the end of the removal");
+    expect(cluster.server.find(`${NAMESPACES}/${name}`)).toBeUndefined();
+    await next.teardown(spec.id, 1_234n);
+  });
+
+  it("stays with the lease where somebody deletes it, until the lease has ended", async () => {
+    const driver = await open();
+    const spec = await deployed(driver);
+    await waitFor(() => shown(spec)?.status !== undefined, "the state");
+    const object = shown(spec) as Shown;
+    const metadata = { ...object.metadata, deletionTimestamp: new Date().toISOString() };
+    cluster.server.put(manifests, { ...object, metadata } as Shown);
+    await driver.deploy({ ...spec, generation: 2 });
+    await untilOk(driver, spec.id);
+    expect(shown(spec)).toBeDefined();
+    await driver.teardown(spec.id, 77n);
+    expect(shown(spec)).toBeUndefined();
+    expect(cluster.server.objects("/api/v1/pods")).toEqual([]);
+  });
+
+  it("is missing where the cluster does not know it, and the lease runs and ends without", async () => {
+    const normal = cluster.server.intercept;
+    cluster.server.intercept = (request, response, url) => {
+      if (!url.pathname.startsWith("/apis/svc.network/")) return normal(request, response, url);
+      response.writeHead(404).end("404 page not found");
+      return true;
+    };
+    const driver = await open();
+    const spec = await deployed(driver);
+    await driver.teardown(spec.id, 5n);
+    expect(cluster.server.objects("/api/v1/pods")).toEqual([]);
   });
 });

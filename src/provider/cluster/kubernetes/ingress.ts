@@ -1,8 +1,10 @@
 import { formatLeaseId, type LeaseKey } from "../../../wire/index.ts";
 import { type ClusterIngress, clusterErrors, leaseNamespace, type ServiceRoute } from "../contract/index.ts";
+import type { Resource } from "./api/objects.ts";
 import type { DriverContext } from "./context.ts";
 import type { Lease } from "./lease/lease.ts";
-import { ingressObjects, innerPorts, KIND, LABEL } from "./objects/index.ts";
+import { shown } from "./lease/manifest.ts";
+import { hostObjects, ingressObjects, innerPorts, KIND, LABEL, LEASES_SPACE, type Wanted } from "./objects/index.ts";
 
 /** Port at which the cluster's ingress takes requests, and whether over TLS. */
 export interface IngressPlace {
@@ -26,17 +28,35 @@ export class ObjectIngress implements ClusterIngress {
   async route(id: LeaseKey, services: readonly ServiceRoute[]): Promise<void> {
     const lease = this.#leaseOf(leaseNamespace(id));
     if (lease === undefined) throw clusterErrors.unknownLease(formatLeaseId(id));
-    const wanted = services.flatMap((route) => {
+    const known = services.flatMap((route) => {
       const service = lease.spec.group.services.find(({ name }) => name === route.target.service);
       const port = innerPorts(service?.expose ?? []).find(({ targetPort }) => targetPort === route.target.port);
-      return port === undefined ? [] : ingressObjects(id, route, port.port, this.#context.objects);
+      return port === undefined ? [] : [{ route, port: port.port }];
     });
-    for (const { resource, object } of wanted) await this.#context.api.apply(resource, object);
-    await this.#remove(lease.namespace, new Set(wanted.map(({ object }) => object.metadata.name)));
+    const { objects } = this.#context;
+    const routes = known.flatMap(({ route, port }) => ingressObjects(id, route, port, objects));
+    for (const { resource, object } of routes) await this.#context.api.apply(resource, object);
+    const kept = new Set(routes.map(({ object }) => object.metadata.name));
+    await this.#remove(KIND.ingress, { namespace: lease.namespace, of: lease.namespace, kept });
+    await this.#describe(
+      lease.namespace,
+      known.flatMap(({ route, port }) => hostObjects(id, route, port, objects)),
+    );
   }
 
   async unroute(id: LeaseKey): Promise<void> {
-    await this.#remove(leaseNamespace(id), new Set());
+    const namespace = leaseNamespace(id);
+    await this.#remove(KIND.ingress, { namespace, of: namespace, kept: new Set() });
+    await this.#describe(namespace, []);
+  }
+
+  /** Operators see which host names lead to the lease. */
+  async #describe(of: string, hosts: readonly Wanted[]): Promise<void> {
+    await shown(this.#context, "host names are not described", async () => {
+      for (const { resource, object } of hosts) await this.#context.api.apply(resource, object);
+      const kept = new Set(hosts.map(({ object }) => object.metadata.name));
+      await this.#remove(KIND.host, { namespace: LEASES_SPACE, of, kept });
+    });
   }
 
   url(host: string): string {
@@ -44,14 +64,17 @@ export class ObjectIngress implements ClusterIngress {
     return `${scheme}://${host}${port === undefined ? "" : `:${port}`}/`;
   }
 
-  /** All routes of the lease but some. */
-  async #remove(namespace: string, kept: ReadonlySet<string>): Promise<void> {
+  /** All objects of a kind that the lease has in a name space, but some. */
+  async #remove(
+    resource: Resource,
+    { namespace, of, kept }: { readonly namespace: string; readonly of: string; readonly kept: ReadonlySet<string> },
+  ): Promise<void> {
     const { api, provider } = this.#context;
-    const labels = `${LABEL.provider}=${provider},${LABEL.lease}=${namespace}`;
-    const { objects } = await api.list(KIND.ingress, { namespace, labels });
+    const labels = `${LABEL.provider}=${provider},${LABEL.lease}=${of}`;
+    const { objects } = await api.list(resource, { namespace, labels });
     for (const { metadata } of objects) {
       if (kept.has(metadata.name) || metadata.uid === undefined) continue;
-      await api.delete(KIND.ingress, { namespace, name: metadata.name }, { uid: metadata.uid });
+      await api.delete(resource, { namespace, name: metadata.name }, { uid: metadata.uid });
     }
   }
 }

@@ -2,9 +2,12 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { waitFor } from "../../../../test/support/index.ts";
 import { KubernetesDouble } from "../../../../test/support/kubernetes-double.ts";
 import { sampleService, sampleSpec, untilOk } from "../contract/conformance/index.ts";
+import type { ApiObject } from "./api/objects.ts";
 import { kubernetesCluster } from "./index.ts";
+import { CLUSTER_RULES, DEFINED, LEASES_RULES } from "./install/index.ts";
 
 let cluster: KubernetesDouble;
 let folder: string;
@@ -51,10 +54,62 @@ test("a cluster that does not answer is not found", async () => {
   await expect(kubernetesCluster.find("in-cluster")).rejects.toThrow(/no service account/);
 });
 
+test("a cluster is prepared first, once, and a provider says what is missing", async () => {
+  const { installation } = kubernetesCluster;
+  if (installation === undefined) throw new Error("clusters of this kind are prepared");
+  const open = () => kubernetesCluster.open({ address: config, stateDir: folder, provider: "svc1provider" });
+  const first = installation.install("svc-provider", config);
+  await establish();
+  const made = (await first).map(({ kind, name, result }) => `${result} ${kind} ${name}`);
+  expect(made).toContain("created CustomResourceDefinition manifests.svc.network");
+  expect(made).toContain("created ClusterRole svc-provider");
+  expect(await installation.lacks(config)).toBeUndefined();
+
+  // Each thing that is missing is named, and no provider starts.
+  const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+  const definition = cluster.server.find(`${definitions}/providerhosts.svc.network`) as ApiObject;
+  const lacking = async (sentence: RegExp) => {
+    expect(await installation.lacks(config)).toMatch(sentence);
+    const hint = expect.stringContaining("svc provider cluster install");
+    await expect(open()).rejects.toMatchObject({ message: expect.stringMatching(sentence), hint });
+  };
+  cluster.server.put(definitions, { ...definition, metadata: { ...definition.metadata, annotations: {} } });
+  await lacking(/providerhosts.svc.network was installed by another release/);
+  cluster.server.remove(definitions, "providerhosts.svc.network");
+  await lacking(/does not know providerhosts.svc.network/);
+  cluster.server.put(definitions, definition);
+  cluster.server.remove("/api/v1/namespaces", "lease");
+  await lacking(/no name space "lease"/);
+  cluster.server.put("/api/v1/namespaces", { metadata: { name: "lease" } });
+  cluster.server.rules = CLUSTER_RULES.filter(({ resources }) => !resources.includes("ingresses"));
+  await lacking(/may not list networkpolicies.networking.k8s.io, create networkpolicies.* and 13 more/);
+  cluster.server.rules = [...CLUSTER_RULES, ...LEASES_RULES];
+  expect(await installation.lacks(config)).toBeUndefined();
+  await (await open()).close();
+});
+
+/** Servers serve what is defined after a moment. */
+async function establish(): Promise<void> {
+  const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+  const status = { conditions: [{ type: "Established", status: "True" }] };
+  for (const name of DEFINED) {
+    await waitFor(() => cluster.server.find(`${definitions}/${name}`) !== undefined, "the definition");
+    const object = cluster.server.find(`${definitions}/${name}`) as ApiObject;
+    cluster.server.put(definitions, { ...object, status } as ApiObject);
+  }
+}
+
+async function install(): Promise<void> {
+  const done = kubernetesCluster.installation?.install("svc-provider", config);
+  await establish();
+  await done;
+}
+
 test("leases are the provider's, also for commands that do not know its key", async () => {
   const open = (provider?: string) =>
     kubernetesCluster.open({ address: config, stateDir: folder, ...(provider === undefined ? {} : { provider }) });
   await expect(open()).rejects.toThrow(/no provider has run on a cluster/);
+  await install();
   const first = await open("svc1provider");
   const spec = sampleSpec([sampleService("docker.io/library/web:1")]);
   await first.deploy(spec);
@@ -69,6 +124,7 @@ test("leases are the provider's, also for commands that do not know its key", as
 });
 
 test("host names are served by the ingress that the operator chose", async () => {
+  await install();
   const driver = await kubernetesCluster.open({
     address: config,
     stateDir: folder,

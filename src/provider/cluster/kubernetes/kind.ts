@@ -2,7 +2,8 @@ import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { commandError, makePrivateDirectory, readFileText, replaceFile } from "../../../util/index.ts";
-import type { ClusterKind, ClusterSettings } from "../contract/index.ts";
+import { type ClusterKind, type ClusterSettings, clusterErrors } from "../contract/index.ts";
+import type { KubernetesApi } from "./api/api.ts";
 
 /** Folder of the driver's own inside the provider's. */
 const FOLDER = "kubernetes";
@@ -19,19 +20,27 @@ export const kubernetesCluster: ClusterKind = {
   name: "kubernetes",
   orchestrator: true,
   async find(address = usualPlace()) {
-    const api = await apiOf(address);
-    try {
-      return { address, kind: "kubernetes", version: await api.version() };
-    } catch (error) {
-      const { ApiFailure } = await import("./api/failure.ts");
-      throw error instanceof ApiFailure ? error.toSvcError() : error;
-    } finally {
-      api.close();
-    }
+    const version = await asking(address, (api) => api.version());
+    return { address, kind: "kubernetes", version };
+  },
+  installation: {
+    async objects(namespace) {
+      const { installObjects } = await import("./install/index.ts");
+      return installObjects(namespace).map(({ resource, object }) => {
+        const { apiVersion, kind } = resource;
+        const { metadata, ...rest } = object;
+        return { apiVersion, kind, metadata, ...rest };
+      });
+    },
+    install: (namespace, address = usualPlace()) =>
+      asking(address, async (api) => (await import("./install/index.ts")).installOn(api, namespace)),
+    lacks: (address = usualPlace()) => asking(address, lackingOn),
   },
   async open({ address, stateDir, ...settings }) {
     const folder = join(stateDir, FOLDER);
     const provider = knownProvider(folder, settings.provider);
+    // Those who only remove things need nothing that is new.
+    if (settings.provider !== undefined) await asking(address, mustBeInstalled);
     const { openKubernetesDriver } = await import("./driver.ts");
     const { ingress = { by: "cluster" }, nodePorts, log } = settings;
     const { scheme = "http", port = USUAL_PORT[scheme] } = ingress;
@@ -40,9 +49,10 @@ export const kubernetesCluster: ClusterKind = {
       objects: objectSettings(provider, settings),
       stateDir: folder,
       nodePorts,
-      ...(ingress.by === "provider"
-        ? {}
-        : { ingress: { scheme, port: port === USUAL_PORT[scheme] ? undefined : port } }),
+      forwards: ingress.by === "forward",
+      ...(ingress.by === "cluster"
+        ? { ingress: { scheme, port: port === USUAL_PORT[scheme] ? undefined : port } }
+        : {}),
       ...(log === undefined ? {} : { log }),
     });
   },
@@ -50,13 +60,14 @@ export const kubernetesCluster: ClusterKind = {
 
 function objectSettings(provider: string, settings: Omit<ClusterSettings, "stateDir">) {
   const { publicHostname = "", stopGraceMs = 30_000, allowLocalImages = false, userNamespaces = false } = settings;
-  const { runtime, ingress, overcommit = { cpu: 0, memory: 0, storage: 0 } } = settings;
+  const { runtime, ingress, podSecurity = "restricted", overcommit = { cpu: 0, memory: 0, storage: 0 } } = settings;
   return {
     provider,
     publicHostname,
     stopGraceMs,
     allowLocalImages,
     userNamespaces,
+    podSecurity,
     runtime,
     overcommit,
     ingressClass: ingress?.className,
@@ -72,6 +83,28 @@ function usualPlace(): string {
   throw commandError(`there is no cluster configuration at ${path}, and this is no program of a cluster`, {
     hint: "name the file with --clusterconfig",
   });
+}
+
+/** Asks once, with errors for those who do not know this API. */
+async function asking<T>(address: string, task: (api: KubernetesApi) => Promise<T>): Promise<T> {
+  const api = await apiOf(address);
+  try {
+    return await task(api);
+  } catch (error) {
+    const { ApiFailure } = await import("./api/failure.ts");
+    throw error instanceof ApiFailure ? error.toSvcError() : error;
+  } finally {
+    api.close();
+  }
+}
+
+async function lackingOn(api: KubernetesApi): Promise<string | undefined> {
+  return (await import("./install/index.ts")).lackingOn(api);
+}
+
+async function mustBeInstalled(api: KubernetesApi): Promise<void> {
+  const lacking = await lackingOn(api);
+  if (lacking !== undefined) throw clusterErrors.notInstalled(lacking);
 }
 
 async function apiOf(address: string) {

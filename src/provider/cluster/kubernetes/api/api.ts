@@ -1,7 +1,9 @@
 import type { IncomingMessage } from "node:http";
+import type { Duplex } from "node:stream";
 import type { ApiAccess } from "../access/access.ts";
 import { openChannels } from "./channels.ts";
 import { ApiFailure, isNotFound } from "./failure.ts";
+import { openForward } from "./forward.ts";
 import { API_LIMITS, type ApiLimits } from "./limits.ts";
 import { type ApiObject, isApiObject, lean, type Place, pathOf, type Resource } from "./objects.ts";
 import { type Query, Transport } from "./transport.ts";
@@ -46,6 +48,16 @@ export interface ApplyOptions {
   readonly signal?: AbortSignal;
   /** Takes fields that another manager has set; true by default. */
   readonly force?: boolean;
+  /** Sets only what is observed of the object, which must exist. */
+  readonly status?: boolean;
+}
+
+/** Calls that an account may make. */
+export interface AllowedCalls {
+  readonly apiGroups: readonly string[];
+  readonly resources: readonly string[];
+  readonly verbs: readonly string[];
+  readonly resourceNames?: readonly string[];
 }
 
 /** What a deletion removes besides the object itself, and which object it must still be. */
@@ -57,6 +69,8 @@ export interface DeleteOptions {
 /** Who sets the fields that are applied. */
 export const FIELD_MANAGER = "svc";
 const APPLY = "application/apply-patch+yaml";
+const RULES_REVIEW = { apiVersion: "authorization.k8s.io/v1", kind: "SelfSubjectRulesReview" };
+const RULES_PATH = "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews";
 const PODS: Resource = { apiVersion: "v1", kind: "Pod", plural: "pods" };
 
 /** The calls of an API server that a driver makes. All of them reject with an `ApiFailure`, and all may be made twice. */
@@ -139,10 +153,11 @@ export class KubernetesApi {
   /** Creates the object, or sets these fields and removes those that were set before and are now missing. */
   async apply<T extends ApiObject>(resource: Resource, object: T, options: ApplyOptions = {}): Promise<T & ApiObject> {
     const { name, namespace } = object.metadata;
-    const { force = true, signal } = options;
+    const { force = true, status = false, signal } = options;
+    const path = pathOf(resource, { name, ...(namespace === undefined ? {} : { namespace }) });
     const answer = await this.#transport.json({
       method: "PATCH",
-      path: pathOf(resource, { name, ...(namespace === undefined ? {} : { namespace }) }),
+      path: status ? `${path}/status` : path,
       query: { fieldManager: FIELD_MANAGER, force },
       body: { ...object, apiVersion: resource.apiVersion, kind: resource.kind },
       contentType: APPLY,
@@ -187,10 +202,41 @@ export class KubernetesApi {
     return openChannels(target, { stdin, handshakeMs: this.#limits.callMs, pingMs: this.#limits.pingMs });
   }
 
+  /** What this account may do in a name space; undefined where the cluster cannot list it. */
+  async rules(namespace: string): Promise<readonly AllowedCalls[] | undefined> {
+    const body = { ...RULES_REVIEW, spec: { namespace } };
+    const answer = await this.#transport.json({ method: "POST", path: RULES_PATH, body });
+    const { status }: { status?: unknown } = Object(answer);
+    const { incomplete, resourceRules }: { incomplete?: unknown; resourceRules?: unknown } = Object(status);
+    if (incomplete === true) return undefined;
+    if (!Array.isArray(resourceRules)) throw new ApiFailure("refused", "the server does not tell what is allowed");
+    return resourceRules.map(allowedCalls);
+  }
+
+  /** Connects to a port of a pod, wherever the pod is. */
+  async forward(place: Required<Place>, port: number): Promise<Duplex> {
+    const target = await this.#transport.socketTarget(`${pathOf(PODS, place)}/portforward`, { ports: port });
+    return openForward(target, { handshakeMs: this.#limits.callMs, pingMs: this.#limits.pingMs });
+  }
+
   /** Ends all connections. */
   close(): void {
     this.#transport.close();
   }
+}
+
+function allowedCalls(rule: unknown): AllowedCalls {
+  const { apiGroups, resources, verbs, resourceNames }: Record<keyof AllowedCalls, unknown> = Object(rule);
+  return {
+    apiGroups: texts(apiGroups),
+    resources: texts(resources),
+    verbs: texts(verbs),
+    resourceNames: texts(resourceNames),
+  };
+}
+
+function texts(list: unknown): string[] {
+  return Array.isArray(list) ? list.filter((each) => typeof each === "string") : [];
 }
 
 function placeOf({ namespace }: Selection): Place {

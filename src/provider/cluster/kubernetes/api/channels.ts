@@ -1,7 +1,7 @@
 import type { WebSocket } from "ws";
-import { errorText } from "../../../../util/index.ts";
 import { LineQueue } from "../../shared/index.ts";
 import { type ApiFailure, failureOf, unreachable } from "./failure.ts";
+import { jsonOf, openSocket, type SocketOptions } from "./socket.ts";
 import type { SocketTarget } from "./transport.ts";
 
 /** What a command in a container has: its output, its input, and how it ended. */
@@ -20,8 +20,6 @@ export interface Channels {
 const PROTOCOL = "v5.channel.k8s.io";
 /** First byte of every message. */
 const CHANNEL = { stdin: 0, stdout: 1, stderr: 2, error: 3, resize: 4, close: 255 } as const;
-/** Bytes of one message that is taken; servers send 32 KiB. */
-const MAX_MESSAGE = 1 << 20;
 /** Bytes of one message that is sent. */
 const PIECE = 32 << 10;
 /** Bytes of output that wait for the reader, and what each piece takes beside its bytes. */
@@ -31,44 +29,12 @@ const PIECE_COST = 2_048;
 const NOT_FOUND = 127;
 const NOT_RUNNABLE = 126;
 
-export interface ChannelOptions {
+export interface ChannelOptions extends SocketOptions {
   readonly stdin: boolean;
-  /** Milliseconds. */
-  readonly handshakeMs: number;
-  /** Milliseconds between signs of life: proxies in between close connections that are silent. */
-  readonly pingMs: number;
 }
 
 export async function openChannels(target: SocketTarget, options: ChannelOptions): Promise<Channels> {
-  const { WebSocket: Socket } = await import("ws");
-  const socket = new Socket(target.url, [PROTOCOL], {
-    ...target.options,
-    headers: target.options.headers as Record<string, string>,
-    handshakeTimeout: options.handshakeMs,
-    maxPayload: MAX_MESSAGE,
-    perMessageDeflate: false,
-  });
-  const channels = new SocketChannels(socket, options);
-  await opened(socket);
-  return channels;
-}
-
-function opened(socket: WebSocket): Promise<void> {
-  return new Promise((resolve, reject) => {
-    socket.once("open", resolve);
-    socket.once("error", (error) => reject(unreachable(error)));
-    socket.once("unexpected-response", (request, answer) => {
-      let text = "";
-      answer.setEncoding("utf8").on("data", (part: string) => {
-        if (text.length < MAX_MESSAGE) text += part;
-      });
-      const end = (): void => {
-        reject(failureOf(answer.statusCode ?? 0, jsonOf(text), text));
-        request.destroy();
-      };
-      answer.once("end", end).once("close", end);
-    });
-  });
+  return new SocketChannels(await openSocket(target, PROTOCOL, options), options.stdin);
 }
 
 type Output = { readonly stream: "stdout" | "stderr"; readonly data: Uint8Array };
@@ -83,13 +49,9 @@ class SocketChannels implements Channels {
   #held = 0;
   #outcome: number | ApiFailure | undefined;
 
-  constructor(socket: WebSocket, { stdin, pingMs }: ChannelOptions) {
+  constructor(socket: WebSocket, stdin: boolean) {
     this.#socket = socket;
     this.#isInputOver = !stdin;
-    const pings = setInterval(() => {
-      if (socket.readyState === socket.OPEN) socket.ping();
-    }, pingMs);
-    socket.once("close", () => clearInterval(pings));
     this.output = this.#taken();
     socket.on("message", (data: Buffer) => this.#take(data));
     this.exitCode = new Promise((resolve, reject) => {
@@ -195,12 +157,4 @@ function outcomeOf(text: string): number | ApiFailure {
 function startCode(message: string): number | undefined {
   if (/executable file not found|no such file or directory/i.test(message)) return NOT_FOUND;
   return /permission denied|exec format error/i.test(message) ? NOT_RUNNABLE : undefined;
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    return { message: errorText(error) };
-  }
 }

@@ -11,6 +11,7 @@ export interface ApiObject {
     readonly generation?: number;
     readonly labels?: Readonly<Record<string, string>>;
     readonly annotations?: Readonly<Record<string, string>>;
+    readonly finalizers?: readonly string[];
     readonly deletionTimestamp?: string;
   };
 }

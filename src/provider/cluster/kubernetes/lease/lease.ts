@@ -16,6 +16,7 @@ import { leaseObjects } from "../objects/index.ts";
 import type { ObservedPod } from "../view/pods.ts";
 import { Slots } from "../view/slots.ts";
 import { Applied } from "./applied.ts";
+import { Manifest } from "./manifest.ts";
 import { type LeaseRecord, recordObject } from "./record.ts";
 import { ensureNamespace } from "./space.ts";
 import { leaseHealth } from "./status.ts";
@@ -31,6 +32,7 @@ export class Lease {
   readonly #slots = new Map<string, Slots>();
   readonly #changes = new EventEmitter().setMaxListeners(0);
   readonly #saves = new Mutex();
+  readonly #manifest: Manifest;
   #record: LeaseRecord;
   closing = false;
   #suspended = false;
@@ -49,6 +51,7 @@ export class Lease {
     this.namespace = leaseNamespace(record.spec.id);
     this.#applied = new Applied(context, this.namespace);
     this.#retry = context.timing.retry;
+    this.#manifest = new Manifest(context, this);
   }
 
   get spec(): LeaseSpec {
@@ -120,6 +123,7 @@ export class Lease {
     clearTimeout(this.#timer);
     this.#changes.emit("change");
     await this.#idle;
+    await this.#manifest.stop();
   }
 
   get stopped(): boolean {
@@ -156,13 +160,17 @@ export class Lease {
 
   /** Addresses of the pods that can take requests for a container port. */
   backends(service: string, port: number): string[] {
+    return this.readyPods(service, port).flatMap(({ ip }) =>
+      ip === undefined ? [] : [ip.includes(":") ? `[${ip}]:${port}` : `${ip}:${port}`],
+    );
+  }
+
+  /** The pods that can take requests for a container port. */
+  readyPods(service: string, port: number): ObservedPod[] {
     const found = this.spec.group.services.find(({ name }) => name === service);
     if (!found?.expose.some((expose) => expose.port === port && expose.proto === "TCP" && isHttpExpose(expose)))
       return [];
-    const ready = [...this.slots(service).values()].filter((pod) => this.context.view.isReady(pod));
-    return ready.flatMap(({ ip }) =>
-      ip === undefined ? [] : [ip.includes(":") ? `[${ip}]:${port}` : `${ip}:${port}`],
-    );
+    return [...this.slots(service).values()].filter((pod) => this.context.view.isReady(pod));
   }
 
   /** Calls back when pods changed, and at the end. */
@@ -174,6 +182,7 @@ export class Lease {
   /** The view has something new about the pods. */
   moved(): void {
     this.#changes.emit("change");
+    this.#manifest.moved();
   }
 
   event(input: Pick<ClusterEvent, "type" | "reason" | "note" | "service"> & { readonly replica: string }): void {
@@ -228,6 +237,7 @@ export class Lease {
     await ensureNamespace(this.context, spec);
     const record = recordObject(this.#record, this.context.provider);
     const objects = [record, ...leaseObjects(spec, this.context.objects, { restarts, suspended: this.#suspended })];
+    this.#manifest.moved();
     const failures = await this.#applied.bring(objects);
     if (failures.size === 0) await this.#applied.prune(objects);
     return failures;

@@ -97,6 +97,8 @@ export function podError(
   name: string,
   { waiting, exit, trouble, running, probed, ready }: ObservedPod,
 ): string | undefined {
+  const root = rootError(waiting?.message ?? "");
+  if (root !== undefined) return `${name}: ${root}`;
   if (waiting !== undefined && /Image/.test(waiting.reason)) return `${name}: ${waiting.message || waiting.reason}`;
   if (trouble !== undefined) return `${name}: ${trouble}`;
   if (exit !== undefined && !ready) return `${name}: ${exitText(exit)}`;
@@ -104,6 +106,16 @@ export function podError(
     return `${name}: ${waiting.message || waiting.reason}`;
   if (running && probed && !ready) return `${name}: nothing accepts connections on its port yet`;
   return undefined;
+}
+
+/** What a node says of an image that runs as root where that is not allowed, in words for its tenant. */
+function rootError(message: string): string | undefined {
+  if (/image will run as root/.test(message)) {
+    return "the image runs as root, which this provider does not allow: name another user in the image (USER 1000)";
+  }
+  const [, user] = /image has non-numeric user \(([^)]{0,100})\)/.exec(message) ?? [];
+  if (user === undefined) return undefined;
+  return `the image names its user "${user}" by a word, which may be root: name the user by a number in the image (USER 1000)`;
 }
 
 export function exitText({ code, reason }: NonNullable<ObservedPod["exit"]>): string {

@@ -1,6 +1,7 @@
 export { ingressObjects } from "./ingress.ts";
-export { KIND, type Wanted, wanted } from "./kinds.ts";
+export { GROUP, GROUP_VERSION, KIND, LEASES_SPACE, type Wanted, wanted } from "./kinds.ts";
 export { type LeaseRun, leaseObjects } from "./lease.ts";
+export { hostObjects, type ManifestEnd, manifestObject, releasedManifest } from "./manifest.ts";
 export {
   GPU_LABEL,
   LABEL,

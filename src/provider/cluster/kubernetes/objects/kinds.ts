@@ -1,5 +1,11 @@
 import type { ApiObject, Resource } from "../api/objects.ts";
 
+/** Group of the provider's own kinds of objects. */
+export const GROUP = "svc.network";
+export const GROUP_VERSION = "v1beta1";
+/** Name space of what describes leases: the provider's own kinds, for all leases. */
+export const LEASES_SPACE = "lease";
+
 /** Kinds of objects that leases are made of, and those that the driver reads. */
 export const KIND = {
   namespace: { apiVersion: "v1", kind: "Namespace", plural: "namespaces" },
@@ -15,6 +21,8 @@ export const KIND = {
   ingress: { apiVersion: "networking.k8s.io/v1", kind: "Ingress", plural: "ingresses" },
   deployment: { apiVersion: "apps/v1", kind: "Deployment", plural: "deployments" },
   statefulSet: { apiVersion: "apps/v1", kind: "StatefulSet", plural: "statefulsets" },
+  manifest: { apiVersion: `${GROUP}/${GROUP_VERSION}`, kind: "Manifest", plural: "manifests" },
+  host: { apiVersion: `${GROUP}/${GROUP_VERSION}`, kind: "ProviderHost", plural: "providerhosts" },
 } as const satisfies Readonly<Record<string, Resource>>;
 
 /** An object as it should be. */

@@ -1,3 +1,5 @@
+import type { PodSecurity } from "../../contract/index.ts";
+
 /** What objects of leases are made with, besides the lease. */
 export interface ObjectSettings {
   /** The provider whose leases these are. */
@@ -12,6 +14,8 @@ export interface ObjectSettings {
   readonly allowLocalImages: boolean;
   /** Whether root in a container is a user without rights on the node. */
   readonly userNamespaces: boolean;
+  /** The standard of Kubernetes that pods are held to. */
+  readonly podSecurity: PodSecurity;
   /** Per cent by which leases may have more than is kept for them. */
   readonly overcommit: { readonly cpu: number; readonly memory: number; readonly storage: number };
   /** Class of the Ingress objects; the cluster's default where there is none. */

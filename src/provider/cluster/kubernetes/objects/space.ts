@@ -5,12 +5,12 @@ import { sizes } from "./pod/resources.ts";
 import { nodePortCount } from "./services.ts";
 import type { ObjectSettings } from "./settings.ts";
 
-/** The standard that pods are held to: all of `restricted` but that programs may be root in their container. */
-const SECURITY = { "pod-security.kubernetes.io/enforce": "baseline" };
+/** Label by which clusters hold the pods of a name space to a standard. */
+const ENFORCED = "pod-security.kubernetes.io/enforce";
 
 /** The name space of a lease, in which all of it lies. */
-export function namespaceObject({ id }: LeaseSpec, { provider }: ObjectSettings): Wanted {
-  const labels = { ...leaseLabels(provider, id), ...leaseIdLabels(id), ...SECURITY };
+export function namespaceObject({ id }: LeaseSpec, { provider, podSecurity }: ObjectSettings): Wanted {
+  const labels = { ...leaseLabels(provider, id), ...leaseIdLabels(id), [ENFORCED]: podSecurity };
   return wanted(KIND.namespace, { name: leaseNamespace(id), labels, annotations: leaseIdAnnotation(id) }, {});
 }
 

@@ -27,7 +27,7 @@ type Deleter = (path: string, object: ApiObject) => boolean;
 export class TestApiServer {
   readonly #server: Server;
   readonly #scheme: string;
-  readonly #sockets = new WebSocketServer({ noServer: true, handleProtocols: () => "v5.channel.k8s.io" });
+  readonly #sockets = new WebSocketServer({ noServer: true, handleProtocols: ([first]) => first ?? false });
   readonly #connections = new Set<Duplex>();
   readonly #objects = new Map<string, ApiObject>();
   readonly #watchers = new Set<Watcher>();
@@ -38,10 +38,12 @@ export class TestApiServer {
   deleter: Deleter = () => false;
   /** Called after every change of an object. */
   changed: (path: string) => void = () => {};
-  /** What a command in a container does. */
+  /** What a command in a container does, and a connection to a port of a pod. */
   command: (socket: WebSocket, url: URL) => void = (socket) => socket.close();
   /** What commands are answered with in place of a connection: a whole answer as it is sent. */
   refusal: string | undefined;
+  /** What accounts may do, as the server lists it. */
+  rules: readonly object[] = [{ apiGroups: ["*"], resources: ["*"], verbs: ["*"] }];
   /** Versions below are forgotten. */
   oldest = 0;
 
@@ -153,6 +155,9 @@ export class TestApiServer {
     let text = "";
     for await (const part of request) text += part;
     const body = text === "" ? {} : JSON.parse(text);
+    if (request.method === "POST") return send(response, 201, { status: { resourceRules: this.rules } });
+    if (request.method === "PATCH" && url.pathname.endsWith("/status"))
+      return this.#observe(response, url.pathname.slice(0, -"/status".length), body);
     if (request.method === "PATCH") return this.#apply(response, url.pathname, body);
     if (request.method === "DELETE") return this.#delete(response, url.pathname, body);
     if (isWatch) return this.#watch(response, url);
@@ -164,7 +169,12 @@ export class TestApiServer {
 
   #apply(response: ServerResponse, path: string, body: ApiObject): void {
     const known: ApiObject & { spec?: unknown; status?: unknown } = this.#objects.get(path) ?? body;
-    const { deletionTimestamp, generation = 0 } = known.metadata;
+    const { deletionTimestamp, generation = 0, uid } = known.metadata;
+    const collection = path.slice(0, path.lastIndexOf("/"));
+    if (body.metadata.uid !== undefined && (known === body || body.metadata.uid !== uid)) {
+      sendStatus(response, 409, "Conflict");
+      return;
+    }
     const isSame = JSON.stringify(known.spec) === JSON.stringify(Object(body).spec) && known !== body;
     const metadata = {
       ...body.metadata,
@@ -172,7 +182,18 @@ export class TestApiServer {
       ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
     };
     const object = { ...body, metadata, ...(known.status === undefined ? {} : { status: known.status }) };
-    send(response, 200, this.put(path.slice(0, path.lastIndexOf("/")), object));
+    send(response, 200, this.put(collection, object));
+    // With its last finalizer an object that is being deleted goes.
+    const { finalizers } = known.metadata;
+    if (deletionTimestamp !== undefined && finalizers !== undefined && metadata.finalizers === undefined)
+      this.remove(collection, metadata.name);
+  }
+
+  #observe(response: ServerResponse, path: string, body: object): void {
+    const known = this.#objects.get(path);
+    const { status }: { status?: object } = body;
+    if (known === undefined) sendStatus(response, 404, "NotFound");
+    else send(response, 200, this.put(path.slice(0, path.lastIndexOf("/")), { ...known, status } as ApiObject));
   }
 
   #delete(response: ServerResponse, path: string, body: { preconditions?: { uid?: string } }): void {
@@ -186,7 +207,12 @@ export class TestApiServer {
       sendStatus(response, 409, "Conflict");
       return;
     }
-    if (!this.deleter(path, known)) this.remove(path.slice(0, path.lastIndexOf("/")), known.metadata.name);
+    const collection = path.slice(0, path.lastIndexOf("/"));
+    const isHeld = (known.metadata.finalizers ?? []).length > 0;
+    if (isHeld) {
+      const metadata = { ...known.metadata, deletionTimestamp: new Date().toISOString() };
+      this.put(collection, { ...known, metadata });
+    } else if (!this.deleter(path, known)) this.remove(collection, known.metadata.name);
     send(response, 200, { kind: "Status", status: "Success" });
   }
 

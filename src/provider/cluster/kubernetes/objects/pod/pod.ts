@@ -10,8 +10,13 @@ import { mountsOf, volumesOf } from "./volumes.ts";
 /** The container of every pod. */
 export const CONTAINER = "main";
 
-/** All that is left to a tenant's root: no raw sockets, no devices, no file capabilities. */
-const CAPABILITIES = ["CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "NET_BIND_SERVICE", "SETGID", "SETUID"];
+/** All that is left to a tenant's root, where images may run as root: no raw sockets, no devices, no file capabilities. */
+const ROOT_CAPABILITIES = ["CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "NET_BIND_SERVICE", "SETGID", "SETUID"];
+
+/** Group that volumes of programs other than root belong to, so that they can write there. */
+const VOLUME_GROUP = 10_000;
+/** Ports from 0 on are open to programs other than root; each pod has a network of its own. */
+const OPEN_PORTS = { name: "net.ipv4.ip_unprivileged_port_start", value: "0" };
 
 const PROBE = { periodSeconds: 2, timeoutSeconds: 1, failureThreshold: 3 } as const;
 
@@ -49,7 +54,7 @@ function podSpec(spec: LeaseSpec, service: ManifestService, settings: ObjectSett
     automountServiceAccountToken: false,
     enableServiceLinks: false,
     terminationGracePeriodSeconds: Math.ceil(settings.stopGraceMs / 1_000),
-    securityContext: { seccompProfile: { type: "RuntimeDefault" } },
+    securityContext: podSecurity(settings),
     ...(settings.userNamespaces ? { hostUsers: false } : {}),
     ...(settings.runtime === undefined ? {} : { runtimeClassName: settings.runtime }),
     ...(service.credentials === null ? {} : { imagePullSecrets: [{ name: credentialsName(service.name) }] }),
@@ -57,6 +62,22 @@ function podSpec(spec: LeaseSpec, service: ManifestService, settings: ObjectSett
     containers: [container(spec, service, settings)],
     ...(volumes.length === 0 ? {} : { volumes }),
   };
+}
+
+function podSecurity({ podSecurity: standard }: ObjectSettings): object {
+  const seccompProfile = { type: "RuntimeDefault" };
+  if (standard === "baseline") return { seccompProfile };
+  return {
+    runAsNonRoot: true,
+    fsGroup: VOLUME_GROUP,
+    fsGroupChangePolicy: "OnRootMismatch",
+    sysctls: [OPEN_PORTS],
+    seccompProfile,
+  };
+}
+
+function capabilities({ podSecurity: standard }: ObjectSettings): object {
+  return { drop: ["ALL"], ...(standard === "baseline" ? { add: ROOT_CAPABILITIES } : {}) };
 }
 
 function container(spec: LeaseSpec, service: ManifestService, settings: ObjectSettings) {
@@ -76,7 +97,7 @@ function container(spec: LeaseSpec, service: ManifestService, settings: ObjectSe
     securityContext: {
       privileged: false,
       allowPrivilegeEscalation: false,
-      capabilities: { drop: ["ALL"], add: CAPABILITIES },
+      capabilities: capabilities(settings),
     },
   };
 }

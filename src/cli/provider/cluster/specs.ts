@@ -1,0 +1,32 @@
+import { OUTPUT_FLAG } from "../../command/global-flags.ts";
+import type { CommandSpec } from "../../command/spec.ts";
+import { CLUSTER } from "../run/settings.ts";
+
+/** Preparations of a cluster of many machines, by its administrator. */
+export const PROVIDER_CLUSTER: CommandSpec = {
+  name: "cluster",
+  summary: "Prepare a Kubernetes cluster for a provider",
+  commands: async () => [
+    {
+      name: "install",
+      summary:
+        "Install the kinds of objects, name spaces, account and rights that a provider needs on a Kubernetes cluster",
+      flags: [
+        CLUSTER.clusterconfig,
+        {
+          name: "provider-namespace",
+          value: "<name>",
+          summary: "name space of the provider's account, and of the provider where it runs on the cluster",
+          default: "svc-provider",
+        },
+        { name: "dry-run", summary: "print the objects and change nothing; needs no cluster" },
+        { ...OUTPUT_FLAG, default: "text" },
+      ],
+      example: [
+        "svc provider cluster install --clusterconfig ~/.kube/config",
+        "svc provider cluster install --dry-run > install.yaml",
+      ].join("\n"),
+      load: async () => (await import("./install.ts")).providerClusterInstall,
+    },
+  ],
+};

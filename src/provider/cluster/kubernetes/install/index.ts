@@ -1,0 +1,3 @@
+export { installOn, lackingOn } from "./install.ts";
+export { installObjects } from "./objects.ts";
+export { CLUSTER_RULES, DEFINED, LEASES_RULES, lackingRights, type Rule } from "./rights.ts";

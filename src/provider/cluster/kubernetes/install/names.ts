@@ -1,0 +1,6 @@
+/** Name of the account, the roles and, where nothing else is wanted, the name space of the provider itself. */
+export const PROVIDER_NAME = "svc-provider";
+/** Annotation of what is installed: by which release's form of it. */
+export const FORM = "svc.form";
+/** Raised with every change of what is installed that this program needs. */
+export const INSTALLED_FORM = "1";

@@ -1,0 +1,153 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { readKubeconfig } from "../../src/provider/cluster/kubernetes/access/kubeconfig.ts";
+import { KubernetesApi } from "../../src/provider/cluster/kubernetes/api/api.ts";
+import type { ApiObject, Resource } from "../../src/provider/cluster/kubernetes/api/objects.ts";
+import type { DeployResult } from "../../src/tenant/result.ts";
+import { testKey } from "../../src/testing/index.ts";
+import { NATIVE_DENOM } from "../../src/util/index.ts";
+import {
+  Fixture,
+  fetchPage,
+  mustSend,
+  runSvc,
+  startNode,
+  svcOk,
+  transfer,
+  waitFor,
+  webFile,
+} from "../support/index.ts";
+import { TestKubernetesNode } from "../support/kubernetes-node.ts";
+import { startProvider, type TestProvider } from "../support/provider.ts";
+import { buildPeer, Peer } from "./peers.ts";
+
+/** The main job on a Kubernetes cluster with a real kubelet, by the commands of operator and tenant. */
+
+const peers = await Promise.all([buildPeer("kubernetes"), buildPeer("kubernetes-node"), buildPeer("containerd")]);
+const built = peers.filter((peer) => peer instanceof Peer);
+const missing = built.length < peers.length || process.getuid?.() !== 0;
+const fixture = new Fixture();
+const SPACES: Resource = { apiVersion: "v1", kind: "Namespace", plural: "namespaces" };
+const PODS: Resource = { apiVersion: "v1", kind: "Pod", plural: "pods" };
+const LEASES = "svc.lease";
+
+let bed: TestKubernetesNode;
+let api: KubernetesApi;
+let provider: TestProvider;
+/** Flags of the tenant's commands. */
+let tenant: readonly string[];
+let deployed: DeployResult;
+
+beforeAll(async () => {
+  if (missing) return;
+  const [server, node, containers] = built.map(({ binary }) => binary) as [string, string, string];
+  const faucet = testKey("faucet");
+  const accounts = [{ address: faucet.address, coins: [{ denom: NATIVE_DENOM, amount: 10n ** 15n }] }];
+  const [chain, cluster] = await Promise.all([
+    startNode(fixture, { blockIntervalMs: 200, accounts }),
+    TestKubernetesNode.start(fixture, { server, node, containers }),
+  ]);
+  bed = cluster;
+  api = new KubernetesApi(readKubeconfig(bed.config));
+  await svcOk(["provider", "cluster", "install", "--clusterconfig", bed.config]);
+  // The provider has the rights of the installation, and no others.
+  const account = await bed.control.configOf("svc-provider", "svc-provider");
+  const flags = [
+    // The image of the test runs as root.
+    ...["--cluster-pod-security", "baseline"],
+    ...["--cluster-orch", "--clusterconfig", account, "--cluster-ingress", "provider"],
+    ...["--cluster-public-hostname", bed.address],
+  ];
+  provider = await startProvider(fixture, { name: "provider", node: chain, faucet, flags });
+  const keyring = ["--home", fixture.tempHome("tenant"), "--keyring-backend", "test"];
+  await svcOk(["keys", "add", "tenant", ...keyring]);
+  const address = (await svcOk(["keys", "show", "tenant", "-a", ...keyring])).trim();
+  tenant = [...keyring, "--node", chain.address, "--chain-id", chain.chainId];
+  const client = chain.client();
+  await mustSend(client, faucet, transfer(faucet.address, address, 10n ** 9n)).finally(() => client.close());
+});
+
+afterAll(async () => {
+  api?.close();
+  for (const peer of built) peer.remove();
+  await fixture.close();
+});
+
+test.skipIf(missing && process.env.CI !== "true")("the programs are there", () => {
+  expect(peers.map((peer) => (peer instanceof Peer ? "" : peer.missing))).toEqual(["", "", ""]);
+});
+
+test.skipIf(missing)("a tenant's file becomes a pod that answers", async () => {
+  deployed = JSON.parse(await svcOk(["deploy", fileOf("first"), "-y", "-o", "json", ...tenant]));
+  expect(deployed.leases.map((lease) => lease.provider)).toEqual([provider.address]);
+  expect(deployed.services).toMatchObject([{ name: "web", available: 1, total: 1 }]);
+  expect(await fetchPage(deployed.uris[0] ?? "")).toBe("200 first\n");
+  const [port] = deployed.ports;
+  expect(port?.host).toBe(bed.address);
+  await waitFor(
+    async () => (await fetchPage(`http://${port?.host}:${port?.port}/`)) === "200 first\n",
+    "the node port",
+  );
+  expect(await pods()).toHaveLength(1);
+});
+
+test.skipIf(missing)("its log and a command inside", async () => {
+  const here = ["--dseq", deployed.dseq, ...tenant];
+  expect(await svcOk(["deploy", "logs", "web", ...here])).toContain("serving first");
+  const inside = ["sh", "-c", "cat /tmp/www/index.html; cat; exit 7"];
+  const ran = await runSvc(["deploy", "shell", "web", "--stdin", ...here, "--", ...inside], { input: "and more" });
+  expect(ran).toMatchObject({ code: 7, stdout: "first\nand more" });
+});
+
+test.skipIf(missing)("goes on as it is when the provider is killed and started again", async () => {
+  const before = await pods();
+  await provider.process.kill();
+  expect(await fetchPage(deployed.uris[0] ?? "")).toBe("200 first\n");
+  await provider.start();
+  const { deployments } = JSON.parse(await svcOk(["deploy", "ps", "-o", "json", ...tenant]));
+  expect(deployments).toMatchObject([{ dseq: deployed.dseq, uris: expect.arrayContaining([...deployed.uris]) }]);
+  expect(await pods()).toEqual(before);
+});
+
+test.skipIf(missing)("an update keeps the old version until the new one answers", async () => {
+  const [uri = ""] = deployed.uris;
+  const pages = new Set<string>();
+  let isUpdated = false;
+  const watching = (async () => {
+    while (!isUpdated) pages.add(await fetchPage(uri));
+  })();
+  await svcOk(["deploy", "update", fileOf("second"), "-y", "-o", "json", ...tenant]).finally(() => (isUpdated = true));
+  await watching;
+  await waitFor(async () => (await fetchPage(uri)) === "200 second\n", "the second page");
+  expect([...pages].filter((page) => page !== "200 first\n" && page !== "200 second\n")).toEqual([]);
+});
+
+test.skipIf(missing)("nothing of it is left on the cluster when it is closed", async () => {
+  await svcOk(["deploy", "close", "--dseq", deployed.dseq, "-y", ...tenant]);
+  await waitFor(
+    async () => (await api.list(SPACES, { labels: LEASES })).objects.length === 0,
+    "the name space to be gone",
+  );
+});
+
+/** A web service on a host name and on a node port. */
+function fileOf(page: string): string {
+  const path = join(fixture.folder, "app.yaml");
+  const text = webFile({ page })
+    .replace("localhost/svc-sample:latest", TestKubernetesNode.image)
+    // It ends when it is asked to: the first process of a container ends at no signal that it does not expect.
+    .replace(/exec httpd -f(.*)/, `httpd$1 && echo serving ${page} && trap exit TERM && while :; do sleep 1; done`)
+    .replace("expose:\n", "expose:\n      - port: 80\n        as: 8080\n        to:\n          - global: true\n");
+  writeFileSync(path, text);
+  return path;
+}
+
+/** Ids of the tenants' pods, each with how often it was started anew. */
+async function pods(): Promise<string[]> {
+  interface Pod extends ApiObject {
+    readonly status?: { readonly containerStatuses?: readonly { readonly restartCount: number }[] };
+  }
+  const { objects } = await api.list<Pod>(PODS, { labels: LEASES });
+  return objects.map(({ metadata, status }) => `${metadata.uid} ${status?.containerStatuses?.[0]?.restartCount}`);
+}
